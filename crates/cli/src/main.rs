@@ -1,0 +1,2 @@
+//! The `herringbone` command.
+fn main() {}

@@ -1,0 +1,2 @@
+//! The data path of Herringbone: pages decoded straight into Arrow arrays.
+#![forbid(unsafe_code)]

@@ -1,0 +1,11 @@
+//! The Parquet format as Rust types: what `parquet.thrift` defines, read and written.
+//!
+//! This crate knows the bytes of a file's metadata and nothing else: no Arrow, no I/O, no data.
+
+#![forbid(unsafe_code)]
+
+pub mod error;
+pub mod limits;
+
+pub use error::{Error, ErrorKind, Location, Result};
+pub use limits::Limits;

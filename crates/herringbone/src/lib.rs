@@ -1,0 +1,2 @@
+//! Apache Parquet for Rust, laid straight into Arrow.
+#![forbid(unsafe_code)]

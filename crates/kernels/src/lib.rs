@@ -1,0 +1,6 @@
+//! The inner loops of Herringbone, and the only crate of it with `unsafe` code.
+#![allow(unsafe_code, reason = "this crate is where unsafe code lives")]
+
+/// Bytes that break the rules of an encoding; the caller knows the place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Malformed(pub &'static str);

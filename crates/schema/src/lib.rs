@@ -1,0 +1,2 @@
+//! The whole mapping between Parquet schemas and Arrow schemas.
+#![forbid(unsafe_code)]
