@@ -1,0 +1,70 @@
+//! Arrow arrays under construction: one file an Arrow layout.
+//!
+//! A layout takes the values section of one page after the other and appends values straight to
+//! the buffers of the array that is being built. It knows nothing of levels: the column tells it
+//! how many non-null values come next, and where the nulls are afterwards.
+
+use herringbone_arrow::array::ArrayRef;
+use herringbone_arrow::buffer::{Buffer, NullBuffer};
+use herringbone_arrow::schema::DataType;
+use herringbone_format::{Encoding, Result, Type};
+use herringbone_kernels::bitmap::Bitmap;
+
+/// What becomes of an INT96 or 96-bit timestamp that the Arrow unit cannot hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Int96Overflow {
+    /// The read fails.
+    #[default]
+    Error,
+    /// The value becomes null.
+    Null,
+    /// The value wraps around silently, as most readers do.
+    Wrap,
+}
+
+/// What a leaf column holds in the file and what it becomes in Arrow.
+#[derive(Debug, Clone)]
+pub(crate) struct LeafType {
+    /// The physical type of the leaf.
+    pub(crate) physical_type: Type,
+    /// Bytes of a FIXED_LEN_BYTE_ARRAY value; 0 for other types.
+    pub(crate) type_length: usize,
+    /// The Arrow type of the finished array.
+    pub(crate) data_type: DataType,
+    /// What becomes of timestamps that do not fit.
+    pub(crate) int96_overflow: Int96Overflow,
+}
+
+/// One Arrow layout under construction, for one leaf, over the pages of a column chunk.
+///
+/// **Shapes**: `n` counts non-null values, `slots` counts array entries with nulls.
+pub(crate) trait LeafArray: Send {
+    /// Installs the dictionary page of the next column chunk: `num_values` PLAIN values.
+    fn set_dictionary(&mut self, values: &Buffer, num_values: usize) -> Result<()>;
+
+    /// Forgets the dictionary: a new column chunk starts.
+    fn clear_dictionary(&mut self);
+
+    /// Installs the values section of the next data page, which holds at most `num_values` values.
+    fn set_page(&mut self, encoding: Encoding, values: Buffer, num_values: usize) -> Result<()>;
+
+    /// How many of the next `n` values fit into what is left of the offsets and of `budget` bytes:
+    /// `n` for fixed widths, and cheap whenever all of them fit.
+    fn room(&mut self, n: usize, budget: usize) -> Result<usize>;
+
+    /// Appends the next `n` values of the page.
+    fn append(&mut self, n: usize) -> Result<()>;
+
+    /// Passes over the next `n` values of the page.
+    fn skip(&mut self, n: usize) -> Result<()>;
+
+    /// Spreads values over nulls: the slots `start..start + slots` of `validity` are new, and the
+    /// values of its set bits are the ones appended last. Not called when all of them are set.
+    fn expand(&mut self, validity: &Bitmap, start: usize, slots: usize) -> Result<()>;
+
+    /// Bytes that the unfinished array holds.
+    fn bytes(&self) -> usize;
+
+    /// The array of all slots since the last call, with `nulls` where there are any.
+    fn finish(&mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef>;
+}
