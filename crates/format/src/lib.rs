@@ -7,5 +7,15 @@
 pub mod error;
 pub mod limits;
 
+mod enums;
+mod logical_type;
+mod schema_element;
+
+pub use enums::{
+    BoundaryOrder, CompressionCodec, ConvertedType, EdgeInterpolationAlgorithm, Encoding, PageType,
+    Repetition, Type,
+};
 pub use error::{Error, ErrorKind, Location, Result};
 pub use limits::Limits;
+pub use logical_type::{ColumnOrder, LogicalType, TimeUnit};
+pub use schema_element::{KeyValue, SchemaElement};

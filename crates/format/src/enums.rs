@@ -1,0 +1,306 @@
+//! The enums of `parquet.thrift`.
+//!
+//! A file may hold ids that were given out after this code was written. Where such an id says how
+//! bytes are stored, it is kept as `Unknown`, so that the other columns stay readable and the error
+//! can name the id. Only [`Type`] and [`Repetition`] are closed: without them there is no schema.
+
+use std::fmt;
+
+/// An enum that keeps ids it does not know.
+macro_rules! open_enum {
+    (
+        $(#[$meta:meta])*
+        $name:ident { $( $(#[$variant_meta:meta])* $variant:ident = $id:literal $text:literal, )+ }
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum $name {
+            $( $(#[$variant_meta])* $variant, )+
+            /// An id that this version does not know.
+            Unknown(i32),
+        }
+
+        impl $name {
+            /// The value with this thrift id; ids that are not known are kept.
+            #[must_use]
+            pub fn from_id(id: i32) -> Self {
+                match id {
+                    $( $id => Self::$variant, )+
+                    other => Self::Unknown(other),
+                }
+            }
+
+            /// The id in the file.
+            #[must_use]
+            pub fn id(self) -> i32 {
+                match self {
+                    $( Self::$variant => $id, )+
+                    Self::Unknown(id) => id,
+                }
+            }
+        }
+
+        impl fmt::Display for $name {
+            /// The name in the specification.
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self {
+                    $( Self::$variant => f.pad($text), )+
+                    Self::Unknown(id) => f.pad(&format!("UNKNOWN({id})")),
+                }
+            }
+        }
+    };
+}
+
+/// An enum whose ids must all be known.
+macro_rules! closed_enum {
+    (
+        $(#[$meta:meta])*
+        $name:ident { $( $(#[$variant_meta:meta])* $variant:ident = $id:literal $text:literal, )+ }
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum $name {
+            $( $(#[$variant_meta])* $variant = $id, )+
+        }
+
+        impl $name {
+            /// The value with this thrift id, if there is one.
+            #[must_use]
+            pub fn from_id(id: i32) -> Option<Self> {
+                match id {
+                    $( $id => Some(Self::$variant), )+
+                    _ => None,
+                }
+            }
+
+            /// The id in the file.
+            #[must_use]
+            pub fn id(self) -> i32 {
+                self as i32
+            }
+        }
+
+        impl fmt::Display for $name {
+            /// The name in the specification.
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(match self {
+                    $( Self::$variant => $text, )+
+                })
+            }
+        }
+    };
+}
+
+closed_enum! {
+    /// The physical type of a leaf column: what its PLAIN values look like.
+    Type {
+        /// One bit a value.
+        Boolean = 0 "BOOLEAN",
+        /// Four bytes, little-endian, signed.
+        Int32 = 1 "INT32",
+        /// Eight bytes, little-endian, signed.
+        Int64 = 2 "INT64",
+        /// Twelve bytes; deprecated, holds timestamps of old writers.
+        Int96 = 3 "INT96",
+        /// IEEE 754 binary32.
+        Float = 4 "FLOAT",
+        /// IEEE 754 binary64.
+        Double = 5 "DOUBLE",
+        /// Any number of bytes, a length before each value.
+        ByteArray = 6 "BYTE_ARRAY",
+        /// As many bytes a value as the schema element's `type_length` says.
+        FixedLenByteArray = 7 "FIXED_LEN_BYTE_ARRAY",
+    }
+}
+
+closed_enum! {
+    /// How often a field occurs in its parent.
+    Repetition {
+        /// Exactly once.
+        Required = 0 "REQUIRED",
+        /// Once or not at all.
+        Optional = 1 "OPTIONAL",
+        /// Any number of times.
+        Repeated = 2 "REPEATED",
+    }
+}
+
+open_enum! {
+    /// How values or levels become bytes.
+    #[non_exhaustive]
+    Encoding {
+        /// Values one after the other.
+        Plain = 0 "PLAIN",
+        /// Indices into a dictionary; the old name, also of the dictionary page's own values.
+        PlainDictionary = 2 "PLAIN_DICTIONARY",
+        /// Runs of repeated and of bit-packed values (the hybrid).
+        Rle = 3 "RLE",
+        /// Bit-packed levels, most significant bit first; deprecated.
+        BitPacked = 4 "BIT_PACKED",
+        /// Differences of integers, bit-packed in miniblocks.
+        DeltaBinaryPacked = 5 "DELTA_BINARY_PACKED",
+        /// Lengths as differences, then all bytes.
+        DeltaLengthByteArray = 6 "DELTA_LENGTH_BYTE_ARRAY",
+        /// Shared prefix lengths, then the suffixes.
+        DeltaByteArray = 7 "DELTA_BYTE_ARRAY",
+        /// Indices into a dictionary.
+        RleDictionary = 8 "RLE_DICTIONARY",
+        /// The first byte of every value, then the second of every value, and so on.
+        ByteStreamSplit = 9 "BYTE_STREAM_SPLIT",
+        /// Floats as scaled integers with exceptions.
+        Alp = 10 "ALP",
+    }
+}
+
+open_enum! {
+    /// How pages are compressed.
+    #[non_exhaustive]
+    CompressionCodec {
+        /// Not at all.
+        Uncompressed = 0 "UNCOMPRESSED",
+        /// Snappy, raw blocks.
+        Snappy = 1 "SNAPPY",
+        /// Gzip members.
+        Gzip = 2 "GZIP",
+        /// LZO.
+        Lzo = 3 "LZO",
+        /// Brotli.
+        Brotli = 4 "BROTLI",
+        /// LZ4 in Hadoop's framing, or whatever else an old writer called so; deprecated.
+        Lz4 = 5 "LZ4",
+        /// Zstandard frames.
+        Zstd = 6 "ZSTD",
+        /// LZ4 blocks.
+        Lz4Raw = 7 "LZ4_RAW",
+    }
+}
+
+open_enum! {
+    /// What a page holds.
+    PageType {
+        /// Levels and values, version 1.
+        DataPage = 0 "DATA_PAGE",
+        /// Reserved, never written.
+        IndexPage = 1 "INDEX_PAGE",
+        /// The values that a chunk's dictionary indices point to.
+        DictionaryPage = 2 "DICTIONARY_PAGE",
+        /// Levels and values, version 2.
+        DataPageV2 = 3 "DATA_PAGE_V2",
+    }
+}
+
+open_enum! {
+    /// What the values mean: the older annotation, superseded by [`LogicalType`](crate::LogicalType).
+    ConvertedType {
+        /// A string.
+        Utf8 = 0 "UTF8",
+        /// A map.
+        Map = 1 "MAP",
+        /// The repeated group of a map.
+        MapKeyValue = 2 "MAP_KEY_VALUE",
+        /// A list.
+        List = 3 "LIST",
+        /// A string out of a fixed set.
+        Enum = 4 "ENUM",
+        /// A decimal; scale and precision are in the schema element.
+        Decimal = 5 "DECIMAL",
+        /// Days since 1970-01-01.
+        Date = 6 "DATE",
+        /// Milliseconds since midnight.
+        TimeMillis = 7 "TIME_MILLIS",
+        /// Microseconds since midnight.
+        TimeMicros = 8 "TIME_MICROS",
+        /// Milliseconds since the epoch.
+        TimestampMillis = 9 "TIMESTAMP_MILLIS",
+        /// Microseconds since the epoch.
+        TimestampMicros = 10 "TIMESTAMP_MICROS",
+        /// Unsigned, 8 bits.
+        Uint8 = 11 "UINT_8",
+        /// Unsigned, 16 bits.
+        Uint16 = 12 "UINT_16",
+        /// Unsigned, 32 bits.
+        Uint32 = 13 "UINT_32",
+        /// Unsigned, 64 bits.
+        Uint64 = 14 "UINT_64",
+        /// Signed, 8 bits.
+        Int8 = 15 "INT_8",
+        /// Signed, 16 bits.
+        Int16 = 16 "INT_16",
+        /// Signed, 32 bits.
+        Int32 = 17 "INT_32",
+        /// Signed, 64 bits.
+        Int64 = 18 "INT_64",
+        /// A JSON document.
+        Json = 19 "JSON",
+        /// A BSON document.
+        Bson = 20 "BSON",
+        /// Months, days and milliseconds, each unsigned.
+        Interval = 21 "INTERVAL",
+    }
+}
+
+open_enum! {
+    /// Whether the bounds in a column index are sorted.
+    BoundaryOrder {
+        /// They are not.
+        Unordered = 0 "UNORDERED",
+        /// Both lists ascend.
+        Ascending = 1 "ASCENDING",
+        /// Both lists descend.
+        Descending = 2 "DESCENDING",
+    }
+}
+
+open_enum! {
+    /// How edges between the points of a GEOGRAPHY run.
+    EdgeInterpolationAlgorithm {
+        /// Great circles on a sphere.
+        Spherical = 0 "SPHERICAL",
+        /// Vincenty's formulae on the ellipsoid.
+        Vincenty = 1 "VINCENTY",
+        /// Thomas' approximation on the ellipsoid.
+        Thomas = 2 "THOMAS",
+        /// Andoyer's approximation on the ellipsoid.
+        Andoyer = 3 "ANDOYER",
+        /// Karney's geodesics on the ellipsoid.
+        Karney = 4 "KARNEY",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_and_names_are_those_of_the_specification() {
+        assert_eq!(Type::from_id(7), Some(Type::FixedLenByteArray));
+        assert_eq!(Type::from_id(8), None);
+        assert_eq!(Type::FixedLenByteArray.to_string(), "FIXED_LEN_BYTE_ARRAY");
+        assert_eq!(Repetition::from_id(2), Some(Repetition::Repeated));
+        assert_eq!(Encoding::from_id(5), Encoding::DeltaBinaryPacked);
+        assert_eq!(
+            Encoding::DeltaBinaryPacked.to_string(),
+            "DELTA_BINARY_PACKED"
+        );
+        assert_eq!(CompressionCodec::from_id(7), CompressionCodec::Lz4Raw);
+        assert_eq!(PageType::DataPageV2.id(), 3);
+        assert_eq!(ConvertedType::from_id(21), ConvertedType::Interval);
+        assert_eq!(BoundaryOrder::from_id(1), BoundaryOrder::Ascending);
+    }
+
+    #[test]
+    fn unknown_ids_survive() {
+        // 1 was given out and withdrawn before the first release.
+        for id in [-1, 1, 99, i32::MAX] {
+            assert_eq!(Encoding::from_id(id), Encoding::Unknown(id));
+            assert_eq!(Encoding::from_id(id).id(), id);
+        }
+        assert_eq!(Encoding::Unknown(99).to_string(), "UNKNOWN(99)");
+    }
+
+    #[test]
+    fn display_takes_a_width() {
+        assert_eq!(format!("[{:>8}]", Type::Int32), "[   INT32]");
+    }
+}

@@ -1,0 +1,240 @@
+//! What the values of a column mean, and in which order its bounds are.
+//!
+//! `LogicalType`, `TimeUnit` and `ColumnOrder` are unions in `parquet.thrift`: the id of the one
+//! field that is set says which variant it is. By the specification a reader that does not know an
+//! annotation reads the physical values and ignores bounds, so an id that is not known is kept.
+
+use std::fmt;
+
+use crate::EdgeInterpolationAlgorithm;
+
+/// What the values mean; supersedes [`ConvertedType`](crate::ConvertedType).
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum LogicalType {
+    /// UTF-8 text.
+    String,
+    /// A group with one repeated group of key and value.
+    Map,
+    /// A group with one repeated field.
+    List,
+    /// A string out of a fixed set.
+    Enum,
+    /// The value times 10<sup>-scale</sup>.
+    Decimal {
+        /// Digits right of the decimal point.
+        scale: i32,
+        /// Digits in all.
+        precision: i32,
+    },
+    /// Days since 1970-01-01.
+    Date,
+    /// Time of day since midnight.
+    Time {
+        /// Whether midnight is that of UTC, or that of an unknown zone.
+        is_adjusted_to_utc: bool,
+        /// What is counted.
+        unit: TimeUnit,
+    },
+    /// Time since 1970-01-01 00:00:00.
+    Timestamp {
+        /// Whether the value is an instant, or what a clock on the wall shows.
+        is_adjusted_to_utc: bool,
+        /// What is counted.
+        unit: TimeUnit,
+    },
+    /// An integer narrower than its physical type, or unsigned.
+    Integer {
+        /// 8, 16, 32 or 64 in a valid file.
+        bit_width: i8,
+        /// Whether it is signed.
+        is_signed: bool,
+    },
+    /// Nothing but nulls; the physical type is a guess.
+    Unknown,
+    /// A JSON document in UTF-8.
+    Json,
+    /// A BSON document.
+    Bson,
+    /// Sixteen bytes, big-endian.
+    Uuid,
+    /// IEEE 754 binary16 in two bytes, little-endian.
+    Float16,
+    /// A group of metadata and value (and `typed_value` when shredded).
+    Variant {
+        /// The version of the encoding; 1 when absent.
+        specification_version: Option<i8>,
+    },
+    /// Well-known binary with straight edges in the plane of its coordinates.
+    Geometry {
+        /// The coordinate reference system; longitude and latitude when absent.
+        crs: Option<String>,
+    },
+    /// Well-known binary with edges on a globe.
+    Geography {
+        /// The coordinate reference system; longitude and latitude when absent.
+        crs: Option<String>,
+        /// How edges run; on a sphere when absent.
+        algorithm: Option<EdgeInterpolationAlgorithm>,
+    },
+    /// A group that refers to, or holds, a file.
+    File,
+    /// An annotation that this version does not know, or one in a form that it does not know.
+    Unrecognized {
+        /// The id of the union field; 0 when none was set.
+        field_id: i16,
+    },
+}
+
+impl fmt::Display for LogicalType {
+    /// `TIMESTAMP(isAdjustedToUTC=true, unit=MICROS)`: the names of the specification.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::String => f.write_str("STRING"),
+            Self::Map => f.write_str("MAP"),
+            Self::List => f.write_str("LIST"),
+            Self::Enum => f.write_str("ENUM"),
+            Self::Decimal { scale, precision } => {
+                write!(f, "DECIMAL(precision={precision}, scale={scale})")
+            }
+            Self::Date => f.write_str("DATE"),
+            Self::Time {
+                is_adjusted_to_utc,
+                unit,
+            } => write!(f, "TIME(isAdjustedToUTC={is_adjusted_to_utc}, unit={unit})"),
+            Self::Timestamp {
+                is_adjusted_to_utc,
+                unit,
+            } => write!(
+                f,
+                "TIMESTAMP(isAdjustedToUTC={is_adjusted_to_utc}, unit={unit})"
+            ),
+            Self::Integer {
+                bit_width,
+                is_signed,
+            } => write!(f, "INTEGER(bitWidth={bit_width}, isSigned={is_signed})"),
+            Self::Unknown => f.write_str("UNKNOWN"),
+            Self::Json => f.write_str("JSON"),
+            Self::Bson => f.write_str("BSON"),
+            Self::Uuid => f.write_str("UUID"),
+            Self::Float16 => f.write_str("FLOAT16"),
+            Self::Variant {
+                specification_version: Some(version),
+            } => write!(f, "VARIANT(specification_version={version})"),
+            Self::Variant {
+                specification_version: None,
+            } => f.write_str("VARIANT"),
+            Self::Geometry { crs } => {
+                f.write_str("GEOMETRY")?;
+                arguments(f, &[("crs", crs.as_deref())])
+            }
+            Self::Geography { crs, algorithm } => {
+                let algorithm = algorithm.map(|algorithm| algorithm.to_string());
+                f.write_str("GEOGRAPHY")?;
+                arguments(
+                    f,
+                    &[("crs", crs.as_deref()), ("algorithm", algorithm.as_deref())],
+                )
+            }
+            Self::File => f.write_str("FILE"),
+            Self::Unrecognized { field_id } => write!(f, "UNRECOGNIZED({field_id})"),
+        }
+    }
+}
+
+/// `(a=1, b=2)` of those that are there; nothing when none is.
+fn arguments(f: &mut fmt::Formatter<'_>, parts: &[(&str, Option<&str>)]) -> fmt::Result {
+    let mut open = "(";
+    for (name, value) in parts {
+        if let Some(value) = value {
+            write!(f, "{open}{name}={value}")?;
+            open = ", ";
+        }
+    }
+    f.write_str(if open == "(" { "" } else { ")" })
+}
+
+/// What a TIME or TIMESTAMP counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TimeUnit {
+    /// 10<sup>-3</sup> seconds.
+    Millis,
+    /// 10<sup>-6</sup> seconds.
+    Micros,
+    /// 10<sup>-9</sup> seconds.
+    Nanos,
+}
+
+impl fmt::Display for TimeUnit {
+    /// The name in the specification.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Millis => "MILLIS",
+            Self::Micros => "MICROS",
+            Self::Nanos => "NANOS",
+        })
+    }
+}
+
+/// The order that a column's `min_value` and `max_value` are bounds in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ColumnOrder {
+    /// The order of the logical type, or else of the physical type.
+    TypeDefined,
+    /// The total order of IEEE 754, with NaNs counted.
+    Ieee754Total,
+    /// INT96 by day, then by nanosecond of the day.
+    Int96Timestamp,
+    /// An order that this version does not know: the bounds are of no use. 0 when none was set.
+    Unknown(i16),
+}
+
+impl fmt::Display for ColumnOrder {
+    /// The name in the specification.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TypeDefined => f.pad("TYPE_ORDER"),
+            Self::Ieee754Total => f.pad("IEEE_754_TOTAL_ORDER"),
+            Self::Int96Timestamp => f.pad("INT96_TIMESTAMP_ORDER"),
+            Self::Unknown(id) => f.pad(&format!("UNKNOWN({id})")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn displays_the_words_of_the_specification() {
+        let shown = |logical_type: LogicalType| logical_type.to_string();
+        assert_eq!(
+            shown(LogicalType::Timestamp {
+                is_adjusted_to_utc: true,
+                unit: TimeUnit::Micros
+            }),
+            "TIMESTAMP(isAdjustedToUTC=true, unit=MICROS)"
+        );
+        assert_eq!(
+            shown(LogicalType::Decimal {
+                scale: 2,
+                precision: 9
+            }),
+            "DECIMAL(precision=9, scale=2)"
+        );
+        assert_eq!(shown(LogicalType::Geometry { crs: None }), "GEOMETRY");
+        assert_eq!(
+            shown(LogicalType::Geography {
+                crs: Some("srid:4326".into()),
+                algorithm: Some(EdgeInterpolationAlgorithm::Karney)
+            }),
+            "GEOGRAPHY(crs=srid:4326, algorithm=KARNEY)"
+        );
+        assert_eq!(
+            shown(LogicalType::Unrecognized { field_id: 77 }),
+            "UNRECOGNIZED(77)"
+        );
+        assert_eq!(ColumnOrder::TypeDefined.to_string(), "TYPE_ORDER");
+    }
+}
