@@ -1,6 +1,13 @@
 //! The inner loops of Herringbone, and the only crate of it with `unsafe` code.
 #![allow(unsafe_code, reason = "this crate is where unsafe code lives")]
 
+#[cfg(target_endian = "big")]
+compile_error!("Herringbone reads little-endian bytes in place and needs a little-endian machine");
+
 /// Bytes that break the rules of an encoding; the caller knows the place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Malformed(pub &'static str);
+
+pub mod cpu;
+pub mod bitmap;
+pub mod expand;

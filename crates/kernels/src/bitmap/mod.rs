@@ -1,0 +1,328 @@
+//! A validity bitmap under construction: one bit a slot, least significant bit first.
+//!
+//! Most columns that may hold nulls hold none. As long as every bit is set the bitmap is a mere
+//! length; the first zero bit materialises it. The bits are kept in 64-bit words, which on a
+//! little-endian machine are the bytes of an Arrow validity buffer already.
+
+use std::ops::Range;
+
+use herringbone_arrow::buffer::{BooleanBuffer, Buffer, NullBuffer};
+
+use crate::Malformed;
+
+/// A growing bitmap that costs nothing while all of its bits are set.
+///
+/// Invariants: `words` is empty and all `len` bits are set, or there are exactly as many words as
+/// `len` bits need and the bits behind `len` are zero; `ones` counts the set bits.
+#[derive(Debug, Clone, Default)]
+pub struct Bitmap {
+    words: Vec<u64>,
+    len: usize,
+    ones: usize,
+}
+
+/// A word whose lowest `bits` bits are set, for 0 to 64 bits.
+#[inline]
+pub(crate) fn low_bits(bits: usize) -> u64 {
+    debug_assert!(bits <= 64);
+    if bits == 0 {
+        0
+    } else {
+        u64::MAX >> (64 - bits)
+    }
+}
+
+/// The `n` (at most 64) bits of `data` from bit `first` on; bits behind the end read as zero.
+#[inline]
+pub(crate) fn load_bits(data: &[u8], first: usize, n: usize) -> u64 {
+    let (byte, shift) = (first / 8, first % 8);
+    let bits = match data.get(byte..).and_then(|rest| rest.first_chunk::<9>()) {
+        Some([low @ .., high]) => {
+            let low = u64::from_le_bytes(*low) >> shift;
+            // Two steps, because a shift by 64 is no shift.
+            low | (u64::from(*high) << 1 << (63 - shift))
+        }
+        None => load_bits_near_end(data.get(byte..).unwrap_or_default(), shift),
+    };
+    bits & low_bits(n)
+}
+
+/// [`load_bits`] of fewer than nine bytes.
+#[inline]
+fn load_bits_near_end(rest: &[u8], shift: usize) -> u64 {
+    let mut bytes = [0; 8];
+    for (to, from) in bytes.iter_mut().zip(rest) {
+        *to = *from;
+    }
+    u64::from_le_bytes(bytes) >> shift
+}
+
+impl Bitmap {
+    /// An empty bitmap, without an allocation.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Bits in the bitmap.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no bits.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Set bits.
+    #[inline]
+    pub fn count_set(&self) -> usize {
+        self.ones
+    }
+
+    /// Zero bits: nulls, if this is a validity bitmap.
+    #[inline]
+    pub fn null_count(&self) -> usize {
+        self.len - self.ones
+    }
+
+    /// Bytes held on the heap.
+    pub fn heap_bytes(&self) -> usize {
+        self.words.capacity() * size_of::<u64>()
+    }
+
+    /// The words, with zeros behind the last bit; `None` while all bits are set.
+    #[inline]
+    pub fn words(&self) -> Option<&[u64]> {
+        (!self.words.is_empty()).then_some(&self.words)
+    }
+
+    /// The bytes, with zeros behind the last bit; `None` while all bits are set.
+    pub fn as_bytes(&self) -> Option<&[u8]> {
+        let words = self.words()?;
+        // SAFETY: the words are initialised, bytes need no alignment, and `len` bits do not need
+        // more bytes than the `len.div_ceil(64)` words have.
+        Some(unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), self.len.div_ceil(8)) })
+    }
+
+    /// The bit at `index`; false behind the end.
+    #[inline]
+    pub fn get(&self, index: usize) -> bool {
+        self.bits(index, 1) != 0
+    }
+
+    /// The `n` (at most 64) bits from `start` on; bits behind the end are zero.
+    #[inline]
+    pub fn bits(&self, start: usize, n: usize) -> u64 {
+        let n = n.min(64).min(self.len.saturating_sub(start));
+        if self.words.is_empty() {
+            return low_bits(n);
+        }
+        let (word, shift) = (start / 64, start % 64);
+        let low = self.words.get(word).map_or(0, |bits| bits >> shift);
+        // Two steps, because a shift by 64 is no shift.
+        let high = self
+            .words
+            .get(word + 1)
+            .map_or(0, |bits| bits << 1 << (63 - shift));
+        (low | high) & low_bits(n)
+    }
+
+    /// Set bits in `range`, as far as the bitmap reaches.
+    pub fn set_in(&self, range: Range<usize>) -> usize {
+        let end = range.end.min(self.len);
+        let start = range.start.min(end);
+        if start == 0 && end == self.len {
+            return self.ones;
+        }
+        if self.words.is_empty() {
+            return end - start;
+        }
+        count_range(&self.words, start, end)
+    }
+
+    /// Appends `n` equal bits.
+    #[inline]
+    pub fn append_run(&mut self, bit: bool, n: usize) {
+        if bit && self.words.is_empty() {
+            self.len += n;
+            self.ones += n;
+            return;
+        }
+        self.materialise();
+        if n <= 64 {
+            self.push(if bit { low_bits(n) } else { 0 }, n);
+        } else {
+            self.push_long_run(bit, n);
+        }
+        self.ones += if bit { n } else { 0 };
+    }
+
+    /// Appends the lowest `n` (at most 64) bits of `bits`.
+    ///
+    /// Returns how many of them are set.
+    #[inline]
+    pub fn append_bits(&mut self, bits: u64, n: usize) -> usize {
+        let n = n.min(64);
+        let bits = bits & low_bits(n);
+        let ones = bits.count_ones() as usize;
+        if self.words.is_empty() {
+            if ones == n {
+                self.len += n;
+                self.ones += n;
+                return n;
+            }
+            self.materialise();
+        }
+        self.push(bits, n);
+        self.ones += ones;
+        ones
+    }
+
+    /// Appends `n` bits of `data` from bit `first` on, and returns how many of them are set.
+    ///
+    /// # Errors
+    /// [`Malformed`] where `data` has fewer bits; nothing is appended then.
+    #[inline]
+    pub fn append_packed(
+        &mut self,
+        data: &[u8],
+        first: usize,
+        n: usize,
+    ) -> Result<usize, Malformed> {
+        let end = first.checked_add(n).ok_or(Malformed("too many bits"))?;
+        if end.div_ceil(8) > data.len() {
+            return Err(Malformed("the bits end early"));
+        }
+        if n <= 64 {
+            return Ok(self.append_bits(load_bits(data, first, n), n));
+        }
+        let before = self.ones;
+        self.reserve_materialised(n);
+        let mut done = 0;
+        while done < n {
+            let step = (n - done).min(64);
+            self.append_bits(load_bits(data, first + done, step), step);
+            done += step;
+        }
+        Ok(self.ones - before)
+    }
+
+    /// Shortens the bitmap to its first `len` bits; without effect if it is not longer.
+    pub fn truncate(&mut self, len: usize) {
+        if len >= self.len {
+            return;
+        }
+        self.ones = self.set_in(0..len);
+        self.len = len;
+        if !self.words.is_empty() {
+            self.words.truncate(len.div_ceil(64));
+            if let Some(last) = self.words.last_mut() {
+                *last &= low_bits((len - 1) % 64 + 1);
+            }
+        }
+    }
+
+    /// Removes all bits and keeps the memory.
+    pub fn clear(&mut self) {
+        self.words.clear();
+        self.len = 0;
+        self.ones = 0;
+    }
+
+    /// Takes the bits as Arrow validity, leaving an empty bitmap; `None` without nulls.
+    pub fn finish(&mut self) -> Option<NullBuffer> {
+        let nulls = self.null_count();
+        if nulls == 0 {
+            self.clear();
+            return None;
+        }
+        let bits = self.finish_boolean();
+        // SAFETY: `ones` counts the set bits (invariant of the type), so `nulls` is the number of
+        // zero bits.
+        Some(unsafe { NullBuffer::new_unchecked(bits, nulls) })
+    }
+
+    /// Takes the bits as Arrow booleans, leaving an empty bitmap.
+    pub fn finish_boolean(&mut self) -> BooleanBuffer {
+        self.materialise();
+        let words = std::mem::take(&mut self.words);
+        let len = std::mem::take(&mut self.len);
+        self.ones = 0;
+        BooleanBuffer::new(Buffer::from_vec(words), 0, len)
+    }
+
+    /// Writes out the set bits that so far are a mere length.
+    #[inline]
+    fn materialise(&mut self) {
+        if self.words.is_empty() && self.len > 0 {
+            self.materialise_ones();
+        }
+    }
+
+    #[cold]
+    fn materialise_ones(&mut self) {
+        self.words.resize(self.len.div_ceil(64), u64::MAX);
+        if let Some(last) = self.words.last_mut() {
+            *last = low_bits((self.len - 1) % 64 + 1);
+        }
+    }
+
+    /// Makes room for `n` bits more, if bits are materialised at all.
+    fn reserve_materialised(&mut self, n: usize) {
+        if !self.words.is_empty() {
+            self.words.reserve(n / 64 + 1);
+        }
+    }
+
+    /// Appends `n <= 64` bits to the words, without counting them; the rest of `bits` is zero.
+    #[inline]
+    fn push(&mut self, bits: u64, n: usize) {
+        let used = self.len % 64;
+        match self.words.last_mut() {
+            Some(last) if used > 0 => {
+                *last |= bits << used;
+                if used + n > 64 {
+                    self.words.push(bits >> (64 - used));
+                }
+            }
+            _ if n > 0 => self.words.push(bits),
+            _ => {}
+        }
+        self.len += n;
+    }
+
+    /// Appends `n > 64` equal bits to the words, without counting them.
+    fn push_long_run(&mut self, bit: bool, n: usize) {
+        let fill = if bit { u64::MAX } else { 0 };
+        let head = (64 - self.len % 64) % 64;
+        self.push(fill & low_bits(head), head);
+        let (full, tail) = ((n - head) / 64, (n - head) % 64);
+        self.words.resize(self.words.len() + full, fill);
+        self.len += full * 64;
+        self.push(fill & low_bits(tail), tail);
+    }
+}
+
+/// Set bits of `words` in `start..end`.
+fn count_range(words: &[u64], start: usize, end: usize) -> usize {
+    if start == end {
+        return 0;
+    }
+    let (first, last) = (start / 64, (end - 1) / 64);
+    let head = u64::MAX << (start % 64);
+    let tail = low_bits((end - 1) % 64 + 1);
+    let words = words.get(first..=last).unwrap_or_default();
+    match words {
+        [] => 0,
+        [only] => (only & head & tail).count_ones() as usize,
+        [low, middle @ .., high] => {
+            let middle: usize = middle.iter().map(|word| word.count_ones() as usize).sum();
+            (low & head).count_ones() as usize + middle + (high & tail).count_ones() as usize
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

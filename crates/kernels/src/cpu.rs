@@ -1,0 +1,167 @@
+//! Which instructions this processor has, as tokens that a kernel takes as proof.
+//!
+//! A token can only be made by detection, so holding one proves that its instructions exist. The
+//! choice is made once a process; the environment variable `HERRINGBONE_SIMD` with one of
+//! `scalar`, `avx2`, `avx512` and `neon` lowers it, for tests and for measurements. It never
+//! raises it: an instruction set that the processor lacks is ignored.
+
+use std::sync::OnceLock;
+
+/// The instruction sets that kernels are written for, from the portable one upwards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Isa {
+    /// Portable Rust.
+    Scalar,
+    /// 128-bit vectors of aarch64.
+    Neon,
+    /// 256-bit vectors of x86-64, with the bit instructions of the same processors.
+    Avx2,
+    /// 512-bit vectors of x86-64: F, BW, CD, DQ and VL.
+    Avx512,
+}
+
+/// The instruction set that kernels use in this process.
+#[inline]
+pub fn isa() -> Isa {
+    static CHOICE: OnceLock<Isa> = OnceLock::new();
+    *CHOICE.get_or_init(|| choose(std::env::var("HERRINGBONE_SIMD").ok().as_deref()))
+}
+
+/// The best instruction set of the processor that is not above what `forced` names.
+fn choose(forced: Option<&str>) -> Isa {
+    let best = best();
+    match forced {
+        Some("scalar") => Isa::Scalar,
+        Some("avx2") if best >= Isa::Avx2 => Isa::Avx2,
+        _ => best,
+    }
+}
+
+/// The best instruction set of the processor.
+#[cfg(target_arch = "x86_64")]
+fn best() -> Isa {
+    let avx2 = is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("popcnt")
+        && is_x86_feature_detected!("lzcnt")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2");
+    let avx512 = avx2
+        && is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512cd")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl");
+    match (avx512, avx2) {
+        (true, _) => Isa::Avx512,
+        (_, true) => Isa::Avx2,
+        _ => Isa::Scalar,
+    }
+}
+
+/// The best instruction set of the processor: every aarch64 has NEON.
+#[cfg(target_arch = "aarch64")]
+fn best() -> Isa {
+    Isa::Neon
+}
+
+/// The best instruction set of the processor.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn best() -> Isa {
+    Isa::Scalar
+}
+
+/// Proof of AVX2, POPCNT, LZCNT, BMI1 and BMI2.
+#[derive(Debug, Clone, Copy)]
+pub struct Avx2(());
+
+impl Avx2 {
+    /// The token, where the processor has the instructions and nobody forced a lower set.
+    #[inline]
+    pub fn detect() -> Option<Self> {
+        (isa() >= Isa::Avx2).then_some(Self(()))
+    }
+}
+
+/// Proof of AVX-512 F, BW, CD, DQ and VL, and of everything in [`Avx2`] and [`Bmi2`].
+#[derive(Debug, Clone, Copy)]
+pub struct Avx512(());
+
+impl Avx512 {
+    /// The token, where the processor has the instructions and nobody forced a lower set.
+    #[inline]
+    pub fn detect() -> Option<Self> {
+        (isa() >= Isa::Avx512).then_some(Self(()))
+    }
+
+    /// The lesser proof that this one contains.
+    #[inline]
+    pub fn avx2(self) -> Avx2 {
+        Avx2(())
+    }
+
+    /// The lesser proof that this one contains: no processor with AVX-512 has a slow PDEP.
+    #[inline]
+    pub fn bmi2(self) -> Bmi2 {
+        Bmi2(())
+    }
+}
+
+/// Proof of a PDEP and PEXT that are worth using, and of everything in [`Avx2`].
+///
+/// AMD processors before Zen 3 have both instructions in microcode, where they take hundreds of
+/// cycles; those get no token.
+#[derive(Debug, Clone, Copy)]
+pub struct Bmi2(());
+
+impl Bmi2 {
+    /// The token, where both instructions are fast and nobody forced portable code.
+    #[inline]
+    pub fn detect() -> Option<Self> {
+        static FAST: OnceLock<bool> = OnceLock::new();
+        (isa() >= Isa::Avx2 && *FAST.get_or_init(fast_pdep)).then_some(Self(()))
+    }
+}
+
+/// Whether PDEP and PEXT run in hardware.
+#[cfg(target_arch = "x86_64")]
+fn fast_pdep() -> bool {
+    use std::arch::x86_64::__cpuid;
+    let vendor = __cpuid(0);
+    let amd = (vendor.ebx, vendor.edx, vendor.ecx)
+        == (
+            u32::from_le_bytes(*b"Auth"),
+            u32::from_le_bytes(*b"enti"),
+            u32::from_le_bytes(*b"cAMD"),
+        );
+    let signature = __cpuid(1).eax;
+    let family = ((signature >> 8) & 0xf) + ((signature >> 20) & 0xff);
+    const ZEN_3: u32 = 0x19;
+    !amd || family >= ZEN_3
+}
+
+/// Whether PDEP and PEXT run in hardware: elsewhere they do not exist.
+#[cfg(not(target_arch = "x86_64"))]
+fn fast_pdep() -> bool {
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scalar_forcing_only_lowers() {
+        assert_eq!(choose(Some("scalar")), Isa::Scalar);
+        assert!(choose(Some("avx2")) <= best());
+        assert_eq!(choose(Some("avx512")), best());
+        assert_eq!(choose(Some("nonsense")), best());
+        assert_eq!(choose(None), best());
+    }
+
+    #[test]
+    fn scalar_tokens_follow_the_choice() {
+        assert_eq!(Avx2::detect().is_some(), isa() >= Isa::Avx2);
+        assert_eq!(Avx512::detect().is_some(), isa() == Isa::Avx512);
+        assert!(Bmi2::detect().is_none() || Avx2::detect().is_some());
+    }
+}

@@ -1,0 +1,156 @@
+//! Spreads densely decoded values over nulls, in place.
+//!
+//! A page stores its non-null values back to back. They are decoded that way, behind each other at
+//! the end of the output, and then moved to their slots from the last one backwards, so that no
+//! value is overwritten before it has been moved and no second buffer is needed:
+//!
+//! ```text
+//! validity  1 0 0 1 1 0        dense  a b c . . .   →   spread  a 0 0 b c 0
+//! ```
+//!
+//! There are never more values left than slots left, so a block of slots is always written at or
+//! behind the values that it is made of.
+
+use std::any::TypeId;
+use std::mem::MaybeUninit;
+
+use herringbone_arrow::buffer::{IntervalDayTime, IntervalMonthDayNano, i256};
+
+use crate::bitmap::Bitmap;
+
+mod scalar;
+
+/// Moves the dense values at the end of `out` to their slots.
+///
+/// **Shapes**: `out[base..]` holds one value for each set bit of the slots `start..start + n` of
+/// `validity`; afterwards `out[base..base + n]` holds each value at its slot, and `T::default()` in
+/// the slots without a value. Slots behind the end of `validity` have none. Where `out[base..]` has
+/// more values than there are set bits the surplus is dropped, and where it has fewer, defaults
+/// stand for the missing ones.
+pub fn expand<T: Copy + Default + 'static>(
+    out: &mut Vec<T>,
+    base: usize,
+    validity: &Bitmap,
+    start: usize,
+    n: usize,
+) {
+    let Some(dense) = prepare(out, base, validity, start, n) else {
+        return;
+    };
+    fill(out, base, n, |slots| {
+        scalar::expand(slots, dense, validity, start)
+    });
+}
+
+/// Moves dense end offsets to their slots; a slot without a value gets the end of the one before.
+///
+/// **Shapes**: `offsets[base..]` holds one end offset for each set bit of the slots
+/// `start..start + n` of `validity`; afterwards `offsets[base..base + n]` holds one for each slot.
+/// The offset before the first slot is `offsets[base - 1]`, or `O::default()` where `base` is zero.
+/// Surplus and missing offsets are treated as in [`expand`].
+pub fn expand_offsets<O: Copy + Default + 'static>(
+    offsets: &mut Vec<O>,
+    base: usize,
+    validity: &Bitmap,
+    start: usize,
+    n: usize,
+) {
+    let Some(before) = base.checked_sub(1) else {
+        offsets.insert(0, O::default());
+        expand_offsets(offsets, 1, validity, start, n);
+        offsets.remove(0);
+        return;
+    };
+    let Some(dense) = prepare(offsets, base, validity, start, n) else {
+        return;
+    };
+    fill(offsets, before, n + 1, |slots| {
+        scalar::expand_offsets(slots, dense, validity, start)
+    });
+}
+
+/// Moves the dense bits at the end of `out` to their slots, with zeros in the slots without one.
+///
+/// **Shapes**: as in [`expand`], in bits: what boolean values are made of. Missing bits are zero.
+pub fn expand_bits(out: &mut Bitmap, base: usize, validity: &Bitmap, start: usize, n: usize) {
+    let ones = validity.set_in(start..start.saturating_add(n));
+    if ones == n && out.len() == base + n {
+        return;
+    }
+    let dense: Vec<u64> = (0..ones.div_ceil(64))
+        .map(|word| out.bits(base + word * 64, 64))
+        .collect();
+    out.truncate(base);
+    let mut read = 0;
+    for done in (0..n).step_by(64) {
+        let step = (n - done).min(64);
+        let valid = validity.bits(start + done, step);
+        let bits = bits_at(&dense, read);
+        out.append_bits(scalar::deposit(bits, valid), step);
+        read += valid.count_ones() as usize;
+    }
+}
+
+/// 64 bits of `words` from bit `first` on, with zeros behind the end.
+#[inline]
+fn bits_at(words: &[u64], first: usize) -> u64 {
+    let (word, shift) = (first / 64, first % 64);
+    let low = words.get(word).map_or(0, |bits| bits >> shift);
+    // Two steps, because a shift by 64 is no shift.
+    low | words
+        .get(word + 1)
+        .map_or(0, |bits| bits << 1 << (63 - shift))
+}
+
+/// Makes `out[base..]` exactly the dense values of the slots, and reserves memory for all slots.
+///
+/// Returns how many dense values there are, and nothing where they are in their slots already.
+fn prepare<T: Copy + Default>(
+    out: &mut Vec<T>,
+    base: usize,
+    validity: &Bitmap,
+    start: usize,
+    n: usize,
+) -> Option<usize> {
+    let dense = validity.set_in(start..start.saturating_add(n));
+    out.resize(base + dense, T::default());
+    out.reserve(n - dense);
+    (dense < n).then_some(dense)
+}
+
+/// Lets `kernel` fill the slots `out[first..first + n]`, and makes them part of `out`.
+///
+/// The kernel gets them with the values of `out[first..]` at their beginning, and has to leave all
+/// of them initialised.
+fn fill<T: Copy>(
+    out: &mut Vec<T>,
+    first: usize,
+    n: usize,
+    kernel: impl FnOnce(&mut [MaybeUninit<T>]),
+) {
+    debug_assert!(first <= out.len() && out.len() <= first + n && first + n <= out.capacity());
+    // SAFETY: `prepare` reserved memory for all slots; what is not initialised may be exposed as
+    // `MaybeUninit`, and the slice is gone before `out` is used again.
+    let slots = unsafe {
+        std::slice::from_raw_parts_mut(out.as_mut_ptr().add(first).cast::<MaybeUninit<T>>(), n)
+    };
+    kernel(slots);
+    // SAFETY: the memory is reserved, and the kernels in this module write every slot from the
+    // last one down to the dense values that are in their slots already.
+    unsafe { out.set_len(first + n) };
+}
+
+/// Whether all bits of a `T` are data and its default is all zeros, so that vectors may move it.
+#[expect(dead_code, reason = "portable code moves any type")]
+fn is_plain<T: 'static>() -> bool {
+    let this = TypeId::of::<T>();
+    macro_rules! any {
+        ($($plain:ty),*) => { $(this == TypeId::of::<$plain>())||* };
+    }
+    any!(
+        i8, u8, i16, u16, i32, u32, i64, u64, i128, u128, isize, usize, f32, f64
+    ) || any!(half::f16, i256, IntervalDayTime, IntervalMonthDayNano)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,156 @@
+//! Expansion against the definition: walk the slots, take the next value at each set bit.
+
+use super::*;
+
+/// A small deterministic generator, so that failures repeat.
+pub(super) struct Random(pub(super) u64);
+
+impl Random {
+    pub(super) fn next(&mut self) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        self.0 >> 33
+    }
+}
+
+const LENGTHS: &[usize] = if cfg!(miri) {
+    &[0, 1, 7, 65, 130]
+} else {
+    &[
+        0, 1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 100, 127, 128, 129, 200, 777,
+    ]
+};
+
+/// Bitmaps of `start + n` bits with about `percent` set bits, in runs or mixed.
+fn bitmaps(start: usize, n: usize) -> Vec<Bitmap> {
+    let mut random = Random(n as u64 * 31 + start as u64);
+    let mut bitmaps = Vec::new();
+    for percent in [0, 10, 50, 90, 100] {
+        let mut bitmap = Bitmap::new();
+        (0..start + n).for_each(|_| bitmap.append_run(random.next() % 100 < percent, 1));
+        bitmaps.push(bitmap);
+    }
+    let mut runs = Bitmap::new();
+    while runs.len() < start + n {
+        runs.append_run(random.next() & 1 == 0, random.next() as usize % 150);
+    }
+    bitmaps.push(runs);
+    bitmaps
+}
+
+fn check_expand<T>(make: impl Fn(u64) -> T)
+where
+    T: Copy + Default + PartialEq + std::fmt::Debug + 'static,
+{
+    for &n in LENGTHS {
+        for (base, start) in [(0, 0), (3, 1), (0, 63), (5, 64), (1, 70)] {
+            for validity in bitmaps(start, n) {
+                let before: Vec<T> = (0..base as u64).map(|i| make(1000 + i)).collect();
+                let (mut out, mut expected) = (before.clone(), before);
+                let mut value = 1;
+                for slot in start..start + n {
+                    if validity.get(slot) {
+                        out.push(make(value));
+                        expected.push(make(value));
+                        value += 1;
+                    } else {
+                        expected.push(T::default());
+                    }
+                }
+                expand(&mut out, base, &validity, start, n);
+                assert_eq!(out, expected, "n {n}, start {start}");
+            }
+        }
+    }
+}
+
+#[test]
+fn scalar_expand_of_every_width() {
+    check_expand(|i| i as u8);
+    check_expand(|i| i as i16);
+    check_expand(|i| i as u32);
+    check_expand(|i| i as f64);
+    check_expand(|i| u128::from(i) << 64 | u128::from(i));
+    check_expand(|i| i256::from_parts(u128::from(i), i128::from(i)));
+    check_expand(|i| [i as u8, 2, 3]);
+}
+
+#[test]
+fn scalar_expand_of_a_default_that_is_not_zero() {
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    struct Odd(u32);
+    impl Default for Odd {
+        fn default() -> Self {
+            Self(7)
+        }
+    }
+    check_expand(|i| Odd(i as u32));
+}
+
+#[test]
+fn scalar_expand_offsets_repeats_over_nulls() {
+    for &n in LENGTHS {
+        for (base, start) in [(0, 0), (1, 1), (3, 63), (1, 64)] {
+            for validity in bitmaps(start, n) {
+                let before: Vec<i32> = (0..base).map(|i| i * 2).collect();
+                let (mut out, mut expected) = (before.clone(), before);
+                let mut offset = out.last().copied().unwrap_or_default();
+                for slot in start..start + n {
+                    if validity.get(slot) {
+                        offset += 3;
+                        out.push(offset);
+                    }
+                    expected.push(offset);
+                }
+                let mut wide: Vec<i64> = out.iter().map(|offset| i64::from(*offset)).collect();
+                expand_offsets(&mut out, base as usize, &validity, start, n);
+                assert_eq!(out, expected, "n {n}, start {start}");
+                expand_offsets(&mut wide, base as usize, &validity, start, n);
+                assert!(
+                    wide.iter()
+                        .copied()
+                        .eq(expected.iter().map(|offset| i64::from(*offset)))
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn scalar_expand_bits_of_booleans() {
+    for &n in LENGTHS {
+        for (base, start) in [(0, 0), (3, 1), (64, 63)] {
+            for validity in bitmaps(start, n) {
+                let (mut out, mut expected) = (Bitmap::new(), Vec::new());
+                let mut random = Random(n as u64);
+                for slot in 0..base + n {
+                    let bit = random.next() & 3 > 0;
+                    let valid = slot < base || validity.get(start + slot - base);
+                    if valid {
+                        out.append_run(bit, 1);
+                    }
+                    expected.push(valid && bit);
+                }
+                expand_bits(&mut out, base, &validity, start, n);
+                assert!(out.finish_boolean().iter().eq(expected));
+            }
+        }
+    }
+}
+
+#[test]
+fn scalar_wrong_numbers_of_values_are_mended() {
+    let mut validity = Bitmap::new();
+    validity.append_bits(0b01_0110, 6);
+    let mut few = vec![9, 1];
+    expand(&mut few, 1, &validity, 0, 6);
+    assert_eq!(few, [9, 0, 1, 0, 0, 0, 0]);
+    let mut many = vec![9, 1, 2, 3, 4, 5];
+    expand(&mut many, 1, &validity, 0, 6);
+    assert_eq!(many, [9, 0, 1, 2, 0, 3, 0]);
+    let mut behind = vec![1, 2, 3];
+    expand(&mut behind, 0, &validity, 4, 10);
+    assert_eq!(behind, [1, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+}
