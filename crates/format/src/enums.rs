@@ -6,6 +6,11 @@
 
 use std::fmt;
 
+use crate::{
+    Result,
+    thrift::{CompactReader, CompactWriter, Value, Wire},
+};
+
 /// An enum that keeps ids it does not know.
 macro_rules! open_enum {
     (
@@ -37,6 +42,18 @@ macro_rules! open_enum {
                     $( Self::$variant => $id, )+
                     Self::Unknown(id) => id,
                 }
+            }
+        }
+
+        impl Value for $name {
+            const WIRE: Wire = Wire::I32;
+
+            fn read(reader: &mut CompactReader<'_>, wire: Wire) -> Result<Self> {
+                i32::read(reader, wire).map(Self::from_id)
+            }
+
+            fn write(&self, writer: &mut CompactWriter) {
+                self.id().write(writer);
             }
         }
 
@@ -78,6 +95,21 @@ macro_rules! closed_enum {
             #[must_use]
             pub fn id(self) -> i32 {
                 self as i32
+            }
+        }
+
+        impl Value for $name {
+            const WIRE: Wire = Wire::I32;
+
+            fn read(reader: &mut CompactReader<'_>, wire: Wire) -> Result<Self> {
+                let id = i32::read(reader, wire)?;
+                Self::from_id(id).ok_or_else(|| {
+                    reader.unsupported(format!(concat!(stringify!($name), " with the id {}"), id))
+                })
+            }
+
+            fn write(&self, writer: &mut CompactWriter) {
+                self.id().write(writer);
             }
         }
 

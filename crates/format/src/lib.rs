@@ -6,10 +6,14 @@
 
 pub mod error;
 pub mod limits;
+pub mod thrift;
 
 mod enums;
 mod logical_type;
+mod logical_type_thrift;
 mod schema_element;
+mod statistics;
+mod page_header;
 
 pub use enums::{
     BoundaryOrder, CompressionCodec, ConvertedType, EdgeInterpolationAlgorithm, Encoding, PageType,
@@ -18,4 +22,8 @@ pub use enums::{
 pub use error::{Error, ErrorKind, Location, Result};
 pub use limits::Limits;
 pub use logical_type::{ColumnOrder, LogicalType, TimeUnit};
+pub use page_header::{
+    DataPageHeader, DataPageHeaderV2, DictionaryPageHeader, IndexPageHeader, PageHeader,
+};
 pub use schema_element::{KeyValue, SchemaElement};
+pub use statistics::{BoundingBox, GeospatialStatistics, SizeStatistics, Statistics};

@@ -1,0 +1,253 @@
+//! How the unions of `logical_type` lie in the file.
+
+use crate::{
+    ColumnOrder, EdgeInterpolationAlgorithm, LogicalType, Result, TimeUnit,
+    thrift::{CompactReader, CompactWriter, Value, Wire, read_union, thrift_struct, write_union},
+};
+
+thrift_struct! {
+    /// Of every variant that says all by its id.
+    pub(crate) struct Empty {}
+}
+
+thrift_struct! {
+    struct DecimalType {
+        1: required scale: i32,
+        2: required precision: i32,
+    }
+}
+
+thrift_struct! {
+    /// Of both TIME and TIMESTAMP.
+    struct TimeType {
+        1: required is_adjusted_to_utc: bool,
+        2: required unit: UnitId,
+    }
+}
+
+thrift_struct! {
+    struct IntType {
+        1: required bit_width: i8,
+        2: required is_signed: bool,
+    }
+}
+
+thrift_struct! {
+    struct VariantType {
+        1: optional specification_version: i8,
+    }
+}
+
+thrift_struct! {
+    /// Of both GEOMETRY, which has no algorithm, and GEOGRAPHY.
+    struct GeospatialType {
+        1: optional crs: String,
+        2: optional algorithm: EdgeInterpolationAlgorithm,
+    }
+}
+
+/// The id of the union field of a time unit.
+struct UnitId(i16);
+
+impl UnitId {
+    fn unit(&self) -> Option<TimeUnit> {
+        match self.0 {
+            1 => Some(TimeUnit::Millis),
+            2 => Some(TimeUnit::Micros),
+            3 => Some(TimeUnit::Nanos),
+            _ => None,
+        }
+    }
+}
+
+impl From<TimeUnit> for UnitId {
+    fn from(unit: TimeUnit) -> Self {
+        Self(match unit {
+            TimeUnit::Millis => 1,
+            TimeUnit::Micros => 2,
+            TimeUnit::Nanos => 3,
+        })
+    }
+}
+
+impl Value for UnitId {
+    const WIRE: Wire = Wire::Struct;
+
+    fn read(reader: &mut CompactReader<'_>, wire: Wire) -> Result<Self> {
+        read_id(reader, wire).map(Self)
+    }
+
+    fn write(&self, writer: &mut CompactWriter) {
+        write_union(writer, self.0, &Empty {});
+    }
+}
+
+/// The id of the field that a union sets, for unions that say no more; 0 for none.
+pub(crate) fn read_id(reader: &mut CompactReader<'_>, wire: Wire) -> Result<i16> {
+    let id = read_union(reader, wire, |reader, field| {
+        reader.skip(field.wire)?;
+        Ok(field.id)
+    })?;
+    Ok(id.unwrap_or_default())
+}
+
+impl Value for LogicalType {
+    const WIRE: Wire = Wire::Struct;
+
+    fn read(reader: &mut CompactReader<'_>, wire: Wire) -> Result<Self> {
+        let read = read_union(reader, wire, |reader, field| match field.id {
+            5 => DecimalType::read(reader, field.wire).map(|it| Self::Decimal {
+                scale: it.scale,
+                precision: it.precision,
+            }),
+            7 | 8 => TimeType::read(reader, field.wire).map(|it| time(&it, field.id)),
+            10 => IntType::read(reader, field.wire).map(|it| Self::Integer {
+                bit_width: it.bit_width,
+                is_signed: it.is_signed,
+            }),
+            16 => VariantType::read(reader, field.wire).map(|it| Self::Variant {
+                specification_version: it.specification_version,
+            }),
+            17 => GeospatialType::read(reader, field.wire).map(|it| Self::Geometry { crs: it.crs }),
+            18 => GeospatialType::read(reader, field.wire).map(|it| Self::Geography {
+                crs: it.crs,
+                algorithm: it.algorithm,
+            }),
+            field_id => {
+                reader.skip(field.wire)?;
+                Ok(without_parameters(field_id))
+            }
+        })?;
+        Ok(read.unwrap_or(Self::Unrecognized { field_id: 0 }))
+    }
+
+    fn write(&self, writer: &mut CompactWriter) {
+        let id = id(self);
+        match self.clone() {
+            Self::Decimal { scale, precision } => {
+                write_union(writer, id, &DecimalType { scale, precision });
+            }
+            Self::Time {
+                is_adjusted_to_utc,
+                unit,
+            }
+            | Self::Timestamp {
+                is_adjusted_to_utc,
+                unit,
+            } => {
+                let unit = UnitId::from(unit);
+                let variant = TimeType {
+                    is_adjusted_to_utc,
+                    unit,
+                };
+                write_union(writer, id, &variant);
+            }
+            Self::Integer {
+                bit_width,
+                is_signed,
+            } => {
+                let variant = IntType {
+                    bit_width,
+                    is_signed,
+                };
+                write_union(writer, id, &variant);
+            }
+            Self::Variant {
+                specification_version,
+            } => {
+                let variant = VariantType {
+                    specification_version,
+                };
+                write_union(writer, id, &variant);
+            }
+            Self::Geometry { crs } => {
+                let algorithm = None;
+                write_union(writer, id, &GeospatialType { crs, algorithm });
+            }
+            Self::Geography { crs, algorithm } => {
+                write_union(writer, id, &GeospatialType { crs, algorithm });
+            }
+            _ => write_union(writer, id, &Empty {}),
+        }
+    }
+}
+
+/// TIME is field 7, TIMESTAMP 8; with an unknown unit neither is understood.
+fn time(it: &TimeType, field_id: i16) -> LogicalType {
+    let is_adjusted_to_utc = it.is_adjusted_to_utc;
+    match (it.unit.unit(), field_id) {
+        (Some(unit), 7) => LogicalType::Time {
+            is_adjusted_to_utc,
+            unit,
+        },
+        (Some(unit), _) => LogicalType::Timestamp {
+            is_adjusted_to_utc,
+            unit,
+        },
+        (None, field_id) => LogicalType::Unrecognized { field_id },
+    }
+}
+
+fn without_parameters(field_id: i16) -> LogicalType {
+    match field_id {
+        1 => LogicalType::String,
+        2 => LogicalType::Map,
+        3 => LogicalType::List,
+        4 => LogicalType::Enum,
+        6 => LogicalType::Date,
+        11 => LogicalType::Unknown,
+        12 => LogicalType::Json,
+        13 => LogicalType::Bson,
+        14 => LogicalType::Uuid,
+        15 => LogicalType::Float16,
+        19 => LogicalType::File,
+        field_id => LogicalType::Unrecognized { field_id },
+    }
+}
+
+fn id(logical_type: &LogicalType) -> i16 {
+    match logical_type {
+        LogicalType::String => 1,
+        LogicalType::Map => 2,
+        LogicalType::List => 3,
+        LogicalType::Enum => 4,
+        LogicalType::Decimal { .. } => 5,
+        LogicalType::Date => 6,
+        LogicalType::Time { .. } => 7,
+        LogicalType::Timestamp { .. } => 8,
+        LogicalType::Integer { .. } => 10,
+        LogicalType::Unknown => 11,
+        LogicalType::Json => 12,
+        LogicalType::Bson => 13,
+        LogicalType::Uuid => 14,
+        LogicalType::Float16 => 15,
+        LogicalType::Variant { .. } => 16,
+        LogicalType::Geometry { .. } => 17,
+        LogicalType::Geography { .. } => 18,
+        LogicalType::File => 19,
+        LogicalType::Unrecognized { field_id } => *field_id,
+    }
+}
+
+impl Value for ColumnOrder {
+    const WIRE: Wire = Wire::Struct;
+
+    fn read(reader: &mut CompactReader<'_>, wire: Wire) -> Result<Self> {
+        Ok(match read_id(reader, wire)? {
+            1 => Self::TypeDefined,
+            2 => Self::Ieee754Total,
+            3 => Self::Int96Timestamp,
+            id => Self::Unknown(id),
+        })
+    }
+
+    fn write(&self, writer: &mut CompactWriter) {
+        let id = match self {
+            Self::TypeDefined => 1,
+            Self::Ieee754Total => 2,
+            Self::Int96Timestamp => 3,
+            Self::Unknown(id) => *id,
+        };
+        write_union(writer, id, &Empty {});
+    }
+}

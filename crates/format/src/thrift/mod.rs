@@ -1,0 +1,120 @@
+//! Thrift's compact protocol: the bytes of all Parquet metadata.
+//!
+//! A struct is a list of fields, each with a header that says its id (as a distance from the one
+//! before) and its [`Wire`] type; a zero byte ends it:
+//!
+//! ```text
+//! struct    field* 00
+//! field     dddd tttt [id] value    d: id - last id, or 0 and the id follows as a zigzag varint
+//!                                   t: wire type; a boolean's value is in its type
+//! integer   zigzag varint           i8: the byte itself
+//! binary    varint length, bytes
+//! list      ssss tttt [size] value* s: size, or 15 and the size follows as a varint
+//! map       varint size, [kkkk vvvv, (key value)*]
+//! ```
+//!
+//! [`CompactReader`] borrows the bytes and checks every size against the bytes that are left.
+//! [`CompactWriter`] is its twin. The structs of the format are declared once each, by the
+//! `thrift_struct!` macro, which makes both directions from the declaration.
+
+mod reader;
+mod skip;
+mod structs;
+mod value;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+use crate::{Error, Limits, Result};
+pub use reader::{CompactReader, Field};
+pub(crate) use structs::{count, required, thrift_struct};
+pub use value::RawStruct;
+pub(crate) use value::{Value, read_union, write_union};
+pub use writer::CompactWriter;
+
+/// The type of a value, as the compact protocol numbers it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Wire {
+    /// A boolean field that is true; as the type of a list's elements: any boolean, a byte each.
+    BooleanTrue = 1,
+    /// A boolean field that is false; as the type of a list's elements: any boolean, a byte each.
+    BooleanFalse = 2,
+    /// One byte.
+    I8 = 3,
+    /// Sixteen bits as a zigzag varint.
+    I16 = 4,
+    /// Thirty-two bits as a zigzag varint.
+    I32 = 5,
+    /// Sixty-four bits as a zigzag varint.
+    I64 = 6,
+    /// Eight bytes, little-endian.
+    Double = 7,
+    /// Bytes or text with their length.
+    Binary = 8,
+    /// Values of one type.
+    List = 9,
+    /// The same as a list.
+    Set = 10,
+    /// Keys and values.
+    Map = 11,
+    /// Fields up to a zero byte.
+    Struct = 12,
+    /// Sixteen bytes.
+    Uuid = 13,
+}
+
+impl Wire {
+    /// The type with this number, if there is one.
+    #[must_use]
+    #[inline]
+    pub fn from_id(id: u8) -> Option<Self> {
+        Some(match id {
+            1 => Self::BooleanTrue,
+            2 => Self::BooleanFalse,
+            3 => Self::I8,
+            4 => Self::I16,
+            5 => Self::I32,
+            6 => Self::I64,
+            7 => Self::Double,
+            8 => Self::Binary,
+            9 => Self::List,
+            10 => Self::Set,
+            11 => Self::Map,
+            12 => Self::Struct,
+            13 => Self::Uuid,
+            _ => return None,
+        })
+    }
+}
+
+/// Decodes the struct at the start of `bytes`, of which `allowed` may be looked at; `limit` is the
+/// name of that limit. Returns the number of its bytes too; `None` if `bytes` end inside of it.
+pub(crate) fn decode_prefix<T: Value>(
+    bytes: &[u8],
+    limits: &Limits,
+    limit: &'static str,
+    allowed: usize,
+) -> Result<Option<(T, usize)>> {
+    let window = bytes.get(..allowed).unwrap_or(bytes);
+    let mut reader = CompactReader::new(window, limits.schema_depth);
+    match T::read(&mut reader, Wire::Struct) {
+        Ok(value) => Ok(Some((value, reader.position()))),
+        Err(error) if !reader.ran_out() => Err(error),
+        Err(_) if bytes.len() < allowed => Ok(None),
+        Err(_) => Err(Error::limit(limit, allowed as u64 + 1, allowed as u64)),
+    }
+}
+
+/// The same, for bytes that hold the whole struct.
+pub(crate) fn decode_whole<T: Value>(
+    bytes: &[u8],
+    limits: &Limits,
+    limit: &'static str,
+    allowed: usize,
+    name: &'static str,
+) -> Result<(T, usize)> {
+    decode_prefix(bytes, limits, limit, allowed)?
+        .ok_or_else(|| Error::corrupt(format!("{name} ends early (byte {})", bytes.len())))
+}

@@ -1,0 +1,220 @@
+//! Passing over values without looking into them.
+//!
+//! Indexing a footer is almost nothing but this, so the position travels in registers: functions
+//! take it and return it, and a fault is a bare number.
+
+use super::Wire;
+
+/// Why a value cannot be passed over. A word wide, as the position is, so that a `Result` of the
+/// two comes back in registers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Fault(usize);
+
+impl Fault {
+    /// The bytes end inside of the value.
+    pub(super) const ENDS: Self = Self(0);
+    /// Structs or lists in one another beyond the limit.
+    pub(super) const DEPTH: Self = Self(1);
+    /// A wire type that does not exist.
+    pub(super) const WIRE: Self = Self(2);
+    /// A varint of more than ten bytes.
+    pub(super) const VARINT: Self = Self(3);
+    /// A list or map with a size of more than 32 bits.
+    pub(super) const SIZE: Self = Self(4);
+
+    /// What to say about it.
+    pub(super) fn message(self) -> &'static str {
+        match self {
+            Self::ENDS => "metadata ends early",
+            Self::WIRE => "unknown thrift type",
+            Self::VARINT => "varint of more than ten bytes",
+            Self::SIZE => "list of more than 2^31 elements",
+            _ => "thrift values in one another are too deep",
+        }
+    }
+}
+
+/// Where the value ends that starts at `position`.
+pub(super) fn skip_value(
+    bytes: &[u8],
+    position: usize,
+    wire: Wire,
+    depth: usize,
+) -> Result<usize, Fault> {
+    match wire {
+        Wire::BooleanTrue | Wire::BooleanFalse => Ok(position),
+        Wire::I8 => advance(bytes, position, 1),
+        Wire::I16 | Wire::I32 | Wire::I64 => skip_varint(bytes, position),
+        Wire::Double => advance(bytes, position, 8),
+        Wire::Binary => skip_binary(bytes, position),
+        Wire::List | Wire::Set => skip_list(bytes, position, depth),
+        Wire::Map => skip_map(bytes, position, depth),
+        Wire::Struct => skip_struct(bytes, position, depth),
+        Wire::Uuid => advance(bytes, position, 16),
+    }
+}
+
+/// The same for an element of a list, where a boolean takes a byte.
+#[inline]
+fn skip_element(bytes: &[u8], position: usize, wire: Wire, depth: usize) -> Result<usize, Fault> {
+    match wire {
+        Wire::BooleanTrue | Wire::BooleanFalse => advance(bytes, position, 1),
+        wire => skip_value(bytes, position, wire, depth),
+    }
+}
+
+/// Where the struct ends, its zero byte included.
+pub(super) fn skip_struct(bytes: &[u8], mut position: usize, depth: usize) -> Result<usize, Fault> {
+    let depth = depth.checked_sub(1).ok_or(Fault::DEPTH)?;
+    loop {
+        let header = *bytes.get(position).ok_or(Fault::ENDS)?;
+        position += 1;
+        if header == 0 {
+            return Ok(position);
+        }
+        if header < 0x10 {
+            position = skip_varint(bytes, position)?;
+        }
+        position = match header & 0x0f {
+            1 | 2 => position,
+            4..=6 => skip_varint(bytes, position)?,
+            8 => skip_binary(bytes, position)?,
+            12 => skip_struct(bytes, position, depth)?,
+            9 | 10 => skip_list(bytes, position, depth)?,
+            other => {
+                let wire = Wire::from_id(other).ok_or(Fault::WIRE)?;
+                skip_value(bytes, position, wire, depth)?
+            }
+        };
+    }
+}
+
+/// Where the list ends. Every element takes a byte at least, so the bytes bound the loop.
+fn skip_list(bytes: &[u8], position: usize, depth: usize) -> Result<usize, Fault> {
+    let depth = depth.checked_sub(1).ok_or(Fault::DEPTH)?;
+    let (wire, size, mut position) = list_header(bytes, position)?;
+    let Some(wire) = wire else {
+        return Ok(position);
+    };
+    match wire {
+        Wire::BooleanTrue | Wire::BooleanFalse | Wire::I8 => advance(bytes, position, size),
+        Wire::Double => advance(bytes, position, size.saturating_mul(8)),
+        Wire::I16 | Wire::I32 | Wire::I64 => {
+            for _ in 0..size {
+                position = skip_varint(bytes, position)?;
+            }
+            Ok(position)
+        }
+        Wire::Binary => {
+            for _ in 0..size {
+                position = skip_binary(bytes, position)?;
+            }
+            Ok(position)
+        }
+        wire => {
+            for _ in 0..size {
+                position = skip_value(bytes, position, wire, depth)?;
+            }
+            Ok(position)
+        }
+    }
+}
+
+/// Type and number of a list's elements, and where they start. An empty list needs no valid type.
+#[inline]
+pub(super) fn list_header(
+    bytes: &[u8],
+    position: usize,
+) -> Result<(Option<Wire>, usize, usize), Fault> {
+    let header = *bytes.get(position).ok_or(Fault::ENDS)?;
+    let mut position = position + 1;
+    let mut size = usize::from(header >> 4);
+    if size == 15 {
+        (size, position) = read_size(bytes, position)?;
+    }
+    if size == 0 {
+        return Ok((None, 0, position));
+    }
+    let wire = Wire::from_id(header & 0x0f).ok_or(Fault::WIRE)?;
+    Ok((Some(wire), size, position))
+}
+
+fn skip_map(bytes: &[u8], position: usize, depth: usize) -> Result<usize, Fault> {
+    let depth = depth.checked_sub(1).ok_or(Fault::DEPTH)?;
+    let (size, mut position) = read_size(bytes, position)?;
+    if size == 0 {
+        return Ok(position);
+    }
+    let types = *bytes.get(position).ok_or(Fault::ENDS)?;
+    position += 1;
+    let key = Wire::from_id(types >> 4).ok_or(Fault::WIRE)?;
+    let value = Wire::from_id(types & 0x0f).ok_or(Fault::WIRE)?;
+    for _ in 0..size {
+        position = skip_element(bytes, position, key, depth)?;
+        position = skip_element(bytes, position, value, depth)?;
+    }
+    Ok(position)
+}
+
+/// Where the varint ends: the first byte with a clear top bit is found for eight bytes at once,
+/// because the lengths of varints (ids, sizes, offsets) are not to be predicted.
+#[inline]
+pub(super) fn skip_varint(bytes: &[u8], position: usize) -> Result<usize, Fault> {
+    if let Some(Some(word)) = bytes.get(position..).map(|rest| rest.first_chunk::<8>()) {
+        let ends = !u64::from_le_bytes(*word) & 0x8080_8080_8080_8080;
+        if ends != 0 {
+            return Ok(position + (ends.trailing_zeros() / 8) as usize + 1);
+        }
+    }
+    read_varint(bytes, position).map(|(_, end)| end)
+}
+
+#[inline]
+fn skip_binary(bytes: &[u8], position: usize) -> Result<usize, Fault> {
+    let (length, position) = read_varint(bytes, position)?;
+    let length = usize::try_from(length).map_err(|_| Fault::ENDS)?;
+    advance(bytes, position, length)
+}
+
+#[inline]
+pub(super) fn advance(bytes: &[u8], position: usize, count: usize) -> Result<usize, Fault> {
+    match position.checked_add(count) {
+        Some(end) if end <= bytes.len() => Ok(end),
+        _ => Err(Fault::ENDS),
+    }
+}
+
+/// A varint and where it ends.
+#[inline]
+pub(super) fn read_varint(bytes: &[u8], position: usize) -> Result<(u64, usize), Fault> {
+    match bytes.get(position) {
+        Some(&byte) if byte < 0x80 => Ok((u64::from(byte), position + 1)),
+        Some(_) => read_long_varint(bytes, position),
+        None => Err(Fault::ENDS),
+    }
+}
+
+fn read_long_varint(bytes: &[u8], position: usize) -> Result<(u64, usize), Fault> {
+    let rest = bytes.get(position..).unwrap_or_default();
+    let mut value = 0;
+    for (index, &byte) in rest.iter().take(10).enumerate() {
+        value |= u64::from(byte & 0x7f) << (7 * index);
+        if byte < 0x80 {
+            return Ok((value, position + index + 1));
+        }
+    }
+    Err(if rest.len() < 10 {
+        Fault::ENDS
+    } else {
+        Fault::VARINT
+    })
+}
+
+/// The size of a list or map, and where it ends.
+fn read_size(bytes: &[u8], position: usize) -> Result<(usize, usize), Fault> {
+    let (size, position) = read_varint(bytes, position)?;
+    match i32::try_from(size) {
+        Ok(size) => Ok((size.unsigned_abs() as usize, position)),
+        Err(_) => Err(Fault::SIZE),
+    }
+}

@@ -1,0 +1,124 @@
+//! Declaring a struct of the format once, for both directions.
+
+use super::CompactReader;
+use crate::Result;
+
+/// Declares a struct the way `parquet.thrift` does: id, requirement, name, type.
+///
+/// - `required`: an error when it is missing
+/// - `count`: required, and an error when negative
+/// - `optional`: an `Option`
+/// - `or_default`: the type's default when missing
+/// - `or_true`: true when missing
+///
+/// Ids that are not declared are skipped, and of a field that is there twice the last one counts.
+macro_rules! thrift_struct {
+    (@type optional $type:ty) => { Option<$type> };
+    (@type $mode:ident $type:ty) => { $type };
+
+    (@finish optional $reader:ident, $name:expr, $value:ident) => { $value };
+    (@finish or_default $reader:ident, $name:expr, $value:ident) => { $value.unwrap_or_default() };
+    (@finish or_true $reader:ident, $name:expr, $value:ident) => { $value.unwrap_or(true) };
+    (@finish required $reader:ident, $name:expr, $value:ident) => {
+        $crate::thrift::required($reader, $name, $value)?
+    };
+    (@finish count $reader:ident, $name:expr, $value:ident) => {
+        $crate::thrift::count($reader, $name, $value)?
+    };
+
+    (@write optional $value:expr, $writer:ident, $id:literal) => {
+        if let Some(value) = &$value {
+            $crate::thrift::Value::write_field(value, $writer, $id);
+        }
+    };
+    (@write $mode:ident $value:expr, $writer:ident, $id:literal) => {
+        $crate::thrift::Value::write_field(&$value, $writer, $id);
+    };
+
+    (
+        $(#[$meta:meta])*
+        $vis:vis struct $name:ident {
+            $( $(#[$field_meta:meta])* $id:literal: $mode:ident $field:ident: $type:ty, )*
+        }
+    ) => {
+        $(#[$meta])*
+        $vis struct $name {
+            $( $(#[$field_meta])* pub $field: $crate::thrift::thrift_struct!(@type $mode $type), )*
+        }
+
+        impl $crate::thrift::Value for $name {
+            const WIRE: $crate::thrift::Wire = $crate::thrift::Wire::Struct;
+
+            fn read(
+                reader: &mut $crate::thrift::CompactReader<'_>,
+                wire: $crate::thrift::Wire,
+            ) -> $crate::Result<Self> {
+                reader.expect(wire, $crate::thrift::Wire::Struct)?;
+                $( let mut $field: Option<$type> = None; )*
+                let mut last = 0;
+                while let Some(field) = reader.field(&mut last)? {
+                    match field.id {
+                        $( $id => {
+                            $field = Some(<$type as $crate::thrift::Value>::read(reader, field.wire)?);
+                        } )*
+                        _ => reader.skip(field.wire)?,
+                    }
+                }
+                Ok(Self { $(
+                    $field: $crate::thrift::thrift_struct!(
+                        @finish $mode reader,
+                        concat!(stringify!($name), ".", stringify!($field)),
+                        $field
+                    ),
+                )* })
+            }
+
+            fn write(&self, writer: &mut $crate::thrift::CompactWriter) {
+                writer.begin_struct();
+                $( $crate::thrift::thrift_struct!(@write $mode self.$field, writer, $id); )*
+                writer.end_struct();
+            }
+        }
+
+        $crate::thrift::thrift_struct!(@encode $vis $name);
+    };
+
+    (@encode pub $name:ident) => {
+        impl $name {
+            /// Writes it as a struct of the compact protocol.
+            pub fn encode(&self, writer: &mut $crate::thrift::CompactWriter) {
+                $crate::thrift::Value::write(self, writer);
+            }
+        }
+    };
+    (@encode $vis:vis $name:ident) => {};
+}
+
+pub(crate) use thrift_struct;
+
+/// The value of a required field.
+#[inline]
+pub(crate) fn required<T>(
+    reader: &CompactReader<'_>,
+    name: &'static str,
+    value: Option<T>,
+) -> Result<T> {
+    value.ok_or_else(|| {
+        let name = name.trim_end_matches('_');
+        reader.corrupt(format!("required field {name} is missing"))
+    })
+}
+
+/// The value of a required field that counts something.
+#[inline]
+pub(crate) fn count<T: Copy + Into<i64>>(
+    reader: &CompactReader<'_>,
+    name: &'static str,
+    value: Option<T>,
+) -> Result<T> {
+    let value = required(reader, name, value)?;
+    if value.into() < 0 {
+        return Err(reader.corrupt(format!("{name} is negative: {}", value.into())));
+    }
+    Ok(value)
+}

@@ -1,0 +1,197 @@
+//! The types that fields have, in both directions.
+
+use super::{CompactReader, CompactWriter, Field, Wire};
+use crate::Result;
+
+/// A type that a field or a list's element can have.
+pub(crate) trait Value: Sized {
+    /// The type it is written as.
+    const WIRE: Wire;
+
+    /// Reads one whose header said `wire`.
+    fn read(reader: &mut CompactReader<'_>, wire: Wire) -> Result<Self>;
+
+    /// Writes it without a header.
+    fn write(&self, writer: &mut CompactWriter);
+
+    /// Reads one in a list; differs for booleans only.
+    fn read_element(reader: &mut CompactReader<'_>, wire: Wire) -> Result<Self> {
+        Self::read(reader, wire)
+    }
+
+    /// Writes it as a field; differs for booleans only.
+    fn write_field(&self, writer: &mut CompactWriter, id: i16) {
+        writer.field(id, Self::WIRE);
+        self.write(writer);
+    }
+}
+
+/// Integers are read from any width that holds the value, as writers disagree.
+macro_rules! integer_value {
+    ($($type:ty, $wire:ident;)+) => { $(
+        impl Value for $type {
+            const WIRE: Wire = Wire::$wire;
+
+            #[inline]
+            fn read(reader: &mut CompactReader<'_>, wire: Wire) -> Result<Self> {
+                let value = reader.integer(wire)?;
+                Self::try_from(value).map_err(|_| {
+                    reader.corrupt(format!(concat!("{} is no ", stringify!($type)), value))
+                })
+            }
+
+            fn write(&self, writer: &mut CompactWriter) {
+                writer.integer(i64::from(*self));
+            }
+        }
+    )+ };
+}
+
+integer_value! { i16, I16; i32, I32; i64, I64; }
+
+impl Value for i8 {
+    const WIRE: Wire = Wire::I8;
+
+    fn read(reader: &mut CompactReader<'_>, wire: Wire) -> Result<Self> {
+        let value = reader.integer(wire)?;
+        Self::try_from(value).map_err(|_| reader.corrupt(format!("{value} is no i8")))
+    }
+
+    fn write(&self, writer: &mut CompactWriter) {
+        writer.byte(self.cast_unsigned());
+    }
+}
+
+impl Value for bool {
+    const WIRE: Wire = Wire::BooleanTrue;
+
+    fn read(reader: &mut CompactReader<'_>, wire: Wire) -> Result<Self> {
+        reader.boolean(wire)
+    }
+
+    fn write(&self, writer: &mut CompactWriter) {
+        writer.byte(if *self { 1 } else { 2 });
+    }
+
+    fn read_element(reader: &mut CompactReader<'_>, wire: Wire) -> Result<Self> {
+        reader.boolean(wire)?;
+        reader.boolean_element()
+    }
+
+    fn write_field(&self, writer: &mut CompactWriter, id: i16) {
+        let wire = if *self {
+            Wire::BooleanTrue
+        } else {
+            Wire::BooleanFalse
+        };
+        writer.field(id, wire);
+    }
+}
+
+impl Value for f64 {
+    const WIRE: Wire = Wire::Double;
+
+    fn read(reader: &mut CompactReader<'_>, wire: Wire) -> Result<Self> {
+        reader.expect(wire, Wire::Double)?;
+        reader.double()
+    }
+
+    fn write(&self, writer: &mut CompactWriter) {
+        writer.double(*self);
+    }
+}
+
+impl Value for String {
+    const WIRE: Wire = Wire::Binary;
+
+    fn read(reader: &mut CompactReader<'_>, wire: Wire) -> Result<Self> {
+        reader.expect(wire, Wire::Binary)?;
+        reader.string().map(Self::from)
+    }
+
+    fn write(&self, writer: &mut CompactWriter) {
+        writer.binary(self.as_bytes());
+    }
+}
+
+impl Value for Vec<u8> {
+    const WIRE: Wire = Wire::Binary;
+
+    fn read(reader: &mut CompactReader<'_>, wire: Wire) -> Result<Self> {
+        reader.expect(wire, Wire::Binary)?;
+        reader.binary().map(Self::from)
+    }
+
+    fn write(&self, writer: &mut CompactWriter) {
+        writer.binary(self);
+    }
+}
+
+impl<T: Value> Value for Vec<T> {
+    const WIRE: Wire = Wire::List;
+
+    fn read(reader: &mut CompactReader<'_>, wire: Wire) -> Result<Self> {
+        if wire != Wire::Set {
+            reader.expect(wire, Wire::List)?;
+        }
+        let (wire, size) = reader.list()?;
+        // The size is bounded by the bytes left, but an element in memory is larger than the one
+        // byte it may take there: reserve no more than the bytes left, and grow when it is true.
+        let reserve = size.min(reader.remaining() / size_of::<T>().max(1) + 1);
+        let mut values = Self::with_capacity(reserve);
+        for _ in 0..size {
+            values.push(T::read_element(reader, wire)?);
+        }
+        Ok(values)
+    }
+
+    fn write(&self, writer: &mut CompactWriter) {
+        writer.list(T::WIRE, self.len());
+        for value in self {
+            value.write(writer);
+        }
+    }
+}
+
+/// A struct that is passed on undecoded: its bytes in the compact protocol, final zero included.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RawStruct(pub Vec<u8>);
+
+impl Value for RawStruct {
+    const WIRE: Wire = Wire::Struct;
+
+    fn read(reader: &mut CompactReader<'_>, wire: Wire) -> Result<Self> {
+        reader.expect(wire, Wire::Struct)?;
+        reader.raw_struct().map(|bytes| Self(bytes.to_vec()))
+    }
+
+    fn write(&self, writer: &mut CompactWriter) {
+        writer.raw(&self.0);
+    }
+}
+
+/// A union is a struct with one field set. `None` if none is; two are an error.
+pub(crate) fn read_union<T>(
+    reader: &mut CompactReader<'_>,
+    wire: Wire,
+    mut variant: impl FnMut(&mut CompactReader<'_>, Field) -> Result<T>,
+) -> Result<Option<T>> {
+    reader.expect(wire, Wire::Struct)?;
+    let (mut value, mut last) = (None, 0);
+    while let Some(field) = reader.field(&mut last)? {
+        if value.is_some() {
+            return Err(reader.corrupt("union with more than one field"));
+        }
+        value = Some(variant(reader, field)?);
+    }
+    Ok(value)
+}
+
+/// A union whose field `id` is set to `variant`; 0 sets none.
+pub(crate) fn write_union<T: Value>(writer: &mut CompactWriter, id: i16, variant: &T) {
+    writer.begin_struct();
+    if id != 0 {
+        variant.write_field(writer, id);
+    }
+    writer.end_struct();
+}

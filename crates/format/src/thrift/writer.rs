@@ -1,0 +1,112 @@
+//! Writing values one after the other.
+
+use super::Wire;
+
+/// Bytes of the compact protocol under construction; it always writes the shortest form.
+///
+/// Between [`begin_struct`](Self::begin_struct) and [`end_struct`](Self::end_struct) every value is
+/// preceded by its [`field`](Self::field); in lists there are values only.
+///
+/// ```
+/// use herringbone_format::thrift::{CompactWriter, Wire};
+///
+/// let mut writer = CompactWriter::new();
+/// writer.begin_struct();
+/// writer.field(1, Wire::I32);
+/// writer.integer(-1);
+/// writer.end_struct();
+/// assert_eq!(writer.finish(), [0x15, 0x01, 0x00]);
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct CompactWriter {
+    bytes: Vec<u8>,
+    last: i16,
+    outer: Vec<i16>,
+}
+
+impl CompactWriter {
+    /// Nothing written yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Everything written.
+    #[must_use]
+    pub fn finish(self) -> Vec<u8> {
+        self.bytes
+    }
+
+    /// Bytes written so far.
+    #[must_use]
+    pub fn position(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Starts a struct.
+    pub fn begin_struct(&mut self) {
+        self.outer.push(std::mem::take(&mut self.last));
+    }
+
+    /// Ends the struct begun last.
+    pub fn end_struct(&mut self) {
+        self.bytes.push(0);
+        self.last = self.outer.pop().unwrap_or_default();
+    }
+
+    /// The header of a field; its value follows, unless it is a boolean, whose value is its type.
+    pub fn field(&mut self, id: i16, wire: Wire) {
+        match i32::from(id) - i32::from(self.last) {
+            delta @ 1..=15 => self.bytes.push((delta as u8) << 4 | wire as u8),
+            _ => {
+                self.bytes.push(wire as u8);
+                self.integer(i64::from(id));
+            }
+        }
+        self.last = id;
+    }
+
+    /// An integer of 16, 32 or 64 bits.
+    pub fn integer(&mut self, value: i64) {
+        self.varint(((value << 1) ^ (value >> 63)).cast_unsigned());
+    }
+
+    /// An integer of 8 bits, or a boolean in a list (1 true, 2 false).
+    pub fn byte(&mut self, value: u8) {
+        self.bytes.push(value);
+    }
+
+    /// A double.
+    pub fn double(&mut self, value: f64) {
+        self.bytes.extend_from_slice(&value.to_le_bytes());
+    }
+
+    /// Bytes or text, with the length.
+    pub fn binary(&mut self, value: &[u8]) {
+        self.varint(value.len() as u64);
+        self.bytes.extend_from_slice(value);
+    }
+
+    /// The header of a list of `size` elements of type `wire`.
+    pub fn list(&mut self, wire: Wire, size: usize) {
+        if size < 15 {
+            self.bytes.push((size as u8) << 4 | wire as u8);
+        } else {
+            self.bytes.push(0xf0 | wire as u8);
+            self.varint(size as u64);
+        }
+    }
+
+    /// A value that is encoded already.
+    pub fn raw(&mut self, value: &[u8]) {
+        self.bytes.extend_from_slice(value);
+    }
+
+    fn varint(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.bytes.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.bytes.push(value as u8);
+    }
+}
