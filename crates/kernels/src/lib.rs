@@ -9,5 +9,8 @@ compile_error!("Herringbone reads little-endian bytes in place and needs a littl
 pub struct Malformed(pub &'static str);
 
 pub mod cpu;
+pub mod bit_unpack;
+pub mod hybrid;
 pub mod bitmap;
 pub mod expand;
+pub mod nesting;

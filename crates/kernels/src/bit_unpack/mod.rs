@@ -1,0 +1,167 @@
+//! Integers of equal bit width, packed back to back, least significant bit first.
+//!
+//! ```text
+//! width 3        byte 0            byte 1            byte 2
+//! bit        7 6 5 4 3 2 1 0   7 6 5 4 3 2 1 0   7 6 5 4 3 2 1 0
+//! value      c c b b b a a a   f e e e d d d c   h h h g g g f f
+//! ```
+//!
+//! Eight values of `width` bits fill `width` bytes exactly. Unpacking may start at any value, takes
+//! the narrowest output type that fits and never reads outside of the data it is given.
+
+use std::mem::MaybeUninit;
+
+use crate::Malformed;
+
+mod scalar;
+
+/// An unsigned integer that values are unpacked to.
+pub(crate) trait Lane: Copy + Default + Ord + Send + Sync + 'static {
+    /// The widest values that fit.
+    const BITS: u8;
+    /// The low bits of `bits`.
+    fn truncate(bits: u64) -> Self;
+    /// The value as an index.
+    fn index(self) -> usize;
+}
+
+macro_rules! lanes {
+    ($($lane:ty),*) => {$(
+        #[allow(trivial_numeric_casts, reason = "one of the lanes is a u64")]
+        impl Lane for $lane {
+            const BITS: u8 = <$lane>::BITS as u8;
+            #[inline(always)]
+            fn truncate(bits: u64) -> Self {
+                bits as $lane
+            }
+            #[inline(always)]
+            fn index(self) -> usize {
+                self as usize
+            }
+        }
+    )*};
+}
+
+lanes!(u8, u16, u32, u64);
+
+/// Appends the `n` values from value `first` on, of `width` (0 to 8) bits each.
+///
+/// # Errors
+/// [`Malformed`] where `data` is too short or `width` too wide; nothing is appended then.
+pub fn extend_u8(
+    data: &[u8],
+    first: usize,
+    width: u8,
+    n: usize,
+    out: &mut Vec<u8>,
+) -> Result<(), Malformed> {
+    extend(data, first, width, n, out)
+}
+
+/// Appends the `n` values from value `first` on, of `width` (0 to 16) bits each.
+///
+/// # Errors
+/// [`Malformed`] where `data` is too short or `width` too wide; nothing is appended then.
+pub fn extend_u16(
+    data: &[u8],
+    first: usize,
+    width: u8,
+    n: usize,
+    out: &mut Vec<u16>,
+) -> Result<(), Malformed> {
+    extend(data, first, width, n, out)
+}
+
+/// Appends the `n` values from value `first` on, of `width` (0 to 32) bits each.
+///
+/// # Errors
+/// [`Malformed`] where `data` is too short or `width` too wide; nothing is appended then.
+pub fn extend_u32(
+    data: &[u8],
+    first: usize,
+    width: u8,
+    n: usize,
+    out: &mut Vec<u32>,
+) -> Result<(), Malformed> {
+    extend(data, first, width, n, out)
+}
+
+/// Appends the `n` values from value `first` on, of `width` (0 to 64) bits each.
+///
+/// # Errors
+/// [`Malformed`] where `data` is too short or `width` too wide; nothing is appended then.
+pub fn extend_u64(
+    data: &[u8],
+    first: usize,
+    width: u8,
+    n: usize,
+    out: &mut Vec<u64>,
+) -> Result<(), Malformed> {
+    extend(data, first, width, n, out)
+}
+
+/// Appends the `n` values from value `first` on, of `width` (0 to 8) bits each, packed most
+/// significant bit first: the levels of the deprecated encoding BIT_PACKED.
+///
+/// # Errors
+/// [`Malformed`] where `data` is too short or `width` too wide; nothing is appended then.
+pub fn extend_u8_msb(
+    data: &[u8],
+    first: usize,
+    width: u8,
+    n: usize,
+    out: &mut Vec<u8>,
+) -> Result<(), Malformed> {
+    check::<u8>(data, first, width, n)?;
+    out.extend((first..first + n).map(|value| scalar::value_msb(data, value, width)));
+    Ok(())
+}
+
+/// Appends `n` values from value `first` on.
+fn extend<L: Lane>(
+    data: &[u8],
+    first: usize,
+    width: u8,
+    n: usize,
+    out: &mut Vec<L>,
+) -> Result<(), Malformed> {
+    check::<L>(data, first, width, n)?;
+    out.reserve(n);
+    if let Some(slots) = out.spare_capacity_mut().get_mut(..n) {
+        unpack(data, first, width, slots);
+        // SAFETY: `n` elements were reserved behind the length, and `unpack` wrote all of them.
+        unsafe { out.set_len(out.len() + n) };
+    }
+    Ok(())
+}
+
+/// Whether `n` values from value `first` on lie in `data` and fit into `L`.
+#[inline]
+pub(crate) fn check<L: Lane>(
+    data: &[u8],
+    first: usize,
+    width: u8,
+    n: usize,
+) -> Result<(), Malformed> {
+    if width > L::BITS {
+        return Err(Malformed("a bit width is too wide"));
+    }
+    let bits = first
+        .checked_add(n)
+        .and_then(|end| end.checked_mul(usize::from(width)));
+    match bits {
+        Some(bits) if bits.div_ceil(8) <= data.len() => Ok(()),
+        _ => Err(Malformed("bit-packed values end early")),
+    }
+}
+
+/// Writes all of `out`: the values of `data` from value `first` on.
+///
+/// Values that do not lie in `data` are unspecified, but initialised; callers [`check`].
+#[inline]
+pub(crate) fn unpack<L: Lane>(data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<L>]) {
+    scalar::unpack(data, first, width, out);
+}
+
+#[cfg(test)]
+mod tests;

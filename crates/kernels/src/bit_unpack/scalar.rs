@@ -1,0 +1,111 @@
+//! Unpacking in portable Rust: eight values at a time, one copy of the loop for each width.
+//!
+//! Eight values start and end at byte borders. With the width known to the compiler each of them is
+//! a load, a shift and a mask at fixed places.
+
+use std::mem::MaybeUninit;
+
+use super::Lane;
+
+/// Values that start and end at byte borders together, for every width.
+const GROUP: usize = 8;
+
+/// Writes all of `out`: the values of `data` from value `first` on, zeros behind its end.
+pub(super) fn unpack<L: Lane>(data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<L>]) {
+    macro_rules! by_width {
+        ($($width:literal)*) => {
+            match width {
+                $($width => groups::<$width, L>(data, first, out),)*
+                _ => out.fill(MaybeUninit::new(L::default())),
+            }
+        };
+    }
+    // The widths that do not fit into `L` cannot come here; naming them only makes code.
+    match L::BITS {
+        8 => by_width!(1 2 3 4 5 6 7 8),
+        16 => by_width!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16),
+        32 => by_width!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28
+            29 30 31 32),
+        _ => by_width!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28
+            29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56
+            57 58 59 60 61 62 63 64),
+    }
+}
+
+/// [`unpack`] for one width: the rest of a group, whole groups, the beginning of a group.
+fn groups<const WIDTH: usize, L: Lane>(data: &[u8], first: usize, mut out: &mut [MaybeUninit<L>]) {
+    let rest = data
+        .get((first / GROUP).saturating_mul(WIDTH)..)
+        .unwrap_or_default();
+    let mut bytes = rest.chunks(WIDTH);
+    let inside = first % GROUP;
+    if inside > 0 {
+        let take = (GROUP - inside).min(out.len());
+        let (head, tail) = std::mem::take(&mut out).split_at_mut(take);
+        head.copy_from_slice(&padded::<WIDTH, L>(bytes.next())[inside..inside + take]);
+        out = tail;
+    }
+    let (whole, tail) = out.as_chunks_mut::<GROUP>();
+    for to in whole {
+        *to = match bytes.next() {
+            Some(from) if from.len() == WIDTH => group::<WIDTH, L>(from),
+            from => padded::<WIDTH, L>(from),
+        };
+    }
+    if !tail.is_empty() {
+        tail.copy_from_slice(&padded::<WIDTH, L>(bytes.next())[..tail.len()]);
+    }
+}
+
+/// A group of which some bytes may be missing; they count as zero.
+#[inline]
+fn padded<const WIDTH: usize, L: Lane>(bytes: Option<&[u8]>) -> [MaybeUninit<L>; GROUP] {
+    let mut group_bytes = [0; WIDTH];
+    for (to, from) in group_bytes.iter_mut().zip(bytes.unwrap_or_default()) {
+        *to = *from;
+    }
+    group::<WIDTH, L>(&group_bytes)
+}
+
+/// A whole group of `WIDTH` bytes.
+#[inline(always)]
+fn group<const WIDTH: usize, L: Lane>(bytes: &[u8]) -> [MaybeUninit<L>; GROUP] {
+    std::array::from_fn(|value| {
+        MaybeUninit::new(L::truncate(
+            window(bytes, value * WIDTH, WIDTH) & (u64::MAX >> (64 - WIDTH)),
+        ))
+    })
+}
+
+/// 64 bits that begin with the `width` bits from `bit` on; what is above those is unspecified.
+#[inline(always)]
+fn window(bytes: &[u8], bit: usize, width: usize) -> u64 {
+    if bytes.len() < 8 {
+        let mut word = [0; 8];
+        for (to, from) in word.iter_mut().zip(bytes) {
+            *to = *from;
+        }
+        return u64::from_le_bytes(word) >> bit;
+    }
+    // The last word of the bytes at the latest, so that the load stays inside.
+    let start = (bit / 8).min(bytes.len() - 8);
+    let shift = bit - start * 8;
+    let low = bytes[start..]
+        .first_chunk::<8>()
+        .map_or(0, |word| u64::from_le_bytes(*word))
+        >> shift;
+    if shift + width <= 64 {
+        return low;
+    }
+    low | u64::from(bytes[start + 8]) << (64 - shift)
+}
+
+/// Value `value` of `width` (up to 8) bits, packed most significant bit first.
+#[inline]
+pub(super) fn value_msb(data: &[u8], value: usize, width: u8) -> u8 {
+    let bit = value * usize::from(width);
+    let byte = |index: usize| data.get(index).copied().unwrap_or_default();
+    let both = u16::from_be_bytes([byte(bit / 8), byte(bit / 8 + 1)]);
+    let aligned = both << (bit % 8);
+    (u32::from(aligned) >> (16 - u32::from(width))) as u8
+}

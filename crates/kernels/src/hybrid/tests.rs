@@ -1,0 +1,303 @@
+//! Runs against the values that they were written from.
+
+use super::*;
+
+/// A run to be written.
+#[derive(Debug, Clone)]
+enum Written {
+    Repeated(u32, usize),
+    /// Padded with ones to whole groups; only the last run of a page needs padding.
+    Packed(Vec<u32>),
+}
+
+fn varint(mut value: u64, out: &mut Vec<u8>) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+fn write(width: u8, runs: &[Written]) -> (Vec<u8>, Vec<u32>) {
+    let (mut data, mut values) = (Vec::new(), Vec::new());
+    for run in runs {
+        match run {
+            Written::Repeated(value, count) => {
+                varint((*count as u64) << 1, &mut data);
+                data.extend(&value.to_le_bytes()[..usize::from(width.div_ceil(8))]);
+                values.extend(std::iter::repeat_n(*value, *count));
+            }
+            Written::Packed(packed) => {
+                let groups = packed.len().div_ceil(8);
+                varint((groups as u64) << 1 | 1, &mut data);
+                let mut bytes = vec![0; groups * usize::from(width)];
+                for bit in 0..bytes.len() * 8 {
+                    let value = packed.get(bit / usize::from(width)).unwrap_or(&u32::MAX);
+                    bytes[bit / 8] |=
+                        ((value >> (bit % usize::from(width)) & 1) as u8) << (bit % 8);
+                }
+                data.extend(bytes);
+                values.extend(packed);
+            }
+        }
+    }
+    (data, values)
+}
+
+fn random(state: &mut u64) -> u64 {
+    *state = state
+        .wrapping_mul(6_364_136_223_846_793_005)
+        .wrapping_add(1_442_695_040_888_963_407);
+    *state >> 33
+}
+
+/// Runs of all kinds and lengths, with values below `limit`.
+fn runs(width: u8, limit: u64, seed: u64) -> Vec<Written> {
+    let state = &mut (seed + u64::from(width));
+    let count = if cfg!(miri) { 6 } else { 40 };
+    let mut runs: Vec<Written> = (0..count)
+        .map(|_| match random(state) % 5 {
+            0 => Written::Repeated((random(state) % limit) as u32, random(state) as usize % 9),
+            1 => Written::Repeated((random(state) % limit) as u32, random(state) as usize % 300),
+            2 => Written::Packed((0..8).map(|_| (random(state) % limit) as u32).collect()),
+            3 => Written::Packed((0..0).collect()),
+            _ => {
+                let groups = random(state) % if cfg!(miri) { 4 } else { 80 };
+                Written::Packed(
+                    (0..groups * 8)
+                        .map(|_| (random(state) % limit) as u32)
+                        .collect(),
+                )
+            }
+        })
+        .collect();
+    runs.push(Written::Packed(
+        (0..13).map(|_| (random(state) % limit) as u32).collect(),
+    ));
+    runs
+}
+
+/// Splits `total` into random steps.
+fn steps(total: usize, seed: u64) -> Vec<usize> {
+    let state = &mut (seed * 77 + 5);
+    let mut steps = Vec::new();
+    let mut left = total;
+    while left > 0 {
+        let range = if random(state) & 1 == 0 { 12 } else { 700 };
+        steps.push((random(state) as usize % range).min(left));
+        left -= steps[steps.len() - 1];
+    }
+    steps
+}
+
+fn widths() -> impl Iterator<Item = u8> {
+    (1..=32).filter(|width| !cfg!(miri) || [1, 3, 8, 13, 32].contains(width))
+}
+
+#[test]
+fn scalar_u32_of_every_width_in_steps() {
+    for width in widths() {
+        for seed in 0..4 {
+            let (data, values) = write(width, &runs(width, 1 << width, seed));
+            let mut decoder = HybridDecoder::new(width);
+            let mut out = Vec::new();
+            for step in steps(values.len(), seed) {
+                assert_eq!(decoder.extend_u32(&data, step, &mut out), Ok(()));
+            }
+            assert_eq!(out, values, "width {width}");
+            // Three padding values are there, and no more.
+            assert_eq!(decoder.clone().extend_u32(&data, 3, &mut out), Ok(()));
+            assert!(decoder.extend_u32(&data, 4, &mut out).is_err());
+        }
+    }
+}
+
+#[test]
+fn scalar_u8_checks_the_greatest_level() {
+    for width in widths().filter(|width| *width <= 8) {
+        for seed in 0..4 {
+            let max = ((1_u32 << width) - 1 - (seed as u32).min((1 << width) - 2)) as u8;
+            let (data, values) = write(width, &runs(width, u64::from(max) + 1, seed));
+            let mut decoder = HybridDecoder::new(width);
+            let mut out = Vec::new();
+            for step in steps(values.len(), seed) {
+                assert_eq!(decoder.extend_u8(&data, step, max, &mut out), Ok(()));
+            }
+            assert!(
+                out.iter()
+                    .map(|value| u32::from(*value))
+                    .eq(values.iter().copied())
+            );
+            let greatest = out.iter().copied().max().unwrap_or_default();
+            if greatest > 0 {
+                let all = HybridDecoder::new(width).extend_u8(
+                    &data,
+                    values.len(),
+                    greatest - 1,
+                    &mut out,
+                );
+                assert!(all.is_err());
+            }
+        }
+    }
+}
+
+#[test]
+fn scalar_bitmap_and_counts() {
+    for seed in 0..20 {
+        let (data, values) = write(1, &runs(1, 2, seed));
+        let mut decoder = HybridDecoder::new(1);
+        let mut out = Bitmap::new();
+        let mut expected = values.iter().map(|value| *value as usize);
+        for step in steps(values.len(), seed) {
+            let skipped = decoder.clone().skip_count_ones(&data, step);
+            let ones = decoder.extend_bitmap(&data, step, &mut out);
+            assert_eq!(ones, Ok(expected.by_ref().take(step).sum()));
+            assert_eq!(skipped, ones);
+        }
+        assert_eq!(out.len(), values.len());
+        assert!(
+            out.finish_boolean()
+                .iter()
+                .eq(values.iter().map(|value| *value == 1))
+        );
+    }
+}
+
+fn check_gather<T>(entry: impl Fn(u32) -> T)
+where
+    T: Copy + PartialEq + std::fmt::Debug,
+{
+    for width in widths().filter(|width| *width <= 20) {
+        for (seed, len) in [
+            (0, 1_u64 << width),
+            (1, (1 << width) - 1),
+            (2, (1 << width) / 2 + 1),
+        ] {
+            let len = len.max(1);
+            let dictionary: Vec<T> = (0..len as u32).map(&entry).collect();
+            let (data, values) = write(width, &runs(width, len, seed));
+            let mut decoder = HybridDecoder::new(width);
+            let mut out = Vec::new();
+            for step in steps(values.len(), seed) {
+                assert_eq!(decoder.gather(&data, step, &dictionary, &mut out), Ok(()));
+            }
+            assert!(
+                out.iter().copied().eq(values.iter().copied().map(&entry)),
+                "width {width}"
+            );
+            let greatest = values.iter().copied().max().unwrap_or_default() as usize;
+            let short = &dictionary[..greatest];
+            let all = HybridDecoder::new(width).gather(&data, values.len(), short, &mut out);
+            assert_eq!(all, Err(scalar::BEYOND));
+        }
+    }
+}
+
+#[test]
+fn scalar_gather_of_every_entry_size() {
+    check_gather(|index| index as u8);
+    check_gather(|index| index as i16);
+    check_gather(|index| f32::from_bits(index.wrapping_mul(31)).to_bits());
+    check_gather(|index| i64::from(index) << 31 | 5);
+    check_gather(|index| i128::from(index) << 77 | 5);
+    check_gather(|index| [index as u8, 1, 2]);
+}
+
+#[test]
+fn scalar_skip_stops_anywhere() {
+    for width in widths() {
+        let (data, values) = write(width, &runs(width, 1 << width, 9));
+        let mut decoder = HybridDecoder::new(width);
+        let mut at = 0;
+        for (index, step) in steps(values.len(), 9).into_iter().enumerate() {
+            if index % 2 == 0 {
+                assert_eq!(decoder.skip(&data, step), Ok(()));
+            } else {
+                let mut out = Vec::new();
+                assert_eq!(decoder.extend_u32(&data, step, &mut out), Ok(()));
+                assert_eq!(out, &values[at..at + step]);
+            }
+            at += step;
+        }
+    }
+}
+
+#[test]
+fn scalar_width_zero_needs_no_bytes() {
+    let mut decoder = HybridDecoder::new(0);
+    let mut out = Vec::new();
+    assert_eq!(decoder.gather(&[], 3, &["a"], &mut out), Ok(()));
+    assert_eq!(out, ["a"; 3]);
+    assert_eq!(decoder.gather(&[], 3, &[], &mut out), Err(scalar::BEYOND));
+    assert_eq!(decoder.skip(&[], usize::MAX), Ok(()));
+    assert_eq!(decoder.skip_count_ones(&[], 9), Ok(0));
+    let mut levels = Vec::new();
+    assert_eq!(decoder.extend_u8(&[], 2, 0, &mut levels), Ok(()));
+    assert_eq!(levels, [0, 0]);
+    let mut bits = Bitmap::new();
+    assert_eq!(decoder.extend_bitmap(&[], 2, &mut bits), Ok(0));
+    assert_eq!(bits.len(), 2);
+}
+
+#[test]
+fn scalar_a_last_run_without_its_padding_is_read() {
+    // One group of eight 3-bit values, of which the two bytes that are there hold five.
+    let mut out = Vec::new();
+    let mut decoder = HybridDecoder::new(3);
+    assert_eq!(decoder.extend_u32(&[3, 0x88, 0xc6], 5, &mut out), Ok(()));
+    assert_eq!(out, [0, 1, 2, 3, 4]);
+    assert!(decoder.extend_u32(&[3, 0x88, 0xc6], 1, &mut out).is_err());
+}
+
+#[test]
+fn scalar_hostile_runs_are_errors() {
+    let mut out = Vec::new();
+    for (width, data) in [
+        (1, &[][..]),
+        (1, &[0x02][..]),
+        (1, &[0x03][..]),
+        (1, &[0x80][..]),
+        (1, &[0x80; 6][..]),
+        (1, &[0xff, 0xff, 0xff, 0xff, 0x7f][..]),
+        (1, &[0xff, 0xff, 0xff, 0xff, 0x0f][..]),
+        (1, &[0x02, 0x02][..]),
+        (9, &[0x02, 0x00][..]),
+        (33, &[0x02, 0, 0, 0, 0, 0][..]),
+        (255, &[0x02, 0, 0, 0, 0, 0][..]),
+    ] {
+        assert!(
+            HybridDecoder::new(width)
+                .extend_u32(data, 1, &mut out)
+                .is_err(),
+            "{data:?}"
+        );
+    }
+    assert!(
+        HybridDecoder::new(2)
+            .extend_bitmap(&[2, 0], 1, &mut Bitmap::new())
+            .is_err()
+    );
+    assert!(
+        HybridDecoder::new(9)
+            .extend_u8(&[2, 0, 0], 1, 255, &mut Vec::new())
+            .is_err()
+    );
+}
+
+#[test]
+fn scalar_other_bytes_than_before_are_safe() {
+    let (data, values) = write(11, &runs(11, 1 << 11, 3));
+    let dictionary = vec![1_u64; 1 << 11];
+    for cut in (0..data.len()).step_by(if cfg!(miri) { 40 } else { 1 }) {
+        let mut decoder = HybridDecoder::new(11);
+        let mut out = Vec::new();
+        assert_eq!(
+            decoder.gather(&data, values.len() / 2 + 1, &dictionary, &mut out),
+            Ok(())
+        );
+        // Whether it is an error depends on what is left; that it returns is what counts.
+        let _ = decoder.gather(&data[..cut], values.len() / 3, &dictionary, &mut out);
+        let _ = decoder.gather(&vec![0xff; cut], 100, &dictionary, &mut out);
+    }
+}

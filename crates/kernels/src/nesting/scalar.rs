@@ -1,0 +1,80 @@
+//! Levels in portable Rust, one position after the other.
+
+use herringbone_arrow::array::OffsetSizeTrait;
+
+use super::{ListPlan, SlotPlan};
+use crate::Malformed;
+use crate::bitmap::Bitmap;
+
+/// An element without a list.
+pub(super) const STRAY: Malformed = Malformed("a list goes on that has not begun");
+
+/// See [`super::row_starts`].
+pub(super) fn row_starts(rep: &[u8], max_rows: usize) -> (usize, usize) {
+    let mut rows = 0;
+    for (level, rep) in rep.iter().enumerate() {
+        if *rep == 0 {
+            if rows == max_rows {
+                return (rows, level);
+            }
+            rows += 1;
+        }
+    }
+    (rows, rep.len())
+}
+
+/// See [`super::list_offsets`]; the number of elements afterwards is known to fit into an offset.
+pub(super) fn list_offsets<O: OffsetSizeTrait>(
+    plan: &ListPlan,
+    rep: &[u8],
+    def: &[u8],
+    offsets: &mut Vec<O>,
+    count: &mut usize,
+) -> Result<(), Malformed> {
+    // With a single offset, the first list has not begun.
+    let mut begun = offsets.len() > 1;
+    for (rep, def) in rep.iter().zip(def) {
+        let element = *rep <= plan.rep_level && *def >= plan.element_def;
+        if *rep < plan.rep_level && *def >= plan.parent_element_def {
+            begun = true;
+            offsets.push(O::usize_as(*count));
+        } else if *rep == plan.rep_level && !(element && begun) {
+            return Err(STRAY);
+        }
+        if element {
+            *count += 1;
+            if let Some(end) = offsets.last_mut() {
+                *end = O::usize_as(*count);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// See [`super::slot_validity`].
+pub(super) fn slot_validity(
+    plan: SlotPlan,
+    rep: &[u8],
+    def: &[u8],
+    validity: &mut Bitmap,
+) -> usize {
+    let before = validity.len();
+    let mut append = |rep: u8, def: u8| {
+        if rep <= plan.max_rep && def >= plan.slot_def {
+            validity.append_bits(u64::from(def >= plan.valid_def), 1);
+        }
+    };
+    if rep.is_empty() {
+        def.iter().for_each(|def| append(0, *def));
+    } else {
+        rep.iter()
+            .zip(def)
+            .for_each(|(rep, def)| append(*rep, *def));
+    }
+    validity.len() - before
+}
+
+/// See [`super::count_ge`].
+pub(super) fn count_ge(levels: &[u8], level: u8) -> usize {
+    levels.iter().filter(|other| **other >= level).count()
+}
