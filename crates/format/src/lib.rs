@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod error;
+pub mod footer;
 pub mod limits;
 pub mod thrift;
 
@@ -13,17 +14,32 @@ mod logical_type;
 mod logical_type_thrift;
 mod schema_element;
 mod statistics;
+mod column;
+mod row_group;
+mod file_metadata;
 mod page_header;
+mod page_index;
+mod bloom_filter;
 
+#[cfg(test)]
+mod tests;
+
+pub use bloom_filter::{
+    BloomFilterAlgorithm, BloomFilterCompression, BloomFilterHash, BloomFilterHeader,
+};
+pub use column::{ColumnChunk, ColumnMetaData, PageEncodingStats};
 pub use enums::{
     BoundaryOrder, CompressionCodec, ConvertedType, EdgeInterpolationAlgorithm, Encoding, PageType,
     Repetition, Type,
 };
 pub use error::{Error, ErrorKind, Location, Result};
+pub use file_metadata::{FileMetadata, FileMetadataParts};
 pub use limits::Limits;
 pub use logical_type::{ColumnOrder, LogicalType, TimeUnit};
 pub use page_header::{
     DataPageHeader, DataPageHeaderV2, DictionaryPageHeader, IndexPageHeader, PageHeader,
 };
+pub use page_index::{ByteArrays, ColumnIndex, OffsetIndex, PageLocation};
+pub use row_group::{RowGroup, RowGroupHeader, SortingColumn};
 pub use schema_element::{KeyValue, SchemaElement};
 pub use statistics::{BoundingBox, GeospatialStatistics, SizeStatistics, Statistics};

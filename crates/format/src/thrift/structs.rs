@@ -36,6 +36,7 @@ macro_rules! thrift_struct {
     };
 
     (
+        @declare
         $(#[$meta:meta])*
         $vis:vis struct $name:ident {
             $( $(#[$field_meta:meta])* $id:literal: $mode:ident $field:ident: $type:ty, )*
@@ -79,11 +80,11 @@ macro_rules! thrift_struct {
                 writer.end_struct();
             }
         }
-
-        $crate::thrift::thrift_struct!(@encode $vis $name);
     };
 
-    (@encode pub $name:ident) => {
+    ($(#[$meta:meta])* pub struct $name:ident $fields:tt) => {
+        $crate::thrift::thrift_struct! { @declare $(#[$meta])* pub struct $name $fields }
+
         impl $name {
             /// Writes it as a struct of the compact protocol.
             pub fn encode(&self, writer: &mut $crate::thrift::CompactWriter) {
@@ -91,7 +92,9 @@ macro_rules! thrift_struct {
             }
         }
     };
-    (@encode $vis:vis $name:ident) => {};
+    ($(#[$meta:meta])* $vis:vis struct $name:ident $fields:tt) => {
+        $crate::thrift::thrift_struct! { @declare $(#[$meta])* $vis struct $name $fields }
+    };
 }
 
 pub(crate) use thrift_struct;

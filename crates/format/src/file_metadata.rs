@@ -1,0 +1,384 @@
+//! The metadata of a whole file.
+//!
+//! A wide file has hundreds of thousands of column chunks, of which a query wants a few. So the
+//! footer is walked once: what there is once a file or once a row group is decoded, of each column
+//! chunk only the position is noted. A chunk is decoded when somebody asks for it.
+
+use std::{fmt, ops::Range};
+
+use bytes::Bytes;
+
+use crate::{
+    ColumnChunk, ColumnOrder, Error, KeyValue, Limits, Result, RowGroup, RowGroupHeader,
+    SchemaElement,
+    schema_element::lossy_text,
+    thrift::{CompactReader, RawStruct, Value, Wire, count, required, thrift_struct},
+};
+
+/// The metadata of a file: `FileMetaData` in the specification, its column chunks still encoded.
+#[derive(Clone)]
+pub struct FileMetadata {
+    bytes: Bytes,
+    base_offset: u64,
+    max_depth: usize,
+    encoded_len: usize,
+    version: i32,
+    schema: Vec<SchemaElement>,
+    num_rows: i64,
+    key_value_metadata: Vec<KeyValue>,
+    created_by: Option<String>,
+    column_orders: Option<Vec<ColumnOrder>>,
+    encryption_algorithm: Option<Range<usize>>,
+    footer_signing_key_metadata: Option<Range<usize>>,
+    row_groups: Vec<IndexedRowGroup>,
+    /// Where each column chunk starts in `bytes`, one row group after the other.
+    column_chunks: Vec<u32>,
+}
+
+/// A row group and which of the positions are its column chunks'.
+#[derive(Debug, Clone)]
+struct IndexedRowGroup {
+    header: RowGroupHeader,
+    chunks: Range<usize>,
+}
+
+impl FileMetadata {
+    /// Decodes the metadata at the start of `bytes`, which lies at `base_offset` in the file; the
+    /// offset is only used to say where errors are. `bytes` stay alive as long as this does.
+    ///
+    /// Bytes behind the metadata are not looked at: a signed footer has its signature there.
+    ///
+    /// **Errors**: corrupt if it breaks the protocol, or misses a required field other than those
+    /// of column chunks; unsupported if a physical type or a repetition is not known.
+    ///
+    /// **Limits**: `footer_bytes`, `schema_nodes`, `row_groups`, `schema_depth`.
+    pub fn decode(bytes: Bytes, base_offset: u64, limits: &Limits) -> Result<Self> {
+        let allowed = limits.footer_bytes.min(u64::from(u32::MAX));
+        if bytes.len() as u64 > allowed {
+            return Err(Error::limit("footer_bytes", bytes.len() as u64, allowed));
+        }
+        let scanned = Scan::default().run(&bytes, base_offset, limits)?;
+        Ok(Self {
+            base_offset,
+            max_depth: limits.schema_depth,
+            bytes,
+            ..scanned
+        })
+    }
+
+    /// Version of the format: 1 or 2, which says nothing about what is in the file.
+    #[must_use]
+    pub fn version(&self) -> i32 {
+        self.version
+    }
+
+    /// The nodes of the schema tree, depth first, the root in front.
+    #[must_use]
+    pub fn schema(&self) -> &[SchemaElement] {
+        &self.schema
+    }
+
+    /// Rows in the file, not negative.
+    #[must_use]
+    pub fn num_rows(&self) -> i64 {
+        self.num_rows
+    }
+
+    /// What the writer adds; empty when absent.
+    #[must_use]
+    pub fn key_value_metadata(&self) -> &[KeyValue] {
+        &self.key_value_metadata
+    }
+
+    /// Which program wrote the file.
+    #[must_use]
+    pub fn created_by(&self) -> Option<&str> {
+        self.created_by.as_deref()
+    }
+
+    /// The order of each leaf's bounds. When absent, `min_value` and `max_value` are of no use.
+    #[must_use]
+    pub fn column_orders(&self) -> Option<&[ColumnOrder]> {
+        self.column_orders.as_deref()
+    }
+
+    /// `EncryptionAlgorithm` as a thrift struct, of an encrypted file with a plaintext footer.
+    #[must_use]
+    pub fn encryption_algorithm(&self) -> Option<&[u8]> {
+        self.bytes.get(self.encryption_algorithm.clone()?)
+    }
+
+    /// What finds the key that the footer is signed with.
+    #[must_use]
+    pub fn footer_signing_key_metadata(&self) -> Option<&[u8]> {
+        self.bytes.get(self.footer_signing_key_metadata.clone()?)
+    }
+
+    /// Bytes that the metadata takes; a signature follows them, if there is one.
+    #[must_use]
+    pub fn encoded_len(&self) -> usize {
+        self.encoded_len
+    }
+
+    /// Number of row groups.
+    #[must_use]
+    pub fn num_row_groups(&self) -> usize {
+        self.row_groups.len()
+    }
+
+    /// Number of column chunks in a row group; 0 if there is no such row group.
+    #[must_use]
+    pub fn num_columns(&self, row_group: usize) -> usize {
+        self.row_groups
+            .get(row_group)
+            .map_or(0, |row_group| row_group.chunks.len())
+    }
+
+    /// A row group without its column chunks; this costs nothing.
+    ///
+    /// **Errors**: argument if there is no such row group.
+    pub fn row_group_header(&self, row_group: usize) -> Result<&RowGroupHeader> {
+        self.indexed(row_group).map(|indexed| &indexed.header)
+    }
+
+    /// A row group with all its column chunks decoded.
+    ///
+    /// **Errors**: argument if there is no such row group; those of
+    /// [`column_chunk`](Self::column_chunk).
+    pub fn row_group(&self, row_group: usize) -> Result<RowGroup> {
+        let header = self.row_group_header(row_group)?.clone();
+        let columns = (0..self.num_columns(row_group))
+            .map(|leaf| self.column_chunk(row_group, leaf))
+            .collect::<Result<_>>()?;
+        Ok(RowGroup {
+            columns,
+            total_byte_size: header.total_byte_size,
+            num_rows: header.num_rows,
+            sorting_columns: header.sorting_columns,
+            file_offset: header.file_offset,
+            total_compressed_size: header.total_compressed_size,
+            ordinal: header.ordinal,
+        })
+    }
+
+    /// Decodes the column chunk of one leaf in one row group.
+    ///
+    /// **Errors**: argument if there is none; corrupt or unsupported, with row group and offset, if
+    /// it is not as it should be.
+    pub fn column_chunk(&self, row_group: usize, leaf: usize) -> Result<ColumnChunk> {
+        let chunks = self.indexed(row_group)?.chunks.clone();
+        let position = self.column_chunks.get(chunks).unwrap_or_default().get(leaf);
+        let Some(&position) = position else {
+            let columns = self.num_columns(row_group);
+            return Err(Error::argument(format!(
+                "there is no column {leaf} in a row group with {columns} columns"
+            ))
+            .in_row_group(row_group));
+        };
+        let mut reader = CompactReader::new(&self.bytes, self.max_depth)
+            .with_base_offset(self.base_offset)
+            .at_position(position as usize);
+        ColumnChunk::read(&mut reader, Wire::Struct).map_err(|error| error.in_row_group(row_group))
+    }
+
+    fn indexed(&self, row_group: usize) -> Result<&IndexedRowGroup> {
+        self.row_groups.get(row_group).ok_or_else(|| {
+            Error::argument(format!(
+                "there is no row group {row_group} in a file with {} row groups",
+                self.row_groups.len()
+            ))
+        })
+    }
+}
+
+impl fmt::Debug for FileMetadata {
+    /// What there is once a file; row groups and columns are counted only.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FileMetadata")
+            .field("version", &self.version)
+            .field("num_rows", &self.num_rows)
+            .field("created_by", &self.created_by)
+            .field("schema", &self.schema)
+            .field("num_row_groups", &self.row_groups.len())
+            .field("num_column_chunks", &self.column_chunks.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What the walk over the footer has seen.
+#[derive(Default)]
+struct Scan {
+    version: Option<i32>,
+    schema: Option<Vec<SchemaElement>>,
+    num_rows: Option<i64>,
+    row_groups: Option<Vec<IndexedRowGroup>>,
+    column_chunks: Vec<u32>,
+    key_value_metadata: Vec<KeyValue>,
+    created_by: Option<String>,
+    column_orders: Option<Vec<ColumnOrder>>,
+    encryption_algorithm: Option<Range<usize>>,
+    footer_signing_key_metadata: Option<Range<usize>>,
+}
+
+impl Scan {
+    /// Walks over the footer. Bytes, offset and depth of the result are for the caller to fill in.
+    fn run(mut self, bytes: &[u8], base_offset: u64, limits: &Limits) -> Result<FileMetadata> {
+        let reader =
+            &mut CompactReader::new(bytes, limits.schema_depth).with_base_offset(base_offset);
+        let mut last = 0;
+        while let Some(field) = reader.field(&mut last)? {
+            let wire = field.wire;
+            match field.id {
+                1 => self.version = Some(i32::read(reader, wire)?),
+                2 => self.schema = Some(schema(reader, wire, limits)?),
+                3 => self.num_rows = Some(i64::read(reader, wire)?),
+                4 => self.row_groups(reader, wire, limits)?,
+                5 => self.key_value_metadata = Vec::read(reader, wire)?,
+                6 => self.created_by = Some(lossy_text(reader, wire)?),
+                7 => self.column_orders = Some(Vec::read(reader, wire)?),
+                8 => {
+                    reader.expect(wire, Wire::Struct)?;
+                    let start = reader.position();
+                    reader.skip(wire)?;
+                    self.encryption_algorithm = Some(start..reader.position());
+                }
+                9 => {
+                    reader.expect(wire, Wire::Binary)?;
+                    let length = reader.binary()?.len();
+                    let end = reader.position();
+                    self.footer_signing_key_metadata = Some(end.saturating_sub(length)..end);
+                }
+                _ => reader.skip(wire)?,
+            }
+        }
+        Ok(FileMetadata {
+            bytes: Bytes::new(),
+            base_offset,
+            max_depth: 0,
+            encoded_len: reader.position(),
+            version: required(reader, "FileMetaData.version", self.version)?,
+            schema: required(reader, "FileMetaData.schema", self.schema)?,
+            num_rows: count(reader, "FileMetaData.num_rows", self.num_rows)?,
+            row_groups: required(reader, "FileMetaData.row_groups", self.row_groups)?,
+            column_chunks: self.column_chunks,
+            key_value_metadata: self.key_value_metadata,
+            created_by: self.created_by,
+            column_orders: self.column_orders,
+            encryption_algorithm: self.encryption_algorithm,
+            footer_signing_key_metadata: self.footer_signing_key_metadata,
+        })
+    }
+
+    fn row_groups(
+        &mut self,
+        reader: &mut CompactReader<'_>,
+        wire: Wire,
+        limits: &Limits,
+    ) -> Result<()> {
+        reader.expect(wire, Wire::List)?;
+        let (wire, size) = reader.list()?;
+        if size > limits.row_groups {
+            let (asked, allowed) = (size as u64, limits.row_groups as u64);
+            return Err(Error::limit("row_groups", asked, allowed));
+        }
+        self.column_chunks.clear();
+        let mut row_groups = Vec::new();
+        for row_group in 0..size {
+            let indexed = self
+                .row_group(reader, wire)
+                .map_err(|error| error.in_row_group(row_group))?;
+            row_groups.push(indexed);
+        }
+        self.row_groups = Some(row_groups);
+        Ok(())
+    }
+
+    /// Decodes a row group but for the column chunks, whose positions are noted.
+    fn row_group(&mut self, reader: &mut CompactReader<'_>, wire: Wire) -> Result<IndexedRowGroup> {
+        reader.expect(wire, Wire::Struct)?;
+        let mut chunks = None;
+        let (mut total_byte_size, mut num_rows, mut sorting_columns) = (None, None, None);
+        let (mut file_offset, mut total_compressed_size, mut ordinal) = (None, None, None);
+        let mut last = 0;
+        while let Some(field) = reader.field(&mut last)? {
+            let wire = field.wire;
+            match field.id {
+                1 => chunks = Some(self.column_chunks(reader, wire)?),
+                2 => total_byte_size = Some(i64::read(reader, wire)?),
+                3 => num_rows = Some(i64::read(reader, wire)?),
+                4 => sorting_columns = Some(Vec::read(reader, wire)?),
+                5 => file_offset = Some(i64::read(reader, wire)?),
+                6 => total_compressed_size = Some(i64::read(reader, wire)?),
+                7 => ordinal = Some(i16::read(reader, wire)?),
+                _ => reader.skip(wire)?,
+            }
+        }
+        Ok(IndexedRowGroup {
+            chunks: required(reader, "RowGroup.columns", chunks)?,
+            header: RowGroupHeader {
+                total_byte_size: required(reader, "RowGroup.total_byte_size", total_byte_size)?,
+                num_rows: count(reader, "RowGroup.num_rows", num_rows)?,
+                sorting_columns,
+                file_offset,
+                total_compressed_size,
+                ordinal,
+            },
+        })
+    }
+
+    fn column_chunks(
+        &mut self,
+        reader: &mut CompactReader<'_>,
+        wire: Wire,
+    ) -> Result<Range<usize>> {
+        reader.expect(wire, Wire::List)?;
+        let (wire, size) = reader.list()?;
+        reader.expect(wire, Wire::Struct)?;
+        let first = self.column_chunks.len();
+        for _ in 0..size {
+            // Fits: the whole footer is not longer than a u32 says.
+            self.column_chunks.push(reader.position() as u32);
+            reader.skip(Wire::Struct)?;
+        }
+        Ok(first..self.column_chunks.len())
+    }
+}
+
+fn schema(
+    reader: &mut CompactReader<'_>,
+    wire: Wire,
+    limits: &Limits,
+) -> Result<Vec<SchemaElement>> {
+    reader.expect(wire, Wire::List)?;
+    let (_, size) = reader.clone().list()?;
+    if size > limits.schema_nodes {
+        let (asked, allowed) = (size as u64, limits.schema_nodes as u64);
+        return Err(Error::limit("schema_nodes", asked, allowed));
+    }
+    Vec::read(reader, wire)
+}
+
+thrift_struct! {
+    /// `FileMetaData` with everything in it, for writing.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct FileMetadataParts {
+        /// Version of the format.
+        1: required version: i32,
+        /// The nodes of the schema tree, depth first, the root in front.
+        2: required schema: Vec<SchemaElement>,
+        /// Rows in the file, not negative.
+        3: count num_rows: i64,
+        /// The row groups.
+        4: required row_groups: Vec<RowGroup>,
+        /// What the writer adds.
+        5: optional key_value_metadata: Vec<KeyValue>,
+        /// Which program wrote the file.
+        6: optional created_by: String,
+        /// The order of each leaf's bounds.
+        7: optional column_orders: Vec<ColumnOrder>,
+        /// `EncryptionAlgorithm`, of an encrypted file with a plaintext footer.
+        8: optional encryption_algorithm: RawStruct,
+        /// What finds the key that the footer is signed with.
+        9: optional footer_signing_key_metadata: Vec<u8>,
+    }
+}
