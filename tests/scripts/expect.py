@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parents[1] / "testdata"))
+sys.path.insert(0, str(HERE.parents[1] / "testdata" / "scripts"))
 import normal  # noqa: E402
 
 DATA = Path(os.environ["PARQUET_TEST_DATA"])
