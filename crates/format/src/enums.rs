@@ -48,6 +48,10 @@ macro_rules! open_enum {
         impl Value for $name {
             const WIRE: Wire = Wire::I32;
 
+            fn accepts(wire: Wire) -> bool {
+                wire.is_integer()
+            }
+
             fn read(reader: &mut CompactReader<'_>, wire: Wire) -> Result<Self> {
                 i32::read(reader, wire).map(Self::from_id)
             }
@@ -100,6 +104,10 @@ macro_rules! closed_enum {
 
         impl Value for $name {
             const WIRE: Wire = Wire::I32;
+
+            fn accepts(wire: Wire) -> bool {
+                wire.is_integer()
+            }
 
             fn read(reader: &mut CompactReader<'_>, wire: Wire) -> Result<Self> {
                 let id = i32::read(reader, wire)?;

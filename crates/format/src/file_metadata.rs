@@ -233,17 +233,15 @@ impl Scan {
                 2 => self.schema = Some(schema(reader, wire, limits)?),
                 3 => self.num_rows = Some(i64::read(reader, wire)?),
                 4 => self.row_groups(reader, wire, limits)?,
-                5 => self.key_value_metadata = Vec::read(reader, wire)?,
-                6 => self.created_by = Some(lossy_text(reader, wire)?),
-                7 => self.column_orders = Some(Vec::read(reader, wire)?),
-                8 => {
-                    reader.expect(wire, Wire::Struct)?;
+                5 if wire == Wire::List => self.key_value_metadata = Vec::read(reader, wire)?,
+                6 if wire == Wire::Binary => self.created_by = Some(lossy_text(reader, wire)?),
+                7 if wire == Wire::List => self.column_orders = Some(Vec::read(reader, wire)?),
+                8 if wire == Wire::Struct => {
                     let start = reader.position();
                     reader.skip(wire)?;
                     self.encryption_algorithm = Some(start..reader.position());
                 }
-                9 => {
-                    reader.expect(wire, Wire::Binary)?;
+                9 if wire == Wire::Binary => {
                     let length = reader.binary()?.len();
                     let end = reader.position();
                     self.footer_signing_key_metadata = Some(end.saturating_sub(length)..end);
@@ -306,10 +304,10 @@ impl Scan {
                 1 => chunks = Some(self.column_chunks(reader, wire)?),
                 2 => total_byte_size = Some(i64::read(reader, wire)?),
                 3 => num_rows = Some(i64::read(reader, wire)?),
-                4 => sorting_columns = Some(Vec::read(reader, wire)?),
-                5 => file_offset = Some(i64::read(reader, wire)?),
-                6 => total_compressed_size = Some(i64::read(reader, wire)?),
-                7 => ordinal = Some(i16::read(reader, wire)?),
+                4 if wire == Wire::List => sorting_columns = Some(Vec::read(reader, wire)?),
+                5 if wire.is_integer() => file_offset = Some(i64::read(reader, wire)?),
+                6 if wire.is_integer() => total_compressed_size = Some(i64::read(reader, wire)?),
+                7 if wire.is_integer() => ordinal = Some(i16::read(reader, wire)?),
                 _ => reader.skip(wire)?,
             }
         }

@@ -43,3 +43,4 @@ pub use page_index::{ByteArrays, ColumnIndex, OffsetIndex, PageLocation};
 pub use row_group::{RowGroup, RowGroupHeader, SortingColumn};
 pub use schema_element::{KeyValue, SchemaElement};
 pub use statistics::{BoundingBox, GeospatialStatistics, SizeStatistics, Statistics};
+pub use thrift::RawStruct;

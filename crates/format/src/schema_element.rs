@@ -59,8 +59,8 @@ impl Value for KeyValue {
         let (mut key, mut value, mut last) = (None, None, 0);
         while let Some(field) = reader.field(&mut last)? {
             match field.id {
-                1 => key = Some(lossy_text(reader, field.wire)?),
-                2 => value = Some(lossy_text(reader, field.wire)?),
+                1 if field.wire == Wire::Binary => key = Some(lossy_text(reader, field.wire)?),
+                2 if field.wire == Wire::Binary => value = Some(lossy_text(reader, field.wire)?),
                 _ => reader.skip(field.wire)?,
             }
         }

@@ -87,6 +87,13 @@ impl Wire {
             _ => return None,
         })
     }
+
+    /// Whether it is an integer of any width.
+    #[must_use]
+    #[inline]
+    pub fn is_integer(self) -> bool {
+        matches!(self, Self::I8 | Self::I16 | Self::I32 | Self::I64)
+    }
 }
 
 /// Decodes the struct at the start of `bytes`, of which `allowed` may be looked at; `limit` is the

@@ -11,7 +11,7 @@ use crate::Result;
 /// - `or_default`: the type's default when missing
 /// - `or_true`: true when missing
 ///
-/// Ids that are not declared are skipped, and of a field that is there twice the last one counts.
+/// Ids that are not declared, or have another type, are skipped, and of a field that is there twice the last one counts.
 macro_rules! thrift_struct {
     (@type optional $type:ty) => { Option<$type> };
     (@type $mode:ident $type:ty) => { $type };
@@ -59,7 +59,7 @@ macro_rules! thrift_struct {
                 let mut last = 0;
                 while let Some(field) = reader.field(&mut last)? {
                     match field.id {
-                        $( $id => {
+                        $( $id if <$type as $crate::thrift::Value>::accepts(field.wire) => {
                             $field = Some(<$type as $crate::thrift::Value>::read(reader, field.wire)?);
                         } )*
                         _ => reader.skip(field.wire)?,

@@ -120,7 +120,11 @@ fn reads_what_another_implementation_writes() {
                 <Vec<bool>>::read(&mut reader, wire).unwrap(),
                 (0..20).map(|index| index % 3 == 0).collect::<Vec<_>>()
             ),
-            13 => assert_eq!(<Vec<f64>>::read(&mut reader, wire).unwrap(), [1.5, 2.5]),
+            // A set, which lies there as a list does.
+            13 => assert_eq!(
+                <Vec<f64>>::read(&mut reader, Wire::List).unwrap(),
+                [1.5, 2.5]
+            ),
             _ => reader.skip(wire).unwrap(),
         }
     }
@@ -266,13 +270,13 @@ fn sizes_are_not_believed() {
 
 #[test]
 fn errors_say_where() {
-    // Field 4 (the name) is a list.
-    let bytes = [0x49, 0x00, 0x00];
+    // Field 4 (the name) is one byte, and no UTF-8.
+    let bytes = [0x48, 0x01, 0xff, 0x00];
     let mut reader = CompactReader::new(&bytes, 10);
     let error = SchemaElement::read(&mut reader, Wire::Struct).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "corrupt file: thrift type List where Binary belongs (byte 1)"
+        "corrupt file: text that is not UTF-8 (byte 1)"
     );
     let mut reader = CompactReader::new(&bytes, 10).with_base_offset(0x1000);
     let error = SchemaElement::read(&mut reader, Wire::Struct).unwrap_err();
@@ -313,6 +317,22 @@ fn fields_in_any_order_and_unknown_ones() {
             name: "a".into(),
             ..SchemaElement::default()
         }
+    );
+}
+
+#[test]
+fn fields_of_another_type_are_skipped() {
+    // The field id is somebody else's: {3: [{}], 4: "a"}, and the same where it is required.
+    let bytes = [0x39, 0x1c, 0x00, 0x18, 0x01, b'a', 0x00];
+    let mut reader = CompactReader::new(&bytes, 10);
+    let read = SchemaElement::read(&mut reader, Wire::Struct).unwrap();
+    assert_eq!((read.repetition_type, &*read.name), (None, "a"));
+    let bytes = [0x49, 0x0c, 0x00];
+    let mut reader = CompactReader::new(&bytes, 10);
+    let error = SchemaElement::read(&mut reader, Wire::Struct).unwrap_err();
+    assert!(
+        error.message().contains("SchemaElement.name is missing"),
+        "{error}"
     );
 }
 

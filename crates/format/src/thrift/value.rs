@@ -8,6 +8,13 @@ pub(crate) trait Value: Sized {
     /// The type it is written as.
     const WIRE: Wire;
 
+    /// Whether a field of type `wire` can be read as one. Those that cannot are somebody's private
+    /// field under the same id, and are skipped as the ids are that nobody knows.
+    #[inline]
+    fn accepts(wire: Wire) -> bool {
+        wire == Self::WIRE
+    }
+
     /// Reads one whose header said `wire`.
     fn read(reader: &mut CompactReader<'_>, wire: Wire) -> Result<Self>;
 
@@ -33,6 +40,11 @@ macro_rules! integer_value {
             const WIRE: Wire = Wire::$wire;
 
             #[inline]
+            fn accepts(wire: Wire) -> bool {
+                wire.is_integer()
+            }
+
+            #[inline]
             fn read(reader: &mut CompactReader<'_>, wire: Wire) -> Result<Self> {
                 let value = reader.integer(wire)?;
                 Self::try_from(value).map_err(|_| {
@@ -52,6 +64,10 @@ integer_value! { i16, I16; i32, I32; i64, I64; }
 impl Value for i8 {
     const WIRE: Wire = Wire::I8;
 
+    fn accepts(wire: Wire) -> bool {
+        wire.is_integer()
+    }
+
     fn read(reader: &mut CompactReader<'_>, wire: Wire) -> Result<Self> {
         let value = reader.integer(wire)?;
         Self::try_from(value).map_err(|_| reader.corrupt(format!("{value} is no i8")))
@@ -64,6 +80,10 @@ impl Value for i8 {
 
 impl Value for bool {
     const WIRE: Wire = Wire::BooleanTrue;
+
+    fn accepts(wire: Wire) -> bool {
+        matches!(wire, Wire::BooleanTrue | Wire::BooleanFalse)
+    }
 
     fn read(reader: &mut CompactReader<'_>, wire: Wire) -> Result<Self> {
         reader.boolean(wire)
@@ -131,9 +151,7 @@ impl<T: Value> Value for Vec<T> {
     const WIRE: Wire = Wire::List;
 
     fn read(reader: &mut CompactReader<'_>, wire: Wire) -> Result<Self> {
-        if wire != Wire::Set {
-            reader.expect(wire, Wire::List)?;
-        }
+        reader.expect(wire, Wire::List)?;
         let (wire, size) = reader.list()?;
         // The size is bounded by the bytes left, but an element in memory is larger than the one
         // byte it may take there: reserve no more than the bytes left, and grow when it is true.
