@@ -1,0 +1,117 @@
+//! GZIP: one or more gzip members (RFC 1952), through zlib-rs.
+//!
+//! ```text
+//! page   = member+
+//! member = header, deflate stream, u32 LE CRC-32 of the plain bytes, u32 LE their number mod 2^32
+//! header = 1f 8b 08 flags, 6 bytes of time and system, the optional fields that the flags announce
+//! ```
+
+use super::{Codec, broken, too_long};
+use flate2::{Decompress, FlushDecompress, Status};
+use herringbone_format::Result;
+
+/// Decodes gzip members one after the other.
+pub(super) struct Gzip(Decompress);
+
+impl Gzip {
+    pub(super) fn new() -> Self {
+        Self(Decompress::new(false))
+    }
+
+    /// Inflates the deflate stream at the front of `input` to the front of `output`; the numbers
+    /// of bytes read and written.
+    fn inflate(&mut self, input: &[u8], output: &mut [u8]) -> Result<(usize, usize)> {
+        self.0.reset(false);
+        let status = self
+            .0
+            .decompress(input, output, FlushDecompress::Finish)
+            .map_err(|error| broken("GZIP", error))?;
+        // Both fit: neither exceeds the length of its slice.
+        let (read, written) = (self.0.total_in() as usize, self.0.total_out() as usize);
+        match status {
+            Status::StreamEnd => Ok((read, written)),
+            _ if written == output.len() && read < input.len() => Err(too_long("GZIP")),
+            _ => Err(broken("GZIP", "a deflate stream ends early")),
+        }
+    }
+}
+
+impl Codec for Gzip {
+    fn decompress(&mut self, mut input: &[u8], output: &mut [u8]) -> Result<usize> {
+        let mut written = 0;
+        while !input.is_empty() {
+            let deflate = skip_header(input).ok_or_else(|| broken("GZIP", "no gzip header"))?;
+            let rest = output.get_mut(written..).unwrap_or_default();
+            let (read, inflated) = self.inflate(deflate, rest)?;
+            let plain = rest.get(..inflated).unwrap_or_default();
+            let (trailer, behind) = deflate
+                .get(read..)
+                .and_then(<[u8]>::split_first_chunk)
+                .ok_or_else(|| broken("GZIP", "a member ends early"))?;
+            if *trailer != member_trailer(plain) {
+                return Err(broken("GZIP", "the checksum or size of a member is wrong"));
+            }
+            written += inflated;
+            input = behind;
+        }
+        Ok(written)
+    }
+}
+
+/// The eight bytes that follow the deflate stream of these plain bytes.
+fn member_trailer(plain: &[u8]) -> [u8; 8] {
+    // The size is kept modulo 2^32.
+    let size = plain.len() as u32;
+    (u64::from(size) << 32 | u64::from(crc32fast::hash(plain))).to_le_bytes()
+}
+
+/// What follows the header of the member at the front of `input`; None when there is none.
+fn skip_header(input: &[u8]) -> Option<&[u8]> {
+    const HEADER_CRC: u8 = 1 << 1;
+    const EXTRA: u8 = 1 << 2;
+    const NAME: u8 = 1 << 3;
+    const COMMENT: u8 = 1 << 4;
+    const RESERVED: u8 = 0b1110_0000;
+
+    let [0x1f, 0x8b, 0x08, flags, _, _, _, _, _, _, rest @ ..] = input else {
+        return None;
+    };
+    let mut rest = rest;
+    if flags & RESERVED != 0 {
+        return None;
+    }
+    if flags & EXTRA != 0 {
+        let (length, behind) = rest.split_first_chunk()?;
+        rest = behind.get(usize::from(u16::from_le_bytes(*length))..)?;
+    }
+    for text in [NAME, COMMENT] {
+        if flags & text != 0 {
+            let end = rest.iter().position(|&byte| byte == 0)?;
+            rest = rest.get(end + 1..)?;
+        }
+    }
+    if flags & HEADER_CRC != 0 {
+        rest = rest.get(2..)?;
+    }
+    Some(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn optional_header_fields_are_passed_over() {
+        let header = b"\x1f\x8b\x08\x1e\0\0\0\0\0\xff\x03\0xyzname\0comment\0\xaa\xbbdeflate";
+        assert_eq!(skip_header(header), Some(&b"deflate"[..]));
+        for end in 0..header.len() - b"deflate".len() {
+            assert_eq!(skip_header(&header[..end]), None, "{end}");
+        }
+    }
+
+    #[test]
+    fn zlib_streams_and_reserved_flags_are_not_gzip() {
+        assert_eq!(skip_header(b"\x78\x9c\x03\0\0\0\0\x01\0\0\0\0"), None);
+        assert_eq!(skip_header(b"\x1f\x8b\x08\x20\0\0\0\0\0\xff\x03\0"), None);
+    }
+}

@@ -1,0 +1,39 @@
+//! GZIP through libdeflate, which decodes whole buffers two to three times as fast as a streaming
+//! inflate.
+//!
+//! It takes one member and does not tell where that ended. So a page counts as one sound member
+//! when it fills the output and the size at the end of the page says the same; everything else,
+//! errors included, is left to the decoder that knows about members. (A second member with the very
+//! same bytes goes unnoticed: the output is right as far as the page announces it.)
+
+use super::{Codec, gzip::Gzip};
+use herringbone_format::Result;
+
+/// Decodes pages of one gzip member, and hands the others on.
+pub(super) struct Libdeflate {
+    whole: libdeflater::Decompressor,
+    /// Made when the first page turns out to need it.
+    members: Option<Gzip>,
+}
+
+impl Libdeflate {
+    pub(super) fn new() -> Self {
+        Self {
+            whole: libdeflater::Decompressor::new(),
+            members: None,
+        }
+    }
+}
+
+impl Codec for Libdeflate {
+    fn decompress(&mut self, input: &[u8], output: &mut [u8]) -> Result<usize> {
+        // The size is kept modulo 2^32.
+        let size = (output.len() as u32).to_le_bytes();
+        if input.ends_with(&size) && self.whole.gzip_decompress(input, output) == Ok(output.len()) {
+            return Ok(output.len());
+        }
+        self.members
+            .get_or_insert_with(Gzip::new)
+            .decompress(input, output)
+    }
+}

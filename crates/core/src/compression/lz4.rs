@@ -1,0 +1,114 @@
+//! LZ4_RAW, and the deprecated LZ4 with the three layouts that old files have.
+
+use super::{Codec, broken, hadoop, too_long};
+use herringbone_format::{Error, Result};
+use lz4_flex::block::{DecompressError, decompress_into};
+use lz4_flex::frame::FrameDecoder;
+use std::io::Read;
+
+/// Decodes LZ4_RAW: one LZ4 block without any framing.
+pub(super) struct Lz4Raw;
+
+impl Codec for Lz4Raw {
+    fn decompress(&mut self, input: &[u8], output: &mut [u8]) -> Result<usize> {
+        block("LZ4_RAW", input, output)
+    }
+}
+
+/// How the bytes of an LZ4 page are laid out. The specification leaves it open; in the wild are
+/// Hadoop's framing, the frame format of the lz4 tool, and bare blocks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Layout {
+    Hadoop,
+    Frame,
+    Block,
+}
+
+/// Decodes LZ4, whichever layout the writer chose.
+pub(super) struct Lz4 {
+    /// The layout of the page before: one writer wrote the whole column chunk.
+    layout: Layout,
+}
+
+impl Lz4 {
+    pub(super) fn new() -> Self {
+        Self {
+            layout: Layout::Hadoop,
+        }
+    }
+}
+
+impl Codec for Lz4 {
+    fn decompress(&mut self, input: &[u8], output: &mut [u8]) -> Result<usize> {
+        let first = attempt(self.layout, input, output);
+        if matches!(first, Ok(written) if written == output.len()) {
+            return first;
+        }
+        for layout in [Layout::Hadoop, Layout::Frame, Layout::Block] {
+            if layout == self.layout {
+                continue;
+            }
+            if let Ok(written) = attempt(layout, input, output)
+                && written == output.len()
+            {
+                self.layout = layout;
+                return Ok(written);
+            }
+        }
+        Err(broken(
+            "LZ4",
+            "neither Hadoop framing, nor LZ4 frames, nor one LZ4 block of the announced size",
+        ))
+    }
+}
+
+/// Decompresses as if the page had this layout.
+fn attempt(layout: Layout, input: &[u8], output: &mut [u8]) -> Result<usize> {
+    match layout {
+        Layout::Hadoop => {
+            hadoop::decompress(input, output, |part, plain| block("LZ4", part, plain))
+        }
+        Layout::Frame => frames(input, output),
+        Layout::Block => block("LZ4", input, output),
+    }
+}
+
+/// Decompresses one LZ4 block to the front of `output`.
+fn block(codec: &'static str, input: &[u8], output: &mut [u8]) -> Result<usize> {
+    decompress_into(input, output).map_err(|error| match error {
+        DecompressError::OutputTooSmall { .. } => too_long(codec),
+        error => broken(codec, error),
+    })
+}
+
+/// Decompresses one LZ4 frame after the other to the front of `output`.
+fn frames(mut input: &[u8], output: &mut [u8]) -> Result<usize> {
+    const MAGIC: [u8; 4] = 0x184D_2204_u32.to_le_bytes();
+
+    let mut written = 0;
+    while !input.is_empty() {
+        if !input.starts_with(&MAGIC) {
+            return Err(broken("LZ4", "no frame"));
+        }
+        let mut decoder = FrameDecoder::new(input);
+        // A frame ends with a read of nothing, for which there must be room to read something.
+        loop {
+            let mut probe = [0];
+            let rest = output.get_mut(written..).unwrap_or_default();
+            let full = rest.is_empty();
+            let space = if full { &mut probe[..] } else { rest };
+            match decoder.read(space).map_err(frame_error)? {
+                0 => break,
+                _ if full => return Err(too_long("LZ4")),
+                read => written += read,
+            }
+        }
+        input = decoder.into_inner();
+    }
+    Ok(written)
+}
+
+#[cold]
+fn frame_error(error: std::io::Error) -> Error {
+    broken("LZ4", error)
+}

@@ -1,0 +1,165 @@
+//! Compressed pages: one file and one cargo feature for each codec.
+//!
+//! A page says how many bytes it holds when it is plain, so a codec is handed that many bytes and
+//! has to fill them exactly. The output slice is the bound: whatever the compressed bytes claim,
+//! nothing is written behind it and no buffer grows with a number from the file.
+//!
+//! | codec | feature | library |
+//! |---|---|---|
+//! | SNAPPY | `snappy` | snap |
+//! | GZIP | `gzip`, and `libdeflate` for speed | zlib-rs, libdeflate (C) |
+//! | BROTLI | `brotli` | brotli |
+//! | ZSTD | `zstd` | libzstd (C) |
+//! | LZ4, LZ4_RAW | `lz4` | lz4_flex |
+//! | LZO | `lzo` | lzokay |
+
+#[cfg(feature = "brotli")]
+mod brotli;
+#[cfg(feature = "gzip")]
+mod gzip;
+#[cfg(any(feature = "lz4", feature = "lzo"))]
+mod hadoop;
+#[cfg(feature = "libdeflate")]
+mod libdeflate;
+#[cfg(feature = "lz4")]
+mod lz4;
+#[cfg(feature = "lzo")]
+mod lzo;
+#[cfg(feature = "snappy")]
+mod snappy;
+#[cfg(feature = "zstd")]
+mod zstd;
+
+#[cfg(test)]
+mod tests;
+
+use herringbone_format::{CompressionCodec, Error, Result};
+
+/// One codec, with the scratch memory that it keeps between pages.
+trait Codec: Send {
+    /// Decompresses all of `input` into the front of `output`; the number of bytes written.
+    ///
+    /// # Errors
+    ///
+    /// Corrupt: `input` breaks the codec's format, ends early, or holds more than `output.len()`
+    /// plain bytes.
+    fn decompress(&mut self, input: &[u8], output: &mut [u8]) -> Result<usize>;
+}
+
+/// Decompresses pages of one codec. Keep it for many pages: contexts are allocated once.
+///
+/// ```
+/// use herringbone_core::compression::Decompressor;
+/// use herringbone_format::CompressionCodec;
+///
+/// let mut decompressor = Decompressor::new(CompressionCodec::Uncompressed)?;
+/// let mut page = [0; 3];
+/// decompressor.decompress(b"abc", &mut page)?;
+/// assert_eq!(&page, b"abc");
+/// # Ok::<(), herringbone_format::Error>(())
+/// ```
+pub struct Decompressor {
+    codec: CompressionCodec,
+    inner: Box<dyn Codec>,
+}
+
+impl Decompressor {
+    /// A decompressor for pages of a column chunk with this codec.
+    ///
+    /// # Errors
+    ///
+    /// Feature when the codec was not compiled in, naming the cargo feature; Unsupported when the
+    /// id is not one of the specification.
+    pub fn new(codec: CompressionCodec) -> Result<Self> {
+        let inner: Box<dyn Codec> = match codec {
+            CompressionCodec::Uncompressed => Box::new(Uncompressed),
+            #[cfg(feature = "snappy")]
+            CompressionCodec::Snappy => Box::new(snappy::Snappy::new()),
+            #[cfg(feature = "libdeflate")]
+            CompressionCodec::Gzip => Box::new(libdeflate::Libdeflate::new()),
+            #[cfg(all(feature = "gzip", not(feature = "libdeflate")))]
+            CompressionCodec::Gzip => Box::new(gzip::Gzip::new()),
+            #[cfg(feature = "brotli")]
+            CompressionCodec::Brotli => Box::new(brotli::Brotli),
+            #[cfg(feature = "zstd")]
+            CompressionCodec::Zstd => Box::new(zstd::Zstd::new()?),
+            #[cfg(feature = "lz4")]
+            CompressionCodec::Lz4Raw => Box::new(lz4::Lz4Raw),
+            #[cfg(feature = "lz4")]
+            CompressionCodec::Lz4 => Box::new(lz4::Lz4::new()),
+            #[cfg(feature = "lzo")]
+            CompressionCodec::Lzo => Box::new(lzo::Lzo),
+            other => return Err(absent(other)),
+        };
+        Ok(Self { codec, inner })
+    }
+
+    /// Decompresses all of `input`, the compressed bytes of one page, into all of `output`.
+    ///
+    /// # Errors
+    ///
+    /// Corrupt: `input` breaks the codec's format, or holds fewer or more plain bytes than
+    /// `output` has. What `output` holds afterwards is then unspecified.
+    pub fn decompress(&mut self, input: &[u8], output: &mut [u8]) -> Result<()> {
+        // A section without bytes (the values of a v2 page full of nulls) is empty in any codec.
+        if input.is_empty() && output.is_empty() {
+            return Ok(());
+        }
+        let written = self.inner.decompress(input, output)?;
+        if written == output.len() {
+            return Ok(());
+        }
+        Err(Error::corrupt(format!(
+            "a page announces {} plain bytes, but its {} data ends after {written}",
+            output.len(),
+            self.codec
+        )))
+    }
+}
+
+/// Bytes that are stored as they are. Who can use a slice of the file instead should do so.
+struct Uncompressed;
+
+impl Codec for Uncompressed {
+    fn decompress(&mut self, input: &[u8], output: &mut [u8]) -> Result<usize> {
+        let Some(front) = output.get_mut(..input.len()) else {
+            return Err(too_long("UNCOMPRESSED"));
+        };
+        front.copy_from_slice(input);
+        Ok(input.len())
+    }
+}
+
+/// Why there is no codec for this id.
+fn absent(codec: CompressionCodec) -> Error {
+    let feature = match codec {
+        CompressionCodec::Snappy => "snappy",
+        CompressionCodec::Gzip => "gzip",
+        CompressionCodec::Brotli => "brotli",
+        CompressionCodec::Zstd => "zstd",
+        CompressionCodec::Lz4 | CompressionCodec::Lz4Raw => "lz4",
+        CompressionCodec::Lzo => "lzo",
+        _ => return Error::unsupported(format!("the codec {codec}")),
+    };
+    Error::feature(format!(
+        "pages compressed with {codec} need the cargo feature `{feature}` of herringbone"
+    ))
+}
+
+/// The error of data that goes on behind the announced size.
+#[cold]
+fn too_long(codec: &'static str) -> Error {
+    Error::corrupt(format!(
+        "the {codec} data of a page holds more plain bytes than the page announces"
+    ))
+}
+
+/// The error of data that breaks the codec's format; `reason` is the library's.
+#[cold]
+#[allow(
+    dead_code,
+    reason = "only codecs break, and all of them may be left out"
+)]
+fn broken(codec: &'static str, reason: impl std::fmt::Display) -> Error {
+    Error::corrupt(format!("the {codec} data of a page is broken: {reason}"))
+}
