@@ -1,0 +1,138 @@
+//! Eight or four values at a time: unpack, add, convert, multiply twice, store.
+
+use std::arch::x86_64::*;
+
+use super::scalar;
+use crate::lanes::Packed;
+use crate::lanes::avx2::{Plan32, Plan64};
+
+/// See [`AlpFloat::decode`](super::AlpFloat).
+#[target_feature(enable = "avx2")]
+pub(super) fn f32(run: &Packed<'_>, base: i32, [up, down]: [f32; 2], out: &mut Vec<f32>) {
+    let plan = Plan32::new(run);
+    let (base, up, down) = (
+        _mm256_set1_epi32(base),
+        _mm256_set1_ps(up),
+        _mm256_set1_ps(down),
+    );
+    let n = run.n();
+    out.reserve(n);
+    let len = out.len();
+    let mut done = 0;
+    while done < n {
+        let integers = _mm256_add_epi32(plan.unpack(run, done / Plan32::LANES), base);
+        let values = _mm256_mul_ps(_mm256_mul_ps(_mm256_cvtepi32_ps(integers), up), down);
+        let mut block = [0f32; Plan32::LANES];
+        let lanes = (n - done).min(Plan32::LANES);
+        // SAFETY: `block` has room for eight values; `lanes` of them are copied behind
+        // `len + done`, and `done + lanes <= n` values were reserved behind `len`.
+        unsafe {
+            _mm256_storeu_ps(block.as_mut_ptr(), values);
+            let spare = out.as_mut_ptr().add(len + done);
+            match lanes {
+                Plan32::LANES => _mm256_storeu_ps(spare, values),
+                _ => std::ptr::copy_nonoverlapping(block.as_ptr(), spare, lanes),
+            }
+        }
+        done += lanes;
+    }
+    // SAFETY: the loop has written the `n` values behind `len`.
+    unsafe { out.set_len(len + n) };
+}
+
+/// See [`AlpFloat::decode`](super::AlpFloat).
+#[target_feature(enable = "avx2")]
+pub(super) fn f64(run: &Packed<'_>, base: i64, [up, down]: [f64; 2], out: &mut Vec<f64>) {
+    if run.width() > Plan64::WIDEST {
+        return scalar::f64(run, base, [up, down], out);
+    }
+    let plan = Plan64::new(run);
+    let (base, up, down) = (
+        _mm256_set1_epi64x(base),
+        _mm256_set1_pd(up),
+        _mm256_set1_pd(down),
+    );
+    let n = run.n();
+    out.reserve(n);
+    let len = out.len();
+    let mut done = 0;
+    while done < n {
+        let integers = _mm256_add_epi64(plan.unpack(run, done / Plan64::LANES), base);
+        let values = _mm256_mul_pd(_mm256_mul_pd(to_f64(integers), up), down);
+        let mut block = [0f64; Plan64::LANES];
+        let lanes = (n - done).min(Plan64::LANES);
+        // SAFETY: `block` has room for four values; `lanes` of them are copied behind
+        // `len + done`, and `done + lanes <= n` values were reserved behind `len`.
+        unsafe {
+            _mm256_storeu_pd(block.as_mut_ptr(), values);
+            let spare = out.as_mut_ptr().add(len + done);
+            match lanes {
+                Plan64::LANES => _mm256_storeu_pd(spare, values),
+                _ => std::ptr::copy_nonoverlapping(block.as_ptr(), spare, lanes),
+            }
+        }
+        done += lanes;
+    }
+    // SAFETY: the loop has written the `n` values behind `len`.
+    unsafe { out.set_len(len + n) };
+}
+
+/// The nearest floating-point numbers: AVX2 has no such instruction.
+///
+/// The low 32 bits become the mantissa of `2^52 + low`, and the high 32 bits, their sign turned
+/// into an offset, that of `2^84 + 2^63 + high * 2^32`. Taking the constants away from the latter is
+/// exact, so that the sum of the two is rounded once.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn to_f64(integers: __m256i) -> __m256d {
+    const LOW: u64 = 0x4330_0000_0000_0000;
+    const HIGH: u64 = 0x4530_0000_8000_0000;
+    const BOTH: u64 = 0x4530_0000_8010_0000;
+    let set = |bits: u64| _mm256_set1_epi64x(bits.cast_signed());
+    let low = _mm256_blend_epi32::<0b0101_0101>(set(LOW), integers);
+    let high = _mm256_xor_si256(_mm256_srli_epi64::<32>(integers), set(HIGH));
+    let high = _mm256_sub_pd(_mm256_castsi256_pd(high), _mm256_castsi256_pd(set(BOTH)));
+    _mm256_add_pd(high, _mm256_castsi256_pd(low))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[target_feature(enable = "avx2")]
+    fn convert(integers: [i64; 4]) -> [f64; 4] {
+        let mut out = [0.0; 4];
+        // SAFETY: both arrays have the 32 bytes that are read and written.
+        unsafe {
+            let integers = _mm256_loadu_si256(integers.as_ptr().cast());
+            _mm256_storeu_pd(out.as_mut_ptr(), to_f64(integers));
+        }
+        out
+    }
+
+    #[test]
+    fn converts_every_magnitude_as_rust_does() {
+        if crate::cpu::Avx2::detect().is_none() {
+            return;
+        }
+        let mut n = 0x0123_4567_89ab_cdef_i64;
+        for i in 0..100_000 {
+            n = n
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            let n = [
+                n >> (i % 64),
+                (1i64 << (i % 64)).wrapping_sub(i64::from(i) % 3),
+                0,
+                i64::MIN,
+            ];
+            // SAFETY: the token proves AVX2.
+            let out = unsafe { convert(n) };
+            assert_eq!(
+                out.map(f64::to_bits),
+                n.map(|n| (n as f64).to_bits()),
+                "{n:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Values of 2, 4 and 8 bytes, 32 at a time.
+//!
+//! Interleaving stays within halves of a register: the low half holds values 0 to 15, the high half
+//! 16 to 31. A last step brings the halves in order.
+
+use std::arch::x86_64::*;
+
+use super::{Streams, scalar};
+
+const BLOCK: usize = 32;
+
+/// # Safety
+/// As for [`join`](super::join), with a width of 2, 4 or 8.
+#[target_feature(enable = "avx2")]
+pub(super) unsafe fn join(streams: &Streams<'_>, width: usize, out: *mut u8) {
+    let blocks = streams.n / BLOCK;
+    for block in 0..blocks {
+        let first = block * BLOCK;
+        // SAFETY: 32 values from `first` on are among the `n`, in the streams and behind `out`.
+        unsafe {
+            let out = out.add(first * width);
+            match width {
+                2 => join_2(load(streams, first), out),
+                4 => join_4(load(streams, first), out),
+                _ => join_8(load(streams, first), out),
+            }
+        }
+    }
+    // SAFETY: the contract of this function.
+    unsafe { scalar::join(streams, blocks * BLOCK, width, out) };
+}
+
+/// Bytes `first..first + 32` of the first `K` streams.
+///
+/// # Safety
+/// There must be `K` streams with `first + 32` bytes.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn load<const K: usize>(streams: &Streams<'_>, first: usize) -> [__m256i; K] {
+    // SAFETY: the streams have that many bytes; loads need no alignment.
+    std::array::from_fn(|i| unsafe {
+        _mm256_loadu_si256(streams.get(i).as_ptr().add(first).cast())
+    })
+}
+
+/// # Safety
+/// `out` must be valid for writing 64 bytes.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn join_2([a, b]: [__m256i; 2], out: *mut u8) {
+    // SAFETY: the contract of this function.
+    unsafe {
+        store(
+            [_mm256_unpacklo_epi8(a, b), _mm256_unpackhi_epi8(a, b)],
+            out,
+        )
+    }
+}
+
+/// # Safety
+/// `out` must be valid for writing 128 bytes.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn join_4([a, b, c, d]: [__m256i; 4], out: *mut u8) {
+    let (ab, cd) = (_mm256_unpacklo_epi8(a, b), _mm256_unpacklo_epi8(c, d));
+    let (ab_high, cd_high) = (_mm256_unpackhi_epi8(a, b), _mm256_unpackhi_epi8(c, d));
+    let values = [
+        _mm256_unpacklo_epi16(ab, cd),
+        _mm256_unpackhi_epi16(ab, cd),
+        _mm256_unpacklo_epi16(ab_high, cd_high),
+        _mm256_unpackhi_epi16(ab_high, cd_high),
+    ];
+    // SAFETY: the contract of this function.
+    unsafe { store(values, out) }
+}
+
+/// # Safety
+/// `out` must be valid for writing 256 bytes.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn join_8([a, b, c, d, e, f, g, h]: [__m256i; 8], out: *mut u8) {
+    let low = transpose_pairs([
+        _mm256_unpacklo_epi8(a, b),
+        _mm256_unpacklo_epi8(c, d),
+        _mm256_unpacklo_epi8(e, f),
+        _mm256_unpacklo_epi8(g, h),
+    ]);
+    let high = transpose_pairs([
+        _mm256_unpackhi_epi8(a, b),
+        _mm256_unpackhi_epi8(c, d),
+        _mm256_unpackhi_epi8(e, f),
+        _mm256_unpackhi_epi8(g, h),
+    ]);
+    let values = [
+        low[0], low[1], low[2], low[3], high[0], high[1], high[2], high[3],
+    ];
+    // SAFETY: the contract of this function.
+    unsafe { store(values, out) }
+}
+
+/// Four rows of pairs of bytes become rows of four pairs, two in each half of each register.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn transpose_pairs([ab, cd, ef, gh]: [__m256i; 4]) -> [__m256i; 4] {
+    let (abcd, efgh) = (_mm256_unpacklo_epi16(ab, cd), _mm256_unpacklo_epi16(ef, gh));
+    let (abcd_high, efgh_high) = (_mm256_unpackhi_epi16(ab, cd), _mm256_unpackhi_epi16(ef, gh));
+    [
+        _mm256_unpacklo_epi32(abcd, efgh),
+        _mm256_unpackhi_epi32(abcd, efgh),
+        _mm256_unpacklo_epi32(abcd_high, efgh_high),
+        _mm256_unpackhi_epi32(abcd_high, efgh_high),
+    ]
+}
+
+/// Writes the low halves of all registers, then their high halves.
+///
+/// # Safety
+/// `out` must be valid for writing `K * 32` bytes; `K` is even.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn store<const K: usize>(values: [__m256i; K], out: *mut u8) {
+    for i in 0..K / 2 {
+        let (a, b) = (values[2 * i], values[2 * i + 1]);
+        // SAFETY: `K / 2` registers from `out` on, and as many behind them; no alignment needed.
+        unsafe {
+            let low = out.add(i * 32);
+            _mm256_storeu_si256(low.cast(), _mm256_permute2x128_si256::<0x20>(a, b));
+            let high = out.add((K / 2 + i) * 32);
+            _mm256_storeu_si256(high.cast(), _mm256_permute2x128_si256::<0x31>(a, b));
+        }
+    }
+}

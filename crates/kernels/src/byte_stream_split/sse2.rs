@@ -1,0 +1,85 @@
+//! Values of 8 bytes or more, sixteen at a time, eight streams after the other.
+//!
+//! Each step writes eight bytes of a value. The last eight streams are taken together even if some
+//! of them have been written before, so that no width needs a remainder.
+
+use std::arch::x86_64::*;
+
+use super::{Streams, scalar};
+
+const BLOCK: usize = 16;
+
+/// # Safety
+/// As for [`join`](super::join), with a width of 8 or more.
+pub(super) unsafe fn join(streams: &Streams<'_>, width: usize, out: *mut u8) {
+    let blocks = streams.n / BLOCK;
+    for block in 0..blocks {
+        let mut k = 0;
+        loop {
+            // SAFETY: values `block * 16..` and 15 more are among the `n`, the streams `k..k + 8`
+            // among the `width` ones.
+            unsafe { join_eight(streams, k, block * BLOCK, width, out) };
+            if k + 8 >= width {
+                break;
+            }
+            k = (k + 8).min(width - 8);
+        }
+    }
+    // SAFETY: the contract of this function.
+    unsafe { scalar::join(streams, blocks * BLOCK, width, out) };
+}
+
+/// Writes the bytes `k..k + 8` of the values `first..first + 16`.
+///
+/// # Safety
+/// As for [`join`](super::join), with `first + 16 <= streams.n` and `k + 8 <= width`.
+#[inline]
+unsafe fn join_eight(streams: &Streams<'_>, k: usize, first: usize, width: usize, out: *mut u8) {
+    // SAFETY: all of these streams have `n >= first + 16` bytes; loads need no alignment.
+    let rows: [__m128i; 8] = std::array::from_fn(|i| unsafe {
+        _mm_loadu_si128(streams.get(k + i).as_ptr().add(first).cast())
+    });
+    for (i, pair) in transpose(rows).into_iter().enumerate() {
+        // SAFETY: bytes `k..k + 8` of the values `first + 2 * i` and the one after it, which both
+        // lie within the `n * width` bytes behind `out`; stores need no alignment.
+        unsafe {
+            let low = out.add((first + 2 * i) * width + k);
+            _mm_storel_epi64(low.cast(), pair);
+            _mm_storeh_pd(low.add(width).cast(), _mm_castsi128_pd(pair));
+        }
+    }
+}
+
+/// Eight rows of sixteen bytes become sixteen rows of eight bytes, two in each register.
+#[inline]
+fn transpose(rows: [__m128i; 8]) -> [__m128i; 8] {
+    // SAFETY: every x86-64 has SSE2.
+    unsafe {
+        let [a, b, c, d, e, f, g, h] = rows;
+        let (ab, cd) = (_mm_unpacklo_epi8(a, b), _mm_unpacklo_epi8(c, d));
+        let (ef, gh) = (_mm_unpacklo_epi8(e, f), _mm_unpacklo_epi8(g, h));
+        let low = transpose_pairs(ab, cd, ef, gh);
+        let (ab, cd) = (_mm_unpackhi_epi8(a, b), _mm_unpackhi_epi8(c, d));
+        let (ef, gh) = (_mm_unpackhi_epi8(e, f), _mm_unpackhi_epi8(g, h));
+        let high = transpose_pairs(ab, cd, ef, gh);
+        [
+            low[0], low[1], low[2], low[3], high[0], high[1], high[2], high[3],
+        ]
+    }
+}
+
+/// Four rows of eight pairs of bytes become eight rows of four pairs, two in each register.
+#[inline]
+fn transpose_pairs(ab: __m128i, cd: __m128i, ef: __m128i, gh: __m128i) -> [__m128i; 4] {
+    // SAFETY: every x86-64 has SSE2.
+    unsafe {
+        let (abcd, efgh) = (_mm_unpacklo_epi16(ab, cd), _mm_unpacklo_epi16(ef, gh));
+        let (abcd_high, efgh_high) = (_mm_unpackhi_epi16(ab, cd), _mm_unpackhi_epi16(ef, gh));
+        [
+            _mm_unpacklo_epi32(abcd, efgh),
+            _mm_unpackhi_epi32(abcd, efgh),
+            _mm_unpacklo_epi32(abcd_high, efgh_high),
+            _mm_unpackhi_epi32(abcd_high, efgh_high),
+        ]
+    }
+}

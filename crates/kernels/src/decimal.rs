@@ -1,0 +1,237 @@
+//! Decimals: big-endian two's complement of any length, and integers, as Arrow's integers.
+//!
+//! ```text
+//! FIXED_LEN_BYTE_ARRAY(5)   FF FF FF FF 38   is -200 / 10^scale
+//! ```
+//!
+//! Values may be longer than the integer they become, as long as the bytes in front only repeat
+//! the sign. No bytes are the number 0.
+//!
+//! **Errors**: [`Malformed`] for a number that the integer cannot hold.
+
+use herringbone_arrow::buffer::i256;
+
+use crate::Malformed;
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for i32 {}
+    impl Sealed for i64 {}
+    impl Sealed for i128 {}
+    impl Sealed for super::i256 {}
+}
+
+/// An integer that holds an Arrow decimal: `i32`, `i64`, `i128` or `i256`.
+pub trait Decimal: Copy + Default + sealed::Sealed {
+    /// Bytes of the integer.
+    const BYTES: usize;
+
+    /// The integer with the value of `value`, as far as its bits reach.
+    fn wrap(value: i64) -> Self;
+
+    /// The integer of at most [`Self::BYTES`] big-endian bytes.
+    #[doc(hidden)]
+    fn from_short(bytes: &[u8]) -> Self;
+
+    /// Appends the numbers of `width` bytes each, at most [`Self::BYTES`] and at least one.
+    #[doc(hidden)]
+    fn extend_short(bytes: &[u8], width: usize, out: &mut Vec<Self>);
+}
+
+/// The number that `bytes` are, in big-endian two's complement.
+///
+/// # Errors
+/// [`Malformed`] if `T` cannot hold it.
+#[inline]
+pub fn from_big_endian<T: Decimal>(bytes: &[u8]) -> Result<T, Malformed> {
+    let Some((front, short)) = bytes.split_at_checked(bytes.len().saturating_sub(T::BYTES)) else {
+        return Ok(T::default());
+    };
+    // The front may only repeat the sign bit of the rest.
+    let sign = match short.first() {
+        Some(byte) if *byte >= 0x80 => 0xff,
+        _ => 0,
+    };
+    if front.iter().any(|byte| *byte != sign) {
+        return Err(Malformed("a decimal is larger than its precision says"));
+    }
+    Ok(T::from_short(short))
+}
+
+/// Appends the numbers of `width` bytes each; a trailing part of a number is left alone.
+///
+/// # Errors
+/// [`Malformed`] if `T` cannot hold one of them.
+pub fn extend<T: Decimal>(bytes: &[u8], width: usize, out: &mut Vec<T>) -> Result<(), Malformed> {
+    match width {
+        0 => {}
+        _ if width <= T::BYTES => T::extend_short(bytes, width, out),
+        _ => {
+            out.reserve(bytes.len() / width);
+            for number in bytes.chunks_exact(width) {
+                out.push(from_big_endian(number)?);
+            }
+        }
+    }
+    Ok(())
+}
+
+macro_rules! decimal {
+    ($type:ident, $bytes:literal, $($width:literal)*) => {
+        #[allow(trivial_numeric_casts, reason = "the macro serves several integers")]
+        impl Decimal for $type {
+            const BYTES: usize = $bytes;
+
+            #[inline]
+            fn wrap(value: i64) -> Self {
+                value as _
+            }
+
+            #[inline]
+            fn from_short(bytes: &[u8]) -> Self {
+                let negative = bytes.first().is_some_and(|byte| *byte >= 0x80);
+                let sign: Self = if negative { -1 } else { 0 };
+                let mut number = sign.to_be_bytes();
+                if let Some(end) = number.get_mut($bytes - bytes.len().min($bytes)..) {
+                    end.copy_from_slice(bytes);
+                }
+                Self::from_be_bytes(number)
+            }
+
+            fn extend_short(bytes: &[u8], width: usize, out: &mut Vec<Self>) {
+                match width {
+                    $($width => $type::<$width>(bytes, out),)*
+                    _ => {}
+                }
+            }
+        }
+
+        /// Numbers of `WIDTH` bytes: loads the full integer that ends where a number does, and
+        /// shifts the bytes of the number before it out.
+        fn $type<const WIDTH: usize>(bytes: &[u8], out: &mut Vec<$type>) {
+            let n = bytes.len() / WIDTH;
+            // The first numbers, which have too few bytes in front of them.
+            let short = ($bytes / WIDTH).min(n);
+            out.reserve(n);
+            out.extend(bytes.chunks_exact(WIDTH).take(short).map($type::from_short));
+            out.extend((short..n).map(|i| {
+                let start = (i + 1) * WIDTH - $bytes;
+                let number = bytes.as_ptr().wrapping_add(start).cast::<[u8; $bytes]>();
+                // SAFETY: number `i >= $bytes / WIDTH` ends at `(i + 1) * WIDTH > $bytes`, so
+                // `start` does not underflow, and that end is not behind `n * WIDTH`.
+                let number = unsafe { number.read_unaligned() };
+                $type::from_be_bytes(number) << (8 * ($bytes - WIDTH)) >> (8 * ($bytes - WIDTH))
+            }));
+        }
+    };
+}
+decimal!(i32, 4, 1 2 3 4);
+decimal!(i64, 8, 1 2 3 4 5 6 7 8);
+decimal!(i128, 16, 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16);
+
+impl Decimal for i256 {
+    const BYTES: usize = 32;
+
+    #[inline]
+    fn wrap(value: i64) -> Self {
+        Self::from_i128(value.into())
+    }
+
+    #[inline]
+    fn from_short(bytes: &[u8]) -> Self {
+        let negative = bytes.first().is_some_and(|byte| *byte >= 0x80);
+        let mut number = if negative { [0xff; 32] } else { [0; 32] };
+        if let Some(end) = number.get_mut(32 - bytes.len().min(32)..) {
+            end.copy_from_slice(bytes);
+        }
+        Self::from_be_bytes(number)
+    }
+
+    fn extend_short(bytes: &[u8], width: usize, out: &mut Vec<Self>) {
+        out.extend(bytes.chunks_exact(width).map(Self::from_short));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The number byte by byte, as the definition of two's complement has it.
+    fn naive(bytes: &[u8]) -> i128 {
+        let start = if bytes.first().is_some_and(|b| b & 0x80 != 0) {
+            -1
+        } else {
+            0
+        };
+        bytes
+            .iter()
+            .fold(start, |n: i128, b| n.wrapping_mul(256) + i128::from(*b))
+    }
+
+    #[test]
+    fn known_numbers() {
+        assert_eq!(from_big_endian::<i32>(&[]), Ok(0));
+        assert_eq!(from_big_endian::<i64>(&[0xff, 0x38]), Ok(-200));
+        assert_eq!(
+            from_big_endian::<i128>(&[0xff, 0xff, 0xff, 0xff, 0x38]),
+            Ok(-200)
+        );
+        assert_eq!(
+            from_big_endian::<i256>(&[0x01, 0x00]),
+            Ok(i256::from_i128(256))
+        );
+        assert_eq!(from_big_endian::<i256>(&[0xfe; 1]), Ok(i256::from_i128(-2)));
+    }
+
+    #[test]
+    fn all_widths_up_to_the_integer() {
+        let bytes = crate::lanes::noise(16 * 50);
+        for width in 1..=16 {
+            let numbers: Vec<i128> = bytes.chunks_exact(width).map(naive).collect();
+            let mut wide = vec![5];
+            extend::<i128>(&bytes, width, &mut wide).unwrap();
+            assert_eq!(&wide[1..], numbers, "width {width}");
+            let mut wider = Vec::new();
+            extend::<i256>(&bytes, width, &mut wider).unwrap();
+            assert!(
+                wider
+                    .iter()
+                    .zip(&numbers)
+                    .all(|(a, b)| *a == i256::from_i128(*b))
+            );
+            if width <= 8 {
+                let mut out = Vec::new();
+                extend::<i64>(&bytes, width, &mut out).unwrap();
+                assert!(
+                    out.iter()
+                        .map(|n| i128::from(*n))
+                        .eq(numbers.iter().copied())
+                );
+            }
+            if width <= 4 {
+                let mut out = Vec::new();
+                extend::<i32>(&bytes, width, &mut out).unwrap();
+                assert!(
+                    out.iter()
+                        .map(|n| i128::from(*n))
+                        .eq(numbers.iter().copied())
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn overlong_numbers_must_repeat_the_sign() {
+        let mut out = Vec::<i32>::new();
+        let page = [0, 0, 0, 0, 7, 0xff, 0xff, 0xff, 0xff, 0xf9];
+        extend(&page, 5, &mut out).unwrap();
+        assert_eq!(out, [7, -7]);
+        for bad in [[0, 0x80, 0, 0, 0], [0xff, 0x7f, 0, 0, 0], [1, 0, 0, 0, 0]] {
+            assert!(extend(&bad, 5, &mut Vec::<i32>::new()).is_err());
+        }
+        assert_eq!(from_big_endian::<i64>(&[0xff; 40]), Ok(-1));
+        assert!(from_big_endian::<i256>(&[0x01; 33]).is_err());
+        extend(&page, 0, &mut out).unwrap();
+        assert_eq!(out.len(), 2);
+    }
+}

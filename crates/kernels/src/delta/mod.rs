@@ -1,0 +1,324 @@
+//! DELTA_BINARY_PACKED: a first value and bit-packed differences, the data behind encoding 5.
+//!
+//! ```text
+//! header      values a block | miniblocks a block | values in all | first value (zigzag)
+//! block       least delta (zigzag) | a width byte for each miniblock | miniblocks
+//! miniblock   (delta - least delta) in `width` bits each, always padded to a full miniblock
+//! ```
+//!
+//! All but the width bytes of a block header are ULEB128. A value is the one before it plus its
+//! delta; sums wrap around. The last block may lack the miniblocks that hold no values.
+//!
+//! Differences are unpacked, raised by the least delta and summed up within vector registers, and
+//! written once, straight to the output. A miniblock of width 0 is an arithmetic progression.
+//!
+//! **Errors**: [`Malformed`] for headers that break the rules and for bytes that end early.
+//! **Limits**: memory is reserved for the values asked for, never for those a header promises.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod scalar;
+#[cfg(test)]
+mod tests;
+
+use crate::Malformed;
+use crate::lanes::Packed;
+use crate::plain::Plain;
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for i32 {}
+    impl Sealed for i64 {}
+}
+
+/// A number that DELTA_BINARY_PACKED encodes: `i32` or `i64`.
+pub trait Delta: Plain + sealed::Sealed + Eq + std::fmt::Debug {
+    /// Bits of the number, and the widest delta.
+    const BITS: u8;
+
+    /// The lowest bits of `value`.
+    fn wrap(value: i64) -> Self;
+
+    /// `self + times * delta`, wrapping around.
+    #[must_use]
+    fn advance(self, delta: Self, times: usize) -> Self;
+
+    /// Appends `last + (v0 + least)`, that plus `(v1 + least)` and so on, for the values `v` of
+    /// `run`; returns the last of them.
+    #[doc(hidden)]
+    fn sum(run: Run<'_>, least: Self, last: Self, out: &mut Vec<Self>) -> Self;
+}
+
+/// Bit-packed differences of one miniblock.
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub struct Run<'a>(Packed<'a>);
+
+macro_rules! delta {
+    ($type:ident) => {
+        #[allow(trivial_numeric_casts, reason = "the macro serves several integers")]
+        impl Delta for $type {
+            const BITS: u8 = $type::BITS as u8;
+
+            fn wrap(value: i64) -> Self {
+                value as _
+            }
+
+            fn advance(self, delta: Self, times: usize) -> Self {
+                self.wrapping_add(delta.wrapping_mul(times as _))
+            }
+
+            fn sum(Run(run): Run<'_>, least: Self, last: Self, out: &mut Vec<Self>) -> Self {
+                #[cfg(target_arch = "x86_64")]
+                {
+                    if crate::cpu::Avx512::detect().is_some() {
+                        // SAFETY: the token proves the target features of the function.
+                        return unsafe { avx512::$type(&run, least, last, out) };
+                    }
+                    if crate::cpu::Avx2::detect().is_some() {
+                        // SAFETY: the token proves the target features of the function.
+                        return unsafe { avx2::$type(&run, least, last, out) };
+                    }
+                }
+                scalar::$type(&run, least, last, out)
+            }
+        }
+    };
+}
+delta!(i32);
+delta!(i64);
+
+/// A position in DELTA_BINARY_PACKED data; every call gets the same bytes.
+///
+/// ```
+/// use herringbone_kernels::delta::DeltaDecoder;
+///
+/// // Blocks of 128 values in 4 miniblocks, 5 values, the first is 1; least delta 1, widths 0.
+/// let data = [0x80, 0x01, 4, 5, 2, 2, 0, 0, 0, 0];
+/// let mut decoder = DeltaDecoder::<i32>::new(&data)?;
+/// let mut values = Vec::new();
+/// decoder.extend(&data, 5, &mut values)?;
+/// assert_eq!(values, [1, 2, 3, 4, 5]);
+/// # Ok::<_, herringbone_kernels::Malformed>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct DeltaDecoder<T> {
+    /// Miniblocks a block, and values a miniblock.
+    miniblocks: usize,
+    miniblock_values: usize,
+    total: usize,
+    /// Values not yet passed, the first one included.
+    left: usize,
+    /// Whether `last` is the value of the header, and not passed yet.
+    first_is_next: bool,
+    /// The value before the next one.
+    last: T,
+    /// Least delta of the block.
+    least: T,
+    /// Where the width bytes of the block are, and the one of the next miniblock among them.
+    widths: usize,
+    next_miniblock: usize,
+    /// Where the packed bits of the miniblock start, and how many of its values are passed.
+    bits: usize,
+    width: u8,
+    passed: usize,
+}
+
+impl<T: Delta> DeltaDecoder<T> {
+    /// Reads the header.
+    ///
+    /// # Errors
+    /// [`Malformed`] for a header that ends early or that no writer may write.
+    pub fn new(data: &[u8]) -> Result<Self, Malformed> {
+        let mut at = 0;
+        let block_values = uleb128(data, &mut at)?;
+        let miniblocks = uleb128(data, &mut at)?;
+        let total = uleb128(data, &mut at)?;
+        let first = zigzag(uleb128(data, &mut at)?);
+        if block_values == 0 || block_values % 128 != 0 || block_values > u64::from(u32::MAX) {
+            return Err(Malformed("the delta block size is not a multiple of 128"));
+        }
+        if miniblocks == 0 || block_values % miniblocks != 0 {
+            return Err(Malformed(
+                "the delta miniblock count does not divide the block",
+            ));
+        }
+        let miniblock_values = block_values / miniblocks;
+        if miniblock_values % 32 != 0 {
+            return Err(Malformed(
+                "the delta miniblock size is not a multiple of 32",
+            ));
+        }
+        let total = usize::try_from(total).map_err(|_| Malformed("too many delta values"))?;
+        let [miniblocks, miniblock_values] = [miniblocks, miniblock_values].map(|n| n as usize);
+        Ok(Self {
+            miniblocks,
+            miniblock_values,
+            total,
+            left: total,
+            first_is_next: true,
+            last: T::wrap(first),
+            least: T::default(),
+            widths: 0,
+            // As behind the last miniblock of a block that ends where the first one starts.
+            next_miniblock: miniblocks,
+            bits: at,
+            width: 0,
+            passed: miniblock_values,
+        })
+    }
+
+    /// Values in all, passed ones included, as the header says.
+    pub fn total(&self) -> usize {
+        self.total
+    }
+
+    /// Values left.
+    pub fn left(&self) -> usize {
+        self.left
+    }
+
+    /// Appends the next `n` values.
+    ///
+    /// # Errors
+    /// [`Malformed`] if there are fewer values, or if their bytes break the rules.
+    pub fn extend(&mut self, data: &[u8], n: usize, out: &mut Vec<T>) -> Result<(), Malformed> {
+        let mut n = self.claim(n)?;
+        out.reserve(n);
+        if n > 0 && std::mem::take(&mut self.first_is_next) {
+            out.push(self.last);
+            n -= 1;
+        }
+        while n > 0 {
+            let step = self.enter_miniblock(data, n)?;
+            let (last, least) = (self.last, self.least);
+            self.last = if self.width == 0 {
+                out.extend((1..=step).map(|i| last.advance(least, i)));
+                last.advance(least, step)
+            } else {
+                T::sum(Run(self.run(data, step)?), least, last, out)
+            };
+            self.passed += step;
+            n -= step;
+        }
+        Ok(())
+    }
+
+    /// Passes over the next `n` values.
+    ///
+    /// # Errors
+    /// [`Malformed`] if there are fewer values, or if their bytes break the rules.
+    pub fn skip(&mut self, data: &[u8], n: usize) -> Result<(), Malformed> {
+        let mut n = self.claim(n)?;
+        if n > 0 && std::mem::take(&mut self.first_is_next) {
+            n -= 1;
+        }
+        while n > 0 {
+            let step = self.enter_miniblock(data, n)?;
+            self.last = self.last.advance(self.least, step);
+            if self.width > 0 {
+                let sum = self.run(data, step)?.values().fold(0, u64::wrapping_add);
+                self.last = self.last.advance(T::wrap(sum as i64), 1);
+            }
+            self.passed += step;
+            n -= step;
+        }
+        Ok(())
+    }
+
+    /// The position behind the last miniblock: where data that follows the values starts.
+    ///
+    /// # Errors
+    /// [`Malformed`] if a header breaks the rules or the bytes end before the last miniblock does.
+    pub fn end(&self, data: &[u8]) -> Result<usize, Malformed> {
+        let mut at = self.clone();
+        let mut left = at.left - usize::from(at.first_is_next && at.left > 0);
+        while left > 0 {
+            let step = at.enter_miniblock(data, left)?;
+            at.passed += step;
+            left -= step;
+        }
+        let end = at.miniblock_end();
+        if end > data.len() {
+            return Err(Malformed("the last delta miniblock ends early"));
+        }
+        Ok(end)
+    }
+
+    /// Takes `n` from the values left.
+    fn claim(&mut self, n: usize) -> Result<usize, Malformed> {
+        self.left = self
+            .left
+            .checked_sub(n)
+            .ok_or(Malformed("the delta values end early"))?;
+        Ok(n)
+    }
+
+    /// Goes to the miniblock of the next value; how many of the next `n` values are in it.
+    #[inline]
+    fn enter_miniblock(&mut self, data: &[u8], n: usize) -> Result<usize, Malformed> {
+        if self.passed == self.miniblock_values {
+            self.bits = self.miniblock_end();
+            if self.next_miniblock == self.miniblocks {
+                self.least = T::wrap(zigzag(uleb128(data, &mut self.bits)?));
+                self.widths = self.bits;
+                self.bits = self.bits.saturating_add(self.miniblocks);
+                self.next_miniblock = 0;
+            }
+            self.width = *data
+                .get(self.widths + self.next_miniblock)
+                .ok_or(Malformed("the widths of the delta miniblocks end early"))?;
+            if self.width > T::BITS {
+                return Err(Malformed("a delta miniblock is wider than its values"));
+            }
+            self.next_miniblock += 1;
+            self.passed = 0;
+        }
+        Ok(n.min(self.miniblock_values - self.passed))
+    }
+
+    /// The position behind the miniblock.
+    #[inline]
+    fn miniblock_end(&self) -> usize {
+        // A miniblock has a multiple of 32 values, that is whole bytes, and less than 2^32 of them.
+        self.bits
+            .saturating_add(self.miniblock_values / 8 * usize::from(self.width))
+    }
+
+    /// The next `n` values of the miniblock, as packed.
+    #[inline]
+    fn run<'a>(&self, data: &'a [u8], n: usize) -> Result<Packed<'a>, Malformed> {
+        data.get(self.bits..)
+            .and_then(|bits| Packed::new(bits, self.passed, usize::from(self.width), n))
+            .ok_or(Malformed("a delta miniblock ends early"))
+    }
+}
+
+/// An unsigned LEB128 number of at most 64 bits, moving `at` behind it.
+#[inline]
+fn uleb128(data: &[u8], at: &mut usize) -> Result<u64, Malformed> {
+    let mut value = 0;
+    for (i, &byte) in data
+        .get(*at..)
+        .unwrap_or_default()
+        .iter()
+        .take(10)
+        .enumerate()
+    {
+        value |= u64::from(byte & 0x7f) << (7 * i);
+        if byte < 0x80 {
+            *at += i + 1;
+            return Ok(value);
+        }
+    }
+    Err(Malformed(
+        "a delta header ends early or has a number of more than 64 bits",
+    ))
+}
+
+/// The signed number of a zigzag number.
+fn zigzag(value: u64) -> i64 {
+    (value >> 1) as i64 ^ -((value & 1) as i64)
+}

@@ -1,0 +1,152 @@
+//! Eight 32-bit or four 64-bit lanes.
+
+use std::arch::x86_64::*;
+
+use super::Packed;
+
+/// How to spread packed values over eight 32-bit lanes.
+#[derive(Clone, Copy)]
+pub(crate) struct Plan32 {
+    low: __m256i,
+    high: __m256i,
+    right: __m256i,
+    left: __m256i,
+    mask: __m256i,
+    step: usize,
+}
+
+impl Plan32 {
+    /// Lanes a register.
+    pub(crate) const LANES: usize = 8;
+
+    /// A plan for widths 1 to 32. Eight values and the bits before them end within the 256 bits
+    /// of a register: 7 + 8 * 31 do, and values of 32 bits start at bit 0.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(crate) fn new(run: &Packed<'_>) -> Self {
+        let width = run.width as i32;
+        let lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+        let bits = _mm256_add_epi32(
+            _mm256_mullo_epi32(lanes, _mm256_set1_epi32(width)),
+            _mm256_set1_epi32(run.shift as i32),
+        );
+        let low = _mm256_srli_epi32::<5>(bits);
+        let right = _mm256_and_si256(bits, _mm256_set1_epi32(31));
+        Self {
+            low,
+            high: _mm256_add_epi32(low, _mm256_set1_epi32(1)),
+            right,
+            left: _mm256_sub_epi32(_mm256_set1_epi32(32), right),
+            mask: _mm256_srlv_epi32(_mm256_set1_epi32(-1), _mm256_set1_epi32(32 - width)),
+            step: run.width,
+        }
+    }
+
+    /// The eight values of register `index` of the run; lanes behind its end are arbitrary.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(crate) fn unpack(&self, run: &Packed<'_>, index: usize) -> __m256i {
+        let words = load(run.data, index * self.step);
+        let low = _mm256_srlv_epi32(_mm256_permutevar8x32_epi32(words, self.low), self.right);
+        let high = _mm256_sllv_epi32(_mm256_permutevar8x32_epi32(words, self.high), self.left);
+        _mm256_and_si256(_mm256_or_si256(low, high), self.mask)
+    }
+}
+
+/// How to spread packed values over four 64-bit lanes.
+///
+/// Four values may end in the middle of a byte, so that every other register starts four bits
+/// later or earlier than its neighbours: there is a plan for either.
+#[derive(Clone, Copy)]
+pub(crate) struct Plan64 {
+    even: Half,
+    odd: Half,
+    mask: __m256i,
+    step: usize,
+    middle: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Half {
+    low: __m256i,
+    high: __m256i,
+    right: __m256i,
+    left: __m256i,
+}
+
+impl Plan64 {
+    /// Lanes a register.
+    pub(crate) const LANES: usize = 4;
+    /// The widest values that a plan can spread: 7 + 4 * 62 bits end within a register.
+    pub(crate) const WIDEST: usize = 62;
+
+    /// A plan for widths 1 to [`Self::WIDEST`].
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(crate) fn new(run: &Packed<'_>) -> Self {
+        let middle = run.shift + 4 * run.width;
+        Self {
+            even: Half::new(run.shift, run.width),
+            odd: Half::new(middle % 8, run.width),
+            mask: _mm256_set1_epi64x((u64::MAX >> (64 - run.width)) as i64),
+            step: run.width,
+            middle: middle / 8,
+        }
+    }
+
+    /// The four values of register `index` of the run; lanes behind its end are arbitrary.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(crate) fn unpack(&self, run: &Packed<'_>, index: usize) -> __m256i {
+        let start = index / 2 * self.step;
+        let (half, start) = match index % 2 {
+            0 => (&self.even, start),
+            _ => (&self.odd, start + self.middle),
+        };
+        let words = load(run.data, start);
+        let low = _mm256_srlv_epi64(_mm256_permutevar8x32_epi32(words, half.low), half.right);
+        let high = _mm256_sllv_epi64(_mm256_permutevar8x32_epi32(words, half.high), half.left);
+        _mm256_and_si256(_mm256_or_si256(low, high), self.mask)
+    }
+}
+
+impl Half {
+    /// A value starts in 32-bit word `w`; its window is the words `w` and `w + 1`, the window
+    /// after it `w + 2` and `w + 3`. The permutation takes indices modulo 8: words that come
+    /// round again hold no bit of a value.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn new(shift: usize, width: usize) -> Self {
+        let products = _mm256_mul_epu32(
+            _mm256_setr_epi64x(0, 1, 2, 3),
+            _mm256_set1_epi64x(width as i64),
+        );
+        let bits = _mm256_add_epi64(products, _mm256_set1_epi64x(shift as i64));
+        let word = _mm256_srli_epi64::<5>(bits);
+        let pair = _mm256_or_si256(word, _mm256_slli_epi64::<32>(word));
+        let right = _mm256_and_si256(bits, _mm256_set1_epi64x(31));
+        Self {
+            low: _mm256_add_epi32(pair, _mm256_set1_epi64x(1 << 32)),
+            high: _mm256_add_epi32(pair, _mm256_set1_epi64x((3 << 32) | 2)),
+            right,
+            left: _mm256_sub_epi64(_mm256_set1_epi64x(64), right),
+        }
+    }
+}
+
+/// The 32 bytes of `data` from `start` on; bytes behind its end are zero.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load(data: &[u8], start: usize) -> __m256i {
+    let rest = data.get(start..).unwrap_or_default();
+    let mut padded = [0; 32];
+    let bytes = match rest.first_chunk::<32>() {
+        Some(bytes) => bytes,
+        None => {
+            padded[..rest.len()].copy_from_slice(rest);
+            &padded
+        }
+    };
+    // SAFETY: `bytes` has the 32 bytes that are read; the load needs no alignment.
+    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
+}

@@ -1,0 +1,121 @@
+//! Sixteen 32-bit or eight 64-bit lanes.
+
+use std::arch::x86_64::*;
+
+use super::Packed;
+
+/// How to spread packed values over sixteen 32-bit lanes.
+#[derive(Clone, Copy)]
+pub(crate) struct Plan32 {
+    low: __m512i,
+    high: __m512i,
+    right: __m512i,
+    left: __m512i,
+    mask: __m512i,
+    step: usize,
+}
+
+/// How to spread packed values over eight 64-bit lanes.
+#[derive(Clone, Copy)]
+pub(crate) struct Plan64 {
+    low: __m512i,
+    high: __m512i,
+    right: __m512i,
+    left: __m512i,
+    mask: __m512i,
+    step: usize,
+}
+
+impl Plan32 {
+    /// Lanes a register.
+    pub(crate) const LANES: usize = 16;
+
+    /// A plan for widths 1 to 32. Sixteen values and the bits before them end within the 512 bits
+    /// of a register: 7 + 16 * 31 do, and values of 32 bits start at bit 0.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    pub(crate) fn new(run: &Packed<'_>) -> Self {
+        let lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+        let width = _mm512_set1_epi32(run.width as i32);
+        let bits = _mm512_add_epi32(
+            _mm512_mullo_epi32(lanes, width),
+            _mm512_set1_epi32(run.shift as i32),
+        );
+        let low = _mm512_srli_epi32::<5>(bits);
+        let right = _mm512_and_si512(bits, _mm512_set1_epi32(31));
+        Self {
+            low,
+            high: _mm512_add_epi32(low, _mm512_set1_epi32(1)),
+            right,
+            left: _mm512_sub_epi32(_mm512_set1_epi32(32), right),
+            mask: _mm512_srlv_epi32(
+                _mm512_set1_epi32(-1),
+                _mm512_sub_epi32(_mm512_set1_epi32(32), width),
+            ),
+            step: run.width * 2,
+        }
+    }
+
+    /// The sixteen values of register `index` of the run; lanes behind its end are arbitrary.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    pub(crate) fn unpack(&self, run: &Packed<'_>, index: usize) -> __m512i {
+        let words = load(run.data, index * self.step);
+        let low = _mm512_srlv_epi32(_mm512_permutexvar_epi32(self.low, words), self.right);
+        let high = _mm512_sllv_epi32(_mm512_permutexvar_epi32(self.high, words), self.left);
+        _mm512_and_si512(_mm512_or_si512(low, high), self.mask)
+    }
+}
+
+impl Plan64 {
+    /// Lanes a register.
+    pub(crate) const LANES: usize = 8;
+
+    /// A plan for widths 1 to 64. Eight values and the bits before them end within the 512 bits
+    /// of a register: 7 + 8 * 63 do, and values of 64 bits start at bit 0.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    pub(crate) fn new(run: &Packed<'_>) -> Self {
+        let width = run.width as i64;
+        // Products of lane and width have at most 9 bits, for which a 32-bit product will do.
+        let products = _mm512_mul_epu32(
+            _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0),
+            _mm512_set1_epi64(width),
+        );
+        let bits = _mm512_add_epi64(products, _mm512_set1_epi64(run.shift as i64));
+        let low = _mm512_srli_epi64::<6>(bits);
+        let right = _mm512_and_si512(bits, _mm512_set1_epi64(63));
+        Self {
+            low,
+            high: _mm512_add_epi64(low, _mm512_set1_epi64(1)),
+            right,
+            left: _mm512_sub_epi64(_mm512_set1_epi64(64), right),
+            mask: _mm512_srlv_epi64(_mm512_set1_epi64(-1), _mm512_set1_epi64(64 - width)),
+            step: run.width,
+        }
+    }
+
+    /// The eight values of register `index` of the run; lanes behind its end are arbitrary.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    pub(crate) fn unpack(&self, run: &Packed<'_>, index: usize) -> __m512i {
+        let words = load(run.data, index * self.step);
+        let low = _mm512_srlv_epi64(_mm512_permutexvar_epi64(self.low, words), self.right);
+        let high = _mm512_sllv_epi64(_mm512_permutexvar_epi64(self.high, words), self.left);
+        _mm512_and_si512(_mm512_or_si512(low, high), self.mask)
+    }
+}
+
+/// The 64 bytes of `data` from `start` on; bytes behind its end are zero.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn load(data: &[u8], start: usize) -> __m512i {
+    let rest = data.get(start..).unwrap_or_default();
+    if rest.len() >= 64 {
+        // SAFETY: `rest` has the 64 bytes that are read; the load needs no alignment.
+        unsafe { _mm512_loadu_si512(rest.as_ptr().cast()) }
+    } else {
+        // SAFETY: only the bytes of `rest` are read, the masked ones are not touched.
+        unsafe { _mm512_maskz_loadu_epi8((1 << rest.len()) - 1, rest.as_ptr().cast()) }
+    }
+}

@@ -1,0 +1,69 @@
+//! Bit-packed values in vector registers: what DELTA_BINARY_PACKED and ALP compute with.
+//!
+//! Values of `width` bits lie back to back, least significant bit first. A register is loaded with
+//! the bytes that hold one value a lane; a permutation brings to each lane the word in which its
+//! value starts, a second one the word after it, and two shifts and a mask cut the value out:
+//!
+//! ```text
+//! words        |   w0   |   w1   |   w2   |          lane i starts in word (i * width) / bits,
+//! values       | v0 | v1 | v2 | v3 | v4 |            at bit (i * width) % bits of it
+//! ```
+//!
+//! The permutations depend on the width and on the bit where the first value starts, and are made
+//! once for a run of values. After each register the run moves on by a whole number of bytes.
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod avx2;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod avx512;
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+pub(crate) use tests::noise;
+
+/// A run of bit-packed values.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Packed<'a> {
+    /// Bytes from the first value's first byte on; the run may end before they do.
+    data: &'a [u8],
+    /// The bit of the first byte where the first value starts, 0 to 7.
+    shift: usize,
+    /// Bits a value, 1 to the bits of the number it becomes.
+    width: usize,
+    /// Values.
+    n: usize,
+}
+
+impl<'a> Packed<'a> {
+    /// The values `first..first + n` of those packed in `data`; none where the bytes end early.
+    pub(crate) fn new(data: &'a [u8], first: usize, width: usize, n: usize) -> Option<Self> {
+        let bits = first.checked_add(n)?.checked_mul(width)?;
+        if bits.div_ceil(8) > data.len() {
+            return None;
+        }
+        let start = first * width;
+        Some(Self {
+            data: data.get(start / 8..)?,
+            shift: start % 8,
+            width,
+            n,
+        })
+    }
+
+    /// Values in the run.
+    pub(crate) fn n(&self) -> usize {
+        self.n
+    }
+
+    /// Bits a value.
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The values, one by one, in portable code.
+    pub(crate) fn values(self) -> impl ExactSizeIterator<Item = u64> + 'a {
+        (0..self.n).map(move |i| {
+            crate::bitmap::load_bits(self.data, self.shift + i * self.width, self.width)
+        })
+    }
+}

@@ -1,0 +1,130 @@
+//! Each plan against values cut out of the bytes bit by bit.
+
+use super::Packed;
+
+/// A deterministic stream of bytes without short patterns.
+pub(crate) fn noise(n: usize) -> Vec<u8> {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    (0..n)
+        .map(|_| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 32) as u8
+        })
+        .collect()
+}
+
+fn bit_by_bit(data: &[u8], first: usize, width: usize) -> u64 {
+    (0..width).fold(0, |value, i| {
+        let bit = first * width + i;
+        value | u64::from(data[bit / 8] >> (bit % 8) & 1) << i
+    })
+}
+
+#[test]
+fn values_in_portable_code() {
+    for width in 1..=64 {
+        let data = noise(40 * width / 8);
+        let run = Packed::new(&data, 3, width, 37).unwrap();
+        for (i, value) in run.values().enumerate() {
+            assert_eq!(
+                value,
+                bit_by_bit(&data, 3 + i, width),
+                "width {width}, value {i}"
+            );
+        }
+        assert!(Packed::new(&data, 3, width, 38).is_none());
+    }
+    assert!(Packed::new(&[], usize::MAX, 2, 1).is_none());
+    assert!(Packed::new(&[], usize::MAX / 2, 64, 1).is_none());
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86_64 {
+    use std::arch::x86_64::*;
+
+    use super::{bit_by_bit, noise};
+    use crate::cpu;
+    use crate::lanes::{Packed, avx2, avx512};
+
+    const N: usize = 45;
+
+    /// Compares all registers of runs that start at each bit and end where the bytes do.
+    fn check<const LANES: usize>(
+        widest: usize,
+        unpack: impl Fn(&Packed<'_>, usize) -> [u64; LANES],
+    ) {
+        for width in 1..=widest {
+            for first in 0..9 {
+                let data = noise(((first + N) * width).div_ceil(8));
+                let run = Packed::new(&data, first, width, N).unwrap();
+                for i in 0..N {
+                    let value = unpack(&run, i / LANES)[i % LANES];
+                    let expected = bit_by_bit(&data, first + i, width);
+                    assert_eq!(value, expected, "width {width}, first {first}, value {i}");
+                }
+            }
+        }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw")]
+    fn avx512_32(run: &Packed<'_>, index: usize) -> [u64; 16] {
+        let values = avx512::Plan32::new(run).unpack(run, index);
+        let mut out = [0u32; 16];
+        // SAFETY: `out` has the 64 bytes that are written.
+        unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), values) };
+        out.map(u64::from)
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw")]
+    fn avx512_64(run: &Packed<'_>, index: usize) -> [u64; 8] {
+        let values = avx512::Plan64::new(run).unpack(run, index);
+        let mut out = [0u64; 8];
+        // SAFETY: `out` has the 64 bytes that are written.
+        unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), values) };
+        out
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn avx2_32(run: &Packed<'_>, index: usize) -> [u64; 8] {
+        let values = avx2::Plan32::new(run).unpack(run, index);
+        let mut out = [0u32; 8];
+        // SAFETY: `out` has the 32 bytes that are written.
+        unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), values) };
+        out.map(u64::from)
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn avx2_64(run: &Packed<'_>, index: usize) -> [u64; 4] {
+        let values = avx2::Plan64::new(run).unpack(run, index);
+        let mut out = [0u64; 4];
+        // SAFETY: `out` has the 32 bytes that are written.
+        unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), values) };
+        out
+    }
+
+    #[test]
+    fn avx512_unpacks_every_width() {
+        if cpu::Avx512::detect().is_none() {
+            return;
+        }
+        // SAFETY: the token proves AVX-512 F and BW.
+        check(32, |run, index| unsafe { avx512_32(run, index) });
+        // SAFETY: the token proves AVX-512 F and BW.
+        check(64, |run, index| unsafe { avx512_64(run, index) });
+    }
+
+    #[test]
+    fn avx2_unpacks_every_width() {
+        if cpu::Avx2::detect().is_none() {
+            return;
+        }
+        // SAFETY: the token proves AVX2.
+        check(32, |run, index| unsafe { avx2_32(run, index) });
+        // SAFETY: the token proves AVX2.
+        check(avx2::Plan64::WIDEST, |run, index| unsafe {
+            avx2_64(run, index)
+        });
+    }
+}

@@ -1,0 +1,82 @@
+//! PLAIN: fixed-width values back to back, little endian, which is how Arrow keeps them.
+//!
+//! **Shapes**: bytes in, values out; a trailing part of a value is left alone.
+
+/// Numbers without padding for which every pattern of bits is a value.
+///
+/// # Safety
+///
+/// Implemented only for types that have neither padding nor invalid bit patterns.
+pub unsafe trait Plain: Copy + Default + Send + Sync + 'static {}
+
+macro_rules! plain {
+    ($($type:ty)*) => {$(
+        // SAFETY: a primitive number has no padding and no invalid bit pattern.
+        unsafe impl Plain for $type {}
+    )*};
+}
+plain!(u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 i128);
+
+/// Appends the values that `bytes` holds; alignment does not matter.
+pub fn extend<T: Plain>(bytes: &[u8], out: &mut Vec<T>) {
+    let n = bytes.len() / size_of::<T>();
+    out.reserve(n);
+    let len = out.len();
+    // SAFETY: `n` values were reserved behind `len`, `n * size_of::<T>()` bytes are in `bytes`, the
+    // two cannot overlap as `out` is borrowed mutably, and any bytes are a valid `T: Plain`.
+    unsafe {
+        let spare = out.as_mut_ptr().add(len).cast::<u8>();
+        std::ptr::copy_nonoverlapping(bytes.as_ptr(), spare, n * size_of::<T>());
+        out.set_len(len + n);
+    }
+}
+
+/// The values that `bytes` holds, in place; none when the bytes are not aligned for `T`.
+#[must_use]
+pub fn view<T: Plain>(bytes: &[u8]) -> Option<&[T]> {
+    // SAFETY: any bytes are a valid `T: Plain`.
+    let (head, values, _) = unsafe { bytes.align_to::<T>() };
+    head.is_empty().then_some(values)
+}
+
+/// The first value that `bytes` holds; none when they are too few. Alignment does not matter.
+#[inline]
+#[must_use]
+pub fn read<T: Plain>(bytes: &[u8]) -> Option<T> {
+    // SAFETY: the bytes of a `T` are there, and any bytes are a valid `T: Plain`.
+    (bytes.len() >= size_of::<T>()).then(|| unsafe { bytes.as_ptr().cast::<T>().read_unaligned() })
+}
+
+/// The bytes of `values`.
+#[must_use]
+pub fn bytes<T: Plain>(values: &[T]) -> &[u8] {
+    // SAFETY: `T: Plain` has no padding, so that each of its bytes is initialised.
+    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_unaligned_values_and_leaves_a_trailing_part() {
+        let page = [0xff, 1, 0, 0, 0, 0xfe, 0xff, 0xff, 0xff, 7, 7];
+        let mut out = vec![9];
+        extend::<i32>(&page[1..], &mut out);
+        assert_eq!(out, [9, 1, -2]);
+        extend::<i32>(&[], &mut out);
+        assert_eq!(out.len(), 3);
+        assert_eq!(read::<i32>(&page[1..]), Some(1));
+        assert_eq!(read::<i32>(&page[8..]), None);
+    }
+
+    #[test]
+    fn views_aligned_bytes_only() {
+        let values = [1.5f64, -0.0, f64::NAN];
+        let all = bytes(&values);
+        assert_eq!(view::<f64>(all).map(<[f64]>::len), Some(3));
+        assert_eq!(view::<f64>(&all[8..23]).map(<[f64]>::len), Some(1));
+        assert!(view::<f64>(&all[1..]).is_none());
+        assert_eq!(&all[..8], &1.5f64.to_le_bytes());
+    }
+}
