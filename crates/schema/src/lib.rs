@@ -1,2 +1,41 @@
-//! The whole mapping between Parquet schemas and Arrow schemas.
+//! The whole mapping between Parquet schemas and Arrow schemas: no data, no I/O.
+//!
+//! ```text
+//! elements of the footer ──► ParquetSchema ──► to_arrow ──► ArrowMapping ──► project ──► ArrowMapping
+//!                            tree, levels      + ARROW:schema   Arrow fields,
+//!                                              + options        levels of each
+//! ```
+//!
+//! A [`ParquetSchema`] is the tree of the file with the levels of each node. An [`ArrowMapping`] is
+//! the Arrow schema that it becomes, as a tree of [`Node`]s: each Arrow field together with the
+//! definition and repetition levels that its validity and its offsets are made of.
+
 #![forbid(unsafe_code)]
+
+mod parquet_schema;
+mod message;
+mod meaning;
+mod shape;
+mod options;
+mod node;
+mod leaf_type;
+mod nested;
+mod mapping;
+
+pub use mapping::{ArrowMapping, to_arrow};
+pub use node::{Conversion, Node, NodeKind};
+pub use options::{ByteLayout, DictionaryOutput, ListLayout, Projection, SchemaOptions};
+pub use parquet_schema::{Leaf, ParquetSchema, SchemaNode};
+
+/// Field metadata: the field id that the Parquet file gives to a field.
+pub const FIELD_ID_KEY: &str = "PARQUET:field_id";
+
+/// Field metadata: the logical type of a field that Arrow has no type for, as
+/// [`LogicalType`](herringbone_format::LogicalType) prints it.
+pub const LOGICAL_TYPE_KEY: &str = "PARQUET:logical_type";
+
+/// Field metadata: `true` on times of day that are counted from midnight in UTC.
+pub const ADJUSTED_TO_UTC_KEY: &str = "adjusted_to_utc";
+
+/// Key-value metadata of the file: the Arrow schema that was written, in IPC form and base64.
+pub const ARROW_SCHEMA_KEY: &str = "ARROW:schema";

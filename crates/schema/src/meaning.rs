@@ -1,0 +1,182 @@
+//! What the values of a column mean: both annotations made one, and checked.
+//!
+//! LogicalType wins over ConvertedType. An annotation that is not known, or that may not stand on
+//! the column's physical type, does not make the file unreadable: by the specification the physical
+//! values are read, and the column's bounds are not used. That is [`Meaning::Ignored`].
+
+use herringbone_format::{ConvertedType, LogicalType, SchemaElement, TimeUnit, Type};
+
+/// What the values of a column mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Meaning {
+    /// There is no annotation.
+    Plain,
+    String,
+    Enum,
+    Json,
+    Bson,
+    /// 1 ≤ precision ≤ 76, 0 ≤ scale ≤ precision.
+    Decimal {
+        precision: u8,
+        scale: i8,
+    },
+    Date,
+    Time {
+        unit: TimeUnit,
+        utc: bool,
+    },
+    Timestamp {
+        unit: TimeUnit,
+        utc: bool,
+    },
+    /// 8, 16, 32 or 64 bits.
+    Integer {
+        bit_width: i8,
+        is_signed: bool,
+    },
+    /// All values are null.
+    Null,
+    Uuid,
+    Float16,
+    Interval,
+    /// GEOMETRY or GEOGRAPHY: the annotation itself is kept in the field's metadata.
+    Geospatial,
+    /// An annotation that is not to be used.
+    Ignored,
+}
+
+impl Meaning {
+    /// The meaning of a column; `type_length` is 0 unless its length is fixed.
+    pub(crate) fn of(element: &SchemaElement, physical: Type, type_length: usize) -> Self {
+        let meaning = match (&element.logical_type, element.converted_type) {
+            (Some(logical), _) => of_logical(logical),
+            (None, Some(converted)) => of_converted(converted, element),
+            (None, None) => Self::Plain,
+        };
+        if meaning.may_annotate(physical, type_length) {
+            meaning
+        } else {
+            Self::Ignored
+        }
+    }
+
+    fn may_annotate(self, physical: Type, type_length: usize) -> bool {
+        let fixed = |length| physical == Type::FixedLenByteArray && type_length == length;
+        match self {
+            Self::Plain | Self::Null | Self::Ignored => true,
+            Self::String | Self::Enum | Self::Json | Self::Bson | Self::Geospatial => {
+                physical == Type::ByteArray
+            }
+            Self::Decimal { .. } => matches!(
+                physical,
+                Type::Int32 | Type::Int64 | Type::ByteArray | Type::FixedLenByteArray
+            ),
+            Self::Date => physical == Type::Int32,
+            Self::Time { unit, .. } => match unit {
+                TimeUnit::Millis => physical == Type::Int32,
+                TimeUnit::Micros | TimeUnit::Nanos => physical == Type::Int64,
+            },
+            Self::Timestamp { .. } => physical == Type::Int64 || fixed(12),
+            Self::Integer { bit_width, .. } => match bit_width {
+                64 => physical == Type::Int64,
+                _ => physical == Type::Int32,
+            },
+            Self::Uuid => fixed(16),
+            Self::Float16 => fixed(2),
+            Self::Interval => fixed(12),
+        }
+    }
+}
+
+fn of_logical(logical: &LogicalType) -> Meaning {
+    match *logical {
+        LogicalType::String => Meaning::String,
+        LogicalType::Enum => Meaning::Enum,
+        LogicalType::Json => Meaning::Json,
+        LogicalType::Bson => Meaning::Bson,
+        LogicalType::Decimal { scale, precision } => decimal(precision, scale),
+        LogicalType::Date => Meaning::Date,
+        LogicalType::Time {
+            is_adjusted_to_utc: utc,
+            unit,
+        } => Meaning::Time { unit, utc },
+        LogicalType::Timestamp {
+            is_adjusted_to_utc: utc,
+            unit,
+        } => Meaning::Timestamp { unit, utc },
+        LogicalType::Integer {
+            bit_width: bit_width @ (8 | 16 | 32 | 64),
+            is_signed,
+        } => Meaning::Integer {
+            bit_width,
+            is_signed,
+        },
+        LogicalType::Unknown => Meaning::Null,
+        LogicalType::Uuid => Meaning::Uuid,
+        LogicalType::Float16 => Meaning::Float16,
+        LogicalType::Geometry { .. } | LogicalType::Geography { .. } => Meaning::Geospatial,
+        // Groups' annotations on a column, widths that do not exist, and what is not known.
+        _ => Meaning::Ignored,
+    }
+}
+
+fn of_converted(converted: ConvertedType, element: &SchemaElement) -> Meaning {
+    let integer = |bit_width, is_signed| Meaning::Integer {
+        bit_width,
+        is_signed,
+    };
+    let (millis, micros) = (TimeUnit::Millis, TimeUnit::Micros);
+    match converted {
+        ConvertedType::Utf8 => Meaning::String,
+        ConvertedType::Enum => Meaning::Enum,
+        ConvertedType::Json => Meaning::Json,
+        ConvertedType::Bson => Meaning::Bson,
+        ConvertedType::Decimal => {
+            decimal(element.precision.unwrap_or(0), element.scale.unwrap_or(0))
+        }
+        ConvertedType::Date => Meaning::Date,
+        // The converted types stand for instants and times in UTC only.
+        ConvertedType::TimeMillis => Meaning::Time {
+            unit: millis,
+            utc: true,
+        },
+        ConvertedType::TimeMicros => Meaning::Time {
+            unit: micros,
+            utc: true,
+        },
+        ConvertedType::TimestampMillis => Meaning::Timestamp {
+            unit: millis,
+            utc: true,
+        },
+        ConvertedType::TimestampMicros => Meaning::Timestamp {
+            unit: micros,
+            utc: true,
+        },
+        ConvertedType::Uint8 => integer(8, false),
+        ConvertedType::Uint16 => integer(16, false),
+        ConvertedType::Uint32 => integer(32, false),
+        ConvertedType::Uint64 => integer(64, false),
+        ConvertedType::Int8 => integer(8, true),
+        ConvertedType::Int16 => integer(16, true),
+        ConvertedType::Int32 => integer(32, true),
+        ConvertedType::Int64 => integer(64, true),
+        ConvertedType::Interval => Meaning::Interval,
+        ConvertedType::Map
+        | ConvertedType::MapKeyValue
+        | ConvertedType::List
+        | ConvertedType::Unknown(_) => Meaning::Ignored,
+    }
+}
+
+/// A decimal that Arrow can hold, within what the specification allows.
+fn decimal(precision: i32, scale: i32) -> Meaning {
+    const MAX_PRECISION: u8 = 76;
+    match (u8::try_from(precision), i8::try_from(scale)) {
+        (Ok(precision @ 1..=MAX_PRECISION), Ok(scale))
+            if scale >= 0 && i32::from(scale) <= i32::from(precision) =>
+        {
+            Meaning::Decimal { precision, scale }
+        }
+        _ => Meaning::Ignored,
+    }
+}

@@ -1,0 +1,230 @@
+//! The tree of Arrow fields, from the tree of the file.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use herringbone_arrow::schema::{DataType, Field, FieldRef};
+use herringbone_format::{LogicalType, Repetition};
+
+use crate::leaf_type::leaf_type;
+use crate::node::fields_of;
+use crate::shape::{Shape, shape};
+use crate::{
+    Conversion, FIELD_ID_KEY, LOGICAL_TYPE_KEY, ListLayout, Node, NodeKind, ParquetSchema,
+    SchemaOptions,
+};
+
+/// Turns the nodes of one file's schema into Arrow fields.
+///
+/// Recursion goes as deep as the schema, which [`ParquetSchema::new`] has bounded.
+pub(crate) struct Nesting<'a> {
+    pub(crate) schema: &'a ParquetSchema,
+    pub(crate) options: &'a SchemaOptions,
+    /// By node: it wraps the elements of a list or the entries of a map, and has no name in Arrow.
+    pub(crate) wrappers: Vec<bool>,
+    /// Nodes whose annotation does not fit their fields.
+    pub(crate) misfits: Vec<usize>,
+}
+
+impl<'a> Nesting<'a> {
+    pub(crate) fn new(schema: &'a ParquetSchema, options: &'a SchemaOptions) -> Self {
+        Self {
+            schema,
+            options,
+            wrappers: vec![false; schema.nodes().len()],
+            misfits: Vec::new(),
+        }
+    }
+
+    /// The top-level fields.
+    pub(crate) fn fields(&mut self) -> Vec<Node> {
+        self.fields_of(0)
+    }
+
+    fn fields_of(&mut self, group: usize) -> Vec<Node> {
+        let schema = self.schema;
+        schema
+            .children(group)
+            .map(|child| self.field(child))
+            .collect()
+    }
+
+    /// A field of a struct: what the node is, as often as it occurs.
+    fn field(&mut self, node: usize) -> Node {
+        let this = &self.schema.nodes()[node];
+        if this.leaves.is_empty() {
+            return self.without_columns(node);
+        }
+        if this.repetition() != Repetition::Repeated {
+            return self.value(node);
+        }
+        let child = self.value(node);
+        Node {
+            field: self.new_field(node, self.list_type(child.field.clone()), false),
+            // A repeated node adds one level, at which its first element is there.
+            def_level: this.def_level.saturating_sub(1),
+            nullable: false,
+            schema_node: node,
+            kind: NodeKind::List {
+                rep_level: this.rep_level,
+                element_def: this.def_level,
+                child: Box::new(child),
+            },
+        }
+    }
+
+    /// One occurrence of a node.
+    fn value(&mut self, node: usize) -> Node {
+        let this = &self.schema.nodes()[node];
+        if this.leaves.is_empty() {
+            return self.without_columns(node);
+        }
+        let nullable = this.repetition() == Repetition::Optional;
+        let (data_type, kind) = match shape(self.schema, node) {
+            Shape::Leaf => return self.leaf(node, nullable),
+            Shape::Struct => self.group(node),
+            Shape::Misfit => {
+                self.misfits.push(node);
+                self.group(node)
+            }
+            Shape::List { repeated, element } => {
+                self.wrappers[repeated] = true;
+                self.wrappers[element] = true;
+                let child = self.value(element);
+                self.list(repeated, child)
+            }
+            Shape::Keys { repeated, key } => {
+                self.wrappers[repeated] = true;
+                let child = self.field(key);
+                self.list(repeated, child)
+            }
+            Shape::Map {
+                repeated,
+                key,
+                value,
+            } => {
+                self.wrappers[repeated] = true;
+                self.map(repeated, key, value)
+            }
+        };
+        Node {
+            field: self.new_field(node, data_type, nullable),
+            def_level: this.def_level,
+            nullable,
+            schema_node: node,
+            kind,
+        }
+    }
+
+    fn leaf(&self, node: usize, nullable: bool) -> Node {
+        let this = &self.schema.nodes()[node];
+        let ordinal = this.leaves.start;
+        let leaf = &self.schema.leaves()[ordinal];
+        let (data_type, mut metadata) = leaf_type(leaf, &this.element, self.options);
+        if let Some(id) = this.element.field_id {
+            metadata.insert(FIELD_ID_KEY.to_owned(), id.to_string());
+        }
+        let field = Field::new(&this.element.name, data_type, nullable).with_metadata(metadata);
+        Node {
+            field: Arc::new(field),
+            def_level: this.def_level,
+            nullable,
+            schema_node: node,
+            kind: NodeKind::Leaf {
+                leaf: ordinal,
+                conversion: Conversion::Identity,
+            },
+        }
+    }
+
+    fn group(&mut self, node: usize) -> (DataType, NodeKind) {
+        let fields = self.fields_of(node);
+        (
+            DataType::Struct(fields_of(&fields)),
+            NodeKind::Struct(fields),
+        )
+    }
+
+    fn list(&self, repeated: usize, child: Node) -> (DataType, NodeKind) {
+        let repeated = &self.schema.nodes()[repeated];
+        (
+            self.list_type(child.field.clone()),
+            NodeKind::List {
+                rep_level: repeated.rep_level,
+                element_def: repeated.def_level,
+                child: Box::new(child),
+            },
+        )
+    }
+
+    fn map(&mut self, repeated: usize, key: usize, value: usize) -> (DataType, NodeKind) {
+        let mut key = self.field(key);
+        if key.field.is_nullable() {
+            key.field = Arc::new(Field::clone(&key.field).with_nullable(false));
+        }
+        let fields = vec![key, self.field(value)];
+        let this = &self.schema.nodes()[repeated];
+        let entries = Node {
+            field: self.new_field(repeated, DataType::Struct(fields_of(&fields)), false),
+            def_level: this.def_level,
+            nullable: false,
+            schema_node: repeated,
+            kind: NodeKind::Struct(fields),
+        };
+        (
+            DataType::Map(entries.field.clone(), false),
+            NodeKind::Map {
+                rep_level: this.rep_level,
+                element_def: this.def_level,
+                entries: Box::new(entries),
+            },
+        )
+    }
+
+    /// A group below which there is no column: nothing is stored of it, not even how often it
+    /// occurs. It becomes a struct, whatever its annotation and repetition.
+    fn without_columns(&mut self, node: usize) -> Node {
+        let schema = self.schema;
+        let this = &schema.nodes()[node];
+        let fields: Vec<Node> = schema
+            .children(node)
+            .map(|child| self.without_columns(child))
+            .collect();
+        let nullable = this.repetition() == Repetition::Optional;
+        Node {
+            field: self.new_field(node, DataType::Struct(fields_of(&fields)), nullable),
+            def_level: this.def_level,
+            nullable,
+            schema_node: node,
+            kind: NodeKind::Struct(fields),
+        }
+    }
+
+    fn list_type(&self, child: FieldRef) -> DataType {
+        list_type(self.options.lists, child)
+    }
+
+    /// The field of a group.
+    fn new_field(&self, node: usize, data_type: DataType, nullable: bool) -> FieldRef {
+        let element = &self.schema.nodes()[node].element;
+        let mut metadata = HashMap::new();
+        if let Some(id) = element.field_id {
+            metadata.insert(FIELD_ID_KEY.to_owned(), id.to_string());
+        }
+        if let Some(logical @ (LogicalType::Variant { .. } | LogicalType::File)) =
+            &element.logical_type
+        {
+            metadata.insert(LOGICAL_TYPE_KEY.to_owned(), logical.to_string());
+        }
+        Arc::new(Field::new(&element.name, data_type, nullable).with_metadata(metadata))
+    }
+}
+
+/// The list type of a layout.
+pub(crate) fn list_type(layout: ListLayout, child: FieldRef) -> DataType {
+    match layout {
+        ListLayout::Offsets => DataType::List(child),
+        ListLayout::LargeOffsets => DataType::LargeList(child),
+        ListLayout::Views => DataType::ListView(child),
+    }
+}

@@ -1,0 +1,134 @@
+//! An Arrow field with the levels that it is made of.
+
+use std::sync::Arc;
+
+use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields};
+
+/// An Arrow field and the levels that say where its slots are and which of them are null.
+///
+/// A slot of a field exists at each position of a column below it whose repetition and definition
+/// levels reach those of the innermost list (or map) around the field; at the top, a slot is a row.
+/// A slot is valid where the definition level is at least [`Node::def_level`].
+///
+/// The levels of the list forms, `r` being the repetition level around them and `d` the definition
+/// level there (both 0 at the top of the schema):
+///
+/// ```text
+///                                            list              its elements         a child's
+///                                            def_level         rep_level element_def  def_level
+/// three levels
+///   optional group a (LIST) {                d+1 (nullable)
+///     repeated group list {                                      r+1       d+2
+///       optional int32 element; }}                                                      d+3
+///   required group a (LIST) {                d
+///     repeated group list {                                      r+1       d+1
+///       required int32 element; }}                                                      d+1
+/// two levels: the repeated field is the element
+///   optional group a (LIST) {                d+1 (nullable)
+///     repeated int32 array; }                                    r+1       d+2          d+2
+/// without annotation: never null, but maybe empty
+///   repeated int32 a;                        d                   r+1       d+1          d+1
+/// ```
+///
+/// A map is a list whose elements are its entries: a struct of key and value, never null.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Node {
+    /// The Arrow field: name, type, nullability and metadata.
+    pub field: FieldRef,
+    /// The definition level from which on the field is not null.
+    pub def_level: u8,
+    /// Whether the file can hold nulls here. The same as the field's nullability, but for the keys
+    /// of a map that the file calls OPTIONAL: Arrow has no null keys, so a null is an error.
+    pub nullable: bool,
+    /// Ordinal of the node of the Parquet schema that stands for this field.
+    pub schema_node: usize,
+    /// What the field is made of.
+    pub kind: NodeKind,
+}
+
+/// What a field is made of.
+#[derive(Debug, Clone, PartialEq)]
+pub enum NodeKind {
+    /// The values of a column.
+    Leaf {
+        /// Ordinal of the column in the file.
+        leaf: usize,
+        /// How stored integers become those of the Arrow type.
+        conversion: Conversion,
+    },
+    /// Fields side by side. Where there is no column below, no levels say how many slots there are
+    /// nor which are null: as many as the parent has (at the top, rows), all of them valid.
+    Struct(Vec<Node>),
+    /// Any of Arrow's list types: `List`, `LargeList`, `ListView`, `LargeListView` or
+    /// `FixedSizeList`, as the data type of the field says.
+    List {
+        /// The repetition level of an element that is not the first of its list.
+        rep_level: u8,
+        /// The definition level from which on an element is there, null or not.
+        element_def: u8,
+        /// The elements.
+        child: Box<Node>,
+    },
+    /// A list of entries.
+    Map {
+        /// The repetition level of an entry that is not the first of its map.
+        rep_level: u8,
+        /// The definition level from which on an entry is there.
+        element_def: u8,
+        /// The entries: a struct of key and value.
+        entries: Box<Node>,
+    },
+}
+
+/// The arithmetic between the integers in the file and those of the Arrow type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Conversion {
+    /// None: the values are the same.
+    #[default]
+    Identity,
+    /// Milliseconds in the file, seconds in Arrow: divide by 1000.
+    MillisToSeconds,
+    /// Days in the file, milliseconds in Arrow: multiply by 86 400 000.
+    DaysToMillis,
+}
+
+impl Node {
+    /// Calls `visit` with each column below, in the file's order.
+    pub fn for_each_leaf(&self, visit: &mut impl FnMut(usize)) {
+        match &self.kind {
+            NodeKind::Leaf { leaf, .. } => visit(*leaf),
+            NodeKind::Struct(fields) => fields.iter().for_each(|field| field.for_each_leaf(visit)),
+            NodeKind::List { child, .. } => child.for_each_leaf(visit),
+            NodeKind::Map { entries, .. } => entries.for_each_leaf(visit),
+        }
+    }
+
+    /// The first column below; none below a struct without fields.
+    #[must_use]
+    pub fn first_leaf(&self) -> Option<usize> {
+        match &self.kind {
+            NodeKind::Leaf { leaf, .. } => Some(*leaf),
+            NodeKind::Struct(fields) => fields.iter().find_map(Self::first_leaf),
+            NodeKind::List { child, .. } => child.first_leaf(),
+            NodeKind::Map { entries, .. } => entries.first_leaf(),
+        }
+    }
+
+    /// The same field with another data type.
+    pub(crate) fn set_data_type(&mut self, data_type: DataType) {
+        let field = Field::clone(&self.field).with_data_type(data_type);
+        self.field = Arc::new(field);
+    }
+
+    /// The same field with another name.
+    pub(crate) fn set_name(&mut self, name: &str) {
+        if self.field.name() != name {
+            self.field = Arc::new(Field::clone(&self.field).with_name(name));
+        }
+    }
+}
+
+/// The Arrow fields of nodes.
+pub(crate) fn fields_of(nodes: &[Node]) -> Fields {
+    nodes.iter().map(|node| node.field.clone()).collect()
+}

@@ -1,0 +1,99 @@
+//! What a caller chooses: Arrow layouts, and which columns.
+
+use herringbone_arrow::schema::TimeUnit;
+
+/// How strings and binary values lie in Arrow arrays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ByteLayout {
+    /// 32-bit offsets (`Utf8`, `Binary`), unless the file's Arrow schema says otherwise.
+    #[default]
+    Offsets,
+    /// 64-bit offsets: `LargeUtf8`, `LargeBinary`.
+    LargeOffsets,
+    /// Views: `Utf8View`, `BinaryView`.
+    Views,
+}
+
+/// How lists lie in Arrow arrays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ListLayout {
+    /// 32-bit offsets (`List`), unless the file's Arrow schema says otherwise.
+    #[default]
+    Offsets,
+    /// 64-bit offsets: `LargeList`.
+    LargeOffsets,
+    /// Offsets and sizes: `ListView`.
+    Views,
+}
+
+/// Which strings and binary values come out as dictionary arrays.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum DictionaryOutput {
+    /// None.
+    Never,
+    /// What the file's Arrow schema says was a dictionary when it was written.
+    #[default]
+    Hinted,
+    /// All BYTE_ARRAY columns of strings and binary values.
+    Always,
+    /// These columns and no others; paths as in [`Projection::Paths`].
+    Columns(Vec<Vec<String>>),
+}
+
+/// What Arrow types a file's columns become.
+///
+/// Where the file carries the Arrow schema it was written from, that schema decides what Parquet
+/// has no word for (time zone names, dictionaries, large and view layouts, …). A choice here that is
+/// not the default wins over it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SchemaOptions {
+    /// The layout of strings and binary values.
+    pub strings: ByteLayout,
+    /// The layout of lists.
+    pub lists: ListLayout,
+    /// Which columns become dictionary arrays.
+    pub dictionary: DictionaryOutput,
+    /// Decimals of up to 9 digits as `Decimal32`, up to 18 as `Decimal64`, instead of `Decimal128`.
+    pub smallest_decimals: bool,
+    /// The unit of INT96 timestamps. Nanoseconds by default, which reach from 1677 to 2262.
+    pub int96_unit: TimeUnit,
+    /// ENUM columns as binary values instead of strings.
+    pub enum_as_binary: bool,
+    /// Whether the Arrow schema in the file's metadata is looked at.
+    pub use_arrow_schema: bool,
+}
+
+impl Default for SchemaOptions {
+    fn default() -> Self {
+        Self {
+            strings: ByteLayout::Offsets,
+            lists: ListLayout::Offsets,
+            dictionary: DictionaryOutput::Hinted,
+            smallest_decimals: false,
+            int96_unit: TimeUnit::Nanosecond,
+            enum_as_binary: false,
+            use_arrow_schema: true,
+        }
+    }
+}
+
+/// Which columns to read. Whatever the order of the request, columns come in the file's order.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Projection {
+    /// All of them.
+    #[default]
+    All,
+    /// Top-level fields with all that is in them.
+    Names(Vec<String>),
+    /// Fields at any depth with all that is in them, each as the parts of its path.
+    ///
+    /// The groups that Parquet wraps around the elements of lists and the entries of maps may be
+    /// named or left out: both `["a", "list", "element", "b"]`, the path in the file, and
+    /// `["a", "b"]` are the field `b` of the structs in the list `a`.
+    Paths(Vec<Vec<String>>),
+    /// Columns by their ordinals among all columns of the file.
+    Leaves(Vec<usize>),
+    /// Fields at any depth with all that is in them, by the id that the file gives them.
+    FieldIds(Vec<i32>),
+}

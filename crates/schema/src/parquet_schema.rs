@@ -1,0 +1,337 @@
+//! The schema tree of a file, and the levels of its nodes.
+//!
+//! A footer stores the tree as a list, depth first: each group says how many of the following
+//! subtrees are its own. [`ParquetSchema`] keeps that list as it is and adds to each node where its
+//! subtree ends, so that a subtree is a range of nodes, and its columns are a range of leaves.
+//!
+//! ```text
+//!                                        node  end  def  rep  leaves
+//! message schema {                          0    6    0    0    0..3
+//!   required int64 id;                      1    2    0    0    0..1
+//!   optional group tags (LIST) {            2    5    1    0    1..2
+//!     repeated group list {                 3    5    2    1    1..2
+//!       optional binary element (STRING);   4    5    3    1    1..2
+//!     }
+//!   }
+//!   optional double score;                  5    6    1    0    2..3
+//! }
+//! ```
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use herringbone_format::{Error, ErrorKind, Limits, Repetition, Result, SchemaElement, Type};
+
+use crate::meaning::Meaning;
+
+/// One node of the tree: an element of the footer and its place.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct SchemaNode {
+    /// The element, as the file has it.
+    pub element: SchemaElement,
+    /// Ordinal of the group that this node is a field of; the root's own for the root.
+    pub parent: usize,
+    /// One past the ordinal of the last node of the subtree that starts here.
+    pub end: usize,
+    /// The ordinals of the columns in the subtree.
+    pub leaves: Range<usize>,
+    /// Definition level at which the node is there: the OPTIONAL and REPEATED nodes from the root
+    /// down to this one.
+    pub def_level: u8,
+    /// Repetition level at which the node repeats: the REPEATED nodes from the root to this one.
+    pub rep_level: u8,
+}
+
+impl SchemaNode {
+    /// Whether the node is a group: it holds fields, not values.
+    #[must_use]
+    pub fn is_group(&self) -> bool {
+        self.element.type_.is_none()
+    }
+
+    /// How often the node occurs in its parent; REQUIRED where the file does not say.
+    #[must_use]
+    pub fn repetition(&self) -> Repetition {
+        self.element.repetition_type.unwrap_or(Repetition::Required)
+    }
+}
+
+/// One column: a node that holds values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Leaf {
+    /// Ordinal of the column's node in the tree.
+    pub node: usize,
+    /// What the PLAIN values look like.
+    pub physical_type: Type,
+    /// Bytes of a FIXED_LEN_BYTE_ARRAY value; 0 for other types.
+    pub type_length: usize,
+    /// The definition level of a value that is there.
+    pub max_def_level: u8,
+    /// The highest repetition level.
+    pub max_rep_level: u8,
+    /// The column carries an annotation that is not known, or that may not stand on this physical
+    /// type. Its values are read by their physical type; of its statistics only counts are of use,
+    /// not `min` and `max`, as their order is unknown.
+    pub annotation_ignored: bool,
+}
+
+/// The schema tree of a file; cheap to clone.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ParquetSchema {
+    nodes: Arc<[SchemaNode]>,
+    leaves: Arc<[Leaf]>,
+    limits: Limits,
+}
+
+impl ParquetSchema {
+    /// Checks the elements of a footer and finds the levels of each.
+    ///
+    /// # Errors
+    ///
+    /// Corrupt when the elements are not one tree, or a fixed length is missing. Limit when there
+    /// are more nodes than [`Limits::schema_nodes`], when they are deeper than
+    /// [`Limits::schema_depth`], or when a level does not fit in a byte.
+    ///
+    /// ```
+    /// use herringbone_format::{Limits, Repetition, SchemaElement, Type};
+    /// use herringbone_schema::ParquetSchema;
+    ///
+    /// let elements = [
+    ///     SchemaElement { name: "schema".into(), num_children: Some(1), ..Default::default() },
+    ///     SchemaElement {
+    ///         name: "a".into(),
+    ///         type_: Some(Type::Int32),
+    ///         repetition_type: Some(Repetition::Optional),
+    ///         ..Default::default()
+    ///     },
+    /// ];
+    /// let schema = ParquetSchema::new(&elements, &Limits::default())?;
+    /// assert_eq!(schema.leaves()[0].max_def_level, 1);
+    /// assert_eq!(schema.to_string(), "message schema {\n  optional int32 a;\n}\n");
+    /// # Ok::<(), herringbone_format::Error>(())
+    /// ```
+    pub fn new(elements: &[SchemaElement], limits: &Limits) -> Result<Self> {
+        if elements.len() > limits.schema_nodes {
+            return Err(Error::limit(
+                "schema_nodes",
+                elements.len() as u64,
+                limits.schema_nodes as u64,
+            ));
+        }
+        let mut tree = Tree::default();
+        for element in elements {
+            tree.push(element, limits)?;
+        }
+        tree.finish(limits)
+    }
+
+    /// All nodes, depth first; the root is the first.
+    #[must_use]
+    pub fn nodes(&self) -> &[SchemaNode] {
+        &self.nodes
+    }
+
+    /// The columns, in the order of the file.
+    #[must_use]
+    pub fn leaves(&self) -> &[Leaf] {
+        &self.leaves
+    }
+
+    /// The element of a column.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such leaf.
+    #[must_use]
+    pub fn element(&self, leaf: usize) -> &SchemaElement {
+        &self.nodes[self.leaves[leaf].node].element
+    }
+
+    /// The path of a column from below the root: its `path_in_schema`. Made on demand, as the paths
+    /// of all columns together may be far larger than the schema.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such leaf.
+    #[must_use]
+    pub fn path(&self, leaf: usize) -> Vec<&str> {
+        self.node_path(self.leaves[leaf].node)
+    }
+
+    /// The path of a column with its parts joined by dots, for people.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such leaf.
+    #[must_use]
+    pub fn column_path(&self, leaf: usize) -> String {
+        self.path(leaf).join(".")
+    }
+
+    /// The path of any node from below the root; empty for the root.
+    pub(crate) fn node_path(&self, mut node: usize) -> Vec<&str> {
+        let mut path = Vec::new();
+        while node != 0 {
+            path.push(self.nodes[node].element.name.as_str());
+            node = self.nodes[node].parent;
+        }
+        path.reverse();
+        path
+    }
+
+    /// The ordinals of the fields of a group; none for a leaf.
+    pub(crate) fn children(&self, node: usize) -> impl Iterator<Item = usize> + Clone + '_ {
+        let end = self.nodes[node].end;
+        std::iter::successors(Some(node + 1), |&child| Some(self.nodes[child].end))
+            .take_while(move |&child| child < end)
+    }
+
+    /// The limits that the schema was checked against.
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+}
+
+/// The tree under construction.
+#[derive(Default)]
+struct Tree {
+    nodes: Vec<SchemaNode>,
+    leaves: Vec<Leaf>,
+    /// The groups that are not complete, outermost first, and how many fields each still lacks.
+    open: Vec<(usize, u32)>,
+}
+
+impl Tree {
+    fn push(&mut self, element: &SchemaElement, limits: &Limits) -> Result<()> {
+        let ordinal = self.nodes.len();
+        if self.open.is_empty() && ordinal > 0 {
+            return Err(Error::corrupt(format!(
+                "schema element {ordinal} lies behind the end of the schema tree"
+            )));
+        }
+        if self.open.len() > limits.schema_depth {
+            let depth = self.open.len() as u64;
+            return Err(Error::limit(
+                "schema_depth",
+                depth,
+                limits.schema_depth as u64,
+            ));
+        }
+        let num_children = num_children(element, ordinal)?;
+        let (def_level, rep_level) = self.levels(element)?;
+        let first_leaf = self.leaves.len();
+        if let Some(physical_type) = element.type_ {
+            let type_length = type_length(element, physical_type)?;
+            self.leaves.push(Leaf {
+                node: ordinal,
+                physical_type,
+                type_length,
+                max_def_level: def_level,
+                max_rep_level: rep_level,
+                annotation_ignored: Meaning::of(element, physical_type, type_length)
+                    == Meaning::Ignored,
+            });
+        }
+        self.nodes.push(SchemaNode {
+            element: element.clone(),
+            parent: self.open.last().map_or(0, |&(node, _)| node),
+            end: ordinal + 1,
+            leaves: first_leaf..self.leaves.len(),
+            def_level,
+            rep_level,
+        });
+        if num_children > 0 {
+            self.open.push((ordinal, num_children));
+        } else {
+            self.close();
+        }
+        Ok(())
+    }
+
+    /// The levels of the next node: those of its parent and its own repetition.
+    fn levels(&self, element: &SchemaElement) -> Result<(u8, u8)> {
+        let Some(&(parent, _)) = self.open.last() else {
+            // What the root says of its repetition has no meaning.
+            return Ok((0, 0));
+        };
+        let parent = &self.nodes[parent];
+        let (def, rep) = match element.repetition_type {
+            None | Some(Repetition::Required) => (0, 0),
+            Some(Repetition::Optional) => (1, 0),
+            Some(Repetition::Repeated) => (1, 1),
+        };
+        // The repetition level never exceeds the definition level.
+        match parent.def_level.checked_add(def) {
+            Some(def_level) => Ok((def_level, parent.rep_level + rep)),
+            None => Err(Error::new(
+                ErrorKind::Limit,
+                "a column with more than 255 definition levels cannot be read",
+            )
+            .in_column(&element.name)),
+        }
+    }
+
+    /// A subtree is complete: so are the groups that lacked only it.
+    fn close(&mut self) {
+        while let Some((node, missing)) = self.open.last_mut() {
+            *missing -= 1;
+            if *missing > 0 {
+                return;
+            }
+            let end = self.nodes.len();
+            let leaves_end = self.leaves.len();
+            let node = &mut self.nodes[*node];
+            node.end = end;
+            node.leaves.end = leaves_end;
+            self.open.pop();
+        }
+    }
+
+    fn finish(self, limits: &Limits) -> Result<ParquetSchema> {
+        if self.nodes.is_empty() {
+            return Err(Error::corrupt("the file has no schema"));
+        }
+        if let Some(&(node, missing)) = self.open.last() {
+            return Err(Error::corrupt(format!(
+                "the schema ends inside the group `{}`, which lacks {missing} fields",
+                self.nodes[node].element.name
+            )));
+        }
+        Ok(ParquetSchema {
+            nodes: self.nodes.into(),
+            leaves: self.leaves.into(),
+            limits: limits.clone(),
+        })
+    }
+}
+
+/// How many fields the element has; none for a leaf.
+fn num_children(element: &SchemaElement, ordinal: usize) -> Result<u32> {
+    let Ok(num_children) = u32::try_from(element.num_children.unwrap_or(0)) else {
+        return Err(
+            Error::corrupt("a group with a negative number of fields").in_column(&element.name)
+        );
+    };
+    if element.type_.is_some() && (num_children > 0 || ordinal == 0) {
+        return Err(
+            Error::corrupt("a schema element is both a group and a column")
+                .in_column(&element.name),
+        );
+    }
+    Ok(num_children)
+}
+
+fn type_length(element: &SchemaElement, physical_type: Type) -> Result<usize> {
+    if physical_type != Type::FixedLenByteArray {
+        return Ok(0);
+    }
+    element
+        .type_length
+        .and_then(|length| usize::try_from(length).ok())
+        .ok_or_else(|| {
+            Error::corrupt("a FIXED_LEN_BYTE_ARRAY column without a length")
+                .in_column(&element.name)
+        })
+}

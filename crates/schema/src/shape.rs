@@ -1,0 +1,109 @@
+//! Which groups are lists and maps: the rules of the specification for current and legacy forms.
+//!
+//! A group annotated LIST has one field, which is repeated. What the element is depends on that
+//! repeated field `R`:
+//!
+//! | `R`                                                        | element          |
+//! |------------------------------------------------------------|------------------|
+//! | a column                                                   | `R`, required    |
+//! | a group with no field, or with several                     | `R`, required    |
+//! | a group whose only field is itself repeated                | `R`, required    |
+//! | a group named `array`, or as the list followed by `_tuple` | `R`, required    |
+//! | any other group                                            | its only field   |
+//!
+//! Where `R` is the element, `R` may be a list or a map itself. A group annotated MAP has one field,
+//! a repeated group of the key and mostly the value; their names do not matter. A group whose
+//! annotation does not fit its fields is read as a struct.
+
+use herringbone_format::{ConvertedType, LogicalType, Repetition};
+
+use crate::ParquetSchema;
+
+/// What one occurrence of a node is; members are ordinals of nodes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    Leaf,
+    Struct,
+    /// `element` is `repeated` itself in the two-level form.
+    List {
+        repeated: usize,
+        element: usize,
+    },
+    Map {
+        repeated: usize,
+        key: usize,
+        value: usize,
+    },
+    /// A map without values.
+    Keys {
+        repeated: usize,
+        key: usize,
+    },
+    /// A group whose annotation does not fit its fields: a struct.
+    Misfit,
+}
+
+/// The shape of a node, apart from its own repetition.
+pub(crate) fn shape(schema: &ParquetSchema, node: usize) -> Shape {
+    let this = &schema.nodes()[node];
+    if !this.is_group() {
+        return Shape::Leaf;
+    }
+    let element = &this.element;
+    match (&element.logical_type, element.converted_type) {
+        (Some(LogicalType::List), _) | (None, Some(ConvertedType::List)) => list(schema, node),
+        (Some(LogicalType::Map), _)
+        | (None, Some(ConvertedType::Map | ConvertedType::MapKeyValue)) => map(schema, node),
+        _ => Shape::Struct,
+    }
+}
+
+fn list(schema: &ParquetSchema, node: usize) -> Shape {
+    let Some(repeated) = only_repeated_child(schema, node) else {
+        return Shape::Misfit;
+    };
+    let element = match only_child(schema, repeated) {
+        Some(child) if !is_repeated(schema, child) && !named_as_element(schema, node, repeated) => {
+            child
+        }
+        _ => repeated,
+    };
+    Shape::List { repeated, element }
+}
+
+fn map(schema: &ParquetSchema, node: usize) -> Shape {
+    let Some(repeated) = only_repeated_child(schema, node) else {
+        return Shape::Misfit;
+    };
+    let mut children = schema.children(repeated);
+    match (children.next(), children.next(), children.next()) {
+        (Some(key), Some(value), None) => Shape::Map {
+            repeated,
+            key,
+            value,
+        },
+        (Some(key), None, None) => Shape::Keys { repeated, key },
+        _ => Shape::Misfit,
+    }
+}
+
+fn only_repeated_child(schema: &ParquetSchema, node: usize) -> Option<usize> {
+    only_child(schema, node).filter(|&child| is_repeated(schema, child))
+}
+
+fn only_child(schema: &ParquetSchema, node: usize) -> Option<usize> {
+    let mut children = schema.children(node);
+    let first = children.next()?;
+    children.next().is_none().then_some(first)
+}
+
+fn is_repeated(schema: &ParquetSchema, node: usize) -> bool {
+    schema.nodes()[node].repetition() == Repetition::Repeated
+}
+
+/// Whether the name of a list's repeated group says that it is the element.
+fn named_as_element(schema: &ParquetSchema, list: usize, repeated: usize) -> bool {
+    let name = &schema.nodes()[repeated].element.name;
+    let list = &schema.nodes()[list].element.name;
+    name == "array" || name.strip_suffix("_tuple") == Some(list.as_str())
+}
