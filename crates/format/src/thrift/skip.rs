@@ -156,10 +156,18 @@ fn skip_map(bytes: &[u8], position: usize, depth: usize) -> Result<usize, Fault>
     Ok(position)
 }
 
-/// Where the varint ends: the first byte with a clear top bit is found for eight bytes at once,
-/// because the lengths of varints (ids, sizes, offsets) are not to be predicted.
+/// Where the varint ends. Most have one byte, and a branch that is mostly right lets the processor
+/// go on without waiting for the byte; of the others (offsets, sizes) eight bytes are looked at.
 #[inline]
 pub(super) fn skip_varint(bytes: &[u8], position: usize) -> Result<usize, Fault> {
+    match bytes.get(position) {
+        Some(&byte) if byte < 0x80 => Ok(position + 1),
+        _ => skip_long_varint(bytes, position),
+    }
+}
+
+#[inline]
+fn skip_long_varint(bytes: &[u8], position: usize) -> Result<usize, Fault> {
     if let Some(Some(word)) = bytes.get(position..).map(|rest| rest.first_chunk::<8>()) {
         let ends = !u64::from_le_bytes(*word) & 0x8080_8080_8080_8080;
         if ends != 0 {
