@@ -1,5 +1,30 @@
 //! The data path of Herringbone: pages decoded straight into Arrow arrays.
+//!
+//! ```text
+//! bytes → footer → schema → plan → column chunk → page → levels + values → Arrow arrays → RecordBatch
+//! ```
+//!
+//! This crate does no I/O and spawns no thread: it says which bytes it needs and takes them.
+//! Most people want the `herringbone` crate instead, which reads files with it.
+
 #![forbid(unsafe_code)]
 
+// In the order in which data flows.
+pub mod footer;
+pub mod page;
 pub mod compression;
-pub mod source;
+mod levels;
+mod encoding;
+mod array;
+pub mod column;
+pub mod read;
+
+pub use array::Int96Overflow;
+
+use herringbone_format::Error;
+use herringbone_kernels::Malformed;
+
+/// A kernel refuses the bytes; the place is added by who knows it.
+fn malformed(Malformed(message): Malformed) -> Error {
+    Error::corrupt(message)
+}

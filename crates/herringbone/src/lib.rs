@@ -1,2 +1,62 @@
 //! Apache Parquet for Rust, laid straight into Arrow.
+//!
+//! | to | use |
+//! |---|---|
+//! | read a file | [`open`], or [`open_with`] and [`ReadOptions`] |
+//! | look into a file first, or read from memory or another [`Source`](source::Source) | [`ParquetFile`] |
+//! | do the I/O yourself | [`core::read::PushDecoder`] |
+//!
+//! ```
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+//! for batch in herringbone::open("testdata/example.parquet")? {
+//!     println!("{} rows", batch?.num_rows());
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
 #![forbid(unsafe_code)]
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
+
+mod file;
+mod inline;
+mod pages;
+mod reader;
+pub mod source;
+mod threads;
+
+pub use herringbone_arrow as arrow;
+pub use herringbone_core as core;
+pub use herringbone_format as format;
+pub use herringbone_schema as schema;
+
+pub use file::ParquetFile;
+pub use herringbone_core::Int96Overflow;
+pub use herringbone_core::read::ReadOptions;
+pub use herringbone_format::{Error, ErrorKind, Limits, Location, Result};
+pub use herringbone_schema::{Projection, SchemaOptions};
+pub use pages::{PageInfo, Pages};
+pub use reader::Reader;
+
+use std::path::Path;
+
+/// Reads a file: an iterator of record batches, decoded on all cores.
+///
+/// # Errors
+/// Io where the file cannot be read; Corrupt, Unsupported or Limit where its footer cannot be used.
+pub fn open(path: impl AsRef<Path>) -> Result<Reader> {
+    open_with(path, ReadOptions::default())
+}
+
+/// Reads a file, or the part of it that `options` choose.
+///
+/// # Errors
+/// As [`open`], and Argument where the options name what the file does not have.
+pub fn open_with(path: impl AsRef<Path>, options: ReadOptions) -> Result<Reader> {
+    let source = source::FileSource::open(path)?;
+    ParquetFile::from_source(source, options.limits.clone())?.read(options)
+}

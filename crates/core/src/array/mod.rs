@@ -9,6 +9,7 @@ use herringbone_arrow::buffer::{Buffer, NullBuffer};
 use herringbone_arrow::schema::DataType;
 use herringbone_format::{Encoding, Result, Type};
 use herringbone_kernels::bitmap::Bitmap;
+use herringbone_schema::Conversion;
 
 /// What becomes of an INT96 or 96-bit timestamp that the Arrow unit cannot hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -31,6 +32,8 @@ pub(crate) struct LeafType {
     pub(crate) type_length: usize,
     /// The Arrow type of the finished array.
     pub(crate) data_type: DataType,
+    /// The arithmetic between stored integers and those of `data_type`.
+    pub(crate) conversion: Conversion,
     /// What becomes of timestamps that do not fit.
     pub(crate) int96_overflow: Int96Overflow,
 }
@@ -41,9 +44,6 @@ pub(crate) struct LeafType {
 pub(crate) trait LeafArray: Send {
     /// Installs the dictionary page of the next column chunk: `num_values` PLAIN values.
     fn set_dictionary(&mut self, values: &Buffer, num_values: usize) -> Result<()>;
-
-    /// Forgets the dictionary: a new column chunk starts.
-    fn clear_dictionary(&mut self);
 
     /// Installs the values section of the next data page, which holds at most `num_values` values.
     fn set_page(&mut self, encoding: Encoding, values: Buffer, num_values: usize) -> Result<()>;
@@ -67,4 +67,9 @@ pub(crate) trait LeafArray: Send {
 
     /// The array of all slots since the last call, with `nulls` where there are any.
     fn finish(&mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef>;
+}
+
+/// The layout for a leaf.
+pub(crate) fn leaf_array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
+    Err(herringbone_format::Error::unsupported(format!("{leaf:?}")))
 }

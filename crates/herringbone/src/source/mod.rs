@@ -29,6 +29,12 @@ pub trait Source: Send + Sync {
     /// system refuses, or the file has become shorter than [`len`](Self::len).
     fn read(&self, range: Range<u64>) -> Result<Bytes>;
 
+    /// Bytes worth taking along behind every range that is read, as far as the same column chunk
+    /// goes: none, unless giving them out is free.
+    fn readahead(&self) -> u64 {
+        0
+    }
+
     /// Whether the file has no bytes at all.
     fn is_empty(&self) -> bool {
         self.len() == 0
@@ -47,6 +53,10 @@ impl Source for Bytes {
         let start = range.start as usize;
         Ok(self.slice(start..start + length))
     }
+
+    fn readahead(&self) -> u64 {
+        u64::MAX
+    }
 }
 
 impl<S: Source + ?Sized> Source for Arc<S> {
@@ -57,6 +67,10 @@ impl<S: Source + ?Sized> Source for Arc<S> {
     fn read(&self, range: Range<u64>) -> Result<Bytes> {
         S::read(self, range)
     }
+
+    fn readahead(&self) -> u64 {
+        S::readahead(self)
+    }
 }
 
 impl<S: Source + ?Sized> Source for Box<S> {
@@ -66,6 +80,10 @@ impl<S: Source + ?Sized> Source for Box<S> {
 
     fn read(&self, range: Range<u64>) -> Result<Bytes> {
         S::read(self, range)
+    }
+
+    fn readahead(&self) -> u64 {
+        S::readahead(self)
     }
 }
 

@@ -1,0 +1,122 @@
+//! Columns without repetition levels: a level is a row.
+
+use herringbone_format::{Error, Result};
+use herringbone_kernels::nesting;
+
+use super::Column;
+use super::selection::Stretch;
+use crate::page::Step;
+
+/// Levels decoded at once where bits do not do: small enough to stay in the first cache.
+const BLOCK_LEVELS: usize = 4096;
+
+impl Column {
+    /// Decodes until the piece has `max_rows` rows, is full, or no wanted row is left.
+    pub(super) fn fill_flat(&mut self, max_rows: usize) -> Result<Step<()>> {
+        while self.rows < max_rows {
+            let stretch = self.selection.stretch();
+            if stretch == Stretch::Done {
+                break;
+            }
+            match self.open_page()? {
+                Step::Need(range) => return Ok(Step::Need(range)),
+                Step::Ready(true) => {}
+                Step::Ready(false) => {
+                    return Err(Error::corrupt("column chunk ends before its last row"));
+                }
+            }
+            // Opening a page may have passed over others.
+            match self.selection.stretch() {
+                Stretch::Done => break,
+                Stretch::Skip(rows) => self.skip_flat(rows)?,
+                Stretch::Take(rows) => {
+                    let rows = rows.min(max_rows - self.rows);
+                    if !self.take_flat(rows)? {
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(Step::Ready(()))
+    }
+
+    /// Passes over `rows` rows, or what the open page has of them.
+    fn skip_flat(&mut self, rows: usize) -> Result<()> {
+        let Some(page) = &mut self.page else {
+            return Ok(());
+        };
+        let rows = rows.min(page.levels_left);
+        let values = page.definition.skip(rows, &mut self.block.def)?;
+        self.array.skip(values)?;
+        page.levels_left -= rows;
+        self.selection.advance(rows);
+        Ok(())
+    }
+
+    /// Takes `rows` rows, or what the open page has of them; false when the piece is full.
+    fn take_flat(&mut self, rows: usize) -> Result<bool> {
+        let Some(left) = self.page.as_ref().map(|page| page.levels_left) else {
+            return Ok(true);
+        };
+        // There are at most as many values as rows, so rows that fit as values fit.
+        let mut rows = self.fitting(rows.min(left))?;
+        if rows == 0 {
+            return Ok(false);
+        }
+        if self.plan.max_def_level == 0 {
+            self.array.append(rows)?;
+            self.validity.append_run(true, rows);
+        } else if self.plan.max_def_level == 1 && self.recorders.is_empty() {
+            self.take_bits(rows)?;
+        } else {
+            rows = rows.min(BLOCK_LEVELS);
+            self.take_levels_flat(rows)?;
+        }
+        if let Some(page) = &mut self.page {
+            page.levels_left -= rows;
+        }
+        self.rows += rows;
+        self.selection.advance(rows);
+        Ok(true)
+    }
+
+    /// The definition levels are the validity.
+    fn take_bits(&mut self, rows: usize) -> Result<()> {
+        let Some(page) = &mut self.page else {
+            return Ok(());
+        };
+        let start = self.validity.len();
+        let values =
+            page.definition
+                .extend_bitmap(rows, &mut self.block.def, &mut self.validity)?;
+        self.array.append(values)?;
+        if values < rows {
+            self.array.expand(&self.validity, start, rows)?;
+        }
+        Ok(())
+    }
+
+    /// Structs above the leaf may be null too.
+    fn take_levels_flat(&mut self, rows: usize) -> Result<()> {
+        let Some(page) = &mut self.page else {
+            return Ok(());
+        };
+        let block = &mut self.block;
+        block.def.clear();
+        page.definition.extend(rows, &mut block.def)?;
+        // No repetition levels: the kernels take none for zeros.
+        let (rep, def) = (&[][..], &block.def[..]);
+        for recorder in &mut self.recorders {
+            recorder.record(rep, def)?;
+        }
+        let start = self.validity.len();
+        let highest = self.plan.max_def_level;
+        nesting::slot_validity(rep, def, 0, 0, highest, &mut self.validity);
+        let values = nesting::count_ge(def, highest);
+        self.array.append(values)?;
+        if values < rows {
+            self.array.expand(&self.validity, start, rows)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,311 @@
+//! One leaf over one column chunk: pages in, pieces of an Arrow array out.
+//!
+//! A column is a state machine without I/O. [`Column::poll`] decodes until the piece at hand has the
+//! rows asked for, and stops with [`Step::Need`] where bytes are missing; nothing is lost then.
+//!
+//! - `flat`: no repetition levels, so a level is a row;
+//! - `nested`: rows are found by their repetition levels.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use herringbone_arrow::array::ArrayRef;
+use herringbone_format::{Error, PageType, Result};
+use herringbone_kernels::bitmap::Bitmap;
+
+use crate::array::{LeafArray, LeafType, leaf_array};
+use crate::levels::Levels;
+use crate::page::{Page, PagePlace, PageReader, PageReaderOptions, Step};
+
+mod flat;
+mod nested;
+pub(crate) mod recorder;
+pub(crate) mod selection;
+
+use recorder::{Recorded, Recorder, RecorderPlan};
+use selection::{RowRanges, Selection, Stretch};
+
+/// What is the same for a leaf in every row group.
+#[derive(Debug)]
+pub(crate) struct ColumnPlan {
+    /// Ordinal of the leaf in the Parquet schema.
+    pub(crate) leaf: usize,
+    /// Path of the leaf, for errors.
+    pub(crate) path: String,
+    pub(crate) leaf_type: LeafType,
+    pub(crate) max_def_level: u8,
+    pub(crate) max_rep_level: u8,
+    /// From this definition level on, the leaf has a slot: the innermost list has an element.
+    pub(crate) slot_def: u8,
+    /// Whether the leaf itself may be null, not only its ancestors.
+    pub(crate) nullable: bool,
+    /// The ancestors that this leaf records.
+    pub(crate) recorders: Vec<RecorderPlan>,
+    /// A piece ends when it holds this many bytes, with at least one row.
+    pub(crate) piece_bytes: usize,
+    /// More bytes than this for one row are an error.
+    pub(crate) row_bytes: usize,
+}
+
+/// Which rows of a row group are wanted, and in what portions.
+#[derive(Debug, Clone)]
+pub(crate) struct WantedRows {
+    pub(crate) row_group: usize,
+    /// Rows of the row group, wanted or not.
+    pub(crate) num_rows: u64,
+    pub(crate) ranges: RowRanges,
+    /// Rows of a batch.
+    pub(crate) batch_rows: usize,
+}
+
+/// Rows of one leaf, with what it records of its ancestors.
+#[derive(Debug)]
+pub struct Piece {
+    pub(crate) rows: usize,
+    pub(crate) leaf: ArrayRef,
+    pub(crate) recorded: Vec<Recorded>,
+}
+
+/// One leaf over one column chunk.
+pub struct Column {
+    plan: Arc<ColumnPlan>,
+    row_group: usize,
+    num_rows: u64,
+    pages: PageReader,
+    page: Option<OpenPage>,
+    array: Box<dyn LeafArray>,
+    selection: Selection,
+    /// Rows between the places where pieces end.
+    batch_rows: usize,
+    /// Rows of earlier pieces.
+    rows_before: usize,
+    /// Rows of the piece at hand.
+    rows: usize,
+    /// Validity of the leaf's slots in the piece at hand.
+    validity: Bitmap,
+    recorders: Vec<Recorder>,
+    block: LevelBlock,
+}
+
+/// A data page with levels left.
+struct OpenPage {
+    place: PagePlace,
+    repetition: Levels,
+    definition: Levels,
+    levels_left: usize,
+}
+
+/// Levels that are decoded but not used up.
+#[derive(Default)]
+struct LevelBlock {
+    rep: Vec<u8>,
+    def: Vec<u8>,
+    /// The first level not yet used up.
+    next: usize,
+    /// Whether the row that the last used level belongs to is wanted.
+    row_is_wanted: bool,
+}
+
+impl Column {
+    /// The column over one chunk of a row group.
+    pub(crate) fn new(
+        plan: Arc<ColumnPlan>,
+        rows: &WantedRows,
+        chunk: PageReaderOptions,
+    ) -> Result<Self> {
+        let WantedRows {
+            row_group,
+            num_rows,
+            batch_rows,
+            ..
+        } = *rows;
+        let locate = |error: Error| error.in_column(&plan.path).in_row_group(row_group);
+        if plan.max_rep_level == 0 && chunk.num_values != num_rows {
+            return Err(locate(Error::corrupt(format!(
+                "column chunk has {} values, its row group {num_rows} rows",
+                chunk.num_values
+            ))));
+        }
+        let array = leaf_array(&plan.leaf_type).map_err(locate)?;
+        let pages = PageReader::new(chunk).map_err(locate)?;
+        Ok(Self {
+            row_group,
+            num_rows,
+            pages,
+            page: None,
+            array,
+            selection: Selection::new(rows.ranges.clone()),
+            batch_rows: batch_rows.max(1),
+            rows_before: 0,
+            rows: 0,
+            validity: Bitmap::new(),
+            recorders: plan.recorders.iter().cloned().map(Recorder::new).collect(),
+            block: LevelBlock::default(),
+            plan,
+        })
+    }
+
+    /// Hands in bytes of the file that start at `offset`.
+    pub fn supply(&mut self, offset: u64, bytes: Bytes) {
+        self.pages.supply(offset, bytes);
+    }
+
+    /// Where the column chunk ends in the file.
+    pub fn chunk_end(&self) -> u64 {
+        self.pages.end()
+    }
+
+    /// Rows between the places where pieces end.
+    #[must_use]
+    pub fn batch_rows(&self) -> usize {
+        self.batch_rows
+    }
+
+    /// Which batch of the row group the next piece belongs to.
+    #[must_use]
+    pub fn next_batch(&self) -> u64 {
+        (self.rows_before / self.batch_rows) as u64
+    }
+
+    /// The next piece; `None` when no wanted row is left.
+    ///
+    /// Pieces end where the wanted rows of the row group are a multiple of `batch_rows`, so that
+    /// all columns of a row group fall into step again after one of them, for the sake of its
+    /// bytes, had to end a piece early.
+    pub fn poll(&mut self) -> Result<Step<Option<Piece>>> {
+        let max_rows = self.batch_rows - self.rows_before % self.batch_rows;
+        let step = if self.plan.max_rep_level == 0 {
+            self.fill_flat(max_rows)
+        } else {
+            self.fill_nested(max_rows)
+        };
+        step.and_then(|step| match step {
+            Step::Need(range) => Ok(Step::Need(range)),
+            Step::Ready(()) if self.rows == 0 => Ok(Step::Ready(None)),
+            Step::Ready(()) => self.finish().map(|piece| Step::Ready(Some(piece))),
+        })
+        .map_err(|error| {
+            let error = match &self.page {
+                Some(page) => page.place.of(error),
+                None => error,
+            };
+            error
+                .in_column(&self.plan.path)
+                .in_row_group(self.row_group)
+        })
+    }
+
+    fn finish(&mut self) -> Result<Piece> {
+        let nulls = self.validity.finish();
+        let leaf = self
+            .array
+            .finish(if self.plan.nullable { nulls } else { None })?;
+        let recorded = self.recorders.iter_mut().map(Recorder::finish).collect();
+        let rows = std::mem::take(&mut self.rows);
+        self.rows_before += rows;
+        Ok(Piece {
+            rows,
+            leaf,
+            recorded,
+        })
+    }
+
+    /// Makes sure that a data page with levels left is open; false behind the last page. Pages
+    /// whose rows are known to be unwanted are passed over.
+    fn open_page(&mut self) -> Result<Step<bool>> {
+        loop {
+            if self.page.as_ref().is_some_and(|page| page.levels_left > 0) {
+                return Ok(Step::Ready(true));
+            }
+            // Errors from here on belong to the next page.
+            self.page = None;
+            let place = self.pages.place();
+            let opened = self
+                .open_next_page(place)
+                .map_err(|error| place.of(error))?;
+            match opened {
+                Step::Ready(true) => {}
+                other => return Ok(other),
+            }
+        }
+    }
+
+    /// Opens or passes over one page; false behind the last one.
+    fn open_next_page(&mut self, place: PagePlace) -> Result<Step<bool>> {
+        let unwanted = match self.selection.stretch() {
+            Stretch::Skip(rows) => rows,
+            Stretch::Take(_) | Stretch::Done => 0,
+        };
+        let flat = self.plan.max_rep_level == 0;
+        let page_rows = match self.pages.header()? {
+            Step::Need(range) => return Ok(Step::Need(range)),
+            Step::Ready(None) => return Ok(Step::Ready(false)),
+            Step::Ready(Some(header)) if header.type_ == PageType::DictionaryPage => None,
+            Step::Ready(Some(header)) => match (&header.data_page_header_v2, flat) {
+                (Some(v2), false) => usize::try_from(v2.num_rows).ok(),
+                (Some(v2), true) => usize::try_from(v2.num_values).ok(),
+                (None, true) => header
+                    .data_page_header
+                    .as_ref()
+                    .and_then(|h| usize::try_from(h.num_values).ok()),
+                (None, false) => None,
+            },
+        };
+        if let Some(rows) = page_rows.filter(|&rows| rows <= unwanted) {
+            self.pages.pass()?;
+            self.selection.advance(rows);
+            return Ok(Step::Ready(true));
+        }
+        match self.pages.body()? {
+            Step::Need(range) => return Ok(Step::Need(range)),
+            Step::Ready(Page::Dictionary { values, num_values }) => {
+                self.array.set_dictionary(&values, num_values)?;
+            }
+            Step::Ready(Page::Data(page)) => {
+                self.array
+                    .set_page(page.encoding, page.values, page.num_values)?;
+                self.page = Some(OpenPage {
+                    place,
+                    repetition: Levels::new(page.repetition, self.plan.max_rep_level),
+                    definition: Levels::new(page.definition, self.plan.max_def_level),
+                    levels_left: page.num_values,
+                });
+            }
+        }
+        Ok(Step::Ready(true))
+    }
+
+    /// How many of the next `n` values fit into the piece; 0 only if it has rows already.
+    fn fitting(&mut self, n: usize) -> Result<usize> {
+        let used = self.used_bytes();
+        if self.rows > 0 && used >= self.plan.piece_bytes {
+            return Ok(0);
+        }
+        let fitting = self
+            .array
+            .room(n, self.plan.piece_bytes.saturating_sub(used))?;
+        if fitting > 0 || self.rows > 0 || n == 0 {
+            return Ok(fitting);
+        }
+        self.row_must_fit(1).map(|()| 1)
+    }
+
+    /// Fails where the next `n` values make a single row larger than a row may be.
+    fn row_must_fit(&mut self, n: usize) -> Result<()> {
+        let used = self.used_bytes();
+        let budget = self.plan.row_bytes.saturating_sub(used);
+        if used > self.plan.row_bytes || self.array.room(n, budget)? < n {
+            let error = Error::limit(
+                "batch_column_bytes",
+                self.plan.row_bytes as u64 + 1,
+                self.plan.row_bytes as u64,
+            );
+            return Err(error);
+        }
+        Ok(())
+    }
+
+    fn used_bytes(&self) -> usize {
+        self.array.bytes() + self.recorders.iter().map(Recorder::bytes).sum::<usize>()
+    }
+}

@@ -1,0 +1,134 @@
+//! What a leaf column tells about its ancestors: which structs and lists are null, and how long
+//! the lists are.
+//!
+//! Sibling leaves carry the same levels above their common ancestor. The first leaf below a struct
+//! or list therefore records it, and the others leave it alone.
+
+use herringbone_arrow::buffer::NullBuffer;
+use herringbone_format::Result;
+use herringbone_kernels::bitmap::Bitmap;
+use herringbone_kernels::nesting::{self, ListPlan};
+
+use crate::malformed;
+
+/// One ancestor to record.
+#[derive(Debug, Clone)]
+pub(crate) enum RecorderPlan {
+    /// A struct that may be null: one bit for each position with a repetition level of at most
+    /// `rep_level` and a definition level of at least `slot_def`; set from `valid_def` on.
+    Struct {
+        rep_level: u8,
+        slot_def: u8,
+        valid_def: u8,
+    },
+    /// A list or map, with 32-bit or 64-bit offsets.
+    List { plan: ListPlan, large: bool },
+}
+
+/// Offsets of the width that the list's layout has.
+#[derive(Debug, Clone)]
+pub(crate) enum Offsets {
+    I32(Vec<i32>),
+    I64(Vec<i64>),
+}
+
+/// One ancestor under construction.
+pub(crate) struct Recorder {
+    plan: RecorderPlan,
+    validity: Bitmap,
+    offsets: Offsets,
+    /// Elements so far, of a list.
+    elements: usize,
+}
+
+/// One ancestor over the rows of a piece.
+#[derive(Debug)]
+pub(crate) struct Recorded {
+    pub(crate) slots: usize,
+    pub(crate) validity: Option<NullBuffer>,
+    /// Of a list: one more than slots.
+    pub(crate) offsets: Option<Offsets>,
+}
+
+impl Recorder {
+    pub(crate) fn new(plan: RecorderPlan) -> Self {
+        let offsets = first_offset(&plan);
+        Self {
+            plan,
+            validity: Bitmap::new(),
+            offsets,
+            elements: 0,
+        }
+    }
+
+    /// Records a stretch of levels.
+    pub(crate) fn record(&mut self, rep: &[u8], def: &[u8]) -> Result<()> {
+        match &self.plan {
+            &RecorderPlan::Struct {
+                rep_level,
+                slot_def,
+                valid_def,
+            } => {
+                nesting::slot_validity(
+                    rep,
+                    def,
+                    rep_level,
+                    slot_def,
+                    valid_def,
+                    &mut self.validity,
+                );
+                Ok(())
+            }
+            RecorderPlan::List { plan, .. } => {
+                let (elements, validity) = (&mut self.elements, &mut self.validity);
+                match &mut self.offsets {
+                    Offsets::I32(offsets) => {
+                        nesting::list_offsets(plan, rep, def, offsets, elements, validity)
+                    }
+                    Offsets::I64(offsets) => {
+                        nesting::list_offsets(plan, rep, def, offsets, elements, validity)
+                    }
+                }
+                .map_err(malformed)
+            }
+        }
+    }
+
+    /// Bytes recorded so far.
+    pub(crate) fn bytes(&self) -> usize {
+        let offsets = match &self.offsets {
+            Offsets::I32(offsets) => size_of_val(offsets.as_slice()),
+            Offsets::I64(offsets) => size_of_val(offsets.as_slice()),
+        };
+        offsets + self.validity.len() / 8
+    }
+
+    /// What was recorded since the last call.
+    pub(crate) fn finish(&mut self) -> Recorded {
+        let slots = self.validity.len();
+        let validity = self.validity.finish();
+        let offsets = match &self.plan {
+            RecorderPlan::Struct { .. } => None,
+            RecorderPlan::List { .. } => {
+                self.elements = 0;
+                Some(std::mem::replace(
+                    &mut self.offsets,
+                    first_offset(&self.plan),
+                ))
+            }
+        };
+        Recorded {
+            slots,
+            validity,
+            offsets,
+        }
+    }
+}
+
+/// Every list of offsets starts with 0.
+fn first_offset(plan: &RecorderPlan) -> Offsets {
+    match plan {
+        RecorderPlan::List { large: true, .. } => Offsets::I64(vec![0]),
+        _ => Offsets::I32(vec![0]),
+    }
+}

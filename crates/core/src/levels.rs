@@ -1,0 +1,114 @@
+//! The levels of one page, as they are needed: bits for the validity of a flat column, bytes else.
+//!
+//! Level encodings: RLE (the hybrid of runs and bit-packed groups) and the deprecated BIT_PACKED.
+
+use herringbone_arrow::buffer::Buffer;
+use herringbone_format::{Error, Result};
+use herringbone_kernels::bit_unpack::extend_u8_msb;
+use herringbone_kernels::bitmap::Bitmap;
+use herringbone_kernels::hybrid::HybridDecoder;
+
+use crate::malformed;
+use crate::page::{LevelSection, level_width};
+
+/// Repetition or definition levels of a page, from some position on.
+pub(crate) struct Levels {
+    max_level: u8,
+    source: Source,
+}
+
+enum Source {
+    /// The highest level is 0: nothing is stored.
+    Zero,
+    Hybrid {
+        decoder: HybridDecoder,
+        bytes: Buffer,
+    },
+    BitPacked {
+        next: usize,
+        bytes: Buffer,
+    },
+}
+
+impl Levels {
+    /// The levels in `section`, none above `max_level`.
+    pub(crate) fn new(section: Option<LevelSection>, max_level: u8) -> Self {
+        let source = match section {
+            None => Source::Zero,
+            Some(LevelSection {
+                bit_packed: true,
+                bytes,
+            }) => Source::BitPacked { next: 0, bytes },
+            Some(LevelSection {
+                bit_packed: false,
+                bytes,
+            }) => Source::Hybrid {
+                decoder: HybridDecoder::new(level_width(max_level)),
+                bytes,
+            },
+        };
+        Self { max_level, source }
+    }
+
+    /// Appends the next `n` levels.
+    pub(crate) fn extend(&mut self, n: usize, out: &mut Vec<u8>) -> Result<()> {
+        match &mut self.source {
+            Source::Zero => {
+                out.resize(out.len() + n, 0);
+                Ok(())
+            }
+            Source::Hybrid { decoder, bytes } => decoder
+                .extend_u8(bytes, n, self.max_level, out)
+                .map_err(malformed),
+            Source::BitPacked { next, bytes } => {
+                let from = out.len();
+                let width = level_width(self.max_level);
+                extend_u8_msb(bytes, *next, width, n, out).map_err(malformed)?;
+                *next += n;
+                match out.get(from..).and_then(|levels| levels.iter().max()) {
+                    Some(&level) if level > self.max_level => Err(Error::corrupt(format!(
+                        "level {level} is above the highest of its column, {}",
+                        self.max_level
+                    ))),
+                    _ => Ok(()),
+                }
+            }
+        }
+    }
+
+    /// Appends the next `n` levels of a column whose highest level is 1, as bits; returns the ones.
+    pub(crate) fn extend_bitmap(
+        &mut self,
+        n: usize,
+        scratch: &mut Vec<u8>,
+        out: &mut Bitmap,
+    ) -> Result<usize> {
+        if let Source::Hybrid { decoder, bytes } = &mut self.source {
+            return decoder.extend_bitmap(bytes, n, out).map_err(malformed);
+        }
+        scratch.clear();
+        self.extend(n, scratch)?;
+        for &level in scratch.iter() {
+            out.append_run(level == 1, 1);
+        }
+        Ok(scratch.iter().filter(|&&level| level == 1).count())
+    }
+
+    /// Passes over the next `n` levels and returns how many of them are the highest one.
+    pub(crate) fn skip(&mut self, n: usize, scratch: &mut Vec<u8>) -> Result<usize> {
+        match &mut self.source {
+            Source::Zero => Ok(n),
+            Source::Hybrid { decoder, bytes } if self.max_level == 1 => {
+                decoder.skip_count_ones(bytes, n).map_err(malformed)
+            }
+            _ => {
+                scratch.clear();
+                self.extend(n, scratch)?;
+                Ok(scratch
+                    .iter()
+                    .filter(|&&level| level == self.max_level)
+                    .count())
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! The bytes of one column chunk, as far as they have been handed in.
+//!
+//! Nothing here reads. Whoever needs bytes that are absent gets the range that is missing, passes
+//! it up to the driver, and asks again once the driver has supplied it.
+
+use std::ops::Range;
+
+use bytes::Bytes;
+
+/// What a step of the decoder came to: a result, or the byte range of the file it must have first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step<T> {
+    /// The step is done.
+    Ready(T),
+    /// Nothing was lost: call again when this range has been supplied.
+    Need(Range<u64>),
+}
+
+/// A window on the file that moves forward over one column chunk.
+#[derive(Debug)]
+pub(crate) struct ChunkBytes {
+    /// Where the chunk lies in the file.
+    chunk: Range<u64>,
+    /// File offset of the first byte of `window`.
+    start: u64,
+    window: Bytes,
+}
+
+impl ChunkBytes {
+    pub(crate) fn new(chunk: Range<u64>) -> Self {
+        Self {
+            start: chunk.start,
+            chunk,
+            window: Bytes::new(),
+        }
+    }
+
+    /// Where the chunk ends.
+    pub(crate) fn end(&self) -> u64 {
+        self.chunk.end
+    }
+
+    /// Hands in bytes of the file; a window that holds less of what is needed is replaced.
+    pub(crate) fn supply(&mut self, offset: u64, bytes: Bytes) {
+        self.start = offset;
+        self.window = bytes;
+    }
+
+    /// The bytes from `offset` on that are here.
+    pub(crate) fn available(&self, offset: u64) -> &[u8] {
+        let from = offset
+            .checked_sub(self.start)
+            .and_then(|from| usize::try_from(from).ok());
+        from.and_then(|from| self.window.get(from..))
+            .unwrap_or_default()
+    }
+
+    /// The bytes of `range`, if they are all here.
+    pub(crate) fn get(&self, range: Range<u64>) -> Option<Bytes> {
+        let from = usize::try_from(range.start.checked_sub(self.start)?).ok()?;
+        let to = usize::try_from(range.end.checked_sub(self.start)?).ok()?;
+        (from <= to && to <= self.window.len()).then(|| self.window.slice(from..to))
+    }
+}

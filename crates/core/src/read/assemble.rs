@@ -1,0 +1,333 @@
+//! Puts pieces of leaves together to record batches.
+//!
+//! Every column delivers pieces at its own pace; a batch has as many rows as the shortest piece at
+//! hand. What is left of longer pieces goes into the next batch: nothing is copied, arrays are
+//! sliced. Counts go from the root to the leaves: so many rows of a list have so many elements,
+//! which its child must have in turn.
+
+use std::sync::Arc;
+
+use herringbone_arrow::array::{
+    Array, ArrayRef, FixedSizeListArray, GenericListArray, GenericListViewArray, MapArray,
+    OffsetSizeTrait, RecordBatch, RecordBatchOptions, StructArray, make_array,
+};
+use herringbone_arrow::buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
+use herringbone_arrow::data::transform::MutableArrayData;
+use herringbone_arrow::schema::{ArrowError, DataType, FieldRef};
+use herringbone_format::{Error, Result};
+
+use super::ReadPlan;
+use super::shape::{Record, Shape};
+use crate::column::Piece;
+use crate::column::recorder::{Offsets, Recorded};
+
+/// Puts the pieces of a row group's columns together.
+#[derive(Debug)]
+pub struct BatchAssembler {
+    plan: Arc<ReadPlan>,
+    pieces: Vec<Option<PieceInUse>>,
+}
+
+/// A piece, and what was taken from it.
+#[derive(Debug)]
+struct PieceInUse {
+    rows_left: usize,
+    leaf: ArrayRef,
+    leaf_taken: usize,
+    recorded: Vec<RecordedInUse>,
+}
+
+#[derive(Debug)]
+struct RecordedInUse {
+    recorded: Recorded,
+    taken: usize,
+}
+
+impl BatchAssembler {
+    /// An assembler without pieces.
+    #[must_use]
+    pub fn new(plan: Arc<ReadPlan>) -> Self {
+        let pieces = plan.columns().iter().map(|_| None).collect();
+        Self { plan, pieces }
+    }
+
+    /// Whether a piece of `column` must be added before the next batch.
+    #[must_use]
+    pub fn needs(&self, column: usize) -> bool {
+        self.pieces.get(column).is_some_and(Option::is_none)
+    }
+
+    /// Adds the next piece of `column`.
+    pub fn add(&mut self, column: usize, piece: Piece) {
+        if let Some(slot) = self.pieces.get_mut(column) {
+            let in_use = |recorded| RecordedInUse { recorded, taken: 0 };
+            *slot = Some(PieceInUse {
+                rows_left: piece.rows,
+                leaf: piece.leaf,
+                leaf_taken: 0,
+                recorded: piece.recorded.into_iter().map(in_use).collect(),
+            });
+        }
+    }
+
+    /// The next batch: as many rows as every column has.
+    ///
+    /// # Errors
+    /// Corrupt where columns with a common ancestor disagree about it. Argument where a column has
+    /// no piece.
+    pub fn assemble(&mut self) -> Result<RecordBatch> {
+        let plan = self.plan.clone();
+        let mut rows = usize::MAX;
+        for piece in &self.pieces {
+            let piece = piece
+                .as_ref()
+                .ok_or_else(|| Error::argument("a column has no piece"))?;
+            rows = rows.min(piece.rows_left);
+        }
+        let arrays = plan
+            .shapes()
+            .iter()
+            .map(|shape| self.array(shape, rows))
+            .collect::<Result<Vec<_>>>()?;
+        for (column, slot) in plan.columns().iter().zip(&mut self.pieces) {
+            if let Some(piece) = slot {
+                piece.rows_left -= rows;
+                if piece.rows_left == 0 {
+                    let used_up = piece.is_used_up();
+                    *slot = None;
+                    if !used_up {
+                        return Err(disagreement().in_column(&column.path));
+                    }
+                }
+            }
+        }
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        RecordBatch::try_new_with_options(plan.schema().clone(), arrays, &options).map_err(invalid)
+    }
+
+    fn array(&mut self, shape: &Shape, slots: usize) -> Result<ArrayRef> {
+        match shape {
+            Shape::Leaf { column } => self.take_leaf(*column, slots),
+            Shape::Struct {
+                fields,
+                validity,
+                children,
+            } => {
+                let nulls = match validity {
+                    Some(record) => self.take_validity(*record, slots)?,
+                    None => None,
+                };
+                let arrays = children
+                    .iter()
+                    .map(|child| self.array(child, slots))
+                    .collect::<Result<Vec<_>>>()?;
+                let array = StructArray::try_new_with_length(fields.clone(), arrays, nulls, slots);
+                Ok(Arc::new(array.map_err(invalid)?))
+            }
+            Shape::List {
+                field,
+                record,
+                child,
+            } => {
+                let nulls = self.take_validity(*record, slots)?;
+                match self.take_offsets(*record, slots)? {
+                    Offsets::I32(offsets) => {
+                        let values = self.array(child, elements(&offsets))?;
+                        list_array(field, offsets, values, nulls)
+                    }
+                    Offsets::I64(offsets) => {
+                        let values = self.array(child, elements(&offsets))?;
+                        large_list_array(field, offsets, values, nulls)
+                    }
+                }
+            }
+        }
+    }
+
+    fn take_leaf(&mut self, column: usize, slots: usize) -> Result<ArrayRef> {
+        let piece = self
+            .pieces
+            .get_mut(column)
+            .and_then(Option::as_mut)
+            .ok_or_else(disagreement)?;
+        let from = piece.leaf_taken;
+        if from == 0 && slots == piece.leaf.len() {
+            piece.leaf_taken = slots;
+            return Ok(piece.leaf.clone());
+        }
+        if slots > piece.leaf.len() - from {
+            return Err(disagreement());
+        }
+        piece.leaf_taken += slots;
+        Ok(piece.leaf.slice(from, slots))
+    }
+
+    fn recorded(&mut self, record: Record, slots: usize) -> Result<&mut RecordedInUse> {
+        let piece = self.pieces.get_mut(record.column).and_then(Option::as_mut);
+        let recorded = piece.and_then(|piece| piece.recorded.get_mut(record.recorder));
+        recorded
+            .filter(|recorded| slots <= recorded.recorded.slots - recorded.taken)
+            .ok_or_else(disagreement)
+    }
+
+    /// The validity of the next slots, which stay to be taken if they are lists.
+    fn take_validity(&mut self, record: Record, slots: usize) -> Result<Option<NullBuffer>> {
+        let in_use = self.recorded(record, slots)?;
+        let from = in_use.taken;
+        let whole = from == 0 && slots == in_use.recorded.slots;
+        if in_use.recorded.offsets.is_none() {
+            in_use.taken += slots;
+        }
+        let nulls = match &in_use.recorded.validity {
+            Some(nulls) if !whole => Some(nulls.slice(from, slots)),
+            nulls => nulls.clone(),
+        };
+        Ok(nulls.filter(|nulls| nulls.null_count() > 0))
+    }
+
+    /// The offsets of the next slots, from 0 on.
+    fn take_offsets(&mut self, record: Record, slots: usize) -> Result<Offsets> {
+        let in_use = self.recorded(record, slots)?;
+        let from = in_use.taken;
+        in_use.taken += slots;
+        let offsets = in_use.recorded.offsets.as_mut().ok_or_else(disagreement)?;
+        Ok(match offsets {
+            Offsets::I32(offsets) => Offsets::I32(cut(offsets, from, slots)),
+            Offsets::I64(offsets) => Offsets::I64(cut(offsets, from, slots)),
+        })
+    }
+}
+
+impl PieceInUse {
+    fn is_used_up(&self) -> bool {
+        self.leaf_taken == self.leaf.len()
+            && self
+                .recorded
+                .iter()
+                .all(|in_use| in_use.taken == in_use.recorded.slots)
+    }
+}
+
+/// `slots + 1` offsets from the slot `from` on, counted from its start; all of them without a copy.
+fn cut<O: OffsetSizeTrait>(offsets: &mut Vec<O>, from: usize, slots: usize) -> Vec<O> {
+    if from == 0 && offsets.len() == slots + 1 {
+        return std::mem::take(offsets);
+    }
+    let cut = offsets.get(from..=from + slots).unwrap_or_default();
+    let first = cut.first().copied().unwrap_or_default();
+    cut.iter().map(|&offset| offset - first).collect()
+}
+
+/// Elements of the lists with these offsets, which start at 0.
+fn elements<O: OffsetSizeTrait>(offsets: &[O]) -> usize {
+    offsets.last().map_or(0, |last| last.as_usize())
+}
+
+fn list_array(
+    field: &FieldRef,
+    offsets: Vec<i32>,
+    values: ArrayRef,
+    nulls: Option<NullBuffer>,
+) -> Result<ArrayRef> {
+    match field.data_type() {
+        DataType::List(element) => {
+            let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
+            let array = GenericListArray::<i32>::try_new(element.clone(), offsets, values, nulls);
+            Ok(Arc::new(array.map_err(invalid)?))
+        }
+        DataType::ListView(element) => list_view_array(element, &offsets, values, nulls),
+        DataType::Map(entries, ordered) => {
+            let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
+            let values = values.as_any().downcast_ref::<StructArray>().cloned();
+            let values = values.ok_or_else(|| Error::argument("map entries are not a struct"))?;
+            let array = MapArray::try_new(entries.clone(), offsets, values, nulls, *ordered);
+            Ok(Arc::new(array.map_err(invalid)?))
+        }
+        DataType::FixedSizeList(element, size) => {
+            fixed_size_list_array(element, *size, &offsets, values, nulls)
+        }
+        other => Err(Error::argument(format!("{other} is not a list"))),
+    }
+}
+
+fn large_list_array(
+    field: &FieldRef,
+    offsets: Vec<i64>,
+    values: ArrayRef,
+    nulls: Option<NullBuffer>,
+) -> Result<ArrayRef> {
+    match field.data_type() {
+        DataType::LargeList(element) => {
+            let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
+            let array = GenericListArray::<i64>::try_new(element.clone(), offsets, values, nulls);
+            Ok(Arc::new(array.map_err(invalid)?))
+        }
+        DataType::LargeListView(element) => list_view_array(element, &offsets, values, nulls),
+        other => Err(Error::argument(format!("{other} is not a large list"))),
+    }
+}
+
+fn list_view_array<O: OffsetSizeTrait>(
+    element: &FieldRef,
+    offsets: &[O],
+    values: ArrayRef,
+    nulls: Option<NullBuffer>,
+) -> Result<ArrayRef> {
+    let sizes: Vec<O> = offsets.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let starts = ScalarBuffer::from(offsets[..sizes.len()].to_vec());
+    let sizes = ScalarBuffer::from(sizes);
+    let array = GenericListViewArray::<O>::try_new(element.clone(), starts, sizes, values, nulls);
+    Ok(Arc::new(array.map_err(invalid)?))
+}
+
+/// A list that the file stores with offsets, and a null list without elements, becomes one whose
+/// lists all have `size` of them.
+fn fixed_size_list_array(
+    element: &FieldRef,
+    size: i32,
+    offsets: &[i32],
+    values: ArrayRef,
+    nulls: Option<NullBuffer>,
+) -> Result<ArrayRef> {
+    let width = usize::try_from(size).map_err(|_| Error::argument("negative list size"))?;
+    let slots = offsets.len().saturating_sub(1);
+    let is_valid = |slot: usize| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(slot));
+    for (slot, pair) in offsets.windows(2).enumerate() {
+        let length = i64::from(pair[1]) - i64::from(pair[0]);
+        if is_valid(slot) && length != i64::from(size) {
+            return Err(Error::corrupt(format!(
+                "a list has {length} elements where the Arrow schema in the file promises {size}; \
+                 reading without `use_arrow_schema` ignores that schema"
+            )));
+        }
+    }
+    let values = if values.len() == slots * width {
+        values
+    } else {
+        let data = values.to_data();
+        let mut padded = MutableArrayData::new(vec![&data], true, slots * width);
+        for (slot, pair) in offsets.windows(2).enumerate() {
+            if is_valid(slot) {
+                padded
+                    .try_extend(0, pair[0] as usize, pair[1] as usize)
+                    .map_err(invalid)?;
+            } else {
+                padded.try_extend_nulls(width).map_err(invalid)?;
+            }
+        }
+        make_array(padded.freeze())
+    };
+    let array =
+        FixedSizeListArray::try_new_with_length(element.clone(), size, values, nulls, slots);
+    Ok(Arc::new(array.map_err(invalid)?))
+}
+
+/// The columns below a common ancestor repeat its levels, and these do not.
+fn disagreement() -> Error {
+    Error::corrupt("columns of the same group disagree about its lists")
+}
+
+/// Arrow refuses what the levels or values make up, such as a null where the schema allows none.
+fn invalid(error: ArrowError) -> Error {
+    Error::corrupt(format!("the values break their Arrow type: {error}"))
+}

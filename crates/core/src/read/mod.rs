@@ -1,0 +1,20 @@
+//! From a file's metadata to record batches.
+//!
+//! ```text
+//! ReadOptions + FileMetadata → ReadPlan → one Column a leaf and row group → pieces → RecordBatch
+//! ```
+//!
+//! A [`ReadPlan`] says what to decode. Drivers take its [`Column`](crate::column::Column)s one by one,
+//! on as many threads as they like, and put their pieces together with a [`BatchAssembler`]; the
+//! [`PushDecoder`] does so on the caller's thread, for bytes that arrive in any order.
+
+mod assemble;
+mod options;
+mod plan;
+mod push;
+mod shape;
+
+pub use assemble::BatchAssembler;
+pub use options::ReadOptions;
+pub use plan::{ReadPlan, RowGroupPlan, byte_range};
+pub use push::{Needs, Poll, PushDecoder};

@@ -1,0 +1,128 @@
+//! What to read of a file, and how.
+
+use std::ops::Range;
+
+use herringbone_format::Limits;
+use herringbone_schema::{Projection, SchemaOptions};
+
+use crate::array::Int96Overflow;
+
+/// What to read of a file, and how. The default reads all of it.
+///
+/// ```
+/// use herringbone_core::read::ReadOptions;
+///
+/// let options = ReadOptions::new().columns(["id", "name"]).limit(100);
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ReadOptions {
+    /// The columns.
+    pub projection: Projection,
+    /// Ordinals of the row groups, in the order in which they are to come; all where `None`.
+    pub row_groups: Option<Vec<usize>>,
+    /// Rows, counted from the first row of the file; all where `None`. Ranges may overlap and come
+    /// in any order: each row in one of them is read once, in file order.
+    pub row_ranges: Option<Vec<Range<u64>>>,
+    /// Rows to pass over, of those that the options above leave.
+    pub offset: u64,
+    /// Rows to read at most, after `offset`.
+    pub limit: Option<u64>,
+    /// Rows of a batch, at most. A batch never spans row groups.
+    pub batch_size: usize,
+    /// Bytes of a batch, roughly: batches of wide rows have fewer rows.
+    pub batch_bytes: usize,
+    /// Threads that decode, the caller's included; 0 stands for one a core.
+    pub threads: usize,
+    /// Whether pages that carry a checksum are compared with it.
+    pub verify_crc: bool,
+    /// What becomes of INT96 timestamps that the Arrow unit cannot hold.
+    pub int96_overflow: Int96Overflow,
+    /// What the file may ask for.
+    pub limits: Limits,
+    /// The Arrow types that columns become.
+    pub schema: SchemaOptions,
+}
+
+impl ReadOptions {
+    /// Rows of a batch, unless chosen otherwise.
+    pub const DEFAULT_BATCH_SIZE: usize = 8192;
+    /// Bytes of a batch, unless chosen otherwise.
+    pub const DEFAULT_BATCH_BYTES: usize = 128 << 20;
+
+    /// Everything, with default settings.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self {
+            projection: Projection::All,
+            row_groups: None,
+            row_ranges: None,
+            offset: 0,
+            limit: None,
+            batch_size: Self::DEFAULT_BATCH_SIZE,
+            batch_bytes: Self::DEFAULT_BATCH_BYTES,
+            threads: 0,
+            verify_crc: true,
+            int96_overflow: Int96Overflow::default(),
+            limits: Limits::default(),
+            schema: SchemaOptions::default(),
+        }
+    }
+}
+
+/// Declares setters that can be chained, one a field.
+macro_rules! setters {
+    ($($(#[$doc:meta])* $name:ident: $type:ty;)*) => {
+        impl ReadOptions {$(
+            $(#[$doc])*
+            #[must_use]
+            pub fn $name(mut self, $name: $type) -> Self {
+                self.$name = $name.into();
+                self
+            }
+        )*}
+    };
+}
+
+setters! {
+    /// Chooses columns by any kind of [`Projection`].
+    projection: Projection;
+    /// Chooses row groups by their ordinals.
+    row_groups: Vec<usize>;
+    /// Chooses rows of the file.
+    row_ranges: Vec<Range<u64>>;
+    /// Passes over rows.
+    offset: u64;
+    /// Stops after that many rows.
+    limit: u64;
+    /// Sets the rows of a batch.
+    batch_size: usize;
+    /// Sets the bytes of a batch.
+    batch_bytes: usize;
+    /// Sets the number of threads; 0 stands for one a core.
+    threads: usize;
+    /// Switches checksums on or off.
+    verify_crc: bool;
+    /// Chooses what becomes of timestamps that do not fit.
+    int96_overflow: Int96Overflow;
+    /// Sets what the file may ask for.
+    limits: Limits;
+    /// Chooses the Arrow types.
+    schema: SchemaOptions;
+}
+
+impl ReadOptions {
+    /// Chooses top-level columns by name.
+    #[must_use]
+    pub fn columns<S: Into<String>>(self, names: impl IntoIterator<Item = S>) -> Self {
+        self.projection(Projection::Names(
+            names.into_iter().map(Into::into).collect(),
+        ))
+    }
+}

@@ -1,0 +1,359 @@
+//! What a read comes to: which rows of which column chunks.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use herringbone_arrow::array::{RecordBatch, RecordBatchOptions};
+use herringbone_arrow::schema::SchemaRef;
+use herringbone_format::{ColumnChunk, ColumnMetaData, Error, FileMetadata, Result};
+use herringbone_schema::{ParquetSchema, Projection, to_arrow};
+
+use super::ReadOptions;
+use super::shape::{Shape, Shapes};
+use crate::column::selection::RowRanges;
+use crate::column::{Column, ColumnPlan, WantedRows};
+use crate::page::PageReaderOptions;
+
+/// What a read comes to; shared by everything that decodes a part of it.
+#[derive(Debug)]
+pub struct ReadPlan {
+    metadata: Arc<FileMetadata>,
+    file_length: u64,
+    schema: SchemaRef,
+    warnings: Vec<String>,
+    shapes: Shapes,
+    row_groups: Vec<RowGroupPlan>,
+    options: ReadOptions,
+}
+
+/// The wanted rows of one row group.
+#[derive(Debug, Clone)]
+pub struct RowGroupPlan {
+    ordinal: usize,
+    num_rows: u64,
+    ranges: RowRanges,
+    num_wanted: u64,
+}
+
+impl RowGroupPlan {
+    /// Ordinal of the row group in the file.
+    #[must_use]
+    pub fn ordinal(&self) -> usize {
+        self.ordinal
+    }
+
+    /// How many of its rows are wanted: at least one.
+    #[must_use]
+    pub fn num_wanted(&self) -> u64 {
+        self.num_wanted
+    }
+}
+
+impl ReadPlan {
+    /// Plans a read of the file that `metadata` and `schema` describe.
+    ///
+    /// # Errors
+    /// Argument where the options name columns or row groups that the file does not have; Corrupt
+    /// where row counts make no sense.
+    pub fn new(
+        metadata: Arc<FileMetadata>,
+        schema: &ParquetSchema,
+        file_length: u64,
+        options: &ReadOptions,
+    ) -> Result<Self> {
+        let mapping = to_arrow(schema, metadata.key_value_metadata(), &options.schema)?;
+        if options.projection != Projection::All {
+            return Err(Error::unsupported("projections"));
+        }
+        let shapes = Shapes::new(&mapping, schema, options)?;
+        let row_groups = plan_row_groups(&metadata, options)?;
+        Ok(Self {
+            metadata,
+            file_length,
+            schema: mapping.schema,
+            warnings: mapping.warnings,
+            shapes,
+            row_groups,
+            options: options.clone(),
+        })
+    }
+
+    /// The schema of the batches.
+    #[must_use]
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// What of the Arrow schema in the file had to be ignored.
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// The row groups with wanted rows, in the order in which they are read.
+    #[must_use]
+    pub fn row_groups(&self) -> &[RowGroupPlan] {
+        &self.row_groups
+    }
+
+    /// The options of the read.
+    #[must_use]
+    pub fn options(&self) -> &ReadOptions {
+        &self.options
+    }
+
+    pub(crate) fn columns(&self) -> &[Arc<ColumnPlan>] {
+        &self.shapes.columns
+    }
+
+    pub(crate) fn shapes(&self) -> &[Shape] {
+        &self.shapes.roots
+    }
+
+    /// How many columns the read decodes: the projected leaves of the schema.
+    #[must_use]
+    pub fn num_columns(&self) -> usize {
+        self.shapes.columns.len()
+    }
+
+    /// The columns over the `index`-th of [`Self::row_groups`], ready to decode.
+    ///
+    /// # Errors
+    /// Corrupt or Unsupported where the metadata of a column chunk makes no sense or cannot be
+    /// followed, as where the chunk lies in another file.
+    pub fn open(&self, index: usize) -> Result<Vec<Column>> {
+        let row_group = self
+            .row_groups
+            .get(index)
+            .ok_or_else(|| Error::argument(format!("the read has no row group {index}")))?;
+        let locate = |error: Error, plan: &ColumnPlan| {
+            error.in_column(&plan.path).in_row_group(row_group.ordinal)
+        };
+        let mut chunks = Vec::with_capacity(self.columns().len());
+        for plan in self.columns() {
+            let chunk = self
+                .metadata
+                .column_chunk(row_group.ordinal, plan.leaf)
+                .and_then(|chunk| self.chunk(chunk, plan))
+                .map_err(|error| locate(error, plan))?;
+            chunks.push(chunk);
+        }
+        let rows = WantedRows {
+            row_group: row_group.ordinal,
+            num_rows: row_group.num_rows,
+            ranges: row_group.ranges.clone(),
+            batch_rows: self.batch_rows(row_group, &chunks),
+        };
+        self.columns()
+            .iter()
+            .zip(chunks)
+            .map(|(plan, chunk)| Column::new(plan.clone(), &rows, chunk.pages))
+            .collect()
+    }
+
+    /// A batch of a read without columns, for the next of `rows_left` rows.
+    ///
+    /// # Errors
+    /// Never, as long as the read has no columns.
+    pub fn batch_without_columns(&self, rows_left: u64) -> Result<RecordBatch> {
+        let rows = usize::try_from(rows_left)
+            .unwrap_or(usize::MAX)
+            .min(self.options.batch_size);
+        let options = RecordBatchOptions::new().with_row_count(Some(rows.max(1)));
+        RecordBatch::try_new_with_options(self.schema.clone(), Vec::new(), &options)
+            .map_err(|error| Error::argument(error.to_string()))
+    }
+
+    /// Rows of a batch: fewer than asked for where rows are so wide that the bytes matter.
+    fn batch_rows(&self, row_group: &RowGroupPlan, chunks: &[Chunk]) -> usize {
+        let bytes: u64 = chunks.iter().map(|chunk| chunk.uncompressed_size).sum();
+        let row_bytes = (bytes / row_group.num_rows.max(1)).max(1);
+        let rows = self.options.batch_bytes as u64 / row_bytes;
+        usize::try_from(rows)
+            .unwrap_or(usize::MAX)
+            .clamp(1, self.options.batch_size.max(1))
+    }
+
+    fn chunk(&self, chunk: ColumnChunk, plan: &ColumnPlan) -> Result<Chunk> {
+        if let Some(path) = chunk.file_path {
+            return Err(Error::unsupported(format!(
+                "the column chunk lies in another file, `{path}`, which is not looked up"
+            )));
+        }
+        let metadata = chunk.meta_data.ok_or_else(|| {
+            Error::unsupported("the column chunk has no plain metadata: it is encrypted")
+        })?;
+        if metadata.type_ != plan.leaf_type.physical_type {
+            return Err(Error::corrupt(format!(
+                "the column chunk holds {}, the schema says {}",
+                metadata.type_, plan.leaf_type.physical_type
+            )));
+        }
+        let num_values = u64::try_from(metadata.num_values)
+            .map_err(|_| Error::corrupt("the column chunk has a negative value count"))?;
+        Ok(Chunk {
+            uncompressed_size: u64::try_from(metadata.total_uncompressed_size).unwrap_or(0),
+            pages: PageReaderOptions {
+                chunk: byte_range(&metadata, self.file_length)?,
+                file_length: self.file_length,
+                num_values,
+                codec: metadata.codec,
+                max_rep_level: plan.max_rep_level,
+                max_def_level: plan.max_def_level,
+                verify_crc: self.options.verify_crc,
+                limits: self.options.limits.clone(),
+            },
+        })
+    }
+}
+
+/// What a column chunk's metadata says.
+struct Chunk {
+    uncompressed_size: u64,
+    pages: PageReaderOptions,
+}
+
+/// Where a column chunk lies. Offsets of 0 stand for no dictionary page in files of old writers.
+///
+/// # Errors
+/// Corrupt where it lies outside of a file of `file_length` bytes.
+pub fn byte_range(metadata: &ColumnMetaData, file_length: u64) -> Result<Range<u64>> {
+    let data = metadata.data_page_offset;
+    let start = match metadata.dictionary_page_offset {
+        Some(dictionary) if dictionary > 0 && dictionary < data => dictionary,
+        _ => data,
+    };
+    let length = metadata.total_compressed_size;
+    let range = u64::try_from(start)
+        .ok()
+        .zip(u64::try_from(length).ok())
+        .and_then(|(start, length)| Some(start..start.checked_add(length)?));
+    range.filter(|range| range.end <= file_length).ok_or_else(|| {
+        Error::corrupt(format!(
+            "the column chunk at {start} with {length} bytes lies outside of the file, which has \
+             {file_length}"
+        ))
+    })
+}
+
+fn plan_row_groups(metadata: &FileMetadata, options: &ReadOptions) -> Result<Vec<RowGroupPlan>> {
+    let wanted = options.row_ranges.clone().map(normalize);
+    let mut starts = Vec::with_capacity(metadata.num_row_groups());
+    let mut total = 0u64;
+    for ordinal in 0..metadata.num_row_groups() {
+        let num_rows = metadata.row_group_header(ordinal)?.num_rows;
+        let next = u64::try_from(num_rows)
+            .ok()
+            .and_then(|rows| total.checked_add(rows));
+        let next = next.ok_or_else(|| {
+            Error::corrupt(format!("{num_rows} rows make no sense")).in_row_group(ordinal)
+        })?;
+        starts.push(total..next);
+        total = next;
+    }
+    let ordinals = match &options.row_groups {
+        Some(ordinals) => ordinals.clone(),
+        None => (0..starts.len()).collect(),
+    };
+    let mut window = Window {
+        offset: options.offset,
+        left: options.limit.unwrap_or(u64::MAX),
+    };
+    let mut plans = Vec::new();
+    for ordinal in ordinals {
+        let rows = starts.get(ordinal).cloned().ok_or_else(|| {
+            Error::argument(format!(
+                "there is no row group {ordinal}, the file has {}",
+                starts.len()
+            ))
+        })?;
+        let ranges = match &wanted {
+            Some(wanted) => within(wanted, &rows),
+            None => vec![0..rows.end - rows.start],
+        };
+        let ranges = window.cut(ranges);
+        let num_wanted = ranges.iter().map(|range| range.end - range.start).sum();
+        if num_wanted > 0 {
+            let num_rows = rows.end - rows.start;
+            plans.push(RowGroupPlan {
+                ordinal,
+                num_rows,
+                ranges: ranges.into(),
+                num_wanted,
+            });
+        }
+    }
+    Ok(plans)
+}
+
+/// Sorted, disjoint and not empty.
+fn normalize(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
+    ranges.retain(|range| range.start < range.end);
+    ranges.sort_by_key(|range| range.start);
+    let mut merged: Vec<Range<u64>> = Vec::with_capacity(ranges.len());
+    for range in ranges {
+        match merged.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => merged.push(range),
+        }
+    }
+    merged
+}
+
+/// The parts of normalized `ranges` within `rows`, counted from its start.
+fn within(ranges: &[Range<u64>], rows: &Range<u64>) -> Vec<Range<u64>> {
+    let first = ranges.partition_point(|range| range.end <= rows.start);
+    ranges
+        .iter()
+        .skip(first)
+        .take_while(|range| range.start < rows.end)
+        .map(|range| range.start.max(rows.start) - rows.start..range.end.min(rows.end) - rows.start)
+        .filter(|range| range.start < range.end)
+        .collect()
+}
+
+/// Rows still to be passed over, and rows still to be read.
+struct Window {
+    offset: u64,
+    left: u64,
+}
+
+impl Window {
+    fn cut(&mut self, ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
+        let mut kept = Vec::with_capacity(ranges.len());
+        for range in ranges {
+            let rows = range.end - range.start;
+            let passed = rows.min(self.offset);
+            self.offset -= passed;
+            let taken = (rows - passed).min(self.left);
+            self.left -= taken;
+            if taken > 0 {
+                kept.push(range.start + passed..range.start + passed + taken);
+            }
+        }
+        kept
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_merged_and_cut_to_row_groups() {
+        let ranges = normalize(vec![7..9, 0..2, 5..5, 1..4, 8..12]);
+        assert_eq!(ranges, [0..4, 7..12]);
+        assert_eq!(within(&ranges, &(0..5)), [0..4]);
+        assert_eq!(within(&ranges, &(3..8)), [0..1, 4..5]);
+        assert_eq!(within(&ranges, &(4..7)), []);
+        assert_eq!(within(&ranges, &(10..20)), [0..2]);
+    }
+
+    #[test]
+    fn offset_and_limit_count_wanted_rows() {
+        let mut window = Window { offset: 3, left: 4 };
+        assert_eq!(window.cut(vec![0..2, 4..6]), [5..6]);
+        assert_eq!(window.cut(vec![0..2, 8..20]), [0..2, 8..9]);
+        assert_eq!(window.cut(vec![0..2]), []);
+    }
+}

@@ -1,0 +1,234 @@
+//! How leaves make up the columns of a batch.
+//!
+//! The schema's tree is taken apart into one [`ColumnPlan`] a leaf, which is all that decoding needs,
+//! and a tree of [`Shape`]s that says how to put pieces of leaves together again.
+
+use std::sync::Arc;
+
+use herringbone_arrow::schema::{DataType, FieldRef, Fields};
+use herringbone_format::{Error, Result};
+use herringbone_kernels::nesting::ListPlan;
+use herringbone_schema::{ArrowMapping, Conversion, Node, NodeKind, ParquetSchema};
+
+use super::ReadOptions;
+use crate::array::LeafType;
+use crate::column::ColumnPlan;
+use crate::column::recorder::RecorderPlan;
+
+/// Where an ancestor is recorded: the ordinals of the column and of its recorder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Record {
+    pub(crate) column: usize,
+    pub(crate) recorder: usize,
+}
+
+/// An Arrow array to be put together.
+#[derive(Debug)]
+pub(crate) enum Shape {
+    /// The array of one column.
+    Leaf { column: usize },
+    /// A struct; never null where nothing records its validity.
+    Struct {
+        fields: Fields,
+        validity: Option<Record>,
+        children: Vec<Shape>,
+    },
+    /// A list or map of any layout.
+    List {
+        field: FieldRef,
+        record: Record,
+        child: Box<Shape>,
+    },
+}
+
+/// The columns to decode and how to put them together.
+#[derive(Debug)]
+pub(crate) struct Shapes {
+    pub(crate) columns: Vec<Arc<ColumnPlan>>,
+    pub(crate) roots: Vec<Shape>,
+}
+
+impl Shapes {
+    pub(crate) fn new(
+        mapping: &ArrowMapping,
+        schema: &ParquetSchema,
+        options: &ReadOptions,
+    ) -> Result<Self> {
+        let mut builder = Builder {
+            schema,
+            options,
+            columns: Vec::new(),
+            ancestors: Vec::new(),
+        };
+        let top = Depth {
+            rep_level: 0,
+            slot_def: 0,
+        };
+        let roots = mapping
+            .fields
+            .iter()
+            .map(|node| builder.shape(node, top))
+            .collect::<Result<_>>()?;
+        Ok(Self {
+            columns: builder.columns.into_iter().map(Arc::new).collect(),
+            roots,
+        })
+    }
+}
+
+/// What the innermost list around a node says.
+#[derive(Clone, Copy)]
+struct Depth {
+    rep_level: u8,
+    /// From this definition level on, the list has an element.
+    slot_def: u8,
+}
+
+/// An ancestor of the node at hand, recorded by the first leaf below it.
+struct Ancestor {
+    plan: RecorderPlan,
+    record: Option<Record>,
+}
+
+struct Builder<'a> {
+    schema: &'a ParquetSchema,
+    options: &'a ReadOptions,
+    columns: Vec<ColumnPlan>,
+    /// From the outermost to the innermost.
+    ancestors: Vec<Ancestor>,
+}
+
+impl Builder<'_> {
+    fn shape(&mut self, node: &Node, depth: Depth) -> Result<Shape> {
+        match &node.kind {
+            NodeKind::Leaf { leaf, conversion } => self.leaf(node, *leaf, *conversion, depth),
+            NodeKind::Struct(children) => self.struct_(node, children, depth),
+            NodeKind::List {
+                rep_level,
+                element_def,
+                child,
+            }
+            | NodeKind::Map {
+                rep_level,
+                element_def,
+                entries: child,
+            } => {
+                let inner = Depth {
+                    rep_level: *rep_level,
+                    slot_def: *element_def,
+                };
+                self.list(node, child, depth, inner)
+            }
+        }
+    }
+
+    fn leaf(
+        &mut self,
+        node: &Node,
+        ordinal: usize,
+        conversion: Conversion,
+        depth: Depth,
+    ) -> Result<Shape> {
+        let leaf = self
+            .schema
+            .leaves()
+            .get(ordinal)
+            .ok_or_else(|| Error::argument(format!("the schema has no leaf {ordinal}")))?;
+        let column = self.columns.len();
+        let mut recorders = Vec::new();
+        for ancestor in self.ancestors.iter_mut().filter(|a| a.record.is_none()) {
+            ancestor.record = Some(Record {
+                column,
+                recorder: recorders.len(),
+            });
+            recorders.push(ancestor.plan.clone());
+        }
+        self.columns.push(ColumnPlan {
+            leaf: ordinal,
+            path: self.schema.column_path(ordinal),
+            leaf_type: LeafType {
+                physical_type: leaf.physical_type,
+                type_length: leaf.type_length,
+                data_type: node.field.data_type().clone(),
+                conversion,
+                int96_overflow: self.options.int96_overflow,
+            },
+            max_def_level: leaf.max_def_level,
+            max_rep_level: leaf.max_rep_level,
+            slot_def: depth.slot_def,
+            nullable: node.nullable,
+            recorders,
+            piece_bytes: self
+                .options
+                .batch_bytes
+                .min(self.options.limits.batch_column_bytes),
+            row_bytes: self.options.limits.batch_column_bytes,
+        });
+        Ok(Shape::Leaf { column })
+    }
+
+    fn struct_(&mut self, node: &Node, children: &[Node], depth: Depth) -> Result<Shape> {
+        let DataType::Struct(fields) = node.field.data_type() else {
+            return Err(Error::argument(format!(
+                "{} is not a struct",
+                node.field.name()
+            )));
+        };
+        if node.nullable {
+            let Depth {
+                rep_level,
+                slot_def,
+            } = depth;
+            let plan = RecorderPlan::Struct {
+                rep_level,
+                slot_def,
+                valid_def: node.def_level,
+            };
+            self.ancestors.push(Ancestor { plan, record: None });
+        }
+        let children = children
+            .iter()
+            .map(|child| self.shape(child, depth))
+            .collect::<Result<_>>()?;
+        let validity = if node.nullable {
+            self.ancestors.pop().and_then(|a| a.record)
+        } else {
+            None
+        };
+        Ok(Shape::Struct {
+            fields: fields.clone(),
+            validity,
+            children,
+        })
+    }
+
+    fn list(&mut self, node: &Node, child: &Node, outer: Depth, inner: Depth) -> Result<Shape> {
+        let plan = ListPlan {
+            rep_level: inner.rep_level,
+            list_def: node.def_level,
+            element_def: inner.slot_def,
+            parent_element_def: outer.slot_def,
+            nullable: node.nullable,
+        };
+        let large = matches!(
+            node.field.data_type(),
+            DataType::LargeList(_) | DataType::LargeListView(_)
+        );
+        self.ancestors.push(Ancestor {
+            plan: RecorderPlan::List { plan, large },
+            record: None,
+        });
+        let child = Box::new(self.shape(child, inner)?);
+        let record = self.ancestors.pop().and_then(|a| a.record).ok_or_else(|| {
+            Error::unsupported(format!(
+                "the list `{}` has no leaf below it, so nothing says how long it is",
+                node.field.name()
+            ))
+        })?;
+        Ok(Shape::List {
+            field: node.field.clone(),
+            record,
+            child,
+        })
+    }
+}

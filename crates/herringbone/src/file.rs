@@ -1,0 +1,221 @@
+//! A Parquet file whose footer is known.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use herringbone_arrow::schema::SchemaRef;
+use herringbone_core::footer::FooterDecoder;
+use herringbone_core::page::Step;
+use herringbone_core::read::{ReadOptions, ReadPlan};
+use herringbone_format::{
+    BloomFilterHeader, ColumnChunk, ColumnIndex, Error, FileMetadata, Limits, OffsetIndex, Result,
+};
+use herringbone_schema::{ParquetSchema, SchemaOptions, to_arrow};
+
+use crate::pages::Pages;
+use crate::reader::Reader;
+use crate::source::{FileSource, Source};
+
+/// Bytes of a bloom filter header that are read at first.
+const BLOOM_FILTER_HEADER: u64 = 64;
+
+/// A Parquet file whose footer is known: its metadata, and readers of its data.
+///
+/// Cheap to clone, and to read from several times or on several threads.
+#[derive(Clone)]
+pub struct ParquetFile {
+    source: Arc<dyn Source>,
+    metadata: Arc<FileMetadata>,
+    schema: Arc<ParquetSchema>,
+    limits: Limits,
+}
+
+impl ParquetFile {
+    /// Opens the file at `path`.
+    ///
+    /// # Errors
+    /// Io where it cannot be read; Corrupt, Unsupported or Limit where its footer cannot be used.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::from_source(FileSource::open(path)?, Limits::default())
+    }
+
+    /// A file in memory, or in a memory map that the caller made.
+    ///
+    /// # Errors
+    /// Corrupt, Unsupported or Limit where the footer cannot be used.
+    pub fn from_bytes(bytes: impl Into<Bytes>) -> Result<Self> {
+        Self::from_source(bytes.into(), Limits::default())
+    }
+
+    /// A file in any positioned source.
+    ///
+    /// # Errors
+    /// What the source says, and Corrupt, Unsupported or Limit where the footer cannot be used.
+    pub fn from_source(source: impl Source + 'static, limits: Limits) -> Result<Self> {
+        let source: Arc<dyn Source> = Arc::new(source);
+        let mut footer = FooterDecoder::new(source.len(), limits.clone());
+        let metadata = loop {
+            match footer.poll()? {
+                Step::Ready(metadata) => break metadata,
+                Step::Need(range) => footer.supply(source.read(range)?),
+            }
+        };
+        let schema = ParquetSchema::new(metadata.schema(), &limits)?;
+        Ok(Self {
+            source,
+            metadata: Arc::new(metadata),
+            schema: Arc::new(schema),
+            limits,
+        })
+    }
+
+    /// What the footer says.
+    #[must_use]
+    pub fn metadata(&self) -> &FileMetadata {
+        &self.metadata
+    }
+
+    /// The schema in Parquet's terms.
+    #[must_use]
+    pub fn parquet_schema(&self) -> &ParquetSchema {
+        &self.schema
+    }
+
+    /// The schema that batches of all columns have.
+    ///
+    /// # Errors
+    /// Corrupt or Unsupported where the schema has no Arrow form.
+    pub fn arrow_schema(&self, options: &SchemaOptions) -> Result<SchemaRef> {
+        let key_values = self.metadata.key_value_metadata();
+        to_arrow(&self.schema, key_values, options).map(|mapping| mapping.schema)
+    }
+
+    /// A reader of the data.
+    ///
+    /// # Errors
+    /// Argument where the options name what the file does not have; Corrupt where row counts make
+    /// no sense.
+    pub fn read(&self, options: ReadOptions) -> Result<Reader> {
+        let length = self.source.len();
+        let plan = ReadPlan::new(self.metadata.clone(), &self.schema, length, &options)?;
+        Ok(Reader::new(Arc::new(plan), self.source.clone()))
+    }
+
+    /// The pages of a column chunk, without their values. `leaf` counts the leaves of the schema.
+    ///
+    /// # Errors
+    /// Argument where there is no such column chunk; Corrupt where it lies outside of the file.
+    pub fn pages(&self, row_group: usize, leaf: usize) -> Result<Pages> {
+        let chunk = self.chunk(row_group, leaf)?;
+        Pages::new(self.source.clone(), &chunk, self.limits.clone())
+            .map_err(|error| self.locate(error, row_group, leaf))
+    }
+
+    /// The column index of a column chunk, if it has one: bounds and nulls of its pages.
+    ///
+    /// # Errors
+    /// Argument where there is no such column chunk; Corrupt or Limit where the index cannot be used.
+    pub fn column_index(&self, row_group: usize, leaf: usize) -> Result<Option<ColumnIndex>> {
+        let chunk = self.chunk(row_group, leaf)?;
+        let place = (chunk.column_index_offset, chunk.column_index_length);
+        self.index(place, ColumnIndex::decode)
+            .map_err(|e| self.locate(e, row_group, leaf))
+    }
+
+    /// The offset index of a column chunk, if it has one: places and first rows of its pages.
+    ///
+    /// # Errors
+    /// Argument where there is no such column chunk; Corrupt or Limit where the index cannot be used.
+    pub fn offset_index(&self, row_group: usize, leaf: usize) -> Result<Option<OffsetIndex>> {
+        let chunk = self.chunk(row_group, leaf)?;
+        let place = (chunk.offset_index_offset, chunk.offset_index_length);
+        self.index(place, OffsetIndex::decode)
+            .map_err(|e| self.locate(e, row_group, leaf))
+    }
+
+    /// The header of the bloom filter of a column chunk, if it has one.
+    ///
+    /// # Errors
+    /// Argument where there is no such column chunk; Corrupt where the header cannot be used.
+    pub fn bloom_filter_header(
+        &self,
+        row_group: usize,
+        leaf: usize,
+    ) -> Result<Option<BloomFilterHeader>> {
+        let chunk = self.chunk(row_group, leaf)?;
+        let offset = chunk
+            .meta_data
+            .and_then(|metadata| metadata.bloom_filter_offset);
+        let Some(offset) = offset else {
+            return Ok(None);
+        };
+        self.read_bloom_filter_header(offset)
+            .map(Some)
+            .map_err(|e| self.locate(e, row_group, leaf))
+    }
+
+    fn read_bloom_filter_header(&self, offset: i64) -> Result<BloomFilterHeader> {
+        let start = u64::try_from(offset).unwrap_or(u64::MAX);
+        let end = start
+            .saturating_add(BLOOM_FILTER_HEADER)
+            .min(self.source.len());
+        if start >= end {
+            return Err(Error::corrupt("the bloom filter lies outside of the file"));
+        }
+        let bytes = self.source.read(start..end)?;
+        let header = BloomFilterHeader::decode_prefix(&bytes, &self.limits)
+            .map_err(|error| error.at_offset(start))?;
+        header.map(|(header, _)| header).ok_or_else(|| {
+            Error::corrupt("the header of the bloom filter does not end").at_offset(start)
+        })
+    }
+
+    fn chunk(&self, row_group: usize, leaf: usize) -> Result<ColumnChunk> {
+        if row_group >= self.metadata.num_row_groups() || leaf >= self.schema.leaves().len() {
+            return Err(Error::argument(format!(
+                "there is no column chunk {leaf} in row group {row_group}: the file has {} row \
+                 groups of {} columns",
+                self.metadata.num_row_groups(),
+                self.schema.leaves().len()
+            )));
+        }
+        self.metadata
+            .column_chunk(row_group, leaf)
+            .map_err(|error| self.locate(error, row_group, leaf))
+    }
+
+    /// Reads and decodes an index that a column chunk points to.
+    fn index<T>(
+        &self,
+        place: (Option<i64>, Option<i32>),
+        decode: impl FnOnce(&[u8], &Limits) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let (Some(offset), Some(length)) = place else {
+            return Ok(None);
+        };
+        let start = u64::try_from(offset).unwrap_or(u64::MAX);
+        let length = u64::try_from(length).unwrap_or(u64::MAX);
+        let limit = self.limits.page_index_bytes as u64;
+        let end = start.saturating_add(length);
+        if end > self.source.len() {
+            return Err(Error::corrupt("the page index lies outside of the file"));
+        }
+        if length > limit {
+            return Err(Error::limit("page_index_bytes", length, limit).at_offset(start));
+        }
+        let bytes = self.source.read(start..end)?;
+        decode(&bytes, &self.limits)
+            .map(Some)
+            .map_err(|error| error.at_offset(start))
+    }
+
+    fn locate(&self, error: Error, row_group: usize, leaf: usize) -> Error {
+        let error = error.in_row_group(row_group);
+        if leaf < self.schema.leaves().len() {
+            error.in_column(self.schema.column_path(leaf))
+        } else {
+            error
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! The plain loop: every column in turn, on the caller's thread.
+
+use std::sync::Arc;
+
+use herringbone_arrow::array::RecordBatch;
+use herringbone_core::column::Column;
+use herringbone_core::read::{BatchAssembler, ReadPlan};
+use herringbone_format::{Error, Result};
+
+use crate::reader::next_piece;
+use crate::source::Source;
+
+/// Decodes on the caller's thread.
+pub(crate) struct Inline {
+    plan: Arc<ReadPlan>,
+    source: Arc<dyn Source>,
+    assembler: BatchAssembler,
+    next_row_group: usize,
+    columns: Vec<Column>,
+    /// Rows of the open row group still to come.
+    rows_left: u64,
+}
+
+impl Inline {
+    pub(crate) fn new(plan: Arc<ReadPlan>, source: Arc<dyn Source>) -> Self {
+        let assembler = BatchAssembler::new(plan.clone());
+        Self {
+            plan,
+            source,
+            assembler,
+            next_row_group: 0,
+            columns: Vec::new(),
+            rows_left: 0,
+        }
+    }
+
+    pub(crate) fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        if self.rows_left == 0 {
+            let Some(row_group) = self.plan.row_groups().get(self.next_row_group) else {
+                return Ok(None);
+            };
+            self.rows_left = row_group.num_wanted();
+            self.columns = self.plan.open(self.next_row_group)?;
+            self.next_row_group += 1;
+        }
+        for (ordinal, column) in self.columns.iter_mut().enumerate() {
+            if self.assembler.needs(ordinal) {
+                let piece = next_piece(column, &*self.source)?;
+                self.assembler.add(ordinal, piece.ok_or_else(too_few_rows)?);
+            }
+        }
+        let batch = if self.columns.is_empty() {
+            self.plan.batch_without_columns(self.rows_left)?
+        } else {
+            self.assembler.assemble()?
+        };
+        self.rows_left = self.rows_left.saturating_sub(batch.num_rows() as u64);
+        Ok(Some(batch))
+    }
+}
+
+/// A column ends before the rows of its row group do.
+pub(crate) fn too_few_rows() -> Error {
+    Error::corrupt("a column has fewer rows than its row group")
+}

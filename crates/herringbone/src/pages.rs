@@ -1,0 +1,117 @@
+//! The pages of a column chunk, as their headers tell.
+
+use std::sync::Arc;
+
+use herringbone_format::{ColumnChunk, Error, Limits, PageHeader, PageType, Result};
+
+use crate::source::Source;
+
+/// Bytes read for a page header at first; far more than most have.
+const HEADER_READ: u64 = 512;
+
+/// One page of a column chunk.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct PageInfo {
+    /// Where the header starts in the file.
+    pub offset: u64,
+    /// Bytes of the header; the body follows it.
+    pub header_bytes: usize,
+    /// The header.
+    pub header: PageHeader,
+}
+
+/// The pages of a column chunk in file order, index pages and unknown pages included.
+pub struct Pages {
+    source: Arc<dyn Source>,
+    limits: Limits,
+    position: u64,
+    end: u64,
+    ordinal: usize,
+    /// Values still to come in data pages.
+    values_left: i64,
+}
+
+impl Pages {
+    pub(crate) fn new(
+        source: Arc<dyn Source>,
+        chunk: &ColumnChunk,
+        limits: Limits,
+    ) -> Result<Self> {
+        let metadata = chunk.meta_data.as_ref().ok_or_else(|| {
+            Error::unsupported("the column chunk has no plain metadata: it is encrypted")
+        })?;
+        if let Some(path) = &chunk.file_path {
+            return Err(Error::unsupported(format!(
+                "the column chunk lies in another file, `{path}`, which is not looked up"
+            )));
+        }
+        let range = herringbone_core::read::byte_range(metadata, source.len())?;
+        let values_left = metadata.num_values;
+        Ok(Self {
+            source,
+            limits,
+            position: range.start,
+            end: range.end,
+            ordinal: 0,
+            values_left,
+        })
+    }
+
+    fn page(&mut self) -> Result<PageInfo> {
+        let offset = self.position;
+        let mut length = HEADER_READ;
+        let (header, header_bytes) = loop {
+            let end = offset.saturating_add(length).min(self.source.len());
+            let bytes = self.source.read(offset..end)?;
+            if let Some(parsed) = PageHeader::decode_prefix(&bytes, &self.limits)? {
+                break parsed;
+            }
+            if end == self.source.len() {
+                return Err(Error::corrupt("the file ends inside a page header"));
+            }
+            if length >= self.limits.page_header_bytes as u64 {
+                let limit = self.limits.page_header_bytes as u64;
+                return Err(Error::limit("page_header_bytes", length, limit));
+            }
+            length *= 4;
+        };
+        let body = u64::try_from(header.compressed_page_size)
+            .map_err(|_| Error::corrupt("page header has a negative size"))?;
+        self.position = offset
+            .saturating_add(header_bytes as u64)
+            .saturating_add(body);
+        self.values_left = self.values_left.saturating_sub(match header.type_ {
+            PageType::DataPage => header.data_page_header.as_ref().map_or(0, |h| h.num_values),
+            PageType::DataPageV2 => header
+                .data_page_header_v2
+                .as_ref()
+                .map_or(0, |h| h.num_values),
+            _ => 0,
+        } as i64);
+        Ok(PageInfo {
+            offset,
+            header_bytes,
+            header,
+        })
+    }
+}
+
+impl Iterator for Pages {
+    type Item = Result<PageInfo>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.values_left <= 0 || self.position >= self.end {
+            return None;
+        }
+        let (offset, ordinal) = (self.position, self.ordinal);
+        self.ordinal += 1;
+        let page = self
+            .page()
+            .map_err(|error| error.at_offset(offset).in_page(ordinal));
+        if page.is_err() {
+            self.position = self.end;
+        }
+        Some(page)
+    }
+}

@@ -1,0 +1,126 @@
+//! Record batches from a source, on one thread or several.
+
+use std::sync::Arc;
+use std::thread::available_parallelism;
+
+use herringbone_arrow::array::{RecordBatch, RecordBatchReader};
+use herringbone_arrow::schema::{ArrowError, SchemaRef};
+use herringbone_core::column::{Column, Piece};
+use herringbone_core::page::Step;
+use herringbone_core::read::ReadPlan;
+use herringbone_format::Result;
+
+use crate::inline::Inline;
+use crate::source::Source;
+use crate::threads::Threads;
+
+/// Values below which a second thread is not worth its start.
+const FEW_VALUES: u64 = 1 << 17;
+
+/// An iterator of record batches.
+///
+/// Batches come in file order and are the same whatever the number of threads. After an error there
+/// are no more.
+pub struct Reader {
+    plan: Arc<ReadPlan>,
+    driver: Driver,
+    rows_left: u64,
+}
+
+enum Driver {
+    Inline(Inline),
+    Threads(Threads),
+    /// An error came before.
+    Failed,
+}
+
+impl Reader {
+    pub(crate) fn new(plan: Arc<ReadPlan>, source: Arc<dyn Source>) -> Self {
+        let rows_left = plan
+            .row_groups()
+            .iter()
+            .map(|group| group.num_wanted())
+            .sum();
+        let threads = match plan.options().threads {
+            0 => available_parallelism().map_or(1, usize::from),
+            threads => threads,
+        };
+        let values = (plan.num_columns() as u64).saturating_mul(rows_left);
+        let driver = if threads == 1 || plan.num_columns() == 0 || values < FEW_VALUES {
+            Driver::Inline(Inline::new(plan.clone(), source))
+        } else {
+            Driver::Threads(Threads::new(plan.clone(), source, threads))
+        };
+        Self {
+            plan,
+            driver,
+            rows_left,
+        }
+    }
+
+    /// The schema of the batches.
+    #[must_use]
+    pub fn schema(&self) -> SchemaRef {
+        self.plan.schema().clone()
+    }
+
+    /// What of the Arrow schema in the file had to be ignored.
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        self.plan.warnings()
+    }
+
+    /// Rows still to come.
+    #[must_use]
+    pub fn rows_left(&self) -> u64 {
+        self.rows_left
+    }
+
+    /// The next batch; `None` behind the last one, and after an error.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the bytes, with its place, or Io.
+    pub fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        let batch = match &mut self.driver {
+            Driver::Inline(inline) => inline.next_batch(),
+            Driver::Threads(threads) => threads.next_batch(),
+            Driver::Failed => Ok(None),
+        };
+        match &batch {
+            Ok(Some(batch)) => self.rows_left -= batch.num_rows() as u64,
+            Ok(None) => {}
+            Err(_) => self.driver = Driver::Failed,
+        }
+        batch
+    }
+}
+
+impl Iterator for Reader {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_batch()
+            .map_err(|error| ArrowError::ExternalError(Box::new(error)))
+            .transpose()
+    }
+}
+
+impl RecordBatchReader for Reader {
+    fn schema(&self) -> SchemaRef {
+        self.plan.schema().clone()
+    }
+}
+
+/// The next piece of a column, reading whatever bytes it needs.
+pub(crate) fn next_piece(column: &mut Column, source: &dyn Source) -> Result<Option<Piece>> {
+    loop {
+        match column.poll()? {
+            Step::Ready(piece) => return Ok(piece),
+            Step::Need(need) => {
+                let ahead = need.start.saturating_add(source.readahead());
+                let end = need.end.max(ahead.min(column.chunk_end()));
+                column.supply(need.start, source.read(need.start..end)?);
+            }
+        }
+    }
+}

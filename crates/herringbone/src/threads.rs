@@ -1,0 +1,374 @@
+//! Several threads, the caller's included.
+//!
+//! A task decodes the next piece of one column. Tasks are ordered by the batch that the piece
+//! belongs to, then by column: whoever is free takes the first one, so the batch that is due is
+//! always worked on first. Workers run ahead of the caller by a few batches and no further, which
+//! bounds the memory; the caller works too instead of waiting, as long as there is work.
+//!
+//! Pieces depend on nothing but the bytes, so batches and errors are those of the plain loop.
+
+use std::any::Any;
+use std::collections::{BTreeSet, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use herringbone_arrow::array::RecordBatch;
+use herringbone_core::column::{Column, Piece};
+use herringbone_core::read::{BatchAssembler, ReadPlan};
+use herringbone_format::{Error, Result};
+
+use crate::inline::too_few_rows;
+use crate::reader::next_piece;
+use crate::source::Source;
+
+/// Batches, behind the one that is due, that workers may decode pieces of.
+const BATCHES_AHEAD: u64 = 3;
+
+/// Decodes on several threads.
+pub(crate) struct Threads {
+    shared: Arc<Shared>,
+    assembler: BatchAssembler,
+    workers: Vec<JoinHandle<()>>,
+    /// Workers to start with the first batch.
+    unstarted: usize,
+}
+
+struct Shared {
+    plan: Arc<ReadPlan>,
+    source: Arc<dyn Source>,
+    state: Mutex<State>,
+    /// A task became ready, or everything is over.
+    work: Condvar,
+    /// A piece was delivered.
+    delivered: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// Tasks that nobody works on.
+    ready: BTreeSet<Task>,
+    /// Row groups with pieces still to be given out; the front one is due.
+    open: VecDeque<OpenRowGroup>,
+    /// Index, in the plan, of the front of `open`.
+    front: usize,
+    /// Somebody is opening the row group behind the last of `open`.
+    opening: bool,
+    /// Opening a row group failed; due once everything before it was given out.
+    open_error: Option<Error>,
+    /// The batch that is due, counted over the whole read.
+    due: u64,
+    stop: bool,
+    panic: Option<Box<dyn Any + Send>>,
+}
+
+/// The next piece of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Task {
+    /// The batch that the piece belongs to, counted over the whole read.
+    batch: u64,
+    column: usize,
+    /// Index in the plan.
+    row_group: usize,
+}
+
+struct OpenRowGroup {
+    columns: Vec<OpenColumn>,
+    rows_left: u64,
+    batch_rows: u64,
+    /// The first of its batches, counted over the whole read, and the first behind them.
+    first_batch: u64,
+    end_batch: u64,
+}
+
+struct OpenColumn {
+    /// Absent while somebody decodes it, and behind its last piece.
+    column: Option<Column>,
+    pieces: VecDeque<Result<Option<Piece>>>,
+}
+
+/// What a free thread may do.
+enum Job {
+    Decode(Task, Column),
+    Open(usize),
+}
+
+impl Threads {
+    pub(crate) fn new(plan: Arc<ReadPlan>, source: Arc<dyn Source>, threads: usize) -> Self {
+        let assembler = BatchAssembler::new(plan.clone());
+        let shared = Shared {
+            plan,
+            source,
+            state: Mutex::default(),
+            work: Condvar::new(),
+            delivered: Condvar::new(),
+        };
+        Self {
+            shared: Arc::new(shared),
+            assembler,
+            workers: Vec::new(),
+            unstarted: threads - 1,
+        }
+    }
+
+    pub(crate) fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        self.start_workers()?;
+        loop {
+            let mut state = self.shared.lock();
+            if let Some(panic) = state.panic.take() {
+                drop(state);
+                resume_unwind(panic);
+            }
+            if state.open.is_empty() && !state.opening {
+                if let Some(error) = state.open_error.take() {
+                    return Err(error);
+                }
+                if state.front >= self.shared.plan.row_groups().len() {
+                    return Ok(None);
+                }
+            }
+            if take_pieces(&mut state, &mut self.assembler)? {
+                drop(state);
+                let batch = self.assembler.assemble()?;
+                self.shared.give_out(batch.num_rows() as u64);
+                return Ok(Some(batch));
+            }
+            match state.job(&self.shared.plan) {
+                Some(job) => {
+                    drop(state);
+                    self.shared.run(job);
+                }
+                None => drop(
+                    self.shared
+                        .delivered
+                        .wait(state)
+                        .unwrap_or_else(PoisonError::into_inner),
+                ),
+            }
+        }
+    }
+
+    fn start_workers(&mut self) -> Result<()> {
+        for _ in 0..std::mem::take(&mut self.unstarted) {
+            let shared = self.shared.clone();
+            let builder = std::thread::Builder::new().name("herringbone".into());
+            self.workers.push(builder.spawn(move || shared.work())?);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        self.shared.lock().stop = true;
+        self.shared.work.notify_all();
+        for worker in self.workers.drain(..) {
+            // A worker hands its panic over before it ends, so there is nothing to learn here.
+            drop(worker.join());
+        }
+    }
+}
+
+/// Gives the assembler what it needs of the row group that is due; whether it then has all. An
+/// error counts once all columns before it have delivered, as in the plain loop.
+fn take_pieces(state: &mut State, assembler: &mut BatchAssembler) -> Result<bool> {
+    let State {
+        ready, open, front, ..
+    } = state;
+    let Some(row_group) = open.front_mut() else {
+        return Ok(false);
+    };
+    let mut complete = true;
+    for (ordinal, column) in row_group.columns.iter_mut().enumerate() {
+        if !assembler.needs(ordinal) {
+            continue;
+        }
+        match column.pieces.pop_front() {
+            None => complete = false,
+            Some(Ok(Some(piece))) => {
+                assembler.add(ordinal, piece);
+                if let Some(batch) = next_batch_of(column, row_group.first_batch) {
+                    ready.insert(Task {
+                        batch,
+                        column: ordinal,
+                        row_group: *front,
+                    });
+                }
+            }
+            Some(Ok(None)) if complete => return Err(too_few_rows()),
+            Some(Err(error)) if complete => return Err(error),
+            Some(failed) => column.pieces.push_front(failed),
+        }
+    }
+    Ok(complete)
+}
+
+/// The batch that the next piece of an idle column without undelivered pieces belongs to.
+fn next_batch_of(column: &OpenColumn, first_batch: u64) -> Option<u64> {
+    let idle = column
+        .column
+        .as_ref()
+        .filter(|_| column.pieces.len() < BATCHES_AHEAD as usize)?;
+    Some(first_batch + idle.next_batch())
+}
+
+impl State {
+    /// The most urgent thing that may be done.
+    fn job(&mut self, plan: &ReadPlan) -> Option<Job> {
+        let latest = self.due + BATCHES_AHEAD;
+        let behind = self.open.back().map_or(0, |row_group| row_group.end_batch);
+        let next = self.front + self.open.len();
+        let may_open = !self.opening && self.open_error.is_none();
+        if may_open && behind <= latest && next < plan.row_groups().len() {
+            self.opening = true;
+            return Some(Job::Open(next));
+        }
+        while let Some(&task) = self.ready.first() {
+            if task.batch > latest {
+                return None;
+            }
+            self.ready.remove(&task);
+            if let Some(column) = self.column(&task).and_then(|column| column.column.take()) {
+                return Some(Job::Decode(task, column));
+            }
+        }
+        None
+    }
+
+    /// The column of a task, unless its row group was given out.
+    fn column(&mut self, task: &Task) -> Option<&mut OpenColumn> {
+        let index = task.row_group.checked_sub(self.front)?;
+        self.open.get_mut(index)?.columns.get_mut(task.column)
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // A panic is handed over before a lock can be poisoned by it.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The life of a worker.
+    fn work(&self) {
+        let mut state = self.lock();
+        while !state.stop {
+            if let Some(job) = state.job(&self.plan) {
+                drop(state);
+                let outcome = catch_unwind(AssertUnwindSafe(|| self.run(job)));
+                state = self.lock();
+                if let Err(panic) = outcome {
+                    state.panic = Some(panic);
+                    self.delivered.notify_all();
+                    return;
+                }
+            } else {
+                state = self
+                    .work
+                    .wait(state)
+                    .unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+    }
+
+    fn run(&self, job: Job) {
+        match job {
+            Job::Decode(task, mut column) => {
+                let piece = next_piece(&mut column, &*self.source);
+                self.deliver(task, column, piece);
+            }
+            Job::Open(index) => {
+                let columns = self.plan.open(index);
+                self.opened(index, columns);
+            }
+        }
+    }
+
+    fn deliver(&self, task: Task, column: Column, piece: Result<Option<Piece>>) {
+        let mut state = self.lock();
+        let row_group = task.row_group.checked_sub(state.front);
+        let Some(row_group) = row_group.and_then(|index| state.open.get_mut(index)) else {
+            return;
+        };
+        let first_batch = row_group.first_batch;
+        let Some(slot) = row_group.columns.get_mut(task.column) else {
+            return;
+        };
+        if matches!(piece, Ok(Some(_))) {
+            slot.column = Some(column);
+        }
+        slot.pieces.push_back(piece);
+        if let Some(batch) = next_batch_of(slot, first_batch) {
+            state.ready.insert(Task { batch, ..task });
+            self.work.notify_one();
+        }
+        drop(state);
+        self.delivered.notify_one();
+    }
+
+    fn opened(&self, index: usize, columns: Result<Vec<Column>>) {
+        let mut state = self.lock();
+        state.opening = false;
+        match columns {
+            Err(error) => state.open_error = Some(error),
+            Ok(columns) => {
+                let first_batch = state
+                    .open
+                    .back()
+                    .map_or(state.due, |row_group| row_group.end_batch);
+                let rows_left = self
+                    .plan
+                    .row_groups()
+                    .get(index)
+                    .map_or(0, |g| g.num_wanted());
+                let batch_rows = columns
+                    .first()
+                    .map_or(1, |column| column.batch_rows() as u64);
+                let end_batch = first_batch + rows_left.div_ceil(batch_rows);
+                for column in 0..columns.len() {
+                    state.ready.insert(Task {
+                        batch: first_batch,
+                        column,
+                        row_group: index,
+                    });
+                }
+                let columns = columns
+                    .into_iter()
+                    .map(|column| OpenColumn {
+                        column: Some(column),
+                        pieces: VecDeque::new(),
+                    })
+                    .collect();
+                state.open.push_back(OpenRowGroup {
+                    columns,
+                    rows_left,
+                    batch_rows,
+                    first_batch,
+                    end_batch,
+                });
+            }
+        }
+        drop(state);
+        self.work.notify_all();
+        self.delivered.notify_one();
+    }
+
+    /// Counts rows that were given out, and makes way for the pieces behind them.
+    fn give_out(&self, rows: u64) {
+        let mut state = self.lock();
+        let Some(row_group) = state.open.front_mut() else {
+            return;
+        };
+        row_group.rows_left = row_group.rows_left.saturating_sub(rows);
+        if row_group.rows_left == 0 {
+            let end = row_group.end_batch;
+            state.open.pop_front();
+            state.front += 1;
+            state.due = end;
+        } else {
+            let batches_left = row_group.rows_left.div_ceil(row_group.batch_rows);
+            state.due = row_group.end_batch - batches_left;
+        }
+        drop(state);
+        self.work.notify_all();
+    }
+}
