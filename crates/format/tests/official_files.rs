@@ -1,6 +1,6 @@
 //! The footers, indexes and page headers of the official test files.
 //!
-//! `PARQUET_TEST_DATA` is a checkout of apache/parquet-testing; without it these tests say on
+//! `PARQUET_TEST_DATA` is the `data` folder of apache/parquet-testing; without it these tests say on
 //! standard error that they were skipped.
 
 #![allow(missing_docs, unreachable_pub, reason = "a test")]
@@ -27,9 +27,10 @@ use herringbone_format::{
 };
 
 fn test_data() -> Option<PathBuf> {
-    let data = std::env::var_os("PARQUET_TEST_DATA").map(PathBuf::from);
+    // `bad_data` and others lie beside the folder that the variable names.
+    let data = std::env::var_os("PARQUET_TEST_DATA").map(|data| PathBuf::from(data).join(".."));
     if data.is_none() {
-        eprintln!("SKIPPED: set PARQUET_TEST_DATA to a checkout of apache/parquet-testing");
+        eprintln!("SKIPPED: set PARQUET_TEST_DATA to the `data` folder of apache/parquet-testing");
     }
     data
 }

@@ -97,9 +97,24 @@ impl ParquetFile {
     /// Argument where the options name what the file does not have; Corrupt where row counts make
     /// no sense.
     pub fn read(&self, options: ReadOptions) -> Result<Reader> {
-        let length = self.source.len();
-        let plan = ReadPlan::new(self.metadata.clone(), &self.schema, length, &options)?;
-        Ok(Reader::new(Arc::new(plan), self.source.clone()))
+        Ok(Reader::new(
+            Arc::new(self.plan(&options)?),
+            self.source.clone(),
+        ))
+    }
+
+    /// What a read comes to, for drivers of one's own such as
+    /// [`PushDecoder`](herringbone_core::read::PushDecoder).
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn plan(&self, options: &ReadOptions) -> Result<ReadPlan> {
+        ReadPlan::new(
+            self.metadata.clone(),
+            &self.schema,
+            self.source.len(),
+            options,
+        )
     }
 
     /// The pages of a column chunk, without their values. `leaf` counts the leaves of the schema.

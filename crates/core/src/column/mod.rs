@@ -127,7 +127,7 @@ impl Column {
             ))));
         }
         let array = leaf_array(&plan.leaf_type).map_err(locate)?;
-        let pages = PageReader::new(chunk).map_err(locate)?;
+        let pages = PageReader::new(chunk);
         Ok(Self {
             row_group,
             num_rows,

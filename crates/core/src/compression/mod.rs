@@ -33,6 +33,8 @@ mod zstd;
 #[cfg(test)]
 mod tests;
 
+use std::cell::RefCell;
+
 use herringbone_format::{CompressionCodec, Error, Result};
 
 /// One codec, with the scratch memory that it keeps between pages.
@@ -44,6 +46,34 @@ trait Codec: Send {
     /// Corrupt: `input` breaks the codec's format, ends early, or holds more than `output.len()`
     /// plain bytes.
     fn decompress(&mut self, input: &[u8], output: &mut [u8]) -> Result<usize>;
+}
+
+thread_local! {
+    /// The decompressors of this thread, one a codec at most.
+    static DECOMPRESSORS: RefCell<Vec<Decompressor>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Decompresses a page with the thread's decompressor for `codec`, which is made when it is first
+/// needed: there are far fewer threads than open column chunks.
+///
+/// # Errors
+///
+/// Those of [`Decompressor::new`] and [`Decompressor::decompress`].
+pub fn decompress(codec: CompressionCodec, input: &[u8], output: &mut [u8]) -> Result<()> {
+    DECOMPRESSORS.with_borrow_mut(|decompressors| {
+        let known = decompressors.iter().position(|known| known.codec == codec);
+        let index = match known {
+            Some(index) => index,
+            None => {
+                decompressors.push(Decompressor::new(codec)?);
+                decompressors.len() - 1
+            }
+        };
+        match decompressors.get_mut(index) {
+            Some(decompressor) => decompressor.decompress(input, output),
+            None => Err(absent(codec)),
+        }
+    })
 }
 
 /// Decompresses pages of one codec. Keep it for many pages: contexts are allocated once.

@@ -18,7 +18,7 @@ use herringbone_format::{
 use super::chunk_bytes::{ChunkBytes, Step};
 use super::data_page::{split_levels_v1, split_levels_v2};
 use super::{DataPage, Page};
-use crate::compression::Decompressor;
+use crate::compression::decompress;
 
 /// Old writers left the dictionary page's header out of `total_compressed_size`; a chunk may
 /// therefore go on this many bytes behind its declared end (PARQUET-816).
@@ -67,7 +67,6 @@ pub(crate) struct PageReaderOptions {
 pub(crate) struct PageReader {
     options: PageReaderOptions,
     bytes: ChunkBytes,
-    decompressor: Decompressor,
     /// File offset of the next page header or, with `header` present, of its body.
     position: u64,
     header: Option<PageHeader>,
@@ -82,10 +81,9 @@ pub(crate) struct PageReader {
 }
 
 impl PageReader {
-    pub(crate) fn new(options: PageReaderOptions) -> Result<Self> {
-        Ok(Self {
+    pub(crate) fn new(options: PageReaderOptions) -> Self {
+        Self {
             bytes: ChunkBytes::new(options.chunk.clone()),
-            decompressor: Decompressor::new(options.codec)?,
             position: options.chunk.start,
             header: None,
             ordinal: 0,
@@ -93,7 +91,7 @@ impl PageReader {
             largest_page: 0,
             bodies: [None, None],
             options,
-        })
+        }
     }
 
     /// Hands in bytes of the file that start at `offset`.
@@ -379,7 +377,7 @@ impl PageReader {
             return Ok(Buffer::default());
         }
         let mut output = self.spare_body(plain);
-        self.decompressor.decompress(&body, &mut output)?;
+        decompress(self.options.codec, &body, &mut output)?;
         let output = Buffer::from_vec(output);
         self.bodies.rotate_right(1);
         self.bodies[0] = Some(output.clone());
