@@ -20,6 +20,10 @@ mod options;
 mod node;
 mod leaf_type;
 mod nested;
+mod hint;
+mod path;
+mod dictionary;
+mod projection;
 mod mapping;
 
 pub use mapping::{ArrowMapping, to_arrow};

@@ -120,6 +120,30 @@ impl Node {
         self.field = Arc::new(field);
     }
 
+    /// Makes the data type that of the fields below again, after one of them changed; the kind of
+    /// list stays.
+    pub(crate) fn rebuild_data_type(&mut self) {
+        let data_type = match (&self.kind, self.field.data_type()) {
+            (NodeKind::Leaf { .. }, _) => return,
+            (NodeKind::Struct(fields), _) => DataType::Struct(fields_of(fields)),
+            (NodeKind::Map { entries, .. }, old) => {
+                let sorted = matches!(old, DataType::Map(_, true));
+                DataType::Map(entries.field.clone(), sorted)
+            }
+            (NodeKind::List { child, .. }, old) => {
+                let child = child.field.clone();
+                match old {
+                    DataType::LargeList(_) => DataType::LargeList(child),
+                    DataType::ListView(_) => DataType::ListView(child),
+                    DataType::LargeListView(_) => DataType::LargeListView(child),
+                    DataType::FixedSizeList(_, size) => DataType::FixedSizeList(child, *size),
+                    _ => DataType::List(child),
+                }
+            }
+        };
+        self.set_data_type(data_type);
+    }
+
     /// The same field with another name.
     pub(crate) fn set_name(&mut self, name: &str) {
         if self.field.name() != name {

@@ -82,7 +82,6 @@ pub struct Leaf {
 pub struct ParquetSchema {
     nodes: Arc<[SchemaNode]>,
     leaves: Arc<[Leaf]>,
-    limits: Limits,
 }
 
 impl ParquetSchema {
@@ -124,7 +123,7 @@ impl ParquetSchema {
         for element in elements {
             tree.push(element, limits)?;
         }
-        tree.finish(limits)
+        tree.finish()
     }
 
     /// All nodes, depth first; the root is the first.
@@ -186,11 +185,6 @@ impl ParquetSchema {
         let end = self.nodes[node].end;
         std::iter::successors(Some(node + 1), |&child| Some(self.nodes[child].end))
             .take_while(move |&child| child < end)
-    }
-
-    /// The limits that the schema was checked against.
-    pub(crate) fn limits(&self) -> &Limits {
-        &self.limits
     }
 }
 
@@ -289,7 +283,7 @@ impl Tree {
         }
     }
 
-    fn finish(self, limits: &Limits) -> Result<ParquetSchema> {
+    fn finish(self) -> Result<ParquetSchema> {
         if self.nodes.is_empty() {
             return Err(Error::corrupt("the file has no schema"));
         }
@@ -302,7 +296,6 @@ impl Tree {
         Ok(ParquetSchema {
             nodes: self.nodes.into(),
             leaves: self.leaves.into(),
-            limits: limits.clone(),
         })
     }
 }

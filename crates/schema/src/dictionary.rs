@@ -1,0 +1,116 @@
+//! Which columns come out as dictionary arrays.
+
+use std::collections::HashMap;
+
+use herringbone_arrow::schema::DataType;
+use herringbone_format::Result;
+
+use crate::path::Paths;
+use crate::{ByteLayout, DictionaryOutput, Node, NodeKind, ParquetSchema, SchemaOptions};
+
+/// The columns that become dictionary arrays, and the types of their keys.
+pub(crate) struct Dictionaries<'a> {
+    options: &'a SchemaOptions,
+    /// By leaf: the key type that the file's Arrow schema asks for.
+    keys: HashMap<usize, DataType>,
+    /// By leaf: chosen by name; empty unless columns are chosen so.
+    chosen: Vec<bool>,
+}
+
+impl<'a> Dictionaries<'a> {
+    /// Finds the columns that the options name.
+    ///
+    /// # Errors
+    ///
+    /// Argument when a path is not there.
+    pub(crate) fn new(
+        schema: &ParquetSchema,
+        wrappers: &[bool],
+        options: &'a SchemaOptions,
+        keys: HashMap<usize, DataType>,
+    ) -> Result<Self> {
+        let mut chosen = Vec::new();
+        if let DictionaryOutput::Columns(columns) = &options.dictionary {
+            chosen = vec![false; schema.leaves().len()];
+            let paths = Paths::new(schema, wrappers);
+            for parts in columns {
+                let node = &schema.nodes()[paths.find(parts)?];
+                chosen[node.leaves.clone()].fill(true);
+            }
+        }
+        Ok(Self {
+            options,
+            keys,
+            chosen,
+        })
+    }
+
+    /// Whether no column becomes a dictionary array.
+    pub(crate) fn is_empty(&self) -> bool {
+        match self.options.dictionary {
+            DictionaryOutput::Never => true,
+            DictionaryOutput::Hinted => self.keys.is_empty(),
+            DictionaryOutput::Always | DictionaryOutput::Columns(_) => false,
+        }
+    }
+
+    /// Changes the types of the columns below the nodes.
+    pub(crate) fn apply(&self, nodes: &mut [Node]) {
+        for node in nodes {
+            self.apply_to(node);
+        }
+    }
+
+    fn apply_to(&self, node: &mut Node) {
+        match &mut node.kind {
+            NodeKind::Leaf { leaf, .. } => {
+                let leaf = *leaf;
+                let value = node.field.data_type();
+                if self.wanted(leaf, value) {
+                    let key = self.keys.get(&leaf).cloned().unwrap_or(DataType::Int32);
+                    let value = self.value_type(value);
+                    node.set_data_type(DataType::Dictionary(Box::new(key), Box::new(value)));
+                }
+                return;
+            }
+            NodeKind::Struct(fields) => self.apply(fields),
+            NodeKind::List { child, .. } => self.apply_to(child),
+            NodeKind::Map { entries, .. } => self.apply_to(entries),
+        }
+        node.rebuild_data_type();
+    }
+
+    fn wanted(&self, leaf: usize, value: &DataType) -> bool {
+        let hinted = self.keys.contains_key(&leaf);
+        match &self.options.dictionary {
+            DictionaryOutput::Never => false,
+            DictionaryOutput::Hinted => hinted,
+            DictionaryOutput::Always => hinted || is_bytes(value),
+            DictionaryOutput::Columns(_) => {
+                self.chosen.get(leaf).copied().unwrap_or(false) && (hinted || is_bytes(value))
+            }
+        }
+    }
+
+    /// Each value lies in a dictionary once: views, where the caller asked for them, save nothing
+    /// there, and fewer libraries read them.
+    fn value_type(&self, value: &DataType) -> DataType {
+        match (self.options.strings, value) {
+            (ByteLayout::Views, DataType::Utf8View) => DataType::Utf8,
+            (ByteLayout::Views, DataType::BinaryView) => DataType::Binary,
+            _ => value.clone(),
+        }
+    }
+}
+
+fn is_bytes(data_type: &DataType) -> bool {
+    matches!(
+        data_type,
+        DataType::Utf8
+            | DataType::LargeUtf8
+            | DataType::Utf8View
+            | DataType::Binary
+            | DataType::LargeBinary
+            | DataType::BinaryView
+    )
+}

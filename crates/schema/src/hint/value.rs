@@ -1,0 +1,101 @@
+//! Whether the values of a column can be read as a hint says.
+
+use std::sync::Arc;
+
+use herringbone_arrow::schema::{DataType, TimeUnit};
+use herringbone_format::Type;
+
+use crate::{ByteLayout, Conversion, SchemaOptions};
+
+/// The type that a column takes: the hint's, something between, or the file's where the hint says
+/// nothing of use. None when the two contradict each other.
+///
+/// `file` is the type that the file alone gives the column, under the same options.
+pub(super) fn restored(
+    file: &DataType,
+    hint: &DataType,
+    physical: Type,
+    options: &SchemaOptions,
+) -> Option<(DataType, Conversion)> {
+    use DataType as T;
+    let same = |data_type: &DataType| Some((data_type.clone(), Conversion::Identity));
+    match (file, hint) {
+        _ if file == hint => same(file),
+        (T::Utf8 | T::LargeUtf8 | T::Utf8View, T::Utf8 | T::LargeUtf8 | T::Utf8View)
+        | (
+            T::Binary | T::LargeBinary | T::BinaryView,
+            T::Binary | T::LargeBinary | T::BinaryView,
+        ) => match options.strings {
+            ByteLayout::Offsets => same(hint),
+            ByteLayout::LargeOffsets | ByteLayout::Views => same(file),
+        },
+        (T::Timestamp(..), T::Timestamp(..)) => timestamp(file, hint, physical, options),
+        // Writers store what Parquet has no type for as plain integers.
+        (T::Int64, T::Timestamp(..) | T::Duration(_) | T::Time64(_) | T::Date64)
+        | (T::Int32, T::Time32(_) | T::Date32) => same(hint),
+        (T::Time32(TimeUnit::Millisecond), T::Time32(TimeUnit::Second)) => {
+            Some((hint.clone(), Conversion::MillisToSeconds))
+        }
+        (T::Date32, T::Date64) => Some((T::Date64, Conversion::DaysToMillis)),
+        _ => {
+            let (_, precision, scale) = decimal(file)?;
+            let (max_precision, hint_precision, hint_scale) = decimal(hint)?;
+            if (precision, scale) != (hint_precision, hint_scale) {
+                None
+            } else if options.smallest_decimals || precision > max_precision {
+                same(file)
+            } else {
+                same(hint)
+            }
+        }
+    }
+}
+
+/// The digits that the width can hold, precision and scale.
+fn decimal(data_type: &DataType) -> Option<(u8, u8, i8)> {
+    match *data_type {
+        DataType::Decimal32(precision, scale) => Some((9, precision, scale)),
+        DataType::Decimal64(precision, scale) => Some((18, precision, scale)),
+        DataType::Decimal128(precision, scale) => Some((38, precision, scale)),
+        DataType::Decimal256(precision, scale) => Some((76, precision, scale)),
+        _ => None,
+    }
+}
+
+/// The file knows the unit and whether values are instants; the hint knows the name of the zone,
+/// and seconds, which Parquet stores as milliseconds.
+fn timestamp(
+    file: &DataType,
+    hint: &DataType,
+    physical: Type,
+    options: &SchemaOptions,
+) -> Option<(DataType, Conversion)> {
+    let (DataType::Timestamp(unit, zone), DataType::Timestamp(hint_unit, hint_zone)) = (file, hint)
+    else {
+        return None;
+    };
+    if physical == Type::Int96 {
+        // INT96 has neither unit nor zone of its own.
+        let unit = match options.int96_unit {
+            TimeUnit::Nanosecond => *hint_unit,
+            chosen => chosen,
+        };
+        return Some((
+            DataType::Timestamp(unit, hint_zone.clone()),
+            Conversion::Identity,
+        ));
+    }
+    let zone: Option<Arc<str>> = match (zone, hint_zone) {
+        (Some(_), Some(named)) => Some(named.clone()),
+        (zone, None) => zone.clone(),
+        // The file says that these are no instants.
+        (None, Some(_)) => return None,
+    };
+    Some(match (unit, hint_unit) {
+        (TimeUnit::Millisecond, TimeUnit::Second) if physical == Type::Int64 => (
+            DataType::Timestamp(TimeUnit::Second, zone),
+            Conversion::MillisToSeconds,
+        ),
+        _ => (DataType::Timestamp(*unit, zone), Conversion::Identity),
+    })
+}

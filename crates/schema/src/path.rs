@@ -1,0 +1,183 @@
+//! Finds nodes by name.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use herringbone_format::{Error, Result};
+
+use crate::ParquetSchema;
+
+/// Looks up paths in the schema of a file.
+pub(crate) struct Paths<'a> {
+    schema: &'a ParquetSchema,
+    /// By node: it may be left out of a path.
+    wrappers: &'a [bool],
+    top: HashMap<&'a str, Vec<usize>>,
+}
+
+impl<'a> Paths<'a> {
+    pub(crate) fn new(schema: &'a ParquetSchema, wrappers: &'a [bool]) -> Self {
+        let mut top: HashMap<&str, Vec<usize>> = HashMap::new();
+        for node in schema.children(0) {
+            top.entry(name(schema, node)).or_default().push(node);
+        }
+        Self {
+            schema,
+            wrappers,
+            top,
+        }
+    }
+
+    /// The node at a path. Of several ways to read the path, the one that leaves out the fewest
+    /// wrappers counts.
+    ///
+    /// # Errors
+    ///
+    /// Argument when nothing is there, or more than one node.
+    pub(crate) fn find<S: AsRef<str>>(&self, parts: &[S]) -> Result<usize> {
+        let parts: Vec<&str> = parts.iter().map(AsRef::as_ref).collect();
+        match *self.search(&parts) {
+            [node] => Ok(node),
+            [] => Err(self.unknown(&parts)),
+            ref nodes => Err(Error::argument(format!(
+                "{} columns are called `{}`; choose among them by leaf index",
+                nodes.len(),
+                parts.join(".")
+            ))),
+        }
+    }
+
+    /// All nodes that a path may mean at the least number of wrappers left out.
+    ///
+    /// Breadth first by that number; each pair of a node and the parts that lead to it is looked at
+    /// once, so that names that repeat on the way down do not multiply the work.
+    fn search(&self, parts: &[&str]) -> Vec<usize> {
+        let mut found = Vec::new();
+        let Some((first, _)) = parts.split_first() else {
+            return found;
+        };
+        let mut found_at = usize::MAX;
+        let mut seen = HashSet::new();
+        let mut queue: VecDeque<(usize, usize, usize)> = self
+            .top
+            .get(first)
+            .into_iter()
+            .flatten()
+            .map(|&node| (0, node, 1))
+            .collect();
+        while let Some((left_out, node, used)) = queue.pop_front() {
+            if left_out > found_at {
+                break;
+            }
+            if !seen.insert((node, used)) {
+                continue;
+            }
+            let Some(part) = parts.get(used) else {
+                found_at = left_out;
+                found.push(node);
+                continue;
+            };
+            for child in self.schema.children(node) {
+                if name(self.schema, child) == *part {
+                    queue.push_front((left_out, child, used + 1));
+                }
+                if self.wrappers[child] {
+                    queue.push_back((left_out + 1, child, used));
+                }
+            }
+        }
+        found
+    }
+
+    #[cold]
+    fn unknown(&self, parts: &[&str]) -> Error {
+        let Some(used) = (0..parts.len())
+            .rev()
+            .find(|&used| used == 0 || !self.search(&parts[..used]).is_empty())
+        else {
+            return Error::argument("a column path without parts");
+        };
+        let group = self.search(&parts[..used]).first().copied().unwrap_or(0);
+        let prefix = parts[..used]
+            .iter()
+            .map(|part| format!("{part}."))
+            .collect::<String>();
+        let close: Vec<String> = close_to(parts[used], &self.names_in(group))
+            .into_iter()
+            .map(|name| format!("`{prefix}{name}`"))
+            .collect();
+        let path = parts.join(".");
+        Error::argument(match close.as_slice() {
+            [] => format!("there is no column `{path}`"),
+            close => format!(
+                "there is no column `{path}`; did you mean {}?",
+                close.join(", ")
+            ),
+        })
+    }
+
+    /// The names of a group's fields, as a path would go on.
+    fn names_in(&self, group: usize) -> Vec<&'a str> {
+        /// Enough to find a typing mistake in.
+        const MAX_NAMES: usize = 100_000;
+        let mut names = Vec::new();
+        let mut groups = vec![group];
+        while let Some(group) = groups.pop() {
+            for child in self.schema.children(group) {
+                if names.len() == MAX_NAMES {
+                    return names;
+                }
+                if self.wrappers[child] {
+                    groups.push(child);
+                } else {
+                    names.push(name(self.schema, child));
+                }
+            }
+        }
+        names
+    }
+}
+
+fn name(schema: &ParquetSchema, node: usize) -> &str {
+    &schema.nodes()[node].element.name
+}
+
+/// Up to three of `names` that are likely to be meant by `wanted`, the likeliest first.
+fn close_to<'a>(wanted: &str, names: &[&'a str]) -> Vec<&'a str> {
+    /// Longer names are compared by case only.
+    const MAX_CHARS: usize = 100;
+    let lower = wanted.to_lowercase();
+    let allowed = (lower.chars().count() / 3).max(1);
+    let mut close: Vec<(usize, &str)> = names
+        .iter()
+        .filter_map(|&name| {
+            let candidate = name.to_lowercase();
+            if candidate == lower {
+                return Some((0, name));
+            }
+            let longest = candidate.len().max(lower.len());
+            let distance = (longest <= MAX_CHARS).then(|| edit_distance(&lower, &candidate))?;
+            (distance <= allowed).then_some((distance, name))
+        })
+        .collect();
+    close.sort_by_key(|&(distance, _)| distance);
+    close.dedup();
+    close.into_iter().take(3).map(|(_, name)| name).collect()
+}
+
+/// How many characters must be added, taken away or changed to turn one text into the other.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut diagonal = i;
+        let mut left = i + 1;
+        row[0] = left;
+        for (to, above) in b.iter().zip(&mut row[1..]) {
+            let changed = diagonal + usize::from(from != *to);
+            diagonal = *above;
+            left = changed.min(diagonal + 1).min(left + 1);
+            *above = left;
+        }
+    }
+    row[b.len()]
+}

@@ -1,0 +1,172 @@
+//! Part of the fields of a file.
+//!
+//! A request is first turned into marks on the nodes of the Parquet schema: a chosen field marks the
+//! whole subtree below it. Then the tree of Arrow fields is pruned to what is marked.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use herringbone_arrow::schema::Field;
+use herringbone_format::{Error, Result};
+
+use crate::mapping::Origin;
+use crate::nested::list_type;
+use crate::path::Paths;
+use crate::{ListLayout, Node, NodeKind, Projection};
+
+/// By node of the Parquet schema: whether it is part of the projection. None for all of them.
+pub(crate) fn marks(origin: &Origin, projection: &Projection) -> Result<Option<Vec<bool>>> {
+    let schema = &origin.schema;
+    let nodes = schema.nodes();
+    let mut marks = vec![false; nodes.len()];
+    let mut mark = |node: usize| marks[node..nodes[node].end].fill(true);
+    match projection {
+        Projection::All => return Ok(None),
+        Projection::Names(names) => {
+            let paths = Paths::new(schema, &origin.wrappers);
+            for name in names {
+                mark(paths.find(&[name])?);
+            }
+        }
+        Projection::Paths(columns) => {
+            let paths = Paths::new(schema, &origin.wrappers);
+            for parts in columns {
+                mark(paths.find(parts)?);
+            }
+        }
+        Projection::Leaves(leaves) => {
+            for &leaf in leaves {
+                let Some(leaf) = schema.leaves().get(leaf) else {
+                    return Err(Error::argument(format!(
+                        "there is no leaf {leaf}: the file has {} columns",
+                        schema.leaves().len()
+                    )));
+                };
+                mark(leaf.node);
+            }
+        }
+        Projection::FieldIds(ids) => {
+            let by_id = field_ids(origin);
+            for id in ids {
+                match by_id.get(id).map(Vec::as_slice) {
+                    Some(&[node]) => mark(node),
+                    Some(several) => {
+                        return Err(Error::argument(format!(
+                            "{} columns have the field id {id}; choose among them by leaf index",
+                            several.len()
+                        )));
+                    }
+                    None => {
+                        return Err(Error::argument(format!("no column has the field id {id}")));
+                    }
+                }
+            }
+        }
+    }
+    Ok(Some(marks))
+}
+
+fn field_ids(origin: &Origin) -> HashMap<i32, Vec<usize>> {
+    let mut by_id: HashMap<i32, Vec<usize>> = HashMap::new();
+    for (ordinal, node) in origin.schema.nodes().iter().enumerate().skip(1) {
+        if let Some(id) = node.element.field_id {
+            by_id.entry(id).or_default().push(ordinal);
+        }
+    }
+    by_id
+}
+
+/// What is left of a field; None when nothing is.
+pub(crate) fn prune(node: &Node, marks: &[bool], lists: ListLayout) -> Option<Node> {
+    let kind = match &node.kind {
+        NodeKind::Leaf { .. } => return marks[node.schema_node].then(|| node.clone()),
+        NodeKind::Struct(fields) if fields.is_empty() => {
+            return marks[node.schema_node].then(|| node.clone());
+        }
+        NodeKind::Struct(fields) => {
+            let fields: Vec<Node> = fields
+                .iter()
+                .filter_map(|field| prune(field, marks, lists))
+                .collect();
+            if fields.is_empty() {
+                return None;
+            }
+            NodeKind::Struct(fields)
+        }
+        NodeKind::List {
+            rep_level,
+            element_def,
+            child,
+        } => {
+            let child = prune(child, marks, lists)?;
+            // Without a column there is nothing to tell the length of a list from.
+            child.first_leaf()?;
+            NodeKind::List {
+                rep_level: *rep_level,
+                element_def: *element_def,
+                child: Box::new(child),
+            }
+        }
+        NodeKind::Map { .. } => return prune_map(node, marks, lists),
+    };
+    Some(rebuilt(node, kind))
+}
+
+/// A map keeps its keys as long as any part of its values is left; its keys alone are a list.
+fn prune_map(node: &Node, marks: &[bool], lists: ListLayout) -> Option<Node> {
+    let NodeKind::Map {
+        rep_level,
+        element_def,
+        entries,
+    } = &node.kind
+    else {
+        return None;
+    };
+    let NodeKind::Struct(fields) = &entries.kind else {
+        return None;
+    };
+    let [key, value] = fields.as_slice() else {
+        return None;
+    };
+    let pruned = match prune(value, marks, lists) {
+        Some(value) => {
+            let entries = rebuilt(entries, NodeKind::Struct(vec![key.clone(), value]));
+            let kind = NodeKind::Map {
+                rep_level: *rep_level,
+                element_def: *element_def,
+                entries: Box::new(entries),
+            };
+            rebuilt(node, kind)
+        }
+        None => {
+            let mut key = prune(key, marks, lists)?;
+            // Outside of a map, keys that the file calls OPTIONAL may be null.
+            if key.nullable {
+                key.field = Arc::new(Field::clone(&key.field).with_nullable(true));
+            }
+            let data_type = list_type(lists, key.field.clone());
+            let kind = NodeKind::List {
+                rep_level: *rep_level,
+                element_def: *element_def,
+                child: Box::new(key),
+            };
+            let mut list = Node {
+                kind,
+                ..node.clone()
+            };
+            list.set_data_type(data_type);
+            list
+        }
+    };
+    pruned.first_leaf().map(|_| pruned)
+}
+
+/// The node with other fields below it.
+fn rebuilt(node: &Node, kind: NodeKind) -> Node {
+    let mut node = Node {
+        kind,
+        ..node.clone()
+    };
+    node.rebuild_data_type();
+    node
+}
