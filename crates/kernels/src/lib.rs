@@ -22,3 +22,8 @@ pub mod alp;
 pub mod decimal;
 pub mod int96;
 pub mod interval;
+mod over_copy;
+pub mod utf8;
+pub mod bytes;
+pub mod views;
+pub mod keys;

@@ -1,0 +1,234 @@
+//! A dictionary page of byte arrays, and values looked up in it.
+//!
+//! The page's values are copied once into one dense block with slack behind it, so that a look-up is one
+//! load of `(start, length)` and one wide copy, and so that the last entry needs no special case.
+
+use herringbone_arrow::array::OffsetSizeTrait;
+
+use super::plain::value_at;
+use super::{ByteBuilder, ENDS_EARLY, OVERFLOW};
+use crate::hybrid::HybridDecoder;
+use crate::over_copy::{SLACK, over_copy};
+use crate::{Malformed, utf8};
+
+/// Values looked up at once: their entries stay in the first-level cache.
+const BLOCK: usize = 1024;
+
+/// Where an entry lies in the data of its dictionary: start in the low, length in the high half.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Entry(u64);
+
+impl Entry {
+    #[inline(always)]
+    fn start(self) -> usize {
+        self.0 as u32 as usize
+    }
+
+    #[inline(always)]
+    fn length(self) -> usize {
+        (self.0 >> 32) as usize
+    }
+}
+
+/// The entries of a dictionary page of byte arrays.
+///
+/// Invariants: each entry lies in `data` with [`SLACK`] bytes behind it; with `utf8` each is valid UTF-8.
+#[derive(Debug, Clone, Default)]
+pub struct ByteDictionary {
+    entries: Vec<Entry>,
+    data: Vec<u8>,
+    longest: usize,
+    utf8: bool,
+}
+
+impl ByteDictionary {
+    /// Reads `n` PLAIN byte arrays; as strings with `utf8`.
+    ///
+    /// **Errors**: values that end early, invalid UTF-8, more than `u32::MAX` bytes.
+    pub fn plain(page: &[u8], n: usize, utf8: bool) -> Result<Self, Malformed> {
+        let Some(bytes) = n.checked_mul(4).and_then(|all| page.len().checked_sub(all)) else {
+            return Err(ENDS_EARLY);
+        };
+        let mut dictionary = Self::with_capacity(n, bytes, utf8)?;
+        let mut at = 0;
+        for _ in 0..n {
+            let value = value_at(page, at).ok_or(ENDS_EARLY)?;
+            dictionary.push(value);
+            at += 4 + value.len();
+        }
+        if utf8 && !page.get(..at).is_some_and(utf8::is_valid_plain) {
+            return Err(utf8::INVALID);
+        }
+        Ok(dictionary.sealed())
+    }
+
+    /// Reads `n` values of `width` bytes each; as strings with `utf8`.
+    ///
+    /// **Errors**: values that end early, invalid UTF-8, more than `u32::MAX` bytes.
+    pub fn fixed(page: &[u8], width: usize, n: usize, utf8: bool) -> Result<Self, Malformed> {
+        let bytes = n.checked_mul(width).and_then(|total| page.get(..total));
+        let bytes = bytes.filter(|_| width > 0).ok_or(ENDS_EARLY)?;
+        let mut dictionary = Self::with_capacity(n, bytes.len(), utf8)?;
+        for value in bytes.chunks_exact(width) {
+            if utf8 && !utf8::is_valid(value) {
+                return Err(utf8::INVALID);
+            }
+            dictionary.push(value);
+        }
+        Ok(dictionary.sealed())
+    }
+
+    /// Entries.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there are no entries.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Bytes of the longest entry.
+    #[must_use]
+    pub fn longest(&self) -> usize {
+        self.longest
+    }
+
+    /// Bytes of entry `index`, if there is one.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<&[u8]> {
+        let entry = self.entries.get(index)?;
+        self.data.get(entry.start()..)?.get(..entry.length())
+    }
+
+    /// How many of the next `n` values of `runs` fit into `budget` bytes.
+    ///
+    /// **Errors**: runs that end early, or an index that is no entry, before the budget does.
+    pub fn fit(
+        &self,
+        indices: &HybridDecoder,
+        runs: &[u8],
+        n: usize,
+        budget: usize,
+    ) -> Result<usize, Malformed> {
+        let (mut indices, mut found) = (indices.clone(), Vec::new());
+        let (mut fitting, mut left) = (0, budget);
+        while fitting < n {
+            found.clear();
+            indices.gather(runs, BLOCK.min(n - fitting), &self.entries, &mut found)?;
+            for entry in &found {
+                let Some(rest) = left.checked_sub(entry.length()) else {
+                    return Ok(fitting);
+                };
+                left = rest;
+                fitting += 1;
+            }
+        }
+        Ok(fitting)
+    }
+
+    fn with_capacity(n: usize, bytes: usize, utf8: bool) -> Result<Self, Malformed> {
+        if u32::try_from(bytes).is_err() {
+            return Err(OVERFLOW);
+        }
+        Ok(Self {
+            entries: Vec::with_capacity(n),
+            data: Vec::with_capacity(bytes + SLACK),
+            longest: 0,
+            utf8,
+        })
+    }
+
+    /// Adds an entry; the sum of all fits into 32 bits (see [`Self::with_capacity`]).
+    fn push(&mut self, value: &[u8]) {
+        let (start, length) = (self.data.len() as u64, value.len() as u64);
+        self.entries.push(Entry(length << 32 | start));
+        self.data.extend_from_slice(value);
+        self.longest = self.longest.max(value.len());
+    }
+
+    /// Puts the slack behind the last entry.
+    fn sealed(mut self) -> Self {
+        self.data.resize(self.data.len() + SLACK, 0);
+        self
+    }
+}
+
+impl<O: OffsetSizeTrait> ByteBuilder<O> {
+    /// Appends the entries of `dictionary` at the next `n` `indices` of `runs`.
+    ///
+    /// **Errors**: runs that end early, an index that is no entry, more bytes than the offsets can
+    /// address.
+    pub fn gather(
+        &mut self,
+        dictionary: &ByteDictionary,
+        indices: &mut HybridDecoder,
+        runs: &[u8],
+        n: usize,
+    ) -> Result<(), Malformed> {
+        self.reserve_values(n);
+        let mark = self.mark();
+        let mut found = std::mem::take(&mut self.found);
+        let outcome = self.gather_blocks(dictionary, indices, runs, n, &mut found);
+        self.found = found;
+        // Entries checked once at the dictionary need no second look.
+        self.seal(&mark, dictionary.utf8, outcome)
+    }
+
+    fn gather_blocks(
+        &mut self,
+        dictionary: &ByteDictionary,
+        indices: &mut HybridDecoder,
+        runs: &[u8],
+        n: usize,
+        found: &mut Vec<Entry>,
+    ) -> Result<(), Malformed> {
+        let mut left = n;
+        while left > 0 {
+            let block = left.min(BLOCK);
+            found.clear();
+            indices.gather(runs, block, &dictionary.entries, found)?;
+            self.copy_entries(dictionary, found)?;
+            left -= block;
+        }
+        Ok(())
+    }
+
+    /// Appends `found`, which are entries of `dictionary`.
+    #[inline]
+    fn copy_entries(
+        &mut self,
+        dictionary: &ByteDictionary,
+        found: &[Entry],
+    ) -> Result<(), Malformed> {
+        // At most BLOCK times 2^32 bytes.
+        let total: u64 = found.iter().map(|entry| entry.0 >> 32).sum();
+        let total = usize::try_from(total).map_err(|_| OVERFLOW)?;
+        if total > self.data_room() {
+            return Err(OVERFLOW);
+        }
+        self.data.reserve(total.checked_add(SLACK).ok_or(OVERFLOW)?);
+        self.offsets.reserve(found.len());
+        let source = dictionary.data.as_ptr();
+        let data = self.data.as_mut_ptr();
+        let offsets = self.offsets.as_mut_ptr_range().end;
+        let mut filled = self.data.len();
+        for (i, entry) in found.iter().enumerate() {
+            // SAFETY: `found` holds copies of elements of `dictionary.entries` (nothing else can make
+            // an `Entry`), each with SLACK bytes behind it in the dictionary's data; `filled` and all
+            // lengths still to come plus SLACK are within the capacity reserved above.
+            unsafe { over_copy(source.add(entry.start()), data.add(filled), entry.length()) };
+            filled += entry.length();
+            // SAFETY: the offsets have a capacity for `found.len()` more.
+            unsafe { offsets.add(i).write(O::usize_as(filled)) };
+        }
+        // SAFETY: the bytes up to `filled` were copied, entry by entry.
+        unsafe { self.data.set_len(filled) };
+        // SAFETY: that many offsets were written, rising from the last one to `filled`, which `data_room`
+        // keeps within what an offset can say.
+        unsafe { self.offsets.set_len(self.offsets.len() + found.len()) };
+        Ok(())
+    }
+}

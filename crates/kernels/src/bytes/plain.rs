@@ -1,0 +1,156 @@
+//! PLAIN byte arrays: `length: u32 LE, bytes` one behind the other.
+//!
+//! ```text
+//! 03 00 00 00 'f' 'o' 'o' 00 00 00 00 02 00 00 00 'h' 'i'   →   offsets 0 3 3 5   data foohi
+//! ```
+//!
+//! Where a value starts is known only when the length before it was read, so a page is one chain of
+//! loads, some six cycles a value. Everything else must fit into the shadow of that chain: the bytes
+//! are copied in the same pass, 32 at once ([`over_copy`]), and one comparison a value covers the end of
+//! the page, the end of the buffer and the range of the offsets.
+
+use herringbone_arrow::array::OffsetSizeTrait;
+
+use super::{ByteBuilder, ENDS_EARLY, OVERFLOW};
+use crate::Malformed;
+use crate::over_copy::{SLACK, over_copy};
+
+/// Bytes of the length in front of each value.
+const PREFIX: usize = 4;
+
+impl<O: OffsetSizeTrait> ByteBuilder<O> {
+    /// Appends `n` PLAIN values of `page` from `position` on; returns the position behind them.
+    ///
+    /// **Errors**: values that end early, invalid UTF-8 in a builder of strings, more bytes than the
+    /// offsets can address.
+    pub fn append_plain(
+        &mut self,
+        page: &[u8],
+        position: usize,
+        n: usize,
+    ) -> Result<usize, Malformed> {
+        let section = page.get(position..).ok_or(ENDS_EARLY)?;
+        if n > section.len() / PREFIX {
+            return Err(ENDS_EARLY);
+        }
+        self.reserve_values(n);
+        let mark = self.mark();
+        let outcome = self.copy_plain(page, position, n);
+        self.seal(&mark, false, outcome)
+    }
+
+    fn copy_plain(&mut self, page: &[u8], start: usize, n: usize) -> Result<usize, Malformed> {
+        let mut at = start;
+        let end = self.offsets.len() + n;
+        while self.offsets.len() < end {
+            let left = end - self.offsets.len();
+            at = self.copy_plain_wide(page, at, left);
+            // Here the page or the buffer ends too soon for wide copies, or all is done.
+            let left = end - self.offsets.len();
+            if left > 0 {
+                at = self.copy_plain_one(page, at)?;
+                self.reserve_like(at - start, n, left - 1);
+            }
+        }
+        Ok(at)
+    }
+
+    /// Appends up to `n` values, as long as the slack of wide copies fits into page and buffer.
+    fn copy_plain_wide(&mut self, page: &[u8], start: usize, n: usize) -> usize {
+        // The last places where a value may start in the page and end in the data.
+        let (Some(page_end), Some(data_end)) = (
+            page.len().checked_sub(PREFIX + SLACK),
+            self.data.capacity().checked_sub(SLACK),
+        ) else {
+            return start;
+        };
+        let data_end = data_end.min(Self::max_data());
+        let n = n.min(self.offsets.capacity() - self.offsets.len());
+        let (source, data) = (page.as_ptr(), self.data.as_mut_ptr());
+        let offsets = self.offsets.as_mut_ptr_range().end;
+        let (mut at, mut filled, mut done) = (start, self.data.len(), 0);
+        while done < n && at <= page_end && filled <= data_end {
+            // SAFETY: `at + PREFIX + SLACK <= page.len()`.
+            let prefix = unsafe { source.add(at).cast::<[u8; PREFIX]>().read() };
+            let length = u32::from_le_bytes(prefix) as usize;
+            if length > (page_end - at).min(data_end - filled) {
+                break;
+            }
+            // SAFETY: `at + PREFIX + length + SLACK <= page.len()`, and
+            // `filled + length + SLACK <= data.capacity()`; page and data are different allocations.
+            unsafe { over_copy(source.add(at + PREFIX), data.add(filled), length) };
+            at += PREFIX + length;
+            filled += length;
+            // SAFETY: `done < n`, and the offsets have a capacity for `n` more.
+            unsafe { offsets.add(done).write(O::usize_as(filled)) };
+            done += 1;
+        }
+        // SAFETY: the bytes up to `filled <= capacity` were copied from the page, in order.
+        unsafe { self.data.set_len(filled) };
+        // SAFETY: `done` offsets were written behind the last one, rising up to `filled`, which is
+        // at most `max_data`.
+        unsafe { self.offsets.set_len(self.offsets.len() + done) };
+        at
+    }
+
+    /// Appends one value without any slack.
+    fn copy_plain_one(&mut self, page: &[u8], at: usize) -> Result<usize, Malformed> {
+        let value = value_at(page, at).ok_or(ENDS_EARLY)?;
+        if value.len() > self.data_room() {
+            return Err(OVERFLOW);
+        }
+        self.data.extend_from_slice(value);
+        self.offsets.push(O::usize_as(self.data.len()));
+        Ok(at + PREFIX + value.len())
+    }
+
+    /// Makes room for `left` more values like the `n - left` that took `taken` bytes of the page.
+    fn reserve_like(&mut self, taken: usize, n: usize, left: usize) {
+        let average = taken / (n - left).max(1);
+        // What is there must stay proportional to the bytes seen: the estimate cannot run away.
+        let estimate = average.saturating_mul(left).min(16 * taken + 4096);
+        if self.data.capacity() - self.data.len() < average + 2 * SLACK {
+            self.data.reserve(estimate + 2 * SLACK);
+        }
+    }
+}
+
+/// The PLAIN value whose length starts at `at`.
+pub(crate) fn value_at(page: &[u8], at: usize) -> Option<&[u8]> {
+    let (prefix, rest) = page.get(at..)?.split_first_chunk::<PREFIX>()?;
+    rest.get(..u32::from_le_bytes(*prefix) as usize)
+}
+
+/// The position behind `n` PLAIN values of `page` that start at `position`.
+///
+/// **Errors**: values that end early.
+pub fn skip_plain(page: &[u8], position: usize, n: usize) -> Result<usize, Malformed> {
+    let mut at = position;
+    for _ in 0..n {
+        at += PREFIX + value_at(page, at).ok_or(ENDS_EARLY)?.len();
+    }
+    Ok(at)
+}
+
+/// How many of the `n` PLAIN values from `position` on fit into `budget` bytes, where each value
+/// costs its own bytes and `overhead`.
+///
+/// **Errors**: values that end early, before the budget does.
+pub fn fit_plain(
+    page: &[u8],
+    position: usize,
+    n: usize,
+    overhead: usize,
+    budget: usize,
+) -> Result<usize, Malformed> {
+    let (mut at, mut left) = (position, budget);
+    for fitting in 0..n {
+        let length = value_at(page, at).ok_or(ENDS_EARLY)?.len();
+        let Some(rest) = left.checked_sub(length.saturating_add(overhead)) else {
+            return Ok(fitting);
+        };
+        left = rest;
+        at += PREFIX + length;
+    }
+    Ok(n)
+}

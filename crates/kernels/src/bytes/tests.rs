@@ -1,0 +1,316 @@
+use herringbone_arrow::array::Array;
+use herringbone_arrow::array::cast::AsArray;
+use proptest::prelude::*;
+
+use super::*;
+use crate::hybrid::HybridDecoder;
+
+/// PLAIN bytes of `values`, from the specification: length as 4 bytes little endian, then the bytes.
+pub(crate) fn plain(values: &[Vec<u8>]) -> Vec<u8> {
+    let mut page = Vec::new();
+    for value in values {
+        page.extend((value.len() as u32).to_le_bytes());
+        page.extend_from_slice(value);
+    }
+    page
+}
+
+/// One bit-packed run of `width`-bit indices.
+pub(crate) fn packed_run(indices: &[u32], width: u32) -> Vec<u8> {
+    let groups = indices.len().div_ceil(8);
+    assert!(groups < 64, "one header byte");
+    let mut run = vec![(groups as u8) << 1 | 1];
+    let mut bits = vec![false; groups * 8 * width as usize];
+    for (i, index) in indices.iter().enumerate() {
+        for bit in 0..width as usize {
+            bits[i * width as usize + bit] = index >> bit & 1 == 1;
+        }
+    }
+    run.extend(
+        bits.chunks(8)
+            .map(|byte| (0..8).fold(0u8, |sum, bit| sum | u8::from(byte[bit]) << bit)),
+    );
+    run
+}
+
+/// Prefix and suffix lengths of front coding, and the suffixes.
+pub(crate) fn front_code(values: &[Vec<u8>]) -> (Vec<i32>, Vec<i32>, Vec<u8>) {
+    let (mut prefixes, mut suffixes, mut bytes) = (vec![], vec![], vec![]);
+    let mut previous: &[u8] = &[];
+    for value in values {
+        let shared = previous
+            .iter()
+            .zip(value)
+            .take_while(|(a, b)| a == b)
+            .count();
+        prefixes.push(shared as i32);
+        suffixes.push((value.len() - shared) as i32);
+        bytes.extend_from_slice(&value[shared..]);
+        previous = value;
+    }
+    (prefixes, suffixes, bytes)
+}
+
+pub(crate) fn lengths(values: &[Vec<u8>]) -> Vec<i32> {
+    values.iter().map(|value| value.len() as i32).collect()
+}
+
+/// Byte strings of all the lengths where the code takes another path, some of them related.
+pub(crate) fn any_values() -> impl Strategy<Value = Vec<Vec<u8>>> {
+    let length = prop_oneof![
+        0usize..5,
+        8usize..20,
+        28usize..40,
+        120usize..140,
+        250usize..600
+    ];
+    let value = (length, any::<u8>(), any::<bool>()).prop_map(|(length, seed, high)| {
+        let step = if high { 97 } else { 0 };
+        (0..length)
+            .map(|i| seed.wrapping_add((i * step) as u8))
+            .collect::<Vec<u8>>()
+    });
+    prop::collection::vec(value, 0..200)
+}
+
+fn finished<O: OffsetSizeTrait>(mut builder: ByteBuilder<O>) -> Vec<Vec<u8>> {
+    let array = builder.finish(None).unwrap();
+    array.to_data().validate_full().unwrap();
+    assert!(builder.is_empty());
+    array
+        .as_binary::<O>()
+        .iter()
+        .map(|value| value.unwrap().to_vec())
+        .collect()
+}
+
+fn text(values: &[&str]) -> Vec<Vec<u8>> {
+    values
+        .iter()
+        .map(|value| value.as_bytes().to_vec())
+        .collect()
+}
+
+proptest! {
+    #[test]
+    fn plain_values_come_out_as_they_went_in(values in any_values(), step in 1usize..50) {
+        let page = plain(&values);
+        let mut builder = ByteBuilder::<i32>::new(false);
+        let mut at = 0;
+        for part in values.chunks(step) {
+            prop_assert_eq!(fit_plain(&page, at, part.len(), 0, usize::MAX), Ok(part.len()));
+            let end = builder.append_plain(&page, at, part.len()).unwrap();
+            prop_assert_eq!(skip_plain(&page, at, part.len()), Ok(end));
+            at = end;
+        }
+        prop_assert_eq!(at, page.len());
+        prop_assert!(builder.append_plain(&page, at, 1).is_err());
+        prop_assert_eq!(finished(builder), values);
+    }
+
+    #[test]
+    fn values_of_known_lengths_come_out_as_they_went_in(values in any_values()) {
+        let mut bytes = values.concat();
+        bytes.extend_from_slice(b"more");
+        let mut builder = ByteBuilder::<i64>::new(false);
+        let taken = builder.append_lengths(&lengths(&values), &bytes).unwrap();
+        prop_assert_eq!(taken, bytes.len() - 4);
+        prop_assert_eq!(finished(builder), values);
+    }
+
+    #[test]
+    fn front_coded_values_come_out_as_they_went_in(
+        mut values in any_values(), sort: bool, step in 1usize..50,
+    ) {
+        if sort {
+            values.sort();
+        }
+        let (prefixes, suffixes, bytes) = front_code(&values);
+        let mut builder = ByteBuilder::<i32>::new(false);
+        let (mut at, mut previous) = (0, Vec::new());
+        for start in (0..values.len()).step_by(step) {
+            let end = (start + step).min(values.len());
+            at += builder
+                .append_front_coded(
+                    &prefixes[start..end],
+                    &suffixes[start..end],
+                    &bytes[at..],
+                    &mut previous,
+                )
+                .unwrap();
+            prop_assert_eq!(&previous, &values[end - 1]);
+        }
+        prop_assert_eq!(at, bytes.len());
+        prop_assert_eq!(finished(builder), values);
+    }
+
+    #[test]
+    fn dictionary_entries_are_found(values in any_values(), seed: u32) {
+        prop_assume!(!values.is_empty());
+        let dictionary = ByteDictionary::plain(&plain(&values), values.len(), false).unwrap();
+        prop_assert_eq!(dictionary.longest(), values.iter().map(Vec::len).max().unwrap());
+        let indices: Vec<u32> = (0..300u32)
+            .map(|i| i.wrapping_mul(seed | 1) % values.len() as u32)
+            .collect();
+        let runs = packed_run(&indices, 8);
+        let expected: Vec<_> = indices.iter().map(|&i| values[i as usize].clone()).collect();
+        let mut decoder = HybridDecoder::new(8);
+        let total = expected.iter().map(Vec::len).sum();
+        prop_assert_eq!(dictionary.fit(&decoder, &runs, 300, total), Ok(300));
+        if total > 0 {
+            let fitting = dictionary.fit(&decoder, &runs, 300, total - 1).unwrap();
+            let used: usize = expected[..fitting].iter().map(Vec::len).sum();
+            prop_assert!(fitting < 300 && used < total && used + expected[fitting].len() >= total);
+        }
+        let mut builder = ByteBuilder::<i32>::new(false);
+        builder.gather(&dictionary, &mut decoder, &runs, 100).unwrap();
+        builder.gather(&dictionary, &mut decoder, &runs, 200).unwrap();
+        prop_assert_eq!(finished(builder), expected);
+    }
+}
+
+#[test]
+fn the_specification_s_examples() {
+    let mut builder = ByteBuilder::<i32>::new(true);
+    let taken = builder
+        .append_lengths(&[5, 5, 6, 6], b"HelloWorldFoobarABCDEF")
+        .unwrap();
+    assert_eq!(taken, 22);
+    let taken = builder
+        .append_front_coded(
+            &[0, 2, 0, 3],
+            &[4, 2, 6, 5],
+            b"axislebabbleyhood",
+            &mut vec![],
+        )
+        .unwrap();
+    assert_eq!(taken, 17);
+    let array = builder.finish(None).unwrap();
+    let strings: Vec<_> = array.as_string::<i32>().iter().flatten().collect();
+    assert_eq!(
+        strings,
+        [
+            "Hello", "World", "Foobar", "ABCDEF", "axis", "axle", "babble", "babyhood"
+        ]
+    );
+}
+
+#[test]
+fn lengths_that_lie_are_errors_and_change_nothing() {
+    let mut builder = ByteBuilder::<i32>::new(false);
+    builder.append_fixed(b"abcd", 2).unwrap();
+    let page = plain(&text(&["one", "two"]));
+    assert!(builder.append_plain(&page, 0, 3).is_err());
+    assert!(builder.append_plain(&page, 0, usize::MAX).is_err());
+    assert!(builder.append_plain(&page, 99, 1).is_err());
+    assert!(builder.append_plain(&[255; 100], 0, 1).is_err());
+    assert!(builder.append_plain(&page[..13], 0, 2).is_err());
+    assert!(builder.append_lengths(&[2, -1], b"ab").is_err());
+    assert!(builder.append_lengths(&[2, 1], b"ab").is_err());
+    assert!(builder.append_lengths(&[i32::MAX; 8], b"ab").is_err());
+    assert!(builder.append_fixed(b"abc", 2).is_err());
+    assert!(builder.append_fixed(b"abc", 0).is_err());
+    let none = &mut vec![];
+    for (prefixes, suffixes) in [
+        (&[1][..], &[1][..]),
+        (&[0, 3], &[2, 1]),
+        (&[0, -1], &[2, 1]),
+        (&[0, 1], &[2, -1]),
+        (&[0, 1], &[2, 4]),
+        (&[0, 1], &[2]),
+        (&[0, i32::MAX], &[2, i32::MAX]),
+    ] {
+        assert!(
+            builder
+                .append_front_coded(prefixes, suffixes, b"abcde", none)
+                .is_err()
+        );
+    }
+    assert_eq!(finished(builder), text(&["ab", "cd"]));
+    assert!(skip_plain(&page, 0, 3).is_err());
+    assert!(fit_plain(&page, 0, 3, 0, 100).is_err());
+    assert_eq!(fit_plain(&page, 0, 3, 0, 4), Ok(1));
+    assert_eq!(fit_plain(&page, 0, 2, 4, 13), Ok(1));
+    assert_eq!(fit_plain(&page, 0, 2, 4, 14), Ok(2));
+}
+
+#[test]
+fn dictionaries_that_lie_are_errors() {
+    let page = plain(&text(&["one", "two"]));
+    assert!(ByteDictionary::plain(&page, 3, false).is_err());
+    assert!(ByteDictionary::plain(&page, i32::MAX as usize, false).is_err());
+    assert!(ByteDictionary::plain(&page, usize::MAX, false).is_err());
+    assert!(ByteDictionary::fixed(&page, 8, 2, false).is_err());
+    assert!(ByteDictionary::fixed(&page, 0, usize::MAX, false).is_err());
+    assert!(ByteDictionary::fixed(&page, usize::MAX, 2, false).is_err());
+    assert!(ByteDictionary::plain(&plain(&[vec![0xff]]), 1, true).is_err());
+    assert!(ByteDictionary::fixed(b"\xc3\xbc", 1, 2, true).is_err());
+    let dictionary = ByteDictionary::plain(&page, 2, true).unwrap();
+    assert_eq!(dictionary.get(1), Some(&b"two"[..]));
+    assert_eq!(dictionary.get(2), None);
+    let mut builder = ByteBuilder::<i32>::new(true);
+    let runs = packed_run(&[0, 1, 0, 2], 2);
+    assert!(
+        builder
+            .gather(&dictionary, &mut HybridDecoder::new(2), &runs, 4)
+            .is_err()
+    );
+    assert!(
+        builder
+            .gather(&dictionary, &mut HybridDecoder::new(2), &runs, 40)
+            .is_err()
+    );
+    assert!(builder.is_empty() && builder.data_len() == 0);
+}
+
+#[test]
+fn strings_are_checked_value_by_value() {
+    let cut = vec![b"a\xc3".to_vec(), b"\xbcb".to_vec()];
+    let mut builder = ByteBuilder::<i32>::new(true);
+    builder.append_fixed("gü".as_bytes(), 3).unwrap();
+    assert!(builder.append_plain(&plain(&cut), 0, 2).is_err());
+    assert!(builder.append_plain(&plain(&cut), 0, 1).is_err());
+    assert!(builder.append_lengths(&[2, 2], &cut.concat()).is_err());
+    let before = &mut vec![];
+    assert!(
+        builder
+            .append_front_coded(&[0, 1], &[4, 2], b"a\xc3\xbcb\xbcb", before)
+            .is_err()
+    );
+    assert!(builder.append_fixed(&cut.concat(), 2).is_err());
+    let binary = ByteDictionary::plain(&plain(&cut), 2, false).unwrap();
+    let runs = packed_run(&[0, 1], 1);
+    assert!(
+        builder
+            .gather(&binary, &mut HybridDecoder::new(1), &runs, 2)
+            .is_err()
+    );
+    builder
+        .append_plain(&plain(&text(&["日本", "", "語"])), 0, 3)
+        .unwrap();
+    let array = builder.finish(None).unwrap();
+    let strings: Vec<_> = array.as_string::<i32>().iter().flatten().collect();
+    assert_eq!(strings, ["gü", "日本", "", "語"]);
+}
+
+#[test]
+fn values_are_spread_over_nulls() {
+    let mut validity = Bitmap::new();
+    validity.append_run(true, 1);
+    let mut builder = ByteBuilder::<i32>::new(true);
+    builder
+        .append_plain(&plain(&text(&["first"])), 0, 1)
+        .unwrap();
+    validity.append_bits(0b0110, 4);
+    builder
+        .append_plain(&plain(&text(&["a", "bc"])), 0, 2)
+        .unwrap();
+    assert!(builder.expand(&validity, 0, 5).is_ok());
+    let mut wrong = ByteBuilder::<i32>::new(true);
+    assert!(wrong.expand(&validity, 1, 4).is_err());
+    let nulls = validity.finish();
+    assert!(builder.finish(Some(NullBuffer::new_null(3))).is_err());
+    let array = builder.finish(nulls).unwrap();
+    let strings: Vec<_> = array.as_string::<i32>().iter().collect();
+    assert_eq!(strings, [Some("first"), None, Some("a"), Some("bc"), None]);
+}

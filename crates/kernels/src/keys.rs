@@ -1,0 +1,255 @@
+//! Keys of Arrow's dictionary arrays, straight from the indices of dictionary-encoded pages.
+//!
+//! A [`KeyBuilder`] remembers how many entries its keys were checked against, so that its array needs
+//! no look at the keys again: it is enough that the values are that many.
+
+use std::sync::Arc;
+
+use herringbone_arrow::array::types::ArrowDictionaryKeyType;
+use herringbone_arrow::array::{ArrayRef, DictionaryArray, PrimitiveArray};
+use herringbone_arrow::buffer::{ArrowNativeType, Buffer, NullBuffer, ScalarBuffer};
+
+use crate::Malformed;
+use crate::bitmap::Bitmap;
+use crate::expand::expand;
+use crate::hybrid::HybridDecoder;
+
+/// The keys of a dictionary array under construction.
+///
+/// Invariant: each key that was appended is below `bound`; null slots hold zero.
+#[derive(Debug, Default)]
+pub struct KeyBuilder {
+    keys: Vec<u32>,
+    bound: usize,
+}
+
+impl KeyBuilder {
+    /// Slots so far, nulls included.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Whether there are no slots.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// How many values the array needs at least.
+    #[must_use]
+    pub fn bound(&self) -> usize {
+        self.bound
+    }
+
+    /// Appends the next `n` `indices` of `runs` as keys of a dictionary with `entries` entries, which
+    /// stands at `base` of the values.
+    ///
+    /// **Errors**: runs that end early, an index that is no entry, keys beyond 32 bits.
+    pub fn append_indices(
+        &mut self,
+        indices: &mut HybridDecoder,
+        runs: &[u8],
+        n: usize,
+        base: usize,
+        entries: usize,
+    ) -> Result<(), Malformed> {
+        let bound = check_bound(base, entries)?;
+        let start = self.keys.len();
+        let outcome = indices.extend_u32(runs, n, &mut self.keys).and_then(|()| {
+            let new = self.keys.get_mut(start..).unwrap_or_default();
+            if new.iter().fold(0, |most, &key| most.max(key)) as usize >= entries && n > 0 {
+                return Err(Malformed(
+                    "a dictionary index is not below the number of entries",
+                ));
+            }
+            if base > 0 {
+                // `bound` fits into 32 bits, so the sum does.
+                new.iter_mut().for_each(|key| *key += base as u32);
+            }
+            Ok(())
+        });
+        if outcome.is_err() {
+            self.keys.truncate(start);
+        } else {
+            self.bound = self.bound.max(bound);
+        }
+        outcome
+    }
+
+    /// Appends the keys of `n` values that stand one behind the other at `base` of the values.
+    ///
+    /// **Errors**: keys beyond 32 bits.
+    pub fn append_sequence(&mut self, base: usize, n: usize) -> Result<(), Malformed> {
+        let bound = check_bound(base, n)?;
+        self.keys.extend(base as u32..bound as u32);
+        self.bound = self.bound.max(bound);
+        Ok(())
+    }
+
+    /// Spreads the last keys over nulls: slots `start..start + slots` are new, and the keys of their
+    /// set bits in `validity` are the ones appended last. Null slots become zero.
+    ///
+    /// **Errors**: not as many keys as the bitmap says.
+    pub fn expand(
+        &mut self,
+        validity: &Bitmap,
+        start: usize,
+        slots: usize,
+    ) -> Result<(), Malformed> {
+        let values = validity.set_in(start..start.saturating_add(slots));
+        if start.checked_add(values) != Some(self.keys.len()) {
+            return Err(Malformed("keys and validity do not agree"));
+        }
+        expand(&mut self.keys, start, validity, start, slots);
+        Ok(())
+    }
+
+    /// The array of all keys since the last call, into `values`, with `nulls` where there are any.
+    ///
+    /// **Errors**: fewer values than the keys were checked against, more than `K` can say, `nulls` of
+    /// another length, or no values at all while there are slots that are not null.
+    pub fn finish<K: ArrowDictionaryKeyType>(
+        &mut self,
+        values: ArrayRef,
+        nulls: Option<NullBuffer>,
+    ) -> Result<ArrayRef, Malformed> {
+        if nulls
+            .as_ref()
+            .is_some_and(|nulls| nulls.len() != self.keys.len())
+        {
+            return Err(Malformed("keys and nulls do not agree"));
+        }
+        let largest = self.bound.saturating_sub(1);
+        if values.len() < self.bound || K::Native::from_usize(largest).is_none() {
+            return Err(Malformed("dictionary keys and values do not agree"));
+        }
+        let null_count = nulls.as_ref().map_or(0, NullBuffer::null_count);
+        if self.bound == 0 && null_count < self.keys.len() {
+            // Slots that were spread from nothing hold zeros, and there is no value for them.
+            return Err(Malformed("dictionary keys without values are not null"));
+        }
+        self.bound = 0;
+        let keys = std::mem::take(&mut self.keys);
+        let keys = PrimitiveArray::<K>::new(native_keys::<K::Native>(keys), nulls);
+        // SAFETY: by the invariant each key is below `bound`, which is at most the number of values
+        // and fits into `K`; the zeros of null slots are below it too, or all slots are null.
+        let array = unsafe { DictionaryArray::new_unchecked(keys, values) };
+        Ok(Arc::new(array))
+    }
+}
+
+/// The number of values that a dictionary of `entries` at `base` needs, if its keys fit into 32 bits.
+fn check_bound(base: usize, entries: usize) -> Result<usize, Malformed> {
+    base.checked_add(entries)
+        .filter(|bound| u32::try_from(*bound).is_ok())
+        .ok_or(Malformed("a dictionary has too many entries"))
+}
+
+/// The keys in the width of their array; for 32 bits they stay where they are.
+fn native_keys<N: ArrowNativeType>(keys: Vec<u32>) -> ScalarBuffer<N> {
+    if size_of::<N>() == size_of::<u32>() {
+        let len = keys.len();
+        return ScalarBuffer::new(Buffer::from_vec(keys), 0, len);
+    }
+    keys.into_iter()
+        .map(|key| N::usize_as(key as usize))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use herringbone_arrow::array::cast::AsArray;
+    use herringbone_arrow::array::types::{Int8Type, Int32Type, UInt64Type};
+    use herringbone_arrow::array::{Array, StringArray};
+
+    use super::*;
+    use crate::bytes::tests::packed_run;
+
+    fn values(n: usize) -> ArrayRef {
+        Arc::new(StringArray::from_iter_values((0..n).map(|i| i.to_string())))
+    }
+
+    #[test]
+    fn indices_become_keys_of_any_width() {
+        let runs = packed_run(&[0, 2, 1, 2], 2);
+        let mut builder = KeyBuilder::default();
+        let mut validity = Bitmap::new();
+        builder
+            .append_indices(&mut HybridDecoder::new(2), &runs, 4, 0, 3)
+            .unwrap();
+        builder
+            .append_indices(&mut HybridDecoder::new(2), &runs, 2, 3, 3)
+            .unwrap();
+        builder.append_sequence(6, 2).unwrap();
+        validity.append_bits(0b1_1111_1011, 9);
+        builder.expand(&validity, 0, 9).unwrap();
+        assert_eq!(builder.bound(), 8);
+        let array = builder
+            .finish::<UInt64Type>(values(8), validity.finish())
+            .unwrap();
+        array.to_data().validate_full().unwrap();
+        let array = array.as_dictionary::<UInt64Type>();
+        let found: Vec<_> = array
+            .downcast_dict::<StringArray>()
+            .unwrap()
+            .into_iter()
+            .collect();
+        let expected = ["0", "2", "", "1", "2", "3", "5", "6", "7"];
+        assert_eq!(
+            found,
+            expected.map(|text| (!text.is_empty()).then_some(text))
+        );
+    }
+
+    #[test]
+    fn keys_without_their_value_are_errors() {
+        let runs = packed_run(&[0, 2, 1, 2], 2);
+        let mut builder = KeyBuilder::default();
+        let indices = || HybridDecoder::new(2);
+        assert!(
+            builder
+                .append_indices(&mut indices(), &runs, 4, 0, 2)
+                .is_err()
+        );
+        assert!(
+            builder
+                .append_indices(&mut indices(), &runs, 1, 0, 0)
+                .is_err()
+        );
+        assert!(
+            builder
+                .append_indices(&mut indices(), &runs, 99, 0, 3)
+                .is_err()
+        );
+        assert!(
+            builder
+                .append_indices(&mut indices(), &runs, 4, u32::MAX as usize, 3)
+                .is_err()
+        );
+        assert!(builder.append_sequence(usize::MAX, 1).is_err());
+        assert!(builder.is_empty());
+        builder.append_sequence(0, 200).unwrap();
+        assert!(builder.finish::<Int32Type>(values(199), None).is_err());
+        assert!(builder.finish::<Int8Type>(values(200), None).is_err());
+        assert!(
+            builder
+                .finish::<Int32Type>(values(200), Some(NullBuffer::new_null(1)))
+                .is_err()
+        );
+        assert!(builder.finish::<Int32Type>(values(200), None).is_ok());
+    }
+
+    #[test]
+    fn all_null_needs_no_values() {
+        let mut validity = Bitmap::new();
+        validity.append_run(false, 3);
+        let mut builder = KeyBuilder::default();
+        builder.expand(&validity, 0, 3).unwrap();
+        assert!(builder.finish::<Int32Type>(values(0), None).is_err());
+        let array = builder
+            .finish::<Int32Type>(values(0), validity.finish())
+            .unwrap();
+        assert_eq!((array.len(), array.null_count()), (3, 3));
+    }
+}

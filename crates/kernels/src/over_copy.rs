@@ -1,0 +1,109 @@
+//! Copies of short byte strings that are allowed to write too much.
+//!
+//! Most strings are shorter than 32 bytes, and for them the cost of a copy is not the bytes but the
+//! branches that find out how many there are. So 32 bytes are copied always, and what is too much is
+//! overwritten by the next value. Both sides need [`SLACK`] bytes behind the value for that.
+
+use std::mem::MaybeUninit;
+
+/// Bytes behind a value that [`over_copy`] may read at its source and write at its destination.
+pub(crate) const SLACK: usize = 32;
+
+/// From this length on the library's copy is faster than steps of [`SLACK`] bytes.
+const LONG: usize = 256;
+
+/// Copies `length` bytes, and up to [`SLACK`] bytes behind them.
+///
+/// # Safety
+///
+/// `length + SLACK` bytes are readable at `source` and writable at `target`, and the two ranges do
+/// not overlap.
+#[inline(always)]
+pub(crate) unsafe fn over_copy(source: *const u8, target: *mut u8, length: usize) {
+    // SAFETY: the first 32 bytes lie within the `length + SLACK` that the caller grants on both sides.
+    unsafe { copy_32(source, target) };
+    if length > SLACK {
+        // SAFETY: the caller's contract, unchanged.
+        unsafe { over_copy_rest(source, target, length) };
+    }
+}
+
+/// [`over_copy`] for more than 32 bytes, whose first 32 are copied already.
+///
+/// # Safety
+///
+/// As for [`over_copy`].
+#[inline]
+unsafe fn over_copy_rest(source: *const u8, target: *mut u8, length: usize) {
+    if length >= LONG {
+        // SAFETY: `length` bytes are granted on both sides, without overlap.
+        unsafe { std::ptr::copy_nonoverlapping(source, target, length) };
+        return;
+    }
+    let mut done = SLACK;
+    while done < length {
+        // SAFETY: `done < length`, so the 32 bytes from `done` on end before `length + SLACK`.
+        unsafe { copy_32(source.add(done), target.add(done)) };
+        done += SLACK;
+    }
+}
+
+/// Copies `length` bytes from an earlier place of one buffer to a later one, and up to [`SLACK`] bytes
+/// behind them.
+///
+/// # Safety
+///
+/// `source` and `target` belong to the same allocation, `source + length <= target`, and
+/// `length + SLACK` bytes are allocated at `target`, those before `target` initialised.
+#[inline(always)]
+pub(crate) unsafe fn over_copy_within(source: *const u8, target: *mut u8, length: usize) {
+    let mut done = 0;
+    loop {
+        // The 32 bytes are all loaded before they are stored, so the overlap behind `target` is
+        // harmless: what is read there is beyond `length`. They may be uninitialised, hence the type.
+        // SAFETY: `done` is 0 or less than `length`: 32 bytes from there are within `length + SLACK`.
+        unsafe {
+            let block = source
+                .add(done)
+                .cast::<[MaybeUninit<u8>; 32]>()
+                .read_unaligned();
+            target
+                .add(done)
+                .cast::<[MaybeUninit<u8>; 32]>()
+                .write_unaligned(block);
+        }
+        done += 32;
+        if done >= length {
+            return;
+        }
+    }
+}
+
+/// Copies 32 bytes.
+///
+/// # Safety
+///
+/// 32 bytes are readable at `source` and writable at `target`, without overlap.
+#[inline(always)]
+unsafe fn copy_32(source: *const u8, target: *mut u8) {
+    // SAFETY: the caller grants 32 bytes on both sides.
+    unsafe { std::ptr::copy_nonoverlapping(source, target, 32) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_at_least_the_length_and_at_most_the_slack_more() {
+        let source: Vec<u8> = (0..1000u32).map(|i| (i * 7 + 1) as u8).collect();
+        for length in (0..=300).chain([511, 512, 900]) {
+            let mut target = vec![0u8; length + SLACK + 8];
+            let from = &source[..length + SLACK];
+            // SAFETY: both vectors hold `length + SLACK` bytes.
+            unsafe { over_copy(from.as_ptr(), target.as_mut_ptr(), length) };
+            assert_eq!(target[..length], from[..length]);
+            assert!(target[length + SLACK..].iter().all(|&b| b == 0));
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! A dictionary page as views, and views looked up in it.
+//!
+//! The dictionary page is a buffer of the array, and a look-up copies 16 bytes. The views are made for
+//! a page that is the array's first buffer, which it nearly always is; otherwise the number of the
+//! buffer is added to the views that were just looked up.
+
+use herringbone_arrow::buffer::Buffer;
+
+use super::ViewBuilder;
+use super::view::is_long;
+use crate::bytes::ENDS_EARLY;
+use crate::hybrid::HybridDecoder;
+use crate::{Malformed, utf8};
+
+/// The entries of a dictionary page of byte arrays, as views.
+///
+/// Invariants: the long views lie in `page` and name it as buffer 0; with `utf8` each is valid UTF-8.
+#[derive(Debug, Clone)]
+pub struct ViewDictionary {
+    views: Vec<u128>,
+    page: Buffer,
+    long: bool,
+    utf8: bool,
+}
+
+impl ViewDictionary {
+    /// Reads `n` PLAIN byte arrays; as strings with `utf8`.
+    ///
+    /// **Errors**: values that end early, invalid UTF-8, a page beyond 2 GiB.
+    pub fn plain(page: &Buffer, n: usize, utf8: bool) -> Result<Self, Malformed> {
+        let mut builder = ViewBuilder::new(utf8);
+        builder.append_plain(page, 0, n)?;
+        Ok(Self::from_builder(builder, page))
+    }
+
+    /// Reads `n` values of `width` bytes each; as strings with `utf8`.
+    ///
+    /// **Errors**: values that end early, invalid UTF-8, a page beyond 2 GiB.
+    pub fn fixed(page: &Buffer, width: usize, n: usize, utf8: bool) -> Result<Self, Malformed> {
+        let mut builder = ViewBuilder::new(utf8);
+        let end = n.checked_mul(width).ok_or(ENDS_EARLY)?;
+        builder.append_fixed(page, 0, end, width)?;
+        Ok(Self::from_builder(builder, page))
+    }
+
+    /// `builder` got nothing but one run of values of `page`.
+    fn from_builder(builder: ViewBuilder, page: &Buffer) -> Self {
+        Self {
+            long: !builder.buffers.is_empty(),
+            utf8: builder.utf8,
+            views: builder.views,
+            page: page.clone(),
+        }
+    }
+
+    /// Entries.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.views.len()
+    }
+
+    /// Whether there are no entries.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.views.is_empty()
+    }
+}
+
+impl ViewBuilder {
+    /// Appends the entries of `dictionary` at the next `n` `indices` of `runs`.
+    ///
+    /// **Errors**: runs that end early, an index that is no entry, binary entries in a builder of
+    /// strings.
+    pub fn gather(
+        &mut self,
+        dictionary: &ViewDictionary,
+        indices: &mut HybridDecoder,
+        runs: &[u8],
+        n: usize,
+    ) -> Result<(), Malformed> {
+        if self.utf8 && !dictionary.utf8 {
+            return Err(utf8::INVALID);
+        }
+        let start = self.views.len();
+        let index = self.index_of(&dictionary.page)?;
+        self.reserve_values(n);
+        if let Err(error) = indices.gather(runs, n, &dictionary.views, &mut self.views) {
+            self.views.truncate(start);
+            return Err(error);
+        }
+        if dictionary.long {
+            if index > 0 {
+                for view in self.views.iter_mut().skip(start) {
+                    let number = if is_long(*view as u32) { index } else { 0 };
+                    *view += u128::from(number) << 64;
+                }
+            }
+            self.register(&dictionary.page, index);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,149 @@
+//! Views of values whose lengths are known: DELTA_LENGTH_BYTE_ARRAY and values of one fixed width
+//! point into their page, DELTA_BYTE_ARRAY into a block of the builder's own.
+
+use herringbone_arrow::buffer::Buffer;
+
+use super::view::{is_long, view, view_of};
+use super::{MAX_POSITION, TOO_LARGE, ViewBuilder};
+use crate::bytes::{ENDS_EARLY, expand_front_coded, front_coded_bytes, sum_lengths};
+use crate::{Malformed, utf8};
+
+impl ViewBuilder {
+    /// Appends views of values of the given `lengths`, which lie in `page` one behind the other from
+    /// `position` on; returns the position behind them.
+    ///
+    /// **Errors**: a negative length, values that end early, invalid UTF-8 in a builder of strings, a
+    /// page beyond 2 GiB.
+    pub fn append_lengths(
+        &mut self,
+        lengths: &[i32],
+        page: &Buffer,
+        position: usize,
+    ) -> Result<usize, Malformed> {
+        let taken = sum_lengths(lengths)?;
+        let end = position.checked_add(taken).ok_or(ENDS_EARLY)?;
+        self.append_section(lengths.iter().copied(), page, position, end)?;
+        Ok(end)
+    }
+
+    /// Appends views of values of `width` bytes each, from `position` to `end` of `page`.
+    ///
+    /// **Errors**: as [`Self::append_lengths`], and a section that is no multiple of the width.
+    pub fn append_fixed(
+        &mut self,
+        page: &Buffer,
+        position: usize,
+        end: usize,
+        width: usize,
+    ) -> Result<(), Malformed> {
+        let taken = end.checked_sub(position).ok_or(ENDS_EARLY)?;
+        let length = i32::try_from(width).map_err(|_| TOO_LARGE)?;
+        if width == 0 || !taken.is_multiple_of(width) {
+            return Err(ENDS_EARLY);
+        }
+        let lengths = std::iter::repeat_n(length, taken / width);
+        self.append_section(lengths, page, position, end)
+    }
+
+    /// Appends views of values whose `lengths`, none of them negative, add up to the bytes from
+    /// `position` to `end` of `page`.
+    fn append_section(
+        &mut self,
+        lengths: impl ExactSizeIterator<Item = i32> + Clone,
+        page: &Buffer,
+        position: usize,
+        end: usize,
+    ) -> Result<(), Malformed> {
+        if page.len() > MAX_POSITION {
+            return Err(TOO_LARGE);
+        }
+        let section = page.get(position..end).ok_or(ENDS_EARLY)?;
+        if self.utf8 && !utf8::are_valid_lengths(section, lengths.clone()) {
+            return Err(utf8::INVALID);
+        }
+        let index = self.index_of(page)?;
+        if self.view_lengths(lengths, page, index, position) {
+            self.register(page, index);
+        }
+        self.referenced += section.len();
+        Ok(())
+    }
+
+    /// Appends values given by the lengths of their `prefixes` and `suffixes`, with the suffixes one
+    /// behind the other in `bytes`; returns how many bytes the suffixes took. `previous` is the value
+    /// before the first one, and afterwards the last one.
+    ///
+    /// **Errors**: as [`crate::bytes::ByteBuilder::append_front_coded`], and more than 2 GiB of values.
+    pub fn append_front_coded(
+        &mut self,
+        prefixes: &[i32],
+        suffixes: &[i32],
+        bytes: &[u8],
+        previous: &mut Vec<u8>,
+    ) -> Result<usize, Malformed> {
+        let total = front_coded_bytes(prefixes, suffixes)?;
+        let index = self.open_block(total)?;
+        let start = self.block.len();
+        expand_front_coded(prefixes, suffixes, bytes, previous, &mut self.block)?;
+        // Neither is negative, and the sum of all of them fits into 31 bits.
+        let lengths = prefixes
+            .iter()
+            .zip(suffixes)
+            .map(|(prefix, suffix)| prefix + suffix);
+        let values = self.block.get(start..).unwrap_or_default();
+        if self.utf8 && !utf8::are_valid_lengths(values, lengths.clone()) {
+            self.block.truncate(start);
+            return Err(utf8::INVALID);
+        }
+        let block = std::mem::take(&mut self.block);
+        self.view_lengths(lengths.clone(), &block, index, start);
+        self.block = block;
+        if let (Some(prefix), Some(suffix)) = (prefixes.last(), suffixes.last()) {
+            let last = prefix + suffix;
+            let from = self.block.len().saturating_sub(last as usize);
+            previous.clear();
+            previous.extend_from_slice(self.block.get(from..).unwrap_or_default());
+        }
+        self.referenced += total;
+        sum_lengths(suffixes)
+    }
+
+    /// Appends views of values that lie in `page` from `start` on, which is or becomes buffer `index`;
+    /// returns whether a value was too long to be held by its view. The caller made sure that no
+    /// length is negative and that all of them end within the page and below 2 GiB.
+    fn view_lengths(
+        &mut self,
+        lengths: impl ExactSizeIterator<Item = i32>,
+        page: &[u8],
+        index: u32,
+        start: usize,
+    ) -> bool {
+        self.reserve_values(lengths.len());
+        let (mut at, mut long) = (start, false);
+        self.views.extend(lengths.map(|length| {
+            let length = length as u32;
+            let view = match page.get(at..).and_then(<[u8]>::first_chunk::<12>) {
+                Some(head) => view(with_length(head, length), length, index, at as u32),
+                // The last bytes of the page.
+                None => {
+                    let value = page.get(at..at + length as usize);
+                    view_of(value.unwrap_or_default(), index, at as u32)
+                }
+            };
+            long |= is_long(length);
+            at += length as usize;
+            view
+        }));
+        long
+    }
+}
+
+/// The length and behind it the first 12 bytes from a value's start on.
+#[inline(always)]
+fn with_length(head: &[u8; 12], length: u32) -> u128 {
+    let mut raw = [0; 16];
+    let (prefix, rest) = raw.split_at_mut(4);
+    prefix.copy_from_slice(&length.to_le_bytes());
+    rest.copy_from_slice(head);
+    u128::from_le_bytes(raw)
+}

@@ -1,0 +1,134 @@
+//! PLAIN byte arrays as views into their page.
+//!
+//! The 16 bytes from a value's length on are already the view of a short value: length first, value
+//! behind it. Only what belongs to the next value has to be masked away.
+//!
+//! ```text
+//! page  | 02 00 00 00 'h' 'i' | 05 00 00 00 'w' 'o' …      view  | 02 00 00 00 'h' 'i' 00 00 00 … |
+//! ```
+
+use herringbone_arrow::buffer::Buffer;
+
+use super::view::{is_long, view, view_of};
+use super::{MAX_POSITION, TOO_LARGE, ViewBuilder};
+use crate::bytes::{ENDS_EARLY, value_at};
+use crate::{Malformed, utf8};
+
+/// Bytes of the length in front of each value.
+const PREFIX: usize = 4;
+
+impl ViewBuilder {
+    /// Appends views of `n` PLAIN values of `page` from `position` on; returns the position behind
+    /// them.
+    ///
+    /// **Errors**: values that end early, invalid UTF-8 in a builder of strings, a page beyond 2 GiB.
+    pub fn append_plain(
+        &mut self,
+        page: &Buffer,
+        position: usize,
+        n: usize,
+    ) -> Result<usize, Malformed> {
+        if page.len() > MAX_POSITION {
+            return Err(TOO_LARGE);
+        }
+        let section = page.get(position..).ok_or(ENDS_EARLY)?;
+        if n > section.len() / PREFIX {
+            return Err(ENDS_EARLY);
+        }
+        let start = self.views.len();
+        let index = self.index_of(page)?;
+        let outcome = self.view_plain(page, index, position, n).and_then(|made| {
+            let taken = page.get(position..made.end).unwrap_or_default();
+            if self.utf8 && !utf8::is_valid_section(taken, made.lengths) {
+                return Err(utf8::INVALID);
+            }
+            Ok(made)
+        });
+        match outcome {
+            Ok(made) => {
+                if made.long {
+                    self.register(page, index);
+                }
+                self.referenced += made.end - position;
+                Ok(made.end)
+            }
+            Err(error) => {
+                self.views.truncate(start);
+                Err(error)
+            }
+        }
+    }
+
+    /// Appends the views; the caller registers the page as `index` if one is long.
+    fn view_plain(
+        &mut self,
+        page: &[u8],
+        index: u32,
+        start: usize,
+        n: usize,
+    ) -> Result<Made, Malformed> {
+        self.reserve_values(n);
+        let mut made = self.view_plain_wide(page, index, start, n);
+        // The last bytes of a page, where 16 bytes from a length on would be too many.
+        for _ in made.values..n {
+            let value = value_at(page, made.end).ok_or(ENDS_EARLY)?;
+            // `append_plain` keeps pages below 2 GiB.
+            let position = (made.end + PREFIX) as u32;
+            self.views.push(view_of(value, index, position));
+            made.count(value.len() as u32);
+        }
+        Ok(made)
+    }
+
+    /// Appends up to `n` views, as long as 16 bytes from a length on are within the page.
+    fn view_plain_wide(&mut self, page: &[u8], index: u32, start: usize, n: usize) -> Made {
+        let mut made = Made {
+            values: 0,
+            end: start,
+            lengths: 0,
+            long: false,
+        };
+        let Some(last) = page.len().checked_sub(16) else {
+            return made;
+        };
+        let n = n.min(self.views.capacity() - self.views.len());
+        let views = self.views.as_mut_ptr_range().end;
+        while made.values < n && made.end <= last {
+            // SAFETY: `made.end + 16 <= page.len()`.
+            let raw = unsafe { page.as_ptr().add(made.end).cast::<u128>().read_unaligned() };
+            let length = raw as u32;
+            if length as usize > page.len() - PREFIX - made.end {
+                break;
+            }
+            let view = view(raw, length, index, (made.end + PREFIX) as u32);
+            // SAFETY: `made.values < n`, and the views have a capacity for `n` more.
+            unsafe { views.add(made.values).write(view) };
+            made.count(length);
+        }
+        // SAFETY: that many views were written behind the last one. Each was checked to lie within
+        // the page, which the caller registers under the index in the views.
+        unsafe { self.views.set_len(self.views.len() + made.values) };
+        made
+    }
+}
+
+/// What a pass over PLAIN values made and saw.
+struct Made {
+    values: usize,
+    /// Position in the page behind the last value.
+    end: usize,
+    /// All lengths or-ed.
+    lengths: u32,
+    /// Whether a value was too long to be held by its view.
+    long: bool,
+}
+
+impl Made {
+    #[inline(always)]
+    fn count(&mut self, length: u32) {
+        self.values += 1;
+        self.end += PREFIX + length as usize;
+        self.lengths |= length;
+        self.long |= is_long(length);
+    }
+}
