@@ -25,6 +25,8 @@ mod path;
 mod dictionary;
 mod projection;
 mod mapping;
+#[cfg(test)]
+mod tests;
 
 pub use mapping::{ArrowMapping, to_arrow};
 pub use node::{Conversion, Node, NodeKind};

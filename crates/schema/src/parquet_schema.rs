@@ -183,8 +183,10 @@ impl ParquetSchema {
     /// The ordinals of the fields of a group; none for a leaf.
     pub(crate) fn children(&self, node: usize) -> impl Iterator<Item = usize> + Clone + '_ {
         let end = self.nodes[node].end;
-        std::iter::successors(Some(node + 1), |&child| Some(self.nodes[child].end))
-            .take_while(move |&child| child < end)
+        let inside = move |child: &usize| *child < end;
+        std::iter::successors(Some(node + 1).filter(inside), move |&child| {
+            Some(self.nodes[child].end).filter(inside)
+        })
     }
 }
 

@@ -146,7 +146,9 @@ fn close_to<'a>(wanted: &str, names: &[&'a str]) -> Vec<&'a str> {
     /// Longer names are compared by case only.
     const MAX_CHARS: usize = 100;
     let lower = wanted.to_lowercase();
-    let allowed = (lower.chars().count() / 3).max(1);
+    let chars = lower.chars().count();
+    // Of a name that short, a single mistake leaves nothing.
+    let allowed = (chars / 3).max(1).min(chars.saturating_sub(1));
     let mut close: Vec<(usize, &str)> = names
         .iter()
         .filter_map(|&name| {

@@ -9,8 +9,6 @@
 mod decode;
 mod restore;
 mod value;
-#[cfg(test)]
-mod tests;
 
 use herringbone_arrow::schema::DataType;
 
