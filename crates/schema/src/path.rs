@@ -148,7 +148,7 @@ fn close_to<'a>(wanted: &str, names: &[&'a str]) -> Vec<&'a str> {
     let lower = wanted.to_lowercase();
     let chars = lower.chars().count();
     // Of a name that short, a single mistake leaves nothing.
-    let allowed = (chars / 3).max(1).min(chars.saturating_sub(1));
+    let allowed = ((chars + 1) / 3).max(1).min(chars.saturating_sub(1));
     let mut close: Vec<(usize, &str)> = names
         .iter()
         .filter_map(|&name| {

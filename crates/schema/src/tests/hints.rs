@@ -86,12 +86,26 @@ fn list_field(name: &str, data_type: DataType) -> Arc<Field> {
     Arc::new(Field::new(name, data_type, true))
 }
 
+type Case<'a> = (&'a str, DataType, &'a str, Conversion);
+
+fn check_restored<const N: usize>(cases: [Case<'_>; N]) {
+    for (column, hint, expected, conversion) in cases {
+        let hint_text = hint.to_string();
+        let (text, how) = restored(column, hint);
+        assert_eq!(
+            (&*text, how),
+            (expected, conversion),
+            "{column} as {hint_text}"
+        );
+    }
+}
+
 #[test]
-fn types_that_parquet_has_no_word_for() {
+fn times_that_parquet_has_no_word_for() {
     use Conversion::{DaysToMillis, Identity, MillisToSeconds};
     use TimeUnit::{Microsecond, Millisecond, Nanosecond, Second};
     let utc = |unit| format!("int64 a (TIMESTAMP({unit},true))");
-    for (column, hint, expected, conversion) in [
+    check_restored([
         (
             &*utc("MICROS"),
             timestamp(Microsecond, Some("Asia/Tokyo")),
@@ -151,6 +165,13 @@ fn types_that_parquet_has_no_word_for() {
             "Duration(ms)",
             Identity,
         ),
+    ]);
+}
+
+#[test]
+fn layouts_that_parquet_has_no_word_for() {
+    use Conversion::Identity;
+    check_restored([
         (
             "binary a (STRING)",
             DataType::LargeUtf8,
@@ -195,15 +216,7 @@ fn types_that_parquet_has_no_word_for() {
             "Dictionary<Int8, Int64>",
             Identity,
         ),
-    ] {
-        let hint_text = hint.to_string();
-        let (text, how) = restored(column, hint);
-        assert_eq!(
-            (&*text, how),
-            (expected, conversion),
-            "{column} as {hint_text}"
-        );
-    }
+    ]);
 }
 
 #[test]
