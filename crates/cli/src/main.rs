@@ -1,2 +1,77 @@
-//! The `herringbone` command.
-fn main() {}
+//! The `herringbone` command: looks into Parquet files and turns them into other things.
+//!
+//! ```text
+//! args ─► commands ─► input ─► the library ─► render / describe ─► output
+//! ```
+//!
+//! `render` prints values, `describe` prints metadata. Every write goes through [`output::Output`],
+//! every early end is a [`failure::Failure`] with its exit code.
+
+#![forbid(unsafe_code)]
+
+mod args;
+mod commands;
+mod context;
+mod describe;
+mod failure;
+mod input;
+mod output;
+mod progress;
+mod render;
+mod rows;
+mod same_schema;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use clap::error::ErrorKind;
+use herringbone::Limits;
+
+use args::Arguments;
+use context::{Context, complain};
+use failure::Failure;
+use output::Output;
+
+fn main() -> ExitCode {
+    let result = match Arguments::try_parse() {
+        Ok(arguments) => run(&arguments),
+        Err(error) => return explain(&error),
+    };
+    match result {
+        Ok(()) => ExitCode::from(Failure::SUCCESS),
+        Err(failure) => {
+            if !matches!(failure, Failure::ClosedPipe) {
+                complain(&failure.to_string());
+            }
+            ExitCode::from(failure.code())
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> failure::Result<()> {
+    let mut limits = Limits::default();
+    for change in &arguments.max {
+        change.apply(&mut limits);
+    }
+    let context = Context {
+        quiet: arguments.quiet,
+        limits,
+    };
+    let mut output = Output::stdout();
+    let result = commands::run(&context, arguments, &mut output);
+    // Rows that came before an error are good rows.
+    let flushed = output.flush();
+    result.and(flushed)
+}
+
+/// Prints what clap has to say: help on standard output, mistakes on standard error.
+fn explain(error: &clap::Error) -> ExitCode {
+    let printed = error.print();
+    ExitCode::from(match (error.kind(), printed) {
+        (ErrorKind::DisplayHelp | ErrorKind::DisplayVersion, Ok(())) => Failure::SUCCESS,
+        (ErrorKind::DisplayHelp | ErrorKind::DisplayVersion, Err(error)) => {
+            Failure::output(&error).code()
+        }
+        _ => Failure::USAGE,
+    })
+}

@@ -1,0 +1,107 @@
+//! `--columns a,b.c`: a list of paths.
+//!
+//! ```text
+//! list  path ("," path)*
+//! path  part ("." part)*
+//! part  plain characters, `\` before any character, or "…" around any characters
+//! ```
+
+use std::str::FromStr;
+
+/// Columns, or fields inside of columns, each as the names from the top level down.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Columns {
+    /// The paths in the order of the command line.
+    pub(crate) paths: Vec<Vec<String>>,
+}
+
+impl FromStr for Columns {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut paths = Vec::new();
+        let mut path = Vec::new();
+        let mut part = Part::default();
+        let mut characters = text.chars();
+        while let Some(character) = characters.next() {
+            match character {
+                ',' => {
+                    path.push(part.take()?);
+                    paths.push(std::mem::take(&mut path));
+                }
+                '.' => path.push(part.take()?),
+                '\\' => part
+                    .text
+                    .push(characters.next().ok_or("nothing follows the last \\")?),
+                '"' => part.quoted(&mut characters)?,
+                other => part.text.push(other),
+            }
+        }
+        path.push(part.take()?);
+        paths.push(path);
+        Ok(Self { paths })
+    }
+}
+
+/// A name on its way.
+#[derive(Default)]
+struct Part {
+    text: String,
+    /// Whether some of it stood in quotes, so that it may be empty.
+    quoted: bool,
+}
+
+impl Part {
+    fn take(&mut self) -> Result<String, String> {
+        let part = std::mem::take(self);
+        if part.text.is_empty() && !part.quoted {
+            return Err("there is an empty name; write \"\" if the field has none".into());
+        }
+        Ok(part.text)
+    }
+
+    /// Appends everything up to the closing quote.
+    fn quoted(&mut self, characters: &mut impl Iterator<Item = char>) -> Result<(), String> {
+        self.quoted = true;
+        loop {
+            match characters.next().ok_or("a quote is not closed")? {
+                '"' => return Ok(()),
+                '\\' => self
+                    .text
+                    .push(characters.next().ok_or("a quote is not closed")?),
+                other => self.text.push(other),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> Vec<Vec<String>> {
+        text.parse::<Columns>().unwrap().paths
+    }
+
+    #[test]
+    fn paths_are_split_at_commas_and_dots() {
+        assert_eq!(parsed("a"), [["a"]]);
+        assert_eq!(parsed("a,b.c, d"), [vec!["a"], vec!["b", "c"], vec![" d"]]);
+    }
+
+    #[test]
+    fn names_may_hold_anything() {
+        assert_eq!(parsed(r"a\.b,c\,d"), [["a.b"], ["c,d"]]);
+        assert_eq!(parsed(r#""a.b,c".d"#), [["a.b,c", "d"]]);
+        assert_eq!(parsed(r#""say \"hi\"",\\"#), [[r#"say "hi""#], [r"\"]]);
+        assert_eq!(parsed(r#""""#), [[""]]);
+        assert_eq!(parsed(r#"a"b.c"d"#), [["ab.cd"]]);
+    }
+
+    #[test]
+    fn broken_lists_are_refused() {
+        for text in ["", ",", "a,", "a.", ".a", "a..b", "\\", "\"a", "\"a\\"] {
+            assert!(text.parse::<Columns>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! The ends of the help pages: examples, and what cannot be said in a line.
+
+/// Of the command as a whole.
+pub(super) const COMMAND: &str = "\
+Examples:
+  herringbone info trips.parquet
+  herringbone head -n 5 trips.parquet
+  herringbone cat --columns id,fare --format csv trips.parquet > trips.csv
+  curl -s https://example.com/trips.parquet | herringbone schema -
+
+Data goes to standard output, everything else to standard error.
+Exit codes: 0 fine (a closed pipe too); 2 wrong command line; 3 the bytes are wrong, beyond a
+limit or not supported; 4 the system refused (no such file, disk full).";
+
+/// Of `info`.
+pub(super) const INFO: &str = "\
+Examples:
+  herringbone info trips.parquet
+  herringbone info part-*.parquet";
+
+/// Of `schema`.
+pub(super) const SCHEMA: &str = "\
+Several files must have equal schemas, else the error names the first difference.
+
+Examples:
+  herringbone schema trips.parquet
+  herringbone schema --format arrow trips.parquet
+  herringbone schema --format json trips.parquet | jq '.fields[].name'";
+
+/// Of `count`.
+pub(super) const COUNT: &str = "\
+One file: the number alone. Several: a line for each, number, tab and name, then the total.
+
+Examples:
+  herringbone count trips.parquet
+  herringbone count part-*.parquet";
+
+/// Of `head`.
+pub(super) const HEAD: &str = "\
+Reads no more of the file than it needs. Formats and the syntax of --columns are those of `cat`.
+
+Examples:
+  herringbone head trips.parquet
+  herringbone head -n 3 --columns id,address.city trips.parquet";
+
+/// Of `cat`.
+pub(super) const CAT: &str = "\
+Several files are printed one after the other; they must have equal schemas, else the error names
+the first difference.
+
+Columns: names with commas between them; dots lead into structs, lists and maps. A name that holds
+a comma, dot, quote or backslash is written in \"quotes\", or with a backslash before it. Columns
+come in the order of the file.
+
+JSON lines lose nothing: integers and floats are numbers (shortest form that reads back), NaN and
+infinities the strings \"NaN\", \"Infinity\", \"-Infinity\"; decimals are strings, bytes base64, UUIDs
+their usual form; dates, times and timestamps ISO 8601 (with Z or an offset when there is a time
+zone, years beyond 9999 with a sign), durations and intervals like \"PT1.5S\" and \"P1M2DT3S\"; structs
+are objects, maps lists of [key,value]. CSV has the same texts without quotes of JSON, nested values
+as JSON, an empty field for null and \"\" for an empty string.
+
+Examples:
+  herringbone cat trips.parquet | jq .fare
+  herringbone cat --limit 100 --offset 1000 trips.parquet
+  herringbone cat --columns id,address.city,'\"odd,name\"' trips.parquet
+  herringbone cat --format csv part-*.parquet > all.csv
+  herringbone cat --format arrow trips.parquet > trips.arrows
+  herringbone cat --row-groups 0,2-4 --threads 1 trips.parquet";
+
+/// Of `meta`.
+pub(super) const META: &str = "\
+One JSON document a file: on a line of its own, or indented on a terminal. It begins with
+\"format_version\": 1; names are those of parquet.thrift, and what the file leaves out is left out.
+Enums are the names of the specification, bytes base64, bounds {\"bytes\": …, \"value\": …} with the
+value where the type is known. A later version 1 may add names, but none change their meaning; the
+README of this command lists them all.
+
+Examples:
+  herringbone meta trips.parquet | jq '.row_groups[0].columns[].meta_data.codec'
+  herringbone meta --indexes --pretty trips.parquet | less";
+
+/// Of `pages`.
+pub(super) const PAGES: &str = "\
+Reads the headers of pages, not what is in them. JSON lines have an object a page: file, row_group,
+column, path, page (counted from 0 in its chunk), offset, header_size, type, compressed_size,
+uncompressed_size, crc, num_values, encoding and what else the header says.
+The syntax of --columns is that of `cat`.
+
+Examples:
+  herringbone pages trips.parquet
+  herringbone pages --columns fare --row-groups 0 trips.parquet
+  herringbone pages --format jsonl trips.parquet | jq -s 'map(.compressed_size) | add'";

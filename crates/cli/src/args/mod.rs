@@ -1,0 +1,316 @@
+//! The command line.
+
+mod columns;
+mod help;
+mod limit;
+mod row_groups;
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use herringbone::schema::ByteLayout;
+use herringbone::{Int96Overflow, Projection, ReadOptions, SchemaOptions};
+use herringbone_arrow::schema::TimeUnit;
+
+pub(crate) use columns::Columns;
+pub(crate) use limit::LimitChange;
+pub(crate) use row_groups::{RowGroups, chosen};
+
+/// Looks into Apache Parquet files and turns them into other things.
+#[derive(Debug, Parser)]
+#[command(
+    name = "herringbone",
+    version,
+    max_term_width = 100,
+    arg_required_else_help = true
+)]
+#[command(after_help = help::COMMAND)]
+pub(crate) struct Arguments {
+    /// What to do
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    /// Print no progress and no notes on standard error
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+    /// Raise or lower a limit, e.g. `--max page_bytes=4294967296`; errors name the limit
+    #[arg(long, value_name = "LIMIT=N", global = true)]
+    pub(crate) max: Vec<LimitChange>,
+}
+
+/// The files of a command.
+#[derive(Debug, Args)]
+pub(crate) struct Files {
+    /// Parquet files; `-` is standard input, which is read into memory
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Say in short what a file holds: rows, sizes, columns
+    #[command(after_help = help::INFO)]
+    Info {
+        #[command(flatten)]
+        files: Files,
+    },
+    /// Print the schema
+    #[command(after_help = help::SCHEMA)]
+    Schema {
+        #[command(flatten)]
+        files: Files,
+        /// In whose terms
+        #[arg(long, value_enum, default_value_t = SchemaFormat::Parquet)]
+        format: SchemaFormat,
+    },
+    /// Print the number of rows, from the footer alone
+    #[command(after_help = help::COUNT)]
+    Count {
+        #[command(flatten)]
+        files: Files,
+    },
+    /// Print the first rows
+    #[command(after_help = help::HEAD)]
+    Head {
+        #[command(flatten)]
+        files: Files,
+        /// How many rows, of all files together
+        #[arg(short = 'n', long = "rows", value_name = "N", default_value_t = 10)]
+        rows: u64,
+        #[command(flatten)]
+        read: Read,
+    },
+    /// Print rows, or turn them into CSV, JSON lines or Arrow
+    #[command(after_help = help::CAT)]
+    Cat {
+        #[command(flatten)]
+        files: Files,
+        /// Stop after that many rows, of all files together
+        #[arg(long, value_name = "N")]
+        limit: Option<u64>,
+        /// Pass over that many rows first
+        #[arg(long, value_name = "N", default_value_t = 0)]
+        offset: u64,
+        #[command(flatten)]
+        read: Read,
+    },
+    /// Print everything the metadata says, as JSON
+    #[command(after_help = help::META)]
+    Meta {
+        #[command(flatten)]
+        files: Files,
+        /// Add the column index, offset index and bloom filter header of each column chunk
+        #[arg(long)]
+        indexes: bool,
+        /// Indent, on a terminal or not
+        #[arg(long)]
+        pretty: bool,
+    },
+    /// List the pages of each column chunk
+    #[command(after_help = help::PAGES)]
+    Pages {
+        #[command(flatten)]
+        files: Files,
+        #[command(flatten)]
+        chunks: Chunks,
+        /// Output format [default: table on a terminal, jsonl otherwise]
+        #[arg(long, value_enum)]
+        format: Option<ListFormat>,
+    },
+}
+
+/// Which column chunks.
+#[derive(Debug, Args)]
+pub(crate) struct Chunks {
+    /// Columns and fields inside of them, e.g. `id,address.city`; see below
+    #[arg(long, value_name = "LIST")]
+    pub(crate) columns: Option<Columns>,
+    /// Row groups, counted from 0, e.g. `0,2-4`
+    #[arg(long, value_name = "LIST")]
+    pub(crate) row_groups: Option<RowGroups>,
+}
+
+impl Chunks {
+    /// The columns as the library takes them.
+    pub(crate) fn projection(&self) -> Projection {
+        match &self.columns {
+            None => Projection::All,
+            Some(columns) => Projection::Paths(columns.paths.clone()),
+        }
+    }
+}
+
+/// How rows are read and printed.
+#[derive(Debug, Args)]
+pub(crate) struct Read {
+    /// Output format [default: table on a terminal, jsonl otherwise]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<RowFormat>,
+    #[command(flatten)]
+    pub(crate) chunks: Chunks,
+    /// Rows of a batch, which is what is decoded at a time
+    #[arg(long, value_name = "N", default_value_t = ReadOptions::DEFAULT_BATCH_SIZE)]
+    #[arg(value_parser = at_least_one)]
+    batch_size: usize,
+    /// Threads that decode; 0 means one a core
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    threads: usize,
+    /// Do not compare pages with their checksums
+    #[arg(long)]
+    no_crc: bool,
+    /// Unit of INT96 timestamps; ns reaches from 1677 to 2262
+    #[arg(long, value_enum, value_name = "UNIT", default_value_t = Unit::Ns)]
+    int96_unit: Unit,
+    /// What becomes of INT96 timestamps that do not fit into their unit
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t = Overflow::Error)]
+    int96_overflow: Overflow,
+    /// Arrow layout of strings and bytes, for `--format arrow`
+    #[arg(long, value_enum, value_name = "LAYOUT", default_value_t = Strings::Offsets)]
+    strings: Strings,
+}
+
+impl Read {
+    /// What the library has to know, but for row groups, offset and limit.
+    pub(crate) fn options(&self) -> ReadOptions {
+        let mut schema = SchemaOptions::default();
+        schema.int96_unit = self.int96_unit.into();
+        schema.strings = self.strings.into();
+        ReadOptions::default()
+            .projection(self.chunks.projection())
+            .batch_size(self.batch_size)
+            .threads(self.threads)
+            .verify_crc(!self.no_crc)
+            .int96_overflow(self.int96_overflow.into())
+            .schema(schema)
+    }
+}
+
+/// Formats of rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RowFormat {
+    /// A table for people; long cells are cut
+    Table,
+    /// JSON lines: an object a row, lossless
+    Jsonl,
+    /// CSV as in RFC 4180, with a header
+    Csv,
+    /// An Arrow IPC stream
+    Arrow,
+}
+
+/// Formats of lists that are not rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ListFormat {
+    /// A table for people
+    Table,
+    /// JSON lines: an object each
+    #[value(alias = "json")]
+    Jsonl,
+}
+
+/// Formats of a schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SchemaFormat {
+    /// The message syntax of the Parquet specification
+    Parquet,
+    /// The Arrow fields that the columns become
+    Arrow,
+    /// The Parquet schema as a tree in JSON
+    Json,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Unit {
+    S,
+    Ms,
+    Us,
+    Ns,
+}
+
+impl From<Unit> for TimeUnit {
+    fn from(unit: Unit) -> Self {
+        match unit {
+            Unit::S => Self::Second,
+            Unit::Ms => Self::Millisecond,
+            Unit::Us => Self::Microsecond,
+            Unit::Ns => Self::Nanosecond,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Overflow {
+    /// They are an error
+    Error,
+    /// They become null
+    Null,
+    /// They wrap around
+    Wrap,
+}
+
+impl From<Overflow> for Int96Overflow {
+    fn from(overflow: Overflow) -> Self {
+        match overflow {
+            Overflow::Error => Self::Error,
+            Overflow::Null => Self::Null,
+            Overflow::Wrap => Self::Wrap,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Strings {
+    /// 32-bit offsets
+    Offsets,
+    /// 64-bit offsets
+    LargeOffsets,
+    /// Views
+    Views,
+}
+
+impl From<Strings> for ByteLayout {
+    fn from(strings: Strings) -> Self {
+        match strings {
+            Strings::Offsets => Self::Offsets,
+            Strings::LargeOffsets => Self::LargeOffsets,
+            Strings::Views => Self::Views,
+        }
+    }
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("must be at least 1".into()),
+        Ok(number) => Ok(number),
+        Err(error) => Err(format!("{error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn wrong_command_lines_are_refused() {
+        for line in [
+            "cat",
+            "cat f --format xml",
+            "cat f --batch-size 0",
+            "cat f --limit -1",
+            "cat f --row-groups 2-",
+            "cat f --columns a..b",
+            "count f --max nonsense=1",
+            "frobnicate f",
+        ] {
+            let words = std::iter::once("herringbone").chain(line.split(' '));
+            let error = Arguments::try_parse_from(words).unwrap_err();
+            assert_eq!(error.exit_code(), 2, "{line}");
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! `info`: what a file holds, in short.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use herringbone::ParquetFile;
+use herringbone::format::{ColumnMetaData, FileMetadata};
+
+use crate::failure::Result;
+use crate::input::Input;
+use crate::output::Output;
+use crate::render::table::{self, shown};
+
+/// The columns of the table.
+const HEADER: [&str; 7] = [
+    "column",
+    "type",
+    "codec",
+    "encodings",
+    "nulls",
+    "compressed",
+    "uncompressed",
+];
+
+/// Prints a paragraph and a table of columns for each file.
+pub(crate) fn run(inputs: &[Input], output: &mut Output<'_>) -> Result<()> {
+    for (at, input) in inputs.iter().enumerate() {
+        if at > 0 {
+            output.write(b"\n")?;
+        }
+        let file = input.open()?;
+        let columns = columns(&file).map_err(|error| input.failure(&error))?;
+        output.write(paragraph(input, &file, &columns).as_bytes())?;
+        let names = HEADER.into_iter().map(String::from);
+        let mut table = table::new(names, output.width());
+        table.add_rows(columns.iter().map(Column::cells));
+        output.line(&table.trim_fmt())?;
+    }
+    Ok(())
+}
+
+/// What all column chunks of a leaf are together.
+struct Column {
+    path: String,
+    type_: String,
+    codecs: BTreeSet<String>,
+    encodings: BTreeSet<String>,
+    /// `None` as soon as one column chunk does not say.
+    nulls: Option<i64>,
+    compressed: i128,
+    uncompressed: i128,
+    encrypted: bool,
+}
+
+impl Column {
+    fn add(&mut self, data: &ColumnMetaData) {
+        self.codecs.insert(data.codec.to_string());
+        self.encodings
+            .extend(data.encodings.iter().map(ToString::to_string));
+        let nulls = data
+            .statistics
+            .as_ref()
+            .and_then(|statistics| statistics.null_count);
+        self.nulls = self
+            .nulls
+            .zip(nulls)
+            .and_then(|(sum, more)| sum.checked_add(more));
+        self.compressed += i128::from(data.total_compressed_size);
+        self.uncompressed += i128::from(data.total_uncompressed_size);
+    }
+
+    fn cells(&self) -> [String; 7] {
+        let joined =
+            |set: &BTreeSet<String>| set.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
+        let codecs = if self.encrypted {
+            "encrypted".into()
+        } else {
+            joined(&self.codecs)
+        };
+        [
+            shown(&self.path),
+            shown(&self.type_),
+            codecs,
+            joined(&self.encodings),
+            self.nulls
+                .map_or_else(|| "?".into(), |nulls| nulls.to_string()),
+            self.compressed.to_string(),
+            self.uncompressed.to_string(),
+        ]
+    }
+}
+
+fn columns(file: &ParquetFile) -> herringbone::Result<Vec<Column>> {
+    let (schema, metadata) = (file.parquet_schema(), file.metadata());
+    let mut columns: Vec<Column> = (0..schema.leaves().len())
+        .map(|leaf| {
+            let element = schema.element(leaf);
+            let physical = element.type_.map(|it| it.to_string()).unwrap_or_default();
+            let annotation = match (&element.logical_type, element.converted_type) {
+                (Some(logical), _) => format!(" {logical}"),
+                (None, Some(converted)) => format!(" {converted}"),
+                (None, None) => String::new(),
+            };
+            Column {
+                path: schema.column_path(leaf),
+                type_: physical + &annotation,
+                codecs: BTreeSet::new(),
+                encodings: BTreeSet::new(),
+                nulls: Some(0),
+                compressed: 0,
+                uncompressed: 0,
+                encrypted: false,
+            }
+        })
+        .collect();
+    for row_group in 0..metadata.num_row_groups() {
+        for (leaf, column) in columns.iter_mut().enumerate() {
+            if leaf >= metadata.num_columns(row_group) {
+                continue;
+            }
+            match metadata.column_chunk(row_group, leaf)?.meta_data {
+                Some(data) => column.add(&data),
+                None => column.encrypted = true,
+            }
+        }
+    }
+    Ok(columns)
+}
+
+fn paragraph(input: &Input, file: &ParquetFile, columns: &[Column]) -> String {
+    let metadata = file.metadata();
+    let compressed: i128 = columns.iter().map(|column| column.compressed).sum();
+    let uncompressed: i128 = columns.iter().map(|column| column.uncompressed).sum();
+    let mut out = String::new();
+    let mut line = |name: &str, value: String| _ = writeln!(out, "{name:<13}{value}");
+    line("file", shown(&input.name));
+    line("size", bytes(i128::from(input.size)));
+    line("rows", metadata.num_rows().to_string());
+    line("row groups", row_groups(metadata));
+    line("columns", columns.len().to_string());
+    line("compressed", bytes(compressed));
+    line("uncompressed", bytes(uncompressed));
+    line("metadata", bytes(metadata.encoded_len() as i128));
+    line("version", metadata.version().to_string());
+    if let Some(created_by) = metadata.created_by() {
+        line("created by", shown(created_by));
+    }
+    if metadata.encryption_algorithm().is_some() {
+        line("encryption", "yes, with a readable footer".into());
+    }
+    for pair in metadata.key_value_metadata() {
+        let length = pair.value.as_ref().map_or(0, String::len);
+        line(
+            "key",
+            format!("{} ({})", shown(&pair.key), bytes(length as i128)),
+        );
+    }
+    out
+}
+
+/// How many, and how many rows they have.
+fn row_groups(metadata: &FileMetadata) -> String {
+    let count = metadata.num_row_groups();
+    let rows = (0..count)
+        .filter_map(|row_group| metadata.row_group_header(row_group).ok())
+        .map(|header| header.num_rows);
+    match (rows.clone().min(), rows.max()) {
+        (Some(least), Some(most)) if least == most => format!("{count} of {most} rows"),
+        (Some(least), Some(most)) => format!("{count} of {least} to {most} rows"),
+        _ => count.to_string(),
+    }
+}
+
+/// `1.5 MiB (1572864 bytes)`.
+fn bytes(count: i128) -> String {
+    const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
+    let mut value = count as f64;
+    let mut unit = None;
+    for name in UNITS {
+        if value.abs() < 1024.0 {
+            break;
+        }
+        value /= 1024.0;
+        unit = Some(name);
+    }
+    match unit {
+        None => format!("{count} bytes"),
+        Some(unit) => format!("{value:.1} {unit} ({count} bytes)"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bytes;
+
+    #[test]
+    fn sizes_are_for_people_and_exact() {
+        assert_eq!(bytes(0), "0 bytes");
+        assert_eq!(bytes(1023), "1023 bytes");
+        assert_eq!(bytes(1_572_864), "1.5 MiB (1572864 bytes)");
+    }
+}

@@ -1,0 +1,186 @@
+//! `meta`: everything the metadata says, as JSON.
+//!
+//! A document is written while the footer is walked, a column chunk at a time: the JSON of a large
+//! footer is many times its size.
+
+use std::cell::RefCell;
+
+use herringbone::ParquetFile;
+use herringbone::format::{FileMetadata, SchemaElement};
+use serde::ser::{Error as _, Serialize, SerializeMap as _, SerializeSeq as _, Serializer};
+use serde_json::Value;
+
+use crate::describe::chunk::{column_chunk, key_values, row_group};
+use crate::describe::index::{bloom_filter_header, column_index, offset_index};
+use crate::describe::schema::element;
+use crate::describe::{FORMAT_VERSION, base64, list};
+use crate::failure::{Failure, Result};
+use crate::input::Input;
+use crate::output::Output;
+
+/// How much, and how.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Options {
+    /// With page indexes and bloom filter headers.
+    pub(crate) indexes: bool,
+    /// Indented.
+    pub(crate) pretty: bool,
+}
+
+/// Prints a document for each file.
+pub(crate) fn run(inputs: &[Input], options: Options, output: &mut Output<'_>) -> Result<()> {
+    let pretty = options.pretty || output.is_terminal();
+    for input in inputs {
+        let file = input.open()?;
+        let document = Document {
+            input,
+            file: &file,
+            options,
+            failure: RefCell::new(None),
+        };
+        let written = if pretty {
+            serde_json::to_writer_pretty(output.writer(), &document)
+        } else {
+            serde_json::to_writer(output.writer(), &document)
+        };
+        if let Err(error) = written {
+            return Err(document
+                .failure
+                .take()
+                .unwrap_or_else(|| Failure::output(&error.into())));
+        }
+        output.write(b"\n")?;
+    }
+    Ok(())
+}
+
+struct Document<'a> {
+    input: &'a Input,
+    file: &'a ParquetFile,
+    options: Options,
+    /// Why the document could not be finished, if it was not the output's fault.
+    failure: RefCell<Option<Failure>>,
+}
+
+impl Document<'_> {
+    fn metadata(&self) -> &FileMetadata {
+        self.file.metadata()
+    }
+
+    /// Takes note of an error of the library on its way through the serializer.
+    fn checked<T, E: serde::ser::Error>(&self, result: herringbone::Result<T>) -> Result<T, E> {
+        result.map_err(|error| {
+            self.failure.replace(Some(self.input.failure(&error)));
+            E::custom("the metadata cannot be read")
+        })
+    }
+
+    /// The element of a leaf. A row group may claim more columns than the schema has.
+    fn element(&self, leaf: usize) -> Option<&SchemaElement> {
+        let schema = self.file.parquet_schema();
+        (leaf < schema.leaves().len()).then(|| schema.element(leaf))
+    }
+
+    fn column(&self, row_group: usize, leaf: usize) -> herringbone::Result<Value> {
+        let element = self.element(leaf);
+        let chunk = self.metadata().column_chunk(row_group, leaf)?;
+        let mut object = column_chunk(element, &chunk);
+        if self.options.indexes && element.is_some() {
+            let file = self.file;
+            let columns = file.column_index(row_group, leaf)?;
+            let offsets = file.offset_index(row_group, leaf)?;
+            let bloom = file.bloom_filter_header(row_group, leaf)?;
+            object = object
+                .some("column_index", columns.map(|it| column_index(element, &it)))
+                .some("offset_index", offsets.map(|it| offset_index(&it)))
+                .some(
+                    "bloom_filter_header",
+                    bloom.map(|it| bloom_filter_header(&it)),
+                );
+        }
+        Ok(object.into())
+    }
+}
+
+impl Serialize for Document<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let metadata = self.metadata();
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("format_version", &FORMAT_VERSION)?;
+        map.serialize_entry("file", &self.input.name)?;
+        map.serialize_entry("file_size", &self.input.size)?;
+        map.serialize_entry("metadata_size", &metadata.encoded_len())?;
+        map.serialize_entry("version", &metadata.version())?;
+        if let Some(created_by) = metadata.created_by() {
+            map.serialize_entry("created_by", created_by)?;
+        }
+        map.serialize_entry("num_rows", &metadata.num_rows())?;
+        map.serialize_entry(
+            "key_value_metadata",
+            &key_values(metadata.key_value_metadata()),
+        )?;
+        if let Some(orders) = metadata.column_orders() {
+            map.serialize_entry("column_orders", &list(orders, ToString::to_string))?;
+        }
+        if let Some(bytes) = metadata.encryption_algorithm() {
+            map.serialize_entry("encryption_algorithm", &base64(bytes))?;
+        }
+        if let Some(bytes) = metadata.footer_signing_key_metadata() {
+            map.serialize_entry("footer_signing_key_metadata", &base64(bytes))?;
+        }
+        map.serialize_entry("schema", &list(metadata.schema(), element))?;
+        map.serialize_entry("row_groups", &RowGroups(self))?;
+        map.end()
+    }
+}
+
+struct RowGroups<'a>(&'a Document<'a>);
+
+impl Serialize for RowGroups<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let count = self.0.metadata().num_row_groups();
+        let mut sequence = serializer.serialize_seq(Some(count))?;
+        for ordinal in 0..count {
+            sequence.serialize_element(&RowGroup {
+                document: self.0,
+                ordinal,
+            })?;
+        }
+        sequence.end()
+    }
+}
+
+struct RowGroup<'a> {
+    document: &'a Document<'a>,
+    ordinal: usize,
+}
+
+impl Serialize for RowGroup<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let header = self.document.metadata().row_group_header(self.ordinal);
+        let header = self.document.checked(header)?;
+        let mut map = serializer.serialize_map(None)?;
+        let Value::Object(fields) = row_group(header).into() else {
+            return Err(S::Error::custom("a row group is an object"));
+        };
+        for (name, value) in &fields {
+            map.serialize_entry(name, value)?;
+        }
+        map.serialize_entry("columns", &Columns(self))?;
+        map.end()
+    }
+}
+
+struct Columns<'a>(&'a RowGroup<'a>);
+
+impl Serialize for Columns<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let RowGroup { document, ordinal } = *self.0;
+        let count = document.metadata().num_columns(ordinal);
+        let mut sequence = serializer.serialize_seq(Some(count))?;
+        for leaf in 0..count {
+            sequence.serialize_element(&document.checked(document.column(ordinal, leaf))?)?;
+        }
+        sequence.end()
+    }
+}

@@ -1,0 +1,63 @@
+//! One file a command.
+
+mod cat;
+mod count;
+mod head;
+mod info;
+mod meta;
+mod pages;
+mod schema;
+
+use crate::args::{Arguments, Command};
+use crate::context::Context;
+use crate::failure::Result;
+use crate::input;
+use crate::output::Output;
+use crate::rows::Window;
+
+/// Does what the command line says.
+pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<'_>) -> Result<()> {
+    let open = |files: &crate::args::Files| input::all(&files.files, &context.limits);
+    match &arguments.command {
+        Command::Info { files } => info::run(&open(files)?, output),
+        Command::Schema { files, format } => schema::run(&open(files)?, *format, output),
+        Command::Count { files } => count::run(&open(files)?, output),
+        Command::Head { files, rows, read } => {
+            head::run(context, &open(files)?, read, *rows, output)
+        }
+        Command::Cat {
+            files,
+            limit,
+            offset,
+            read,
+        } => {
+            let window = Window {
+                offset: *offset,
+                limit: *limit,
+            };
+            cat::run(context, &open(files)?, read, window, output)
+        }
+        Command::Meta {
+            files,
+            indexes,
+            pretty,
+        } => {
+            let options = meta::Options {
+                indexes: *indexes,
+                pretty: *pretty,
+            };
+            meta::run(&open(files)?, options, output)
+        }
+        Command::Pages {
+            files,
+            chunks,
+            format,
+        } => {
+            let request = pages::Request {
+                chunks,
+                format: *format,
+            };
+            pages::run(context, &open(files)?, &request, output)
+        }
+    }
+}

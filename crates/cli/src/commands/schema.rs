@@ -1,0 +1,121 @@
+//! `schema`: the columns, in one of three languages.
+
+use herringbone::SchemaOptions;
+use herringbone::schema::ParquetSchema;
+use herringbone_arrow::schema::{DataType, Field, Schema, SchemaRef};
+use serde_json::Value;
+
+use crate::args::SchemaFormat;
+use crate::describe::{self, FORMAT_VERSION};
+use crate::failure::{Failure, Result};
+use crate::input::Input;
+use crate::output::Output;
+use crate::render::table::shown;
+use crate::same_schema::difference;
+
+/// Prints the schema that all files share.
+pub(crate) fn run(inputs: &[Input], format: SchemaFormat, output: &mut Output<'_>) -> Result<()> {
+    let mut first: Option<(&Input, ParquetSchema, SchemaRef)> = None;
+    for input in inputs {
+        let file = input.open()?;
+        let arrow = file
+            .arrow_schema(&SchemaOptions::default())
+            .map_err(|error| input.failure(&error))?;
+        match &first {
+            None => first = Some((input, file.parquet_schema().clone(), arrow)),
+            Some((one, _, schema)) => {
+                if let Some(text) = difference(&one.name, schema, &input.name, &arrow) {
+                    return Err(Failure::Data(text));
+                }
+            }
+        }
+    }
+    let Some((_, parquet, arrow)) = first else {
+        return Ok(());
+    };
+    match format {
+        SchemaFormat::Parquet => output.write(parquet.to_string().as_bytes()),
+        SchemaFormat::Arrow => output.write(arrow_text(&arrow).as_bytes()),
+        SchemaFormat::Json => output.line(&json(&parquet)?),
+    }
+}
+
+fn json(schema: &ParquetSchema) -> Result<String> {
+    let mut tree = describe::schema::tree(schema);
+    if let Value::Object(root) = &mut tree {
+        root.shift_insert(0, "format_version".into(), FORMAT_VERSION.into());
+    }
+    serde_json::to_string_pretty(&tree)
+        .map_err(|error| Failure::Data(format!("the schema cannot be written as JSON: {error}")))
+}
+
+/// A field a line, those inside of others indented.
+fn arrow_text(schema: &Schema) -> String {
+    let mut out = String::new();
+    for field in schema.fields() {
+        push_field(&mut out, 0, field);
+    }
+    out
+}
+
+fn push_field(out: &mut String, indent: usize, field: &Field) {
+    let children = children(field.data_type());
+    let name = match field.data_type() {
+        DataType::Struct(_) => "Struct".into(),
+        DataType::List(_) => "List".into(),
+        DataType::LargeList(_) => "LargeList".into(),
+        DataType::ListView(_) => "ListView".into(),
+        DataType::LargeListView(_) => "LargeListView".into(),
+        DataType::FixedSizeList(_, length) => format!("FixedSizeList({length})"),
+        DataType::Map(..) => "Map".into(),
+        other => other.to_string(),
+    };
+    out.extend(std::iter::repeat_n("  ", indent));
+    out.push_str(&shown(field.name()));
+    out.push_str(": ");
+    out.push_str(&name);
+    if !field.is_nullable() {
+        out.push_str(" not null");
+    }
+    if let Some(extension) = field.extension_type_name() {
+        out.push_str(&format!(" ({})", shown(extension)));
+    }
+    out.push('\n');
+    for child in children {
+        push_field(out, indent + 1, child);
+    }
+}
+
+/// The fields inside of a type.
+fn children(data_type: &DataType) -> Vec<&Field> {
+    match data_type {
+        DataType::Struct(fields) => fields.iter().map(AsRef::as_ref).collect(),
+        DataType::List(child)
+        | DataType::LargeList(child)
+        | DataType::ListView(child)
+        | DataType::LargeListView(child)
+        | DataType::FixedSizeList(child, _)
+        | DataType::Map(child, _) => vec![child],
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    #[test]
+    fn arrow_fields_are_lines() {
+        let item = Field::new("item", DataType::Utf8, true);
+        let inner = Field::new("in\nner", DataType::List(Arc::new(item)), false);
+        let schema = Schema::new(vec![
+            Field::new("id", DataType::Int64, false),
+            Field::new("s", DataType::Struct(vec![inner].into()), true),
+        ]);
+        assert_eq!(
+            arrow_text(&schema),
+            "id: Int64 not null\ns: Struct\n  in\\nner: List not null\n    item: Utf8\n"
+        );
+    }
+}

@@ -1,0 +1,64 @@
+//! The page index and bloom filter headers.
+
+use herringbone::format::{BloomFilterHeader, ByteArrays, ColumnIndex, OffsetIndex, SchemaElement};
+use serde_json::Value;
+
+use super::{Object, bound::bound, list};
+
+/// Bounds and counts of pages. Pages of nothing but nulls have the bound `null`.
+pub(crate) fn column_index(element: Option<&SchemaElement>, index: &ColumnIndex) -> Value {
+    let bounds = |values: &ByteArrays| {
+        list(values.iter().zip(&index.null_pages), |(bytes, &is_null)| {
+            if is_null {
+                Value::Null
+            } else {
+                bound(element, bytes)
+            }
+        })
+    };
+    Object::new()
+        .with("null_pages", index.null_pages.clone())
+        .with("min_values", bounds(&index.min_values))
+        .with("max_values", bounds(&index.max_values))
+        .name("boundary_order", index.boundary_order)
+        .some("null_counts", index.null_counts.clone())
+        .some(
+            "repetition_level_histograms",
+            index.repetition_level_histograms.clone(),
+        )
+        .some(
+            "definition_level_histograms",
+            index.definition_level_histograms.clone(),
+        )
+        .some("nan_counts", index.nan_counts.clone())
+        .into()
+}
+
+/// Where pages lie.
+pub(crate) fn offset_index(index: &OffsetIndex) -> Value {
+    let locations = list(&index.page_locations, |page| {
+        Object::new()
+            .with("offset", page.offset)
+            .with("compressed_page_size", page.compressed_page_size)
+            .with("first_row_index", page.first_row_index)
+    });
+    Object::new()
+        .with("page_locations", locations)
+        .some(
+            "unencoded_byte_array_data_bytes",
+            index.unencoded_byte_array_data_bytes.clone(),
+        )
+        .into()
+}
+
+/// What a bloom filter is made of.
+pub(crate) fn bloom_filter_header(header: &BloomFilterHeader) -> Value {
+    // The names of the union's variants in `parquet.thrift`: BLOCK, XXHASH, UNCOMPRESSED.
+    let name = |debug: String| debug.to_uppercase();
+    Object::new()
+        .with("num_bytes", header.num_bytes)
+        .with("algorithm", name(format!("{:?}", header.algorithm)))
+        .with("hash", name(format!("{:?}", header.hash)))
+        .with("compression", name(format!("{:?}", header.compression)))
+        .into()
+}

@@ -1,0 +1,74 @@
+//! The structures of `parquet.thrift` as JSON, with its names.
+//!
+//! What a file leaves out is left out. Enums are the names of the specification, bytes base64. This
+//! is what `meta`, `pages` and `schema --format json` print: a stable format, listed in the README
+//! of this command. A name may be added, but none taken away or changed in meaning, unless
+//! [`FORMAT_VERSION`] rises.
+
+pub(crate) mod bound;
+pub(crate) mod chunk;
+pub(crate) mod index;
+pub(crate) mod page;
+pub(crate) mod schema;
+pub(crate) mod statistics;
+
+use serde_json::{Map, Value};
+
+/// The version of the JSON that describes files.
+pub(crate) const FORMAT_VERSION: u32 = 1;
+
+/// A JSON object under construction.
+#[derive(Default)]
+pub(crate) struct Object(Map<String, Value>);
+
+impl Object {
+    /// Without fields.
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a field.
+    pub(crate) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.0.insert(name.into(), value.into());
+        self
+    }
+
+    /// Adds a field if there is a value.
+    pub(crate) fn some(self, name: &str, value: Option<impl Into<Value>>) -> Self {
+        match value {
+            Some(value) => self.with(name, value),
+            None => self,
+        }
+    }
+
+    /// Adds the name of an enum.
+    pub(crate) fn name(self, name: &str, value: impl ToString) -> Self {
+        self.with(name, value.to_string())
+    }
+
+    /// Adds bytes in base64, if there are any.
+    pub(crate) fn bytes(self, name: &str, value: Option<&[u8]>) -> Self {
+        self.some(name, value.map(base64))
+    }
+}
+
+impl From<Object> for Value {
+    fn from(object: Object) -> Self {
+        Self::Object(object.0)
+    }
+}
+
+/// Bytes in base64.
+pub(crate) fn base64(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    crate::render::text::push_base64(&mut text, bytes);
+    text
+}
+
+/// A list, each of whose elements `describe` turns into JSON.
+pub(crate) fn list<T, V: Into<Value>>(
+    items: impl IntoIterator<Item = T>,
+    describe: impl FnMut(T) -> V,
+) -> Value {
+    items.into_iter().map(describe).map(Into::into).collect()
+}

@@ -1,0 +1,110 @@
+//! What ends the command early, and the exit code that says whose fault it was.
+
+use std::fmt;
+use std::io;
+
+use herringbone::ErrorKind;
+use herringbone_arrow::schema::ArrowError;
+
+/// The reason for an early end.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The command line asks for something that does not exist.
+    Usage(String),
+    /// The bytes are wrong, beyond a limit or not supported.
+    Data(String),
+    /// The system refused to read or write.
+    System(String),
+    /// Whoever read our output has gone: there is nobody left to tell.
+    ClosedPipe,
+}
+
+/// The result of everything in this command.
+pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
+
+impl Failure {
+    /// Everything was fine.
+    pub(crate) const SUCCESS: u8 = 0;
+    /// The command line is wrong.
+    pub(crate) const USAGE: u8 = 2;
+    /// The bytes are wrong.
+    pub(crate) const DATA: u8 = 3;
+    /// The system refused.
+    pub(crate) const SYSTEM: u8 = 4;
+
+    /// The exit code.
+    pub(crate) fn code(&self) -> u8 {
+        match self {
+            Self::Usage(_) => Self::USAGE,
+            Self::Data(_) => Self::DATA,
+            Self::System(_) => Self::SYSTEM,
+            Self::ClosedPipe => Self::SUCCESS,
+        }
+    }
+
+    /// The library refused `file`.
+    pub(crate) fn parquet(file: &str, error: &herringbone::Error) -> Self {
+        let message = format!("{file}: {error}");
+        match error.kind() {
+            ErrorKind::Argument => Self::Usage(message),
+            ErrorKind::Io => Self::System(message),
+            _ => Self::Data(message),
+        }
+    }
+
+    /// The same failure, which happened to `file`.
+    pub(crate) fn in_file(self, file: &str) -> Self {
+        match self {
+            Self::Usage(message) => Self::Usage(format!("{file}: {message}")),
+            Self::Data(message) => Self::Data(format!("{file}: {message}")),
+            other => other,
+        }
+    }
+
+    /// Writing to standard output went wrong.
+    pub(crate) fn output(error: &io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            Self::ClosedPipe
+        } else {
+            Self::System(format!("standard output: {error}"))
+        }
+    }
+
+    /// Writing Arrow to standard output went wrong.
+    pub(crate) fn arrow_output(error: &ArrowError) -> Self {
+        match error {
+            ArrowError::IoError(_, error) => Self::output(error),
+            other => Self::Data(format!("cannot be written as Arrow: {other}")),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Usage(message) | Self::Data(message) | Self::System(message) => {
+                f.write_str(message)
+            }
+            Self::ClosedPipe => f.write_str("closed pipe"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_closed_pipe_is_not_an_error() {
+        let closed = || io::Error::from(io::ErrorKind::BrokenPipe);
+        assert_eq!(Failure::output(&closed()).code(), 0);
+        let error = ArrowError::IoError("x".into(), closed());
+        assert_eq!(Failure::arrow_output(&error).code(), 0);
+    }
+
+    #[test]
+    fn a_full_disk_is_the_system() {
+        let full = io::Error::from(io::ErrorKind::StorageFull);
+        assert_eq!(Failure::output(&full).code(), 4);
+    }
+}

@@ -1,0 +1,83 @@
+//! Standard output: buffered, with every error looked at.
+
+use std::io::{self, BufWriter, IsTerminal as _, Write};
+
+use crate::failure::{Failure, Result};
+
+/// Bytes that are collected before they are written.
+const BUFFER: usize = 64 << 10;
+
+/// Where the data goes.
+pub(crate) struct Output<'a> {
+    writer: BufWriter<Box<dyn Write + 'a>>,
+    width: Option<u16>,
+}
+
+impl Output<'static> {
+    /// Standard output.
+    pub(crate) fn stdout() -> Self {
+        let stdout = io::stdout().lock();
+        let width = stdout
+            .is_terminal()
+            .then(|| console::Term::stdout().size().1);
+        Self {
+            writer: BufWriter::with_capacity(BUFFER, Box::new(stdout)),
+            width,
+        }
+    }
+}
+
+impl<'a> Output<'a> {
+    /// Any writer, as if it were not a terminal.
+    #[cfg(test)]
+    pub(crate) fn new(writer: impl Write + 'a) -> Self {
+        Self {
+            writer: BufWriter::with_capacity(BUFFER, Box::new(writer)),
+            width: None,
+        }
+    }
+
+    /// Whether somebody looks at it.
+    pub(crate) fn is_terminal(&self) -> bool {
+        self.width.is_some()
+    }
+
+    /// Columns of the terminal; `None` when it is not one.
+    pub(crate) fn width(&self) -> Option<u16> {
+        self.width
+    }
+
+    /// Appends bytes.
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.writer
+            .write_all(bytes)
+            .map_err(|error| Failure::output(&error))
+    }
+
+    /// Appends text and a line feed.
+    pub(crate) fn line(&mut self, text: &str) -> Result<()> {
+        self.write(text.as_bytes())?;
+        self.write(b"\n")
+    }
+
+    /// Hands everything to the system; to be called at the end, where an error still counts.
+    pub(crate) fn flush(&mut self) -> Result<()> {
+        self.writer.flush().map_err(|error| Failure::output(&error))
+    }
+
+    /// The writer itself, for what needs one; its errors go through [`Failure::output`].
+    pub(crate) fn writer(&mut self) -> &mut (dyn Write + 'a) {
+        &mut self.writer
+    }
+}
+
+/// What `write` writes, as text.
+#[cfg(test)]
+pub(crate) fn written(write: impl FnOnce(&mut Output<'_>) -> Result<()>) -> String {
+    let mut bytes = Vec::new();
+    let mut output = Output::new(&mut bytes);
+    write(&mut output).unwrap();
+    output.flush().unwrap();
+    drop(output);
+    String::from_utf8(bytes).unwrap()
+}

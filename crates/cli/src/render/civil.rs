@@ -1,0 +1,105 @@
+//! Days and seconds into dates, of any size.
+//!
+//! The calendar is the proleptic Gregorian one. Nothing here overflows: a file may hold any 64-bit
+//! count of seconds, hundreds of billions of years away, and it still has to be printed.
+
+/// Days from 0000-03-01 to 1970-01-01.
+const EPOCH: i128 = 719_468;
+/// Days of 400, 100 and 4 years that begin in March, the leap day of the last year included.
+const DAYS_400: i128 = 146_097;
+const DAYS_100: i128 = 36_524;
+const DAYS_4: i128 = 1_461;
+/// Days before each month of a year that begins in March.
+const MONTH_STARTS: [i128; 12] = [0, 31, 61, 92, 122, 153, 184, 214, 245, 275, 306, 337];
+
+/// A day of the calendar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Date {
+    /// Astronomical year: 0 is 1 BC.
+    pub(crate) year: i128,
+    /// 1 to 12.
+    pub(crate) month: u8,
+    /// 1 to 31.
+    pub(crate) day: u8,
+}
+
+/// The date that is `days` after 1970-01-01.
+///
+/// A year that begins in March has its leap day last, so that each cycle of years is some equal
+/// parts, of which the last is a day longer or shorter; `min` keeps that day in its part.
+pub(crate) fn date(days: i128) -> Date {
+    let days = days + EPOCH;
+    let cycle = days.div_euclid(DAYS_400);
+    let rest = days.rem_euclid(DAYS_400);
+    let century = (rest / DAYS_100).min(3);
+    let rest = rest - century * DAYS_100;
+    let four = rest / DAYS_4;
+    let rest = rest - four * DAYS_4;
+    let one = (rest / 365).min(3);
+    let rest = rest - one * 365;
+    let year = cycle * 400 + century * 100 + four * 4 + one;
+    let month = MONTH_STARTS.partition_point(|&start| start <= rest) - 1;
+    let day = rest - MONTH_STARTS.get(month).copied().unwrap_or(0) + 1;
+    let (year, month) = if month < 10 {
+        (year, month + 3)
+    } else {
+        (year + 1, month - 9)
+    };
+    Date {
+        year,
+        month: u8::try_from(month).unwrap_or(0),
+        day: u8::try_from(day).unwrap_or(0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_leap(year: i128) -> bool {
+        year.rem_euclid(4) == 0 && (year.rem_euclid(100) != 0 || year.rem_euclid(400) == 0)
+    }
+
+    fn next(mut date: Date) -> Date {
+        let days = match date.month {
+            2 if is_leap(date.year) => 29,
+            2 => 28,
+            4 | 6 | 9 | 11 => 30,
+            _ => 31,
+        };
+        date.day += 1;
+        if date.day > days {
+            (date.day, date.month) = (1, date.month + 1);
+        }
+        if date.month > 12 {
+            (date.month, date.year) = (1, date.year + 1);
+        }
+        date
+    }
+
+    #[test]
+    fn follows_a_calendar_walked_day_by_day() {
+        // 0000-01-01 is 719528 days before the epoch.
+        let mut expected = Date {
+            year: 0,
+            month: 1,
+            day: 1,
+        };
+        for days in -719_528..=400_000 {
+            assert_eq!(date(days), expected, "{days}");
+            expected = next(expected);
+        }
+    }
+
+    #[test]
+    fn repeats_every_400_years_however_far() {
+        for days in [-1, 0, 59, 60, 365, 11_016, 146_096] {
+            let near = date(days);
+            for cycles in [-700_000_000_i128, -1, 1, 700_000_000] {
+                let far = date(days + cycles * DAYS_400);
+                assert_eq!(far.year, near.year + cycles * 400);
+                assert_eq!((far.month, far.day), (near.month, near.day));
+            }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Rows as CSV, after RFC 4180: a header, commas, quotes where they are needed, CR LF.
+//!
+//! Nested values are their JSON text. A null is an empty field, an empty string is `""`, so the two
+//! stay apart.
+
+use herringbone_arrow::array::RecordBatch;
+use herringbone_arrow::schema::Schema;
+
+use super::value::{Boxed, of};
+use crate::failure::Result;
+use crate::output::Output;
+
+/// Writes the names of the columns.
+pub(crate) fn write_header(schema: &Schema, output: &mut Output<'_>) -> Result<()> {
+    let mut line = String::new();
+    for (at, field) in schema.fields().iter().enumerate() {
+        if at > 0 {
+            line.push(',');
+        }
+        let start = line.len();
+        line.push_str(field.name());
+        quote_from(&mut line, start);
+    }
+    line.push_str("\r\n");
+    output.write(line.as_bytes())
+}
+
+/// Writes each row of `batch`.
+pub(crate) fn write(batch: &RecordBatch, output: &mut Output<'_>) -> Result<()> {
+    let schema = batch.schema_ref();
+    let columns: Vec<Boxed<'_>> = schema
+        .fields()
+        .iter()
+        .zip(batch.columns())
+        .map(|(field, column)| of(field, column.as_ref()))
+        .collect::<Result<_>>()?;
+    let mut line = String::new();
+    for row in 0..batch.num_rows() {
+        line.clear();
+        for (at, column) in columns.iter().enumerate() {
+            if at > 0 {
+                line.push(',');
+            }
+            if !column.is_null(row) {
+                let start = line.len();
+                column.text(row, &mut line);
+                quote_from(&mut line, start);
+            }
+        }
+        line.push_str("\r\n");
+        output.write(line.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Puts the field that begins at `start` into quotes if it needs them.
+fn quote_from(line: &mut String, start: usize) {
+    let needed = |byte| matches!(byte, b'"' | b',' | b'\r' | b'\n');
+    if line.len() > start && !line.bytes().skip(start).any(needed) {
+        return;
+    }
+    let field = line.split_off(start);
+    line.push('"');
+    line.push_str(&field.replace('"', "\"\""));
+    line.push('"');
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,81 @@
+use std::sync::Arc;
+
+use herringbone_arrow::array::types::{Int8Type, Int32Type};
+use herringbone_arrow::array::{self as a, ArrayRef};
+
+use super::*;
+use crate::output::written;
+
+fn csv(columns: Vec<(&str, ArrayRef)>) -> String {
+    let columns = columns
+        .into_iter()
+        .map(|(name, column)| (name, column, true));
+    let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
+    written(|output| {
+        write_header(&batch.schema(), output)?;
+        write(&batch, output)
+    })
+}
+
+#[test]
+fn fields_are_quoted_where_they_must_be() {
+    let texts = [
+        "plain",
+        "a,b",
+        "say \"hi\"",
+        "two\nlines",
+        "cr\r",
+        " space ",
+        "'",
+    ];
+    let column = a::StringArray::from(texts.to_vec());
+    assert_eq!(
+        csv(vec![("the,name", Arc::new(column))]),
+        "\"the,name\"\r\nplain\r\n\"a,b\"\r\n\"say \"\"hi\"\"\"\r\n\"two\nlines\"\r\n\"cr\r\"\r\n space \r\n'\r\n"
+    );
+}
+
+#[test]
+fn nulls_and_empty_strings_stay_apart() {
+    let text = a::StringArray::from(vec![None, Some("")]);
+    let number = a::Int32Array::from(vec![None, Some(1)]);
+    assert_eq!(
+        csv(vec![("t", Arc::new(text)), ("n", Arc::new(number))]),
+        "t,n\r\n,\r\n\"\",1\r\n"
+    );
+    let dictionary: a::DictionaryArray<Int8Type> = [Some(""), None].into_iter().collect();
+    let keyed = a::DictionaryArray::<Int8Type>::new(
+        vec![0, 1].into(),
+        Arc::new(a::StringArray::from(vec![None, Some("v")])),
+    );
+    assert_eq!(
+        csv(vec![("d", Arc::new(dictionary)), ("k", Arc::new(keyed))]),
+        "d,k\r\n\"\",\r\n,v\r\n"
+    );
+}
+
+#[test]
+fn scalars_have_no_quotes_of_json() {
+    assert_eq!(
+        csv(vec![
+            ("f", Arc::new(a::Float64Array::from(vec![f64::NAN]))),
+            ("b", Arc::new(a::BinaryArray::from(vec![b"f".as_slice()]))),
+            ("d", Arc::new(a::Date32Array::from(vec![0]))),
+            ("x", Arc::new(a::NullArray::new(1))),
+        ]),
+        "f,b,d,x\r\nNaN,Zg==,1970-01-01,\r\n"
+    );
+}
+
+#[test]
+fn nested_values_are_json() {
+    let lists = a::ListArray::from_iter_primitive::<Int32Type, _, _>([
+        Some(vec![Some(1), None]),
+        Some(vec![]),
+        None,
+    ]);
+    assert_eq!(
+        csv(vec![("l", Arc::new(lists))]),
+        "l\r\n\"[1,null]\"\r\n[]\r\n\r\n"
+    );
+}

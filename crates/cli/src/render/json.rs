@@ -1,0 +1,28 @@
+//! Rows as JSON lines: one object a row, one row a line.
+
+use herringbone_arrow::array::RecordBatch;
+
+use super::nested::Struct;
+use super::value::Value as _;
+use crate::failure::Result;
+use crate::output::Output;
+
+/// Writes each row of `batch` as a JSON object and a line feed.
+///
+/// A batch without columns still has rows: `{}`.
+pub(crate) fn write(batch: &RecordBatch, output: &mut Output<'_>) -> Result<()> {
+    let schema = batch.schema_ref();
+    let columns = batch.columns().iter().map(AsRef::as_ref);
+    let rows = Struct::of_columns(schema.fields(), columns)?;
+    let mut line = String::new();
+    for row in 0..batch.num_rows() {
+        line.clear();
+        rows.json(row, &mut line);
+        line.push('\n');
+        output.write(line.as_bytes())?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

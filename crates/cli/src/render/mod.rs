@@ -1,0 +1,14 @@
+//! Record batches as text: JSON lines, CSV and tables.
+
+pub(crate) mod civil;
+pub(crate) mod csv;
+pub(crate) mod json;
+pub(crate) mod nested;
+pub(crate) mod number;
+pub(crate) mod scalar;
+pub(crate) mod sink;
+pub(crate) mod table;
+pub(crate) mod temporal;
+pub(crate) mod temporal_value;
+pub(crate) mod text;
+pub(crate) mod value;

@@ -1,0 +1,252 @@
+//! Values with parts: structs, lists, maps, and the two encodings that point at other values.
+
+use std::ops::Range;
+
+use herringbone_arrow::array::types::{ArrowDictionaryKeyType, RunEndIndexType};
+use herringbone_arrow::array::{
+    Array, DictionaryArray, FixedSizeListArray, GenericListArray, GenericListViewArray, MapArray,
+    OffsetSizeTrait, PrimitiveArray, RunArray, StructArray,
+};
+use herringbone_arrow::buffer::{ArrowNativeType, OffsetBuffer};
+use herringbone_arrow::schema::{Field, FieldRef, Fields};
+
+use super::text::push_json_string;
+use super::value::{Boxed, Value, of};
+use crate::failure::{Failure, Result};
+
+/// Appends `[…]` with what `item` appends for each of `rows`.
+fn push_array(out: &mut String, rows: Range<usize>, item: impl Fn(usize, &mut String)) {
+    out.push('[');
+    for row in rows.clone() {
+        if row != rows.start {
+            out.push(',');
+        }
+        item(row, out);
+    }
+    out.push(']');
+}
+
+/// The columns of a struct, or of a whole batch: JSON objects.
+///
+/// Names that occur twice occur twice in the object as well; nothing is dropped.
+pub(crate) struct Struct<'a> {
+    /// Each with its name as a JSON string and a colon.
+    columns: Vec<(String, Boxed<'a>)>,
+}
+
+impl<'a> Struct<'a> {
+    /// The columns of a struct.
+    pub(crate) fn new(fields: &Fields, array: &'a StructArray) -> Result<Self> {
+        Self::of_columns(fields, array.columns().iter().map(AsRef::as_ref))
+    }
+
+    /// Columns side by side.
+    pub(crate) fn of_columns(
+        fields: &Fields,
+        columns: impl Iterator<Item = &'a dyn Array>,
+    ) -> Result<Self> {
+        let named = |(field, column): (&FieldRef, _)| {
+            let mut key = String::new();
+            push_json_string(&mut key, field.name());
+            key.push(':');
+            Ok((key, of(field, column)?))
+        };
+        let columns = fields
+            .iter()
+            .zip(columns)
+            .map(named)
+            .collect::<Result<_>>()?;
+        Ok(Self { columns })
+    }
+}
+
+impl Value for Struct<'_> {
+    fn json(&self, row: usize, out: &mut String) {
+        let mut before = '{';
+        for (key, column) in &self.columns {
+            out.push(before);
+            before = ',';
+            out.push_str(key);
+            column.json(row, out);
+        }
+        out.push_str(if self.columns.is_empty() { "{}" } else { "}" });
+    }
+
+    fn text(&self, row: usize, out: &mut String) {
+        self.json(row, out);
+    }
+}
+
+/// Lists of every kind: JSON arrays.
+pub(crate) struct List<'a, F> {
+    /// The items of a row.
+    range: F,
+    items: Boxed<'a>,
+}
+
+impl<'a> List<'a, ()> {
+    /// Lists that follow each other.
+    pub(crate) fn of_list<O: OffsetSizeTrait>(
+        item: &Field,
+        array: &'a GenericListArray<O>,
+    ) -> Result<List<'a, impl Fn(usize) -> Range<usize> + 'a>> {
+        let offsets = array.offsets();
+        let items = of(item, array.values().as_ref())?;
+        Ok(List {
+            range: move |row| range_at(offsets, row),
+            items,
+        })
+    }
+
+    /// Lists that lie anywhere.
+    pub(crate) fn of_views<O: OffsetSizeTrait>(
+        item: &Field,
+        array: &'a GenericListViewArray<O>,
+    ) -> Result<List<'a, impl Fn(usize) -> Range<usize> + 'a>> {
+        let range = move |row| {
+            let start = array.value_offset(row).as_usize();
+            start..start + array.value_size(row).as_usize()
+        };
+        Ok(List {
+            range,
+            items: of(item, array.values().as_ref())?,
+        })
+    }
+
+    /// Lists of one length.
+    pub(crate) fn of_fixed(
+        item: &Field,
+        array: &'a FixedSizeListArray,
+    ) -> Result<List<'a, impl Fn(usize) -> Range<usize> + 'a>> {
+        let length = array.value_length().as_usize();
+        let items = of(item, array.values().as_ref())?;
+        Ok(List {
+            range: move |row| row * length..(row + 1) * length,
+            items,
+        })
+    }
+}
+
+fn range_at<O: OffsetSizeTrait>(offsets: &OffsetBuffer<O>, row: usize) -> Range<usize> {
+    let at = |row| offsets.get(row).map_or(0, |offset: &O| offset.as_usize());
+    at(row)..at(row + 1)
+}
+
+impl<F: Fn(usize) -> Range<usize>> Value for List<'_, F> {
+    fn json(&self, row: usize, out: &mut String) {
+        push_array(out, (self.range)(row), |item, out| {
+            self.items.json(item, out)
+        });
+    }
+
+    fn text(&self, row: usize, out: &mut String) {
+        self.json(row, out);
+    }
+}
+
+/// Maps: JSON arrays of `[key, value]`, since keys need not be strings and may occur twice.
+pub(crate) struct Map<'a> {
+    offsets: &'a OffsetBuffer<i32>,
+    keys: Boxed<'a>,
+    values: Boxed<'a>,
+}
+
+impl<'a> Map<'a> {
+    /// The maps of an array.
+    pub(crate) fn new(array: &'a MapArray) -> Result<Self> {
+        let [key, value] = array.entries().fields().as_ref() else {
+            return Err(Failure::Data("a map whose entries are not pairs".into()));
+        };
+        Ok(Self {
+            offsets: array.offsets(),
+            keys: of(key, array.keys().as_ref())?,
+            values: of(value, array.values().as_ref())?,
+        })
+    }
+}
+
+impl Value for Map<'_> {
+    fn json(&self, row: usize, out: &mut String) {
+        push_array(out, range_at(self.offsets, row), |entry, out| {
+            out.push('[');
+            self.keys.json(entry, out);
+            out.push(',');
+            self.values.json(entry, out);
+            out.push(']');
+        });
+    }
+
+    fn text(&self, row: usize, out: &mut String) {
+        self.json(row, out);
+    }
+}
+
+/// Values that are numbers of other values.
+pub(crate) struct Dictionary<'a, K: ArrowDictionaryKeyType> {
+    keys: &'a PrimitiveArray<K>,
+    values: Boxed<'a>,
+}
+
+impl<'a, K: ArrowDictionaryKeyType> Dictionary<'a, K> {
+    /// The values of an array that belongs to `field`.
+    pub(crate) fn new(field: &Field, array: &'a DictionaryArray<K>) -> Result<Self> {
+        let values = of(field, array.values().as_ref())?;
+        Ok(Self {
+            keys: array.keys(),
+            values,
+        })
+    }
+
+    fn key(&self, row: usize) -> usize {
+        self.keys.value(row).as_usize()
+    }
+}
+
+impl<K: ArrowDictionaryKeyType> Value for Dictionary<'_, K> {
+    fn json(&self, row: usize, out: &mut String) {
+        self.values.json(self.key(row), out);
+    }
+
+    fn text(&self, row: usize, out: &mut String) {
+        self.values.text(self.key(row), out);
+    }
+
+    /// Asked only where the key is not null.
+    fn is_null(&self, row: usize) -> bool {
+        self.values.is_null(self.key(row))
+    }
+}
+
+/// Values that are repeated.
+pub(crate) struct Runs<'a, R: RunEndIndexType> {
+    array: &'a RunArray<R>,
+    values: Boxed<'a>,
+}
+
+impl<'a, R: RunEndIndexType> Runs<'a, R> {
+    /// The values of an array.
+    pub(crate) fn new(values: &Field, array: &'a RunArray<R>) -> Result<Self> {
+        Ok(Self {
+            array,
+            values: of(values, array.values().as_ref())?,
+        })
+    }
+
+    fn run(&self, row: usize) -> usize {
+        self.array.get_physical_index(row)
+    }
+}
+
+impl<R: RunEndIndexType> Value for Runs<'_, R> {
+    fn json(&self, row: usize, out: &mut String) {
+        self.values.json(self.run(row), out);
+    }
+
+    fn text(&self, row: usize, out: &mut String) {
+        self.values.text(self.run(row), out);
+    }
+
+    fn is_null(&self, row: usize) -> bool {
+        self.values.is_null(self.run(row))
+    }
+}

@@ -1,0 +1,172 @@
+//! Values without parts: null, booleans, numbers, strings and bytes.
+
+use std::fmt::{Display, Write as _};
+
+use herringbone_arrow::array::types::{
+    Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, DecimalType,
+};
+use herringbone_arrow::array::{
+    Array, ArrayAccessor, ArrowPrimitiveType, BooleanArray, FixedSizeBinaryArray, PrimitiveArray,
+    cast::AsArray as _,
+};
+
+use super::number::{Float, push_decimal};
+use super::text::{push_base64, push_json_string, push_uuid};
+use super::value::{Boxed, Value};
+
+/// A column of nothing but nulls.
+pub(crate) struct Null;
+
+impl Value for Null {
+    fn json(&self, _row: usize, out: &mut String) {
+        out.push_str("null");
+    }
+
+    fn text(&self, _row: usize, _out: &mut String) {}
+
+    fn is_null(&self, _row: usize) -> bool {
+        true
+    }
+}
+
+/// `true` and `false`.
+pub(crate) struct Boolean<'a>(pub(crate) &'a BooleanArray);
+
+impl Value for Boolean<'_> {
+    fn json(&self, row: usize, out: &mut String) {
+        out.push_str(if self.0.value(row) { "true" } else { "false" });
+    }
+
+    fn text(&self, row: usize, out: &mut String) {
+        self.json(row, out);
+    }
+}
+
+/// Integers of any width, as numbers.
+pub(crate) struct Integer<'a, T: ArrowPrimitiveType>(pub(crate) &'a PrimitiveArray<T>);
+
+impl<T: ArrowPrimitiveType<Native: Display>> Value for Integer<'_, T> {
+    fn json(&self, row: usize, out: &mut String) {
+        _ = write!(out, "{}", self.0.value(row));
+    }
+
+    fn text(&self, row: usize, out: &mut String) {
+        self.json(row, out);
+    }
+}
+
+/// Floating point numbers; what is not a number in JSON is a string there.
+pub(crate) struct Floating<'a, T: ArrowPrimitiveType>(pub(crate) &'a PrimitiveArray<T>);
+
+impl<T: ArrowPrimitiveType<Native: Float>> Value for Floating<'_, T> {
+    fn json(&self, row: usize, out: &mut String) {
+        let value = self.0.value(row);
+        match value.special() {
+            Some(name) => _ = write!(out, "\"{name}\""),
+            None => value.push_finite(out),
+        }
+    }
+
+    fn text(&self, row: usize, out: &mut String) {
+        let value = self.0.value(row);
+        match value.special() {
+            Some(name) => out.push_str(name),
+            None => value.push_finite(out),
+        }
+    }
+}
+
+/// Strings of any layout.
+pub(crate) struct Utf8<A>(pub(crate) A);
+
+impl<'a, A: ArrayAccessor<Item = &'a str>> Value for Utf8<A> {
+    fn json(&self, row: usize, out: &mut String) {
+        push_json_string(out, self.0.value(row));
+    }
+
+    fn text(&self, row: usize, out: &mut String) {
+        out.push_str(self.0.value(row));
+    }
+}
+
+/// Bytes of any layout, in base64.
+pub(crate) struct Binary<A>(pub(crate) A);
+
+impl<'a, A: ArrayAccessor<Item = &'a [u8]>> Value for Binary<A> {
+    fn json(&self, row: usize, out: &mut String) {
+        quoted(self, row, out);
+    }
+
+    fn text(&self, row: usize, out: &mut String) {
+        push_base64(out, self.0.value(row));
+    }
+}
+
+/// UUIDs.
+pub(crate) struct Uuid<'a>(pub(crate) &'a FixedSizeBinaryArray);
+
+impl Value for Uuid<'_> {
+    fn json(&self, row: usize, out: &mut String) {
+        quoted(self, row, out);
+    }
+
+    fn text(&self, row: usize, out: &mut String) {
+        push_uuid(out, self.0.value(row));
+    }
+}
+
+/// Decimals with `scale` digits behind the point, as strings: few readers of JSON keep more than
+/// 17 digits of a number.
+struct Decimal<'a, T: DecimalType> {
+    array: &'a PrimitiveArray<T>,
+    scale: i8,
+}
+
+impl<T: DecimalType + ArrowPrimitiveType<Native: Display>> Value for Decimal<'_, T> {
+    fn json(&self, row: usize, out: &mut String) {
+        quoted(self, row, out);
+    }
+
+    fn text(&self, row: usize, out: &mut String) {
+        push_decimal(out, self.array.value(row), self.scale);
+    }
+}
+
+/// Decimals of 32 bits.
+pub(crate) fn decimal32(array: &dyn Array, scale: i8) -> Boxed<'_> {
+    Box::new(Decimal::<Decimal32Type> {
+        array: array.as_primitive(),
+        scale,
+    })
+}
+
+/// Decimals of 64 bits.
+pub(crate) fn decimal64(array: &dyn Array, scale: i8) -> Boxed<'_> {
+    Box::new(Decimal::<Decimal64Type> {
+        array: array.as_primitive(),
+        scale,
+    })
+}
+
+/// Decimals of 128 bits.
+pub(crate) fn decimal128(array: &dyn Array, scale: i8) -> Boxed<'_> {
+    Box::new(Decimal::<Decimal128Type> {
+        array: array.as_primitive(),
+        scale,
+    })
+}
+
+/// Decimals of 256 bits.
+pub(crate) fn decimal256(array: &dyn Array, scale: i8) -> Boxed<'_> {
+    Box::new(Decimal::<Decimal256Type> {
+        array: array.as_primitive(),
+        scale,
+    })
+}
+
+/// Appends a text that needs no escapes as a JSON string.
+pub(crate) fn quoted(value: &impl Value, row: usize, out: &mut String) {
+    out.push('"');
+    value.text(row, out);
+    out.push('"');
+}

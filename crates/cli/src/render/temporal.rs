@@ -1,0 +1,332 @@
+//! Dates, times, timestamps, durations and intervals as ISO 8601 text.
+//!
+//! - The fraction has the digits of the column's unit, zeros included: 0, 3, 6 or 9, so that the
+//!   texts of a column line up and sort. Durations and intervals have the digits they need.
+//! - Years outside 0000 to 9999 carry a sign: `+10000-01-01`, `-0001-12-31` (ISO 8601, expanded).
+//! - A value that its type does not allow is still shown as what it is: a time of 25 hours is
+//!   `25:00:00`, a negative one `-00:00:01`.
+
+use std::fmt::Write as _;
+
+use herringbone_arrow::schema::TimeUnit;
+
+use super::civil;
+
+const DAY_SECONDS: i128 = 86_400;
+const DAY_MILLIS: i64 = 86_400_000;
+
+/// Where the clock on the wall of a timestamp column hangs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Zone {
+    /// No time zone: the values are local times of nowhere in particular.
+    Local,
+    /// The values are instants, shown as a clock that is this many seconds east of UTC shows them.
+    Offset(i32),
+}
+
+impl Zone {
+    /// The zone of an Arrow timestamp type.
+    ///
+    /// Names such as `Europe/Berlin` count as UTC: the instant is the same, and the rules of a
+    /// place change over the years, which would make the text of a file change too.
+    pub(crate) fn of(name: Option<&str>) -> Self {
+        match name {
+            None => Self::Local,
+            Some(name) => Self::Offset(offset_seconds(name).unwrap_or(0)),
+        }
+    }
+}
+
+/// `+02:00`, `-0530` or `+02` in seconds.
+fn offset_seconds(text: &str) -> Option<i32> {
+    let (sign, digits) = match text.as_bytes().split_first()? {
+        (b'+', digits) => (1, digits),
+        (b'-', digits) => (-1, digits),
+        _ => return None,
+    };
+    let digit = |byte: u8| byte.is_ascii_digit().then(|| i32::from(byte - b'0'));
+    let [h1, h2, m1, m2] = match *digits {
+        [h1, h2] => [h1, h2, b'0', b'0'],
+        [h1, h2, m1, m2] | [h1, h2, b':', m1, m2] => [h1, h2, m1, m2],
+        _ => return None,
+    };
+    let hours = digit(h1)? * 10 + digit(h2)?;
+    let minutes = digit(m1)? * 10 + digit(m2)?;
+    (hours < 24 && minutes < 60).then_some(sign * (hours * 3600 + minutes * 60))
+}
+
+/// Units of a second, and the digits that its fraction has.
+fn scale(unit: TimeUnit) -> (i128, usize) {
+    match unit {
+        TimeUnit::Second => (1, 0),
+        TimeUnit::Millisecond => (1_000, 3),
+        TimeUnit::Microsecond => (1_000_000, 6),
+        TimeUnit::Nanosecond => (1_000_000_000, 9),
+    }
+}
+
+/// `2024-01-02`, from days since 1970-01-01.
+pub(crate) fn push_date(out: &mut String, days: i128) {
+    let civil::Date { year, month, day } = civil::date(days);
+    let sign = match year {
+        0..=9999 => "",
+        10_000.. => "+",
+        _ => "-",
+    };
+    let year = year.unsigned_abs();
+    _ = write!(out, "{sign}{year:04}-{month:02}-{day:02}");
+}
+
+/// `2024-01-02`, from milliseconds since 1970-01-01; with a time where it is not midnight.
+pub(crate) fn push_date64(out: &mut String, millis: i64) {
+    if millis.rem_euclid(DAY_MILLIS) == 0 {
+        push_date(out, i128::from(millis / DAY_MILLIS));
+    } else {
+        push_timestamp(out, millis, TimeUnit::Millisecond, Zone::Local);
+    }
+}
+
+/// `12:34:56.789`, from units since midnight.
+pub(crate) fn push_time(out: &mut String, value: i64, unit: TimeUnit) {
+    if value < 0 {
+        out.push('-');
+    }
+    push_clock(out, i128::from(value.unsigned_abs()), unit);
+}
+
+/// `2024-01-02T03:04:05.123456Z`, from units since 1970-01-01T00:00:00.
+pub(crate) fn push_timestamp(out: &mut String, value: i64, unit: TimeUnit, zone: Zone) {
+    let (per_second, _) = scale(unit);
+    let offset = match zone {
+        Zone::Local => 0,
+        Zone::Offset(seconds) => seconds,
+    };
+    let value = i128::from(value) + i128::from(offset) * per_second;
+    let day = DAY_SECONDS * per_second;
+    push_date(out, value.div_euclid(day));
+    out.push('T');
+    push_clock(out, value.rem_euclid(day), unit);
+    match zone {
+        Zone::Local => {}
+        Zone::Offset(0) => out.push('Z'),
+        Zone::Offset(seconds) => {
+            let sign = if seconds < 0 { '-' } else { '+' };
+            let minutes = seconds.unsigned_abs() / 60;
+            _ = write!(out, "{sign}{:02}:{:02}", minutes / 60, minutes % 60);
+        }
+    }
+}
+
+/// `PT1.5S`, in seconds alone: a duration of days may not be days long where clocks change.
+pub(crate) fn push_duration(out: &mut String, value: i64, unit: TimeUnit) {
+    let (per_second, digits) = scale(unit);
+    out.push_str("PT");
+    push_seconds(out, i128::from(value), per_second, digits);
+}
+
+/// `P1M2DT3.000000004S`; parts that are zero are left out, each part has its own sign.
+pub(crate) fn push_interval(out: &mut String, months: i32, days: i32, nanos: i128) {
+    if months == 0 && days == 0 && nanos == 0 {
+        out.push_str("PT0S");
+        return;
+    }
+    out.push('P');
+    if months != 0 {
+        _ = write!(out, "{months}M");
+    }
+    if days != 0 {
+        _ = write!(out, "{days}D");
+    }
+    if nanos != 0 {
+        out.push('T');
+        push_seconds(out, nanos, 1_000_000_000, 9);
+    }
+}
+
+/// `hh:mm:ss.fff` of units since midnight that are not negative.
+fn push_clock(out: &mut String, value: i128, unit: TimeUnit) {
+    let (per_second, digits) = scale(unit);
+    let (seconds, fraction) = (value / per_second, value % per_second);
+    let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
+    _ = write!(out, "{hours:02}:{minutes:02}:{:02}", seconds % 60);
+    if digits > 0 {
+        _ = write!(out, ".{fraction:0digits$}");
+    }
+}
+
+/// `-1.5S`, without trailing zeros.
+fn push_seconds(out: &mut String, value: i128, per_second: i128, digits: usize) {
+    if value < 0 {
+        out.push('-');
+    }
+    let value = value.unsigned_abs();
+    let per_second = per_second.unsigned_abs();
+    _ = write!(out, "{}", value / per_second);
+    let fraction = value % per_second;
+    if fraction != 0 {
+        _ = write!(out, ".{fraction:0digits$}");
+        out.truncate(out.trim_end_matches('0').len());
+    }
+    out.push('S');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use TimeUnit::{Microsecond, Millisecond, Nanosecond, Second};
+
+    fn text(push: impl FnOnce(&mut String)) -> String {
+        let mut out = String::new();
+        push(&mut out);
+        out
+    }
+
+    #[test]
+    fn dates() {
+        for (days, expected) in [
+            (0, "1970-01-01"),
+            (-1, "1969-12-31"),
+            (19_724, "2024-01-02"),
+            (11_016, "2000-02-29"),
+            (2_932_896, "9999-12-31"),
+            (2_932_897, "+10000-01-01"),
+            (-719_528, "0000-01-01"),
+            (-719_529, "-0001-12-31"),
+            (i128::from(i32::MAX), "+5881580-07-11"),
+            (i128::from(i32::MIN), "-5877641-06-23"),
+        ] {
+            assert_eq!(text(|out| push_date(out, days)), expected);
+        }
+    }
+
+    #[test]
+    fn dates_in_milliseconds() {
+        assert_eq!(text(|out| push_date64(out, -86_400_000)), "1969-12-31");
+        assert_eq!(text(|out| push_date64(out, -1)), "1969-12-31T23:59:59.999");
+    }
+
+    #[test]
+    fn times_have_the_digits_of_their_unit() {
+        assert_eq!(text(|out| push_time(out, 45_296, Second)), "12:34:56");
+        assert_eq!(
+            text(|out| push_time(out, 45_296_789, Millisecond)),
+            "12:34:56.789"
+        );
+        assert_eq!(
+            text(|out| push_time(out, 0, Microsecond)),
+            "00:00:00.000000"
+        );
+        assert_eq!(
+            text(|out| push_time(out, 1, Nanosecond)),
+            "00:00:00.000000001"
+        );
+    }
+
+    #[test]
+    fn times_out_of_range_are_shown() {
+        assert_eq!(text(|out| push_time(out, 90_000, Second)), "25:00:00");
+        assert_eq!(text(|out| push_time(out, -1, Second)), "-00:00:01");
+        assert_eq!(
+            text(|out| push_time(out, i64::MIN, Nanosecond)),
+            "-2562047:47:16.854775808"
+        );
+    }
+
+    #[test]
+    fn timestamps() {
+        let utc = Zone::of(Some("UTC"));
+        for (value, unit, zone, expected) in [
+            (
+                1_704_164_645_123_456,
+                Microsecond,
+                utc,
+                "2024-01-02T03:04:05.123456Z",
+            ),
+            (
+                1_704_164_645_123_456,
+                Microsecond,
+                Zone::Local,
+                "2024-01-02T03:04:05.123456",
+            ),
+            (-1, Millisecond, utc, "1969-12-31T23:59:59.999Z"),
+            (0, Second, Zone::Local, "1970-01-01T00:00:00"),
+            (i64::MAX, Nanosecond, utc, "2262-04-11T23:47:16.854775807Z"),
+            (i64::MIN, Nanosecond, utc, "1677-09-21T00:12:43.145224192Z"),
+            (
+                i64::MAX,
+                Second,
+                Zone::Local,
+                "+292277026596-12-04T15:30:07",
+            ),
+            (
+                i64::MIN,
+                Second,
+                Zone::Local,
+                "-292277022657-01-27T08:29:52",
+            ),
+        ] {
+            assert_eq!(text(|out| push_timestamp(out, value, unit, zone)), expected);
+        }
+    }
+
+    #[test]
+    fn time_zones() {
+        assert_eq!(Zone::of(None), Zone::Local);
+        for (name, seconds) in [
+            ("UTC", 0),
+            ("Europe/Berlin", 0),
+            ("+00:00", 0),
+            ("+02:00", 7200),
+            ("-0530", -19_800),
+            ("+14", 50_400),
+            ("+25:00", 0),
+            ("", 0),
+        ] {
+            assert_eq!(Zone::of(Some(name)), Zone::Offset(seconds), "{name}");
+        }
+        let at = |name| text(|out| push_timestamp(out, 0, Second, Zone::of(Some(name))));
+        assert_eq!(at("+02:00"), "1970-01-01T02:00:00+02:00");
+        assert_eq!(at("-0530"), "1969-12-31T18:30:00-05:30");
+        assert_eq!(
+            text(|out| push_timestamp(out, i64::MAX, Second, Zone::Offset(3600))),
+            "+292277026596-12-04T16:30:07+01:00"
+        );
+    }
+
+    #[test]
+    fn durations() {
+        for (value, unit, expected) in [
+            (1500, Millisecond, "PT1.5S"),
+            (-1500, Millisecond, "PT-1.5S"),
+            (0, Second, "PT0S"),
+            (100, Second, "PT100S"),
+            (1, Nanosecond, "PT0.000000001S"),
+            (-1, Microsecond, "PT-0.000001S"),
+            (i64::MIN, Nanosecond, "PT-9223372036.854775808S"),
+        ] {
+            assert_eq!(text(|out| push_duration(out, value, unit)), expected);
+        }
+    }
+
+    #[test]
+    fn intervals() {
+        for (months, days, nanos, expected) in [
+            (1, 2, 3_000_000_004, "P1M2DT3.000000004S"),
+            (0, 0, 0, "PT0S"),
+            (14, 0, 0, "P14M"),
+            (0, -2, 0, "P-2D"),
+            (-1, 2, -500_000_000, "P-1M2DT-0.5S"),
+            (
+                i32::MIN,
+                i32::MAX,
+                i128::from(i64::MAX),
+                "P-2147483648M2147483647DT9223372036.854775807S",
+            ),
+        ] {
+            assert_eq!(
+                text(|out| push_interval(out, months, days, nanos)),
+                expected
+            );
+        }
+    }
+}

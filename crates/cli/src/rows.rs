@@ -1,0 +1,151 @@
+//! The rows of several files as one run of batches: what `head` and `cat` share.
+
+use herringbone::{ParquetFile, ReadOptions};
+use herringbone_arrow::schema::SchemaRef;
+
+use crate::args::{Read, RowFormat, chosen};
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::input::Input;
+use crate::output::Output;
+use crate::progress::Progress;
+use crate::render::sink::Sink;
+use crate::same_schema::difference;
+
+/// Which rows, of all files together.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Window {
+    /// Rows to pass over.
+    pub(crate) offset: u64,
+    /// Rows to print at most.
+    pub(crate) limit: Option<u64>,
+}
+
+/// Prints the rows of `inputs` that lie in `window`.
+pub(crate) fn print(
+    context: &Context,
+    inputs: &[Input],
+    read: &Read,
+    window: Window,
+    output: &mut Output<'_>,
+) -> Result<()> {
+    let format = format(read.format, output)?;
+    let Some((schema, rows)) = survey(inputs, read)? else {
+        return Ok(());
+    };
+    let rows = rows
+        .saturating_sub(window.offset)
+        .min(window.limit.unwrap_or(u64::MAX));
+    let mut printer = Printer {
+        context,
+        read,
+        window,
+        sink: Sink::new(format, &schema, output)?,
+        progress: Progress::new(!context.quiet, rows, "rows"),
+    };
+    for input in inputs {
+        printer.file(input)?;
+    }
+    printer.sink.finish()
+}
+
+fn format(asked: Option<RowFormat>, output: &Output<'_>) -> Result<RowFormat> {
+    match asked {
+        Some(RowFormat::Arrow) if output.is_terminal() => Err(Failure::Usage(
+            "an Arrow stream is not for terminals; send it to a file or a program".into(),
+        )),
+        Some(format) => Ok(format),
+        None if output.is_terminal() => Ok(RowFormat::Table),
+        None => Ok(RowFormat::Jsonl),
+    }
+}
+
+/// The schema that all files share, and how many rows they have together.
+///
+/// All of them are looked at before the first row is printed: half an output is worse than none.
+fn survey(inputs: &[Input], read: &Read) -> Result<Option<(SchemaRef, u64)>> {
+    let mut common: Option<(&Input, SchemaRef)> = None;
+    let mut rows = 0_u64;
+    for input in inputs {
+        let file = input.open()?;
+        let options = options(input, &file, read)?;
+        rows = rows.saturating_add(count(input, &file, &options)?);
+        let reader = file
+            .read(options.limit(0))
+            .map_err(|error| input.failure(&error))?;
+        let schema = reader.schema();
+        match &common {
+            None => common = Some((input, schema)),
+            Some((first, common)) => {
+                if let Some(text) = difference(&first.name, common, &input.name, &schema) {
+                    return Err(Failure::Data(text));
+                }
+            }
+        }
+    }
+    Ok(common.map(|(_, schema)| (schema, rows)))
+}
+
+fn options(input: &Input, file: &ParquetFile, read: &Read) -> Result<ReadOptions> {
+    let options = read.options().limits(input.limits().clone());
+    match &read.chunks.row_groups {
+        None => Ok(options),
+        some => chosen(some.as_ref(), file.metadata().num_row_groups())
+            .map(|row_groups| options.row_groups(row_groups))
+            .map_err(|failure| failure.in_file(&input.name)),
+    }
+}
+
+/// The rows of the chosen row groups.
+fn count(input: &Input, file: &ParquetFile, options: &ReadOptions) -> Result<u64> {
+    let metadata = file.metadata();
+    let all = || (0..metadata.num_row_groups()).collect();
+    let mut rows = 0_u64;
+    for row_group in options.row_groups.clone().unwrap_or_else(all) {
+        let header = metadata
+            .row_group_header(row_group)
+            .map_err(|error| input.failure(&error))?;
+        rows = rows.saturating_add(u64::try_from(header.num_rows).unwrap_or(0));
+    }
+    Ok(rows)
+}
+
+struct Printer<'o, 'w> {
+    context: &'o Context,
+    read: &'o Read,
+    /// What of the window is left.
+    window: Window,
+    sink: Sink<'o, 'w>,
+    progress: Progress,
+}
+
+impl Printer<'_, '_> {
+    fn file(&mut self, input: &Input) -> Result<()> {
+        if self.window.limit == Some(0) {
+            return Ok(());
+        }
+        let file = input.open()?;
+        let mut options = options(input, &file, self.read)?;
+        let rows = count(input, &file, &options)?;
+        if rows <= self.window.offset {
+            self.window.offset -= rows;
+            return Ok(());
+        }
+        options = options.offset(self.window.offset);
+        if let Some(limit) = self.window.limit {
+            options = options.limit(limit);
+        }
+        self.window.offset = 0;
+        let mut reader = file.read(options).map_err(|error| input.failure(&error))?;
+        for warning in reader.warnings() {
+            self.context.note(&format!("{}: {warning}", input.name));
+        }
+        while let Some(batch) = reader.next_batch().map_err(|error| input.failure(&error))? {
+            let rows = batch.num_rows() as u64;
+            self.window.limit = self.window.limit.map(|limit| limit.saturating_sub(rows));
+            self.sink.write(&batch)?;
+            self.progress.add(rows);
+        }
+        Ok(())
+    }
+}
