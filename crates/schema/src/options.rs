@@ -36,7 +36,8 @@ pub enum DictionaryOutput {
     Hinted,
     /// All BYTE_ARRAY columns of strings and binary values.
     Always,
-    /// These columns and no others; paths as in [`Projection::Paths`].
+    /// Of these columns, those of strings and binary values and those that the file's Arrow schema
+    /// says were dictionaries; no others. Paths as in [`Projection::Paths`].
     Columns(Vec<Vec<String>>),
 }
 

@@ -278,3 +278,34 @@ fn integer(bit_width: i32, is_signed: bool) -> Option<DataType> {
         _ => return None,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use herringbone_arrow::ipc::convert::IpcSchemaEncoder;
+    use herringbone_arrow::schema::{Field, Schema};
+
+    use super::*;
+
+    /// What comes of a list of structs of three columns, seven letters of names, under a budget.
+    fn under(fields_left: usize, text_left: usize) -> Result<Hint, String> {
+        let columns = ["x", "y", "z"].map(|name| Field::new(name, DataType::Int32, true));
+        let item = Field::new("item", DataType::Struct(Vec::from(columns).into()), true);
+        let list = Field::new("", DataType::List(Arc::new(item)), true);
+        let buffer = IpcSchemaEncoder::new().schema_to_fb(&Schema::new(vec![list]));
+        let schema = ipc::root_as_schema(buffer.finished_data()).unwrap();
+        let mut decoder = Decoder {
+            fields_left,
+            text_left,
+        };
+        decoder.field(schema.fields().unwrap().get(0), 0)
+    }
+
+    #[test]
+    fn few_bytes_do_not_unfold_to_many_fields() {
+        assert!(under(5, 7).is_ok());
+        assert!(under(4, 7).is_err());
+        assert!(under(5, 6).is_err());
+    }
+}

@@ -203,6 +203,10 @@ fn merge_metadata(node: &mut Node, hint: &[(String, String)], fits: bool) {
             metadata.insert(key.clone(), value.clone());
         }
     }
+    // Its metadata, which should be absent, is written as an empty string by some.
+    if metadata.get(EXTENSION_TYPE_NAME_KEY).map(String::as_str) == Some("arrow.uuid") {
+        metadata.remove(EXTENSION_TYPE_METADATA_KEY);
+    }
     if node.field.metadata() != &metadata {
         node.field = Arc::new(Field::clone(&node.field).with_metadata(metadata));
     }

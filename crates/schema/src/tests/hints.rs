@@ -565,3 +565,48 @@ fn warnings_are_bounded() {
     let mapping = with(&fields, hint, &SchemaOptions::default());
     assert_eq!(mapping.warnings.len(), 65);
 }
+
+/// Of a file that pyarrow 26 wrote: a UUID, a list view of string views, seconds, a dictionary.
+const OF_PYARROW: &str = "//////gBAAAQAAAAAAAKAAwABgAFAAgACgAAAAABBAAEAAAAcP///wQAAAAEAAAAIAEAAKAAAABcAAAAFAAAABAAGA\
+     AIAAYABwAMABAAFAAQAAAAAAABBRQAAAA0AAAAFAAAAAQAAAAAAAAAAQAAAGQAAADA////DAAAAAgADAAIAAcACAAA\
+     AAAAAAEIAAAAmP///5T///8AAAEKEAAAABwAAAAEAAAAAAAAAAEAAABzAAAACAAIAAAABAAIAAAABAAAAAoAAABBc2\
+     lhL1Rva3lvAADU////AAABGRQAAAAcAAAABAAAAAEAAAAkAAAAAQAAAHYAAAAEAAQABAAAABAAFAAIAAYABwAMAAAA\
+     EAAQAAAAAAABGBAAAAAcAAAABAAAAAAAAAAEAAAAaXRlbQAAAAAEAAYABAAAAAAAEgAYAAgABgAHAAwAAAAQABQAEg\
+     AAAAAAAQ8UAAAAnAAAAAgAAAAQAAAAAAAAAAEAAAB1AAAAAgAAAEgAAAAEAAAAyP///xgAAAAEAAAACgAAAGFycm93\
+     LnV1aWQAABQAAABBUlJPVzpleHRlbnNpb246bmFtZQAAAAAIAAwABAAIAAgAAAAQAAAABAAAAAAAAAAAAAAAGAAAAE\
+     FSUk9XOmV4dGVuc2lvbjptZXRhZGF0YQAABgAIAAQABgAAABAAAAA=";
+
+/// Of a file that polars 2.1 wrote: an integer of 128 bits, which is in no Arrow specification, and
+/// a duration.
+const OF_POLARS: &str = "/////6YAAAAEAAAA8v///xQAAAAEAAEAAAAKAAsACAAKAAQA+P///wwAAAAIAAgAAAAEAAIAAAA0AAAABAAAAMD///\
+     8gAAAAEAAAAAgAAAABEgAAAAAAAPr///8CAAYABgAEAAEAAABkAAAA7P///zgAAAAgAAAAGAAAAAECAAAQABIABAAQ\
+     ABEACAAAAAwAAAAAAPT///+AAAAAAQAAAAgACQAEAAgAAQAAAGkA";
+
+#[test]
+fn hints_of_other_writers() {
+    let fields = "optional fixed_len_byte_array(16) u (UUID);
+        optional group v (LIST) { repeated group list { optional binary element (STRING); } }
+        optional int64 s (TIMESTAMP(MILLIS,true)); optional binary d (STRING);";
+    let of = |fields, hint| {
+        let pairs = [pair(ARROW_SCHEMA_KEY, hint)];
+        to_arrow(&schema(fields), &pairs, &SchemaOptions::default()).unwrap()
+    };
+    let mapping = of(fields, OF_PYARROW);
+    assert_eq!(mapping.warnings, [""; 0]);
+    // The empty metadata of the UUID, which pyarrow writes, is none.
+    assert_eq!(
+        describe(&mapping),
+        "u: FixedSizeBinary(16) {ARROW:extension:name=arrow.uuid}; v: ListView<item: Utf8View>; \
+         s: Timestamp(s, Asia/Tokyo); d: Dictionary<Int8, Utf8>"
+    );
+
+    let mapping = of(
+        "optional fixed_len_byte_array(16) i; optional int64 d;",
+        OF_POLARS,
+    );
+    assert_eq!(
+        describe(&mapping),
+        "i: FixedSizeBinary(16); d: Duration(µs)"
+    );
+    assert_eq!(mapping.warnings.len(), 1);
+}
