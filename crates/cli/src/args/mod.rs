@@ -30,10 +30,10 @@ pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
     /// Print no progress and no notes on standard error
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, display_order = 900)]
     pub(crate) quiet: bool,
     /// Raise or lower a limit, e.g. `--max page_bytes=4294967296`; errors name the limit
-    #[arg(long, value_name = "LIMIT=N", global = true)]
+    #[arg(long, value_name = "LIMIT=N", global = true, display_order = 901)]
     pub(crate) max: Vec<LimitChange>,
 }
 

@@ -34,6 +34,7 @@ pub(crate) fn run(inputs: &[Input], output: &mut Output<'_>) -> Result<()> {
         let names = HEADER.into_iter().map(String::from);
         let mut table = table::new(names, output.width());
         table.add_rows(columns.iter().map(Column::cells));
+        table::align(&mut table, 4..HEADER.len());
         output.line(&table.trim_fmt())?;
     }
     Ok(())

@@ -29,6 +29,9 @@ const HEADER: [&str; 10] = [
     "crc",
 ];
 
+/// Those of them that hold numbers.
+const NUMBERS: [usize; 6] = [0, 2, 3, 6, 7, 8];
+
 /// What to list, and how.
 pub(crate) struct Request<'a> {
     /// Of which column chunks.
@@ -175,6 +178,7 @@ impl Listing<'_, '_, '_> {
         let names = HEADER.into_iter().map(String::from);
         let mut table = table::new(names, self.output.width());
         table.add_rows(self.block.drain(..));
+        table::align(&mut table, NUMBERS);
         self.begun = true;
         self.output.line(&table.trim_fmt())
     }

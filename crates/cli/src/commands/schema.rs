@@ -1,7 +1,7 @@
 //! `schema`: the columns, in one of three languages.
 
-use herringbone::SchemaOptions;
 use herringbone::schema::ParquetSchema;
+use herringbone::{ParquetFile, SchemaOptions};
 use herringbone_arrow::schema::{DataType, Field, Schema, SchemaRef};
 use serde_json::Value;
 
@@ -15,29 +15,33 @@ use crate::same_schema::difference;
 
 /// Prints the schema that all files share.
 pub(crate) fn run(inputs: &[Input], format: SchemaFormat, output: &mut Output<'_>) -> Result<()> {
-    let mut first: Option<(&Input, ParquetSchema, SchemaRef)> = None;
-    for input in inputs {
-        let file = input.open()?;
-        let arrow = file
-            .arrow_schema(&SchemaOptions::default())
-            .map_err(|error| input.failure(&error))?;
-        match &first {
-            None => first = Some((input, file.parquet_schema().clone(), arrow)),
-            Some((one, _, schema)) => {
-                if let Some(text) = difference(&one.name, schema, &input.name, &arrow) {
-                    return Err(Failure::Data(text));
-                }
-            }
-        }
-    }
-    let Some((_, parquet, arrow)) = first else {
+    let Some((first, others)) = inputs.split_first() else {
         return Ok(());
     };
-    match format {
-        SchemaFormat::Parquet => output.write(parquet.to_string().as_bytes()),
-        SchemaFormat::Arrow => output.write(arrow_text(&arrow).as_bytes()),
-        SchemaFormat::Json => output.line(&json(&parquet)?),
+    let file = first.open()?;
+    let parquet = file.parquet_schema();
+    // A lone file shows its Parquet schema even if no Arrow schema can be made of it.
+    if format == SchemaFormat::Arrow || !others.is_empty() {
+        let arrow = arrow_schema(first, &file)?;
+        for other in others {
+            let schema = arrow_schema(other, &other.open()?)?;
+            if let Some(text) = difference(&first.name, &arrow, &other.name, &schema) {
+                return Err(Failure::Data(text));
+            }
+        }
+        if format == SchemaFormat::Arrow {
+            return output.write(arrow_text(&arrow).as_bytes());
+        }
     }
+    match format {
+        SchemaFormat::Json => output.line(&json(parquet)?),
+        _ => output.write(parquet.to_string().as_bytes()),
+    }
+}
+
+fn arrow_schema(input: &Input, file: &ParquetFile) -> Result<SchemaRef> {
+    file.arrow_schema(&SchemaOptions::default())
+        .map_err(|error| input.failure(&error))
 }
 
 fn json(schema: &ParquetSchema) -> Result<String> {

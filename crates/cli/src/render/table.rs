@@ -6,7 +6,7 @@
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use herringbone_arrow::array::RecordBatch;
-use herringbone_arrow::schema::{DataType, Schema, SchemaRef};
+use herringbone_arrow::schema::{DataType, FieldRef, Schema, SchemaRef};
 
 use super::value::{Boxed, of};
 use crate::failure::Result;
@@ -82,7 +82,7 @@ impl Rows {
         let names = self.schema.fields().iter().map(|field| shown(field.name()));
         let mut table = new(names, output.width());
         table.add_rows(self.block.drain(..));
-        align_numbers(&mut table, &self.schema);
+        align(&mut table, numbers(&self.schema));
         self.begun = true;
         output.line(&table.trim_fmt())
     }
@@ -107,16 +107,25 @@ pub(crate) fn new(names: impl IntoIterator<Item = String>, width: Option<u16>) -
     table
 }
 
-fn align_numbers(table: &mut Table, schema: &Schema) {
-    for (column, field) in table.column_iter_mut().zip(schema.fields()) {
-        let data_type = match field.data_type() {
-            DataType::Dictionary(_, values) => values,
-            other => other,
-        };
-        if data_type.is_numeric() {
+/// Puts numbers, by the places of their columns, to the right.
+pub(crate) fn align(table: &mut Table, numbers: impl IntoIterator<Item = usize>) {
+    for column in numbers {
+        if let Some(column) = table.column_mut(column) {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
+}
+
+/// The places of the columns that hold numbers.
+fn numbers(schema: &Schema) -> impl Iterator<Item = usize> {
+    let is_number = |field: &FieldRef| match field.data_type() {
+        DataType::Dictionary(_, values) => values.is_numeric(),
+        other => other.is_numeric(),
+    };
+    let fields = schema.fields().iter().enumerate();
+    fields
+        .filter(move |(_, field)| is_number(field))
+        .map(|(at, _)| at)
 }
 
 fn cell(column: &(dyn super::value::Value + '_), row: usize) -> String {

@@ -1,0 +1,98 @@
+//! Runs the command from the root of the workspace.
+
+#![allow(dead_code, reason = "not every test file uses everything")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot run has failed")]
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+/// A file of 24 rows in two row groups.
+pub const EXAMPLE: &str = "testdata/example.parquet";
+
+/// What came of a run.
+pub struct Run {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+    /// The same as `stdout`, where that is not text.
+    pub bytes: Vec<u8>,
+}
+
+impl Run {
+    /// It ended well and printed this.
+    pub fn ok(&self, stdout: &str) {
+        assert_eq!(
+            (self.code, self.stderr.as_str()),
+            (0, ""),
+            "{}",
+            self.stdout
+        );
+        assert_eq!(self.stdout, stdout);
+    }
+
+    /// It ended with `code` and said so, among other things.
+    pub fn fails(&self, code: i32, message: &str) {
+        assert_eq!(self.code, code, "{}", self.stderr);
+        assert!(self.stderr.contains(message), "{}", self.stderr);
+        assert!(!self.stderr.contains("panicked"), "{}", self.stderr);
+    }
+
+    /// It ended with one of `codes`.
+    pub fn code(&self, codes: &[i32]) {
+        assert!(codes.contains(&self.code), "{}: {}", self.code, self.stderr);
+        assert!(!self.stderr.contains("panicked"), "{}", self.stderr);
+    }
+}
+
+impl From<Output> for Run {
+    fn from(output: Output) -> Self {
+        Self {
+            code: output.status.code().unwrap(),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+            bytes: output.stdout,
+        }
+    }
+}
+
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_herringbone"));
+    command
+        .args(arguments)
+        .current_dir(path(""))
+        .stdin(Stdio::null());
+    command
+}
+
+/// A file of the workspace.
+pub fn path(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .join(name)
+}
+
+/// A run without standard input.
+pub fn herringbone(arguments: &[&str]) -> Run {
+    command(arguments).output().unwrap().into()
+}
+
+/// A run with its standard output going somewhere.
+pub fn into(arguments: &[&str], stdout: impl Into<Stdio>) -> Run {
+    command(arguments).stdout(stdout).output().unwrap().into()
+}
+
+/// A run with this standard input.
+pub fn stdin(arguments: &[&str], bytes: &[u8]) -> Run {
+    let mut child = command(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    // The command may end before it has read everything.
+    stdin.write_all(bytes).ok();
+    drop(stdin);
+    child.wait_with_output().unwrap().into()
+}
