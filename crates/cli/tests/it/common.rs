@@ -1,27 +1,24 @@
 //! Runs the command from the root of the workspace.
 
-#![allow(dead_code, reason = "not every test file uses everything")]
-#![allow(clippy::unwrap_used, reason = "a test that cannot run has failed")]
-
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 /// A file of 24 rows in two row groups.
-pub const EXAMPLE: &str = "testdata/example.parquet";
+pub(crate) const EXAMPLE: &str = "testdata/example.parquet";
 
 /// What came of a run.
-pub struct Run {
-    pub code: i32,
-    pub stdout: String,
-    pub stderr: String,
+pub(crate) struct Run {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
     /// The same as `stdout`, where that is not text.
-    pub bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl Run {
     /// It ended well and printed this.
-    pub fn ok(&self, stdout: &str) {
+    pub(crate) fn ok(&self, stdout: &str) {
         assert_eq!(
             (self.code, self.stderr.as_str()),
             (0, ""),
@@ -32,14 +29,14 @@ impl Run {
     }
 
     /// It ended with `code` and said so, among other things.
-    pub fn fails(&self, code: i32, message: &str) {
+    pub(crate) fn fails(&self, code: i32, message: &str) {
         assert_eq!(self.code, code, "{}", self.stderr);
         assert!(self.stderr.contains(message), "{}", self.stderr);
         assert!(!self.stderr.contains("panicked"), "{}", self.stderr);
     }
 
     /// It ended with one of `codes`.
-    pub fn code(&self, codes: &[i32]) {
+    pub(crate) fn code(&self, codes: &[i32]) {
         assert!(codes.contains(&self.code), "{}: {}", self.code, self.stderr);
         assert!(!self.stderr.contains("panicked"), "{}", self.stderr);
     }
@@ -66,24 +63,24 @@ fn command(arguments: &[&str]) -> Command {
 }
 
 /// A file of the workspace.
-pub fn path(name: &str) -> PathBuf {
+pub(crate) fn path(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
         .join("../..")
         .join(name)
 }
 
 /// A run without standard input.
-pub fn herringbone(arguments: &[&str]) -> Run {
+pub(crate) fn herringbone(arguments: &[&str]) -> Run {
     command(arguments).output().unwrap().into()
 }
 
 /// A run with its standard output going somewhere.
-pub fn into(arguments: &[&str], stdout: impl Into<Stdio>) -> Run {
+pub(crate) fn into(arguments: &[&str], stdout: impl Into<Stdio>) -> Run {
     command(arguments).stdout(stdout).output().unwrap().into()
 }
 
 /// A run with this standard input.
-pub fn stdin(arguments: &[&str], bytes: &[u8]) -> Run {
+pub(crate) fn stdin(arguments: &[&str], bytes: &[u8]) -> Run {
     let mut child = command(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -1,5 +1,7 @@
 //! The command as its users meet it: exit codes, standard input, pipes, metadata.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot run has failed")]
+
 mod common;
 
 use common::{EXAMPLE, Run, herringbone, path, stdin};
