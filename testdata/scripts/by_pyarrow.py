@@ -154,29 +154,26 @@ def odd(out):
           dictionary_pagesize_limit=1000, compression="snappy")
 
 
-def fish(out):
+def example(out):
     """A little table to try the command on."""
-    rows = [
-        (1, "herring", "0.31", 0, ["pelagic", "smoked"], (57.3, 10.1), [("length", 28.5)]),
-        (2, "cod", "4.20", 3_600, ["demersal"], (69.6, 18.9), [("length", 71.0), ("age", 5.0)]),
-        (3, "eel", None, 7_265, [], (54.5, 8.2), []),
-        (4, "ray", "2.75", None, None, None, [("width", 60.5), ("age", None)]),
-        (5, None, "0.08", 86_400, [None, "brackish"], (59.4, None), None),
+    names = ["amber", "basil", "cedar", "dill", "elder", "fennel", "garlic", "hazel", "iris", "juniper"]
+    noon = 1_767_268_800_000_000
+    rows = range(24)
+    columns = [
+        ("id", pa.int64(), rows), ("name", pa.string(), [names[i % 10] for i in rows]),
+        ("price", pa.decimal128(9, 2), [Decimal(137 * i % 1000).scaleb(-2) for i in rows]),
+        ("weight", pa.float64(), [None if i % 7 == 3 else i / 8 for i in rows]),
+        ("organic", pa.bool_(), [i % 3 == 0 for i in rows]),
+        ("harvested", pa.timestamp("us", "UTC"), [noon + i * 31 * 3_600_000_000 for i in rows]),
+        ("tags", pa.list_(pa.string()), [None if i % 5 == 0 else ["herb", "fresh"][: i % 3] for i in rows]),
+        ("origin", pa.struct([("country", pa.string()), ("altitude", pa.int32())]),
+         [{"country": "NO", "altitude": None if i % 4 == 0 else 40 * i} for i in rows]),
     ]
-    kinds = [
-        ("id", pa.int64(), False), ("species", pa.string(), True), ("weight_kg", pa.decimal128(6, 2), True),
-        ("caught", pa.timestamp("ms", "UTC"), True), ("tags", pa.list_(pa.string()), True),
-        ("position", pa.struct([("latitude", pa.float64()), ("longitude", pa.float64())]), True),
-        ("measures", pa.map_(pa.string(), pa.float64()), True),
-    ]
-    columns = [list(column) for column in zip(*rows)]
-    columns[2] = [v and Decimal(v) for v in columns[2]]
-    columns[3] = [None if v is None else 1_760_000_000_000 + v * 1000 for v in columns[3]]
-    columns[5] = [v and dict(zip(("latitude", "longitude"), v)) for v in columns[5]]
-    arrays = {name: (pa.array(column, t), nullable) for (name, t, nullable), column in zip(kinds, columns)}
-    write(out, "fish", arrays, compression="zstd")
+    arrays = {name: (pa.array(values, t), True) for name, t, values in columns}
+    write(out.parent, "example", arrays, hint=False, compression="zstd", row_group_size=16, write_page_checksum=True,
+          write_page_index=True)
 
 
 def write_all(out):
-    for make in (fish, matrix, codecs, nested, hinted, odd):
+    for make in (example, matrix, codecs, nested, hinted, odd):
         make(out)

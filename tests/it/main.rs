@@ -1,1 +1,28 @@
-//! One test binary.
+//! The whole library against files of other writers, hand-built files and hostile ones.
+//!
+//! What a value is, is said once, in [`normal`]; what a file holds is said beside it in JSON, by the
+//! scripts in `testdata/` and `tests/scripts/` that never ask this library.
+
+#[cfg(test)]
+mod normal;
+#[cfg(test)]
+mod table;
+#[cfg(test)]
+mod expectation;
+#[cfg(test)]
+mod files;
+
+#[cfg(test)]
+mod generated;
+#[cfg(test)]
+mod official;
+#[cfg(test)]
+mod options;
+#[cfg(test)]
+mod batches;
+#[cfg(test)]
+mod arrow_rs;
+#[cfg(test)]
+mod hostile;
+#[cfg(test)]
+mod flips;

@@ -1,0 +1,263 @@
+//! Larger batches of every Arrow type for round trips through other writers.
+
+use std::sync::Arc;
+
+use half::f16;
+use herringbone_arrow::array::builder::*;
+use herringbone_arrow::array::types::*;
+use herringbone_arrow::array::*;
+use herringbone_arrow::buffer::{NullBuffer, OffsetBuffer, i256};
+use herringbone_arrow::schema::{DataType, Field};
+
+/// A small generator of repeatable noise (splitmix64).
+pub(crate) struct Noise(pub(crate) u64);
+
+impl Noise {
+    /// The next 64 bits.
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `n`.
+    pub(crate) fn below(&mut self, n: usize) -> usize {
+        usize::try_from(self.next() % n as u64).unwrap()
+    }
+}
+
+/// Where nulls are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Nulls {
+    /// The column may not be null.
+    Required,
+    /// It may, but nothing is.
+    None,
+    /// One in ten.
+    Sparse,
+    /// Half, in runs.
+    Runs,
+    /// All.
+    All,
+}
+
+/// How values vary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// All bits vary.
+    Random,
+    /// A hundred distinct values.
+    Few,
+    /// They grow slowly.
+    Sorted,
+}
+
+/// The validity of `n` slots; `None` where nothing is null.
+pub(crate) fn validity(noise: &mut Noise, nulls: Nulls, n: usize) -> Option<NullBuffer> {
+    let mut bits = Vec::with_capacity(n);
+    match nulls {
+        Nulls::Required | Nulls::None => return None,
+        Nulls::Sparse => bits.extend((0..n).map(|_| noise.below(10) > 0)),
+        Nulls::All => bits.resize(n, false),
+        Nulls::Runs => {
+            while bits.len() < n {
+                let valid = noise.below(2) == 0;
+                let run = (1 + noise.below(100)).min(n - bits.len());
+                bits.resize(bits.len() + run, valid);
+            }
+        }
+    }
+    Some(NullBuffer::from(bits))
+}
+
+/// 64 bits a slot, as the shape has it.
+fn words(noise: &mut Noise, shape: Shape, n: usize) -> Vec<u64> {
+    let pool: Vec<u64> = (0..100).map(|_| noise.next()).collect();
+    (0..n)
+        .map(|i| match shape {
+            Shape::Random => noise.next(),
+            Shape::Few => pool[noise.below(100)],
+            Shape::Sorted => (i as u64) * 3 + noise.next() % 3,
+        })
+        .collect()
+}
+
+fn primitive<T: ArrowPrimitiveType>(
+    words: &[u64],
+    nulls: Option<NullBuffer>,
+    data_type: &DataType,
+    convert: impl Fn(u64) -> T::Native,
+) -> ArrayRef {
+    let values: Vec<T::Native> = words.iter().map(|w| convert(*w)).collect();
+    Arc::new(PrimitiveArray::<T>::new(values.into(), nulls).with_data_type(data_type.clone()))
+}
+
+/// A flat array of `n` slots.
+pub(crate) fn flat(
+    noise: &mut Noise,
+    data_type: &DataType,
+    nulls: Nulls,
+    shape: Shape,
+    n: usize,
+) -> ArrayRef {
+    use DataType::*;
+    let words = words(noise, shape, n);
+    let valid = validity(noise, nulls, n);
+    let t = data_type;
+    match data_type {
+        Boolean => Arc::new(BooleanArray::new(
+            words.iter().map(|w| w % 3 == 0).collect(),
+            valid,
+        )),
+        Int8 => primitive::<Int8Type>(&words, valid, t, |w| w as i8),
+        Int16 => primitive::<Int16Type>(&words, valid, t, |w| w as i16),
+        Int32 => primitive::<Int32Type>(&words, valid, t, |w| w as i32),
+        Int64 => primitive::<Int64Type>(&words, valid, t, |w| w as i64),
+        UInt8 => primitive::<UInt8Type>(&words, valid, t, |w| w as u8),
+        UInt16 => primitive::<UInt16Type>(&words, valid, t, |w| w as u16),
+        UInt32 => primitive::<UInt32Type>(&words, valid, t, |w| w as u32),
+        UInt64 => primitive::<UInt64Type>(&words, valid, t, |w| w),
+        Float16 => primitive::<Float16Type>(&words, valid, t, |w| f16::from_f64((w as i16).into())),
+        Float32 => primitive::<Float32Type>(&words, valid, t, |w| (w as i32) as f32 / 64.0),
+        Float64 => primitive::<Float64Type>(&words, valid, t, |w| (w as i64 >> 8) as f64 / 100.0),
+        Date32 => primitive::<Date32Type>(&words, valid, t, |w| (w % 100_000) as i32 - 50_000),
+        Time32(_) => {
+            primitive::<Time32MillisecondType>(&words, valid, t, |w| (w % 86_400_000) as i32)
+        }
+        Time64(_) => {
+            primitive::<Time64MicrosecondType>(&words, valid, t, |w| (w % 86_400_000_000) as i64)
+        }
+        Timestamp(_, _) => {
+            primitive::<TimestampMicrosecondType>(&words, valid, t, |w| (w >> 12) as i64)
+        }
+        Decimal128(p, _) => {
+            let limit = 10_i128.pow(u32::from(*p));
+            primitive::<Decimal128Type>(&words, valid, t, |w| {
+                (i128::from(w as i64) * i128::from(w >> 3)) % limit
+            })
+        }
+        Decimal256(..) => primitive::<Decimal256Type>(&words, valid, t, |w| {
+            i256::from_i128(i128::from(w as i64)).wrapping_mul(i256::from_i128(i128::MAX >> 7))
+        }),
+        _ => bytes(&words, valid, data_type, shape),
+    }
+}
+
+fn text(word: u64, shape: Shape) -> String {
+    if shape == Shape::Sorted {
+        return format!("https://example.org/{}/item-{word:09}", word / 64);
+    }
+    let length = usize::try_from(word % 30).unwrap();
+    format!("{:020}äöü日本🐟", word)
+        .chars()
+        .rev()
+        .take(length)
+        .collect()
+}
+
+fn bytes(words: &[u64], valid: Option<NullBuffer>, t: &DataType, shape: Shape) -> ArrayRef {
+    let is_valid = |i: usize| valid.as_ref().is_none_or(|v| v.is_valid(i));
+    let texts = || {
+        words
+            .iter()
+            .enumerate()
+            .map(|(i, w)| is_valid(i).then(|| text(*w, shape)))
+    };
+    match t {
+        DataType::Utf8 => Arc::new(texts().collect::<StringArray>()),
+        DataType::LargeUtf8 => Arc::new(texts().collect::<LargeStringArray>()),
+        DataType::Utf8View => Arc::new(texts().collect::<StringViewArray>()),
+        DataType::Binary => Arc::new(
+            texts()
+                .map(|t| t.map(String::into_bytes))
+                .collect::<BinaryArray>(),
+        ),
+        DataType::FixedSizeBinary(width) => {
+            let mut builder = FixedSizeBinaryBuilder::with_capacity(words.len(), *width);
+            for (i, word) in words.iter().enumerate() {
+                if is_valid(i) {
+                    let bytes: Vec<u8> = word
+                        .to_le_bytes()
+                        .into_iter()
+                        .cycle()
+                        .take(usize::try_from(*width).unwrap())
+                        .collect();
+                    builder.append_value(bytes).unwrap();
+                } else {
+                    builder.append_null();
+                }
+            }
+            Arc::new(builder.finish())
+        }
+        other => panic!("no generator for {other}"),
+    }
+}
+
+/// The offsets of `n` lists of up to three elements, none where the list is null.
+fn offsets(noise: &mut Noise, valid: Option<&NullBuffer>, n: usize) -> OffsetBuffer<i32> {
+    OffsetBuffer::from_lengths((0..n).map(|i| {
+        if valid.is_none_or(|v| v.is_valid(i)) {
+            noise.below(4)
+        } else {
+            0
+        }
+    }))
+}
+
+/// `n` lists over what `child` makes.
+pub(crate) fn list(
+    noise: &mut Noise,
+    nulls: Nulls,
+    n: usize,
+    child: &mut dyn FnMut(&mut Noise, usize) -> ArrayRef,
+) -> ArrayRef {
+    let valid = validity(noise, nulls, n);
+    let offsets = offsets(noise, valid.as_ref(), n);
+    let child = child(noise, usize::try_from(offsets.last()).unwrap());
+    let field = Field::new_list_field(child.data_type().clone(), true);
+    Arc::new(ListArray::new(Arc::new(field), offsets, child, valid))
+}
+
+/// `n` structs of `a`, an integer, and `b`, a text, with nulls of their own.
+pub(crate) fn pair(noise: &mut Noise, nulls: Nulls, n: usize) -> ArrayRef {
+    let a = flat(noise, &DataType::Int32, Nulls::Sparse, Shape::Few, n);
+    let b = flat(noise, &DataType::Utf8, Nulls::Runs, Shape::Few, n);
+    let fields = vec![
+        Field::new("a", DataType::Int32, true),
+        Field::new("b", DataType::Utf8, true),
+    ];
+    Arc::new(StructArray::new(
+        fields.into(),
+        vec![a, b],
+        validity(noise, nulls, n),
+    ))
+}
+
+/// `n` maps from texts to what `value` makes.
+pub(crate) fn map(
+    noise: &mut Noise,
+    nulls: Nulls,
+    n: usize,
+    value: &mut dyn FnMut(&mut Noise, usize) -> ArrayRef,
+) -> ArrayRef {
+    let valid = validity(noise, nulls, n);
+    let offsets = offsets(noise, valid.as_ref(), n);
+    let entries = usize::try_from(offsets.last()).unwrap();
+    let keys = flat(noise, &DataType::Utf8, Nulls::Required, Shape::Few, entries);
+    let values = value(noise, entries);
+    let fields = vec![
+        Field::new("key", DataType::Utf8, false),
+        Field::new("value", values.data_type().clone(), true),
+    ];
+    let entries = StructArray::new(fields.clone().into(), vec![keys, values], None);
+    let field = Field::new("key_value", DataType::Struct(fields.into()), false);
+    Arc::new(MapArray::new(
+        Arc::new(field),
+        offsets,
+        entries,
+        valid,
+        false,
+    ))
+}

@@ -1,0 +1,63 @@
+//! Where the files are.
+
+use std::path::{Path, PathBuf};
+
+/// The folder `testdata/` of the repository.
+pub(crate) fn testdata() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata")
+}
+
+/// The folder `tests/expected/` of the repository.
+pub(crate) fn expected() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("expected")
+}
+
+/// A copy of apache/parquet-testing, named by the environment; says so when it is not.
+pub(crate) fn official() -> Option<PathBuf> {
+    let folder = std::env::var_os("PARQUET_TEST_DATA").map(PathBuf::from);
+    if folder.is_none() {
+        eprintln!("skipped: PARQUET_TEST_DATA does not name a copy of apache/parquet-testing");
+    }
+    folder
+}
+
+/// The Parquet files of a folder, by name.
+pub(crate) fn parquet_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder)
+        .unwrap_or_else(|error| panic!("cannot list {}: {error}", folder.display()));
+    let mut files: Vec<_> = entries
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|e| e == "parquet"))
+        .collect();
+    files.sort();
+    assert!(
+        !files.is_empty(),
+        "no Parquet files in {}",
+        folder.display()
+    );
+    files
+}
+
+/// The valid files of `testdata/`, each with its expectation beside it.
+pub(crate) fn generated() -> Vec<PathBuf> {
+    ["", "built", "pyarrow", "duckdb", "polars", "fastparquet"]
+        .iter()
+        .flat_map(|folder| parquet_files(&testdata().join(folder)))
+        .collect()
+}
+
+/// The path without what leads to the folder.
+pub(crate) fn short(path: &Path) -> String {
+    let parts: Vec<_> = path
+        .iter()
+        .rev()
+        .take(2)
+        .map(|p| p.to_string_lossy())
+        .collect();
+    parts
+        .iter()
+        .rev()
+        .map(AsRef::as_ref)
+        .collect::<Vec<_>>()
+        .join("/")
+}
