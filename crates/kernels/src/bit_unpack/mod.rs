@@ -12,7 +12,14 @@
 use std::mem::MaybeUninit;
 
 use crate::Malformed;
+use crate::cpu::Scalar;
+#[cfg(target_arch = "x86_64")]
+use crate::cpu::{Avx2, Avx512};
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod scalar;
 
 /// An unsigned integer that values are unpacked to.
@@ -23,10 +30,16 @@ pub(crate) trait Lane: Copy + Default + Ord + Send + Sync + 'static {
     fn truncate(bits: u64) -> Self;
     /// The value as an index.
     fn index(self) -> usize;
+    /// [`Unpack::unpack`] with AVX2.
+    #[cfg(target_arch = "x86_64")]
+    fn avx2(cpu: Avx2, data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<Self>]);
+    /// [`Unpack::unpack`] with AVX-512.
+    #[cfg(target_arch = "x86_64")]
+    fn avx512(cpu: Avx512, data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<Self>]);
 }
 
 macro_rules! lanes {
-    ($($lane:ty),*) => {$(
+    ($($lane:ty: $unpack:ident),*) => {$(
         #[allow(trivial_numeric_casts, reason = "one of the lanes is a u64")]
         impl Lane for $lane {
             const BITS: u8 = <$lane>::BITS as u8;
@@ -38,11 +51,57 @@ macro_rules! lanes {
             fn index(self) -> usize {
                 self as usize
             }
+            #[cfg(target_arch = "x86_64")]
+            #[inline(always)]
+            fn avx2(
+                cpu: Avx2, data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<Self>],
+            ) {
+                avx2::$unpack(cpu, data, first, width, out);
+            }
+            #[cfg(target_arch = "x86_64")]
+            #[inline(always)]
+            fn avx512(
+                cpu: Avx512, data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<Self>],
+            ) {
+                avx512::$unpack(cpu, data, first, width, out);
+            }
         }
     )*};
 }
 
-lanes!(u8, u16, u32, u64);
+lanes!(u8: unpack_u8, u16: unpack_u16, u32: unpack_u32, u64: unpack_u64);
+
+/// A token that knows how to unpack.
+pub(crate) trait Unpack: Copy {
+    /// Writes all of `out`: the values of `data` from value `first` on.
+    ///
+    /// Values that do not lie in `data` are unspecified, but initialised; callers [`check`]. To be
+    /// called where the token's instructions are enabled, so that it becomes part of the caller.
+    fn unpack<L: Lane>(self, data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<L>]);
+}
+
+impl Unpack for Scalar {
+    #[inline(always)]
+    fn unpack<L: Lane>(self, data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<L>]) {
+        scalar::unpack(data, first, width, out);
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Unpack for Avx2 {
+    #[inline(always)]
+    fn unpack<L: Lane>(self, data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<L>]) {
+        L::avx2(self, data, first, width, out);
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Unpack for Avx512 {
+    #[inline(always)]
+    fn unpack<L: Lane>(self, data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<L>]) {
+        L::avx512(self, data, first, width, out);
+    }
+}
 
 /// Appends the `n` values from value `first` on, of `width` (0 to 8) bits each.
 ///
@@ -155,12 +214,26 @@ pub(crate) fn check<L: Lane>(
     }
 }
 
-/// Writes all of `out`: the values of `data` from value `first` on.
-///
-/// Values that do not lie in `data` are unspecified, but initialised; callers [`check`].
-#[inline]
-pub(crate) fn unpack<L: Lane>(data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<L>]) {
-    scalar::unpack(data, first, width, out);
+/// Writes all of `out` with the best instructions there are; see [`Unpack::unpack`].
+fn unpack<L: Lane>(data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<L>]) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if let Some(cpu) = Avx512::detect() {
+            return cpu.unpack(data, first, width, out);
+        }
+        if let Some(cpu) = Avx2::detect() {
+            return cpu.unpack(data, first, width, out);
+        }
+    }
+    Scalar.unpack(data, first, width, out);
+}
+
+/// The bytes from the one in which value `first` begins, and the bit in it where it begins.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn seek(data: &[u8], first: usize, width: u8) -> (&[u8], u32) {
+    let bit = first.saturating_mul(usize::from(width));
+    (data.get(bit / 8..).unwrap_or_default(), (bit % 8) as u32)
 }
 
 #[cfg(test)]

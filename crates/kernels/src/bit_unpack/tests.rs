@@ -41,10 +41,9 @@ fn naive(data: &[u8], first: usize, width: u8, n: usize) -> Vec<u64> {
     (first..first + n).map(value).collect()
 }
 
-type Extend<L> = fn(&[u8], usize, u8, usize, &mut Vec<L>) -> Result<(), Malformed>;
-
 /// All widths × lengths × starting values × alignments of the data, with no byte to spare.
-fn check_all<L: Lane + std::fmt::Debug>(extend: Extend<L>) {
+fn check_all<L: Lane + std::fmt::Debug>(cpu: impl Unpack) {
+    let mark = MaybeUninit::new(L::truncate(77));
     for width in 0..=L::BITS {
         for &n in LENGTHS {
             for &first in FIRSTS {
@@ -52,43 +51,93 @@ fn check_all<L: Lane + std::fmt::Debug>(extend: Extend<L>) {
                 let alignment = (n + first) % 5;
                 let bytes = noise(alignment + len, u64::from(width) + n as u64);
                 let data = &bytes[alignment..];
-                let mut out = vec![L::truncate(77)];
-                assert_eq!(extend(data, first, width, n, &mut out), Ok(()));
+                let mut out = vec![mark; n + 2];
+                cpu.unpack(data, first, width, &mut out[1..=n]);
                 let expected = naive(data, first, width, n).into_iter().map(L::truncate);
+                let expected = [L::truncate(77)]
+                    .into_iter()
+                    .chain(expected)
+                    .chain([L::truncate(77)]);
+                // SAFETY: all slots were written before or by the kernel.
+                let out: Vec<L> = out
+                    .iter()
+                    .map(|value| unsafe { value.assume_init() })
+                    .collect();
                 assert!(
-                    out.iter()
-                        .copied()
-                        .eq([L::truncate(77)].into_iter().chain(expected)),
+                    out.iter().copied().eq(expected),
                     "width {width}, n {n}, first {first}: {out:?}"
                 );
-                if width > 0 && n > 0 {
-                    let early = extend(&data[..len - 1], first, width, n, &mut out);
-                    assert!(early.is_err());
-                    assert_eq!(out.len(), n + 1);
-                }
+                // Less data than there should be gives other values, and nothing worse.
+                cpu.unpack(&data[..len / 2], first, width, &mut vec![mark; n]);
             }
         }
     }
 }
 
-#[test]
-fn scalar_unpacks_u8() {
-    check_all(extend_u8);
+fn check_lanes(cpu: impl Unpack) {
+    check_all::<u8>(cpu);
+    check_all::<u16>(cpu);
+    check_all::<u32>(cpu);
+    check_all::<u64>(cpu);
 }
 
 #[test]
-fn scalar_unpacks_u16() {
-    check_all(extend_u16);
+fn scalar_unpacks_every_lane() {
+    check_lanes(Scalar);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn avx2_unpacks_every_lane() {
+    Avx2::detect().into_iter().for_each(check_lanes);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn avx512_unpacks_every_lane() {
+    Avx512::detect().into_iter().for_each(check_lanes);
 }
 
 #[test]
-fn scalar_unpacks_u32() {
-    check_all(extend_u32);
-}
-
-#[test]
-fn scalar_unpacks_u64() {
-    check_all(extend_u64);
+fn scalar_appends_or_fails() {
+    for width in 0..=64_u8 {
+        let (first, n) = (3, 20);
+        let data = noise((23 * usize::from(width)).div_ceil(8), 1);
+        let expected = naive(&data, first, width, n);
+        let mut out = vec![7_u64];
+        assert_eq!(extend_u64(&data, first, width, n, &mut out), Ok(()));
+        assert_eq!(out[0], 7);
+        assert_eq!(out[1..], expected);
+        if let Some(short) = data.len().checked_sub(1) {
+            assert!(extend_u64(&data[..short], first, width, n, &mut out).is_err());
+            assert_eq!(out.len(), n + 1);
+        }
+        let (mut narrow, mut shorts, mut words) = (Vec::new(), Vec::new(), Vec::new());
+        assert_eq!(
+            extend_u8(&data, first, width, n, &mut narrow).is_ok(),
+            width <= 8
+        );
+        assert_eq!(
+            extend_u16(&data, first, width, n, &mut shorts).is_ok(),
+            width <= 16
+        );
+        assert_eq!(
+            extend_u32(&data, first, width, n, &mut words).is_ok(),
+            width <= 32
+        );
+        assert!(
+            narrow
+                .iter()
+                .map(|value| u64::from(*value))
+                .eq(expected.iter().copied().take(narrow.len()))
+        );
+        assert!(
+            words
+                .iter()
+                .map(|value| u64::from(*value))
+                .eq(expected.iter().copied().take(words.len()))
+        );
+    }
 }
 
 #[test]

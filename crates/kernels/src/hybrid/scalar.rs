@@ -3,8 +3,9 @@
 use std::mem::MaybeUninit;
 
 use crate::Malformed;
-use crate::bit_unpack::{self, Lane};
+use crate::bit_unpack::{self, Lane, Unpack};
 use crate::bitmap::load_bits;
+use crate::cpu::Scalar;
 
 /// An index that is no index of the dictionary.
 pub(super) const BEYOND: Malformed = Malformed("a dictionary index is beyond the dictionary");
@@ -58,7 +59,7 @@ fn gather_lanes<L: Lane, T: Copy>(
     let mut indices = [MaybeUninit::<L>::uninit(); BLOCK];
     for done in (0..n).step_by(BLOCK) {
         let block = &mut indices[..(n - done).min(BLOCK)];
-        bit_unpack::unpack(data, first + done, width, block);
+        Scalar.unpack(data, first + done, width, block);
         // SAFETY: `unpack` writes all lanes, and `MaybeUninit<L>` has the layout of `L`.
         let block = unsafe { &*(block as *const [MaybeUninit<L>] as *const [L]) };
         let greatest = block

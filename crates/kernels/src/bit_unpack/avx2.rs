@@ -1,0 +1,235 @@
+//! Unpacking with AVX2 and BMI2: eight values at a time.
+//!
+//! Lanes of 32 bits work as in the AVX-512 kernel: two permutations fetch the input elements that a
+//! value lies in, and two shifts join them. AVX2 has no shift of 16-bit lanes by different counts,
+//! so those are narrowed from 32 bits, and 64-bit lanes of up to 32 bits are widened from there.
+//! Bytes are spread eight at a time by PDEP. What is left to portable code: bytes where PDEP is
+//! slow, and values of more than 32 bits.
+
+use std::arch::x86_64::*;
+use std::mem::MaybeUninit;
+
+use super::{scalar, seek};
+use crate::bitmap::low_bits;
+use crate::cpu::{Avx2, Bmi2};
+
+/// Writes all of `out`: the values of `data` from value `first` on.
+#[inline(always)]
+pub(super) fn unpack_u8(
+    cpu: Avx2,
+    data: &[u8],
+    first: usize,
+    width: u8,
+    out: &mut [MaybeUninit<u8>],
+) {
+    match cpu.bmi2() {
+        Some(bmi2) => deposit_bytes(bmi2, data, first, width, out),
+        None => scalar::unpack(data, first, width, out),
+    }
+}
+
+/// Writes all of `out`: the values of `data` from value `first` on.
+#[inline(always)]
+pub(super) fn unpack_u16(
+    _: Avx2,
+    data: &[u8],
+    first: usize,
+    width: u8,
+    out: &mut [MaybeUninit<u16>],
+) {
+    // SAFETY: the token proves that the instructions are there.
+    unsafe { vectors_u16(data, first, width, out) }
+}
+
+/// Writes all of `out`: the values of `data` from value `first` on.
+#[inline(always)]
+pub(super) fn unpack_u32(
+    _: Avx2,
+    data: &[u8],
+    first: usize,
+    width: u8,
+    out: &mut [MaybeUninit<u32>],
+) {
+    // SAFETY: the token proves that the instructions are there.
+    unsafe { vectors_u32(data, first, width, out) }
+}
+
+/// Writes all of `out`: the values of `data` from value `first` on.
+#[inline(always)]
+pub(super) fn unpack_u64(
+    _: Avx2,
+    data: &[u8],
+    first: usize,
+    width: u8,
+    out: &mut [MaybeUninit<u64>],
+) {
+    if width > 32 {
+        return scalar::unpack(data, first, width, out);
+    }
+    // SAFETY: the token proves that the instructions are there.
+    unsafe { vectors_u64(data, first, width, out) }
+}
+
+/// Eight values of up to 8 bits are one word of input, and one word of output.
+#[inline(always)]
+fn deposit_bytes(_: Bmi2, data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<u8>]) {
+    // SAFETY: the token proves that the instructions are there.
+    unsafe { words_u8(data, first, width, out) }
+}
+
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn words_u8(data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<u8>]) {
+    let (mut data, inside) = seek(data, first, width);
+    let mask = low_bits(width.into()).wrapping_mul(u64::from_le_bytes([1; 8]));
+    let (words, tail) = out.as_chunks_mut::<8>();
+    for to in words {
+        // `inside` is zero for a width of 8 bits, so that the bits that are left suffice.
+        let bytes = _pdep_u64(load_word(data) >> inside, mask).to_le_bytes();
+        *to = bytes.map(MaybeUninit::new);
+        data = data.get(usize::from(width)..).unwrap_or_default();
+    }
+    if !tail.is_empty() {
+        let bytes = _pdep_u64(load_word(data) >> inside, mask).to_le_bytes();
+        for (to, byte) in tail.iter_mut().zip(bytes) {
+            *to = MaybeUninit::new(byte);
+        }
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn vectors_u16(data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<u16>]) {
+    let (mut data, inside) = seek(data, first, width);
+    let plan = Plan::new(width, inside);
+    for to in out.chunks_mut(16) {
+        let low = plan.values(data);
+        data = data.get(usize::from(width)..).unwrap_or_default();
+        let high = plan.values(data);
+        data = data.get(usize::from(width)..).unwrap_or_default();
+        // Packing works within halves of a vector: swap the middle quarters.
+        let values = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packus_epi32(low, high));
+        store(to, values);
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn vectors_u32(data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<u32>]) {
+    let (mut data, inside) = seek(data, first, width);
+    let plan = Plan::new(width, inside);
+    for to in out.chunks_mut(8) {
+        store(to, plan.values(data));
+        data = data.get(usize::from(width)..).unwrap_or_default();
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn vectors_u64(data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<u64>]) {
+    let (mut data, inside) = seek(data, first, width);
+    let plan = Plan::new(width, inside);
+    for to in out.chunks_mut(8) {
+        let values = plan.values(data);
+        data = data.get(usize::from(width)..).unwrap_or_default();
+        let (low, high) = to.split_at_mut(to.len().min(4));
+        store(low, _mm256_cvtepu32_epi64(_mm256_castsi256_si128(values)));
+        store(
+            high,
+            _mm256_cvtepu32_epi64(_mm256_extracti128_si256::<1>(values)),
+        );
+    }
+}
+
+/// Where each of eight values of up to 32 bits is.
+#[derive(Clone, Copy)]
+struct Plan {
+    element: __m256i,
+    behind: __m256i,
+    right: __m256i,
+    left: __m256i,
+    mask: __m256i,
+}
+
+impl Plan {
+    /// For values of `width` bits, the first of which begins in bit `inside` of the first byte.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn new(width: u8, inside: u32) -> Self {
+        let iota = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+        let bit = _mm256_mullo_epi32(iota, _mm256_set1_epi32(width.into()));
+        let bit = _mm256_add_epi32(bit, _mm256_set1_epi32(inside as i32));
+        let element = _mm256_srli_epi32::<5>(bit);
+        let right = _mm256_and_si256(bit, _mm256_set1_epi32(31));
+        Self {
+            element,
+            behind: _mm256_add_epi32(element, _mm256_set1_epi32(1)),
+            right,
+            left: _mm256_sub_epi32(_mm256_set1_epi32(32), right),
+            mask: _mm256_set1_epi32(low_bits(width.into()) as i32),
+        }
+    }
+
+    /// The eight values at the beginning of `bytes`.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn values(&self, bytes: &[u8]) -> __m256i {
+        let bytes = load(bytes);
+        let low = _mm256_permutevar8x32_epi32(bytes, self.element);
+        let high = _mm256_permutevar8x32_epi32(bytes, self.behind);
+        let low = _mm256_srlv_epi32(low, self.right);
+        let high = _mm256_sllv_epi32(high, self.left);
+        _mm256_and_si256(_mm256_or_si256(low, high), self.mask)
+    }
+}
+
+/// The first eight bytes, with zeros behind the end.
+#[inline(always)]
+fn load_word(bytes: &[u8]) -> u64 {
+    match bytes.first_chunk::<8>() {
+        Some(word) => u64::from_le_bytes(*word),
+        None => {
+            let mut word = [0; 8];
+            for (to, from) in word.iter_mut().zip(bytes) {
+                *to = *from;
+            }
+            u64::from_le_bytes(word)
+        }
+    }
+}
+
+/// The first 32 bytes, with zeros behind the end.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load(bytes: &[u8]) -> __m256i {
+    match bytes.first_chunk::<32>() {
+        // SAFETY: there are 32 bytes.
+        Some(whole) => unsafe { _mm256_loadu_si256(whole.as_ptr().cast()) },
+        None => {
+            let mut padded = [0_u8; 32];
+            for (to, from) in padded.iter_mut().zip(bytes) {
+                *to = *from;
+            }
+            // SAFETY: there are 32 bytes.
+            unsafe { _mm256_loadu_si256(padded.as_ptr().cast()) }
+        }
+    }
+}
+
+/// Writes as many lanes as there are slots, at most a vector of them.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn store<L: Copy>(to: &mut [MaybeUninit<L>], values: __m256i) {
+    if size_of_val(to) >= 32 {
+        // SAFETY: the slots have room for a vector.
+        unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), values) };
+        return;
+    }
+    let mut lanes = [0_u8; 32];
+    // SAFETY: the array is as long as a vector.
+    unsafe { _mm256_storeu_si256(lanes.as_mut_ptr().cast(), values) };
+    // SAFETY: the slots have fewer than 32 bytes, and they are not the array on the stack.
+    unsafe {
+        std::ptr::copy_nonoverlapping(lanes.as_ptr(), to.as_mut_ptr().cast(), size_of_val(to));
+    }
+}

@@ -1,0 +1,128 @@
+//! Unpacking with AVX-512: a vector of values from a single load.
+//!
+//! The values of one output vector need at most 64 bytes of input. For each lane, two permutations
+//! fetch the input element that its value begins in and the one behind it, and two shifts by
+//! different counts for each lane join them:
+//!
+//! ```text
+//! value = (input[i] >> s | input[i + 1] << (bits - s)) & mask     i, s from lane × width + start
+//! ```
+//!
+//! A shift by `bits` gives zero, and what a permutation fetches from behind the last element is
+//! shifted to where the mask removes it. Masked loads and stores end the work without a tail.
+
+use std::arch::x86_64::*;
+use std::mem::MaybeUninit;
+
+use super::seek;
+use crate::bitmap::low_bits;
+use crate::cpu::Avx512;
+
+/// Writes all of `out`: the values of `data` from value `first` on.
+///
+/// Bytes have no shift by lanes; they are spread by PDEP, which AVX2 processors have too.
+#[inline(always)]
+pub(super) fn unpack_u8(
+    cpu: Avx512,
+    data: &[u8],
+    first: usize,
+    width: u8,
+    out: &mut [MaybeUninit<u8>],
+) {
+    super::avx2::unpack_u8(cpu.avx2(), data, first, width, out);
+}
+
+macro_rules! unpack {
+    (
+        $unpack:ident, $vectors:ident, $lane:ty, $lanes:literal, $signed:ty, mask $mask:ty,
+        set $set:ident, add $add:ident, sub $sub:ident, mul $mul:ident, shift $shift:ident,
+        permute $permute:ident, right $right:ident, left $left:ident, store $store:ident
+    ) => {
+        /// Writes all of `out`: the values of `data` from value `first` on.
+        #[inline(always)]
+        pub(super) fn $unpack(
+            _: Avx512,
+            data: &[u8],
+            first: usize,
+            width: u8,
+            out: &mut [MaybeUninit<$lane>],
+        ) {
+            // SAFETY: the token proves that the instructions are there.
+            unsafe { $vectors(data, first, width, out) }
+        }
+
+        #[inline]
+        #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,bmi1,bmi2,lzcnt,popcnt")]
+        fn $vectors(data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<$lane>]) {
+            const BITS: u32 = <$lane>::BITS;
+            const IOTA: [$lane; $lanes] = {
+                let mut iota = [0; $lanes];
+                let mut lane = 0;
+                while lane < $lanes {
+                    iota[lane] = lane as $lane;
+                    lane += 1;
+                }
+                iota
+            };
+            let (data, inside) = seek(data, first, width);
+            // SAFETY: the array is a whole vector.
+            let iota = unsafe { _mm512_loadu_si512(IOTA.as_ptr().cast()) };
+            let bit = $add($mul(iota, $set(width as $signed)), $set(inside as $signed));
+            let element = $shift::<{ BITS.ilog2() }>(bit);
+            let behind = $add(element, $set(1));
+            let right = _mm512_and_si512(bit, $set(BITS as $signed - 1));
+            let left = $sub($set(BITS as $signed), right);
+            let mask = $set(low_bits(width.into()) as $signed);
+            for (vector, to) in out.chunks_mut($lanes).enumerate() {
+                let at = vector * ($lanes / 8) * usize::from(width);
+                let bytes = load(data.get(at..).unwrap_or_default());
+                let low = $right($permute(element, bytes), right);
+                let high = $left($permute(behind, bytes), left);
+                let values = _mm512_ternarylogic_epi64::<MASK_AND_EITHER>(mask, low, high);
+                if to.len() == $lanes {
+                    // SAFETY: a whole vector fits into the slots.
+                    unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), values) };
+                } else {
+                    let slots = low_bits(to.len()) as $mask;
+                    // SAFETY: the mask has the lanes that there are slots for; no other is stored.
+                    unsafe { $store(to.as_mut_ptr().cast(), slots, values) };
+                }
+            }
+        }
+    };
+}
+
+/// The truth table of `a & (b | c)`.
+const MASK_AND_EITHER: i32 = 0b1110_0000;
+
+unpack!(
+    unpack_u16, vectors_u16, u16, 32, i16, mask __mmask32,
+    set _mm512_set1_epi16, add _mm512_add_epi16, sub _mm512_sub_epi16, mul _mm512_mullo_epi16,
+    shift _mm512_srli_epi16, permute _mm512_permutexvar_epi16, right _mm512_srlv_epi16,
+    left _mm512_sllv_epi16, store _mm512_mask_storeu_epi16
+);
+unpack!(
+    unpack_u32, vectors_u32, u32, 16, i32, mask __mmask16,
+    set _mm512_set1_epi32, add _mm512_add_epi32, sub _mm512_sub_epi32, mul _mm512_mullo_epi32,
+    shift _mm512_srli_epi32, permute _mm512_permutexvar_epi32, right _mm512_srlv_epi32,
+    left _mm512_sllv_epi32, store _mm512_mask_storeu_epi32
+);
+unpack!(
+    unpack_u64, vectors_u64, u64, 8, i64, mask __mmask8,
+    set _mm512_set1_epi64, add _mm512_add_epi64, sub _mm512_sub_epi64, mul _mm512_mullo_epi64,
+    shift _mm512_srli_epi64, permute _mm512_permutexvar_epi64, right _mm512_srlv_epi64,
+    left _mm512_sllv_epi64, store _mm512_mask_storeu_epi64
+);
+
+/// The first 64 bytes, with zeros behind the end.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn load(bytes: &[u8]) -> __m512i {
+    if bytes.len() >= 64 {
+        // SAFETY: there are 64 bytes.
+        unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
+    } else {
+        // SAFETY: the mask has the bytes that there are; no other is loaded.
+        unsafe { _mm512_maskz_loadu_epi8(low_bits(bytes.len()), bytes.as_ptr().cast()) }
+    }
+}
