@@ -75,7 +75,7 @@ fn best() -> Isa {
 #[derive(Debug, Clone, Copy)]
 pub struct Scalar;
 
-/// Proof of AVX2, POPCNT, LZCNT and BMI1.
+/// Proof of AVX2, POPCNT, LZCNT, BMI1 and BMI2, the last not necessarily fast.
 #[derive(Debug, Clone, Copy)]
 pub struct Avx2 {
     bmi2: Option<Bmi2>,

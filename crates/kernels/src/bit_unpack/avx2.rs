@@ -80,33 +80,35 @@ fn deposit_bytes(_: Bmi2, data: &[u8], first: usize, width: u8, out: &mut [Maybe
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn words_u8(data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<u8>]) {
-    let (mut data, inside) = seek(data, first, width);
+    let (data, inside) = seek(data, first, width);
     let mask = low_bits(width.into()).wrapping_mul(u64::from_le_bytes([1; 8]));
+    // `inside` is zero for a width of 8 bits, so that the bits of a word suffice.
+    let values = |word: u64| {
+        _pdep_u64(word >> inside, mask)
+            .to_le_bytes()
+            .map(MaybeUninit::new)
+    };
     let (words, tail) = out.as_chunks_mut::<8>();
+    let mut at = 0;
     for to in words {
-        // `inside` is zero for a width of 8 bits, so that the bits that are left suffice.
-        let bytes = _pdep_u64(load_word(data) >> inside, mask).to_le_bytes();
-        *to = bytes.map(MaybeUninit::new);
-        data = data.get(usize::from(width)..).unwrap_or_default();
+        *to = values(load_word(data, at));
+        at += usize::from(width);
     }
     if !tail.is_empty() {
-        let bytes = _pdep_u64(load_word(data) >> inside, mask).to_le_bytes();
-        for (to, byte) in tail.iter_mut().zip(bytes) {
-            *to = MaybeUninit::new(byte);
-        }
+        tail.copy_from_slice(&values(load_word(data, at))[..tail.len()]);
     }
 }
 
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn vectors_u16(data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<u16>]) {
-    let (mut data, inside) = seek(data, first, width);
+    let (data, inside) = seek(data, first, width);
     let plan = Plan::new(width, inside);
+    let mut at = 0;
     for to in out.chunks_mut(16) {
-        let low = plan.values(data);
-        data = data.get(usize::from(width)..).unwrap_or_default();
-        let high = plan.values(data);
-        data = data.get(usize::from(width)..).unwrap_or_default();
+        let low = plan.values(data, at);
+        let high = plan.values(data, at + usize::from(width));
+        at += usize::from(width) * 2;
         // Packing works within halves of a vector: swap the middle quarters.
         let values = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packus_epi32(low, high));
         store(to, values);
@@ -116,22 +118,24 @@ fn vectors_u16(data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<u16>
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn vectors_u32(data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<u32>]) {
-    let (mut data, inside) = seek(data, first, width);
+    let (data, inside) = seek(data, first, width);
     let plan = Plan::new(width, inside);
+    let mut at = 0;
     for to in out.chunks_mut(8) {
-        store(to, plan.values(data));
-        data = data.get(usize::from(width)..).unwrap_or_default();
+        store(to, plan.values(data, at));
+        at += usize::from(width);
     }
 }
 
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn vectors_u64(data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<u64>]) {
-    let (mut data, inside) = seek(data, first, width);
+    let (data, inside) = seek(data, first, width);
     let plan = Plan::new(width, inside);
+    let mut at = 0;
     for to in out.chunks_mut(8) {
-        let values = plan.values(data);
-        data = data.get(usize::from(width)..).unwrap_or_default();
+        let values = plan.values(data, at);
+        at += usize::from(width);
         let (low, high) = to.split_at_mut(to.len().min(4));
         store(low, _mm256_cvtepu32_epi64(_mm256_castsi256_si128(values)));
         store(
@@ -143,7 +147,7 @@ fn vectors_u64(data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<u64>
 
 /// Where each of eight values of up to 32 bits is.
 #[derive(Clone, Copy)]
-struct Plan {
+pub(crate) struct Plan {
     element: __m256i,
     behind: __m256i,
     right: __m256i,
@@ -155,7 +159,7 @@ impl Plan {
     /// For values of `width` bits, the first of which begins in bit `inside` of the first byte.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn new(width: u8, inside: u32) -> Self {
+    pub(crate) fn new(width: u8, inside: u32) -> Self {
         let iota = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
         let bit = _mm256_mullo_epi32(iota, _mm256_set1_epi32(width.into()));
         let bit = _mm256_add_epi32(bit, _mm256_set1_epi32(inside as i32));
@@ -170,11 +174,11 @@ impl Plan {
         }
     }
 
-    /// The eight values at the beginning of `bytes`.
+    /// The eight values from byte `at` of `data` on.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn values(&self, bytes: &[u8]) -> __m256i {
-        let bytes = load(bytes);
+    pub(crate) fn values(&self, data: &[u8], at: usize) -> __m256i {
+        let bytes = load(data, at);
         let low = _mm256_permutevar8x32_epi32(bytes, self.element);
         let high = _mm256_permutevar8x32_epi32(bytes, self.behind);
         let low = _mm256_srlv_epi32(low, self.right);
@@ -183,37 +187,38 @@ impl Plan {
     }
 }
 
-/// The first eight bytes, with zeros behind the end.
+/// Eight bytes from byte `at` on, with zeros behind the end.
 #[inline(always)]
-fn load_word(bytes: &[u8]) -> u64 {
-    match bytes.first_chunk::<8>() {
+pub(crate) fn load_word(data: &[u8], at: usize) -> u64 {
+    let rest = data.get(at..).unwrap_or_default();
+    match rest.first_chunk::<8>() {
         Some(word) => u64::from_le_bytes(*word),
-        None => {
-            let mut word = [0; 8];
-            for (to, from) in word.iter_mut().zip(bytes) {
-                *to = *from;
-            }
-            u64::from_le_bytes(word)
-        }
+        None => u64::from_le_bytes(padded(rest)),
     }
 }
 
-/// The first 32 bytes, with zeros behind the end.
+/// 32 bytes from byte `at` on, with zeros behind the end.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn load(bytes: &[u8]) -> __m256i {
-    match bytes.first_chunk::<32>() {
+fn load(data: &[u8], at: usize) -> __m256i {
+    let rest = data.get(at..).unwrap_or_default();
+    match rest.first_chunk::<32>() {
         // SAFETY: there are 32 bytes.
         Some(whole) => unsafe { _mm256_loadu_si256(whole.as_ptr().cast()) },
-        None => {
-            let mut padded = [0_u8; 32];
-            for (to, from) in padded.iter_mut().zip(bytes) {
-                *to = *from;
-            }
-            // SAFETY: there are 32 bytes.
-            unsafe { _mm256_loadu_si256(padded.as_ptr().cast()) }
-        }
+        // SAFETY: there are 32 bytes.
+        None => unsafe { _mm256_loadu_si256(padded::<32>(rest).as_ptr().cast()) },
     }
+}
+
+/// The bytes of the last, incomplete vector of some data, and zeros.
+#[cold]
+#[inline(never)]
+fn padded<const N: usize>(rest: &[u8]) -> [u8; N] {
+    let mut padded = [0; N];
+    for (to, from) in padded.iter_mut().zip(rest) {
+        *to = *from;
+    }
+    padded
 }
 
 /// Writes as many lanes as there are slots, at most a vector of them.

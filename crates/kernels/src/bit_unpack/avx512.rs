@@ -73,20 +73,24 @@ macro_rules! unpack {
             let right = _mm512_and_si512(bit, $set(BITS as $signed - 1));
             let left = $sub($set(BITS as $signed), right);
             let mask = $set(low_bits(width.into()) as $signed);
-            for (vector, to) in out.chunks_mut($lanes).enumerate() {
-                let at = vector * ($lanes / 8) * usize::from(width);
-                let bytes = load(data.get(at..).unwrap_or_default());
+            let values = |bytes: __m512i| {
                 let low = $right($permute(element, bytes), right);
                 let high = $left($permute(behind, bytes), left);
-                let values = _mm512_ternarylogic_epi64::<MASK_AND_EITHER>(mask, low, high);
-                if to.len() == $lanes {
-                    // SAFETY: a whole vector fits into the slots.
-                    unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), values) };
-                } else {
-                    let slots = low_bits(to.len()) as $mask;
-                    // SAFETY: the mask has the lanes that there are slots for; no other is stored.
-                    unsafe { $store(to.as_mut_ptr().cast(), slots, values) };
-                }
+                _mm512_ternarylogic_epi64::<MASK_AND_EITHER>(mask, low, high)
+            };
+            let step = $lanes / 8 * usize::from(width);
+            let (vectors, tail) = out.as_chunks_mut::<$lanes>();
+            let mut at = 0;
+            for to in vectors {
+                let bytes = load(data, at);
+                at += step;
+                // SAFETY: the slots are a whole vector.
+                unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), values(bytes)) };
+            }
+            if !tail.is_empty() {
+                let slots = low_bits(tail.len()) as $mask;
+                // SAFETY: the mask has the lanes that there are slots for; no other is stored.
+                unsafe { $store(tail.as_mut_ptr().cast(), slots, values(load(data, at))) };
             }
         }
     };
@@ -114,15 +118,16 @@ unpack!(
     left _mm512_sllv_epi64, store _mm512_mask_storeu_epi64
 );
 
-/// The first 64 bytes, with zeros behind the end.
+/// 64 bytes from byte `at` on, with zeros behind the end.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn load(bytes: &[u8]) -> __m512i {
-    if bytes.len() >= 64 {
+fn load(data: &[u8], at: usize) -> __m512i {
+    let there = data.len().saturating_sub(at);
+    if there >= 64 {
         // SAFETY: there are 64 bytes.
-        unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
-    } else {
-        // SAFETY: the mask has the bytes that there are; no other is loaded.
-        unsafe { _mm512_maskz_loadu_epi8(low_bits(bytes.len()), bytes.as_ptr().cast()) }
+        return unsafe { _mm512_loadu_si512(data.as_ptr().add(at).cast()) };
     }
+    let rest = data.get(at..).unwrap_or_default();
+    // SAFETY: the mask has the bytes that there are; no other is loaded.
+    unsafe { _mm512_maskz_loadu_epi8(low_bits(there), rest.as_ptr().cast()) }
 }

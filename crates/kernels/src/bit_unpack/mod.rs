@@ -17,7 +17,7 @@ use crate::cpu::Scalar;
 use crate::cpu::{Avx2, Avx512};
 
 #[cfg(target_arch = "x86_64")]
-mod avx2;
+pub(crate) mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod scalar;
@@ -28,8 +28,6 @@ pub(crate) trait Lane: Copy + Default + Ord + Send + Sync + 'static {
     const BITS: u8;
     /// The low bits of `bits`.
     fn truncate(bits: u64) -> Self;
-    /// The value as an index.
-    fn index(self) -> usize;
     /// [`Unpack::unpack`] with AVX2.
     #[cfg(target_arch = "x86_64")]
     fn avx2(cpu: Avx2, data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<Self>]);
@@ -46,10 +44,6 @@ macro_rules! lanes {
             #[inline(always)]
             fn truncate(bits: u64) -> Self {
                 bits as $lane
-            }
-            #[inline(always)]
-            fn index(self) -> usize {
-                self as usize
             }
             #[cfg(target_arch = "x86_64")]
             #[inline(always)]
@@ -195,16 +189,16 @@ fn extend<L: Lane>(
 }
 
 /// Whether `n` values from value `first` on lie in `data` and fit into `L`.
-#[inline]
-pub(crate) fn check<L: Lane>(
-    data: &[u8],
-    first: usize,
-    width: u8,
-    n: usize,
-) -> Result<(), Malformed> {
+fn check<L: Lane>(data: &[u8], first: usize, width: u8, n: usize) -> Result<(), Malformed> {
     if width > L::BITS {
         return Err(Malformed("a bit width is too wide"));
     }
+    check_end(data, first, width, n)
+}
+
+/// Whether `n` values from value `first` on lie in `data`.
+#[inline(always)]
+pub(crate) fn check_end(data: &[u8], first: usize, width: u8, n: usize) -> Result<(), Malformed> {
     let bits = first
         .checked_add(n)
         .and_then(|end| end.checked_mul(usize::from(width)));

@@ -14,12 +14,26 @@
 //! Bit width 0 has one value, zero, as often as asked for and without any bytes.
 
 use crate::Malformed;
-use crate::bit_unpack;
 use crate::bitmap::Bitmap;
+use crate::cpu::Scalar;
+#[cfg(target_arch = "x86_64")]
+use crate::cpu::{Avx2, Avx512};
 
+mod bits;
+mod decode;
+mod gather;
+#[cfg(target_arch = "x86_64")]
+mod gather_x86_64;
+mod limit;
+mod loops;
+mod numbers;
 mod run;
-mod scalar;
 
+use gather::Entries;
+#[cfg(target_arch = "x86_64")]
+use gather_x86_64::{ByVectors, ByWords};
+use loops::Loops;
+use numbers::{Indices, Levels};
 use run::Run;
 
 /// A decoder of runs, standing between two values.
@@ -61,29 +75,18 @@ impl HybridDecoder {
         out: &mut Bitmap,
     ) -> Result<usize, Malformed> {
         self.check_width(1)?;
-        let before = out.count_set();
-        let mut left = n;
-        while left > 0 {
-            let taken = match self.take(data, left)? {
-                Run::Repeated { value, left } => {
-                    out.append_run(value != 0, left);
-                    left
-                }
-                Run::Packed { start, next, left } => {
-                    out.append_packed(data.get(start..).unwrap_or_default(), next, left)?;
-                    left
-                }
-            };
-            left -= taken;
+        // Counting bits is all that vectors could do here.
+        #[cfg(target_arch = "x86_64")]
+        if let Some(cpu) = Avx2::detect() {
+            return cpu.extend_bitmap(self, data, n, out);
         }
-        Ok(out.count_set() - before)
+        Scalar.extend_bitmap(self, data, n, out)
     }
 
     /// Appends `n` values of at most 8 bits, none of them above `max`.
     ///
     /// # Errors
-    /// [`Malformed`] where the runs end early or hold a value above `max`. Values may have been
-    /// appended.
+    /// [`Malformed`] where the runs end early or hold a value above `max`. Nothing is appended then.
     pub fn extend_u8(
         &mut self,
         data: &[u8],
@@ -92,35 +95,17 @@ impl HybridDecoder {
         out: &mut Vec<u8>,
     ) -> Result<(), Malformed> {
         self.check_width(8)?;
-        let too_great = Malformed("a level is greater than the column's greatest");
-        let any_fits = (1_u32 << self.width) - 1 <= u32::from(max);
-        let mut left = n;
-        while left > 0 {
-            let taken = match self.take(data, left)? {
-                Run::Repeated { value, left } => {
-                    let value = u8::try_from(value).ok().filter(|value| *value <= max);
-                    out.resize(out.len() + left, value.ok_or(too_great)?);
-                    left
-                }
-                Run::Packed { start, next, left } => {
-                    let before = out.len();
-                    let bytes = data.get(start..).unwrap_or_default();
-                    bit_unpack::extend_u8(bytes, next, self.width, left, out)?;
-                    if !any_fits && !scalar::all_at_most(&out[before..], max) {
-                        return Err(too_great);
-                    }
-                    left
-                }
-            };
-            left -= taken;
+        #[cfg(target_arch = "x86_64")]
+        if let Some(cpu) = Avx2::detect() {
+            return cpu.extend(&Levels::new(cpu, self.width, max), self, data, n, out);
         }
-        Ok(())
+        Scalar.extend(&Levels::new(Scalar, self.width, max), self, data, n, out)
     }
 
     /// Appends `n` values of at most 32 bits.
     ///
     /// # Errors
-    /// [`Malformed`] where the runs end early. Values may have been appended.
+    /// [`Malformed`] where the runs end early. Nothing is appended then.
     pub fn extend_u32(
         &mut self,
         data: &[u8],
@@ -128,29 +113,24 @@ impl HybridDecoder {
         out: &mut Vec<u32>,
     ) -> Result<(), Malformed> {
         self.check_width(32)?;
-        let mut left = n;
-        while left > 0 {
-            let taken = match self.take(data, left)? {
-                Run::Repeated { value, left } => {
-                    out.resize(out.len() + left, value);
-                    left
-                }
-                Run::Packed { start, next, left } => {
-                    let bytes = data.get(start..).unwrap_or_default();
-                    bit_unpack::extend_u32(bytes, next, self.width, left, out)?;
-                    left
-                }
-            };
-            left -= taken;
+        let width = self.width;
+        #[cfg(target_arch = "x86_64")]
+        {
+            if let Some(cpu) = Avx512::detect() {
+                return cpu.extend(&Indices { cpu, width }, self, data, n, out);
+            }
+            if let Some(cpu) = Avx2::detect() {
+                return cpu.extend(&Indices { cpu, width }, self, data, n, out);
+            }
         }
-        Ok(())
+        Scalar.extend(&Indices { cpu: Scalar, width }, self, data, n, out)
     }
 
     /// Appends the dictionary entries that the next `n` values are the indices of.
     ///
     /// # Errors
-    /// [`Malformed`] where the runs end early or an index is not below `dictionary.len()`. Entries
-    /// may have been appended.
+    /// [`Malformed`] where the runs end early or an index is not below `dictionary.len()`.
+    /// Nothing is appended then.
     pub fn gather<T: Copy>(
         &mut self,
         data: &[u8],
@@ -159,24 +139,21 @@ impl HybridDecoder {
         out: &mut Vec<T>,
     ) -> Result<(), Malformed> {
         self.check_width(32)?;
-        out.reserve(n.min(data.len().saturating_mul(8)));
-        let mut left = n;
-        while left > 0 {
-            let taken = match self.take(data, left)? {
-                Run::Repeated { value, left } => {
-                    let entry = dictionary.get(value as usize).ok_or(scalar::BEYOND)?;
-                    out.resize(out.len() + left, *entry);
-                    left
+        let entries = || Entries {
+            width: self.width,
+            dictionary,
+        };
+        #[cfg(target_arch = "x86_64")]
+        if let Some(cpu) = Avx2::detect() {
+            if let Some(bmi2) = cpu.bmi2().filter(|_| self.width <= 8) {
+                if let Some(entries) = ByWords::new(cpu, bmi2, entries()) {
+                    return cpu.extend(&entries, self, data, n, out);
                 }
-                Run::Packed { start, next, left } => {
-                    let bytes = data.get(start..).unwrap_or_default();
-                    scalar::gather(bytes, next, self.width, left, dictionary, out)?;
-                    left
-                }
-            };
-            left -= taken;
+            } else if let Some(entries) = ByVectors::new(cpu, entries()) {
+                return cpu.extend(&entries, self, data, n, out);
+            }
         }
-        Ok(())
+        Scalar.extend(&entries(), self, data, n, out)
     }
 
     /// Passes over `n` values.
@@ -198,22 +175,11 @@ impl HybridDecoder {
     /// [`Malformed`] where the runs end early or have wider values.
     pub fn skip_count_ones(&mut self, data: &[u8], n: usize) -> Result<usize, Malformed> {
         self.check_width(1)?;
-        let mut ones = 0;
-        let mut left = n;
-        while left > 0 {
-            let taken = match self.take(data, left)? {
-                Run::Repeated { value, left } => {
-                    ones += if value != 0 { left } else { 0 };
-                    left
-                }
-                Run::Packed { start, next, left } => {
-                    ones += scalar::count_ones(data.get(start..).unwrap_or_default(), next, left);
-                    left
-                }
-            };
-            left -= taken;
+        #[cfg(target_arch = "x86_64")]
+        if let Some(cpu) = Avx2::detect() {
+            return cpu.skip_count_ones(self, data, n);
         }
-        Ok(ones)
+        Scalar.skip_count_ones(self, data, n)
     }
 
     /// Whether values of this width fit into `bits` bits.

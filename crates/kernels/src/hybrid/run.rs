@@ -96,25 +96,29 @@ fn header(data: &[u8], position: &mut usize) -> Result<u32, Malformed> {
             *position += 1;
             Ok(u32::from(*byte))
         }
-        Some(_) => long_header(data, position),
+        Some(_) => {
+            let (header, bytes) = long_header(&data[*position..])?;
+            *position += bytes;
+            Ok(header)
+        }
         None => Err(Malformed("the runs end early")),
     }
 }
 
-/// Reads a run header of several bytes.
-fn long_header(data: &[u8], position: &mut usize) -> Result<u32, Malformed> {
+/// Reads a run header of several bytes, and returns it with how many there are.
+///
+/// It takes no reference to the position, so that the caller can keep that in a register.
+#[inline(never)]
+fn long_header(data: &[u8]) -> Result<(u32, usize), Malformed> {
     let mut header = 0_u64;
-    for shift in (0..35).step_by(7) {
-        let byte = data
-            .get(*position)
-            .ok_or(Malformed("a run header ends early"))?;
-        *position += 1;
-        header |= u64::from(byte & 0x7f) << shift;
+    for (index, byte) in data.iter().take(5).enumerate() {
+        header |= u64::from(byte & 0x7f) << (7 * index);
         if *byte < 0x80 {
-            return u32::try_from(header).map_err(|_| Malformed("a run is too long"));
+            let header = u32::try_from(header).map_err(|_| Malformed("a run is too long"))?;
+            return Ok((header, index + 1));
         }
     }
-    Err(Malformed("a run header is too long"))
+    Err(Malformed("a run header has no end"))
 }
 
 /// Reads the value of a run-length encoded run.

@@ -189,7 +189,7 @@ where
             let greatest = values.iter().copied().max().unwrap_or_default() as usize;
             let short = &dictionary[..greatest];
             let all = HybridDecoder::new(width).gather(&data, values.len(), short, &mut out);
-            assert_eq!(all, Err(scalar::BEYOND));
+            assert_eq!(all, Err(gather::BEYOND));
         }
     }
 }
@@ -229,7 +229,7 @@ fn scalar_width_zero_needs_no_bytes() {
     let mut out = Vec::new();
     assert_eq!(decoder.gather(&[], 3, &["a"], &mut out), Ok(()));
     assert_eq!(out, ["a"; 3]);
-    assert_eq!(decoder.gather(&[], 3, &[], &mut out), Err(scalar::BEYOND));
+    assert_eq!(decoder.gather(&[], 3, &[], &mut out), Err(gather::BEYOND));
     assert_eq!(decoder.skip(&[], usize::MAX), Ok(()));
     assert_eq!(decoder.skip_count_ones(&[], 9), Ok(0));
     let mut levels = Vec::new();

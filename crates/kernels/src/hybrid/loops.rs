@@ -1,0 +1,160 @@
+//! The loops over runs as functions of an instruction set, which everything is inlined into.
+
+use std::mem::MaybeUninit;
+
+use super::HybridDecoder;
+use super::bits;
+use super::decode::{self, Values};
+use super::run::Run;
+use crate::Malformed;
+use crate::bitmap::Bitmap;
+use crate::cpu::Scalar;
+#[cfg(target_arch = "x86_64")]
+use crate::cpu::{Avx2, Avx512};
+
+/// A token of the instructions that a loop is made of.
+pub(super) trait Loops: Copy {
+    /// See [`decode::extend`].
+    fn extend<T: Copy, V: Values<T>>(
+        self,
+        values: &V,
+        decoder: &mut HybridDecoder,
+        data: &[u8],
+        n: usize,
+        out: &mut Vec<T>,
+    ) -> Result<(), Malformed>;
+
+    /// See [`decode::cut_run`]. Not inlined: it would take registers from the loop over runs.
+    fn cut_run<T: Copy, V: Values<T>>(
+        self,
+        values: &V,
+        data: &[u8],
+        width: u8,
+        run: Run,
+        slots: &mut [MaybeUninit<T>],
+    ) -> Result<(), Malformed>;
+
+    /// See [`bits::extend_bitmap`].
+    fn extend_bitmap(
+        self,
+        decoder: &mut HybridDecoder,
+        data: &[u8],
+        n: usize,
+        out: &mut Bitmap,
+    ) -> Result<usize, Malformed>;
+
+    /// See [`bits::skip_count_ones`].
+    fn skip_count_ones(
+        self,
+        decoder: &mut HybridDecoder,
+        data: &[u8],
+        n: usize,
+    ) -> Result<usize, Malformed>;
+}
+
+macro_rules! loops {
+    ($cpu:ty $(, #[$features:meta])?) => {
+        impl Loops for $cpu {
+            #[inline(always)]
+            fn extend<T: Copy, V: Values<T>>(
+                self,
+                values: &V,
+                decoder: &mut HybridDecoder,
+                data: &[u8],
+                n: usize,
+                out: &mut Vec<T>,
+            ) -> Result<(), Malformed> {
+                $(#[$features])?
+                fn enabled<T: Copy, V: Values<T>>(
+                    values: &V,
+                    decoder: &mut HybridDecoder,
+                    data: &[u8],
+                    n: usize,
+                    out: &mut Vec<T>,
+                ) -> Result<(), Malformed> {
+                    decode::extend(values, decoder, data, n, out)
+                }
+                // SAFETY: the token proves that the instructions are there.
+                unsafe { enabled(values, decoder, data, n, out) }
+            }
+
+            #[inline(always)]
+            fn cut_run<T: Copy, V: Values<T>>(
+                self,
+                values: &V,
+                data: &[u8],
+                width: u8,
+                run: Run,
+                slots: &mut [MaybeUninit<T>],
+            ) -> Result<(), Malformed> {
+                #[inline(never)]
+                $(#[$features])?
+                fn enabled<T: Copy, V: Values<T>>(
+                    values: &V,
+                    data: &[u8],
+                    width: u8,
+                    run: Run,
+                    slots: &mut [MaybeUninit<T>],
+                ) -> Result<(), Malformed> {
+                    decode::cut_run(values, data, width, run, slots)
+                }
+                // SAFETY: the token proves that the instructions are there.
+                unsafe { enabled(values, data, width, run, slots) }
+            }
+
+            #[inline(always)]
+            fn extend_bitmap(
+                self,
+                decoder: &mut HybridDecoder,
+                data: &[u8],
+                n: usize,
+                out: &mut Bitmap,
+            ) -> Result<usize, Malformed> {
+                $(#[$features])?
+                fn enabled(
+                    decoder: &mut HybridDecoder,
+                    data: &[u8],
+                    n: usize,
+                    out: &mut Bitmap,
+                ) -> Result<usize, Malformed> {
+                    bits::extend_bitmap(decoder, data, n, out)
+                }
+                // SAFETY: the token proves that the instructions are there.
+                unsafe { enabled(decoder, data, n, out) }
+            }
+
+            #[inline(always)]
+            fn skip_count_ones(
+                self,
+                decoder: &mut HybridDecoder,
+                data: &[u8],
+                n: usize,
+            ) -> Result<usize, Malformed> {
+                $(#[$features])?
+                fn enabled(
+                    decoder: &mut HybridDecoder,
+                    data: &[u8],
+                    n: usize,
+                ) -> Result<usize, Malformed> {
+                    bits::skip_count_ones(decoder, data, n)
+                }
+                // SAFETY: the token proves that the instructions are there.
+                unsafe { enabled(decoder, data, n) }
+            }
+        }
+    };
+}
+
+#[allow(unused_unsafe, reason = "portable functions are safe to call")]
+const _: () = {
+    loops!(Scalar);
+};
+#[cfg(target_arch = "x86_64")]
+loops!(Avx2, #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]);
+#[cfg(target_arch = "x86_64")]
+loops!(
+    Avx512,
+    #[target_feature(
+        enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2,lzcnt,popcnt"
+    )]
+);
