@@ -48,6 +48,7 @@ impl Failure {
         match error.kind() {
             ErrorKind::Argument => Self::Usage(message),
             ErrorKind::Io => Self::System(message),
+            ErrorKind::Limit => Self::Data(message + "; here: --max LIMIT=N"),
             _ => Self::Data(message),
         }
     }

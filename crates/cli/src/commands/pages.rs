@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::args::{Chunks, ListFormat, chosen};
 use crate::context::Context;
 use crate::describe::{Object, list, page};
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::input::Input;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -80,6 +80,11 @@ fn file(context: &Context, chunks: &Chunks, list: &mut Listing<'_, '_, '_>) -> R
     let mut progress = Progress::new(!context.quiet, total, "column chunks");
     for &row_group in &row_groups {
         for &leaf in &leaves {
+            let chunks = file.metadata().num_columns(row_group);
+            if leaf >= chunks {
+                let text = format!("row group {row_group} has {chunks} column chunks, too few");
+                return Err(Failure::Data(text).in_file(&list.input.name));
+            }
             let place = Place {
                 file: &file,
                 row_group,

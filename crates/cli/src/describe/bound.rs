@@ -129,7 +129,7 @@ fn integer(meaning: &Meaning, number: i64) -> Value {
     let mut text = String::new();
     match *meaning {
         Meaning::Decimal(scale) => push_decimal(&mut text, number, scale),
-        Meaning::Date => push_date(&mut text, number.into()),
+        Meaning::Date => push_date(&mut text, number),
         Meaning::Time(unit) => push_time(&mut text, number, unit),
         Meaning::Timestamp(unit, zone) => push_timestamp(&mut text, number, unit, zone),
         _ => return Value::from(number),

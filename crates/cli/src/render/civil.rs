@@ -1,22 +1,23 @@
 //! Days and seconds into dates, of any size.
 //!
-//! The calendar is the proleptic Gregorian one. Nothing here overflows: a file may hold any 64-bit
-//! count of seconds, hundreds of billions of years away, and it still has to be printed.
+//! The calendar is the proleptic Gregorian one. A file may hold any 64-bit count of seconds, hundreds
+//! of billions of years away, and it still has to be printed: the days of that are far from the ends
+//! of 64 bits, so nothing here overflows.
 
 /// Days from 0000-03-01 to 1970-01-01.
-const EPOCH: i128 = 719_468;
+const EPOCH: i64 = 719_468;
 /// Days of 400, 100 and 4 years that begin in March, the leap day of the last year included.
-const DAYS_400: i128 = 146_097;
-const DAYS_100: i128 = 36_524;
-const DAYS_4: i128 = 1_461;
+const DAYS_400: i64 = 146_097;
+const DAYS_100: i64 = 36_524;
+const DAYS_4: i64 = 1_461;
 /// Days before each month of a year that begins in March.
-const MONTH_STARTS: [i128; 12] = [0, 31, 61, 92, 122, 153, 184, 214, 245, 275, 306, 337];
+const MONTH_STARTS: [i64; 12] = [0, 31, 61, 92, 122, 153, 184, 214, 245, 275, 306, 337];
 
 /// A day of the calendar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Date {
     /// Astronomical year: 0 is 1 BC.
-    pub(crate) year: i128,
+    pub(crate) year: i64,
     /// 1 to 12.
     pub(crate) month: u8,
     /// 1 to 31.
@@ -27,8 +28,8 @@ pub(crate) struct Date {
 ///
 /// A year that begins in March has its leap day last, so that each cycle of years is some equal
 /// parts, of which the last is a day longer or shorter; `min` keeps that day in its part.
-pub(crate) fn date(days: i128) -> Date {
-    let days = days + EPOCH;
+pub(crate) fn date(days: i64) -> Date {
+    let days = days.saturating_add(EPOCH);
     let cycle = days.div_euclid(DAYS_400);
     let rest = days.rem_euclid(DAYS_400);
     let century = (rest / DAYS_100).min(3);
@@ -56,7 +57,7 @@ pub(crate) fn date(days: i128) -> Date {
 mod tests {
     use super::*;
 
-    fn is_leap(year: i128) -> bool {
+    fn is_leap(year: i64) -> bool {
         year.rem_euclid(4) == 0 && (year.rem_euclid(100) != 0 || year.rem_euclid(400) == 0)
     }
 
@@ -95,7 +96,7 @@ mod tests {
     fn repeats_every_400_years_however_far() {
         for days in [-1, 0, 59, 60, 365, 11_016, 146_096] {
             let near = date(days);
-            for cycles in [-700_000_000_i128, -1, 1, 700_000_000] {
+            for cycles in [-700_000_000_i64, -1, 1, 700_000_000] {
                 let far = date(days + cycles * DAYS_400);
                 assert_eq!(far.year, near.year + cycles * 400);
                 assert_eq!((far.month, far.day), (near.month, near.day));

@@ -12,7 +12,7 @@ use herringbone_arrow::schema::TimeUnit;
 
 use super::civil;
 
-const DAY_SECONDS: i128 = 86_400;
+const DAY_SECONDS: i64 = 86_400;
 const DAY_MILLIS: i64 = 86_400_000;
 
 /// Where the clock on the wall of a timestamp column hangs.
@@ -56,7 +56,7 @@ fn offset_seconds(text: &str) -> Option<i32> {
 }
 
 /// Units of a second, and the digits that its fraction has.
-fn scale(unit: TimeUnit) -> (i128, usize) {
+fn scale(unit: TimeUnit) -> (i64, usize) {
     match unit {
         TimeUnit::Second => (1, 0),
         TimeUnit::Millisecond => (1_000, 3),
@@ -66,21 +66,23 @@ fn scale(unit: TimeUnit) -> (i128, usize) {
 }
 
 /// `2024-01-02`, from days since 1970-01-01.
-pub(crate) fn push_date(out: &mut String, days: i128) {
+pub(crate) fn push_date(out: &mut String, days: i64) {
     let civil::Date { year, month, day } = civil::date(days);
-    let sign = match year {
-        0..=9999 => "",
-        10_000.. => "+",
-        _ => "-",
-    };
-    let year = year.unsigned_abs();
-    _ = write!(out, "{sign}{year:04}-{month:02}-{day:02}");
+    match year {
+        0..=9999 => push_digits(out, year.unsigned_abs(), 4),
+        10_000.. => _ = write!(out, "+{year}"),
+        _ => _ = write!(out, "-{:04}", year.unsigned_abs()),
+    }
+    out.push('-');
+    push_digits(out, month.into(), 2);
+    out.push('-');
+    push_digits(out, day.into(), 2);
 }
 
 /// `2024-01-02`, from milliseconds since 1970-01-01; with a time where it is not midnight.
 pub(crate) fn push_date64(out: &mut String, millis: i64) {
     if millis.rem_euclid(DAY_MILLIS) == 0 {
-        push_date(out, i128::from(millis / DAY_MILLIS));
+        push_date(out, millis / DAY_MILLIS);
     } else {
         push_timestamp(out, millis, TimeUnit::Millisecond, Zone::Local);
     }
@@ -88,24 +90,30 @@ pub(crate) fn push_date64(out: &mut String, millis: i64) {
 
 /// `12:34:56.789`, from units since midnight.
 pub(crate) fn push_time(out: &mut String, value: i64, unit: TimeUnit) {
+    let (per_second, digits) = scale(unit);
     if value < 0 {
         out.push('-');
     }
-    push_clock(out, i128::from(value.unsigned_abs()), unit);
+    let (value, per_second) = (value.unsigned_abs(), per_second.unsigned_abs());
+    push_clock(out, value / per_second);
+    push_fraction(out, value % per_second, digits);
 }
 
 /// `2024-01-02T03:04:05.123456Z`, from units since 1970-01-01T00:00:00.
 pub(crate) fn push_timestamp(out: &mut String, value: i64, unit: TimeUnit, zone: Zone) {
-    let (per_second, _) = scale(unit);
+    let (per_second, digits) = scale(unit);
     let offset = match zone {
         Zone::Local => 0,
-        Zone::Offset(seconds) => seconds,
+        Zone::Offset(seconds) => i64::from(seconds),
     };
-    let value = i128::from(value) + i128::from(offset) * per_second;
-    let day = DAY_SECONDS * per_second;
-    push_date(out, value.div_euclid(day));
+    let seconds = value.div_euclid(per_second);
+    // The offset goes to the second of the day: added to the seconds it might overflow.
+    let day = seconds.div_euclid(DAY_SECONDS);
+    let second = seconds.rem_euclid(DAY_SECONDS) + offset;
+    push_date(out, day + second.div_euclid(DAY_SECONDS));
     out.push('T');
-    push_clock(out, value.rem_euclid(day), unit);
+    push_clock(out, second.rem_euclid(DAY_SECONDS).unsigned_abs());
+    push_fraction(out, value.rem_euclid(per_second).unsigned_abs(), digits);
     match zone {
         Zone::Local => {}
         Zone::Offset(0) => out.push('Z'),
@@ -121,7 +129,12 @@ pub(crate) fn push_timestamp(out: &mut String, value: i64, unit: TimeUnit, zone:
 pub(crate) fn push_duration(out: &mut String, value: i64, unit: TimeUnit) {
     let (per_second, digits) = scale(unit);
     out.push_str("PT");
-    push_seconds(out, i128::from(value), per_second, digits);
+    push_seconds(
+        out,
+        i128::from(value),
+        per_second.unsigned_abs().into(),
+        digits,
+    );
 }
 
 /// `P1M2DT3.000000004S`; parts that are zero are left out, each part has its own sign.
@@ -143,24 +156,44 @@ pub(crate) fn push_interval(out: &mut String, months: i32, days: i32, nanos: i12
     }
 }
 
-/// `hh:mm:ss.fff` of units since midnight that are not negative.
-fn push_clock(out: &mut String, value: i128, unit: TimeUnit) {
-    let (per_second, digits) = scale(unit);
-    let (seconds, fraction) = (value / per_second, value % per_second);
-    let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
-    _ = write!(out, "{hours:02}:{minutes:02}:{:02}", seconds % 60);
+/// `hh:mm:ss` of seconds since midnight.
+fn push_clock(out: &mut String, seconds: u64) {
+    match seconds / 3600 {
+        hours @ 0..=99 => push_digits(out, hours, 2),
+        hours => _ = write!(out, "{hours}"),
+    }
+    out.push(':');
+    push_digits(out, seconds / 60 % 60, 2);
+    out.push(':');
+    push_digits(out, seconds % 60, 2);
+}
+
+/// `.fff`, or nothing if there are no digits.
+fn push_fraction(out: &mut String, fraction: u64, digits: usize) {
     if digits > 0 {
-        _ = write!(out, ".{fraction:0digits$}");
+        out.push('.');
+        push_digits(out, fraction, digits);
     }
 }
 
+/// The last `width` digits of `number`, at most nine. Much of the time of a timestamp goes here, and
+/// the formatter of the standard library takes several times as long.
+fn push_digits(out: &mut String, mut number: u64, width: usize) {
+    let mut digits = ['0'; 9];
+    let width = width.min(digits.len());
+    for digit in digits.iter_mut().take(width).rev() {
+        *digit = char::from(b'0' + (number % 10) as u8);
+        number /= 10;
+    }
+    out.extend(digits.iter().take(width));
+}
+
 /// `-1.5S`, without trailing zeros.
-fn push_seconds(out: &mut String, value: i128, per_second: i128, digits: usize) {
+fn push_seconds(out: &mut String, value: i128, per_second: u128, digits: usize) {
     if value < 0 {
         out.push('-');
     }
     let value = value.unsigned_abs();
-    let per_second = per_second.unsigned_abs();
     _ = write!(out, "{}", value / per_second);
     let fraction = value % per_second;
     if fraction != 0 {
@@ -192,8 +225,8 @@ mod tests {
             (2_932_897, "+10000-01-01"),
             (-719_528, "0000-01-01"),
             (-719_529, "-0001-12-31"),
-            (i128::from(i32::MAX), "+5881580-07-11"),
-            (i128::from(i32::MIN), "-5877641-06-23"),
+            (i32::MAX.into(), "+5881580-07-11"),
+            (i32::MIN.into(), "-5877641-06-23"),
         ] {
             assert_eq!(text(|out| push_date(out, days)), expected);
         }

@@ -40,7 +40,7 @@ fn boxed<'a, T: ArrowPrimitiveType>(
 
 /// Days.
 pub(crate) fn date32(array: &dyn Array) -> Boxed<'_> {
-    boxed::<Date32Type>(array, |out, days| push_date(out, i128::from(days)))
+    boxed::<Date32Type>(array, |out, days| push_date(out, days.into()))
 }
 
 /// Milliseconds that should be whole days.
