@@ -1,0 +1,254 @@
+//! Which types come back, and which stay the file's.
+
+use super::*;
+
+type Case<'a> = (&'a str, DataType, &'a str, Conversion);
+
+fn check_restored<const N: usize>(cases: [Case<'_>; N]) {
+    for (column, hint, expected, conversion) in cases {
+        let hint_text = hint.to_string();
+        let (text, how) = restored(column, hint);
+        assert_eq!(
+            (&*text, how),
+            (expected, conversion),
+            "{column} as {hint_text}"
+        );
+    }
+}
+
+#[test]
+fn times_that_parquet_has_no_word_for() {
+    use Conversion::{DaysToMillis, Identity, MillisToSeconds};
+    use TimeUnit::{Microsecond, Millisecond, Nanosecond, Second};
+    let utc = |unit| format!("int64 a (TIMESTAMP({unit},true))");
+    check_restored([
+        (
+            &*utc("MICROS"),
+            timestamp(Microsecond, Some("Asia/Tokyo")),
+            "Timestamp(µs, Asia/Tokyo)",
+            Identity,
+        ),
+        // The file's unit counts, the zone is the hint's.
+        (
+            &*utc("MICROS"),
+            timestamp(Nanosecond, Some("+01:00")),
+            "Timestamp(µs, +01:00)",
+            Identity,
+        ),
+        // A writer without zones; the file knows better.
+        (
+            &*utc("MICROS"),
+            timestamp(Microsecond, None),
+            "Timestamp(µs, UTC)",
+            Identity,
+        ),
+        (
+            &*utc("MILLIS"),
+            timestamp(Second, Some("UTC")),
+            "Timestamp(s, UTC)",
+            MillisToSeconds,
+        ),
+        (
+            "int64 a (TIMESTAMP(MILLIS,false))",
+            timestamp(Second, None),
+            "Timestamp(s)",
+            MillisToSeconds,
+        ),
+        (
+            "int64 a",
+            timestamp(Second, Some("UTC")),
+            "Timestamp(s, UTC)",
+            Identity,
+        ),
+        (
+            "int96 a",
+            timestamp(Microsecond, Some("UTC")),
+            "Timestamp(µs, UTC)",
+            Identity,
+        ),
+        (
+            "int32 a (TIME(MILLIS,false))",
+            DataType::Time32(Second),
+            "Time32(s)",
+            MillisToSeconds,
+        ),
+        ("int32 a", DataType::Time32(Second), "Time32(s)", Identity),
+        ("int32 a (DATE)", DataType::Date64, "Date64", DaysToMillis),
+        ("int64 a", DataType::Date64, "Date64", Identity),
+        (
+            "int64 a",
+            DataType::Duration(Millisecond),
+            "Duration(ms)",
+            Identity,
+        ),
+    ]);
+}
+
+#[test]
+fn layouts_that_parquet_has_no_word_for() {
+    use Conversion::Identity;
+    check_restored([
+        (
+            "binary a (STRING)",
+            DataType::LargeUtf8,
+            "LargeUtf8",
+            Identity,
+        ),
+        (
+            "binary a (STRING)",
+            DataType::Utf8View,
+            "Utf8View",
+            Identity,
+        ),
+        ("binary a", DataType::LargeBinary, "LargeBinary", Identity),
+        ("binary a", DataType::BinaryView, "BinaryView", Identity),
+        (
+            "int32 a (DECIMAL(9,2))",
+            DataType::Decimal32(9, 2),
+            "Decimal32(9, 2)",
+            Identity,
+        ),
+        (
+            "int32 a (DECIMAL(9,2))",
+            DataType::Decimal256(9, 2),
+            "Decimal256(9, 2)",
+            Identity,
+        ),
+        (
+            "binary a (DECIMAL(20,2))",
+            DataType::Decimal64(20, 2),
+            "Decimal128(20, 2)",
+            Identity,
+        ),
+        (
+            "binary a (STRING)",
+            dictionary(DataType::UInt16, DataType::LargeUtf8),
+            "Dictionary<UInt16, LargeUtf8>",
+            Identity,
+        ),
+        (
+            "int64 a",
+            dictionary(DataType::Int8, DataType::Int64),
+            "Dictionary<Int8, Int64>",
+            Identity,
+        ),
+    ]);
+}
+
+#[test]
+fn runs_are_read_as_their_values() {
+    let runs = DataType::RunEndEncoded(
+        Arc::new(Field::new("run_ends", DataType::Int32, false)),
+        list_field("values", dictionary(DataType::Int32, DataType::Utf8View)),
+    );
+    let (text, _) = restored("binary a (STRING)", runs);
+    assert_eq!(text, "Dictionary<Int32, Utf8View>");
+}
+
+#[test]
+fn contradictions_leave_the_file_s_type() {
+    let union = UnionFields::try_new([0], [Field::new("x", DataType::Int32, true)]).unwrap();
+    for (column, hint, expected) in [
+        ("int32 a", DataType::Utf8, "a: Int32"),
+        ("binary a", DataType::Utf8, "a: Binary"),
+        ("binary a (STRING)", DataType::Binary, "a: Utf8"),
+        ("binary a", DataType::FixedSizeBinary(4), "a: Binary"),
+        ("int32 a", DataType::Int8, "a: Int32"),
+        ("int64 a", DataType::UInt64, "a: Int64"),
+        (
+            "int32 a (DECIMAL(9,2))",
+            DataType::Decimal128(9, 3),
+            "a: Decimal128(9, 2)",
+        ),
+        (
+            "int64 a (TIMESTAMP(MICROS,false))",
+            timestamp(TimeUnit::Microsecond, Some("UTC")),
+            "a: Timestamp(µs)",
+        ),
+        (
+            "int64 a",
+            DataType::Interval(IntervalUnit::DayTime),
+            "a: Int64",
+        ),
+        (
+            "int64 a",
+            DataType::Union(union, UnionMode::Sparse),
+            "a: Int64",
+        ),
+        (
+            "int64 a",
+            DataType::Struct(Fields::from(vec![Field::new("x", DataType::Int32, true)])),
+            "a: Int64",
+        ),
+        (
+            "int64 a",
+            dictionary(DataType::Int32, DataType::Utf8),
+            "a: Int64",
+        ),
+    ] {
+        assert_eq!(
+            refused(column, hint),
+            format!("{expected} {{k=v}}"),
+            "{column}"
+        );
+    }
+}
+
+#[test]
+fn kinds_and_names_of_lists() {
+    let fields = "optional group a (LIST) { repeated group list { optional int32 element; } }";
+    for (hint, expected) in [
+        (
+            DataType::List(list_field("item", DataType::Int32)),
+            "a: List<item: Int32>",
+        ),
+        (
+            DataType::LargeList(list_field("item", DataType::Int32)),
+            "a: LargeList<item: Int32>",
+        ),
+        (
+            DataType::ListView(list_field("x", DataType::Int32)),
+            "a: ListView<x: Int32>",
+        ),
+        (
+            DataType::LargeListView(list_field("x", DataType::Int32)),
+            "a: LargeListView<x: Int32>",
+        ),
+        (
+            DataType::FixedSizeList(list_field("item", DataType::Int32), 3),
+            "a: FixedSizeList(3)<item: Int32>",
+        ),
+        // The name stays of use where the elements' type is not.
+        (
+            DataType::LargeList(list_field("item", DataType::Utf8)),
+            "a: LargeList<item: Int32>",
+        ),
+    ] {
+        let hint = vec![Field::new("a", hint, true)];
+        let mapping = with(fields, hint.clone(), &SchemaOptions::default());
+        assert_eq!(describe(&mapping), expected);
+        // A layout that the caller chose wins; the name stays restored.
+        let options = SchemaOptions {
+            lists: ListLayout::Views,
+            ..SchemaOptions::default()
+        };
+        let text = describe(&with(fields, hint, &options));
+        assert!(text.starts_with("a: ListView<"), "{text}");
+    }
+}
+
+#[test]
+fn names_and_order_of_maps() {
+    let fields = "optional group a (MAP) { repeated group key_value {
+        required binary key (STRING); optional int64 value; } }";
+    let entries = Fields::from(vec![
+        Field::new("keys", DataType::LargeUtf8, false),
+        Field::new("values", DataType::Duration(TimeUnit::Second), true),
+    ]);
+    let entries = Arc::new(Field::new("entries", DataType::Struct(entries), false));
+    let hint = vec![Field::new("a", DataType::Map(entries, true), true)];
+    assert_eq!(
+        describe(&with(fields, hint, &SchemaOptions::default())),
+        "a: Map<sorted entries: Struct<keys: LargeUtf8 not null, values: Duration(s)> not null>"
+    );
+}
