@@ -6,7 +6,7 @@ use std::sync::Arc;
 use herringbone_arrow::array::{RecordBatch, RecordBatchOptions};
 use herringbone_arrow::schema::SchemaRef;
 use herringbone_format::{ColumnChunk, ColumnMetaData, Error, FileMetadata, Result};
-use herringbone_schema::{ParquetSchema, Projection, to_arrow};
+use herringbone_schema::{ParquetSchema, to_arrow};
 
 use super::ReadOptions;
 use super::shape::{Shape, Shapes};
@@ -61,10 +61,8 @@ impl ReadPlan {
         file_length: u64,
         options: &ReadOptions,
     ) -> Result<Self> {
-        let mapping = to_arrow(schema, metadata.key_value_metadata(), &options.schema)?;
-        if options.projection != Projection::All {
-            return Err(Error::unsupported("projections"));
-        }
+        let mapping = to_arrow(schema, metadata.key_value_metadata(), &options.schema)?
+            .project(&options.projection)?;
         let shapes = Shapes::new(&mapping, schema, options)?;
         let row_groups = plan_row_groups(&metadata, options)?;
         Ok(Self {
