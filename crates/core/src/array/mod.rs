@@ -4,6 +4,22 @@
 //! the buffers of the array that is being built. It knows nothing of levels: the column tells it
 //! how many non-null values come next, and where the nulls are afterwards.
 
+mod boolean;
+mod convert;
+mod decimal;
+mod factory;
+mod fixed_size_binary;
+mod fixed_width;
+mod interval;
+mod null;
+mod primitive;
+mod timestamp_96;
+mod values;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use factory::leaf_array;
+use factory::{finish_fixed_width, unsupported};
 use herringbone_arrow::array::ArrayRef;
 use herringbone_arrow::buffer::{Buffer, NullBuffer};
 use herringbone_arrow::schema::DataType;
@@ -67,9 +83,4 @@ pub(crate) trait LeafArray: Send {
 
     /// The array of all slots since the last call, with `nulls` where there are any.
     fn finish(&mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef>;
-}
-
-/// The layout for a leaf.
-pub(crate) fn leaf_array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
-    Err(herringbone_format::Error::unsupported(format!("{leaf:?}")))
 }

@@ -1,0 +1,74 @@
+//! Booleans: the bits of a page are the bits of the array.
+
+use std::sync::Arc;
+
+use herringbone_arrow::array::{ArrayRef, BooleanArray};
+use herringbone_arrow::buffer::{Buffer, NullBuffer};
+use herringbone_format::{Encoding, Error, Result};
+use herringbone_kernels::bitmap::Bitmap;
+use herringbone_kernels::expand::expand_bits;
+
+use super::LeafArray;
+use crate::encoding::rle::Booleans;
+
+/// An array of booleans.
+pub(super) struct BooleanLeaf {
+    page: Booleans,
+    values: Bitmap,
+}
+
+impl BooleanLeaf {
+    pub(super) fn new() -> Self {
+        Self {
+            page: Booleans::empty(),
+            values: Bitmap::new(),
+        }
+    }
+}
+
+impl LeafArray for BooleanLeaf {
+    fn set_dictionary(&mut self, _values: &Buffer, _num_values: usize) -> Result<()> {
+        Err(Error::corrupt("a dictionary page for BOOLEAN"))
+    }
+
+    fn set_page(&mut self, encoding: Encoding, values: Buffer, _num_values: usize) -> Result<()> {
+        self.page = Booleans::new(encoding, values)?;
+        Ok(())
+    }
+
+    fn room(&mut self, n: usize, _budget: usize) -> Result<usize> {
+        Ok(n)
+    }
+
+    fn append(&mut self, n: usize) -> Result<()> {
+        self.page.extend(n, &mut self.values)
+    }
+
+    fn skip(&mut self, n: usize) -> Result<()> {
+        self.page.skip(n)
+    }
+
+    fn expand(&mut self, validity: &Bitmap, start: usize, slots: usize) -> Result<()> {
+        let set = validity.set_in(start..start.saturating_add(slots));
+        let base = self.values.len().saturating_sub(set);
+        expand_bits(&mut self.values, base, validity, start, slots);
+        Ok(())
+    }
+
+    fn bytes(&self) -> usize {
+        self.values.len().div_ceil(8)
+    }
+
+    fn finish(&mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
+        let values = self.values.finish_boolean();
+        if nulls
+            .as_ref()
+            .is_some_and(|nulls| nulls.len() != values.len())
+        {
+            return Err(Error::corrupt(
+                "as many levels as values, but not in this column",
+            ));
+        }
+        Ok(Arc::new(BooleanArray::new(values, nulls)))
+    }
+}

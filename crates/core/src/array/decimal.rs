@@ -1,0 +1,228 @@
+//! Decimals from integers and from big-endian bytes of fixed or varying length.
+
+use herringbone_arrow::array::ArrayRef;
+use herringbone_arrow::buffer::{ArrowNativeType, Buffer, NullBuffer, i256};
+use herringbone_arrow::schema::DataType;
+use herringbone_format::{Encoding, Error, Result};
+use herringbone_kernels::Malformed;
+use herringbone_kernels::bitmap::Bitmap;
+use herringbone_kernels::decimal::{self, Decimal};
+
+use super::convert::{Blocks, Convert, Lost};
+use super::finish_fixed_width;
+use super::fixed_width::FixedWidth;
+use super::values::Values;
+use super::{LeafArray, LeafType, unsupported};
+use crate::encoding::byte_array::ByteArrays;
+use crate::encoding::dictionary::Indices;
+use crate::malformed;
+
+/// Bytes of the longest BYTE_ARRAY decimal that is looked at: 256 bits need 32, the rest would
+/// only repeat the sign.
+const MAX_BYTES: usize = 256;
+
+/// Decimals from INT32, wider than that.
+pub(super) fn from_int32(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
+    let data_type = leaf.data_type.clone();
+    Ok(match leaf.data_type {
+        DataType::Decimal64(..) => Box::new(FixedWidth::new(data_type, 1, Blocks(widen_32::<i64>))),
+        DataType::Decimal128(..) => {
+            Box::new(FixedWidth::new(data_type, 1, Blocks(widen_32::<i128>)))
+        }
+        DataType::Decimal256(..) => {
+            Box::new(FixedWidth::new(data_type, 1, Blocks(widen_32::<i256>)))
+        }
+        _ => return Err(unsupported(leaf)),
+    })
+}
+
+/// Decimals from INT64, of another width than that.
+pub(super) fn from_int64(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
+    let data_type = leaf.data_type.clone();
+    Ok(match leaf.data_type {
+        DataType::Decimal32(..) => Box::new(FixedWidth::new(data_type, 1, Blocks(narrow))),
+        DataType::Decimal128(..) => {
+            Box::new(FixedWidth::new(data_type, 1, Blocks(widen_64::<i128>)))
+        }
+        DataType::Decimal256(..) => {
+            Box::new(FixedWidth::new(data_type, 1, Blocks(widen_64::<i256>)))
+        }
+        _ => return Err(unsupported(leaf)),
+    })
+}
+
+/// Decimals from FIXED_LEN_BYTE_ARRAY.
+pub(super) fn from_fixed(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
+    fn array<T: Decimal + ArrowNativeType>(leaf: &LeafType) -> Box<dyn LeafArray> {
+        let width = leaf.type_length;
+        Box::new(FixedWidth::new(
+            leaf.data_type.clone(),
+            width,
+            BigEndian::<T>::new(width),
+        ))
+    }
+    Ok(match leaf.data_type {
+        DataType::Decimal32(..) => array::<i32>(leaf),
+        DataType::Decimal64(..) => array::<i64>(leaf),
+        DataType::Decimal128(..) => array::<i128>(leaf),
+        DataType::Decimal256(..) => array::<i256>(leaf),
+        _ => return Err(unsupported(leaf)),
+    })
+}
+
+/// Decimals from BYTE_ARRAY.
+pub(super) fn from_byte_array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
+    let data_type = leaf.data_type.clone();
+    Ok(match leaf.data_type {
+        DataType::Decimal32(..) => Box::new(ByteArrayDecimal::<i32>::new(data_type)),
+        DataType::Decimal64(..) => Box::new(ByteArrayDecimal::<i64>::new(data_type)),
+        DataType::Decimal128(..) => Box::new(ByteArrayDecimal::<i128>::new(data_type)),
+        DataType::Decimal256(..) => Box::new(ByteArrayDecimal::<i256>::new(data_type)),
+        _ => return Err(unsupported(leaf)),
+    })
+}
+
+fn widen_32<T: Decimal>(block: &[i32], out: &mut Vec<T>) -> Result<(), Malformed> {
+    out.extend(block.iter().map(|value| T::wrap(i64::from(*value))));
+    Ok(())
+}
+
+fn widen_64<T: Decimal>(block: &[i64], out: &mut Vec<T>) -> Result<(), Malformed> {
+    out.extend(block.iter().map(|value| T::wrap(*value)));
+    Ok(())
+}
+
+fn narrow(block: &[i64], out: &mut Vec<i32>) -> Result<(), Malformed> {
+    let before = out.len();
+    out.extend(block.iter().map(|value| *value as i32));
+    let new = out.get(before..).unwrap_or_default();
+    if new
+        .iter()
+        .zip(block)
+        .any(|(narrow, value)| i64::from(*narrow) != *value)
+    {
+        return Err(Malformed("a decimal is larger than its precision says"));
+    }
+    Ok(())
+}
+
+/// Big-endian numbers of `width` bytes.
+struct BigEndian<T> {
+    width: usize,
+    to: std::marker::PhantomData<fn() -> T>,
+}
+
+impl<T> BigEndian<T> {
+    fn new(width: usize) -> Self {
+        Self {
+            width,
+            to: std::marker::PhantomData,
+        }
+    }
+}
+
+impl<T: Decimal + ArrowNativeType> Convert<u8> for BigEndian<T> {
+    type To = T;
+
+    fn convert(&self, block: &[u8], out: &mut Vec<T>, _lost: &mut Lost) -> Result<()> {
+        decimal::extend(block, self.width, out).map_err(malformed)
+    }
+}
+
+/// Decimals of varying length, each converted as it is read.
+struct ByteArrayDecimal<T> {
+    data_type: DataType,
+    dictionary: Option<Vec<T>>,
+    page: Page,
+    values: Values<T>,
+}
+
+enum Page {
+    Direct(ByteArrays),
+    Dictionary(Indices),
+}
+
+impl<T: Decimal + ArrowNativeType> ByteArrayDecimal<T> {
+    fn new(data_type: DataType) -> Self {
+        let empty = ByteArrays::Plain {
+            values: Buffer::from_vec(Vec::<u8>::new()),
+            position: 0,
+        };
+        Self {
+            data_type,
+            dictionary: None,
+            page: Page::Direct(empty),
+            values: Values::new(),
+        }
+    }
+}
+
+/// Appends the next `n` values as numbers.
+fn extend<T: Decimal>(values: &mut ByteArrays, n: usize, out: &mut Vec<T>) -> Result<()> {
+    values.for_each(n, |bytes| {
+        if bytes.len() > MAX_BYTES {
+            return Err(Error::corrupt(format!(
+                "a decimal of {} bytes",
+                bytes.len()
+            )));
+        }
+        out.push(decimal::from_big_endian(bytes).map_err(malformed)?);
+        Ok(())
+    })
+}
+
+impl<T: Decimal + ArrowNativeType> LeafArray for ByteArrayDecimal<T> {
+    fn set_dictionary(&mut self, values: &Buffer, num_values: usize) -> Result<()> {
+        let mut entries = Vec::new();
+        let mut page = ByteArrays::new(Encoding::Plain, values.clone())?;
+        extend(&mut page, num_values, &mut entries)?;
+        self.dictionary = Some(entries);
+        Ok(())
+    }
+
+    fn set_page(&mut self, encoding: Encoding, values: Buffer, _num_values: usize) -> Result<()> {
+        self.page = match encoding {
+            Encoding::RleDictionary | Encoding::PlainDictionary if !values.is_empty() => {
+                Page::Dictionary(Indices::new(values)?)
+            }
+            _ => Page::Direct(ByteArrays::new(encoding, values)?),
+        };
+        Ok(())
+    }
+
+    fn room(&mut self, n: usize, _budget: usize) -> Result<usize> {
+        Ok(n)
+    }
+
+    fn append(&mut self, n: usize) -> Result<()> {
+        let out = self.values.vector(n);
+        match (&mut self.page, &self.dictionary) {
+            (Page::Direct(values), _) => extend(values, n, out),
+            (Page::Dictionary(indices), Some(entries)) => indices.gather(n, entries, out),
+            (Page::Dictionary(_), None) => Err(Error::corrupt(
+                "dictionary indices without a dictionary page",
+            )),
+        }
+    }
+
+    fn skip(&mut self, n: usize) -> Result<()> {
+        match &mut self.page {
+            Page::Direct(values) => values.for_each(n, |_| Ok(())),
+            Page::Dictionary(indices) => indices.skip(n),
+        }
+    }
+
+    fn expand(&mut self, validity: &Bitmap, start: usize, slots: usize) -> Result<()> {
+        self.values.expand(1, validity, start, slots);
+        Ok(())
+    }
+
+    fn bytes(&self) -> usize {
+        self.values.bytes()
+    }
+
+    fn finish(&mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
+        let slots = self.values.len();
+        finish_fixed_width(&self.data_type, slots, self.values.finish(), nulls)
+    }
+}

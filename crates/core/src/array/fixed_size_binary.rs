@@ -1,0 +1,39 @@
+//! FIXED_LEN_BYTE_ARRAY as fixed-size binaries and 16-bit floating-point numbers, byte for byte.
+
+use herringbone_arrow::schema::DataType;
+use herringbone_format::Result;
+
+use super::convert::Identity;
+use super::fixed_width::FixedWidth;
+use super::{LeafArray, LeafType, unsupported};
+
+/// Bytes of an INT96 value.
+const INT96_BYTES: usize = 12;
+
+/// The array of a FIXED_LEN_BYTE_ARRAY or INT96 leaf that keeps its bytes.
+///
+/// # Errors
+/// Unsupported where the Arrow type has another length.
+pub(super) fn array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
+    let width = match leaf.physical_type {
+        herringbone_format::Type::Int96 => INT96_BYTES,
+        _ => leaf.type_length,
+    };
+    let fits = match leaf.data_type {
+        DataType::FixedSizeBinary(length) => usize::try_from(length) == Ok(width),
+        DataType::Float16 => width == 2,
+        _ => false,
+    };
+    if !fits {
+        return Err(unsupported(leaf));
+    }
+    let data_type = leaf.data_type.clone();
+    // Values as long as a number move as numbers, others byte by byte.
+    Ok(match width {
+        2 => Box::new(FixedWidth::<u16, _>::new(data_type, 1, Identity)),
+        4 => Box::new(FixedWidth::<u32, _>::new(data_type, 1, Identity)),
+        8 => Box::new(FixedWidth::<u64, _>::new(data_type, 1, Identity)),
+        16 => Box::new(FixedWidth::<i128, _>::new(data_type, 1, Identity)),
+        _ => Box::new(FixedWidth::<u8, _>::new(data_type, width, Identity)),
+    })
+}

@@ -1,0 +1,152 @@
+//! Arrays of fixed-width values: all numbers, times, decimals, intervals and fixed-size binaries.
+
+use herringbone_arrow::array::ArrayRef;
+use herringbone_arrow::buffer::{Buffer, NullBuffer};
+use herringbone_arrow::schema::DataType;
+use herringbone_format::{Encoding, Error, Result};
+use herringbone_kernels::bitmap::Bitmap;
+
+use super::convert::{Convert, Lost};
+use super::values::Values;
+use super::{LeafArray, finish_fixed_width};
+use crate::encoding::{Native, Page, product};
+
+/// An array whose pages hold units `U`, as `C` converts them.
+pub(super) struct FixedWidth<U: Native, C: Convert<U>> {
+    data_type: DataType,
+    convert: C,
+    /// Units of a value in the file.
+    units: usize,
+    dictionary: Option<Dictionary<C::To>>,
+    page: Page<U>,
+    values: Values<C::To>,
+    lost: Lost,
+    /// Array entries so far.
+    slots: usize,
+}
+
+/// The entries of a dictionary page, converted.
+struct Dictionary<T> {
+    entries: Vec<T>,
+    lost: Lost,
+}
+
+impl<U: Native, C: Convert<U>> FixedWidth<U, C> {
+    /// An empty array of `data_type`, for values of `units` units in the file.
+    pub(super) fn new(data_type: DataType, units: usize, convert: C) -> Self {
+        Self {
+            data_type,
+            convert,
+            units,
+            dictionary: None,
+            page: Page::Empty,
+            values: Values::new(),
+            lost: Lost::default(),
+            slots: 0,
+        }
+    }
+
+    /// Elements of a value in Arrow.
+    fn elements(&self) -> usize {
+        self.convert.elements(self.units)
+    }
+
+    /// Appends the dictionary's entries of the next `n` indices.
+    fn gather(&mut self, n: usize) -> Result<()> {
+        let elements = self.elements();
+        let Page::Dictionary(indices) = &mut self.page else {
+            return Ok(());
+        };
+        let Some(Dictionary { entries, lost }) = &self.dictionary else {
+            return Err(Error::corrupt(
+                "dictionary indices without a dictionary page",
+            ));
+        };
+        let before = self.values.len();
+        let out = self.values.vector(product(n, elements)?);
+        if !lost.flags().is_empty() {
+            let mut again = indices.clone();
+            again.gather(n, lost.flags(), self.lost.vector(before))?;
+        }
+        match elements {
+            1 => indices.gather(n, entries, out),
+            _ => indices.gather_wide(n, entries, elements, out),
+        }
+    }
+}
+
+impl<U: Native, C: Convert<U>> LeafArray for FixedWidth<U, C> {
+    fn set_dictionary(&mut self, values: &Buffer, num_values: usize) -> Result<()> {
+        let units = product(num_values, self.units)?;
+        if units > values.len() / size_of::<U>() {
+            return Err(Error::corrupt(format!(
+                "a dictionary page of {} bytes for {num_values} values",
+                values.len()
+            )));
+        }
+        let mut page = Page::new(Encoding::Plain, values.clone(), self.units)?;
+        let mut dictionary = Dictionary {
+            entries: Vec::with_capacity(num_values * self.elements()),
+            lost: Lost::default(),
+        };
+        let Dictionary { entries, lost } = &mut dictionary;
+        self.convert
+            .decode(&mut page, (num_values, self.units), entries, lost)?;
+        lost.fill(entries.len());
+        self.dictionary = Some(dictionary);
+        Ok(())
+    }
+
+    fn set_page(&mut self, encoding: Encoding, values: Buffer, _num_values: usize) -> Result<()> {
+        self.page = Page::new(encoding, values, self.units)?;
+        Ok(())
+    }
+
+    fn room(&mut self, n: usize, _budget: usize) -> Result<usize> {
+        Ok(n)
+    }
+
+    fn append(&mut self, n: usize) -> Result<()> {
+        let units = product(n, self.units)?;
+        if let Page::Dictionary(_) = self.page {
+            self.gather(n)?;
+        } else if units > 0
+            && self.values.is_empty()
+            && let Some(buffer) = self.convert.borrow(&mut self.page, units)?
+        {
+            self.values.borrow(buffer);
+        } else {
+            let out = self.values.vector(n * self.convert.elements(self.units));
+            self.convert
+                .decode(&mut self.page, (n, self.units), out, &mut self.lost)?;
+        }
+        self.lost.fill(self.values.len());
+        self.slots += n;
+        Ok(())
+    }
+
+    fn skip(&mut self, n: usize) -> Result<()> {
+        self.page.skip(n, self.units)
+    }
+
+    fn expand(&mut self, validity: &Bitmap, start: usize, slots: usize) -> Result<()> {
+        let elements = self.elements();
+        self.values.expand(elements, validity, start, slots);
+        self.lost.expand(validity, start, slots);
+        self.slots += slots - validity.set_in(start..start.saturating_add(slots));
+        Ok(())
+    }
+
+    fn bytes(&self) -> usize {
+        self.values.bytes()
+    }
+
+    fn finish(&mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
+        let nulls = match self.lost.finish() {
+            Some(flags) => NullBuffer::union(nulls.as_ref(), Some(&NullBuffer::from(flags))),
+            None => nulls,
+        };
+        let slots = std::mem::take(&mut self.slots);
+        finish_fixed_width(&self.data_type, slots, self.values.finish(), nulls)
+    }
+}

@@ -1,0 +1,38 @@
+//! Intervals from FIXED_LEN_BYTE_ARRAY(12) INTERVAL: months, days and milliseconds.
+
+use herringbone_arrow::schema::{DataType, IntervalUnit};
+use herringbone_format::Result;
+use herringbone_kernels::interval;
+
+use super::convert::Blocks;
+use super::fixed_width::FixedWidth;
+use super::{LeafArray, LeafType, unsupported};
+
+/// Bytes of a value.
+const BYTES: usize = 12;
+
+/// The array of a leaf with intervals.
+///
+/// # Errors
+/// Unsupported where the leaf has another length.
+pub(super) fn array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
+    let data_type = leaf.data_type.clone();
+    Ok(match (&leaf.data_type, leaf.type_length) {
+        (DataType::Interval(IntervalUnit::MonthDayNano), BYTES) => Box::new(FixedWidth::new(
+            data_type,
+            BYTES,
+            Blocks(interval::extend_month_day_nano),
+        )),
+        (DataType::Interval(IntervalUnit::DayTime), BYTES) => Box::new(FixedWidth::new(
+            data_type,
+            BYTES,
+            Blocks(interval::extend_day_time),
+        )),
+        (DataType::Interval(IntervalUnit::YearMonth), BYTES) => Box::new(FixedWidth::new(
+            data_type,
+            BYTES,
+            Blocks(interval::extend_year_month),
+        )),
+        _ => return Err(unsupported(leaf)),
+    })
+}

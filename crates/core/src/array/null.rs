@@ -1,0 +1,52 @@
+//! Nothing but nulls, whatever the physical type: a value that is there reads as null.
+
+use std::sync::Arc;
+
+use herringbone_arrow::array::{ArrayRef, NullArray};
+use herringbone_arrow::buffer::{Buffer, NullBuffer};
+use herringbone_format::{Encoding, Result};
+use herringbone_kernels::bitmap::Bitmap;
+
+use super::LeafArray;
+
+/// An array of nulls.
+#[derive(Default)]
+pub(super) struct NullLeaf {
+    slots: usize,
+}
+
+impl LeafArray for NullLeaf {
+    fn set_dictionary(&mut self, _values: &Buffer, _num_values: usize) -> Result<()> {
+        Ok(())
+    }
+
+    fn set_page(&mut self, _encoding: Encoding, _values: Buffer, _n: usize) -> Result<()> {
+        Ok(())
+    }
+
+    fn room(&mut self, n: usize, _budget: usize) -> Result<usize> {
+        Ok(n)
+    }
+
+    fn append(&mut self, n: usize) -> Result<()> {
+        self.slots += n;
+        Ok(())
+    }
+
+    fn skip(&mut self, _n: usize) -> Result<()> {
+        Ok(())
+    }
+
+    fn expand(&mut self, validity: &Bitmap, start: usize, slots: usize) -> Result<()> {
+        self.slots += slots - validity.set_in(start..start.saturating_add(slots));
+        Ok(())
+    }
+
+    fn bytes(&self) -> usize {
+        0
+    }
+
+    fn finish(&mut self, _nulls: Option<NullBuffer>) -> Result<ArrayRef> {
+        Ok(Arc::new(NullArray::new(std::mem::take(&mut self.slots))))
+    }
+}

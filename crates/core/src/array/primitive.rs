@@ -1,0 +1,119 @@
+//! Numbers, dates, times and timestamps from INT32, INT64, FLOAT and DOUBLE.
+//!
+//! Most Arrow types have the bits of the physical type, and values go to the array as they are.
+//! The others are narrower integers, and times in another unit than the file's.
+
+use herringbone_arrow::schema::DataType;
+use herringbone_format::{Result, Type};
+use herringbone_kernels::Malformed;
+use herringbone_schema::Conversion;
+
+use super::convert::{Blocks, Identity};
+use super::fixed_width::FixedWidth;
+use super::{LeafArray, LeafType, decimal, unsupported};
+
+const MILLIS_PER_DAY: i64 = 86_400_000;
+
+/// The array of a leaf with a number as its physical type.
+///
+/// # Errors
+/// Unsupported where the Arrow type cannot hold the physical type.
+pub(super) fn array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
+    match leaf.physical_type {
+        Type::Int32 => from_int32(leaf),
+        Type::Int64 => from_int64(leaf),
+        Type::Float => match &leaf.data_type {
+            DataType::Float32 => Ok(same::<f32>(leaf)),
+            _ => Err(unsupported(leaf)),
+        },
+        Type::Double => match &leaf.data_type {
+            DataType::Float64 => Ok(same::<f64>(leaf)),
+            _ => Err(unsupported(leaf)),
+        },
+        _ => Err(unsupported(leaf)),
+    }
+}
+
+/// An array of the physical type's bits.
+fn same<U>(leaf: &LeafType) -> Box<dyn LeafArray>
+where
+    U: crate::encoding::Native + herringbone_arrow::buffer::ArrowNativeType,
+{
+    Box::new(FixedWidth::<U, _>::new(leaf.data_type.clone(), 1, Identity))
+}
+
+fn from_int32(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
+    use DataType::*;
+    let data_type = leaf.data_type.clone();
+    Ok(match &leaf.data_type {
+        Time32(_) if leaf.conversion == Conversion::MillisToSeconds => {
+            Box::new(FixedWidth::new(data_type, 1, Blocks(millis_to_seconds)))
+        }
+        Int32 | UInt32 | Date32 | Time32(_) | Decimal32(..) => same::<i32>(leaf),
+        // A value that the annotation of the column does not allow loses its upper bits.
+        Int8 => Box::new(FixedWidth::new(data_type, 1, Blocks(narrow::<i8>))),
+        UInt8 => Box::new(FixedWidth::new(data_type, 1, Blocks(narrow::<u8>))),
+        Int16 => Box::new(FixedWidth::new(data_type, 1, Blocks(narrow::<i16>))),
+        UInt16 => Box::new(FixedWidth::new(data_type, 1, Blocks(narrow::<u16>))),
+        Date64 => Box::new(FixedWidth::new(data_type, 1, Blocks(days_to_millis))),
+        Decimal64(..) | Decimal128(..) | Decimal256(..) => decimal::from_int32(leaf)?,
+        _ => return Err(unsupported(leaf)),
+    })
+}
+
+fn from_int64(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
+    use DataType::*;
+    let data_type = leaf.data_type.clone();
+    Ok(match &leaf.data_type {
+        Timestamp(..) if leaf.conversion == Conversion::MillisToSeconds => {
+            Box::new(FixedWidth::new(data_type, 1, Blocks(millis_to_seconds_64)))
+        }
+        Timestamp(..) | Time64(_) => same::<i64>(leaf),
+        Int64 | UInt64 | Duration(_) | Date64 | Decimal64(..) => same::<i64>(leaf),
+        // Early writers stored these in 64 bits, having no unsigned numbers.
+        UInt32 => Box::new(FixedWidth::new(data_type, 1, Blocks(narrow_64))),
+        Decimal32(..) | Decimal128(..) | Decimal256(..) => decimal::from_int64(leaf)?,
+        _ => return Err(unsupported(leaf)),
+    })
+}
+
+/// An integer made of the lowest bits of an `i32`.
+trait Narrow {
+    fn narrow(value: i32) -> Self;
+}
+
+macro_rules! narrow {
+    ($($type:ty)*) => {$(
+        impl Narrow for $type {
+            fn narrow(value: i32) -> Self {
+                value as Self
+            }
+        }
+    )*};
+}
+narrow!(i8 u8 i16 u16);
+
+fn narrow<T: Narrow>(block: &[i32], out: &mut Vec<T>) -> Result<(), Malformed> {
+    out.extend(block.iter().map(|value| T::narrow(*value)));
+    Ok(())
+}
+
+fn narrow_64(block: &[i64], out: &mut Vec<u32>) -> Result<(), Malformed> {
+    out.extend(block.iter().map(|value| *value as u32));
+    Ok(())
+}
+
+fn days_to_millis(block: &[i32], out: &mut Vec<i64>) -> Result<(), Malformed> {
+    out.extend(block.iter().map(|days| i64::from(*days) * MILLIS_PER_DAY));
+    Ok(())
+}
+
+fn millis_to_seconds(block: &[i32], out: &mut Vec<i32>) -> Result<(), Malformed> {
+    out.extend(block.iter().map(|millis| millis.div_euclid(1_000)));
+    Ok(())
+}
+
+fn millis_to_seconds_64(block: &[i64], out: &mut Vec<i64>) -> Result<(), Malformed> {
+    out.extend(block.iter().map(|millis| millis.div_euclid(1_000)));
+    Ok(())
+}

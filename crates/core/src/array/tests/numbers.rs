@@ -1,0 +1,283 @@
+//! Arrays of booleans and numbers.
+
+use herringbone_arrow::array::cast::AsArray;
+use herringbone_arrow::array::types::*;
+use herringbone_arrow::array::{Array, BooleanArray};
+use herringbone_arrow::schema::TimeUnit;
+
+use super::*;
+
+fn plain<const N: usize>(values: [[u8; N]; 5]) -> Vec<u8> {
+    values.concat()
+}
+
+#[test]
+fn aligned_pages_stay_in_place_and_are_copied_when_more_comes() {
+    let leaf = leaf(Type::Int64, 0, DataType::UInt64);
+    let values = page(plain([1i64, -2, 3, 4, 5].map(i64::to_le_bytes)));
+    let mut array = leaf_array(&leaf).unwrap();
+    array.set_page(Encoding::Plain, values.clone(), 5).unwrap();
+    array.skip(1).unwrap();
+    array.append(2).unwrap();
+    assert_eq!(array.bytes(), 16);
+    let first = array.finish(None).unwrap();
+    assert_eq!(first.to_data().buffers()[0].as_ptr(), values[8..].as_ptr());
+    assert_eq!(
+        first.as_primitive::<UInt64Type>().values(),
+        &[u64::MAX - 1, 3]
+    );
+    array.append(1).unwrap();
+    array.append(1).unwrap();
+    let second = array.finish(None).unwrap();
+    assert_eq!(second.as_primitive::<UInt64Type>().values(), &[4, 5]);
+    assert_eq!(array.append(1).unwrap_err().kind(), ErrorKind::Corrupt);
+    assert!(array.append(0).is_ok());
+    assert!(array.finish(None).unwrap().is_empty());
+}
+
+#[test]
+fn unaligned_pages_and_nulls() {
+    let leaf = leaf(Type::Float, 0, DataType::Float32);
+    let bytes = plain([1f32, 2.0, 3.0, 4.0, 5.0].map(f32::to_le_bytes));
+    for values in [page(&bytes), unaligned(&bytes)] {
+        let mut array = leaf_array(&leaf).unwrap();
+        array.set_page(Encoding::Plain, values, 5).unwrap();
+        let bits = [false, true, true, false, true, true, true, false, false];
+        let array = finish_with_nulls(&mut *array, &bits);
+        let expected = [
+            None,
+            Some(1.0),
+            Some(2.0),
+            None,
+            Some(3.0),
+            Some(4.0),
+            Some(5.0),
+            None,
+            None,
+        ];
+        assert!(array.as_primitive::<Float32Type>().iter().eq(expected));
+    }
+    let mut array = leaf_array(&leaf).unwrap();
+    array.set_page(Encoding::Plain, unaligned([]), 0).unwrap();
+    let array = finish_with_nulls(&mut *array, &[false; 3]);
+    assert_eq!(array.null_count(), 3);
+}
+
+#[test]
+fn dictionaries() {
+    let leaf = leaf(Type::Int32, 0, DataType::Date32);
+    let entries = page(plain([10i32, 11, 12, 13, 14].map(i32::to_le_bytes)));
+    let array = read_dictionary(&leaf, entries.clone(), 5, &[4, 0, 0, 3]).unwrap();
+    assert_eq!(
+        array.as_primitive::<Date32Type>().values(),
+        &[14, 10, 10, 13]
+    );
+    let beyond = read_dictionary(&leaf, entries.clone(), 5, &[5]).unwrap_err();
+    assert_eq!(beyond.kind(), ErrorKind::Corrupt);
+    let short = read_dictionary(&leaf, entries.clone(), 6, &[0]).unwrap_err();
+    assert_eq!(short.kind(), ErrorKind::Corrupt);
+    assert!(read_dictionary(&leaf, entries, usize::MAX, &[0]).is_err());
+    let mut array = leaf_array(&leaf).unwrap();
+    array
+        .set_page(Encoding::RleDictionary, page([]), 0)
+        .unwrap();
+    array.append(0).unwrap();
+    assert!(array.append(1).is_err());
+    assert!(
+        array
+            .set_page(Encoding::PlainDictionary, page([33, 0]), 1)
+            .is_err()
+    );
+    array
+        .set_page(Encoding::PlainDictionary, page([1, 3, 0]), 8)
+        .unwrap();
+    assert_eq!(array.append(8).unwrap_err().kind(), ErrorKind::Corrupt);
+}
+
+#[test]
+fn a_dictionary_page_then_a_plain_one() {
+    let leaf = leaf(Type::Int32, 0, DataType::Int32);
+    let mut array = leaf_array(&leaf).unwrap();
+    array.set_dictionary(&page([7, 0, 0, 0]), 1).unwrap();
+    // Width 0: all indices are 0 and a run has no value bytes.
+    array
+        .set_page(Encoding::RleDictionary, page([0, 6]), 3)
+        .unwrap();
+    array.append(3).unwrap();
+    array
+        .set_page(Encoding::Plain, page([9, 0, 0, 0]), 1)
+        .unwrap();
+    array.append(1).unwrap();
+    let array = array.finish(None).unwrap();
+    assert_eq!(array.as_primitive::<Int32Type>().values(), &[7, 7, 7, 9]);
+}
+
+#[test]
+fn deltas_and_byte_streams() {
+    let leaf = leaf(Type::Int32, 0, DataType::Int32);
+    let values = [100u32, 100, 103, 200, 300];
+    let array = read(&leaf, Encoding::DeltaBinaryPacked, page(delta(&values)), 5).unwrap();
+    assert_eq!(
+        array.as_primitive::<Int32Type>().values(),
+        &[100, 100, 103, 200, 300]
+    );
+    // The first bytes of three values, then their second bytes, and so on.
+    let streams = page([1, 2, 3, 0, 0, 0, 0, 1, 0, 0, 0xff, 0]);
+    let array = read(&leaf, Encoding::ByteStreamSplit, streams.clone(), 3).unwrap();
+    assert_eq!(
+        array.as_primitive::<Int32Type>().values(),
+        &[1, 2 + (1 << 16) - (1 << 24), 3]
+    );
+    let error = read(&leaf, Encoding::ByteStreamSplit, streams.slice(1), 1).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corrupt);
+    let error = read(&leaf, Encoding::DeltaByteArray, streams, 1).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+}
+
+#[test]
+fn narrower_integers() {
+    let bytes = plain([1i32, -1, 127, 255, -128].map(i32::to_le_bytes));
+    for values in [page(&bytes), unaligned(&bytes)] {
+        let read = |data_type| {
+            read(
+                &leaf(Type::Int32, 0, data_type),
+                Encoding::Plain,
+                values.clone(),
+                5,
+            )
+            .unwrap()
+        };
+        let array = read(DataType::Int8);
+        assert_eq!(
+            array.as_primitive::<Int8Type>().values(),
+            &[1, -1, 127, -1, -128]
+        );
+        let array = read(DataType::UInt8);
+        assert_eq!(
+            array.as_primitive::<UInt8Type>().values(),
+            &[1, 255, 127, 255, 128]
+        );
+        let array = read(DataType::Int16);
+        assert_eq!(
+            array.as_primitive::<Int16Type>().values(),
+            &[1, -1, 127, 255, -128]
+        );
+        let array = read(DataType::UInt16);
+        assert_eq!(array.as_primitive::<UInt16Type>().values()[1], u16::MAX);
+        let array = read(DataType::Date64);
+        assert_eq!(
+            array.as_primitive::<Date64Type>().values()[..2],
+            [86_400_000, -86_400_000]
+        );
+    }
+}
+
+#[test]
+fn seconds_from_milliseconds() {
+    let bytes = plain([0i64, 1_000, -1_000, -1, 86_400_000].map(i64::to_le_bytes));
+    let mut leaf = leaf(Type::Int64, 0, DataType::Timestamp(TimeUnit::Second, None));
+    let array = read(&leaf, Encoding::Plain, page(&bytes), 5).unwrap();
+    assert_eq!(array.as_primitive::<TimestampSecondType>().value(1), 1_000);
+    leaf.conversion = Conversion::MillisToSeconds;
+    let array = read(&leaf, Encoding::Plain, page(&bytes), 5).unwrap();
+    let expected = [0, 1, -1, -1, 86_400];
+    assert_eq!(
+        array.as_primitive::<TimestampSecondType>().values(),
+        &expected
+    );
+}
+
+#[test]
+fn decimals_from_integers() {
+    let bytes = plain([1i32, -1, 0, i32::MAX, i32::MIN].map(i32::to_le_bytes));
+    let array = |bytes: &[u8], physical, data_type| {
+        read(
+            &leaf(physical, 0, data_type),
+            Encoding::Plain,
+            page(bytes),
+            5,
+        )
+    };
+    let wide = array(&bytes, Type::Int32, DataType::Decimal128(9, 2)).unwrap();
+    let expected = [1, -1, 0, i128::from(i32::MAX), i128::from(i32::MIN)];
+    assert_eq!(wide.as_primitive::<Decimal128Type>().values(), &expected);
+    assert_eq!(wide.data_type(), &DataType::Decimal128(9, 2));
+    let same = array(&bytes, Type::Int32, DataType::Decimal32(9, 2)).unwrap();
+    assert_eq!(same.as_primitive::<Decimal32Type>().value(4), i32::MIN);
+    let bytes = plain([1i64, -1, 0, 5, -6].map(i64::to_le_bytes));
+    let wider = array(&bytes, Type::Int64, DataType::Decimal256(18, 2)).unwrap();
+    assert_eq!(
+        wider.as_primitive::<Decimal256Type>().value(4).to_i128(),
+        Some(-6)
+    );
+    let narrow = array(&bytes, Type::Int64, DataType::Decimal32(9, 0)).unwrap();
+    assert_eq!(
+        narrow.as_primitive::<Decimal32Type>().values(),
+        &[1, -1, 0, 5, -6]
+    );
+    let bytes = plain([i64::MAX; 5].map(i64::to_le_bytes));
+    assert!(array(&bytes, Type::Int64, DataType::Decimal32(9, 0)).is_err());
+}
+
+#[test]
+fn doubles_from_alp() {
+    // 4 values in a vector of up to 1024: exponent 2, factor 0, no exceptions, base 100, width 8.
+    let mut values = vec![0, 0, 10, 4, 0, 0, 0, 4, 0, 0, 0, 2, 0, 0, 0];
+    values.extend(100i64.to_le_bytes());
+    values.extend([8, 0, 1, 50, 255]);
+    let leaf = leaf(Type::Double, 0, DataType::Float64);
+    let array = read(&leaf, Encoding::Alp, page(values), 4).unwrap();
+    assert_eq!(
+        array.as_primitive::<Float64Type>().values(),
+        &[1.0, 1.01, 1.5, 3.55]
+    );
+}
+
+#[test]
+fn booleans_of_both_encodings() {
+    let leaf = leaf(Type::Boolean, 0, DataType::Boolean);
+    let expected = BooleanArray::from(vec![
+        true, false, true, true, false, false, false, false, true,
+    ]);
+    let array = read(&leaf, Encoding::Plain, page([0b0000_1101, 1]), 9).unwrap();
+    assert_eq!(array.as_boolean(), &expected);
+    // Runs of two bytes each: nine packed values need two groups of eight.
+    let runs = [3, 0, 0, 0, 5, 0b0000_1101, 1];
+    let array = read(&leaf, Encoding::Rle, page(runs), 9).unwrap();
+    assert_eq!(array.as_boolean(), &expected);
+    let mut array = leaf_array(&leaf).unwrap();
+    array.set_page(Encoding::Rle, page(runs), 9).unwrap();
+    array.skip(2).unwrap();
+    array.append(1).unwrap();
+    let array = finish_with_nulls(&mut *array, &[]);
+    assert_eq!(array.len(), 1);
+    let mut array = leaf_array(&leaf).unwrap();
+    array
+        .set_page(Encoding::Plain, page([0b0000_1101]), 4)
+        .unwrap();
+    let array = finish_with_nulls(&mut *array, &[false, true, true, false, true, true]);
+    let expected = [None, Some(true), Some(false), None, Some(true), Some(true)];
+    assert!(array.as_boolean().iter().eq(expected));
+}
+
+#[test]
+fn booleans_that_end_early_are_corrupt() {
+    let leaf = leaf(Type::Boolean, 0, DataType::Boolean);
+    for (encoding, values, n) in [
+        (Encoding::Plain, page([1]), 9),
+        (Encoding::Rle, page([1, 0, 0]), 1),
+        (Encoding::Rle, page([9, 0, 0, 0, 5, 1]), 1),
+        (Encoding::Rle, page([1, 0, 0, 0, 5, 1]), 1),
+        (Encoding::Rle, page([]), 1),
+    ] {
+        let error = read(&leaf, encoding, values, n).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corrupt);
+    }
+    let error = leaf_array(&leaf)
+        .unwrap()
+        .set_dictionary(&page([1]), 1)
+        .unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corrupt);
+    let error = read(&leaf, Encoding::RleDictionary, page([1]), 1).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+}

@@ -1,0 +1,92 @@
+//! Timestamps from INT96, and from the 96-bit counts of a FIXED_LEN_BYTE_ARRAY(12) TIMESTAMP.
+
+use herringbone_arrow::schema::{DataType, TimeUnit};
+use herringbone_format::{Error, Result, Type};
+use herringbone_kernels::int96::{self, Layout};
+use herringbone_schema::Conversion;
+
+use super::convert::{Convert, Lost};
+use super::fixed_width::FixedWidth;
+use super::{Int96Overflow, LeafArray, LeafType, unsupported};
+
+/// Bytes of a value.
+const BYTES: usize = 12;
+const MILLIS_PER_SECOND: i64 = 1_000;
+
+/// The array of a leaf with 96-bit timestamps.
+///
+/// # Errors
+/// Unsupported where the Arrow type is not a timestamp.
+pub(super) fn array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
+    let DataType::Timestamp(unit, _) = leaf.data_type else {
+        return Err(unsupported(leaf));
+    };
+    let per_second = per_second(unit);
+    let layout = match (leaf.physical_type, leaf.conversion) {
+        (Type::Int96, _) => Layout::JulianDay,
+        (_, Conversion::Identity) if leaf.type_length == BYTES => Layout::Count { per_second },
+        (_, Conversion::MillisToSeconds) if leaf.type_length == BYTES => Layout::Count {
+            per_second: MILLIS_PER_SECOND,
+        },
+        _ => return Err(unsupported(leaf)),
+    };
+    let convert = Timestamp96 {
+        layout,
+        per_second,
+        overflow: leaf.int96_overflow,
+        data_type: leaf.data_type.clone(),
+    };
+    Ok(Box::new(FixedWidth::new(
+        leaf.data_type.clone(),
+        BYTES,
+        convert,
+    )))
+}
+
+/// Units a second of an Arrow time unit.
+fn per_second(unit: TimeUnit) -> i64 {
+    match unit {
+        TimeUnit::Second => 1,
+        TimeUnit::Millisecond => MILLIS_PER_SECOND,
+        TimeUnit::Microsecond => 1_000_000,
+        TimeUnit::Nanosecond => 1_000_000_000,
+    }
+}
+
+/// The error for values that the unit cannot hold.
+#[cold]
+fn overflow(data_type: &DataType) -> Error {
+    Error::argument(format!(
+        "a timestamp that {data_type} cannot hold; read it in a coarser unit, or as null, or let \
+         it wrap around (`Int96Overflow`)"
+    ))
+}
+
+struct Timestamp96 {
+    layout: Layout,
+    per_second: i64,
+    overflow: Int96Overflow,
+    data_type: DataType,
+}
+
+impl Convert<u8> for Timestamp96 {
+    type To = i64;
+
+    fn convert(&self, block: &[u8], out: &mut Vec<i64>, lost: &mut Lost) -> Result<()> {
+        let before = out.len();
+        if !int96::extend(block, self.layout, self.per_second, out) {
+            return Ok(());
+        }
+        match self.overflow {
+            Int96Overflow::Wrap => Ok(()),
+            Int96Overflow::Error => Err(overflow(&self.data_type)),
+            Int96Overflow::Null => {
+                lost.note(
+                    before,
+                    int96::overflows(block, self.layout, self.per_second),
+                );
+                Ok(())
+            }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Fixed-width values under construction: a vector, or a part of a page in place.
+
+use herringbone_arrow::buffer::{ArrowNativeType, Buffer};
+use herringbone_kernels::bitmap::Bitmap;
+use herringbone_kernels::expand::expand;
+
+/// The values of an array so far.
+pub(super) struct Values<T> {
+    owned: Vec<T>,
+    /// Aligned bytes of a page that are the values as they are; `owned` is empty then.
+    borrowed: Option<Buffer>,
+    /// Values of the last finished array: what the next one will likely have.
+    expected: usize,
+}
+
+impl<T: ArrowNativeType> Values<T> {
+    pub(super) fn new() -> Self {
+        Self {
+            owned: Vec::new(),
+            borrowed: None,
+            expected: 0,
+        }
+    }
+
+    /// Values so far.
+    pub(super) fn len(&self) -> usize {
+        self.borrowed
+            .as_ref()
+            .map_or(self.owned.len(), |buffer| buffer.len() / size_of::<T>())
+    }
+
+    /// Bytes held.
+    pub(super) fn bytes(&self) -> usize {
+        self.len() * size_of::<T>()
+    }
+
+    /// Whether there are no values, so that a part of a page can be kept in place.
+    pub(super) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Keeps a part of a page, aligned for `T`, in place.
+    pub(super) fn borrow(&mut self, buffer: Buffer) {
+        debug_assert!(self.is_empty());
+        self.borrowed = Some(buffer);
+    }
+
+    /// The values as a vector with room for `n` more, copying what so far was kept in place.
+    pub(super) fn vector(&mut self, n: usize) -> &mut Vec<T> {
+        if let Some(buffer) = self.borrowed.take() {
+            let values = buffer.typed_data::<T>();
+            self.owned
+                .reserve_exact((values.len() + n).max(self.expected));
+            self.owned.extend_from_slice(values);
+        } else if self.owned.is_empty() {
+            self.owned.reserve_exact(n.max(self.expected));
+        } else {
+            self.owned.reserve(n);
+        }
+        &mut self.owned
+    }
+
+    /// Spreads the values appended last, `width` elements for each set bit, over the slots
+    /// `start..start + slots` of `validity`.
+    pub(super) fn expand(&mut self, width: usize, validity: &Bitmap, start: usize, slots: usize) {
+        let set = validity.set_in(start..start.saturating_add(slots));
+        let base = self.len().saturating_sub(set * width);
+        let values = self.vector((slots - set) * width);
+        if width == 1 {
+            expand(values, base, validity, start, slots);
+        } else {
+            expand_wide(values, width, base, validity, start, slots);
+        }
+    }
+
+    /// Takes the values.
+    pub(super) fn finish(&mut self) -> Buffer {
+        self.expected = self.len();
+        match self.borrowed.take() {
+            Some(buffer) => buffer,
+            None => Buffer::from_vec(std::mem::take(&mut self.owned)),
+        }
+    }
+}
+
+/// [`expand`] for values of `width` elements each.
+fn expand_wide<T: Copy + Default>(
+    out: &mut Vec<T>,
+    width: usize,
+    base: usize,
+    validity: &Bitmap,
+    start: usize,
+    slots: usize,
+) {
+    let mut dense_end = out.len();
+    out.resize(base + slots * width, T::default());
+    // From the last slot on, so that no value is overwritten before it has moved.
+    for slot in (0..slots).rev() {
+        let to = base + slot * width;
+        if validity.get(start + slot) {
+            dense_end = dense_end.saturating_sub(width);
+            if dense_end == to {
+                // No null comes before: the rest is in place.
+                return;
+            }
+            out.copy_within(dense_end..dense_end + width, to);
+        } else if let Some(slot) = out.get_mut(to..to + width) {
+            slot.fill(T::default());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wide_values_move_to_their_slots() {
+        let mut validity = Bitmap::new();
+        for bit in [true, true, false, true, false, false, true] {
+            validity.append_run(bit, 1);
+        }
+        let mut values = Values::<u8>::new();
+        values.vector(0).extend(*b"...abcdefghi");
+        values.expand(3, &validity, 1, 6);
+        assert_eq!(values.owned, *b"...abc\0\0\0def\0\0\0\0\0\0ghi");
+    }
+
+    #[test]
+    fn borrowed_values_become_a_vector_on_demand() {
+        let page = Buffer::from_vec(vec![1i32, 2, 3]);
+        let mut values = Values::<i32>::new();
+        values.borrow(page.clone());
+        assert_eq!((values.len(), values.bytes()), (3, 12));
+        assert_eq!(values.finish().as_ptr(), page.as_ptr());
+        values.borrow(page);
+        values.vector(1).push(4);
+        assert_eq!(values.finish().typed_data::<i32>(), [1, 2, 3, 4]);
+    }
+}

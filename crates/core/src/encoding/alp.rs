@@ -1,0 +1,32 @@
+//! ALP: FLOAT and DOUBLE as scaled integers with exceptions.
+
+use herringbone_arrow::buffer::Buffer;
+use herringbone_format::Result;
+use herringbone_kernels::alp::{AlpDecoder, AlpFloat};
+
+use super::ValueDecoder;
+use crate::malformed;
+
+/// A position in the values of a page.
+pub(crate) struct Decoder<T> {
+    values: Buffer,
+    decoder: AlpDecoder<T>,
+}
+
+impl<T: AlpFloat> Decoder<T> {
+    /// Stands before the first value.
+    pub(crate) fn new(values: Buffer) -> Result<Self> {
+        let decoder = AlpDecoder::new(&values).map_err(malformed)?;
+        Ok(Self { values, decoder })
+    }
+}
+
+impl<T: AlpFloat> ValueDecoder<T> for Decoder<T> {
+    fn extend(&mut self, n: usize, out: &mut Vec<T>) -> Result<()> {
+        self.decoder.extend(&self.values, n, out).map_err(malformed)
+    }
+
+    fn skip(&mut self, n: usize) -> Result<()> {
+        self.decoder.skip(n).map_err(malformed)
+    }
+}

@@ -1,0 +1,90 @@
+//! BYTE_STREAM_SPLIT: one stream for each byte of a value.
+
+use std::ops::Range;
+
+use herringbone_arrow::buffer::Buffer;
+use herringbone_format::{Error, Result};
+use herringbone_kernels::byte_stream_split;
+use herringbone_kernels::plain::Plain;
+
+use super::{ValueDecoder, ends_early};
+use crate::malformed;
+
+/// A position in numbers, each of which is one unit.
+pub(crate) struct Numbers(Streams);
+
+/// A position in values of any number of bytes, each of which is a unit.
+pub(crate) struct Bytes(Streams);
+
+struct Streams {
+    data: Buffer,
+    /// Bytes a value, and so streams.
+    width: usize,
+    /// Values in all, and values passed.
+    total: usize,
+    passed: usize,
+}
+
+impl Streams {
+    fn new(data: Buffer, width: usize) -> Result<Self> {
+        match data.len().checked_rem(width) {
+            Some(0) => Ok(Self {
+                total: data.len() / width,
+                data,
+                width,
+                passed: 0,
+            }),
+            _ => Err(Error::corrupt("byte streams of unequal lengths")),
+        }
+    }
+
+    /// Passes over `n` values.
+    fn pass(&mut self, n: usize) -> Result<Range<usize>> {
+        let first = self.passed;
+        if n > self.total - first {
+            return Err(ends_early());
+        }
+        self.passed += n;
+        Ok(first..self.passed)
+    }
+}
+
+impl Numbers {
+    /// Stands before the first value.
+    pub(crate) fn new<U>(data: Buffer) -> Result<Self> {
+        Ok(Self(Streams::new(data, size_of::<U>())?))
+    }
+}
+
+impl<U: Plain> ValueDecoder<U> for Numbers {
+    fn extend(&mut self, n: usize, out: &mut Vec<U>) -> Result<()> {
+        let range = self.0.pass(n)?;
+        let Streams { data, total, .. } = &self.0;
+        byte_stream_split::extend(data, *total, range.start, n, out).map_err(malformed)
+    }
+
+    fn skip(&mut self, n: usize) -> Result<()> {
+        self.0.pass(n).map(drop)
+    }
+}
+
+impl Bytes {
+    /// Stands before the first value of `width` bytes.
+    pub(crate) fn new(data: Buffer, width: usize) -> Result<Self> {
+        Ok(Self(Streams::new(data, width)?))
+    }
+}
+
+impl ValueDecoder<u8> for Bytes {
+    fn extend(&mut self, n: usize, out: &mut Vec<u8>) -> Result<()> {
+        let range = self.0.pass(n / self.0.width)?;
+        let Streams {
+            data, total, width, ..
+        } = &self.0;
+        byte_stream_split::extend_bytes(data, *total, *width, range, out).map_err(malformed)
+    }
+
+    fn skip(&mut self, n: usize) -> Result<()> {
+        self.0.pass(n / self.0.width).map(drop)
+    }
+}

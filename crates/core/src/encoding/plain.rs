@@ -1,0 +1,56 @@
+//! PLAIN: fixed-width values back to back.
+
+use herringbone_arrow::buffer::Buffer;
+use herringbone_format::Result;
+use herringbone_kernels::plain::{self, Plain};
+
+use super::{ends_early, product};
+
+/// A position in PLAIN values.
+pub(crate) struct PlainDecoder {
+    values: Buffer,
+    /// Bytes passed.
+    position: usize,
+}
+
+impl PlainDecoder {
+    /// Stands before the first value.
+    pub(crate) fn new(values: Buffer) -> Self {
+        Self {
+            values,
+            position: 0,
+        }
+    }
+
+    /// Appends the next `n` units.
+    pub(crate) fn extend<U: Plain>(&mut self, n: usize, out: &mut Vec<U>) -> Result<()> {
+        plain::extend(self.take::<U>(n)?, out);
+        Ok(())
+    }
+
+    /// Passes over the next `n` units.
+    pub(crate) fn skip<U>(&mut self, n: usize) -> Result<()> {
+        self.take::<U>(n).map(drop)
+    }
+
+    /// The bytes of the next `n` units, which are passed then.
+    pub(crate) fn take<U>(&mut self, n: usize) -> Result<&[u8]> {
+        let bytes = product(n, size_of::<U>())?;
+        let rest = self.values.get(self.position..).ok_or_else(ends_early)?;
+        let taken = rest.get(..bytes).ok_or_else(ends_early)?;
+        self.position += bytes;
+        Ok(taken)
+    }
+
+    /// The next `n` units in place, which are passed then; none where they are not aligned.
+    pub(crate) fn slice<U: Plain>(&mut self, n: usize) -> Result<Option<Buffer>> {
+        let start = self.position;
+        let bytes = self.take::<U>(n)?;
+        let length = bytes.len();
+        if plain::view::<U>(bytes).is_none() {
+            self.position = start;
+            return Ok(None);
+        }
+        Ok(Some(self.values.slice_with_length(start, length)))
+    }
+}
