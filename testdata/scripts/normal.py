@@ -82,13 +82,12 @@ def float_text(bits, width):
     value = float(value)
     if value in (float("inf"), float("-inf")):
         return '"Infinity"' if value > 0 else '"-Infinity"'
-    sign, digits, exponent = Decimal(repr(value)).as_tuple()
-    sign = "-" if sign else ""
     if value == 0:
-        return f"{sign}0e0"
-    exponent += len(digits) - 1
-    digits = "".join(map(str, digits)).rstrip("0")
-    return f"{sign}{digits[0]}{'.' if len(digits) > 1 else ''}{digits[1:]}e{exponent}"
+        return "-0e0" if str(value)[0] == "-" else "0e0"
+    # As many digits as the shortest text has, of the value rounded half to even.
+    digits = len("".join(map(str, Decimal(repr(value)).as_tuple().digits)).strip("0"))
+    mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
+    return f"{mantissa}e{int(exponent)}"
 
 
 def date_text(days):

@@ -184,7 +184,17 @@ fn float_text(value: f64, bits: u64, usual_nan: u64, hex: usize) -> String {
     } else if value.is_infinite() {
         format!("\"{}Infinity\"", if value < 0.0 { "-" } else { "" })
     } else {
-        format!("{value:e}")
+        // As many digits as the shortest text has, of the value rounded half to even: where two
+        // shortest texts are equally close, languages choose different ones.
+        let shortest = format!("{value:e}");
+        let digits = shortest
+            .split('e')
+            .next()
+            .unwrap()
+            .bytes()
+            .filter(u8::is_ascii_digit)
+            .count();
+        format!("{value:.*e}", digits - 1)
     }
 }
 
@@ -451,4 +461,24 @@ fn interval_text(months: i32, days: i32, nanos: i128) -> String {
         "\"P{months}M{days}DT{sign}{}S\"",
         seconds_text(nanos.abs(), 9)
     )
+}
+
+/// Texts that Python makes of the same values.
+#[test]
+fn floats_are_as_python_has_them() {
+    let texts = [
+        (3.482_124_328_613_281_25, "3.4821243286132812e0"),
+        (-11.370_132_446_289_062_5, "-1.1370132446289062e1"),
+        (0.1, "1e-1"),
+        (-0.0, "-0e0"),
+        (100.0, "1e2"),
+        (1e23, "1e23"),
+        (5e-324, "5e-324"),
+        (f64::MAX, "1.7976931348623157e308"),
+        (2.0_f64.powi(-44), "5.684341886080801e-14"),
+        (9_007_199_254_740_993.0, "9.007199254740992e15"),
+    ];
+    for (value, text) in texts {
+        assert_eq!(float_text(value, value.to_bits(), 0, 16), text);
+    }
 }
