@@ -1,1 +1,17 @@
-//! Benchmarks.
+//! Herringbone and `parquet` (arrow-rs) on the same files, in the same process, taking turns.
+//!
+//! What a case does is written once for each side ([`ours`], [`arrow_rs`]); [`workload`] pairs
+//! them up, [`measure`] times them, [`table`] prints. README.md says how to run it.
+
+pub mod arrow_rs;
+pub mod arguments;
+pub mod measure;
+pub mod ours;
+pub mod table;
+pub mod workload;
+
+/// Any error: a benchmark can only report it.
+pub type Result<T, E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
+
+/// Rows a record batch, on both sides.
+pub const BATCH_SIZE: usize = 8192;

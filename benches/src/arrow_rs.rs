@@ -1,0 +1,85 @@
+//! What `parquet` (arrow-rs) does in each case.
+
+use crate::{BATCH_SIZE, Result};
+use bytes::Bytes;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
+use parquet::file::metadata::ParquetMetaDataReader;
+use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
+use std::fs::File;
+use std::hint::black_box;
+use std::path::Path;
+
+/// Reads everything, or some leaf columns, and drops the batches as they come; the number of rows.
+///
+/// # Errors
+///
+/// Whatever reading meets.
+pub fn read(bytes: &Bytes, leaves: Option<&[usize]>) -> Result<u64> {
+    stream(bytes.clone(), leaves)
+}
+
+/// [`read`] from a file on disk.
+///
+/// # Errors
+///
+/// Whatever reading meets.
+pub fn read_path(path: &Path) -> Result<u64> {
+    stream(File::open(path)?, None)
+}
+
+fn stream<R: ChunkReader + 'static>(source: R, leaves: Option<&[usize]>) -> Result<u64> {
+    let mut builder = ParquetRecordBatchReaderBuilder::try_new(source)?.with_batch_size(BATCH_SIZE);
+    if let Some(leaves) = leaves {
+        let mask = ProjectionMask::leaves(builder.parquet_schema(), leaves.iter().copied());
+        builder = builder.with_projection(mask);
+    }
+    let mut rows = 0;
+    for batch in builder.build()? {
+        rows += black_box(batch?).num_rows() as u64;
+    }
+    Ok(rows)
+}
+
+/// Reads and decompresses all pages, and decodes none: no reader of the file can be faster, unless
+/// it decompresses faster. The number of rows in the footer.
+///
+/// # Errors
+///
+/// Whatever reading meets.
+pub fn pages(bytes: &Bytes) -> Result<u64> {
+    let file = SerializedFileReader::new(bytes.clone())?;
+    let mut rows = 0;
+    for index in 0..file.num_row_groups() {
+        let row_group = file.get_row_group(index)?;
+        rows += u64::try_from(row_group.metadata().num_rows())?;
+        for leaf in 0..row_group.num_columns() {
+            for page in row_group.get_column_page_reader(leaf)? {
+                black_box(page?);
+            }
+        }
+    }
+    Ok(rows)
+}
+
+/// Opens a file: its metadata, before any question about it; the number of row groups.
+///
+/// # Errors
+///
+/// Whatever opening meets.
+pub fn open(bytes: &Bytes) -> Result<u64> {
+    let metadata = black_box(ParquetMetaDataReader::new().parse_and_finish(bytes)?);
+    Ok(metadata.num_row_groups() as u64)
+}
+
+/// Opens a file and derives its Arrow schema; the number of columns.
+///
+/// # Errors
+///
+/// Whatever opening meets.
+pub fn schema(bytes: &Bytes) -> Result<u64> {
+    let metadata = ArrowReaderMetadata::load(bytes, ArrowReaderOptions::default())?;
+    Ok(black_box(metadata).schema().fields().len() as u64)
+}

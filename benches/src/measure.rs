@@ -1,0 +1,92 @@
+//! Timing with turns: what disturbs the machine disturbs all sides alike.
+
+use crate::{Result, workload::Work};
+use std::time::{Duration, Instant};
+
+/// No median of fewer runs than this, however long they take.
+const LEAST_RUNS: usize = 5;
+/// More runs than this add nothing.
+const MOST_RUNS: usize = 101;
+
+/// How long one side took, over several runs.
+#[derive(Debug, Clone)]
+pub struct Times(Vec<Duration>);
+
+impl Times {
+    /// The median in milliseconds.
+    #[must_use]
+    pub fn median(&self) -> f64 {
+        self.quantile(0.5)
+    }
+
+    /// Half the distance between the quartiles, as a share of the median.
+    #[must_use]
+    pub fn spread(&self) -> f64 {
+        (self.quantile(0.75) - self.quantile(0.25)) / 2.0 / self.median()
+    }
+
+    /// The nearest run to this quantile, in milliseconds.
+    fn quantile(&self, quantile: f64) -> f64 {
+        let mut sorted = self.0.clone();
+        sorted.sort();
+        let place = (sorted.len().saturating_sub(1) as f64 * quantile).round() as usize;
+        sorted
+            .get(place)
+            .map_or(f64::NAN, |time| time.as_secs_f64() * 1e3)
+    }
+}
+
+/// Runs all sides in turns, for about `seconds` altogether, after one unmeasured turn.
+///
+/// # Errors
+///
+/// A side's own error, or sides that do not count the same.
+pub fn in_turns(sides: &[&Work], seconds: f64) -> Result<Vec<Times>> {
+    let mut counts = Vec::new();
+    for side in sides {
+        counts.push(side()?);
+    }
+    if counts.windows(2).any(|pair| pair[0] != pair[1]) {
+        return Err(format!("the sides count differently: {counts:?}").into());
+    }
+    let mut times = vec![Times(Vec::new()); sides.len()];
+    let start = Instant::now();
+    for run in 0..MOST_RUNS {
+        if run >= LEAST_RUNS && start.elapsed().as_secs_f64() > seconds {
+            break;
+        }
+        // Every other turn the other way round: nobody always runs in the same one's wake.
+        let order: Vec<usize> = match run % 2 {
+            0 => (0..sides.len()).collect(),
+            _ => (0..sides.len()).rev().collect(),
+        };
+        for side in order {
+            let begin = Instant::now();
+            sides[side]()?;
+            times[side].0.push(begin.elapsed());
+        }
+    }
+    Ok(times)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn work(count: u64) -> Work {
+        Box::new(move || Ok(count))
+    }
+
+    #[test]
+    fn the_median_is_the_middle_and_the_spread_is_relative() {
+        let times = Times([50, 10, 20, 40, 30].map(Duration::from_millis).to_vec());
+        assert_eq!(times.median(), 30.0);
+        assert!((times.spread() - 10.0 / 30.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn sides_have_to_agree() {
+        assert_eq!(in_turns(&[&work(3), &work(3)], 0.0).unwrap().len(), 2);
+        assert!(in_turns(&[&work(3), &work(4)], 0.0).is_err());
+    }
+}

@@ -1,0 +1,85 @@
+//! Cases: one piece of work, done by each side.
+
+use crate::{Result, arrow_rs, ours};
+use bytes::Bytes;
+use std::path::Path;
+
+/// One side of a case. Gives a count that must be the same on all sides.
+pub type Work = Box<dyn Fn() -> Result<u64>>;
+
+/// A case.
+pub struct Workload {
+    /// The file's name, and what is done when it is not reading all of it.
+    pub name: String,
+    /// Herringbone.
+    pub ours: Work,
+    /// `parquet`.
+    pub theirs: Work,
+    /// `parquet` without decoding, where that is a floor worth looking at.
+    pub floor: Option<Work>,
+}
+
+impl Workload {
+    fn new(
+        name: String,
+        bytes: &Bytes,
+        ours: impl Fn(&Bytes) -> Result<u64> + 'static,
+        theirs: impl Fn(&Bytes) -> Result<u64> + 'static,
+    ) -> Self {
+        let (our_bytes, their_bytes) = (bytes.clone(), bytes.clone());
+        Self {
+            name,
+            ours: Box::new(move || ours(&our_bytes)),
+            theirs: Box::new(move || theirs(&their_bytes)),
+            floor: None,
+        }
+    }
+
+    fn with_floor(mut self, bytes: &Bytes) -> Self {
+        let bytes = bytes.clone();
+        self.floor = Some(Box::new(move || arrow_rs::pages(&bytes)));
+        self
+    }
+}
+
+/// The cases of one file, which is held in memory.
+///
+/// # Errors
+///
+/// The file cannot be read.
+pub fn of_file(path: &Path) -> Result<Vec<Workload>> {
+    let name = case_name(path);
+    let bytes = Bytes::from(std::fs::read(path)?);
+    let all = |bytes: &Bytes| ours::read(bytes, None);
+    let all_theirs = |bytes: &Bytes| arrow_rs::read(bytes, None);
+    if !name.starts_with("wide_") {
+        return Ok(vec![
+            Workload::new(name, &bytes, all, all_theirs).with_floor(&bytes),
+        ]);
+    }
+    // Files with many columns are about their footer.
+    const FEW: [usize; 5] = [0, 7, 1000, 2500, 4999];
+    let few = |bytes: &Bytes| ours::read(bytes, Some(&FEW));
+    let few_theirs = |bytes: &Bytes| arrow_rs::read(bytes, Some(&FEW));
+    let titled = |what: &str| format!("{name}, {what}");
+    Ok(vec![
+        Workload::new(titled("open"), &bytes, ours::open, arrow_rs::open),
+        Workload::new(
+            titled("Arrow schema"),
+            &bytes,
+            ours::schema,
+            arrow_rs::schema,
+        ),
+        Workload::new(titled("5 columns"), &bytes, few, few_theirs),
+        Workload::new(titled("all columns"), &bytes, all, all_theirs).with_floor(&bytes),
+    ])
+}
+
+/// The name of the file without its extension.
+#[must_use]
+pub fn case_name(path: &Path) -> String {
+    path.file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
+}
