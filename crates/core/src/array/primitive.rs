@@ -108,12 +108,20 @@ fn days_to_millis(block: &[i32], out: &mut Vec<i64>) -> Result<(), Malformed> {
     Ok(())
 }
 
+/// The file promises whole seconds where it says that it was written from them.
+const FRACTION: Malformed = Malformed(
+    "a time with milliseconds where the Arrow schema in the file promises whole seconds; reading \
+     without `use_arrow_schema` ignores that schema",
+);
+
 fn millis_to_seconds(block: &[i32], out: &mut Vec<i32>) -> Result<(), Malformed> {
-    out.extend(block.iter().map(|millis| millis.div_euclid(1_000)));
-    Ok(())
+    out.extend(block.iter().map(|millis| millis / 1_000));
+    let whole = block.iter().all(|millis| millis % 1_000 == 0);
+    if whole { Ok(()) } else { Err(FRACTION) }
 }
 
 fn millis_to_seconds_64(block: &[i64], out: &mut Vec<i64>) -> Result<(), Malformed> {
-    out.extend(block.iter().map(|millis| millis.div_euclid(1_000)));
-    Ok(())
+    out.extend(block.iter().map(|millis| millis / 1_000));
+    let whole = block.iter().all(|millis| millis % 1_000 == 0);
+    if whole { Ok(()) } else { Err(FRACTION) }
 }

@@ -56,7 +56,7 @@ fn per_second(unit: TimeUnit) -> i64 {
 /// The error for values that the unit cannot hold.
 #[cold]
 fn overflow(data_type: &DataType) -> Error {
-    Error::argument(format!(
+    Error::unsupported(format!(
         "a timestamp that {data_type} cannot hold; read it in a coarser unit, or as null, or let \
          it wrap around (`Int96Overflow`)"
     ))

@@ -130,10 +130,11 @@ impl BatchAssembler {
                 child,
             } => {
                 let nulls = self.take_validity(*record, slots)?;
+                let max_bytes = self.plan.options().limits.batch_column_bytes;
                 match self.take_offsets(*record, slots)? {
                     Offsets::I32(offsets) => {
                         let values = self.array(child, elements(&offsets))?;
-                        list_array(field, offsets, values, nulls)
+                        list_array(field, offsets, values, nulls, max_bytes)
                     }
                     Offsets::I64(offsets) => {
                         let values = self.array(child, elements(&offsets))?;
@@ -228,6 +229,7 @@ fn list_array(
     offsets: Vec<i32>,
     values: ArrayRef,
     nulls: Option<NullBuffer>,
+    max_bytes: usize,
 ) -> Result<ArrayRef> {
     match field.data_type() {
         DataType::List(element) => {
@@ -244,7 +246,7 @@ fn list_array(
             Ok(Arc::new(array.map_err(invalid)?))
         }
         DataType::FixedSizeList(element, size) => {
-            fixed_size_list_array(element, *size, &offsets, values, nulls)
+            fixed_size_list_array(element, *size, &offsets, values, nulls, max_bytes)
         }
         other => Err(Error::argument(format!("{other} is not a list"))),
     }
@@ -288,6 +290,7 @@ fn fixed_size_list_array(
     offsets: &[i32],
     values: ArrayRef,
     nulls: Option<NullBuffer>,
+    max_bytes: usize,
 ) -> Result<ArrayRef> {
     let width = usize::try_from(size).map_err(|_| Error::argument("negative list size"))?;
     let slots = offsets.len().saturating_sub(1);
@@ -301,11 +304,19 @@ fn fixed_size_list_array(
             )));
         }
     }
-    let values = if values.len() == slots * width {
+    let padded_len = slots.saturating_mul(width);
+    let values = if values.len() == padded_len {
         values
     } else {
+        // The size comes from the file, and every null list takes that much room.
+        let element_bytes = (values.get_array_memory_size() / values.len().max(1)).max(1);
+        let padded_bytes = padded_len.saturating_mul(element_bytes);
+        if padded_bytes > max_bytes {
+            let (asked, allowed) = (padded_bytes as u64, max_bytes as u64);
+            return Err(Error::limit("batch_column_bytes", asked, allowed));
+        }
         let data = values.to_data();
-        let mut padded = MutableArrayData::new(vec![&data], true, slots * width);
+        let mut padded = MutableArrayData::new(vec![&data], true, padded_len);
         for (slot, pair) in offsets.windows(2).enumerate() {
             if is_valid(slot) {
                 padded
