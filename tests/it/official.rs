@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use bytes::Bytes;
-use herringbone::{Error, ErrorKind, Limits, ParquetFile, ReadOptions, SchemaOptions};
+use herringbone::{
+    Error, ErrorKind, Int96Overflow, Limits, ParquetFile, ReadOptions, SchemaOptions,
+};
 use herringbone_arrow::array::cast::AsArray;
 use herringbone_arrow::array::types::Int32Type;
 use herringbone_arrow::schema::TimeUnit;
@@ -98,17 +100,45 @@ fn wrong_checksums_are_errors_unless_switched_off() {
     }
 }
 
+/// Spark's arithmetic wrapped around when it wrote the last value: the sum of its days and its
+/// nanoseconds fits no unit, and who wraps around as well gets what was meant.
 #[test]
-fn spark_timestamps_fit_microseconds_only() {
+fn spark_timestamps_need_microseconds_that_wrap() {
     let Some(root) = files::official() else {
         return;
     };
     let name = "data/int96_from_spark.parquet";
-    let error = read(&root.join(name), ReadOptions::default()).unwrap_err();
-    assert!(!error.to_string().is_empty());
-    let mut schema = SchemaOptions::default();
-    schema.int96_unit = TimeUnit::Microsecond;
-    matches(&root, name, ReadOptions::default().schema(schema));
+    let options = |unit: TimeUnit, overflow: Int96Overflow| {
+        let mut schema = SchemaOptions::default();
+        schema.int96_unit = unit;
+        ReadOptions::default()
+            .schema(schema)
+            .int96_overflow(overflow)
+    };
+    for unit in [TimeUnit::Nanosecond, TimeUnit::Microsecond] {
+        let error = read(&root.join(name), options(unit, Int96Overflow::Error)).unwrap_err();
+        assert_eq!(error.location().column.as_deref(), Some("a"), "{error}");
+    }
+    matches(
+        &root,
+        name,
+        options(TimeUnit::Microsecond, Int96Overflow::Wrap),
+    );
+    let nulls = |unit| {
+        let table = read(&root.join(name), options(unit, Int96Overflow::Null)).unwrap();
+        table.columns[0]
+            .iter()
+            .map(|v| v == "null")
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        nulls(TimeUnit::Nanosecond),
+        [false, false, true, false, true, true]
+    );
+    assert_eq!(
+        nulls(TimeUnit::Microsecond),
+        [false, false, false, false, true, true]
+    );
 }
 
 #[test]
