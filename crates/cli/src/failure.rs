@@ -53,6 +53,15 @@ impl Failure {
         }
     }
 
+    /// The same failure, found in the bytes rather than on the command line: a choice that only some
+    /// bytes do not go with, such as the unit of timestamps, is no wrong command line.
+    pub(crate) fn in_data(self) -> Self {
+        match self {
+            Self::Usage(message) => Self::Data(message),
+            other => other,
+        }
+    }
+
     /// The same failure, which happened to `file`.
     pub(crate) fn in_file(self, file: &str) -> Self {
         match self {

@@ -140,7 +140,8 @@ impl Printer<'_, '_> {
         for warning in reader.warnings() {
             self.context.note(&format!("{}: {warning}", input.name));
         }
-        while let Some(batch) = reader.next_batch().map_err(|error| input.failure(&error))? {
+        let broken = |error| input.failure(&error).in_data();
+        while let Some(batch) = reader.next_batch().map_err(broken)? {
             let rows = batch.num_rows() as u64;
             self.window.limit = self.window.limit.map(|limit| limit.saturating_sub(rows));
             self.sink.write(&batch)?;
