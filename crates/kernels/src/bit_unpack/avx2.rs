@@ -178,13 +178,26 @@ impl Plan {
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(crate) fn values(&self, data: &[u8], at: usize) -> __m256i {
-        let bytes = load(data, at);
+        self.values_of(load(data, at))
+    }
+
+    /// The eight values at the beginning of `bytes`.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(crate) fn values_of(&self, bytes: __m256i) -> __m256i {
         let low = _mm256_permutevar8x32_epi32(bytes, self.element);
         let high = _mm256_permutevar8x32_epi32(bytes, self.behind);
         let low = _mm256_srlv_epi32(low, self.right);
         let high = _mm256_sllv_epi32(high, self.left);
         _mm256_and_si256(_mm256_or_si256(low, high), self.mask)
     }
+}
+
+/// Whether `loads` loads of `bytes` bytes, each `step` bytes behind the one before, surely stay
+/// inside of `len` bytes.
+#[inline(always)]
+pub(crate) fn loads_inside(len: usize, loads: usize, step: usize, bytes: usize) -> bool {
+    loads.saturating_mul(step).saturating_add(bytes) <= len
 }
 
 /// Eight bytes from byte `at` on, with zeros behind the end.

@@ -141,8 +141,9 @@ fn fill<T: Copy>(
 }
 
 /// Whether all bits of a `T` are data and its default is all zeros, so that vectors may move it.
-#[expect(dead_code, reason = "portable code moves any type")]
-fn is_plain<T: 'static>() -> bool {
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub(crate) fn is_plain<T: 'static>() -> bool {
     let this = TypeId::of::<T>();
     macro_rules! any {
         ($($plain:ty),*) => { $(this == TypeId::of::<$plain>())||* };

@@ -51,40 +51,74 @@ pub(super) fn extend<T: Copy>(
     out: &mut Vec<T>,
 ) -> Result<(), Malformed> {
     let mut local = decoder.clone();
-    let width = local.width;
-    let cut_run = |run: Run, slots: &mut [MaybeUninit<T>]| {
-        values.cpu().cut_run(values, data, width, run, slots)
-    };
     out.reserve(n);
-    let slots = out.spare_capacity_mut().get_mut(..n).unwrap_or_default();
-    // What is left of the run that the last call ended in.
-    let head = local.run.split(slots.len());
-    let (these, mut slots) = slots.split_at_mut(head.left());
-    if !these.is_empty() {
-        cut_run(head, these)?;
-    }
-    while !slots.is_empty() {
-        let run = run::next(data, &mut local.position, width)?;
-        if run.left() > slots.len() {
-            local.run = run;
-            cut_run(local.run.split(slots.len()), slots)?;
+    let mut slots = out.spare_capacity_mut().get_mut(..n).unwrap_or_default();
+    loop {
+        // A run that the last call ended in, that this call ends in, or without its last bytes.
+        let run = local.run.split(slots.len());
+        let (these, rest) = slots.split_at_mut(run.left());
+        if !these.is_empty() {
+            values
+                .cpu()
+                .cut_run(values, data, local.width, run, these)?;
+        }
+        slots = rest;
+        let (position, done) = whole_runs(values, data, local.position, local.width, slots)?;
+        local.position = position;
+        slots = &mut slots[done..];
+        if slots.is_empty() {
             break;
         }
-        match run {
-            Run::Repeated { value, left } => fill(slots, left, values.repeated(value)?),
-            Run::Packed { start, left, .. } if left % GROUP == 0 => {
-                let (groups, _) = slots[..left].as_chunks_mut::<GROUP>();
-                values.groups(data.get(start..).unwrap_or_default(), groups)?;
-            }
-            Run::Packed { left, .. } => cut_run(run, &mut slots[..left])?,
-        }
-        slots = &mut slots[run.left()..];
+        local.run = run::next(data, &mut local.position, local.width)?;
     }
     *decoder = local;
     // SAFETY: `n` elements were reserved; runs covered all of their slots, since the loop goes on
     // until none is left, and `values` keep their promise.
     unsafe { out.set_len(out.len() + n) };
     Ok(())
+}
+
+/// Writes what the values of runs stand for, as long as whole runs fit into `slots`.
+///
+/// Returns the byte position behind the last of them and the number of slots that are filled.
+#[inline(always)]
+fn whole_runs<T: Copy>(
+    values: &impl Values<T>,
+    data: &[u8],
+    mut position: usize,
+    width: u8,
+    slots: &mut [MaybeUninit<T>],
+) -> Result<(usize, usize), Malformed> {
+    let mut done = 0;
+    while done < slots.len() && width > 0 {
+        let slots = &mut slots[done..];
+        let (header, start) = run::header(data, position)?;
+        let count = (header >> 1) as usize;
+        if header & 1 == 0 {
+            if count > slots.len() {
+                break;
+            }
+            let (value, end) = run::repeated(data, start, width)?;
+            fill(slots, count, values.repeated(value)?);
+            position = end;
+            done += count;
+        } else {
+            let bytes = data.get(start..).unwrap_or_default();
+            let (groups, _) = slots.as_chunks_mut::<GROUP>();
+            // Fewer than 2^31 groups of at most 32 bytes.
+            let end = count as u64 * u64::from(width);
+            let Some(groups) = groups
+                .get_mut(..count)
+                .filter(|_| end <= bytes.len() as u64)
+            else {
+                break;
+            };
+            values.groups(bytes, groups)?;
+            position = start + end as usize;
+            done += count * GROUP;
+        }
+    }
+    Ok((position, done))
 }
 
 /// Writes all of `slots`, which are as long as the run: a run that does not begin or end whole.

@@ -11,17 +11,49 @@
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
+use super::HybridDecoder;
 use super::decode::{GROUP, Values};
 use super::gather::{BEYOND, Entries};
 use super::limit::Limit;
 use super::loops::Loops;
 use crate::Malformed;
-use crate::bit_unpack::avx2::{Plan, load_word};
+use crate::bit_unpack::avx2::{Plan, load_word, loads_inside};
 use crate::bitmap::low_bits;
-use crate::cpu::{Avx2, Bmi2};
+use crate::cpu::{Avx2, Bmi2, Scalar};
 
-/// Entries by indices of at most 8 bits.
-pub(super) struct ByWords<'a, T> {
+/// Appends the entries of the next `n` indices, in the way that suits their width.
+pub(super) fn extend<T: Copy>(
+    cpu: Avx2,
+    entries: Entries<'_, T>,
+    decoder: &mut HybridDecoder,
+    data: &[u8],
+    n: usize,
+    out: &mut Vec<T>,
+) -> Result<(), Malformed> {
+    if entries.dictionary.is_empty() {
+        return Scalar.extend(&entries, decoder, data, n, out);
+    }
+    match (cpu.bmi2(), entries.width) {
+        (Some(bmi2), 0..=7) => cpu.extend(
+            &ByWords::<_, false>::new(cpu, bmi2, entries),
+            decoder,
+            data,
+            n,
+            out,
+        ),
+        (Some(bmi2), 8) => cpu.extend(
+            &ByWords::<_, true>::new(cpu, bmi2, entries),
+            decoder,
+            data,
+            n,
+            out,
+        ),
+        _ => cpu.extend(&ByVectors::new(cpu, entries), decoder, data, n, out),
+    }
+}
+
+/// Entries by indices of at most 8 bits; `WIDE` is for exactly 8.
+struct ByWords<'a, T, const WIDE: bool> {
     cpu: Avx2,
     entries: Entries<'a, T>,
     /// What spreads the indices of a group over a word.
@@ -30,24 +62,55 @@ pub(super) struct ByWords<'a, T> {
     limit: Limit,
 }
 
-impl<'a, T: Copy> ByWords<'a, T> {
-    /// For a dictionary that is not empty, and a width of at most 8.
+impl<'a, T: Copy, const WIDE: bool> ByWords<'a, T, WIDE> {
+    /// For a dictionary that is not empty; the width is at most 7, or exactly 8 if `WIDE`.
     #[inline(always)]
-    pub(super) fn new(cpu: Avx2, _: Bmi2, entries: Entries<'a, T>) -> Option<Self> {
-        let last = entries.dictionary.len().checked_sub(1)?;
-        let mask = low_bits(entries.width.min(8).into()) * u64::from_le_bytes([1; 8]);
-        let limit = Limit::new(u8::try_from(last).unwrap_or(u8::MAX));
-        Some(Self {
+    fn new(cpu: Avx2, _: Bmi2, entries: Entries<'a, T>) -> Self {
+        let last = entries.dictionary.len() - 1;
+        let most = if WIDE { 8 } else { 7 };
+        let mask = low_bits(entries.width.min(most).into()) * u64::from_le_bytes([1; 8]);
+        let limit = Limit::new(
+            u8::try_from(last)
+                .unwrap_or(u8::MAX)
+                .min(low_bits(most.into()) as u8),
+        );
+        Self {
             cpu,
             entries,
             mask,
             limit,
-        })
+        }
+    }
+
+    /// [`Values::groups`] of words that `load` gets from a byte position.
+    #[inline(always)]
+    fn look_up_words(
+        &self,
+        out: &mut [[MaybeUninit<T>; GROUP]],
+        load: impl Fn(usize) -> u64,
+    ) -> Result<(), Malformed> {
+        let mut at = 0;
+        for out in out {
+            // SAFETY: the token that `new` takes proves that the instruction is there.
+            let indices = unsafe { _pdep_u64(load(at), self.mask) };
+            at += usize::from(self.entries.width);
+            let broken = if WIDE {
+                self.limit.broken(indices)
+            } else {
+                self.limit.broken_narrow(indices)
+            };
+            if broken != 0 {
+                return Err(BEYOND);
+            }
+            // SAFETY: no index is greater than the last one of the dictionary.
+            unsafe { look_up::<T, 1>([indices], self.entries.dictionary, out) };
+        }
+        Ok(())
     }
 }
 
 // SAFETY: both write all slots, one after the other.
-unsafe impl<T: Copy> Values<T> for ByWords<'_, T> {
+unsafe impl<T: Copy, const WIDE: bool> Values<T> for ByWords<'_, T, WIDE> {
     #[inline(always)]
     fn cpu(&self) -> impl Loops {
         self.cpu
@@ -60,18 +123,18 @@ unsafe impl<T: Copy> Values<T> for ByWords<'_, T> {
 
     #[inline(always)]
     fn groups(&self, bytes: &[u8], out: &mut [[MaybeUninit<T>; GROUP]]) -> Result<(), Malformed> {
-        let mut at = 0;
-        for out in out {
-            // SAFETY: the token that `new` takes proves that the instruction is there.
-            let indices = unsafe { _pdep_u64(load_word(bytes, at), self.mask) };
-            at += usize::from(self.entries.width);
-            if self.limit.broken(indices) != 0 {
-                return Err(BEYOND);
-            }
-            // SAFETY: no index is greater than the last one of the dictionary.
-            unsafe { look_up::<T, 1>([indices], self.entries.dictionary, out) };
+        if loads_inside(
+            bytes.len(),
+            out.len(),
+            self.entries.width.into(),
+            size_of::<u64>(),
+        ) {
+            // SAFETY: all loads of the groups stay inside of `bytes`.
+            let load = |at| unsafe { bytes.as_ptr().add(at).cast::<u64>().read_unaligned() };
+            self.look_up_words(out, load)
+        } else {
+            self.look_up_words(out, |at| load_word(bytes, at))
         }
-        Ok(())
     }
 
     #[inline(always)]
@@ -86,7 +149,7 @@ unsafe impl<T: Copy> Values<T> for ByWords<'_, T> {
 }
 
 /// Entries by indices of at most 32 bits.
-pub(super) struct ByVectors<'a, T> {
+struct ByVectors<'a, T> {
     cpu: Avx2,
     entries: Entries<'a, T>,
     /// Where the indices of a group are.
@@ -98,17 +161,40 @@ pub(super) struct ByVectors<'a, T> {
 impl<'a, T: Copy> ByVectors<'a, T> {
     /// For a dictionary that is not empty.
     #[inline(always)]
-    pub(super) fn new(cpu: Avx2, entries: Entries<'a, T>) -> Option<Self> {
-        let last = entries.dictionary.len().checked_sub(1)?;
+    fn new(cpu: Avx2, entries: Entries<'a, T>) -> Self {
+        let last = entries.dictionary.len() - 1;
         let last = u32::try_from(last).unwrap_or(u32::MAX).cast_signed();
         // SAFETY: the token proves that the instructions are there.
         let (plan, last) = unsafe { (Plan::new(entries.width, 0), _mm256_set1_epi32(last)) };
-        Some(Self {
+        Self {
             cpu,
             entries,
             plan,
             last,
-        })
+        }
+    }
+
+    /// [`Values::groups`] of vectors that `load` gets from a byte position.
+    #[inline(always)]
+    fn look_up_vectors(
+        &self,
+        out: &mut [[MaybeUninit<T>; GROUP]],
+        load: impl Fn(usize) -> __m256i,
+    ) -> Result<(), Malformed> {
+        let mut at = 0;
+        for out in out {
+            let indices = load(at);
+            at += usize::from(self.entries.width);
+            // SAFETY: the token proves that the instructions are there.
+            if !unsafe { all_at_most(indices, self.last) } {
+                return Err(BEYOND);
+            }
+            // SAFETY: a vector has the layout of its words.
+            let words = unsafe { std::mem::transmute::<__m256i, [u64; 4]>(indices) };
+            // SAFETY: no index is greater than the last one of the dictionary.
+            unsafe { look_up::<T, 4>(words, self.entries.dictionary, out) };
+        }
+        Ok(())
     }
 }
 
@@ -126,21 +212,23 @@ unsafe impl<T: Copy> Values<T> for ByVectors<'_, T> {
 
     #[inline(always)]
     fn groups(&self, bytes: &[u8], out: &mut [[MaybeUninit<T>; GROUP]]) -> Result<(), Malformed> {
-        let mut at = 0;
-        for out in out {
+        if loads_inside(
+            bytes.len(),
+            out.len(),
+            self.entries.width.into(),
+            size_of::<__m256i>(),
+        ) {
+            // SAFETY: all loads of the groups stay inside of `bytes`, and the token proves that the
+            // instructions are there.
+            let load = |at| unsafe {
+                self.plan
+                    .values_of(_mm256_loadu_si256(bytes.as_ptr().add(at).cast()))
+            };
+            self.look_up_vectors(out, load)
+        } else {
             // SAFETY: the token proves that the instructions are there.
-            let indices = unsafe { self.plan.values(bytes, at) };
-            at += usize::from(self.entries.width);
-            // SAFETY: the token proves that the instructions are there.
-            if !unsafe { all_at_most(indices, self.last) } {
-                return Err(BEYOND);
-            }
-            // SAFETY: a vector has the layout of its words.
-            let words = unsafe { std::mem::transmute::<__m256i, [u64; 4]>(indices) };
-            // SAFETY: no index is greater than the last one of the dictionary.
-            unsafe { look_up::<T, 4>(words, self.entries.dictionary, out) };
+            self.look_up_vectors(out, |at| unsafe { self.plan.values(bytes, at) })
         }
-        Ok(())
     }
 
     #[inline(always)]
@@ -176,9 +264,16 @@ unsafe fn look_up<T: Copy, const WORDS: usize>(
     for (to, word) in out.chunks_exact_mut(lanes).zip(words) {
         for (lane, to) in to.iter_mut().enumerate() {
             let index = (word >> (lane * bits) & low_bits(bits)) as usize;
-            // SAFETY: the caller promises that the index is inside of the dictionary. The load is
-            // volatile to keep the compiler from making gather instructions of these loads.
-            *to = MaybeUninit::new(unsafe { dictionary.as_ptr().add(index).read_volatile() });
+            // SAFETY: the caller promises that the index is inside of the dictionary.
+            let entry = unsafe { dictionary.as_ptr().add(index) };
+            *to = MaybeUninit::new(if size_of::<T>() <= size_of::<u64>() {
+                // SAFETY: as above. The load is volatile to keep the compiler from making gather
+                // instructions of these loads.
+                unsafe { entry.read_volatile() }
+            } else {
+                // SAFETY: as above.
+                unsafe { *entry }
+            });
         }
     }
 }

@@ -33,6 +33,12 @@ impl Limit {
         ((carried | word) & !self.high | carried & word & self.high) & HIGHEST
     }
 
+    /// [`broken`](Self::broken) for bytes below 128 and a bound below 128.
+    #[inline(always)]
+    pub(super) fn broken_narrow(self, word: u64) -> u64 {
+        word.wrapping_add(self.add) & HIGHEST
+    }
+
     /// Whether no byte is above the bound.
     #[inline(always)]
     pub(super) fn holds(self, bytes: &[u8]) -> bool {

@@ -23,6 +23,8 @@ mod bits;
 mod decode;
 mod gather;
 #[cfg(target_arch = "x86_64")]
+mod gather_avx512;
+#[cfg(target_arch = "x86_64")]
 mod gather_x86_64;
 mod limit;
 mod loops;
@@ -31,7 +33,7 @@ mod run;
 
 use gather::Entries;
 #[cfg(target_arch = "x86_64")]
-use gather_x86_64::{ByVectors, ByWords};
+use gather_avx512::InRegisters;
 use loops::Loops;
 use numbers::{Indices, Levels};
 use run::Run;
@@ -131,7 +133,7 @@ impl HybridDecoder {
     /// # Errors
     /// [`Malformed`] where the runs end early or an index is not below `dictionary.len()`.
     /// Nothing is appended then.
-    pub fn gather<T: Copy>(
+    pub fn gather<T: Copy + 'static>(
         &mut self,
         data: &[u8],
         n: usize,
@@ -144,13 +146,14 @@ impl HybridDecoder {
             dictionary,
         };
         #[cfg(target_arch = "x86_64")]
-        if let Some(cpu) = Avx2::detect() {
-            if let Some(bmi2) = cpu.bmi2().filter(|_| self.width <= 8) {
-                if let Some(entries) = ByWords::new(cpu, bmi2, entries()) {
-                    return cpu.extend(&entries, self, data, n, out);
-                }
-            } else if let Some(entries) = ByVectors::new(cpu, entries()) {
+        {
+            if let Some(cpu) = Avx512::detect()
+                && let Some(entries) = InRegisters::new(cpu, entries())
+            {
                 return cpu.extend(&entries, self, data, n, out);
+            }
+            if let Some(cpu) = Avx2::detect() {
+                return gather_x86_64::extend(cpu, entries(), self, data, n, out);
             }
         }
         Scalar.extend(&entries(), self, data, n, out)

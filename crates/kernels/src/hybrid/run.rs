@@ -1,6 +1,7 @@
 //! Run headers.
 
 use crate::Malformed;
+use crate::bitmap::low_bits;
 
 /// Values of one run, or what is left of them.
 #[derive(Debug, Clone, Copy)]
@@ -50,7 +51,6 @@ impl Run {
 /// Reads the run at `position` of `data`, which moves behind it.
 ///
 /// Some writers cut the padding off the last packed run: a packed run has the values that are there.
-#[inline(always)]
 pub(super) fn next(data: &[u8], position: &mut usize, width: u8) -> Result<Run, Malformed> {
     if width == 0 {
         return Ok(Run::Repeated {
@@ -58,18 +58,18 @@ pub(super) fn next(data: &[u8], position: &mut usize, width: u8) -> Result<Run, 
             left: usize::MAX,
         });
     }
-    let header = header(data, position)?;
+    let (header, start) = header(data, *position)?;
     let count = (header >> 1) as usize;
     if header & 1 == 0 {
-        let value = repeated(data, position, width)?;
+        let (value, end) = repeated(data, start, width)?;
+        *position = end;
         return Ok(Run::Repeated { value, left: count });
     }
-    let start = *position;
     let there = data.len().saturating_sub(start);
     // Fewer than 2^31 groups of at most 32 bytes.
     let bytes = count as u64 * u64::from(width);
     if bytes <= there as u64 {
-        *position += bytes as usize;
+        *position = start + bytes as usize;
         return Ok(Run::Packed {
             start,
             next: 0,
@@ -88,54 +88,59 @@ pub(super) fn next(data: &[u8], position: &mut usize, width: u8) -> Result<Run, 
     })
 }
 
-/// Reads a run header: a varint of at most five bytes.
+/// Reads a run header, a varint of at most five bytes, and returns it with the position behind it.
 #[inline(always)]
-fn header(data: &[u8], position: &mut usize) -> Result<u32, Malformed> {
-    match data.get(*position) {
-        Some(byte) if *byte < 0x80 => {
-            *position += 1;
-            Ok(u32::from(*byte))
-        }
-        Some(_) => {
-            let (header, bytes) = long_header(&data[*position..])?;
-            *position += bytes;
-            Ok(header)
-        }
-        None => Err(Malformed("the runs end early")),
+pub(super) fn header(data: &[u8], position: usize) -> Result<(u32, usize), Malformed> {
+    match data.get(position) {
+        Some(byte) if *byte < 0x80 => Ok((u32::from(*byte), position + 1)),
+        _ => long_header(data, position),
     }
 }
 
-/// Reads a run header of several bytes, and returns it with how many there are.
+/// Reads a run header of several bytes.
 ///
 /// It takes no reference to the position, so that the caller can keep that in a register.
 #[inline(never)]
-fn long_header(data: &[u8]) -> Result<(u32, usize), Malformed> {
+fn long_header(data: &[u8], position: usize) -> Result<(u32, usize), Malformed> {
+    let rest = data.get(position..).unwrap_or_default();
+    if rest.is_empty() {
+        return Err(Malformed("the runs end early"));
+    }
     let mut header = 0_u64;
-    for (index, byte) in data.iter().take(5).enumerate() {
+    for (index, byte) in rest.iter().take(5).enumerate() {
         header |= u64::from(byte & 0x7f) << (7 * index);
         if *byte < 0x80 {
             let header = u32::try_from(header).map_err(|_| Malformed("a run is too long"))?;
-            return Ok((header, index + 1));
+            return Ok((header, position + index + 1));
         }
     }
     Err(Malformed("a run header has no end"))
 }
 
-/// Reads the value of a run-length encoded run.
+/// Reads the value of a run-length encoded run, and returns it with the position behind it.
 #[inline(always)]
-fn repeated(data: &[u8], position: &mut usize, width: u8) -> Result<u32, Malformed> {
-    let early = Malformed("the value of a run ends early");
-    let rest = data.get(*position..).ok_or(early)?;
-    let value = match (width.div_ceil(8), rest) {
-        (1, [a, ..]) => u32::from(*a),
-        (2, [a, b, ..]) => u32::from_le_bytes([*a, *b, 0, 0]),
-        (3, [a, b, c, ..]) => u32::from_le_bytes([*a, *b, *c, 0]),
-        (4, [a, b, c, d, ..]) => u32::from_le_bytes([*a, *b, *c, *d]),
-        _ => return Err(early),
+pub(super) fn repeated(data: &[u8], position: usize, width: u8) -> Result<(u32, usize), Malformed> {
+    let bytes = usize::from(width.div_ceil(8));
+    let rest = data.get(position..).unwrap_or_default();
+    let value = match rest.first_chunk::<4>() {
+        // The bytes behind the value are not its own.
+        Some(word) => u64::from(u32::from_le_bytes(*word)) & low_bits(8 * bytes),
+        None => last_repeated(rest, bytes)?,
     };
-    if u64::from(value) >> width != 0 {
+    if value >> width != 0 {
         return Err(Malformed("the value of a run is wider than the bit width"));
     }
-    *position += usize::from(width.div_ceil(8));
-    Ok(value)
+    Ok((value as u32, position + bytes))
+}
+
+/// Reads a value of `bytes` bytes from fewer than four.
+#[inline(never)]
+fn last_repeated(rest: &[u8], bytes: usize) -> Result<u64, Malformed> {
+    let value = rest
+        .get(..bytes)
+        .ok_or(Malformed("the value of a run ends early"))?;
+    Ok(value
+        .iter()
+        .rev()
+        .fold(0, |value, byte| value << 8 | u64::from(*byte)))
 }

@@ -166,7 +166,7 @@ fn scalar_bitmap_and_counts() {
 
 fn check_gather<T>(entry: impl Fn(u32) -> T)
 where
-    T: Copy + PartialEq + std::fmt::Debug,
+    T: Copy + PartialEq + std::fmt::Debug + 'static,
 {
     for width in widths().filter(|width| *width <= 20) {
         for (seed, len) in [
