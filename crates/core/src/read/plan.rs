@@ -149,16 +149,20 @@ impl ReadPlan {
             .collect()
     }
 
-    /// A batch of a read without columns, for the next of `rows_left` rows.
+    /// A batch of a read that decodes nothing, for the next of `rows_left` rows: of no fields, or of
+    /// groups without leaves.
     ///
     /// # Errors
-    /// Never, as long as the read has no columns.
+    /// Argument where a field has a leaf.
     pub fn batch_without_columns(&self, rows_left: u64) -> Result<RecordBatch> {
         let rows = usize::try_from(rows_left)
             .unwrap_or(usize::MAX)
-            .min(self.options.batch_size);
-        let options = RecordBatchOptions::new().with_row_count(Some(rows.max(1)));
-        RecordBatch::try_new_with_options(self.schema.clone(), Vec::new(), &options)
+            .min(self.options.batch_size)
+            .max(1);
+        let groups = self.shapes().iter().map(|shape| shape.without_leaves(rows));
+        let arrays = groups.collect::<Result<Vec<_>>>()?;
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options)
             .map_err(|error| Error::argument(error.to_string()))
     }
 

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use herringbone_arrow::array::{ArrayRef, StructArray};
 use herringbone_arrow::schema::{DataType, FieldRef, Fields};
 use herringbone_format::{Error, Result};
 use herringbone_kernels::nesting::ListPlan;
@@ -39,6 +40,24 @@ pub(crate) enum Shape {
         record: Record,
         child: Box<Shape>,
     },
+}
+
+impl Shape {
+    /// The array of a group without leaves: nothing records its nulls, so each row has one.
+    pub(crate) fn without_leaves(&self, rows: usize) -> Result<ArrayRef> {
+        let Self::Struct {
+            fields, children, ..
+        } = self
+        else {
+            return Err(Error::argument("a field with a leaf among groups without"));
+        };
+        let arrays = children.iter().map(|child| child.without_leaves(rows));
+        let arrays = arrays.collect::<Result<Vec<_>>>()?;
+        let array = StructArray::try_new_with_length(fields.clone(), arrays, None, rows);
+        Ok(Arc::new(
+            array.map_err(|error| Error::argument(error.to_string()))?,
+        ))
+    }
 }
 
 /// The columns to decode and how to put them together.
