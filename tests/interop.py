@@ -3,7 +3,7 @@
     python tests/interop.py [target/debug/herringbone]
 
 Each file goes through `herringbone cat --format arrow`; pyarrow opens the stream. It has to hold what the JSON beside
-(or for) the file says, and, where pyarrow reads the file itself, the same table. PARQUET_TEST_DATA names a copy of
+(or for) the file says, and, where pyarrow reads the file itself, the same table. PARQUET_TEST_DATA names the folder `data` of a copy of
 apache/parquet-testing; without it only the files of testdata/ are compared.
 """
 
@@ -88,7 +88,7 @@ def main():
         print("PARQUET_TEST_DATA is not set: the official files are skipped", file=sys.stderr)
     else:
         for folder in ("data", "data/geospatial", "shredded_variant"):
-            for path in sorted((Path(official) / folder).glob("*.parquet")):
+            for path in sorted((Path(official).resolve().parent / folder).glob("*.parquet")):
                 name = f"{folder}/{path.name}"
                 if name not in ERRORS:
                     cases.append((path, ROOT / "tests" / "expected" / f"{name}.json"))

@@ -12,11 +12,12 @@ pub(crate) fn expected() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("expected")
 }
 
-/// A copy of apache/parquet-testing, named by the environment; says so when it is not.
+/// A copy of apache/parquet-testing, whose folder `data` the environment names; says so when it
+/// does not.
 pub(crate) fn official() -> Option<PathBuf> {
-    let folder = std::env::var_os("PARQUET_TEST_DATA").map(PathBuf::from);
+    let folder = std::env::var_os("PARQUET_TEST_DATA").map(|data| PathBuf::from(data).join(".."));
     if folder.is_none() {
-        eprintln!("skipped: PARQUET_TEST_DATA does not name a copy of apache/parquet-testing");
+        eprintln!("skipped: PARQUET_TEST_DATA does not name the `data` of apache/parquet-testing");
     }
     folder
 }

@@ -21,6 +21,8 @@ mod options;
 #[cfg(test)]
 mod batches;
 #[cfg(test)]
+mod push;
+#[cfg(test)]
 mod arrow_rs;
 #[cfg(test)]
 mod hostile;

@@ -1,6 +1,6 @@
 """Writes tests/expected/: what each file of apache/parquet-testing holds, according to other readers.
 
-    PARQUET_TEST_DATA=…/parquet-testing python tests/scripts/expect.py
+    PARQUET_TEST_DATA=…/parquet-testing/data python tests/scripts/expect.py
 
 Values come from pyarrow; where it cannot read a file, from another reader or from the notes beside the file:
 EXCEPTIONS says which. Where a `*_expect.csv` lies beside a file, what pyarrow reads is compared with it as well.
@@ -23,7 +23,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / "testdata" / "scripts"))
 import normal  # noqa: E402
 
-DATA = Path(os.environ["PARQUET_TEST_DATA"])
+DATA = Path(os.environ["PARQUET_TEST_DATA"]).resolve().parent
 OUT = HERE.parent / "expected"
 PYARROW = f"pyarrow {pa.__version__}"
 
