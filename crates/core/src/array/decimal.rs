@@ -144,14 +144,10 @@ enum Page {
 
 impl<T: Decimal + ArrowNativeType> ByteArrayDecimal<T> {
     fn new(data_type: DataType) -> Self {
-        let empty = ByteArrays::Plain {
-            values: Buffer::from_vec(Vec::<u8>::new()),
-            position: 0,
-        };
         Self {
             data_type,
             dictionary: None,
-            page: Page::Direct(empty),
+            page: Page::Direct(ByteArrays::Empty),
             values: Values::new(),
         }
     }
@@ -174,7 +170,7 @@ fn extend<T: Decimal>(values: &mut ByteArrays, n: usize, out: &mut Vec<T>) -> Re
 impl<T: Decimal + ArrowNativeType> LeafArray for ByteArrayDecimal<T> {
     fn set_dictionary(&mut self, values: &Buffer, num_values: usize) -> Result<()> {
         let mut entries = Vec::new();
-        let mut page = ByteArrays::new(Encoding::Plain, values.clone())?;
+        let mut page = ByteArrays::new(Encoding::Plain, values.clone(), None)?;
         extend(&mut page, num_values, &mut entries)?;
         self.dictionary = Some(entries);
         Ok(())
@@ -185,7 +181,7 @@ impl<T: Decimal + ArrowNativeType> LeafArray for ByteArrayDecimal<T> {
             Encoding::RleDictionary | Encoding::PlainDictionary if !values.is_empty() => {
                 Page::Dictionary(Indices::new(values)?)
             }
-            _ => Page::Direct(ByteArrays::new(encoding, values)?),
+            _ => Page::Direct(ByteArrays::new(encoding, values, None)?),
         };
         Ok(())
     }

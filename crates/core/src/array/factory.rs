@@ -7,6 +7,8 @@ use herringbone_arrow::schema::DataType;
 use herringbone_format::{Error, Result, Type};
 
 use super::boolean::BooleanLeaf;
+use super::byte_layouts::byte_leaf_array;
+use super::dictionary::dictionary_leaf_array;
 use super::null::NullLeaf;
 use super::{LeafArray, LeafType, decimal, fixed_size_binary, interval, primitive, timestamp_96};
 
@@ -16,6 +18,12 @@ use super::{LeafArray, LeafType, decimal, fixed_size_binary, interval, primitive
 /// Unsupported where the Arrow type cannot hold what the file holds.
 pub(crate) fn leaf_array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     use DataType::*;
+    if let Some(array) = dictionary_leaf_array(leaf)? {
+        return Ok(array);
+    }
+    if let Some(array) = byte_leaf_array(leaf) {
+        return Ok(array);
+    }
     match (leaf.physical_type, &leaf.data_type) {
         (_, Null) => Ok(Box::new(NullLeaf::default())),
         (Type::Boolean, Boolean) => Ok(Box::new(BooleanLeaf::new())),

@@ -4,9 +4,13 @@
 //! the buffers of the array that is being built. It knows nothing of levels: the column tells it
 //! how many non-null values come next, and where the nulls are afterwards.
 
+mod binary;
+mod binary_view;
 mod boolean;
+mod byte_layouts;
 mod convert;
 mod decimal;
+mod dictionary;
 mod factory;
 mod fixed_size_binary;
 mod fixed_width;
@@ -20,6 +24,7 @@ mod tests;
 
 pub(crate) use factory::leaf_array;
 use factory::{finish_fixed_width, unsupported};
+
 use herringbone_arrow::array::ArrayRef;
 use herringbone_arrow::buffer::{Buffer, NullBuffer};
 use herringbone_arrow::schema::DataType;

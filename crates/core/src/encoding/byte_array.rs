@@ -1,19 +1,107 @@
-//! BYTE_ARRAY values that become numbers: shown to a function one by one.
-//!
-//! Strings and binaries are copied in bulk instead, where they are built.
+//! The byte arrays of a page without dictionary, whatever they become.
 
-use herringbone_arrow::buffer::Buffer;
+use herringbone_arrow::array::ArrayRef;
+use herringbone_arrow::buffer::{Buffer, NullBuffer};
 use herringbone_format::{Encoding, Error, Result};
+use herringbone_kernels::Malformed;
+use herringbone_kernels::bitmap::Bitmap;
+use herringbone_kernels::bytes::{fit_plain, skip_plain};
+use herringbone_kernels::hybrid::HybridDecoder;
 
 use super::delta_byte_array::DeltaByteArray;
 use super::delta_length_byte_array::DeltaLengthByteArray;
-use super::ends_early;
+use super::{ValueDecoder, byte_stream_split, ends_early};
+use crate::malformed;
 
 /// Bytes of the length in front of a PLAIN value.
 const LENGTH_BYTES: usize = 4;
 
+/// A layout that byte arrays are appended to in bulk.
+pub(crate) trait ByteSink: Send {
+    /// A dictionary page, ready for look-ups.
+    type Dictionary: Send;
+
+    /// Bytes that each value takes besides its own.
+    const OVERHEAD: usize;
+
+    /// Reads a dictionary page of `n` byte arrays, each of `width` bytes if that is given.
+    fn dictionary(
+        &self,
+        page: &Buffer,
+        n: usize,
+        width: Option<usize>,
+    ) -> Result<Self::Dictionary, Malformed>;
+
+    /// Appends `n` PLAIN values from `position` on; returns the position behind them.
+    fn append_plain(
+        &mut self,
+        page: &Buffer,
+        position: usize,
+        n: usize,
+    ) -> Result<usize, Malformed>;
+
+    /// Appends the values of `width` bytes from `position` to `end`.
+    fn append_fixed(
+        &mut self,
+        page: &Buffer,
+        position: usize,
+        end: usize,
+        width: usize,
+    ) -> Result<(), Malformed>;
+
+    /// Appends values of these lengths from `position` on; returns the position behind them.
+    fn append_lengths(
+        &mut self,
+        lengths: &[i32],
+        page: &Buffer,
+        position: usize,
+    ) -> Result<usize, Malformed>;
+
+    /// Appends values made of prefixes of `previous` and suffixes; returns the bytes of the suffixes.
+    fn append_front_coded(
+        &mut self,
+        prefixes: &[i32],
+        suffixes: &[i32],
+        bytes: &[u8],
+        previous: &mut Vec<u8>,
+    ) -> Result<usize, Malformed>;
+
+    /// Appends the entries at the next `n` indices.
+    fn gather(
+        &mut self,
+        dictionary: &Self::Dictionary,
+        indices: &mut HybridDecoder,
+        runs: &[u8],
+        n: usize,
+    ) -> Result<(), Malformed>;
+
+    /// How many of the entries at the next `n` indices fit into `budget` bytes.
+    fn fit_indices(
+        &self,
+        dictionary: &Self::Dictionary,
+        indices: &HybridDecoder,
+        runs: &[u8],
+        n: usize,
+        budget: usize,
+    ) -> usize;
+
+    /// Bytes of values that can be addressed beyond those that are there.
+    fn data_room(&self) -> usize;
+
+    /// As [`LeafArray::expand`](crate::array::LeafArray::expand).
+    fn expand(&mut self, validity: &Bitmap, start: usize, slots: usize) -> Result<(), Malformed>;
+
+    /// Bytes held.
+    fn bytes(&self) -> usize;
+
+    /// The array of everything since the last call.
+    fn finish(&mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef, Malformed>;
+}
+
 /// The values of one data page without dictionary, from the next one on.
 pub(crate) enum ByteArrays {
+    /// No values.
+    Empty,
     /// A length and so many bytes for each value.
     Plain {
         /// The values.
@@ -21,31 +109,86 @@ pub(crate) enum ByteArrays {
         /// Bytes passed.
         position: usize,
     },
+    /// Values of one length.
+    Fixed {
+        /// The values.
+        values: Buffer,
+        /// Bytes passed.
+        position: usize,
+        /// Bytes of a value; never 0.
+        width: usize,
+    },
     /// All lengths, then all bytes.
-    DeltaLength(DeltaLengthByteArray),
+    DeltaLength(Box<DeltaLengthByteArray>),
     /// What each value shares with the one before it, and what not.
-    Delta(DeltaByteArray),
+    Delta(Box<DeltaByteArray>),
 }
 
 impl ByteArrays {
-    /// The values of a page.
+    /// The values of a page of BYTE_ARRAY, or of FIXED_LEN_BYTE_ARRAY with that `width`.
     ///
     /// # Errors
     /// Unsupported for encodings that do not serve byte arrays, Corrupt for broken headers.
-    pub(crate) fn new(encoding: Encoding, values: Buffer) -> Result<Self> {
-        Ok(match encoding {
-            Encoding::Plain => Self::Plain {
+    pub(crate) fn new(encoding: Encoding, values: Buffer, width: Option<usize>) -> Result<Self> {
+        let position = 0;
+        Ok(match (encoding, width) {
+            // Where all values are null, writers may leave out the header of the encoding.
+            _ if values.is_empty() => Self::Empty,
+            (_, Some(0)) => return Err(Error::unsupported("fixed-length values of no bytes")),
+            (Encoding::Plain, None) => Self::Plain { values, position },
+            (Encoding::Plain, Some(width)) => Self::Fixed {
                 values,
-                position: 0,
+                position,
+                width,
             },
-            _ if values.is_empty() => Self::Plain {
-                values,
-                position: 0,
-            },
-            Encoding::DeltaLengthByteArray => Self::DeltaLength(DeltaLengthByteArray::new(values)?),
-            Encoding::DeltaByteArray => Self::Delta(DeltaByteArray::new(values)?),
-            _ => return Err(Error::unsupported(format!("{encoding} for BYTE_ARRAY"))),
+            (Encoding::ByteStreamSplit, Some(width)) => {
+                let mut joined = Vec::with_capacity(values.len());
+                let units = values.len();
+                byte_stream_split::Bytes::new(values, width)?.extend(units, &mut joined)?;
+                Self::Fixed {
+                    values: Buffer::from_vec(joined),
+                    position,
+                    width,
+                }
+            }
+            (Encoding::DeltaLengthByteArray, None) => {
+                Self::DeltaLength(Box::new(DeltaLengthByteArray::new(values)?))
+            }
+            (Encoding::DeltaByteArray, _) => {
+                Self::Delta(Box::new(DeltaByteArray::new(values, width)?))
+            }
+            (_, None) => return Err(Error::unsupported(format!("{encoding} for BYTE_ARRAY"))),
+            (_, Some(_)) => {
+                return Err(Error::unsupported(format!(
+                    "{encoding} for FIXED_LEN_BYTE_ARRAY as byte arrays"
+                )));
+            }
         })
+    }
+
+    /// Appends the next `n` values.
+    pub(crate) fn append_to(&mut self, n: usize, sink: &mut impl ByteSink) -> Result<()> {
+        match self {
+            Self::Empty if n == 0 => Ok(()),
+            Self::Empty => Err(ends_early()),
+            Self::Plain { values, position } => {
+                *position = sink.append_plain(values, *position, n).map_err(malformed)?;
+                Ok(())
+            }
+            Self::Fixed {
+                values,
+                position,
+                width,
+            } => {
+                let end = fixed_end(values, *position, *width, n)?;
+                sink.append_fixed(values, *position, end, *width)
+                    .map_err(malformed)?;
+                *position = end;
+                Ok(())
+            }
+            Self::DeltaLength(values) => values.append_to(n, sink),
+            Self::Delta(values) => values.append_to(n, sink),
+        }
     }
 
     /// Shows the next `n` values to `see`.
@@ -55,6 +198,8 @@ impl ByteArrays {
         mut see: impl FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
         match self {
+            Self::Empty if n == 0 => Ok(()),
+            Self::Empty => Err(ends_early()),
             Self::Plain { values, position } => {
                 for _ in 0..n {
                     let rest = values.get(*position..).unwrap_or_default();
@@ -67,8 +212,68 @@ impl ByteArrays {
                 }
                 Ok(())
             }
+            Self::Fixed {
+                values,
+                position,
+                width,
+            } => {
+                let end = fixed_end(values, *position, *width, n)?;
+                let bytes = values.get(*position..end).unwrap_or_default();
+                bytes.chunks_exact(*width).try_for_each(see)?;
+                *position = end;
+                Ok(())
+            }
             Self::DeltaLength(values) => values.for_each(n, see),
             Self::Delta(values) => values.for_each(n, see),
         }
     }
+
+    /// Passes over the next `n` values.
+    pub(crate) fn skip(&mut self, n: usize) -> Result<()> {
+        match self {
+            Self::Empty if n == 0 => Ok(()),
+            Self::Empty => Err(ends_early()),
+            Self::Plain { values, position } => {
+                *position = skip_plain(values, *position, n).map_err(malformed)?;
+                Ok(())
+            }
+            Self::Fixed {
+                values,
+                position,
+                width,
+            } => {
+                *position = fixed_end(values, *position, *width, n)?;
+                Ok(())
+            }
+            Self::DeltaLength(values) => values.skip(n),
+            Self::Delta(values) => values.skip(n),
+        }
+    }
+
+    /// How many of the next `n` values fit into `budget` bytes, at `overhead` bytes more for each;
+    /// values that are missing or broken fit.
+    pub(crate) fn room(&mut self, n: usize, overhead: usize, budget: usize) -> Result<usize> {
+        let all = |bytes: usize| bytes.saturating_add(n.saturating_mul(overhead)) <= budget;
+        match self {
+            Self::Empty => Ok(n),
+            Self::Plain { values, position } => {
+                if all(values.len().saturating_sub(*position)) {
+                    return Ok(n);
+                }
+                Ok(fit_plain(values, *position, n, overhead, budget))
+            }
+            Self::Fixed { width, .. } => Ok(n.min(budget / width.saturating_add(overhead))),
+            Self::DeltaLength(values) => values.room(n, overhead, budget),
+            Self::Delta(values) => values.room(n, overhead, budget),
+        }
+    }
+}
+
+/// The position behind `n` values of `width` bytes.
+fn fixed_end(values: &Buffer, position: usize, width: usize, n: usize) -> Result<usize> {
+    let end = n
+        .checked_mul(width)
+        .and_then(|all| all.checked_add(position));
+    end.filter(|end| *end <= values.len())
+        .ok_or_else(ends_early)
 }

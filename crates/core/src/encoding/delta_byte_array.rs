@@ -6,38 +6,59 @@
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::{Error, Result};
+use herringbone_kernels::bytes::front_coded_bytes;
 use herringbone_kernels::plain::{self, Plain};
 
-use super::delta_length_byte_array::Lengths;
+use super::byte_array::ByteSink;
+use super::delta_length_byte_array::{BLOCK, Lengths, fit};
 use super::{ValueDecoder, ends_early};
+use crate::malformed;
 
 /// A position in the values of a page.
 pub(crate) struct DeltaByteArray {
     page: Buffer,
     prefixes: Lengths,
-    /// Where in the page the suffix lengths start.
-    suffixes_start: usize,
     suffixes: Lengths,
     /// Where in the page the suffix of the next value is.
     position: usize,
     /// The value before the next one.
     last: Vec<u8>,
+    /// The length of each value, if the type has one.
+    width: Option<usize>,
 }
 
 impl DeltaByteArray {
-    /// Stands before the first value.
-    pub(crate) fn new(page: Buffer) -> Result<Self> {
-        let (prefixes, suffixes_start) = Lengths::new(&page)?;
-        let (suffixes, end) = Lengths::new(page.get(suffixes_start..).unwrap_or_default())?;
-        let position = suffixes_start + end;
+    /// Stands before the first value; values of another length than `width` are errors.
+    pub(crate) fn new(page: Buffer, width: Option<usize>) -> Result<Self> {
+        let (prefixes, start) = Lengths::new(page.clone())?;
+        let (suffixes, end) = Lengths::new(page.slice(start))?;
         Ok(Self {
             page,
             prefixes,
-            suffixes_start,
             suffixes,
-            position,
+            position: start + end,
             last: Vec::new(),
+            width,
         })
+    }
+
+    /// Appends the next `n` values.
+    pub(super) fn append_to(&mut self, n: usize, sink: &mut impl ByteSink) -> Result<()> {
+        let mut left = n;
+        while left > 0 {
+            let step = left.min(BLOCK);
+            let prefixes = self.prefixes.exactly(step)?;
+            let suffixes = self.suffixes.exactly(step)?;
+            check_width(prefixes, suffixes, self.width)?;
+            let bytes = self.page.get(self.position..).ok_or_else(ends_early)?;
+            self.position += sink
+                .append_front_coded(prefixes, suffixes, bytes, &mut self.last)
+                .map_err(malformed)?;
+            self.prefixes.pass(step);
+            self.suffixes.pass(step);
+            left -= step;
+        }
+        Ok(())
     }
 
     /// Shows the next `n` values to `see`.
@@ -47,23 +68,64 @@ impl DeltaByteArray {
         mut see: impl FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
         for _ in 0..n {
-            let prefix = self.prefixes.next(&self.page)?;
-            let lengths = self.page.get(self.suffixes_start..).unwrap_or_default();
-            let suffix = self.suffixes.next(lengths)?;
+            let prefix = self.prefixes.next()?;
+            let suffix = self.suffixes.next()?;
             if prefix > self.last.len() {
                 return Err(Error::corrupt(
                     "a value shares more than the value before it has",
                 ));
             }
             let rest = self.page.get(self.position..).unwrap_or_default();
+            let suffix = rest.get(..suffix).ok_or_else(ends_early)?;
             self.last.truncate(prefix);
-            self.last
-                .extend_from_slice(rest.get(..suffix).ok_or_else(ends_early)?);
-            self.position += suffix;
+            self.last.extend_from_slice(suffix);
+            self.position += suffix.len();
+            if self.width.is_some_and(|width| width != self.last.len()) {
+                return Err(wrong_width());
+            }
             see(&self.last)?;
         }
         Ok(())
     }
+
+    /// Passes over the next `n` values.
+    pub(super) fn skip(&mut self, n: usize) -> Result<()> {
+        self.for_each(n, |_| Ok(()))
+    }
+
+    /// How many of the next `n` values fit into `budget` bytes, at `overhead` bytes more for each.
+    ///
+    /// Values repeat what the ones before them had, so that the page's size is no bound.
+    pub(super) fn room(&mut self, n: usize, overhead: usize, budget: usize) -> Result<usize> {
+        let prefixes = self.prefixes.peek(n)?;
+        let suffixes = self.suffixes.peek(n)?;
+        if prefixes.len() == suffixes.len()
+            && let Ok(bytes) = front_coded_bytes(prefixes, suffixes)
+            && bytes.saturating_add(n.saturating_mul(overhead)) <= budget
+        {
+            return Ok(n);
+        }
+        let lengths = prefixes.iter().zip(suffixes);
+        let lengths = lengths.map(|(prefix, suffix)| prefix.saturating_add(*suffix));
+        Ok(fit(lengths, overhead, budget).unwrap_or(n))
+    }
+}
+
+/// Fails where prefix and suffix do not add up to `width`.
+fn check_width(prefixes: &[i32], suffixes: &[i32], width: Option<usize>) -> Result<()> {
+    let Some(width) = width else {
+        return Ok(());
+    };
+    let mut lengths = prefixes.iter().zip(suffixes);
+    if lengths.all(|(p, s)| usize::try_from(p.wrapping_add(*s)) == Ok(width)) {
+        return Ok(());
+    }
+    Err(wrong_width())
+}
+
+#[cold]
+fn wrong_width() -> Error {
+    Error::corrupt("a fixed-length value of another length")
 }
 
 /// FIXED_LEN_BYTE_ARRAY values, which must all have the length of the type.
@@ -78,7 +140,7 @@ impl FixedLength {
     /// Stands before the first value of `width` bytes.
     pub(crate) fn new(page: Buffer, width: usize) -> Result<Self> {
         Ok(Self {
-            values: DeltaByteArray::new(page)?,
+            values: DeltaByteArray::new(page, Some(width))?,
             width,
             bytes: Vec::new(),
         })
@@ -86,15 +148,11 @@ impl FixedLength {
 
     /// Shows the values of the next `bytes` bytes to `see`.
     fn for_each(&mut self, bytes: usize, mut see: impl FnMut(&[u8])) -> Result<()> {
-        let width = self.width;
-        self.values
-            .for_each(bytes.checked_div(width).unwrap_or(0), |value| {
-                if value.len() != width {
-                    return Err(Error::corrupt("a fixed-length value of another length"));
-                }
-                see(value);
-                Ok(())
-            })
+        let n = bytes.checked_div(self.width).unwrap_or(0);
+        self.values.for_each(n, |value| {
+            see(value);
+            Ok(())
+        })
     }
 }
 

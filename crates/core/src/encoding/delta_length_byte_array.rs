@@ -1,14 +1,19 @@
 //! DELTA_LENGTH_BYTE_ARRAY: all lengths, then the bytes of all values back to back.
+//!
+//! ```text
+//! lengths (DELTA_BINARY_PACKED) | bytes
+//! ```
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::{Error, Result};
 use herringbone_kernels::delta::DeltaDecoder;
 
+use super::byte_array::ByteSink;
 use super::ends_early;
 use crate::malformed;
 
-/// Lengths that are kept between unpacking and use.
-const BLOCK: usize = 1024;
+/// Lengths unpacked at once: they stay in the first cache until they are used.
+pub(super) const BLOCK: usize = 2048;
 
 /// A position in the values of a page.
 pub(crate) struct DeltaLengthByteArray {
@@ -18,50 +23,30 @@ pub(crate) struct DeltaLengthByteArray {
     position: usize,
 }
 
-/// Lengths encoded with DELTA_BINARY_PACKED.
-pub(crate) struct Lengths {
-    decoder: DeltaDecoder<i32>,
-    /// Lengths that are decoded, the next one last.
-    ready: Vec<i32>,
-}
-
-impl Lengths {
-    /// The lengths in `data`, and where they end.
-    pub(crate) fn new(data: &[u8]) -> Result<(Self, usize)> {
-        let decoder = DeltaDecoder::new(data).map_err(malformed)?;
-        let end = decoder.end(data).map_err(malformed)?;
-        Ok((
-            Self {
-                decoder,
-                ready: Vec::new(),
-            },
-            end,
-        ))
-    }
-
-    /// The next length; `data` is as for [`Self::new`].
-    pub(crate) fn next(&mut self, data: &[u8]) -> Result<usize> {
-        if self.ready.is_empty() {
-            let n = self.decoder.left().min(BLOCK);
-            self.decoder
-                .extend(data, n, &mut self.ready)
-                .map_err(malformed)?;
-            self.ready.reverse();
-        }
-        let length = self.ready.pop().ok_or_else(ends_early)?;
-        usize::try_from(length).map_err(|_| Error::corrupt("a byte array of negative length"))
-    }
-}
-
 impl DeltaLengthByteArray {
     /// Stands before the first value.
     pub(crate) fn new(page: Buffer) -> Result<Self> {
-        let (lengths, position) = Lengths::new(&page)?;
+        let (lengths, position) = Lengths::new(page.clone())?;
         Ok(Self {
             page,
             lengths,
             position,
         })
+    }
+
+    /// Appends the next `n` values.
+    pub(super) fn append_to(&mut self, n: usize, sink: &mut impl ByteSink) -> Result<()> {
+        let mut left = n;
+        while left > 0 {
+            let lengths = self.lengths.exactly(left.min(BLOCK))?;
+            let passed = lengths.len();
+            self.position = sink
+                .append_lengths(lengths, &self.page, self.position)
+                .map_err(malformed)?;
+            self.lengths.pass(passed);
+            left -= passed;
+        }
+        Ok(())
     }
 
     /// Shows the next `n` values to `see`.
@@ -71,11 +56,108 @@ impl DeltaLengthByteArray {
         mut see: impl FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
         for _ in 0..n {
-            let length = self.lengths.next(&self.page)?;
+            let length = self.lengths.next()?;
             let rest = self.page.get(self.position..).unwrap_or_default();
             see(rest.get(..length).ok_or_else(ends_early)?)?;
             self.position += length;
         }
         Ok(())
+    }
+
+    /// Passes over the next `n` values.
+    pub(super) fn skip(&mut self, n: usize) -> Result<()> {
+        self.for_each(n, |_| Ok(()))
+    }
+
+    /// How many of the next `n` values fit into `budget` bytes, at `overhead` bytes more for each.
+    pub(super) fn room(&mut self, n: usize, overhead: usize, budget: usize) -> Result<usize> {
+        let most = self.page.len().saturating_sub(self.position);
+        if most.saturating_add(n.saturating_mul(overhead)) <= budget {
+            return Ok(n);
+        }
+        let lengths = self.lengths.peek(n)?;
+        Ok(fit(lengths.iter().copied(), overhead, budget).unwrap_or(n))
+    }
+}
+
+/// How many `lengths` fit into `budget` bytes, at `overhead` bytes more for each; `None` if all do.
+///
+/// A length that is an error is left to the append that meets it.
+pub(super) fn fit(
+    lengths: impl Iterator<Item = i32>,
+    overhead: usize,
+    budget: usize,
+) -> Option<usize> {
+    let mut left = budget;
+    for (fitting, length) in lengths.enumerate() {
+        let length = usize::try_from(length).unwrap_or(0);
+        match left.checked_sub(length.saturating_add(overhead)) {
+            Some(rest) => left = rest,
+            None => return Some(fitting),
+        }
+    }
+    None
+}
+
+/// Lengths encoded with DELTA_BINARY_PACKED.
+pub(crate) struct Lengths {
+    data: Buffer,
+    decoder: DeltaDecoder<i32>,
+    /// Lengths that are unpacked, used up before `next`.
+    ready: Vec<i32>,
+    next: usize,
+}
+
+impl Lengths {
+    /// The lengths at the beginning of `data`, and the position behind them.
+    pub(crate) fn new(data: Buffer) -> Result<(Self, usize)> {
+        let decoder = DeltaDecoder::new(&data).map_err(malformed)?;
+        let end = decoder.end(&data).map_err(malformed)?;
+        let lengths = Self {
+            data,
+            decoder,
+            ready: Vec::new(),
+            next: 0,
+        };
+        Ok((lengths, end))
+    }
+
+    /// The next `n` lengths, fewer only where there are no more; they stay the next ones.
+    pub(super) fn peek(&mut self, n: usize) -> Result<&[i32]> {
+        let ready = self.ready.len() - self.next;
+        if ready < n {
+            self.ready.drain(..self.next);
+            self.next = 0;
+            let more = (n - ready).min(self.decoder.left());
+            self.decoder
+                .extend(&self.data, more, &mut self.ready)
+                .map_err(malformed)?;
+        }
+        let end = self.ready.len().min(self.next.saturating_add(n));
+        Ok(self.ready.get(self.next..end).unwrap_or_default())
+    }
+
+    /// The next `n` lengths; they stay the next ones.
+    pub(super) fn exactly(&mut self, n: usize) -> Result<&[i32]> {
+        let lengths = self.peek(n)?;
+        if lengths.len() < n {
+            return Err(ends_early());
+        }
+        Ok(lengths)
+    }
+
+    /// Passes over `n` lengths that [`Self::peek`] showed.
+    pub(super) fn pass(&mut self, n: usize) {
+        self.next = self.next.saturating_add(n).min(self.ready.len());
+    }
+
+    /// The next length.
+    pub(crate) fn next(&mut self) -> Result<usize> {
+        if self.next == self.ready.len() {
+            self.peek(BLOCK)?;
+        }
+        let length = *self.ready.get(self.next).ok_or_else(ends_early)?;
+        self.next += 1;
+        usize::try_from(length).map_err(|_| Error::corrupt("a byte array of negative length"))
     }
 }

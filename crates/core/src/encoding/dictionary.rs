@@ -42,6 +42,11 @@ impl Indices {
         })
     }
 
+    /// The position, and the runs that it is in.
+    pub(crate) fn parts(&mut self) -> (&mut HybridDecoder, &[u8]) {
+        (&mut self.decoder, &self.runs)
+    }
+
     /// Appends the dictionary's entries of the next `n` indices.
     pub(crate) fn gather<T: Copy>(
         &mut self,

@@ -103,30 +103,34 @@ impl ByteDictionary {
         self.data.get(entry.start()..)?.get(..entry.length())
     }
 
-    /// How many of the next `n` values of `runs` fit into `budget` bytes.
-    ///
-    /// **Errors**: runs that end early, or an index that is no entry, before the budget does.
+    /// How many of the next `n` values of `runs` fit into `budget` bytes, where each value costs its own
+    /// bytes and `overhead`. Values behind the end of the runs, and indices that are no entry, fit.
+    #[must_use]
     pub fn fit(
         &self,
         indices: &HybridDecoder,
         runs: &[u8],
         n: usize,
+        overhead: usize,
         budget: usize,
-    ) -> Result<usize, Malformed> {
+    ) -> usize {
         let (mut indices, mut found) = (indices.clone(), Vec::new());
         let (mut fitting, mut left) = (0, budget);
         while fitting < n {
             found.clear();
-            indices.gather(runs, BLOCK.min(n - fitting), &self.entries, &mut found)?;
+            let outcome = indices.gather(runs, BLOCK.min(n - fitting), &self.entries, &mut found);
             for entry in &found {
-                let Some(rest) = left.checked_sub(entry.length()) else {
-                    return Ok(fitting);
+                let Some(rest) = left.checked_sub(entry.length().saturating_add(overhead)) else {
+                    return fitting;
                 };
                 left = rest;
                 fitting += 1;
             }
+            if outcome.is_err() {
+                return n;
+            }
         }
-        Ok(fitting)
+        n
     }
 
     fn with_capacity(n: usize, bytes: usize, utf8: bool) -> Result<Self, Malformed> {
@@ -156,6 +160,12 @@ impl ByteDictionary {
     }
 }
 
+/// How many of `n` values to prepare for, which `runs` may or may not have: one run of a few bytes can
+/// stand for any number.
+pub(crate) fn likely_values(runs: &[u8], n: usize) -> usize {
+    n.min(runs.len().saturating_mul(8).max(1 << 16))
+}
+
 impl<O: OffsetSizeTrait> ByteBuilder<O> {
     /// Appends the entries of `dictionary` at the next `n` `indices` of `runs`.
     ///
@@ -168,7 +178,7 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         runs: &[u8],
         n: usize,
     ) -> Result<(), Malformed> {
-        self.reserve_values(n);
+        self.reserve_values(likely_values(runs, n));
         let mark = self.mark();
         let mut found = std::mem::take(&mut self.found);
         let outcome = self.gather_blocks(dictionary, indices, runs, n, &mut found);

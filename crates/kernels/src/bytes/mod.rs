@@ -20,6 +20,7 @@ use crate::expand::expand_offsets;
 use crate::{Malformed, utf8};
 
 pub use dictionary::ByteDictionary;
+pub(crate) use dictionary::likely_values;
 pub(crate) use front_coded::expand_front_coded;
 pub use front_coded::front_coded_bytes;
 pub(crate) use lengths::sum_lengths;
@@ -58,6 +59,12 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
             last_values: 0,
             last_bytes: 0,
         }
+    }
+
+    /// Whether the values are strings.
+    #[must_use]
+    pub fn is_utf8(&self) -> bool {
+        self.utf8
     }
 
     /// Slots so far, nulls included.

@@ -132,25 +132,20 @@ pub fn skip_plain(page: &[u8], position: usize, n: usize) -> Result<usize, Malfo
     Ok(at)
 }
 
-/// How many of the `n` PLAIN values from `position` on fit into `budget` bytes, where each value
-/// costs its own bytes and `overhead`.
-///
-/// **Errors**: values that end early, before the budget does.
-pub fn fit_plain(
-    page: &[u8],
-    position: usize,
-    n: usize,
-    overhead: usize,
-    budget: usize,
-) -> Result<usize, Malformed> {
+/// How many of the `n` PLAIN values from `position` on fit into `budget` bytes, where each value costs
+/// its own bytes and `overhead`. Values behind the end of the page, or that end early, fit.
+#[must_use]
+pub fn fit_plain(page: &[u8], position: usize, n: usize, overhead: usize, budget: usize) -> usize {
     let (mut at, mut left) = (position, budget);
     for fitting in 0..n {
-        let length = value_at(page, at).ok_or(ENDS_EARLY)?.len();
-        let Some(rest) = left.checked_sub(length.saturating_add(overhead)) else {
-            return Ok(fitting);
+        let Some(value) = value_at(page, at) else {
+            return n;
+        };
+        let Some(rest) = left.checked_sub(value.len().saturating_add(overhead)) else {
+            return fitting;
         };
         left = rest;
-        at += PREFIX + length;
+        at += PREFIX + value.len();
     }
-    Ok(n)
+    n
 }

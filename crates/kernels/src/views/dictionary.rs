@@ -8,7 +8,7 @@ use herringbone_arrow::buffer::Buffer;
 
 use super::ViewBuilder;
 use super::view::is_long;
-use crate::bytes::ENDS_EARLY;
+use crate::bytes::{ENDS_EARLY, likely_values};
 use crate::hybrid::HybridDecoder;
 use crate::{Malformed, utf8};
 
@@ -83,7 +83,7 @@ impl ViewBuilder {
         }
         let start = self.views.len();
         let index = self.index_of(&dictionary.page)?;
-        self.reserve_values(n);
+        self.reserve_values(likely_values(runs, n));
         if let Err(error) = indices.gather(runs, n, &dictionary.views, &mut self.views) {
             self.views.truncate(start);
             return Err(error);

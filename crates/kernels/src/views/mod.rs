@@ -70,6 +70,12 @@ impl ViewBuilder {
         }
     }
 
+    /// Whether the values are strings.
+    #[must_use]
+    pub fn is_utf8(&self) -> bool {
+        self.utf8
+    }
+
     /// Slots so far, nulls included.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -1,0 +1,108 @@
+//! Binary, LargeBinary, Utf8 and LargeUtf8: values behind offsets.
+
+use herringbone_arrow::array::{ArrayRef, OffsetSizeTrait};
+use herringbone_arrow::buffer::{Buffer, NullBuffer};
+use herringbone_kernels::Malformed;
+use herringbone_kernels::bitmap::Bitmap;
+use herringbone_kernels::bytes::{ByteBuilder, ByteDictionary};
+use herringbone_kernels::hybrid::HybridDecoder;
+
+use crate::encoding::byte_array::ByteSink;
+
+impl<O: OffsetSizeTrait> ByteSink for ByteBuilder<O> {
+    type Dictionary = ByteDictionary;
+
+    const OVERHEAD: usize = size_of::<O>();
+
+    fn dictionary(
+        &self,
+        page: &Buffer,
+        n: usize,
+        width: Option<usize>,
+    ) -> Result<ByteDictionary, Malformed> {
+        match width {
+            None => ByteDictionary::plain(page, n, self.is_utf8()),
+            Some(width) => ByteDictionary::fixed(page, width, n, self.is_utf8()),
+        }
+    }
+
+    fn append_plain(
+        &mut self,
+        page: &Buffer,
+        position: usize,
+        n: usize,
+    ) -> Result<usize, Malformed> {
+        self.append_plain(page, position, n)
+    }
+
+    fn append_fixed(
+        &mut self,
+        page: &Buffer,
+        position: usize,
+        end: usize,
+        width: usize,
+    ) -> Result<(), Malformed> {
+        self.append_fixed(page.get(position..end).unwrap_or_default(), width)
+    }
+
+    fn append_lengths(
+        &mut self,
+        lengths: &[i32],
+        page: &Buffer,
+        position: usize,
+    ) -> Result<usize, Malformed> {
+        let bytes = page.get(position..).unwrap_or_default();
+        Ok(position + self.append_lengths(lengths, bytes)?)
+    }
+
+    fn append_front_coded(
+        &mut self,
+        prefixes: &[i32],
+        suffixes: &[i32],
+        bytes: &[u8],
+        previous: &mut Vec<u8>,
+    ) -> Result<usize, Malformed> {
+        self.append_front_coded(prefixes, suffixes, bytes, previous)
+    }
+
+    fn gather(
+        &mut self,
+        dictionary: &ByteDictionary,
+        indices: &mut HybridDecoder,
+        runs: &[u8],
+        n: usize,
+    ) -> Result<(), Malformed> {
+        self.gather(dictionary, indices, runs, n)
+    }
+
+    fn fit_indices(
+        &self,
+        dictionary: &ByteDictionary,
+        indices: &HybridDecoder,
+        runs: &[u8],
+        n: usize,
+        budget: usize,
+    ) -> usize {
+        let most = dictionary.longest().saturating_add(Self::OVERHEAD);
+        if n.saturating_mul(most) <= budget {
+            return n;
+        }
+        dictionary.fit(indices, runs, n, Self::OVERHEAD, budget)
+    }
+
+    fn data_room(&self) -> usize {
+        self.data_room()
+    }
+
+    fn expand(&mut self, validity: &Bitmap, start: usize, slots: usize) -> Result<(), Malformed> {
+        self.expand(validity, start, slots)
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes()
+    }
+
+    fn finish(&mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef, Malformed> {
+        self.finish(nulls)
+    }
+}

@@ -1,0 +1,108 @@
+//! BinaryView and Utf8View: values that stay in their pages.
+
+use herringbone_arrow::array::ArrayRef;
+use herringbone_arrow::buffer::{Buffer, NullBuffer};
+use herringbone_kernels::Malformed;
+use herringbone_kernels::bitmap::Bitmap;
+use herringbone_kernels::hybrid::HybridDecoder;
+use herringbone_kernels::views::{ViewBuilder, ViewDictionary};
+
+use crate::encoding::byte_array::ByteSink;
+
+/// Bytes of a view.
+const VIEW: usize = 16;
+
+impl ByteSink for ViewBuilder {
+    type Dictionary = ViewDictionary;
+
+    /// The view, and the length that stands before the value in a PLAIN page.
+    const OVERHEAD: usize = VIEW + 4;
+
+    fn dictionary(
+        &self,
+        page: &Buffer,
+        n: usize,
+        width: Option<usize>,
+    ) -> Result<ViewDictionary, Malformed> {
+        match width {
+            None => ViewDictionary::plain(page, n, self.is_utf8()),
+            Some(width) => ViewDictionary::fixed(page, width, n, self.is_utf8()),
+        }
+    }
+
+    fn append_plain(
+        &mut self,
+        page: &Buffer,
+        position: usize,
+        n: usize,
+    ) -> Result<usize, Malformed> {
+        self.append_plain(page, position, n)
+    }
+
+    fn append_fixed(
+        &mut self,
+        page: &Buffer,
+        position: usize,
+        end: usize,
+        width: usize,
+    ) -> Result<(), Malformed> {
+        self.append_fixed(page, position, end, width)
+    }
+
+    fn append_lengths(
+        &mut self,
+        lengths: &[i32],
+        page: &Buffer,
+        position: usize,
+    ) -> Result<usize, Malformed> {
+        self.append_lengths(lengths, page, position)
+    }
+
+    fn append_front_coded(
+        &mut self,
+        prefixes: &[i32],
+        suffixes: &[i32],
+        bytes: &[u8],
+        previous: &mut Vec<u8>,
+    ) -> Result<usize, Malformed> {
+        self.append_front_coded(prefixes, suffixes, bytes, previous)
+    }
+
+    fn gather(
+        &mut self,
+        dictionary: &ViewDictionary,
+        indices: &mut HybridDecoder,
+        runs: &[u8],
+        n: usize,
+    ) -> Result<(), Malformed> {
+        self.gather(dictionary, indices, runs, n)
+    }
+
+    fn fit_indices(
+        &self,
+        _dictionary: &ViewDictionary,
+        _indices: &HybridDecoder,
+        _runs: &[u8],
+        n: usize,
+        budget: usize,
+    ) -> usize {
+        n.min(budget / VIEW)
+    }
+
+    fn data_room(&self) -> usize {
+        // A new block is opened where the last one is full.
+        i32::MAX as usize
+    }
+
+    fn expand(&mut self, validity: &Bitmap, start: usize, slots: usize) -> Result<(), Malformed> {
+        self.expand(validity, start, slots)
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes()
+    }
+
+    fn finish(&mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef, Malformed> {
+        self.finish(nulls)
+    }
+}

@@ -1,0 +1,130 @@
+//! Byte arrays and strings in any of Arrow's layouts, from BYTE_ARRAY or FIXED_LEN_BYTE_ARRAY.
+
+use herringbone_arrow::array::ArrayRef;
+use herringbone_arrow::buffer::{Buffer, NullBuffer};
+use herringbone_arrow::schema::DataType;
+use herringbone_format::{Encoding, Error, Result, Type};
+use herringbone_kernels::bitmap::Bitmap;
+use herringbone_kernels::bytes::ByteBuilder;
+use herringbone_kernels::views::ViewBuilder;
+
+use super::{LeafArray, LeafType};
+use crate::encoding::byte_array::{ByteArrays, ByteSink};
+use crate::encoding::dictionary::Indices;
+use crate::malformed;
+
+/// The array for a leaf that becomes Utf8, Binary, their Large and their View types; none for other
+/// leaves.
+pub(crate) fn byte_leaf_array(leaf: &LeafType) -> Option<Box<dyn LeafArray>> {
+    let width = match leaf.physical_type {
+        Type::ByteArray => None,
+        Type::FixedLenByteArray => Some(leaf.type_length),
+        _ => return None,
+    };
+    Some(match leaf.data_type {
+        DataType::Utf8 => Box::new(ByteLeaf::new(ByteBuilder::<i32>::new(true), width)),
+        DataType::LargeUtf8 => Box::new(ByteLeaf::new(ByteBuilder::<i64>::new(true), width)),
+        DataType::Binary => Box::new(ByteLeaf::new(ByteBuilder::<i32>::new(false), width)),
+        DataType::LargeBinary => Box::new(ByteLeaf::new(ByteBuilder::<i64>::new(false), width)),
+        DataType::Utf8View => Box::new(ByteLeaf::new(ViewBuilder::new(true), width)),
+        DataType::BinaryView => Box::new(ByteLeaf::new(ViewBuilder::new(false), width)),
+        _ => return None,
+    })
+}
+
+/// An array of byte arrays under construction, whatever its layout.
+struct ByteLeaf<S: ByteSink> {
+    sink: S,
+    dictionary: Option<S::Dictionary>,
+    page: Page,
+    /// Bytes of a FIXED_LEN_BYTE_ARRAY value.
+    width: Option<usize>,
+}
+
+enum Page {
+    Direct(ByteArrays),
+    Dictionary(Indices),
+}
+
+impl<S: ByteSink> ByteLeaf<S> {
+    fn new(sink: S, width: Option<usize>) -> Self {
+        Self {
+            sink,
+            dictionary: None,
+            page: Page::Direct(ByteArrays::Empty),
+            width,
+        }
+    }
+}
+
+impl<S: ByteSink> LeafArray for ByteLeaf<S> {
+    fn set_dictionary(&mut self, values: &Buffer, num_values: usize) -> Result<()> {
+        if num_values == 0 && !values.is_empty() {
+            return Err(Error::corrupt("a dictionary page of 0 values is not empty"));
+        }
+        let dictionary = self.sink.dictionary(values, num_values, self.width);
+        self.dictionary = Some(dictionary.map_err(malformed)?);
+        Ok(())
+    }
+
+    fn set_page(&mut self, encoding: Encoding, values: Buffer, _num_values: usize) -> Result<()> {
+        self.page = match encoding {
+            Encoding::RleDictionary | Encoding::PlainDictionary if !values.is_empty() => {
+                Page::Dictionary(Indices::new(values)?)
+            }
+            _ => Page::Direct(ByteArrays::new(encoding, values, self.width)?),
+        };
+        Ok(())
+    }
+
+    fn room(&mut self, n: usize, budget: usize) -> Result<usize> {
+        let budget = budget.min(self.sink.data_room());
+        match (&mut self.page, &self.dictionary) {
+            (Page::Direct(values), _) => values.room(n, S::OVERHEAD, budget),
+            (Page::Dictionary(indices), Some(dictionary)) => {
+                let (indices, runs) = indices.parts();
+                Ok(self.sink.fit_indices(dictionary, indices, runs, n, budget))
+            }
+            // The append that needs it fails.
+            (Page::Dictionary(_), None) => Ok(n),
+        }
+    }
+
+    fn append(&mut self, n: usize) -> Result<()> {
+        match (&mut self.page, &self.dictionary) {
+            (Page::Direct(values), _) => values.append_to(n, &mut self.sink),
+            (Page::Dictionary(indices), Some(dictionary)) => {
+                let (indices, runs) = indices.parts();
+                self.sink
+                    .gather(dictionary, indices, runs, n)
+                    .map_err(malformed)
+            }
+            (Page::Dictionary(_), None) if n == 0 => Ok(()),
+            (Page::Dictionary(_), None) => Err(Error::corrupt(
+                "dictionary indices without a dictionary page",
+            )),
+        }
+    }
+
+    fn skip(&mut self, n: usize) -> Result<()> {
+        match &mut self.page {
+            Page::Direct(values) => values.skip(n),
+            Page::Dictionary(indices) => indices.skip(n),
+        }
+    }
+
+    fn expand(&mut self, validity: &Bitmap, start: usize, slots: usize) -> Result<()> {
+        self.sink.expand(validity, start, slots).map_err(malformed)
+    }
+
+    fn bytes(&self) -> usize {
+        self.sink.bytes()
+    }
+
+    fn finish(&mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
+        self.sink.finish(nulls).map_err(malformed)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,274 @@
+//! Arrow's dictionary arrays: keys straight from the indices of the pages.
+//!
+//! ```text
+//! dictionary page  → values   of every array of the column chunk, decoded once
+//! index pages      → keys
+//! other pages      → keys that count up, and their values behind those of the dictionary
+//! ```
+//!
+//! The values are an array of their own, built by the layout of the value type.
+
+use herringbone_arrow::array::types::{
+    Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use herringbone_arrow::array::{Array, ArrayRef, make_array};
+use herringbone_arrow::buffer::{Buffer, NullBuffer};
+use herringbone_arrow::data::transform::MutableArrayData;
+use herringbone_arrow::schema::DataType;
+use herringbone_format::{Encoding, Error, Result};
+use herringbone_kernels::bitmap::Bitmap;
+use herringbone_kernels::keys::KeyBuilder;
+
+use super::{LeafArray, LeafType, leaf_array};
+use crate::encoding::dictionary::Indices;
+use crate::malformed;
+
+/// The array for a leaf that becomes a dictionary; none for other leaves.
+///
+/// # Errors
+/// Those of the value type's layout.
+pub(crate) fn dictionary_leaf_array(leaf: &LeafType) -> Result<Option<Box<dyn LeafArray>>> {
+    let DataType::Dictionary(key, value) = &leaf.data_type else {
+        return Ok(None);
+    };
+    let value = LeafType {
+        data_type: value.as_ref().clone(),
+        ..leaf.clone()
+    };
+    Ok(Some(Box::new(DictionaryLeaf {
+        key: key.as_ref().clone(),
+        max_values: max_values(key)?,
+        keys: KeyBuilder::default(),
+        entries: leaf_array(&value)?,
+        others: leaf_array(&value)?,
+        num_others: 0,
+        dictionary: None,
+        base: None,
+        parts: Vec::new(),
+        num_values: 0,
+        closed_bytes: 0,
+        page: Page::Others,
+    })))
+}
+
+/// A dictionary array under construction.
+struct DictionaryLeaf {
+    key: DataType,
+    /// Values that the keys can say.
+    max_values: usize,
+    keys: KeyBuilder,
+    /// Turns dictionary pages into arrays.
+    entries: Box<dyn LeafArray>,
+    /// Values of pages without indices, behind all parts.
+    others: Box<dyn LeafArray>,
+    num_others: usize,
+    /// The dictionary page, and where its values start in the array at hand.
+    dictionary: Option<ArrayRef>,
+    base: Option<usize>,
+    /// The first `num_values` values of the array at hand.
+    parts: Vec<ArrayRef>,
+    num_values: usize,
+    /// Bytes of the parts that are not dictionaries.
+    closed_bytes: usize,
+    page: Page,
+}
+
+enum Page {
+    Indices(Indices),
+    Others,
+}
+
+impl DictionaryLeaf {
+    /// Makes the values of pages without indices a part like the others.
+    fn close_others(&mut self) -> Result<()> {
+        if self.num_others > 0 {
+            self.closed_bytes += self.others.bytes();
+            let values = self.others.finish(None)?;
+            self.num_values += std::mem::take(&mut self.num_others);
+            self.parts.push(values);
+        }
+        Ok(())
+    }
+
+    /// The dictionary and where its values start, made a part of the array at hand.
+    fn open_dictionary(&mut self) -> Result<(usize, usize)> {
+        let Some(dictionary) = self.dictionary.clone() else {
+            return Err(Error::corrupt(
+                "dictionary indices without a dictionary page",
+            ));
+        };
+        let entries = dictionary.len();
+        if let Some(base) = self.base {
+            return Ok((base, entries));
+        }
+        self.close_others()?;
+        let base = self.num_values;
+        self.num_values += entries;
+        if self.num_values > self.max_values {
+            return Err(self.too_many(0));
+        }
+        self.parts.push(dictionary);
+        self.base = Some(base);
+        Ok((base, entries))
+    }
+
+    /// Values of the array at hand.
+    fn all_values(&self) -> usize {
+        self.num_values + self.num_others
+    }
+
+    #[cold]
+    fn too_many(&self, more: usize) -> Error {
+        Error::unsupported(format!(
+            "a dictionary of {} values for keys of type {}; ask for another type",
+            self.all_values().saturating_add(more),
+            self.key
+        ))
+    }
+}
+
+impl LeafArray for DictionaryLeaf {
+    fn set_dictionary(&mut self, values: &Buffer, num_values: usize) -> Result<()> {
+        if num_values == 0 && !values.is_empty() {
+            return Err(Error::corrupt("a dictionary page of 0 values is not empty"));
+        }
+        self.entries
+            .set_page(Encoding::Plain, values.clone(), num_values)?;
+        self.entries.append(num_values)?;
+        self.dictionary = Some(self.entries.finish(None)?);
+        self.base = None;
+        Ok(())
+    }
+
+    fn set_page(&mut self, encoding: Encoding, values: Buffer, num_values: usize) -> Result<()> {
+        self.page = match encoding {
+            Encoding::RleDictionary | Encoding::PlainDictionary if !values.is_empty() => {
+                Page::Indices(Indices::new(values)?)
+            }
+            Encoding::RleDictionary | Encoding::PlainDictionary => {
+                self.others.set_page(Encoding::Plain, values, num_values)?;
+                Page::Others
+            }
+            _ => {
+                self.others.set_page(encoding, values, num_values)?;
+                Page::Others
+            }
+        };
+        Ok(())
+    }
+
+    fn room(&mut self, n: usize, budget: usize) -> Result<usize> {
+        let fitting = n.min(budget / size_of::<u32>());
+        let values_left = self.max_values.saturating_sub(self.all_values());
+        match &self.page {
+            Page::Indices(_) if self.base.is_some() || self.all_values() == 0 => Ok(fitting),
+            Page::Indices(_) => {
+                let entries = self.dictionary.as_ref().map_or(0, |entries| entries.len());
+                // An array of its own is the better place for a dictionary that is too much here.
+                Ok(if entries <= values_left { fitting } else { 0 })
+            }
+            Page::Others => {
+                // Values may be much larger than keys: only those that fit need one.
+                let fitting = self.others.room(fitting.min(values_left), budget)?;
+                let budget = budget.saturating_sub(fitting * size_of::<u32>());
+                self.others.room(fitting, budget)
+            }
+        }
+    }
+
+    fn append(&mut self, n: usize) -> Result<()> {
+        if n == 0 {
+            return Ok(());
+        }
+        if matches!(self.page, Page::Indices(_)) {
+            let (base, entries) = self.open_dictionary()?;
+            if let Page::Indices(indices) = &mut self.page {
+                let (indices, runs) = indices.parts();
+                self.keys
+                    .append_indices(indices, runs, n, base, entries)
+                    .map_err(malformed)?;
+            }
+            return Ok(());
+        }
+        let base = self.all_values();
+        if n > self.max_values.saturating_sub(base) {
+            return Err(self.too_many(n));
+        }
+        self.others.append(n)?;
+        self.num_others += n;
+        self.keys.append_sequence(base, n).map_err(malformed)
+    }
+
+    fn skip(&mut self, n: usize) -> Result<()> {
+        match &mut self.page {
+            Page::Indices(indices) => indices.skip(n),
+            Page::Others => self.others.skip(n),
+        }
+    }
+
+    fn expand(&mut self, validity: &Bitmap, start: usize, slots: usize) -> Result<()> {
+        self.keys.expand(validity, start, slots).map_err(malformed)
+    }
+
+    fn bytes(&self) -> usize {
+        self.keys.len() * size_of::<u32>() + self.closed_bytes + self.others.bytes()
+    }
+
+    fn finish(&mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
+        if self.parts.is_empty() || self.num_others > 0 {
+            let others = self.others.finish(None)?;
+            self.parts.push(others);
+        }
+        let values = match self.parts.as_slice() {
+            [one] => one.clone(),
+            parts => concatenated(parts)?,
+        };
+        self.parts.clear();
+        (self.num_values, self.num_others, self.base) = (0, 0, None);
+        self.closed_bytes = 0;
+        let keys = &mut self.keys;
+        match self.key {
+            DataType::Int8 => keys.finish::<Int8Type>(values, nulls),
+            DataType::Int16 => keys.finish::<Int16Type>(values, nulls),
+            DataType::Int32 => keys.finish::<Int32Type>(values, nulls),
+            DataType::Int64 => keys.finish::<Int64Type>(values, nulls),
+            DataType::UInt8 => keys.finish::<UInt8Type>(values, nulls),
+            DataType::UInt16 => keys.finish::<UInt16Type>(values, nulls),
+            DataType::UInt32 => keys.finish::<UInt32Type>(values, nulls),
+            _ => keys.finish::<UInt64Type>(values, nulls),
+        }
+        .map_err(malformed)
+    }
+}
+
+/// One array of the values of all `parts`.
+///
+/// # Errors
+/// Unsupported where the offsets of the values' type cannot address all of them.
+fn concatenated(parts: &[ArrayRef]) -> Result<ArrayRef> {
+    let parts: Vec<_> = parts.iter().map(|part| part.to_data()).collect();
+    let values = parts.iter().map(|part| part.len()).sum();
+    let mut all = MutableArrayData::new(parts.iter().collect(), false, values);
+    for (i, part) in parts.iter().enumerate() {
+        all.try_extend(i, 0, part.len())
+            .map_err(|error| Error::unsupported(error.to_string()))?;
+    }
+    Ok(make_array(all.freeze()))
+}
+
+/// How many values the keys can say.
+fn max_values(key: &DataType) -> Result<usize> {
+    Ok(match key {
+        DataType::Int8 => 1 << 7,
+        DataType::UInt8 => 1 << 8,
+        DataType::Int16 => 1 << 15,
+        DataType::UInt16 => 1 << 16,
+        DataType::Int32 => 1 << 31,
+        DataType::UInt32 | DataType::Int64 | DataType::UInt64 => u32::MAX as usize,
+        other => {
+            return Err(Error::argument(format!(
+                "{other} is no type of dictionary keys"
+            )));
+        }
+    })
+}
