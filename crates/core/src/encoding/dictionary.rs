@@ -48,7 +48,7 @@ impl Indices {
     }
 
     /// Appends the dictionary's entries of the next `n` indices.
-    pub(crate) fn gather<T: Copy>(
+    pub(crate) fn gather<T: Copy + 'static>(
         &mut self,
         n: usize,
         dictionary: &[T],
