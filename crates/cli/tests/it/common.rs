@@ -12,6 +12,8 @@ pub(crate) struct Run {
     pub(crate) code: i32,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
+    /// The same as `stdout`, where that is not text.
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl Run {
@@ -46,6 +48,7 @@ impl From<Output> for Run {
             code: output.status.code().unwrap(),
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
             stderr: String::from_utf8(output.stderr).unwrap(),
+            bytes: output.stdout,
         }
     }
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot run has failed")]
 
 mod common;
+mod rows;
 
 use common::{EXAMPLE, Run, herringbone, path, stdin};
 use serde_json::Value;
