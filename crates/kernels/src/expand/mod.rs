@@ -13,11 +13,21 @@
 
 use std::any::TypeId;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 
 use herringbone_arrow::buffer::{IntervalDayTime, IntervalMonthDayNano, i256};
 
 use crate::bitmap::Bitmap;
+use crate::cpu::Scalar;
+#[cfg(target_arch = "x86_64")]
+use crate::cpu::{Avx2, Avx512, Bmi2};
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+#[cfg(target_arch = "x86_64")]
+mod bmi2;
 mod scalar;
 
 /// Moves the dense values at the end of `out` to their slots.
@@ -34,12 +44,17 @@ pub fn expand<T: Copy + Default + 'static>(
     start: usize,
     n: usize,
 ) {
-    let Some(dense) = prepare(out, base, validity, start, n) else {
-        return;
-    };
-    fill(out, base, n, |slots| {
-        scalar::expand(slots, dense, validity, start)
-    });
+    let range = start..start.saturating_add(n);
+    #[cfg(target_arch = "x86_64")]
+    {
+        if let Some(cpu) = Avx512::detect() {
+            return expand_with(cpu, out, base, validity, range);
+        }
+        if let Some(cpu) = Avx2::detect() {
+            return expand_with(cpu, out, base, validity, range);
+        }
+    }
+    expand_with(Scalar, out, base, validity, range);
 }
 
 /// Moves dense end offsets to their slots; a slot without a value gets the end of the one before.
@@ -55,17 +70,81 @@ pub fn expand_offsets<O: Copy + Default + 'static>(
     start: usize,
     n: usize,
 ) {
+    let range = start..start.saturating_add(n);
+    #[cfg(target_arch = "x86_64")]
+    {
+        if let Some(cpu) = Avx512::detect() {
+            return expand_offsets_with(cpu, offsets, base, validity, range);
+        }
+        if let Some(cpu) = Avx2::detect() {
+            return expand_offsets_with(cpu, offsets, base, validity, range);
+        }
+    }
+    expand_offsets_with(Scalar, offsets, base, validity, range);
+}
+
+/// A token that knows how to expand.
+trait Expand: Copy {
+    /// Fills `slots`, whose first `dense` entries are the values, from the last one on.
+    ///
+    /// `dense` is the number of set bits in `start..start + slots.len()` of `validity`. All slots are
+    /// initialised afterwards.
+    fn expand<T: Copy + Default + 'static>(
+        self,
+        slots: &mut [MaybeUninit<T>],
+        dense: usize,
+        validity: &Bitmap,
+        start: usize,
+    );
+
+    /// Fills all but the first of `slots`, which begin with an offset and `dense` end offsets.
+    ///
+    /// `dense` is the number of set bits in `start..start + slots.len() - 1` of `validity`. All slots
+    /// are initialised afterwards.
+    fn expand_offsets<O: Copy + 'static>(
+        self,
+        slots: &mut [MaybeUninit<O>],
+        dense: usize,
+        validity: &Bitmap,
+        start: usize,
+    );
+}
+
+/// See [`expand`].
+fn expand_with<T: Copy + Default + 'static>(
+    cpu: impl Expand,
+    out: &mut Vec<T>,
+    base: usize,
+    validity: &Bitmap,
+    range: Range<usize>,
+) {
+    let Some(dense) = prepare(out, base, validity, &range) else {
+        return;
+    };
+    fill(out, base, range.len(), |slots| {
+        cpu.expand(slots, dense, validity, range.start)
+    });
+}
+
+/// See [`expand_offsets`].
+fn expand_offsets_with<O: Copy + Default + 'static>(
+    cpu: impl Expand,
+    offsets: &mut Vec<O>,
+    base: usize,
+    validity: &Bitmap,
+    range: Range<usize>,
+) {
     let Some(before) = base.checked_sub(1) else {
         offsets.insert(0, O::default());
-        expand_offsets(offsets, 1, validity, start, n);
+        expand_offsets_with(cpu, offsets, 1, validity, range);
         offsets.remove(0);
         return;
     };
-    let Some(dense) = prepare(offsets, base, validity, start, n) else {
+    let Some(dense) = prepare(offsets, base, validity, &range) else {
         return;
     };
-    fill(offsets, before, n + 1, |slots| {
-        scalar::expand_offsets(slots, dense, validity, start)
+    fill(offsets, before, range.len() + 1, |slots| {
+        cpu.expand_offsets(slots, dense, validity, range.start);
     });
 }
 
@@ -86,9 +165,19 @@ pub fn expand_bits(out: &mut Bitmap, base: usize, validity: &Bitmap, start: usiz
         let step = (n - done).min(64);
         let valid = validity.bits(start + done, step);
         let bits = bits_at(&dense, read);
-        out.append_bits(scalar::deposit(bits, valid), step);
+        out.append_bits(deposit(bits, valid), step);
         read += valid.count_ones() as usize;
     }
+}
+
+/// The lowest bits of `bits`, one after the other at the set bits of `mask`; zeros elsewhere.
+#[inline]
+fn deposit(bits: u64, mask: u64) -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(cpu) = Bmi2::detect() {
+        return bmi2::deposit(cpu, bits, mask);
+    }
+    scalar::deposit(bits, mask)
 }
 
 /// 64 bits of `words` from bit `first` on, with zeros behind the end.
@@ -109,13 +198,12 @@ fn prepare<T: Copy + Default>(
     out: &mut Vec<T>,
     base: usize,
     validity: &Bitmap,
-    start: usize,
-    n: usize,
+    range: &Range<usize>,
 ) -> Option<usize> {
-    let dense = validity.set_in(start..start.saturating_add(n));
+    let dense = validity.set_in(range.clone());
     out.resize(base + dense, T::default());
-    out.reserve(n - dense);
-    (dense < n).then_some(dense)
+    out.reserve(range.len() - dense);
+    (dense < range.len()).then_some(dense)
 }
 
 /// Lets `kernel` fill the slots `out[first..first + n]`, and makes them part of `out`.

@@ -2,12 +2,37 @@
 
 use std::mem::MaybeUninit;
 
+use super::Expand;
 use crate::bitmap::{Bitmap, low_bits};
+use crate::cpu::Scalar;
 
-/// Fills `slots`, whose first `dense` entries are the values, from the last one on.
-///
-/// **Shapes**: `dense` is the number of set bits in `start..start + slots.len()` of `validity`.
-pub(super) fn expand<T: Copy + Default>(
+/// What expands slots that are neither all valid nor all null.
+pub(super) trait ExpandWord: Copy {
+    /// Fills `slots[first..]`, at most 64, from the values that end at `dense`.
+    ///
+    /// There are at most `first` values more than `bits` has ones.
+    fn expand_word<T: Copy + Default + 'static>(
+        self,
+        slots: &mut [MaybeUninit<T>],
+        first: usize,
+        dense: usize,
+        bits: u64,
+    );
+
+    /// Fills `slots[first + 1..]`, at most 64, from the offsets that end with the one at `dense`.
+    fn expand_offsets_word<O: Copy + 'static>(
+        self,
+        slots: &mut [MaybeUninit<O>],
+        first: usize,
+        dense: usize,
+        bits: u64,
+    );
+}
+
+/// See [`Expand::expand`]; inlined into a function of each instruction set.
+#[inline(always)]
+pub(super) fn expand<T: Copy + Default + 'static>(
+    word: impl ExpandWord,
     slots: &mut [MaybeUninit<T>],
     mut dense: usize,
     validity: &Bitmap,
@@ -18,41 +43,22 @@ pub(super) fn expand<T: Copy + Default>(
     while dense < end {
         let first = (end - 1) / 64 * 64;
         let bits = validity.bits(start + first, end - first);
-        let ones = bits.count_ones() as usize;
         if bits == 0 {
             slots[first..end].fill(MaybeUninit::new(T::default()));
         } else if bits == low_bits(end - first) {
-            slots.copy_within(dense - ones..dense, first);
+            slots.copy_within(dense - (end - first)..dense, first);
         } else {
-            expand_word(&mut slots[..end], first, dense, bits);
+            word.expand_word(&mut slots[..end], first, dense, bits);
         }
-        dense -= ones;
+        dense -= bits.count_ones() as usize;
         end = first;
     }
 }
 
-/// Fills `slots[first..]`, at most 64, from the values that end at `dense`.
-#[inline]
-fn expand_word<T: Copy + Default>(
-    slots: &mut [MaybeUninit<T>],
-    first: usize,
-    mut dense: usize,
-    bits: u64,
-) {
-    for slot in (first..slots.len()).rev() {
-        let valid = bits >> (slot - first) & 1 == 1;
-        dense -= usize::from(valid);
-        let value = slots[dense];
-        slots[slot] = if valid {
-            value
-        } else {
-            MaybeUninit::new(T::default())
-        };
-    }
-}
-
-/// Fills all but the first of `slots`, which begin with an offset and `dense` end offsets.
-pub(super) fn expand_offsets<O: Copy>(
+/// See [`Expand::expand_offsets`]; inlined into a function of each instruction set.
+#[inline(always)]
+pub(super) fn expand_offsets<O: Copy + 'static>(
+    word: impl ExpandWord,
     slots: &mut [MaybeUninit<O>],
     mut dense: usize,
     validity: &Bitmap,
@@ -65,13 +71,80 @@ pub(super) fn expand_offsets<O: Copy>(
         if bits == 0 {
             let offset = slots[dense];
             slots[first + 1..=end].fill(offset);
+        } else if bits == low_bits(end - first) {
+            slots.copy_within(dense - (end - first) + 1..=dense, first + 1);
         } else {
-            for slot in (first..end).rev() {
-                slots[slot + 1] = slots[dense];
-                dense -= (bits >> (slot - first) & 1) as usize;
-            }
+            word.expand_offsets_word(&mut slots[..=end], first, dense, bits);
         }
+        dense -= bits.count_ones() as usize;
         end = first;
+    }
+}
+
+impl ExpandWord for Scalar {
+    #[inline(always)]
+    fn expand_word<T: Copy + Default>(
+        self,
+        slots: &mut [MaybeUninit<T>],
+        first: usize,
+        mut dense: usize,
+        bits: u64,
+    ) {
+        let null = MaybeUninit::new(T::default());
+        if dense > first {
+            // The values lie among the slots: one after the other.
+            for slot in (first..slots.len()).rev() {
+                let valid = bits >> (slot - first) & 1 == 1;
+                dense -= usize::from(valid);
+                slots[slot] = if valid { slots[dense] } else { null };
+            }
+            return;
+        }
+        // No branch for each slot, which would be mispredicted wherever values and nulls mix.
+        slots[first..].fill(null);
+        let mut bits = bits;
+        while bits != 0 {
+            let highest = 63 - bits.leading_zeros() as usize;
+            dense -= 1;
+            slots[first + highest] = slots[dense];
+            bits ^= 1 << highest;
+        }
+    }
+
+    #[inline(always)]
+    fn expand_offsets_word<O: Copy>(
+        self,
+        slots: &mut [MaybeUninit<O>],
+        first: usize,
+        mut dense: usize,
+        bits: u64,
+    ) {
+        for slot in (first..slots.len() - 1).rev() {
+            slots[slot + 1] = slots[dense];
+            dense -= (bits >> (slot - first) & 1) as usize;
+        }
+    }
+}
+
+impl Expand for Scalar {
+    fn expand<T: Copy + Default + 'static>(
+        self,
+        slots: &mut [MaybeUninit<T>],
+        dense: usize,
+        validity: &Bitmap,
+        start: usize,
+    ) {
+        expand(self, slots, dense, validity, start);
+    }
+
+    fn expand_offsets<O: Copy + 'static>(
+        self,
+        slots: &mut [MaybeUninit<O>],
+        dense: usize,
+        validity: &Bitmap,
+        start: usize,
+    ) {
+        expand_offsets(self, slots, dense, validity, start);
     }
 }
 

@@ -40,7 +40,7 @@ fn bitmaps(start: usize, n: usize) -> Vec<Bitmap> {
     bitmaps
 }
 
-fn check_expand<T>(make: impl Fn(u64) -> T)
+fn check_expand<T>(cpu: impl Expand, make: impl Fn(u64) -> T)
 where
     T: Copy + Default + PartialEq + std::fmt::Debug + 'static,
 {
@@ -59,22 +59,41 @@ where
                         expected.push(T::default());
                     }
                 }
-                expand(&mut out, base, &validity, start, n);
+                expand_with(cpu, &mut out, base, &validity, start..start + n);
                 assert_eq!(out, expected, "n {n}, start {start}");
             }
         }
     }
 }
 
+fn check_widths(cpu: impl Expand) {
+    check_expand(cpu, |i| i as u8);
+    check_expand(cpu, |i| i as i16);
+    check_expand(cpu, |i| i as u32);
+    check_expand(cpu, |i| i as f64);
+    check_expand(cpu, |i| IntervalDayTime::new(i as i32, 7));
+    check_expand(cpu, |i| u128::from(i) << 64 | u128::from(i));
+    check_expand(cpu, |i| i256::from_parts(u128::from(i), i128::from(i)));
+    check_expand(cpu, |i| [i as u8, 2, 3]);
+    check_expand(cpu, |i| [i as u8, 2, 3, 4]);
+    check_offsets(cpu);
+}
+
 #[test]
 fn scalar_expand_of_every_width() {
-    check_expand(|i| i as u8);
-    check_expand(|i| i as i16);
-    check_expand(|i| i as u32);
-    check_expand(|i| i as f64);
-    check_expand(|i| u128::from(i) << 64 | u128::from(i));
-    check_expand(|i| i256::from_parts(u128::from(i), i128::from(i)));
-    check_expand(|i| [i as u8, 2, 3]);
+    check_widths(Scalar);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn avx2_expand_of_every_width() {
+    Avx2::detect().into_iter().for_each(check_widths);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn avx512_expand_of_every_width() {
+    Avx512::detect().into_iter().for_each(check_widths);
 }
 
 #[test]
@@ -86,11 +105,14 @@ fn scalar_expand_of_a_default_that_is_not_zero() {
             Self(7)
         }
     }
-    check_expand(|i| Odd(i as u32));
+    check_expand(Scalar, |i| Odd(i as u32));
+    #[cfg(target_arch = "x86_64")]
+    Avx512::detect()
+        .into_iter()
+        .for_each(|cpu| check_expand(cpu, |i| Odd(i as u32)));
 }
 
-#[test]
-fn scalar_expand_offsets_repeats_over_nulls() {
+fn check_offsets(cpu: impl Expand) {
     for &n in LENGTHS {
         for (base, start) in [(0, 0), (1, 1), (3, 63), (1, 64)] {
             for validity in bitmaps(start, n) {
@@ -105,9 +127,9 @@ fn scalar_expand_offsets_repeats_over_nulls() {
                     expected.push(offset);
                 }
                 let mut wide: Vec<i64> = out.iter().map(|offset| i64::from(*offset)).collect();
-                expand_offsets(&mut out, base as usize, &validity, start, n);
+                expand_offsets_with(cpu, &mut out, base as usize, &validity, start..start + n);
                 assert_eq!(out, expected, "n {n}, start {start}");
-                expand_offsets(&mut wide, base as usize, &validity, start, n);
+                expand_offsets_with(cpu, &mut wide, base as usize, &validity, start..start + n);
                 assert!(
                     wide.iter()
                         .copied()

@@ -1,0 +1,243 @@
+//! Expansion with AVX2: a permutation for each eight bits of validity, from a table.
+
+use std::arch::x86_64::*;
+use std::mem::MaybeUninit;
+use std::ops::Range;
+
+use super::scalar::{self, ExpandWord};
+use super::{Expand, bmi2, is_plain};
+use crate::bitmap::{Bitmap, low_bits};
+use crate::cpu::{Avx2, Scalar};
+
+impl Expand for Avx2 {
+    #[inline]
+    fn expand<T: Copy + Default + 'static>(
+        self,
+        slots: &mut [MaybeUninit<T>],
+        dense: usize,
+        validity: &Bitmap,
+        start: usize,
+    ) {
+        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+        fn enabled<T: Copy + Default + 'static>(
+            cpu: Avx2,
+            slots: &mut [MaybeUninit<T>],
+            dense: usize,
+            validity: &Bitmap,
+            start: usize,
+        ) {
+            scalar::expand(cpu, slots, dense, validity, start);
+        }
+        // SAFETY: the token proves that the instructions are there.
+        unsafe { enabled(self, slots, dense, validity, start) }
+    }
+
+    #[inline]
+    fn expand_offsets<O: Copy + 'static>(
+        self,
+        slots: &mut [MaybeUninit<O>],
+        dense: usize,
+        validity: &Bitmap,
+        start: usize,
+    ) {
+        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+        fn enabled<O: Copy + 'static>(
+            cpu: Avx2,
+            slots: &mut [MaybeUninit<O>],
+            dense: usize,
+            validity: &Bitmap,
+            start: usize,
+        ) {
+            scalar::expand_offsets(cpu, slots, dense, validity, start);
+        }
+        // SAFETY: the token proves that the instructions are there.
+        unsafe { enabled(self, slots, dense, validity, start) }
+    }
+}
+
+impl ExpandWord for Avx2 {
+    #[inline(always)]
+    fn expand_word<T: Copy + Default + 'static>(
+        self,
+        slots: &mut [MaybeUninit<T>],
+        first: usize,
+        dense: usize,
+        bits: u64,
+    ) {
+        let (pointer, end) = (slots.as_mut_ptr(), slots.len());
+        match (size_of::<T>(), self.bmi2()) {
+            (1 | 2, Some(cpu)) if is_plain::<T>() => {
+                bmi2::expand_word(cpu, slots, first, dense, bits);
+            }
+            // SAFETY: the token proves that the instructions are there. The slots are as long as
+            // the lanes, begin with `dense` values, and there are at most 64 of them behind `first`,
+            // with a value for each set bit.
+            (4, _) if is_plain::<T>() => unsafe {
+                vectors_4(pointer.cast(), first..end, dense, bits);
+            },
+            // SAFETY: as above.
+            (8, _) if is_plain::<T>() => unsafe {
+                vectors_8(pointer.cast(), first..end, dense, bits);
+            },
+            _ => Scalar.expand_word(slots, first, dense, bits),
+        }
+    }
+
+    #[inline(always)]
+    fn expand_offsets_word<O: Copy + 'static>(
+        self,
+        slots: &mut [MaybeUninit<O>],
+        first: usize,
+        dense: usize,
+        bits: u64,
+    ) {
+        match size_of::<O>() {
+            // SAFETY: the token proves that the instructions are there; the rest is what the caller
+            // of this method keeps.
+            4 if is_plain::<O>() => unsafe {
+                offsets_4(
+                    slots.as_mut_ptr().cast(),
+                    first..slots.len() - 1,
+                    dense,
+                    bits,
+                );
+            },
+            _ => Scalar.expand_offsets_word(slots, first, dense, bits),
+        }
+    }
+}
+
+/// For every mask of eight slots, how many of them up to and including each one are set.
+static COUNTS: [[u8; 8]; 256] = {
+    let mut counts = [[0; 8]; 256];
+    let mut mask = 0;
+    while mask < 256 {
+        let (mut slot, mut count) = (0, 0);
+        while slot < 8 {
+            count += (mask >> slot & 1) as u8;
+            counts[mask][slot] = count;
+            slot += 1;
+        }
+        mask += 1;
+    }
+    counts
+};
+
+/// Eight counts in lanes of 32 bits, by the mask in the lowest eight bits of `bits`.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn counts(bits: u64) -> __m256i {
+    let counts = u64::from_le_bytes(COUNTS[(bits & 0xff) as usize]);
+    _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(counts.cast_signed()))
+}
+
+/// A mask of the first `n` lanes of 32 bits.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn first_lanes(n: usize) -> __m256i {
+    let iota = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    _mm256_cmpgt_epi32(_mm256_set1_epi32(n as i32), iota)
+}
+
+/// A mask of the lanes of 32 bits that the lowest eight bits of `bits` have set.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn set_lanes(bits: u64) -> __m256i {
+    let lanes = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+    _mm256_cmpeq_epi32(
+        _mm256_and_si256(_mm256_set1_epi32(bits as i32), lanes),
+        lanes,
+    )
+}
+
+/// Fills the slots in `range`, at most 64, from the values that end at `dense`.
+///
+/// # Safety
+/// There is memory for the slots up to the end of the range; the first `dense` of them are
+/// initialised; and those are at least as many as `bits` has ones, and at most as many more as there
+/// are slots before the range. `bits` has no ones behind the range.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn vectors_4(slots: *mut i32, range: Range<usize>, mut dense: usize, bits: u64) {
+    for at in (0..range.len()).step_by(8).rev() {
+        let here = bits >> at & 0xff;
+        let ones = here.count_ones() as usize;
+        dense -= ones;
+        // SAFETY: the mask has the lanes of the values that these slots are made of.
+        let values = unsafe { _mm256_maskload_epi32(slots.add(dense), first_lanes(ones)) };
+        let rank = _mm256_sub_epi32(counts(here), _mm256_set1_epi32(1));
+        let values = _mm256_permutevar8x32_epi32(values, rank);
+        let values = _mm256_and_si256(values, set_lanes(here));
+        let there = first_lanes(range.len() - at);
+        // SAFETY: the mask has the lanes of the slots that there are, and nothing is overwritten
+        // that is needed: no more values are left than slots before these.
+        unsafe { _mm256_maskstore_epi32(slots.add(range.start + at), there, values) };
+    }
+}
+
+/// Fills the slots in `range`, at most 64, from the values that end at `dense`.
+///
+/// # Safety
+/// As for [`vectors_4`].
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn vectors_8(slots: *mut i64, range: Range<usize>, mut dense: usize, bits: u64) {
+    for at in (0..range.len()).step_by(4).rev() {
+        let here = bits >> at & low_bits(4);
+        let ones = here.count_ones() as usize;
+        dense -= ones;
+        // SAFETY: the mask has the lanes of the values that these slots are made of.
+        let values = unsafe { _mm256_maskload_epi64(slots.add(dense), first_lanes_8(ones)) };
+        // A permutation moves halves of values: 2 × rank and the one behind it.
+        let counts = u64::from_le_bytes(COUNTS[here as usize]) as i64;
+        let counts = _mm256_cvtepu8_epi64(_mm_cvtsi64_si128(counts));
+        let rank = _mm256_sub_epi64(counts, _mm256_set1_epi64x(1));
+        let low = _mm256_add_epi64(rank, rank);
+        let high = _mm256_slli_epi64::<32>(_mm256_add_epi64(low, _mm256_set1_epi64x(1)));
+        let halves = _mm256_blend_epi32::<0b1010_1010>(low, high);
+        let values = _mm256_permutevar8x32_epi32(values, halves);
+        let lanes = _mm256_setr_epi64x(1, 2, 4, 8);
+        let set = _mm256_and_si256(_mm256_set1_epi64x(here as i64), lanes);
+        let values = _mm256_and_si256(values, _mm256_cmpeq_epi64(set, lanes));
+        let there = first_lanes_8(range.len() - at);
+        // SAFETY: the mask has the lanes of the slots that there are, and nothing is overwritten
+        // that is needed: no more values are left than slots before these.
+        unsafe { _mm256_maskstore_epi64(slots.add(range.start + at), there, values) };
+    }
+}
+
+/// A mask of the first `n` lanes of 64 bits.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn first_lanes_8(n: usize) -> __m256i {
+    _mm256_cmpgt_epi64(_mm256_set1_epi64x(n as i64), _mm256_setr_epi64x(0, 1, 2, 3))
+}
+
+/// Fills the slots in `range` moved by one, at most 64, from the offsets that end with the one at
+/// `dense`.
+///
+/// # Safety
+/// There is memory for one slot more than up to the end of the range; the first `dense + 1` of them
+/// are initialised; and `dense` is at least as much as `bits` has ones, and at most as much more as
+/// there are slots before the range. `bits` has no ones behind the range.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) unsafe fn offsets_4(slots: *mut i32, range: Range<usize>, mut dense: usize, bits: u64) {
+    for at in (0..range.len()).step_by(8).rev() {
+        let here = bits >> at & 0xff;
+        let ones = here.count_ones() as usize;
+        dense -= ones;
+        let values = if ones == 8 {
+            // SAFETY: these are the eight offsets behind the one at `dense`, and initialised.
+            unsafe { _mm256_loadu_si256(slots.add(dense + 1).cast()) }
+        } else {
+            // SAFETY: the mask has the offset at `dense` and those of the set slots behind it.
+            let values = unsafe { _mm256_maskload_epi32(slots.add(dense), first_lanes(ones + 1)) };
+            _mm256_permutevar8x32_epi32(values, counts(here))
+        };
+        let there = first_lanes(range.len() - at);
+        // SAFETY: the mask has the lanes of the slots that there are, and nothing is overwritten
+        // that is needed: no more offsets are left than slots before these.
+        unsafe { _mm256_maskstore_epi32(slots.add(range.start + at + 1), there, values) };
+    }
+}

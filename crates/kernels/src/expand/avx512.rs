@@ -1,0 +1,212 @@
+//! Expansion with AVX-512, which has an instruction for it: a vector of slots at a time.
+
+use std::arch::x86_64::*;
+use std::mem::MaybeUninit;
+
+use super::avx2::offsets_4;
+use super::scalar::{self, ExpandWord};
+use super::{Expand, bmi2, is_plain};
+use crate::bitmap::{Bitmap, low_bits};
+use crate::cpu::{Avx512, Scalar};
+
+impl Expand for Avx512 {
+    #[inline]
+    fn expand<T: Copy + Default + 'static>(
+        self,
+        slots: &mut [MaybeUninit<T>],
+        dense: usize,
+        validity: &Bitmap,
+        start: usize,
+    ) {
+        #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
+        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+        fn enabled<T: Copy + Default + 'static>(
+            cpu: Avx512,
+            slots: &mut [MaybeUninit<T>],
+            dense: usize,
+            validity: &Bitmap,
+            start: usize,
+        ) {
+            scalar::expand(cpu, slots, dense, validity, start);
+        }
+        // SAFETY: the token proves that the instructions are there.
+        unsafe { enabled(self, slots, dense, validity, start) }
+    }
+
+    #[inline]
+    fn expand_offsets<O: Copy + 'static>(
+        self,
+        slots: &mut [MaybeUninit<O>],
+        dense: usize,
+        validity: &Bitmap,
+        start: usize,
+    ) {
+        #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
+        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+        fn enabled<O: Copy + 'static>(
+            cpu: Avx512,
+            slots: &mut [MaybeUninit<O>],
+            dense: usize,
+            validity: &Bitmap,
+            start: usize,
+        ) {
+            scalar::expand_offsets(cpu, slots, dense, validity, start);
+        }
+        // SAFETY: the token proves that the instructions are there.
+        unsafe { enabled(self, slots, dense, validity, start) }
+    }
+}
+
+impl ExpandWord for Avx512 {
+    #[inline(always)]
+    fn expand_word<T: Copy + Default + 'static>(
+        self,
+        slots: &mut [MaybeUninit<T>],
+        first: usize,
+        dense: usize,
+        bits: u64,
+    ) {
+        let (pointer, end) = (slots.as_mut_ptr(), slots.len());
+        match size_of::<T>() {
+            1 if is_plain::<T>() => bmi2::expand_word(self.bmi2(), slots, first, dense, bits),
+            // SAFETY: the token proves that the instructions are there. The slots are as long as
+            // the lanes, begin with `dense` values, and there are at most 64 of them behind `first`,
+            // with a value for each set bit.
+            2 if is_plain::<T>() => unsafe { vectors_2(pointer.cast(), first..end, dense, bits) },
+            // SAFETY: as above.
+            4 if is_plain::<T>() => unsafe { vectors_4(pointer.cast(), first..end, dense, bits) },
+            // SAFETY: as above.
+            8 if is_plain::<T>() => unsafe { vectors_8(pointer.cast(), first..end, dense, bits) },
+            // SAFETY: as above.
+            16 if is_plain::<T>() => unsafe { vectors_16(pointer.cast(), first..end, dense, bits) },
+            _ => Scalar.expand_word(slots, first, dense, bits),
+        }
+    }
+
+    #[inline(always)]
+    fn expand_offsets_word<O: Copy + 'static>(
+        self,
+        slots: &mut [MaybeUninit<O>],
+        first: usize,
+        dense: usize,
+        bits: u64,
+    ) {
+        match size_of::<O>() {
+            // SAFETY: the token proves that the instructions are there; the rest is what the caller
+            // of this method keeps.
+            4 if is_plain::<O>() => unsafe {
+                offsets_4(
+                    slots.as_mut_ptr().cast(),
+                    first..slots.len() - 1,
+                    dense,
+                    bits,
+                );
+            },
+            _ => Scalar.expand_offsets_word(slots, first, dense, bits),
+        }
+    }
+}
+
+macro_rules! vectors {
+    (
+        $vectors:ident, $lanes:literal slots of $elements:literal $element:ty, mask $mask:ty,
+        load $load:ident, expand $expand:ident, store $store:ident or $store_some:ident
+    ) => {
+        /// Fills the slots in `range`, at most 64, from the values that end at `dense`.
+        ///
+        /// # Safety
+        /// There is memory for the slots up to the end of the range; the first `dense` of them are
+        /// initialised; and those are at least as many as `bits` has ones, and at most as many more
+        /// as there are slots before the range. `bits` has no ones behind the range.
+        #[inline]
+        #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
+        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+        unsafe fn $vectors(
+            slots: *mut $element,
+            range: std::ops::Range<usize>,
+            mut dense: usize,
+            bits: u64,
+        ) {
+            const ELEMENTS: usize = $elements;
+            let tail = range.len() % $lanes;
+            let mut end = range.len();
+            let mut vector = |slots_of_it: usize| {
+                end -= slots_of_it;
+                let here = bits >> end & low_bits($lanes);
+                let ones = here.count_ones() as usize;
+                dense -= ones;
+                let values = low_bits(ones * ELEMENTS) as $mask;
+                // SAFETY: the mask has the elements of the values that these slots are made of.
+                let values = unsafe { $load(values, slots.add(dense * ELEMENTS)) };
+                let values = $expand(widen::<ELEMENTS>(here) as $mask, values);
+                // SAFETY: the slots are in memory.
+                (values, unsafe { slots.add((range.start + end) * ELEMENTS) })
+            };
+            if tail > 0 {
+                let (values, to) = vector(tail);
+                let there = low_bits(tail * ELEMENTS) as $mask;
+                // SAFETY: the mask has the elements of the slots that there are, and nothing is
+                // overwritten that is needed: no more values are left than slots before these.
+                unsafe { $store_some(to, there, values) };
+            }
+            for _ in 0..range.len() / $lanes {
+                let (values, to) = vector($lanes);
+                // SAFETY: the slots are a whole vector, and nothing is overwritten that is needed.
+                unsafe { $store(to.cast(), values) };
+            }
+        }
+    };
+}
+
+vectors!(
+    vectors_2, 16 slots of 1 i16, mask __mmask16,
+    load load_2, expand _mm512_maskz_expand_epi32, store store_2 or _mm512_mask_cvtepi32_storeu_epi16
+);
+vectors!(
+    vectors_4, 16 slots of 1 i32, mask __mmask16,
+    load _mm512_maskz_loadu_epi32, expand _mm512_maskz_expand_epi32,
+    store _mm512_storeu_si512 or _mm512_mask_storeu_epi32
+);
+vectors!(
+    vectors_8, 8 slots of 1 i64, mask __mmask8,
+    load _mm512_maskz_loadu_epi64, expand _mm512_maskz_expand_epi64,
+    store _mm512_storeu_si512 or _mm512_mask_storeu_epi64
+);
+vectors!(
+    vectors_16, 4 slots of 2 i64, mask __mmask8,
+    load _mm512_maskz_loadu_epi64, expand _mm512_maskz_expand_epi64,
+    store _mm512_storeu_si512 or _mm512_mask_storeu_epi64
+);
+
+/// Up to 16 elements of 16 bits, widened to 32 bits.
+///
+/// # Safety
+/// The elements that the mask has may be read.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+unsafe fn load_2(mask: __mmask16, from: *const i16) -> __m512i {
+    // SAFETY: the caller promises it.
+    _mm512_cvtepu16_epi32(unsafe { _mm256_maskz_loadu_epi16(mask, from) })
+}
+
+/// Writes the lower halves of 16 elements.
+///
+/// # Safety
+/// There is memory for 16 elements of 16 bits.
+#[inline]
+#[target_feature(enable = "avx512f,avx512vl")]
+unsafe fn store_2(to: *mut __m256i, values: __m512i) {
+    // SAFETY: the caller promises it.
+    unsafe { _mm256_storeu_si256(to, _mm512_cvtepi32_epi16(values)) };
+}
+
+/// Every bit as often as a value has elements: once or twice.
+#[inline]
+#[target_feature(enable = "bmi2")]
+fn widen<const ELEMENTS: usize>(bits: u64) -> u64 {
+    if ELEMENTS == 1 {
+        bits
+    } else {
+        _pdep_u64(bits, 0x5555_5555_5555_5555) * 3
+    }
+}

@@ -1,0 +1,67 @@
+//! Expansion of bits, bytes and pairs of bytes with PDEP: a word of slots at a time.
+
+use std::arch::x86_64::*;
+use std::mem::MaybeUninit;
+
+use super::scalar::ExpandWord;
+use crate::bitmap::low_bits;
+use crate::cpu::{Bmi2, Scalar};
+
+/// The lowest bits of `bits`, one after the other at the set bits of `mask`; zeros elsewhere.
+#[inline(always)]
+pub(super) fn deposit(_: Bmi2, bits: u64, mask: u64) -> u64 {
+    // SAFETY: the token proves that the instruction is there.
+    unsafe { _pdep_u64(bits, mask) }
+}
+
+/// See [`ExpandWord::expand_word`], for plain values of one or two bytes.
+#[inline(always)]
+pub(super) fn expand_word<T: Copy + Default + 'static>(
+    cpu: Bmi2,
+    slots: &mut [MaybeUninit<T>],
+    first: usize,
+    mut dense: usize,
+    bits: u64,
+) {
+    let bytes = size_of::<T>();
+    debug_assert!(super::is_plain::<T>() && bytes <= 2);
+    let lanes = 8 / bytes;
+    // The lowest bit of each lane, and all bits of the first one.
+    let (lowest, lane) = if bytes == 1 {
+        (0x0101_0101_0101_0101, 0xff)
+    } else {
+        (0x0001_0001_0001_0001, 0xffff)
+    };
+    let mut end = slots.len();
+    while end > first {
+        let at = (end - first - 1) / lanes * lanes;
+        let here = bits >> at & low_bits(lanes);
+        let ones = here.count_ones() as usize;
+        if end - first - at < lanes || dense < lanes {
+            Scalar.expand_word(&mut slots[..end], first + at, dense, here);
+        } else {
+            // SAFETY: the word that ends with the last value lies in `slots`, and it is initialised,
+            // since all values before that one are.
+            let word = unsafe {
+                slots
+                    .as_ptr()
+                    .add(dense - lanes)
+                    .cast::<u64>()
+                    .read_unaligned()
+            };
+            let behind = 64 - (ones * bytes * 8) as u32;
+            let values = word.checked_shr(behind).unwrap_or_default();
+            let spread = deposit(cpu, values, deposit(cpu, here, lowest) * lane);
+            // SAFETY: there are `lanes` slots from `first + at` on.
+            unsafe {
+                slots
+                    .as_mut_ptr()
+                    .add(first + at)
+                    .cast::<u64>()
+                    .write_unaligned(spread);
+            }
+        }
+        dense -= ones;
+        end = first + at;
+    }
+}
