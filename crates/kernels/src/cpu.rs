@@ -75,6 +75,18 @@ fn best() -> Isa {
 #[derive(Debug, Clone, Copy)]
 pub struct Scalar;
 
+/// Proof of NEON.
+#[derive(Debug, Clone, Copy)]
+pub struct Neon(());
+
+impl Neon {
+    /// The token, where the processor has the instructions and nobody forced portable code.
+    #[inline]
+    pub fn detect() -> Option<Self> {
+        (isa() == Isa::Neon).then_some(Self(()))
+    }
+}
+
 /// Proof of AVX2, POPCNT, LZCNT, BMI1 and BMI2, the last not necessarily fast.
 #[derive(Debug, Clone, Copy)]
 pub struct Avx2 {

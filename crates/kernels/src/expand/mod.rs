@@ -11,11 +11,8 @@
 //! There are never more values left than slots left, so a block of slots is always written at or
 //! behind the values that it is made of.
 
-use std::any::TypeId;
 use std::mem::MaybeUninit;
 use std::ops::Range;
-
-use herringbone_arrow::buffer::{IntervalDayTime, IntervalMonthDayNano, i256};
 
 use crate::bitmap::Bitmap;
 use crate::cpu::Scalar;
@@ -28,7 +25,12 @@ mod avx2;
 mod avx512;
 #[cfg(target_arch = "x86_64")]
 mod bmi2;
+#[cfg(target_arch = "x86_64")]
+mod plain;
 mod scalar;
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) use plain::is_plain;
 
 /// Moves the dense values at the end of `out` to their slots.
 ///
@@ -226,19 +228,6 @@ fn fill<T: Copy>(
     // SAFETY: the memory is reserved, and the kernels in this module write every slot from the
     // last one down to the dense values that are in their slots already.
     unsafe { out.set_len(first + n) };
-}
-
-/// Whether all bits of a `T` are data and its default is all zeros, so that vectors may move it.
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-pub(crate) fn is_plain<T: 'static>() -> bool {
-    let this = TypeId::of::<T>();
-    macro_rules! any {
-        ($($plain:ty),*) => { $(this == TypeId::of::<$plain>())||* };
-    }
-    any!(
-        i8, u8, i16, u16, i32, u32, i64, u64, i128, u128, isize, usize, f32, f64
-    ) || any!(half::f16, i256, IntervalDayTime, IntervalMonthDayNano)
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Expansion against the definition: walk the slots, take the next value at each set bit.
 
+use herringbone_arrow::buffer::{IntervalDayTime, i256};
+
 use super::*;
 
 /// A small deterministic generator, so that failures repeat.

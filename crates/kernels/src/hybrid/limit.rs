@@ -34,6 +34,7 @@ impl Limit {
     }
 
     /// [`broken`](Self::broken) for bytes below 128 and a bound below 128.
+    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub(super) fn broken_narrow(self, word: u64) -> u64 {
         word.wrapping_add(self.add) & HIGHEST

@@ -18,8 +18,45 @@ use herringbone_arrow::array::OffsetSizeTrait;
 
 use crate::Malformed;
 use crate::bitmap::Bitmap;
+#[cfg(target_arch = "aarch64")]
+use crate::cpu::Neon;
+use crate::cpu::Scalar;
+#[cfg(target_arch = "x86_64")]
+use crate::cpu::{Avx2, Avx512};
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod loops;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod masks;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod scalar;
+
+use loops::Loops;
+
+/// Calls with the token of the best instructions.
+macro_rules! dispatch {
+    ($cpu:ident => $call:expr) => {{
+        #[cfg(target_arch = "x86_64")]
+        {
+            if let Some($cpu) = Avx512::detect() {
+                return $call;
+            }
+            if let Some($cpu) = Avx2::detect() {
+                return $call;
+            }
+        }
+        #[cfg(target_arch = "aarch64")]
+        if let Some($cpu) = Neon::detect() {
+            return $call;
+        }
+        let $cpu = Scalar;
+        $call
+    }};
+}
 
 /// How the levels of a leaf show one of the lists above it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +80,7 @@ pub struct ListPlan {
 /// start of the row after them, or all levels without one. Levels before the first start of a row
 /// go on with an earlier row and count as levels.
 pub fn row_starts(rep: &[u8], max_rows: usize) -> (usize, usize) {
-    scalar::row_starts(rep, max_rows)
+    dispatch!(cpu => cpu.row_starts(rep, max_rows))
 }
 
 /// Appends the end offset of each list to `offsets`.
@@ -65,16 +102,7 @@ pub fn list_offsets<O: OffsetSizeTrait>(
     validity: &mut Bitmap,
 ) -> Result<(), Malformed> {
     check_offsets(rep, def, offsets, *count)?;
-    scalar::list_offsets(plan, rep, def, offsets, count)?;
-    let slots = SlotPlan {
-        max_rep: plan.rep_level.saturating_sub(1),
-        slot_def: plan.parent_element_def,
-        valid_def: plan.list_def,
-    };
-    if plan.rep_level > 0 {
-        scalar::slot_validity(slots, rep, def, validity);
-    }
-    Ok(())
+    dispatch!(cpu => cpu.list_offsets(plan, (rep, def), offsets, count, validity))
 }
 
 /// Appends a bit for each slot of a leaf, a struct or a list: whether it is not null.
@@ -90,21 +118,17 @@ pub fn slot_validity(
     valid_def: u8,
     validity: &mut Bitmap,
 ) -> usize {
-    scalar::slot_validity(
-        SlotPlan {
-            max_rep,
-            slot_def,
-            valid_def,
-        },
-        rep,
-        def,
-        validity,
-    )
+    let plan = SlotPlan {
+        max_rep,
+        slot_def,
+        valid_def,
+    };
+    dispatch!(cpu => cpu.slot_validity(plan, rep, def, validity))
 }
 
 /// How many levels are at least `level`.
 pub fn count_ge(levels: &[u8], level: u8) -> usize {
-    scalar::count_ge(levels, level)
+    dispatch!(cpu => cpu.count_ge(levels, level))
 }
 
 /// Whether all levels are at least `level`.

@@ -26,10 +26,10 @@ pub(super) fn row_starts(rep: &[u8], max_rows: usize) -> (usize, usize) {
 /// See [`super::list_offsets`]; the number of elements afterwards is known to fit into an offset.
 pub(super) fn list_offsets<O: OffsetSizeTrait>(
     plan: &ListPlan,
-    rep: &[u8],
-    def: &[u8],
+    (rep, def): (&[u8], &[u8]),
     offsets: &mut Vec<O>,
     count: &mut usize,
+    validity: &mut Bitmap,
 ) -> Result<(), Malformed> {
     // With a single offset, the first list has not begun.
     let mut begun = offsets.len() > 1;
@@ -38,6 +38,7 @@ pub(super) fn list_offsets<O: OffsetSizeTrait>(
         if *rep < plan.rep_level && *def >= plan.parent_element_def {
             begun = true;
             offsets.push(O::usize_as(*count));
+            validity.append_bits(u64::from(*def >= plan.list_def), 1);
         } else if *rep == plan.rep_level && !(element && begun) {
             return Err(STRAY);
         }

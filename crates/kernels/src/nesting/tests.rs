@@ -223,3 +223,102 @@ fn scalar_hostile_levels_are_errors() {
     assert_eq!(call(&[0], &[2], vec![0, i32::MAX - 1], most - 1), Ok(()));
     assert!(call(&[0], &[2], vec![0, i32::MAX], most).is_err());
 }
+
+/// Every result of `cpu` for some levels, which need not make sense.
+fn results(cpu: impl Loops, plan: &ListPlan, rep: &[u8], def: &[u8]) -> impl std::fmt::Debug {
+    let (mut offsets, mut count) = (vec![0_i32], 0);
+    let (mut lists, mut slots, mut flat) = (Bitmap::new(), Bitmap::new(), Bitmap::new());
+    let outcome = cpu.list_offsets(plan, (rep, def), &mut offsets, &mut count, &mut lists);
+    // What was appended before an error is unspecified.
+    let listed = outcome.map(|()| (offsets, count, bits(lists)));
+    let slot = SlotPlan {
+        max_rep: plan.rep_level,
+        slot_def: plan.element_def,
+        valid_def: plan.element_def + 1,
+    };
+    cpu.slot_validity(slot, rep, def, &mut slots);
+    cpu.slot_validity(slot, &[], def, &mut flat);
+    let rows = [0, 1, 3, 64, 1000].map(|rows| cpu.row_starts(rep, rows));
+    let counts = [0, 1, 2, 5, 255].map(|level| cpu.count_ge(def, level));
+    (listed, bits(slots), bits(flat), rows, counts)
+}
+
+fn check_against_scalar(cpu: impl Loops) {
+    let state = &mut 7;
+    for round in 0..2000 {
+        let len = random(state, if round % 2 == 0 { 70 } else { 400 }) as usize;
+        let deepest = 1 + random(state, 4);
+        // Mostly without a start of a row, so that some lists are long.
+        let mut rep: Vec<u8> = (0..len)
+            .map(|_| {
+                (1 + random(state, 6))
+                    .min(deepest)
+                    .saturating_sub(random(state, 3)) as u8
+            })
+            .collect();
+        if let Some(first) = rep.first_mut().filter(|_| round % 4 > 0) {
+            *first = 0;
+        }
+        let levels = if round % 3 == 0 { 6 } else { 3 };
+        let def: Vec<u8> = (0..len)
+            .map(|_| (6 - random(state, levels)) as u8)
+            .collect();
+        for plan in [
+            OUTER,
+            INNER,
+            ListPlan {
+                rep_level: 255,
+                element_def: 200,
+                ..OUTER
+            },
+        ] {
+            assert_eq!(
+                format!("{:?}", results(cpu, &plan, &rep, &def)),
+                format!("{:?}", results(Scalar, &plan, &rep, &def)),
+                "{plan:?} {rep:?} {def:?}"
+            );
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn avx2_gives_what_portable_code_gives() {
+    Avx2::detect().into_iter().for_each(check_against_scalar);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn avx512_gives_what_portable_code_gives() {
+    Avx512::detect().into_iter().for_each(check_against_scalar);
+}
+
+#[cfg(target_arch = "aarch64")]
+#[test]
+fn neon_gives_what_portable_code_gives() {
+    Neon::detect().into_iter().for_each(check_against_scalar);
+}
+
+#[test]
+fn scalar_extract_is_the_instruction() {
+    let state = &mut 5;
+    for _ in 0..if cfg!(miri) { 20 } else { 2000 } {
+        let mut word =
+            || random(state, 1 << 31) << 33 ^ random(state, 1 << 31) << 11 ^ random(state, 1 << 31);
+        let (bits, sparse) = (word(), word());
+        for mask in [
+            sparse,
+            sparse & word() & word(),
+            sparse | word() | word(),
+            0,
+            u64::MAX,
+        ] {
+            let (mut expected, mut at) = (0, 0);
+            for bit in (0..64).filter(|bit| mask >> bit & 1 == 1) {
+                expected |= (bits >> bit & 1) << at;
+                at += 1;
+            }
+            assert_eq!(masks::extract(bits, mask), expected);
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Masks of levels with AVX-512: one comparison each.
+
+use std::arch::x86_64::*;
+
+use super::masks::Masks;
+use crate::bitmap::low_bits;
+use crate::cpu::Avx512;
+
+impl Masks for Avx512 {
+    type Levels = __m512i;
+
+    #[inline(always)]
+    fn load(self, levels: &[u8]) -> __m512i {
+        // SAFETY: the token proves that the instructions are there.
+        unsafe { load(levels) }
+    }
+
+    #[inline(always)]
+    fn at_least(self, levels: __m512i, level: u8) -> u64 {
+        // SAFETY: the token proves that the instructions are there.
+        unsafe { _mm512_cmpge_epu8_mask(levels, _mm512_set1_epi8(level.cast_signed())) }
+    }
+
+    #[inline(always)]
+    fn extract(self, bits: u64, mask: u64) -> u64 {
+        // SAFETY: the token proves that the instruction is there.
+        unsafe { _pext_u64(bits, mask) }
+    }
+}
+
+/// The first 64 levels, with zeros behind the last.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn load(levels: &[u8]) -> __m512i {
+    match levels.first_chunk::<64>() {
+        // SAFETY: there are 64 bytes.
+        Some(levels) => unsafe { _mm512_loadu_si512(levels.as_ptr().cast()) },
+        // SAFETY: the mask has the bytes that there are; no other is loaded.
+        None => unsafe { _mm512_maskz_loadu_epi8(low_bits(levels.len()), levels.as_ptr().cast()) },
+    }
+}

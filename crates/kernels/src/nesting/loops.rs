@@ -1,0 +1,144 @@
+//! The loops over levels as functions of an instruction set, which everything is inlined into.
+
+use herringbone_arrow::array::OffsetSizeTrait;
+
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+use super::masks;
+use super::{ListPlan, SlotPlan, scalar};
+use crate::Malformed;
+use crate::bitmap::Bitmap;
+#[cfg(target_arch = "aarch64")]
+use crate::cpu::Neon;
+use crate::cpu::Scalar;
+#[cfg(target_arch = "x86_64")]
+use crate::cpu::{Avx2, Avx512};
+
+/// A token of the instructions that a loop is made of.
+pub(super) trait Loops: Copy {
+    /// See [`super::row_starts`].
+    fn row_starts(self, rep: &[u8], max_rows: usize) -> (usize, usize);
+
+    /// See [`super::list_offsets`]; levels and offsets are checked already.
+    fn list_offsets<O: OffsetSizeTrait>(
+        self,
+        plan: &ListPlan,
+        levels: (&[u8], &[u8]),
+        offsets: &mut Vec<O>,
+        count: &mut usize,
+        validity: &mut Bitmap,
+    ) -> Result<(), Malformed>;
+
+    /// See [`super::slot_validity`].
+    fn slot_validity(self, plan: SlotPlan, rep: &[u8], def: &[u8], validity: &mut Bitmap) -> usize;
+
+    /// See [`super::count_ge`].
+    fn count_ge(self, levels: &[u8], level: u8) -> usize;
+}
+
+impl Loops for Scalar {
+    fn row_starts(self, rep: &[u8], max_rows: usize) -> (usize, usize) {
+        scalar::row_starts(rep, max_rows)
+    }
+
+    fn list_offsets<O: OffsetSizeTrait>(
+        self,
+        plan: &ListPlan,
+        levels: (&[u8], &[u8]),
+        offsets: &mut Vec<O>,
+        count: &mut usize,
+        validity: &mut Bitmap,
+    ) -> Result<(), Malformed> {
+        scalar::list_offsets(plan, levels, offsets, count, validity)
+    }
+
+    fn slot_validity(self, plan: SlotPlan, rep: &[u8], def: &[u8], validity: &mut Bitmap) -> usize {
+        scalar::slot_validity(plan, rep, def, validity)
+    }
+
+    fn count_ge(self, levels: &[u8], level: u8) -> usize {
+        scalar::count_ge(levels, level)
+    }
+}
+
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+macro_rules! loops {
+    ($cpu:ty, $features:literal) => {
+        impl Loops for $cpu {
+            #[inline]
+            fn row_starts(self, rep: &[u8], max_rows: usize) -> (usize, usize) {
+                #[target_feature(enable = $features)]
+                fn enabled(cpu: $cpu, rep: &[u8], max_rows: usize) -> (usize, usize) {
+                    masks::row_starts(cpu, rep, max_rows)
+                }
+                // SAFETY: the token proves that the instructions are there.
+                unsafe { enabled(self, rep, max_rows) }
+            }
+
+            #[inline]
+            fn list_offsets<O: OffsetSizeTrait>(
+                self,
+                plan: &ListPlan,
+                levels: (&[u8], &[u8]),
+                offsets: &mut Vec<O>,
+                count: &mut usize,
+                validity: &mut Bitmap,
+            ) -> Result<(), Malformed> {
+                #[target_feature(enable = $features)]
+                fn enabled<O: OffsetSizeTrait>(
+                    cpu: $cpu,
+                    plan: &ListPlan,
+                    levels: (&[u8], &[u8]),
+                    offsets: &mut Vec<O>,
+                    count: &mut usize,
+                    validity: &mut Bitmap,
+                ) -> Result<(), Malformed> {
+                    masks::list_offsets(cpu, plan, levels, offsets, count, validity)
+                }
+                // SAFETY: the token proves that the instructions are there.
+                unsafe { enabled(self, plan, levels, offsets, count, validity) }
+            }
+
+            #[inline]
+            fn slot_validity(
+                self,
+                plan: SlotPlan,
+                rep: &[u8],
+                def: &[u8],
+                validity: &mut Bitmap,
+            ) -> usize {
+                #[target_feature(enable = $features)]
+                fn enabled(
+                    cpu: $cpu,
+                    plan: SlotPlan,
+                    rep: &[u8],
+                    def: &[u8],
+                    validity: &mut Bitmap,
+                ) -> usize {
+                    masks::slot_validity(cpu, plan, rep, def, validity)
+                }
+                // SAFETY: the token proves that the instructions are there.
+                unsafe { enabled(self, plan, rep, def, validity) }
+            }
+
+            #[inline]
+            fn count_ge(self, levels: &[u8], level: u8) -> usize {
+                #[target_feature(enable = $features)]
+                fn enabled(cpu: $cpu, levels: &[u8], level: u8) -> usize {
+                    masks::count_ge(cpu, levels, level)
+                }
+                // SAFETY: the token proves that the instructions are there.
+                unsafe { enabled(self, levels, level) }
+            }
+        }
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+loops!(Avx2, "avx2,bmi1,bmi2,lzcnt,popcnt");
+#[cfg(target_arch = "x86_64")]
+loops!(
+    Avx512,
+    "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2,lzcnt,popcnt"
+);
+#[cfg(target_arch = "aarch64")]
+loops!(Neon, "neon");

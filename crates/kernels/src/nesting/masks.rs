@@ -1,0 +1,188 @@
+//! Levels 64 at a time: every comparison gives a mask, and the rest is arithmetic on masks.
+//!
+//! Inlined into a function of each instruction set that can make such masks fast.
+
+use herringbone_arrow::array::OffsetSizeTrait;
+
+use super::scalar::STRAY;
+use super::{ListPlan, SlotPlan};
+use crate::Malformed;
+use crate::bitmap::{Bitmap, low_bits};
+
+/// Levels of a block.
+const BLOCK: usize = 64;
+
+/// A token that compares levels with a constant.
+pub(super) trait Masks: Copy {
+    /// Up to 64 levels.
+    type Levels: Copy;
+
+    /// The first 64 of some levels; the masks of missing ones are unspecified.
+    fn load(self, levels: &[u8]) -> Self::Levels;
+
+    /// A bit for each level, set where it is at least `level`.
+    fn at_least(self, levels: Self::Levels, level: u8) -> u64;
+
+    /// The bits of `bits` at the set bits of `mask`, one after the other.
+    fn extract(self, bits: u64, mask: u64) -> u64;
+}
+
+/// A bit for each level, set where it is at most `level`.
+#[inline(always)]
+fn at_most<M: Masks>(cpu: M, levels: M::Levels, level: u8) -> u64 {
+    match level.checked_add(1) {
+        Some(more) => !cpu.at_least(levels, more),
+        None => u64::MAX,
+    }
+}
+
+/// See [`super::row_starts`].
+#[inline(always)]
+pub(super) fn row_starts(cpu: impl Masks, rep: &[u8], max_rows: usize) -> (usize, usize) {
+    let mut rows = 0;
+    for (block, rep) in rep.chunks(BLOCK).enumerate() {
+        let mut starts = at_most(cpu, cpu.load(rep), 0) & low_bits(rep.len());
+        let here = starts.count_ones() as usize;
+        if here > max_rows - rows {
+            // The start of the row behind the last one is the first that is left.
+            (rows..max_rows).for_each(|_| starts &= starts - 1);
+            return (max_rows, block * BLOCK + starts.trailing_zeros() as usize);
+        }
+        rows += here;
+    }
+    (rows, rep.len())
+}
+
+/// See [`super::list_offsets`]; the number of elements afterwards is known to fit into an offset.
+#[inline(always)]
+pub(super) fn list_offsets<O: OffsetSizeTrait>(
+    cpu: impl Masks,
+    plan: &ListPlan,
+    (rep, def): (&[u8], &[u8]),
+    offsets: &mut Vec<O>,
+    count: &mut usize,
+    validity: &mut Bitmap,
+) -> Result<(), Malformed> {
+    // With a single offset, the first list has not begun.
+    let mut begun = offsets.len() > 1;
+    for (rep, def) in rep.chunks(BLOCK).zip(def.chunks(BLOCK)) {
+        let there = low_bits(rep.len());
+        let (reps, defs) = (cpu.load(rep), cpu.load(def));
+        let deeper = !at_most(cpu, reps, plan.rep_level);
+        let goes_on = cpu.at_least(reps, plan.rep_level) & !deeper & there;
+        let has_element = cpu.at_least(defs, plan.element_def);
+        let elements = has_element & !deeper & there;
+        let slots = !goes_on & !deeper & cpu.at_least(defs, plan.parent_element_def) & there;
+        let before_first = if begun {
+            0
+        } else {
+            slots.wrapping_sub(1) & !slots
+        };
+        if goes_on & (!has_element | before_first) != 0 {
+            return Err(STRAY);
+        }
+        if slots != 0 {
+            begun = true;
+            push_starts(slots, elements, *count, offsets);
+            let valid = cpu.at_least(defs, plan.list_def);
+            validity.append_bits(cpu.extract(valid, slots), slots.count_ones() as usize);
+        }
+        *count += elements.count_ones() as usize;
+        if let Some(end) = offsets.last_mut() {
+            *end = O::usize_as(*count);
+        }
+    }
+    Ok(())
+}
+
+/// Appends, for each slot, the number of elements before it; the end offset of the list before it,
+/// which is there already, becomes the same.
+#[inline(always)]
+fn push_starts<O: OffsetSizeTrait>(
+    mut slots: u64,
+    elements: u64,
+    count: usize,
+    offsets: &mut Vec<O>,
+) {
+    offsets.reserve(BLOCK);
+    let start = |slots: u64| {
+        // The elements below the lowest slot that is left.
+        let below = slots.wrapping_sub(1) & !slots;
+        O::usize_as(count + (elements & below).count_ones() as usize)
+    };
+    if let Some(end) = offsets.last_mut() {
+        *end = start(slots);
+    }
+    let more = slots.count_ones() as usize;
+    let spare = offsets.spare_capacity_mut().iter_mut().take(more);
+    let mut pushed = 0;
+    for slot in spare {
+        slots &= slots.wrapping_sub(1);
+        // The last one gets its end from the caller.
+        slot.write(start(slots));
+        pushed += 1;
+    }
+    // SAFETY: `pushed` elements behind the length were written.
+    unsafe { offsets.set_len(offsets.len() + pushed) };
+}
+
+/// See [`super::slot_validity`].
+#[inline(always)]
+pub(super) fn slot_validity(
+    cpu: impl Masks,
+    plan: SlotPlan,
+    rep: &[u8],
+    def: &[u8],
+    validity: &mut Bitmap,
+) -> usize {
+    let before = validity.len();
+    if rep.is_empty() {
+        for def in def.chunks(BLOCK) {
+            let defs = cpu.load(def);
+            let slots = cpu.at_least(defs, plan.slot_def) & low_bits(def.len());
+            let valid = cpu.extract(cpu.at_least(defs, plan.valid_def), slots);
+            validity.append_bits(valid, slots.count_ones() as usize);
+        }
+    } else {
+        let levels = rep.len().min(def.len());
+        for (rep, def) in rep[..levels].chunks(BLOCK).zip(def[..levels].chunks(BLOCK)) {
+            let defs = cpu.load(def);
+            let slots = at_most(cpu, cpu.load(rep), plan.max_rep)
+                & cpu.at_least(defs, plan.slot_def)
+                & low_bits(def.len());
+            let valid = cpu.extract(cpu.at_least(defs, plan.valid_def), slots);
+            validity.append_bits(valid, slots.count_ones() as usize);
+        }
+    }
+    validity.len() - before
+}
+
+/// See [`super::count_ge`].
+#[inline(always)]
+pub(super) fn count_ge(cpu: impl Masks, levels: &[u8], level: u8) -> usize {
+    let count = |levels: &[u8]| {
+        (cpu.at_least(cpu.load(levels), level) & low_bits(levels.len())).count_ones() as usize
+    };
+    levels.chunks(BLOCK).map(count).sum()
+}
+
+/// The bits of `bits` at the set bits of `mask`, one after the other, without an instruction for it.
+///
+/// In each of six steps, the bits that have an odd number of gaps of this size below them (counted by
+/// a prefix sum modulo two) move down by the size.
+pub(super) fn extract(bits: u64, mut mask: u64) -> u64 {
+    let mut bits = bits & mask;
+    let mut gaps = !mask << 1;
+    for step in 0..6 {
+        let mut odd = gaps;
+        for shift in [1, 2, 4, 8, 16, 32] {
+            odd ^= odd << shift;
+        }
+        let moves = odd & mask;
+        mask = mask ^ moves | moves >> (1 << step);
+        let moved = bits & moves;
+        bits = bits ^ moved | moved >> (1 << step);
+        gaps &= !odd;
+    }
+    bits
+}
