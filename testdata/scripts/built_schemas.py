@@ -196,6 +196,22 @@ def flat(name, columns):
     add(name, file, [(field, expected) for *_, field, expected in columns])
 
 
+def field_ids():
+    """An id at every level, negative and huge ones among them."""
+    entries = group("key_value", REPEATED, leaf("key", BYTE_ARRAY, converted=UTF8, field_id=6), leaf("value", INT32, OPTIONAL, field_id=7),
+                    field_id=5)
+    inner = group("list", REPEATED, group("element", OPTIONAL, leaf("a", INT32, field_id=-9), leaf("b", INT32, field_id=2**31 - 1), field_id=3),
+                  field_id=2)
+    nodes = [leaf("plain", INT32, field_id=0), group("list", OPTIONAL, inner, converted=LIST, field_id=1),
+             group("map", OPTIONAL, entries, converted=MAP, field_id=4)]
+    t = pa.list_(pa.struct([required("a", INT32_T), required("b", INT32_T)]))
+    nested("field_ids", 2, nodes, [
+        ([(0, 0)] * 2, [1, 2]), ([(0, 3), (1, 2), (0, 0)], [10]), ([(0, 3), (1, 2), (0, 0)], [20]),
+        ([(0, 2), (0, 1)], ["k"]), ([(0, 3), (0, 1)], [30]),
+    ], [(required("plain", INT32_T), [1, 2]), (pa.field("list", t), [[{"a": 10, "b": 20}, None], None]),
+        (pa.field("map", pa.map_(TEXT, INT32_T)), [[("k", 30)], []])])
+
+
 def converted_only():
     day = datetime.date(2024, 2, 29)
     columns = [
@@ -322,5 +338,5 @@ def decimals():
 
 
 def all_cases():
-    for make in (two_level_lists, unannotated, maps, structs, converted_only, logical_types, decimals):
+    for make in (two_level_lists, unannotated, maps, structs, field_ids, converted_only, logical_types, decimals):
         make()

@@ -19,6 +19,10 @@ mod official;
 #[cfg(test)]
 mod options;
 #[cfg(test)]
+mod projections;
+#[cfg(test)]
+mod metadata;
+#[cfg(test)]
 mod batches;
 #[cfg(test)]
 mod push;
