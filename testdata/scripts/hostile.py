@@ -94,7 +94,7 @@ def levels():
     a, b = pair.leaves()
     pages = [page_v1(a, [2, 2, 2], enc.plain(INT32, range(3)), [0, 1, 0]), page_v1(b, [2, 2, 2], enc.plain(INT32, range(3)), [0, 0, 1])]
     # Two leaves of one list see other lists: who believes the first one gets what everybody gets.
-    t = pa.list_(pa.struct([required("a", pa.int32()), required("b", pa.int32())]))
+    t = pa.list_(required("e", pa.struct([required("a", pa.int32()), required("b", pa.int32())])))
     rows = [[{"a": 0, "b": 0}, {"a": 1, "b": 1}], [{"a": 2, "b": 2}]]
     tolerate("siblings_disagree_on_lists", build([pair], [(2, [Chunk([p]) for p in pages])]), [(pa.field("l", t), rows)])
     pages = [page_v1(a, [2, 0], enc.plain(INT32, range(1)), [0, 0]), page_v1(b, [2, 2], enc.plain(INT32, range(2)), [0, 0])]

@@ -63,7 +63,12 @@ def type_text(t):
 
 
 def slot_text(field):
-    return type_text(field.type) + ("" if field.nullable else " not null")
+    text = type_text(field.type)
+    # pyarrow leaves extension types that it does not know in the metadata.
+    name = (field.metadata or {}).get(b"ARROW:extension:name")
+    if name and not isinstance(field.type, pa.BaseExtensionType):
+        text = f"extension {name.decode()}({text})"
+    return text + ("" if field.nullable else " not null")
 
 
 def field_text(field):

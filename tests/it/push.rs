@@ -75,7 +75,11 @@ fn compare(path: &Path) {
     let file = Bytes::from(std::fs::read(path).unwrap());
     for options in [
         ReadOptions::new().threads(1),
-        ReadOptions::new().threads(1).batch_size(7).offset(3).limit(40),
+        ReadOptions::new()
+            .threads(1)
+            .batch_size(7)
+            .offset(3)
+            .limit(40),
     ] {
         let expected = read(&file, &options);
         for how in SUPPLIES {

@@ -35,7 +35,7 @@ mod sealed {
 
 /// A number that DELTA_BINARY_PACKED encodes: `i32` or `i64`.
 pub trait Delta: Plain + sealed::Sealed + Eq + std::fmt::Debug {
-    /// Bits of the number, and the widest delta.
+    /// Bits of the number, and of the widest delta that is not cut down to it.
     const BITS: u8;
 
     /// The lowest bits of `value`.
@@ -197,6 +197,8 @@ impl<T: Delta> DeltaDecoder<T> {
             self.last = if self.width == 0 {
                 out.extend((1..=step).map(|i| last.advance(least, i)));
                 last.advance(least, step)
+            } else if self.width > T::BITS {
+                wide(self.run(data, step)?, least, last, out)
             } else {
                 T::sum(Run(self.run(data, step)?), least, last, out)
             };
@@ -270,8 +272,8 @@ impl<T: Delta> DeltaDecoder<T> {
             self.width = *data
                 .get(self.widths + self.next_miniblock)
                 .ok_or(Malformed("the widths of the delta miniblocks end early"))?;
-            if self.width > T::BITS {
-                return Err(Malformed("a delta miniblock is wider than its values"));
+            if self.width > 64 {
+                return Err(Malformed("a delta miniblock is wider than 64 bits"));
             }
             self.next_miniblock += 1;
             self.passed = 0;
@@ -294,6 +296,18 @@ impl<T: Delta> DeltaDecoder<T> {
             .and_then(|bits| Packed::new(bits, self.passed, usize::from(self.width), n))
             .ok_or(Malformed("a delta miniblock ends early"))
     }
+}
+
+/// As [`Delta::sum`] for differences wider than the values: duckdb subtracts 32-bit values in 64
+/// bits, and the bits beyond the values wrap away.
+#[cold]
+fn wide<T: Delta>(run: Packed<'_>, least: T, last: T, out: &mut Vec<T>) -> T {
+    let mut value = last;
+    out.extend(run.values().map(|delta| {
+        value = value.advance(least, 1).advance(T::wrap(delta as i64), 1);
+        value
+    }));
+    value
 }
 
 /// An unsigned LEB128 number of at most 64 bits, moving `at` behind it.

@@ -153,19 +153,36 @@ fn refuses_headers_that_nobody_may_write() {
 }
 
 #[test]
-fn refuses_widths_above_the_type_and_bytes_that_end_early() {
+fn cuts_deltas_down_that_are_wider_than_the_type() {
+    // 128 values a block, 4 miniblocks, 9 values, first 5, least delta 0, width 33: each delta is
+    // 2^33 - 1, which is -1 in 32 bits.
+    let mut data = vec![0x80, 1, 4, 9, 10, 0, 33, 0, 0, 0];
+    data.extend([0xff; 200]);
+    let mut narrow = Vec::new();
+    let mut decoder = DeltaDecoder::<i32>::new(&data).unwrap();
+    decoder.extend(&data, 4, &mut narrow).unwrap();
+    decoder.extend(&data, 5, &mut narrow).unwrap();
+    assert_eq!(narrow, [5, 4, 3, 2, 1, 0, -1, -2, -3]);
+    let mut decoder = DeltaDecoder::<i32>::new(&data).unwrap();
+    decoder.skip(&data, 8).unwrap();
+    narrow.clear();
+    decoder.extend(&data, 1, &mut narrow).unwrap();
+    assert_eq!(narrow, [-3]);
+}
+
+#[test]
+fn refuses_widths_above_64_bits_and_bytes_that_end_early() {
     // 128 values a block, 4 miniblocks, 9 values, first 0, least delta 0, width 33.
     let mut data = vec![0x80, 1, 4, 9, 0, 0, 33, 0, 0, 0];
-    data.extend([0xff; 200]);
-    let mut out = Vec::new();
-    assert!(
-        DeltaDecoder::<i32>::new(&data)
-            .unwrap()
-            .extend(&data, 9, &mut out)
-            .is_err()
-    );
+    data.extend([0xff; 700]);
     let mut decoder = DeltaDecoder::<i64>::new(&data).unwrap();
     assert!(decoder.extend(&data, 9, &mut Vec::new()).is_ok());
+    let mut too_wide = data.clone();
+    too_wide[6] = 65;
+    let mut decoder = DeltaDecoder::<i64>::new(&too_wide).unwrap();
+    assert!(decoder.extend(&too_wide, 9, &mut Vec::new()).is_err());
+    let mut decoder = DeltaDecoder::<i32>::new(&too_wide).unwrap();
+    assert!(decoder.extend(&too_wide, 9, &mut Vec::new()).is_err());
     for len in 5..10 + 33 {
         let mut decoder = DeltaDecoder::<i64>::new(&data[..len]).unwrap();
         assert!(
