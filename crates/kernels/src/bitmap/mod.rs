@@ -10,6 +10,10 @@ use herringbone_arrow::buffer::{BooleanBuffer, Buffer, NullBuffer};
 
 use crate::Malformed;
 
+mod writer;
+
+pub(crate) use writer::Writer;
+
 /// A growing bitmap that costs nothing while all of its bits are set.
 ///
 /// Invariants: `words` is empty and all `len` bits are set, or there are exactly as many words as
@@ -199,12 +203,17 @@ impl Bitmap {
             return Ok(self.append_bits(load_bits(data, first, n), n));
         }
         let before = self.ones;
-        self.reserve_materialised(n);
         let mut done = 0;
-        while done < n {
+        // Set bits at the beginning may leave the bitmap a mere length.
+        while self.words.is_empty() && done < n {
             let step = (n - done).min(64);
             self.append_bits(load_bits(data, first + done, step), step);
             done += step;
+        }
+        if done < n {
+            let mut writer = self.write(n - done);
+            writer.push_packed(data, first + done, n - done);
+            writer.finish(self);
         }
         Ok(self.ones - before)
     }
@@ -266,13 +275,6 @@ impl Bitmap {
         self.words.resize(self.len.div_ceil(64), u64::MAX);
         if let Some(last) = self.words.last_mut() {
             *last = low_bits((self.len - 1) % 64 + 1);
-        }
-    }
-
-    /// Makes room for `n` bits more, if bits are materialised at all.
-    fn reserve_materialised(&mut self, n: usize) {
-        if !self.words.is_empty() {
-            self.words.reserve(n / 64 + 1);
         }
     }
 

@@ -1,6 +1,7 @@
 //! Runs against the values that they were written from.
 
 use super::*;
+use crate::bit_unpack::Unpack;
 
 /// A run to be written.
 #[derive(Debug, Clone)]
@@ -300,4 +301,167 @@ fn scalar_other_bytes_than_before_are_safe() {
         let _ = decoder.gather(&data[..cut], values.len() / 3, &dictionary, &mut out);
         let _ = decoder.gather(&vec![0xff; cut], 100, &dictionary, &mut out);
     }
+}
+
+/// Bits, levels and indices with the loops of one instruction set.
+fn check_loops(cpu: impl Loops + Unpack) {
+    for width in widths() {
+        let max = if width <= 8 {
+            (1_u32 << width) - 1 - u32::from(width > 1)
+        } else {
+            0
+        };
+        let limit = if width <= 8 {
+            u64::from(max) + 1
+        } else {
+            1 << width
+        };
+        let (data, values) = write(width, &runs(width, limit, 5));
+        let (mut numbers, mut levels, mut bits) = (Vec::new(), Vec::new(), Bitmap::new());
+        let decoders = &mut [(); 4].map(|()| HybridDecoder::new(width));
+        let mut ones = 0;
+        for step in steps(values.len(), 5) {
+            let indices = Indices { cpu, width };
+            assert_eq!(
+                cpu.extend(&indices, &mut decoders[0], &data, step, &mut numbers),
+                Ok(())
+            );
+            if width <= 8 {
+                let of = Levels::new(cpu, width, max as u8);
+                assert_eq!(
+                    cpu.extend(&of, &mut decoders[1], &data, step, &mut levels),
+                    Ok(())
+                );
+            }
+            if width == 1 {
+                let set = cpu.extend_bitmap(&mut decoders[2], &data, step, &mut bits);
+                assert_eq!(cpu.skip_count_ones(&mut decoders[3], &data, step), set);
+                ones += set.unwrap();
+            }
+        }
+        assert_eq!(numbers, values);
+        if width <= 8 {
+            assert!(
+                levels
+                    .iter()
+                    .map(|level| u32::from(*level))
+                    .eq(values.iter().copied())
+            );
+            for greatest in 0..levels.iter().copied().max().unwrap_or_default() {
+                let (of, mut decoder) =
+                    (Levels::new(cpu, width, greatest), HybridDecoder::new(width));
+                assert!(
+                    cpu.extend(&of, &mut decoder, &data, values.len(), &mut levels)
+                        .is_err()
+                );
+            }
+        }
+        if width == 1 {
+            assert_eq!(ones, values.iter().filter(|value| **value == 1).count());
+            assert!(
+                bits.finish_boolean()
+                    .iter()
+                    .eq(values.iter().map(|value| *value == 1))
+            );
+        }
+    }
+}
+
+#[test]
+fn scalar_loops() {
+    check_loops(Scalar);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn avx2_loops() {
+    Avx2::detect().into_iter().for_each(check_loops);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn avx512_loops() {
+    Avx512::detect().into_iter().for_each(check_loops);
+}
+
+/// What a way to gather makes of some runs, in two steps.
+type Way<'a, T> = &'a dyn Fn(Entries<'_, T>, &[u8], usize, &mut Vec<T>) -> Result<(), Malformed>;
+
+/// Dictionaries of all lengths, with and without an index that is one too great.
+fn check_way<T>(way: Way<'_, T>, widths: std::ops::RangeInclusive<u8>, entry: impl Fn(u32) -> T)
+where
+    T: Copy + PartialEq + std::fmt::Debug,
+{
+    for width in widths {
+        let most = (1_u64 << width).min(600);
+        for len in (1..=most).filter(|len| {
+            [1, 2, 3, 8, 15, 16, 17, 31, 32, 33].contains(len) || len % 61 == 0 || most - len < 3
+        }) {
+            let (data, values) = write(width, &runs(width, len, len));
+            let dictionary: Vec<T> = (0..len as u32).map(&entry).collect();
+            let expected: Vec<T> = values.iter().map(|index| entry(*index)).collect();
+            let mut out = Vec::new();
+            let all = || Entries {
+                width,
+                dictionary: &dictionary,
+            };
+            assert_eq!(way(all(), &data, values.len(), &mut out), Ok(()));
+            assert_eq!(out, expected, "width {width}, {len} entries");
+            let greatest = values.iter().copied().max().unwrap_or_default() as usize;
+            let short = Entries {
+                width,
+                dictionary: &dictionary[..greatest],
+            };
+            assert_eq!(
+                way(short, &data, values.len(), &mut out),
+                Err(gather::BEYOND)
+            );
+            assert_eq!(out, expected);
+        }
+    }
+}
+
+fn check_ways<T>(entry: impl Fn(u32) -> T)
+where
+    T: Copy + PartialEq + std::fmt::Debug + 'static,
+{
+    let scalar = |entries: Entries<'_, T>, data: &[u8], n: usize, out: &mut Vec<T>| {
+        Scalar.extend(
+            &entries,
+            &mut HybridDecoder::new(entries.width),
+            data,
+            n,
+            out,
+        )
+    };
+    check_way(&scalar, 1..=if cfg!(miri) { 2 } else { 12 }, &entry);
+    #[cfg(target_arch = "x86_64")]
+    if let Some(cpu) = Avx2::detect() {
+        let avx2 = |entries: Entries<'_, T>, data: &[u8], n: usize, out: &mut Vec<T>| {
+            let mut decoder = HybridDecoder::new(entries.width);
+            gather_x86_64::extend(cpu, entries, &mut decoder, data, n, out)
+        };
+        check_way(&avx2, 1..=12, &entry);
+    }
+    #[cfg(target_arch = "x86_64")]
+    if let Some(cpu) = Avx512::detect() {
+        let avx512 = |entries: Entries<'_, T>, data: &[u8], n: usize, out: &mut Vec<T>| {
+            let mut decoder = HybridDecoder::new(entries.width);
+            let other = Entries { ..entries };
+            match InRegisters::new(cpu, entries) {
+                Some(entries) => cpu.extend(&entries, &mut decoder, data, n, out),
+                None => Scalar.extend(&other, &mut decoder, data, n, out),
+            }
+        };
+        check_way(&avx512, 1..=7, &entry);
+    }
+}
+
+#[test]
+fn scalar_and_other_ways_to_gather() {
+    check_ways(|index| index as u8);
+    check_ways(|index| index.wrapping_mul(77));
+    check_ways(|index| i64::from(index) << 31 | 5);
+    check_ways(|index| f64::from(index) / 3.0);
+    check_ways(|index| u128::from(index) << 77 | 5);
 }
