@@ -65,7 +65,18 @@ unsafe impl<C: Unpack + Loops> Values<u8> for Levels<C> {
 
     #[inline(always)]
     fn groups(&self, bytes: &[u8], out: &mut [[MaybeUninit<u8>; GROUP]]) -> Result<(), Malformed> {
-        self.part(bytes, 0, out.as_flattened_mut())
+        self.cpu
+            .unpack(bytes, 0, self.width, out.as_flattened_mut());
+        let Some(limit) = self.limit else {
+            return Ok(());
+        };
+        let mut broken = 0;
+        for group in out {
+            // SAFETY: `unpack` writes all slots.
+            let levels = group.map(|level| unsafe { level.assume_init() });
+            broken |= limit.broken(u64::from_le_bytes(levels));
+        }
+        if broken == 0 { Ok(()) } else { Err(TOO_GREAT) }
     }
 
     #[inline(always)]
