@@ -176,16 +176,17 @@ fn push_fraction(out: &mut String, fraction: u64, digits: usize) {
     }
 }
 
-/// The last `width` digits of `number`, at most nine. Much of the time of a timestamp goes here, and
+/// The last `width` digits of `number`, at most nine. Most of the time of a timestamp goes here, and
 /// the formatter of the standard library takes several times as long.
 fn push_digits(out: &mut String, mut number: u64, width: usize) {
-    let mut digits = ['0'; 9];
-    let width = width.min(digits.len());
-    for digit in digits.iter_mut().take(width).rev() {
-        *digit = char::from(b'0' + (number % 10) as u8);
+    let mut digits = [b'0'; 9];
+    let digits = &mut digits[..width.min(9)];
+    for digit in digits.iter_mut().rev() {
+        *digit = b'0' + (number % 10) as u8;
         number /= 10;
     }
-    out.extend(digits.iter().take(width));
+    // Digits are ASCII, so this never fails.
+    out.push_str(str::from_utf8(digits).unwrap_or_default());
 }
 
 /// `-1.5S`, without trailing zeros.
