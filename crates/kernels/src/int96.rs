@@ -9,6 +9,8 @@
 //!
 //! **Shapes**: 12 bytes a value in, an `i64` a value out; a trailing part of a value is left alone.
 
+use crate::plain;
+
 /// The Julian day of 1970-01-01.
 const JULIAN_EPOCH: i64 = 2_440_588;
 const SECONDS_PER_DAY: i64 = 86_400;
@@ -32,22 +34,48 @@ pub enum Layout {
 /// Returns whether any of them did; [`overflows`] tells which.
 pub fn extend(bytes: &[u8], layout: Layout, per_second: i64, out: &mut Vec<i64>) -> bool {
     let values = bytes.as_chunks::<12>().0;
-    let mut any = false;
-    let mut note = |(value, overflow): (i64, bool)| {
-        any |= overflow;
-        value
+    let before = out.len();
+    let usual = match (layout, per_second) {
+        // All constants known to the compiler, so that it need not divide.
+        (Layout::JulianDay, 1) => extend_usual::<1>(values, out),
+        (Layout::JulianDay, 1_000) => extend_usual::<1_000>(values, out),
+        (Layout::JulianDay, 1_000_000) => extend_usual::<1_000_000>(values, out),
+        (Layout::JulianDay, NANOS_PER_SECOND) => extend_usual::<NANOS_PER_SECOND>(values, out),
+        _ => false,
     };
-    match layout {
-        // The usual case: all constants known to the compiler.
-        Layout::JulianDay if per_second == NANOS_PER_SECOND => {
-            out.extend(values.iter().map(|v| note(julian(v, NANOS_PER_SECOND))));
-        }
-        Layout::JulianDay => out.extend(values.iter().map(|v| note(julian(v, per_second)))),
-        Layout::Count { per_second: from } => {
-            out.extend(values.iter().map(|v| note(count(v, from, per_second))));
-        }
+    if usual {
+        return false;
     }
+    out.truncate(before);
+    let mut any = false;
+    out.extend(values.iter().map(|value| {
+        let (units, overflow) = convert(value, layout, per_second);
+        any |= overflow;
+        units
+    }));
     any
+}
+
+/// Appends INT96 values, and returns whether all of them are usual: a time of day, on a day that the
+/// units reach. Others are wrong.
+fn extend_usual<const PER_SECOND: i64>(values: &[[u8; 12]], out: &mut Vec<i64>) -> bool {
+    const NANOS_PER_DAY: u64 = (SECONDS_PER_DAY * NANOS_PER_SECOND).cast_unsigned();
+    let mut usual = true;
+    out.reserve(values.len());
+    // A plain loop, so that `usual` stays in a register.
+    for (slot, value) in out.spare_capacity_mut().iter_mut().zip(values) {
+        let units_per_day = const { SECONDS_PER_DAY * PER_SECOND };
+        let last_day = const { (i64::MAX / (SECONDS_PER_DAY * PER_SECOND) - 1).cast_unsigned() };
+        let nanos_per_unit = const { (NANOS_PER_SECOND / PER_SECOND).cast_unsigned() };
+        let (days, nanos) = parse(value);
+        let nanos = nanos.cast_unsigned();
+        usual &= (days.unsigned_abs() <= last_day) & (nanos < NANOS_PER_DAY);
+        let part = (nanos / nanos_per_unit).cast_signed();
+        slot.write(days.wrapping_mul(units_per_day).wrapping_add(part));
+    }
+    // SAFETY: room for all values was reserved, so that the loop has written each of them.
+    unsafe { out.set_len(out.len() + values.len()) };
+    usual
 }
 
 /// Whether each of the timestamps is more than 64 bits can hold.
@@ -56,29 +84,33 @@ pub fn overflows(bytes: &[u8], layout: Layout, per_second: i64) -> impl Iterator
         .as_chunks::<12>()
         .0
         .iter()
-        .map(move |value| match layout {
-            Layout::JulianDay => julian(value, per_second).1,
-            Layout::Count { per_second: from } => count(value, from, per_second).1,
-        })
+        .map(move |value| convert(value, layout, per_second).1)
+}
+
+/// A timestamp in units since the epoch, and whether it wrapped around.
+fn convert(value: &[u8; 12], layout: Layout, per_second: i64) -> (i64, bool) {
+    match layout {
+        Layout::JulianDay => julian(value, per_second),
+        Layout::Count { per_second: from } => count(value, from, per_second),
+    }
+}
+
+/// Days since the epoch, and nanoseconds of the day.
+#[inline(always)]
+fn parse(value: &[u8; 12]) -> (i64, i64) {
+    // Read as wholes: taken apart into bytes they are not put together again in one load.
+    let nanos = plain::read::<i64>(value).unwrap_or_default();
+    let days = plain::read::<i32>(&value[8..]).unwrap_or_default();
+    (i64::from(days) - JULIAN_EPOCH, nanos)
 }
 
 /// Nanoseconds of a Julian day as units since the epoch, and whether they wrapped around.
-#[inline]
 fn julian(value: &[u8; 12], per_second: i64) -> (i64, bool) {
-    let [a, b, c, d, e, f, g, h, day @ ..] = *value;
-    let nanos = i64::from_le_bytes([a, b, c, d, e, f, g, h]);
-    let days = i64::from(i32::from_le_bytes(day)) - JULIAN_EPOCH;
-    let (start, overflow) = days.overflowing_mul(SECONDS_PER_DAY * per_second);
+    let (days, nanos) = parse(value);
     // A day is a whole number of units: rounding its part down rounds the sum down.
     let part = nanos.div_euclid(NANOS_PER_SECOND / per_second.max(1));
-    let (units, carry) = start.overflowing_add(part);
-    // Two wraps in opposite directions are none, but only days and nanoseconds that no clock shows
-    // get there: the exact sum decides.
-    if overflow | carry {
-        let exact = i128::from(days) * i128::from(SECONDS_PER_DAY * per_second) + i128::from(part);
-        return (exact as i64, i64::try_from(exact).is_err());
-    }
-    (units, false)
+    let exact = i128::from(days) * i128::from(SECONDS_PER_DAY * per_second) + i128::from(part);
+    (exact as i64, i64::try_from(exact).is_err())
 }
 
 /// A 96-bit count of units of `from` a second as one of `to` a second, and whether it wrapped.

@@ -17,27 +17,22 @@ pub(super) fn f32(run: &Packed<'_>, base: i32, [up, down]: [f32; 2], out: &mut V
     );
     let n = run.n();
     out.reserve(n);
-    let len = out.len();
-    let mut done = 0;
-    while done < n {
-        let integers = _mm256_add_epi32(plan.unpack(run, done / Plan32::LANES), base);
-        let values = _mm256_mul_ps(_mm256_mul_ps(_mm256_cvtepi32_ps(integers), up), down);
-        let mut block = [0f32; Plan32::LANES];
-        let lanes = (n - done).min(Plan32::LANES);
-        // SAFETY: `block` has room for eight values; `lanes` of them are copied behind
-        // `len + done`, and `done + lanes <= n` values were reserved behind `len`.
-        unsafe {
-            _mm256_storeu_ps(block.as_mut_ptr(), values);
-            let spare = out.as_mut_ptr().add(len + done);
-            match lanes {
-                Plan32::LANES => _mm256_storeu_ps(spare, values),
-                _ => std::ptr::copy_nonoverlapping(block.as_ptr(), spare, lanes),
-            }
-        }
-        done += lanes;
+    let spare = out.as_mut_ptr().wrapping_add(out.len());
+    let values = |register| {
+        let integers = _mm256_add_epi32(plan.unpack(run, register), base);
+        _mm256_mul_ps(_mm256_mul_ps(_mm256_cvtepi32_ps(integers), up), down)
+    };
+    let (registers, rest) = (n / Plan32::LANES, n % Plan32::LANES);
+    for register in 0..registers {
+        // SAFETY: `registers * LANES <= n` values were reserved behind the length.
+        unsafe { _mm256_storeu_ps(spare.add(register * Plan32::LANES), values(register)) };
     }
-    // SAFETY: the loop has written the `n` values behind `len`.
-    unsafe { out.set_len(len + n) };
+    // SAFETY: the values of the registers have been written behind the length.
+    unsafe { out.set_len(out.len() + n - rest) };
+    let mut last = [0.0; Plan32::LANES];
+    // SAFETY: `last` has the 32 bytes that are written.
+    unsafe { _mm256_storeu_ps(last.as_mut_ptr(), values(registers)) };
+    out.extend_from_slice(&last[..rest]);
 }
 
 /// See [`AlpFloat::decode`](super::AlpFloat).
@@ -54,27 +49,22 @@ pub(super) fn f64(run: &Packed<'_>, base: i64, [up, down]: [f64; 2], out: &mut V
     );
     let n = run.n();
     out.reserve(n);
-    let len = out.len();
-    let mut done = 0;
-    while done < n {
-        let integers = _mm256_add_epi64(plan.unpack(run, done / Plan64::LANES), base);
-        let values = _mm256_mul_pd(_mm256_mul_pd(to_f64(integers), up), down);
-        let mut block = [0f64; Plan64::LANES];
-        let lanes = (n - done).min(Plan64::LANES);
-        // SAFETY: `block` has room for four values; `lanes` of them are copied behind
-        // `len + done`, and `done + lanes <= n` values were reserved behind `len`.
-        unsafe {
-            _mm256_storeu_pd(block.as_mut_ptr(), values);
-            let spare = out.as_mut_ptr().add(len + done);
-            match lanes {
-                Plan64::LANES => _mm256_storeu_pd(spare, values),
-                _ => std::ptr::copy_nonoverlapping(block.as_ptr(), spare, lanes),
-            }
-        }
-        done += lanes;
+    let spare = out.as_mut_ptr().wrapping_add(out.len());
+    let values = |register| {
+        let integers = _mm256_add_epi64(plan.unpack(run, register), base);
+        _mm256_mul_pd(_mm256_mul_pd(to_f64(integers), up), down)
+    };
+    let (registers, rest) = (n / Plan64::LANES, n % Plan64::LANES);
+    for register in 0..registers {
+        // SAFETY: `registers * LANES <= n` values were reserved behind the length.
+        unsafe { _mm256_storeu_pd(spare.add(register * Plan64::LANES), values(register)) };
     }
-    // SAFETY: the loop has written the `n` values behind `len`.
-    unsafe { out.set_len(len + n) };
+    // SAFETY: the values of the registers have been written behind the length.
+    unsafe { out.set_len(out.len() + n - rest) };
+    let mut last = [0.0; Plan64::LANES];
+    // SAFETY: `last` has the 32 bytes that are written.
+    unsafe { _mm256_storeu_pd(last.as_mut_ptr(), values(registers)) };
+    out.extend_from_slice(&last[..rest]);
 }
 
 /// The nearest floating-point numbers: AVX2 has no such instruction.

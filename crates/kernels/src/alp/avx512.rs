@@ -16,20 +16,24 @@ pub(super) fn f32(run: &Packed<'_>, base: i32, [up, down]: [f32; 2], out: &mut V
     );
     let n = run.n();
     out.reserve(n);
-    let len = out.len();
-    let mut done = 0;
-    while done < n {
-        let integers = _mm512_add_epi32(plan.unpack(run, done / Plan32::LANES), base);
-        let values = _mm512_mul_ps(_mm512_mul_ps(_mm512_cvtepi32_ps(integers), up), down);
-        let lanes = (n - done).min(Plan32::LANES);
-        let mask = (u32::MAX >> (32 - lanes)) as u16;
-        // SAFETY: `lanes` values are written behind `len + done`, and `done + lanes <= n` values
-        // were reserved behind `len`; masked lanes are not written.
-        unsafe { _mm512_mask_storeu_ps(out.as_mut_ptr().add(len + done), mask, values) };
-        done += lanes;
+    let spare = out.as_mut_ptr().wrapping_add(out.len());
+    let values = |register| {
+        let integers = _mm512_add_epi32(plan.unpack(run, register), base);
+        _mm512_mul_ps(_mm512_mul_ps(_mm512_cvtepi32_ps(integers), up), down)
+    };
+    let (registers, rest) = (n / Plan32::LANES, n % Plan32::LANES);
+    for register in 0..registers {
+        // SAFETY: `registers * LANES <= n` values were reserved behind the length.
+        unsafe { _mm512_storeu_ps(spare.add(register * Plan32::LANES), values(register)) };
     }
-    // SAFETY: the loop has written the `n` values behind `len`.
-    unsafe { out.set_len(len + n) };
+    if rest > 0 {
+        let mask = (1 << rest) - 1;
+        // SAFETY: `rest` values behind the registers make `n`, which were reserved behind the
+        // length; masked lanes are not written.
+        unsafe { _mm512_mask_storeu_ps(spare.add(n - rest), mask, values(registers)) };
+    }
+    // SAFETY: the `n` values behind the length have been written.
+    unsafe { out.set_len(out.len() + n) };
 }
 
 /// See [`AlpFloat::decode`](super::AlpFloat).
@@ -43,18 +47,22 @@ pub(super) fn f64(run: &Packed<'_>, base: i64, [up, down]: [f64; 2], out: &mut V
     );
     let n = run.n();
     out.reserve(n);
-    let len = out.len();
-    let mut done = 0;
-    while done < n {
-        let integers = _mm512_add_epi64(plan.unpack(run, done / Plan64::LANES), base);
-        let values = _mm512_mul_pd(_mm512_mul_pd(_mm512_cvtepi64_pd(integers), up), down);
-        let lanes = (n - done).min(Plan64::LANES);
-        let mask = (u32::MAX >> (32 - lanes)) as u8;
-        // SAFETY: `lanes` values are written behind `len + done`, and `done + lanes <= n` values
-        // were reserved behind `len`; masked lanes are not written.
-        unsafe { _mm512_mask_storeu_pd(out.as_mut_ptr().add(len + done), mask, values) };
-        done += lanes;
+    let spare = out.as_mut_ptr().wrapping_add(out.len());
+    let values = |register| {
+        let integers = _mm512_add_epi64(plan.unpack(run, register), base);
+        _mm512_mul_pd(_mm512_mul_pd(_mm512_cvtepi64_pd(integers), up), down)
+    };
+    let (registers, rest) = (n / Plan64::LANES, n % Plan64::LANES);
+    for register in 0..registers {
+        // SAFETY: `registers * LANES <= n` values were reserved behind the length.
+        unsafe { _mm512_storeu_pd(spare.add(register * Plan64::LANES), values(register)) };
     }
-    // SAFETY: the loop has written the `n` values behind `len`.
-    unsafe { out.set_len(len + n) };
+    if rest > 0 {
+        let mask = (1 << rest) - 1;
+        // SAFETY: `rest` values behind the registers make `n`, which were reserved behind the
+        // length; masked lanes are not written.
+        unsafe { _mm512_mask_storeu_pd(spare.add(n - rest), mask, values(registers)) };
+    }
+    // SAFETY: the `n` values behind the length have been written.
+    unsafe { out.set_len(out.len() + n) };
 }

@@ -13,10 +13,13 @@ macro_rules! decode {
             powers: [$float; 2],
             out: &mut Vec<$float>,
         ) {
-            out.extend(
-                run.values()
-                    .map(|n| $float::scale(base.wrapping_add(n.cast_signed() as _), powers)),
-            );
+            out.reserve(run.n());
+            run.for_each(|n| {
+                out.push($float::scale(
+                    base.wrapping_add(n.cast_signed() as _),
+                    powers,
+                ));
+            });
         }
     };
 }

@@ -13,21 +13,21 @@ const BLOCK: usize = 32;
 /// As for [`join`](super::join), with a width of 2, 4 or 8.
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn join(streams: &Streams<'_>, width: usize, out: *mut u8) {
-    let blocks = streams.n / BLOCK;
-    for block in 0..blocks {
-        let first = block * BLOCK;
-        // SAFETY: 32 values from `first` on are among the `n`, in the streams and behind `out`.
+    let mut done = 0;
+    while done + BLOCK <= streams.n {
+        // SAFETY: 32 values from `done` on are among the `n`, in the streams and behind `out`.
         unsafe {
-            let out = out.add(first * width);
+            let out = out.add(done * width);
             match width {
-                2 => join_2(load(streams, first), out),
-                4 => join_4(load(streams, first), out),
-                _ => join_8(load(streams, first), out),
+                2 => join_2(load(streams, done), out),
+                4 => join_4(load(streams, done), out),
+                _ => join_8(load(streams, done), out),
             }
         }
+        done += BLOCK;
     }
     // SAFETY: the contract of this function.
-    unsafe { scalar::join(streams, blocks * BLOCK, width, out) };
+    unsafe { scalar::join(streams, done, width, out) };
 }
 
 /// Bytes `first..first + 32` of the first `K` streams.
@@ -37,10 +37,17 @@ pub(super) unsafe fn join(streams: &Streams<'_>, width: usize, out: *mut u8) {
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn load<const K: usize>(streams: &Streams<'_>, first: usize) -> [__m256i; K] {
-    // SAFETY: the streams have that many bytes; loads need no alignment.
-    std::array::from_fn(|i| unsafe {
-        _mm256_loadu_si256(streams.get(i).as_ptr().add(first).cast())
-    })
+    let mut rows = [_mm256_setzero_si256(); K];
+    for (i, row) in rows.iter_mut().enumerate() {
+        let bytes = streams
+            .data
+            .as_ptr()
+            .wrapping_add(i * streams.stride + first);
+        // SAFETY: stream `i` starts at `i * stride` and has the 32 bytes from `first` on; loads
+        // need no alignment.
+        *row = unsafe { _mm256_loadu_si256(bytes.cast()) };
+    }
+    rows
 }
 
 /// # Safety

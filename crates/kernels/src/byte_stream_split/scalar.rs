@@ -18,26 +18,38 @@ pub(super) unsafe fn join(streams: &Streams<'_>, start: usize, width: usize, out
     }
 }
 
+/// Blocks of a fixed number of values, which compilers turn into vectors, and the rest.
+///
 /// # Safety
 /// As for [`join`](super::join), with a width of `WIDTH`.
-#[allow(
-    clippy::needless_range_loop,
-    reason = "`i` indexes each of the streams"
-)]
 unsafe fn constant<const WIDTH: usize>(streams: &Streams<'_>, start: usize, out: *mut u8) {
-    let streams: [&[u8]; WIDTH] = std::array::from_fn(|i| streams.get(i));
-    // All of them have this length: said once here, so that the loop need not check it.
-    let n = streams[0].len();
-    let streams = streams.map(|stream| &stream[..n]);
-    for i in start..n {
-        let value: [u8; WIDTH] = std::array::from_fn(|stream| streams[stream][i]);
-        // SAFETY: value `i` of `n` lies within the `n * WIDTH` bytes behind `out`.
-        unsafe {
-            out.add(i * WIDTH)
-                .cast::<[u8; WIDTH]>()
-                .write_unaligned(value)
-        };
+    const BLOCK: usize = 16;
+    let mut rows: [&[u8]; WIDTH] = std::array::from_fn(|k| streams.get(k));
+    for row in &mut rows {
+        *row = row.get(start..).unwrap_or_default();
     }
+    let mut done = start;
+    while done + BLOCK <= streams.n {
+        let mut block = [[0; WIDTH]; BLOCK];
+        for (k, row) in rows.iter_mut().enumerate() {
+            let (bytes, rest) = row
+                .split_first_chunk::<BLOCK>()
+                .unwrap_or((&[0; BLOCK], &[]));
+            for (value, byte) in block.iter_mut().zip(bytes) {
+                value[k] = *byte;
+            }
+            *row = rest;
+        }
+        // SAFETY: the values `done..done + BLOCK` of `n` lie within the bytes behind `out`.
+        unsafe {
+            out.add(done * WIDTH)
+                .cast::<[[u8; WIDTH]; BLOCK]>()
+                .write_unaligned(block)
+        };
+        done += BLOCK;
+    }
+    // SAFETY: the contract of this function.
+    unsafe { any(streams, done, WIDTH, out) };
 }
 
 /// # Safety

@@ -33,12 +33,19 @@ pub(super) unsafe fn join(streams: &Streams<'_>, width: usize, out: *mut u8) {
 ///
 /// # Safety
 /// As for [`join`](super::join), with `first + 16 <= streams.n` and `k + 8 <= width`.
-#[inline]
+#[inline(always)]
 unsafe fn join_eight(streams: &Streams<'_>, k: usize, first: usize, width: usize, out: *mut u8) {
-    // SAFETY: all of these streams have `n >= first + 16` bytes; loads need no alignment.
-    let rows: [__m128i; 8] = std::array::from_fn(|i| unsafe {
-        _mm_loadu_si128(streams.get(k + i).as_ptr().add(first).cast())
-    });
+    // SAFETY: every x86-64 has SSE2.
+    let mut rows = [unsafe { _mm_setzero_si128() }; 8];
+    for (i, row) in rows.iter_mut().enumerate() {
+        let bytes = streams
+            .data
+            .as_ptr()
+            .wrapping_add((k + i) * streams.stride + first);
+        // SAFETY: stream `k + i` starts at `(k + i) * stride` and has the 16 bytes from `first`
+        // on; loads need no alignment.
+        *row = unsafe { _mm_loadu_si128(bytes.cast()) };
+    }
     for (i, pair) in transpose(rows).into_iter().enumerate() {
         // SAFETY: bytes `k..k + 8` of the values `first + 2 * i` and the one after it, which both
         // lie within the `n * width` bytes behind `out`; stores need no alignment.
@@ -51,7 +58,7 @@ unsafe fn join_eight(streams: &Streams<'_>, k: usize, first: usize, width: usize
 }
 
 /// Eight rows of sixteen bytes become sixteen rows of eight bytes, two in each register.
-#[inline]
+#[inline(always)]
 fn transpose(rows: [__m128i; 8]) -> [__m128i; 8] {
     // SAFETY: every x86-64 has SSE2.
     unsafe {
@@ -69,7 +76,7 @@ fn transpose(rows: [__m128i; 8]) -> [__m128i; 8] {
 }
 
 /// Four rows of eight pairs of bytes become eight rows of four pairs, two in each register.
-#[inline]
+#[inline(always)]
 fn transpose_pairs(ab: __m128i, cd: __m128i, ef: __m128i, gh: __m128i) -> [__m128i; 4] {
     // SAFETY: every x86-64 has SSE2.
     unsafe {

@@ -1,90 +1,124 @@
 //! Eight or four values at a time.
 //!
-//! As with AVX-512, but shifts stay within halves of a register: the sum of the low half is added
-//! to the high half in a step of its own.
+//! Within a register, sums come about in log2(lanes) steps: each adds the register to itself, moved
+//! up by 1 and 2 lanes within its halves; then the low half's sum is added to the high half. The sum
+//! before the register is added last, so that registers depend on each other by one addition only.
 
 use std::arch::x86_64::*;
 
-use super::scalar;
-use crate::lanes::Packed;
+use super::{DeltaDecoder, scalar};
+use crate::Malformed;
 use crate::lanes::avx2::{Plan32, Plan64};
 
-/// See [`Delta::sum`](super::Delta).
+/// See [`DeltaDecoder::extend`].
 #[target_feature(enable = "avx2")]
-pub(super) fn i32(run: &Packed<'_>, least: i32, last: i32, out: &mut Vec<i32>) -> i32 {
-    let plan = Plan32::new(run);
-    let least = _mm256_set1_epi32(least);
+pub(super) fn i32(
+    decoder: &mut DeltaDecoder<i32>,
+    data: &[u8],
+    n: usize,
+    out: &mut Vec<i32>,
+) -> Result<(), Malformed> {
+    let mut plan = Plan32::none();
     let top = _mm256_set1_epi32(7);
-    let mut before = _mm256_set1_epi32(last);
-    let n = run.n();
-    out.reserve(n);
-    let len = out.len();
-    let mut done = 0;
-    while done < n {
-        let deltas = _mm256_add_epi32(plan.unpack(run, done / Plan32::LANES), least);
-        let sums = prefix_sums_32(deltas);
-        let values = _mm256_add_epi32(before, sums);
-        before = _mm256_add_epi32(before, _mm256_permutevar8x32_epi32(sums, top));
-        let lanes = (n - done).min(Plan32::LANES);
-        if lanes == Plan32::LANES {
-            // SAFETY: eight values are written behind `len + done`, and `done + 8 <= n` values
-            // were reserved behind `len`.
-            unsafe { _mm256_storeu_si256(out.as_mut_ptr().add(len + done).cast(), values) };
+    decoder.walk(data, n, out, |run, least, last, out| {
+        if run.width() > Plan32::WIDEST {
+            return scalar::sum_i32(run, least, last, out);
+        }
+        plan.refit(run);
+        let least = _mm256_set1_epi32(least);
+        let mut before = _mm256_set1_epi32(last);
+        let n = run.n();
+        let Some(spare) = out.spare_capacity_mut().get_mut(..n) else {
+            return last;
+        };
+        let spare = spare.as_mut_ptr().cast::<i32>();
+        let (registers, rest) = (n / Plan32::LANES, n % Plan32::LANES);
+        let sums = |register| prefix_sums_32(_mm256_add_epi32(plan.unpack(run, register), least));
+        if run.width() == 0 {
+            let sums = prefix_sums_32(least);
+            let total = _mm256_permutevar8x32_epi32(sums, top);
+            for register in 0..registers {
+                let values = _mm256_add_epi32(before, sums);
+                before = _mm256_add_epi32(before, total);
+                // SAFETY: `registers * LANES <= n` values were reserved behind the length.
+                unsafe { _mm256_storeu_si256(spare.add(register * Plan32::LANES).cast(), values) };
+            }
         } else {
-            let mut block = [0i32; Plan32::LANES];
-            // SAFETY: `block` has room for eight values; `lanes` of them are copied behind
-            // `len + done`, where `done + lanes == n` values were reserved.
-            unsafe {
-                _mm256_storeu_si256(block.as_mut_ptr().cast(), values);
-                let spare = out.as_mut_ptr().add(len + done);
-                std::ptr::copy_nonoverlapping(block.as_ptr(), spare, lanes);
+            for register in 0..registers {
+                let sums = sums(register);
+                let values = _mm256_add_epi32(before, sums);
+                before = _mm256_add_epi32(before, _mm256_permutevar8x32_epi32(sums, top));
+                // SAFETY: `registers * LANES <= n` values were reserved behind the length.
+                unsafe { _mm256_storeu_si256(spare.add(register * Plan32::LANES).cast(), values) };
             }
         }
-        done += lanes;
-    }
-    // SAFETY: the loop has written the `n` values behind `len`.
-    unsafe { out.set_len(len + n) };
-    out.last().copied().unwrap_or(last)
+        // SAFETY: the values of the registers have been written behind the length.
+        unsafe { out.set_len(out.len() + n - rest) };
+        if rest == 0 {
+            return _mm256_cvtsi256_si32(before);
+        }
+        let mut values = [0; Plan32::LANES];
+        let last = _mm256_add_epi32(before, sums(registers));
+        // SAFETY: `values` has the 32 bytes that are written.
+        unsafe { _mm256_storeu_si256(values.as_mut_ptr().cast(), last) };
+        out.extend_from_slice(&values[..rest]);
+        values[rest - 1]
+    })
 }
 
-/// See [`Delta::sum`](super::Delta).
+/// See [`DeltaDecoder::extend`].
 #[target_feature(enable = "avx2")]
-pub(super) fn i64(run: &Packed<'_>, least: i64, last: i64, out: &mut Vec<i64>) -> i64 {
-    if run.width() > Plan64::WIDEST {
-        return scalar::i64(run, least, last, out);
-    }
-    let plan = Plan64::new(run);
-    let least = _mm256_set1_epi64x(least);
-    let mut before = _mm256_set1_epi64x(last);
-    let n = run.n();
-    out.reserve(n);
-    let len = out.len();
-    let mut done = 0;
-    while done < n {
-        let deltas = _mm256_add_epi64(plan.unpack(run, done / Plan64::LANES), least);
-        let sums = prefix_sums_64(deltas);
-        let values = _mm256_add_epi64(before, sums);
-        before = _mm256_add_epi64(before, _mm256_permute4x64_epi64::<0b11_11_11_11>(sums));
-        let lanes = (n - done).min(Plan64::LANES);
-        if lanes == Plan64::LANES {
-            // SAFETY: four values are written behind `len + done`, and `done + 4 <= n` values
-            // were reserved behind `len`.
-            unsafe { _mm256_storeu_si256(out.as_mut_ptr().add(len + done).cast(), values) };
+pub(super) fn i64(
+    decoder: &mut DeltaDecoder<i64>,
+    data: &[u8],
+    n: usize,
+    out: &mut Vec<i64>,
+) -> Result<(), Malformed> {
+    let mut plan = Plan64::none();
+    decoder.walk(data, n, out, |run, least, last, out| {
+        if run.width() > Plan64::WIDEST {
+            return scalar::sum_i64(run, least, last, out);
+        }
+        plan.refit(run);
+        let least = _mm256_set1_epi64x(least);
+        let mut before = _mm256_set1_epi64x(last);
+        let n = run.n();
+        let Some(spare) = out.spare_capacity_mut().get_mut(..n) else {
+            return last;
+        };
+        let spare = spare.as_mut_ptr().cast::<i64>();
+        let (registers, rest) = (n / Plan64::LANES, n % Plan64::LANES);
+        let sums = |register| prefix_sums_64(_mm256_add_epi64(plan.unpack(run, register), least));
+        if run.width() == 0 {
+            let sums = prefix_sums_64(least);
+            let total = _mm256_permute4x64_epi64::<0b11_11_11_11>(sums);
+            for register in 0..registers {
+                let values = _mm256_add_epi64(before, sums);
+                before = _mm256_add_epi64(before, total);
+                // SAFETY: `registers * LANES <= n` values were reserved behind the length.
+                unsafe { _mm256_storeu_si256(spare.add(register * Plan64::LANES).cast(), values) };
+            }
         } else {
-            let mut block = [0i64; Plan64::LANES];
-            // SAFETY: `block` has room for four values; `lanes` of them are copied behind
-            // `len + done`, where `done + lanes == n` values were reserved.
-            unsafe {
-                _mm256_storeu_si256(block.as_mut_ptr().cast(), values);
-                let spare = out.as_mut_ptr().add(len + done);
-                std::ptr::copy_nonoverlapping(block.as_ptr(), spare, lanes);
+            for register in 0..registers {
+                let sums = sums(register);
+                let values = _mm256_add_epi64(before, sums);
+                before = _mm256_add_epi64(before, _mm256_permute4x64_epi64::<0b11_11_11_11>(sums));
+                // SAFETY: `registers * LANES <= n` values were reserved behind the length.
+                unsafe { _mm256_storeu_si256(spare.add(register * Plan64::LANES).cast(), values) };
             }
         }
-        done += lanes;
-    }
-    // SAFETY: the loop has written the `n` values behind `len`.
-    unsafe { out.set_len(len + n) };
-    out.last().copied().unwrap_or(last)
+        // SAFETY: the values of the registers have been written behind the length.
+        unsafe { out.set_len(out.len() + n - rest) };
+        if rest == 0 {
+            return _mm_cvtsi128_si64(_mm256_castsi256_si128(before));
+        }
+        let mut values = [0; Plan64::LANES];
+        let last = _mm256_add_epi64(before, sums(registers));
+        // SAFETY: `values` has the 32 bytes that are written.
+        unsafe { _mm256_storeu_si256(values.as_mut_ptr().cast(), last) };
+        out.extend_from_slice(&values[..rest]);
+        values[rest - 1]
+    })
 }
 
 #[inline]

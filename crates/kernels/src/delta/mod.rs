@@ -27,6 +27,9 @@ use crate::Malformed;
 use crate::lanes::Packed;
 use crate::plain::Plain;
 
+/// Values that are decoded at once in order to pass over them.
+const SKIPPED_AT_ONCE: usize = 1024;
+
 mod sealed {
     pub trait Sealed {}
     impl Sealed for i32 {}
@@ -41,20 +44,15 @@ pub trait Delta: Plain + sealed::Sealed + Eq + std::fmt::Debug {
     /// The lowest bits of `value`.
     fn wrap(value: i64) -> Self;
 
-    /// `self + times * delta`, wrapping around.
-    #[must_use]
-    fn advance(self, delta: Self, times: usize) -> Self;
-
-    /// Appends `last + (v0 + least)`, that plus `(v1 + least)` and so on, for the values `v` of
-    /// `run`; returns the last of them.
+    /// [`DeltaDecoder::extend`] by the best kernel.
     #[doc(hidden)]
-    fn sum(run: Run<'_>, least: Self, last: Self, out: &mut Vec<Self>) -> Self;
+    fn extend(
+        decoder: &mut DeltaDecoder<Self>,
+        data: &[u8],
+        n: usize,
+        out: &mut Vec<Self>,
+    ) -> Result<(), Malformed>;
 }
-
-/// Bit-packed differences of one miniblock.
-#[doc(hidden)]
-#[derive(Clone, Copy)]
-pub struct Run<'a>(Packed<'a>);
 
 macro_rules! delta {
     ($type:ident) => {
@@ -62,27 +60,29 @@ macro_rules! delta {
         impl Delta for $type {
             const BITS: u8 = $type::BITS as u8;
 
+            #[inline]
             fn wrap(value: i64) -> Self {
                 value as _
             }
 
-            fn advance(self, delta: Self, times: usize) -> Self {
-                self.wrapping_add(delta.wrapping_mul(times as _))
-            }
-
-            fn sum(Run(run): Run<'_>, least: Self, last: Self, out: &mut Vec<Self>) -> Self {
+            fn extend(
+                decoder: &mut DeltaDecoder<Self>,
+                data: &[u8],
+                n: usize,
+                out: &mut Vec<Self>,
+            ) -> Result<(), Malformed> {
                 #[cfg(target_arch = "x86_64")]
                 {
                     if crate::cpu::Avx512::detect().is_some() {
                         // SAFETY: the token proves the target features of the function.
-                        return unsafe { avx512::$type(&run, least, last, out) };
+                        return unsafe { avx512::$type(decoder, data, n, out) };
                     }
                     if crate::cpu::Avx2::detect().is_some() {
                         // SAFETY: the token proves the target features of the function.
-                        return unsafe { avx2::$type(&run, least, last, out) };
+                        return unsafe { avx2::$type(decoder, data, n, out) };
                     }
                 }
-                scalar::$type(&run, least, last, out)
+                scalar::$type(decoder, data, n, out)
             }
         }
     };
@@ -183,29 +183,10 @@ impl<T: Delta> DeltaDecoder<T> {
     /// Appends the next `n` values.
     ///
     /// # Errors
-    /// [`Malformed`] if there are fewer values, or if their bytes break the rules.
+    /// [`Malformed`] if there are fewer values, or if their bytes break the rules. Values may have
+    /// been appended.
     pub fn extend(&mut self, data: &[u8], n: usize, out: &mut Vec<T>) -> Result<(), Malformed> {
-        let mut n = self.claim(n)?;
-        out.reserve(n);
-        if n > 0 && std::mem::take(&mut self.first_is_next) {
-            out.push(self.last);
-            n -= 1;
-        }
-        while n > 0 {
-            let step = self.enter_miniblock(data, n)?;
-            let (last, least) = (self.last, self.least);
-            self.last = if self.width == 0 {
-                out.extend((1..=step).map(|i| last.advance(least, i)));
-                last.advance(least, step)
-            } else if self.width > T::BITS {
-                wide(self.run(data, step)?, least, last, out)
-            } else {
-                T::sum(Run(self.run(data, step)?), least, last, out)
-            };
-            self.passed += step;
-            n -= step;
-        }
-        Ok(())
+        T::extend(self, data, n, out)
     }
 
     /// Passes over the next `n` values.
@@ -213,20 +194,50 @@ impl<T: Delta> DeltaDecoder<T> {
     /// # Errors
     /// [`Malformed`] if there are fewer values, or if their bytes break the rules.
     pub fn skip(&mut self, data: &[u8], n: usize) -> Result<(), Malformed> {
-        let mut n = self.claim(n)?;
+        // To know the last of the values is to know all of them.
+        let mut values = Vec::new();
+        let mut left = n;
+        while left > 0 {
+            let step = left.min(SKIPPED_AT_ONCE);
+            values.clear();
+            self.extend(data, step, &mut values)?;
+            left -= step;
+        }
+        Ok(())
+    }
+
+    /// [`Self::extend`] with `sum` as the kernel, to become part of a function that has its
+    /// instructions enabled.
+    ///
+    /// `sum` appends `last + (v0 + least)`, that plus `(v1 + least)` and so on, for the values `v`
+    /// of a run within one miniblock, and returns the last of them. Memory is reserved for them.
+    /// Values of the run may be wider than `T`: duckdb subtracts 32-bit values in 64 bits, and the
+    /// upper bits wrap away.
+    #[inline(always)]
+    fn walk(
+        &mut self,
+        data: &[u8],
+        mut n: usize,
+        out: &mut Vec<T>,
+        mut sum: impl FnMut(&Packed<'_>, T, T, &mut Vec<T>) -> T,
+    ) -> Result<(), Malformed> {
+        self.left = self
+            .left
+            .checked_sub(n)
+            .ok_or(Malformed("the delta values end early"))?;
+        out.reserve(n);
+        let mut last = self.last;
         if n > 0 && std::mem::take(&mut self.first_is_next) {
+            out.push(last);
             n -= 1;
         }
         while n > 0 {
             let step = self.enter_miniblock(data, n)?;
-            self.last = self.last.advance(self.least, step);
-            if self.width > 0 {
-                let sum = self.run(data, step)?.values().fold(0, u64::wrapping_add);
-                self.last = self.last.advance(T::wrap(sum as i64), 1);
-            }
+            last = sum(&self.run(data, step)?, self.least, last, out);
             self.passed += step;
             n -= step;
         }
+        self.last = last;
         Ok(())
     }
 
@@ -249,17 +260,8 @@ impl<T: Delta> DeltaDecoder<T> {
         Ok(end)
     }
 
-    /// Takes `n` from the values left.
-    fn claim(&mut self, n: usize) -> Result<usize, Malformed> {
-        self.left = self
-            .left
-            .checked_sub(n)
-            .ok_or(Malformed("the delta values end early"))?;
-        Ok(n)
-    }
-
     /// Goes to the miniblock of the next value; how many of the next `n` values are in it.
-    #[inline]
+    #[inline(always)]
     fn enter_miniblock(&mut self, data: &[u8], n: usize) -> Result<usize, Malformed> {
         if self.passed == self.miniblock_values {
             self.bits = self.miniblock_end();
@@ -290,7 +292,7 @@ impl<T: Delta> DeltaDecoder<T> {
     }
 
     /// The next `n` values of the miniblock, as packed.
-    #[inline]
+    #[inline(always)]
     fn run<'a>(&self, data: &'a [u8], n: usize) -> Result<Packed<'a>, Malformed> {
         data.get(self.bits..)
             .and_then(|bits| Packed::new(bits, self.passed, usize::from(self.width), n))
@@ -298,21 +300,20 @@ impl<T: Delta> DeltaDecoder<T> {
     }
 }
 
-/// As [`Delta::sum`] for differences wider than the values: duckdb subtracts 32-bit values in 64
-/// bits, and the bits beyond the values wrap away.
-#[cold]
-fn wide<T: Delta>(run: Packed<'_>, least: T, last: T, out: &mut Vec<T>) -> T {
-    let mut value = last;
-    out.extend(run.values().map(|delta| {
-        value = value.advance(least, 1).advance(T::wrap(delta as i64), 1);
-        value
-    }));
-    value
-}
-
 /// An unsigned LEB128 number of at most 64 bits, moving `at` behind it.
 #[inline]
 fn uleb128(data: &[u8], at: &mut usize) -> Result<u64, Malformed> {
+    if let Some(&byte) = data.get(*at)
+        && byte < 0x80
+    {
+        *at += 1;
+        return Ok(byte.into());
+    }
+    long_uleb128(data, at)
+}
+
+/// [`uleb128`] of any length.
+fn long_uleb128(data: &[u8], at: &mut usize) -> Result<u64, Malformed> {
     let mut value = 0;
     for (i, &byte) in data
         .get(*at..)
@@ -333,6 +334,7 @@ fn uleb128(data: &[u8], at: &mut usize) -> Result<u64, Malformed> {
 }
 
 /// The signed number of a zigzag number.
+#[inline]
 fn zigzag(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)
 }

@@ -227,46 +227,60 @@ proptest! {
     }
 }
 
-/// Every kernel against the portable one, for runs that start and end anywhere.
+/// Decodes with one kernel, in steps that start and end anywhere within miniblocks.
+fn decode<T: Delta>(
+    data: &[u8],
+    extend: impl Fn(&mut DeltaDecoder<T>, &[u8], usize, &mut Vec<T>) -> Result<(), Malformed>,
+) -> Vec<T> {
+    let mut decoder = DeltaDecoder::new(data).unwrap();
+    let mut out = Vec::new();
+    for step in [64, 1, 7, 40, 32, 17].into_iter().cycle() {
+        let step = step.min(decoder.left());
+        if step == 0 {
+            return out;
+        }
+        extend(&mut decoder, data, step, &mut out).unwrap();
+    }
+    out
+}
+
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn kernels_agree() {
     use crate::cpu;
-    let data = crate::lanes::noise(8 * 80);
-    for width in 1..=64 {
-        for (first, n) in [(0, 64), (0, 1), (1, 7), (3, 40), (7, 32), (9, 17)] {
-            let run = Packed::new(&data, first, width, n).unwrap();
-            let mut expected = vec![1];
-            let last = scalar::i64(&run, -3, 1 << 40, &mut expected);
-            if cpu::Avx2::detect().is_some() {
-                let mut out = vec![1];
-                // SAFETY: the token proves AVX2.
-                assert_eq!(unsafe { avx2::i64(&run, -3, 1 << 40, &mut out) }, last);
-                assert_eq!(out, expected, "width {width}, {n} values from {first}");
-            }
-            if cpu::Avx512::detect().is_some() {
-                let mut out = vec![1];
-                // SAFETY: the token proves AVX-512 F and BW.
-                assert_eq!(unsafe { avx512::i64(&run, -3, 1 << 40, &mut out) }, last);
-                assert_eq!(out, expected, "width {width}, {n} values from {first}");
-            }
-            if width > 32 {
-                continue;
-            }
-            let mut expected = vec![1];
-            let last = scalar::i32(&run, -3, 1 << 30, &mut expected);
-            if cpu::Avx2::detect().is_some() {
-                let mut out = vec![1];
-                // SAFETY: the token proves AVX2.
-                assert_eq!(unsafe { avx2::i32(&run, -3, 1 << 30, &mut out) }, last);
-                assert_eq!(out, expected, "width {width}, {n} values from {first}");
-            }
-            if cpu::Avx512::detect().is_some() {
-                let mut out = vec![1];
-                // SAFETY: the token proves AVX-512 F and BW.
-                assert_eq!(unsafe { avx512::i32(&run, -3, 1 << 30, &mut out) }, last);
-                assert_eq!(out, expected, "width {width}, {n} values from {first}");
-            }
+    let noise = crate::lanes::noise(64 * 256 / 8);
+    for width in 0..=64u8 {
+        // Two blocks of 256 values in four miniblocks, 500 values, the first 3, least delta -3.
+        let mut data = vec![0x80, 2, 4, 0xf4, 3, 6];
+        for _ in 0..2 {
+            data.extend([5, width, width, width, width]);
+            data.extend(&noise[..256 * usize::from(width) / 8]);
+        }
+        let expected = decode::<i64>(&data, scalar::i64);
+        assert_eq!(expected.len(), 500);
+        if cpu::Avx2::detect().is_some() {
+            // SAFETY: the token proves AVX2.
+            let values = decode::<i64>(&data, |d, b, n, o| unsafe { avx2::i64(d, b, n, o) });
+            assert_eq!(values, expected, "width {width}");
+        }
+        if cpu::Avx512::detect().is_some() {
+            // SAFETY: the token proves AVX-512 F and BW.
+            let values = decode::<i64>(&data, |d, b, n, o| unsafe { avx512::i64(d, b, n, o) });
+            assert_eq!(values, expected, "width {width}");
+        }
+        if width > 32 {
+            continue;
+        }
+        let expected = decode::<i32>(&data, scalar::i32);
+        if cpu::Avx2::detect().is_some() {
+            // SAFETY: the token proves AVX2.
+            let values = decode::<i32>(&data, |d, b, n, o| unsafe { avx2::i32(d, b, n, o) });
+            assert_eq!(values, expected, "width {width}");
+        }
+        if cpu::Avx512::detect().is_some() {
+            // SAFETY: the token proves AVX-512 F and BW.
+            let values = decode::<i32>(&data, |d, b, n, o| unsafe { avx512::i32(d, b, n, o) });
+            assert_eq!(values, expected, "width {width}");
         }
     }
 }

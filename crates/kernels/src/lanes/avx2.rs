@@ -3,6 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::Packed;
+use crate::bitmap::low_bits;
 
 /// How to spread packed values over eight 32-bit lanes.
 #[derive(Clone, Copy)]
@@ -13,13 +14,16 @@ pub(crate) struct Plan32 {
     left: __m256i,
     mask: __m256i,
     step: usize,
+    shape: (usize, usize),
 }
 
 impl Plan32 {
     /// Lanes a register.
     pub(crate) const LANES: usize = 8;
+    /// The widest values that a plan can spread.
+    pub(crate) const WIDEST: usize = 32;
 
-    /// A plan for widths 1 to 32. Eight values and the bits before them end within the 256 bits
+    /// A plan for widths 0 to 32. Eight values and the bits before them end within the 256 bits
     /// of a register: 7 + 8 * 31 do, and values of 32 bits start at bit 0.
     #[inline]
     #[target_feature(enable = "avx2")]
@@ -39,6 +43,23 @@ impl Plan32 {
             left: _mm256_sub_epi32(_mm256_set1_epi32(32), right),
             mask: _mm256_srlv_epi32(_mm256_set1_epi32(-1), _mm256_set1_epi32(32 - width)),
             step: run.width,
+            shape: run.shape(),
+        }
+    }
+
+    /// A plan for no run.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(crate) fn none() -> Self {
+        Self::new(&Packed::NONE)
+    }
+
+    /// A plan for `run`: this one, if it is one, as for most runs it is.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(crate) fn refit(&mut self, run: &Packed<'_>) {
+        if self.shape != run.shape() {
+            *self = Self::new(run);
         }
     }
 
@@ -64,6 +85,7 @@ pub(crate) struct Plan64 {
     mask: __m256i,
     step: usize,
     middle: usize,
+    shape: (usize, usize),
 }
 
 #[derive(Clone, Copy)]
@@ -80,7 +102,7 @@ impl Plan64 {
     /// The widest values that a plan can spread: 7 + 4 * 62 bits end within a register.
     pub(crate) const WIDEST: usize = 62;
 
-    /// A plan for widths 1 to [`Self::WIDEST`].
+    /// A plan for widths 0 to [`Self::WIDEST`].
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(crate) fn new(run: &Packed<'_>) -> Self {
@@ -88,9 +110,26 @@ impl Plan64 {
         Self {
             even: Half::new(run.shift, run.width),
             odd: Half::new(middle % 8, run.width),
-            mask: _mm256_set1_epi64x((u64::MAX >> (64 - run.width)) as i64),
+            mask: _mm256_set1_epi64x(low_bits(run.width).cast_signed()),
             step: run.width,
+            shape: run.shape(),
             middle: middle / 8,
+        }
+    }
+
+    /// A plan for no run.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(crate) fn none() -> Self {
+        Self::new(&Packed::NONE)
+    }
+
+    /// A plan for `run`: this one, if it is one, as for most runs it is.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(crate) fn refit(&mut self, run: &Packed<'_>) {
+        if self.shape != run.shape() {
+            *self = Self::new(run);
         }
     }
 
@@ -138,15 +177,21 @@ impl Half {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn load(data: &[u8], start: usize) -> __m256i {
-    let rest = data.get(start..).unwrap_or_default();
+    if data.len() >= start + 32 {
+        // SAFETY: `data` has the 32 bytes that are read; the load needs no alignment.
+        unsafe { _mm256_loadu_si256(data.as_ptr().add(start).cast()) }
+    } else {
+        load_near_end(data.get(start..).unwrap_or_default())
+    }
+}
+
+/// Fewer than 32 bytes, and zeros.
+#[target_feature(enable = "avx2")]
+fn load_near_end(rest: &[u8]) -> __m256i {
     let mut padded = [0; 32];
-    let bytes = match rest.first_chunk::<32>() {
-        Some(bytes) => bytes,
-        None => {
-            padded[..rest.len()].copy_from_slice(rest);
-            &padded
-        }
-    };
-    // SAFETY: `bytes` has the 32 bytes that are read; the load needs no alignment.
-    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
+    for (to, from) in padded.iter_mut().zip(rest) {
+        *to = *from;
+    }
+    // SAFETY: `padded` has the 32 bytes that are read; the load needs no alignment.
+    unsafe { _mm256_loadu_si256(padded.as_ptr().cast()) }
 }

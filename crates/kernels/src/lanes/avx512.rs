@@ -13,6 +13,7 @@ pub(crate) struct Plan32 {
     left: __m512i,
     mask: __m512i,
     step: usize,
+    shape: (usize, usize),
 }
 
 /// How to spread packed values over eight 64-bit lanes.
@@ -24,13 +25,16 @@ pub(crate) struct Plan64 {
     left: __m512i,
     mask: __m512i,
     step: usize,
+    shape: (usize, usize),
 }
 
 impl Plan32 {
     /// Lanes a register.
     pub(crate) const LANES: usize = 16;
+    /// The widest values that a plan can spread.
+    pub(crate) const WIDEST: usize = 32;
 
-    /// A plan for widths 1 to 32. Sixteen values and the bits before them end within the 512 bits
+    /// A plan for widths 0 to 32. Sixteen values and the bits before them end within the 512 bits
     /// of a register: 7 + 16 * 31 do, and values of 32 bits start at bit 0.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
@@ -53,6 +57,23 @@ impl Plan32 {
                 _mm512_sub_epi32(_mm512_set1_epi32(32), width),
             ),
             step: run.width * 2,
+            shape: run.shape(),
+        }
+    }
+
+    /// A plan for no run.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    pub(crate) fn none() -> Self {
+        Self::new(&Packed::NONE)
+    }
+
+    /// A plan for `run`: this one, if it is one, as for most runs it is.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    pub(crate) fn refit(&mut self, run: &Packed<'_>) {
+        if self.shape != run.shape() {
+            *self = Self::new(run);
         }
     }
 
@@ -71,7 +92,7 @@ impl Plan64 {
     /// Lanes a register.
     pub(crate) const LANES: usize = 8;
 
-    /// A plan for widths 1 to 64. Eight values and the bits before them end within the 512 bits
+    /// A plan for widths 0 to 64. Eight values and the bits before them end within the 512 bits
     /// of a register: 7 + 8 * 63 do, and values of 64 bits start at bit 0.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
@@ -92,6 +113,23 @@ impl Plan64 {
             left: _mm512_sub_epi64(_mm512_set1_epi64(64), right),
             mask: _mm512_srlv_epi64(_mm512_set1_epi64(-1), _mm512_set1_epi64(64 - width)),
             step: run.width,
+            shape: run.shape(),
+        }
+    }
+
+    /// A plan for no run.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    pub(crate) fn none() -> Self {
+        Self::new(&Packed::NONE)
+    }
+
+    /// A plan for `run`: this one, if it is one, as for most runs it is.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    pub(crate) fn refit(&mut self, run: &Packed<'_>) {
+        if self.shape != run.shape() {
+            *self = Self::new(run);
         }
     }
 
@@ -110,11 +148,11 @@ impl Plan64 {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn load(data: &[u8], start: usize) -> __m512i {
-    let rest = data.get(start..).unwrap_or_default();
-    if rest.len() >= 64 {
-        // SAFETY: `rest` has the 64 bytes that are read; the load needs no alignment.
-        unsafe { _mm512_loadu_si512(rest.as_ptr().cast()) }
+    if data.len() >= start + 64 {
+        // SAFETY: `data` has the 64 bytes that are read; the load needs no alignment.
+        unsafe { _mm512_loadu_si512(data.as_ptr().add(start).cast()) }
     } else {
+        let rest = data.get(start..).unwrap_or_default();
         // SAFETY: only the bytes of `rest` are read, the masked ones are not touched.
         unsafe { _mm512_maskz_loadu_epi8((1 << rest.len()) - 1, rest.as_ptr().cast()) }
     }

@@ -21,6 +21,8 @@ mod tests;
 #[cfg(test)]
 pub(crate) use tests::noise;
 
+use crate::bitmap::{load_bits, low_bits};
+
 /// A run of bit-packed values.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Packed<'a> {
@@ -28,14 +30,24 @@ pub(crate) struct Packed<'a> {
     data: &'a [u8],
     /// The bit of the first byte where the first value starts, 0 to 7.
     shift: usize,
-    /// Bits a value, 1 to the bits of the number it becomes.
+    /// Bits a value, 0 to the bits of the number it becomes.
     width: usize,
     /// Values.
     n: usize,
 }
 
 impl<'a> Packed<'a> {
+    /// No values, of one bit each.
+    #[cfg(target_arch = "x86_64")]
+    const NONE: Self = Self {
+        data: &[],
+        shift: 0,
+        width: 1,
+        n: 0,
+    };
+
     /// The values `first..first + n` of those packed in `data`; none where the bytes end early.
+    #[inline]
     pub(crate) fn new(data: &'a [u8], first: usize, width: usize, n: usize) -> Option<Self> {
         let bits = first.checked_add(n)?.checked_mul(width)?;
         if bits.div_ceil(8) > data.len() {
@@ -51,19 +63,46 @@ impl<'a> Packed<'a> {
     }
 
     /// Values in the run.
+    #[inline]
     pub(crate) fn n(&self) -> usize {
         self.n
     }
 
     /// Bits a value.
+    #[inline]
     pub(crate) fn width(&self) -> usize {
         self.width
     }
 
-    /// The values, one by one, in portable code.
-    pub(crate) fn values(self) -> impl ExactSizeIterator<Item = u64> + 'a {
-        (0..self.n).map(move |i| {
-            crate::bitmap::load_bits(self.data, self.shift + i * self.width, self.width)
-        })
+    /// What a plan to unpack the values depends on.
+    #[inline]
+    pub(crate) fn shape(&self) -> (usize, usize) {
+        (self.shift, self.width)
+    }
+
+    /// Calls `see` with each of the values, in portable code.
+    #[inline]
+    pub(crate) fn for_each(&self, mut see: impl FnMut(u64)) {
+        let mask = low_bits(self.width);
+        let mut done = 0;
+        // A value of at most 57 bits lies within the eight bytes from its first byte on.
+        if self.width <= 57 {
+            while done < self.n {
+                let bit = self.shift + done * self.width;
+                let Some(word) = self.data.get(bit / 8..).and_then(|rest| rest.first_chunk())
+                else {
+                    break;
+                };
+                see(u64::from_le_bytes(*word) >> (bit % 8) & mask);
+                done += 1;
+            }
+        }
+        for i in done..self.n {
+            see(load_bits(
+                self.data,
+                self.shift + i * self.width,
+                self.width,
+            ));
+        }
     }
 }
