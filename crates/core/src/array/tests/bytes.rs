@@ -162,7 +162,7 @@ fn timestamps_of_96_bits_that_overflow() {
         DataType::Timestamp(TimeUnit::Nanosecond, None),
     );
     let error = read(&leaf, Encoding::Plain, page(&bytes), 2).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Argument);
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
     leaf.int96_overflow = Int96Overflow::Null;
     let array = read(&leaf, Encoding::Plain, page(&bytes), 2).unwrap();
     assert!(

@@ -174,17 +174,20 @@ fn narrower_integers() {
 
 #[test]
 fn seconds_from_milliseconds() {
-    let bytes = plain([0i64, 1_000, -1_000, -1, 86_400_000].map(i64::to_le_bytes));
+    let bytes = plain([0i64, 1_000, -1_000, -5_000, 86_400_000].map(i64::to_le_bytes));
     let mut leaf = leaf(Type::Int64, 0, DataType::Timestamp(TimeUnit::Second, None));
     let array = read(&leaf, Encoding::Plain, page(&bytes), 5).unwrap();
     assert_eq!(array.as_primitive::<TimestampSecondType>().value(1), 1_000);
     leaf.conversion = Conversion::MillisToSeconds;
     let array = read(&leaf, Encoding::Plain, page(&bytes), 5).unwrap();
-    let expected = [0, 1, -1, -1, 86_400];
+    let expected = [0, 1, -1, -5, 86_400];
     assert_eq!(
         array.as_primitive::<TimestampSecondType>().values(),
         &expected
     );
+    let fraction = page(1_001i64.to_le_bytes());
+    let error = read(&leaf, Encoding::Plain, fraction, 1).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corrupt);
 }
 
 #[test]
@@ -229,7 +232,8 @@ fn doubles_from_alp() {
     let array = read(&leaf, Encoding::Alp, page(values), 4).unwrap();
     assert_eq!(
         array.as_primitive::<Float64Type>().values(),
-        &[1.0, 1.01, 1.5, 3.55]
+        // The multiplications are the encoding's, and 3.55 would have been an exception.
+        &[1.0, 1.01, 1.5, 355.0 * 1e-2]
     );
 }
 
