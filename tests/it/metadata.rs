@@ -55,9 +55,7 @@ fn check_pages(file: &ParquetFile, row_group: usize, leaf: usize) -> Option<Stri
             ));
         }
     }
-    let Some(index) = file.offset_index(row_group, leaf).unwrap() else {
-        return None;
-    };
+    let index = file.offset_index(row_group, leaf).unwrap()?;
     let located: Vec<_> = index
         .page_locations
         .iter()

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use herringbone_core::read::{byte_range, plain_metadata};
 use herringbone_format::{ColumnChunk, Error, Limits, PageHeader, PageType, Result};
 
 use crate::source::Source;
@@ -38,15 +39,8 @@ impl Pages {
         chunk: &ColumnChunk,
         limits: Limits,
     ) -> Result<Self> {
-        let metadata = chunk.meta_data.as_ref().ok_or_else(|| {
-            Error::unsupported("the column chunk has no plain metadata: it is encrypted")
-        })?;
-        if let Some(path) = &chunk.file_path {
-            return Err(Error::unsupported(format!(
-                "the column chunk lies in another file, `{path}`, which is not looked up"
-            )));
-        }
-        let range = herringbone_core::read::byte_range(metadata, source.len())?;
+        let metadata = plain_metadata(chunk)?;
+        let range = byte_range(metadata, source.len())?;
         let values_left = metadata.num_values;
         Ok(Self {
             source,

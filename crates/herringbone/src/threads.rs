@@ -83,13 +83,13 @@ struct OpenRowGroup {
 
 struct OpenColumn {
     /// Absent while somebody decodes it, and behind its last piece.
-    column: Option<Column>,
+    column: Option<Box<Column>>,
     pieces: VecDeque<Result<Option<Piece>>>,
 }
 
 /// What a free thread may do.
 enum Job {
-    Decode(Task, Column),
+    Decode(Task, Box<Column>),
     Open(usize),
 }
 
@@ -283,7 +283,7 @@ impl Shared {
         }
     }
 
-    fn deliver(&self, task: Task, column: Column, piece: Result<Option<Piece>>) {
+    fn deliver(&self, task: Task, column: Box<Column>, piece: Result<Option<Piece>>) {
         let mut state = self.lock();
         let row_group = task.row_group.checked_sub(state.front);
         let Some(row_group) = row_group.and_then(|index| state.open.get_mut(index)) else {
@@ -334,7 +334,7 @@ impl Shared {
                 let columns = columns
                     .into_iter()
                     .map(|column| OpenColumn {
-                        column: Some(column),
+                        column: Some(Box::new(column)),
                         pieces: VecDeque::new(),
                     })
                     .collect();

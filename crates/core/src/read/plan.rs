@@ -128,11 +128,18 @@ impl ReadPlan {
             error.in_column(&plan.path).in_row_group(row_group.ordinal)
         };
         let mut chunks = Vec::with_capacity(self.columns().len());
+        let chunks_present = self.metadata.num_columns(row_group.ordinal);
         for plan in self.columns() {
+            if plan.leaf >= chunks_present {
+                let error = Error::corrupt(format!(
+                    "the row group has {chunks_present} column chunks and none for this column"
+                ));
+                return Err(locate(error, plan));
+            }
             let chunk = self
                 .metadata
                 .column_chunk(row_group.ordinal, plan.leaf)
-                .and_then(|chunk| self.chunk(chunk, plan))
+                .and_then(|chunk| self.chunk(&chunk, plan))
                 .map_err(|error| locate(error, plan))?;
             chunks.push(chunk);
         }
@@ -176,15 +183,8 @@ impl ReadPlan {
             .clamp(1, self.options.batch_size.max(1))
     }
 
-    fn chunk(&self, chunk: ColumnChunk, plan: &ColumnPlan) -> Result<Chunk> {
-        if let Some(path) = chunk.file_path {
-            return Err(Error::unsupported(format!(
-                "the column chunk lies in another file, `{path}`, which is not looked up"
-            )));
-        }
-        let metadata = chunk.meta_data.ok_or_else(|| {
-            Error::unsupported("the column chunk has no plain metadata: it is encrypted")
-        })?;
+    fn chunk(&self, chunk: &ColumnChunk, plan: &ColumnPlan) -> Result<Chunk> {
+        let metadata = plain_metadata(chunk)?;
         if metadata.type_ != plan.leaf_type.physical_type {
             return Err(Error::corrupt(format!(
                 "the column chunk holds {}, the schema says {}",
@@ -196,7 +196,7 @@ impl ReadPlan {
         Ok(Chunk {
             uncompressed_size: u64::try_from(metadata.total_uncompressed_size).unwrap_or(0),
             pages: PageReaderOptions {
-                chunk: byte_range(&metadata, self.file_length)?,
+                chunk: byte_range(metadata, self.file_length)?,
                 file_length: self.file_length,
                 num_values,
                 codec: metadata.codec,
@@ -213,6 +213,22 @@ impl ReadPlan {
 struct Chunk {
     uncompressed_size: u64,
     pages: PageReaderOptions,
+}
+
+/// The metadata of a column chunk that can be read here: in this file, and not encrypted.
+///
+/// # Errors
+/// Unsupported where the chunk lies in another file or is encrypted.
+pub fn plain_metadata(chunk: &ColumnChunk) -> Result<&ColumnMetaData> {
+    if let Some(path) = &chunk.file_path {
+        return Err(Error::unsupported(format!(
+            "the column chunk lies in another file, `{path}`, which is not looked up"
+        )));
+    }
+    match &chunk.meta_data {
+        Some(metadata) if chunk.crypto_metadata.is_none() => Ok(metadata),
+        _ => Err(Error::unsupported("the column chunk is encrypted")),
+    }
 }
 
 /// Where a column chunk lies. Offsets of 0 stand for no dictionary page in files of old writers.

@@ -32,13 +32,13 @@ pub(crate) enum Shape {
     Struct {
         fields: Fields,
         validity: Option<Record>,
-        children: Vec<Shape>,
+        children: Vec<Self>,
     },
     /// A list or map of any layout.
     List {
         field: FieldRef,
         record: Record,
-        child: Box<Shape>,
+        child: Box<Self>,
     },
 }
 
