@@ -14,7 +14,7 @@ use std::path::Path;
 /// cleared first. Nothing is cached: the operating system does that.
 ///
 /// ```no_run
-/// use herringbone_core::source::{FileSource, Source};
+/// use herringbone::source::{FileSource, Source};
 ///
 /// let file = FileSource::open("data.parquet")?;
 /// let tail = file.read(file.len() - 8..file.len())?;
