@@ -32,6 +32,41 @@ thrift_struct! {
 }
 
 thrift_struct! {
+    /// A [`ColumnChunk`] as far as it takes to read its pages: statistics and the like are passed
+    /// over, which matters where there are many thousands of chunks.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct ColumnChunkLayout {
+        /// The file that holds the chunk, if it is another one.
+        1: optional file_path: String,
+        /// What there is to know of its pages.
+        3: optional meta_data: ColumnLayout,
+        /// How the chunk is encrypted.
+        8: optional crypto_metadata: RawStruct,
+    }
+}
+
+thrift_struct! {
+    /// A [`ColumnMetaData`] as far as it takes to read pages.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct ColumnLayout {
+        /// The physical type.
+        1: required type_: Type,
+        /// How its pages are compressed.
+        4: required codec: CompressionCodec,
+        /// Values, nulls included, not negative.
+        5: count num_values: i64,
+        /// Bytes of all pages and their headers after decompression. For information.
+        6: required total_uncompressed_size: i64,
+        /// Bytes of all pages and their headers in the file, not negative.
+        7: count total_compressed_size: i64,
+        /// Where the first data page starts in the file, not negative.
+        9: count data_page_offset: i64,
+        /// Where the dictionary page starts. Some writers put 0 for none.
+        11: optional dictionary_page_offset: i64,
+    }
+}
+
+thrift_struct! {
     /// What a reader has to know of a column chunk.
     #[derive(Debug, Clone, PartialEq)]
     pub struct ColumnMetaData {

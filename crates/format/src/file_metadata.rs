@@ -9,8 +9,8 @@ use std::{fmt, ops::Range};
 use bytes::Bytes;
 
 use crate::{
-    ColumnChunk, ColumnOrder, Error, KeyValue, Limits, Result, RowGroup, RowGroupHeader,
-    SchemaElement,
+    ColumnChunk, ColumnChunkLayout, ColumnOrder, Error, KeyValue, Limits, Result, RowGroup,
+    RowGroupHeader, SchemaElement,
     schema_element::lossy_text,
     thrift::{CompactReader, RawStruct, Value, Wire, count, required, thrift_struct},
 };
@@ -166,6 +166,17 @@ impl FileMetadata {
     /// **Errors**: argument if there is none; corrupt or unsupported, with row group and offset, if
     /// it is not as it should be.
     pub fn column_chunk(&self, row_group: usize, leaf: usize) -> Result<ColumnChunk> {
+        self.decode_chunk(row_group, leaf)
+    }
+
+    /// Decodes no more of a column chunk than it takes to read its pages.
+    ///
+    /// **Errors**: as [`Self::column_chunk`].
+    pub fn column_layout(&self, row_group: usize, leaf: usize) -> Result<ColumnChunkLayout> {
+        self.decode_chunk(row_group, leaf)
+    }
+
+    fn decode_chunk<T: Value>(&self, row_group: usize, leaf: usize) -> Result<T> {
         let chunks = self.indexed(row_group)?.chunks.clone();
         let position = self.column_chunks.get(chunks).unwrap_or_default().get(leaf);
         let Some(&position) = position else {
@@ -178,7 +189,7 @@ impl FileMetadata {
         let mut reader = CompactReader::new(&self.bytes, self.max_depth)
             .with_base_offset(self.base_offset)
             .at_position(position as usize);
-        ColumnChunk::read(&mut reader, Wire::Struct).map_err(|error| error.in_row_group(row_group))
+        T::read(&mut reader, Wire::Struct).map_err(|error| error.in_row_group(row_group))
     }
 
     fn indexed(&self, row_group: usize) -> Result<&IndexedRowGroup> {

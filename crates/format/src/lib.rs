@@ -27,7 +27,7 @@ mod tests;
 pub use bloom_filter::{
     BloomFilterAlgorithm, BloomFilterCompression, BloomFilterHash, BloomFilterHeader,
 };
-pub use column::{ColumnChunk, ColumnMetaData, PageEncodingStats};
+pub use column::{ColumnChunk, ColumnChunkLayout, ColumnLayout, ColumnMetaData, PageEncodingStats};
 pub use enums::{
     BoundaryOrder, CompressionCodec, ConvertedType, EdgeInterpolationAlgorithm, Encoding, PageType,
     Repetition, Type,

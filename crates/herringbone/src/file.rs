@@ -122,8 +122,10 @@ impl ParquetFile {
     /// # Errors
     /// Argument where there is no such column chunk; Corrupt where it lies outside of the file.
     pub fn pages(&self, row_group: usize, leaf: usize) -> Result<Pages> {
-        let chunk = self.chunk(row_group, leaf)?;
-        Pages::new(self.source.clone(), &chunk, self.limits.clone())
+        self.check_chunk(row_group, leaf)?;
+        self.metadata
+            .column_layout(row_group, leaf)
+            .and_then(|chunk| Pages::new(self.source.clone(), &chunk, self.limits.clone()))
             .map_err(|error| self.locate(error, row_group, leaf))
     }
 
@@ -187,6 +189,13 @@ impl ParquetFile {
     }
 
     fn chunk(&self, row_group: usize, leaf: usize) -> Result<ColumnChunk> {
+        self.check_chunk(row_group, leaf)?;
+        self.metadata
+            .column_chunk(row_group, leaf)
+            .map_err(|error| self.locate(error, row_group, leaf))
+    }
+
+    fn check_chunk(&self, row_group: usize, leaf: usize) -> Result<()> {
         if row_group >= self.metadata.num_row_groups() || leaf >= self.schema.leaves().len() {
             return Err(Error::argument(format!(
                 "there is no column chunk {leaf} in row group {row_group}: the file has {} row \
@@ -195,9 +204,7 @@ impl ParquetFile {
                 self.schema.leaves().len()
             )));
         }
-        self.metadata
-            .column_chunk(row_group, leaf)
-            .map_err(|error| self.locate(error, row_group, leaf))
+        Ok(())
     }
 
     /// Reads and decodes an index that a column chunk points to.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use herringbone_arrow::array::RecordBatch;
 use herringbone_core::column::Column;
-use herringbone_core::read::{BatchAssembler, ReadPlan};
+use herringbone_core::read::{BatchAssembler, OpenRowGroup, ReadPlan};
 use herringbone_format::{Error, Result};
 
 use crate::reader::next_piece;
@@ -16,7 +16,9 @@ pub(crate) struct Inline {
     source: Arc<dyn Source>,
     assembler: BatchAssembler,
     next_row_group: usize,
-    columns: Vec<Column>,
+    row_group: Option<OpenRowGroup>,
+    /// Columns that are under way; made when their turn comes, dropped behind their last piece.
+    columns: Vec<Option<Box<Column>>>,
     /// Rows of the open row group still to come.
     rows_left: u64,
 }
@@ -29,6 +31,7 @@ impl Inline {
             source,
             assembler,
             next_row_group: 0,
+            row_group: None,
             columns: Vec::new(),
             rows_left: 0,
         }
@@ -40,15 +43,13 @@ impl Inline {
                 return Ok(None);
             };
             self.rows_left = row_group.num_wanted();
-            self.columns = self.plan.open(self.next_row_group)?;
+            let row_group = self.plan.open(self.next_row_group)?;
+            self.columns.clear();
+            self.columns.resize_with(row_group.num_columns(), || None);
+            self.row_group = Some(row_group);
             self.next_row_group += 1;
         }
-        for (ordinal, column) in self.columns.iter_mut().enumerate() {
-            if self.assembler.needs(ordinal) {
-                let piece = next_piece(column, &*self.source)?;
-                self.assembler.add(ordinal, piece.ok_or_else(too_few_rows)?);
-            }
-        }
+        self.add_pieces()?;
         let batch = if self.columns.is_empty() {
             self.plan.batch_without_columns(self.rows_left)?
         } else {
@@ -56,6 +57,30 @@ impl Inline {
         };
         self.rows_left = self.rows_left.saturating_sub(batch.num_rows() as u64);
         Ok(Some(batch))
+    }
+}
+
+impl Inline {
+    /// Gives the assembler the next piece of every column that it needs one of.
+    fn add_pieces(&mut self) -> Result<()> {
+        let Some(row_group) = &self.row_group else {
+            return Ok(());
+        };
+        for (ordinal, slot) in self.columns.iter_mut().enumerate() {
+            if !self.assembler.needs(ordinal) {
+                continue;
+            }
+            let mut column = match slot.take() {
+                Some(column) => column,
+                None => row_group.column(ordinal)?,
+            };
+            let piece = next_piece(&mut column, &*self.source)?.ok_or_else(too_few_rows)?;
+            self.assembler.add(ordinal, piece);
+            if !column.is_done() {
+                *slot = Some(column);
+            }
+        }
+        Ok(())
     }
 }
 

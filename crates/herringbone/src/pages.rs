@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use herringbone_core::read::{byte_range, plain_metadata};
-use herringbone_format::{ColumnChunk, Error, Limits, PageHeader, PageType, Result};
+use herringbone_format::{ColumnChunkLayout, Error, Limits, PageHeader, PageType, Result};
 
 use crate::source::Source;
 
@@ -36,7 +36,7 @@ pub struct Pages {
 impl Pages {
     pub(crate) fn new(
         source: Arc<dyn Source>,
-        chunk: &ColumnChunk,
+        chunk: &ColumnChunkLayout,
         limits: Limits,
     ) -> Result<Self> {
         let metadata = plain_metadata(chunk)?;

@@ -15,7 +15,7 @@ use std::thread::JoinHandle;
 
 use herringbone_arrow::array::RecordBatch;
 use herringbone_core::column::{Column, Piece};
-use herringbone_core::read::{BatchAssembler, ReadPlan};
+use herringbone_core::read::{BatchAssembler, OpenRowGroup, ReadPlan};
 use herringbone_format::{Error, Result};
 
 use crate::inline::too_few_rows;
@@ -49,7 +49,7 @@ struct State {
     /// Tasks that nobody works on.
     ready: BTreeSet<Task>,
     /// Row groups with pieces still to be given out; the front one is due.
-    open: VecDeque<OpenRowGroup>,
+    open: VecDeque<DueRowGroup>,
     /// Index, in the plan, of the front of `open`.
     front: usize,
     /// Somebody is opening the row group behind the last of `open`.
@@ -72,7 +72,7 @@ struct Task {
     row_group: usize,
 }
 
-struct OpenRowGroup {
+struct DueRowGroup {
     columns: Vec<OpenColumn>,
     rows_left: u64,
     batch_rows: u64,
@@ -85,6 +85,12 @@ struct OpenColumn {
     /// Absent while somebody decodes it, and behind its last piece.
     column: Option<Box<Column>>,
     pieces: VecDeque<Result<Option<Piece>>>,
+}
+
+impl OpenColumn {
+    fn new(column: Option<Box<Column>>, pieces: VecDeque<Result<Option<Piece>>>) -> Self {
+        Self { column, pieces }
+    }
 }
 
 /// What a free thread may do.
@@ -277,8 +283,7 @@ impl Shared {
                 self.deliver(task, column, piece);
             }
             Job::Open(index) => {
-                let columns = self.plan.open(index);
-                self.opened(index, columns);
+                self.opened(index, self.plan.open(index));
             }
         }
     }
@@ -293,7 +298,7 @@ impl Shared {
         let Some(slot) = row_group.columns.get_mut(task.column) else {
             return;
         };
-        if matches!(piece, Ok(Some(_))) {
+        if matches!(piece, Ok(Some(_))) && !column.is_done() {
             slot.column = Some(column);
         }
         slot.pieces.push_back(piece);
@@ -305,12 +310,12 @@ impl Shared {
         self.delivered.notify_one();
     }
 
-    fn opened(&self, index: usize, columns: Result<Vec<Column>>) {
+    fn opened(&self, index: usize, row_group: Result<OpenRowGroup>) {
         let mut state = self.lock();
         state.opening = false;
-        match columns {
+        match row_group {
             Err(error) => state.open_error = Some(error),
-            Ok(columns) => {
+            Ok(row_group) => {
                 let first_batch = state
                     .open
                     .back()
@@ -320,25 +325,25 @@ impl Shared {
                     .row_groups()
                     .get(index)
                     .map_or(0, |g| g.num_wanted());
-                let batch_rows = columns
-                    .first()
-                    .map_or(1, |column| column.batch_rows() as u64);
+                let batch_rows = row_group.batch_rows() as u64;
                 let end_batch = first_batch + rows_left.div_ceil(batch_rows);
-                for column in 0..columns.len() {
-                    state.ready.insert(Task {
-                        batch: first_batch,
-                        column,
-                        row_group: index,
-                    });
+                let mut columns = Vec::with_capacity(row_group.num_columns());
+                for column in 0..row_group.num_columns() {
+                    let batch = first_batch;
+                    match row_group.column(column) {
+                        Ok(made) => {
+                            state.ready.insert(Task {
+                                batch,
+                                column,
+                                row_group: index,
+                            });
+                            columns.push(OpenColumn::new(Some(made), VecDeque::new()));
+                        }
+                        // Due when the column is, as in the plain loop.
+                        Err(error) => columns.push(OpenColumn::new(None, [Err(error)].into())),
+                    }
                 }
-                let columns = columns
-                    .into_iter()
-                    .map(|column| OpenColumn {
-                        column: Some(Box::new(column)),
-                        pieces: VecDeque::new(),
-                    })
-                    .collect();
-                state.open.push_back(OpenRowGroup {
+                state.open.push_back(DueRowGroup {
                     columns,
                     rows_left,
                     batch_rows,

@@ -155,10 +155,10 @@ impl Column {
         self.pages.end()
     }
 
-    /// Rows between the places where pieces end.
+    /// Whether all wanted rows were given out.
     #[must_use]
-    pub fn batch_rows(&self) -> usize {
-        self.batch_rows
+    pub fn is_done(&self) -> bool {
+        self.selection.stretch() == Stretch::Done
     }
 
     /// Which batch of the row group the next piece belongs to.

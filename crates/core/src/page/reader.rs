@@ -8,6 +8,7 @@
 //! over the body, which is then neither fetched, nor checked, nor decompressed.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use herringbone_arrow::buffer::Buffer;
@@ -60,7 +61,7 @@ pub(crate) struct PageReaderOptions {
     pub(crate) max_rep_level: u8,
     pub(crate) max_def_level: u8,
     pub(crate) verify_crc: bool,
-    pub(crate) limits: Limits,
+    pub(crate) limits: Arc<Limits>,
 }
 
 /// The pages of one column chunk.
@@ -145,6 +146,9 @@ impl PageReader {
             )));
         }
         let available = self.bytes.available(self.position);
+        if available.is_empty() {
+            return Ok(Step::Need(self.window(self.position, USUAL_HEADER)));
+        }
         // The window may reach into the next chunk, which is none of ours.
         let ours = usize::try_from(limit - self.position).unwrap_or(usize::MAX);
         let available = &available[..available.len().min(ours)];

@@ -16,5 +16,5 @@ mod shape;
 
 pub use assemble::BatchAssembler;
 pub use options::ReadOptions;
-pub use plan::{ReadPlan, RowGroupPlan, byte_range, plain_metadata};
+pub use plan::{OpenRowGroup, ReadPlan, RowGroupPlan, byte_range, plain_metadata};
 pub use push::{Needs, Poll, PushDecoder};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use herringbone_arrow::array::{RecordBatch, RecordBatchOptions};
 use herringbone_arrow::schema::SchemaRef;
-use herringbone_format::{ColumnChunk, ColumnMetaData, Error, FileMetadata, Result};
+use herringbone_format::{ColumnChunkLayout, ColumnLayout, Error, FileMetadata, Limits, Result};
 use herringbone_schema::{ParquetSchema, to_arrow};
 
 use super::ReadOptions;
@@ -24,6 +24,7 @@ pub struct ReadPlan {
     shapes: Shapes,
     row_groups: Vec<RowGroupPlan>,
     options: ReadOptions,
+    limits: Arc<Limits>,
 }
 
 /// The wanted rows of one row group.
@@ -73,6 +74,7 @@ impl ReadPlan {
             shapes,
             row_groups,
             options: options.clone(),
+            limits: Arc::new(options.limits.clone()),
         })
     }
 
@@ -114,12 +116,12 @@ impl ReadPlan {
         self.shapes.columns.len()
     }
 
-    /// The columns over the `index`-th of [`Self::row_groups`], ready to decode.
+    /// The column chunks of the `index`-th of [`Self::row_groups`].
     ///
     /// # Errors
     /// Corrupt or Unsupported where the metadata of a column chunk makes no sense or cannot be
     /// followed, as where the chunk lies in another file.
-    pub fn open(&self, index: usize) -> Result<Vec<Column>> {
+    pub fn open(&self, index: usize) -> Result<OpenRowGroup> {
         let row_group = self
             .row_groups
             .get(index)
@@ -127,8 +129,9 @@ impl ReadPlan {
         let locate = |error: Error, plan: &ColumnPlan| {
             error.in_column(&plan.path).in_row_group(row_group.ordinal)
         };
-        let mut chunks = Vec::with_capacity(self.columns().len());
         let chunks_present = self.metadata.num_columns(row_group.ordinal);
+        let mut chunks = Vec::with_capacity(self.columns().len());
+        let mut bytes = 0u64;
         for plan in self.columns() {
             if plan.leaf >= chunks_present {
                 let error = Error::corrupt(format!(
@@ -138,22 +141,19 @@ impl ReadPlan {
             }
             let chunk = self
                 .metadata
-                .column_chunk(row_group.ordinal, plan.leaf)
+                .column_layout(row_group.ordinal, plan.leaf)
                 .and_then(|chunk| self.chunk(&chunk, plan))
                 .map_err(|error| locate(error, plan))?;
-            chunks.push(chunk);
+            bytes = bytes.saturating_add(chunk.uncompressed_size);
+            chunks.push((plan.clone(), chunk.pages));
         }
         let rows = WantedRows {
             row_group: row_group.ordinal,
             num_rows: row_group.num_rows,
             ranges: row_group.ranges.clone(),
-            batch_rows: self.batch_rows(row_group, &chunks),
+            batch_rows: self.batch_rows(row_group, bytes),
         };
-        self.columns()
-            .iter()
-            .zip(chunks)
-            .map(|(plan, chunk)| Column::new(plan.clone(), &rows, chunk.pages))
-            .collect()
+        Ok(OpenRowGroup { rows, chunks })
     }
 
     /// A batch of a read that decodes nothing, for the next of `rows_left` rows: of no fields, or of
@@ -174,8 +174,7 @@ impl ReadPlan {
     }
 
     /// Rows of a batch: fewer than asked for where rows are so wide that the bytes matter.
-    fn batch_rows(&self, row_group: &RowGroupPlan, chunks: &[Chunk]) -> usize {
-        let bytes: u64 = chunks.iter().map(|chunk| chunk.uncompressed_size).sum();
+    fn batch_rows(&self, row_group: &RowGroupPlan, bytes: u64) -> usize {
         let row_bytes = (bytes / row_group.num_rows.max(1)).max(1);
         let rows = self.options.batch_bytes as u64 / row_bytes;
         usize::try_from(rows)
@@ -183,7 +182,7 @@ impl ReadPlan {
             .clamp(1, self.options.batch_size.max(1))
     }
 
-    fn chunk(&self, chunk: &ColumnChunk, plan: &ColumnPlan) -> Result<Chunk> {
+    fn chunk(&self, chunk: &ColumnChunkLayout, plan: &ColumnPlan) -> Result<Chunk> {
         let metadata = plain_metadata(chunk)?;
         if metadata.type_ != plan.leaf_type.physical_type {
             return Err(Error::corrupt(format!(
@@ -203,9 +202,45 @@ impl ReadPlan {
                 max_rep_level: plan.max_rep_level,
                 max_def_level: plan.max_def_level,
                 verify_crc: self.options.verify_crc,
-                limits: self.options.limits.clone(),
+                limits: self.limits.clone(),
             },
         })
+    }
+}
+
+/// The column chunks of a row group, ready to be decoded.
+///
+/// A [`Column`] holds buffers, so make each when its turn comes and drop it when it
+/// [has no more](Column::is_done).
+pub struct OpenRowGroup {
+    rows: WantedRows,
+    chunks: Vec<(Arc<ColumnPlan>, PageReaderOptions)>,
+}
+
+impl OpenRowGroup {
+    /// How many columns there are: those of the read.
+    #[must_use]
+    pub fn num_columns(&self) -> usize {
+        self.chunks.len()
+    }
+
+    /// Rows of a batch; the last one of the row group may have fewer.
+    #[must_use]
+    pub fn batch_rows(&self) -> usize {
+        self.rows.batch_rows
+    }
+
+    /// A column, at its start.
+    ///
+    /// # Errors
+    /// Corrupt or Unsupported where the chunk does not fit its row group or its Arrow type;
+    /// Argument where the read has no such column.
+    pub fn column(&self, ordinal: usize) -> Result<Box<Column>> {
+        let (plan, chunk) = self
+            .chunks
+            .get(ordinal)
+            .ok_or_else(|| Error::argument(format!("the read has no column {ordinal}")))?;
+        Column::new(plan.clone(), &self.rows, chunk.clone()).map(Box::new)
     }
 }
 
@@ -219,7 +254,7 @@ struct Chunk {
 ///
 /// # Errors
 /// Unsupported where the chunk lies in another file or is encrypted.
-pub fn plain_metadata(chunk: &ColumnChunk) -> Result<&ColumnMetaData> {
+pub fn plain_metadata(chunk: &ColumnChunkLayout) -> Result<&ColumnLayout> {
     if let Some(path) = &chunk.file_path {
         return Err(Error::unsupported(format!(
             "the column chunk lies in another file, `{path}`, which is not looked up"
@@ -235,7 +270,7 @@ pub fn plain_metadata(chunk: &ColumnChunk) -> Result<&ColumnMetaData> {
 ///
 /// # Errors
 /// Corrupt where it lies outside of a file of `file_length` bytes.
-pub fn byte_range(metadata: &ColumnMetaData, file_length: u64) -> Result<Range<u64>> {
+pub fn byte_range(metadata: &ColumnLayout, file_length: u64) -> Result<Range<u64>> {
     let data = metadata.data_page_offset;
     let start = match metadata.dictionary_page_offset {
         Some(dictionary) if dictionary > 0 && dictionary < data => dictionary,

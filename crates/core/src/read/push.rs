@@ -47,7 +47,7 @@ pub struct PushDecoder {
 }
 
 struct OpenColumn {
-    column: Column,
+    column: Box<Column>,
     /// What it must have before it goes on.
     need: Option<Range<u64>>,
 }
@@ -76,11 +76,16 @@ impl PushDecoder {
                 return Ok(Poll::Finished);
             };
             self.rows_left = row_group.num_wanted();
-            let columns = self.plan.open(self.next_row_group)?;
-            self.columns = columns
-                .into_iter()
-                .map(|column| OpenColumn { column, need: None })
-                .collect();
+            let row_group = self.plan.open(self.next_row_group)?;
+            self.columns = (0..row_group.num_columns())
+                .map(|ordinal| row_group.column(ordinal))
+                .map(|column| {
+                    Ok(OpenColumn {
+                        column: column?,
+                        need: None,
+                    })
+                })
+                .collect::<Result<_>>()?;
             self.next_row_group += 1;
         }
         if let Some(needs) = self.fill_pieces()? {

@@ -32,7 +32,7 @@ impl Entry {
 
 /// The entries of a dictionary page of byte arrays.
 ///
-/// Invariants: each entry lies in `data` with [`SLACK`] bytes behind it; with `utf8` each is valid UTF-8.
+/// Invariants: each entry lies in `data` with `SLACK` bytes behind it; with `utf8` each is valid UTF-8.
 #[derive(Debug, Clone, Default)]
 pub struct ByteDictionary {
     entries: Vec<Entry>,
