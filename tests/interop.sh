@@ -9,4 +9,4 @@ if [ ! -x "$venv/bin/python" ]; then
     "$venv/bin/pip" install --quiet --disable-pip-version-check pyarrow
 fi
 cargo build --quiet -p herringbone-cli
-"$venv/bin/python" tests/interop.py target/debug/herringbone
+"$venv/bin/python" tests/interop.py "${CARGO_TARGET_DIR:-target}/debug/herringbone"
