@@ -25,6 +25,9 @@ ERRORS = {
     "data/int96_from_spark.parquet", "data/large_string_map.brotli.parquet",
 }
 
+# pyarrow takes the bits of BIT_PACKED levels from the wrong end of each byte.
+THEIR_FAULTS = {"built/bit_packed_levels.parquet"}
+
 
 def columns_text(columns, rows):
     text = normal.expectation(columns, rows)
@@ -64,6 +67,8 @@ def check(command, path, expectation):
     try:
         theirs = pq.ParquetFile(path).read()
     except (OSError, pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return wrong
+    if f"{path.parent.name}/{path.name}" in THEIR_FAULTS:
         return wrong
     if theirs.num_columns == table.num_columns and theirs.num_rows == table.num_rows:
         for field, a, b in zip(table.schema, table.columns, theirs.columns):
