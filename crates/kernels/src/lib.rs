@@ -27,3 +27,4 @@ pub mod utf8;
 pub mod bytes;
 pub mod views;
 pub mod keys;
+pub mod snappy;

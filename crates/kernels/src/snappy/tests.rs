@@ -1,0 +1,272 @@
+//! Compared with the `snap` crate, and with blocks whose plain bytes are known as they are made.
+
+use super::*;
+
+/// A generator of numbers that look random (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) % bound as u64) as usize
+    }
+
+    fn bytes(&mut self, n: usize) -> Vec<u8> {
+        (0..n).map(|_| self.below(256) as u8).collect()
+    }
+}
+
+/// How many cases of a kind; Miri takes long for each.
+const CASES: usize = if cfg!(miri) { 6 } else { 2000 };
+
+/// Elements under construction, and what they decode to.
+#[derive(Default)]
+struct Block {
+    elements: Vec<u8>,
+    plain: Vec<u8>,
+}
+
+impl Block {
+    /// Appends a literal; `trailer` bytes hold its length, 0 for the tag itself.
+    fn literal(&mut self, bytes: &[u8], trailer: usize) {
+        let upper = if trailer == 0 {
+            bytes.len() - 1
+        } else {
+            59 + trailer
+        };
+        self.elements.push((upper << 2) as u8);
+        let length = (bytes.len() as u32 - 1).to_le_bytes();
+        self.elements.extend_from_slice(&length[..trailer]);
+        self.elements.extend_from_slice(bytes);
+        self.plain.extend_from_slice(bytes);
+    }
+
+    /// Appends a copy of a kind, 1 to 3, that can hold it.
+    fn copy(&mut self, offset: usize, length: usize, kind: usize) {
+        let bytes = (offset as u32).to_le_bytes();
+        if kind == 1 {
+            self.elements
+                .push((offset >> 8 << 5 | (length - 4) << 2 | 1) as u8);
+            self.elements.push(bytes[0]);
+        } else {
+            self.elements.push(((length - 1) << 2 | kind) as u8);
+            self.elements
+                .extend_from_slice(&bytes[..[0, 0, 2, 4][kind]]);
+        }
+        for _ in 0..length {
+            self.plain.push(self.plain[self.plain.len() - offset]);
+        }
+    }
+
+    /// Appends a random element.
+    fn any(&mut self, random: &mut Random) {
+        match random.below(if self.plain.is_empty() { 3 } else { 10 }) {
+            0 | 1 => {
+                let longest = [16, 60][random.below(2)];
+                let length = 1 + random.below(longest);
+                let bytes = random.bytes(length);
+                self.literal(&bytes, 0);
+            }
+            2 => {
+                let (trailer, length) = (1 + random.below(4), 1 + random.below(200));
+                let bytes = random.bytes(length);
+                self.literal(&bytes, trailer);
+            }
+            kind => {
+                // Small offsets often: there the bytes overlap.
+                let most = [20, 2047, 65_535][random.below(3)].min(self.plain.len());
+                let offset = 1 + random.below(most);
+                if kind < 6 && offset < 2048 {
+                    self.copy(offset, 4 + random.below(8), 1);
+                } else {
+                    self.copy(offset, 1 + random.below(64), if kind == 9 { 3 } else { 2 });
+                }
+            }
+        }
+    }
+
+    /// The whole block, with its size in front.
+    fn finish(&self) -> Vec<u8> {
+        let (mut block, mut size) = (Vec::new(), self.plain.len());
+        while size >= 0x80 {
+            block.push(size as u8 | 0x80);
+            size >>= 7;
+        }
+        block.push(size as u8);
+        [block, self.elements.clone()].concat()
+    }
+}
+
+/// Decodes in every way, into bytes that were something else before and may not change behind `size`.
+fn decode(block: &[u8], size: usize) -> Result<Vec<u8>, Malformed> {
+    let mut output = vec![0xa5; size + 300];
+    let result = decompress(block, &mut output[..size]);
+    assert!(
+        output[size..].iter().all(|&byte| byte == 0xa5),
+        "wrote behind the end"
+    );
+    output.truncate(size);
+    let portable = decode_with(block, size, rounds::rounds);
+    let one_by_one = decode_with(block, size, |_, _, _| Ok(()));
+    let result = result.map(|plain| output[..plain].to_vec());
+    assert_eq!(portable.as_ref().ok(), result.as_ref().ok());
+    assert_eq!(one_by_one.as_ref().ok(), result.as_ref().ok());
+    result
+}
+
+type Rounds = fn(&[u8], &mut [u8], &mut Position) -> Result<(), Malformed>;
+
+/// [`decompress`] with other rounds.
+fn decode_with(block: &[u8], size: usize, rounds: Rounds) -> Result<Vec<u8>, Malformed> {
+    let (plain, elements) = plain_size(block)?;
+    let mut output = vec![0x5a; plain.min(size)];
+    if plain > size {
+        return Err(Malformed("too long"));
+    }
+    let mut position = Position::default();
+    loop {
+        rounds(elements, &mut output, &mut position)?;
+        if position.read >= elements.len() {
+            break;
+        }
+        element::decode(elements, &mut output, &mut position)?;
+    }
+    (position.written == plain)
+        .then_some(output)
+        .ok_or(Malformed("short"))
+}
+
+/// What the `snap` crate makes of it.
+fn snap(block: &[u8], size: usize) -> Option<Vec<u8>> {
+    let mut output = vec![0; size];
+    let plain = snap::raw::Decoder::new()
+        .decompress(block, &mut output)
+        .ok()?;
+    output.truncate(plain);
+    Some(output)
+}
+
+#[test]
+fn elements_of_all_kinds() {
+    let mut random = Random(1);
+    for case in 0..CASES {
+        let mut block = Block::default();
+        for _ in 0..random.below([4, 40, 400][case % 3]) {
+            block.any(&mut random);
+        }
+        let size = block.plain.len();
+        assert_eq!(
+            decode(&block.finish(), size).as_deref(),
+            Ok(&block.plain[..])
+        );
+        assert_eq!(
+            decode(&block.finish(), size + 7).as_deref(),
+            Ok(&block.plain[..])
+        );
+        if size > 0 {
+            assert!(decode(&block.finish(), size - 1).is_err());
+        }
+    }
+}
+
+#[test]
+fn copies_of_every_offset_and_length() {
+    let offsets = if cfg!(miri) { 1..20 } else { 1..70 };
+    for offset in offsets {
+        for length in (1..=64).step_by(if cfg!(miri) { 7 } else { 1 }) {
+            let mut block = Block::default();
+            block.literal(&Random(7).bytes(70), 1);
+            // Away from the ends, and from each other by a literal or nothing.
+            block.copy(offset, length, 2);
+            block.copy(offset, length, 2);
+            block.copy(offset, length, 3);
+            block.literal(b"z", 0);
+            if (4..12).contains(&length) {
+                block.copy(offset, length, 1);
+            }
+            block.literal(&Random(8).bytes(300), 2);
+            let decoded = decode(&block.finish(), block.plain.len());
+            assert_eq!(
+                decoded.as_deref(),
+                Ok(&block.plain[..]),
+                "{offset} {length}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_snap_compresses() {
+    let mut random = Random(2);
+    for case in 0..CASES / 4 {
+        let length = random.below(if cfg!(miri) { 600 } else { 100_000 });
+        let plain: Vec<u8> = match case % 4 {
+            0 => random.bytes(length),
+            1 => (0..length).map(|_| random.below(3) as u8).collect(),
+            2 => (0..length / 8)
+                .flat_map(|_| (random.below(5000) as f64 / 100.0).to_le_bytes())
+                .collect(),
+            _ => (0..length).map(|place| (place / 700) as u8).collect(),
+        };
+        let block = snap::raw::Encoder::new().compress_vec(&plain).unwrap();
+        assert_eq!(decode(&block, plain.len()).unwrap(), plain);
+    }
+}
+
+#[test]
+fn damaged_blocks_are_judged_as_snap_does() {
+    let mut random = Random(3);
+    for _ in 0..CASES * 5 {
+        let mut block = Block::default();
+        for _ in 0..1 + random.below(60) {
+            block.any(&mut random);
+        }
+        let mut bytes = block.finish();
+        for _ in 0..1 + random.below(3) {
+            let place = random.below(bytes.len());
+            match random.below(4) {
+                0 => bytes.truncate(place + 1),
+                1 => bytes[place] = random.below(256) as u8,
+                2 => bytes[place] ^= 1 << random.below(8),
+                _ => drop(bytes.splice(place..place, [random.below(256) as u8])),
+            }
+        }
+        let size = block.plain.len();
+        assert_eq!(decode(&bytes, size).ok(), snap(&bytes, size), "{bytes:?}");
+    }
+}
+
+#[test]
+fn random_bytes_are_judged_as_snap_does() {
+    let mut random = Random(4);
+    for _ in 0..CASES * 5 {
+        let length = 1 + random.below(300);
+        let mut bytes = random.bytes(length);
+        // A size that makes sense, and a beginning to copy from.
+        bytes.splice(0..1, [0xff, 0x03, 15 << 2].into_iter().chain(0..16));
+        assert_eq!(decode(&bytes, 511).ok(), snap(&bytes, 511), "{bytes:?}");
+    }
+}
+
+#[test]
+fn sizes() {
+    assert_eq!(plain_size(b"\0").ok(), Some((0, &b""[..])));
+    assert_eq!(
+        plain_size(b"\xff\xff\xff\xff\x0fxy").ok(),
+        Some((0xffff_ffff, &b"xy"[..]))
+    );
+    for block in [
+        &b""[..],
+        b"\x80",
+        b"\xff\xff\xff\xff\x1f",
+        b"\x80\x80\x80\x80\x80\0",
+    ] {
+        assert!(plain_size(block).is_err(), "{block:?}");
+    }
+    assert_eq!(decode(b"\0", 0), Ok(vec![]));
+    assert!(decode(b"\x01", 1).is_err());
+    assert!(decode(b"", 0).is_err());
+}
