@@ -1,24 +1,14 @@
 //! SNAPPY: the raw Snappy block format, without the framing that Snappy's own files have.
 
-use super::{Codec, broken, too_long};
+use super::{Codec, broken};
 use herringbone_format::Result;
 
-/// Decodes raw Snappy blocks.
-pub(super) struct Snappy(snap::raw::Decoder);
-
-impl Snappy {
-    pub(super) fn new() -> Self {
-        Self(snap::raw::Decoder::new())
-    }
-}
+/// Decodes raw Snappy blocks, with the kernel of that name.
+pub(super) struct Snappy;
 
 impl Codec for Snappy {
     fn decompress(&mut self, input: &[u8], output: &mut [u8]) -> Result<usize> {
-        self.0
-            .decompress(input, output)
-            .map_err(|error| match error {
-                snap::Error::BufferTooSmall { .. } => too_long("SNAPPY"),
-                error => broken("SNAPPY", error),
-            })
+        herringbone_kernels::snappy::decompress(input, output)
+            .map_err(|malformed| broken("SNAPPY", malformed.0))
     }
 }
