@@ -88,11 +88,20 @@ fn words_u8(data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<u8>]) {
             .to_le_bytes()
             .map(MaybeUninit::new)
     };
+    let step = usize::from(width);
     let (words, tail) = out.as_chunks_mut::<8>();
     let mut at = 0;
-    for to in words {
-        *to = values(load_word(data, at));
-        at += usize::from(width);
+    if loads_inside(data.len(), words.len(), step, size_of::<u64>()) {
+        for to in words {
+            // SAFETY: all loads of the groups stay inside of `data`.
+            *to = values(unsafe { data.as_ptr().add(at).cast::<u64>().read_unaligned() });
+            at += step;
+        }
+    } else {
+        for to in words {
+            *to = values(load_word(data, at));
+            at += step;
+        }
     }
     if !tail.is_empty() {
         tail.copy_from_slice(&values(load_word(data, at))[..tail.len()]);

@@ -44,7 +44,7 @@ fn naive(data: &[u8], first: usize, width: u8, n: usize) -> Vec<u64> {
 /// All widths × lengths × starting values × alignments of the data, with no byte to spare.
 fn check_all<L: Lane + std::fmt::Debug>(cpu: impl Unpack) {
     let mark = MaybeUninit::new(L::truncate(77));
-    for width in 0..=L::BITS {
+    for width in (0..=L::BITS).filter(|width| !cfg!(miri) || width % 9 < 2) {
         for &n in LENGTHS {
             for &first in FIRSTS {
                 let len = ((first + n) * usize::from(width)).div_ceil(8);
@@ -100,7 +100,7 @@ fn avx512_unpacks_every_lane() {
 
 #[test]
 fn scalar_appends_or_fails() {
-    for width in 0..=64_u8 {
+    for width in (0..=64_u8).filter(|width| !cfg!(miri) || width % 8 < 2) {
         let (first, n) = (3, 20);
         let data = noise((23 * usize::from(width)).div_ceil(8), 1);
         let expected = naive(&data, first, width, n);

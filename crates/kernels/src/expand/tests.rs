@@ -18,12 +18,15 @@ impl Random {
 }
 
 const LENGTHS: &[usize] = if cfg!(miri) {
-    &[0, 1, 7, 65, 130]
+    &[7, 130]
 } else {
     &[
         0, 1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 100, 127, 128, 129, 200, 777,
     ]
 };
+
+/// How many pairs of a base and a start are tried.
+const STARTS: usize = if cfg!(miri) { 2 } else { 5 };
 
 /// Bitmaps of `start + n` bits with about `percent` set bits, in runs or mixed.
 fn bitmaps(start: usize, n: usize) -> Vec<Bitmap> {
@@ -47,7 +50,10 @@ where
     T: Copy + Default + PartialEq + std::fmt::Debug + 'static,
 {
     for &n in LENGTHS {
-        for (base, start) in [(0, 0), (3, 1), (0, 63), (5, 64), (1, 70)] {
+        for (base, start) in [(3, 1), (0, 63), (0, 0), (5, 64), (1, 70)]
+            .into_iter()
+            .take(STARTS)
+        {
             for validity in bitmaps(start, n) {
                 let before: Vec<T> = (0..base as u64).map(|i| make(1000 + i)).collect();
                 let (mut out, mut expected) = (before.clone(), before);
