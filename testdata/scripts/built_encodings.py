@@ -76,6 +76,30 @@ def delta_strings():
         add(f"delta_strings_block_{block}_of_{minis}", file, columns)
 
 
+def small():
+    """Every kind of string and stream once, in files small enough to be damaged at every byte."""
+    words = [b"herring", b"herringbone", b"", "b\u00f6ne".encode(), b"bone"]
+    texts = [w.decode() for w in words]
+    nodes = [leaf(n, BYTE_ARRAY, converted=UTF8) for n in ("plain", "length", "prefix")]
+    pages = [one_page(nodes[0], words, enc.plain(BYTE_ARRAY, words), enc.PLAIN),
+             one_page(nodes[1], words, enc.delta_length_byte_array(words), DELTA_LENGTH_BYTE_ARRAY, page_v2),
+             one_page(nodes[2], words, enc.delta_byte_array(words), DELTA_BYTE_ARRAY)]
+    add("delta_strings_small", build(nodes, [(5, [Chunk([page]) for page in pages])]),
+        [(required(node.name, pa.string()), texts) for node in nodes])
+    rows = [("double", DOUBLE, 0, pa.float64(), [0.5, -1.0, 3e100]), ("int32", INT32, 0, pa.int32(), [1, -1, 70000]),
+            ("fixed", FIXED_LEN_BYTE_ARRAY, 3, pa.binary(3), [b"abc", b"def", b"ghi"])]
+    nodes = [leaf(name, physical, type_length=width or None) for name, physical, width, _, _ in rows]
+    pages = [one_page(node, values, enc.encode(enc.BYTE_STREAM_SPLIT, physical, values, width), enc.BYTE_STREAM_SPLIT)
+             for node, (_, physical, width, _, values) in zip(nodes, rows)]
+    add("byte_stream_split_small", build(nodes, [(3, [Chunk([page]) for page in pages])]),
+        [(required(name, t), values) for name, _, _, t, values in rows])
+    node = leaf("x", BYTE_ARRAY, OPTIONAL)
+    values = [b"herring herring", None, b"herring herring bone"] * 5
+    dfn, present = flat_levels(values)
+    page = page_v1(only_leaf(node), dfn, enc.plain(BYTE_ARRAY, present), codec=5)
+    add("lz4_hadoop_small", build([node], [(15, [Chunk([page], 5)])]), [(pa.field("x", pa.binary()), values)])
+
+
 def booleans():
     values = [None if i % 9 == 8 else i % 3 == 0 or i > 60 for i in range(200)]
     dfn, present = flat_levels(values)
@@ -188,5 +212,5 @@ def float16():
 
 
 def all_cases():
-    for make in (delta_sizes, delta_strings, booleans, streams, alp, int96, flba12_timestamps, intervals, float16):
+    for make in (delta_sizes, delta_strings, small, booleans, streams, alp, int96, flba12_timestamps, intervals, float16):
         make()

@@ -3,15 +3,18 @@
 use std::ops::ControlFlow;
 
 use bytes::Bytes;
-use herringbone::{Error, ParquetFile, ReadOptions};
+use herringbone::schema::{ByteLayout, DictionaryOutput, ListLayout};
+use herringbone::{Error, ParquetFile, ReadOptions, SchemaOptions};
+use herringbone_arrow::array::Array;
 
 use crate::files;
 use crate::table::without_panic;
 
 /// Files of different encodings, nestings and page kinds, each small enough to be read thousands of
 /// times.
-const FILES: [&str; 20] = [
+const FILES: [&str; 23] = [
     "built/bit_packed_levels",
+    "built/delta_strings_small",
     "built/pages_start_inside_a_row",
     "built/nested_mixed_runs",
     "built/list_of_map_of_list",
@@ -23,6 +26,8 @@ const FILES: [&str; 20] = [
     "built/gzip_of_three_members",
     "built/lzo_v2_with_matches",
     "built/alp_double",
+    "built/byte_stream_split_small",
+    "built/lz4_hadoop_small",
     "built/alp_float",
     "built/float16",
     "built/intervals",
@@ -33,76 +38,132 @@ const FILES: [&str; 20] = [
     "built/row_groups_of_zero_rows",
 ];
 
-fn read(bytes: Bytes) -> Result<usize, Error> {
+/// Ways through the reader, one after the other for one damage after the other: plain reads, skips,
+/// and other Arrow layouts.
+fn options(turn: usize) -> ReadOptions {
+    let mut schema = SchemaOptions::default();
     let options = ReadOptions::default().threads(1).limit(10_000);
-    let mut reader = ParquetFile::from_bytes(bytes)?.read(options)?;
+    match turn % 4 {
+        0 => options,
+        1 => options
+            .batch_size(3)
+            .row_ranges(vec![1..2, 4..5, 7..30, 33..1000]),
+        2 => {
+            schema.strings = ByteLayout::Views;
+            schema.lists = ListLayout::LargeOffsets;
+            options.batch_size(7).offset(2).schema(schema)
+        }
+        _ => {
+            schema.dictionary = DictionaryOutput::Always;
+            options.verify_crc(false).schema(schema)
+        }
+    }
+}
+
+/// Reads all rows; arrays that come out have to be valid, whatever the file says.
+fn read(bytes: Bytes, turn: usize) -> Result<usize, Error> {
+    let mut reader = ParquetFile::from_bytes(bytes)?.read(options(turn))?;
     let mut rows = 0;
     while let Some(batch) = reader.next_batch()? {
         rows += batch.num_rows();
+        for column in batch.columns() {
+            column.to_data().validate_full().expect("a valid array");
+        }
     }
     Ok(rows)
 }
 
-/// Reads one damaged copy; the answer says how it panicked, and whether there were enough of them.
-fn attempt(wrong: &mut Vec<String>, what: impl Fn() -> String, bytes: Vec<u8>) -> ControlFlow<()> {
-    if let Err(panic) = without_panic(|| read(Bytes::from(bytes))) {
-        wrong.push(format!("{}: {panic}", what()));
-    }
-    if wrong.len() > 20 {
-        ControlFlow::Break(())
-    } else {
-        ControlFlow::Continue(())
-    }
+/// Damaged copies of one file, and those that made the reader panic.
+struct Damage<'a> {
+    name: &'a str,
+    bytes: &'a [u8],
+    attempts: usize,
+    wrong: &'a mut Vec<String>,
 }
 
-fn damage(wrong: &mut Vec<String>, name: &str, bytes: &[u8]) -> ControlFlow<()> {
-    for at in 0..bytes.len() {
-        for flip in [0x01, 0x02, 0x10, 0x7f, 0x80, 0xff] {
-            let mut copy = bytes.to_vec();
-            copy[at] ^= flip;
-            attempt(wrong, || format!("{name}: byte {at} ^ {flip:#04x}"), copy)?;
+impl Damage<'_> {
+    /// Reads one copy; stops after too many panics.
+    fn attempt(&mut self, what: impl Fn() -> String, copy: Vec<u8>) -> ControlFlow<()> {
+        self.attempts += 1;
+        let turn = self.attempts;
+        if let Err(panic) = without_panic(|| read(Bytes::from(copy), turn)) {
+            self.wrong.push(format!(
+                "{}: {}, turn {}: {panic}",
+                self.name,
+                what(),
+                turn % 4
+            ));
         }
-        // Bytes taken out of the middle move everything behind them.
-        let mut copy = bytes.to_vec();
-        copy.remove(at);
-        attempt(wrong, || format!("{name}: byte {at} removed"), copy)?;
-        attempt(
-            wrong,
-            || format!("{name}: cut to {at} bytes"),
-            bytes[..at].to_vec(),
-        )?;
-        // The front is cut off, the footer stays whole.
-        attempt(
-            wrong,
-            || format!("{name}: {at} bytes cut off the front"),
-            bytes[at..].to_vec(),
-        )?;
+        if self.wrong.len() > 20 {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     }
-    ControlFlow::Continue(())
+
+    fn flip(&mut self, at: usize, flip: u8) -> ControlFlow<()> {
+        let mut copy = self.bytes.to_vec();
+        copy[at] ^= flip;
+        self.attempt(|| format!("byte {at} ^ {flip:#04x}"), copy)
+    }
+
+    fn everywhere(&mut self) -> ControlFlow<()> {
+        for at in 0..self.bytes.len() {
+            for flip in [0x01, 0x02, 0x10, 0x7f, 0x80, 0xff] {
+                self.flip(at, flip)?;
+            }
+            // Bytes taken out of the middle move everything behind them.
+            let mut copy = self.bytes.to_vec();
+            copy.remove(at);
+            self.attempt(|| format!("byte {at} removed"), copy)?;
+            self.attempt(|| format!("cut to {at} bytes"), self.bytes[..at].to_vec())?;
+            // The front is cut off, the footer stays whole.
+            self.attempt(
+                || format!("{at} bytes off the front"),
+                self.bytes[at..].to_vec(),
+            )?;
+        }
+        ControlFlow::Continue(())
+    }
 }
 
 fn open(name: &str) -> Vec<u8> {
     let path = files::testdata().join(format!("{name}.parquet"));
     let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
-    let rows = read(Bytes::from(bytes.clone())).unwrap_or_else(|error| panic!("{name}: {error}"));
-    assert!(rows > 0, "{name} has rows while it is whole");
+    for turn in 0..4 {
+        let rows = read(Bytes::from(bytes.clone()), turn)
+            .unwrap_or_else(|error| panic!("{name}, turn {turn}: {error}"));
+        assert!(rows > 0, "{name} has rows while it is whole");
+    }
     bytes
 }
 
-#[test]
-fn damaged_files_do_not_panic() {
-    let mut wrong = Vec::new();
-    for name in FILES {
-        if damage(&mut wrong, name, &open(name)).is_break() {
-            break;
-        }
-    }
+fn report(wrong: &[String]) {
     assert!(
         wrong.is_empty(),
         "{} panics:\n{}",
         wrong.len(),
         wrong.join("\n")
     );
+}
+
+#[test]
+fn damaged_files_do_not_panic() {
+    let mut wrong = Vec::new();
+    for name in FILES {
+        let bytes = open(name);
+        let mut damage = Damage {
+            name,
+            bytes: &bytes,
+            attempts: 0,
+            wrong: &mut wrong,
+        };
+        if damage.everywhere().is_break() {
+            break;
+        }
+        assert_eq!(damage.attempts, bytes.len() * 9);
+    }
+    report(&wrong);
 }
 
 /// Larger files of real writers: a byte here and there.
@@ -116,25 +177,18 @@ fn damaged_files_of_writers_do_not_panic() {
         "polars/nested_zstd",
     ] {
         let bytes = open(name);
+        let mut damage = Damage {
+            name,
+            bytes: &bytes,
+            attempts: 0,
+            wrong: &mut wrong,
+        };
         for step in 0..600 {
-            let at = step * bytes.len() / 600;
-            let mut copy = bytes.clone();
-            copy[at] ^= [0x01, 0x80, 0xff, 0x55][step % 4];
-            if attempt(
-                &mut wrong,
-                || format!("{name}: byte {at}, step {step}"),
-                copy,
-            )
-            .is_break()
-            {
+            let flip = [0x01, 0x80, 0xff, 0x55, 0x02][step % 5];
+            if damage.flip(step * bytes.len() / 600, flip).is_break() {
                 break;
             }
         }
     }
-    assert!(
-        wrong.is_empty(),
-        "{} panics:\n{}",
-        wrong.len(),
-        wrong.join("\n")
-    );
+    report(&wrong);
 }

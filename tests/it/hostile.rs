@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use herringbone::{Error, ParquetFile, ReadOptions};
+use herringbone::schema::{ByteLayout, DictionaryOutput, ListLayout};
+use herringbone::{Error, Int96Overflow, ParquetFile, ReadOptions, SchemaOptions};
 use serde_json::Value;
 
 use crate::expectation::Expectation;
@@ -46,6 +47,97 @@ fn lies_are_errors() {
             }
             if start.elapsed() > PATIENCE {
                 wrong.push(format!("{name}: took {:?}", start.elapsed()));
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} faults:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+/// Skips and other layouts go other ways through the same lies; what they pass over they need not
+/// find, but they do not panic either.
+#[test]
+fn lies_are_passed_over_without_panic() {
+    let mut schema = SchemaOptions::default();
+    schema.strings = ByteLayout::Views;
+    schema.dictionary = DictionaryOutput::Always;
+    let mut ways = vec![
+        ReadOptions::default().offset(3).limit(2),
+        ReadOptions::default()
+            .batch_size(1)
+            .row_ranges(vec![1..2, 4..6, 7..1000]),
+        ReadOptions::default().offset(7),
+        ReadOptions::default().batch_size(3).schema(schema.clone()),
+        ReadOptions::default().limit(1),
+        ReadOptions::default()
+            .verify_crc(false)
+            .int96_overflow(Int96Overflow::Wrap),
+    ];
+    schema.strings = ByteLayout::LargeOffsets;
+    schema.dictionary = DictionaryOutput::Never;
+    schema.lists = ListLayout::LargeOffsets;
+    schema.smallest_decimals = true;
+    ways.push(ReadOptions::default().schema(schema));
+    let (mut wrong, mut errors) = (Vec::new(), 0);
+    for path in files::parquet_files(&files::testdata().join("hostile")) {
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        if index()["growing"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|growing| *growing == *name)
+        {
+            continue;
+        }
+        for (way, options) in ways.iter().enumerate() {
+            match without_panic(|| read(&name, options.clone().threads(1))) {
+                Err(panic) => wrong.push(format!("{name}, way {way}: panic: {panic}")),
+                Ok(result) => errors += usize::from(result.is_err()),
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} faults:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+    assert!(errors > 1500, "only {errors} reads were errors");
+}
+
+/// The batches before an error, and the error, are the same for any number of threads.
+#[test]
+fn errors_come_at_the_same_place_for_any_number_of_threads() {
+    let outcome = |path: &std::path::Path, threads: usize| -> (Vec<usize>, Option<String>) {
+        let mut batches = Vec::new();
+        let read = || -> Result<(), Error> {
+            let options = ReadOptions::default()
+                .threads(threads)
+                .batch_size(5)
+                .limit(10_000);
+            let mut reader = ParquetFile::open(path)?.read(options)?;
+            while let Some(batch) = reader.next_batch()? {
+                batches.push(batch.num_rows());
+            }
+            Ok(())
+        };
+        let error = without_panic(read).expect("no panic").err();
+        (batches, error.map(|error| error.to_string()))
+    };
+    let mut wrong = Vec::new();
+    for path in files::parquet_files(&files::testdata().join("hostile")) {
+        let plain = outcome(&path, 1);
+        for threads in [2, 4] {
+            let other = outcome(&path, threads);
+            if other != plain {
+                let name = files::short(&path);
+                wrong.push(format!(
+                    "{name}: {other:?} with {threads} threads, not {plain:?}"
+                ));
             }
         }
     }

@@ -221,3 +221,28 @@ fn bad_data_never_panics() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// Encrypted files wait for keys: until then they are errors that say so, or their plain columns.
+#[test]
+fn encrypted_files_are_clear_errors() {
+    let Some(root) = files::official() else {
+        return;
+    };
+    let entries = std::fs::read_dir(root.join("data")).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let encrypted: Vec<_> = paths
+        .filter(|path| path.extension().is_some_and(|e| e == "encrypted"))
+        .collect();
+    assert!(encrypted.len() >= 8, "{encrypted:?}");
+    for path in encrypted {
+        let name = files::short(&path);
+        let error = without_panic(|| read(&path, ReadOptions::default()))
+            .unwrap_or_else(|panic| panic!("{name}: {panic}"))
+            .expect_err(&name);
+        assert!(
+            matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::Key),
+            "{name}: {error}"
+        );
+        assert!(error.to_string().contains("encrypt"), "{name}: {error}");
+    }
+}
