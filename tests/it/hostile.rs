@@ -73,10 +73,14 @@ fn lies_are_passed_over_without_panic() {
         ReadOptions::default().offset(7),
         ReadOptions::default().batch_size(3).schema(schema.clone()),
         ReadOptions::default().limit(1),
+    ];
+    schema.int96_overflow = Int96Overflow::Wrap;
+    ways.push(
         ReadOptions::default()
             .verify_crc(false)
-            .int96_overflow(Int96Overflow::Wrap),
-    ];
+            .schema(schema.clone()),
+    );
+    schema.int96_overflow = Int96Overflow::Null;
     schema.strings = ByteLayout::LargeOffsets;
     schema.dictionary = DictionaryOutput::Never;
     schema.lists = ListLayout::LargeOffsets;

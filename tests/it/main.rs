@@ -29,6 +29,8 @@ mod push;
 #[cfg(test)]
 mod arrow_rs;
 #[cfg(test)]
+mod int96;
+#[cfg(test)]
 mod large;
 #[cfg(test)]
 mod hostile;

@@ -111,9 +111,8 @@ fn spark_timestamps_need_microseconds_that_wrap() {
     let options = |unit: TimeUnit, overflow: Int96Overflow| {
         let mut schema = SchemaOptions::default();
         schema.int96_unit = unit;
-        ReadOptions::default()
-            .schema(schema)
-            .int96_overflow(overflow)
+        schema.int96_overflow = overflow;
+        ReadOptions::default().schema(schema)
     };
     for unit in [TimeUnit::Nanosecond, TimeUnit::Microsecond] {
         let error = read(&root.join(name), options(unit, Int96Overflow::Error)).unwrap_err();

@@ -19,8 +19,6 @@ mod array;
 pub mod column;
 pub mod read;
 
-pub use array::Int96Overflow;
-
 use herringbone_format::Error;
 use herringbone_kernels::Malformed;
 

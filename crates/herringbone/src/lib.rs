@@ -35,10 +35,9 @@ pub use herringbone_format as format;
 pub use herringbone_schema as schema;
 
 pub use file::ParquetFile;
-pub use herringbone_core::Int96Overflow;
 pub use herringbone_core::read::ReadOptions;
 pub use herringbone_format::{Error, ErrorKind, Limits, Location, Result};
-pub use herringbone_schema::{Projection, SchemaOptions};
+pub use herringbone_schema::{Int96Overflow, Projection, SchemaOptions};
 pub use pages::{PageInfo, Pages};
 pub use reader::Reader;
 

@@ -30,7 +30,9 @@ mod tests;
 
 pub use mapping::{ArrowMapping, to_arrow};
 pub use node::{Conversion, Node, NodeKind};
-pub use options::{ByteLayout, DictionaryOutput, ListLayout, Projection, SchemaOptions};
+pub use options::{
+    ByteLayout, DictionaryOutput, Int96Overflow, ListLayout, Projection, SchemaOptions,
+};
 pub use parquet_schema::{Leaf, ParquetSchema, SchemaNode};
 
 /// Field metadata: the field id that the Parquet file gives to a field.

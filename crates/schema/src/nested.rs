@@ -4,14 +4,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use herringbone_arrow::schema::{DataType, Field, FieldRef};
-use herringbone_format::{LogicalType, Repetition};
+use herringbone_format::{LogicalType, Repetition, Type};
 
 use crate::leaf_type::leaf_type;
 use crate::node::fields_of;
 use crate::shape::{Shape, shape};
 use crate::{
-    Conversion, FIELD_ID_KEY, LOGICAL_TYPE_KEY, ListLayout, Node, NodeKind, ParquetSchema,
-    SchemaOptions,
+    Conversion, FIELD_ID_KEY, Int96Overflow, LOGICAL_TYPE_KEY, ListLayout, Node, NodeKind,
+    ParquetSchema, SchemaOptions,
 };
 
 /// Turns the nodes of one file's schema into Arrow fields.
@@ -124,7 +124,11 @@ impl<'a> Nesting<'a> {
         if let Some(id) = this.element.field_id {
             metadata.insert(FIELD_ID_KEY.to_owned(), id.to_string());
         }
-        let field = Field::new(&this.element.name, data_type, nullable).with_metadata(metadata);
+        let becomes_null = self.options.int96_overflow == Int96Overflow::Null
+            && matches!(leaf.physical_type, Type::Int96 | Type::FixedLenByteArray)
+            && matches!(data_type, DataType::Timestamp(..));
+        let field = Field::new(&this.element.name, data_type, nullable || becomes_null)
+            .with_metadata(metadata);
         Node {
             field: Arc::new(field),
             def_level: this.def_level,

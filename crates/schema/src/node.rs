@@ -38,7 +38,8 @@ pub struct Node {
     /// The definition level from which on the field is not null.
     pub def_level: u8,
     /// Whether the file can hold nulls here. The same as the field's nullability, but for the keys
-    /// of a map that the file calls OPTIONAL: Arrow has no null keys, so a null is an error.
+    /// of a map that the file calls OPTIONAL (Arrow has no null keys, so a null is an error), and
+    /// for timestamps that [become null](crate::Int96Overflow::Null) where they do not fit.
     pub nullable: bool,
     /// Ordinal of the node of the Parquet schema that stands for this field.
     pub schema_node: usize,

@@ -41,6 +41,19 @@ pub enum DictionaryOutput {
     Columns(Vec<Vec<String>>),
 }
 
+/// What becomes of an INT96 or 96-bit timestamp that the Arrow unit cannot hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Int96Overflow {
+    /// The read fails.
+    #[default]
+    Error,
+    /// The value becomes null, also in columns that have no nulls in the file: their fields are
+    /// nullable then. The keys of maps are not; there it is an error.
+    Null,
+    /// The value wraps around silently, as most readers do.
+    Wrap,
+}
+
 /// What Arrow types a file's columns become.
 ///
 /// Where the file carries the Arrow schema it was written from, that schema decides what Parquet
@@ -59,6 +72,8 @@ pub struct SchemaOptions {
     pub smallest_decimals: bool,
     /// The unit of INT96 timestamps. Nanoseconds by default, which reach from 1677 to 2262.
     pub int96_unit: TimeUnit,
+    /// What becomes of INT96 timestamps that the unit cannot hold.
+    pub int96_overflow: Int96Overflow,
     /// ENUM columns as binary values instead of strings.
     pub enum_as_binary: bool,
     /// Whether the Arrow schema in the file's metadata is looked at.
@@ -73,6 +88,7 @@ impl Default for SchemaOptions {
             dictionary: DictionaryOutput::Hinted,
             smallest_decimals: false,
             int96_unit: TimeUnit::Nanosecond,
+            int96_overflow: Int96Overflow::Error,
             enum_as_binary: false,
             use_arrow_schema: true,
         }

@@ -174,13 +174,13 @@ impl Read {
     pub(crate) fn options(&self) -> ReadOptions {
         let mut schema = SchemaOptions::default();
         schema.int96_unit = self.int96_unit.into();
+        schema.int96_overflow = self.int96_overflow.into();
         schema.strings = self.strings.into();
         ReadOptions::default()
             .projection(self.chunks.projection())
             .batch_size(self.batch_size)
             .threads(self.threads)
             .verify_crc(!self.no_crc)
-            .int96_overflow(self.int96_overflow.into())
             .schema(schema)
     }
 }

@@ -30,19 +30,7 @@ use herringbone_arrow::buffer::{Buffer, NullBuffer};
 use herringbone_arrow::schema::DataType;
 use herringbone_format::{Encoding, Result, Type};
 use herringbone_kernels::bitmap::Bitmap;
-use herringbone_schema::Conversion;
-
-/// What becomes of an INT96 or 96-bit timestamp that the Arrow unit cannot hold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Int96Overflow {
-    /// The read fails.
-    #[default]
-    Error,
-    /// The value becomes null.
-    Null,
-    /// The value wraps around silently, as most readers do.
-    Wrap,
-}
+use herringbone_schema::{Conversion, Int96Overflow};
 
 /// What a leaf column holds in the file and what it becomes in Arrow.
 #[derive(Debug, Clone)]

@@ -3,11 +3,12 @@
 use herringbone_arrow::schema::{DataType, TimeUnit};
 use herringbone_format::{Error, Result, Type};
 use herringbone_kernels::int96::{self, Layout};
-use herringbone_schema::Conversion;
+use herringbone_schema::{Conversion, Int96Overflow};
 
 use super::convert::{Convert, Lost};
 use super::fixed_width::FixedWidth;
-use super::{Int96Overflow, LeafArray, LeafType, unsupported};
+
+use super::{LeafArray, LeafType, unsupported};
 
 /// Bytes of a value.
 const BYTES: usize = 12;

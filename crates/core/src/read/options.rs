@@ -5,8 +5,6 @@ use std::ops::Range;
 use herringbone_format::Limits;
 use herringbone_schema::{Projection, SchemaOptions};
 
-use crate::array::Int96Overflow;
-
 /// What to read of a file, and how. The default reads all of it.
 ///
 /// ```
@@ -36,8 +34,6 @@ pub struct ReadOptions {
     pub threads: usize,
     /// Whether pages that carry a checksum are compared with it.
     pub verify_crc: bool,
-    /// What becomes of INT96 timestamps that the Arrow unit cannot hold.
-    pub int96_overflow: Int96Overflow,
     /// What the file may ask for.
     pub limits: Limits,
     /// The Arrow types that columns become.
@@ -69,7 +65,6 @@ impl Default for ReadOptions {
             batch_bytes: Self::DEFAULT_BATCH_BYTES,
             threads: 0,
             verify_crc: true,
-            int96_overflow: Int96Overflow::default(),
             limits: Limits::default(),
             schema: SchemaOptions::default(),
         }
@@ -109,8 +104,6 @@ setters! {
     threads: usize;
     /// Switches checksums on or off.
     verify_crc: bool;
-    /// Chooses what becomes of timestamps that do not fit.
-    int96_overflow: Int96Overflow;
     /// Sets what the file may ask for.
     limits: Limits;
     /// Chooses the Arrow types.

@@ -170,7 +170,7 @@ impl Builder<'_> {
                 type_length: leaf.type_length,
                 data_type: node.field.data_type().clone(),
                 conversion,
-                int96_overflow: self.options.int96_overflow,
+                int96_overflow: self.options.schema.int96_overflow,
             },
             max_def_level: leaf.max_def_level,
             max_rep_level: leaf.max_rep_level,

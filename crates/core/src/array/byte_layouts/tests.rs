@@ -5,11 +5,10 @@ use std::sync::Arc;
 use herringbone_arrow::array::cast::AsArray;
 use herringbone_arrow::array::{Array, BinaryArray};
 use herringbone_format::ErrorKind;
-use herringbone_schema::Conversion;
+use herringbone_schema::{Conversion, Int96Overflow};
 
 use super::super::dictionary::dictionary_leaf_array;
 use super::*;
-use crate::array::Int96Overflow;
 
 /// DELTA_BINARY_PACKED: blocks of 128 values in one miniblock, 32 bits for each delta.
 fn delta(values: &[i32]) -> Vec<u8> {

@@ -8,9 +8,9 @@ use herringbone_arrow::buffer::Buffer;
 use herringbone_arrow::schema::DataType;
 use herringbone_format::{Encoding, ErrorKind, Result, Type};
 use herringbone_kernels::bitmap::Bitmap;
-use herringbone_schema::Conversion;
+use herringbone_schema::{Conversion, Int96Overflow};
 
-use super::{Int96Overflow, LeafArray, LeafType, leaf_array};
+use super::{LeafArray, LeafType, leaf_array};
 
 fn leaf(physical_type: Type, type_length: usize, data_type: DataType) -> LeafType {
     LeafType {

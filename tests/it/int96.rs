@@ -1,0 +1,78 @@
+//! INT96 columns without nulls, some of whose timestamps become null, written by the `parquet` crate.
+
+use std::sync::Arc;
+
+use herringbone::schema::SchemaOptions;
+use herringbone::{ErrorKind, Int96Overflow, ParquetFile, ReadOptions};
+use parquet::data_type::{Int96, Int96Type};
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
+
+use crate::table::Table;
+
+const JULIAN_DAY_OF_1970: u32 = 2_440_588;
+
+/// Midnight, so many days after 1970.
+fn day(days: u32) -> Int96 {
+    Int96::from(vec![0, 0, JULIAN_DAY_OF_1970 + days])
+}
+
+/// A day that 64-bit nanoseconds do not reach.
+const FAR: u32 = 300 * 366;
+
+/// Two rows; each column has the same values and levels.
+fn file(schema: &str, values: &[u32], rep_levels: Option<&[i16]>) -> Vec<u8> {
+    let schema = Arc::new(parse_message_type(schema).unwrap());
+    let properties = Arc::new(WriterProperties::default());
+    let mut writer = SerializedFileWriter::new(Vec::new(), schema, properties).unwrap();
+    let values: Vec<Int96> = values.iter().map(|&days| day(days)).collect();
+    let def_levels = rep_levels.map(|levels| vec![1; levels.len()]);
+    let mut row_group = writer.next_row_group().unwrap();
+    while let Some(mut column) = row_group.next_column().unwrap() {
+        column
+            .typed::<Int96Type>()
+            .write_batch(&values, def_levels.as_deref(), rep_levels)
+            .unwrap();
+        column.close().unwrap();
+    }
+    row_group.close().unwrap();
+    writer.into_inner().unwrap()
+}
+
+fn read(bytes: Vec<u8>) -> Result<Table, herringbone::Error> {
+    let mut schema = SchemaOptions::default();
+    schema.int96_overflow = Int96Overflow::Null;
+    let file = ParquetFile::from_bytes(bytes)?;
+    Table::read(file.read(ReadOptions::default().schema(schema))?)
+}
+
+#[test]
+fn required_timestamps_become_null() {
+    let schema = "message m { required int96 a; required group s { required int96 b; } }";
+    let table = read(file(schema, &[1, FAR], None)).unwrap();
+    assert_eq!(table.columns[0].len(), 2);
+    assert_eq!(table.columns[0][1], "null");
+    assert_ne!(table.columns[0][0], "null");
+    assert!(table.columns[1][1].contains("null"), "{:?}", table.columns);
+    assert!(!table.columns[1][0].contains("null"), "{:?}", table.columns);
+}
+
+#[test]
+fn timestamps_in_lists_become_null() {
+    let schema = "message m { repeated int96 a; }";
+    let table = read(file(schema, &[1, FAR, 2, FAR], Some(&[0, 1, 0, 1]))).unwrap();
+    assert_eq!(table.columns[0].len(), 2);
+    for list in &table.columns[0] {
+        assert_eq!(list.matches("null").count(), 1, "{list}");
+    }
+}
+
+#[test]
+fn keys_of_maps_do_not_become_null() {
+    let schema = "message m { required group a (MAP) { repeated group key_value {
+                  required int96 key; required int96 value; } } }";
+    let error = read(file(schema, &[1, FAR], Some(&[0, 0]))).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+    assert!(error.message().contains("key"), "{error}");
+}
