@@ -1,0 +1,106 @@
+//! Repetition and definition levels while they are made.
+
+/// One pair of levels an entry. There are no repetition levels before the first list.
+#[derive(Debug, Default)]
+pub(super) struct Entries {
+    pub(super) rep: Vec<u8>,
+    pub(super) def: Vec<u8>,
+}
+
+impl Entries {
+    /// That many levels, all repetition levels 0 and all definition levels `level`.
+    pub(super) fn fill(&mut self, rep: usize, def: usize, level: u8) {
+        self.rep.clear();
+        self.rep.resize(rep, 0);
+        self.def.clear();
+        self.def.resize(def, level);
+    }
+
+    /// Gives the entries with a definition level of `slot_def` or more those in `levels`, in order.
+    pub(super) fn set_levels(&mut self, slot_def: u8, levels: &mut Vec<u8>) {
+        if levels.len() == self.def.len() {
+            std::mem::swap(&mut self.def, levels);
+            return;
+        }
+        let mut levels = levels.as_slice();
+        let (eights, rest) = self.def.as_chunks_mut::<8>();
+        for eight in eights {
+            let slots = eight.iter().filter(|&&level| level >= slot_def).count();
+            match levels.split_first_chunk::<8>() {
+                Some((first, others)) if slots == 8 => {
+                    *eight = *first;
+                    levels = others;
+                }
+                _ => levels = set_some(eight, slot_def, levels),
+            }
+        }
+        set_some(rest, slot_def, levels);
+    }
+
+    /// Gives entries with a definition level of `from` or more the level `to`.
+    pub(super) fn raise(&mut self, from: u8, to: u8) {
+        if from < to {
+            for level in &mut self.def {
+                *level = if *level >= from { to } else { *level };
+            }
+        }
+    }
+
+    /// Makes `lengths[i]` entries of the `i`th entry with a definition level of `slot_def` or more,
+    /// with the levels in `element`, repetition first. The first of them keeps its repetition level;
+    /// without any, it stays as it is, as do all others.
+    pub(super) fn expand(
+        &self,
+        lengths: &[usize],
+        slot_def: u8,
+        element: (u8, u8),
+        out: &mut Self,
+    ) {
+        let (element_rep, element_def) = element;
+        let elements: usize = lengths.iter().sum();
+        let empty = lengths.iter().filter(|&&length| length == 0).count();
+        let without_slot = self.def.len() - lengths.len();
+        let total = elements + empty + without_slot;
+        out.rep.clear();
+        out.rep.resize(total, element_rep);
+        out.def.clear();
+        out.def.resize(total, element_def);
+        let mut at = 0;
+        if total == elements {
+            for (&rep, &length) in self.rep.iter().zip(lengths) {
+                out.rep[at] = rep;
+                at += length;
+            }
+        } else if without_slot == 0 {
+            let entries = self.rep.iter().zip(&self.def);
+            for ((&rep, &def), &length) in entries.zip(lengths) {
+                out.rep[at] = rep;
+                out.def[at] = if length == 0 { def } else { element_def };
+                at += length.max(1);
+            }
+        } else {
+            let mut slot = 0;
+            for (&rep, &def) in self.rep.iter().zip(&self.def) {
+                let has_slot = def >= slot_def;
+                let length = lengths.get(slot).map_or(0, |&length| length);
+                let length = if has_slot { length } else { 0 };
+                out.rep[at] = rep;
+                out.def[at] = if length == 0 { def } else { element_def };
+                at += length.max(1);
+                slot += usize::from(has_slot);
+            }
+        }
+    }
+}
+
+/// The same for a few entries; returns what is left of `levels`.
+fn set_some<'a>(def: &mut [u8], slot_def: u8, levels: &'a [u8]) -> &'a [u8] {
+    let mut next = 0;
+    for level in def {
+        let has_slot = *level >= slot_def;
+        let set = levels.get(next).map_or(slot_def, |&set| set);
+        *level = if has_slot { set } else { *level };
+        next += usize::from(has_slot);
+    }
+    levels.get(next..).unwrap_or_default()
+}

@@ -1,0 +1,200 @@
+//! The way to a leaf, cut where the slots change.
+
+use std::ops::Range;
+
+use herringbone_arrow::array::cast::AsArray;
+use herringbone_arrow::array::{Array, ArrayRef};
+use herringbone_arrow::buffer::{BooleanBuffer, NullBuffer};
+use herringbone_format::{Error, Result};
+
+use super::lists::Lists;
+use super::path::Step;
+use super::{encoded, lists, slots};
+
+/// Arrays that have the same slots: structs, each a field of the one before, and what is below them.
+///
+/// Slots are counted from the first one that the wanted rows can reach. With `d` of the bitmaps in
+/// `masks` set, from the first on, a slot's definition level is `base` and the `levels` of these.
+pub(super) struct Segment<'a> {
+    /// An entry has a slot here if its definition level is at least this.
+    pub(super) slot_def: u8,
+    /// The definition level of a slot where the first of `masks` is null, or of all without masks.
+    pub(super) base: u8,
+    /// From the outermost array with nulls to the innermost; the last one is the validity of the
+    /// array at the end.
+    pub(super) masks: Vec<Mask>,
+    /// Slots that are null though they may not, but maybe no entry has them.
+    forbidden: Vec<BooleanBuffer>,
+    /// What ends the segment.
+    pub(super) end: End<'a>,
+}
+
+/// Which slots are valid, of one array and all those around it in its segment.
+pub(super) struct Mask {
+    pub(super) valid: NullBuffer,
+    /// How many definition levels a valid slot has more than a null one: one for this array, and one
+    /// for each nullable one below it that adds no nulls.
+    pub(super) levels: u8,
+}
+
+/// What ends a segment.
+pub(super) enum End<'a> {
+    /// A list: its elements are the next segment's slots.
+    Lists { rep_level: u8, lists: Lists<'a> },
+    /// A dictionary or a run-end encoding: the slot of the next segment that each slot shows, which
+    /// means nothing for nulls. Where it is valid, the definition level is `value_def`.
+    Positions {
+        positions: Vec<usize>,
+        value_def: u8,
+    },
+    /// The leaf.
+    Leaf(ArrayRef),
+}
+
+impl Segment<'_> {
+    /// Refuses nulls of arrays that are not nullable.
+    pub(super) fn check_required(&self, ranges: &[Range<usize>]) -> Result<()> {
+        let any = |forbidden: &BooleanBuffer| {
+            let mut ranges = ranges.iter();
+            ranges.any(|range| {
+                slots::words(forbidden, range.start, range.len()).any(|word| word != 0)
+            })
+        };
+        match self.forbidden.iter().any(any) {
+            true => Err(Error::argument(
+                "there is a null where the schema says that there are none",
+            )),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Cuts the way from `array` along `steps`.
+pub(super) fn segments<'a>(
+    steps: &[Step],
+    array: &'a dyn Array,
+    rows: Range<usize>,
+) -> Result<Vec<Segment<'a>>> {
+    let mut builder = Builder::default();
+    let (mut array, mut window) = (array, rows);
+    for (at, &step) in steps.iter().enumerate() {
+        let mismatch = || {
+            let data_type = array.data_type();
+            Error::argument(format!(
+                "an array of type {data_type} does not fit the schema"
+            ))
+        };
+        match step {
+            Step::Struct { nullable, field } => {
+                let parent = array.as_struct_opt().ok_or_else(mismatch)?;
+                builder.nulls(nullable, in_window(parent.nulls(), &window));
+                array = parent.columns().get(field).ok_or_else(mismatch)?.as_ref();
+            }
+            Step::List {
+                nullable,
+                rep_level,
+            } => {
+                builder.nulls(nullable, in_window(array.nulls(), &window));
+                let lists::Opened {
+                    lists,
+                    elements,
+                    window: inner,
+                } = lists::open(array, &window).ok_or_else(mismatch)?;
+                let element_def = builder.def_level() + 1;
+                builder.end(End::Lists { rep_level, lists }, element_def);
+                (array, window) = (elements, inner);
+            }
+            Step::RunEnd | Step::Dictionary => {
+                let part = array.slice(window.start, window.len());
+                let nullable = steps.iter().skip(at).find_map(|step| step.nullable());
+                builder.nulls(nullable.unwrap_or(true), part.logical_nulls());
+                builder.nulls_are_known = true;
+                let value_def = builder.def_level();
+                let positions = encoded::positions(&part).ok_or_else(mismatch)?;
+                let end = End::Positions {
+                    positions,
+                    value_def,
+                };
+                builder.end(end, value_def);
+                array = encoded::values(array).ok_or_else(mismatch)?;
+                window = 0..array.len();
+            }
+            Step::Leaf { nullable } => {
+                let leaf = array.slice(window.start, window.len());
+                builder.nulls(nullable, leaf.logical_nulls());
+                builder.end(End::Leaf(leaf), 0);
+            }
+        }
+    }
+    Ok(builder.segments)
+}
+
+/// The segment at hand, of which the end is still to come.
+#[derive(Default)]
+struct Builder<'a> {
+    segments: Vec<Segment<'a>>,
+    slot_def: u8,
+    base: u8,
+    masks: Vec<Mask>,
+    forbidden: Vec<BooleanBuffer>,
+    /// The encoding around the next array told its nulls already.
+    nulls_are_known: bool,
+}
+
+impl<'a> Builder<'a> {
+    /// The definition level of a slot that is valid in all arrays so far.
+    fn def_level(&self) -> u8 {
+        self.base + self.masks.iter().map(|mask| mask.levels).sum::<u8>()
+    }
+
+    /// Adds the nulls of the next array.
+    fn nulls(&mut self, nullable: bool, nulls: Option<NullBuffer>) {
+        if std::mem::take(&mut self.nulls_are_known) {
+            return;
+        }
+        let around = self.masks.last().map(|mask| &mask.valid);
+        let nulls = nulls.filter(|nulls| nulls.null_count() > 0);
+        // Null structs hide what is below them.
+        let valid = nulls.and_then(|nulls| {
+            let valid = NullBuffer::union(around, Some(&nulls))?;
+            let seen = around.map_or(0, NullBuffer::null_count);
+            (valid.null_count() > seen).then_some(valid)
+        });
+        match (valid, nullable) {
+            (None, false) => {}
+            (None, true) => match self.masks.last_mut() {
+                Some(mask) => mask.levels += 1,
+                None => self.base += 1,
+            },
+            (Some(valid), true) => self.masks.push(Mask { valid, levels: 1 }),
+            (Some(valid), false) => {
+                let null = !valid.inner();
+                self.forbidden.push(match around {
+                    Some(around) => &null & around.inner(),
+                    None => null,
+                });
+            }
+        }
+    }
+
+    /// Ends the segment; the slots of the next one belong to entries from `slot_def` on.
+    fn end(&mut self, end: End<'a>, slot_def: u8) {
+        self.segments.push(Segment {
+            slot_def: self.slot_def,
+            base: self.base,
+            masks: std::mem::take(&mut self.masks),
+            forbidden: std::mem::take(&mut self.forbidden),
+            end,
+        });
+        (self.slot_def, self.base) = (slot_def, slot_def);
+    }
+}
+
+/// The nulls of the slots in `window`.
+fn in_window(nulls: Option<&NullBuffer>, window: &Range<usize>) -> Option<NullBuffer> {
+    let nulls = nulls.filter(|nulls| nulls.null_count() > 0)?;
+    Some(match *window == (0..nulls.len()) {
+        true => nulls.clone(),
+        false => nulls.slice(window.start, window.len()),
+    })
+}

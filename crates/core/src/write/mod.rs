@@ -1,0 +1,3 @@
+//! From record batches to the bytes of a file.
+
+mod levels;
