@@ -65,17 +65,18 @@ impl Entries {
         out.rep.resize(total, element_rep);
         out.def.clear();
         out.def.resize(total, element_def);
+        let (rep_out, def_out) = (out.rep.as_mut_slice(), out.def.as_mut_slice());
         let mut at = 0;
         if total == elements {
             for (&rep, &length) in self.rep.iter().zip(lengths) {
-                out.rep[at] = rep;
+                rep_out[at] = rep;
                 at += length;
             }
         } else if without_slot == 0 {
             let entries = self.rep.iter().zip(&self.def);
             for ((&rep, &def), &length) in entries.zip(lengths) {
-                out.rep[at] = rep;
-                out.def[at] = if length == 0 { def } else { element_def };
+                rep_out[at] = rep;
+                def_out[at] = if length == 0 { def } else { element_def };
                 at += length.max(1);
             }
         } else {
@@ -84,8 +85,8 @@ impl Entries {
                 let has_slot = def >= slot_def;
                 let length = lengths.get(slot).map_or(0, |&length| length);
                 let length = if has_slot { length } else { 0 };
-                out.rep[at] = rep;
-                out.def[at] = if length == 0 { def } else { element_def };
+                rep_out[at] = rep;
+                def_out[at] = if length == 0 { def } else { element_def };
                 at += length.max(1);
                 slot += usize::from(has_slot);
             }
