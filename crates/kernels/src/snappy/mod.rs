@@ -11,9 +11,9 @@
 //! ```
 //!
 //! Elements of a page are short, 4 to 7 bytes on average, so that the time goes into finding the
-//! next tag, not into moving bytes. Far from the ends, [`rounds`] therefore copies fixed numbers of
+//! next tag, not into moving bytes. Far from the ends, `rounds` therefore copies fixed numbers of
 //! bytes, too many rather than with a loop, and takes one load for a copy and the tag behind it.
-//! The rest, [`element`] decodes one by one.
+//! The rest, `element` decodes one by one.
 //!
 //! **Shapes**: one block in, its plain bytes out. **Errors**: [`Malformed`]. **Limits**: the output
 //! slice bounds everything; nothing is allocated.
