@@ -1,7 +1,8 @@
 //! BROTLI: one Brotli stream (RFC 7932).
 
-use super::{Codec, broken, too_long};
-use ::brotli::enc::StandardAlloc;
+use super::compress::{Compress, failed};
+use super::{BrotliLevel, Codec, broken, too_long};
+use ::brotli::enc::{BrotliEncoderParams, StandardAlloc};
 use ::brotli::{BrotliDecompressStream, BrotliResult, BrotliState};
 use herringbone_format::Result;
 
@@ -35,5 +36,27 @@ impl Codec for Brotli {
             BrotliResult::NeedsMoreInput => Err(broken("BROTLI", "the stream ends early")),
             BrotliResult::ResultFailure => Err(broken("BROTLI", "the stream is malformed")),
         }
+    }
+}
+
+/// Makes Brotli streams. The library cannot reset its state, so each page makes a new one.
+pub(super) struct BrotliCompressor(BrotliLevel);
+
+impl BrotliCompressor {
+    pub(super) fn new(level: BrotliLevel) -> Self {
+        Self(level)
+    }
+}
+
+impl Compress for BrotliCompressor {
+    fn compress(&mut self, mut input: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        let params = BrotliEncoderParams {
+            quality: self.0.get(),
+            size_hint: input.len(),
+            ..BrotliEncoderParams::default()
+        };
+        ::brotli::BrotliCompress(&mut input, out, &params)
+            .map_err(|error| failed("BROTLI", error))?;
+        Ok(())
     }
 }

@@ -6,8 +6,9 @@
 //! header = 1f 8b 08 flags, 6 bytes of time and system, the optional fields that the flags announce
 //! ```
 
-use super::{Codec, broken, too_long};
-use flate2::{Decompress, FlushDecompress, Status};
+use super::compress::{Compress, failed};
+use super::{Codec, GzipLevel, broken, too_long};
+use flate2::{Decompress, FlushCompress, FlushDecompress, Status};
 use herringbone_format::Result;
 
 /// Decodes gzip members one after the other.
@@ -55,6 +56,47 @@ impl Codec for Gzip {
             input = behind;
         }
         Ok(written)
+    }
+}
+
+/// Makes pages of one gzip member.
+#[cfg_attr(
+    feature = "libdeflate",
+    allow(dead_code, reason = "libdeflate makes them faster")
+)]
+pub(super) struct GzipCompressor(flate2::Compress);
+
+#[cfg_attr(
+    feature = "libdeflate",
+    allow(dead_code, reason = "libdeflate makes them faster")
+)]
+impl GzipCompressor {
+    pub(super) fn new(level: GzipLevel) -> Self {
+        // Not negative: the level was checked.
+        let level = flate2::Compression::new(level.get().unsigned_abs());
+        Self(flate2::Compress::new(level, false))
+    }
+}
+
+impl Compress for GzipCompressor {
+    fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        // No time, no flags, an unknown system.
+        out.extend_from_slice(b"\x1f\x8b\x08\0\0\0\0\0\0\xff");
+        self.0.reset();
+        // Seldom too little: the fastest level makes data without patterns a little larger.
+        out.reserve(input.len() + input.len() / 1024 + 64);
+        loop {
+            // Fits: it does not exceed the length of the input.
+            let read = self.0.total_in() as usize;
+            let rest = input.get(read..).unwrap_or_default();
+            let status = self.0.compress_vec(rest, out, FlushCompress::Finish);
+            match status.map_err(|error| failed("GZIP", error))? {
+                Status::StreamEnd => break,
+                Status::Ok | Status::BufError => out.reserve(input.len() / 4 + 64),
+            }
+        }
+        out.extend_from_slice(&member_trailer(input));
+        Ok(())
     }
 }
 

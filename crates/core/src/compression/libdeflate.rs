@@ -6,7 +6,8 @@
 //! errors included, is left to the decoder that knows about members. (A second member with the very
 //! same bytes goes unnoticed: the output is right as far as the page announces it.)
 
-use super::{Codec, gzip::Gzip};
+use super::compress::{Compress, append, failed};
+use super::{Codec, GzipLevel, gzip::Gzip};
 use herringbone_format::Result;
 
 /// Decodes pages of one gzip member, and hands the others on.
@@ -35,5 +36,30 @@ impl Codec for Libdeflate {
         self.members
             .get_or_insert_with(Gzip::new)
             .decompress(input, output)
+    }
+}
+
+/// Makes pages of one gzip member.
+pub(super) struct LibdeflateCompressor(libdeflater::Compressor);
+
+impl LibdeflateCompressor {
+    /// # Errors
+    ///
+    /// Io: libdeflate has no such level, which no [`GzipLevel`] is.
+    pub(super) fn new(level: GzipLevel) -> Result<Self> {
+        let level = libdeflater::CompressionLvl::new(level.get())
+            .map_err(|_| failed("GZIP", format_args!("no level {level}")))?;
+        Ok(Self(libdeflater::Compressor::new(level)))
+    }
+}
+
+impl Compress for LibdeflateCompressor {
+    fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        let bound = self.0.gzip_compress_bound(input.len());
+        append(out, bound, |space| {
+            self.0
+                .gzip_compress(input, space)
+                .map_err(|error| failed("GZIP", error))
+        })
     }
 }

@@ -1,8 +1,12 @@
 //! LZ4_RAW, and the deprecated LZ4 with the three layouts that old files have.
 
+use super::compress::{Compress, append, failed};
 use super::{Codec, broken, hadoop, too_long};
 use herringbone_format::{Error, Result};
-use lz4_flex::block::{DecompressError, decompress_into};
+use lz4_flex::block::{
+    CompressTable, DecompressError, compress_into_with_table, decompress_into,
+    get_maximum_output_size,
+};
 use lz4_flex::frame::FrameDecoder;
 use std::io::Read;
 
@@ -12,6 +16,25 @@ pub(super) struct Lz4Raw;
 impl Codec for Lz4Raw {
     fn decompress(&mut self, input: &[u8], output: &mut [u8]) -> Result<usize> {
         block("LZ4_RAW", input, output)
+    }
+}
+
+/// Makes LZ4_RAW: one LZ4 block without any framing.
+pub(super) struct Lz4RawCompressor(CompressTable);
+
+impl Lz4RawCompressor {
+    pub(super) fn new() -> Self {
+        // Pages of less than 64 KiB are the exception.
+        Self(CompressTable::large())
+    }
+}
+
+impl Compress for Lz4RawCompressor {
+    fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        append(out, get_maximum_output_size(input.len()), |space| {
+            compress_into_with_table(input, space, &mut self.0)
+                .map_err(|error| failed("LZ4_RAW", error))
+        })
     }
 }
 

@@ -1,12 +1,15 @@
 //! Compressed pages: one file and one cargo feature for each codec.
 //!
+//! Readers have [`decompress`] and its [`Decompressor`], writers [`compress`], its [`Compressor`],
+//! and [`Compression`], which is a codec with its level.
+//!
 //! A page says how many bytes it holds when it is plain, so a codec is handed that many bytes and
 //! has to fill them exactly. The output slice is the bound: whatever the compressed bytes claim,
 //! nothing is written behind it and no buffer grows with a number from the file.
 //!
 //! | codec | feature | library |
 //! |---|---|---|
-//! | SNAPPY | `snappy` | our own: 1.2 to 1.4 times as fast as snap |
+//! | SNAPPY | `snappy` | reads with our own decoder, 1.2 to 1.4 times as fast as snap; writes with snap |
 //! | GZIP | `gzip`, and `libdeflate` for speed | zlib-rs, libdeflate (C) |
 //! | BROTLI | `brotli` | brotli |
 //! | ZSTD | `zstd` | libzstd (C) |
@@ -30,8 +33,18 @@ mod snappy;
 #[cfg(feature = "zstd")]
 mod zstd;
 
+mod choice;
+mod compress;
+mod level;
+
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod compress_tests;
+
+pub use choice::Compression;
+pub use compress::{Compressor, compress};
+pub use level::{BrotliLevel, GzipLevel, ZstdLevel};
 
 use std::cell::RefCell;
 

@@ -1,7 +1,9 @@
 //! ZSTD: one or more Zstandard frames, through libzstd.
 
-use super::{Codec, broken};
+use super::compress::{Compress, failed};
+use super::{Codec, ZstdLevel, broken};
 use herringbone_format::{Error, Result};
+use std::io::Cursor;
 
 /// Decodes Zstandard frames. libzstd walks all frames of the input, skippable ones included, and
 /// decodes straight into the output, which also serves as its window.
@@ -23,5 +25,32 @@ impl Codec for Zstd {
         self.0
             .decompress_to_buffer(input, output)
             .map_err(|error| broken("ZSTD", error))
+    }
+}
+
+/// Makes one Zstandard frame a page, which says how many plain bytes it holds.
+pub(super) struct ZstdCompressor(::zstd::bulk::Compressor<'static>);
+
+impl ZstdCompressor {
+    /// # Errors
+    ///
+    /// Io: libzstd got no memory for its context.
+    pub(super) fn new(level: ZstdLevel) -> Result<Self> {
+        Ok(Self(
+            ::zstd::bulk::Compressor::new(level.get()).map_err(Error::from)?,
+        ))
+    }
+}
+
+impl Compress for ZstdCompressor {
+    fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        out.reserve(::zstd::zstd_safe::compress_bound(input.len()));
+        // libzstd writes to the reserved memory behind what is there, which need not be zeroed.
+        let mut tail = Cursor::new(out);
+        tail.set_position(tail.get_ref().len() as u64);
+        self.0
+            .compress_to_buffer(input, &mut tail)
+            .map_err(|error| failed("ZSTD", error))?;
+        Ok(())
     }
 }

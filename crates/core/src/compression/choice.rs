@@ -1,0 +1,183 @@
+//! What pages are written with: a codec and its level, and their names in text.
+
+use super::{BrotliLevel, GzipLevel, ZstdLevel};
+use herringbone_format::{CompressionCodec, Error, Result};
+use std::fmt;
+use std::str::FromStr;
+
+/// How the pages of a column are compressed when they are written.
+///
+/// In text it is the codec in lower case, with the level behind a colon: `none`, `snappy`,
+/// `gzip:9`, `brotli`, `zstd:3`, `lz4_raw`. Without a level the default one is meant.
+///
+/// ```
+/// use herringbone_core::compression::{Compression, ZstdLevel};
+///
+/// let compression: Compression = "zstd:3".parse()?;
+/// assert_eq!(compression, Compression::Zstd(ZstdLevel::new(3)?));
+/// assert_eq!(Compression::default().to_string(), "zstd:1");
+/// # Ok::<(), herringbone_format::Error>(())
+/// ```
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Compression {
+    /// Not at all.
+    Uncompressed,
+    /// Snappy: fast, with little effect.
+    Snappy,
+    /// Gzip: small, slow, and read by everybody.
+    Gzip(GzipLevel),
+    /// Brotli: smaller and slower yet.
+    Brotli(BrotliLevel),
+    /// Zstandard: from faster than Snappy to smaller than Gzip, by level.
+    Zstd(ZstdLevel),
+    /// Bare LZ4 blocks: the fastest to read.
+    Lz4Raw,
+}
+
+impl Compression {
+    /// The codec that the column chunk names.
+    #[must_use]
+    pub fn codec(self) -> CompressionCodec {
+        match self {
+            Self::Uncompressed => CompressionCodec::Uncompressed,
+            Self::Snappy => CompressionCodec::Snappy,
+            Self::Gzip(_) => CompressionCodec::Gzip,
+            Self::Brotli(_) => CompressionCodec::Brotli,
+            Self::Zstd(_) => CompressionCodec::Zstd,
+            Self::Lz4Raw => CompressionCodec::Lz4Raw,
+        }
+    }
+}
+
+impl Default for Compression {
+    /// ZSTD at level 1.
+    fn default() -> Self {
+        Self::Zstd(ZstdLevel::default())
+    }
+}
+
+impl fmt::Display for Compression {
+    /// What [`Compression::from_str`] takes, always with the level.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Uncompressed => f.pad("none"),
+            Self::Snappy => f.pad("snappy"),
+            Self::Gzip(level) => f.pad(&format!("gzip:{level}")),
+            Self::Brotli(level) => f.pad(&format!("brotli:{level}")),
+            Self::Zstd(level) => f.pad(&format!("zstd:{level}")),
+            Self::Lz4Raw => f.pad("lz4_raw"),
+        }
+    }
+}
+
+impl FromStr for Compression {
+    type Err = Error;
+
+    /// # Errors
+    ///
+    /// Argument: no codec is called so, it is one that is only read, it has no levels, or not this
+    /// one.
+    fn from_str(text: &str) -> Result<Self> {
+        let (name, level) = match text.split_once(':') {
+            Some((name, level)) => (name, Some(level)),
+            None => (text, None),
+        };
+        let name = name.to_ascii_lowercase();
+        let plain = match name.as_str() {
+            "gzip" => {
+                let level = number(level)?.map(GzipLevel::new).transpose()?;
+                return Ok(Self::Gzip(level.unwrap_or_default()));
+            }
+            "brotli" => {
+                let level = number(level)?.map(BrotliLevel::new).transpose()?;
+                return Ok(Self::Brotli(level.unwrap_or_default()));
+            }
+            "zstd" => {
+                let level = number(level)?.map(ZstdLevel::new).transpose()?;
+                return Ok(Self::Zstd(level.unwrap_or_default()));
+            }
+            "none" | "uncompressed" => Self::Uncompressed,
+            "snappy" => Self::Snappy,
+            "lz4_raw" => Self::Lz4Raw,
+            "lz4" => {
+                return Err(Error::argument(
+                    "the codec LZ4 is deprecated and only read; write `lz4_raw`, which is LZ4 \
+                     without Hadoop's framing",
+                ));
+            }
+            "lzo" => return Err(Error::argument("the codec LZO is only read")),
+            _ => {
+                return Err(Error::argument(format!(
+                    "no codec is called `{name}`: there are none, snappy, gzip, brotli, zstd and \
+                     lz4_raw"
+                )));
+            }
+        };
+        match level {
+            None => Ok(plain),
+            Some(_) => Err(Error::argument(format!("{name} has no levels"))),
+        }
+    }
+}
+
+/// The level behind the colon, if there is one.
+fn number(level: Option<&str>) -> Result<Option<i32>> {
+    let parse = |level: &str| {
+        level
+            .parse()
+            .map_err(|_| Error::argument(format!("`{level}` is not a level: a number is")))
+    };
+    level.map(parse).transpose()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use herringbone_format::ErrorKind;
+
+    #[test]
+    fn text_and_back() {
+        for (text, shown) in [
+            ("none", "none"),
+            ("UNCOMPRESSED", "none"),
+            ("Snappy", "snappy"),
+            ("gzip", "gzip:6"),
+            ("gzip:1", "gzip:1"),
+            ("brotli", "brotli:4"),
+            ("brotli:11", "brotli:11"),
+            ("zstd", "zstd:1"),
+            ("zstd:-7", "zstd:-7"),
+            ("ZSTD:22", "zstd:22"),
+            ("lz4_raw", "lz4_raw"),
+        ] {
+            let compression: Compression = text.parse().unwrap();
+            assert_eq!(compression.to_string(), shown);
+            assert_eq!(shown.parse::<Compression>().unwrap(), compression);
+        }
+        assert_eq!(
+            "zstd".parse::<Compression>().unwrap(),
+            Compression::default()
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_written_says_why() {
+        for (text, why) in [
+            ("lz4", "lz4_raw"),
+            ("LZO", "only read"),
+            ("", "no codec"),
+            ("zip", "`zip`"),
+            ("snappy:1", "no levels"),
+            ("none:", "no levels"),
+            ("gzip:0", "1 to 9"),
+            ("gzip:", "not a level"),
+            ("zstd:23", "22"),
+            ("zstd:three", "`three`"),
+            ("brotli:99999999999", "not a level"),
+        ] {
+            let error = text.parse::<Compression>().unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Argument, "{text}");
+            assert!(error.message().contains(why), "{text}: {error}");
+        }
+    }
+}

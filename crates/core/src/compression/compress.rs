@@ -1,0 +1,155 @@
+//! The way to compressed pages.
+
+use super::{Compression, absent};
+use herringbone_format::{Error, Result};
+use std::cell::RefCell;
+
+/// One codec at one level, with the scratch memory that it keeps between pages.
+pub(super) trait Compress: Send {
+    /// Appends the compressed `input` to `out`. What it appended before an error is unspecified.
+    ///
+    /// # Errors
+    ///
+    /// Argument: the codec cannot hold so much. Io: the library failed.
+    fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<()>;
+}
+
+/// How many compressors a thread keeps: enough for a file whose columns have different ones.
+const KEPT: usize = 8;
+
+thread_local! {
+    /// The compressors of this thread, the oldest first.
+    static COMPRESSORS: RefCell<Vec<Compressor>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Compresses a page with the thread's compressor of that kind, which is made when it is first
+/// needed, and appends it to `out`.
+///
+/// # Errors
+///
+/// Those of [`Compressor::new`] and [`Compressor::compress`].
+pub fn compress(compression: Compression, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    COMPRESSORS.with_borrow_mut(|compressors| {
+        let known = compressors
+            .iter()
+            .position(|known| known.compression == compression);
+        let index = match known {
+            Some(index) => index,
+            None => {
+                let new = Compressor::new(compression)?;
+                if compressors.len() == KEPT {
+                    compressors.remove(0);
+                }
+                compressors.push(new);
+                compressors.len() - 1
+            }
+        };
+        match compressors.get_mut(index) {
+            Some(compressor) => compressor.compress(input, out),
+            None => Err(absent(compression.codec())),
+        }
+    })
+}
+
+/// Compresses pages with one codec. Keep it for many pages: contexts are allocated once.
+///
+/// ```
+/// use herringbone_core::compression::{Compression, Compressor};
+///
+/// let mut compressor = Compressor::new(Compression::Uncompressed)?;
+/// let mut page = b"before ".to_vec();
+/// compressor.compress(b"abc", &mut page)?;
+/// assert_eq!(page, b"before abc");
+/// # Ok::<(), herringbone_format::Error>(())
+/// ```
+pub struct Compressor {
+    compression: Compression,
+    inner: Box<dyn Compress>,
+}
+
+impl Compressor {
+    /// A compressor of this kind.
+    ///
+    /// # Errors
+    ///
+    /// Feature when the codec was not compiled in, naming the cargo feature. Io when its library
+    /// got no memory.
+    pub fn new(compression: Compression) -> Result<Self> {
+        let inner: Box<dyn Compress> = match compression {
+            Compression::Uncompressed => Box::new(Uncompressed),
+            #[cfg(feature = "snappy")]
+            Compression::Snappy => Box::new(super::snappy::SnappyCompressor::new()),
+            #[cfg(feature = "libdeflate")]
+            Compression::Gzip(level) => {
+                Box::new(super::libdeflate::LibdeflateCompressor::new(level)?)
+            }
+            #[cfg(all(feature = "gzip", not(feature = "libdeflate")))]
+            Compression::Gzip(level) => Box::new(super::gzip::GzipCompressor::new(level)),
+            #[cfg(feature = "brotli")]
+            Compression::Brotli(level) => Box::new(super::brotli::BrotliCompressor::new(level)),
+            #[cfg(feature = "zstd")]
+            Compression::Zstd(level) => Box::new(super::zstd::ZstdCompressor::new(level)?),
+            #[cfg(feature = "lz4")]
+            Compression::Lz4Raw => Box::new(super::lz4::Lz4RawCompressor::new()),
+            #[allow(
+                unreachable_patterns,
+                reason = "reachable as soon as a codec is left out"
+            )]
+            other => return Err(absent(other.codec())),
+        };
+        Ok(Self { compression, inner })
+    }
+
+    /// Appends the compressed `input` to `out`. An empty `input` gives what the codec makes of it,
+    /// which is seldom empty.
+    ///
+    /// # Errors
+    ///
+    /// Argument: the codec cannot hold so much. Io: the library failed. `out` is as it was then.
+    pub fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        let start = out.len();
+        let done = self.inner.compress(input, out);
+        if done.is_err() {
+            out.truncate(start);
+        }
+        done
+    }
+}
+
+/// Bytes that are stored as they are. Who can write them from where they are should do so.
+struct Uncompressed;
+
+impl Compress for Uncompressed {
+    fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        out.extend_from_slice(input);
+        Ok(())
+    }
+}
+
+/// Appends to `out` what `fill` writes to the front of `bound` zeroed bytes; it says how many.
+///
+/// For libraries that only write to initialised memory.
+#[cfg(any(feature = "snappy", feature = "libdeflate", feature = "lz4"))]
+pub(super) fn append(
+    out: &mut Vec<u8>,
+    bound: usize,
+    fill: impl FnOnce(&mut [u8]) -> Result<usize>,
+) -> Result<()> {
+    let start = out.len();
+    out.resize(start + bound, 0);
+    let written = fill(out.get_mut(start..).unwrap_or_default())?;
+    out.truncate(start + written);
+    Ok(())
+}
+
+/// The error of a library that does not compress.
+#[cold]
+#[allow(
+    dead_code,
+    reason = "only codecs fail, and all of them may be left out"
+)]
+pub(super) fn failed(codec: &'static str, reason: impl std::fmt::Display) -> Error {
+    Error::from(std::io::Error::other(format!(
+        "{codec} cannot compress a page: {reason}"
+    )))
+}

@@ -1,0 +1,182 @@
+//! Pages that we compress: read by the decompressors, which are tested with pages of others.
+
+use super::*;
+use herringbone_format::ErrorKind;
+
+/// Every codec, with its levels or a choice of them.
+const CHOICES: &[&str] = &[
+    "none",
+    "snappy",
+    "lz4_raw",
+    "gzip:1",
+    "gzip:6",
+    "gzip:9",
+    "brotli:0",
+    "brotli:4",
+    "brotli:10",
+    "zstd:-50",
+    "zstd:0",
+    "zstd:1",
+    "zstd:3",
+    "zstd:19",
+];
+
+/// The choices whose codec is compiled in, each with a compressor.
+fn compressors() -> impl Iterator<Item = (Compression, Compressor)> {
+    CHOICES.iter().filter_map(|text| {
+        let compression: Compression = text.parse().unwrap();
+        match Compressor::new(compression) {
+            Ok(compressor) => Some((compression, compressor)),
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::Feature);
+                None
+            }
+        }
+    })
+}
+
+/// Bytes without any pattern.
+fn noise(length: usize) -> Vec<u8> {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut byte = || {
+        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+        (state >> 56) as u8
+    };
+    (0..length).map(|_| byte()).collect()
+}
+
+/// Pages of all kinds: empty, short, with and without patterns, larger than the blocks of Snappy
+/// and than the small tables of LZ4.
+fn plain_pages() -> Vec<Vec<u8>> {
+    vec![
+        vec![],
+        vec![7],
+        b"herringbone parquet ".repeat(8),
+        vec![0; 300_000],
+        noise(70_000),
+        (0..60_000_u32)
+            .flat_map(|i| (i / 7).to_le_bytes())
+            .collect(),
+        [noise(1000), vec![1; 100_000], noise(333)].concat(),
+    ]
+}
+
+#[test]
+fn pages_come_back() {
+    for (compression, mut compressor) in compressors() {
+        let mut decompressor = Decompressor::new(compression.codec()).unwrap();
+        for plain in plain_pages() {
+            // Behind something, and twice, so that contexts are used again.
+            for before in [&b""[..], b"before"] {
+                let mut out = before.to_vec();
+                compressor.compress(&plain, &mut out).unwrap();
+                assert_eq!(&out[..before.len()], before);
+                let mut output = vec![0xa5; plain.len()];
+                decompressor
+                    .decompress(&out[before.len()..], &mut output)
+                    .unwrap();
+                assert!(output == plain, "{compression} {}", plain.len());
+            }
+        }
+    }
+}
+
+#[test]
+fn patterns_shrink_and_noise_hardly_grows() {
+    for (compression, mut compressor) in compressors() {
+        if compression == Compression::Uncompressed {
+            continue;
+        }
+        let (mut zeros, mut random) = (Vec::new(), Vec::new());
+        compressor.compress(&[0; 300_000], &mut zeros).unwrap();
+        assert!(zeros.len() < 20_000, "{compression} {}", zeros.len());
+        compressor.compress(&noise(70_000), &mut random).unwrap();
+        // The fastest level of zlib takes the fixed codes, of which half have nine bits.
+        assert!(random.len() < 75_000, "{compression} {}", random.len());
+    }
+}
+
+#[test]
+fn the_compressors_of_a_thread() {
+    // More kinds than are kept, each more than once.
+    for _again in 0..3 {
+        for (compression, _) in compressors() {
+            let mut page = Vec::new();
+            compress(compression, b"abcabcabcabc", &mut page).unwrap();
+            let mut output = [0; 12];
+            decompress(compression.codec(), &page, &mut output).unwrap();
+            assert_eq!(&output, b"abcabcabcabc");
+        }
+    }
+}
+
+#[test]
+fn an_uncompressed_page_is_a_copy() {
+    let mut page = b"x".to_vec();
+    compress(Compression::Uncompressed, b"abc", &mut page).unwrap();
+    assert_eq!(page, b"xabc");
+}
+
+/// The page of one byte, in this form.
+#[cfg(any(
+    feature = "snappy",
+    feature = "gzip",
+    feature = "zstd",
+    feature = "lz4"
+))]
+fn page_of_one_byte(text: &str) -> Vec<u8> {
+    let mut page = Vec::new();
+    compress(text.parse().unwrap(), b"a", &mut page).unwrap();
+    page
+}
+
+#[cfg(feature = "snappy")]
+#[test]
+fn a_snappy_page_is_a_raw_block() {
+    // The length, then a literal of one byte.
+    assert_eq!(page_of_one_byte("snappy"), b"\x01\0a");
+}
+
+#[cfg(feature = "lz4")]
+#[test]
+fn an_lz4_page_is_a_bare_block() {
+    // A token: one literal, no match.
+    assert_eq!(page_of_one_byte("lz4_raw"), b"\x10a");
+}
+
+#[cfg(feature = "zstd")]
+#[test]
+fn a_zstd_page_is_a_frame_that_says_its_size() {
+    // Magic number; one segment with a size of one byte, no checksum; the size.
+    let page = page_of_one_byte("zstd");
+    assert_eq!(page[..6], *b"\x28\xb5\x2f\xfd\x20\x01");
+}
+
+#[cfg(feature = "gzip")]
+#[test]
+fn a_gzip_page_is_one_member() {
+    for text in ["gzip:1", "gzip:9"] {
+        let page = page_of_one_byte(text);
+        assert_eq!(page[..4], *b"\x1f\x8b\x08\0");
+        // CRC-32 of "a" and the size.
+        assert!(page.ends_with(b"\x43\xbe\xb7\xe8\x01\0\0\0"));
+    }
+}
+
+#[cfg(feature = "gzip")]
+#[test]
+fn zlib_makes_sound_pages_too() {
+    use super::compress::Compress;
+    for plain in plain_pages() {
+        for level in [1, 6, 9] {
+            let mut compressor = gzip::GzipCompressor::new(GzipLevel::new(level).unwrap());
+            for _again in 0..2 {
+                let mut page = Vec::new();
+                compressor.compress(&plain, &mut page).unwrap();
+                let mut output = vec![0xa5; plain.len()];
+                decompress(CompressionCodec::Gzip, &page, &mut output).unwrap();
+                assert!(output == plain, "{level} {}", plain.len());
+            }
+        }
+    }
+}
