@@ -17,6 +17,7 @@ mod message;
 mod meaning;
 mod shape;
 mod options;
+mod order;
 mod node;
 mod leaf_type;
 mod nested;
@@ -33,6 +34,7 @@ pub use node::{Conversion, Node, NodeKind};
 pub use options::{
     ByteLayout, DictionaryOutput, Int96Overflow, ListLayout, Projection, SchemaOptions,
 };
+pub use order::ColumnOrderKind;
 pub use parquet_schema::{Leaf, ParquetSchema, SchemaNode};
 
 /// Field metadata: the field id that the Parquet file gives to a field.
