@@ -10,6 +10,7 @@ pub struct Malformed(pub &'static str);
 
 pub mod cpu;
 pub mod bit_unpack;
+pub mod bit_pack;
 pub mod hybrid;
 pub mod bitmap;
 pub mod expand;

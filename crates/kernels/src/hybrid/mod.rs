@@ -21,6 +21,7 @@ use crate::cpu::{Avx2, Avx512};
 
 mod bits;
 mod decode;
+mod encode;
 mod gather;
 #[cfg(target_arch = "x86_64")]
 mod gather_avx512;
@@ -31,6 +32,7 @@ mod loops;
 mod numbers;
 mod run;
 
+pub use encode::{encode_bits, encode_run, encode_u8, encode_u32};
 use gather::Entries;
 #[cfg(target_arch = "x86_64")]
 use gather_avx512::InRegisters;
