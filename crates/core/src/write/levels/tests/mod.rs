@@ -6,6 +6,7 @@ mod encoded;
 mod errors;
 mod naive;
 mod random;
+mod reader;
 
 use std::sync::Arc;
 
