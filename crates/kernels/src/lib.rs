@@ -22,6 +22,7 @@ pub mod byte_stream_split;
 pub mod alp;
 pub mod decimal;
 pub mod int96;
+pub mod min_max;
 pub mod interval;
 mod over_copy;
 pub mod utf8;
