@@ -26,6 +26,7 @@ mod path;
 mod dictionary;
 mod projection;
 mod mapping;
+mod write;
 #[cfg(test)]
 mod tests;
 
@@ -36,6 +37,10 @@ pub use options::{
 };
 pub use order::ColumnOrderKind;
 pub use parquet_schema::{Leaf, ParquetSchema, SchemaNode};
+pub use write::{
+    Date64, EMPTY_STRUCT_CHILD, EmptyStructs, HintPolicy, WriteConversion, WriteKind, WriteLeaf,
+    WriteMapping, WriteNode, WriteSchemaOptions, from_arrow,
+};
 
 /// Field metadata: the field id that the Parquet file gives to a field.
 pub const FIELD_ID_KEY: &str = "PARQUET:field_id";

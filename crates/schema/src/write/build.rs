@@ -1,0 +1,377 @@
+//! Builds the schema tree, the fields with their levels, and the columns, in one walk.
+
+use std::sync::Arc;
+
+use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields};
+use herringbone_format::{
+    ConvertedType, Error, Limits, LogicalType, Repetition, Result, SchemaElement,
+};
+
+use super::leaf_type::stored;
+use super::logical_type::logical_type;
+use super::{
+    EMPTY_STRUCT_CHILD, EmptyStructs, WriteKind, WriteLeaf, WriteNode, WriteSchemaOptions,
+};
+use crate::FIELD_ID_KEY;
+
+/// The levels around a node.
+#[derive(Clone, Copy, Default)]
+struct Levels {
+    def: u8,
+    rep: u8,
+}
+
+pub(super) struct Builder<'a> {
+    options: &'a WriteSchemaOptions,
+    limits: &'a Limits,
+    /// The names from below the root to the node at hand.
+    path: Vec<String>,
+    pub(super) elements: Vec<SchemaElement>,
+    pub(super) leaves: Vec<WriteLeaf>,
+}
+
+impl<'a> Builder<'a> {
+    pub(super) fn new(options: &'a WriteSchemaOptions, limits: &'a Limits) -> Self {
+        Self {
+            options,
+            limits,
+            path: Vec::new(),
+            elements: Vec::new(),
+            leaves: Vec::new(),
+        }
+    }
+
+    pub(super) fn root(&mut self, fields: &Fields) -> Result<Vec<WriteNode>> {
+        self.elements.push(SchemaElement {
+            name: self.options.root_name.clone(),
+            num_children: Some(self.count(fields.len())?),
+            ..SchemaElement::default()
+        });
+        self.fields(fields, Levels::default())
+    }
+
+    fn fields(&mut self, fields: &Fields, around: Levels) -> Result<Vec<WriteNode>> {
+        fields
+            .iter()
+            .map(|field| self.field(field, field.name(), field.is_nullable(), around))
+            .collect()
+    }
+
+    /// A field under the name that it has in the file, OPTIONAL or REQUIRED.
+    fn field(
+        &mut self,
+        field: &FieldRef,
+        name: &str,
+        nullable: bool,
+        around: Levels,
+    ) -> Result<WriteNode> {
+        let nullable = nullable || leaf_value(field.data_type()) == Some(&DataType::Null);
+        self.enter(name)?;
+        let this = Levels {
+            def: self.deeper(around.def, nullable)?,
+            ..around
+        };
+        let repetition = if nullable {
+            Repetition::Optional
+        } else {
+            Repetition::Required
+        };
+        let element = SchemaElement {
+            name: name.to_owned(),
+            repetition_type: Some(repetition),
+            field_id: self.here(field_id(field))?,
+            ..SchemaElement::default()
+        };
+        let node = self.value(field, nullable, element, this)?;
+        self.path.pop();
+        Ok(node)
+    }
+
+    /// A field whose element lacks but the type.
+    fn value(
+        &mut self,
+        field: &FieldRef,
+        nullable: bool,
+        element: SchemaElement,
+        this: Levels,
+    ) -> Result<WriteNode> {
+        let kind = match field.data_type() {
+            data_type if leaf_value(data_type).is_some() => self.leaf(field, element, this)?,
+            DataType::Struct(fields) => self.group(field, fields, element, this)?,
+            DataType::List(child)
+            | DataType::LargeList(child)
+            | DataType::ListView(child)
+            | DataType::LargeListView(child)
+            | DataType::FixedSizeList(child, _) => {
+                self.unannotated(field)?;
+                self.list(child, element, this)?
+            }
+            DataType::Map(entries, _) => {
+                self.unannotated(field)?;
+                self.map(entries, element, this)?
+            }
+            DataType::RunEndEncoded(_, values) => {
+                let value = decoded(field, values.data_type());
+                let value = self.value(&value, nullable, element, this)?;
+                WriteKind::RunEnd(Box::new(value))
+            }
+            DataType::Dictionary(_, value) => {
+                let value = decoded(field, value);
+                let value = self.value(&value, nullable, element, this)?;
+                WriteKind::Dictionary(Box::new(value))
+            }
+            other => return self.here(Err(super::leaf_type::no_form(other))),
+        };
+        Ok(WriteNode {
+            field: field.clone(),
+            nullable,
+            def_level: this.def,
+            kind,
+        })
+    }
+
+    fn leaf(
+        &mut self,
+        field: &FieldRef,
+        element: SchemaElement,
+        this: Levels,
+    ) -> Result<WriteKind> {
+        let data_type = leaf_value(field.data_type()).unwrap_or(field.data_type());
+        let stored = self.here(stored(data_type, field, self.options))?;
+        let Some(physical_type) = stored.element.type_ else {
+            return self.here(Err(Error::argument("a column without a type")));
+        };
+        let leaf = self.leaves.len();
+        self.leaves.push(WriteLeaf {
+            path: self.path.clone(),
+            physical_type,
+            type_length: stored
+                .element
+                .type_length
+                .and_then(|length| usize::try_from(length).ok())
+                .unwrap_or(0),
+            max_def_level: this.def,
+            max_rep_level: this.rep,
+            data_type: data_type.clone(),
+            conversion: stored.conversion,
+            order: stored.order,
+        });
+        self.push(SchemaElement {
+            name: element.name,
+            repetition_type: element.repetition_type,
+            field_id: element.field_id,
+            ..stored.element
+        })?;
+        Ok(WriteKind::Leaf { leaf })
+    }
+
+    fn group(
+        &mut self,
+        field: &FieldRef,
+        fields: &Fields,
+        element: SchemaElement,
+        this: Levels,
+    ) -> Result<WriteKind> {
+        let logical_type = match self.here(logical_type(field))? {
+            None => None,
+            Some(annotation @ (LogicalType::Variant { .. } | LogicalType::File)) => {
+                Some(annotation)
+            }
+            Some(other) => return self.here(Err(misplaced(&other, "a struct"))),
+        };
+        let none = Fields::from(vec![Field::new(EMPTY_STRUCT_CHILD, DataType::Null, true)]);
+        let fields = match (fields.is_empty(), self.options.empty_structs) {
+            (false, _) => fields,
+            (true, EmptyStructs::UnknownLeaf) => &none,
+            (true, EmptyStructs::Error) => {
+                return self.here(Err(Error::unsupported(
+                    "Parquet has no form for a struct without fields",
+                )));
+            }
+        };
+        self.push(SchemaElement {
+            num_children: Some(self.count(fields.len())?),
+            logical_type,
+            ..element
+        })?;
+        Ok(WriteKind::Struct(self.fields(fields, this)?))
+    }
+
+    fn list(
+        &mut self,
+        child: &FieldRef,
+        element: SchemaElement,
+        this: Levels,
+    ) -> Result<WriteKind> {
+        self.push(SchemaElement {
+            num_children: Some(1),
+            logical_type: Some(LogicalType::List),
+            converted_type: Some(ConvertedType::List),
+            ..element
+        })?;
+        let inside = self.repeated("list", 1, None, this)?;
+        let child = self.field(child, "element", child.is_nullable(), inside)?;
+        self.path.pop();
+        Ok(WriteKind::List {
+            rep_level: inside.rep,
+            element_def: inside.def,
+            child: Box::new(child),
+        })
+    }
+
+    fn map(
+        &mut self,
+        entries: &FieldRef,
+        element: SchemaElement,
+        this: Levels,
+    ) -> Result<WriteKind> {
+        let (key, value) = match entries.data_type() {
+            DataType::Struct(fields) => match fields.as_ref() {
+                [key, value] => (key, value),
+                _ => return self.here(Err(no_entries(entries))),
+            },
+            _ => return self.here(Err(no_entries(entries))),
+        };
+        self.push(SchemaElement {
+            num_children: Some(2),
+            logical_type: Some(LogicalType::Map),
+            converted_type: Some(ConvertedType::Map),
+            ..element
+        })?;
+        let id = self.here(field_id(entries))?;
+        let inside = self.repeated("key_value", 2, id, this)?;
+        if leaf_value(key.data_type()) == Some(&DataType::Null) {
+            return self.here(Err(Error::unsupported("a map whose keys are all null")));
+        }
+        let key = self.field(key, "key", false, inside)?;
+        let value = self.field(value, "value", value.is_nullable(), inside)?;
+        self.path.pop();
+        let entries = WriteNode {
+            field: entries.clone(),
+            nullable: false,
+            def_level: inside.def,
+            kind: WriteKind::Struct(vec![key, value]),
+        };
+        Ok(WriteKind::Map {
+            rep_level: inside.rep,
+            element_def: inside.def,
+            entries: Box::new(entries),
+        })
+    }
+
+    /// The repeated group of a list or map; it stays in the path. Gives the levels in it.
+    fn repeated(
+        &mut self,
+        name: &str,
+        num_children: i32,
+        field_id: Option<i32>,
+        around: Levels,
+    ) -> Result<Levels> {
+        self.enter(name)?;
+        let inside = Levels {
+            def: self.deeper(around.def, true)?,
+            rep: self.deeper(around.rep, true)?,
+        };
+        self.push(SchemaElement {
+            name: name.to_owned(),
+            repetition_type: Some(Repetition::Repeated),
+            num_children: Some(num_children),
+            field_id,
+            ..SchemaElement::default()
+        })?;
+        Ok(inside)
+    }
+
+    fn enter(&mut self, name: &str) -> Result<()> {
+        self.path.push(name.to_owned());
+        // A node as deep as the limit is what reading allows.
+        if self.path.len() > self.limits.schema_depth {
+            return self.here(Err(Error::limit(
+                "schema_depth",
+                self.path.len() as u64,
+                self.limits.schema_depth as u64,
+            )));
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, element: SchemaElement) -> Result<()> {
+        self.elements.push(element);
+        if self.elements.len() > self.limits.schema_nodes {
+            return self.here(Err(Error::limit(
+                "schema_nodes",
+                self.elements.len() as u64,
+                self.limits.schema_nodes as u64,
+            )));
+        }
+        Ok(())
+    }
+
+    fn deeper(&self, level: u8, by_one: bool) -> Result<u8> {
+        let level = level.checked_add(u8::from(by_one));
+        self.here(level.ok_or_else(|| Error::unsupported("a column of more than 255 levels")))
+    }
+
+    fn count(&self, fields: usize) -> Result<i32> {
+        let count = i32::try_from(fields);
+        self.here(count.map_err(|_| Error::unsupported("a group of more than 2^31 fields")))
+    }
+
+    /// Lists and maps have their own annotations.
+    fn unannotated(&self, field: &Field) -> Result<()> {
+        match self.here(logical_type(field))? {
+            None => Ok(()),
+            Some(other) => self.here(Err(misplaced(&other, "a list or map"))),
+        }
+    }
+
+    /// Adds the column to an error.
+    fn here<T>(&self, result: Result<T>) -> Result<T> {
+        result.map_err(|error| error.in_column(self.path.join(".")))
+    }
+}
+
+/// The type of the values behind dictionaries and runs, if it is not nested.
+fn leaf_value(data_type: &DataType) -> Option<&DataType> {
+    let mut value = data_type;
+    loop {
+        value = match value {
+            DataType::Dictionary(_, values) => values,
+            DataType::RunEndEncoded(_, values) => values.data_type(),
+            nested if nested.is_nested() => return None,
+            leaf => return Some(leaf),
+        };
+    }
+}
+
+/// The field of the values of a dictionary or of runs.
+fn decoded(field: &Field, data_type: &DataType) -> FieldRef {
+    Arc::new(field.clone().with_data_type(data_type.clone()))
+}
+
+fn field_id(field: &Field) -> Result<Option<i32>> {
+    let Some(text) = field.metadata().get(FIELD_ID_KEY) else {
+        return Ok(None);
+    };
+    match text.parse() {
+        Ok(id) => Ok(Some(id)),
+        Err(_) => Err(Error::argument(format!(
+            "`{FIELD_ID_KEY}` in the field's metadata is `{text}`, which is no 32-bit integer"
+        ))),
+    }
+}
+
+#[cold]
+fn no_entries(entries: &Field) -> Error {
+    let data_type = entries.data_type();
+    Error::argument(format!(
+        "a map needs entries of key and value, not {data_type}"
+    ))
+}
+
+#[cold]
+fn misplaced(annotation: &LogicalType, what: &str) -> Error {
+    Error::argument(format!(
+        "the field's metadata ask for {annotation}, which {what} cannot be"
+    ))
+}

@@ -1,0 +1,113 @@
+//! The Arrow schema for the file's metadata.
+//!
+//! It differs from the caller's schema in what would mislead readers that trust it: decimals of
+//! negative scale are there as they are stored, and dictionaries and runs of nested values as their
+//! values. The metadata of the schema are left out, as the file has them beside the hint.
+
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use herringbone_arrow::ipc::writer::{DictionaryTracker, IpcDataGenerator, IpcWriteOptions};
+use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields, Schema};
+use herringbone_format::{Error, Result};
+
+use super::HintPolicy;
+use super::leaf_type::stored_decimal;
+use crate::{ParquetSchema, SchemaOptions, to_arrow};
+
+/// Whether the hint goes into the file.
+pub(super) fn wanted(schema: &Schema, parquet: &ParquetSchema, policy: HintPolicy) -> Result<bool> {
+    match policy {
+        HintPolicy::All => Ok(true),
+        HintPolicy::None => Ok(false),
+        HintPolicy::Needed => {
+            let without = to_arrow(parquet, &[], &SchemaOptions::default())?;
+            Ok(without.schema.fields() != schema.fields())
+        }
+    }
+}
+
+/// The value of `ARROW:schema`.
+///
+/// **Errors**: Unsupported when the schema is larger than 2 GiB.
+pub(super) fn encode(schema: &Schema) -> Result<String> {
+    const CONTINUATION: [u8; 4] = [0xFF; 4];
+    let message = IpcDataGenerator::default()
+        .schema_to_bytes_with_dictionary_tracker(
+            &Schema::new(fields(schema.fields())),
+            &mut DictionaryTracker::new(false),
+            &IpcWriteOptions::default(),
+        )
+        .ipc_message;
+    let length = i32::try_from(message.len())
+        .map_err(|_| Error::unsupported("an Arrow schema of more than 2 GiB"))?;
+    let mut bytes = Vec::with_capacity(message.len() + 8);
+    bytes.extend_from_slice(&CONTINUATION);
+    bytes.extend_from_slice(&length.to_le_bytes());
+    bytes.extend_from_slice(&message);
+    Ok(STANDARD.encode(bytes))
+}
+
+fn fields(fields: &Fields) -> Fields {
+    fields.iter().map(field).collect()
+}
+
+fn field(field: &FieldRef) -> FieldRef {
+    let data_type = data_type(field.data_type());
+    if &data_type == field.data_type() {
+        field.clone()
+    } else {
+        Arc::new(Field::clone(field).with_data_type(data_type))
+    }
+}
+
+fn data_type(of: &DataType) -> DataType {
+    use DataType as T;
+    match of {
+        T::Struct(children) => T::Struct(fields(children)),
+        T::List(child) => T::List(field(child)),
+        T::LargeList(child) => T::LargeList(field(child)),
+        T::ListView(child) => T::ListView(field(child)),
+        T::LargeListView(child) => T::LargeListView(field(child)),
+        T::FixedSizeList(child, size) => T::FixedSizeList(field(child), *size),
+        T::Map(entries, sorted) => T::Map(field(entries), *sorted),
+        T::Dictionary(key, values) => match data_type(values) {
+            nested if is_nested(&nested) => nested,
+            leaf => T::Dictionary(key.clone(), Box::new(leaf)),
+        },
+        T::RunEndEncoded(ends, values) => {
+            let values = field(values);
+            if is_nested(values.data_type()) {
+                values.data_type().clone()
+            } else {
+                T::RunEndEncoded(ends.clone(), values)
+            }
+        }
+        T::Decimal32(precision, scale @ ..0) => decimal(*precision, *scale, 9, of),
+        T::Decimal64(precision, scale @ ..0) => decimal(*precision, *scale, 18, of),
+        T::Decimal128(precision, scale @ ..0) => decimal(*precision, *scale, 38, of),
+        T::Decimal256(precision, scale @ ..0) => decimal(*precision, *scale, 76, of),
+        leaf => leaf.clone(),
+    }
+}
+
+/// Nested, apart from runs and dictionaries of leaves.
+fn is_nested(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Dictionary(_, values) => is_nested(values),
+        DataType::RunEndEncoded(_, values) => is_nested(values.data_type()),
+        other => other.is_nested(),
+    }
+}
+
+/// A decimal as it is stored, as narrow as before where that is possible.
+fn decimal(precision: u8, scale: i8, max_precision: u8, of: &DataType) -> DataType {
+    match stored_decimal(precision, scale, max_precision) {
+        Ok((precision @ ..=9, _, _)) if max_precision <= 9 => DataType::Decimal32(precision, 0),
+        Ok((precision @ ..=18, _, _)) if max_precision <= 18 => DataType::Decimal64(precision, 0),
+        Ok((precision @ ..=38, _, _)) if max_precision <= 38 => DataType::Decimal128(precision, 0),
+        Ok((precision, _, _)) => DataType::Decimal256(precision, 0),
+        Err(_) => of.clone(),
+    }
+}

@@ -1,0 +1,86 @@
+//! Annotations that no Arrow type stands for, from the metadata of fields.
+
+use herringbone_arrow::schema::Field;
+use herringbone_format::{EdgeInterpolationAlgorithm, Error, LogicalType, Result};
+
+use crate::LOGICAL_TYPE_KEY;
+
+/// The annotation in the field's metadata, if there is one.
+///
+/// **Errors**: Argument when it is not understood.
+pub(super) fn logical_type(field: &Field) -> Result<Option<LogicalType>> {
+    let Some(text) = field.metadata().get(LOGICAL_TYPE_KEY) else {
+        return Ok(None);
+    };
+    match parse(text) {
+        Some(logical_type) => Ok(Some(logical_type)),
+        None => Err(Error::argument(format!(
+            "`{LOGICAL_TYPE_KEY}` in the field's metadata is `{text}`, which is none of ENUM, BSON, \
+             GEOMETRY, GEOGRAPHY, VARIANT and FILE"
+        ))),
+    }
+}
+
+/// Reads what [`LogicalType`] prints.
+fn parse(text: &str) -> Option<LogicalType> {
+    let (name, arguments) = match text.split_once('(') {
+        Some((name, rest)) => (name, Some(rest.strip_suffix(')')?)),
+        None => (text, None),
+    };
+    Some(match (name, arguments) {
+        ("ENUM", None) => LogicalType::Enum,
+        ("BSON", None) => LogicalType::Bson,
+        ("FILE", None) => LogicalType::File,
+        ("VARIANT", None) => LogicalType::Variant {
+            specification_version: None,
+        },
+        ("VARIANT", Some(version)) => LogicalType::Variant {
+            specification_version: Some(
+                version
+                    .strip_prefix("specification_version=")?
+                    .parse()
+                    .ok()?,
+            ),
+        },
+        ("GEOMETRY", None) => LogicalType::Geometry { crs: None },
+        ("GEOMETRY", Some(crs)) => LogicalType::Geometry {
+            crs: Some(crs.strip_prefix("crs=")?.to_owned()),
+        },
+        ("GEOGRAPHY", None) => LogicalType::Geography {
+            crs: None,
+            algorithm: None,
+        },
+        ("GEOGRAPHY", Some(arguments)) => geography(arguments)?,
+        _ => return None,
+    })
+}
+
+/// `crs=C`, `algorithm=A` or `crs=C, algorithm=A`. The system may be any text, so the algorithm is
+/// looked for from the end.
+fn geography(arguments: &str) -> Option<LogicalType> {
+    if let Some(name) = arguments.strip_prefix("algorithm=") {
+        return Some(LogicalType::Geography {
+            crs: None,
+            algorithm: Some(algorithm(name)?),
+        });
+    }
+    let crs = arguments.strip_prefix("crs=")?;
+    let both = crs
+        .rsplit_once(", algorithm=")
+        .and_then(|(crs, name)| Some((crs, algorithm(name)?)));
+    let (crs, algorithm) = match both {
+        Some((crs, algorithm)) => (crs, Some(algorithm)),
+        None => (crs, None),
+    };
+    Some(LogicalType::Geography {
+        crs: Some(crs.to_owned()),
+        algorithm,
+    })
+}
+
+fn algorithm(name: &str) -> Option<EdgeInterpolationAlgorithm> {
+    use EdgeInterpolationAlgorithm as A;
+    [A::Spherical, A::Vincenty, A::Thomas, A::Andoyer, A::Karney]
+        .into_iter()
+        .find(|algorithm| algorithm.to_string() == name)
+}

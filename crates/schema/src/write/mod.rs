@@ -1,0 +1,105 @@
+//! The Parquet schema of an Arrow schema, and how each of its columns is stored.
+//!
+//! ```text
+//! Schema + options ──► from_arrow ──► WriteMapping: elements, WriteNodes (levels), WriteLeafs (storage),
+//!                                     key-value metadata with the ARROW:schema hint
+//! ```
+//!
+//! Both annotations are written wherever both exist. Lists have three levels, named `list` and
+//! `element`; maps have `key_value`, `key` and `value`. What Parquet has no word for is left to the
+//! hint, which [`to_arrow`](crate::to_arrow) restores it from.
+
+mod build;
+mod hint;
+mod leaf_type;
+mod logical_type;
+mod node;
+mod options;
+
+use herringbone_arrow::schema::Schema;
+use herringbone_format::{KeyValue, Limits, Result, SchemaElement};
+
+pub use node::{WriteConversion, WriteKind, WriteLeaf, WriteNode};
+pub use options::{Date64, EmptyStructs, HintPolicy, WriteSchemaOptions};
+
+use crate::{ARROW_SCHEMA_KEY, ParquetSchema};
+use build::Builder;
+
+/// The name of the column that stands for the fields of a struct that has none.
+pub const EMPTY_STRUCT_CHILD: &str = "_empty";
+
+/// The Parquet schema of an Arrow schema.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct WriteMapping {
+    /// The schema tree for the footer, depth first.
+    pub elements: Vec<SchemaElement>,
+    /// The same with levels.
+    pub schema: ParquetSchema,
+    /// The fields of the Arrow schema, in its order.
+    pub fields: Vec<WriteNode>,
+    /// The columns, in the order of the file.
+    pub leaves: Vec<WriteLeaf>,
+    /// The metadata of the Arrow schema by key, and the Arrow schema itself where it is needed.
+    pub key_values: Vec<KeyValue>,
+}
+
+/// The Parquet schema of an Arrow schema.
+///
+/// Ids of fields are taken from their metadata ([`FIELD_ID_KEY`](crate::FIELD_ID_KEY)), as are
+/// annotations that no Arrow type stands for ([`LOGICAL_TYPE_KEY`](crate::LOGICAL_TYPE_KEY): ENUM
+/// and BSON, GEOMETRY and GEOGRAPHY, VARIANT and FILE) and whether times of day are in UTC
+/// ([`ADJUSTED_TO_UTC_KEY`](crate::ADJUSTED_TO_UTC_KEY)). The extension types `arrow.uuid` and
+/// `arrow.json` become UUID and JSON.
+///
+/// # Errors
+///
+/// Unsupported, with the column, when Parquet has no form for a type: unions, fixed sizes of 0,
+/// structs without fields (unless the options say otherwise), decimals of negative scale whose
+/// digits exceed 76. Argument when a data type contradicts itself, when metadata of a field cannot
+/// be understood or do not fit its type. Limit when fields are nested too deeply to be read back.
+///
+/// ```
+/// use herringbone_arrow::schema::{DataType, Field, Schema};
+/// use herringbone_schema::{WriteSchemaOptions, from_arrow};
+///
+/// let schema = Schema::new(vec![Field::new("a", DataType::UInt8, true)]);
+/// let mapping = from_arrow(&schema, &WriteSchemaOptions::default())?;
+/// assert_eq!(
+///     mapping.schema.to_string(),
+///     "message schema {\n  optional int32 a (INTEGER(8,false));\n}\n"
+/// );
+/// assert!(mapping.key_values.is_empty());
+/// # Ok::<(), herringbone_format::Error>(())
+/// ```
+pub fn from_arrow(schema: &Schema, options: &WriteSchemaOptions) -> Result<WriteMapping> {
+    let limits = Limits::default();
+    let mut builder = Builder::new(options, &limits);
+    let fields = builder.root(schema.fields())?;
+    let (elements, leaves) = (builder.elements, builder.leaves);
+    let parquet = ParquetSchema::new(&elements, &limits)?;
+    let mut key_values: Vec<KeyValue> = schema
+        .metadata()
+        .iter()
+        .filter(|(key, _)| *key != ARROW_SCHEMA_KEY)
+        .map(|(key, value)| KeyValue {
+            key: key.clone(),
+            value: Some(value.clone()),
+        })
+        .collect();
+    // The metadata come in no order; the same schema should give the same file.
+    key_values.sort_unstable_by(|a, b| a.key.cmp(&b.key));
+    if hint::wanted(schema, &parquet, options.arrow_schema_hint)? {
+        key_values.push(KeyValue {
+            key: ARROW_SCHEMA_KEY.to_owned(),
+            value: Some(hint::encode(schema)?),
+        });
+    }
+    Ok(WriteMapping {
+        elements,
+        schema: parquet,
+        fields,
+        leaves,
+        key_values,
+    })
+}
