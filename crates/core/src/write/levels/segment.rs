@@ -1,9 +1,10 @@
 //! The way to a leaf, cut where the slots change.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use herringbone_arrow::array::cast::AsArray;
-use herringbone_arrow::array::{Array, ArrayRef};
+use herringbone_arrow::array::{Array, ArrayRef, NullArray};
 use herringbone_arrow::buffer::{BooleanBuffer, NullBuffer};
 use herringbone_format::{Error, Result};
 
@@ -70,6 +71,8 @@ impl Segment<'_> {
 }
 
 /// Cuts the way from `array` along `steps`.
+///
+/// A struct without fields has one in the file: the leaf there is an array of nulls.
 pub(super) fn segments<'a>(
     steps: &[Step],
     array: &'a dyn Array,
@@ -88,6 +91,11 @@ pub(super) fn segments<'a>(
             Step::Struct { nullable, field } => {
                 let parent = array.as_struct_opt().ok_or_else(mismatch)?;
                 builder.nulls(nullable, in_window(parent.nulls(), &window));
+                if parent.num_columns() == 0 {
+                    let nulls = NullArray::new(window.len());
+                    builder.leaf(true, Arc::new(nulls));
+                    return Ok(builder.segments);
+                }
                 array = parent.columns().get(field).ok_or_else(mismatch)?.as_ref();
             }
             Step::List {
@@ -120,9 +128,7 @@ pub(super) fn segments<'a>(
                 window = 0..array.len();
             }
             Step::Leaf { nullable } => {
-                let leaf = array.slice(window.start, window.len());
-                builder.nulls(nullable, leaf.logical_nulls());
-                builder.end(End::Leaf(leaf), 0);
+                builder.leaf(nullable, array.slice(window.start, window.len()));
             }
         }
     }
@@ -175,6 +181,12 @@ impl<'a> Builder<'a> {
                 });
             }
         }
+    }
+
+    /// Ends at the leaf.
+    fn leaf(&mut self, nullable: bool, leaf: ArrayRef) {
+        self.nulls(nullable, leaf.logical_nulls());
+        self.end(End::Leaf(leaf), 0);
     }
 
     /// Ends the segment; the slots of the next one belong to entries from `slot_def` on.

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use herringbone_arrow::array::types::{Int8Type, Int32Type};
 use herringbone_arrow::array::{
     Array, ArrayRef, DictionaryArray, Int8Array, Int32Array, ListArray, NullArray, RunArray,
+    StructArray,
 };
 use herringbone_arrow::schema::{DataType, Field};
 
-use super::{LeafLevels, Levels, expected, leaf_levels, nullable, paths, shred};
+use super::super::path::Step;
+use super::{LeafLevels, LeafPath, Levels, expected, leaf_levels, nullable, paths, shred};
 
 fn lists() -> ArrayRef {
     let lists = [
@@ -103,4 +105,23 @@ fn the_null_type_is_null() {
         shred(&array, true),
         expected(&[0, 1, 0, 0], &[2, 2, 1, 2], &[])
     );
+}
+
+/// The file has a column of nulls for the fields that the struct lacks.
+#[test]
+fn a_struct_without_fields() {
+    let nulls = super::nulls(&[true, false, true]);
+    let array: ArrayRef = Arc::new(StructArray::new_empty_fields(3, nulls));
+    let steps = vec![
+        Step::Struct {
+            nullable: true,
+            field: 0,
+        },
+        Step::Leaf { nullable: true },
+    ];
+    let path = LeafPath::new(steps, vec!["a".into(), "_empty".into()]).unwrap();
+    let mut out = LeafLevels::new();
+    leaf_levels(&path, &array, 1..3, &mut out).unwrap();
+    assert_eq!(out.leaf.data_type(), &DataType::Null);
+    assert_eq!(super::shredded(&out, 2), expected(&[], &[0, 1], &[]));
 }
