@@ -1,11 +1,11 @@
 //! Arrow arrays become repetition and definition levels.
 //!
 //! ```text
-//! path to a leaf + array → segments → levels, one pass a list → LeafLevels
+//! WriteNode → path to a leaf, + array → segments → levels, one pass a list → LeafLevels
 //! ```
 //!
 //! The path is cut where the slots change: at each list (or map), and at dictionaries and run-end
-//! encodings of nested values. Within such a [`Segment`](segment::Segment) slot `i` of a struct is
+//! encodings of nested values. Within such a `Segment` slot `i` of a struct is
 //! slot `i` of its fields, so all that structs, the list at the end or the leaf say is in bitmaps over
 //! the same slots. Hence levels come from top to bottom:
 //!
@@ -21,7 +21,7 @@
 mod encoded;
 mod entries;
 mod lists;
-mod path;
+pub(crate) mod path;
 mod segment;
 mod slots;
 #[cfg(test)]

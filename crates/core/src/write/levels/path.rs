@@ -1,6 +1,7 @@
 //! The way from a top-level field down to a leaf.
 
 use herringbone_format::{Error, Result};
+use herringbone_schema::{WriteKind, WriteLeaf, WriteNode};
 
 /// One Arrow array on the way to a leaf.
 ///
@@ -56,7 +57,7 @@ pub(crate) struct LeafPath {
     pub(crate) max_def: u8,
     /// The number of lists.
     pub(crate) max_rep: u8,
-    /// Names in the Parquet schema, from the top, for errors.
+    /// Names in the Parquet schema, from below the root, for errors.
     pub(crate) column: Vec<String>,
 }
 
@@ -81,5 +82,74 @@ impl LeafPath {
             steps,
             column,
         })
+    }
+}
+
+/// The paths from a top-level field to the columns below it, in the order of the file. `leaves` are
+/// those of the whole schema.
+///
+/// **Errors**: a column that is not among the leaves; more than 255 levels.
+pub(crate) fn paths(node: &WriteNode, leaves: &[WriteLeaf]) -> Result<Vec<LeafPath>> {
+    let mut walk = Walk {
+        leaves,
+        steps: Vec::new(),
+        paths: Vec::new(),
+    };
+    walk.node(node)?;
+    Ok(walk.paths)
+}
+
+struct Walk<'a> {
+    leaves: &'a [WriteLeaf],
+    /// From the top to the node at hand.
+    steps: Vec<Step>,
+    paths: Vec<LeafPath>,
+}
+
+impl Walk<'_> {
+    fn node(&mut self, node: &WriteNode) -> Result<()> {
+        let nullable = node.nullable;
+        match &node.kind {
+            WriteKind::Leaf { leaf } => {
+                let column = self
+                    .leaves
+                    .get(*leaf)
+                    .ok_or_else(|| Error::argument(format!("the schema has no leaf {leaf}")))?;
+                let mut steps = self.steps.clone();
+                steps.push(Step::Leaf { nullable });
+                self.paths.push(LeafPath::new(steps, column.path.clone())?);
+                Ok(())
+            }
+            WriteKind::Struct(children) => {
+                for (field, child) in children.iter().enumerate() {
+                    self.below(Step::Struct { nullable, field }, child)?;
+                }
+                Ok(())
+            }
+            WriteKind::List {
+                rep_level, child, ..
+            }
+            | WriteKind::Map {
+                rep_level,
+                entries: child,
+                ..
+            } => {
+                let rep_level = *rep_level;
+                let list = Step::List {
+                    nullable,
+                    rep_level,
+                };
+                self.below(list, child)
+            }
+            WriteKind::RunEnd(values) => self.below(Step::RunEnd, values),
+            WriteKind::Dictionary(values) => self.below(Step::Dictionary, values),
+        }
+    }
+
+    fn below(&mut self, step: Step, child: &WriteNode) -> Result<()> {
+        self.steps.push(step);
+        self.node(child)?;
+        self.steps.pop();
+        Ok(())
     }
 }

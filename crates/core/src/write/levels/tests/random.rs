@@ -1,10 +1,15 @@
-//! Any array, in any parts, has the levels of the naive shredder.
+//! Any array, in any parts, has the levels of the naive shredder; any schema has the paths that its
+//! Arrow fields say.
 
-use herringbone_arrow::array::Array;
-use herringbone_arrow::schema::Field;
+use std::sync::Arc;
 
+use herringbone_arrow::array::{Array, ArrayRef, StructArray};
+use herringbone_arrow::schema::{DataType, Field, Fields, Schema};
+use herringbone_schema::{EmptyStructs, WriteSchemaOptions, from_arrow};
+
+use super::super::path;
 use super::arrays::{Random, array};
-use super::{LeafLevels, leaf_levels, naive, paths, shredded};
+use super::{LeafLevels, LeafPath, leaf_levels, naive, paths, shredded};
 
 #[test]
 fn random_arrays() {
@@ -36,4 +41,45 @@ fn random_arrays() {
             }
         }
     }
+}
+
+#[test]
+fn random_schemas() {
+    let mut random = Random(0xd134_2543_de82_ef95);
+    let mut same = 0;
+    for round in 0..400 {
+        let array = array(&mut random, 3, round % 6);
+        let field = Field::new("a", array.data_type().clone(), round % 2 == 0);
+        let schema = Schema::new(vec![Field::new("b", DataType::Int8, true), field.clone()]);
+        // Parquet has no lists of a fixed size of 0.
+        let Ok(mapping) = from_arrow(&schema, &WriteSchemaOptions::default()) else {
+            continue;
+        };
+        let written = path::paths(&mapping.fields[1], &mapping.leaves).unwrap();
+        let steps = |paths: &[LeafPath]| paths.iter().map(|path| path.steps.clone()).collect();
+        let (steps, expected): (Vec<_>, Vec<_>) = (steps(&written), steps(&paths(&field)));
+        assert_eq!(steps, expected);
+        for (path, leaf) in written.iter().zip(&mapping.leaves[1..]) {
+            assert_eq!(path.max_def, leaf.max_def_level);
+            assert_eq!(path.max_rep, leaf.max_rep_level);
+            assert_eq!(path.column, leaf.path);
+        }
+        same += 1;
+    }
+    assert!(same > 200, "{same}");
+}
+
+#[test]
+fn a_struct_without_fields_has_a_path() {
+    let empty = DataType::Struct(Fields::empty());
+    let schema = Schema::new(vec![Field::new("a", empty, true)]);
+    let mut options = WriteSchemaOptions::default();
+    options.empty_structs = EmptyStructs::UnknownLeaf;
+    let mapping = from_arrow(&schema, &options).unwrap();
+    let written = path::paths(&mapping.fields[0], &mapping.leaves).unwrap();
+    assert_eq!(written.len(), 1);
+    let array: ArrayRef = Arc::new(StructArray::new_empty_fields(2, None));
+    let mut out = LeafLevels::new();
+    leaf_levels(&written[0], &array, 0..2, &mut out).unwrap();
+    assert_eq!(shredded(&out, 2).def, [1, 1]);
 }
