@@ -9,7 +9,9 @@ use herringbone_arrow::schema::{DataType, Field, FieldRef};
 use super::value::restored;
 use super::{Hint, HintKind, ListKind};
 use crate::mapping::Warnings;
-use crate::{ADJUSTED_TO_UTC_KEY, ListLayout, Node, NodeKind, ParquetSchema, SchemaOptions};
+use crate::{
+    ADJUSTED_TO_UTC_KEY, LOGICAL_TYPE_KEY, ListLayout, Node, NodeKind, ParquetSchema, SchemaOptions,
+};
 
 /// Applies the hints of one file to its fields.
 pub(crate) struct Restore<'a> {
@@ -87,7 +89,7 @@ impl<'a> Restore<'a> {
         if !fits {
             self.disagreement(node, hint);
         }
-        merge_metadata(node, &outer.metadata, fits);
+        self.merge_metadata(node, &outer.metadata, fits);
     }
 
     /// The child of a list or an entry of a map: its place says who it is, its name is free.
@@ -111,7 +113,7 @@ impl<'a> Restore<'a> {
             entries.set_name(name);
         }
         entries.rebuild_data_type();
-        merge_metadata(entries, &hint.metadata, true);
+        self.merge_metadata(entries, &hint.metadata, true);
     }
 
     fn leaf(&mut self, node: &mut Node, data_type: &DataType, hint: &Hint) -> bool {
@@ -132,6 +134,46 @@ impl<'a> Restore<'a> {
             node.set_data_type(data_type);
         }
         true
+    }
+
+    /// Adds a hint's metadata. What the file itself says stays; an extension type comes whole, and
+    /// only where the field has the storage that the hint speaks of.
+    fn merge_metadata(&self, node: &mut Node, hint: &[(String, String)], fits: bool) {
+        if hint.is_empty() {
+            return;
+        }
+        let stored = &self.schema.nodes()[node.schema_node].element.logical_type;
+        let mut metadata = node.field.metadata().clone();
+        let is_extension =
+            |key: &str| key == EXTENSION_TYPE_NAME_KEY || key == EXTENSION_TYPE_METADATA_KEY;
+        if fits && hint.iter().any(|(key, _)| key == EXTENSION_TYPE_NAME_KEY) {
+            metadata.remove(EXTENSION_TYPE_NAME_KEY);
+            metadata.remove(EXTENSION_TYPE_METADATA_KEY);
+        }
+        let is_time = matches!(
+            node.field.data_type(),
+            DataType::Time32(_) | DataType::Time64(_)
+        );
+        for (key, value) in hint {
+            let refused = match key.as_str() {
+                // The file says this; the hint may say it with more words.
+                LOGICAL_TYPE_KEY => {
+                    stored.as_ref().map(ToString::to_string).as_ref() != Some(value)
+                }
+                ADJUSTED_TO_UTC_KEY if is_time => value != "false",
+                key => key.starts_with("PARQUET:") || (is_extension(key) && !fits),
+            };
+            if !refused && !metadata.contains_key(key.as_str()) {
+                metadata.insert(key.clone(), value.clone());
+            }
+        }
+        // Its metadata, which should be absent, is written as an empty string by some.
+        if metadata.get(EXTENSION_TYPE_NAME_KEY).map(String::as_str) == Some("arrow.uuid") {
+            metadata.remove(EXTENSION_TYPE_METADATA_KEY);
+        }
+        if node.field.metadata() != &metadata {
+            node.field = Arc::new(Field::clone(&node.field).with_metadata(metadata));
+        }
     }
 
     fn disagreement(&mut self, node: &Node, hint: &Hint) {
@@ -176,38 +218,5 @@ fn list_of(kind: ListKind, child: FieldRef) -> DataType {
         ListKind::ListView => DataType::ListView(child),
         ListKind::LargeListView => DataType::LargeListView(child),
         ListKind::FixedSize(size) => DataType::FixedSizeList(child, size),
-    }
-}
-
-/// Adds a hint's metadata. What the file itself says stays; an extension type comes whole, and only
-/// where the field has the storage that the hint speaks of.
-fn merge_metadata(node: &mut Node, hint: &[(String, String)], fits: bool) {
-    if hint.is_empty() {
-        return;
-    }
-    let mut metadata = node.field.metadata().clone();
-    let is_extension =
-        |key: &str| key == EXTENSION_TYPE_NAME_KEY || key == EXTENSION_TYPE_METADATA_KEY;
-    if fits && hint.iter().any(|(key, _)| key == EXTENSION_TYPE_NAME_KEY) {
-        metadata.remove(EXTENSION_TYPE_NAME_KEY);
-        metadata.remove(EXTENSION_TYPE_METADATA_KEY);
-    }
-    let is_time = matches!(
-        node.field.data_type(),
-        DataType::Time32(_) | DataType::Time64(_)
-    );
-    for (key, value) in hint {
-        let of_the_file = key.starts_with("PARQUET:") || (is_time && key == ADJUSTED_TO_UTC_KEY);
-        let refused = of_the_file || (is_extension(key) && !fits);
-        if !refused && !metadata.contains_key(key.as_str()) {
-            metadata.insert(key.clone(), value.clone());
-        }
-    }
-    // Its metadata, which should be absent, is written as an empty string by some.
-    if metadata.get(EXTENSION_TYPE_NAME_KEY).map(String::as_str) == Some("arrow.uuid") {
-        metadata.remove(EXTENSION_TYPE_METADATA_KEY);
-    }
-    if node.field.metadata() != &metadata {
-        node.field = Arc::new(Field::clone(&node.field).with_metadata(metadata));
     }
 }

@@ -37,6 +37,7 @@ pub(super) fn restored(
             Some((hint.clone(), Conversion::MillisToSeconds))
         }
         (T::Date32, T::Date64) => Some((T::Date64, Conversion::DaysToMillis)),
+        (T::Interval(_), T::Interval(_)) => same(hint),
         _ => {
             let (_, precision, scale) = decimal(file)?;
             let (max_precision, hint_precision, hint_scale) = decimal(hint)?;
@@ -92,7 +93,7 @@ fn timestamp(
         (None, Some(_)) => return None,
     };
     Some(match (unit, hint_unit) {
-        (TimeUnit::Millisecond, TimeUnit::Second) if physical == Type::Int64 => (
+        (TimeUnit::Millisecond, TimeUnit::Second) => (
             DataType::Timestamp(TimeUnit::Second, zone),
             Conversion::MillisToSeconds,
         ),

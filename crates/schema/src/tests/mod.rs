@@ -8,6 +8,7 @@ mod hints;
 mod nested;
 mod projected;
 mod tree;
+mod write;
 
 use herringbone_format::Limits;
 

@@ -233,7 +233,7 @@ impl<'a> Builder<'a> {
             _ => return self.here(Err(no_entries(entries))),
         };
         self.push(SchemaElement {
-            num_children: Some(2),
+            num_children: Some(1),
             logical_type: Some(LogicalType::Map),
             converted_type: Some(ConvertedType::Map),
             ..element

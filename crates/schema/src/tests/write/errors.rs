@@ -1,0 +1,104 @@
+//! What has no Parquet form is an error that names the column.
+
+use herringbone_arrow::schema::{UnionFields, UnionMode};
+use herringbone_format::ErrorKind;
+
+use super::*;
+
+fn refused(field: Field) -> (ErrorKind, String) {
+    let error = from_arrow(&Schema::new(vec![field]), &WriteSchemaOptions::default()).unwrap_err();
+    (error.kind(), error.location().column.clone().unwrap())
+}
+
+fn a(data_type: DataType) -> Field {
+    Field::new("a", data_type, true)
+}
+
+fn union() -> DataType {
+    let fields = UnionFields::try_new([0], [Field::new("x", DataType::Int32, true)]).unwrap();
+    DataType::Union(fields, UnionMode::Dense)
+}
+
+#[test]
+fn no_form() {
+    use ErrorKind::Unsupported;
+    let inner = DataType::Struct(Fields::from(vec![Field::new("u", union(), true)]));
+    for (data_type, column) in [
+        (union(), "a"),
+        (runs(dictionary(union())), "a"),
+        (DataType::List(child("item", union())), "a.list.element"),
+        (
+            map(DataType::Int32, inner.clone(), false),
+            "a.key_value.value.u",
+        ),
+        (inner, "a.u"),
+        (DataType::Struct(Fields::empty()), "a"),
+        (DataType::FixedSizeBinary(0), "a"),
+        (DataType::Decimal256(76, -1), "a"),
+        (map(DataType::Null, DataType::Int32, false), "a.key_value"),
+    ] {
+        let text = data_type.to_string();
+        assert_eq!(
+            refused(a(data_type)),
+            (Unsupported, column.to_owned()),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn contradictions() {
+    let with = |data_type, key, value| a(data_type).with_metadata(metadata(&[(key, value)]));
+    let (id, logical) = ("PARQUET:field_id", "PARQUET:logical_type");
+    for field in [
+        a(DataType::Decimal128(0, 0)),
+        a(DataType::Decimal32(10, 0)),
+        a(DataType::Decimal128(5, 6)),
+        a(DataType::Map(child("entries", DataType::Int32), false)),
+        with(DataType::Int32, id, "one"),
+        with(DataType::Int32, logical, "GEOMETRY"),
+        with(DataType::Binary, logical, "VARIANT"),
+        with(DataType::Binary, logical, "SHAPE"),
+        with(DataType::Binary, logical, "GEOMETRY(srid:1)"),
+        with(
+            DataType::List(child("item", DataType::Int32)),
+            logical,
+            "FILE",
+        ),
+        with(
+            map(DataType::Int32, DataType::Int32, false),
+            logical,
+            "ENUM",
+        ),
+        with(
+            DataType::Struct(Fields::from(vec![a(DataType::Int32)])),
+            logical,
+            "BSON",
+        ),
+    ] {
+        let text = format!("{field:?}");
+        assert_eq!(
+            refused(field),
+            (ErrorKind::Argument, "a".to_owned()),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn what_is_too_deep_to_be_read_back() {
+    let deep = |depth| {
+        (0..depth).fold(DataType::Int32, |inner, _| {
+            DataType::Struct(Fields::from(vec![Field::new("s", inner, true)]))
+        })
+    };
+    assert!(
+        from_arrow(
+            &Schema::new(vec![a(deep(99))]),
+            &WriteSchemaOptions::default()
+        )
+        .is_ok()
+    );
+    assert_eq!(refused(a(deep(100))).0, ErrorKind::Limit);
+    assert_eq!(refused(a(deep(5000))).0, ErrorKind::Limit);
+}

@@ -1,0 +1,231 @@
+//! What is written is read back: every Arrow type, alone and nested.
+
+use herringbone_arrow::schema::{IntervalUnit, TimeUnit};
+
+use super::*;
+use crate::{Date64, HintPolicy};
+
+const UNITS: [TimeUnit; 4] = [
+    TimeUnit::Second,
+    TimeUnit::Millisecond,
+    TimeUnit::Microsecond,
+    TimeUnit::Nanosecond,
+];
+
+/// Every type without fields.
+fn leaf_types() -> Vec<DataType> {
+    use DataType as T;
+    let mut types = vec![
+        T::Null,
+        T::Boolean,
+        T::Int8,
+        T::Int16,
+        T::Int32,
+        T::Int64,
+        T::UInt8,
+        T::UInt16,
+        T::UInt32,
+        T::UInt64,
+        T::Float16,
+        T::Float32,
+        T::Float64,
+        T::Decimal32(9, 2),
+        T::Decimal64(5, 0),
+        T::Decimal64(18, 18),
+        T::Decimal128(3, 1),
+        T::Decimal128(38, 10),
+        T::Decimal256(7, 7),
+        T::Decimal256(76, 0),
+        T::Date32,
+        T::Date64,
+        T::Time32(TimeUnit::Second),
+        T::Time32(TimeUnit::Millisecond),
+        T::Time64(TimeUnit::Microsecond),
+        T::Time64(TimeUnit::Nanosecond),
+        T::Interval(IntervalUnit::YearMonth),
+        T::Interval(IntervalUnit::DayTime),
+        T::Interval(IntervalUnit::MonthDayNano),
+        T::Utf8,
+        T::LargeUtf8,
+        T::Utf8View,
+        T::Binary,
+        T::LargeBinary,
+        T::BinaryView,
+        T::FixedSizeBinary(5),
+    ];
+    for unit in UNITS {
+        types.push(T::Duration(unit));
+        for zone in [None, Some("UTC"), Some("Asia/Tokyo")] {
+            types.push(T::Timestamp(unit, zone.map(Into::into)));
+        }
+    }
+    types
+}
+
+/// The type inside everything that can be around it.
+fn nested(leaf: &DataType) -> Vec<DataType> {
+    let item = || child("item", leaf.clone());
+    let fields = Fields::from(vec![
+        Field::new("x", leaf.clone(), true),
+        Field::new("y", DataType::LargeList(item()), true),
+    ]);
+    let mut types = vec![
+        leaf.clone(),
+        dictionary(leaf.clone()),
+        DataType::List(item()),
+        DataType::LargeList(child("element", leaf.clone())),
+        DataType::ListView(item()),
+        DataType::LargeListView(child("e", dictionary(leaf.clone()))),
+        DataType::FixedSizeList(item(), 4),
+        DataType::FixedSizeList(child("item", DataType::ListView(item())), 0),
+        DataType::Struct(fields.clone()),
+        DataType::List(child("item", DataType::Struct(fields))),
+        map(DataType::LargeUtf8, DataType::List(item()), false),
+    ];
+    if *leaf != DataType::Null {
+        types.push(map(leaf.clone(), leaf.clone(), true));
+    }
+    types
+}
+
+fn options() -> Vec<WriteSchemaOptions> {
+    let default = WriteSchemaOptions::default;
+    let mut all = vec![default(); 5];
+    all[1].arrow_schema_hint = HintPolicy::All;
+    all[2].int96_timestamps = true;
+    all[3].flba12_timestamps = true;
+    all[3].decimals_as_fixed = true;
+    all[4].date64 = Date64::Int64;
+    all
+}
+
+#[test]
+fn every_type_at_every_place() {
+    for options in options() {
+        for leaf in leaf_types() {
+            for data_type in nested(&leaf) {
+                let metadata = metadata(&[("k", "v"), ("PARQUET:field_id", "4")]);
+                let nullable = !has_null_alone(&data_type);
+                let schema = Schema::new(vec![
+                    Field::new("a", data_type.clone(), true),
+                    Field::new("b", data_type, !nullable).with_metadata(metadata),
+                ]);
+                assert_eq!(returned(&schema, &options).0, schema);
+            }
+        }
+    }
+}
+
+fn has_null_alone(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Null => true,
+        DataType::Dictionary(_, value) => has_null_alone(value),
+        _ => false,
+    }
+}
+
+#[test]
+fn metadata_at_every_level() {
+    let with = |field: Field, value: &str| field.with_metadata(metadata(&[("level", value)]));
+    let key = with(Field::new("k", DataType::Int32, false), "key");
+    let value = with(Field::new("v", DataType::Int32, true), "value");
+    let entries = DataType::Struct(Fields::from(vec![key, value]));
+    let entries = with(Field::new("e", entries, false), "entries");
+    let item = with(
+        Field::new("i", DataType::Map(Arc::new(entries), true), true),
+        "item",
+    );
+    let list = with(
+        Field::new("l", DataType::ListView(Arc::new(item)), true),
+        "list",
+    );
+    let field = with(
+        Field::new("s", DataType::Struct(Fields::from(vec![list])), false),
+        "struct",
+    );
+    let schema = Schema::new_with_metadata(vec![field], metadata(&[("z", "1"), ("a", "2")]));
+    assert_eq!(returned(&schema, &WriteSchemaOptions::default()).0, schema);
+    let mapping = from_arrow(&schema, &WriteSchemaOptions::default()).unwrap();
+    let keys: Vec<&str> = mapping.key_values.iter().map(|pair| &*pair.key).collect();
+    assert_eq!(keys, ["a", "z", ARROW_SCHEMA_KEY]);
+}
+
+#[test]
+fn extension_types_and_annotations() {
+    let of = |data_type, pairs: &[(&str, &str)]| {
+        Field::new("a", data_type, true).with_metadata(metadata(pairs))
+    };
+    let name = |name| [("ARROW:extension:name", name)];
+    let logical = |text| [("PARQUET:logical_type", text)];
+    let custom = [
+        ("ARROW:extension:name", "my.type"),
+        ("ARROW:extension:metadata", "{}"),
+    ];
+    let point = DataType::Struct(Fields::from(vec![Field::new("x", DataType::Float64, true)]));
+    let time = DataType::Time64(TimeUnit::Microsecond);
+    for field in [
+        of(DataType::FixedSizeBinary(16), &name("arrow.uuid")),
+        of(DataType::FixedSizeBinary(16), &custom),
+        of(DataType::Utf8View, &name("arrow.json")),
+        of(
+            DataType::Utf8,
+            &[
+                ("ARROW:extension:name", "arrow.json"),
+                ("ARROW:extension:metadata", ""),
+            ],
+        ),
+        of(DataType::Int8, &name("arrow.bool8")),
+        of(point.clone(), &custom),
+        of(DataType::ListView(child("item", DataType::Int32)), &custom),
+        of(dictionary(DataType::LargeUtf8), &custom),
+        of(DataType::LargeUtf8, &logical("ENUM")),
+        of(DataType::Binary, &logical("BSON")),
+        of(DataType::Binary, &logical("GEOMETRY(crs=srid:0)")),
+        of(
+            DataType::LargeBinary,
+            &logical("GEOGRAPHY(crs=a, algorithm=b, algorithm=VINCENTY)"),
+        ),
+        of(point.clone(), &logical("VARIANT")),
+        of(point, &logical("FILE")),
+        of(time.clone(), &[("adjusted_to_utc", "true")]),
+        of(time, &[("adjusted_to_utc", "false")]),
+    ] {
+        let schema = Schema::new(vec![field]);
+        assert_eq!(returned(&schema, &WriteSchemaOptions::default()).0, schema);
+    }
+}
+
+/// What is stored in another way than the Arrow type says, and stays so.
+#[test]
+fn runs_and_negative_scales_are_read_as_they_are_stored() {
+    let point = DataType::Struct(Fields::from(vec![Field::new(
+        "x",
+        runs(DataType::Utf8View),
+        true,
+    )]));
+    let plain = DataType::Struct(Fields::from(vec![Field::new(
+        "x",
+        DataType::Utf8View,
+        true,
+    )]));
+    for (data_type, expected) in [
+        (runs(DataType::LargeUtf8), DataType::LargeUtf8),
+        (runs(dictionary(DataType::Utf8)), dictionary(DataType::Utf8)),
+        (runs(point.clone()), plain.clone()),
+        (dictionary(point), plain),
+        (DataType::Decimal32(5, -2), DataType::Decimal32(7, 0)),
+        (DataType::Decimal32(9, -2), DataType::Decimal64(11, 0)),
+        (DataType::Decimal128(38, -2), DataType::Decimal256(40, 0)),
+        (
+            dictionary(DataType::Decimal64(2, -2)),
+            dictionary(DataType::Decimal64(4, 0)),
+        ),
+    ] {
+        let schema = Schema::new(vec![Field::new("a", data_type, true)]);
+        let expected = Schema::new(vec![Field::new("a", expected, true)]);
+        assert_eq!(
+            returned(&schema, &WriteSchemaOptions::default()).0,
+            expected
+        );
+    }
+}
