@@ -13,6 +13,7 @@
 pub mod footer;
 pub mod page;
 pub mod compression;
+pub mod statistics;
 mod levels;
 mod encoding;
 mod array;

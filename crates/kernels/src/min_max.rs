@@ -55,19 +55,19 @@ macro_rules! dispatched {
 
 dispatched! {
     /// The least and the greatest of these values, if there are any.
-    min_max_i32: [i32] -> Option<(i32, i32)>, integers
+    min_max_i32: [i32] -> Option<(i32, i32)>, signed
 }
 dispatched! {
     /// The least and the greatest of these values, if there are any.
-    min_max_i64: [i64] -> Option<(i64, i64)>, integers
+    min_max_i64: [i64] -> Option<(i64, i64)>, signed
 }
 dispatched! {
-    /// The least and the greatest of these values, if there are any.
-    min_max_u32: [u32] -> Option<(u32, u32)>, integers
+    /// The least and the greatest of these values as unsigned numbers, if there are any.
+    min_max_i32_unsigned: [i32] -> Option<(u32, u32)>, unsigned_32
 }
 dispatched! {
-    /// The least and the greatest of these values, if there are any.
-    min_max_u64: [u64] -> Option<(u64, u64)>, integers
+    /// The least and the greatest of these values as unsigned numbers, if there are any.
+    min_max_i64_unsigned: [i64] -> Option<(u64, u64)>, unsigned_64
 }
 dispatched! {
     /// The bounds of these values.
@@ -79,19 +79,37 @@ dispatched! {
 }
 
 #[inline(always)]
-fn integers<T: Copy + Ord>(values: &[T]) -> Option<(T, T)> {
-    let first = *values.first()?;
+fn signed<T: Copy + Ord>(values: &[T]) -> Option<(T, T)> {
+    integers(values, |value| value)
+}
+
+#[inline(always)]
+fn unsigned_32(values: &[i32]) -> Option<(u32, u32)> {
+    integers(values, i32::cast_unsigned)
+}
+
+#[inline(always)]
+fn unsigned_64(values: &[i64]) -> Option<(u64, u64)> {
+    integers(values, i64::cast_unsigned)
+}
+
+/// The least and the greatest of what `number` makes of the values.
+#[inline(always)]
+fn integers<V: Copy, T: Copy + Ord>(values: &[V], number: impl Fn(V) -> T) -> Option<(T, T)> {
+    let first = number(*values.first()?);
     let (mut min, mut max) = ([first; LANES], [first; LANES]);
     let (blocks, rest) = values.as_chunks::<LANES>();
     for block in blocks {
         for ((value, min), max) in block.iter().zip(&mut min).zip(&mut max) {
-            *min = (*min).min(*value);
-            *max = (*max).max(*value);
+            let value = number(*value);
+            *min = (*min).min(value);
+            *max = (*max).max(value);
         }
     }
     for value in rest {
-        min[0] = min[0].min(*value);
-        max[0] = max[0].max(*value);
+        let value = number(*value);
+        min[0] = min[0].min(value);
+        max[0] = max[0].max(value);
     }
     let least = min.into_iter().fold(first, T::min);
     let greatest = max.into_iter().fold(first, T::max);
@@ -200,12 +218,14 @@ mod tests {
                 let (min, max) = (values.iter().min()?, values.iter().max()?);
                 Some((*min, *max))
             }
-            assert_eq!(min_max_u64(&u64s), expected(&u64s));
+            assert_eq!(min_max_i64_unsigned(&i64s), expected(&u64s));
             assert_eq!(min_max_i64(&i64s), expected(&i64s));
-            assert_eq!(min_max_u32(&u32s), expected(&u32s));
+            assert_eq!(min_max_i32_unsigned(&i32s), expected(&u32s));
             assert_eq!(min_max_i32(&i32s), expected(&i32s));
-            assert_eq!(integers(&i32s), expected(&i32s));
-            assert_eq!(integers(&u64s), expected(&u64s));
+            assert_eq!(signed(&i32s), expected(&i32s));
+            assert_eq!(signed(&i64s), expected(&i64s));
+            assert_eq!(unsigned_32(&i32s), expected(&u32s));
+            assert_eq!(unsigned_64(&i64s), expected(&u64s));
         }
     }
 

@@ -1,0 +1,243 @@
+//! Bounds of the values of a page or of a column chunk, one kind of accumulator an order.
+
+use super::EncodedBounds;
+use super::bytes::{ByteOrder, ByteRange};
+use super::float::{FloatRange, Width};
+use super::truncate;
+use herringbone_arrow::buffer::bit_chunk_iterator::UnalignedBitChunk;
+use herringbone_format::Type;
+use herringbone_kernels::min_max;
+use herringbone_schema::ColumnOrderKind;
+
+/// The least and the greatest of the values that it was given.
+///
+/// The caller gives values of the column's physical type; others are passed over.
+///
+/// ```
+/// use herringbone_core::statistics::BoundsBuilder;
+/// use herringbone_format::Type;
+/// use herringbone_schema::ColumnOrderKind;
+///
+/// let mut bounds = BoundsBuilder::new(ColumnOrderKind::Signed, Type::Int32);
+/// bounds.i32(&[3, -1, 2]);
+/// let encoded = bounds.finish(None, false);
+/// assert_eq!(encoded.min, Some((-1_i32).to_le_bytes().to_vec()));
+/// assert_eq!(encoded.max, Some(3_i32.to_le_bytes().to_vec()));
+/// ```
+#[derive(Debug, Clone)]
+pub struct BoundsBuilder {
+    physical: Type,
+    range: Range,
+}
+
+/// The values so far, as what they are compared as.
+#[derive(Debug, Clone)]
+enum Range {
+    /// There is no order.
+    None,
+    Signed(Option<(i64, i64)>),
+    Unsigned(Option<(u64, u64)>),
+    Float(FloatRange),
+    Bytes(ByteRange),
+}
+
+impl BoundsBuilder {
+    /// No values yet, of a column of this type and order. An order that is none of the physical type
+    /// counts as undefined.
+    #[must_use]
+    pub fn new(order: ColumnOrderKind, physical: Type) -> Self {
+        use ColumnOrderKind::{
+            Float, Float16, Int96, Signed, SignedBytes, Unsigned, UnsignedBytes,
+        };
+        let bytes = |order| Range::Bytes(ByteRange::new(order));
+        let float = |width| Range::Float(FloatRange::new(width));
+        let range = match (order, physical) {
+            (Signed | Unsigned, Type::Boolean) => Range::Unsigned(None),
+            (Signed, Type::Int32 | Type::Int64) => Range::Signed(None),
+            (Unsigned, Type::Int32 | Type::Int64) => Range::Unsigned(None),
+            (Float, Type::Float) => float(Width::Single),
+            (Float, Type::Double) => float(Width::Double),
+            (Float16, Type::FixedLenByteArray) => float(Width::Half),
+            (Int96, Type::Int96) => bytes(ByteOrder::Int96),
+            (UnsignedBytes, Type::ByteArray | Type::FixedLenByteArray) => {
+                bytes(ByteOrder::Unsigned)
+            }
+            (SignedBytes, Type::ByteArray | Type::FixedLenByteArray) => bytes(ByteOrder::Signed),
+            _ => Range::None,
+        };
+        Self { physical, range }
+    }
+
+    /// Takes values of a BOOLEAN column: the bits from `first` to `first + n`, the lowest bit of a
+    /// byte first.
+    pub fn bits(&mut self, bits: &[u8], first: usize, n: usize) {
+        if let Range::Unsigned(range) = &mut self.range
+            && n > 0
+        {
+            let ones = UnalignedBitChunk::new(bits, first, n).count_ones();
+            widen(range, (u64::from(ones == n), u64::from(ones > 0)));
+        }
+    }
+
+    /// Takes values of an INT32 column.
+    pub fn i32(&mut self, values: &[i32]) {
+        match &mut self.range {
+            Range::Signed(range) => {
+                if let Some((min, max)) = min_max::min_max_i32(values) {
+                    widen(range, (min.into(), max.into()));
+                }
+            }
+            Range::Unsigned(range) => {
+                if let Some((min, max)) = min_max::min_max_i32_unsigned(values) {
+                    widen(range, (min.into(), max.into()));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes values of an INT64 column.
+    pub fn i64(&mut self, values: &[i64]) {
+        match &mut self.range {
+            Range::Signed(range) => {
+                if let Some(found) = min_max::min_max_i64(values) {
+                    widen(range, found);
+                }
+            }
+            Range::Unsigned(range) => {
+                if let Some(found) = min_max::min_max_i64_unsigned(values) {
+                    widen(range, found);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes values of a FLOAT column.
+    pub fn f32(&mut self, values: &[f32]) {
+        if let Range::Float(range) = &mut self.range {
+            range.singles(values);
+        }
+    }
+
+    /// Takes values of a DOUBLE column.
+    pub fn f64(&mut self, values: &[f64]) {
+        if let Range::Float(range) = &mut self.range {
+            range.doubles(values);
+        }
+    }
+
+    /// Takes values of a FIXED_LEN_BYTE_ARRAY or INT96 column, `width` bytes each.
+    pub fn fixed(&mut self, bytes: &[u8], width: usize) {
+        match &mut self.range {
+            Range::Float(range) => range.halves(bytes),
+            Range::Bytes(range) => range.fixed(bytes, width),
+            _ => {}
+        }
+    }
+
+    /// Takes one value of a BYTE_ARRAY column.
+    pub fn bytes(&mut self, value: &[u8]) {
+        self.byte_arrays([value]);
+    }
+
+    /// Takes values of a BYTE_ARRAY column. Of many values, at most two are copied.
+    pub fn byte_arrays<'a>(&mut self, values: impl IntoIterator<Item = &'a [u8]>) {
+        if let Range::Bytes(range) = &mut self.range {
+            range.arrays(values);
+        }
+    }
+
+    /// Takes what another builder of the same column took.
+    pub fn merge(&mut self, other: &Self) {
+        match (&mut self.range, &other.range) {
+            (Range::Signed(range), Range::Signed(Some(other))) => widen(range, *other),
+            (Range::Unsigned(range), Range::Unsigned(Some(other))) => widen(range, *other),
+            (Range::Float(range), Range::Float(other)) => range.merge(other),
+            (Range::Bytes(range), Range::Bytes(other)) => range.merge(other),
+            _ => {}
+        }
+    }
+
+    /// How many NaNs there were; None when the column has no floats.
+    #[must_use]
+    pub fn nan_count(&self) -> Option<i64> {
+        match &self.range {
+            Range::Float(range) => Some(range.nan_count()),
+            _ => None,
+        }
+    }
+
+    /// The bounds as they are written.
+    ///
+    /// BYTE_ARRAY bounds in unsigned order are shortened to at most `truncate` bytes. Those of fixed
+    /// length stay whole, since a shorter value is none of the type, and so do decimals, since
+    /// shorter ones are different numbers.
+    ///
+    /// With `ieee_order`, floats get the bounds of `IEEE_754_TOTAL_ORDER`: if there are only NaNs,
+    /// the least and greatest of them. Otherwise those of `TYPE_ORDER`: never a NaN, and zeros get
+    /// the sign that includes both.
+    #[must_use]
+    pub fn finish(&self, truncate: Option<usize>, ieee_order: bool) -> EncodedBounds {
+        let encoded = match &self.range {
+            Range::None => None,
+            Range::Signed(range) => range.map(|range| self.integers(range.0, range.1)),
+            Range::Unsigned(range) => {
+                range.map(|(min, max)| self.integers(min.cast_signed(), max.cast_signed()))
+            }
+            Range::Float(range) => range.encode(ieee_order),
+            Range::Bytes(range) => match (range.bounds(), truncate) {
+                (Some((min, max)), Some(length)) if self.may_be_shortened(range) => {
+                    return shortened(min, max, length);
+                }
+                (bounds, _) => bounds.map(|(min, max)| (min.to_vec(), max.to_vec())),
+            },
+        };
+        let known = encoded.is_some();
+        let (min, max) = encoded.unzip();
+        EncodedBounds {
+            min,
+            max,
+            min_exact: known,
+            max_exact: known,
+            nan_count: self.nan_count(),
+        }
+    }
+
+    /// Whether a shorter bound is a value of the type too.
+    fn may_be_shortened(&self, range: &ByteRange) -> bool {
+        self.physical == Type::ByteArray && range.order() == ByteOrder::Unsigned
+    }
+
+    /// Integers as the physical type has them.
+    fn integers(&self, min: i64, max: i64) -> (Vec<u8>, Vec<u8>) {
+        let width = match self.physical {
+            Type::Boolean => 1,
+            Type::Int32 => 4,
+            _ => 8,
+        };
+        // The value fits: it came from there, and the high bytes only repeat the sign.
+        let encode = |value: i64| value.to_le_bytes().into_iter().take(width).collect();
+        (encode(min), encode(max))
+    }
+}
+
+/// Bounds of byte arrays, of at most `length` bytes where that is possible.
+fn shortened(min: &[u8], max: &[u8], length: usize) -> EncodedBounds {
+    let raised = truncate::max(max, length);
+    EncodedBounds {
+        min_exact: min.len() <= length,
+        min: Some(truncate::min(min, length)),
+        max_exact: raised.is_none(),
+        max: Some(raised.unwrap_or_else(|| max.to_vec())),
+        nan_count: None,
+    }
+}
+
+/// Widens a range to hold another.
+pub(super) fn widen<T: Copy + Ord>(range: &mut Option<(T, T)>, (min, max): (T, T)) {
+    *range = Some(match *range {
+        Some((least, greatest)) => (least.min(min), greatest.max(max)),
+        None => (min, max),
+    });
+}

@@ -1,0 +1,177 @@
+//! Bounds of byte arrays.
+
+use std::cmp::Ordering;
+
+/// How byte arrays compare.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ByteOrder {
+    /// Byte by byte, unsigned; a prefix comes first.
+    Unsigned,
+    /// As big-endian integers in two's complement, of any length.
+    Signed,
+    /// As days (the last four bytes), then nanoseconds (the first eight), little endian and signed.
+    Int96,
+}
+
+impl ByteOrder {
+    pub(super) fn compare(self, a: &[u8], b: &[u8]) -> Ordering {
+        match self {
+            Self::Unsigned => a.cmp(b),
+            Self::Signed => compare_signed(a, b),
+            Self::Int96 => timestamp(a).cmp(&timestamp(b)),
+        }
+    }
+}
+
+/// Compares big-endian integers in two's complement. No bytes are the number 0.
+fn compare_signed(a: &[u8], b: &[u8]) -> Ordering {
+    let negative = |bytes: &[u8]| bytes.first().is_some_and(|byte| *byte >= 0x80);
+    match (negative(a), negative(b)) {
+        (true, false) => return Ordering::Less,
+        (false, true) => return Ordering::Greater,
+        _ => {}
+    }
+    // Behind the bytes that only repeat the sign, the longer number is further from zero.
+    let sign = if negative(a) { 0xff } else { 0 };
+    let digits = |bytes: &[u8]| bytes.iter().skip_while(|byte| **byte == sign).count();
+    let (digits_a, digits_b) = (digits(a), digits(b));
+    match digits_a.cmp(&digits_b) {
+        Ordering::Equal => a[a.len() - digits_a..].cmp(&b[b.len() - digits_b..]),
+        further if sign == 0 => further,
+        further => further.reverse(),
+    }
+}
+
+/// Day and nanosecond of the day of an INT96; bytes that are missing are zeros.
+fn timestamp(bytes: &[u8]) -> (i32, i64) {
+    let nanos = bytes.first_chunk().copied().unwrap_or_default();
+    let days = bytes.last_chunk().copied().unwrap_or_default();
+    (i32::from_le_bytes(days), i64::from_le_bytes(nanos))
+}
+
+/// The byte arrays so far.
+#[derive(Debug, Clone)]
+pub(super) struct ByteRange {
+    order: ByteOrder,
+    bounds: Option<(Vec<u8>, Vec<u8>)>,
+}
+
+impl ByteRange {
+    pub(super) fn new(order: ByteOrder) -> Self {
+        Self {
+            order,
+            bounds: None,
+        }
+    }
+
+    pub(super) fn order(&self) -> ByteOrder {
+        self.order
+    }
+
+    /// The least and the greatest.
+    pub(super) fn bounds(&self) -> Option<(&[u8], &[u8])> {
+        let (min, max) = self.bounds.as_ref()?;
+        Some((min, max))
+    }
+
+    /// Takes values of `width` bytes each.
+    pub(super) fn fixed(&mut self, bytes: &[u8], width: usize) {
+        if width == 0 {
+            return;
+        }
+        let values = bytes.chunks_exact(width);
+        let found = match self.order {
+            ByteOrder::Unsigned => extremes_by_prefix(values, 0),
+            // Equally long, they compare like unsigned ones whose sign bit is flipped.
+            ByteOrder::Signed => extremes_by_prefix(values, 1 << 63),
+            ByteOrder::Int96 => self.extremes(values),
+        };
+        self.widen(found);
+    }
+
+    /// Takes values of any lengths.
+    pub(super) fn arrays<'a>(&mut self, values: impl IntoIterator<Item = &'a [u8]>) {
+        let values = values.into_iter();
+        let found = match self.order {
+            ByteOrder::Unsigned => extremes_by_prefix(values, 0),
+            ByteOrder::Signed | ByteOrder::Int96 => self.extremes(values),
+        };
+        self.widen(found);
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.widen(other.bounds());
+    }
+
+    fn extremes<'a>(
+        &self,
+        mut values: impl Iterator<Item = &'a [u8]>,
+    ) -> Option<(&'a [u8], &'a [u8])> {
+        let first = values.next()?;
+        Some(values.fold((first, first), |(min, max), value| {
+            if self.order.compare(value, min).is_lt() {
+                (value, max)
+            } else if self.order.compare(value, max).is_gt() {
+                (min, value)
+            } else {
+                (min, max)
+            }
+        }))
+    }
+
+    /// Widens the bounds to hold others; what does not change is not copied.
+    fn widen(&mut self, found: Option<(&[u8], &[u8])>) {
+        let Some((min, max)) = found else { return };
+        let Some((least, greatest)) = &mut self.bounds else {
+            self.bounds = Some((min.to_vec(), max.to_vec()));
+            return;
+        };
+        if self.order.compare(min, least).is_lt() {
+            least.clear();
+            least.extend_from_slice(min);
+        }
+        if self.order.compare(max, greatest).is_gt() {
+            greatest.clear();
+            greatest.extend_from_slice(max);
+        }
+    }
+}
+
+/// The least and the greatest, byte by byte, after `flip` was applied to the first eight bytes.
+///
+/// Most comparisons end with these eight, which are compared as one number. `flip` may only be
+/// other than zero when all values are equally long.
+fn extremes_by_prefix<'a>(
+    mut values: impl Iterator<Item = &'a [u8]>,
+    flip: u64,
+) -> Option<(&'a [u8], &'a [u8])> {
+    let prefixed = |value: &'a [u8]| (prefix(value) ^ flip, value);
+    let first = prefixed(values.next()?);
+    let (mut min, mut max) = (first, first);
+    for value in values {
+        let value = prefixed(value);
+        // Equal prefixes have equal sign bits, so the rest of the comparison is the same.
+        if value < min {
+            min = value;
+        } else if value > max {
+            max = value;
+        }
+    }
+    Some((min.1, max.1))
+}
+
+/// The first eight bytes as a number that compares like them, with zeros for missing ones.
+#[inline]
+fn prefix(value: &[u8]) -> u64 {
+    match value.first_chunk() {
+        Some(first) => u64::from_be_bytes(*first),
+        None => {
+            let mut first = [0; 8];
+            first
+                .iter_mut()
+                .zip(value)
+                .for_each(|(to, from)| *to = *from);
+            u64::from_be_bytes(first)
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Bounds in the form in which they are written, and their order.
+
+use super::bytes::ByteOrder;
+use super::float::Width;
+use herringbone_format::{Statistics, Type};
+use herringbone_schema::ColumnOrderKind;
+use std::cmp::Ordering;
+
+/// Bounds as PLAIN values, byte arrays without their length.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EncodedBounds {
+    /// No value is less. None without values, and where there is no order.
+    pub min: Option<Vec<u8>>,
+    /// No value is greater.
+    pub max: Option<Vec<u8>>,
+    /// Whether `min` is one of the values.
+    pub min_exact: bool,
+    /// Whether `max` is one of the values.
+    pub max_exact: bool,
+    /// How many values are NaNs; None when the column has no floats.
+    pub nan_count: Option<i64>,
+}
+
+impl EncodedBounds {
+    /// The statistics of a page or column chunk with these bounds and so many nulls.
+    #[must_use]
+    pub fn into_statistics(self, null_count: i64) -> Statistics {
+        Statistics {
+            null_count: Some(null_count),
+            is_max_value_exact: self.max.as_ref().map(|_| self.max_exact),
+            is_min_value_exact: self.min.as_ref().map(|_| self.min_exact),
+            max_value: self.max,
+            min_value: self.min,
+            nan_count: self.nan_count,
+            ..Statistics::default()
+        }
+    }
+}
+
+/// Compares two encoded bounds. None when there is no order, when one is a NaN, and when one is no
+/// value of the type.
+pub(super) fn compare(
+    order: ColumnOrderKind,
+    physical: Type,
+    a: &[u8],
+    b: &[u8],
+) -> Option<Ordering> {
+    use ColumnOrderKind::{Float, Float16, Int96, Signed, SignedBytes, Unsigned, UnsignedBytes};
+    let float = |width: Width| Some(width.decode(a)?.cmp(&width.decode(b)?));
+    match (order, physical) {
+        (Signed | Unsigned, Type::Boolean) => Some(a.cmp(b)),
+        (Signed, Type::Int32) => Some(i32_of(a)?.cmp(&i32_of(b)?)),
+        (Signed, Type::Int64) => Some(i64_of(a)?.cmp(&i64_of(b)?)),
+        (Unsigned, Type::Int32) => {
+            Some(i32_of(a)?.cast_unsigned().cmp(&i32_of(b)?.cast_unsigned()))
+        }
+        (Unsigned, Type::Int64) => {
+            Some(i64_of(a)?.cast_unsigned().cmp(&i64_of(b)?.cast_unsigned()))
+        }
+        (Float, Type::Float) => float(Width::Single),
+        (Float, Type::Double) => float(Width::Double),
+        (Float16, Type::FixedLenByteArray) => float(Width::Half),
+        (Int96, Type::Int96) => Some(ByteOrder::Int96.compare(a, b)),
+        (UnsignedBytes, _) => Some(a.cmp(b)),
+        (SignedBytes, _) => Some(ByteOrder::Signed.compare(a, b)),
+        _ => None,
+    }
+}
+
+fn i32_of(bytes: &[u8]) -> Option<i32> {
+    Some(i32::from_le_bytes(bytes.try_into().ok()?))
+}
+
+fn i64_of(bytes: &[u8]) -> Option<i64> {
+    Some(i64::from_le_bytes(bytes.try_into().ok()?))
+}

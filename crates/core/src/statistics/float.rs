@@ -1,0 +1,156 @@
+//! Bounds of floats of all widths.
+//!
+//! Floats are kept as integers that have the total order of IEEE 754. The zeros are then
+//! neighbours, -0 being -1 and +0 being 0.
+
+use super::bounds::widen;
+use herringbone_kernels::min_max;
+
+/// How wide a float is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Width {
+    /// FLOAT16.
+    Half,
+    /// FLOAT.
+    Single,
+    /// DOUBLE.
+    Double,
+}
+
+impl Width {
+    /// The little-endian bytes of the float with this key.
+    fn encode(self, key: i64) -> Vec<u8> {
+        // Giving a float its key is its own inverse.
+        match self {
+            Self::Half => half_key((key as i16).cast_unsigned()).to_le_bytes()[..2].to_vec(),
+            Self::Single => single_key((key as i32).cast_unsigned()).to_le_bytes()[..4].to_vec(),
+            Self::Double => double_key(key.cast_unsigned()).to_le_bytes().to_vec(),
+        }
+    }
+
+    /// The key of the float with these little-endian bytes; None for a NaN and another width.
+    pub(super) fn decode(self, bytes: &[u8]) -> Option<i64> {
+        let (key, infinity) = match self {
+            Self::Half => (
+                half_key(u16::from_le_bytes(bytes.try_into().ok()?)),
+                half_key(half::f16::INFINITY.to_bits()),
+            ),
+            Self::Single => (
+                single_key(u32::from_le_bytes(bytes.try_into().ok()?)),
+                single_key(f32::INFINITY.to_bits()),
+            ),
+            Self::Double => (
+                double_key(u64::from_le_bytes(bytes.try_into().ok()?)),
+                double_key(f64::INFINITY.to_bits()),
+            ),
+        };
+        // Keys of negative values are the complements of those of positive ones.
+        (!infinity..=infinity).contains(&key).then_some(key)
+    }
+}
+
+fn half_key(bits: u16) -> i64 {
+    let bits = bits.cast_signed();
+    i64::from(bits ^ ((bits >> 15) & i16::MAX))
+}
+
+fn single_key(bits: u32) -> i64 {
+    let bits = bits.cast_signed();
+    i64::from(bits ^ ((bits >> 31) & i32::MAX))
+}
+
+fn double_key(bits: u64) -> i64 {
+    let bits = bits.cast_signed();
+    bits ^ ((bits >> 63) & i64::MAX)
+}
+
+/// The floats so far.
+#[derive(Debug, Clone)]
+pub(super) struct FloatRange {
+    width: Width,
+    /// Keys of the least and the greatest value that is no NaN.
+    range: Option<(i64, i64)>,
+    /// Keys of the least and the greatest NaN, as long as there are only NaNs.
+    nans: Option<(i64, i64)>,
+    nan_count: i64,
+}
+
+impl FloatRange {
+    pub(super) fn new(width: Width) -> Self {
+        Self {
+            width,
+            range: None,
+            nans: None,
+            nan_count: 0,
+        }
+    }
+
+    /// Takes half-precision floats, two bytes each.
+    pub(super) fn halves(&mut self, bytes: &[u8]) {
+        let infinity = half_key(half::f16::INFINITY.to_bits());
+        for value in bytes.as_chunks().0 {
+            let key = half_key(u16::from_le_bytes(*value));
+            if (!infinity..=infinity).contains(&key) {
+                widen(&mut self.range, (key, key));
+            } else {
+                self.nan_count += 1;
+                widen(&mut self.nans, (key, key));
+            }
+        }
+    }
+
+    pub(super) fn singles(&mut self, values: &[f32]) {
+        let found = min_max::min_max_f32(values);
+        let key = |value: f32| single_key(value.to_bits());
+        self.nan_count += found.nan_count as i64;
+        if let (Some(min), Some(max)) = (found.min, found.max) {
+            widen(&mut self.range, (key(min), key(max)));
+        } else if self.range.is_none() {
+            values
+                .iter()
+                .for_each(|nan| widen(&mut self.nans, (key(*nan), key(*nan))));
+        }
+    }
+
+    pub(super) fn doubles(&mut self, values: &[f64]) {
+        let found = min_max::min_max_f64(values);
+        let key = |value: f64| double_key(value.to_bits());
+        self.nan_count += found.nan_count as i64;
+        if let (Some(min), Some(max)) = (found.min, found.max) {
+            widen(&mut self.range, (key(min), key(max)));
+        } else if self.range.is_none() {
+            values
+                .iter()
+                .for_each(|nan| widen(&mut self.nans, (key(*nan), key(*nan))));
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.nan_count += other.nan_count;
+        if let Some(range) = other.range {
+            widen(&mut self.range, range);
+        }
+        if let Some(nans) = other.nans {
+            widen(&mut self.nans, nans);
+        }
+    }
+
+    pub(super) fn nan_count(&self) -> i64 {
+        self.nan_count
+    }
+
+    /// The bounds of `IEEE_754_TOTAL_ORDER`, or else those of `TYPE_ORDER`.
+    pub(super) fn encode(&self, ieee_order: bool) -> Option<(Vec<u8>, Vec<u8>)> {
+        let (min, max) = match (self.range, ieee_order) {
+            (Some(range), true) => range,
+            // In an order without signs of zero, the bounds must hold for both.
+            (Some((min, max)), false) => (
+                if min == 0 { -1 } else { min },
+                if max == -1 { 0 } else { max },
+            ),
+            (None, true) => self.nans?,
+            (None, false) => return None,
+        };
+        Some((self.width.encode(min), self.width.encode(max)))
+    }
+}

@@ -1,0 +1,26 @@
+//! What is written about values besides the values: bounds, counts and the page index.
+//!
+//! ```text
+//! values of a page ──► BoundsBuilder ──finish──► EncodedBounds ──► ColumnIndexBuilder ──► ColumnIndex
+//!                            │ merge
+//!                            ▼
+//!                      BoundsBuilder of the chunk ──finish──► EncodedBounds ──► Statistics
+//! ```
+//!
+//! Bounds are taken from the dense physical values, in the order of the logical type, which
+//! [`ColumnOrderKind`](herringbone_schema::ColumnOrderKind) names. They are shortened only when they
+//! are encoded, so that merging pages loses nothing.
+
+mod bounds;
+mod bytes;
+mod encoded;
+mod float;
+mod page_index;
+mod truncate;
+
+#[cfg(test)]
+mod tests;
+
+pub use bounds::BoundsBuilder;
+pub use encoded::EncodedBounds;
+pub use page_index::{ColumnIndexBuilder, OffsetIndexBuilder, PageSummary};

@@ -1,0 +1,172 @@
+//! The page index of a column chunk, page by page.
+
+use super::EncodedBounds;
+use super::encoded::compare;
+use herringbone_format::{BoundaryOrder, ByteArrays, ColumnIndex, OffsetIndex, PageLocation, Type};
+use herringbone_schema::ColumnOrderKind;
+
+/// What the column index says about one data page.
+#[derive(Debug, Clone, Copy)]
+pub struct PageSummary<'a> {
+    /// Whether there are nothing but nulls.
+    pub null_page: bool,
+    /// The bounds, if there are others.
+    pub bounds: &'a EncodedBounds,
+    /// How many nulls there are.
+    pub null_count: i64,
+    /// How often each repetition level occurs; empty to leave it out, in all pages then.
+    pub repetition_levels: &'a [u64],
+    /// How often each definition level occurs; empty to leave it out, in all pages then.
+    pub definition_levels: &'a [u64],
+}
+
+/// Collects the [`ColumnIndex`] of a column chunk.
+#[derive(Debug, Clone)]
+pub struct ColumnIndexBuilder {
+    order: ColumnOrderKind,
+    physical: Type,
+    null_pages: Vec<bool>,
+    min_values: ByteArrays,
+    max_values: ByteArrays,
+    null_counts: Vec<i64>,
+    nan_counts: Vec<i64>,
+    repetition_levels: Vec<i64>,
+    definition_levels: Vec<i64>,
+    /// The last page that has bounds.
+    last: Option<usize>,
+    ascending: bool,
+    descending: bool,
+    /// Whether every page with values has bounds.
+    complete: bool,
+}
+
+impl ColumnIndexBuilder {
+    /// No pages yet, of a column of this type and order.
+    #[must_use]
+    pub fn new(order: ColumnOrderKind, physical: Type) -> Self {
+        Self {
+            order,
+            physical,
+            null_pages: Vec::new(),
+            min_values: ByteArrays::new(),
+            max_values: ByteArrays::new(),
+            null_counts: Vec::new(),
+            nan_counts: Vec::new(),
+            repetition_levels: Vec::new(),
+            definition_levels: Vec::new(),
+            last: None,
+            ascending: true,
+            descending: true,
+            complete: order != ColumnOrderKind::Undefined,
+        }
+    }
+
+    /// Adds the next data page.
+    pub fn push(&mut self, page: PageSummary<'_>) {
+        let (min, max) = match (page.null_page, &page.bounds.min, &page.bounds.max) {
+            (true, ..) => (&[][..], &[][..]),
+            (false, Some(min), Some(max)) => {
+                self.compare_with_last(min, max);
+                self.last = Some(self.null_pages.len());
+                (min.as_slice(), max.as_slice())
+            }
+            _ => {
+                self.complete = false;
+                (&[][..], &[][..])
+            }
+        };
+        self.null_pages.push(page.null_page);
+        self.min_values.push(min);
+        self.max_values.push(max);
+        self.null_counts.push(page.null_count);
+        self.nan_counts.extend(page.bounds.nan_count);
+        // Counts of what is in memory fit.
+        let counts = |levels: &[u64]| levels.iter().map(|count| *count as i64).collect::<Vec<_>>();
+        self.repetition_levels
+            .extend(counts(page.repetition_levels));
+        self.definition_levels
+            .extend(counts(page.definition_levels));
+    }
+
+    /// Notes which orders these bounds, coming after those of the last page, rule out.
+    fn compare_with_last(&mut self, min: &[u8], max: &[u8]) {
+        let compare = |a, b| compare(self.order, self.physical, a, b);
+        let before = match self.last {
+            Some(last) => self.min_values.get(last).zip(self.max_values.get(last)),
+            // The first ones compare with themselves, unless they are NaNs.
+            None => Some((min, max)),
+        };
+        let orders = before
+            .and_then(|(least, greatest)| Some((compare(least, min)?, compare(greatest, max)?)));
+        match orders {
+            Some((min, max)) => {
+                self.ascending &= min.is_le() && max.is_le();
+                self.descending &= min.is_ge() && max.is_ge();
+            }
+            // A reader that searches pages of NaNs by halving might go astray.
+            None => (self.ascending, self.descending) = (false, false),
+        }
+    }
+
+    /// The index of all pages. None when a page has values but no bounds, and when there is no order:
+    /// such a column chunk has no column index.
+    #[must_use]
+    pub fn finish(self) -> Option<ColumnIndex> {
+        if !self.complete {
+            return None;
+        }
+        let some = |list: Vec<i64>| (!list.is_empty()).then_some(list);
+        Some(ColumnIndex {
+            null_pages: self.null_pages,
+            min_values: self.min_values,
+            max_values: self.max_values,
+            boundary_order: match (self.ascending, self.descending) {
+                (true, _) => BoundaryOrder::Ascending,
+                (false, true) => BoundaryOrder::Descending,
+                (false, false) => BoundaryOrder::Unordered,
+            },
+            null_counts: Some(self.null_counts),
+            repetition_level_histograms: some(self.repetition_levels),
+            definition_level_histograms: some(self.definition_levels),
+            nan_counts: some(self.nan_counts),
+        })
+    }
+}
+
+/// Collects the [`OffsetIndex`] of a column chunk, before it is known where in the file the chunk
+/// will be.
+#[derive(Debug, Clone, Default)]
+pub struct OffsetIndexBuilder {
+    pages: Vec<PageLocation>,
+    byte_array_bytes: Vec<i64>,
+}
+
+impl OffsetIndexBuilder {
+    /// No pages yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds the next data page, with its offset from the start of the chunk.
+    ///
+    /// For BYTE_ARRAY columns, `byte_array_bytes` is how long the values are together, without their
+    /// lengths; for others None.
+    pub fn push(&mut self, page: PageLocation, byte_array_bytes: Option<i64>) {
+        self.pages.push(page);
+        self.byte_array_bytes.extend(byte_array_bytes);
+    }
+
+    /// The index of all pages of a chunk that starts at `chunk_offset` in the file.
+    #[must_use]
+    pub fn finish(mut self, chunk_offset: i64) -> OffsetIndex {
+        for page in &mut self.pages {
+            page.offset += chunk_offset;
+        }
+        let bytes = self.byte_array_bytes;
+        OffsetIndex {
+            unencoded_byte_array_data_bytes: (!bytes.is_empty()).then_some(bytes),
+            page_locations: self.pages,
+        }
+    }
+}
