@@ -14,6 +14,7 @@ pub mod footer;
 pub mod page;
 pub mod compression;
 pub mod statistics;
+pub mod bloom_filter;
 mod levels;
 mod encoding;
 mod array;

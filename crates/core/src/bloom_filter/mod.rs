@@ -1,0 +1,183 @@
+//! Split block bloom filters: which values are not in a column chunk.
+//!
+//! ```text
+//! filter = header, block*                    32 bytes a block; here always a power of two of them
+//! block  = 8 words of 32 bits
+//! hash   = | chooses the block, 32 bits | times 8 odd numbers: one bit of each word, 32 bits |
+//! ```
+//!
+//! A [`BloomFilterBuilder`] takes the hashes of values and finds out how large the filter must be.
+
+mod builder;
+#[cfg(test)]
+mod tests;
+
+pub use builder::BloomFilterBuilder;
+
+use herringbone_format::thrift::CompactWriter;
+use herringbone_format::{
+    BloomFilterAlgorithm, BloomFilterCompression, BloomFilterHash, BloomFilterHeader,
+};
+use twox_hash::XxHash64;
+
+/// Bytes of a block.
+const BLOCK_BYTES: usize = 32;
+
+/// By which the words of a block choose their bits, from the specification.
+const SALT: [u32; 8] = [
+    0x47b6_137b,
+    0x4497_4d91,
+    0x8824_ad5b,
+    0xa2b7_289d,
+    0x7054_95c7,
+    0x2df1_424b,
+    0x9efc_4947,
+    0x5c6b_fb31,
+];
+
+/// The hash of a value: XXH64 with seed 0 of the PLAIN value, byte arrays without their length.
+#[must_use]
+pub fn hash(value: &[u8]) -> u64 {
+    XxHash64::oneshot(0, value)
+}
+
+/// A filter in memory.
+///
+/// ```
+/// use herringbone_core::bloom_filter::{BloomFilter, hash};
+///
+/// let mut filter = BloomFilter::new(1024);
+/// filter.insert_hash(hash(b"herring"));
+/// assert!(filter.check_hash(hash(b"herring")));
+/// assert!(!filter.check_hash(hash(b"bone")));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BloomFilter {
+    /// A power of two of them.
+    blocks: Vec<[u32; 8]>,
+}
+
+impl BloomFilter {
+    /// An empty filter of at most `bytes` bytes: the next lower power of two, from 32 to 2^30.
+    #[must_use]
+    pub fn new(bytes: usize) -> Self {
+        Self::with_blocks(most_blocks(bytes))
+    }
+
+    /// An empty filter of so many blocks, a power of two.
+    fn with_blocks(blocks: usize) -> Self {
+        Self {
+            blocks: vec![[0; 8]; blocks],
+        }
+    }
+
+    /// Bytes of the bits, without the header.
+    #[must_use]
+    pub fn num_bytes(&self) -> usize {
+        self.blocks.len() * BLOCK_BYTES
+    }
+
+    /// Adds the value with this hash.
+    #[inline]
+    pub fn insert_hash(&mut self, hash: u64) {
+        let index = self.block_of(hash);
+        if let Some(block) = self.blocks.get_mut(index) {
+            for (word, mask) in block.iter_mut().zip(mask(hash)) {
+                *word |= mask;
+            }
+        }
+    }
+
+    /// Whether the value with this hash may have been added; if not, it was not.
+    #[must_use]
+    pub fn check_hash(&self, hash: u64) -> bool {
+        let block = self.blocks.get(self.block_of(hash));
+        block.is_some_and(|block| {
+            let words = block.iter().zip(mask(hash));
+            words.fold(true, |all, (word, mask)| all & (word & mask != 0))
+        })
+    }
+
+    /// The block that the upper half of a hash chooses.
+    #[inline]
+    fn block_of(&self, hash: u64) -> usize {
+        // Less than the number of blocks, which is at most 2^25.
+        (((hash >> 32) * self.blocks.len() as u64) >> 32) as usize
+    }
+
+    /// How likely a value that was not added is taken for one that was, judging by the bits set.
+    #[must_use]
+    pub fn false_positives(&self) -> f64 {
+        probability(self.blocks.iter().copied(), self.blocks.len())
+    }
+
+    /// Halves the filter as long as false positives stay at most as likely as `fpp`.
+    ///
+    /// Hashes choose between the halves of twice as many blocks by one more bit, so a filter of half
+    /// the size is this one with its neighbours laid over each other.
+    pub fn fold_to(&mut self, fpp: f64) {
+        while self.blocks.len() > 1 {
+            let folded = || {
+                self.blocks
+                    .as_chunks()
+                    .0
+                    .iter()
+                    .map(|[a, b]| lay_over(a, b))
+            };
+            if probability(folded(), self.blocks.len() / 2) > fpp {
+                return;
+            }
+            self.blocks = folded().collect();
+        }
+    }
+
+    /// Appends the header and the bits, as they are in a file.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        let mut header = CompactWriter::new();
+        BloomFilterHeader {
+            // At most 2^30.
+            num_bytes: self.num_bytes() as i32,
+            algorithm: BloomFilterAlgorithm::Block,
+            hash: BloomFilterHash::Xxhash,
+            compression: BloomFilterCompression::Uncompressed,
+        }
+        .encode(&mut header);
+        let header = header.finish();
+        out.reserve(header.len() + self.num_bytes());
+        out.extend_from_slice(&header);
+        for word in self.blocks.iter().flatten() {
+            out.extend_from_slice(&word.to_le_bytes());
+        }
+    }
+}
+
+/// The most blocks, a power of two, that so many bytes have room for; at least one.
+fn most_blocks(bytes: usize) -> usize {
+    let blocks = (bytes / BLOCK_BYTES).clamp(1, (1 << 30) / BLOCK_BYTES);
+    1 << blocks.ilog2()
+}
+
+/// The bits of a block that the lower half of a hash chooses, one in each word.
+#[inline]
+fn mask(hash: u64) -> [u32; 8] {
+    SALT.map(|salt| 1 << ((hash as u32).wrapping_mul(salt) >> 27))
+}
+
+/// All bits of two blocks.
+fn lay_over(a: &[u32; 8], b: &[u32; 8]) -> [u32; 8] {
+    let mut both = *a;
+    both.iter_mut()
+        .zip(b)
+        .for_each(|(word, other)| *word |= other);
+    both
+}
+
+/// How likely a random hash finds all its bits set: the mean over all blocks of the product of the
+/// shares of bits set in its words.
+fn probability(blocks: impl Iterator<Item = [u32; 8]>, count: usize) -> f64 {
+    let share = |word: u32| f64::from(word.count_ones()) / 32.0;
+    let sum: f64 = blocks
+        .map(|block| block.map(share).iter().product::<f64>())
+        .sum();
+    sum / count as f64
+}
