@@ -9,11 +9,14 @@ compile_error!("Herringbone reads little-endian bytes in place and needs a littl
 pub struct Malformed(pub &'static str);
 
 pub mod cpu;
+mod versions;
 pub mod bit_unpack;
 pub mod bit_pack;
 pub mod hybrid;
 pub mod bitmap;
 pub mod expand;
+pub mod compact;
+pub mod histogram;
 pub mod nesting;
 mod lanes;
 pub mod plain;

@@ -6,6 +6,7 @@
 //! builder as it was.
 
 mod dictionary;
+mod encode;
 mod front_coded;
 mod lengths;
 mod plain;
@@ -21,6 +22,7 @@ use crate::{Malformed, utf8};
 
 pub use dictionary::ByteDictionary;
 pub(crate) use dictionary::likely_values;
+pub use encode::{plain_byte_arrays_i32, plain_byte_arrays_i64};
 pub(crate) use front_coded::expand_front_coded;
 pub use front_coded::front_coded_bytes;
 pub(crate) use lengths::sum_lengths;

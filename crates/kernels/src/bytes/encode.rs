@@ -1,0 +1,160 @@
+//! Writing byte arrays as PLAIN: each behind its length, four bytes little endian.
+
+use crate::Malformed;
+use crate::over_copy::{SLACK, over_copy};
+
+const PREFIX: usize = size_of::<u32>();
+const OUT_OF_RANGE: Malformed = Malformed("byte array offsets go down or end behind the data");
+
+macro_rules! plain_byte_arrays {
+    ($(#[$doc:meta])* $name:ident, $offset:ident) => {
+        $(#[$doc])*
+        pub fn $name(offsets: &[$offset], data: &[u8], out: &mut Vec<u8>) -> Result<(), Malformed> {
+            let (Some(first), Some(last)) = (offsets.first(), offsets.last()) else {
+                return Ok(());
+            };
+            // Neither an offset nor a difference of two that are not negative has the sign, all in
+            // loops without a branch.
+            let lengths = || {
+                let behind = offsets.iter().skip(1);
+                offsets.iter().zip(behind).map(|(a, b)| b.wrapping_sub(*a))
+            };
+            let signs = offsets.iter().fold(0, |bits, offset| bits | offset)
+                | lengths().fold(0, |bits, length| bits | length);
+            let wrong = signs < 0;
+            let end = usize::try_from(*last).map_err(|_| OUT_OF_RANGE)?;
+            if wrong || end > data.len() {
+                return Err(OUT_OF_RANGE);
+            }
+            if lengths().any(|length| i32::try_from(length).is_err()) {
+                return Err(Malformed("a byte array is longer than 2^31 bytes"));
+            }
+            let start = usize::try_from(*first).map_err(|_| OUT_OF_RANGE)?;
+            // SAFETY: the offsets do not go down, and lie between 0 and `data.len()`; lengths fit.
+            unsafe { append(lengths().map(|length| length as u32), data, start..end, out) };
+            Ok(())
+        }
+    };
+}
+plain_byte_arrays!(
+    /// Appends the values between `offsets[i]` and `offsets[i + 1]` of `data`; there is one less than
+    /// offsets.
+    ///
+    /// # Errors
+    /// [`Malformed`] for offsets that go down or end behind `data`. Nothing is appended then.
+    plain_byte_arrays_i32,
+    i32
+);
+plain_byte_arrays!(
+    /// Appends the values between `offsets[i]` and `offsets[i + 1]` of `data`; there is one less than
+    /// offsets.
+    ///
+    /// # Errors
+    /// [`Malformed`] for offsets that go down or end behind `data`, and for values of 2^31 bytes and
+    /// more. Nothing is appended then.
+    plain_byte_arrays_i64,
+    i64
+);
+
+/// Appends values of these lengths, back to back in `range` of `data`.
+///
+/// # Safety
+/// `range` must be inside `data` and as long as the sum of the lengths, and iterating over them must
+/// give the same ones each time.
+#[inline(always)]
+unsafe fn append(
+    lengths: impl Iterator<Item = u32> + Clone,
+    data: &[u8],
+    range: std::ops::Range<usize>,
+    out: &mut Vec<u8>,
+) {
+    let n = lengths.clone().count();
+    out.reserve(n * PREFIX + range.len() + SLACK);
+    let (mut from, mut to) = (range.start, out.len());
+    for length in lengths {
+        let bytes = length as usize;
+        // SAFETY: the prefixes and values up to this one were reserved, with `SLACK` bytes behind; the
+        // value lies within the data, and is copied alone where less than `SLACK` follows it. Data and
+        // output are different allocations.
+        unsafe {
+            let target = out.as_mut_ptr().add(to);
+            target.cast::<[u8; PREFIX]>().write(length.to_le_bytes());
+            let (source, target) = (data.as_ptr().add(from), target.add(PREFIX));
+            if from + bytes + SLACK <= data.len() {
+                over_copy(source, target, bytes);
+            } else {
+                std::ptr::copy_nonoverlapping(source, target, bytes);
+            }
+        }
+        from += bytes;
+        to += PREFIX + bytes;
+    }
+    // SAFETY: all bytes up to `to` were written, which is within what was reserved.
+    unsafe { out.set_len(to) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bytes::value_at;
+    use crate::lanes::noise;
+
+    #[test]
+    fn values_behind_their_lengths() {
+        let mut out = vec![9];
+        let written = plain_byte_arrays_i32(&[1, 3, 3, 6], b"xabcdef", &mut out);
+        assert_eq!(written, Ok(()));
+        assert_eq!(out, b"\x09\x02\0\0\0ab\0\0\0\0\x03\0\0\0cde");
+        assert_eq!(
+            plain_byte_arrays_i64(&[4], b"", &mut out),
+            Err(OUT_OF_RANGE)
+        );
+        assert_eq!(plain_byte_arrays_i64(&[], b"", &mut out), Ok(()));
+    }
+
+    #[test]
+    fn values_of_all_lengths() {
+        let lengths = [0, 1, 31, 32, 33, 5, 0, 255, 256, 257, 300, 64, 3];
+        let mut offsets = vec![7_i64];
+        for length in lengths {
+            offsets.push(offsets[offsets.len() - 1] + length);
+        }
+        let end = offsets[lengths.len()] as usize;
+        for spare in [0, 1, 40] {
+            let data = noise(end + spare);
+            let mut out = Vec::new();
+            assert_eq!(plain_byte_arrays_i64(&offsets, &data, &mut out), Ok(()));
+            let mut at = 0;
+            for range in offsets.windows(2) {
+                let value = &data[range[0] as usize..range[1] as usize];
+                assert_eq!(value_at(&out, at), Some(value));
+                at += PREFIX + value.len();
+            }
+            assert_eq!(at, out.len());
+            let short: Vec<i32> = offsets.iter().map(|offset| *offset as i32).collect();
+            let mut again = Vec::new();
+            assert_eq!(plain_byte_arrays_i32(&short, &data, &mut again), Ok(()));
+            assert_eq!(again, out);
+        }
+    }
+
+    #[test]
+    fn offsets_that_break_the_rules_are_errors() {
+        let mut out = Vec::new();
+        for offsets in [
+            &[0, 5][..],
+            &[-1, 2],
+            &[2, 1],
+            &[0, 3, 1, 4],
+            &[i32::MIN, 0],
+            &[0, i32::MAX, i32::MIN, 3],
+            &[1, i32::MIN, -5, 3],
+        ] {
+            assert!(plain_byte_arrays_i32(offsets, b"abcd", &mut out).is_err());
+            let long: Vec<i64> = offsets.iter().map(|offset| i64::from(*offset)).collect();
+            assert!(plain_byte_arrays_i64(&long, b"abcd", &mut out).is_err());
+        }
+        assert!(plain_byte_arrays_i64(&[0, i64::MAX, i64::MIN, 3], b"abcd", &mut out).is_err());
+        assert!(out.is_empty());
+    }
+}

@@ -1,0 +1,89 @@
+//! Drops the slots of nulls: what is left is what a page stores. The inverse of
+//! [`expand`](crate::expand).
+//!
+//! ```text
+//! validity  1 0 0 1 1 0        slots  a x x b c x   →   dense  a b c
+//! ```
+//!
+//! Words of 64 slots that are all valid or all null are copied or passed over.
+
+use std::mem::MaybeUninit;
+
+use crate::bitmap::{load_bits, low_bits};
+use crate::cpu::Scalar;
+
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+#[cfg(test)]
+mod tests;
+
+/// Slots of a word of validity.
+const WORD: usize = 64;
+
+/// A token that knows how to drop slots.
+trait Compact: Copy {
+    /// Writes the `slots` whose bits are set to the beginning of `out`, which has `WORD` slots or
+    /// more; all up to the number of set bits are initialised then. `bits` has none behind `slots`.
+    fn compact_word<T: Copy + 'static>(self, slots: &[T], bits: u64, out: &mut [MaybeUninit<T>]);
+}
+
+impl Compact for Scalar {
+    #[inline(always)]
+    fn compact_word<T: Copy + 'static>(self, slots: &[T], bits: u64, out: &mut [MaybeUninit<T>]) {
+        if bits.count_ones() < SPARSE {
+            let mut left = bits;
+            for to in out.iter_mut().take(bits.count_ones() as usize) {
+                to.write(slots[left.trailing_zeros() as usize]);
+                left &= left - 1;
+            }
+            return;
+        }
+        // Every slot is written, and the next one over it if it is a null.
+        let out = &mut out[..WORD];
+        let (mut to, mut left) = (0, bits);
+        for slot in slots {
+            // Fewer slots than a word came before.
+            out[to % WORD].write(*slot);
+            to += (left & 1) as usize;
+            left >>= 1;
+        }
+    }
+}
+
+/// Below so many values in a word, their slots are looked for one by one.
+const SPARSE: u32 = 16;
+
+/// Appends the `values` whose bit is set: value `i` belongs to bit `first + i` of `bits`. Bits behind
+/// the end of `bits` count as zeros.
+pub fn compact<T: Copy + 'static>(values: &[T], bits: &[u8], first: usize, out: &mut Vec<T>) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(cpu) = crate::cpu::Avx512::detect() {
+        return compact_with(cpu, values, bits, first, out);
+    }
+    compact_with(Scalar, values, bits, first, out);
+}
+
+/// See [`compact`].
+fn compact_with<T: Copy + 'static>(
+    cpu: impl Compact,
+    values: &[T],
+    bits: &[u8],
+    first: usize,
+    out: &mut Vec<T>,
+) {
+    // Words are written as a whole.
+    out.reserve(values.len() + WORD);
+    for (i, slots) in values.chunks(WORD).enumerate() {
+        let bits = load_bits(bits, first.saturating_add(i * WORD), slots.len());
+        if bits == low_bits(slots.len()) {
+            out.extend_from_slice(slots);
+        } else if bits != 0 {
+            let n = bits.count_ones() as usize;
+            // No more than `values.len()` are ever appended, so that a word is always left.
+            let spare = &mut out.spare_capacity_mut()[..WORD];
+            cpu.compact_word(slots, bits, spare);
+            // SAFETY: there are `WORD >= n` spare slots, of which the first `n` were written.
+            unsafe { out.set_len(out.len() + n) };
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! How often each level occurs.
+
+use crate::versions::versions;
+
+/// Up to so many different levels each is counted on its own.
+const FEW: usize = 8;
+/// Levels whose count a byte holds.
+const BLOCK: usize = 128;
+
+/// Adds to `histogram[level]` how often each level occurs in `levels`. Levels that `histogram` has no
+/// place for are not counted.
+pub fn count_levels(levels: &[u8], histogram: &mut [u64]) {
+    if histogram.len() <= FEW {
+        return few(levels, histogram);
+    }
+    // Several counters, so that the same level may follow itself without waiting for the sum.
+    let mut counts = [[0_u64; 256]; 4];
+    for levels in levels.chunks(4) {
+        for (counts, level) in counts.iter_mut().zip(levels) {
+            counts[usize::from(*level)] += 1;
+        }
+    }
+    for (level, sum) in histogram.iter_mut().enumerate().take(256) {
+        *sum += counts.iter().map(|counts| counts[level]).sum::<u64>();
+    }
+}
+
+/// [`count_levels`] for few different levels: one comparison for each of them.
+fn few(levels: &[u8], histogram: &mut [u64]) {
+    versions!(inner(levels: &[u8], histogram: &mut [u64]))
+}
+
+#[inline(always)]
+fn inner(levels: &[u8], histogram: &mut [u64]) {
+    for block in levels.chunks(BLOCK) {
+        for (level, count) in (0..).zip(histogram.iter_mut()) {
+            let equal = block.iter().map(|other| u8::from(*other == level));
+            *count += u64::from(equal.fold(0_u8, u8::wrapping_add));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lanes::noise;
+
+    #[test]
+    fn every_number_of_levels() {
+        for len in [0, 1, 2, 3, 8, 9, 40, 256, 300] {
+            for n in [0, 1, 127, 128, 129, 1000] {
+                let levels: Vec<u8> = noise(n)
+                    .iter()
+                    .map(|byte| if len < 40 { byte % 12 } else { *byte })
+                    .collect();
+                let mut histogram = vec![5; len];
+                count_levels(&levels, &mut histogram);
+                for (level, count) in histogram.into_iter().enumerate() {
+                    let expected = levels.iter().filter(|other| usize::from(**other) == level);
+                    assert_eq!(count, 5 + expected.count() as u64, "{len} levels");
+                }
+            }
+        }
+        let mut histogram = [0; 2];
+        count_levels(&[1; 100_000], &mut histogram);
+        assert_eq!(histogram, [0, 100_000]);
+    }
+}
