@@ -15,10 +15,13 @@
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 mod scalar;
+mod split;
 #[cfg(target_arch = "x86_64")]
 mod sse2;
 #[cfg(test)]
 mod tests;
+
+pub use split::split;
 
 use crate::Malformed;
 use crate::plain::Plain;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::lanes::noise;
 
-fn split(values: &[u8], width: usize) -> Vec<u8> {
+fn naive_split(values: &[u8], width: usize) -> Vec<u8> {
     (0..width)
         .flat_map(|k| values.iter().copied().skip(k).step_by(width))
         .collect()
@@ -26,7 +26,7 @@ fn every_width_and_part_with_every_kernel() {
     for width in (1..=40).chain([64, 100]) {
         for values in [0, 1, 15, 16, 31, 32, 33, 64, 100, 131] {
             let plain = noise(values * width);
-            let data = split(&plain, width);
+            let data = naive_split(&plain, width);
             for (first, n) in [(0, values), (values / 3, values / 2), (values, 0)] {
                 let expected = &plain[first * width..(first + n) * width];
                 let mut out = vec![7];
@@ -62,11 +62,11 @@ fn every_width_and_part_with_every_kernel() {
 #[test]
 fn numbers_of_each_size() {
     let plain = noise(8 * 77);
-    let data = split(&plain, 8);
+    let data = naive_split(&plain, 8);
     let mut out = Vec::new();
     extend::<u64>(&data, 77, 5, 70, &mut out).unwrap();
     assert_eq!(crate::plain::bytes(&out), &plain[40..600]);
-    let data = split(&plain[..154], 2);
+    let data = naive_split(&plain[..154], 2);
     let mut out = Vec::new();
     extend::<i16>(&data, 77, 0, 77, &mut out).unwrap();
     assert_eq!(crate::plain::bytes(&out), &plain[..154]);
@@ -82,4 +82,29 @@ fn streams_that_end_early_are_errors() {
     assert!(extend(&data, usize::MAX, 0, 1, &mut out).is_err());
     assert!(extend(&data, 3, 3, 0, &mut out).is_ok());
     assert!(out.is_empty());
+}
+
+#[test]
+fn splits_values_of_every_width() {
+    for width in (1..=20).chain([64, 5000]) {
+        for values in [0, 1, 15, 16, 17, 100, 511, 513, 1025] {
+            if (width > 64 || cfg!(miri)) && values > 17 {
+                continue;
+            }
+            let plain = noise(values * width);
+            let mut out = vec![7];
+            split(&plain, width, &mut out);
+            assert_eq!(out[0], 7);
+            assert_eq!(
+                out[1..],
+                naive_split(&plain, width),
+                "width {width}, {values} values"
+            );
+        }
+    }
+    let mut out = Vec::new();
+    split(&[1, 2, 3, 4, 5, 6, 7], 3, &mut out);
+    assert_eq!(out, [1, 4, 2, 5, 3, 6]);
+    split(&[1, 2, 3], 0, &mut out);
+    assert_eq!(out.len(), 6);
 }

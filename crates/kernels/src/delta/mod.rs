@@ -19,9 +19,12 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod encode;
 mod scalar;
 #[cfg(test)]
 mod tests;
+
+pub use encode::{encode_i32, encode_i64};
 
 use crate::Malformed;
 use crate::lanes::Packed;
