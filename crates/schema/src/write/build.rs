@@ -3,29 +3,24 @@
 use std::sync::Arc;
 
 use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields};
-use herringbone_format::{
-    ConvertedType, Error, Limits, LogicalType, Repetition, Result, SchemaElement,
-};
+use herringbone_format::{Error, Limits, Repetition, Result, SchemaElement};
 
 use super::leaf_type::stored;
-use super::logical_type::logical_type;
-use super::{
-    EMPTY_STRUCT_CHILD, EmptyStructs, WriteKind, WriteLeaf, WriteNode, WriteSchemaOptions,
-};
+use super::{WriteKind, WriteLeaf, WriteNode, WriteSchemaOptions};
 use crate::FIELD_ID_KEY;
 
 /// The levels around a node.
 #[derive(Clone, Copy, Default)]
-struct Levels {
-    def: u8,
-    rep: u8,
+pub(super) struct Levels {
+    pub(super) def: u8,
+    pub(super) rep: u8,
 }
 
 pub(super) struct Builder<'a> {
-    options: &'a WriteSchemaOptions,
+    pub(super) options: &'a WriteSchemaOptions,
     limits: &'a Limits,
     /// The names from below the root to the node at hand.
-    path: Vec<String>,
+    pub(super) path: Vec<String>,
     pub(super) elements: Vec<SchemaElement>,
     pub(super) leaves: Vec<WriteLeaf>,
 }
@@ -50,7 +45,7 @@ impl<'a> Builder<'a> {
         self.fields(fields, Levels::default())
     }
 
-    fn fields(&mut self, fields: &Fields, around: Levels) -> Result<Vec<WriteNode>> {
+    pub(super) fn fields(&mut self, fields: &Fields, around: Levels) -> Result<Vec<WriteNode>> {
         fields
             .iter()
             .map(|field| self.field(field, field.name(), field.is_nullable(), around))
@@ -58,7 +53,7 @@ impl<'a> Builder<'a> {
     }
 
     /// A field under the name that it has in the file, OPTIONAL or REQUIRED.
-    fn field(
+    pub(super) fn field(
         &mut self,
         field: &FieldRef,
         name: &str,
@@ -165,124 +160,7 @@ impl<'a> Builder<'a> {
         Ok(WriteKind::Leaf { leaf })
     }
 
-    fn group(
-        &mut self,
-        field: &FieldRef,
-        fields: &Fields,
-        element: SchemaElement,
-        this: Levels,
-    ) -> Result<WriteKind> {
-        let logical_type = match self.here(logical_type(field))? {
-            None => None,
-            Some(annotation @ (LogicalType::Variant { .. } | LogicalType::File)) => {
-                Some(annotation)
-            }
-            Some(other) => return self.here(Err(misplaced(&other, "a struct"))),
-        };
-        let none = Fields::from(vec![Field::new(EMPTY_STRUCT_CHILD, DataType::Null, true)]);
-        let fields = match (fields.is_empty(), self.options.empty_structs) {
-            (false, _) => fields,
-            (true, EmptyStructs::UnknownLeaf) => &none,
-            (true, EmptyStructs::Error) => {
-                return self.here(Err(Error::unsupported(
-                    "Parquet has no form for a struct without fields",
-                )));
-            }
-        };
-        self.push(SchemaElement {
-            num_children: Some(self.count(fields.len())?),
-            logical_type,
-            ..element
-        })?;
-        Ok(WriteKind::Struct(self.fields(fields, this)?))
-    }
-
-    fn list(
-        &mut self,
-        child: &FieldRef,
-        element: SchemaElement,
-        this: Levels,
-    ) -> Result<WriteKind> {
-        self.push(SchemaElement {
-            num_children: Some(1),
-            logical_type: Some(LogicalType::List),
-            converted_type: Some(ConvertedType::List),
-            ..element
-        })?;
-        let inside = self.repeated("list", 1, None, this)?;
-        let child = self.field(child, "element", child.is_nullable(), inside)?;
-        self.path.pop();
-        Ok(WriteKind::List {
-            rep_level: inside.rep,
-            element_def: inside.def,
-            child: Box::new(child),
-        })
-    }
-
-    fn map(
-        &mut self,
-        entries: &FieldRef,
-        element: SchemaElement,
-        this: Levels,
-    ) -> Result<WriteKind> {
-        let (key, value) = match entries.data_type() {
-            DataType::Struct(fields) => match fields.as_ref() {
-                [key, value] => (key, value),
-                _ => return self.here(Err(no_entries(entries))),
-            },
-            _ => return self.here(Err(no_entries(entries))),
-        };
-        self.push(SchemaElement {
-            num_children: Some(1),
-            logical_type: Some(LogicalType::Map),
-            converted_type: Some(ConvertedType::Map),
-            ..element
-        })?;
-        let id = self.here(field_id(entries))?;
-        let inside = self.repeated("key_value", 2, id, this)?;
-        if leaf_value(key.data_type()) == Some(&DataType::Null) {
-            return self.here(Err(Error::unsupported("a map whose keys are all null")));
-        }
-        let key = self.field(key, "key", false, inside)?;
-        let value = self.field(value, "value", value.is_nullable(), inside)?;
-        self.path.pop();
-        let entries = WriteNode {
-            field: entries.clone(),
-            nullable: false,
-            def_level: inside.def,
-            kind: WriteKind::Struct(vec![key, value]),
-        };
-        Ok(WriteKind::Map {
-            rep_level: inside.rep,
-            element_def: inside.def,
-            entries: Box::new(entries),
-        })
-    }
-
-    /// The repeated group of a list or map; it stays in the path. Gives the levels in it.
-    fn repeated(
-        &mut self,
-        name: &str,
-        num_children: i32,
-        field_id: Option<i32>,
-        around: Levels,
-    ) -> Result<Levels> {
-        self.enter(name)?;
-        let inside = Levels {
-            def: self.deeper(around.def, true)?,
-            rep: self.deeper(around.rep, true)?,
-        };
-        self.push(SchemaElement {
-            name: name.to_owned(),
-            repetition_type: Some(Repetition::Repeated),
-            num_children: Some(num_children),
-            field_id,
-            ..SchemaElement::default()
-        })?;
-        Ok(inside)
-    }
-
-    fn enter(&mut self, name: &str) -> Result<()> {
+    pub(super) fn enter(&mut self, name: &str) -> Result<()> {
         self.path.push(name.to_owned());
         // A node as deep as the limit is what reading allows.
         if self.path.len() > self.limits.schema_depth {
@@ -295,7 +173,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    fn push(&mut self, element: SchemaElement) -> Result<()> {
+    pub(super) fn push(&mut self, element: SchemaElement) -> Result<()> {
         self.elements.push(element);
         if self.elements.len() > self.limits.schema_nodes {
             return self.here(Err(Error::limit(
@@ -307,32 +185,24 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    fn deeper(&self, level: u8, by_one: bool) -> Result<u8> {
+    pub(super) fn deeper(&self, level: u8, by_one: bool) -> Result<u8> {
         let level = level.checked_add(u8::from(by_one));
         self.here(level.ok_or_else(|| Error::unsupported("a column of more than 255 levels")))
     }
 
-    fn count(&self, fields: usize) -> Result<i32> {
+    pub(super) fn count(&self, fields: usize) -> Result<i32> {
         let count = i32::try_from(fields);
         self.here(count.map_err(|_| Error::unsupported("a group of more than 2^31 fields")))
     }
 
-    /// Lists and maps have their own annotations.
-    fn unannotated(&self, field: &Field) -> Result<()> {
-        match self.here(logical_type(field))? {
-            None => Ok(()),
-            Some(other) => self.here(Err(misplaced(&other, "a list or map"))),
-        }
-    }
-
     /// Adds the column to an error.
-    fn here<T>(&self, result: Result<T>) -> Result<T> {
+    pub(super) fn here<T>(&self, result: Result<T>) -> Result<T> {
         result.map_err(|error| error.in_column(self.path.join(".")))
     }
 }
 
 /// The type of the values behind dictionaries and runs, if it is not nested.
-fn leaf_value(data_type: &DataType) -> Option<&DataType> {
+pub(super) fn leaf_value(data_type: &DataType) -> Option<&DataType> {
     let mut value = data_type;
     loop {
         value = match value {
@@ -349,7 +219,7 @@ fn decoded(field: &Field, data_type: &DataType) -> FieldRef {
     Arc::new(field.clone().with_data_type(data_type.clone()))
 }
 
-fn field_id(field: &Field) -> Result<Option<i32>> {
+pub(super) fn field_id(field: &Field) -> Result<Option<i32>> {
     let Some(text) = field.metadata().get(FIELD_ID_KEY) else {
         return Ok(None);
     };
@@ -359,19 +229,4 @@ fn field_id(field: &Field) -> Result<Option<i32>> {
             "`{FIELD_ID_KEY}` in the field's metadata is `{text}`, which is no 32-bit integer"
         ))),
     }
-}
-
-#[cold]
-fn no_entries(entries: &Field) -> Error {
-    let data_type = entries.data_type();
-    Error::argument(format!(
-        "a map needs entries of key and value, not {data_type}"
-    ))
-}
-
-#[cold]
-fn misplaced(annotation: &LogicalType, what: &str) -> Error {
-    Error::argument(format!(
-        "the field's metadata ask for {annotation}, which {what} cannot be"
-    ))
 }

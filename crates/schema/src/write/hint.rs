@@ -13,7 +13,7 @@ use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields, Schema};
 use herringbone_format::{Error, Result};
 
 use super::HintPolicy;
-use super::leaf_type::stored_decimal;
+use super::decimal::stored_decimal;
 use crate::{ParquetSchema, SchemaOptions, to_arrow};
 
 /// Whether the hint goes into the file.

@@ -1,56 +1,15 @@
 //! How the values of an Arrow type are stored: physical type, annotations and conversion.
 
 use herringbone_arrow::schema::extension::EXTENSION_TYPE_NAME_KEY;
-use herringbone_arrow::schema::{DataType, Field, TimeUnit};
-use herringbone_format::{
-    ConvertedType, Error, LogicalType, Result, SchemaElement, TimeUnit as ParquetUnit, Type,
-};
+use herringbone_arrow::schema::{DataType, Field};
+use herringbone_format::{ConvertedType, Error, LogicalType, Result, Type};
 
+use super::decimal::decimal;
 use super::logical_type::logical_type;
+use super::stored::Stored;
+use super::temporal::{date, time, timestamp, utc};
 use super::{Date64, WriteConversion, WriteSchemaOptions};
-use crate::{ADJUSTED_TO_UTC_KEY, ColumnOrderKind};
-
-/// How a column is stored; only the parts of the element that are about its type are set.
-#[derive(Debug)]
-pub(super) struct Stored {
-    pub(super) element: SchemaElement,
-    pub(super) conversion: WriteConversion,
-    pub(super) order: ColumnOrderKind,
-}
-
-impl Stored {
-    fn new(physical: Type, order: ColumnOrderKind) -> Self {
-        Self {
-            element: SchemaElement {
-                type_: Some(physical),
-                ..SchemaElement::default()
-            },
-            conversion: WriteConversion::Identity,
-            order,
-        }
-    }
-
-    fn fixed(length: i32, order: ColumnOrderKind) -> Self {
-        let mut stored = Self::new(Type::FixedLenByteArray, order);
-        stored.element.type_length = Some(length);
-        stored
-    }
-
-    fn logical(mut self, logical: LogicalType) -> Self {
-        self.element.logical_type = Some(logical);
-        self
-    }
-
-    fn converted(mut self, converted: ConvertedType) -> Self {
-        self.element.converted_type = Some(converted);
-        self
-    }
-
-    fn by(mut self, conversion: WriteConversion) -> Self {
-        self.conversion = conversion;
-        self
-    }
-}
+use crate::ColumnOrderKind;
 
 /// How a column of values of `data_type` is stored. `field` has the metadata; its own type may have
 /// dictionaries and run-end encodings around the values.
@@ -158,80 +117,6 @@ fn integer(bit_width: i8, is_signed: bool, converted: ConvertedType) -> Stored {
         .converted(converted)
 }
 
-fn date() -> Stored {
-    Stored::new(Type::Int32, ColumnOrderKind::Signed)
-        .logical(LogicalType::Date)
-        .converted(ConvertedType::Date)
-}
-
-/// Whether midnight is that of UTC.
-fn utc(field: &Field, options: &WriteSchemaOptions) -> bool {
-    match field.metadata().get(ADJUSTED_TO_UTC_KEY) {
-        Some(value) => value == "true",
-        None => options.times_adjusted_to_utc,
-    }
-}
-
-fn time(unit: TimeUnit, is_adjusted_to_utc: bool) -> Stored {
-    use ColumnOrderKind::Signed;
-    let logical = |unit| LogicalType::Time {
-        is_adjusted_to_utc,
-        unit,
-    };
-    let millis = || {
-        Stored::new(Type::Int32, Signed)
-            .logical(logical(ParquetUnit::Millis))
-            .converted(ConvertedType::TimeMillis)
-    };
-    match unit {
-        TimeUnit::Second => millis().by(WriteConversion::SecondsToMillis),
-        TimeUnit::Millisecond => millis(),
-        TimeUnit::Microsecond => Stored::new(Type::Int64, Signed)
-            .logical(logical(ParquetUnit::Micros))
-            .converted(ConvertedType::TimeMicros),
-        TimeUnit::Nanosecond => {
-            Stored::new(Type::Int64, Signed).logical(logical(ParquetUnit::Nanos))
-        }
-    }
-}
-
-fn timestamp(unit: TimeUnit, is_adjusted_to_utc: bool, options: &WriteSchemaOptions) -> Stored {
-    if options.int96_timestamps {
-        return Stored::new(Type::Int96, ColumnOrderKind::Int96);
-    }
-    let (unit, converted, conversion) = match unit {
-        TimeUnit::Second => (
-            ParquetUnit::Millis,
-            Some(ConvertedType::TimestampMillis),
-            WriteConversion::SecondsToMillis,
-        ),
-        TimeUnit::Millisecond => (
-            ParquetUnit::Millis,
-            Some(ConvertedType::TimestampMillis),
-            WriteConversion::Identity,
-        ),
-        TimeUnit::Microsecond => (
-            ParquetUnit::Micros,
-            Some(ConvertedType::TimestampMicros),
-            WriteConversion::Identity,
-        ),
-        TimeUnit::Nanosecond => (ParquetUnit::Nanos, None, WriteConversion::Identity),
-    };
-    let mut stored = if options.flba12_timestamps {
-        // The counts are in the order of little-endian numbers, which no bounds are kept in.
-        Stored::fixed(12, ColumnOrderKind::Undefined)
-    } else {
-        let mut stored = Stored::new(Type::Int64, ColumnOrderKind::Signed);
-        stored.element.converted_type = converted;
-        stored
-    };
-    stored.conversion = conversion;
-    stored.logical(LogicalType::Timestamp {
-        is_adjusted_to_utc,
-        unit,
-    })
-}
-
 fn text(field: &Field) -> Stored {
     let stored = Stored::new(Type::ByteArray, ColumnOrderKind::UnsignedBytes);
     if is_extension(field, "arrow.json") {
@@ -264,60 +149,4 @@ fn is_extension(field: &Field, name: &str) -> bool {
         .metadata()
         .get(EXTENSION_TYPE_NAME_KEY)
         .is_some_and(|extension| extension == name)
-}
-
-/// The digits and the scale that a decimal is stored with, and how many zeros are put behind its
-/// numbers: Parquet has no negative scale.
-///
-/// **Errors**: Argument when the type contradicts itself, Unsupported for more than 76 digits.
-pub(super) fn stored_decimal(precision: u8, scale: i8, max_precision: u8) -> Result<(u8, u8, u8)> {
-    const MAX_PRECISION: u8 = 76;
-    let (stored_scale, digits) = match u8::try_from(scale) {
-        Ok(scale) => (scale, 0),
-        Err(_) => (0, scale.unsigned_abs()),
-    };
-    if precision == 0 || precision > max_precision || stored_scale > precision {
-        return Err(Error::argument(format!(
-            "a decimal of the precision {precision} and the scale {scale}; of {max_precision} \
-             digits at most, 1 or more are needed, and not less than the scale"
-        )));
-    }
-    match precision.checked_add(digits) {
-        Some(stored @ ..=MAX_PRECISION) => Ok((stored, stored_scale, digits)),
-        _ => Err(Error::unsupported(format!(
-            "a decimal of the precision {precision} and the scale {scale} has more than 76 digits \
-             without its negative scale"
-        ))),
-    }
-}
-
-fn decimal(
-    precision: u8,
-    scale: i8,
-    max_precision: u8,
-    options: &WriteSchemaOptions,
-) -> Result<Stored> {
-    let (precision, scale, digits) = stored_decimal(precision, scale, max_precision)?;
-    let mut stored = match precision {
-        ..=9 if !options.decimals_as_fixed => Stored::new(Type::Int32, ColumnOrderKind::Signed),
-        ..=18 if !options.decimals_as_fixed => Stored::new(Type::Int64, ColumnOrderKind::Signed),
-        _ => Stored::fixed(decimal_bytes(precision), ColumnOrderKind::SignedBytes),
-    };
-    let (precision, scale) = (i32::from(precision), i32::from(scale));
-    stored.element.precision = Some(precision);
-    stored.element.scale = Some(scale);
-    if digits > 0 {
-        stored.conversion = WriteConversion::Rescale { digits };
-    }
-    Ok(stored
-        .logical(LogicalType::Decimal { scale, precision })
-        .converted(ConvertedType::Decimal))
-}
-
-/// The least number of bytes whose two's complement has room for all numbers of that many digits.
-fn decimal_bytes(precision: u8) -> i32 {
-    // log10(2), in units of 1e-5; exact enough for the bits of 32 bytes.
-    const LOG: i32 = 30_103;
-    let holds = |bytes: &i32| (8 * bytes - 1) * LOG / 100_000 >= i32::from(precision);
-    (1..32).find(holds).unwrap_or(32)
 }

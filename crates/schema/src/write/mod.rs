@@ -10,11 +10,15 @@
 //! hint, which [`to_arrow`](crate::to_arrow) restores it from.
 
 mod build;
+mod decimal;
+mod group;
 mod hint;
 mod leaf_type;
 mod logical_type;
 mod node;
 mod options;
+mod stored;
+mod temporal;
 
 use herringbone_arrow::schema::Schema;
 use herringbone_format::{KeyValue, Limits, Result, SchemaElement};

@@ -1,5 +1,6 @@
 //! From Arrow to Parquet, and back.
 
+mod chosen;
 mod errors;
 mod flat;
 mod hint;

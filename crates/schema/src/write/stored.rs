@@ -1,0 +1,48 @@
+//! The form in which a column is stored.
+
+use herringbone_format::{ConvertedType, LogicalType, SchemaElement, Type};
+
+use super::WriteConversion;
+use crate::ColumnOrderKind;
+
+/// How a column is stored; only the parts of the element that are about its type are set.
+#[derive(Debug)]
+pub(super) struct Stored {
+    pub(super) element: SchemaElement,
+    pub(super) conversion: WriteConversion,
+    pub(super) order: ColumnOrderKind,
+}
+
+impl Stored {
+    pub(super) fn new(physical: Type, order: ColumnOrderKind) -> Self {
+        Self {
+            element: SchemaElement {
+                type_: Some(physical),
+                ..SchemaElement::default()
+            },
+            conversion: WriteConversion::Identity,
+            order,
+        }
+    }
+
+    pub(super) fn fixed(length: i32, order: ColumnOrderKind) -> Self {
+        let mut stored = Self::new(Type::FixedLenByteArray, order);
+        stored.element.type_length = Some(length);
+        stored
+    }
+
+    pub(super) fn logical(mut self, logical: LogicalType) -> Self {
+        self.element.logical_type = Some(logical);
+        self
+    }
+
+    pub(super) fn converted(mut self, converted: ConvertedType) -> Self {
+        self.element.converted_type = Some(converted);
+        self
+    }
+
+    pub(super) fn by(mut self, conversion: WriteConversion) -> Self {
+        self.conversion = conversion;
+        self
+    }
+}
