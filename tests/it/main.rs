@@ -33,8 +33,6 @@ mod int96;
 #[cfg(test)]
 mod large;
 #[cfg(test)]
-mod written_schemas;
-#[cfg(test)]
 mod hostile;
 #[cfg(test)]
 mod flips;

@@ -20,8 +20,7 @@ mod encoding;
 mod array;
 pub mod column;
 pub mod read;
-#[allow(dead_code, reason = "nothing writes files yet")]
-mod write;
+pub mod write;
 
 use herringbone_format::Error;
 use herringbone_kernels::Malformed;

@@ -4,6 +4,8 @@
 //! |---|---|
 //! | read a file | [`open`], or [`open_with`] and [`ReadOptions`] |
 //! | look into a file first, or read from memory or another [`Source`](source::Source) | [`ParquetFile`] |
+//! | write a file | [`create`], or [`create_with`] and [`WriteOptions`] |
+//! | write to memory or anything else that takes bytes | [`Writer`] |
 //! | do the I/O yourself | [`core::read::PushDecoder`] |
 //!
 //! ```
@@ -22,12 +24,15 @@
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
+mod encoders;
 mod file;
 mod inline;
 mod pages;
 mod reader;
 pub mod source;
+mod target;
 mod threads;
+mod writer;
 
 pub use herringbone_arrow as arrow;
 pub use herringbone_core as core;
@@ -35,13 +40,22 @@ pub use herringbone_format as format;
 pub use herringbone_schema as schema;
 
 pub use file::ParquetFile;
+pub use herringbone_core::compression::Compression;
 pub use herringbone_core::read::ReadOptions;
+pub use herringbone_core::write::{
+    BloomFilterOptions, ColumnOptions, Compatibility, DataPageVersion, StatisticsLevel,
+    WriteOptions,
+};
 pub use herringbone_format::{Error, ErrorKind, Limits, Location, Result};
 pub use herringbone_schema::{Int96Overflow, Projection, SchemaOptions};
 pub use pages::{PageInfo, Pages};
 pub use reader::Reader;
+pub use target::FileTarget;
+pub use writer::Writer;
 
 use std::path::Path;
+
+use herringbone_arrow::schema::SchemaRef;
 
 /// Reads a file: an iterator of record batches, decoded on all cores.
 ///
@@ -58,4 +72,25 @@ pub fn open(path: impl AsRef<Path>) -> Result<Reader> {
 pub fn open_with(path: impl AsRef<Path>, options: ReadOptions) -> Result<Reader> {
     let source = source::FileSource::open(path)?;
     ParquetFile::from_source(source, options.limits.clone())?.read(options)
+}
+
+/// Starts a file of batches with this schema. It appears under its name when it is
+/// [finished](Writer::finish).
+///
+/// # Errors
+/// Io where the file cannot be made; Unsupported where a type has no form in Parquet.
+pub fn create(path: impl AsRef<Path>, schema: SchemaRef) -> Result<Writer<FileTarget>> {
+    create_with(path, schema, WriteOptions::default())
+}
+
+/// Starts a file that is written as `options` say.
+///
+/// # Errors
+/// As [`create`], and Argument where the options make no sense.
+pub fn create_with(
+    path: impl AsRef<Path>,
+    schema: SchemaRef,
+    options: WriteOptions,
+) -> Result<Writer<FileTarget>> {
+    writer::create(path.as_ref(), schema, &options)
 }

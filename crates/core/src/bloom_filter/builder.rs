@@ -104,6 +104,15 @@ impl BloomFilterBuilder {
         }
     }
 
+    /// Bytes held.
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
+        match &self.seen {
+            Seen::Hashes { hashes, .. } => size_of::<u64>() * hashes.capacity(),
+            Seen::Filter(filter) => filter.num_bytes(),
+        }
+    }
+
     /// The filter.
     #[must_use]
     pub fn finish(self) -> BloomFilter {

@@ -1,3 +1,36 @@
-//! From record batches to the bytes of a file.
+//! Arrow arrays encoded straight into pages.
+//!
+//! ```text
+//! RecordBatch → leaf arrays → levels + values → page → column chunk → row group → footer → bytes
+//! ```
+//!
+//! A [`WritePlan`] says what becomes of each column. A [`ColumnWriter`] takes the rows of one column
+//! of one row group and gives an [`EncodedColumn`]; columns know nothing of each other, so they can
+//! be written on any threads. A [`FileEncoder`] puts the chunks together. Nothing here does I/O.
 
 mod levels;
+mod options;
+mod selector;
+mod settings;
+mod plan;
+mod values;
+mod convert;
+mod leaf_values;
+mod slots;
+mod dictionary;
+mod encode;
+mod page_levels;
+mod bounds;
+mod chunk;
+mod column;
+mod file;
+
+pub use chunk::EncodedColumn;
+pub use column::ColumnWriter;
+pub use file::FileEncoder;
+pub use options::{
+    BloomFilterOptions, CREATED_BY, ColumnOptions, Compatibility, DataPageVersion,
+    SortingColumnOption, StatisticsLevel, WriteOptions,
+};
+pub use plan::WritePlan;
+pub use selector::ColumnSelector;

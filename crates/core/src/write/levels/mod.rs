@@ -34,7 +34,7 @@ use herringbone_arrow::array::{ArrayRef, NullArray};
 use herringbone_arrow::buffer::{BooleanBuffer, NullBuffer};
 use herringbone_format::{Error, Result};
 
-pub(crate) use path::LeafPath;
+pub(crate) use path::{LeafPath, paths};
 
 use entries::Entries;
 use segment::{End, Segment};

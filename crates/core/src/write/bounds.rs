@@ -1,0 +1,91 @@
+//! The bounds of values: from the values themselves, or from those that codes name.
+
+use super::dictionary::Dictionary;
+use super::options::StatisticsLevel;
+use super::settings::ColumnSettings;
+use super::values::Values;
+use crate::statistics::{BoundsBuilder, EncodedBounds};
+
+/// Bounds of some values of a column.
+#[derive(Debug, Clone)]
+pub(crate) struct Bounds {
+    /// None where nobody asks for bounds.
+    builder: Option<BoundsBuilder>,
+}
+
+impl Bounds {
+    /// Bounds of nothing.
+    pub(crate) fn new(settings: &ColumnSettings) -> Self {
+        let wanted = settings.statistics >= StatisticsLevel::Chunk;
+        let leaf = &settings.leaf;
+        Self {
+            builder: wanted.then(|| BoundsBuilder::new(leaf.order, leaf.physical_type)),
+        }
+    }
+
+    /// Bounds of the values that `codes` name: each of them is looked at once.
+    pub(crate) fn of_codes(
+        settings: &ColumnSettings,
+        dictionary: &Dictionary,
+        codes: &[u32],
+    ) -> Self {
+        let mut bounds = Self::new(settings);
+        let Some(builder) = &mut bounds.builder else {
+            return bounds;
+        };
+        let mut used = vec![false; dictionary.len()];
+        for code in codes {
+            if let Some(used) = used.get_mut(*code as usize) {
+                *used = true;
+            }
+        }
+        let named = (0_u32..).zip(&used).filter(|(_, used)| **used);
+        dictionary.with_values(named.map(|(code, _)| code), |values| {
+            update(builder, values)
+        });
+        if builder.nan_count().is_some_and(|count| count > 0) {
+            // Counted once a distinct value so far.
+            dictionary.with_values(codes.iter().copied(), |values| {
+                let mut all = BoundsBuilder::new(settings.leaf.order, settings.leaf.physical_type);
+                update(&mut all, values);
+                *builder = all;
+            });
+        }
+        bounds
+    }
+
+    /// Widens the bounds.
+    pub(crate) fn update(&mut self, values: &Values<'_>) {
+        if let Some(builder) = &mut self.builder {
+            update(builder, values);
+        }
+    }
+
+    /// Widens the bounds by others of the same column.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        if let (Some(builder), Some(other)) = (&mut self.builder, &other.builder) {
+            builder.merge(other);
+        }
+    }
+
+    /// The bounds as they are stored.
+    pub(crate) fn encode(&self, settings: &ColumnSettings) -> EncodedBounds {
+        self.builder
+            .as_ref()
+            .map_or_else(EncodedBounds::default, |builder| {
+                builder.finish(Some(settings.truncate_bounds), settings.total_order)
+            })
+    }
+}
+
+fn update(builder: &mut BoundsBuilder, values: &Values<'_>) {
+    match values {
+        Values::Boolean { bits, first, len } => builder.bits(bits, *first, *len),
+        Values::Int32(values) => builder.i32(values),
+        Values::Int64(values) => builder.i64(values),
+        Values::Float(values) => builder.f32(values),
+        Values::Double(values) => builder.f64(values),
+        Values::Fixed { bytes, width } => builder.fixed(bytes, *width),
+        Values::ByteArray(values) => builder.byte_arrays(values.iter().copied()),
+    }
+}

@@ -1,0 +1,411 @@
+//! The pages of a column chunk, as they are finished, and what its metadata says about them.
+
+use std::sync::Arc;
+
+use herringbone_format::thrift::CompactWriter;
+use herringbone_format::{
+    ColumnIndex, ColumnMetaData, CompressionCodec, DataPageHeader, DataPageHeaderV2,
+    DictionaryPageHeader, Encoding, Error, OffsetIndex, PageEncodingStats, PageHeader,
+    PageLocation, PageType, Result, SizeStatistics, Statistics, Type,
+};
+
+use super::bounds::Bounds;
+use super::encode::length;
+use super::options::{DataPageVersion, StatisticsLevel};
+use super::page_levels::EncodedLevels;
+use super::settings::ColumnSettings;
+use crate::compression::{Compression, compress};
+use crate::statistics::{ColumnIndexBuilder, EncodedBounds, OffsetIndexBuilder, PageSummary};
+
+/// A column chunk that is ready for the file. Offsets count from the start of the chunk.
+#[derive(Debug)]
+pub struct EncodedColumn {
+    /// The dictionary page; empty if there is none.
+    pub(crate) dictionary_page: Vec<u8>,
+    /// The data pages.
+    pub(crate) data_pages: Vec<u8>,
+    /// Offsets and paths are filled in when the place in the file is known.
+    pub(crate) metadata: ColumnMetaData,
+    pub(crate) offset_index: Option<OffsetIndex>,
+    pub(crate) column_index: Option<ColumnIndex>,
+    /// Header and bits of the bloom filter.
+    pub(crate) bloom_filter: Option<Vec<u8>>,
+    pub(crate) num_rows: u64,
+}
+
+/// Pages of a column chunk under construction.
+pub(crate) struct ChunkBuilder {
+    settings: Arc<ColumnSettings>,
+    data_pages: Vec<u8>,
+    num_rows: u64,
+    num_levels: u64,
+    num_nulls: u64,
+    /// Bytes of headers and bodies before compression.
+    uncompressed: u64,
+    bounds: Bounds,
+    offset_index: OffsetIndexBuilder,
+    byte_array_bytes: i64,
+    column_index: ColumnIndexBuilder,
+    encodings: Vec<PageEncodingStats>,
+    rep_histogram: Vec<u64>,
+    def_histogram: Vec<u64>,
+    /// Memory for bodies, plain and compressed.
+    body: Vec<u8>,
+    compressed: Vec<u8>,
+}
+
+/// A data page that is about to be written.
+pub(crate) struct DataPage<'a> {
+    pub(crate) levels: &'a EncodedLevels,
+    pub(crate) encoding: Encoding,
+    /// Bounds of its values.
+    pub(crate) bounds: &'a Bounds,
+    /// Bytes of its byte arrays.
+    pub(crate) byte_array_bytes: usize,
+}
+
+impl ChunkBuilder {
+    pub(crate) fn new(settings: Arc<ColumnSettings>) -> Self {
+        Self {
+            data_pages: Vec::new(),
+            num_rows: 0,
+            num_levels: 0,
+            num_nulls: 0,
+            uncompressed: 0,
+            bounds: Bounds::new(&settings),
+            offset_index: OffsetIndexBuilder::new(),
+            byte_array_bytes: 0,
+            column_index: ColumnIndexBuilder::new(settings.leaf.order, settings.leaf.physical_type),
+            encodings: Vec::new(),
+            rep_histogram: Vec::new(),
+            def_histogram: Vec::new(),
+            body: Vec::new(),
+            compressed: Vec::new(),
+            settings,
+        }
+    }
+
+    /// Bytes of the pages so far.
+    pub(crate) fn len(&self) -> usize {
+        self.data_pages.len()
+    }
+
+    /// Bytes held.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.data_pages.capacity() + self.body.capacity() + self.compressed.capacity()
+    }
+
+    /// Writes a data page; `append_values` appends its values section.
+    ///
+    /// # Errors
+    /// Limit where the page is larger than its header can say; Feature where the codec is not
+    /// compiled in.
+    pub(crate) fn data_page(
+        &mut self,
+        page: &DataPage<'_>,
+        append_values: impl FnOnce(&mut Vec<u8>),
+    ) -> Result<()> {
+        let levels = page.levels;
+        self.body.clear();
+        self.compressed.clear();
+        let start = self.data_pages.len();
+        let header = match self.settings.version {
+            DataPageVersion::V1 => self.body_v1(page, append_values)?,
+            DataPageVersion::V2 => self.body_v2(page, append_values)?,
+        };
+        let is_plain = self.compressed.is_empty();
+        self.push_page(header, is_plain)?;
+
+        let location = PageLocation {
+            offset: start as i64,
+            compressed_page_size: length(self.data_pages.len() - start)?,
+            first_row_index: self.num_rows as i64,
+        };
+        let byte_array_bytes = page.byte_array_bytes as i64;
+        self.offset_index
+            .push(location, self.is_byte_array().then_some(byte_array_bytes));
+        self.byte_array_bytes += byte_array_bytes;
+        self.num_rows += levels.num_rows as u64;
+        self.num_levels += levels.num_levels as u64;
+        self.num_nulls += levels.num_nulls as u64;
+        add(&mut self.rep_histogram, &levels.rep_histogram);
+        add(&mut self.def_histogram, &levels.def_histogram);
+        self.count(PageType::DataPage, page.encoding);
+        if self.settings.statistics >= StatisticsLevel::Chunk {
+            self.bounds.merge(page.bounds);
+        }
+        if self.settings.statistics >= StatisticsLevel::Page && self.settings.page_index {
+            self.column_index.push(PageSummary {
+                null_page: levels.num_levels == levels.num_nulls,
+                bounds: &page.bounds.encode(&self.settings),
+                null_count: levels.num_nulls as i64,
+                repetition_levels: &levels.rep_histogram,
+                definition_levels: &levels.def_histogram,
+            });
+        }
+        Ok(())
+    }
+
+    /// Levels and values, compressed together.
+    fn body_v1(
+        &mut self,
+        page: &DataPage<'_>,
+        append_values: impl FnOnce(&mut Vec<u8>),
+    ) -> Result<PageHeader> {
+        let levels = page.levels;
+        for section in [&levels.rep, &levels.def] {
+            if !section.is_empty() {
+                let bytes = length(section.len())?;
+                self.body.extend_from_slice(&bytes.to_le_bytes());
+                self.body.extend_from_slice(section);
+            }
+        }
+        append_values(&mut self.body);
+        if self.settings.compression != Compression::Uncompressed {
+            compress(self.settings.compression, &self.body, &mut self.compressed)?;
+        }
+        Ok(PageHeader {
+            data_page_header: Some(DataPageHeader {
+                num_values: length(levels.num_levels)?,
+                encoding: page.encoding,
+                definition_level_encoding: Encoding::Rle,
+                repetition_level_encoding: Encoding::Rle,
+                statistics: None,
+            }),
+            ..header(PageType::DataPage, self.body.len())?
+        })
+    }
+
+    /// Levels, then values, which alone are compressed, and only if that makes them smaller.
+    fn body_v2(
+        &mut self,
+        page: &DataPage<'_>,
+        append_values: impl FnOnce(&mut Vec<u8>),
+    ) -> Result<PageHeader> {
+        let levels = page.levels;
+        self.body.extend_from_slice(&levels.rep);
+        self.body.extend_from_slice(&levels.def);
+        let levels_end = self.body.len();
+        append_values(&mut self.body);
+        let values = self.body.get(levels_end..).unwrap_or_default();
+        if self.settings.compression != Compression::Uncompressed && !values.is_empty() {
+            let front = self.body.get(..levels_end).unwrap_or_default();
+            self.compressed.extend_from_slice(front);
+            compress(self.settings.compression, values, &mut self.compressed)?;
+            if self.compressed.len() >= self.body.len() {
+                self.compressed.clear();
+            }
+        }
+        Ok(PageHeader {
+            data_page_header_v2: Some(DataPageHeaderV2 {
+                num_values: length(levels.num_levels)?,
+                num_nulls: length(levels.num_nulls)?,
+                num_rows: length(levels.num_rows)?,
+                encoding: page.encoding,
+                definition_levels_byte_length: length(levels.def.len())?,
+                repetition_levels_byte_length: length(levels.rep.len())?,
+                is_compressed: !self.compressed.is_empty(),
+                statistics: None,
+            }),
+            ..header(PageType::DataPageV2, self.body.len())?
+        })
+    }
+
+    /// Appends header and body: the plain one, or the compressed one.
+    fn push_page(&mut self, header: PageHeader, is_plain: bool) -> Result<()> {
+        let body = if is_plain {
+            &self.body
+        } else {
+            &self.compressed
+        };
+        let header = finish_header(header, body, self.settings.crc)?;
+        self.uncompressed += (header.len() + self.body.len()) as u64;
+        self.data_pages.reserve(header.len() + body.len());
+        self.data_pages.extend_from_slice(&header);
+        self.data_pages.extend_from_slice(body);
+        Ok(())
+    }
+
+    fn count(&mut self, page_type: PageType, encoding: Encoding) {
+        let page_type = match (page_type, self.settings.version) {
+            (PageType::DataPage, DataPageVersion::V2) => PageType::DataPageV2,
+            (page_type, _) => page_type,
+        };
+        let known = self
+            .encodings
+            .iter_mut()
+            .find(|known| (known.page_type, known.encoding) == (page_type, encoding));
+        match known {
+            Some(known) => known.count = known.count.saturating_add(1),
+            None => self.encodings.push(PageEncodingStats {
+                page_type,
+                encoding,
+                count: 1,
+            }),
+        }
+    }
+
+    /// The dictionary page with this body.
+    fn dictionary_page(&mut self, plain: &[u8], num_values: usize) -> Result<Vec<u8>> {
+        self.compressed.clear();
+        let body = if self.settings.compression == Compression::Uncompressed {
+            plain
+        } else {
+            compress(self.settings.compression, plain, &mut self.compressed)?;
+            &self.compressed
+        };
+        let header = PageHeader {
+            dictionary_page_header: Some(DictionaryPageHeader {
+                num_values: length(num_values)?,
+                encoding: Encoding::Plain,
+                is_sorted: None,
+            }),
+            ..header(PageType::DictionaryPage, plain.len())?
+        };
+        let mut page = finish_header(header, body, self.settings.crc)?;
+        self.uncompressed += (page.len() + plain.len()) as u64;
+        page.extend_from_slice(body);
+        Ok(page)
+    }
+
+    /// The whole chunk. `dictionary` is the body of its dictionary page, and how many values that
+    /// has; `distinct` the number of distinct values, if it is known.
+    ///
+    /// # Errors
+    /// As [`Self::data_page`].
+    pub(crate) fn finish(
+        mut self,
+        dictionary: Option<(&[u8], usize)>,
+        distinct: Option<u64>,
+        bloom_filter: Option<Vec<u8>>,
+    ) -> Result<EncodedColumn> {
+        let dictionary_page = match dictionary {
+            Some((plain, num_values)) => {
+                self.encodings.insert(
+                    0,
+                    PageEncodingStats {
+                        page_type: PageType::DictionaryPage,
+                        encoding: Encoding::Plain,
+                        count: 1,
+                    },
+                );
+                self.dictionary_page(plain, num_values)?
+            }
+            None => Vec::new(),
+        };
+        let leaf = &self.settings.leaf;
+        let metadata = ColumnMetaData {
+            type_: leaf.physical_type,
+            encodings: self.all_encodings(),
+            path_in_schema: leaf.path.clone(),
+            codec: self.codec(),
+            num_values: count(self.num_levels)?,
+            total_uncompressed_size: count(self.uncompressed)?,
+            total_compressed_size: count((dictionary_page.len() + self.data_pages.len()) as u64)?,
+            key_value_metadata: None,
+            data_page_offset: dictionary_page.len() as i64,
+            index_page_offset: None,
+            dictionary_page_offset: (!dictionary_page.is_empty()).then_some(0),
+            statistics: Some(self.statistics(distinct)),
+            encoding_stats: Some(self.encodings.clone()),
+            bloom_filter_offset: None,
+            bloom_filter_length: None,
+            size_statistics: Some(SizeStatistics {
+                unencoded_byte_array_data_bytes: self
+                    .is_byte_array()
+                    .then_some(self.byte_array_bytes),
+                repetition_level_histogram: histogram(&self.rep_histogram),
+                definition_level_histogram: histogram(&self.def_histogram),
+            }),
+            geospatial_statistics: None,
+        };
+        let page_index = self.settings.page_index && self.num_rows > 0;
+        let data_offset = dictionary_page.len() as i64;
+        Ok(EncodedColumn {
+            dictionary_page,
+            data_pages: self.data_pages,
+            metadata,
+            offset_index: page_index.then(|| self.offset_index.finish(data_offset)),
+            column_index: if page_index && self.settings.statistics >= StatisticsLevel::Page {
+                self.column_index.finish()
+            } else {
+                None
+            },
+            bloom_filter,
+            num_rows: self.num_rows,
+        })
+    }
+
+    fn is_byte_array(&self) -> bool {
+        self.settings.leaf.physical_type == Type::ByteArray
+    }
+
+    fn codec(&self) -> CompressionCodec {
+        self.settings.compression.codec()
+    }
+
+    /// Every encoding in the chunk, those of levels included, each once.
+    fn all_encodings(&self) -> Vec<Encoding> {
+        let mut all: Vec<Encoding> = Vec::new();
+        let leaf = &self.settings.leaf;
+        let levels = (leaf.max_def_level > 0 || leaf.max_rep_level > 0).then_some(Encoding::Rle);
+        for encoding in self
+            .encodings
+            .iter()
+            .map(|page| page.encoding)
+            .chain(levels)
+        {
+            if !all.contains(&encoding) {
+                all.push(encoding);
+            }
+        }
+        all
+    }
+
+    fn statistics(&self, distinct: Option<u64>) -> Statistics {
+        let bounds: EncodedBounds = self.bounds.encode(&self.settings);
+        Statistics {
+            distinct_count: distinct.map(|count| count as i64),
+            ..bounds.into_statistics(self.num_nulls as i64)
+        }
+    }
+}
+
+fn header(type_: PageType, uncompressed: usize) -> Result<PageHeader> {
+    Ok(PageHeader {
+        type_,
+        uncompressed_page_size: length(uncompressed)?,
+        compressed_page_size: 0,
+        crc: None,
+        data_page_header: None,
+        index_page_header: None,
+        dictionary_page_header: None,
+        data_page_header_v2: None,
+    })
+}
+
+/// The bytes of a header, once the body is known that it stands in front of.
+fn finish_header(mut header: PageHeader, body: &[u8], crc: bool) -> Result<Vec<u8>> {
+    header.compressed_page_size = length(body.len())?;
+    header.crc = crc.then(|| crc32fast::hash(body).cast_signed());
+    let mut writer = CompactWriter::new();
+    header.encode(&mut writer);
+    Ok(writer.finish())
+}
+
+/// A size or number as the format stores it.
+fn count(value: u64) -> Result<i64> {
+    i64::try_from(value)
+        .map_err(|_| Error::limit("a size that the format bounds", value, i64::MAX as u64))
+}
+
+fn histogram(counts: &[u64]) -> Option<Vec<i64>> {
+    (!counts.is_empty()).then(|| counts.iter().map(|count| *count as i64).collect())
+}
+
+fn add(total: &mut Vec<u64>, more: &[u64]) {
+    total.resize(more.len().max(total.len()), 0);
+    for (total, more) in total.iter_mut().zip(more) {
+        *total += more;
+    }
+}

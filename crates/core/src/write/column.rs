@@ -1,0 +1,472 @@
+//! One column of the row group under construction.
+//!
+//! Rows are taken in blocks: levels, then values without nulls, then codes or encoded values. A page
+//! ends when it has enough rows or bytes, always with a whole row.
+//!
+//! Whether a dictionary pays is seen after some pages only. Until then their codes are kept; then
+//! they are all written as codes, or all as values, and the dictionary is dropped. Later on a
+//! dictionary that grew too large ends: pages behind that are written as values, those before stay.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use herringbone_arrow::array::{Array, ArrayRef};
+use herringbone_arrow::schema::DataType;
+use herringbone_format::{Encoding, Result};
+use herringbone_kernels::hybrid;
+
+use super::bounds::Bounds;
+use super::chunk::{ChunkBuilder, DataPage, EncodedColumn};
+use super::dictionary::Dictionary;
+use super::encode::{ValueEncoder, value_encoder};
+use super::leaf_values::Scratch;
+use super::levels::{LeafLevels, LeafPath, leaf_levels};
+use super::options::BloomFilterOptions;
+use super::page_levels::{EncodedLevels, PageLevels};
+use super::settings::ColumnSettings;
+use super::slots::{Keyed, slots};
+use super::values::{PlainSize, Slots, Values, plain_width};
+use crate::bloom_filter::{BloomFilterBuilder, hash};
+
+/// Values behind which it is decided whether a dictionary pays.
+const DECIDE_AFTER: usize = 1 << 18;
+
+/// A dictionary is given up after the first page already where at least this share of the values,
+/// in 1/64, is new.
+const HOPELESS: usize = 63;
+
+/// Rows of a block of columns whose rows differ in size.
+const BLOCK_ROWS: usize = 4096;
+
+/// Values of a page, at most: what its header can count, by far.
+const MAX_PAGE_VALUES: usize = 1 << 28;
+
+/// One column of the row group under construction.
+pub struct ColumnWriter {
+    settings: Arc<ColumnSettings>,
+    path: Arc<LeafPath>,
+    page: PageLevels,
+    /// What the values of the page take in PLAIN.
+    page_size: PlainSize,
+    values: PageValues,
+    chunk: ChunkBuilder,
+    bloom_filter: Option<BloomFilterBuilder>,
+    memory: Memory,
+}
+
+/// What is used again for each block.
+struct Memory {
+    levels: LeafLevels,
+    scratch: Scratch,
+    keyed: Keyed,
+}
+
+/// How values are kept.
+struct PageValues {
+    /// Present from the first code on, and as long as a page of the chunk has codes.
+    dictionary: Option<Dictionary>,
+    phase: Phase,
+    /// Codes of the page.
+    codes: Vec<u32>,
+    /// Pages that wait for a decision.
+    pending: Vec<PendingPage>,
+    pending_values: usize,
+    pending_bytes: usize,
+    /// Of values outside of the dictionary.
+    encoder: Box<dyn ValueEncoder>,
+    /// Of the page's values, where they are not in the dictionary.
+    bounds: Bounds,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// Codes, which may still be taken back.
+    Undecided,
+    /// Codes.
+    Codes,
+    /// Values.
+    Values,
+}
+
+struct PendingPage {
+    levels: EncodedLevels,
+    codes: Vec<u32>,
+    byte_array_bytes: usize,
+}
+
+impl ColumnWriter {
+    /// An empty column chunk.
+    ///
+    /// # Errors
+    /// Argument where the encoding does not serve the column's type.
+    pub(crate) fn new(settings: Arc<ColumnSettings>, path: Arc<LeafPath>) -> Result<Self> {
+        let leaf = &settings.leaf;
+        let dictionary = if settings.dictionary {
+            Dictionary::new(leaf.physical_type, leaf.type_length)
+        } else {
+            None
+        };
+        let phase = match dictionary {
+            Some(_) => Phase::Undecided,
+            None => Phase::Values,
+        };
+        Ok(Self {
+            page: PageLevels::new(leaf.max_def_level, leaf.max_rep_level),
+            page_size: PlainSize::default(),
+            values: PageValues {
+                dictionary,
+                phase,
+                codes: Vec::new(),
+                pending: Vec::new(),
+                pending_values: 0,
+                pending_bytes: 0,
+                encoder: value_encoder(settings.encoding, leaf.physical_type, leaf.type_length)?,
+                bounds: Bounds::new(&settings),
+            },
+            chunk: ChunkBuilder::new(settings.clone()),
+            bloom_filter: bloom_filter(&settings)?,
+            memory: Memory {
+                levels: LeafLevels::new(),
+                scratch: Scratch::default(),
+                keyed: Keyed::default(),
+            },
+            path,
+            settings,
+        })
+    }
+
+    /// Bytes that the chunk will have in the file, roughly.
+    pub fn estimated_bytes(&self) -> usize {
+        let values = &self.values;
+        self.chunk.len()
+            + values
+                .dictionary
+                .as_ref()
+                .map_or(0, Dictionary::plain_bytes)
+            + values.pending_values / 2 * 3
+            + if values.phase == Phase::Values {
+                values.encoder.page_bytes()
+            } else {
+                values.codes.len() / 2 * 3
+            }
+    }
+
+    /// Bytes held.
+    pub fn heap_bytes(&self) -> usize {
+        let values = &self.values;
+        self.chunk.heap_bytes()
+            + values.dictionary.as_ref().map_or(0, Dictionary::heap_bytes)
+            + 4 * (values.codes.capacity() + values.pending_values)
+            + values.encoder.heap_bytes()
+            + self.page.heap_bytes()
+            + self.memory.scratch.heap_bytes()
+            + self
+                .bloom_filter
+                .as_ref()
+                .map_or(0, BloomFilterBuilder::heap_bytes)
+    }
+
+    /// Appends rows of the top-level array that the column is in.
+    ///
+    /// # Errors
+    /// Argument where a value cannot be kept; Limit where one is too large for the format.
+    pub fn write(&mut self, array: &ArrayRef, rows: Range<usize>) -> Result<()> {
+        self.write_rows(array, rows)
+            .map_err(|error| error.in_column(self.settings.leaf.path.join(".")))
+    }
+
+    fn write_rows(&mut self, array: &ArrayRef, rows: Range<usize>) -> Result<()> {
+        let most = self.block_rows(array);
+        let mut at = rows.start;
+        let mut block = most;
+        while at < rows.end {
+            let room = self.settings.page_rows.saturating_sub(self.page.num_rows());
+            let n = block.min(room).min(rows.end - at).max(1);
+            if self.append(array, at..at + n)? {
+                at += n;
+                block = (block * 2).min(most);
+            } else {
+                block = n / 2;
+            }
+            if self.page_is_full() {
+                self.finish_page()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Rows of a block: as many as a page has where all rows have the same size.
+    fn block_rows(&self, array: &ArrayRef) -> usize {
+        let leaf = &self.settings.leaf;
+        let same_size = leaf.max_rep_level == 0
+            && (plain_width(leaf.physical_type, leaf.type_length).is_some()
+                || matches!(array.data_type(), DataType::Dictionary(..)));
+        if same_size {
+            self.settings.page_rows
+        } else {
+            BLOCK_ROWS
+        }
+    }
+
+    /// Appends a block of rows, unless it would make the page much too large: then it returns false,
+    /// and fewer rows are to be tried.
+    fn append(&mut self, array: &ArrayRef, rows: Range<usize>) -> Result<bool> {
+        let num_rows = rows.len();
+        let Memory {
+            levels,
+            scratch,
+            keyed,
+        } = &mut self.memory;
+        leaf_levels(&self.path, array, rows, levels)?;
+        let slots = slots(&self.settings.leaf, levels, scratch, keyed)?;
+        let size = slots.plain_size();
+        let bytes = match self.values.phase {
+            Phase::Values => self.page_size.bytes + size.bytes,
+            // Codes are small; but the dictionary is not to grow without measure.
+            Phase::Undecided | Phase::Codes => size.bytes,
+        };
+        let too_large = bytes > self.settings.page_bytes + self.settings.page_bytes / 4
+            || self.page.num_levels() + slots.len() > MAX_PAGE_VALUES;
+        if too_large && num_rows > 1 {
+            return Ok(false);
+        }
+        self.page.append(levels, num_rows)?;
+        self.page_size.bytes += size.bytes;
+        self.page_size.byte_array_bytes += size.byte_array_bytes;
+        self.values.append(&slots, self.bloom_filter.as_mut())?;
+        Ok(true)
+    }
+
+    fn page_is_full(&self) -> bool {
+        let bytes = match self.values.phase {
+            Phase::Values => self.values.encoder.page_bytes(),
+            // Codes are packed to two bytes or less, usually.
+            Phase::Codes => 2 * self.values.codes.len(),
+            Phase::Undecided => self.page_size.bytes / 2,
+        };
+        self.page.num_rows() >= self.settings.page_rows
+            || bytes + self.page.num_levels() / 4 >= self.settings.page_bytes
+            || (self.page.num_rows() > 0 && self.values.dictionary_is_full(&self.settings))
+    }
+
+    fn finish_page(&mut self) -> Result<()> {
+        let levels = self.page.finish_page();
+        let size = std::mem::take(&mut self.page_size);
+        let values = &mut self.values;
+        match values.phase {
+            Phase::Values => {
+                let page = DataPage {
+                    levels: &levels,
+                    encoding: self.settings.encoding,
+                    bounds: &values.bounds,
+                    byte_array_bytes: size.byte_array_bytes,
+                };
+                let encoder = &mut values.encoder;
+                self.chunk
+                    .data_page(&page, |out| encoder.finish_page(out))?;
+                values.bounds = Bounds::new(&self.settings);
+                return Ok(());
+            }
+            Phase::Codes => {
+                let codes = std::mem::take(&mut values.codes);
+                let page = PendingPage {
+                    levels,
+                    codes,
+                    byte_array_bytes: size.byte_array_bytes,
+                };
+                self.write_codes(&page)?;
+                self.values.codes = page.codes;
+                self.values.codes.clear();
+            }
+            Phase::Undecided => {
+                values.pending_values += values.codes.len();
+                values.pending_bytes += size.bytes;
+                values.pending.push(PendingPage {
+                    levels,
+                    codes: std::mem::take(&mut values.codes),
+                    byte_array_bytes: size.byte_array_bytes,
+                });
+                if values.is_time_to_decide(&self.settings) {
+                    self.decide()?;
+                }
+            }
+        }
+        if self.values.dictionary_is_full(&self.settings) {
+            self.values.phase = Phase::Values;
+        }
+        Ok(())
+    }
+
+    /// Writes the pages that wait, as codes or as values, whatever takes fewer bytes.
+    fn decide(&mut self) -> Result<()> {
+        let pending = std::mem::take(&mut self.values.pending);
+        if self.values.dictionary_pays() {
+            self.values.phase = Phase::Codes;
+            return pending.iter().try_for_each(|page| self.write_codes(page));
+        }
+        self.values.phase = Phase::Values;
+        let Some(dictionary) = self.values.dictionary.take() else {
+            return Ok(());
+        };
+        for page in pending {
+            let values = &mut self.values;
+            let bloom_filter = self.bloom_filter.as_mut();
+            dictionary.with_values(page.codes.iter().copied(), |all| {
+                values.append_values(all, bloom_filter)
+            })?;
+            let encoder = &mut values.encoder;
+            let data_page = DataPage {
+                levels: &page.levels,
+                encoding: self.settings.encoding,
+                bounds: &values.bounds,
+                byte_array_bytes: page.byte_array_bytes,
+            };
+            self.chunk
+                .data_page(&data_page, |out| encoder.finish_page(out))?;
+            values.bounds = Bounds::new(&self.settings);
+        }
+        Ok(())
+    }
+
+    fn write_codes(&mut self, page: &PendingPage) -> Result<()> {
+        let Some(dictionary) = &self.values.dictionary else {
+            return Ok(());
+        };
+        let data_page = DataPage {
+            levels: &page.levels,
+            encoding: Encoding::RleDictionary,
+            bounds: &Bounds::of_codes(&self.settings, dictionary, &page.codes),
+            byte_array_bytes: page.byte_array_bytes,
+        };
+        let width = code_width(dictionary.len());
+        self.chunk.data_page(&data_page, |out| {
+            out.push(width);
+            hybrid::encode_u32(&page.codes, width, out);
+        })
+    }
+
+    /// The column chunk.
+    ///
+    /// # Errors
+    /// As [`Self::write`].
+    pub fn finish(self) -> Result<EncodedColumn> {
+        let path = self.settings.leaf.path.clone();
+        self.finish_chunk()
+            .map_err(|error| error.in_column(path.join(".")))
+    }
+
+    fn finish_chunk(mut self) -> Result<EncodedColumn> {
+        if self.page.num_rows() > 0 {
+            self.finish_page()?;
+        }
+        if self.values.phase == Phase::Undecided {
+            self.decide()?;
+        }
+        let dictionary = self.values.dictionary.as_ref();
+        if let (Some(bloom_filter), Some(dictionary)) = (&mut self.bloom_filter, dictionary) {
+            dictionary.with_values(0..dictionary.len() as u32, |values| {
+                insert(values, bloom_filter);
+            });
+        }
+        let only_codes = self.values.phase == Phase::Codes;
+        let distinct = dictionary.filter(|_| only_codes).map(Dictionary::len);
+        self.chunk.finish(
+            dictionary.map(|dictionary| (dictionary.plain(), dictionary.len())),
+            distinct.map(|count| count as u64),
+            self.bloom_filter.map(|builder| {
+                let mut bytes = Vec::new();
+                builder.finish().encode(&mut bytes);
+                bytes
+            }),
+        )
+    }
+}
+
+/// Bits of the highest code of a dictionary.
+fn code_width(len: usize) -> u8 {
+    (usize::BITS - len.saturating_sub(1).leading_zeros()) as u8
+}
+
+/// The bloom filter of a column, if it is to have one.
+fn bloom_filter(settings: &ColumnSettings) -> Result<Option<BloomFilterBuilder>> {
+    let builder = |options: BloomFilterOptions| {
+        BloomFilterBuilder::new(
+            options.distinct_values,
+            options.false_positives,
+            options.max_bytes,
+        )
+    };
+    settings.bloom_filter.map(builder).transpose()
+}
+
+/// Inserts values into a bloom filter, in their PLAIN form without lengths.
+fn insert(values: &Values<'_>, bloom_filter: &mut BloomFilterBuilder) {
+    fn all(values: impl Iterator<Item: AsRef<[u8]>>, bloom_filter: &mut BloomFilterBuilder) {
+        values.for_each(|value| bloom_filter.insert_hash(hash(value.as_ref())));
+    }
+    match values {
+        Values::Boolean { .. } => {}
+        Values::Int32(values) => all(values.iter().map(|v| v.to_le_bytes()), bloom_filter),
+        Values::Int64(values) => all(values.iter().map(|v| v.to_le_bytes()), bloom_filter),
+        Values::Float(values) => all(values.iter().map(|v| v.to_le_bytes()), bloom_filter),
+        Values::Double(values) => all(values.iter().map(|v| v.to_le_bytes()), bloom_filter),
+        Values::Fixed { bytes, width } => {
+            all(bytes.chunks_exact((*width).max(1)), bloom_filter);
+        }
+        Values::ByteArray(values) => all(values.iter(), bloom_filter),
+    }
+}
+
+impl PageValues {
+    fn append(
+        &mut self,
+        slots: &Slots<'_>,
+        bloom_filter: Option<&mut BloomFilterBuilder>,
+    ) -> Result<()> {
+        match (&mut self.dictionary, self.phase) {
+            (Some(dictionary), Phase::Undecided | Phase::Codes) => {
+                dictionary.append(slots, &mut self.codes)
+            }
+            _ => slots.with_values(|values| self.append_values(values, bloom_filter)),
+        }
+    }
+
+    fn append_values(
+        &mut self,
+        values: &Values<'_>,
+        bloom_filter: Option<&mut BloomFilterBuilder>,
+    ) -> Result<()> {
+        self.encoder.append(values)?;
+        self.bounds.update(values);
+        if let Some(bloom_filter) = bloom_filter {
+            insert(values, bloom_filter);
+        }
+        Ok(())
+    }
+
+    /// Whether no further values may go to the dictionary.
+    fn dictionary_is_full(&self, settings: &ColumnSettings) -> bool {
+        self.phase != Phase::Values
+            && self
+                .dictionary
+                .as_ref()
+                .is_none_or(|dictionary| dictionary.plain_bytes() > settings.dictionary_bytes)
+    }
+
+    fn is_time_to_decide(&self, settings: &ColumnSettings) -> bool {
+        let distinct = self.dictionary.as_ref().map_or(0, Dictionary::len);
+        let first_page = self.pending.len() == 1 && self.pending_values > 0;
+        self.pending_values >= DECIDE_AFTER
+            || self.dictionary_is_full(settings)
+            || (first_page && distinct >= self.pending_values / 64 * HOPELESS)
+    }
+
+    /// Whether dictionary and codes take fewer bytes than the values that wait.
+    fn dictionary_pays(&self) -> bool {
+        let Some(dictionary) = &self.dictionary else {
+            return false;
+        };
+        let codes = self.pending_values * usize::from(code_width(dictionary.len())) / 8;
+        dictionary.plain_bytes() + codes < self.pending_bytes
+    }
+}

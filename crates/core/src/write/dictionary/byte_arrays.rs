@@ -1,0 +1,170 @@
+//! Byte arrays that a dictionary knows, of any length or of one fixed length.
+
+use super::hash;
+
+/// One place of the table: the code plus one, 0 where the place is free, and a part of the hash.
+#[derive(Debug, Clone, Copy, Default)]
+struct Place {
+    code_plus_1: u32,
+    tag: u32,
+}
+
+/// An open-addressing table with linear probing, at most half full. The values are kept in the form
+/// of the dictionary page.
+#[derive(Debug)]
+pub(super) struct ByteArrays {
+    plain: Vec<u8>,
+    /// Where each value ends in `plain`.
+    ends: Vec<usize>,
+    places: Vec<Place>,
+    /// Bytes of the length in front of each value.
+    prefix: usize,
+    seed: u64,
+}
+
+/// Places of a table with its first value.
+const FIRST_PLACES: usize = 64;
+
+impl ByteArrays {
+    /// No values; with a length in front of each, or all of the same length.
+    pub(super) fn new(with_lengths: bool) -> Self {
+        Self {
+            plain: Vec::new(),
+            ends: Vec::new(),
+            places: Vec::new(),
+            prefix: if with_lengths { size_of::<u32>() } else { 0 },
+            seed: hash::seed(),
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub(super) fn plain(&self) -> &[u8] {
+        &self.plain
+    }
+
+    pub(super) fn heap_bytes(&self) -> usize {
+        self.plain.capacity()
+            + size_of::<usize>() * self.ends.capacity()
+            + size_of::<Place>() * self.places.capacity()
+    }
+
+    /// The value with a code; empty if there is none.
+    #[inline]
+    pub(super) fn get(&self, code: u32) -> &[u8] {
+        let code = code as usize;
+        let start = match code.checked_sub(1) {
+            Some(before) => self.ends.get(before).copied(),
+            None => Some(0),
+        };
+        let range = start.zip(self.ends.get(code).copied());
+        range
+            .and_then(|(start, end)| self.plain.get(start + self.prefix..end))
+            .unwrap_or_default()
+    }
+
+    /// The code of a value, which is a new one if it was not there yet.
+    #[inline]
+    pub(super) fn code(&mut self, value: &[u8]) -> u32 {
+        let hash = hash::bytes(value, self.seed);
+        let (mut at, tag) = (hash as usize, (hash >> 32) as u32);
+        let mask = self.places.len().wrapping_sub(1);
+        // An empty table has no places at all.
+        while let Some(place) = self.places.get(at & mask) {
+            if place.code_plus_1 == 0 {
+                break;
+            }
+            if place.tag == tag && self.get(place.code_plus_1 - 1) == value {
+                return place.code_plus_1 - 1;
+            }
+            at += 1;
+        }
+        self.insert(value, hash)
+    }
+
+    #[cold]
+    fn insert(&mut self, value: &[u8], hash: u64) -> u32 {
+        let code = self.ends.len() as u32;
+        if self.prefix > 0 {
+            // Callers have checked that the length fits.
+            let length = value.len() as u32;
+            self.plain.extend_from_slice(&length.to_le_bytes());
+        }
+        self.plain.extend_from_slice(value);
+        self.ends.push(self.plain.len());
+        if self.ends.len() * 2 > self.places.len() {
+            self.grow();
+        } else {
+            self.put(hash, code);
+        }
+        code
+    }
+
+    fn put(&mut self, hash: u64, code: u32) {
+        let mask = self.places.len().wrapping_sub(1);
+        let mut at = hash as usize;
+        while let Some(place) = self.places.get_mut(at & mask) {
+            if place.code_plus_1 == 0 {
+                *place = Place {
+                    code_plus_1: code + 1,
+                    tag: (hash >> 32) as u32,
+                };
+                return;
+            }
+            at += 1;
+        }
+    }
+
+    fn grow(&mut self) {
+        let places = (self.places.len() * 2).max(FIRST_PLACES);
+        self.places = vec![Place::default(); places];
+        for code in 0..self.ends.len() as u32 {
+            let hash = hash::bytes(self.get(code), self.seed);
+            self.put(hash, code);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_get_codes_in_the_order_of_their_appearance() {
+        let mut arrays = ByteArrays::new(true);
+        let codes: Vec<u32> = ["a", "", "bc", "a", "bc", ""]
+            .iter()
+            .map(|value| arrays.code(value.as_bytes()))
+            .collect();
+        assert_eq!(codes, [0, 1, 2, 0, 2, 1]);
+        assert_eq!(arrays.plain(), b"\x01\0\0\0a\0\0\0\0\x02\0\0\0bc");
+        assert_eq!(arrays.get(2), b"bc");
+        assert_eq!(arrays.get(3), b"");
+    }
+
+    #[test]
+    fn all_lengths_are_told_apart() {
+        let mut arrays = ByteArrays::new(true);
+        let text = "x".repeat(100);
+        for length in 0..=100 {
+            assert_eq!(arrays.code(&text.as_bytes()[..length]), length as u32);
+        }
+        let mut other = text.clone().into_bytes();
+        for at in 0..100 {
+            other[at] = b'y';
+            assert_eq!(arrays.code(&other), 101 + at as u32);
+            other[at] = b'x';
+        }
+        assert_eq!(arrays.code(text.as_bytes()), 100);
+    }
+
+    #[test]
+    fn fixed_lengths_have_no_prefix() {
+        let mut arrays = ByteArrays::new(false);
+        assert_eq!((arrays.code(b"abcd"), arrays.code(b"efgh")), (0, 1));
+        assert_eq!(arrays.plain(), b"abcdefgh");
+        assert_eq!(arrays.get(1), b"efgh");
+    }
+}

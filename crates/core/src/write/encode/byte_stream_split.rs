@@ -1,0 +1,42 @@
+//! BYTE_STREAM_SPLIT: the first bytes of all values, then the second ones, and so on.
+
+use herringbone_format::Result;
+use herringbone_kernels::byte_stream_split;
+
+use super::ValueEncoder;
+use super::plain::append_plain;
+use crate::write::values::Values;
+
+pub(super) struct Split {
+    width: usize,
+    bytes: Vec<u8>,
+}
+
+impl Split {
+    /// For values of `width` bytes.
+    pub(super) fn new(width: usize) -> Self {
+        Self {
+            width,
+            bytes: Vec::new(),
+        }
+    }
+}
+
+impl ValueEncoder for Split {
+    fn append(&mut self, values: &Values<'_>) -> Result<()> {
+        append_plain(values, &mut self.bytes)
+    }
+
+    fn page_bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
+    fn finish_page(&mut self, out: &mut Vec<u8>) {
+        byte_stream_split::split(&self.bytes, self.width, out);
+        self.bytes.clear();
+    }
+
+    fn heap_bytes(&self) -> usize {
+        self.bytes.capacity()
+    }
+}

@@ -1,0 +1,43 @@
+//! DELTA_BINARY_PACKED: the differences of integers, packed in blocks.
+
+use herringbone_format::Result;
+use herringbone_kernels::delta;
+
+use super::{ValueEncoder, mismatch};
+use crate::write::values::Values;
+
+/// Declares the encoder of one width.
+macro_rules! encoder {
+    ($name:ident, $type:ty, $values:ident, $encode:path) => {
+        #[derive(Default)]
+        pub(super) struct $name {
+            values: Vec<$type>,
+        }
+
+        impl ValueEncoder for $name {
+            fn append(&mut self, values: &Values<'_>) -> Result<()> {
+                let Values::$values(values) = values else {
+                    return Err(mismatch());
+                };
+                self.values.extend_from_slice(values);
+                Ok(())
+            }
+
+            fn page_bytes(&self) -> usize {
+                size_of_val(self.values.as_slice())
+            }
+
+            fn finish_page(&mut self, out: &mut Vec<u8>) {
+                $encode(&self.values, out);
+                self.values.clear();
+            }
+
+            fn heap_bytes(&self) -> usize {
+                self.values.capacity() * size_of::<$type>()
+            }
+        }
+    };
+}
+
+encoder! { Int32, i32, Int32, delta::encode_i32 }
+encoder! { Int64, i64, Int64, delta::encode_i64 }

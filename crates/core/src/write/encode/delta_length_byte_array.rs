@@ -1,0 +1,42 @@
+//! DELTA_LENGTH_BYTE_ARRAY: all lengths, delta packed, then all bytes.
+
+use herringbone_format::Result;
+use herringbone_kernels::delta;
+
+use super::{ValueEncoder, length, mismatch};
+use crate::write::values::Values;
+
+#[derive(Default)]
+pub(super) struct DeltaLength {
+    lengths: Vec<i32>,
+    bytes: Vec<u8>,
+}
+
+impl ValueEncoder for DeltaLength {
+    fn append(&mut self, values: &Values<'_>) -> Result<()> {
+        let Values::ByteArray(values) = values else {
+            return Err(mismatch());
+        };
+        self.bytes
+            .reserve(values.iter().map(|value| value.len()).sum());
+        for value in values {
+            self.lengths.push(length(value.len())?);
+            self.bytes.extend_from_slice(value);
+        }
+        Ok(())
+    }
+
+    fn page_bytes(&self) -> usize {
+        4 * self.lengths.len() + self.bytes.len()
+    }
+
+    fn finish_page(&mut self, out: &mut Vec<u8>) {
+        delta::encode_i32(&self.lengths, out);
+        self.lengths.clear();
+        out.append(&mut self.bytes);
+    }
+
+    fn heap_bytes(&self) -> usize {
+        4 * self.lengths.capacity() + self.bytes.capacity()
+    }
+}

@@ -1,0 +1,257 @@
+//! A file around its column chunks: magic, row groups, bloom filters, page indexes, footer.
+//!
+//! ```text
+//! PAR1  (column chunks  bloom filters)*  column indexes  offset indexes  FileMetaData  length  PAR1
+//! ```
+
+use std::sync::Arc;
+
+use herringbone_format::footer::{MAGIC, Tail};
+use herringbone_format::thrift::CompactWriter;
+use herringbone_format::{
+    ColumnChunk, ColumnIndex, Error, FileMetadataParts, OffsetIndex, Result, RowGroup,
+};
+
+use super::chunk::EncodedColumn;
+use super::plan::WritePlan;
+
+/// Version of the format that files say they are: readers do not look at it.
+const FORMAT_VERSION: i32 = 1;
+
+/// Puts column chunks together to a file. What it returns is to be written in that order, one behind
+/// the other.
+#[derive(Debug)]
+pub struct FileEncoder {
+    plan: Arc<WritePlan>,
+    /// Bytes given out so far.
+    position: u64,
+    row_groups: Vec<RowGroup>,
+    /// Of all column chunks, in the order of the file.
+    indexes: Vec<(Option<ColumnIndex>, Option<OffsetIndex>)>,
+    num_rows: u64,
+}
+
+impl FileEncoder {
+    /// A file of this plan, nothing of which has been given out.
+    #[must_use]
+    pub fn new(plan: Arc<WritePlan>) -> Self {
+        Self {
+            plan,
+            position: 0,
+            row_groups: Vec::new(),
+            indexes: Vec::new(),
+            num_rows: 0,
+        }
+    }
+
+    /// Rows of the row groups so far.
+    #[must_use]
+    pub fn num_rows(&self) -> u64 {
+        self.num_rows
+    }
+
+    /// Row groups so far.
+    #[must_use]
+    pub fn num_row_groups(&self) -> usize {
+        self.row_groups.len()
+    }
+
+    /// Bytes given out so far.
+    #[must_use]
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// What comes first in the file.
+    #[must_use]
+    pub fn start(&mut self) -> Vec<u8> {
+        self.position += MAGIC.len() as u64;
+        MAGIC.to_vec()
+    }
+
+    /// Adds a row group of these column chunks, all of them with as many rows.
+    ///
+    /// # Errors
+    /// Argument where there are not as many chunks as columns, or they differ in rows; Limit where
+    /// there are more row groups than the format can count.
+    pub fn row_group(&mut self, columns: Vec<EncodedColumn>) -> Result<Vec<Vec<u8>>> {
+        let num_rows = columns.first().map_or(0, |column| column.num_rows);
+        if columns.len() != self.plan.num_columns()
+            || columns.iter().any(|column| column.num_rows != num_rows)
+        {
+            return Err(Error::argument(
+                "the column chunks of a row group differ in their number of rows",
+            ));
+        }
+        self.push_row_group(columns, num_rows)
+    }
+
+    /// Adds rows of a file without columns.
+    ///
+    /// # Errors
+    /// As [`Self::row_group`].
+    pub fn rows_without_columns(&mut self, num_rows: u64) -> Result<()> {
+        self.push_row_group(Vec::new(), num_rows).map(|_| ())
+    }
+
+    fn push_row_group(
+        &mut self,
+        columns: Vec<EncodedColumn>,
+        num_rows: u64,
+    ) -> Result<Vec<Vec<u8>>> {
+        let start = self.position;
+        let mut out = Vec::with_capacity(3 * columns.len());
+        let mut chunks = Vec::with_capacity(columns.len());
+        let mut bloom_filters = Vec::with_capacity(columns.len());
+        let mut uncompressed = 0;
+        for column in columns {
+            uncompressed += column.metadata.total_uncompressed_size;
+            bloom_filters.push(column.bloom_filter.clone());
+            chunks.push(self.chunk(column, &mut out));
+        }
+        let compressed = (self.position - start) as i64;
+        for (chunk, bloom_filter) in chunks.iter_mut().zip(bloom_filters) {
+            if let (Some(metadata), Some(bloom_filter)) = (&mut chunk.meta_data, bloom_filter) {
+                metadata.bloom_filter_offset = Some(self.position as i64);
+                metadata.bloom_filter_length = i32::try_from(bloom_filter.len()).ok();
+                self.push(bloom_filter, &mut out);
+            }
+        }
+        self.num_rows += num_rows;
+        self.row_groups.push(RowGroup {
+            columns: chunks,
+            total_byte_size: uncompressed,
+            num_rows: num_rows as i64,
+            sorting_columns: self.plan.sorting_columns.clone(),
+            file_offset: Some(start as i64),
+            total_compressed_size: Some(compressed),
+            // The format counts 32 768 of them; more have none.
+            ordinal: i16::try_from(self.row_groups.len()).ok(),
+        });
+        Ok(out)
+    }
+
+    /// Gives out the pages of a chunk.
+    fn chunk(&mut self, column: EncodedColumn, out: &mut Vec<Vec<u8>>) -> ColumnChunk {
+        let start = self.position as i64;
+        let mut metadata = column.metadata;
+        metadata.data_page_offset += start;
+        metadata.dictionary_page_offset = metadata.dictionary_page_offset.map(|at| at + start);
+        let mut offset_index = column.offset_index;
+        if let Some(index) = &mut offset_index {
+            for location in &mut index.page_locations {
+                location.offset += start;
+            }
+        }
+        self.indexes.push((column.column_index, offset_index));
+        self.push(column.dictionary_page, out);
+        self.push(column.data_pages, out);
+        ColumnChunk {
+            file_path: None,
+            file_offset: 0,
+            meta_data: Some(metadata),
+            offset_index_offset: None,
+            offset_index_length: None,
+            column_index_offset: None,
+            column_index_length: None,
+            crypto_metadata: None,
+            encrypted_column_metadata: None,
+        }
+    }
+
+    fn push(&mut self, bytes: Vec<u8>, out: &mut Vec<Vec<u8>>) {
+        if !bytes.is_empty() {
+            self.position += bytes.len() as u64;
+            out.push(bytes);
+        }
+    }
+
+    /// Ends the file: page indexes and footer. The second part is the metadata alone.
+    ///
+    /// # Errors
+    /// Limit where the footer is larger than the format allows.
+    pub fn finish(mut self) -> Result<(Vec<u8>, FileMetadataParts)> {
+        let mut writer = CompactWriter::new();
+        let base = self.position;
+        let chunks = || {
+            self.row_groups
+                .iter()
+                .map(|group| group.columns.len())
+                .sum::<usize>()
+        };
+        let mut places = vec![(None, None); chunks()];
+        for ((column_index, _), place) in self.indexes.iter().zip(&mut places) {
+            if let Some(index) = column_index {
+                place.0 = Some(encode(&mut writer, base, |writer| index.encode(writer))?);
+            }
+        }
+        for ((_, offset_index), place) in self.indexes.iter().zip(&mut places) {
+            if let Some(index) = offset_index {
+                place.1 = Some(encode(&mut writer, base, |writer| index.encode(writer))?);
+            }
+        }
+        let all = self
+            .row_groups
+            .iter_mut()
+            .flat_map(|group| &mut group.columns);
+        for (chunk, (column_index, offset_index)) in all.zip(places) {
+            (chunk.column_index_offset, chunk.column_index_length) = column_index.unzip();
+            (chunk.offset_index_offset, chunk.offset_index_length) = offset_index.unzip();
+        }
+        let parts = self.parts();
+        let start = writer.position();
+        parts.encode(&mut writer);
+        let metadata_bytes = writer.position() - start;
+        let metadata_length = u32::try_from(metadata_bytes)
+            .ok()
+            .filter(|length| *length <= i32::MAX.cast_unsigned())
+            .ok_or_else(|| {
+                Error::limit(
+                    "bytes of the footer, which the format bounds",
+                    metadata_bytes as u64,
+                    i32::MAX as u64,
+                )
+            })?;
+        let mut bytes = writer.finish();
+        let tail = Tail {
+            metadata_length,
+            encrypted: false,
+        };
+        bytes.extend_from_slice(&tail.encode());
+        Ok((bytes, parts))
+    }
+
+    fn parts(self) -> FileMetadataParts {
+        let options = &self.plan.options;
+        let mut key_values = self.plan.mapping.key_values.clone();
+        for more in &options.key_value_metadata {
+            match key_values.iter_mut().find(|known| known.key == more.key) {
+                Some(known) => known.value.clone_from(&more.value),
+                None => key_values.push(more.clone()),
+            }
+        }
+        FileMetadataParts {
+            version: FORMAT_VERSION,
+            schema: self.plan.mapping.elements.clone(),
+            num_rows: self.num_rows as i64,
+            row_groups: self.row_groups,
+            key_value_metadata: (!key_values.is_empty()).then_some(key_values),
+            created_by: Some(options.created_by.clone()),
+            column_orders: Some(self.plan.column_orders()),
+            encryption_algorithm: None,
+            footer_signing_key_metadata: None,
+        }
+    }
+}
+
+/// Writes an index; its place in the file.
+fn encode(
+    writer: &mut CompactWriter,
+    base: u64,
+    write: impl FnOnce(&mut CompactWriter),
+) -> Result<(i64, i32)> {
+    let start = writer.position();
+    write(writer);
+    let length = super::encode::length(writer.position() - start)?;
+    Ok(((base + start as u64) as i64, length))
+}

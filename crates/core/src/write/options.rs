@@ -1,0 +1,332 @@
+//! What to write, and how.
+
+use herringbone_format::{Encoding, KeyValue, Type};
+use herringbone_schema::WriteSchemaOptions;
+
+use super::selector::ColumnSelector;
+use crate::compression::Compression;
+
+/// Which readers a file is for.
+///
+/// | | `Widest` | `Modern` |
+/// |---|---|---|
+/// | data pages | version 1 | version 2 |
+/// | integers that a dictionary does not suit | PLAIN | DELTA_BINARY_PACKED |
+/// | floating point numbers | PLAIN | BYTE_STREAM_SPLIT |
+/// | byte arrays | PLAIN | DELTA_LENGTH_BYTE_ARRAY |
+/// | booleans | PLAIN | RLE |
+/// | order of floating point bounds | that of the type | IEEE 754 total order |
+///
+/// `Modern` needs parquet-java 1.12 (1.18 to make use of bounds of floating point numbers), Arrow C++ and pyarrow 15,
+/// arrow-rs 50, DuckDB 1.2 or polars 1.0. Readers that do not know the total order pass over those
+/// bounds. ALP is in neither: ask for it by [`ColumnOptions::encoding`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Compatibility {
+    /// Every reader of the last ten years.
+    #[default]
+    Widest,
+    /// Smaller files, for readers of the last two years.
+    Modern,
+}
+
+/// The version of data pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DataPageVersion {
+    /// Levels and values are compressed together.
+    V1,
+    /// Levels are stored plain, and values as well where compression does not shrink them.
+    V2,
+}
+
+/// Which bounds and counts are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum StatisticsLevel {
+    /// Counts of nulls only.
+    Counts,
+    /// And bounds of column chunks.
+    Chunk,
+    /// And bounds of pages, in a column index.
+    Page,
+}
+
+/// The bloom filter of a column.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct BloomFilterOptions {
+    /// The share of absent values that the filter does not recognise as such, between 0 and 1.
+    pub false_positives: f64,
+    /// Distinct values in a row group to make room for; counted where `None`.
+    pub distinct_values: Option<u64>,
+    /// Bytes of a filter, at most.
+    pub max_bytes: usize,
+}
+
+impl BloomFilterOptions {
+    /// A filter for so many false positives.
+    #[must_use]
+    pub fn new(false_positives: f64) -> Self {
+        Self {
+            false_positives,
+            ..Self::default()
+        }
+    }
+}
+
+impl Default for BloomFilterOptions {
+    fn default() -> Self {
+        Self {
+            false_positives: 0.01,
+            distinct_values: None,
+            max_bytes: 4 << 20,
+        }
+    }
+}
+
+/// How columns are written. What is `None` is left to the options of more columns, and in the end to
+/// [`WriteOptions::compatibility`].
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct ColumnOptions {
+    /// How pages are compressed; ZSTD level 1 by default.
+    pub compression: Option<Compression>,
+    /// The encoding of values that are not in a dictionary. An error where it does not serve the
+    /// column's type. RLE_DICTIONARY stands for `dictionary(true)`.
+    pub encoding: Option<Encoding>,
+    /// Whether values go to a dictionary as long as that saves bytes; true by default where no
+    /// encoding is asked for.
+    pub dictionary: Option<bool>,
+    /// Bytes of a dictionary, at most; 1 MiB by default.
+    pub dictionary_bytes: Option<usize>,
+    /// Which bounds are written; those of pages by default.
+    pub statistics: Option<StatisticsLevel>,
+    /// Bytes of strings and binary values in bounds, at most; 64 by default.
+    pub truncate_bounds: Option<usize>,
+    /// Whether to write a bloom filter; not by default.
+    pub bloom_filter: Option<BloomFilterOptions>,
+    /// Bytes of the values of a page, roughly; 1 MiB by default.
+    pub page_bytes: Option<usize>,
+    /// Rows of a page, at most; 20 000 by default.
+    pub page_rows: Option<usize>,
+}
+
+/// Declares setters that can be chained, one a field.
+macro_rules! setters {
+    ($on:ident { $($(#[$doc:meta])* $name:ident: $type:ty $(=> $wrap:ident)?;)* }) => {
+        impl $on {$(
+            $(#[$doc])*
+            #[must_use]
+            pub fn $name(mut self, $name: $type) -> Self {
+                self.$name = setters!(@value $name $($wrap)?);
+                self
+            }
+        )*}
+    };
+    (@value $name:ident $wrap:ident) => { $wrap($name) };
+    (@value $name:ident) => { $name };
+}
+
+setters! { ColumnOptions {
+    /// Chooses how pages are compressed.
+    compression: Compression => Some;
+    /// Chooses the encoding of values outside of a dictionary.
+    encoding: Encoding => Some;
+    /// Switches dictionaries on or off.
+    dictionary: bool => Some;
+    /// Bounds the bytes of a dictionary.
+    dictionary_bytes: usize => Some;
+    /// Chooses which bounds are written.
+    statistics: StatisticsLevel => Some;
+    /// Bounds the bytes of bounds.
+    truncate_bounds: usize => Some;
+    /// Writes a bloom filter.
+    bloom_filter: BloomFilterOptions => Some;
+    /// Sets the bytes of a page.
+    page_bytes: usize => Some;
+    /// Sets the rows of a page.
+    page_rows: usize => Some;
+}}
+
+impl ColumnOptions {
+    /// Nothing chosen.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What `other` chooses, and what `self` chooses where `other` does not.
+    pub(crate) fn overridden_by(&self, other: &Self) -> Self {
+        Self {
+            compression: other.compression.or(self.compression),
+            encoding: other.encoding.or(self.encoding),
+            dictionary: other.dictionary.or(match other.encoding {
+                // An encoding of one's own wins over a dictionary asked for further out.
+                Some(_) => None,
+                None => self.dictionary,
+            }),
+            dictionary_bytes: other.dictionary_bytes.or(self.dictionary_bytes),
+            statistics: other.statistics.or(self.statistics),
+            truncate_bounds: other.truncate_bounds.or(self.truncate_bounds),
+            bloom_filter: other.bloom_filter.or(self.bloom_filter),
+            page_bytes: other.page_bytes.or(self.page_bytes),
+            page_rows: other.page_rows.or(self.page_rows),
+        }
+    }
+}
+
+/// A column that rows are sorted by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SortingColumnOption {
+    /// The path of the column, as parts.
+    pub path: Vec<String>,
+    /// Whether values descend.
+    pub descending: bool,
+    /// Whether nulls come first.
+    pub nulls_first: bool,
+}
+
+/// What to write, and how. The default suits most files.
+///
+/// ```
+/// use herringbone_core::compression::Compression;
+/// use herringbone_core::write::{ColumnOptions, WriteOptions};
+///
+/// let options = WriteOptions::new()
+///     .compression(Compression::Snappy)
+///     .column("id", ColumnOptions::new().dictionary(false));
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct WriteOptions {
+    /// Which readers the file is for.
+    pub compatibility: Compatibility,
+    /// How all columns are written.
+    pub columns: ColumnOptions,
+    /// How some columns are written; of several that are meant, the last one counts.
+    pub overrides: Vec<(ColumnSelector, ColumnOptions)>,
+    /// The version of data pages; that of `compatibility` where `None`.
+    pub data_page_version: Option<DataPageVersion>,
+    /// Whether offset indexes are written, and column indexes of columns with bounds of pages.
+    pub page_index: bool,
+    /// Whether pages carry a checksum.
+    pub crc: bool,
+    /// Rows of a row group, at most.
+    pub row_group_rows: usize,
+    /// Bytes of a row group in the file, roughly.
+    pub row_group_bytes: usize,
+    /// Bytes that the writer may hold; where it would hold more, the row group ends early.
+    pub memory_bytes: usize,
+    /// What the rows are sorted by, most significant first.
+    pub sorting_columns: Vec<SortingColumnOption>,
+    /// Whether rows that are not sorted by `sorting_columns` are an error.
+    pub verify_sorting: bool,
+    /// Added to the metadata of the file.
+    pub key_value_metadata: Vec<KeyValue>,
+    /// Which program writes the file, by custom as `application version x (build y)`.
+    pub created_by: String,
+    /// Threads that encode, the caller's included; 0 stands for one a core.
+    pub threads: usize,
+    /// What becomes of Arrow types.
+    pub schema: WriteSchemaOptions,
+}
+
+/// What the library calls itself in the files it writes.
+pub const CREATED_BY: &str = concat!(
+    "herringbone version ",
+    env!("CARGO_PKG_VERSION"),
+    " (build release)"
+);
+
+impl Default for WriteOptions {
+    fn default() -> Self {
+        Self {
+            compatibility: Compatibility::default(),
+            columns: ColumnOptions::default(),
+            overrides: Vec::new(),
+            data_page_version: None,
+            page_index: true,
+            crc: true,
+            row_group_rows: Self::DEFAULT_ROW_GROUP_ROWS,
+            row_group_bytes: Self::DEFAULT_ROW_GROUP_BYTES,
+            memory_bytes: Self::DEFAULT_MEMORY_BYTES,
+            sorting_columns: Vec::new(),
+            verify_sorting: false,
+            key_value_metadata: Vec::new(),
+            created_by: CREATED_BY.to_owned(),
+            threads: 0,
+            schema: WriteSchemaOptions::default(),
+        }
+    }
+}
+
+impl WriteOptions {
+    /// Rows of a row group, unless chosen otherwise.
+    pub const DEFAULT_ROW_GROUP_ROWS: usize = 1 << 20;
+    /// Bytes of a row group, unless chosen otherwise.
+    pub const DEFAULT_ROW_GROUP_BYTES: usize = 128 << 20;
+    /// Bytes that the writer holds at most, unless chosen otherwise.
+    pub const DEFAULT_MEMORY_BYTES: usize = 512 << 20;
+
+    /// The defaults.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Chooses how all columns are compressed.
+    #[must_use]
+    pub fn compression(mut self, compression: Compression) -> Self {
+        self.columns.compression = Some(compression);
+        self
+    }
+
+    /// Chooses how the columns below a path are written; its parts are separated by dots, `*` stands
+    /// for any characters.
+    #[must_use]
+    pub fn column(self, pattern: &str, options: ColumnOptions) -> Self {
+        self.column_override(ColumnSelector::Pattern(pattern.to_owned()), options)
+    }
+
+    /// Chooses how all columns of a physical type are written.
+    #[must_use]
+    pub fn physical_type(self, physical_type: Type, options: ColumnOptions) -> Self {
+        self.column_override(ColumnSelector::PhysicalType(physical_type), options)
+    }
+
+    /// Chooses how the selected columns are written.
+    #[must_use]
+    pub fn column_override(mut self, selector: ColumnSelector, options: ColumnOptions) -> Self {
+        self.overrides.push((selector, options));
+        self
+    }
+}
+
+setters! { WriteOptions {
+    /// Chooses the readers.
+    compatibility: Compatibility;
+    /// Chooses how all columns are written.
+    columns: ColumnOptions;
+    /// Chooses the version of data pages.
+    data_page_version: DataPageVersion => Some;
+    /// Switches page indexes on or off.
+    page_index: bool;
+    /// Switches checksums on or off.
+    crc: bool;
+    /// Sets the rows of a row group.
+    row_group_rows: usize;
+    /// Sets the bytes of a row group.
+    row_group_bytes: usize;
+    /// Bounds the bytes that the writer holds.
+    memory_bytes: usize;
+    /// Says what rows are sorted by.
+    sorting_columns: Vec<SortingColumnOption>;
+    /// Makes unsorted rows an error.
+    verify_sorting: bool;
+    /// Adds to the metadata of the file.
+    key_value_metadata: Vec<KeyValue>;
+    /// Names the program that writes.
+    created_by: String;
+    /// Sets the number of threads; 0 stands for one a core.
+    threads: usize;
+    /// Chooses what becomes of Arrow types.
+    schema: WriteSchemaOptions;
+}}

@@ -1,0 +1,153 @@
+//! The levels of the page under construction, and their encoded form.
+
+use herringbone_format::Result;
+use herringbone_kernels::bitmap::Bitmap;
+use herringbone_kernels::{histogram, hybrid};
+
+use super::levels::{LeafLevels, Levels};
+use crate::malformed;
+use crate::page::level_width;
+
+/// Levels as they come.
+#[derive(Debug)]
+pub(crate) struct PageLevels {
+    max_def: u8,
+    max_rep: u8,
+    num_rows: usize,
+    num_levels: usize,
+    rep: Vec<u8>,
+    def: Def,
+}
+
+#[derive(Debug)]
+enum Def {
+    /// The highest level is 1, and there are no lists: the level is a bit.
+    Bits(Bitmap),
+    /// One byte each; empty where the highest level is 0.
+    Bytes(Vec<u8>),
+}
+
+/// The levels of a page, encoded without length prefixes, and what they count.
+#[derive(Debug, Default)]
+pub(crate) struct EncodedLevels {
+    pub(crate) rep: Vec<u8>,
+    pub(crate) def: Vec<u8>,
+    pub(crate) num_rows: usize,
+    /// Values, nulls and empty lists.
+    pub(crate) num_levels: usize,
+    /// Levels below the highest definition level.
+    pub(crate) num_nulls: usize,
+    /// How often each repetition level occurs; empty for columns without lists.
+    pub(crate) rep_histogram: Vec<u64>,
+    /// How often each definition level occurs; empty for columns whose highest is 0.
+    pub(crate) def_histogram: Vec<u64>,
+}
+
+impl PageLevels {
+    pub(crate) fn new(max_def: u8, max_rep: u8) -> Self {
+        let def = if max_rep == 0 && max_def == 1 {
+            Def::Bits(Bitmap::new())
+        } else {
+            Def::Bytes(Vec::new())
+        };
+        Self {
+            max_def,
+            max_rep,
+            num_rows: 0,
+            num_levels: 0,
+            rep: Vec::new(),
+            def,
+        }
+    }
+
+    pub(crate) fn num_rows(&self) -> usize {
+        self.num_rows
+    }
+
+    pub(crate) fn num_levels(&self) -> usize {
+        self.num_levels
+    }
+
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.rep.capacity()
+            + match &self.def {
+                Def::Bits(bits) => bits.heap_bytes(),
+                Def::Bytes(bytes) => bytes.capacity(),
+            }
+    }
+
+    /// Appends the levels of `num_rows` rows.
+    pub(crate) fn append(&mut self, levels: &LeafLevels, num_rows: usize) -> Result<()> {
+        self.num_rows += num_rows;
+        self.rep.extend_from_slice(&levels.rep);
+        self.num_levels += match (&levels.def, &mut self.def) {
+            (Levels::Validity(Some(nulls)), Def::Bits(bits)) => {
+                bits.append_packed(nulls.validity(), nulls.offset(), nulls.len())
+                    .map_err(malformed)?;
+                nulls.len()
+            }
+            (Levels::Bytes(levels), Def::Bytes(bytes)) => {
+                bytes.extend_from_slice(levels);
+                levels.len()
+            }
+            (Levels::Bytes(levels), Def::Bits(bits)) => {
+                for level in levels {
+                    bits.append_run(*level > 0, 1);
+                }
+                levels.len()
+            }
+            (_, Def::Bits(bits)) => {
+                bits.append_run(true, num_rows);
+                num_rows
+            }
+            (_, Def::Bytes(bytes)) => {
+                let levels = levels.rep.len().max(num_rows);
+                if self.max_def > 0 {
+                    bytes.resize(bytes.len() + levels, self.max_def);
+                }
+                levels
+            }
+        };
+        Ok(())
+    }
+
+    /// Encodes the levels of the page, and starts the next one.
+    pub(crate) fn finish_page(&mut self) -> EncodedLevels {
+        let mut encoded = EncodedLevels {
+            num_rows: std::mem::take(&mut self.num_rows),
+            num_levels: std::mem::take(&mut self.num_levels),
+            ..EncodedLevels::default()
+        };
+        if self.max_rep > 0 {
+            hybrid::encode_u8(&self.rep, level_width(self.max_rep), &mut encoded.rep);
+            encoded.rep_histogram = counts(&self.rep, self.max_rep);
+            self.rep.clear();
+        }
+        match &mut self.def {
+            Def::Bits(bits) => {
+                match bits.as_bytes() {
+                    None => hybrid::encode_run(1, bits.len(), 1, &mut encoded.def),
+                    Some(bytes) => hybrid::encode_bits(bytes, 0, bits.len(), &mut encoded.def),
+                }
+                encoded.num_nulls = bits.null_count();
+                encoded.def_histogram = vec![bits.null_count() as u64, bits.count_set() as u64];
+                bits.clear();
+            }
+            Def::Bytes(bytes) if self.max_def > 0 => {
+                hybrid::encode_u8(bytes, level_width(self.max_def), &mut encoded.def);
+                encoded.def_histogram = counts(bytes, self.max_def);
+                let valid = encoded.def_histogram.last().copied().unwrap_or(0);
+                encoded.num_nulls = encoded.num_levels - valid as usize;
+                bytes.clear();
+            }
+            Def::Bytes(_) => {}
+        }
+        encoded
+    }
+}
+
+fn counts(levels: &[u8], max: u8) -> Vec<u64> {
+    let mut histogram = vec![0; usize::from(max) + 1];
+    histogram::count_levels(levels, &mut histogram);
+    histogram
+}

@@ -1,0 +1,176 @@
+//! What a write comes to: the schema of the file, and how each column is written.
+
+use std::sync::Arc;
+
+use herringbone_arrow::schema::{Schema, SchemaRef};
+use herringbone_format::{ColumnOrder, Error, Result, SortingColumn};
+use herringbone_schema::{WriteMapping, from_arrow};
+
+use super::column::ColumnWriter;
+use super::levels::{LeafPath, paths};
+use super::options::WriteOptions;
+use super::settings::{ColumnSettings, has_total_order};
+
+/// What a write comes to; shared by everything that encodes a part of it.
+#[derive(Debug)]
+pub struct WritePlan {
+    pub(super) mapping: WriteMapping,
+    pub(super) options: WriteOptions,
+    pub(super) columns: Vec<ColumnPlan>,
+    pub(super) sorting_columns: Option<Vec<SortingColumn>>,
+    schema: SchemaRef,
+}
+
+/// How one column is written.
+#[derive(Debug)]
+pub(super) struct ColumnPlan {
+    pub(super) settings: Arc<ColumnSettings>,
+    /// The top-level field that the column is in.
+    pub(super) field: usize,
+    path: Arc<LeafPath>,
+}
+
+impl WritePlan {
+    /// Plans a file of batches with this schema.
+    ///
+    /// # Errors
+    /// Unsupported where a type has no form in Parquet; Argument where options make no sense. Both
+    /// name the column.
+    pub fn new(schema: SchemaRef, options: &WriteOptions) -> Result<Self> {
+        if options.row_group_rows == 0 {
+            return Err(Error::argument("row_group_rows has to be at least 1"));
+        }
+        let mapping = from_arrow(&schema, &options.schema)?;
+        let mut columns = Vec::with_capacity(mapping.leaves.len());
+        for (field, node) in mapping.fields.iter().enumerate() {
+            for path in paths(node, &mapping.leaves)? {
+                let leaf = mapping
+                    .leaves
+                    .get(columns.len())
+                    .ok_or_else(|| Error::argument("a field has more leaves than the schema"))?;
+                columns.push(ColumnPlan {
+                    settings: Arc::new(ColumnSettings::new(leaf, options)?),
+                    field,
+                    path: Arc::new(path),
+                });
+            }
+        }
+        let sorting_columns = sorting_columns(&columns, options)?;
+        Ok(Self {
+            mapping,
+            options: options.clone(),
+            columns,
+            sorting_columns,
+            schema,
+        })
+    }
+
+    /// The schema that batches have to have.
+    #[must_use]
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// The options of the write.
+    #[must_use]
+    pub fn options(&self) -> &WriteOptions {
+        &self.options
+    }
+
+    /// The number of columns of the file, all leaves counted.
+    #[must_use]
+    pub fn num_columns(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// The ordinal of the top-level field that a column is in.
+    #[must_use]
+    pub fn field_of(&self, column: usize) -> Option<usize> {
+        self.columns.get(column).map(|column| column.field)
+    }
+
+    /// A new chunk of a column.
+    ///
+    /// # Errors
+    /// Argument where there is no such column.
+    pub fn column_writer(&self, column: usize) -> Result<ColumnWriter> {
+        let plan = self
+            .columns
+            .get(column)
+            .ok_or_else(|| Error::argument(format!("the file has no column {column}")))?;
+        ColumnWriter::new(plan.settings.clone(), plan.path.clone())
+    }
+
+    /// Whether a batch with this schema may be written: names, types and nullability as planned.
+    ///
+    /// # Errors
+    /// Argument that says what differs.
+    pub fn check(&self, schema: &Schema) -> Result<()> {
+        let (ours, theirs) = (self.schema.fields(), schema.fields());
+        if ours.len() != theirs.len() {
+            return Err(Error::argument(format!(
+                "the batch has {} columns, the file {}",
+                theirs.len(),
+                ours.len()
+            )));
+        }
+        for (our, their) in ours.iter().zip(theirs) {
+            let differs =
+                our.name() != their.name() || !our.data_type().equals_datatype(their.data_type());
+            if differs {
+                return Err(Error::argument(format!(
+                    "the batch has a column `{}` of type {}, where the file has `{}` of type {}",
+                    their.name(),
+                    their.data_type(),
+                    our.name(),
+                    our.data_type()
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// The order of each column's bounds.
+    pub(super) fn column_orders(&self) -> Vec<ColumnOrder> {
+        let order = |column: &ColumnPlan| {
+            let settings = &column.settings;
+            if settings.total_order && has_total_order(settings.leaf.order) {
+                ColumnOrder::Ieee754Total
+            } else if settings.leaf.order == herringbone_schema::ColumnOrderKind::Int96 {
+                ColumnOrder::Int96Timestamp
+            } else {
+                ColumnOrder::TypeDefined
+            }
+        };
+        self.columns.iter().map(order).collect()
+    }
+}
+
+fn sorting_columns(
+    columns: &[ColumnPlan],
+    options: &WriteOptions,
+) -> Result<Option<Vec<SortingColumn>>> {
+    if options.sorting_columns.is_empty() {
+        return Ok(None);
+    }
+    let find = |path: &[String]| {
+        columns
+            .iter()
+            .position(|column| column.settings.leaf.path == path)
+            .and_then(|ordinal| i32::try_from(ordinal).ok())
+            .ok_or_else(|| {
+                Error::argument(format!(
+                    "there is no column `{}` to be sorted by",
+                    path.join(".")
+                ))
+            })
+    };
+    let sorting = options.sorting_columns.iter().map(|column| {
+        Ok(SortingColumn {
+            column_idx: find(&column.path)?,
+            descending: column.descending,
+            nulls_first: column.nulls_first,
+        })
+    });
+    sorting.collect::<Result<_>>().map(Some)
+}

@@ -1,0 +1,124 @@
+//! What the options come to for one column.
+
+use herringbone_format::{Encoding, Error, Result, Type};
+use herringbone_schema::{ColumnOrderKind, WriteLeaf};
+
+use super::encode::value_encoder;
+use super::options::{
+    BloomFilterOptions, ColumnOptions, Compatibility, DataPageVersion, StatisticsLevel,
+    WriteOptions,
+};
+use crate::compression::Compression;
+
+/// How one column is written.
+#[derive(Debug, Clone)]
+pub(crate) struct ColumnSettings {
+    pub(crate) leaf: WriteLeaf,
+    pub(crate) compression: Compression,
+    pub(crate) version: DataPageVersion,
+    /// The encoding of values that are not in a dictionary.
+    pub(crate) encoding: Encoding,
+    pub(crate) dictionary: bool,
+    pub(crate) dictionary_bytes: usize,
+    pub(crate) statistics: StatisticsLevel,
+    pub(crate) truncate_bounds: usize,
+    pub(crate) bloom_filter: Option<BloomFilterOptions>,
+    pub(crate) page_bytes: usize,
+    pub(crate) page_rows: usize,
+    pub(crate) page_index: bool,
+    pub(crate) crc: bool,
+    /// Whether bounds of floating point numbers follow the total order.
+    pub(crate) total_order: bool,
+}
+
+impl ColumnSettings {
+    /// The settings of a column.
+    ///
+    /// # Errors
+    /// Argument where an option makes no sense, or not for this column.
+    pub(crate) fn new(leaf: &WriteLeaf, options: &WriteOptions) -> Result<Self> {
+        let selected = options
+            .overrides
+            .iter()
+            .filter(|(selector, _)| selector.selects(&leaf.path, leaf.physical_type));
+        let chosen = selected.fold(options.columns.clone(), |chosen, (_, more)| {
+            chosen.overridden_by(more)
+        });
+        Self::of(leaf, &chosen, options).map_err(|error| error.in_column(leaf.path.join(".")))
+    }
+
+    fn of(leaf: &WriteLeaf, chosen: &ColumnOptions, options: &WriteOptions) -> Result<Self> {
+        let modern = options.compatibility == Compatibility::Modern;
+        let default_encoding = default_encoding(leaf.physical_type, modern);
+        // To ask for a dictionary by name leaves open what follows it.
+        let asked = chosen
+            .encoding
+            .filter(|e| !matches!(e, Encoding::RleDictionary | Encoding::PlainDictionary));
+        let by_name = chosen.encoding.is_some() && asked.is_none();
+        let encoding = asked.unwrap_or(default_encoding);
+        value_encoder(encoding, leaf.physical_type, leaf.type_length)?;
+        let settings = Self {
+            leaf: leaf.clone(),
+            compression: chosen.compression.unwrap_or_default(),
+            version: options.data_page_version.unwrap_or(if modern {
+                DataPageVersion::V2
+            } else {
+                DataPageVersion::V1
+            }),
+            encoding,
+            dictionary: by_name || chosen.dictionary.unwrap_or(asked.is_none()),
+            dictionary_bytes: chosen.dictionary_bytes.unwrap_or(1 << 20),
+            statistics: chosen.statistics.unwrap_or(StatisticsLevel::Page),
+            truncate_bounds: chosen.truncate_bounds.unwrap_or(64),
+            bloom_filter: chosen.bloom_filter,
+            page_bytes: chosen.page_bytes.unwrap_or(1 << 20),
+            page_rows: chosen.page_rows.unwrap_or(20_000),
+            page_index: options.page_index,
+            crc: options.crc,
+            total_order: modern && has_total_order(leaf.order),
+        };
+        settings.check()?;
+        Ok(settings)
+    }
+
+    fn check(&self) -> Result<()> {
+        for (name, value) in [
+            ("page_rows", self.page_rows),
+            ("page_bytes", self.page_bytes),
+            ("truncate_bounds", self.truncate_bounds),
+        ] {
+            if value == 0 {
+                return Err(Error::argument(format!("{name} has to be at least 1")));
+            }
+        }
+        if let Some(filter) = self.bloom_filter {
+            if self.leaf.physical_type == Type::Boolean {
+                return Err(Error::argument("BOOLEAN has no bloom filter"));
+            }
+            if !(filter.false_positives > 0.0 && filter.false_positives < 1.0) {
+                return Err(Error::argument(format!(
+                    "the share of false positives of a bloom filter lies between 0 and 1: {}",
+                    filter.false_positives
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether bounds can follow the IEEE 754 total order.
+pub(crate) fn has_total_order(order: ColumnOrderKind) -> bool {
+    matches!(order, ColumnOrderKind::Float | ColumnOrderKind::Float16)
+}
+
+fn default_encoding(physical_type: Type, modern: bool) -> Encoding {
+    match physical_type {
+        _ if !modern => Encoding::Plain,
+        Type::Boolean => Encoding::Rle,
+        Type::Int32 | Type::Int64 => Encoding::DeltaBinaryPacked,
+        Type::Float | Type::Double => Encoding::ByteStreamSplit,
+        Type::ByteArray => Encoding::DeltaLengthByteArray,
+        // Not every reader of today knows another encoding of these.
+        Type::FixedLenByteArray | Type::Int96 => Encoding::Plain,
+    }
+}

@@ -1,0 +1,163 @@
+//! The values of a leaf array as the file stores them: without nulls, in the physical type.
+
+use herringbone_format::Type;
+
+/// Values of one physical type, nulls left out.
+#[derive(Debug)]
+pub(crate) enum Values<'a> {
+    /// BOOLEAN: `len` bits of `bits` from bit `first` on.
+    Boolean {
+        bits: &'a [u8],
+        first: usize,
+        len: usize,
+    },
+    /// INT32.
+    Int32(&'a [i32]),
+    /// INT64.
+    Int64(&'a [i64]),
+    /// FLOAT.
+    Float(&'a [f32]),
+    /// DOUBLE.
+    Double(&'a [f64]),
+    /// FIXED_LEN_BYTE_ARRAY or INT96: values of `width` bytes, one behind the other.
+    Fixed { bytes: &'a [u8], width: usize },
+    /// BYTE_ARRAY.
+    ByteArray(Vec<&'a [u8]>),
+}
+
+impl Values<'_> {
+    /// How many values there are.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Boolean { len, .. } => *len,
+            Self::Int32(values) => values.len(),
+            Self::Int64(values) => values.len(),
+            Self::Float(values) => values.len(),
+            Self::Double(values) => values.len(),
+            Self::Fixed { bytes, width } => bytes.len() / (*width).max(1),
+            Self::ByteArray(values) => values.len(),
+        }
+    }
+}
+
+/// Values and, for arrays with a dictionary or runs, which of them each slot has.
+#[derive(Debug)]
+pub(crate) enum Slots<'a> {
+    /// One value a slot.
+    Values(Values<'a>),
+    /// Slot `i` has the value `keys[i]`; keys are below the number of values.
+    Keyed { keys: &'a [u32], values: Values<'a> },
+}
+
+/// Bytes of a PLAIN value; `None` for BOOLEAN and BYTE_ARRAY.
+pub(crate) fn plain_width(physical_type: Type, type_length: usize) -> Option<usize> {
+    match physical_type {
+        Type::Boolean | Type::ByteArray => None,
+        Type::Int32 | Type::Float => Some(4),
+        Type::Int64 | Type::Double => Some(8),
+        Type::Int96 => Some(12),
+        Type::FixedLenByteArray => Some(type_length),
+    }
+}
+
+/// Calls `visit` with the values that `keys` name.
+pub(crate) fn gathered<R>(
+    keys: &[u32],
+    values: &Values<'_>,
+    visit: impl FnOnce(&Values<'_>) -> R,
+) -> R {
+    fn numbers<T: Copy + Default>(keys: &[u32], values: &[T]) -> Vec<T> {
+        let value = |key: &u32| values.get(*key as usize).copied().unwrap_or_default();
+        keys.iter().map(value).collect()
+    }
+    match values {
+        Values::Boolean { bits, first, .. } => {
+            let mut out = vec![0_u8; keys.len().div_ceil(8)];
+            for (slot, key) in keys.iter().enumerate() {
+                let at = first + *key as usize;
+                let bit = bits.get(at / 8).map_or(0, |byte| byte >> (at % 8) & 1);
+                if let Some(byte) = out.get_mut(slot / 8) {
+                    *byte |= bit << (slot % 8);
+                }
+            }
+            visit(&Values::Boolean {
+                bits: &out,
+                first: 0,
+                len: keys.len(),
+            })
+        }
+        Values::Int32(values) => visit(&Values::Int32(&numbers(keys, values))),
+        Values::Int64(values) => visit(&Values::Int64(&numbers(keys, values))),
+        Values::Float(values) => visit(&Values::Float(&numbers(keys, values))),
+        Values::Double(values) => visit(&Values::Double(&numbers(keys, values))),
+        Values::Fixed { bytes, width } => {
+            let mut out = Vec::with_capacity(keys.len() * width);
+            for key in keys {
+                let start = *key as usize * width;
+                out.extend_from_slice(bytes.get(start..start + width).unwrap_or_default());
+            }
+            visit(&Values::Fixed {
+                bytes: &out,
+                width: *width,
+            })
+        }
+        Values::ByteArray(values) => visit(&Values::ByteArray(numbers(keys, values))),
+    }
+}
+
+/// Bytes of PLAIN values, and those of them that are not lengths of byte arrays.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct PlainSize {
+    pub(crate) bytes: usize,
+    pub(crate) byte_array_bytes: usize,
+}
+
+impl Slots<'_> {
+    /// How many slots there are.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Values(values) => values.len(),
+            Self::Keyed { keys, .. } => keys.len(),
+        }
+    }
+
+    /// What the slots take in PLAIN.
+    pub(crate) fn plain_size(&self) -> PlainSize {
+        let (values, keys) = match self {
+            Self::Values(values) => (values, None),
+            Self::Keyed { keys, values } => (values, Some(keys)),
+        };
+        let slots = self.len();
+        let bytes = match values {
+            Values::Boolean { .. } => slots.div_ceil(8),
+            Values::Int32(_) | Values::Float(_) => 4 * slots,
+            Values::Int64(_) | Values::Double(_) => 8 * slots,
+            Values::Fixed { width, .. } => width * slots,
+            Values::ByteArray(values) => {
+                let byte_array_bytes = match keys {
+                    None => values.iter().map(|value| value.len()).sum(),
+                    Some(keys) => keys
+                        .iter()
+                        .map(|key| values.get(*key as usize).map_or(0, |value| value.len()))
+                        .sum(),
+                };
+                return PlainSize {
+                    bytes: 4 * slots + byte_array_bytes,
+                    byte_array_bytes,
+                };
+            }
+        };
+        PlainSize {
+            bytes,
+            byte_array_bytes: 0,
+        }
+    }
+
+    /// Calls `visit` with the value of each slot.
+    pub(crate) fn with_values<R>(&self, visit: impl FnOnce(&Values<'_>) -> R) -> R {
+        match self {
+            Self::Values(values) => visit(values),
+            Self::Keyed { keys, values } => gathered(keys, values, visit),
+        }
+    }
+}
