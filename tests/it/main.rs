@@ -33,6 +33,8 @@ mod int96;
 #[cfg(test)]
 mod large;
 #[cfg(test)]
+mod written_schemas;
+#[cfg(test)]
 mod hostile;
 #[cfg(test)]
 mod flips;

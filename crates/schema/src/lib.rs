@@ -4,6 +4,9 @@
 //! elements of the footer ──► ParquetSchema ──► to_arrow ──► ArrowMapping ──► project ──► ArrowMapping
 //!                            tree, levels      + ARROW:schema   Arrow fields,
 //!                                              + options        levels of each
+//!
+//! Arrow schema ──► from_arrow ──► WriteMapping: elements, ARROW:schema, levels, storage of each column
+//!                  + options
 //! ```
 //!
 //! A [`ParquetSchema`] is the tree of the file with the levels of each node. An [`ArrowMapping`] is
