@@ -17,9 +17,12 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod encode;
 mod scalar;
 #[cfg(test)]
 mod tests;
+
+pub use encode::{AlpEncode, AlpEncoder};
 
 use crate::Malformed;
 use crate::lanes::Packed;
