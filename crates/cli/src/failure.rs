@@ -31,6 +31,8 @@ impl Failure {
     pub(crate) const DATA: u8 = 3;
     /// The system refused.
     pub(crate) const SYSTEM: u8 = 4;
+    /// A signal ended the command, by custom 128 and its number.
+    pub(crate) const INTERRUPTED: u8 = 130;
 
     /// The exit code.
     pub(crate) fn code(&self) -> u8 {
@@ -53,6 +55,15 @@ impl Failure {
         }
     }
 
+    /// The library could not write the file `name`.
+    pub(crate) fn written(name: &str, error: &herringbone::Error) -> Self {
+        let source = std::error::Error::source(error);
+        match source.and_then(|source| source.downcast_ref()) {
+            Some(error) => Self::output(name, error),
+            None => Self::parquet(name, error),
+        }
+    }
+
     /// The same failure, found in the bytes rather than on the command line: a choice that only some
     /// bytes do not go with, such as the unit of timestamps, is no wrong command line.
     pub(crate) fn in_data(self) -> Self {
@@ -71,20 +82,20 @@ impl Failure {
         }
     }
 
-    /// Writing to standard output went wrong.
-    pub(crate) fn output(error: &io::Error) -> Self {
+    /// Writing to standard output, or to a file in its place, went wrong.
+    pub(crate) fn output(name: &str, error: &io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
             Self::ClosedPipe
         } else {
-            Self::System(format!("standard output: {error}"))
+            Self::System(format!("{name}: {error}"))
         }
     }
 
-    /// Writing Arrow to standard output went wrong.
-    pub(crate) fn arrow_output(error: &ArrowError) -> Self {
+    /// Writing Arrow there went wrong.
+    pub(crate) fn arrow_output(name: &str, error: &ArrowError) -> Self {
         match error {
-            ArrowError::IoError(_, error) => Self::output(error),
-            other => Self::Data(format!("cannot be written as Arrow: {other}")),
+            ArrowError::IoError(_, error) => Self::output(name, error),
+            other => Self::Data(format!("{name}: cannot be written as Arrow: {other}")),
         }
     }
 }
@@ -107,14 +118,14 @@ mod tests {
     #[test]
     fn a_closed_pipe_is_not_an_error() {
         let closed = || io::Error::from(io::ErrorKind::BrokenPipe);
-        assert_eq!(Failure::output(&closed()).code(), 0);
+        assert_eq!(Failure::output("x", &closed()).code(), 0);
         let error = ArrowError::IoError("x".into(), closed());
-        assert_eq!(Failure::arrow_output(&error).code(), 0);
+        assert_eq!(Failure::arrow_output("x", &error).code(), 0);
     }
 
     #[test]
     fn a_full_disk_is_the_system() {
         let full = io::Error::from(io::ErrorKind::StorageFull);
-        assert_eq!(Failure::output(&full).code(), 4);
+        assert_eq!(Failure::output("x", &full).code(), 4);
     }
 }

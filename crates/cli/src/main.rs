@@ -4,7 +4,8 @@
 //! args ─► commands ─► input ─► the library ─► render / describe ─► output
 //! ```
 //!
-//! `render` prints values, `describe` prints metadata. Every write goes through [`output::Output`],
+//! `render` prints values, `describe` prints metadata, `save` writes files. Every write to standard
+//! output goes through [`output::Output`], every file is a [`target::Target`] until it is complete,
 //! every early end is a [`failure::Failure`] with its exit code.
 
 #![forbid(unsafe_code)]
@@ -15,11 +16,14 @@ mod context;
 mod describe;
 mod failure;
 mod input;
+mod interrupt;
 mod output;
 mod progress;
 mod render;
 mod rows;
 mod same_schema;
+mod save;
+mod target;
 
 use std::process::ExitCode;
 
@@ -70,7 +74,7 @@ fn explain(error: &clap::Error) -> ExitCode {
     ExitCode::from(match (error.kind(), printed) {
         (ErrorKind::DisplayHelp | ErrorKind::DisplayVersion, Ok(())) => Failure::SUCCESS,
         (ErrorKind::DisplayHelp | ErrorKind::DisplayVersion, Err(error)) => {
-            Failure::output(&error).code()
+            Failure::output(output::STDOUT, &error).code()
         }
         _ => Failure::USAGE,
     })

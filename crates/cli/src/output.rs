@@ -1,4 +1,4 @@
-//! Standard output: buffered, with every error looked at.
+//! Standard output, or a file in its place: buffered, with every error looked at.
 
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 
@@ -7,9 +7,13 @@ use crate::failure::{Failure, Result};
 /// Bytes that are collected before they are written.
 const BUFFER: usize = 64 << 10;
 
+/// How standard output is called in errors.
+pub(crate) const STDOUT: &str = "standard output";
+
 /// Where the data goes.
 pub(crate) struct Output<'a> {
     writer: BufWriter<Box<dyn Write + 'a>>,
+    name: String,
     width: Option<u16>,
 }
 
@@ -22,17 +26,19 @@ impl Output<'static> {
             .then(|| console::Term::stdout().size().1);
         Self {
             writer: BufWriter::with_capacity(BUFFER, Box::new(stdout)),
+            name: STDOUT.into(),
             width,
         }
     }
 }
 
 impl<'a> Output<'a> {
-    /// Any writer, as if it were not a terminal.
+    /// Any writer, which is no terminal.
     #[cfg(test)]
-    pub(crate) fn new(writer: impl Write + 'a) -> Self {
+    pub(crate) fn new(name: &str, writer: impl Write + 'a) -> Self {
         Self {
             writer: BufWriter::with_capacity(BUFFER, Box::new(writer)),
+            name: name.into(),
             width: None,
         }
     }
@@ -40,6 +46,11 @@ impl<'a> Output<'a> {
     /// Whether somebody looks at it.
     pub(crate) fn is_terminal(&self) -> bool {
         self.width.is_some()
+    }
+
+    /// How it is called in errors.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
     }
 
     /// Columns of the terminal; `None` when it is not one.
@@ -51,7 +62,7 @@ impl<'a> Output<'a> {
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.writer
             .write_all(bytes)
-            .map_err(|error| Failure::output(&error))
+            .map_err(|error| Failure::output(&self.name, &error))
     }
 
     /// Appends text and a line feed.
@@ -62,7 +73,9 @@ impl<'a> Output<'a> {
 
     /// Hands everything to the system; to be called at the end, where an error still counts.
     pub(crate) fn flush(&mut self) -> Result<()> {
-        self.writer.flush().map_err(|error| Failure::output(&error))
+        self.writer
+            .flush()
+            .map_err(|error| Failure::output(&self.name, &error))
     }
 
     /// The writer itself, for what needs one; its errors go through [`Failure::output`].
@@ -75,7 +88,7 @@ impl<'a> Output<'a> {
 #[cfg(test)]
 pub(crate) fn written(write: impl FnOnce(&mut Output<'_>) -> Result<()>) -> String {
     let mut bytes = Vec::new();
-    let mut output = Output::new(&mut bytes);
+    let mut output = Output::new("memory", &mut bytes);
     write(&mut output).unwrap();
     output.flush().unwrap();
     drop(output);

@@ -20,7 +20,12 @@ impl Progress {
     ///
     /// It appears only on a terminal, and only if the data goes somewhere else.
     pub(crate) fn new(wanted: bool, total: u64, unit: &str) -> Self {
-        let wanted = wanted && io::stderr().is_terminal() && !io::stdout().is_terminal();
+        Self::of_file(wanted && !io::stdout().is_terminal(), total, unit)
+    }
+
+    /// The same for data that goes to a file, wherever standard output goes.
+    pub(crate) fn of_file(wanted: bool, total: u64, unit: &str) -> Self {
+        let wanted = wanted && io::stderr().is_terminal();
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
         let template = format!("{{bar:30}} {{human_pos}} of {{human_len}} {unit}, {{eta}} left");
         if let Ok(style) = ProgressStyle::with_template(&template) {

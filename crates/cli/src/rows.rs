@@ -1,9 +1,10 @@
-//! The rows of several files as one run of batches: what `head` and `cat` share.
+//! The rows of several files as one run of batches: what the commands for rows share.
 
-use herringbone::{ParquetFile, ReadOptions};
+use herringbone::{ParquetFile, ReadOptions, Reader};
+use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::SchemaRef;
 
-use crate::args::{Read, RowFormat, chosen};
+use crate::args::{Read, RowFormat, RowGroups, chosen};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::input::Input;
@@ -30,7 +31,11 @@ pub(crate) fn print(
     output: &mut Output<'_>,
 ) -> Result<()> {
     let format = format(read.format, output)?;
-    let Some((schema, rows)) = survey(inputs, read)? else {
+    let request = Request {
+        options: read.options(),
+        row_groups: read.chunks.row_groups.as_ref(),
+    };
+    let Some((schema, rows)) = survey(inputs, &request)? else {
         return Ok(());
     };
     let rows = rows
@@ -38,7 +43,7 @@ pub(crate) fn print(
         .min(window.limit.unwrap_or(u64::MAX));
     let mut printer = Printer {
         context,
-        read,
+        request,
         window,
         sink: Sink::new(format, &schema, output)?,
         progress: Progress::new(!context.quiet, rows, "rows"),
@@ -60,15 +65,22 @@ fn format(asked: Option<RowFormat>, output: &Output<'_>) -> Result<RowFormat> {
     }
 }
 
+/// What of each file is read, and how.
+pub(crate) struct Request<'a> {
+    pub(crate) options: ReadOptions,
+    /// All of them where `None`.
+    pub(crate) row_groups: Option<&'a RowGroups>,
+}
+
 /// The schema that all files share, and how many rows they have together.
 ///
 /// All of them are looked at before the first row is printed: half an output is worse than none.
-fn survey(inputs: &[Input], read: &Read) -> Result<Option<(SchemaRef, u64)>> {
+pub(crate) fn survey(inputs: &[Input], request: &Request<'_>) -> Result<Option<(SchemaRef, u64)>> {
     let mut common: Option<(&Input, SchemaRef)> = None;
     let mut rows = 0_u64;
     for input in inputs {
         let file = input.open()?;
-        let options = options(input, &file, read)?;
+        let options = options(input, &file, request)?;
         rows = rows.saturating_add(count(input, &file, &options)?);
         let reader = file
             .read(options.limit(0))
@@ -86,11 +98,11 @@ fn survey(inputs: &[Input], read: &Read) -> Result<Option<(SchemaRef, u64)>> {
     Ok(common.map(|(_, schema)| (schema, rows)))
 }
 
-fn options(input: &Input, file: &ParquetFile, read: &Read) -> Result<ReadOptions> {
-    let options = read.options().limits(input.limits().clone());
-    match &read.chunks.row_groups {
+fn options(input: &Input, file: &ParquetFile, request: &Request<'_>) -> Result<ReadOptions> {
+    let options = request.options.clone().limits(input.limits().clone());
+    match request.row_groups {
         None => Ok(options),
-        some => chosen(some.as_ref(), file.metadata().num_row_groups())
+        some => chosen(some, file.metadata().num_row_groups())
             .map(|row_groups| options.row_groups(row_groups))
             .map_err(|failure| failure.in_file(&input.name)),
     }
@@ -110,9 +122,68 @@ fn count(input: &Input, file: &ParquetFile, options: &ReadOptions) -> Result<u64
     Ok(rows)
 }
 
+/// All rows of several files.
+pub(crate) struct Batches<'a> {
+    context: &'a Context,
+    request: &'a Request<'a>,
+    inputs: std::slice::Iter<'a, Input>,
+    current: Option<(&'a Input, Reader)>,
+}
+
+impl<'a> Batches<'a> {
+    /// The rows of `inputs`, which have equal schemas.
+    pub(crate) fn new(context: &'a Context, inputs: &'a [Input], request: &'a Request<'a>) -> Self {
+        Self {
+            context,
+            request,
+            inputs: inputs.iter(),
+            current: None,
+        }
+    }
+
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        loop {
+            if let Some((input, reader)) = &mut self.current {
+                let broken = |error| input.failure(&error).in_data();
+                if let Some(batch) = reader.next_batch().map_err(broken)? {
+                    return Ok(Some(batch));
+                }
+            }
+            let Some(input) = self.inputs.next() else {
+                return Ok(None);
+            };
+            let file = input.open()?;
+            let options = options(input, &file, self.request)?;
+            self.current = Some((input, start(self.context, input, &file, options)?));
+        }
+    }
+}
+
+impl Iterator for Batches<'_> {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_batch().transpose()
+    }
+}
+
+/// Starts to read, and passes on what there is to note.
+fn start(
+    context: &Context,
+    input: &Input,
+    file: &ParquetFile,
+    options: ReadOptions,
+) -> Result<Reader> {
+    let reader = file.read(options).map_err(|error| input.failure(&error))?;
+    for warning in reader.warnings() {
+        context.note(&format!("{}: {warning}", input.name));
+    }
+    Ok(reader)
+}
+
 struct Printer<'o, 'w> {
     context: &'o Context,
-    read: &'o Read,
+    request: Request<'o>,
     /// What of the window is left.
     window: Window,
     sink: Sink<'o, 'w>,
@@ -125,7 +196,7 @@ impl Printer<'_, '_> {
             return Ok(());
         }
         let file = input.open()?;
-        let mut options = options(input, &file, self.read)?;
+        let mut options = options(input, &file, &self.request)?;
         let rows = count(input, &file, &options)?;
         if rows <= self.window.offset {
             self.window.offset -= rows;
@@ -136,10 +207,7 @@ impl Printer<'_, '_> {
             options = options.limit(limit);
         }
         self.window.offset = 0;
-        let mut reader = file.read(options).map_err(|error| input.failure(&error))?;
-        for warning in reader.warnings() {
-            self.context.note(&format!("{}: {warning}", input.name));
-        }
+        let mut reader = start(self.context, input, &file, options)?;
         let broken = |error| input.failure(&error).in_data();
         while let Some(batch) = reader.next_batch().map_err(broken)? {
             let rows = batch.num_rows() as u64;

@@ -6,6 +6,7 @@
 //! | look into a file first, or read from memory or another [`Source`](source::Source) | [`ParquetFile`] |
 //! | write a file | [`create`], or [`create_with`] and [`WriteOptions`] |
 //! | write to memory or anything else that takes bytes | [`Writer`] |
+//! | write something else that is to appear when it is complete | [`FileTarget`] |
 //! | do the I/O yourself | [`core::read::PushDecoder`] |
 //!
 //! ```

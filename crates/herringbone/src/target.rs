@@ -11,6 +11,23 @@ use herringbone_format::{Error, Result};
 
 /// A file under construction. It is written under a temporary name beside its own, and removed when
 /// it is dropped before it is complete. Devices and pipes are written to directly.
+///
+/// [`create`](crate::create) makes one for a Parquet file; anything else can be written to one as well:
+///
+/// ```
+/// use std::io::Write;
+/// use herringbone::FileTarget;
+///
+/// # let folder = std::env::temp_dir();
+/// # let path = folder.join(format!("herringbone-target-{}", std::process::id()));
+/// let mut target = FileTarget::create(&path)?;
+/// target.write_all(b"all or nothing")?;
+/// assert!(!path.exists());
+/// target.commit()?;
+/// assert_eq!(std::fs::read(&path)?, b"all or nothing");
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct FileTarget {
     file: File,
@@ -19,8 +36,12 @@ pub struct FileTarget {
 }
 
 impl FileTarget {
-    /// Starts a file at `path`.
-    pub(crate) fn create(path: &Path) -> Result<Self> {
+    /// Starts a file at `path`; a file that is there stays until the [commit](Self::commit).
+    ///
+    /// # Errors
+    /// Io where the file cannot be made.
+    pub fn create(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
         Self::open(path).map_err(|error| {
             Error::from(io::Error::new(
                 error.kind(),
@@ -58,8 +79,19 @@ impl FileTarget {
         Ok(target)
     }
 
-    /// Gives the file its name.
-    pub(crate) fn commit(mut self) -> io::Result<()> {
+    /// The name that the file has until it is complete; none where the target is no regular file.
+    #[must_use]
+    pub fn temporary_path(&self) -> Option<&Path> {
+        self.names
+            .as_ref()
+            .map(|(temporary, _)| temporary.as_path())
+    }
+
+    /// Gives the file its name, once all of it is on the disk.
+    ///
+    /// # Errors
+    /// Of the system. The file is gone then.
+    pub fn commit(mut self) -> io::Result<()> {
         let Some((temporary, path)) = &self.names else {
             return self.file.flush();
         };

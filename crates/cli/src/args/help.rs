@@ -7,10 +7,11 @@ Examples:
   herringbone head -n 5 trips.parquet
   herringbone cat --columns id,fare --format csv trips.parquet > trips.csv
   curl -s https://example.com/trips.parquet | herringbone schema -
+  herringbone rewrite trips.parquet small.parquet --compression zstd:9
 
-Data goes to standard output, everything else to standard error.
+Data goes to standard output or to the file that is named, everything else to standard error.
 Exit codes: 0 fine (a closed pipe too); 2 wrong command line; 3 the bytes are wrong, beyond a
-limit or not supported; 4 the system refused (no such file, disk full).";
+limit or not supported; 4 the system refused (no such file, disk full); 130 interrupted.";
 
 /// Of `info`.
 pub(super) const INFO: &str = "\
@@ -66,6 +67,31 @@ Examples:
   herringbone cat --format csv part-*.parquet > all.csv
   herringbone cat --format arrow trips.parquet > trips.arrows
   herringbone cat --row-groups 0,2-4 --threads 1 trips.parquet";
+
+/// Of `rewrite`.
+pub(super) const REWRITE: &str = "\
+Rows, their order and the key-value metadata stay; everything else is written anew. OUT appears when
+it is complete: until then it has another name, and an error or an interrupt removes it.
+
+[COLS=]: without columns a choice is for all of them; `--compression zstd:3 --compression a,b.c=none`
+makes an exception of two. The syntax of columns is that of `cat`; a column stands for all that is in
+it.
+
+Encodings: plain; rle (booleans); delta_binary_packed (INT32, INT64); delta_length_byte_array
+(BYTE_ARRAY); delta_byte_array (BYTE_ARRAY, FIXED_LEN_BYTE_ARRAY); byte_stream_split (numbers and
+FIXED_LEN_BYTE_ARRAY); alp (FLOAT, DOUBLE; few readers know it yet).
+
+`--compatibility modern` writes data pages version 2 and newer encodings: smaller, but not for
+readers from before 2024.
+
+Sizes are bytes, or have a unit: 64KiB, 128MiB, 1GiB.
+
+Examples:
+  herringbone rewrite trips.parquet small.parquet --compression zstd:9 --compatibility modern
+  herringbone rewrite trips.parquet fares.parquet --columns id,fare --row-group-rows 100000
+  herringbone rewrite trips.parquet new.parquet --bloom-filter id --encoding fare=byte_stream_split
+  herringbone rewrite --force trips.parquet trips.parquet --compression lz4_raw --dictionary off
+  curl -s https://example.com/trips.parquet | herringbone rewrite - trips.parquet";
 
 /// Of `meta`.
 pub(super) const META: &str = "\

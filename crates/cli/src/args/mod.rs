@@ -4,6 +4,9 @@ mod columns;
 mod help;
 mod limit;
 mod row_groups;
+mod setting;
+mod size;
+mod write;
 
 use std::path::PathBuf;
 
@@ -15,6 +18,9 @@ use herringbone_arrow::schema::TimeUnit;
 pub(crate) use columns::Columns;
 pub(crate) use limit::LimitChange;
 pub(crate) use row_groups::{RowGroups, chosen};
+pub(crate) use setting::Setting;
+pub(crate) use size::Size;
+pub(crate) use write::{Destination, Write};
 
 /// Looks into Apache Parquet files and turns them into other things.
 #[derive(Debug, Parser)]
@@ -117,6 +123,76 @@ pub(crate) enum Command {
         #[arg(long, value_enum)]
         format: Option<ListFormat>,
     },
+    /// Write a Parquet file anew: other codec, encodings, pages, row groups, fewer columns
+    #[command(after_help = help::REWRITE)]
+    Rewrite(Rewrite),
+}
+
+/// Of `rewrite`.
+#[derive(Debug, Args)]
+pub(crate) struct Rewrite {
+    /// A Parquet file; `-` is standard input, which is read into memory
+    #[arg(value_name = "IN")]
+    pub(crate) input: PathBuf,
+    /// The file to write; `-` is standard output
+    #[arg(value_name = "OUT")]
+    output: PathBuf,
+    /// Replace OUT if it is there
+    #[arg(short, long)]
+    force: bool,
+    #[command(flatten)]
+    pub(crate) chunks: Chunks,
+    #[command(flatten)]
+    pub(crate) decode: Decode,
+    #[command(flatten)]
+    pub(crate) write: Write,
+}
+
+impl Rewrite {
+    /// Where the data goes.
+    pub(crate) fn destination(&self) -> Destination {
+        Destination {
+            path: self.output.clone(),
+            force: self.force,
+        }
+    }
+}
+
+/// How Parquet files are read to be written again.
+#[derive(Debug, Args)]
+pub(crate) struct Decode {
+    /// Threads that decode and encode; 0 means one a core
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) threads: usize,
+    #[command(flatten)]
+    int96: Int96,
+}
+
+impl Decode {
+    /// What the library has to know.
+    pub(crate) fn options(&self) -> ReadOptions {
+        let mut schema = SchemaOptions::default();
+        self.int96.choose(&mut schema);
+        ReadOptions::default().threads(self.threads).schema(schema)
+    }
+}
+
+/// What becomes of INT96 timestamps.
+#[derive(Debug, Args)]
+struct Int96 {
+    /// Unit of INT96 timestamps; ns reaches from 1677 to 2262
+    #[arg(long, value_enum, value_name = "UNIT", default_value_t = Unit::Ns)]
+    int96_unit: Unit,
+    /// What becomes of INT96 timestamps that do not fit into their unit
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t = Overflow::Error)]
+    int96_overflow: Overflow,
+}
+
+impl Int96 {
+    fn choose(&self, options: &mut SchemaOptions) {
+        options.int96_unit = self.int96_unit.into();
+        options.int96_overflow = self.int96_overflow.into();
+    }
 }
 
 /// Which column chunks.
@@ -158,12 +234,8 @@ pub(crate) struct Read {
     /// Do not compare pages with their checksums
     #[arg(long)]
     no_crc: bool,
-    /// Unit of INT96 timestamps; ns reaches from 1677 to 2262
-    #[arg(long, value_enum, value_name = "UNIT", default_value_t = Unit::Ns)]
-    int96_unit: Unit,
-    /// What becomes of INT96 timestamps that do not fit into their unit
-    #[arg(long, value_enum, value_name = "WHAT", default_value_t = Overflow::Error)]
-    int96_overflow: Overflow,
+    #[command(flatten)]
+    int96: Int96,
     /// Arrow layout of strings and bytes, for `--format arrow`
     #[arg(long, value_enum, value_name = "LAYOUT", default_value_t = Strings::Offsets)]
     strings: Strings,
@@ -173,8 +245,7 @@ impl Read {
     /// What the library has to know, but for row groups, offset and limit.
     pub(crate) fn options(&self) -> ReadOptions {
         let mut schema = SchemaOptions::default();
-        schema.int96_unit = self.int96_unit.into();
-        schema.int96_overflow = self.int96_overflow.into();
+        self.int96.choose(&mut schema);
         schema.strings = self.strings.into();
         ReadOptions::default()
             .projection(self.chunks.projection())
@@ -307,6 +378,13 @@ mod tests {
             "cat f --columns a..b",
             "count f --max nonsense=1",
             "frobnicate f",
+            "rewrite f",
+            "rewrite f g --compression lzo",
+            "rewrite f g --encoding delta",
+            "rewrite f g --dictionary a=maybe",
+            "rewrite f g --page-version 3",
+            "rewrite f g --row-group-rows 0",
+            "rewrite f g --bloom-filter-fpp 1",
         ] {
             let words = std::iter::once("herringbone").chain(line.split(' '));
             let error = Arguments::try_parse_from(words).unwrap_err();

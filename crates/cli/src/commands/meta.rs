@@ -47,7 +47,7 @@ pub(crate) fn run(inputs: &[Input], options: Options, output: &mut Output<'_>) -
             return Err(document
                 .failure
                 .take()
-                .unwrap_or_else(|| Failure::output(&error.into())));
+                .unwrap_or_else(|| Failure::output(output.name(), &error.into())));
         }
         output.write(b"\n")?;
     }

@@ -6,6 +6,7 @@ mod head;
 mod info;
 mod meta;
 mod pages;
+mod rewrite;
 mod schema;
 
 use crate::args::{Arguments, Command};
@@ -59,5 +60,6 @@ pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<
             };
             pages::run(context, &open(files)?, &request, output)
         }
+        Command::Rewrite(request) => rewrite::run(context, request),
     }
 }

@@ -20,7 +20,7 @@ pub(crate) enum Sink<'o, 'w> {
     /// CSV.
     Csv(&'o mut Output<'w>),
     /// An Arrow IPC stream.
-    Arrow(Box<StreamWriter<&'o mut (dyn Write + 'w)>>),
+    Arrow(String, Box<StreamWriter<&'o mut (dyn Write + 'w)>>),
 }
 
 impl<'o, 'w> Sink<'o, 'w> {
@@ -37,7 +37,9 @@ impl<'o, 'w> Sink<'o, 'w> {
                 csv::write_header(schema, output)?;
                 Self::Csv(output)
             }
-            RowFormat::Arrow => Self::Arrow(Box::new(stream(schema, output)?)),
+            RowFormat::Arrow => {
+                Self::Arrow(output.name().to_owned(), Box::new(stream(schema, output)?))
+            }
         })
     }
 
@@ -47,9 +49,9 @@ impl<'o, 'w> Sink<'o, 'w> {
             Self::Table(rows, output) => rows.write(batch, output),
             Self::Json(output) => json::write(batch, output),
             Self::Csv(output) => csv::write(batch, output),
-            Self::Arrow(stream) => stream
+            Self::Arrow(name, stream) => stream
                 .write(batch)
-                .map_err(|error| Failure::arrow_output(&error)),
+                .map_err(|error| Failure::arrow_output(name, &error)),
         }
     }
 
@@ -58,9 +60,9 @@ impl<'o, 'w> Sink<'o, 'w> {
         match self {
             Self::Table(mut rows, output) => rows.finish(output),
             Self::Json(_) | Self::Csv(_) => Ok(()),
-            Self::Arrow(mut stream) => stream
+            Self::Arrow(name, mut stream) => stream
                 .finish()
-                .map_err(|error| Failure::arrow_output(&error)),
+                .map_err(|error| Failure::arrow_output(&name, &error)),
         }
     }
 }
@@ -71,5 +73,7 @@ fn stream<'o, 'w>(
     schema: &Schema,
     output: &'o mut Output<'w>,
 ) -> Result<StreamWriter<&'o mut (dyn Write + 'w)>> {
-    StreamWriter::try_new(output.writer(), schema).map_err(|error| Failure::arrow_output(&error))
+    let name = output.name().to_owned();
+    StreamWriter::try_new(output.writer(), schema)
+        .map_err(|error| Failure::arrow_output(&name, &error))
 }

@@ -62,6 +62,11 @@ fn command(arguments: &[&str]) -> Command {
     command
 }
 
+/// What was printed, which is one JSON document.
+pub(crate) fn json(run: &Run) -> serde_json::Value {
+    serde_json::from_str(&run.stdout).unwrap()
+}
+
 /// A file of the workspace.
 pub(crate) fn path(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))

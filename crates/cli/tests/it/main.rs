@@ -3,14 +3,11 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot run has failed")]
 
 mod common;
+mod rewrite;
 mod rows;
 
-use common::{EXAMPLE, Run, herringbone, path, stdin};
+use common::{EXAMPLE, herringbone, json, path, stdin};
 use serde_json::Value;
-
-fn json(run: &Run) -> Value {
-    serde_json::from_str(&run.stdout).unwrap()
-}
 
 #[test]
 fn counts_come_from_footers() {
@@ -80,7 +77,9 @@ fn a_closed_pipe_is_a_quiet_end() {
 
 #[test]
 fn help_goes_to_standard_output() {
-    for command in ["info", "schema", "count", "head", "cat", "meta", "pages"] {
+    for command in [
+        "info", "schema", "count", "head", "cat", "meta", "pages", "rewrite",
+    ] {
         let run = herringbone(&[command, "--help"]);
         assert_eq!((run.code, run.stderr.as_str()), (0, ""));
         assert!(run.stdout.contains("Examples:"), "{command}");

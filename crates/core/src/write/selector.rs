@@ -16,8 +16,9 @@ pub enum ColumnSelector {
 }
 
 impl ColumnSelector {
-    /// Whether the column is meant.
-    pub(crate) fn selects(&self, path: &[String], physical_type: Type) -> bool {
+    /// Whether the column is meant: `path` as in the Parquet schema.
+    #[must_use]
+    pub fn selects(&self, path: &[String], physical_type: Type) -> bool {
         match self {
             Self::PhysicalType(chosen) => *chosen == physical_type,
             Self::Path(chosen) => {

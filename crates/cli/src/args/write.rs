@@ -1,0 +1,272 @@
+//! How Parquet files are written.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use herringbone::core::write::ColumnSelector;
+use herringbone::format::{Encoding, Type};
+use herringbone::{
+    BloomFilterOptions, ColumnOptions, Compatibility, Compression, DataPageVersion,
+    StatisticsLevel, WriteOptions,
+};
+
+use super::{Columns, Setting, Size, at_least_one};
+
+/// Where the data goes.
+#[derive(Debug)]
+pub(crate) struct Destination {
+    /// A file, or `-` for standard output.
+    pub(crate) path: PathBuf,
+    /// Whether a file that is there may be replaced.
+    pub(crate) force: bool,
+}
+
+/// How a Parquet file is written.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Parquet output")]
+pub(crate) struct Write {
+    /// How pages are compressed: none, snappy, gzip, brotli, lz4_raw or zstd, with a level as in
+    /// `zstd:9` [default: zstd:1]
+    #[arg(long, value_name = "[COLS=]CODEC")]
+    compression: Vec<Setting<Compression>>,
+    /// Encoding of values that are in no dictionary; without columns, of all that it serves
+    #[arg(long, value_name = "[COLS=]ENCODING")]
+    encoding: Vec<Setting<ValueEncoding>>,
+    /// Whether values go to a dictionary as long as that saves bytes [default: on, but off where an
+    /// encoding is asked for]
+    #[arg(long, value_name = "[COLS=]on|off")]
+    dictionary: Vec<Setting<Switch>>,
+    /// Rows of a row group, at most [default: 1048576]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    row_group_rows: Option<usize>,
+    /// Bytes of a row group in the file, roughly [default: 128MiB]
+    #[arg(long, value_name = "SIZE")]
+    row_group_bytes: Option<Size>,
+    /// Rows of a page, at most [default: 20000]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    page_rows: Option<usize>,
+    /// Bytes of the values of a page, roughly [default: 1MiB]
+    #[arg(long, value_name = "SIZE")]
+    page_bytes: Option<Size>,
+    /// Version of data pages [default: that of --compatibility]
+    #[arg(long, value_name = "1|2")]
+    page_version: Option<PageVersion>,
+    /// Which readers the file is for
+    #[arg(long, value_enum, value_name = "WHICH", default_value_t = Readers::Widest)]
+    compatibility: Readers,
+    /// Which counts and bounds are written
+    #[arg(long, value_enum, value_name = "LEVEL", default_value_t = Bounds::Page)]
+    statistics: Bounds,
+    /// Columns that get a bloom filter
+    #[arg(long, value_name = "LIST")]
+    bloom_filter: Option<Columns>,
+    /// Share of absent values that bloom filters do not recognise
+    #[arg(long, value_name = "SHARE", default_value_t = BloomFilterOptions::default().false_positives)]
+    #[arg(value_parser = share)]
+    bloom_filter_fpp: f64,
+    /// Write no offset and column indexes
+    #[arg(long)]
+    no_page_index: bool,
+    /// Write no checksums of pages
+    #[arg(long)]
+    no_crc: bool,
+}
+
+impl Write {
+    /// What the library has to know.
+    pub(crate) fn options(&self, threads: usize) -> WriteOptions {
+        let mut options = WriteOptions::new()
+            .compatibility(self.compatibility.into())
+            .page_index(!self.no_page_index)
+            .crc(!self.no_crc)
+            .threads(threads);
+        options.columns.statistics = Some(self.statistics.into());
+        options.columns.page_rows = self.page_rows;
+        options.columns.page_bytes = self.page_bytes.map(|size| size.0);
+        options.data_page_version = self.page_version.map(|version| version.0);
+        if let Some(rows) = self.row_group_rows {
+            options.row_group_rows = rows;
+        }
+        if let Some(size) = self.row_group_bytes {
+            options.row_group_bytes = size.0;
+        }
+        for (selector, columns) in self.everywhere().into_iter().chain(self.somewhere()) {
+            options = options.column_override(selector, columns);
+        }
+        options
+    }
+
+    /// What is chosen for all columns.
+    fn everywhere(&self) -> Vec<(ColumnSelector, ColumnOptions)> {
+        let all = || ColumnSelector::Pattern("*".into());
+        let new = ColumnOptions::new;
+        let mut chosen = Vec::new();
+        for setting in self.encoding.iter().filter(|it| it.columns.is_none()) {
+            let (encoding, types) = setting.value.serves();
+            let selectors = types.iter().copied().map(ColumnSelector::PhysicalType);
+            chosen.extend(selectors.map(|it| (it, new().encoding(encoding))));
+        }
+        for setting in self.dictionary.iter().filter(|it| it.columns.is_none()) {
+            chosen.push((all(), new().dictionary(setting.value == Switch::On)));
+        }
+        for setting in self.compression.iter().filter(|it| it.columns.is_none()) {
+            chosen.push((all(), new().compression(setting.value)));
+        }
+        chosen
+    }
+
+    /// What is chosen for some columns.
+    fn somewhere(&self) -> Vec<(ColumnSelector, ColumnOptions)> {
+        let new = ColumnOptions::new;
+        let mut chosen = Vec::new();
+        let mut add = |columns: Option<&Columns>, options: ColumnOptions| {
+            for path in columns.iter().flat_map(|columns| &columns.paths) {
+                chosen.push((ColumnSelector::Path(path.clone()), options.clone()));
+            }
+        };
+        for setting in &self.encoding {
+            let options = new().encoding(setting.value.serves().0);
+            add(setting.columns.as_ref(), options);
+        }
+        for setting in &self.dictionary {
+            let options = new().dictionary(setting.value == Switch::On);
+            add(setting.columns.as_ref(), options);
+        }
+        for setting in &self.compression {
+            let options = new().compression(setting.value);
+            add(setting.columns.as_ref(), options);
+        }
+        let filter = BloomFilterOptions::new(self.bloom_filter_fpp);
+        add(self.bloom_filter.as_ref(), new().bloom_filter(filter));
+        chosen
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+enum ValueEncoding {
+    Plain,
+    Rle,
+    DeltaBinaryPacked,
+    DeltaLengthByteArray,
+    DeltaByteArray,
+    ByteStreamSplit,
+    Alp,
+}
+
+impl ValueEncoding {
+    /// The encoding as the format calls it, and the types of values that it serves.
+    fn serves(self) -> (Encoding, &'static [Type]) {
+        use Type::{Boolean, ByteArray, Double, FixedLenByteArray, Float, Int32, Int64, Int96};
+        match self {
+            Self::Plain => (
+                Encoding::Plain,
+                &[
+                    Boolean,
+                    Int32,
+                    Int64,
+                    Int96,
+                    Float,
+                    Double,
+                    ByteArray,
+                    FixedLenByteArray,
+                ],
+            ),
+            Self::Rle => (Encoding::Rle, &[Boolean]),
+            Self::DeltaBinaryPacked => (Encoding::DeltaBinaryPacked, &[Int32, Int64]),
+            Self::DeltaLengthByteArray => (Encoding::DeltaLengthByteArray, &[ByteArray]),
+            Self::DeltaByteArray => (Encoding::DeltaByteArray, &[ByteArray, FixedLenByteArray]),
+            Self::ByteStreamSplit => (
+                Encoding::ByteStreamSplit,
+                &[Int32, Int64, Float, Double, FixedLenByteArray],
+            ),
+            Self::Alp => (Encoding::Alp, &[Float, Double]),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Switch {
+    On,
+    Off,
+}
+
+/// Reads a value by its name.
+macro_rules! by_name {
+    ($($name:ident)*) => {$(
+        impl std::str::FromStr for $name {
+            type Err = String;
+
+            fn from_str(text: &str) -> Result<Self, String> {
+                <Self as ValueEnum>::from_str(text, true).map_err(|_| {
+                    let names: Vec<String> = Self::value_variants()
+                        .iter()
+                        .filter_map(|it| Some(it.to_possible_value()?.get_name().to_owned()))
+                        .collect();
+                    format!("there is no \"{text}\"; there are {}", names.join(", "))
+                })
+            }
+        }
+    )*};
+}
+
+by_name! { ValueEncoding Switch }
+
+#[derive(Debug, Clone, Copy)]
+struct PageVersion(DataPageVersion);
+
+impl std::str::FromStr for PageVersion {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "1" => Ok(Self(DataPageVersion::V1)),
+            "2" => Ok(Self(DataPageVersion::V2)),
+            _ => Err("there are the versions 1 and 2".into()),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Readers {
+    /// Every reader of the last ten years
+    Widest,
+    /// Smaller files, for readers of the last two years
+    Modern,
+}
+
+impl From<Readers> for Compatibility {
+    fn from(readers: Readers) -> Self {
+        match readers {
+            Readers::Widest => Self::Widest,
+            Readers::Modern => Self::Modern,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Bounds {
+    /// Counts of nulls only
+    Counts,
+    /// And bounds of column chunks
+    Chunk,
+    /// And bounds of pages
+    Page,
+}
+
+impl From<Bounds> for StatisticsLevel {
+    fn from(bounds: Bounds) -> Self {
+        match bounds {
+            Bounds::Counts => Self::Counts,
+            Bounds::Chunk => Self::Chunk,
+            Bounds::Page => Self::Page,
+        }
+    }
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(share) if share > 0.0 && share < 1.0 => Ok(share),
+        _ => Err("expected a number between 0 and 1".into()),
+    }
+}

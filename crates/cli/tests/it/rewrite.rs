@@ -1,0 +1,262 @@
+//! `rewrite`: the same rows in a new file.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::common::{EXAMPLE, Run, herringbone, json, path, stdin};
+
+/// A folder, and the name of a file in it.
+fn place() -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out.parquet");
+    let out = out.to_str().unwrap().to_owned();
+    (folder, out)
+}
+
+/// What is in the folder.
+fn names(folder: &Path) -> Vec<String> {
+    let name = |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().file_name();
+    let entries = std::fs::read_dir(folder).unwrap().map(name);
+    entries.map(|name| name.into_string().unwrap()).collect()
+}
+
+fn rewrite(out: &str, options: &[&str]) -> Run {
+    herringbone(&[&["rewrite", EXAMPLE, out], options].concat())
+}
+
+/// The metadata of the example, rewritten with these options; its rows are still the same.
+fn rewritten(options: &[&str]) -> Value {
+    let (_folder, out) = place();
+    rewrite(&out, options).ok("");
+    let rows = herringbone(&["cat", EXAMPLE]).stdout;
+    herringbone(&["cat", &out]).ok(&rows);
+    json(&herringbone(&["meta", "--indexes", &out]))
+}
+
+/// Something of all column chunks of the first row group.
+fn chunks<'a>(meta: &'a Value, pointer: &'a str) -> impl Iterator<Item = Option<&'a Value>> {
+    let columns = meta["row_groups"][0]["columns"].as_array().unwrap();
+    columns.iter().map(move |column| column.pointer(pointer))
+}
+
+/// The encodings of a column of the first row group.
+fn encodings(meta: &Value, column: usize) -> String {
+    meta["row_groups"][0]["columns"][column]["meta_data"]["encodings"].to_string()
+}
+
+#[test]
+fn rows_stay_and_the_defaults_are_good() {
+    let meta = rewritten(&[]);
+    assert_eq!(meta["num_rows"], 24);
+    assert_eq!(meta["row_groups"].as_array().unwrap().len(), 1);
+    assert!(chunks(&meta, "/meta_data/codec").all(|codec| codec.unwrap() == "ZSTD"));
+    assert!(chunks(&meta, "/offset_index").all(|index| index.is_some()));
+    assert!(chunks(&meta, "/column_index").all(|index| index.is_some()));
+    assert_eq!(
+        meta["row_groups"][0]["columns"][0]["meta_data"]["statistics"]["max_value"]["value"],
+        23
+    );
+}
+
+#[test]
+fn codecs_are_chosen_by_column() {
+    for (name, codec) in [
+        ("none", "UNCOMPRESSED"),
+        ("snappy", "SNAPPY"),
+        ("gzip", "GZIP"),
+        ("brotli:3", "BROTLI"),
+        ("lz4_raw", "LZ4_RAW"),
+        ("zstd:9", "ZSTD"),
+    ] {
+        let meta = rewritten(&["--compression", name]);
+        assert!(chunks(&meta, "/meta_data/codec").all(|it| it.unwrap() == codec));
+    }
+    let meta = rewritten(&[
+        "--compression",
+        "snappy",
+        "--compression",
+        "origin,tags=none",
+    ]);
+    let codecs: Vec<_> = chunks(&meta, "/meta_data/codec").flatten().collect();
+    let plain = codecs.iter().filter(|codec| **codec == "UNCOMPRESSED");
+    assert_eq!((codecs.len(), plain.count()), (9, 3));
+}
+
+#[test]
+fn encodings_and_dictionaries() {
+    let meta = rewritten(&["--dictionary", "off"]);
+    assert!(chunks(&meta, "/meta_data/dictionary_page_offset").all(|it| it.is_none()));
+    let meta = rewritten(&["--dictionary", "off", "--dictionary", "name=on"]);
+    assert_eq!(
+        chunks(&meta, "/meta_data/dictionary_page_offset")
+            .flatten()
+            .count(),
+        1
+    );
+    let meta = rewritten(&[
+        "--encoding",
+        "delta_binary_packed",
+        "--encoding",
+        "name=delta_byte_array",
+    ]);
+    assert!(encodings(&meta, 0).contains("DELTA_BINARY_PACKED"));
+    assert!(encodings(&meta, 1).contains("DELTA_BYTE_ARRAY"));
+    let (_folder, out) = place();
+    rewrite(&out, &["--encoding", "name=byte_stream_split"]).fails(2, "name");
+}
+
+#[test]
+fn sizes_of_row_groups_and_pages() {
+    let meta = rewritten(&["--row-group-rows", "10", "--page-rows", "4"]);
+    let rows: Vec<_> = meta["row_groups"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| &it["num_rows"])
+        .collect();
+    assert_eq!(rows, [10, 10, 4]);
+    let pages: Vec<_> = chunks(&meta, "/offset_index/page_locations")
+        .map(|it| it.unwrap().as_array().unwrap().len())
+        .collect();
+    assert_eq!(pages, [3; 9]);
+    let meta = rewritten(&["--page-bytes", "16", "--dictionary", "off"]);
+    let pages = chunks(&meta, "/offset_index/page_locations")
+        .next()
+        .unwrap();
+    assert!(pages.unwrap().as_array().unwrap().len() > 1);
+    rewritten(&["--row-group-bytes", "1KiB", "--threads", "1"]);
+}
+
+#[test]
+fn pages_and_what_goes_with_them() {
+    let (_folder, out) = place();
+    let pages = |out: &str, field: &str| -> Vec<Value> {
+        let listed = herringbone(&["pages", out]).stdout;
+        let page = |line: &str| serde_json::from_str::<Value>(line).unwrap()[field].clone();
+        listed.lines().map(page).collect()
+    };
+    for (options, type_) in [
+        (&["--page-version", "2"][..], "DATA_PAGE_V2"),
+        (&["--compatibility", "modern"], "DATA_PAGE_V2"),
+        (
+            &["--compatibility", "modern", "--page-version", "1"],
+            "DATA_PAGE",
+        ),
+    ] {
+        rewrite(&out, &[options, &["--force"]].concat()).ok("");
+        assert!(pages(&out, "type").contains(&type_.into()), "{options:?}");
+        assert!(pages(&out, "crc").iter().all(Value::is_number));
+    }
+    rewrite(&out, &["--force", "--no-crc"]).ok("");
+    assert!(pages(&out, "crc").iter().all(Value::is_null));
+
+    let meta = rewritten(&["--no-page-index", "--statistics", "counts"]);
+    assert!(chunks(&meta, "/offset_index").all(|it| it.is_none()));
+    assert!(chunks(&meta, "/meta_data/statistics/null_count").all(|it| it.is_some()));
+    assert!(chunks(&meta, "/meta_data/statistics/max_value").all(|it| it.is_none()));
+    let meta = rewritten(&[
+        "--bloom-filter",
+        "id,origin.country",
+        "--bloom-filter-fpp",
+        "0.1",
+    ]);
+    assert_eq!(chunks(&meta, "/bloom_filter_header").flatten().count(), 2);
+}
+
+#[test]
+fn columns_and_row_groups_are_chosen() {
+    let (_folder, out) = place();
+    rewrite(
+        &out,
+        &["--columns", "origin.country,id", "--row-groups", "1"],
+    )
+    .ok("");
+    let run = herringbone(&["head", "-n", "1", &out]);
+    run.ok("{\"id\":16,\"origin\":{\"country\":\"NO\"}}\n");
+    rewrite(&out, &["--force", "--columns", "nope"]).fails(2, "nope");
+    for option in [
+        "--bloom-filter=nope",
+        "--encoding=nope=plain",
+        "--dictionary=nope=off",
+    ] {
+        rewrite(&out, &["--force", option]).fails(2, "there is no column `nope`");
+    }
+}
+
+#[test]
+fn metadata_stay() {
+    let (_folder, out) = place();
+    let source = "testdata/fastparquet/snappy.parquet";
+    let pairs = |file: &str| {
+        let meta = json(&herringbone(&["meta", file]));
+        let mut pairs: Vec<String> = meta["key_value_metadata"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|pair| pair["key"] != "ARROW:schema")
+            .map(ToString::to_string)
+            .collect();
+        pairs.sort();
+        pairs
+    };
+    herringbone(&["rewrite", source, &out]).ok("");
+    assert!(!pairs(source).is_empty());
+    assert_eq!(pairs(&out), pairs(source));
+}
+
+#[test]
+fn nothing_is_overwritten_without_force() {
+    let (folder, out) = place();
+    std::fs::write(&out, "mine").unwrap();
+    rewrite(&out, &[]).fails(2, "the file exists; --force replaces it");
+    assert_eq!(std::fs::read(&out).unwrap(), b"mine");
+    rewrite(&out, &["--force"]).ok("");
+    herringbone(&["count", &out]).ok("24\n");
+    herringbone(&["rewrite", "-f", &out, &out, "--columns", "id"]).ok("");
+    herringbone(&["head", "-n", "1", &out]).ok("{\"id\":0}\n");
+    assert_eq!(names(folder.path()), ["out.parquet"]);
+    #[cfg(unix)]
+    {
+        let link = folder.path().join("link.parquet");
+        std::os::unix::fs::symlink("nowhere", &link).unwrap();
+        rewrite(link.to_str().unwrap(), &[]).fails(2, "the file exists");
+    }
+}
+
+#[test]
+fn an_error_leaves_no_file() {
+    let (folder, out) = place();
+    let mut bytes = std::fs::read(path(EXAMPLE)).unwrap();
+    // The body of a page, behind the first headers.
+    for byte in &mut bytes[100..400] {
+        *byte ^= 0x55;
+    }
+    stdin(&["rewrite", "-", &out], &bytes).fails(3, "corrupt file");
+    stdin(&["rewrite", "-", &out], b"PAR1").fails(3, "corrupt file");
+    herringbone(&["rewrite", "no such file", &out]).fails(4, "no such file: ");
+    assert!(names(folder.path()).is_empty());
+    let lost = folder.path().join("no such folder/x.parquet");
+    rewrite(lost.to_str().unwrap(), &[]).fails(4, "no such folder");
+    rewrite(folder.path().to_str().unwrap(), &[]).code(&[4]);
+}
+
+#[test]
+fn standard_output_is_a_file_like_others() {
+    let run = rewrite("-", &["--columns", "id"]);
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""));
+    stdin(&["count", "-"], &run.bytes).ok("24\n");
+    #[cfg(target_os = "linux")]
+    {
+        let full = std::fs::File::options()
+            .write(true)
+            .open("/dev/full")
+            .unwrap();
+        crate::common::into(&["rewrite", EXAMPLE, "-"], full).fails(4, "standard output: ");
+        rewrite("/dev/full", &[]).fails(4, "/dev/full: ");
+    }
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let run = crate::common::into(&["rewrite", EXAMPLE, "-"], writer);
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""));
+}
