@@ -70,6 +70,7 @@ fn codec(name: &str) -> Result<Compression> {
         .find(|codec| name.ends_with(codec));
     Ok(match codec {
         Some("lz4") => "lz4_raw".parse()?,
+        Some("brotli") => "brotli:1".parse()?,
         Some(codec) => codec.parse()?,
         None => Compression::Uncompressed,
     })

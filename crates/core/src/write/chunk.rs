@@ -13,6 +13,7 @@ use super::bounds::Bounds;
 use super::encode::length;
 use super::options::{DataPageVersion, StatisticsLevel};
 use super::page_levels::EncodedLevels;
+use super::parts::Parts;
 use super::settings::ColumnSettings;
 use crate::compression::{Compression, compress};
 use crate::statistics::{ColumnIndexBuilder, EncodedBounds, OffsetIndexBuilder, PageSummary};
@@ -22,8 +23,8 @@ use crate::statistics::{ColumnIndexBuilder, EncodedBounds, OffsetIndexBuilder, P
 pub struct EncodedColumn {
     /// The dictionary page; empty if there is none.
     pub(crate) dictionary_page: Vec<u8>,
-    /// The data pages.
-    pub(crate) data_pages: Vec<u8>,
+    /// The data pages, cut anywhere.
+    pub(crate) data_pages: Vec<Vec<u8>>,
     /// Offsets and paths are filled in when the place in the file is known.
     pub(crate) metadata: ColumnMetaData,
     pub(crate) offset_index: Option<OffsetIndex>,
@@ -36,7 +37,7 @@ pub struct EncodedColumn {
 /// Pages of a column chunk under construction.
 pub(crate) struct ChunkBuilder {
     settings: Arc<ColumnSettings>,
-    data_pages: Vec<u8>,
+    data_pages: Parts,
     num_rows: u64,
     num_levels: u64,
     num_nulls: u64,
@@ -67,7 +68,7 @@ pub(crate) struct DataPage<'a> {
 impl ChunkBuilder {
     pub(crate) fn new(settings: Arc<ColumnSettings>) -> Self {
         Self {
-            data_pages: Vec::new(),
+            data_pages: Parts::default(),
             num_rows: 0,
             num_levels: 0,
             num_nulls: 0,
@@ -92,7 +93,7 @@ impl ChunkBuilder {
 
     /// Bytes held.
     pub(crate) fn heap_bytes(&self) -> usize {
-        self.data_pages.capacity() + self.body.capacity() + self.compressed.capacity()
+        self.data_pages.len() + self.body.capacity() + self.compressed.capacity()
     }
 
     /// Writes a data page; `append_values` appends its values section.
@@ -114,6 +115,7 @@ impl ChunkBuilder {
             DataPageVersion::V2 => self.body_v2(page, append_values)?,
         };
         let is_plain = self.compressed.is_empty();
+        self.uncompressed += self.body.len() as u64;
         self.push_page(header, is_plain)?;
 
         let location = PageLocation {
@@ -214,15 +216,14 @@ impl ChunkBuilder {
     /// Appends header and body: the plain one, or the compressed one.
     fn push_page(&mut self, header: PageHeader, is_plain: bool) -> Result<()> {
         let body = if is_plain {
-            &self.body
+            &mut self.body
         } else {
-            &self.compressed
+            &mut self.compressed
         };
         let header = finish_header(header, body, self.settings.crc)?;
-        self.uncompressed += (header.len() + self.body.len()) as u64;
-        self.data_pages.reserve(header.len() + body.len());
-        self.data_pages.extend_from_slice(&header);
-        self.data_pages.extend_from_slice(body);
+        self.uncompressed += header.len() as u64;
+        self.data_pages.push(&header);
+        self.data_pages.push_or_take(body);
         Ok(())
     }
 
@@ -323,7 +324,7 @@ impl ChunkBuilder {
         let data_offset = dictionary_page.len() as i64;
         Ok(EncodedColumn {
             dictionary_page,
-            data_pages: self.data_pages,
+            data_pages: self.data_pages.finish(),
             metadata,
             offset_index: page_index.then(|| self.offset_index.finish(data_offset)),
             column_index: if page_index && self.settings.statistics >= StatisticsLevel::Page {

@@ -74,8 +74,11 @@ struct PageValues {
     pending_bytes: usize,
     /// Of values outside of the dictionary.
     encoder: Box<dyn ValueEncoder>,
-    /// Of the page's values, where they are not in the dictionary.
+    /// Of the page's values. Of those in the dictionary, only numbers: looking at each is faster
+    /// than finding out which codes there are.
     bounds: Bounds,
+    /// Values in the dictionary that `bounds` do not know.
+    unbounded: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,6 +94,8 @@ enum Phase {
 struct PendingPage {
     levels: EncodedLevels,
     codes: Vec<u32>,
+    /// Bounds of the values, where they were taken when the values came.
+    bounds: Option<Bounds>,
     byte_array_bytes: usize,
 }
 
@@ -122,6 +127,7 @@ impl ColumnWriter {
                 pending_bytes: 0,
                 encoder: value_encoder(settings.encoding, leaf.physical_type, leaf.type_length)?,
                 bounds: Bounds::new(&settings),
+                unbounded: false,
             },
             chunk: ChunkBuilder::new(settings.clone()),
             bloom_filter: bloom_filter(&settings)?,
@@ -268,12 +274,7 @@ impl ColumnWriter {
                 return Ok(());
             }
             Phase::Codes => {
-                let codes = std::mem::take(&mut values.codes);
-                let page = PendingPage {
-                    levels,
-                    codes,
-                    byte_array_bytes: size.byte_array_bytes,
-                };
+                let page = values.take_codes(&self.settings, levels, size);
                 self.write_codes(&page)?;
                 self.values.codes = page.codes;
                 self.values.codes.clear();
@@ -281,11 +282,8 @@ impl ColumnWriter {
             Phase::Undecided => {
                 values.pending_values += values.codes.len();
                 values.pending_bytes += size.bytes;
-                values.pending.push(PendingPage {
-                    levels,
-                    codes: std::mem::take(&mut values.codes),
-                    byte_array_bytes: size.byte_array_bytes,
-                });
+                let page = values.take_codes(&self.settings, levels, size);
+                values.pending.push(page);
                 if values.is_time_to_decide(&self.settings) {
                     self.decide()?;
                 }
@@ -332,10 +330,14 @@ impl ColumnWriter {
         let Some(dictionary) = &self.values.dictionary else {
             return Ok(());
         };
+        let of_codes = match &page.bounds {
+            Some(_) => Bounds::new(&self.settings),
+            None => Bounds::of_codes(&self.settings, dictionary, &page.codes),
+        };
         let data_page = DataPage {
             levels: &page.levels,
             encoding: Encoding::RleDictionary,
-            bounds: &Bounds::of_codes(&self.settings, dictionary, &page.codes),
+            bounds: page.bounds.as_ref().unwrap_or(&of_codes),
             byte_array_bytes: page.byte_array_bytes,
         };
         let width = code_width(dictionary.len());
@@ -425,6 +427,10 @@ impl PageValues {
     ) -> Result<()> {
         match (&mut self.dictionary, self.phase) {
             (Some(dictionary), Phase::Undecided | Phase::Codes) => {
+                match slots {
+                    Slots::Values(values) if values.are_numbers() => self.bounds.update(values),
+                    _ => self.unbounded = true,
+                }
                 dictionary.append(slots, &mut self.codes)
             }
             _ => slots.with_values(|values| self.append_values(values, bloom_filter)),
@@ -442,6 +448,22 @@ impl PageValues {
             insert(values, bloom_filter);
         }
         Ok(())
+    }
+
+    /// The page of codes, and room for the next one.
+    fn take_codes(
+        &mut self,
+        settings: &ColumnSettings,
+        levels: EncodedLevels,
+        size: PlainSize,
+    ) -> PendingPage {
+        let bounds = std::mem::replace(&mut self.bounds, Bounds::new(settings));
+        PendingPage {
+            levels,
+            codes: std::mem::take(&mut self.codes),
+            bounds: (!std::mem::take(&mut self.unbounded)).then_some(bounds),
+            byte_array_bytes: size.byte_array_bytes,
+        }
     }
 
     /// Whether no further values may go to the dictionary.

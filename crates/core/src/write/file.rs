@@ -145,7 +145,9 @@ impl FileEncoder {
         }
         self.indexes.push((column.column_index, offset_index));
         self.push(column.dictionary_page, out);
-        self.push(column.data_pages, out);
+        for part in column.data_pages {
+            self.push(part, out);
+        }
         ColumnChunk {
             file_path: None,
             file_offset: 0,

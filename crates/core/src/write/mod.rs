@@ -21,6 +21,7 @@ mod dictionary;
 mod encode;
 mod page_levels;
 mod bounds;
+mod parts;
 mod chunk;
 mod column;
 mod file;

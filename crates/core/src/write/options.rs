@@ -105,7 +105,7 @@ pub struct ColumnOptions {
     pub bloom_filter: Option<BloomFilterOptions>,
     /// Bytes of the values of a page, roughly; 1 MiB by default.
     pub page_bytes: Option<usize>,
-    /// Rows of a page, at most; 20 000 by default.
+    /// Rows of a page, at most; 32 768 by default.
     pub page_rows: Option<usize>,
 }
 

@@ -10,6 +10,9 @@ use super::options::{
 };
 use crate::compression::Compression;
 
+/// Bytes of a dictionary that nobody can ask for: a page has fewer, and tables count in 32 bits.
+const MAX_DICTIONARY_BYTES: usize = 1 << 30;
+
 /// How one column is written.
 #[derive(Debug, Clone)]
 pub(crate) struct ColumnSettings {
@@ -72,7 +75,7 @@ impl ColumnSettings {
             truncate_bounds: chosen.truncate_bounds.unwrap_or(64),
             bloom_filter: chosen.bloom_filter,
             page_bytes: chosen.page_bytes.unwrap_or(1 << 20),
-            page_rows: chosen.page_rows.unwrap_or(20_000),
+            page_rows: chosen.page_rows.unwrap_or(1 << 15),
             page_index: options.page_index,
             crc: options.crc,
             total_order: modern && has_total_order(leaf.order),
@@ -82,6 +85,11 @@ impl ColumnSettings {
     }
 
     fn check(&self) -> Result<()> {
+        if self.dictionary_bytes > MAX_DICTIONARY_BYTES {
+            return Err(Error::argument(format!(
+                "dictionary_bytes is at most {MAX_DICTIONARY_BYTES}"
+            )));
+        }
         for (name, value) in [
             ("page_rows", self.page_rows),
             ("page_bytes", self.page_bytes),

@@ -26,6 +26,14 @@ pub(crate) enum Values<'a> {
 }
 
 impl Values<'_> {
+    /// Whether they are integers or floating point numbers.
+    pub(crate) fn are_numbers(&self) -> bool {
+        matches!(
+            self,
+            Self::Int32(_) | Self::Int64(_) | Self::Float(_) | Self::Double(_)
+        )
+    }
+
     /// How many values there are.
     pub(crate) fn len(&self) -> usize {
         match self {

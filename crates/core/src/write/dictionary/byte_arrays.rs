@@ -2,11 +2,14 @@
 
 use super::hash;
 
-/// One place of the table: the code plus one, 0 where the place is free, and a part of the hash.
+/// One place of the table: the code plus one, 0 where the place is free; a part of the hash; and where
+/// the value lies in the dictionary page.
 #[derive(Debug, Clone, Copy, Default)]
 struct Place {
     code_plus_1: u32,
     tag: u32,
+    start: u32,
+    length: u32,
 }
 
 /// An open-addressing table with linear probing, at most half full. The values are kept in the form
@@ -76,8 +79,12 @@ impl ByteArrays {
             if place.code_plus_1 == 0 {
                 break;
             }
-            if place.tag == tag && self.get(place.code_plus_1 - 1) == value {
-                return place.code_plus_1 - 1;
+            if place.tag == tag && place.length as usize == value.len() {
+                let start = place.start as usize;
+                let known = self.plain.get(start..start + value.len());
+                if known.is_some_and(|known| hash::equal(known, value)) {
+                    return place.code_plus_1 - 1;
+                }
             }
             at += 1;
         }
@@ -103,14 +110,20 @@ impl ByteArrays {
     }
 
     fn put(&mut self, hash: u64, code: u32) {
+        let length = self.get(code).len();
+        let end = self.ends.get(code as usize).copied().unwrap_or(0);
+        // `MAX_DICTIONARY_BYTES` sees to it that values in front of the last start within 32 bits.
+        let new = Place {
+            code_plus_1: code + 1,
+            tag: (hash >> 32) as u32,
+            start: (end - length) as u32,
+            length: length as u32,
+        };
         let mask = self.places.len().wrapping_sub(1);
         let mut at = hash as usize;
         while let Some(place) = self.places.get_mut(at & mask) {
             if place.code_plus_1 == 0 {
-                *place = Place {
-                    code_plus_1: code + 1,
-                    tag: (hash >> 32) as u32,
-                };
+                *place = new;
                 return;
             }
             at += 1;

@@ -25,41 +25,41 @@ pub(super) fn number(value: u64, seed: u64) -> u64 {
     fold(value ^ seed, MULTIPLIER)
 }
 
+/// The hash of a byte array. It takes as many steps as there are words, and has one branch for that:
+/// lengths are hard to predict.
 #[inline(always)]
-fn word(bytes: &[u8]) -> u64 {
-    bytes
-        .first_chunk::<8>()
-        .map_or(0, |b| u64::from_le_bytes(*b))
-}
-
-#[inline(always)]
-fn half(bytes: &[u8]) -> u64 {
-    bytes
-        .first_chunk::<4>()
-        .map_or(0, |b| u64::from(u32::from_le_bytes(*b)))
-}
-
-/// The hash of a byte array.
-#[inline]
 pub(super) fn bytes(value: &[u8], seed: u64) -> u64 {
-    let length = value.len();
-    let last = |n: usize| value.get(length - n..).unwrap_or_default();
-    let mut hash = seed ^ (length as u64).wrapping_mul(MULTIPLIER);
-    let (low, high) = match length {
-        17.. => {
-            for pair in value.as_chunks::<16>().0 {
-                let (low, high) = pair.split_at(8);
-                hash = fold(word(low) ^ hash, word(high) ^ MULTIPLIER);
-            }
-            (word(last(16)), word(last(8)))
-        }
-        8.. => (word(value), word(last(8))),
-        4.. => (half(value), half(last(4))),
-        0 => (0, 0),
-        _ => {
-            let at = |index: usize| u64::from(value.get(index).copied().unwrap_or(0));
-            (at(0) | at(length / 2) << 8 | at(length - 1) << 16, 0)
-        }
+    let mut hash = seed ^ (value.len() as u64).wrapping_mul(MULTIPLIER);
+    let Some(last) = value.last_chunk::<8>() else {
+        let (low, high) = short(value);
+        return fold(hash ^ low, MULTIPLIER ^ high);
     };
-    fold(low ^ hash, high ^ seed)
+    for chunk in value.as_chunks::<8>().0 {
+        hash = fold(hash ^ u64::from_le_bytes(*chunk), MULTIPLIER);
+    }
+    fold(hash ^ u64::from_le_bytes(*last), MULTIPLIER)
+}
+
+/// The bytes of an array of fewer than 8, in two words.
+#[inline(always)]
+fn short(value: &[u8]) -> (u64, u64) {
+    if let (Some(first), Some(last)) = (value.first_chunk::<4>(), value.last_chunk::<4>()) {
+        let words = [*first, *last].map(u32::from_le_bytes);
+        return (words[0].into(), words[1].into());
+    }
+    let at = |index: usize| value.get(index).map_or(0, |byte| u64::from(*byte));
+    (at(0) | at(1) << 8 | at(2) << 16, 0)
+}
+
+/// Whether two arrays of the same length are equal; made for short ones that are.
+#[inline(always)]
+pub(super) fn equal(a: &[u8], b: &[u8]) -> bool {
+    let (Some(last_a), Some(last_b)) = (a.last_chunk::<8>(), b.last_chunk::<8>()) else {
+        return short(a) == short(b);
+    };
+    let mut differ = u64::from_le_bytes(*last_a) ^ u64::from_le_bytes(*last_b);
+    for (a, b) in a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0) {
+        differ |= u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b);
+    }
+    differ == 0
 }

@@ -42,7 +42,13 @@ impl ValueEncoder for Plain {
     }
 
     fn finish_page(&mut self, out: &mut Vec<u8>) {
-        out.append(&mut self.bytes);
+        if out.is_empty() {
+            // The next page will be about as large.
+            let room = Vec::with_capacity(self.bytes.len());
+            *out = std::mem::replace(&mut self.bytes, room);
+        } else {
+            out.append(&mut self.bytes);
+        }
     }
 
     fn heap_bytes(&self) -> usize {

@@ -1,0 +1,52 @@
+//! ALP: floating point numbers that are short decimals, as packed integers.
+
+use herringbone_format::Result;
+use herringbone_kernels::alp::AlpEncoder;
+
+use super::{ValueEncoder, mismatch};
+use crate::write::values::Values;
+
+/// Declares the encoder of one type.
+macro_rules! encoder {
+    ($name:ident, $type:ty, $values:ident) => {
+        pub(super) struct $name {
+            values: Vec<$type>,
+            encoder: AlpEncoder<$type>,
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self {
+                    values: Vec::new(),
+                    encoder: AlpEncoder::new(),
+                }
+            }
+        }
+
+        impl ValueEncoder for $name {
+            fn append(&mut self, values: &Values<'_>) -> Result<()> {
+                let Values::$values(values) = values else {
+                    return Err(mismatch());
+                };
+                self.values.extend_from_slice(values);
+                Ok(())
+            }
+
+            fn page_bytes(&self) -> usize {
+                size_of_val(self.values.as_slice())
+            }
+
+            fn finish_page(&mut self, out: &mut Vec<u8>) {
+                self.encoder.encode(&self.values, out);
+                self.values.clear();
+            }
+
+            fn heap_bytes(&self) -> usize {
+                self.values.capacity() * size_of::<$type>()
+            }
+        }
+    };
+}
+
+encoder! { Floats, f32, Float }
+encoder! { Doubles, f64, Double }

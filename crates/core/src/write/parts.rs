@@ -1,0 +1,74 @@
+//! Bytes that grow without being moved: a list of parts.
+
+/// Bytes of a part that small pieces are collected in.
+const PART_BYTES: usize = 1 << 20;
+
+/// Bytes from which on a buffer becomes a part of its own instead of being copied.
+const LARGE: usize = 1 << 18;
+
+/// Bytes in the order in which they came.
+#[derive(Debug, Default)]
+pub(crate) struct Parts {
+    parts: Vec<Vec<u8>>,
+    len: usize,
+}
+
+impl Parts {
+    /// All bytes.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Appends a copy of bytes.
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        self.len += bytes.len();
+        match self.parts.last_mut() {
+            Some(part) if part.capacity() - part.len() >= bytes.len() => {
+                part.extend_from_slice(bytes);
+            }
+            last => {
+                // Short chunks get by with a short part.
+                let room = last.map_or(0, |part| 2 * part.len()).min(PART_BYTES);
+                let mut part = Vec::with_capacity(room.max(bytes.len()));
+                part.extend_from_slice(bytes);
+                self.parts.push(part);
+            }
+        }
+    }
+
+    /// Appends a copy of the bytes, or takes them away where they are many.
+    pub(crate) fn push_or_take(&mut self, bytes: &mut Vec<u8>) {
+        if bytes.len() < LARGE {
+            self.push(bytes);
+            return;
+        }
+        self.len += bytes.len();
+        self.parts.push(std::mem::take(bytes));
+    }
+
+    /// The parts.
+    pub(crate) fn finish(self) -> Vec<Vec<u8>> {
+        self.parts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_all_bytes_in_order() {
+        let mut parts = Parts::default();
+        let mut expected = Vec::new();
+        for i in 0..5000_usize {
+            let mut bytes = vec![i as u8; i % 300];
+            if i % 1000 == 999 {
+                bytes = vec![7; LARGE + i];
+            }
+            expected.extend_from_slice(&bytes);
+            parts.push_or_take(&mut bytes);
+        }
+        assert_eq!(parts.len(), expected.len());
+        assert_eq!(parts.finish().concat(), expected);
+    }
+}
