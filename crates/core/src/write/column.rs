@@ -71,7 +71,9 @@ struct PageValues {
     /// Pages that wait for a decision.
     pending: Vec<PendingPage>,
     pending_values: usize,
+    /// What they take in PLAIN, and as codes.
     pending_bytes: usize,
+    pending_code_bytes: usize,
     /// Of values outside of the dictionary.
     encoder: Box<dyn ValueEncoder>,
     /// Of the page's values. Of those in the dictionary, only numbers: looking at each is faster
@@ -94,6 +96,8 @@ enum Phase {
 struct PendingPage {
     levels: EncodedLevels,
     codes: Vec<u32>,
+    /// Values of the dictionary when the page ended: codes are below.
+    num_entries: usize,
     /// Bounds of the values, where they were taken when the values came.
     bounds: Option<Bounds>,
     byte_array_bytes: usize,
@@ -125,6 +129,7 @@ impl ColumnWriter {
                 pending: Vec::new(),
                 pending_values: 0,
                 pending_bytes: 0,
+                pending_code_bytes: 0,
                 encoder: value_encoder(settings.encoding, leaf.physical_type, leaf.type_length)?,
                 bounds: Bounds::new(&settings),
                 unbounded: false,
@@ -283,6 +288,8 @@ impl ColumnWriter {
                 values.pending_values += values.codes.len();
                 values.pending_bytes += size.bytes;
                 let page = values.take_codes(&self.settings, levels, size);
+                values.pending_code_bytes +=
+                    page.codes.len() * usize::from(code_width(page.num_entries)) / 8;
                 values.pending.push(page);
                 if values.is_time_to_decide(&self.settings) {
                     self.decide()?;
@@ -340,7 +347,7 @@ impl ColumnWriter {
             bounds: page.bounds.as_ref().unwrap_or(&of_codes),
             byte_array_bytes: page.byte_array_bytes,
         };
-        let width = code_width(dictionary.len());
+        let width = code_width(page.num_entries);
         self.chunk.data_page(&data_page, |out| {
             out.push(width);
             hybrid::encode_u32(&page.codes, width, out);
@@ -461,6 +468,7 @@ impl PageValues {
         PendingPage {
             levels,
             codes: std::mem::take(&mut self.codes),
+            num_entries: self.dictionary.as_ref().map_or(0, Dictionary::len),
             bounds: (!std::mem::take(&mut self.unbounded)).then_some(bounds),
             byte_array_bytes: size.byte_array_bytes,
         }
@@ -488,7 +496,6 @@ impl PageValues {
         let Some(dictionary) = &self.dictionary else {
             return false;
         };
-        let codes = self.pending_values * usize::from(code_width(dictionary.len())) / 8;
-        dictionary.plain_bytes() + codes < self.pending_bytes
+        dictionary.plain_bytes() + self.pending_code_bytes < self.pending_bytes
     }
 }

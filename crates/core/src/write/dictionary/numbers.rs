@@ -1,49 +1,66 @@
 //! Numbers that a dictionary knows.
+//!
+//! Where the first numbers lie close together, a number is looked up at its place in a table of all
+//! numbers around there. Others are found by hashing: open addressing with linear probing, at most
+//! half full.
 
 use super::hash;
 
 /// Bits of a number.
 pub(crate) trait Bits: Copy + Eq + Default {
-    fn widen(self) -> u64;
+    /// The bits as a signed integer.
+    fn signed(self) -> i64;
 }
 
 impl Bits for u32 {
     #[inline(always)]
-    fn widen(self) -> u64 {
-        self.into()
+    fn signed(self) -> i64 {
+        self.cast_signed().into()
     }
 }
 
 impl Bits for u64 {
     #[inline(always)]
-    fn widen(self) -> u64 {
-        self
+    fn signed(self) -> i64 {
+        self.cast_signed()
     }
 }
 
-/// One place of the table: a number, and its code plus one; 0 where the place is free.
+/// One place of the hash table: a number, and its code plus one; 0 where the place is free.
 #[derive(Debug, Clone, Copy, Default)]
 struct Place<T> {
     value: T,
     code_plus_1: u32,
 }
 
-/// An open-addressing table with linear probing, at most half full.
 #[derive(Debug)]
 pub(super) struct Numbers<T> {
     values: Vec<T>,
+    /// For each number from `base` on: its code plus one; 0 where it has none.
+    near: Vec<u32>,
+    base: i64,
     places: Vec<Place<T>>,
+    hashed: usize,
     seed: u64,
 }
 
 /// Places of a table with its first value.
 const FIRST_PLACES: usize = 64;
 
+/// Numbers that a table around the first ones is worth its memory for.
+const NEAR_AFTER: usize = 512;
+
+/// How far the first numbers may be from each other.
+const NEAR_RANGE: u64 = 1 << 15;
+
 impl<T: Bits> Numbers<T> {
     pub(super) fn new() -> Self {
         Self {
             values: Vec::new(),
+            near: Vec::new(),
+            base: 0,
             places: Vec::new(),
+            hashed: 0,
             seed: hash::seed(),
         }
     }
@@ -53,26 +70,60 @@ impl<T: Bits> Numbers<T> {
     }
 
     pub(super) fn heap_bytes(&self) -> usize {
-        self.values.capacity() * size_of::<T>() + self.places.capacity() * size_of::<Place<T>>()
+        self.values.capacity() * size_of::<T>()
+            + self.places.capacity() * size_of::<Place<T>>()
+            + self.near.capacity() * size_of::<u32>()
     }
 
     /// Appends the codes of values.
     pub(super) fn append(
         &mut self,
-        values: impl ExactSizeIterator<Item = T>,
+        values: impl ExactSizeIterator<Item = T> + Clone,
         codes: &mut Vec<u32>,
     ) {
-        codes.reserve(values.len());
-        for value in values {
-            codes.push(self.code(value));
+        if self.values.is_empty() && values.len() >= NEAR_AFTER {
+            self.choose_near(values.clone());
         }
+        let start = codes.len();
+        codes.resize(start + values.len(), 0);
+        let codes = codes.get_mut(start..).unwrap_or_default();
+        for (value, code) in values.zip(codes) {
+            *code = self.code(value);
+        }
+    }
+
+    /// Makes room for the numbers around the first ones.
+    fn choose_near(&mut self, values: impl Iterator<Item = T>) {
+        let (min, max) = values.fold((i64::MAX, i64::MIN), |(min, max), value| {
+            (min.min(value.signed()), max.max(value.signed()))
+        });
+        let range = max.wrapping_sub(min).cast_unsigned();
+        if range < NEAR_RANGE {
+            // Later ones may go a bit beyond.
+            let margin = range / 2 + 32;
+            self.base = min.saturating_sub_unsigned(margin);
+            self.near = vec![0; (range + 2 * margin) as usize + 1];
+        }
+    }
+
+    /// Where a number has its place among those that lie close together.
+    #[inline(always)]
+    fn near_index(&self, value: T) -> usize {
+        value.signed().wrapping_sub(self.base).cast_unsigned() as usize
     }
 
     /// The code of a value, which is a new one if it was not there yet.
     #[inline(always)]
     pub(super) fn code(&mut self, value: T) -> u32 {
+        let near = self.near_index(value);
+        if let Some(code_plus_1) = self.near.get(near) {
+            return match code_plus_1 {
+                0 => self.insert_near(value, near),
+                known => known - 1,
+            };
+        }
         let mask = self.places.len().wrapping_sub(1);
-        let mut at = hash::number(value.widen(), self.seed) as usize;
+        let mut at = self.hash(value);
         // An empty table has no places at all.
         while let Some(place) = self.places.get(at & mask) {
             if place.code_plus_1 == 0 {
@@ -86,11 +137,31 @@ impl<T: Bits> Numbers<T> {
         self.insert(value)
     }
 
-    #[cold]
-    fn insert(&mut self, value: T) -> u32 {
+    #[inline(always)]
+    fn hash(&self, value: T) -> usize {
+        hash::number(value.signed().cast_unsigned(), self.seed) as usize
+    }
+
+    fn push(&mut self, value: T) -> u32 {
         let code = self.values.len() as u32;
         self.values.push(value);
-        if self.values.len() * 2 > self.places.len() {
+        code
+    }
+
+    #[cold]
+    fn insert_near(&mut self, value: T, index: usize) -> u32 {
+        let code = self.push(value);
+        if let Some(place) = self.near.get_mut(index) {
+            *place = code + 1;
+        }
+        code
+    }
+
+    #[cold]
+    fn insert(&mut self, value: T) -> u32 {
+        let code = self.push(value);
+        self.hashed += 1;
+        if self.hashed * 2 > self.places.len() {
             self.grow();
         } else {
             self.put(value, code);
@@ -100,7 +171,7 @@ impl<T: Bits> Numbers<T> {
 
     fn put(&mut self, value: T, code: u32) {
         let mask = self.places.len().wrapping_sub(1);
-        let mut at = hash::number(value.widen(), self.seed) as usize;
+        let mut at = self.hash(value);
         while let Some(place) = self.places.get_mut(at & mask) {
             if place.code_plus_1 == 0 {
                 *place = Place {
@@ -117,8 +188,10 @@ impl<T: Bits> Numbers<T> {
         let places = (self.places.len() * 2).max(FIRST_PLACES);
         self.places = vec![Place::default(); places];
         for code in 0..self.values.len() {
-            if let Some(value) = self.values.get(code) {
-                self.put(*value, code as u32);
+            if let Some(&value) = self.values.get(code)
+                && self.near.get(self.near_index(value)).is_none()
+            {
+                self.put(value, code as u32);
             }
         }
     }
@@ -158,5 +231,22 @@ mod tests {
         assert_eq!(numbers.values().len(), 3000);
         assert!((0..5000).all(|i| codes[i] as usize == i % 3000));
         assert_eq!(numbers.gather(codes.into_iter(), |v| v), values);
+    }
+
+    #[test]
+    fn numbers_close_together_and_far_away_have_one_code_each() {
+        for base in [0, -200, i64::MIN, i64::MAX - 1000] {
+            let mut numbers = Numbers::<u64>::new();
+            let near = (0..2000).map(|i| base.wrapping_add(i % 1000));
+            let far = (0..500).map(|i| base.wrapping_add((i % 250) << 40));
+            let values: Vec<u64> = near.chain(far).map(i64::cast_unsigned).collect();
+            let mut codes = Vec::new();
+            for part in values.chunks(600) {
+                numbers.append(part.iter().copied(), &mut codes);
+            }
+            // The first of the far ones is one of the near ones.
+            assert_eq!(numbers.values().len(), 1000 + 249);
+            assert_eq!(numbers.gather(codes.into_iter(), |v| v), values);
+        }
     }
 }

@@ -3,6 +3,7 @@
 //! An encoder takes the values of a page as they come, and gives the values section when the page
 //! ends.
 
+mod alp;
 mod boolean;
 mod byte_stream_split;
 mod delta_binary_packed;
@@ -43,7 +44,7 @@ pub(crate) fn value_encoder(
     type_length: usize,
 ) -> Result<Box<dyn ValueEncoder>> {
     use Encoding::{
-        ByteStreamSplit, DeltaBinaryPacked, DeltaByteArray, DeltaLengthByteArray, Plain, Rle,
+        Alp, ByteStreamSplit, DeltaBinaryPacked, DeltaByteArray, DeltaLengthByteArray, Plain, Rle,
     };
     Ok(match (encoding, physical_type) {
         (Plain, Type::Boolean) => Box::new(boolean::Booleans::plain()),
@@ -62,6 +63,8 @@ pub(crate) fn value_encoder(
         (ByteStreamSplit, Type::FixedLenByteArray) => {
             Box::new(byte_stream_split::Split::new(type_length))
         }
+        (Alp, Type::Float) => Box::new(alp::Floats::default()),
+        (Alp, Type::Double) => Box::new(alp::Doubles::default()),
         _ => {
             return Err(Error::argument(format!(
                 "{encoding} does not serve {physical_type}"
