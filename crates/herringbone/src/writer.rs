@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::SchemaRef;
-use herringbone_core::write::{EncodedColumn, FileEncoder, WriteOptions, WritePlan};
+use herringbone_core::write::{EncodedColumn, FileEncoder, SortingCheck, WriteOptions, WritePlan};
 use herringbone_format::thrift::CompactWriter;
 use herringbone_format::{Error, FileMetadata, Limits, Result};
 
@@ -51,6 +51,8 @@ pub struct Writer<W: Write> {
     encoders: Encoders,
     /// Rows of the row group under construction.
     rows: usize,
+    /// Compares rows, if the options ask for it.
+    sorting: Option<SortingCheck>,
     /// The schema of the last batch, which needs no further look.
     checked: Option<SchemaRef>,
     failed: bool,
@@ -79,6 +81,7 @@ impl<W: Write> Writer<W> {
             out,
             commit,
             encoders: Encoders::new(plan.clone())?,
+            sorting: plan.sorting_check()?,
             plan,
             file,
             rows: 0,
@@ -125,7 +128,12 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// As [`Self::write`].
     pub fn flush(&mut self) -> Result<()> {
-        self.guard(Self::end_row_group)
+        self.guard(|writer| {
+            if let Some(sorting) = &mut writer.sorting {
+                sorting.restart();
+            }
+            writer.end_row_group()
+        })
     }
 
     /// Writes what is left and the footer; what is returned is what the footer says.
@@ -175,6 +183,9 @@ impl<W: Write> Writer<W> {
         {
             self.plan.check(schema)?;
             self.checked = Some(schema.clone());
+        }
+        if let Some(sorting) = &mut self.sorting {
+            sorting.check(batch)?;
         }
         let rows = batch.num_rows();
         let row_bytes = batch.get_array_memory_size() / rows.max(1);

@@ -39,7 +39,7 @@ impl EncodedBounds {
 
 /// Compares two encoded bounds. None when there is no order, when one is a NaN, and when one is no
 /// value of the type.
-pub(super) fn compare(
+pub(crate) fn compare(
     order: ColumnOrderKind,
     physical: Type,
     a: &[u8],

@@ -23,4 +23,5 @@ mod tests;
 
 pub use bounds::BoundsBuilder;
 pub use encoded::EncodedBounds;
+pub(crate) use encoded::compare;
 pub use page_index::{ColumnIndexBuilder, OffsetIndexBuilder, PageSummary};

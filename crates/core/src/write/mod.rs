@@ -25,6 +25,7 @@ mod parts;
 mod chunk;
 mod column;
 mod file;
+mod sorting;
 
 pub use chunk::EncodedColumn;
 pub use column::ColumnWriter;
@@ -35,3 +36,4 @@ pub use options::{
 };
 pub use plan::WritePlan;
 pub use selector::ColumnSelector;
+pub use sorting::SortingCheck;

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use herringbone_arrow::schema::{Schema, SchemaRef};
+use herringbone_arrow::schema::{DataType, Schema, SchemaRef};
 use herringbone_format::{ColumnOrder, Error, Result, SortingColumn};
-use herringbone_schema::{WriteMapping, from_arrow};
+use herringbone_schema::{WriteKind, WriteMapping, WriteNode, from_arrow};
 
 use super::column::ColumnWriter;
 use super::levels::{LeafPath, paths};
 use super::options::WriteOptions;
 use super::settings::{ColumnSettings, has_total_order};
+use super::sorting::SortingCheck;
 
 /// What a write comes to; shared by everything that encodes a part of it.
 #[derive(Debug)]
@@ -42,14 +43,20 @@ impl WritePlan {
         }
         let mapping = from_arrow(&schema, &options.schema)?;
         let mut columns = Vec::with_capacity(mapping.leaves.len());
+        let mut from_dictionary = vec![false; mapping.leaves.len()];
+        for node in &mapping.fields {
+            mark_dictionaries(node, &mut from_dictionary);
+        }
         for (field, node) in mapping.fields.iter().enumerate() {
             for path in paths(node, &mapping.leaves)? {
                 let leaf = mapping
                     .leaves
                     .get(columns.len())
                     .ok_or_else(|| Error::argument("a field has more leaves than the schema"))?;
+                let from_dictionary = from_dictionary.get(columns.len()) == Some(&true);
+                let settings = ColumnSettings::new(leaf, from_dictionary, options)?;
                 columns.push(ColumnPlan {
-                    settings: Arc::new(ColumnSettings::new(leaf, options)?),
+                    settings: Arc::new(settings),
                     field,
                     path: Arc::new(path),
                 });
@@ -101,6 +108,29 @@ impl WritePlan {
         ColumnWriter::new(plan.settings.clone(), plan.path.clone())
     }
 
+    /// What compares rows with each other, if `verify_sorting` asks for it.
+    ///
+    /// # Errors
+    /// Argument where rows cannot be compared by one of the columns.
+    pub fn sorting_check(&self) -> Result<Option<SortingCheck>> {
+        let Some(sorting_columns) = self
+            .sorting_columns
+            .as_ref()
+            .filter(|_| self.options.verify_sorting)
+        else {
+            return Ok(None);
+        };
+        let mut check = SortingCheck::new();
+        for &sorting in sorting_columns {
+            let ordinal = usize::try_from(sorting.column_idx).unwrap_or(usize::MAX);
+            if let Some(column) = self.columns.get(ordinal) {
+                let (settings, path) = (column.settings.clone(), column.path.clone());
+                check.push(settings, path, column.field, sorting)?;
+            }
+        }
+        Ok(Some(check))
+    }
+
     /// Whether a batch with this schema may be written: names, types and nullability as planned.
     ///
     /// # Errors
@@ -143,6 +173,27 @@ impl WritePlan {
             }
         };
         self.columns.iter().map(order).collect()
+    }
+}
+
+/// Notes which leaves are dictionaries in Arrow.
+fn mark_dictionaries(node: &WriteNode, leaves: &mut [bool]) {
+    match &node.kind {
+        WriteKind::Leaf { leaf } => {
+            if let Some(marked) = leaves.get_mut(*leaf) {
+                *marked = matches!(node.field.data_type(), DataType::Dictionary(..));
+            }
+        }
+        WriteKind::Struct(fields) => {
+            for field in fields {
+                mark_dictionaries(field, leaves);
+            }
+        }
+        WriteKind::List { child, .. } => mark_dictionaries(child, leaves),
+        WriteKind::Map { entries, .. } => mark_dictionaries(entries, leaves),
+        WriteKind::RunEnd(values) | WriteKind::Dictionary(values) => {
+            mark_dictionaries(values, leaves);
+        }
     }
 }
 

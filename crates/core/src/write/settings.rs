@@ -35,11 +35,15 @@ pub(crate) struct ColumnSettings {
 }
 
 impl ColumnSettings {
-    /// The settings of a column.
+    /// The settings of a column, which is a dictionary in Arrow or not.
     ///
     /// # Errors
     /// Argument where an option makes no sense, or not for this column.
-    pub(crate) fn new(leaf: &WriteLeaf, options: &WriteOptions) -> Result<Self> {
+    pub(crate) fn new(
+        leaf: &WriteLeaf,
+        from_dictionary: bool,
+        options: &WriteOptions,
+    ) -> Result<Self> {
         let selected = options
             .overrides
             .iter()
@@ -47,12 +51,19 @@ impl ColumnSettings {
         let chosen = selected.fold(options.columns.clone(), |chosen, (_, more)| {
             chosen.overridden_by(more)
         });
-        Self::of(leaf, &chosen, options).map_err(|error| error.in_column(leaf.path.join(".")))
+        Self::of(leaf, from_dictionary, &chosen, options)
+            .map_err(|error| error.in_column(leaf.path.join(".")))
     }
 
-    fn of(leaf: &WriteLeaf, chosen: &ColumnOptions, options: &WriteOptions) -> Result<Self> {
+    fn of(
+        leaf: &WriteLeaf,
+        from_dictionary: bool,
+        chosen: &ColumnOptions,
+        options: &WriteOptions,
+    ) -> Result<Self> {
         let modern = options.compatibility == Compatibility::Modern;
-        let default_encoding = default_encoding(leaf.physical_type, modern);
+        // Arrow C++ restores dictionaries from PLAIN and dictionary pages only.
+        let default_encoding = default_encoding(leaf.physical_type, modern && !from_dictionary);
         // To ask for a dictionary by name leaves open what follows it.
         let asked = chosen
             .encoding
