@@ -103,6 +103,13 @@ struct Depth {
     slot_def: u8,
 }
 
+impl Depth {
+    /// Whether an element of the list, which has a slot of the node, may have no value of it.
+    fn has_null(self, node: &Node) -> bool {
+        node.def_level > self.slot_def
+    }
+}
+
 /// An ancestor of the node at hand, recorded by the first leaf below it.
 struct Ancestor {
     plan: RecorderPlan,
@@ -154,6 +161,10 @@ impl Builder<'_> {
             .get(ordinal)
             .ok_or_else(|| Error::argument(format!("the schema has no leaf {ordinal}")))?;
         let column = self.columns.len();
+        let data_type = node.field.data_type().clone();
+        // Keys need a value even where nobody looks, and there may be none: so these are null.
+        let is_keyed = matches!(data_type, DataType::Dictionary(..));
+        let nullable = node.nullable || (is_keyed && depth.has_null(node));
         let mut recorders = Vec::new();
         for ancestor in self.ancestors.iter_mut().filter(|a| a.record.is_none()) {
             ancestor.record = Some(Record {
@@ -168,14 +179,14 @@ impl Builder<'_> {
             leaf_type: LeafType {
                 physical_type: leaf.physical_type,
                 type_length: leaf.type_length,
-                data_type: node.field.data_type().clone(),
+                data_type,
                 conversion,
                 int96_overflow: self.options.schema.int96_overflow,
             },
             max_def_level: leaf.max_def_level,
             max_rep_level: leaf.max_rep_level,
             slot_def: depth.slot_def,
-            nullable: node.nullable,
+            nullable,
             recorders,
             piece_bytes: self
                 .options
@@ -193,7 +204,10 @@ impl Builder<'_> {
                 node.field.name()
             )));
         };
-        if node.nullable {
+        // One that may not be null is null all the same where a struct around it is: the lists in it
+        // are, and Arrow wants nulls of required fields to be nulls of what is around them.
+        let is_recorded = node.nullable || depth.has_null(node);
+        if is_recorded {
             let Depth {
                 rep_level,
                 slot_def,
@@ -209,7 +223,7 @@ impl Builder<'_> {
             .iter()
             .map(|child| self.shape(child, depth))
             .collect::<Result<_>>()?;
-        let validity = if node.nullable {
+        let validity = if is_recorded {
             self.ancestors.pop().and_then(|a| a.record)
         } else {
             None
