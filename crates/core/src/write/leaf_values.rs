@@ -164,6 +164,16 @@ impl<'a> Selected<'a> {
     }
 }
 
+/// Whether there are values of the leaf's Arrow type that the file cannot hold.
+pub(crate) fn may_misfit(leaf: &WriteLeaf) -> bool {
+    use DataType::{Decimal32, Decimal64, Decimal128, Decimal256, Interval};
+    leaf.conversion != WriteConversion::Identity
+        || matches!(
+            leaf.data_type,
+            Interval(_) | Decimal32(..) | Decimal64(..) | Decimal128(..) | Decimal256(..)
+        )
+}
+
 /// The selected slots as values of the leaf's physical type.
 ///
 /// # Errors

@@ -13,7 +13,7 @@ use herringbone_arrow::schema::DataType;
 use herringbone_format::{Error, Result};
 use herringbone_schema::WriteLeaf;
 
-use super::leaf_values::{Scratch, Selected, values};
+use super::leaf_values::{Scratch, Selected, may_misfit, values};
 use super::levels::LeafLevels;
 use super::values::Slots;
 
@@ -21,8 +21,10 @@ use super::values::Slots;
 #[derive(Debug, Default)]
 pub(crate) struct Keyed {
     keys: Vec<u32>,
-    /// All values that there are keys for.
-    whole: Range<usize>,
+    /// The values that there are keys for.
+    named: Vec<Range<usize>>,
+    /// By ordinal among all values: that among the named ones.
+    ordinals: Vec<u32>,
 }
 
 /// The slots that `levels` show of its leaf, nulls left out.
@@ -35,10 +37,10 @@ pub(crate) fn slots<'a>(
     scratch: &'a mut Scratch,
     keyed: &'a mut Keyed,
 ) -> Result<Slots<'a>> {
-    let Keyed { keys, whole } = keyed;
     let array = &levels.leaf;
     let (nulls, ranges) = (levels.nulls.as_ref(), levels.ranges.as_slice());
-    let entries = match array.data_type() {
+    let keys = &mut keyed.keys;
+    let mut entries = match array.data_type() {
         DataType::Dictionary(key_type, _) => dictionary_keys(key_type, array, nulls, ranges, keys)?,
         DataType::RunEndEncoded(run_ends, _) => {
             run_keys(run_ends.data_type(), array, nulls, ranges, keys)?
@@ -52,14 +54,61 @@ pub(crate) fn slots<'a>(
             return values(leaf, selected, scratch).map(Slots::Values);
         }
     };
-    *whole = 0..entries.len();
+    // Dictionaries may be run-end encoded, and the other way round.
+    loop {
+        entries = match entries.data_type() {
+            DataType::Dictionary(key_type, _) => keys_of_keys(key_type, entries, keys)?,
+            DataType::RunEndEncoded(run_ends, _) => {
+                runs_of_keys(run_ends.data_type(), entries, keys)?
+            }
+            _ => break,
+        };
+    }
+    keyed.find_named(entries, may_misfit(leaf));
     let selected = Selected {
         array: entries,
         nulls: None,
-        ranges: std::slice::from_ref(whole),
+        ranges: &keyed.named,
     };
     let values = values(leaf, selected, scratch)?;
-    Ok(Slots::Keyed { keys, values })
+    Ok(Slots::Keyed {
+        keys: &keyed.keys,
+        values,
+    })
+}
+
+impl Keyed {
+    /// Finds the values that there are keys for: what nobody names may be null, or anything.
+    fn find_named(&mut self, entries: &ArrayRef, may_misfit: bool) {
+        const UNNAMED: u32 = u32::MAX;
+        self.named.clear();
+        if entries.nulls().is_none() && !may_misfit && entries.len() <= self.keys.len() {
+            self.named.push(0..entries.len());
+            return;
+        }
+        self.ordinals.clear();
+        self.ordinals.resize(entries.len(), UNNAMED);
+        for key in &self.keys {
+            if let Some(ordinal) = self.ordinals.get_mut(*key as usize) {
+                *ordinal = 0;
+            }
+        }
+        let mut next = 0;
+        for (entry, ordinal) in self.ordinals.iter_mut().enumerate() {
+            if *ordinal == UNNAMED {
+                continue;
+            }
+            *ordinal = next;
+            next += 1;
+            match self.named.last_mut() {
+                Some(range) if range.end == entry => range.end += 1,
+                _ => self.named.push(entry..entry + 1),
+            }
+        }
+        for key in &mut self.keys {
+            *key = self.ordinals.get(*key as usize).copied().unwrap_or(0);
+        }
+    }
 }
 
 /// Calls `visit` with each slot that is not null.
@@ -158,6 +207,64 @@ fn run_keys<'a>(
         DataType::Int16 => fill::<Int16Type>(array, nulls, ranges, keys),
         DataType::Int32 => fill::<Int32Type>(array, nulls, ranges, keys),
         DataType::Int64 => fill::<Int64Type>(array, nulls, ranges, keys),
+        other => Err(no_keys(other)),
+    }
+}
+
+/// Replaces keys of a dictionary's slots by keys of its values.
+fn keys_of_keys<'a>(
+    key_type: &DataType,
+    array: &'a ArrayRef,
+    keys: &mut [u32],
+) -> Result<&'a ArrayRef> {
+    fn replace<'a, K: ArrowDictionaryKeyType>(
+        array: &'a ArrayRef,
+        keys: &mut [u32],
+    ) -> &'a ArrayRef {
+        let array = array.as_dictionary::<K>();
+        let all = array.keys().values();
+        for key in keys {
+            *key = all
+                .get(*key as usize)
+                .map_or(0, |key| key.as_usize() as u32);
+        }
+        array.values()
+    }
+    Ok(match key_type {
+        DataType::Int8 => replace::<Int8Type>(array, keys),
+        DataType::Int16 => replace::<Int16Type>(array, keys),
+        DataType::Int32 => replace::<Int32Type>(array, keys),
+        DataType::Int64 => replace::<Int64Type>(array, keys),
+        DataType::UInt8 => replace::<UInt8Type>(array, keys),
+        DataType::UInt16 => replace::<UInt16Type>(array, keys),
+        DataType::UInt32 => replace::<UInt32Type>(array, keys),
+        DataType::UInt64 => replace::<UInt64Type>(array, keys),
+        other => return Err(no_keys(other)),
+    })
+}
+
+/// Replaces keys of slots in runs by keys of the runs' values.
+fn runs_of_keys<'a>(
+    end_type: &DataType,
+    array: &'a ArrayRef,
+    keys: &mut [u32],
+) -> Result<&'a ArrayRef> {
+    fn replace<'a, R: RunEndIndexType>(
+        array: &'a ArrayRef,
+        keys: &mut [u32],
+    ) -> Result<&'a ArrayRef> {
+        let Some(array) = array.as_any().downcast_ref::<RunArray<R>>() else {
+            return Err(no_keys(array.data_type()));
+        };
+        for key in keys {
+            *key = array.get_physical_index(*key as usize) as u32;
+        }
+        Ok(array.values())
+    }
+    match end_type {
+        DataType::Int16 => replace::<Int16Type>(array, keys),
+        DataType::Int32 => replace::<Int32Type>(array, keys),
+        DataType::Int64 => replace::<Int64Type>(array, keys),
         other => Err(no_keys(other)),
     }
 }
