@@ -26,6 +26,11 @@ impl Noise {
     pub(crate) fn below(&mut self, n: usize) -> usize {
         usize::try_from(self.next() % n as u64).unwrap()
     }
+
+    /// One of several.
+    pub(crate) fn pick<T: Clone>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len())].clone()
+    }
 }
 
 /// Where nulls are.
@@ -73,7 +78,7 @@ pub(crate) fn validity(noise: &mut Noise, nulls: Nulls, n: usize) -> Option<Null
 }
 
 /// 64 bits a slot, as the shape has it.
-fn words(noise: &mut Noise, shape: Shape, n: usize) -> Vec<u64> {
+pub(crate) fn words(noise: &mut Noise, shape: Shape, n: usize) -> Vec<u64> {
     let pool: Vec<u64> = (0..100).map(|_| noise.next()).collect();
     (0..n)
         .map(|i| match shape {

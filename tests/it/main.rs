@@ -38,3 +38,5 @@ mod written_schemas;
 mod hostile;
 #[cfg(test)]
 mod flips;
+#[cfg(test)]
+mod write;

@@ -6,7 +6,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use herringbone_arrow::array::cast::AsArray;
 use herringbone_arrow::array::types::*;
-use herringbone_arrow::array::{Array, ArrowPrimitiveType, OffsetSizeTrait, PrimitiveArray};
+use herringbone_arrow::array::{
+    Array, ArrowPrimitiveType, OffsetSizeTrait, PrimitiveArray, RunArray,
+};
 use herringbone_arrow::schema::{DataType, Field, IntervalUnit, TimeUnit};
 
 /// The Arrow type in words; names of list elements and map entries are not part of it.
@@ -151,6 +153,11 @@ fn unmasked(array: &dyn Array) -> Vec<String> {
         }
         List(_) | LargeList(_) | ListView(_) | LargeListView(_) | FixedSizeList(..) | Map(..)
         | Struct(_) | Dictionary(..) => nested(array),
+        RunEndEncoded(ends, _) => match ends.data_type() {
+            Int16 => runs::<Int16Type>(array),
+            Int32 => runs::<Int32Type>(array),
+            _ => runs::<Int64Type>(array),
+        },
         _ => temporal(array),
     }
 }
@@ -303,6 +310,14 @@ fn nested(array: &dyn Array) -> Vec<String> {
                 .collect()
         }
     }
+}
+
+fn runs<R: RunEndIndexType>(array: &dyn Array) -> Vec<String> {
+    let array = array.as_any().downcast_ref::<RunArray<R>>().unwrap();
+    let values = lines(array.values());
+    (0..array.len())
+        .map(|i| values[array.get_physical_index(i)].clone())
+        .collect()
 }
 
 fn bracketed(elements: &[String]) -> String {

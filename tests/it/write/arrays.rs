@@ -1,0 +1,197 @@
+//! Random arrays of any Arrow type, as awkward as Arrow allows: sliced, with values under nulls,
+//! lists out of order, dictionaries with nulls and duplicates among their values.
+
+use std::sync::Arc;
+
+use herringbone_arrow::array::types::*;
+use herringbone_arrow::array::*;
+use herringbone_arrow::buffer::{ArrowNativeType, NullBuffer, OffsetBuffer, ScalarBuffer};
+use herringbone_arrow::schema::{DataType, Field, Fields, Schema};
+
+use super::leaves;
+use super::schemas::is_null;
+use crate::batches::{self, Noise, Nulls};
+
+/// A batch of `n` rows, perhaps cut out of a longer one.
+pub(crate) fn batch(noise: &mut Noise, schema: &Arc<Schema>, n: usize) -> RecordBatch {
+    let columns = schema
+        .fields()
+        .iter()
+        .map(|field| array(noise, field, n, None))
+        .collect();
+    let options = RecordBatchOptions::new().with_row_count(Some(n));
+    RecordBatch::try_new_with_options(schema.clone(), columns, &options).unwrap()
+}
+
+/// The values of a field; where it may not be null, they are at most where `around` is.
+pub(crate) fn array(
+    noise: &mut Noise,
+    field: &Field,
+    n: usize,
+    around: Option<&NullBuffer>,
+) -> ArrayRef {
+    let (before, behind) = if noise.below(3) == 0 && around.is_none() {
+        (noise.below(20), noise.below(5))
+    } else {
+        (0, 0)
+    };
+    let slots = before + n + behind;
+    let nulls = match (field.is_nullable(), around) {
+        (true, _) => {
+            let nulls = noise.pick(&[
+                Nulls::None,
+                Nulls::Sparse,
+                Nulls::Sparse,
+                Nulls::Runs,
+                Nulls::All,
+            ]);
+            batches::validity(noise, nulls, slots)
+        }
+        (false, Some(around)) if noise.below(2) == 0 => Some(around.clone()),
+        (false, _) => None,
+    };
+    values(noise, field, nulls, slots).slice(before, n)
+}
+
+fn values(noise: &mut Noise, field: &Field, nulls: Option<NullBuffer>, n: usize) -> ArrayRef {
+    match field.data_type() {
+        DataType::List(child) => Arc::new(list::<i32>(noise, child, nulls, n)),
+        DataType::LargeList(child) => Arc::new(list::<i64>(noise, child, nulls, n)),
+        DataType::ListView(child) => Arc::new(list_view::<i32>(noise, child, nulls, n)),
+        DataType::LargeListView(child) => Arc::new(list_view::<i64>(noise, child, nulls, n)),
+        DataType::FixedSizeList(child, size) => {
+            let per_slot = usize::try_from(*size).unwrap();
+            let around = nulls.as_ref().map(|nulls| nulls.expand(per_slot));
+            let elements = array(noise, child, n * per_slot, around.as_ref());
+            Arc::new(FixedSizeListArray::new(
+                child.clone(),
+                *size,
+                elements,
+                nulls,
+            ))
+        }
+        DataType::Struct(fields) => Arc::new(structs(noise, fields, nulls, n)),
+        DataType::Map(entries, sorted) => {
+            let DataType::Struct(fields) = entries.data_type() else {
+                panic!("a map of {entries}");
+            };
+            let (offsets, slots) = offsets(noise, n);
+            let all = structs(noise, fields, None, slots);
+            Arc::new(MapArray::new(entries.clone(), offsets, all, nulls, *sorted))
+        }
+        DataType::Dictionary(keys, of) => {
+            let may_be_null = field.is_nullable() && noise.below(2) == 0;
+            let entry = Field::new("", of.as_ref().clone(), may_be_null);
+            dictionary(noise, keys, &entry, nulls, n)
+        }
+        DataType::RunEndEncoded(ends, of) => match ends.data_type() {
+            DataType::Int16 => runs::<Int16Type>(noise, of, field.is_nullable(), n),
+            DataType::Int32 => runs::<Int32Type>(noise, of, field.is_nullable(), n),
+            _ => runs::<Int64Type>(noise, of, field.is_nullable(), n),
+        },
+        leaf => leaves::values(noise, leaf, nulls, n),
+    }
+}
+
+/// Offsets of lists that neither start at 0 nor end at the last slot, and how many slots there are.
+fn offsets<O: OffsetSizeTrait>(noise: &mut Noise, n: usize) -> (OffsetBuffer<O>, usize) {
+    let mut at = noise.below(3);
+    let mut all = vec![O::usize_as(at)];
+    for _ in 0..n {
+        at += noise.below(4);
+        all.push(O::usize_as(at));
+    }
+    (OffsetBuffer::new(all.into()), at + noise.below(3))
+}
+
+/// Null lists have elements too, which nobody sees.
+fn list<O: OffsetSizeTrait>(
+    noise: &mut Noise,
+    child: &Arc<Field>,
+    nulls: Option<NullBuffer>,
+    n: usize,
+) -> GenericListArray<O> {
+    let (offsets, slots) = offsets(noise, n);
+    let elements = array(noise, child, slots, None);
+    GenericListArray::new(child.clone(), offsets, elements, nulls)
+}
+
+/// Lists out of order, which share elements.
+fn list_view<O: OffsetSizeTrait>(
+    noise: &mut Noise,
+    child: &Arc<Field>,
+    nulls: Option<NullBuffer>,
+    n: usize,
+) -> GenericListViewArray<O> {
+    let slots = 4 + 2 * n;
+    let elements = array(noise, child, slots, None);
+    let sizes: Vec<O> = (0..n).map(|_| O::usize_as(noise.below(4))).collect();
+    let offsets: Vec<O> = (0..n)
+        .map(|_| O::usize_as(noise.below(slots - 3)))
+        .collect();
+    GenericListViewArray::new(child.clone(), offsets.into(), sizes.into(), elements, nulls)
+}
+
+fn structs(noise: &mut Noise, fields: &Fields, nulls: Option<NullBuffer>, n: usize) -> StructArray {
+    let columns = fields
+        .iter()
+        .map(|field| array(noise, field, n, nulls.as_ref()))
+        .collect();
+    StructArray::new(fields.clone(), columns, nulls)
+}
+
+fn dictionary(
+    noise: &mut Noise,
+    keys: &DataType,
+    of: &Field,
+    nulls: Option<NullBuffer>,
+    n: usize,
+) -> ArrayRef {
+    let entries = 1 + noise.below(100);
+    let entries = array(noise, of, entries, None);
+    fn of_keys<K: ArrowDictionaryKeyType>(
+        noise: &mut Noise,
+        entries: ArrayRef,
+        nulls: Option<NullBuffer>,
+        n: usize,
+    ) -> ArrayRef {
+        let keys: ScalarBuffer<K::Native> = (0..n)
+            .map(|_| K::Native::from_usize(noise.below(entries.len())).unwrap())
+            .collect();
+        let keys = PrimitiveArray::<K>::new(keys, nulls);
+        Arc::new(DictionaryArray::new(keys, entries))
+    }
+    match keys {
+        DataType::Int8 => of_keys::<Int8Type>(noise, entries, nulls, n),
+        DataType::Int16 => of_keys::<Int16Type>(noise, entries, nulls, n),
+        DataType::Int32 => of_keys::<Int32Type>(noise, entries, nulls, n),
+        DataType::Int64 => of_keys::<Int64Type>(noise, entries, nulls, n),
+        DataType::UInt8 => of_keys::<UInt8Type>(noise, entries, nulls, n),
+        DataType::UInt16 => of_keys::<UInt16Type>(noise, entries, nulls, n),
+        DataType::UInt32 => of_keys::<UInt32Type>(noise, entries, nulls, n),
+        _ => of_keys::<UInt64Type>(noise, entries, nulls, n),
+    }
+}
+
+fn runs<R: RunEndIndexType>(
+    noise: &mut Noise,
+    of: &Field,
+    may_be_null: bool,
+    n: usize,
+) -> ArrayRef {
+    let mut ends = Vec::new();
+    let mut at = 0;
+    while at < n.max(1) {
+        at = (at + 1 + noise.below(9)).min(n.max(1));
+        ends.push(R::Native::from_usize(at).unwrap());
+    }
+    let value = Field::new(
+        "",
+        of.data_type().clone(),
+        may_be_null || is_null(of.data_type()),
+    );
+    let values = array(noise, &value, ends.len(), None);
+    let ends = PrimitiveArray::<R>::new(ends.into(), None);
+    let runs = RunArray::<R>::try_new(&ends, &values).unwrap();
+    Arc::new(runs.slice(0, n))
+}

@@ -1,0 +1,16 @@
+//! What the writer writes: read back by this library and by others, looked at from outside, and what
+//! it does when something fails.
+
+mod leaves;
+mod arrays;
+mod schemas;
+mod choices;
+mod compare;
+
+mod every_type;
+mod by_hand;
+mod properties;
+mod peer_reads;
+mod peer_writes;
+mod failures;
+mod failing_output;

@@ -1,0 +1,76 @@
+//! What this library reads from random files of the `parquet` crate.
+
+use herringbone::ReadOptions;
+use herringbone_arrow::array::RecordBatch;
+use herringbone_arrow::schema::{DataType, IntervalUnit, SchemaRef};
+use parquet::arrow::ArrowWriter;
+use parquet::file::properties::{WriterProperties, WriterVersion};
+
+use super::compare::{difference, num_cases, read, report};
+use super::properties::case;
+use super::schemas::{Menu, leaf_types};
+use crate::batches::Noise;
+use crate::table::without_panic;
+
+/// What the `parquet` crate writes without loss.
+fn menu() -> Menu {
+    use DataType as T;
+    let mut leaves = leaf_types();
+    leaves.retain(|leaf| !matches!(leaf, T::Interval(IntervalUnit::MonthDayNano)));
+    Menu {
+        leaves,
+        dictionaries: vec![T::Utf8, T::LargeUtf8, T::Binary, T::LargeBinary],
+        runs: false,
+        ..Menu::everything()
+    }
+}
+
+fn written(
+    noise: &mut Noise,
+    schema: &SchemaRef,
+    batches: &[RecordBatch],
+) -> parquet::errors::Result<Vec<u8>> {
+    let version = noise.pick(&[WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0]);
+    let properties = WriterProperties::builder()
+        .set_writer_version(version)
+        .set_dictionary_enabled(noise.below(2) == 0)
+        .set_dictionary_page_size_limit(noise.pick(&[100, 1 << 20]))
+        .set_data_page_row_count_limit(noise.pick(&[7, 20_000]))
+        .set_write_batch_size(noise.pick(&[5, 1024]))
+        .set_max_row_group_row_count(Some(noise.pick(&[40, 1 << 20])));
+    let mut out = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut out, schema.clone(), Some(properties.build()))?;
+    for batch in batches {
+        writer.write(batch)?;
+    }
+    writer.close()?;
+    Ok(out)
+}
+
+fn check(seed: u64) -> Option<String> {
+    let noise = &mut Noise(seed);
+    let (schema, batches) = case(noise, &menu());
+    let file = match without_panic(|| written(noise, &schema, &batches)) {
+        Ok(Ok(file)) => file,
+        Ok(Err(error)) => return Some(format!("they write: {error} of {schema}")),
+        Err(panic) => return Some(format!("they panic: {panic} of {schema}")),
+    };
+    let with = ReadOptions::default()
+        .threads(noise.pick(&[1, 2]))
+        .batch_size(noise.pick(&[3, 50, 8192]));
+    match read(&file, with) {
+        Err(error) => Some(format!("{error}: {schema}")),
+        Ok((_, read)) => difference(&batches, &read, &schema),
+    }
+}
+
+#[test]
+fn files_of_the_parquet_crate_hold_what_it_was_given() {
+    let wrong: Vec<_> = (0..num_cases(200))
+        .filter_map(|seed| {
+            let fault = without_panic(|| check(seed)).unwrap_or_else(Some);
+            fault.map(|fault| format!("seed {seed}: {fault}"))
+        })
+        .collect();
+    report(&wrong);
+}

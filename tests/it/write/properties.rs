@@ -1,0 +1,66 @@
+//! Random batches of random schemas come back as they were written, with any options.
+
+use std::sync::Arc;
+
+use herringbone::ReadOptions;
+use herringbone_arrow::array::RecordBatch;
+use herringbone_arrow::schema::{Schema, SchemaRef};
+
+use super::arrays;
+use super::choices;
+use super::compare::{as_read, difference, num_cases, read, report, written};
+use super::schemas::Menu;
+use crate::batches::Noise;
+use crate::table::without_panic;
+
+/// A random schema and some batches of it.
+pub(crate) fn case(noise: &mut Noise, menu: &Menu) -> (SchemaRef, Vec<RecordBatch>) {
+    let schema = Arc::new(menu.schema(noise));
+    let batches = (0..noise.below(4))
+        .map(|_| {
+            let rows = noise.pick(&[0, 1, 9, 30, 130]);
+            arrays::batch(noise, &schema, rows)
+        })
+        .collect();
+    (schema, batches)
+}
+
+fn check(seed: u64) -> Option<String> {
+    let noise = &mut Noise(seed);
+    let (schema, batches) = case(noise, &Menu::everything());
+    let options = choices::options(noise, &schema);
+    let about = format!("{options:?}");
+    let file = match written(&schema, &batches, options) {
+        Ok(file) => file,
+        Err(error) => return Some(format!("{error} in {schema}")),
+    };
+    let with = ReadOptions::default()
+        .threads(noise.pick(&[1, 2]))
+        .batch_size(noise.pick(&[3, 50, 8192]));
+    match read(&file, with) {
+        Err(error) => Some(format!("{error} in {schema}")),
+        Ok((is, _)) if *is != as_read(&schema) => Some(schema_difference(&is, &as_read(&schema))),
+        Ok((_, read)) => difference(&batches, &read, &schema)
+            .map(|difference| format!("{difference}, written with {about}")),
+    }
+}
+
+fn schema_difference(is: &Schema, want: &Schema) -> String {
+    for (is, want) in is.fields().iter().zip(want.fields()) {
+        if is != want {
+            return format!("the field is {is}, not {want}");
+        }
+    }
+    format!("{:?}, not {:?}", is.metadata(), want.metadata())
+}
+
+#[test]
+fn what_is_read_is_what_was_written() {
+    let wrong: Vec<_> = (0..num_cases(300))
+        .filter_map(|seed| {
+            let fault = without_panic(|| check(seed)).unwrap_or_else(Some);
+            fault.map(|fault| format!("seed {seed}: {fault}"))
+        })
+        .collect();
+    report(&wrong);
+}

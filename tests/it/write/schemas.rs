@@ -1,0 +1,238 @@
+//! Random Arrow schemas.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use herringbone_arrow::schema::{
+    DataType, Field, FieldRef, Fields, IntervalUnit, Schema, TimeUnit,
+};
+
+use crate::batches::Noise;
+
+const UNITS: [TimeUnit; 4] = [
+    TimeUnit::Second,
+    TimeUnit::Millisecond,
+    TimeUnit::Microsecond,
+    TimeUnit::Nanosecond,
+];
+
+/// The Arrow types that are not nested, dictionaries and runs aside.
+pub(crate) fn leaf_types() -> Vec<DataType> {
+    use DataType as T;
+    let mut all = vec![
+        T::Null,
+        T::Boolean,
+        T::Int8,
+        T::Int16,
+        T::Int32,
+        T::Int64,
+        T::UInt8,
+        T::UInt16,
+        T::UInt32,
+        T::UInt64,
+        T::Float16,
+        T::Float32,
+        T::Float64,
+        T::Date32,
+        T::Date64,
+        T::Time32(TimeUnit::Second),
+        T::Time32(TimeUnit::Millisecond),
+        T::Time64(TimeUnit::Microsecond),
+        T::Time64(TimeUnit::Nanosecond),
+        T::Interval(IntervalUnit::YearMonth),
+        T::Interval(IntervalUnit::DayTime),
+        T::Interval(IntervalUnit::MonthDayNano),
+        T::Utf8,
+        T::LargeUtf8,
+        T::Utf8View,
+        T::Binary,
+        T::LargeBinary,
+        T::BinaryView,
+        T::FixedSizeBinary(1),
+        T::FixedSizeBinary(5),
+        T::FixedSizeBinary(16),
+    ];
+    for unit in UNITS {
+        all.push(T::Duration(unit));
+        all.push(T::Timestamp(unit, None));
+        all.push(T::Timestamp(unit, Some("UTC".into())));
+        all.push(T::Timestamp(unit, Some("Asia/Tokyo".into())));
+    }
+    all.extend([1, 5, 9].map(|digits| T::Decimal32(digits, 1)));
+    all.extend([1, 9, 10, 18].map(|digits| T::Decimal64(digits, 1)));
+    all.extend([2, 9, 18, 19, 38].map(|digits| T::Decimal128(digits, 2)));
+    all.extend([3, 18, 38, 39, 60, 76].map(|digits| T::Decimal256(digits, 3)));
+    all
+}
+
+/// What a random schema is made of.
+pub(crate) struct Menu {
+    /// The types at the leaves.
+    pub(crate) leaves: Vec<DataType>,
+    /// What there are dictionaries of.
+    pub(crate) dictionaries: Vec<DataType>,
+    /// Whether there may be run-end encoded columns, at any depth.
+    pub(crate) runs: bool,
+    /// Whether there may be list views.
+    pub(crate) views: bool,
+    /// Whether elements and entries have names of their own, and fields metadata.
+    pub(crate) names: bool,
+}
+
+impl Menu {
+    /// Everything that Parquet has a form for.
+    pub(crate) fn everything() -> Self {
+        Self {
+            leaves: leaf_types(),
+            dictionaries: leaf_types(),
+            runs: true,
+            views: true,
+            names: true,
+        }
+    }
+
+    /// A schema of up to six columns.
+    pub(crate) fn schema(&self, noise: &mut Noise) -> Schema {
+        let fields: Vec<Field> = (0..1 + noise.below(6))
+            .map(|i| {
+                let depth = noise.below(4);
+                let name = ["a", "b.c", "ü", "list", "key value", "Z"][i];
+                self.field(noise, name, depth)
+            })
+            .collect();
+        let metadata: HashMap<_, _> = (0..noise.below(3))
+            .map(|i| (format!("key {i}"), format!("{}", noise.next())))
+            .collect();
+        Schema::new_with_metadata(fields, metadata)
+    }
+
+    fn field(&self, noise: &mut Noise, name: &str, depth: usize) -> Field {
+        let data_type = self.data_type(noise, depth);
+        let nullable = noise.below(3) > 0 || is_null(&data_type);
+        let field = Field::new(name, data_type, nullable);
+        if self.names {
+            annotated(noise, field)
+        } else {
+            field
+        }
+    }
+
+    fn child(&self, noise: &mut Noise, name: &str, depth: usize) -> FieldRef {
+        let name = if self.names && noise.below(3) == 0 {
+            noise.pick(&["x", "array", "element", "bag"])
+        } else {
+            name
+        };
+        Arc::new(self.field(noise, name, depth))
+    }
+
+    fn data_type(&self, noise: &mut Noise, depth: usize) -> DataType {
+        use DataType as T;
+        if depth == 0 {
+            return self.leaf(noise);
+        }
+        match noise.below(10) {
+            0 | 1 => T::List(self.child(noise, "item", depth - 1)),
+            2 => T::LargeList(self.child(noise, "item", depth - 1)),
+            3 => {
+                let size = noise.pick(&[1, 3, 4]);
+                T::FixedSizeList(self.child(noise, "item", depth - 1), size)
+            }
+            4 if self.views => T::ListView(self.child(noise, "item", depth - 1)),
+            5 if self.views => T::LargeListView(self.child(noise, "item", depth - 1)),
+            6 => self.map(noise, depth - 1),
+            7 if self.runs => {
+                let values = self.data_type(noise, depth - 1);
+                runs(noise, values)
+            }
+            _ => {
+                let fields: Vec<_> = (0..1 + noise.below(3))
+                    .map(|i| self.field(noise, ["p", "q", "r"][i], depth - 1))
+                    .collect();
+                T::Struct(fields.into())
+            }
+        }
+    }
+
+    fn map(&self, noise: &mut Noise, depth: usize) -> DataType {
+        let key = loop {
+            let leaf = self.leaf(noise);
+            if !is_null(&leaf) {
+                break leaf;
+            }
+        };
+        let names = if self.names && noise.below(3) == 0 {
+            ["entries", "keys", "values"]
+        } else {
+            ["key_value", "key", "value"]
+        };
+        let fields = Fields::from(vec![
+            Field::new(names[1], key, false),
+            self.field(noise, names[2], depth),
+        ]);
+        let entries = Field::new(names[0], DataType::Struct(fields), false);
+        DataType::Map(Arc::new(entries), noise.below(2) == 0)
+    }
+
+    fn leaf(&self, noise: &mut Noise) -> DataType {
+        let leaf = noise.pick(&self.leaves);
+        if self.dictionaries.contains(&leaf) && noise.below(6) == 0 && !is_null(&leaf) {
+            use DataType as T;
+            let keys = [
+                T::Int8,
+                T::Int16,
+                T::Int32,
+                T::Int64,
+                T::UInt8,
+                T::UInt16,
+                T::UInt32,
+                T::UInt64,
+            ];
+            return T::Dictionary(Box::new(noise.pick(&keys)), Box::new(leaf));
+        }
+        if self.runs && noise.below(8) == 0 && !is_null(&leaf) {
+            return runs(noise, leaf);
+        }
+        leaf
+    }
+}
+
+fn runs(noise: &mut Noise, values: DataType) -> DataType {
+    let ends = noise.pick(&[DataType::Int16, DataType::Int32, DataType::Int64]);
+    DataType::RunEndEncoded(
+        Arc::new(Field::new("run_ends", ends, false)),
+        Arc::new(Field::new("values", values, true)),
+    )
+}
+
+/// Whether no value of the type is ever there.
+pub(crate) fn is_null(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Null => true,
+        DataType::Dictionary(_, values) => is_null(values),
+        DataType::RunEndEncoded(_, values) => is_null(values.data_type()),
+        _ => false,
+    }
+}
+
+/// The field, perhaps with an id, an extension type or other metadata.
+fn annotated(noise: &mut Noise, field: Field) -> Field {
+    let extension = |name: &str, more: &str| {
+        HashMap::from([
+            ("ARROW:extension:name".to_owned(), name.to_owned()),
+            ("ARROW:extension:metadata".to_owned(), more.to_owned()),
+        ])
+    };
+    let metadata = match (noise.below(8), field.data_type()) {
+        (0, _) => HashMap::from([("PARQUET:field_id".into(), noise.below(1000).to_string())]),
+        (1, _) => HashMap::from([("unit".into(), "°C".into())]),
+        (2, _) => extension("example.thing", "{\"a\": 1}"),
+        (3.., DataType::FixedSizeBinary(16)) => {
+            HashMap::from([("ARROW:extension:name".into(), "arrow.uuid".into())])
+        }
+        (3.., DataType::Utf8) if noise.below(2) == 0 => extension("arrow.json", ""),
+        (3.., DataType::Int8) if noise.below(2) == 0 => extension("arrow.bool8", ""),
+        _ => return field,
+    };
+    field.with_metadata(metadata)
+}
