@@ -2,8 +2,10 @@
 
 use super::compress::{Compress, failed};
 use super::{BrotliLevel, Codec, broken, too_long};
-use ::brotli::enc::{BrotliEncoderParams, StandardAlloc};
-use ::brotli::{BrotliDecompressStream, BrotliResult, BrotliState};
+use std::io::Write;
+
+use ::brotli::enc::StandardAlloc;
+use ::brotli::{BrotliDecompressStream, BrotliResult, BrotliState, CompressorWriter};
 use herringbone_format::Result;
 
 /// Decodes Brotli streams. The library cannot reset its state, so each page makes a new one; its
@@ -39,6 +41,12 @@ impl Codec for Brotli {
     }
 }
 
+/// Bytes that go to the output at once.
+const BUFFER_BYTES: usize = 4096;
+
+/// Log2 of the window, the greatest of RFC 7932 but two.
+const WINDOW_BITS: u32 = 22;
+
 /// Makes Brotli streams. The library cannot reset its state, so each page makes a new one.
 pub(super) struct BrotliCompressor(BrotliLevel);
 
@@ -49,14 +57,14 @@ impl BrotliCompressor {
 }
 
 impl Compress for BrotliCompressor {
-    fn compress(&mut self, mut input: &[u8], out: &mut Vec<u8>) -> Result<()> {
-        let params = BrotliEncoderParams {
-            quality: self.0.get(),
-            size_hint: input.len(),
-            ..BrotliEncoderParams::default()
-        };
-        ::brotli::BrotliCompress(&mut input, out, &params)
+    fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        let quality = u32::try_from(self.0.get()).unwrap_or_default();
+        // Given all input at once it makes smaller streams, and faster, than in small parts.
+        let mut stream = CompressorWriter::new(out, BUFFER_BYTES, quality, WINDOW_BITS);
+        stream
+            .write_all(input)
             .map_err(|error| failed("BROTLI", error))?;
+        stream.into_inner();
         Ok(())
     }
 }
