@@ -2,11 +2,15 @@
 
 use crate::{BATCH_SIZE, Result};
 use bytes::Bytes;
-use parquet::arrow::ProjectionMask;
+use herringbone::Compression;
+use herringbone::arrow::array::RecordBatch;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
+use parquet::arrow::{ArrowWriter, ProjectionMask};
+use parquet::basic::Compression as Codec;
 use parquet::file::metadata::ParquetMetaDataReader;
+use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use std::fs::File;
 use std::hint::black_box;
@@ -82,4 +86,29 @@ pub fn open(bytes: &Bytes) -> Result<u64> {
 pub fn schema(bytes: &Bytes) -> Result<u64> {
     let metadata = ArrowReaderMetadata::load(bytes, ArrowReaderOptions::default())?;
     Ok(black_box(metadata).schema().fields().len() as u64)
+}
+
+/// Writes batches to memory, with the codec's default level.
+///
+/// # Errors
+///
+/// Whatever writing meets.
+pub fn write(batches: &[RecordBatch], compression: Compression) -> Result<Vec<u8>> {
+    let codec = match compression {
+        Compression::Uncompressed => Codec::UNCOMPRESSED,
+        Compression::Snappy => Codec::SNAPPY,
+        Compression::Gzip(_) => Codec::GZIP(Default::default()),
+        Compression::Brotli(_) => Codec::BROTLI(Default::default()),
+        Compression::Zstd(_) => Codec::ZSTD(Default::default()),
+        Compression::Lz4Raw => Codec::LZ4_RAW,
+    };
+    let properties = WriterProperties::builder().set_compression(codec).build();
+    let schema = batches.first().ok_or("no batches")?.schema();
+    let mut file = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut file, schema, Some(properties))?;
+    for batch in batches {
+        writer.write(batch)?;
+    }
+    writer.close()?;
+    Ok(file)
 }

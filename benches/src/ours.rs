@@ -2,7 +2,10 @@
 
 use crate::{BATCH_SIZE, Result};
 use bytes::Bytes;
-use herringbone::{ParquetFile, Projection, ReadOptions, SchemaOptions};
+use herringbone::arrow::array::RecordBatch;
+use herringbone::{
+    Compression, ParquetFile, Projection, ReadOptions, SchemaOptions, WriteOptions, Writer,
+};
 use std::hint::black_box;
 use std::path::Path;
 
@@ -56,4 +59,53 @@ pub fn schema(bytes: &Bytes) -> Result<u64> {
     let file = ParquetFile::from_bytes(bytes.clone())?;
     let schema = black_box(file.arrow_schema(&SchemaOptions::default())?);
     Ok(schema.fields().len() as u64)
+}
+
+/// All batches of a file, as plain arrays: as most programs hand them over.
+///
+/// # Errors
+///
+/// Whatever reading meets.
+pub fn batches(path: &Path) -> Result<Vec<RecordBatch>> {
+    let mut schema = SchemaOptions::default();
+    schema.use_arrow_schema = false;
+    let reader = ParquetFile::open(path)?.read(ReadOptions::default().schema(schema))?;
+    Ok(reader.collect::<Result<_, _>>()?)
+}
+
+/// The codec that the name of a case ends in, if it does.
+///
+/// # Errors
+///
+/// None: all of them are known.
+pub fn codec(name: &str) -> Result<Compression> {
+    let codec = ["snappy", "gzip", "brotli", "zstd", "lz4"]
+        .into_iter()
+        .find(|codec| name.ends_with(codec));
+    Ok(match codec {
+        Some("lz4") => "lz4_raw".parse()?,
+        // The level that the peer takes.
+        Some("brotli") => "brotli:1".parse()?,
+        Some(codec) => codec.parse()?,
+        None => Compression::Uncompressed,
+    })
+}
+
+/// Writes batches to memory.
+///
+/// # Errors
+///
+/// Whatever writing meets.
+pub fn write(batches: &[RecordBatch], compression: Compression, threads: usize) -> Result<Vec<u8>> {
+    let options = WriteOptions::default()
+        .compression(compression)
+        .threads(threads);
+    let schema = batches.first().ok_or("no batches")?.schema();
+    let mut file = Vec::new();
+    let mut writer = Writer::new(&mut file, schema, options)?;
+    for batch in batches {
+        writer.write(batch)?;
+    }
+    writer.finish()?;
+    Ok(file)
 }

@@ -5,14 +5,11 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use herringbone::Compression;
 use herringbone::arrow::array::RecordBatch;
-use herringbone::{Compression, ReadOptions, WriteOptions, Writer};
 use herringbone_benches::arguments::Arguments;
 use herringbone_benches::workload::{Work, case_name};
-use herringbone_benches::{Result, measure, table};
-use parquet::arrow::ArrowWriter;
-use parquet::basic::{Compression as TheirCompression, ZstdLevel};
-use parquet::file::properties::WriterProperties;
+use herringbone_benches::{Result, arrow_rs, measure, ours, table};
 
 /// A size above this many times the peer's is marked.
 const LARGE: f64 = 1.0;
@@ -35,10 +32,8 @@ fn main() -> Result<ExitCode> {
             continue;
         }
         let case = Case {
-            batches: Arc::new(
-                herringbone::open_with(&file, options())?.collect::<std::result::Result<_, _>>()?,
-            ),
-            compression: codec(&name)?,
+            batches: Arc::new(ours::batches(&file)?),
+            compression: ours::codec(&name)?,
         };
         let (line, ratio, size) = case.run(&name, arguments.seconds)?;
         println!("{line}");
@@ -56,32 +51,18 @@ fn main() -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(faults > 0)))
 }
 
-/// Plain arrays, as most programs hand them over.
-fn options() -> ReadOptions {
-    let mut schema = herringbone::SchemaOptions::default();
-    schema.use_arrow_schema = false;
-    ReadOptions::default().schema(schema)
-}
-
-/// The codec that the name of a case ends in, if it does.
-fn codec(name: &str) -> Result<Compression> {
-    let codec = ["snappy", "gzip", "brotli", "zstd", "lz4"]
-        .into_iter()
-        .find(|codec| name.ends_with(codec));
-    Ok(match codec {
-        Some("lz4") => "lz4_raw".parse()?,
-        Some("brotli") => "brotli:1".parse()?,
-        Some(codec) => codec.parse()?,
-        None => Compression::Uncompressed,
-    })
-}
-
 impl Case {
+    /// Writes the batches; the number of rows.
+    fn work(&self, write: fn(&[RecordBatch], Compression) -> Result<Vec<u8>>) -> Work {
+        let (batches, compression) = (self.batches.clone(), self.compression);
+        Box::new(move || write(&batches, compression).map(|_| rows(&batches)))
+    }
+
     fn run(&self, name: &str, seconds: f64) -> Result<(String, f64, f64)> {
-        let ours = ours(self.batches.clone(), self.compression);
-        let theirs = theirs(self.batches.clone(), self.compression)?;
-        let our_size = write_ours(&self.batches, self.compression)?.len();
-        let their_size = write_theirs(&self.batches, &properties(self.compression)?)?.len();
+        let ours = self.work(|batches, codec| ours::write(batches, codec, 1));
+        let theirs = self.work(arrow_rs::write);
+        let our_size = ours::write(&self.batches, self.compression, 1)?.len();
+        let their_size = arrow_rs::write(&self.batches, self.compression)?.len();
         let times = measure::in_turns(&[&ours, &theirs], seconds)?;
         let ratio = times[0].median() / times[1].median();
         let size = our_size as f64 / their_size as f64;
@@ -105,53 +86,6 @@ impl Case {
     }
 }
 
-fn ours(batches: Arc<Vec<RecordBatch>>, compression: Compression) -> Work {
-    Box::new(move || write_ours(&batches, compression).map(|_| rows(&batches)))
-}
-
-fn theirs(batches: Arc<Vec<RecordBatch>>, compression: Compression) -> Result<Work> {
-    let properties = properties(compression)?;
-    Ok(Box::new(move || {
-        write_theirs(&batches, &properties).map(|_| rows(&batches))
-    }))
-}
-
 fn rows(batches: &[RecordBatch]) -> u64 {
     batches.iter().map(|batch| batch.num_rows() as u64).sum()
-}
-
-fn write_ours(batches: &[RecordBatch], compression: Compression) -> Result<Vec<u8>> {
-    let options = WriteOptions::default().compression(compression).threads(1);
-    let mut file = Vec::new();
-    let mut writer = Writer::new(&mut file, batches[0].schema(), options)?;
-    for batch in batches {
-        writer.write(batch)?;
-    }
-    writer.finish()?;
-    Ok(file)
-}
-
-fn write_theirs(batches: &[RecordBatch], properties: &WriterProperties) -> Result<Vec<u8>> {
-    let mut file = Vec::new();
-    let mut writer =
-        ArrowWriter::try_new(&mut file, batches[0].schema(), Some(properties.clone()))?;
-    for batch in batches {
-        writer.write(batch)?;
-    }
-    writer.close()?;
-    Ok(file)
-}
-
-fn properties(compression: Compression) -> Result<WriterProperties> {
-    let compression = match compression {
-        Compression::Uncompressed => TheirCompression::UNCOMPRESSED,
-        Compression::Snappy => TheirCompression::SNAPPY,
-        Compression::Gzip(_) => TheirCompression::GZIP(Default::default()),
-        Compression::Brotli(_) => TheirCompression::BROTLI(Default::default()),
-        Compression::Zstd(_) => TheirCompression::ZSTD(ZstdLevel::default()),
-        Compression::Lz4Raw => TheirCompression::LZ4_RAW,
-    };
-    Ok(WriterProperties::builder()
-        .set_compression(compression)
-        .build())
 }

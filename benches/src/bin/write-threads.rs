@@ -1,0 +1,56 @@
+//! What two threads are worth: `write-threads [--dir DIR] [--seconds S] [PART_OF_A_NAME ...]`.
+//!
+//! One file written on two threads, against two files written side by side on one thread each, which
+//! is all that two cores can give.
+
+use std::sync::Arc;
+use std::thread;
+
+use herringbone::Compression;
+use herringbone::arrow::array::RecordBatch;
+use herringbone_benches::arguments::Arguments;
+use herringbone_benches::workload::{Work, case_name};
+use herringbone_benches::{Result, measure, ours};
+
+fn main() -> Result<()> {
+    let arguments = Arguments::parse(std::env::args().skip(1))?;
+    println!("| case | two threads ms | two files side by side ms | share of their throughput |");
+    println!("|---|---:|---:|---:|");
+    for file in arguments.files()? {
+        let name = case_name(&file);
+        if name.starts_with("wide_") || !arguments.wants(&name) {
+            continue;
+        }
+        let batches = Arc::new(ours::batches(&file)?);
+        let codec = ours::codec(&name)?;
+        let together = together(batches.clone(), codec);
+        let side_by_side = side_by_side(batches, codec);
+        let times = measure::in_turns(&[&together, &side_by_side], arguments.seconds)?;
+        let (together, apart) = (times[0].median(), times[1].median());
+        println!(
+            "| {name} | {together:.1} ±{:.0}% | {apart:.1} ±{:.0}% | {:.2} |",
+            times[0].spread() * 100.0,
+            times[1].spread() * 100.0,
+            apart / 2.0 / together
+        );
+    }
+    Ok(())
+}
+
+fn together(batches: Arc<Vec<RecordBatch>>, codec: Compression) -> Work {
+    Box::new(move || ours::write(&batches, codec, 2).map(|file| file.len() as u64))
+}
+
+fn side_by_side(batches: Arc<Vec<RecordBatch>>, codec: Compression) -> Work {
+    Box::new(move || {
+        let other = batches.clone();
+        let write = move || ours::write(&other, codec, 1).map_err(|error| error.to_string());
+        let other = thread::spawn(write);
+        let length = ours::write(&batches, codec, 1)?.len();
+        match other.join() {
+            Ok(file) => assert_eq!(file?.len(), length, "the same file"),
+            Err(_) => return Err("the other thread panicked".into()),
+        }
+        Ok(length as u64)
+    })
+}
