@@ -191,7 +191,7 @@ impl ColumnWriter {
         let mut at = rows.start;
         let mut block = most;
         while at < rows.end {
-            let room = self.settings.page_rows.saturating_sub(self.page.num_rows());
+            let room = self.page_rows().saturating_sub(self.page.num_rows());
             let n = block.min(room).min(rows.end - at).max(1);
             if self.append(array, at..at + n)? {
                 at += n;
@@ -248,6 +248,17 @@ impl ColumnWriter {
         Ok(true)
     }
 
+    /// Rows of the page. The first ones are shorter where they have codes: these are narrow while the
+    /// dictionary is small.
+    fn page_rows(&self) -> usize {
+        let rows = self.settings.page_rows;
+        match (self.values.phase, self.values.pending.len()) {
+            (Phase::Undecided, 0) => (rows / 4).max(1),
+            (Phase::Undecided, 1) => (rows / 2).max(1),
+            _ => rows,
+        }
+    }
+
     fn page_is_full(&self) -> bool {
         let bytes = match self.values.phase {
             Phase::Values => self.values.encoder.page_bytes(),
@@ -255,7 +266,7 @@ impl ColumnWriter {
             Phase::Codes => 2 * self.values.codes.len(),
             Phase::Undecided => self.page_size.bytes / 2,
         };
-        self.page.num_rows() >= self.settings.page_rows
+        self.page.num_rows() >= self.page_rows()
             || bytes + self.page.num_levels() / 4 >= self.settings.page_bytes
             || (self.page.num_rows() > 0 && self.values.dictionary_is_full(&self.settings))
     }
