@@ -211,6 +211,10 @@ impl PieceInUse {
 
 /// `slots + 1` offsets from the slot `from` on, counted from its start; all of them without a copy.
 fn cut<O: OffsetSizeTrait>(offsets: &mut Vec<O>, from: usize, slots: usize) -> Vec<O> {
+    if slots == 0 {
+        // More than one batch may take none, the first of them all there are.
+        return vec![O::usize_as(0)];
+    }
     if from == 0 && offsets.len() == slots + 1 {
         return std::mem::take(offsets);
     }
@@ -341,4 +345,20 @@ fn disagreement() -> Error {
 /// Arrow refuses what the levels or values make up, such as a null where the schema allows none.
 fn invalid(error: ArrowError) -> Error {
     Error::corrupt(format!("the values break their Arrow type: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cut;
+
+    #[test]
+    fn no_lists_may_be_cut_off_again_and_again() {
+        let mut offsets = vec![0_i32];
+        assert_eq!(cut(&mut offsets, 0, 0), [0]);
+        assert_eq!(cut(&mut offsets, 0, 0), [0]);
+        let mut offsets = vec![0_i64, 2, 5];
+        assert_eq!(cut(&mut offsets, 0, 0), [0]);
+        assert_eq!(cut(&mut offsets, 1, 1), [0, 3]);
+        assert_eq!(cut(&mut offsets, 0, 2), [0, 2, 5]);
+    }
 }
