@@ -164,10 +164,13 @@ impl Encoders {
         state.row_groups.iter().map(|group| group.rows).sum()
     }
 
-    /// Bytes held by all columns, as far as they have said.
+    /// Bytes held by all columns, as far as they have said, and by row groups in flight.
     pub(crate) fn heap_bytes(&self) -> usize {
         let state = self.shared.lock();
-        state.columns.iter().map(|column| column.heap_bytes).sum()
+        let open: usize = state.columns.iter().map(|column| column.heap_bytes).sum();
+        let chunks = state.row_groups.iter().flat_map(|group| &group.columns);
+        let ended: usize = chunks.flatten().map(EncodedColumn::heap_bytes).sum();
+        open + ended
     }
 
     /// Appends rows of a batch to all columns; whether the row group is large enough.

@@ -34,6 +34,16 @@ pub struct EncodedColumn {
     pub(crate) num_rows: u64,
 }
 
+impl EncodedColumn {
+    /// Bytes held.
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
+        self.dictionary_page.capacity()
+            + self.data_pages.capacity()
+            + self.bloom_filter.as_ref().map_or(0, Vec::capacity)
+    }
+}
+
 /// Pages of a column chunk under construction.
 pub(crate) struct ChunkBuilder {
     settings: Arc<ColumnSettings>,
