@@ -14,3 +14,4 @@ mod peer_reads;
 mod peer_writes;
 mod failures;
 mod failing_output;
+mod metadata;

@@ -56,7 +56,7 @@ fn schema_difference(is: &Schema, want: &Schema) -> String {
 
 #[test]
 fn what_is_read_is_what_was_written() {
-    let wrong: Vec<_> = (0..num_cases(300))
+    let wrong: Vec<_> = (0..num_cases(510))
         .filter_map(|seed| {
             let fault = without_panic(|| check(seed)).unwrap_or_else(Some);
             fault.map(|fault| format!("seed {seed}: {fault}"))

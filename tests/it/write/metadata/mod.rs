@@ -1,0 +1,10 @@
+//! What files say about their rows, checked against the rows: by brute force, in code that shares
+//! nothing with the writer.
+
+mod keys;
+mod rows;
+
+mod bounds;
+mod structure;
+mod limits;
+mod bloom_filters;

@@ -1,0 +1,88 @@
+//! The rows of a column as levels and values, told one by one.
+
+use herringbone_arrow::array::Array;
+use herringbone_arrow::array::cast::AsArray;
+use herringbone_arrow::schema::DataType;
+
+use super::keys::{Key, keys};
+
+/// What a row of a leaf column has.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Row {
+    /// Repetition and definition levels.
+    pub(crate) levels: Vec<(u8, u8)>,
+    pub(crate) values: Vec<Key>,
+}
+
+/// The type of the leaf of a column: bare, or in a list.
+pub(crate) fn leaf_type(data_type: &DataType) -> &DataType {
+    match data_type {
+        DataType::List(item) => item.data_type(),
+        leaf => leaf,
+    }
+}
+
+/// The rows of a bare column or of a list, both they and the elements nullable.
+pub(crate) fn rows(array: &dyn Array) -> Vec<Row> {
+    let DataType::List(_) = array.data_type() else {
+        return keys(array).into_iter().map(|key| row([key], 0)).collect();
+    };
+    let lists = array.as_list::<i32>();
+    (0..lists.len())
+        .map(|i| {
+            if lists.is_null(i) {
+                return empty(0);
+            }
+            match lists.value(i) {
+                elements if elements.is_empty() => empty(1),
+                elements => row(keys(&elements), 2),
+            }
+        })
+        .collect()
+}
+
+fn empty(def: u8) -> Row {
+    Row {
+        levels: vec![(0, def)],
+        values: Vec::new(),
+    }
+}
+
+/// Slots of which null ones have the definition level `null_def`.
+fn row(slots: impl IntoIterator<Item = Option<Key>>, null_def: u8) -> Row {
+    let mut row = Row::default();
+    for (i, slot) in slots.into_iter().enumerate() {
+        let def = null_def + u8::from(slot.is_some());
+        row.levels.push((u8::from(i > 0), def));
+        row.values.extend(slot);
+    }
+    row
+}
+
+/// All values of some rows.
+pub(crate) fn values(rows: &[Row]) -> Vec<&Key> {
+    rows.iter().flat_map(|row| &row.values).collect()
+}
+
+/// How many levels there are.
+pub(crate) fn num_levels(rows: &[Row]) -> usize {
+    rows.iter().map(|row| row.levels.len()).sum()
+}
+
+/// How often each level occurs; empty where the highest is 0.
+pub(crate) fn histogram(rows: &[Row], max: u8, level: impl Fn(&(u8, u8)) -> u8) -> Vec<i64> {
+    if max == 0 {
+        return Vec::new();
+    }
+    let mut counts = vec![0; usize::from(max) + 1];
+    for both in rows.iter().flat_map(|row| &row.levels) {
+        counts[usize::from(level(both))] += 1;
+    }
+    counts
+}
+
+/// The least and the greatest value, NaNs left out.
+pub(crate) fn extremes(rows: &[Row]) -> Option<(Key, Key)> {
+    let known = || values(rows).into_iter().filter(|key| **key != Key::Nan);
+    Some((known().min()?.clone(), known().max()?.clone()))
+}
