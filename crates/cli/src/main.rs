@@ -4,7 +4,8 @@
 //! args ─► commands ─► input ─► the library ─► render / describe ─► output
 //! ```
 //!
-//! `render` prints values, `describe` prints metadata, `save` writes files. Every write to standard
+//! `render` prints values, `describe` prints metadata, `load` reads files of other formats,
+//! `save` writes files. Every write to standard
 //! output goes through [`output::Output`], every file is a [`target::Target`] until it is complete,
 //! every early end is a [`failure::Failure`] with its exit code.
 
@@ -17,12 +18,14 @@ mod describe;
 mod failure;
 mod input;
 mod interrupt;
+mod load;
 mod output;
 mod progress;
 mod render;
 mod rows;
 mod same_schema;
 mod save;
+mod sort;
 mod target;
 
 use std::process::ExitCode;

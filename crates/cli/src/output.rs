@@ -34,7 +34,6 @@ impl Output<'static> {
 
 impl<'a> Output<'a> {
     /// Any writer, which is no terminal.
-    #[cfg(test)]
     pub(crate) fn new(name: &str, writer: impl Write + 'a) -> Self {
         Self {
             writer: BufWriter::with_capacity(BUFFER, Box::new(writer)),

@@ -1,36 +1,22 @@
-//! Rows into a file.
+//! Rows into files of any format.
 
+use std::io::BufWriter;
+
+use arrow_ipc::writer::FileWriter;
 use herringbone::Writer;
 use herringbone::core::write::{ColumnSelector, WriteOptions};
 use herringbone::schema::from_arrow;
-use herringbone_arrow::array::RecordBatch;
-use herringbone_arrow::schema::SchemaRef;
+use herringbone_arrow::schema::Schema;
 
-use crate::args::Destination;
+use crate::args::{Destination, FileFormat, RowFormat};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
+use crate::load::{Rows, Work};
+use crate::output::Output;
 use crate::progress::Progress;
+use crate::render::sink::Sink;
+use crate::sort::sorted;
 use crate::target::Target;
-
-/// The file to be.
-pub(crate) struct File<'a> {
-    pub(crate) destination: &'a Destination,
-    pub(crate) schema: SchemaRef,
-    /// How many rows are to come.
-    pub(crate) rows: u64,
-}
-
-impl File<'_> {
-    /// A bar for the rows.
-    fn progress(&self, context: &Context) -> Progress {
-        let wanted = !context.quiet;
-        if Target::is_stdout(&self.destination.path) {
-            Progress::new(wanted, self.rows, "rows")
-        } else {
-            Progress::of_file(wanted, self.rows, "rows")
-        }
-    }
-}
 
 /// Writes a Parquet file.
 ///
@@ -38,30 +24,34 @@ impl File<'_> {
 /// What the rows end with, and what the file refuses; there is no file then.
 pub(crate) fn parquet(
     context: &Context,
-    file: &File<'_>,
+    destination: &Destination,
     options: WriteOptions,
-    rows: impl Iterator<Item = Result<RecordBatch>>,
+    rows: Rows<'_>,
 ) -> Result<()> {
-    let mut target = Target::create(file.destination)?;
+    let mut target = Target::create(destination)?;
     let name = target.name.clone();
-    all_columns_exist(file, &options, &name)?;
+    all_columns_exist(&rows.schema, &options, &name)?;
     let broken = |error| Failure::written(&name, &error).in_data();
-    let mut progress = file.progress(context);
-    let mut writer = Writer::new(&mut target, file.schema.clone(), options)
+    let mut batches = rows.batches;
+    if !options.sorting_columns.is_empty() {
+        batches = sorted(batches, &rows.schema, &options.sorting_columns)?;
+    }
+    let mut writer = Writer::new(&mut target, rows.schema, options)
         .map_err(|error| Failure::written(&name, &error))?;
-    for batch in rows {
+    let mut meter = Meter::new(context, destination, rows.work);
+    for batch in batches {
         let batch = batch?;
         writer.write(&batch).map_err(broken)?;
-        progress.add(batch.num_rows() as u64);
+        meter.batch(batch.num_rows());
     }
     writer.finish().map_err(broken)?;
     target.commit()
 }
 
 /// Whether the options name columns that are there.
-fn all_columns_exist(file: &File<'_>, options: &WriteOptions, name: &str) -> Result<()> {
-    let mapping = from_arrow(&file.schema, &options.schema)
-        .map_err(|error| Failure::written(name, &error))?;
+fn all_columns_exist(schema: &Schema, options: &WriteOptions, name: &str) -> Result<()> {
+    let mapping =
+        from_arrow(schema, &options.schema).map_err(|error| Failure::written(name, &error))?;
     for (selector, _) in &options.overrides {
         let ColumnSelector::Path(path) = selector else {
             continue;
@@ -73,4 +63,100 @@ fn all_columns_exist(file: &File<'_>, options: &WriteOptions, name: &str) -> Res
         }
     }
     Ok(())
+}
+
+/// Writes an Arrow IPC file.
+///
+/// # Errors
+/// As of [`parquet`].
+pub(crate) fn arrow(context: &Context, destination: &Destination, rows: Rows<'_>) -> Result<()> {
+    let mut target = Target::create(destination)?;
+    let name = target.name.clone();
+    let refused = |error| Failure::arrow_output(&name, &error);
+    let mut writer =
+        FileWriter::try_new(BufWriter::new(&mut target), &rows.schema).map_err(refused)?;
+    let mut meter = Meter::new(context, destination, rows.work);
+    for batch in rows.batches {
+        let batch = batch?;
+        writer.write(&batch).map_err(refused)?;
+        meter.batch(batch.num_rows());
+    }
+    writer.finish().map_err(refused)?;
+    // What is buffered would otherwise be written where nobody looks at errors.
+    let buffered = writer.into_inner().map_err(refused)?;
+    buffered
+        .into_inner()
+        .map_err(|error| Failure::output(&name, error.error()))?;
+    target.commit()
+}
+
+/// Writes CSV, JSON lines or an Arrow IPC stream.
+///
+/// # Errors
+/// As of [`parquet`].
+pub(crate) fn stream(
+    context: &Context,
+    destination: &Destination,
+    format: FileFormat,
+    rows: Rows<'_>,
+) -> Result<()> {
+    let mut target = Target::create(destination)?;
+    let mut output = Output::new(&target.name.clone(), &mut target);
+    let format = match format {
+        FileFormat::Csv => RowFormat::Csv,
+        FileFormat::Jsonl => RowFormat::Jsonl,
+        _ => RowFormat::Arrow,
+    };
+    let mut sink = Sink::new(format, &rows.schema, &mut output)?;
+    let mut meter = Meter::new(context, destination, rows.work);
+    for batch in rows.batches {
+        let batch = batch?;
+        sink.write(&batch)?;
+        meter.batch(batch.num_rows());
+    }
+    sink.finish()?;
+    output.flush()?;
+    drop(output);
+    target.commit()
+}
+
+/// Shows how far the work is.
+struct Meter {
+    progress: Progress,
+    work: Work,
+    shown: u64,
+}
+
+impl Meter {
+    fn new(context: &Context, destination: &Destination, work: Work) -> Self {
+        let (total, unit) = match &work {
+            Work::Rows(total) => (*total, "rows"),
+            Work::Batches(total) => (*total, "batches"),
+            Work::Bytes(total, _) => (*total, "bytes"),
+            Work::Unknown => (0, ""),
+        };
+        let wanted = !context.quiet && !matches!(work, Work::Unknown);
+        let progress = if Target::is_stdout(&destination.path) {
+            Progress::new(wanted, total, unit)
+        } else {
+            Progress::of_file(wanted, total, unit)
+        };
+        Self {
+            progress,
+            work,
+            shown: 0,
+        }
+    }
+
+    /// A batch of so many rows is done.
+    fn batch(&mut self, rows: usize) {
+        let done = match &self.work {
+            Work::Rows(_) => self.shown + rows as u64,
+            Work::Batches(_) => self.shown + 1,
+            Work::Bytes(_, read) => read.get(),
+            Work::Unknown => return,
+        };
+        self.progress.add(done.saturating_sub(self.shown));
+        self.shown = done;
+    }
 }

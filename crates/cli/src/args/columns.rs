@@ -43,6 +43,18 @@ impl FromStr for Columns {
     }
 }
 
+/// The parts between the commas, but for those in names.
+pub(super) fn elements(text: &str) -> Vec<&str> {
+    let (mut quoted, mut escaped) = (false, false);
+    let is_border = move |character: char| {
+        let border = character == ',' && !quoted && !escaped;
+        quoted ^= character == '"' && !escaped;
+        escaped = character == '\\' && !escaped;
+        border
+    };
+    text.split(is_border).collect()
+}
+
 /// A name on its way.
 #[derive(Default)]
 struct Part {

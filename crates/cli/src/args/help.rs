@@ -7,6 +7,7 @@ Examples:
   herringbone head -n 5 trips.parquet
   herringbone cat --columns id,fare --format csv trips.parquet > trips.csv
   curl -s https://example.com/trips.parquet | herringbone schema -
+  herringbone convert trips.csv trips.parquet
   herringbone rewrite trips.parquet small.parquet --compression zstd:9
 
 Data goes to standard output or to the file that is named, everything else to standard error.
@@ -84,6 +85,10 @@ FIXED_LEN_BYTE_ARRAY); alp (FLOAT, DOUBLE; few readers know it yet).
 `--compatibility modern` writes data pages version 2 and newer encodings: smaller, but not for
 readers from before 2024.
 
+--sort-by a,b.c:desc: nulls come last unless the name is followed by `:nulls-first`; equal rows stay
+as they were. The file says that it is sorted. All rows are held in memory, and for each the bytes
+that it is compared by.
+
 Sizes are bytes, or have a unit: 64KiB, 128MiB, 1GiB.
 
 Examples:
@@ -91,7 +96,49 @@ Examples:
   herringbone rewrite trips.parquet fares.parquet --columns id,fare --row-group-rows 100000
   herringbone rewrite trips.parquet new.parquet --bloom-filter id --encoding fare=byte_stream_split
   herringbone rewrite --force trips.parquet trips.parquet --compression lz4_raw --dictionary off
+  herringbone rewrite trips.parquet sorted.parquet --sort-by city,fare:desc
   curl -s https://example.com/trips.parquet | herringbone rewrite - trips.parquet";
+
+/// Of `concat`.
+pub(super) const CONCAT: &str = "\
+Rows come in the order of the files. The files must have equal schemas, else the error names the first
+difference. Row groups are cut anew, so many small files become one with few large row groups. Of
+key-value metadata that differ, those of the first file are kept.
+
+The options and the syntax of columns are those of `rewrite`. --row-groups is of each file.
+
+Examples:
+  herringbone concat part-*.parquet -o all.parquet
+  herringbone concat -o all.parquet --sort-by time --compression zstd:9 part-*.parquet";
+
+/// Of `convert`.
+pub(super) const CONVERT: &str = "\
+The formats follow from the names of the files: .parquet .parq .pq; .csv; .jsonl .ndjson .json (JSON
+lines); .arrow .ipc .feather (Arrow IPC files); .arrows (Arrow IPC streams). With any other name, and
+for `-`, say --from and --to. OUT appears when it is complete: until then it has another name, and an
+error or an interrupt removes it.
+
+CSV and JSON lines are read as `cat` writes them. Without --schema their types are inferred from the
+first rows: booleans, Int64, Float64, text, and in CSV dates and timestamps; everything may be null.
+What does not fit later is an error with its line, never a null. In CSV, an empty field is null,
+quoted or not, and blank lines are passed over.
+
+--schema takes the schema of a Parquet or Arrow file, or a text as `schema --format arrow` prints it:
+a field a line, those inside of others indented by two more spaces, `not null` and extension types
+behind the type. Columns of CSV are found by their names. Bytes are base64, UUIDs have their usual
+form, durations and intervals are like \"PT1.5S\" and \"P1M2DT3S\", maps are objects or lists of
+[key,value]; in CSV, nested values are JSON.
+
+Parquet output: the options and the syntax of columns are those of `rewrite`.
+
+Examples:
+  herringbone convert trips.csv trips.parquet
+  herringbone convert trips.parquet trips.jsonl
+  herringbone convert trips.parquet - --to arrow-stream | python3 plot.py
+  herringbone schema --format arrow old.parquet > types.txt
+  herringbone convert --schema types.txt trips.csv trips.parquet --compression zstd:9
+  herringbone convert --delimiter ';' --no-header export.csv trips.parquet
+  zcat log.json.gz | herringbone convert --from jsonl - log.parquet";
 
 /// Of `meta`.
 pub(super) const META: &str = "\

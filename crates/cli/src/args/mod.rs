@@ -1,11 +1,14 @@
 //! The command line.
 
 mod columns;
+mod convert;
+mod file_format;
 mod help;
 mod limit;
 mod row_groups;
 mod setting;
 mod size;
+mod sort;
 mod write;
 
 use std::path::PathBuf;
@@ -16,10 +19,13 @@ use herringbone::{Int96Overflow, Projection, ReadOptions, SchemaOptions};
 use herringbone_arrow::schema::TimeUnit;
 
 pub(crate) use columns::Columns;
+pub(crate) use convert::Convert;
+pub(crate) use file_format::FileFormat;
 pub(crate) use limit::LimitChange;
 pub(crate) use row_groups::{RowGroups, chosen};
 pub(crate) use setting::Setting;
 pub(crate) use size::Size;
+pub(crate) use sort::SortKeys;
 pub(crate) use write::{Destination, Write};
 
 /// Looks into Apache Parquet files and turns them into other things.
@@ -126,6 +132,12 @@ pub(crate) enum Command {
     /// Write a Parquet file anew: other codec, encodings, pages, row groups, fewer columns
     #[command(after_help = help::REWRITE)]
     Rewrite(Rewrite),
+    /// Write the rows of several Parquet files to one
+    #[command(after_help = help::CONCAT)]
+    Concat(Concat),
+    /// Turn CSV, JSON lines or Arrow into Parquet, or Parquet into these
+    #[command(after_help = help::CONVERT)]
+    Convert(Convert),
 }
 
 /// Of `rewrite`.
@@ -149,6 +161,35 @@ pub(crate) struct Rewrite {
 }
 
 impl Rewrite {
+    /// Where the data goes.
+    pub(crate) fn destination(&self) -> Destination {
+        Destination {
+            path: self.output.clone(),
+            force: self.force,
+        }
+    }
+}
+
+/// Of `concat`.
+#[derive(Debug, Args)]
+pub(crate) struct Concat {
+    #[command(flatten)]
+    pub(crate) files: Files,
+    /// The file to write; `-` is standard output
+    #[arg(short, long, value_name = "OUT")]
+    output: PathBuf,
+    /// Replace OUT if it is there
+    #[arg(short, long)]
+    force: bool,
+    #[command(flatten)]
+    pub(crate) chunks: Chunks,
+    #[command(flatten)]
+    pub(crate) decode: Decode,
+    #[command(flatten)]
+    pub(crate) write: Write,
+}
+
+impl Concat {
     /// Where the data goes.
     pub(crate) fn destination(&self) -> Destination {
         Destination {
@@ -385,6 +426,11 @@ mod tests {
             "rewrite f g --page-version 3",
             "rewrite f g --row-group-rows 0",
             "rewrite f g --bloom-filter-fpp 1",
+            "concat f g",
+            "rewrite f g --sort-by a,,b",
+            "convert f.csv",
+            "convert f.csv g.parquet --delimiter ab",
+            "convert f.csv g.parquet --from xml",
         ] {
             let words = std::iter::once("herringbone").chain(line.split(' '));
             let error = Arguments::try_parse_from(words).unwrap_err();

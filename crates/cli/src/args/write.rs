@@ -10,7 +10,7 @@ use herringbone::{
     StatisticsLevel, WriteOptions,
 };
 
-use super::{Columns, Setting, Size, at_least_one};
+use super::{Columns, Setting, Size, SortKeys, at_least_one};
 
 /// Where the data goes.
 #[derive(Debug)]
@@ -64,6 +64,9 @@ pub(crate) struct Write {
     #[arg(long, value_name = "SHARE", default_value_t = BloomFilterOptions::default().false_positives)]
     #[arg(value_parser = share)]
     bloom_filter_fpp: f64,
+    /// Sort rows by these columns, e.g. `a,b.c:desc`; all rows are held in memory for that
+    #[arg(long, value_name = "COL[:desc],…")]
+    sort_by: Vec<SortKeys>,
     /// Write no offset and column indexes
     #[arg(long)]
     no_page_index: bool,
@@ -73,12 +76,36 @@ pub(crate) struct Write {
 }
 
 impl Write {
+    /// Whether something was chosen.
+    pub(crate) fn is_given(&self) -> bool {
+        !self.compression.is_empty()
+            || !self.encoding.is_empty()
+            || !self.dictionary.is_empty()
+            || self.row_group_rows.is_some()
+            || self.row_group_bytes.is_some()
+            || self.page_rows.is_some()
+            || self.page_bytes.is_some()
+            || self.page_version.is_some()
+            || self.compatibility != Readers::Widest
+            || self.statistics != Bounds::Page
+            || self.bloom_filter.is_some()
+            || !self.sort_by.is_empty()
+            || self.no_page_index
+            || self.no_crc
+    }
+
     /// What the library has to know.
     pub(crate) fn options(&self, threads: usize) -> WriteOptions {
         let mut options = WriteOptions::new()
             .compatibility(self.compatibility.into())
             .page_index(!self.no_page_index)
             .crc(!self.no_crc)
+            .sorting_columns(
+                self.sort_by
+                    .iter()
+                    .flat_map(|keys| keys.0.clone())
+                    .collect(),
+            )
             .threads(threads);
         options.columns.statistics = Some(self.statistics.into());
         options.columns.page_rows = self.page_rows;

@@ -1,6 +1,8 @@
 //! One file a command.
 
 mod cat;
+mod concat;
+mod convert;
 mod count;
 mod head;
 mod info;
@@ -60,6 +62,8 @@ pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<
             };
             pages::run(context, &open(files)?, &request, output)
         }
+        Command::Concat(request) => concat::run(context, request),
+        Command::Convert(request) => convert::run(context, request),
         Command::Rewrite(request) => rewrite::run(context, request),
     }
 }

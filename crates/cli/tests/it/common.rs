@@ -53,13 +53,42 @@ impl From<Output> for Run {
     }
 }
 
-fn command(arguments: &[&str]) -> Command {
+pub(crate) fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_herringbone"));
     command
         .args(arguments)
         .current_dir(path(""))
         .stdin(Stdio::null());
     command
+}
+
+/// A folder that goes away in the end.
+pub(crate) struct Folder(tempfile::TempDir);
+
+impl Folder {
+    pub(crate) fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    /// The whole name of a file in it.
+    pub(crate) fn file(&self, name: &str) -> String {
+        self.0.path().join(name).to_str().unwrap().to_owned()
+    }
+
+    /// A file with this text; its whole name.
+    pub(crate) fn with(&self, name: &str, text: impl AsRef<[u8]>) -> String {
+        std::fs::write(self.file(name), text).unwrap();
+        self.file(name)
+    }
+
+    /// What is in it.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.0.path()).unwrap();
+        let name = |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().file_name();
+        let mut names: Vec<_> = entries.map(|it| name(it).into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
 }
 
 /// What was printed, which is one JSON document.

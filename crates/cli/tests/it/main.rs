@@ -3,6 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot run has failed")]
 
 mod common;
+mod concat;
+mod convert;
+mod interrupt;
 mod rewrite;
 mod rows;
 
@@ -78,7 +81,7 @@ fn a_closed_pipe_is_a_quiet_end() {
 #[test]
 fn help_goes_to_standard_output() {
     for command in [
-        "info", "schema", "count", "head", "cat", "meta", "pages", "rewrite",
+        "info", "schema", "count", "head", "cat", "meta", "pages", "rewrite", "convert", "concat",
     ] {
         let run = herringbone(&[command, "--help"]);
         assert_eq!((run.code, run.stderr.as_str()), (0, ""));

@@ -1,24 +1,14 @@
 //! `rewrite`: the same rows in a new file.
 
-use std::path::Path;
-
 use serde_json::Value;
 
-use crate::common::{EXAMPLE, Run, herringbone, json, path, stdin};
+use crate::common::{EXAMPLE, Folder, Run, herringbone, json, path, stdin};
 
 /// A folder, and the name of a file in it.
-fn place() -> (tempfile::TempDir, String) {
-    let folder = tempfile::tempdir().unwrap();
-    let out = folder.path().join("out.parquet");
-    let out = out.to_str().unwrap().to_owned();
+fn place() -> (Folder, String) {
+    let folder = Folder::new();
+    let out = folder.file("out.parquet");
     (folder, out)
-}
-
-/// What is in the folder.
-fn names(folder: &Path) -> Vec<String> {
-    let name = |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().file_name();
-    let entries = std::fs::read_dir(folder).unwrap().map(name);
-    entries.map(|name| name.into_string().unwrap()).collect()
 }
 
 fn rewrite(out: &str, options: &[&str]) -> Run {
@@ -215,12 +205,12 @@ fn nothing_is_overwritten_without_force() {
     herringbone(&["count", &out]).ok("24\n");
     herringbone(&["rewrite", "-f", &out, &out, "--columns", "id"]).ok("");
     herringbone(&["head", "-n", "1", &out]).ok("{\"id\":0}\n");
-    assert_eq!(names(folder.path()), ["out.parquet"]);
+    assert_eq!(folder.names(), ["out.parquet"]);
     #[cfg(unix)]
     {
-        let link = folder.path().join("link.parquet");
+        let link = folder.file("link.parquet");
         std::os::unix::fs::symlink("nowhere", &link).unwrap();
-        rewrite(link.to_str().unwrap(), &[]).fails(2, "the file exists");
+        rewrite(&link, &[]).fails(2, "the file exists");
     }
 }
 
@@ -235,10 +225,9 @@ fn an_error_leaves_no_file() {
     stdin(&["rewrite", "-", &out], &bytes).fails(3, "corrupt file");
     stdin(&["rewrite", "-", &out], b"PAR1").fails(3, "corrupt file");
     herringbone(&["rewrite", "no such file", &out]).fails(4, "no such file: ");
-    assert!(names(folder.path()).is_empty());
-    let lost = folder.path().join("no such folder/x.parquet");
-    rewrite(lost.to_str().unwrap(), &[]).fails(4, "no such folder");
-    rewrite(folder.path().to_str().unwrap(), &[]).code(&[4]);
+    assert!(folder.names().is_empty());
+    rewrite(&folder.file("no such folder/x.parquet"), &[]).fails(4, "no such folder");
+    rewrite(&folder.file(""), &[]).code(&[4]);
 }
 
 #[test]

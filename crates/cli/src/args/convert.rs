@@ -1,0 +1,62 @@
+//! `convert`: from one format to another.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{Decode, Destination, FileFormat, Write, at_least_one};
+
+/// Of `convert`.
+#[derive(Debug, Args)]
+pub(crate) struct Convert {
+    /// The file to read; `-` is standard input
+    #[arg(value_name = "IN")]
+    pub(crate) input: PathBuf,
+    /// The file to write; `-` is standard output
+    #[arg(value_name = "OUT")]
+    pub(crate) output: PathBuf,
+    /// Replace OUT if it is there
+    #[arg(short, long)]
+    force: bool,
+    /// Format of IN [default: that of its name]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) from: Option<FileFormat>,
+    /// Format of OUT [default: that of its name]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) to: Option<FileFormat>,
+    /// Schema of CSV or JSON lines: a Parquet or Arrow file that has it, or a text; see below
+    #[arg(long, value_name = "FILE")]
+    pub(crate) schema: Option<PathBuf>,
+    /// Rows to infer a schema from [default: 10000]
+    #[arg(long, value_name = "N", value_parser = at_least_one, conflicts_with = "schema")]
+    pub(crate) infer_rows: Option<usize>,
+    /// The first line of CSV holds no names
+    #[arg(long)]
+    pub(crate) no_header: bool,
+    /// What stands between the fields of CSV, e.g. `;` or `tab` [default: ,]
+    #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
+    pub(crate) delimiter: Option<u8>,
+    #[command(flatten)]
+    pub(crate) decode: Decode,
+    #[command(flatten)]
+    pub(crate) write: Write,
+}
+
+impl Convert {
+    /// Where the data goes.
+    pub(crate) fn destination(&self) -> Destination {
+        Destination {
+            path: self.output.clone(),
+            force: self.force,
+        }
+    }
+}
+
+fn delimiter(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        b"tab" | b"\\t" => Ok(b'\t'),
+        [b'"' | b'\r' | b'\n'] => Err("means something else in CSV".into()),
+        [byte] if byte.is_ascii() => Ok(*byte),
+        _ => Err("expected one ASCII character, or `tab`".into()),
+    }
+}

@@ -1,0 +1,66 @@
+//! Formats of whole files.
+
+use std::path::Path;
+
+use clap::ValueEnum;
+
+use crate::failure::{Failure, Result};
+
+/// A format of files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FileFormat {
+    /// Apache Parquet: .parquet, .parq, .pq
+    Parquet,
+    /// CSV as in RFC 4180: .csv
+    Csv,
+    /// JSON lines, an object a row: .jsonl, .ndjson, .json
+    Jsonl,
+    /// An Arrow IPC file: .arrow, .ipc, .feather
+    Arrow,
+    /// An Arrow IPC stream: .arrows
+    ArrowStream,
+}
+
+impl FileFormat {
+    /// The format that was asked for with `option`, else that of the name.
+    ///
+    /// # Errors
+    /// Usage where the name does not say.
+    pub(crate) fn of(path: &Path, asked: Option<Self>, option: &str) -> Result<Self> {
+        if let Some(format) = asked {
+            return Ok(format);
+        }
+        let extension = path.extension().unwrap_or_default().to_string_lossy();
+        match extension.to_ascii_lowercase().as_str() {
+            "parquet" | "parq" | "pq" => Ok(Self::Parquet),
+            "csv" => Ok(Self::Csv),
+            "jsonl" | "ndjson" | "json" => Ok(Self::Jsonl),
+            "arrow" | "ipc" | "feather" => Ok(Self::Arrow),
+            "arrows" => Ok(Self::ArrowStream),
+            _ => Err(Failure::Usage(format!(
+                "{}: the name does not tell the format; {option} does",
+                path.display()
+            ))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_formats() {
+        let of = |name: &str| FileFormat::of(Path::new(name), None, "--from").ok();
+        assert_eq!(of("a/b.PARQUET"), Some(FileFormat::Parquet));
+        assert_eq!(of("a.b.csv"), Some(FileFormat::Csv));
+        assert_eq!(of("x.ndjson"), Some(FileFormat::Jsonl));
+        assert_eq!(of("x.feather"), Some(FileFormat::Arrow));
+        assert_eq!(of("x.arrows"), Some(FileFormat::ArrowStream));
+        for name in ["-", "csv", "x.txt", "x."] {
+            assert_eq!(of(name), None, "{name}");
+        }
+        let asked = Some(FileFormat::Csv);
+        assert_eq!(FileFormat::of(Path::new("x.pq"), asked, "").ok(), asked);
+    }
+}

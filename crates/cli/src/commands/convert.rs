@@ -1,0 +1,121 @@
+//! `convert`: the same rows in another format.
+
+use std::slice;
+
+use herringbone::schema::DictionaryOutput;
+use herringbone_arrow::schema::{DataType, Schema};
+
+use crate::args::{Convert, FileFormat};
+use crate::commands::rewrite::key_values;
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::input;
+use crate::load::{self, Rows, Stream, TextOptions, Work};
+use crate::rows::{Batches, Request, survey};
+use crate::save;
+use crate::target::Target;
+
+/// Rows to infer a schema from, unless chosen otherwise.
+const INFER_ROWS: usize = 10_000;
+
+/// Writes the rows of the one file to the other.
+pub(crate) fn run(context: &Context, convert: &Convert) -> Result<()> {
+    let from = FileFormat::of(&convert.input, convert.from, "--from")?;
+    let to = FileFormat::of(&convert.output, convert.to, "--to")?;
+    check(convert, from, to)?;
+    Target::check(&convert.destination())?;
+    match from {
+        FileFormat::Parquet => parquet(context, convert, to),
+        FileFormat::Arrow | FileFormat::ArrowStream => save(
+            context,
+            convert,
+            to,
+            load::ipc_file_or_stream(&convert.input)?,
+        ),
+        FileFormat::Csv | FileFormat::Jsonl => {
+            let schema = convert.schema.as_ref();
+            let schema = schema.map(|path| load::schema_file(path, &context.limits));
+            let options = TextOptions {
+                schema: schema.transpose()?,
+                infer_rows: convert.infer_rows.unwrap_or(INFER_ROWS),
+                header: !convert.no_header,
+                delimiter: convert.delimiter.unwrap_or(b','),
+            };
+            let stream = Stream::open(&convert.input)?;
+            let rows = match from {
+                FileFormat::Csv => load::csv(stream, &options)?,
+                _ => load::jsonl(stream, &options)?,
+            };
+            save(context, convert, to, rows)
+        }
+    }
+}
+
+/// Whether the options go with the formats.
+fn check(convert: &Convert, from: FileFormat, to: FileFormat) -> Result<()> {
+    let is_text = matches!(from, FileFormat::Csv | FileFormat::Jsonl);
+    let is_csv = from == FileFormat::Csv;
+    let wrong = |text: &str| Err(Failure::Usage(text.into()));
+    if !is_text && (convert.schema.is_some() || convert.infer_rows.is_some()) {
+        return wrong("--schema and --infer-rows are for CSV and JSON lines; IN has a schema");
+    }
+    if !is_csv && (convert.no_header || convert.delimiter.is_some()) {
+        return wrong("--no-header and --delimiter are for CSV input");
+    }
+    if to != FileFormat::Parquet && convert.write.is_given() {
+        return wrong("OUT is not Parquet, so there is nothing to choose about pages and the like");
+    }
+    Ok(())
+}
+
+fn parquet(context: &Context, convert: &Convert, to: FileFormat) -> Result<()> {
+    let inputs = input::all(slice::from_ref(&convert.input), &context.limits)?;
+    let mut request = Request {
+        options: convert.decode.options(),
+        row_groups: None,
+    };
+    let Some((mut schema, rows)) = survey(&inputs, &request)? else {
+        return Ok(());
+    };
+    if to == FileFormat::Arrow && has_dictionaries(&schema) {
+        // Each row group may bring another dictionary, but an IPC file holds one a column.
+        context.note("dictionaries become plain values; an Arrow stream (.arrows) keeps them");
+        request.options.schema.dictionary = DictionaryOutput::Never;
+        if let Some((plain, _)) = survey(&inputs, &request)? {
+            schema = plain;
+        }
+    }
+    let rows = Rows {
+        schema,
+        batches: Box::new(Batches::new(context, &inputs, &request)),
+        work: Work::Rows(rows),
+    };
+    if to != FileFormat::Parquet {
+        return save(context, convert, to, rows);
+    }
+    let mut options = convert.write.options(convert.decode.threads);
+    for input in &inputs {
+        options.key_value_metadata.extend(key_values(input)?);
+    }
+    save::parquet(context, &convert.destination(), options, rows)
+}
+
+fn has_dictionaries(schema: &Schema) -> bool {
+    let fields = schema.flattened_fields();
+    let mut types = fields.iter().map(|field| field.data_type());
+    types.any(|data_type| matches!(data_type, DataType::Dictionary(..)))
+}
+
+fn save(context: &Context, convert: &Convert, to: FileFormat, rows: Rows<'_>) -> Result<()> {
+    let destination = convert.destination();
+    match to {
+        FileFormat::Parquet => {
+            let options = convert.write.options(convert.decode.threads);
+            save::parquet(context, &destination, options, rows)
+        }
+        FileFormat::Arrow => save::arrow(context, &destination, rows),
+        FileFormat::Csv | FileFormat::Jsonl | FileFormat::ArrowStream => {
+            save::stream(context, &destination, to, rows)
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! `concat`, and sorting: rows of several files, and rows in another order.
+
+use serde_json::Value;
+
+use crate::common::{EXAMPLE, Folder, herringbone, json};
+
+/// The rows of a file as JSON.
+fn rows(file: &str) -> Vec<Value> {
+    let run = herringbone(&["cat", file]);
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""));
+    let row = |line: &str| serde_json::from_str(line).unwrap();
+    run.stdout.lines().map(row).collect()
+}
+
+#[test]
+fn rows_of_all_files_in_their_order() {
+    let folder = Folder::new();
+    let (one, out) = (folder.file("one.parquet"), folder.file("out.parquet"));
+    herringbone(&["rewrite", EXAMPLE, &one, "--row-groups", "1"]).ok("");
+    herringbone(&["concat", &one, EXAMPLE, &one, "-o", &out, "--columns", "id"]).ok("");
+    let expected = (16..24).chain(0..24).chain(16..24);
+    let ids: Vec<u64> = rows(&out)
+        .iter()
+        .map(|row| row["id"].as_u64().unwrap())
+        .collect();
+    assert_eq!(ids, expected.collect::<Vec<_>>());
+    let meta = json(&herringbone(&["meta", &out]));
+    assert_eq!(meta["row_groups"].as_array().unwrap().len(), 1);
+    herringbone(&["concat", EXAMPLE, "-o", &out]).fails(2, "the file exists");
+    herringbone(&["concat", EXAMPLE, "-o", &out, "--force"]).ok("");
+    assert_eq!(rows(&out), rows(EXAMPLE));
+}
+
+#[test]
+fn schemas_must_be_equal() {
+    let folder = Folder::new();
+    let out = folder.file("out.parquet");
+    herringbone(&["concat", EXAMPLE, "testdata/built/map.parquet", "-o", &out]).fails(
+        3,
+        "the schemas of testdata/example.parquet and testdata/built/map.parquet differ: ",
+    );
+    herringbone(&["concat", EXAMPLE, "nope", "-o", &out]).fails(4, "nope: ");
+    assert!(folder.names().is_empty());
+}
+
+#[test]
+fn metadata_of_the_first_file_win() {
+    let folder = Folder::new();
+    let (source, out) = (
+        "testdata/fastparquet/snappy.parquet",
+        folder.file("out.parquet"),
+    );
+    herringbone(&["concat", source, source, "-o", &out]).ok("");
+    let keys = |file: &str| {
+        let meta = json(&herringbone(&["meta", file]));
+        let pairs = meta["key_value_metadata"].as_array().unwrap().clone();
+        pairs
+            .into_iter()
+            .find(|pair| pair["key"] == "pandas")
+            .unwrap()
+    };
+    assert_eq!(keys(&out), keys(source));
+}
+
+#[test]
+fn rows_are_sorted() {
+    let folder = Folder::new();
+    let (csv, out) = (folder.file("x.csv"), folder.file("out.parquet"));
+    std::fs::write(&csv, "a,b\n2,x\n,y\n1,z\n2,a\n1,\n").unwrap();
+    let sorted = |by: &str| {
+        herringbone(&["convert", "-f", &csv, &out, "--sort-by", by]).ok("");
+        let cell = |value: &Value| value.to_string().replace('"', "").replace("null", "-");
+        let row = |row: &Value| cell(&row["a"]) + &cell(&row["b"]);
+        rows(&out).iter().map(row).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(sorted("a"), "1z 1- 2x 2a -y");
+    assert_eq!(sorted("a:desc,b"), "2a 2x 1z 1- -y");
+    assert_eq!(sorted("b:desc:nulls-first"), "1- 1z -y 2x 2a");
+    assert_eq!(sorted("a:nulls-first,b:nulls-first"), "-y 1- 1z 2a 2x");
+    let meta = json(&herringbone(&["meta", &out]));
+    let columns = &meta["row_groups"][0]["sorting_columns"];
+    assert_eq!(
+        columns[1],
+        serde_json::json!({"column_idx": 1, "descending": false, "nulls_first": true})
+    );
+
+    let many = folder.file("many.parquet");
+    herringbone(&[
+        "concat",
+        EXAMPLE,
+        EXAMPLE,
+        "-o",
+        &many,
+        "--sort-by",
+        "origin.altitude:desc,id",
+    ])
+    .ok("");
+    let key = |row: &Value| {
+        (
+            row["origin"]["altitude"].as_i64(),
+            row["id"].as_i64().unwrap(),
+        )
+    };
+    let keys: Vec<_> = rows(&many).iter().map(key).collect();
+    assert_eq!(keys.len(), 48);
+    let expected = |key: &(Option<i64>, i64)| (key.0.is_none(), key.0.map(|it| -it), key.1);
+    assert!(keys.is_sorted_by_key(expected), "{keys:?}");
+    for (by, message) in [
+        ("nope", "there is no column `nope`"),
+        ("tags", "no order"),
+        ("origin", "no order"),
+    ] {
+        herringbone(&[
+            "rewrite",
+            EXAMPLE,
+            &folder.file("x.parquet"),
+            "--sort-by",
+            by,
+        ])
+        .fails(2, message);
+    }
+}

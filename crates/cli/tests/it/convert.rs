@@ -1,0 +1,256 @@
+//! `convert`: the same rows in another format.
+
+use crate::common::{EXAMPLE, Folder, herringbone, into, path, stdin};
+
+/// The rows of a file as JSON lines.
+fn rows(file: &str) -> String {
+    let run = herringbone(&["cat", file]);
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""));
+    run.stdout
+}
+
+/// The Arrow fields of a Parquet file.
+fn schema(file: &str) -> String {
+    herringbone(&["schema", "--format", "arrow", file]).stdout
+}
+
+#[test]
+fn csv_becomes_parquet_and_comes_back() {
+    let folder = Folder::new();
+    let text = "id,name,ok,x,day,at,instant,none\r\n\
+                1,\"a,\"\"b\"\"\",true,1.5,2024-02-29,2024-01-02T03:04:05,2024-01-02T03:04:05.250Z,\r\n\
+                -2,\"two\nlines\",false,2.0,1969-12-31,2024-01-02T03:04:06,1969-01-02T03:04:05.000Z,\r\n\
+                ,,,,,,,\r\n";
+    let (csv, parquet, back) = (
+        folder.with("x.csv", text),
+        folder.file("x.parquet"),
+        folder.file("back.csv"),
+    );
+    herringbone(&["convert", &csv, &parquet]).ok("");
+    assert_eq!(
+        schema(&parquet),
+        "id: Int64\nname: Utf8\nok: Boolean\nx: Float64\nday: Date32\nat: Timestamp(s)\n\
+         instant: Timestamp(ms, \"UTC\")\nnone: Utf8\n"
+    );
+    assert_eq!(
+        rows(&parquet).lines().next().unwrap(),
+        r#"{"id":1,"name":"a,\"b\"","ok":true,"x":1.5,"day":"2024-02-29","at":"2024-01-02T03:04:05","instant":"2024-01-02T03:04:05.250Z","none":null}"#
+    );
+    herringbone(&["convert", &parquet, &back]).ok("");
+    assert_eq!(std::fs::read_to_string(back).unwrap(), text);
+}
+
+#[test]
+fn json_lines_become_parquet_and_come_back() {
+    let folder = Folder::new();
+    let text = "{\"b\":1,\"a\":\"x\",\"s\":{\"y\":null,\"x\":[1.5]},\"l\":[[1],[]]}\n\
+                {\"b\":null,\"a\":null,\"s\":null,\"l\":null}\n";
+    let (json, parquet, back) = (
+        folder.with("x.ndjson", text),
+        folder.file("x.parquet"),
+        folder.file("back.jsonl"),
+    );
+    herringbone(&["convert", &json, &parquet]).ok("");
+    assert_eq!(rows(&parquet), text);
+    herringbone(&["convert", &parquet, &back]).ok("");
+    assert_eq!(std::fs::read_to_string(back).unwrap(), text);
+}
+
+#[test]
+fn every_format_holds_the_example() {
+    let folder = Folder::new();
+    let expected = rows(EXAMPLE);
+    let types = folder.with("types.txt", schema(EXAMPLE));
+    for name in ["x.arrow", "x.arrows"] {
+        let (file, back) = (folder.file(name), folder.file("back.parquet"));
+        herringbone(&["convert", EXAMPLE, &file]).ok("");
+        herringbone(&["convert", "-f", &file, &back]).ok("");
+        assert_eq!(
+            (rows(&back), schema(&back)),
+            (expected.clone(), schema(EXAMPLE))
+        );
+    }
+    for name in ["x.csv", "x.jsonl"] {
+        let (file, back) = (folder.file(name), folder.file("back.parquet"));
+        herringbone(&["convert", EXAMPLE, &file]).ok("");
+        for schema in [
+            EXAMPLE,
+            &types,
+            &folder.file("x.arrow"),
+            &folder.file("x.arrows"),
+        ] {
+            herringbone(&["convert", "-f", "--schema", schema, &file, &back]).ok("");
+            assert_eq!(rows(&back), expected, "{name} {schema}");
+        }
+    }
+}
+
+#[test]
+fn uncommon_types_come_back_with_a_schema() {
+    let folder = Folder::new();
+    for file in [
+        "testdata/duckdb/uuid_interval_enum.parquet",
+        "testdata/built/map.parquet",
+        "testdata/pyarrow/hinted.parquet",
+        "testdata/pyarrow/int96.parquet",
+    ] {
+        let (json, back) = (folder.file("x.jsonl"), folder.file("x.parquet"));
+        herringbone(&["convert", "-f", file, &json]).ok("");
+        herringbone(&["convert", "-f", "--schema", file, &json, &back]).ok("");
+        assert_eq!(rows(&back), rows(file), "{file}");
+        assert_eq!(schema(&back), schema(file), "{file}");
+    }
+}
+
+#[test]
+fn errors_have_lines_and_leave_no_file() {
+    let folder = Folder::new();
+    let out = folder.file("out.parquet");
+    for (name, text, message) in [
+        (
+            "a.csv",
+            "a,b\n1,x\n\n2,\"y\ny\"\nz,3\n",
+            "line 6: Error while parsing value 'z' as type 'Int64' for column `a`; the types were inferred",
+        ),
+        (
+            "b.csv",
+            "a,b\n1,x\n2\n",
+            "line 3: incorrect number of fields: expected 2 got 1",
+        ),
+        (
+            "c.jsonl",
+            "{\"a\":1}\n{\"a\":2}\n\n{\"a\":\"x\"}\n",
+            "line 4: whilst decoding field 'a': failed to parse \"x\" as Int64; the types were inferred",
+        ),
+        (
+            "d.jsonl",
+            "{\"a\":1}\n{\"b\":2}\n",
+            "line 2: column 'b' missing from schema",
+        ),
+        ("e.jsonl", "{\"a\":1}\n{\"a\":]}\n", "line 2: "),
+        ("f.jsonl", "[{\"a\":1}]\n", "line 1: a row is an object"),
+        ("g.jsonl", "", "there is no row to infer a schema from"),
+        ("h.csv", "", "there is no row to infer a schema from"),
+    ] {
+        let file = folder.with(name, text);
+        let run = herringbone(&["convert", "--infer-rows", "1", &file, &out]);
+        run.fails(3, &format!("{file}: {message}"));
+        std::fs::remove_file(file).unwrap();
+    }
+    let arrow = folder.file("x.arrow");
+    herringbone(&["convert", EXAMPLE, &arrow]).ok("");
+    let mut bytes = std::fs::read(&arrow).unwrap();
+    bytes.truncate(bytes.len() / 2);
+    std::fs::write(&arrow, &bytes).unwrap();
+    herringbone(&["convert", &arrow, &out]).fails(3, "no Arrow data, or damaged");
+    let mut bytes = std::fs::read(path(EXAMPLE)).unwrap();
+    for byte in &mut bytes[100..400] {
+        *byte ^= 0x55;
+    }
+    std::fs::remove_file(arrow).unwrap();
+    for name in ["out.csv", "out.jsonl", "out.arrow", "out.arrows"] {
+        let run = stdin(
+            &["convert", "--from", "parquet", "-", &folder.file(name)],
+            &bytes,
+        );
+        run.fails(3, "corrupt file");
+    }
+    assert!(folder.names().is_empty());
+}
+
+#[test]
+fn wrong_schemas_are_refused() {
+    let folder = Folder::new();
+    let csv = folder.with("x.csv", "a,b\n1,2\n");
+    let out = folder.file("out.parquet");
+    let with = |text: &str| {
+        let types = folder.with("types.txt", text);
+        herringbone(&["convert", "--schema", &types, &csv, &out])
+    };
+    with("a: Int64\n").fails(3, "x.csv: the column `b` is not in the schema");
+    with("a: Int64\nb: Int64\nc: Int64\n")
+        .fails(3, "there is no column `c`, which is in the schema");
+    with("a: Int64\nb: Boolean\n").fails(
+        3,
+        "line 2: Error while parsing value '2' as type 'Boolean' for column `b`",
+    );
+    with("a: Int65\n").fails(3, "types.txt: line 1: `a` has no known type: `Int65`");
+    with("b: Int8 not null\na: Utf8\n").ok("");
+    assert_eq!(rows(&out), "{\"b\":2,\"a\":\"1\"}\n");
+    herringbone(&["convert", "--schema", "nope", &csv, &out, "-f"]).fails(4, "nope: ");
+    herringbone(&["convert", &csv, &out]).fails(2, "the file exists; --force replaces it");
+}
+
+#[test]
+fn csv_has_dialects() {
+    let folder = Folder::new();
+    let out = folder.file("out.parquet");
+    let csv = folder.with("x.txt", "\u{feff}1;2\n3;4\n");
+    herringbone(&[
+        "convert",
+        "--from",
+        "csv",
+        "--no-header",
+        "--delimiter",
+        ";",
+        &csv,
+        &out,
+    ])
+    .ok("");
+    assert_eq!(
+        rows(&out),
+        "{\"column_1\":1,\"column_2\":2}\n{\"column_1\":3,\"column_2\":4}\n"
+    );
+    let csv = folder.with("x.csv", "\u{feff}a\tb\n1\t2");
+    herringbone(&["convert", "-f", "--delimiter", "tab", &csv, &out]).ok("");
+    assert_eq!(rows(&out), "{\"a\":1,\"b\":2}\n");
+}
+
+#[test]
+fn standard_input_and_output_are_files() {
+    let run = herringbone(&["convert", EXAMPLE, "-", "--to", "jsonl"]);
+    run.ok(&rows(EXAMPLE));
+    let arrow = herringbone(&["convert", EXAMPLE, "-", "--to", "arrow"]);
+    let parquet = stdin(
+        &["convert", "--from", "arrow", "-", "-", "--to", "parquet"],
+        &arrow.bytes,
+    );
+    stdin(&["cat", "-"], &parquet.bytes).ok(&run.stdout);
+    let csv = stdin(&["convert", "--from=csv", "-", "-", "--to=csv"], b"a\n1\n");
+    csv.ok("a\r\n1\r\n");
+    herringbone(&["convert", "-", "x.parquet"]).fails(2, "--from does");
+    herringbone(&["convert", EXAMPLE, "-"]).fails(2, "--to does");
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let run = into(&["convert", EXAMPLE, "-", "--to", "csv"], writer);
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""));
+}
+
+#[test]
+fn options_go_with_formats() {
+    herringbone(&["convert", EXAMPLE, "x.csv", "--compression", "none"])
+        .fails(2, "OUT is not Parquet");
+    herringbone(&["convert", EXAMPLE, "x.csv", "--schema", EXAMPLE]).fails(2, "IN has a schema");
+    herringbone(&["convert", EXAMPLE, "x.csv", "--no-header"]).fails(2, "CSV input");
+    let folder = Folder::new();
+    let (csv, out) = (
+        folder.with("x.csv", "a\n1\n2\n3\n"),
+        folder.file("x.parquet"),
+    );
+    herringbone(&[
+        "convert",
+        &csv,
+        &out,
+        "--compression",
+        "snappy",
+        "--row-group-rows",
+        "2",
+    ])
+    .ok("");
+    let meta = crate::common::json(&herringbone(&["meta", &out]));
+    assert_eq!(meta["row_groups"][1]["num_rows"], 1);
+    assert_eq!(
+        meta["row_groups"][0]["columns"][0]["meta_data"]["codec"],
+        "SNAPPY"
+    );
+}
