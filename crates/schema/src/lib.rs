@@ -27,6 +27,7 @@ mod nested;
 mod hint;
 mod path;
 mod dictionary;
+mod runs;
 mod projection;
 mod mapping;
 mod write;

@@ -108,11 +108,12 @@ pub fn to_arrow(
     if options.use_arrow_schema {
         restore_from(key_values, &mut fields, &mut metadata, &mut restore);
     }
-    let keys = restore.dictionary_keys;
+    let (keys, runs) = (restore.dictionary_keys, restore.runs);
     let dictionaries = Dictionaries::new(schema, &wrappers, options, keys)?;
     if !dictionaries.is_empty() {
         dictionaries.apply(&mut fields);
     }
+    runs.apply(&mut fields);
 
     Ok(ArrowMapping {
         schema: Arc::new(Schema::new_with_metadata(fields_of(&fields), metadata)),

@@ -57,7 +57,7 @@ pub enum Int96Overflow {
 /// What Arrow types a file's columns become.
 ///
 /// Where the file carries the Arrow schema it was written from, that schema decides what Parquet
-/// has no word for (time zone names, dictionaries, large and view layouts, …). A choice here that is
+/// has no word for (time zone names, dictionaries, runs, large and view layouts, …). A choice here that is
 /// not the default wins over it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

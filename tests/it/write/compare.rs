@@ -89,8 +89,8 @@ pub(crate) fn difference(
     None
 }
 
-/// The schema that a file gives back: runs are read as the values they stand for, and so are
-/// dictionaries of anything but leaves.
+/// The schema that a file gives back: runs and dictionaries of anything but leaves are read as the
+/// values they stand for.
 pub(crate) fn as_read(schema: &Schema) -> Schema {
     let fields: Vec<FieldRef> = schema.fields().iter().map(field_as_read).collect();
     Schema::new_with_metadata(fields, schema.metadata().clone())
@@ -110,9 +110,23 @@ fn type_as_read(data_type: &DataType) -> DataType {
         T::FixedSizeList(child, size) => T::FixedSizeList(field_as_read(child), *size),
         T::Map(entries, sorted) => T::Map(field_as_read(entries), *sorted),
         T::Struct(fields) => T::Struct(fields.iter().map(field_as_read).collect()),
-        T::RunEndEncoded(_, values) => type_as_read(values.data_type()),
+        T::RunEndEncoded(_, values) if is_encoded_or_nested(values.data_type()) => {
+            type_as_read(behind_runs(values.data_type()))
+        }
         T::Dictionary(_, values) if values.is_nested() => type_as_read(values),
         leaf => leaf.clone(),
+    }
+}
+
+fn is_encoded_or_nested(data_type: &DataType) -> bool {
+    use DataType as T;
+    matches!(data_type, T::Dictionary(..) | T::RunEndEncoded(..)) || data_type.is_nested()
+}
+
+fn behind_runs(data_type: &DataType) -> &DataType {
+    match data_type {
+        DataType::RunEndEncoded(_, values) => behind_runs(values.data_type()),
+        other => other,
     }
 }
 

@@ -283,11 +283,22 @@ impl Column {
         }
         let fitting = self
             .array
-            .room(n, self.plan.piece_bytes.saturating_sub(used))?;
+            .room(n, self.plan.piece_bytes.saturating_sub(used))?
+            .min(self.slots_left());
         if fitting > 0 || self.rows > 0 || n == 0 {
             return Ok(fitting);
         }
         self.row_must_fit(1).map(|()| 1)
+    }
+
+    /// How many slots rows that start now may have.
+    fn slots_left(&self) -> usize {
+        let max = match self.plan.max_rep_level {
+            0 => self.array.max_slots(),
+            // Where the last row ends is not known when it starts.
+            _ => self.array.max_slots() / 2,
+        };
+        max.saturating_sub(self.validity.len())
     }
 
     /// Fails where the next `n` values make a single row larger than a row may be.

@@ -7,17 +7,20 @@
 
 use std::sync::Arc;
 
+use herringbone_arrow::array::cast::AsArray;
+use herringbone_arrow::array::types::{Int16Type, Int32Type, Int64Type, RunEndIndexType};
 use herringbone_arrow::array::{
     Array, ArrayRef, FixedSizeListArray, GenericListArray, GenericListViewArray, MapArray,
     OffsetSizeTrait, RecordBatch, RecordBatchOptions, StructArray, make_array,
 };
-use herringbone_arrow::buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
+use herringbone_arrow::buffer::{ArrowNativeType, NullBuffer, OffsetBuffer, ScalarBuffer};
 use herringbone_arrow::data::transform::MutableArrayData;
 use herringbone_arrow::schema::{ArrowError, DataType, FieldRef};
 use herringbone_format::{Error, Result};
 
 use super::ReadPlan;
 use super::shape::{Record, Shape};
+use crate::array::run_array;
 use crate::column::Piece;
 use crate::column::recorder::{Offsets, Recorded};
 
@@ -311,6 +314,8 @@ fn fixed_size_list_array(
     let padded_len = slots.saturating_mul(width);
     let values = if values.len() == padded_len {
         values
+    } else if let Some(padded) = padded_runs(&values, offsets, width)? {
+        padded
     } else {
         // The size comes from the file, and every null list takes that much room.
         let element_bytes = (values.get_array_memory_size() / values.len().max(1)).max(1);
@@ -335,6 +340,48 @@ fn fixed_size_list_array(
     let array =
         FixedSizeListArray::try_new_with_length(element.clone(), size, values, nulls, slots);
     Ok(Arc::new(array.map_err(invalid)?))
+}
+
+/// Runs with `width` slots more for each empty list; none where the values are something else, or
+/// where there are none.
+///
+/// Nobody looks at these slots, so the run that is there takes them in.
+fn padded_runs(values: &ArrayRef, offsets: &[i32], width: usize) -> Result<Option<ArrayRef>> {
+    match values.data_type() {
+        DataType::RunEndEncoded(ends, _) if !values.is_empty() => match ends.data_type() {
+            DataType::Int16 => padded_run_array::<Int16Type>(values, offsets, width),
+            DataType::Int32 => padded_run_array::<Int32Type>(values, offsets, width),
+            _ => padded_run_array::<Int64Type>(values, offsets, width),
+        }
+        .map(Some),
+        _ => Ok(None),
+    }
+}
+
+fn padded_run_array<R: RunEndIndexType>(
+    values: &ArrayRef,
+    offsets: &[i32],
+    width: usize,
+) -> Result<ArrayRef> {
+    let array = values.as_run_opt::<R>().ok_or_else(disagreement)?;
+    let mut lists = offsets.windows(2).enumerate().peekable();
+    let last = array.len();
+    let padded_len = offsets.len().saturating_sub(1).saturating_mul(width);
+    let ends = array.run_ends().sliced_values().map(|end| {
+        let end = end.as_usize();
+        // The list that the last slot of the run is in.
+        while lists
+            .next_if(|(_, pair)| (pair[1] as usize) < end)
+            .is_some()
+        {}
+        match lists.peek() {
+            Some((slot, pair)) if end < last => slot
+                .saturating_mul(width)
+                .saturating_add(end - pair[0] as usize),
+            _ => padded_len,
+        }
+    });
+    run_array(values.data_type(), ends, &array.values_slice())
 }
 
 /// The columns below a common ancestor repeat its levels, and these do not.

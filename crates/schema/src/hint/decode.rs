@@ -122,6 +122,7 @@ impl Decoder {
         };
         Ok(Hint {
             name,
+            nullable: field.nullable(),
             metadata,
             kind,
             dictionary_key,
@@ -141,7 +142,7 @@ impl Decoder {
                 .map(ListKind::FixedSize),
             _ => None,
         };
-        let mut children = self.children(field, depth)?;
+        let children = self.children(field, depth)?;
         let kind = match (field.type_type(), list_kind) {
             (_, Some(kind)) => only(children).map(|child| HintKind::List(kind, child)),
             (ipc::Type::Struct_, _) => Some(HintKind::Struct(children)),
@@ -149,10 +150,7 @@ impl Decoder {
                 entries,
                 sorted: field.type_as_map().is_some_and(|map| map.keysSorted()),
             }),
-            (ipc::Type::RunEndEncoded, _) => children
-                .pop()
-                .filter(|_| children.len() == 1)
-                .map(|values| HintKind::RunEndEncoded(Box::new(values))),
+            (ipc::Type::RunEndEncoded, _) => runs(children),
             _ => leaf(field).map(HintKind::Leaf),
         };
         Ok(kind.unwrap_or_else(|| HintKind::Foreign(describe(field))))
@@ -172,6 +170,18 @@ impl Decoder {
 fn only(mut children: Vec<Hint>) -> Option<Box<Hint>> {
     let child = children.pop()?;
     children.is_empty().then(|| Box::new(child))
+}
+
+fn runs(children: Vec<Hint>) -> Option<HintKind> {
+    let [run_ends, values] = <[Hint; 2]>::try_from(children).ok()?;
+    let is_type_of_ends = matches!(
+        run_ends.kind,
+        HintKind::Leaf(DataType::Int16 | DataType::Int32 | DataType::Int64)
+    );
+    (is_type_of_ends && run_ends.dictionary_key.is_none()).then(|| HintKind::RunEndEncoded {
+        run_ends: Box::new(run_ends),
+        values: Box::new(values),
+    })
 }
 
 fn describe(field: ipc::Field<'_>) -> String {

@@ -10,7 +10,10 @@ mod decode;
 mod restore;
 mod value;
 
-use herringbone_arrow::schema::DataType;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use herringbone_arrow::schema::{DataType, Field, FieldRef};
 
 pub(crate) use decode::decode;
 pub(crate) use restore::Restore;
@@ -26,6 +29,7 @@ pub(crate) struct SchemaHint {
 #[derive(Debug)]
 pub(crate) struct Hint {
     pub(crate) name: Option<String>,
+    pub(crate) nullable: bool,
     pub(crate) metadata: Vec<(String, String)>,
     pub(crate) kind: HintKind,
     /// The type of the keys, where the field was dictionary encoded; `kind` is that of the values.
@@ -42,7 +46,11 @@ pub(crate) enum HintKind {
         entries: Box<Hint>,
         sorted: bool,
     },
-    RunEndEncoded(Box<Hint>),
+    RunEndEncoded {
+        /// Of a type that run ends may have.
+        run_ends: Box<Hint>,
+        values: Box<Hint>,
+    },
     /// A type that this version does not know, or that does not hold together.
     Foreign(String),
 }
@@ -57,12 +65,34 @@ pub(crate) enum ListKind {
 }
 
 impl Hint {
-    /// The field behind run-end encodings: runs are not restored.
+    /// The field behind run-end encodings.
     fn behind_runs(&self) -> &Self {
         let mut hint = self;
-        while let HintKind::RunEndEncoded(values) = &hint.kind {
+        while let HintKind::RunEndEncoded { values, .. } = &hint.kind {
             hint = values;
         }
         hint
+    }
+
+    /// The fields of the run ends and of the values, if these are neither nested nor encoded in
+    /// another way: other runs are read as their values.
+    fn runs(&self) -> Option<(&Self, &Self)> {
+        match &self.kind {
+            HintKind::RunEndEncoded { run_ends, values }
+                if self.dictionary_key.is_none()
+                    && values.dictionary_key.is_none()
+                    && matches!(values.kind, HintKind::Leaf(_)) =>
+            {
+                Some((run_ends, values))
+            }
+            _ => None,
+        }
+    }
+
+    /// The Arrow field.
+    fn to_field(&self, default_name: &str, data_type: DataType, nullable: bool) -> FieldRef {
+        let name = self.name.as_deref().unwrap_or(default_name);
+        let metadata: HashMap<String, String> = self.metadata.iter().cloned().collect();
+        Arc::new(Field::new(name, data_type, nullable).with_metadata(metadata))
     }
 }

@@ -9,6 +9,7 @@ use herringbone_arrow::schema::{DataType, Field, FieldRef};
 use super::value::restored;
 use super::{Hint, HintKind, ListKind};
 use crate::mapping::Warnings;
+use crate::runs::{RunFields, Runs};
 use crate::{
     ADJUSTED_TO_UTC_KEY, LOGICAL_TYPE_KEY, ListLayout, Node, NodeKind, ParquetSchema, SchemaOptions,
 };
@@ -20,6 +21,8 @@ pub(crate) struct Restore<'a> {
     pub(crate) warnings: &'a mut Warnings,
     /// By leaf: the key type of columns that were dictionary encoded in Arrow.
     pub(crate) dictionary_keys: HashMap<usize, DataType>,
+    /// The columns that were run-end encoded in Arrow.
+    pub(crate) runs: Runs,
 }
 
 impl<'a> Restore<'a> {
@@ -33,6 +36,7 @@ impl<'a> Restore<'a> {
             options,
             warnings,
             dictionary_keys: HashMap::new(),
+            runs: Runs::default(),
         }
     }
 
@@ -58,7 +62,14 @@ impl<'a> Restore<'a> {
     fn node(&mut self, node: &mut Node, outer: &Hint) {
         let hint = outer.behind_runs();
         let fits = match (&mut node.kind, &hint.kind) {
-            (NodeKind::Leaf { .. }, HintKind::Leaf(data_type)) => self.leaf(node, data_type, hint),
+            (NodeKind::Leaf { leaf, .. }, HintKind::Leaf(data_type)) => {
+                let leaf = *leaf;
+                let fits = self.leaf(node, data_type, hint);
+                if let Some(runs) = outer.runs().filter(|_| fits) {
+                    self.runs.insert(leaf, run_fields(runs, node));
+                }
+                fits
+            }
             (NodeKind::Struct(fields), HintKind::Struct(hints)) => {
                 self.fields(fields, hints);
                 true
@@ -182,7 +193,7 @@ impl<'a> Restore<'a> {
             HintKind::Struct(_) => "a struct".to_owned(),
             HintKind::List(..) => "a list".to_owned(),
             HintKind::Map { .. } => "a map".to_owned(),
-            HintKind::RunEndEncoded(_) => "runs".to_owned(),
+            HintKind::RunEndEncoded { .. } => "runs".to_owned(),
             HintKind::Foreign(what) => what.clone(),
         };
         let stored = match &node.kind {
@@ -195,6 +206,20 @@ impl<'a> Restore<'a> {
         self.warnings.push(format!(
             "ARROW:schema says that `{path}` is {said}, but it is stored as {stored}"
         ));
+    }
+}
+
+/// The fields inside the run-end encoded type of a column. An array of runs has its nulls among the
+/// values, so these may be null where the column may.
+fn run_fields((run_ends, values): (&Hint, &Hint), node: &Node) -> RunFields {
+    let type_of_ends = match &run_ends.kind {
+        HintKind::Leaf(data_type) => data_type.clone(),
+        _ => DataType::Int32,
+    };
+    let value = node.field.data_type().clone();
+    RunFields {
+        run_ends: run_ends.to_field("run_ends", type_of_ends, false),
+        values: values.to_field("values", value, values.nullable || node.nullable),
     }
 }
 

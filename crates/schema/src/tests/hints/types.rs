@@ -135,14 +135,69 @@ fn layouts_that_parquet_has_no_word_for() {
     ]);
 }
 
+fn runs(ends: DataType, value: DataType) -> DataType {
+    let ends = Arc::new(Field::new("run_ends", ends, false));
+    DataType::RunEndEncoded(ends, list_field("values", value))
+}
+
 #[test]
-fn runs_are_read_as_their_values() {
-    let runs = DataType::RunEndEncoded(
-        Arc::new(Field::new("run_ends", DataType::Int32, false)),
-        list_field("values", dictionary(DataType::Int32, DataType::Utf8View)),
+fn runs_of_what_the_column_holds() {
+    for (column, hint, value) in [
+        ("binary a (STRING)", DataType::Utf8View, DataType::Utf8View),
+        (
+            "int32 a (TIME(MILLIS,false))",
+            DataType::Time32(TimeUnit::Second),
+            DataType::Time32(TimeUnit::Second),
+        ),
+        (
+            "int32 a (DECIMAL(9,2))",
+            DataType::Decimal32(9, 2),
+            DataType::Decimal32(9, 2),
+        ),
+        (
+            "int64 a",
+            timestamp(TimeUnit::Second, None),
+            timestamp(TimeUnit::Second, None),
+        ),
+    ] {
+        let (text, _) = restored(column, runs(DataType::Int16, hint));
+        assert_eq!(text, runs(DataType::Int16, value).to_string());
+    }
+}
+
+#[test]
+fn runs_of_other_encodings_are_read_as_their_values() {
+    for hint in [
+        dictionary(DataType::Int32, DataType::Utf8View),
+        runs(
+            DataType::Int64,
+            dictionary(DataType::Int32, DataType::Utf8View),
+        ),
+    ] {
+        let (text, _) = restored("binary a (STRING)", runs(DataType::Int32, hint));
+        assert_eq!(text, "Dictionary<Int32, Utf8View>");
+    }
+}
+
+#[test]
+fn dictionaries_of_the_caller_s_choice_are_no_runs() {
+    let options = SchemaOptions {
+        dictionary: DictionaryOutput::Always,
+        ..SchemaOptions::default()
+    };
+    let hint = |value| vec![Field::new("a", runs(DataType::Int32, value), true)];
+    let data_type = |column: &str, value| {
+        let mapping = with(&format!("optional {column};"), hint(value), &options);
+        mapping.schema.field(0).data_type().clone()
+    };
+    assert_eq!(
+        data_type("binary a (STRING)", DataType::Utf8),
+        dictionary(DataType::Int32, DataType::Utf8)
     );
-    let (text, _) = restored("binary a (STRING)", runs);
-    assert_eq!(text, "Dictionary<Int32, Utf8View>");
+    assert_eq!(
+        data_type("int64 a", DataType::Int64),
+        runs(DataType::Int32, DataType::Int64)
+    );
 }
 
 #[test]
@@ -154,6 +209,12 @@ fn contradictions_leave_the_file_s_type() {
         ("binary a (STRING)", DataType::Binary, "a: Utf8"),
         ("binary a", DataType::FixedSizeBinary(4), "a: Binary"),
         ("int32 a", DataType::Int8, "a: Int32"),
+        ("int32 a", runs(DataType::Int32, DataType::Utf8), "a: Int32"),
+        (
+            "int32 a",
+            runs(DataType::UInt32, DataType::Int32),
+            "a: Int32",
+        ),
         ("int64 a", DataType::UInt64, "a: Int64"),
         (
             "int32 a (DECIMAL(9,2))",

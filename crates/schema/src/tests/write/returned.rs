@@ -72,6 +72,7 @@ fn nested(leaf: &DataType) -> Vec<DataType> {
     let mut types = vec![
         leaf.clone(),
         dictionary(leaf.clone()),
+        runs(leaf.clone()),
         DataType::List(item()),
         DataType::LargeList(child("element", leaf.clone())),
         DataType::ListView(item()),
@@ -80,10 +81,17 @@ fn nested(leaf: &DataType) -> Vec<DataType> {
         DataType::FixedSizeList(child("item", DataType::ListView(item())), 0),
         DataType::Struct(fields.clone()),
         DataType::List(child("item", DataType::Struct(fields))),
+        DataType::LargeListView(child("e", runs(leaf.clone()))),
+        DataType::Struct(Fields::from(vec![Field::new(
+            "r",
+            runs(leaf.clone()),
+            true,
+        )])),
         map(DataType::LargeUtf8, DataType::List(item()), false),
     ];
     if *leaf != DataType::Null {
         types.push(map(leaf.clone(), leaf.clone(), true));
+        types.push(map(runs(leaf.clone()), runs(leaf.clone()), false));
     }
     types
 }
@@ -120,6 +128,7 @@ fn has_null_alone(data_type: &DataType) -> bool {
     match data_type {
         DataType::Null => true,
         DataType::Dictionary(_, value) => has_null_alone(value),
+        DataType::RunEndEncoded(_, values) => has_null_alone(values.data_type()),
         _ => false,
     }
 }
@@ -195,24 +204,46 @@ fn extension_types_and_annotations() {
     }
 }
 
+/// The fields inside runs, which may be null where the column may.
+#[test]
+fn the_fields_of_runs() {
+    for ends in [DataType::Int16, DataType::Int32, DataType::Int64] {
+        for (nullable, values_nullable) in [(true, true), (false, true), (false, false)] {
+            let with = |field: Field, k| field.with_metadata(metadata(&[("k", k)]));
+            let ends = with(Field::new("ends", ends.clone(), false), "ends");
+            let values = with(Field::new("v", DataType::Int8, values_nullable), "values");
+            let data_type = DataType::RunEndEncoded(Arc::new(ends), Arc::new(values));
+            let schema = Schema::new(vec![with(Field::new("a", data_type, nullable), "runs")]);
+            assert_eq!(returned(&schema, &WriteSchemaOptions::default()).0, schema);
+        }
+    }
+    let of = |nullable| {
+        let ends = Field::new("run_ends", DataType::Int32, false);
+        let values = Field::new("values", DataType::Int8, nullable);
+        let data_type = DataType::RunEndEncoded(Arc::new(ends), Arc::new(values));
+        Schema::new(vec![Field::new("a", data_type, true)])
+    };
+    assert_eq!(
+        returned(&of(false), &WriteSchemaOptions::default()).0,
+        of(true)
+    );
+}
+
 /// What is stored in another way than the Arrow type says, and stays so.
 #[test]
-fn runs_and_negative_scales_are_read_as_they_are_stored() {
-    let point = DataType::Struct(Fields::from(vec![Field::new(
-        "x",
-        runs(DataType::Utf8View),
-        true,
-    )]));
-    let plain = DataType::Struct(Fields::from(vec![Field::new(
-        "x",
-        DataType::Utf8View,
-        true,
-    )]));
+fn some_runs_and_negative_scales_are_read_as_they_are_stored() {
+    let point = Field::new("x", runs(DataType::Utf8View), true);
+    let point = DataType::Struct(Fields::from(vec![point]));
     for (data_type, expected) in [
-        (runs(DataType::LargeUtf8), DataType::LargeUtf8),
+        (runs(runs(DataType::LargeUtf8)), DataType::LargeUtf8),
         (runs(dictionary(DataType::Utf8)), dictionary(DataType::Utf8)),
-        (runs(point.clone()), plain.clone()),
-        (dictionary(point), plain),
+        (runs(point.clone()), point.clone()),
+        (dictionary(point.clone()), point),
+        (dictionary(runs(DataType::Utf8)), DataType::Utf8),
+        (
+            runs(DataType::Decimal64(2, -2)),
+            runs(DataType::Decimal64(4, 0)),
+        ),
         (DataType::Decimal32(5, -2), DataType::Decimal32(7, 0)),
         (DataType::Decimal32(9, -2), DataType::Decimal64(11, 0)),
         (DataType::Decimal128(38, -2), DataType::Decimal256(40, 0)),
