@@ -120,6 +120,7 @@ pub(crate) fn align(table: &mut Table, numbers: impl IntoIterator<Item = usize>)
 fn numbers(schema: &Schema) -> impl Iterator<Item = usize> {
     let is_number = |field: &FieldRef| match field.data_type() {
         DataType::Dictionary(_, values) => values.is_numeric(),
+        DataType::RunEndEncoded(_, values) => values.data_type().is_numeric(),
         other => other.is_numeric(),
     };
     let fields = schema.fields().iter().enumerate();

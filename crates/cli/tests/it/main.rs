@@ -8,6 +8,7 @@ mod convert;
 mod interrupt;
 mod rewrite;
 mod rows;
+mod runs;
 
 use common::{EXAMPLE, herringbone, json, path, stdin};
 use serde_json::Value;
