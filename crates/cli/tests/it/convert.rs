@@ -254,3 +254,15 @@ fn options_go_with_formats() {
         "SNAPPY"
     );
 }
+
+#[test]
+fn damaged_arrow_data_are_no_panic() {
+    let folder = Folder::new();
+    let out = folder.file("out.parquet");
+    let good = herringbone(&["convert", EXAMPLE, "-", "--to", "arrow-stream"]).bytes;
+    for at in (0..good.len()).step_by(61) {
+        let mut bytes = good.clone();
+        bytes[at] ^= 0x7f;
+        stdin(&["convert", "-f", "--from", "arrow", "-", &out], &bytes).code(&[0, 3]);
+    }
+}
