@@ -31,8 +31,10 @@ use crate::bloom_filter::{BloomFilterBuilder, hash};
 /// Values behind which it is decided whether a dictionary pays.
 const DECIDE_AFTER: usize = 1 << 18;
 
-/// A dictionary is given up after the first page already where at least this share of the values,
-/// in 1/64, is new.
+/// A dictionary is given up after so many pages already,
+const PAGES_TO_JUDGE: usize = 2;
+
+/// where at least this share of the values, in 1/64, is new.
 const HOPELESS: usize = 63;
 
 /// Rows of a block of columns whose rows differ in size.
@@ -496,10 +498,11 @@ impl PageValues {
 
     fn is_time_to_decide(&self, settings: &ColumnSettings) -> bool {
         let distinct = self.dictionary.as_ref().map_or(0, Dictionary::len);
-        let first_page = self.pending.len() == 1 && self.pending_values > 0;
+        // Fewer values say little: those of a large dictionary that pays are rarely equal yet.
+        let enough = self.pending.len() == PAGES_TO_JUDGE && self.pending_values > 0;
         self.pending_values >= DECIDE_AFTER
             || self.dictionary_is_full(settings)
-            || (first_page && distinct >= self.pending_values / 64 * HOPELESS)
+            || (enough && distinct >= self.pending_values / 64 * HOPELESS)
     }
 
     /// Whether dictionary and codes take fewer bytes than the values that wait.
