@@ -122,7 +122,7 @@ impl ColumnWriter {
             None => Phase::Values,
         };
         Ok(Self {
-            page: PageLevels::new(leaf.max_def_level, leaf.max_rep_level),
+            page: PageLevels::new(leaf.max_def_level, leaf.max_rep_level, settings.compression),
             page_size: PlainSize::default(),
             values: PageValues {
                 dictionary,

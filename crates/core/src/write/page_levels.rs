@@ -2,9 +2,11 @@
 
 use herringbone_format::Result;
 use herringbone_kernels::bitmap::Bitmap;
-use herringbone_kernels::{histogram, hybrid};
+use herringbone_kernels::histogram;
+use herringbone_kernels::hybrid::{self, Runs};
 
 use super::levels::{LeafLevels, Levels};
+use crate::compression::Compression;
 use crate::malformed;
 use crate::page::level_width;
 
@@ -13,6 +15,8 @@ use crate::page::level_width;
 pub(crate) struct PageLevels {
     max_def: u8,
     max_rep: u8,
+    /// Which levels become runs.
+    runs: Runs,
     num_rows: usize,
     num_levels: usize,
     rep: Vec<u8>,
@@ -44,7 +48,7 @@ pub(crate) struct EncodedLevels {
 }
 
 impl PageLevels {
-    pub(crate) fn new(max_def: u8, max_rep: u8) -> Self {
+    pub(crate) fn new(max_def: u8, max_rep: u8, compression: Compression) -> Self {
         let def = if max_rep == 0 && max_def == 1 {
             Def::Bits(Bitmap::new())
         } else {
@@ -53,6 +57,10 @@ impl PageLevels {
         Self {
             max_def,
             max_rep,
+            runs: match compression {
+                Compression::Snappy | Compression::Lz4Raw => Runs::Repetitive,
+                _ => Runs::Shortest,
+            },
             num_rows: 0,
             num_levels: 0,
             rep: Vec::new(),
@@ -127,7 +135,9 @@ impl PageLevels {
             Def::Bits(bits) => {
                 match bits.as_bytes() {
                     None => hybrid::encode_run(1, bits.len(), 1, &mut encoded.def),
-                    Some(bytes) => hybrid::encode_bits(bytes, 0, bits.len(), &mut encoded.def),
+                    Some(bytes) => {
+                        hybrid::encode_bits(bytes, 0, bits.len(), self.runs, &mut encoded.def)
+                    }
                 }
                 encoded.num_nulls = bits.null_count();
                 encoded.def_histogram = vec![bits.null_count() as u64, bits.count_set() as u64];

@@ -32,7 +32,7 @@ mod loops;
 mod numbers;
 mod run;
 
-pub use encode::{encode_bits, encode_run, encode_u8, encode_u32};
+pub use encode::{Runs, encode_bits, encode_run, encode_u8, encode_u32};
 use gather::Entries;
 #[cfg(target_arch = "x86_64")]
 use gather_avx512::InRegisters;

@@ -2,7 +2,7 @@
 
 use herringbone_format::Result;
 use herringbone_kernels::bitmap::Bitmap;
-use herringbone_kernels::hybrid;
+use herringbone_kernels::hybrid::{self, Runs};
 
 use super::{ValueEncoder, mismatch};
 use crate::malformed;
@@ -50,7 +50,7 @@ impl ValueEncoder for Booleans {
         if self.rle {
             let start = out.len();
             out.extend_from_slice(&[0; 4]);
-            hybrid::encode_bits(bytes, 0, len, out);
+            hybrid::encode_bits(bytes, 0, len, Runs::Shortest, out);
             // Fits: there are fewer bits than an `i32` counts.
             let length = (out.len() - start - 4) as u32;
             if let Some(prefix) = out.get_mut(start..start + 4) {

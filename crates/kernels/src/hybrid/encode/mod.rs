@@ -39,24 +39,34 @@ trait Values {
     fn pack(&self, from: usize, to: usize, width: u8, out: &mut Vec<u8>);
 }
 
+/// Which equal values become a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Runs {
+    /// Those that take fewer bytes than when packed.
+    Shortest,
+    /// A group of them and more. Of single bits that is more bytes, but of the same few kinds: codecs
+    /// that look for repetitions only, such as SNAPPY and LZ4, make less of them.
+    Repetitive,
+}
+
 /// Appends the runs of `values`, `width` (at most 32) bits each, such as dictionary indices.
 ///
 /// Bits above the width are ignored.
 pub fn encode_u32(values: &[u32], width: u8, out: &mut Vec<u8>) {
-    encode(&values, width.min(32), out);
+    encode(&values, width.min(32), Runs::Shortest, out);
 }
 
 /// Appends the runs of `levels`, `width` (at most 8) bits each.
 ///
 /// Bits above the width are ignored.
 pub fn encode_u8(levels: &[u8], width: u8, out: &mut Vec<u8>) {
-    encode(&levels, width.min(8), out);
+    encode(&levels, width.min(8), Runs::Shortest, out);
 }
 
 /// Appends the runs of the `n` bits of a bitmap from bit `first` on, as values of one bit: validity
 /// that is written as definition levels, or booleans. Bits behind the end of `bits` are zeros.
-pub fn encode_bits(bits: &[u8], first: usize, n: usize, out: &mut Vec<u8>) {
-    encode(&Bits { bits, first, n }, 1, out);
+pub fn encode_bits(bits: &[u8], first: usize, n: usize, runs: Runs, out: &mut Vec<u8>) {
+    encode(&Bits { bits, first, n }, 1, runs, out);
 }
 
 /// Appends `n` times the `value` of `width` (at most 32) bits as one run-length encoded run; nothing
@@ -75,7 +85,7 @@ pub fn encode_run(value: u32, n: usize, width: u8, out: &mut Vec<u8>) {
 
 /// Appends the runs of `values`.
 #[inline(always)]
-fn encode(values: &impl Values, width: u8, out: &mut Vec<u8>) {
+fn encode(values: &impl Values, width: u8, runs: Runs, out: &mut Vec<u8>) {
     let n = values.len();
     if width == 0 {
         return encode_run(0, n, 0, out);
@@ -88,7 +98,8 @@ fn encode(values: &impl Values, width: u8, out: &mut Vec<u8>) {
             return pack(values, packed, n, width, out);
         }
         let end = values.end_of_run(at);
-        if is_short(end - at, end == n, packed < at, width.into()) {
+        let is_long = runs == Runs::Repetitive && end - at >= GROUP;
+        if !is_long && is_short(end - at, end == n, packed < at, width.into()) {
             at = (at + GROUP).min(n);
         } else {
             pack(values, packed, at, width, out);

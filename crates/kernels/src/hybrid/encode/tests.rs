@@ -15,6 +15,14 @@ fn bytes(encode: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
 }
 
 #[test]
+fn short_runs_of_bits_are_runs_on_request() {
+    let bits = [0xff, 0x55];
+    let encoded = |runs| bytes(|out| encode_bits(&bits, 0, 16, runs, out));
+    assert_eq!(encoded(Runs::Shortest), [2 << 1 | 1, 0xff, 0x55]);
+    assert_eq!(encoded(Runs::Repetitive), [8 << 1, 1, 1 << 1 | 1, 0x55]);
+}
+
+#[test]
 fn a_run_and_packed_groups() {
     // 9 × 5 of three bits, then the example of the specification, then 3 values and their padding.
     let values = [[5; 9].as_slice(), &[0, 1, 2, 3, 4, 5, 6, 7], &[1, 2, 3]].concat();
@@ -56,7 +64,7 @@ fn no_values_and_no_bits() {
     for width in 0..=32 {
         assert!(bytes(|out| encode_u32(&[], width, out)).is_empty());
     }
-    assert!(bytes(|out| encode_bits(&[], 0, 0, out)).is_empty());
+    assert!(bytes(|out| encode_bits(&[], 0, 0, Runs::Shortest, out)).is_empty());
     assert_eq!(bytes(|out| encode_u32(&[0; 20], 0, out)), [40]);
 }
 
@@ -65,9 +73,12 @@ fn bits_behind_the_last_are_zeros() {
     // 20 ones from bit 3 on, then 1 0 1 in front of bits that are none of the values.
     let bits = [0xff, 0xff, 0b1111_1111 >> 1, 0b1111_1110, 0xff];
     let ones = [20 << 1, 1];
-    assert_eq!(bytes(|out| encode_bits(&bits, 3, 20, out)), ones);
     assert_eq!(
-        bytes(|out| encode_bits(&bits, 3, 24, out)),
+        bytes(|out| encode_bits(&bits, 3, 20, Runs::Shortest, out)),
+        ones
+    );
+    assert_eq!(
+        bytes(|out| encode_bits(&bits, 3, 24, Runs::Shortest, out)),
         [20 << 1, 1, 1 << 1 | 1, 0b1100]
     );
 }
@@ -163,11 +174,14 @@ proptest! {
             let at = first + i;
             bits[at / 8] = bits[at / 8] & !(1 << (at % 8)) | (*value as u8 & 1) << (at % 8);
         }
-        let runs = bytes(|out| encode_bits(&bits, first, n, out));
+        let runs = bytes(|out| encode_bits(&bits, first, n, Runs::Shortest, out));
         let numbers: Vec<u32> = values.iter().map(|value| value & 1).collect();
         prop_assert_eq!(&runs, &bytes(|out| encode_u32(&numbers, 1, out)));
-        let mut out = Bitmap::new();
-        prop_assert!(HybridDecoder::new(1).extend_bitmap(&runs, n, &mut out).is_ok());
-        prop_assert!((0..n).all(|i| u32::from(out.get(i)) == numbers[i]));
+        let repetitive = bytes(|out| encode_bits(&bits, first, n, Runs::Repetitive, out));
+        for runs in [runs, repetitive] {
+            let mut out = Bitmap::new();
+            prop_assert!(HybridDecoder::new(1).extend_bitmap(&runs, n, &mut out).is_ok());
+            prop_assert!((0..n).all(|i| u32::from(out.get(i)) == numbers[i]));
+        }
     }
 }
