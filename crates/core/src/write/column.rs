@@ -278,19 +278,7 @@ impl ColumnWriter {
         let size = std::mem::take(&mut self.page_size);
         let values = &mut self.values;
         match values.phase {
-            Phase::Values => {
-                let page = DataPage {
-                    levels: &levels,
-                    encoding: self.settings.encoding,
-                    bounds: &values.bounds,
-                    byte_array_bytes: size.byte_array_bytes,
-                };
-                let encoder = &mut values.encoder;
-                self.chunk
-                    .data_page(&page, |out| encoder.finish_page(out))?;
-                values.bounds = Bounds::new(&self.settings);
-                return Ok(());
-            }
+            Phase::Values => return self.write_values(&levels, size.byte_array_bytes),
             Phase::Codes => {
                 let page = values.take_codes(&self.settings, levels, size);
                 self.write_codes(&page)?;
@@ -332,17 +320,25 @@ impl ColumnWriter {
             dictionary.with_values(page.codes.iter().copied(), |all| {
                 values.append_values(all, bloom_filter)
             })?;
-            let encoder = &mut values.encoder;
-            let data_page = DataPage {
-                levels: &page.levels,
-                encoding: self.settings.encoding,
-                bounds: &values.bounds,
-                byte_array_bytes: page.byte_array_bytes,
-            };
-            self.chunk
-                .data_page(&data_page, |out| encoder.finish_page(out))?;
-            values.bounds = Bounds::new(&self.settings);
+            self.write_values(&page.levels, page.byte_array_bytes)?;
         }
+        Ok(())
+    }
+
+    /// Writes the values that the encoder holds as a page.
+    fn write_values(&mut self, levels: &EncodedLevels, byte_array_bytes: usize) -> Result<()> {
+        let PageValues {
+            encoder, bounds, ..
+        } = &mut self.values;
+        let page = DataPage {
+            levels,
+            encoding: self.settings.encoding,
+            bounds,
+            byte_array_bytes,
+        };
+        self.chunk
+            .data_page(&page, |out| encoder.finish_page(out))?;
+        *bounds = Bounds::new(&self.settings);
         Ok(())
     }
 

@@ -138,7 +138,7 @@ impl<'a> Selected<'a> {
     }
 
     /// Calls `visit` with the ordinal of each selected slot that is not null.
-    fn for_each(&self, mut visit: impl FnMut(usize)) {
+    pub(crate) fn for_each(&self, mut visit: impl FnMut(usize)) {
         for range in self.ranges {
             match self.nulls {
                 None => range.clone().for_each(&mut visit),

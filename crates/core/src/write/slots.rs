@@ -111,20 +111,6 @@ impl Keyed {
     }
 }
 
-/// Calls `visit` with each slot that is not null.
-fn for_each(nulls: Option<&NullBuffer>, ranges: &[Range<usize>], mut visit: impl FnMut(usize)) {
-    for range in ranges {
-        match nulls {
-            None => range.clone().for_each(&mut visit),
-            Some(nulls) => {
-                let part = nulls.slice(range.start, range.len());
-                part.valid_indices()
-                    .for_each(|index| visit(range.start + index));
-            }
-        }
-    }
-}
-
 fn dictionary_keys<'a>(
     key_type: &DataType,
     array: &'a ArrayRef,
@@ -138,10 +124,15 @@ fn dictionary_keys<'a>(
         ranges: &[Range<usize>],
         keys: &mut Vec<u32>,
     ) -> &'a ArrayRef {
+        let selected = Selected {
+            array,
+            nulls,
+            ranges,
+        };
         let array = array.as_dictionary::<K>();
         let all = array.keys().values();
         keys.clear();
-        for_each(nulls, ranges, |slot| {
+        selected.for_each(|slot| {
             // Keys of slots that are not null are below the number of values, so they fit.
             keys.push(all.get(slot).map_or(0, |key| key.as_usize() as u32));
         });
