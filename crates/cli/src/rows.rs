@@ -31,6 +31,9 @@ pub(crate) fn print(
     output: &mut Output<'_>,
 ) -> Result<()> {
     let format = format(read.format, output)?;
+    if read.null.is_given() && format != RowFormat::Csv {
+        return Err(Failure::Usage("--null goes with --format csv".into()));
+    }
     let request = Request {
         options: read.options(),
         row_groups: read.chunks.row_groups.as_ref(),
@@ -45,7 +48,7 @@ pub(crate) fn print(
         context,
         request,
         window,
-        sink: Sink::new(format, &schema, output)?,
+        sink: Sink::new(format, read.null.text(), &schema, output)?,
         progress: Progress::new(!context.quiet, rows, "rows"),
     };
     for input in inputs {

@@ -90,7 +90,7 @@ pub(crate) fn arrow(context: &Context, destination: &Destination, rows: Rows<'_>
     target.commit()
 }
 
-/// Writes CSV, JSON lines or an Arrow IPC stream.
+/// Writes CSV, where a null is `null`, JSON lines or an Arrow IPC stream.
 ///
 /// # Errors
 /// As of [`parquet`].
@@ -98,6 +98,7 @@ pub(crate) fn stream(
     context: &Context,
     destination: &Destination,
     format: FileFormat,
+    null: &str,
     rows: Rows<'_>,
 ) -> Result<()> {
     let mut target = Target::create(destination)?;
@@ -107,7 +108,7 @@ pub(crate) fn stream(
         FileFormat::Jsonl => RowFormat::Jsonl,
         _ => RowFormat::Arrow,
     };
-    let mut sink = Sink::new(format, &rows.schema, &mut output)?;
+    let mut sink = Sink::new(format, null, &rows.schema, &mut output)?;
     let mut meter = Meter::new(context, destination, rows.work);
     for batch in rows.batches {
         let batch = batch?;

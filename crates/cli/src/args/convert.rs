@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Decode, Destination, FileFormat, Write, at_least_one};
+use super::{Decode, Destination, FileFormat, Null, Write, at_least_one};
 
 /// Of `convert`.
 #[derive(Debug, Args)]
@@ -36,6 +36,8 @@ pub(crate) struct Convert {
     /// What stands between the fields of CSV, e.g. `;` or `tab` [default: ,]
     #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
     pub(crate) delimiter: Option<u8>,
+    #[command(flatten)]
+    pub(crate) null: Null,
     #[command(flatten)]
     pub(crate) decode: Decode,
     #[command(flatten)]

@@ -59,7 +59,8 @@ infinities the strings \"NaN\", \"Infinity\", \"-Infinity\"; decimals are string
 their usual form; dates, times and timestamps ISO 8601 (with Z or an offset when there is a time
 zone, years beyond 9999 with a sign), durations and intervals like \"PT1.5S\" and \"P1M2DT3S\"; structs
 are objects, maps lists of [key,value]. CSV has the same texts without quotes of JSON, nested values
-as JSON, an empty field for null and \"\" for an empty string.
+as JSON, an empty field for null and \"\" for an empty string. A null that is alone in its row is a
+blank line. With --null NA, a null is NA, and a string NA is \"NA\".
 
 Examples:
   herringbone cat trips.parquet | jq .fare
@@ -120,8 +121,11 @@ error or an interrupt removes it.
 
 CSV and JSON lines are read as `cat` writes them. Without --schema their types are inferred from the
 first rows: booleans, Int64, Float64, text, and in CSV dates and timestamps; everything may be null.
-What does not fit later is an error with its line, never a null. In CSV, an empty field is null,
-quoted or not, and blank lines are passed over.
+What does not fit later is an error with its line, never a null.
+
+In CSV, an empty field is null, \"\" is an empty string, or null where the type has no empty value.
+With --null NA, nulls are read and written as NA without quotes; strings may then be empty without
+quotes too. A blank line is a row if there is one column, and nothing if there are several.
 
 --schema takes the schema of a Parquet or Arrow file, or a text as `schema --format arrow` prints it:
 a field a line, those inside of others indented by two more spaces, `not null` and extension types
@@ -137,7 +141,7 @@ Examples:
   herringbone convert trips.parquet - --to arrow-stream | python3 plot.py
   herringbone schema --format arrow old.parquet > types.txt
   herringbone convert --schema types.txt trips.csv trips.parquet --compression zstd:9
-  herringbone convert --delimiter ';' --no-header export.csv trips.parquet
+  herringbone convert --delimiter ';' --no-header --null NULL export.csv trips.parquet
   zcat log.json.gz | herringbone convert --from jsonl - log.parquet";
 
 /// Of `meta`.

@@ -5,6 +5,7 @@ mod convert;
 mod file_format;
 mod help;
 mod limit;
+mod null;
 mod row_groups;
 mod setting;
 mod size;
@@ -22,6 +23,7 @@ pub(crate) use columns::Columns;
 pub(crate) use convert::Convert;
 pub(crate) use file_format::FileFormat;
 pub(crate) use limit::LimitChange;
+pub(crate) use null::Null;
 pub(crate) use row_groups::{RowGroups, chosen};
 pub(crate) use setting::Setting;
 pub(crate) use size::Size;
@@ -264,6 +266,8 @@ pub(crate) struct Read {
     #[arg(long, value_enum)]
     pub(crate) format: Option<RowFormat>,
     #[command(flatten)]
+    pub(crate) null: Null,
+    #[command(flatten)]
     pub(crate) chunks: Chunks,
     /// Rows of a batch, which is what is decoded at a time
     #[arg(long, value_name = "N", default_value_t = ReadOptions::DEFAULT_BATCH_SIZE)]
@@ -431,6 +435,8 @@ mod tests {
             "convert f.csv",
             "convert f.csv g.parquet --delimiter ab",
             "convert f.csv g.parquet --from xml",
+            "convert f.csv g.parquet --null \"\"",
+            "cat f --format csv --null a,b",
         ] {
             let words = std::iter::once("herringbone").chain(line.split(' '));
             let error = Arguments::try_parse_from(words).unwrap_err();

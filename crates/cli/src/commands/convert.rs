@@ -40,6 +40,7 @@ pub(crate) fn run(context: &Context, convert: &Convert) -> Result<()> {
                 infer_rows: convert.infer_rows.unwrap_or(INFER_ROWS),
                 header: !convert.no_header,
                 delimiter: convert.delimiter.unwrap_or(b','),
+                null: convert.null.text().into(),
             };
             let stream = Stream::open(&convert.input)?;
             let rows = match from {
@@ -61,6 +62,13 @@ fn check(convert: &Convert, from: FileFormat, to: FileFormat) -> Result<()> {
     }
     if !is_csv && (convert.no_header || convert.delimiter.is_some()) {
         return wrong("--no-header and --delimiter are for CSV input");
+    }
+    if convert.null.is_given() && !is_csv && to != FileFormat::Csv {
+        return wrong("--null is for CSV, and neither IN nor OUT is");
+    }
+    let delimiter = convert.delimiter.map(char::from);
+    if delimiter.is_some_and(|it| convert.null.text().contains(it)) {
+        return wrong("the text for null holds the delimiter");
     }
     if to != FileFormat::Parquet && convert.write.is_given() {
         return wrong("OUT is not Parquet, so there is nothing to choose about pages and the like");
@@ -115,7 +123,7 @@ fn save(context: &Context, convert: &Convert, to: FileFormat, rows: Rows<'_>) ->
         }
         FileFormat::Arrow => save::arrow(context, &destination, rows),
         FileFormat::Csv | FileFormat::Jsonl | FileFormat::ArrowStream => {
-            save::stream(context, &destination, to, rows)
+            save::stream(context, &destination, to, convert.null.text(), rows)
         }
     }
 }

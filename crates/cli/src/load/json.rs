@@ -75,6 +75,13 @@ impl Text for Lines {
 }
 
 impl Decode for Decoder {
+    fn blank(&self, text: &[u8]) -> usize {
+        let is_blank = |byte: &&u8| byte.is_ascii_whitespace();
+        let blank = text.get(..text.iter().take_while(is_blank).count());
+        let ended = blank.and_then(|it| it.iter().rposition(|byte| *byte == b'\n'));
+        ended.map_or(0, |at| at + 1)
+    }
+
     fn decode(&mut self, text: &[u8]) -> Result<usize, ArrowError> {
         Self::decode(self, text)
     }

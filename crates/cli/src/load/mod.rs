@@ -1,7 +1,7 @@
 //! Rows out of files of any format.
 //!
 //! ```text
-//! CSV        ─► sample ─► schema ─► text: decoder of arrow-csv  ─┐
+//! CSV        ─► sample ─► schema ─► text: records and columns   ─┐
 //! JSON lines ─► sample ─► infer  ─► text: decoder of arrow-json ─┼─► record batches
 //! Arrow      ─► ipc ─────────────────────────────────────────────┘
 //! ```
@@ -62,6 +62,8 @@ pub(crate) struct TextOptions {
     pub(crate) header: bool,
     /// What stands between the fields of CSV.
     pub(crate) delimiter: u8,
+    /// What a null is in CSV, without quotes.
+    pub(crate) null: String,
 }
 
 /// A file that is read from its beginning to its end.

@@ -22,7 +22,7 @@ pub(super) struct Sample {
 }
 
 impl Sample {
-    /// Reads so many lines; `quotes` may hold line ends that do not count.
+    /// Reads so many lines that are not blank; `quotes` may hold line ends that do not count.
     pub(super) fn of(stream: Stream, lines: usize, quotes: bool) -> Result<Self> {
         let name = stream.name.clone();
         let mut rest = BufReader::with_capacity(BUFFER, stream);
@@ -37,9 +37,10 @@ impl Sample {
             if read == 0 {
                 break;
             }
-            let line = text.iter().skip(start);
-            quoted ^= quotes && line.filter(|byte| **byte == b'"').count() % 2 == 1;
-            count += usize::from(!quoted);
+            let line = text.get(start..).unwrap_or_default();
+            let is_blank = line.iter().all(|byte| matches!(byte, b'\r' | b'\n'));
+            quoted ^= quotes && line.iter().filter(|byte| **byte == b'"').count() % 2 == 1;
+            count += usize::from(!quoted && !is_blank);
         }
         if text.starts_with(BYTE_ORDER_MARK) {
             text.drain(..BYTE_ORDER_MARK.len());

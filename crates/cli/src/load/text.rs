@@ -15,6 +15,9 @@ const BATCH_ROWS: usize = 8192;
 
 /// Turns text into rows.
 pub(super) trait Decode {
+    /// Bytes at the beginning of `text`, where a row may begin, that belong to lines without any.
+    fn blank(&self, text: &[u8]) -> usize;
+
     /// Takes as many bytes as it likes; fewer than there are when a batch is full.
     fn decode(&mut self, text: &[u8]) -> Result<usize, ArrowError>;
 
@@ -119,27 +122,20 @@ impl<R: BufRead, T: Text> Batches<R, T> {
         let mut line = self.line;
         let mut rest = self.kept.as_slice();
         loop {
-            let blank = rest
-                .iter()
-                .take_while(|byte| byte.is_ascii_whitespace())
-                .count();
-            // Blanks may be a field of CSV, but then no line ends with them.
-            let ended = rest.get(..blank)?.iter().rposition(|byte| *byte == b'\n');
-            let (before, row) = rest.split_at(ended.map_or(0, |at| at + 1));
+            let (before, row) = rest.split_at_checked(decoder.blank(rest))?;
             line += line_ends(before);
             let taken = match decoder.decode(row) {
                 Ok(taken) => taken,
                 Err(error) => return Some((line, error)),
             };
-            if let Err(error) = decoder.flush() {
-                return Some((line, error));
+            match decoder.flush() {
+                Ok(None) if taken == 0 => return None,
+                // The row is not complete: what is wrong there is wrong where it begins.
+                Ok(None) if taken == row.len() => {}
+                Ok(_) => line += line_ends(row.get(..taken)?),
+                Err(error) => return Some((line, error)),
             }
-            if taken == 0 {
-                return None;
-            }
-            let (row, after) = row.split_at(taken);
-            line += line_ends(row);
-            rest = after;
+            rest = row.get(taken..)?;
         }
     }
 }

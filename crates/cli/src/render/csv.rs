@@ -1,7 +1,8 @@
 //! Rows as CSV, after RFC 4180: a header, commas, quotes where they are needed, CR LF.
 //!
-//! Nested values are their JSON text. A null is an empty field, an empty string is `""`, so the two
-//! stay apart.
+//! Nested values are their JSON text. A null is an empty field or another text without quotes. What has
+//! the same text is quoted, as is an empty string, so they stay apart. A null that is alone in its row
+//! leaves a blank line, which is a record of one empty field.
 
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::Schema;
@@ -19,44 +20,60 @@ pub(crate) fn write_header(schema: &Schema, output: &mut Output<'_>) -> Result<(
         }
         let start = line.len();
         line.push_str(field.name());
-        quote_from(&mut line, start);
+        quote_from(&mut line, start, "");
     }
     line.push_str("\r\n");
     output.write(line.as_bytes())
 }
 
-/// Writes each row of `batch`.
-pub(crate) fn write(batch: &RecordBatch, output: &mut Output<'_>) -> Result<()> {
-    let schema = batch.schema_ref();
-    let columns: Vec<Boxed<'_>> = schema
-        .fields()
-        .iter()
-        .zip(batch.columns())
-        .map(|(field, column)| of(field, column.as_ref()))
-        .collect::<Result<_>>()?;
-    let mut line = String::new();
-    for row in 0..batch.num_rows() {
-        line.clear();
-        for (at, column) in columns.iter().enumerate() {
-            if at > 0 {
-                line.push(',');
-            }
-            if !column.is_null(row) {
-                let start = line.len();
-                column.text(row, &mut line);
-                quote_from(&mut line, start);
-            }
-        }
-        line.push_str("\r\n");
-        output.write(line.as_bytes())?;
-    }
-    Ok(())
+/// Writes rows.
+pub(crate) struct Rows {
+    null: String,
 }
 
-/// Puts the field that begins at `start` into quotes if it needs them.
-fn quote_from(line: &mut String, start: usize) {
+impl Rows {
+    /// `null` is what a null is; it needs no quotes.
+    pub(crate) fn new(null: &str) -> Self {
+        Self { null: null.into() }
+    }
+
+    /// Writes each row of `batch`.
+    pub(crate) fn write(&self, batch: &RecordBatch, output: &mut Output<'_>) -> Result<()> {
+        let schema = batch.schema_ref();
+        let columns: Vec<Boxed<'_>> = schema
+            .fields()
+            .iter()
+            .zip(batch.columns())
+            .map(|(field, column)| of(field, column.as_ref()))
+            .collect::<Result<_>>()?;
+        let mut line = String::new();
+        for row in 0..batch.num_rows() {
+            line.clear();
+            for (at, column) in columns.iter().enumerate() {
+                if at > 0 {
+                    line.push(',');
+                }
+                if column.is_null(row) {
+                    line.push_str(&self.null);
+                } else {
+                    let start = line.len();
+                    column.text(row, &mut line);
+                    quote_from(&mut line, start, &self.null);
+                }
+            }
+            line.push_str("\r\n");
+            output.write(line.as_bytes())?;
+        }
+        Ok(())
+    }
+}
+
+/// Puts the field that begins at `start` into quotes if it needs them: also if it is empty or looks
+/// like a null.
+fn quote_from(line: &mut String, start: usize, null: &str) {
     let needed = |byte| matches!(byte, b'"' | b',' | b'\r' | b'\n');
-    if line.len() > start && !line.bytes().skip(start).any(needed) {
+    let field = line.get(start..).unwrap_or_default();
+    if !field.is_empty() && field != null && !field.bytes().any(needed) {
         return;
     }
     let field = line.split_off(start);

@@ -18,15 +18,16 @@ pub(crate) enum Sink<'o, 'w> {
     /// JSON lines.
     Json(&'o mut Output<'w>),
     /// CSV.
-    Csv(&'o mut Output<'w>),
+    Csv(csv::Rows, &'o mut Output<'w>),
     /// An Arrow IPC stream.
     Arrow(String, Box<StreamWriter<&'o mut (dyn Write + 'w)>>),
 }
 
 impl<'o, 'w> Sink<'o, 'w> {
-    /// Begins: CSV with its header, Arrow with its schema.
+    /// Begins: CSV, where a null is `null`, with its header, Arrow with its schema.
     pub(crate) fn new(
         format: RowFormat,
+        null: &str,
         schema: &SchemaRef,
         output: &'o mut Output<'w>,
     ) -> Result<Self> {
@@ -35,7 +36,7 @@ impl<'o, 'w> Sink<'o, 'w> {
             RowFormat::Jsonl => Self::Json(output),
             RowFormat::Csv => {
                 csv::write_header(schema, output)?;
-                Self::Csv(output)
+                Self::Csv(csv::Rows::new(null), output)
             }
             RowFormat::Arrow => {
                 Self::Arrow(output.name().to_owned(), Box::new(stream(schema, output)?))
@@ -48,7 +49,7 @@ impl<'o, 'w> Sink<'o, 'w> {
         match self {
             Self::Table(rows, output) => rows.write(batch, output),
             Self::Json(output) => json::write(batch, output),
-            Self::Csv(output) => csv::write(batch, output),
+            Self::Csv(rows, output) => rows.write(batch, output),
             Self::Arrow(name, stream) => stream
                 .write(batch)
                 .map_err(|error| Failure::arrow_output(name, &error)),
@@ -59,7 +60,7 @@ impl<'o, 'w> Sink<'o, 'w> {
     pub(crate) fn finish(self) -> Result<()> {
         match self {
             Self::Table(mut rows, output) => rows.finish(output),
-            Self::Json(_) | Self::Csv(_) => Ok(()),
+            Self::Json(_) | Self::Csv(..) => Ok(()),
             Self::Arrow(name, mut stream) => stream
                 .finish()
                 .map_err(|error| Failure::arrow_output(&name, &error)),

@@ -207,6 +207,125 @@ fn csv_has_dialects() {
 }
 
 #[test]
+fn nulls_and_empty_strings_stay_apart_in_csv() {
+    let folder = Folder::new();
+    let (csv, out) = (folder.file("x.csv"), folder.file("x.parquet"));
+    for (options, text, expected) in [
+        // Two columns: numbers have no empty value, and programs may quote everything.
+        (
+            &[][..],
+            "t,n\r\n,1\r\n\"\",\"\"\r\n\n\"x\",\"2\"\r\n",
+            r#"{"t":null,"n":1} {"t":"","n":null} {"t":"x","n":2}"#,
+        ),
+        // One column: a blank line is a row, but not before the header.
+        (
+            &[],
+            "\n\nt\r\n\r\n\"\"\r\nx\r\n\r\n",
+            r#"{"t":null} {"t":""} {"t":"x"} {"t":null}"#,
+        ),
+        (
+            &[],
+            "n\n1\n\n\n3\n",
+            r#"{"n":1} {"n":null} {"n":null} {"n":3}"#,
+        ),
+        (
+            &["--no-header"],
+            "\n1\n\n",
+            r#"{"column_1":null} {"column_1":1} {"column_1":null}"#,
+        ),
+        // A text for null.
+        (
+            &["--null", "NA"],
+            "t,n\nNA,NA\n\"NA\",\n,1\n",
+            r#"{"t":null,"n":null} {"t":"NA","n":null} {"t":"","n":1}"#,
+        ),
+        (
+            &["--null", r"\N"],
+            "day,at\n\\N,2024-01-02T03:04:05Z\n2024-01-02,\\N\n",
+            r#"{"day":null,"at":"2024-01-02T03:04:05Z"} {"day":"2024-01-02","at":null}"#,
+        ),
+    ] {
+        std::fs::write(&csv, text).unwrap();
+        let words = ["convert", "-f", &csv, &out];
+        herringbone(&[&words, options].concat()).ok("");
+        assert_eq!(rows(&out), expected.replace(' ', "\n") + "\n", "{text:?}");
+    }
+    herringbone(&["convert", EXAMPLE, "x.jsonl", "--null", "NA"]).fails(2, "neither IN nor OUT");
+    herringbone(&["convert", &csv, &out, "--null", "a;b", "--delimiter", ";"])
+        .fails(2, "holds the delimiter");
+    herringbone(&["cat", EXAMPLE, "--null", "NA"]).fails(2, "--format csv");
+}
+
+#[test]
+fn nulls_and_empty_strings_survive_a_round_trip_through_csv() {
+    let folder = Folder::new();
+    let (csv, back) = (folder.file("x.csv"), folder.file("back.parquet"));
+    let pairs = "{\"t\":null,\"b\":\"\",\"n\":0}\n{\"t\":\"\",\"b\":null,\"n\":null}\n\
+                 {\"t\":\"NA\",\"b\":\"Zg==\",\"n\":1}\n";
+    let alone = "{\"t\":null}\n{\"t\":\"\"}\n{\"t\":\"0\"}\n{\"t\":\"NA\"}\n{\"t\":null}\n";
+    for (text, types) in [
+        (pairs, "t: Utf8\nb: Binary\nn: Int64\n"),
+        (alone, "t: Utf8\n"),
+        (alone, "t: LargeUtf8\n"),
+        (alone, "t: Utf8View\n"),
+        (&alone.replace(",\"NA\"", ""), "t: Utf8\n"),
+    ] {
+        let types = folder.with("types.txt", types);
+        let json = folder.with("x.jsonl", text);
+        for null in ["", "NA", "0", "NULL"] {
+            herringbone(&[
+                "convert", "-f", "--schema", &types, &json, &csv, "--null", null,
+            ])
+            .ok("");
+            herringbone(&[
+                "convert", "-f", "--schema", &types, &csv, &back, "--null", null,
+            ])
+            .ok("");
+            assert_eq!(rows(&back), text, "{null}");
+            let cat = herringbone(&["cat", "--format", "csv", "--null", null, &back]);
+            cat.ok(&std::fs::read_to_string(&csv).unwrap());
+        }
+    }
+}
+
+#[test]
+fn lines_of_errors_count_blank_ones_and_headers() {
+    let folder = Folder::new();
+    let out = folder.file("x.parquet");
+    for (text, types, message) in [
+        (
+            "\nn\n\n1\n\nx\n",
+            "n: Int64\n",
+            "line 6: Error while parsing value 'x'",
+        ),
+        ("n\n1\n\n2\n", "n: Int64 not null\n", "line 3: "),
+        (
+            "n,m\n1,1\n\n2,2,2\n",
+            "n: Int8\nm: Int8\n",
+            "line 4: incorrect number of fields: expected 2 got 3",
+        ),
+        (
+            "n\n1\n\"2\n3\n4\n",
+            "n: Int64\n",
+            "line 3: quotes that are not closed",
+        ),
+    ] {
+        let types = folder.with("types.txt", types);
+        let csv = folder.with("x.csv", text);
+        herringbone(&["convert", "--schema", &types, &csv, &out]).fails(3, message);
+    }
+    let csv = folder.with("x.csv", b"n\n1\n\xff\n");
+    herringbone(&[
+        "convert",
+        "--schema",
+        &folder.with("t", "n: Utf8\n"),
+        &csv,
+        &out,
+    ])
+    .fails(3, "line 3: text that is not UTF-8");
+}
+
+#[test]
 fn standard_input_and_output_are_files() {
     let run = herringbone(&["convert", EXAMPLE, "-", "--to", "jsonl"]);
     run.ok(&rows(EXAMPLE));

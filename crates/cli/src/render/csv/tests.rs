@@ -7,13 +7,17 @@ use super::*;
 use crate::output::written;
 
 fn csv(columns: Vec<(&str, ArrayRef)>) -> String {
+    csv_with("", columns)
+}
+
+fn csv_with(null: &str, columns: Vec<(&str, ArrayRef)>) -> String {
     let columns = columns
         .into_iter()
         .map(|(name, column)| (name, column, true));
     let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
     written(|output| {
         write_header(&batch.schema(), output)?;
-        write(&batch, output)
+        Rows::new(null).write(&batch, output)
     })
 }
 
@@ -51,6 +55,21 @@ fn nulls_and_empty_strings_stay_apart() {
     assert_eq!(
         csv(vec![("d", Arc::new(dictionary)), ("k", Arc::new(keyed))]),
         "d,k\r\n\"\",\r\n,v\r\n"
+    );
+}
+
+#[test]
+fn a_null_may_have_a_text() {
+    let text = a::StringArray::from(vec![None, Some(""), Some("NA"), Some("NAN")]);
+    let number = a::Int32Array::from(vec![None, Some(1), None, None]);
+    assert_eq!(
+        csv_with("NA", vec![("NA", Arc::new(text)), ("n", Arc::new(number))]),
+        "NA,n\r\nNA,NA\r\n\"\",1\r\n\"NA\",NA\r\nNAN,NA\r\n"
+    );
+    let number = a::Int32Array::from(vec![None, Some(0)]);
+    assert_eq!(
+        csv_with("0", vec![("n", Arc::new(number))]),
+        "n\r\n0\r\n\"0\"\r\n"
     );
 }
 
