@@ -40,3 +40,5 @@ mod hostile;
 mod flips;
 #[cfg(test)]
 mod write;
+#[cfg(test)]
+mod verify;

@@ -17,6 +17,8 @@ pub(crate) enum Failure {
     System(String),
     /// Whoever read our output has gone: there is nobody left to tell.
     ClosedPipe,
+    /// The output says it all, and this is the exit code that goes with it.
+    Told(u8),
 }
 
 /// The result of everything in this command.
@@ -25,6 +27,8 @@ pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
 impl Failure {
     /// Everything was fine.
     pub(crate) const SUCCESS: u8 = 0;
+    /// `verify` found something.
+    pub(crate) const FINDINGS: u8 = 1;
     /// The command line is wrong.
     pub(crate) const USAGE: u8 = 2;
     /// The bytes are wrong.
@@ -41,6 +45,7 @@ impl Failure {
             Self::Data(_) => Self::DATA,
             Self::System(_) => Self::SYSTEM,
             Self::ClosedPipe => Self::SUCCESS,
+            Self::Told(code) => *code,
         }
     }
 
@@ -107,6 +112,7 @@ impl fmt::Display for Failure {
                 f.write_str(message)
             }
             Self::ClosedPipe => f.write_str("closed pipe"),
+            Self::Told(code) => write!(f, "exit code {code}"),
         }
     }
 }

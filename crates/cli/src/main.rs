@@ -47,7 +47,7 @@ fn main() -> ExitCode {
     match result {
         Ok(()) => ExitCode::from(Failure::SUCCESS),
         Err(failure) => {
-            if !matches!(failure, Failure::ClosedPipe) {
+            if !matches!(failure, Failure::ClosedPipe | Failure::Told(_)) {
                 complain(&failure.to_string());
             }
             ExitCode::from(failure.code())

@@ -19,6 +19,7 @@ mod levels;
 mod encoding;
 mod array;
 pub mod column;
+pub mod physical;
 pub mod read;
 pub mod write;
 

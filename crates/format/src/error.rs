@@ -57,6 +57,31 @@ pub struct Location {
     pub page: Option<usize>,
 }
 
+impl fmt::Display for Location {
+    /// `column a.b, row group 0, page 3, offset 0x1f40`: the parts that are known.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut comma = "";
+        let mut part = |f: &mut fmt::Formatter<'_>, name: &str, value: &dyn fmt::Display| {
+            let result = write!(f, "{comma}{name} {value}");
+            comma = ", ";
+            result
+        };
+        if let Some(column) = &self.column {
+            part(f, "column", column)?;
+        }
+        if let Some(row_group) = self.row_group {
+            part(f, "row group", &row_group)?;
+        }
+        if let Some(page) = self.page {
+            part(f, "page", &page)?;
+        }
+        if let Some(offset) = self.offset {
+            part(f, "offset", &format_args!("{offset:#x}"))?;
+        }
+        Ok(())
+    }
+}
+
 /// An error with its kind, its message and its place.
 pub struct Error(Box<Inner>);
 
@@ -181,29 +206,10 @@ impl fmt::Display for Error {
             ..
         } = &*self.0;
         write!(f, "{kind}: {message}")?;
-        let mut open = " (";
-        let mut part = |f: &mut fmt::Formatter<'_>, name: &str, value: &dyn fmt::Display| {
-            let result = write!(f, "{open}{name} {value}");
-            open = ", ";
-            result
-        };
-        if let Some(column) = &location.column {
-            part(f, "column", column)?;
+        if *location == Location::default() {
+            return Ok(());
         }
-        if let Some(row_group) = location.row_group {
-            part(f, "row group", &row_group)?;
-        }
-        if let Some(page) = location.page {
-            part(f, "page", &page)?;
-        }
-        if let Some(offset) = location.offset {
-            part(f, "offset", &format_args!("{offset:#x}"))?;
-        }
-        f.write_str(if *location == Location::default() {
-            ""
-        } else {
-            ")"
-        })
+        write!(f, " ({location})")
     }
 }
 

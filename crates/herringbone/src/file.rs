@@ -16,6 +16,7 @@ use herringbone_schema::{ParquetSchema, SchemaOptions, to_arrow};
 use crate::pages::Pages;
 use crate::reader::Reader;
 use crate::source::{FileSource, Source};
+use crate::verify::Verify;
 
 /// Bytes of a bloom filter header that are read at first.
 const BLOOM_FILTER_HEADER: u64 = 64;
@@ -25,10 +26,10 @@ const BLOOM_FILTER_HEADER: u64 = 64;
 /// Cheap to clone, and to read from several times or on several threads.
 #[derive(Clone)]
 pub struct ParquetFile {
-    source: Arc<dyn Source>,
+    pub(crate) source: Arc<dyn Source>,
     metadata: Arc<FileMetadata>,
     schema: Arc<ParquetSchema>,
-    limits: Limits,
+    pub(crate) limits: Limits,
 }
 
 impl ParquetFile {
@@ -170,6 +171,22 @@ impl ParquetFile {
         self.read_bloom_filter_header(offset)
             .map(Some)
             .map_err(|e| self.locate(e, row_group, leaf))
+    }
+
+    /// Compares everything that the file says of itself with its data: an iterator of what is wrong,
+    /// which is empty for a sound file. All pages are read and decoded.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// let file = herringbone::ParquetFile::open("testdata/example.parquet")?;
+    /// assert_eq!(file.verify().count(), 0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn verify(&self) -> Verify {
+        Verify::new(self.clone())
     }
 
     fn read_bloom_filter_header(&self, offset: i64) -> Result<BloomFilterHeader> {

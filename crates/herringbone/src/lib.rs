@@ -7,6 +7,7 @@
 //! | write a file | [`create`], or [`create_with`] and [`WriteOptions`] |
 //! | write to memory or anything else that takes bytes | [`Writer`] |
 //! | write something else that is to appear when it is complete | [`FileTarget`] |
+//! | check all that a file says of itself | [`ParquetFile::verify`] |
 //! | do the I/O yourself | [`core::read::PushDecoder`] |
 //!
 //! ```
@@ -33,6 +34,7 @@ mod reader;
 pub mod source;
 mod target;
 mod threads;
+pub mod verify;
 mod writer;
 
 pub use herringbone_arrow as arrow;

@@ -54,22 +54,7 @@ impl Pages {
 
     fn page(&mut self) -> Result<PageInfo> {
         let offset = self.position;
-        let mut length = HEADER_READ;
-        let (header, header_bytes) = loop {
-            let end = offset.saturating_add(length).min(self.source.len());
-            let bytes = self.source.read(offset..end)?;
-            if let Some(parsed) = PageHeader::decode_prefix(&bytes, &self.limits)? {
-                break parsed;
-            }
-            if end == self.source.len() {
-                return Err(Error::corrupt("the file ends inside a page header"));
-            }
-            if length >= self.limits.page_header_bytes as u64 {
-                let limit = self.limits.page_header_bytes as u64;
-                return Err(Error::limit("page_header_bytes", length, limit));
-            }
-            length *= 4;
-        };
+        let (header, header_bytes) = header_at(&self.source, offset, &self.limits)?;
         let body = u64::try_from(header.compressed_page_size)
             .map_err(|_| Error::corrupt("page header has a negative size"))?;
         self.position = offset
@@ -88,6 +73,33 @@ impl Pages {
             header_bytes,
             header,
         })
+    }
+}
+
+/// The page header at `offset`, and its bytes.
+///
+/// # Errors
+/// What the source says, and Corrupt or Limit where there is no header that can be used.
+pub(crate) fn header_at(
+    source: &dyn Source,
+    offset: u64,
+    limits: &Limits,
+) -> Result<(PageHeader, usize)> {
+    let mut length = HEADER_READ;
+    loop {
+        let end = offset.saturating_add(length).min(source.len());
+        let bytes = source.read(offset.min(end)..end)?;
+        if let Some(parsed) = PageHeader::decode_prefix(&bytes, limits)? {
+            return Ok(parsed);
+        }
+        if end == source.len() {
+            return Err(Error::corrupt("the file ends inside a page header"));
+        }
+        if length >= limits.page_header_bytes as u64 {
+            let limit = limits.page_header_bytes as u64;
+            return Err(Error::limit("page_header_bytes", length, limit));
+        }
+        length *= 4;
     }
 }
 

@@ -4,6 +4,7 @@
 //! the column's physical type, does not make the file unreadable: by the specification the physical
 //! values are read, and the column's bounds are not used. That is [`Meaning::Ignored`].
 
+use crate::ColumnOrderKind;
 use herringbone_format::{ConvertedType, LogicalType, SchemaElement, TimeUnit, Type};
 
 /// What the values of a column mean.
@@ -57,6 +58,30 @@ impl Meaning {
             meaning
         } else {
             Self::Ignored
+        }
+    }
+
+    /// How values of this meaning and physical type compare.
+    pub(crate) fn order(self, physical: Type) -> ColumnOrderKind {
+        use ColumnOrderKind as Order;
+        match self {
+            Self::Null | Self::Interval | Self::Geospatial | Self::Ignored => Order::Undefined,
+            Self::Float16 => Order::Float16,
+            Self::Integer {
+                is_signed: false, ..
+            } => Order::Unsigned,
+            // Of 12 bytes, little-endian, an order is yet to be named.
+            Self::Timestamp { .. } if physical != Type::Int64 => Order::Undefined,
+            Self::Decimal { .. } => match physical {
+                Type::Int32 | Type::Int64 => Order::Signed,
+                _ => Order::SignedBytes,
+            },
+            _ => match physical {
+                Type::Boolean | Type::Int32 | Type::Int64 => Order::Signed,
+                Type::Float | Type::Double => Order::Float,
+                Type::Int96 => Order::Int96,
+                Type::ByteArray | Type::FixedLenByteArray => Order::UnsignedBytes,
+            },
         }
     }
 

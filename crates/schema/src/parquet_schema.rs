@@ -22,6 +22,7 @@ use std::sync::Arc;
 
 use herringbone_format::{Error, ErrorKind, Limits, Repetition, Result, SchemaElement, Type};
 
+use crate::ColumnOrderKind;
 use crate::meaning::Meaning;
 
 /// One node of the tree: an element of the footer and its place.
@@ -146,6 +147,38 @@ impl ParquetSchema {
     #[must_use]
     pub fn element(&self, leaf: usize) -> &SchemaElement {
         &self.nodes[self.leaves[leaf].node].element
+    }
+
+    /// The order of the values of a column, by its annotation: that of its bounds. An annotation that
+    /// is not to be used leaves no order.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such leaf.
+    #[must_use]
+    pub fn order(&self, leaf: usize) -> ColumnOrderKind {
+        let physical_type = self.leaves[leaf].physical_type;
+        self.meaning(leaf).order(physical_type)
+    }
+
+    /// Whether the values of a column are text, which has to be UTF-8.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such leaf.
+    #[must_use]
+    pub fn is_text(&self, leaf: usize) -> bool {
+        use Meaning::{Enum, Json, String};
+        matches!(self.meaning(leaf), String | Enum | Json)
+    }
+
+    fn meaning(&self, leaf: usize) -> Meaning {
+        let Leaf {
+            physical_type,
+            type_length,
+            ..
+        } = self.leaves[leaf];
+        Meaning::of(self.element(leaf), physical_type, type_length)
     }
 
     /// The path of a column from below the root: its `path_in_schema`. Made on demand, as the paths

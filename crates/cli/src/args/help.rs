@@ -11,8 +11,9 @@ Examples:
   herringbone rewrite trips.parquet small.parquet --compression zstd:9
 
 Data goes to standard output or to the file that is named, everything else to standard error.
-Exit codes: 0 fine (a closed pipe too); 2 wrong command line; 3 the bytes are wrong, beyond a
-limit or not supported; 4 the system refused (no such file, disk full); 130 interrupted.";
+Exit codes: 0 fine (a closed pipe too); 1 `verify` found something; 2 wrong command line; 3 the
+bytes are wrong, beyond a limit or not supported; 4 the system refused (no such file, disk full);
+130 interrupted.";
 
 /// Of `info`.
 pub(super) const INFO: &str = "\
@@ -167,3 +168,21 @@ Examples:
   herringbone pages trips.parquet
   herringbone pages --columns fare --row-groups 0 trips.parquet
   herringbone pages --format jsonl trips.parquet | jq -s 'map(.compressed_size) | add'";
+
+/// Of `verify`.
+pub(super) const VERIFY: &str = "\
+Decodes every page and compares with it what the file says of itself: offsets and lengths, page
+headers, checksums, counts, bounds, page indexes, bloom filters, encodings, sorting columns, the
+Arrow schema. A line for each finding: file, severity, kind, message, place (counted from 0). An
+error leads readers astray; with a warning they can live, or something could not be checked. What the
+specification leaves to writers is no finding.
+
+JSON lines have an object a finding: file, severity, kind, message and, as far as they are known,
+row_group, column, page and offset.
+
+Exit codes: 0 sound; 1 findings; 3 a file is unreadable: its footer is lost or damaged.
+
+Examples:
+  herringbone verify trips.parquet
+  herringbone verify --json part-*.parquet | jq -r 'select(.severity == \"error\") | .file' | uniq
+  herringbone verify trips.parquet && mv trips.parquet archive/";

@@ -120,6 +120,15 @@ pub(crate) enum Command {
         #[arg(long)]
         pretty: bool,
     },
+    /// Check everything that a file says of itself against its data
+    #[command(after_help = help::VERIFY)]
+    Verify {
+        #[command(flatten)]
+        files: Files,
+        /// JSON lines, an object a finding
+        #[arg(long)]
+        json: bool,
+    },
     /// List the pages of each column chunk
     #[command(after_help = help::PAGES)]
     Pages {

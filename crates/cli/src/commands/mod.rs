@@ -10,6 +10,7 @@ mod meta;
 mod pages;
 mod rewrite;
 mod schema;
+mod verify;
 
 use crate::args::{Arguments, Command};
 use crate::context::Context;
@@ -62,6 +63,7 @@ pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<
             };
             pages::run(context, &open(files)?, &request, output)
         }
+        Command::Verify { files, json } => verify::run(context, &open(files)?, *json, output),
         Command::Concat(request) => concat::run(context, request),
         Command::Convert(request) => convert::run(context, request),
         Command::Rewrite(request) => rewrite::run(context, request),

@@ -9,6 +9,7 @@ mod interrupt;
 mod rewrite;
 mod rows;
 mod runs;
+mod verify;
 
 use common::{EXAMPLE, herringbone, json, path, stdin};
 use serde_json::Value;
@@ -82,7 +83,8 @@ fn a_closed_pipe_is_a_quiet_end() {
 #[test]
 fn help_goes_to_standard_output() {
     for command in [
-        "info", "schema", "count", "head", "cat", "meta", "pages", "rewrite", "convert", "concat",
+        "info", "schema", "count", "head", "cat", "meta", "pages", "verify", "rewrite", "convert",
+        "concat",
     ] {
         let run = herringbone(&[command, "--help"]);
         assert_eq!((run.code, run.stderr.as_str()), (0, ""));

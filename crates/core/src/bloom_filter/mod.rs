@@ -53,7 +53,7 @@ pub fn hash(value: &[u8]) -> u64 {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BloomFilter {
-    /// A power of two of them.
+    /// A power of two of them, unless another writer chose otherwise.
     blocks: Vec<[u32; 8]>,
 }
 
@@ -69,6 +69,29 @@ impl BloomFilter {
         Self {
             blocks: vec![[0; 8]; blocks],
         }
+    }
+
+    /// The filter with these bits, as they follow the header in a file; `None` where they are no
+    /// whole blocks.
+    #[must_use]
+    pub fn from_bits(bits: &[u8]) -> Option<Self> {
+        let (blocks, rest) = bits.as_chunks::<BLOCK_BYTES>();
+        if blocks.is_empty() || !rest.is_empty() {
+            return None;
+        }
+        let word = |bytes: &[u8; 4]| u32::from_le_bytes(*bytes);
+        let block = |bytes: &[u8; BLOCK_BYTES]| {
+            let mut block = [0; 8];
+            let words = bytes.as_chunks().0.iter().map(word);
+            block
+                .iter_mut()
+                .zip(words)
+                .for_each(|(to, from)| *to = from);
+            block
+        };
+        Some(Self {
+            blocks: blocks.iter().map(block).collect(),
+        })
     }
 
     /// Bytes of the bits, without the header.

@@ -12,14 +12,11 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use herringbone_arrow::buffer::Buffer;
-use herringbone_format::{
-    CompressionCodec, DataPageHeader, DataPageHeaderV2, Error, Limits, PageHeader, PageType, Result,
-};
+use herringbone_format::{CompressionCodec, Error, Limits, PageHeader, PageType, Result};
 
+use super::Page;
+use super::body::{BodyDecoder, num_values, verify_crc};
 use super::chunk_bytes::{ChunkBytes, Step};
-use super::data_page::{split_levels_v1, split_levels_v2};
-use super::{DataPage, Page};
-use crate::compression::decompress;
 
 /// Old writers left the dictionary page's header out of `total_compressed_size`; a chunk may
 /// therefore go on this many bytes behind its declared end (PARQUET-816).
@@ -77,8 +74,7 @@ pub(crate) struct PageReader {
     num_values_seen: u64,
     /// Bytes of the largest page so far, header included.
     largest_page: u64,
-    /// Decompressed bodies, newest first; the older one is free for reuse once nobody holds it.
-    bodies: [Option<Buffer>; 2],
+    decoder: BodyDecoder,
 }
 
 impl PageReader {
@@ -90,7 +86,11 @@ impl PageReader {
             ordinal: 0,
             num_values_seen: 0,
             largest_page: 0,
-            bodies: [None, None],
+            decoder: BodyDecoder::new(
+                options.codec,
+                (options.max_rep_level, options.max_def_level),
+                options.limits.clone(),
+            ),
             options,
         }
     }
@@ -124,7 +124,7 @@ impl PageReader {
                 Step::Ready(parsed) => parsed,
                 Step::Need(range) => return Ok(Step::Need(range)),
             };
-            let body = self.check_sizes(&header)?;
+            let body = self.decoder.check_sizes(&header)?;
             self.position += length as u64;
             self.largest_page = self.largest_page.max(length as u64 + body);
             if carries_values(&header) {
@@ -199,32 +199,6 @@ impl PageReader {
             .min(self.options.file_length)
     }
 
-    /// Checks the sizes in a header and returns that of the body, in bytes.
-    fn check_sizes(&self, header: &PageHeader) -> Result<u64> {
-        let limits = &self.options.limits;
-        let negative = || Error::corrupt("page header has a negative size");
-        let compressed = usize::try_from(header.compressed_page_size).map_err(|_| negative())?;
-        let plain = usize::try_from(header.uncompressed_page_size).map_err(|_| negative())?;
-        for size in [compressed, plain] {
-            if size > limits.page_bytes {
-                return Err(Error::limit(
-                    "page_bytes",
-                    size as u64,
-                    limits.page_bytes as u64,
-                ));
-            }
-        }
-        let granted = compressed
-            .saturating_mul(limits.decompression_ratio)
-            .max(Limits::DECOMPRESSION_FLOOR);
-        if plain > granted {
-            let ratio = (plain / compressed.max(1)) as u64;
-            let limit = limits.decompression_ratio as u64;
-            return Err(Error::limit("decompression_ratio", ratio, limit));
-        }
-        Ok(compressed as u64)
-    }
-
     /// Passes over the body of the page whose header was returned last.
     pub(crate) fn pass(&mut self) -> Result<()> {
         if let Some(header) = self.header.take() {
@@ -259,7 +233,7 @@ impl PageReader {
         if self.options.verify_crc {
             verify_crc(&header, &body)?;
         }
-        let page = self.decode(&header, Buffer::from(body))?;
+        let page = self.decoder.decode(&header, Buffer::from(body))?;
         self.count_values(&header)?;
         self.header = None;
         self.position = end;
@@ -280,127 +254,6 @@ impl PageReader {
         }
         Ok(())
     }
-
-    fn decode(&mut self, header: &PageHeader, body: Buffer) -> Result<Page> {
-        let num_values = num_values(header)?;
-        if header.type_ == PageType::DictionaryPage {
-            let limit = self.options.limits.dictionary_values;
-            if num_values > limit {
-                return Err(Error::limit(
-                    "dictionary_values",
-                    num_values as u64,
-                    limit as u64,
-                ));
-            }
-            let plain = header.uncompressed_page_size as usize;
-            let values = self.decompress(body, plain, true)?;
-            return Ok(Page::Dictionary { values, num_values });
-        }
-        let limit = self.options.limits.page_values;
-        if num_values > limit {
-            return Err(Error::limit("page_values", num_values as u64, limit as u64));
-        }
-        let page = match (&header.data_page_header, &header.data_page_header_v2) {
-            (Some(v1), _) if header.type_ == PageType::DataPage => {
-                self.data_page_v1(header, v1, body, num_values)?
-            }
-            (_, Some(v2)) => self.data_page_v2(header, v2, body, num_values)?,
-            _ => return Err(Error::corrupt("page header lacks the header of its type")),
-        };
-        Ok(Page::Data(page))
-    }
-
-    fn data_page_v1(
-        &mut self,
-        header: &PageHeader,
-        v1: &DataPageHeader,
-        body: Buffer,
-        num_values: usize,
-    ) -> Result<DataPage> {
-        let plain = header.uncompressed_page_size as usize;
-        let mut body = self.decompress(body, plain, true)?;
-        let (max_rep, max_def) = (self.options.max_rep_level, self.options.max_def_level);
-        let repetition =
-            split_levels_v1(&mut body, v1.repetition_level_encoding, num_values, max_rep)?;
-        let definition =
-            split_levels_v1(&mut body, v1.definition_level_encoding, num_values, max_def)?;
-        Ok(DataPage {
-            num_values,
-            repetition,
-            definition,
-            encoding: v1.encoding,
-            values: body,
-        })
-    }
-
-    fn data_page_v2(
-        &mut self,
-        header: &PageHeader,
-        v2: &DataPageHeaderV2,
-        mut body: Buffer,
-        num_values: usize,
-    ) -> Result<DataPage> {
-        let whole = body.len();
-        let repetition = split_levels_v2(
-            &mut body,
-            v2.repetition_levels_byte_length,
-            self.options.max_rep_level,
-        )?;
-        let definition = split_levels_v2(
-            &mut body,
-            v2.definition_levels_byte_length,
-            self.options.max_def_level,
-        )?;
-        let levels = whole - body.len();
-        let plain = (header.uncompressed_page_size as usize)
-            .checked_sub(levels)
-            .ok_or_else(|| Error::corrupt("the levels of a page are longer than the whole page"))?;
-        let values = self.decompress(body, plain, v2.is_compressed)?;
-        Ok(DataPage {
-            num_values,
-            repetition,
-            definition,
-            encoding: v2.encoding,
-            values,
-        })
-    }
-
-    /// `plain` bytes from a body, or the body itself where nothing was compressed.
-    fn decompress(&mut self, body: Buffer, plain: usize, is_compressed: bool) -> Result<Buffer> {
-        if self.options.codec == CompressionCodec::Uncompressed || !is_compressed {
-            if body.len() != plain {
-                return Err(Error::corrupt(format!(
-                    "page body has {} bytes, its header says {plain}",
-                    body.len()
-                )));
-            }
-            return Ok(body);
-        }
-        // A page of nulls alone may have no compressed bytes at all, not even an empty stream.
-        if plain == 0 {
-            return Ok(Buffer::default());
-        }
-        let mut output = self.spare_body(plain);
-        decompress(self.options.codec, &body, &mut output)?;
-        let output = Buffer::from_vec(output);
-        self.bodies.rotate_right(1);
-        self.bodies[0] = Some(output.clone());
-        Ok(output)
-    }
-
-    /// A buffer of `length` initialised bytes, reused if an earlier page's is free again.
-    fn spare_body(&mut self, length: usize) -> Vec<u8> {
-        let spare = self.bodies[1]
-            .take()
-            .and_then(|body| body.into_vec::<u8>().ok());
-        match spare {
-            Some(mut body) if body.capacity() >= length => {
-                body.resize(length, 0);
-                body
-            }
-            _ => vec![0; length],
-        }
-    }
 }
 
 fn carries_values(header: &PageHeader) -> bool {
@@ -408,27 +261,4 @@ fn carries_values(header: &PageHeader) -> bool {
         header.type_,
         PageType::DictionaryPage | PageType::DataPage | PageType::DataPageV2
     )
-}
-
-/// Values that a page declares: entries of a dictionary, or levels.
-fn num_values(header: &PageHeader) -> Result<usize> {
-    let declared = match header.type_ {
-        PageType::DictionaryPage => header.dictionary_page_header.as_ref().map(|h| h.num_values),
-        PageType::DataPage => header.data_page_header.as_ref().map(|h| h.num_values),
-        _ => header.data_page_header_v2.as_ref().map(|h| h.num_values),
-    };
-    let declared =
-        declared.ok_or_else(|| Error::corrupt("page header lacks the header of its type"))?;
-    usize::try_from(declared).map_err(|_| Error::corrupt("page header has a negative value count"))
-}
-
-fn verify_crc(header: &PageHeader, body: &[u8]) -> Result<()> {
-    match header.crc {
-        Some(crc) if crc32fast::hash(body) != crc as u32 => Err(Error::corrupt(format!(
-            "page checksum is {:08x}, its bytes have {:08x}; reading without `verify_crc` ignores it",
-            crc as u32,
-            crc32fast::hash(body)
-        ))),
-        _ => Ok(()),
-    }
 }

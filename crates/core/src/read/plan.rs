@@ -273,7 +273,8 @@ pub fn plain_metadata(chunk: &ColumnChunkLayout) -> Result<&ColumnLayout> {
 pub fn byte_range(metadata: &ColumnLayout, file_length: u64) -> Result<Range<u64>> {
     let data = metadata.data_page_offset;
     let start = match metadata.dictionary_page_offset {
-        Some(dictionary) if dictionary > 0 && dictionary < data => dictionary,
+        // Without data pages, the offset of the first one is 0 with some writers.
+        Some(dictionary) if dictionary > 0 && (dictionary < data || data == 0) => dictionary,
         _ => data,
     };
     let length = metadata.total_compressed_size;

@@ -39,12 +39,8 @@ impl EncodedBounds {
 
 /// Compares two encoded bounds. None when there is no order, when one is a NaN, and when one is no
 /// value of the type.
-pub(crate) fn compare(
-    order: ColumnOrderKind,
-    physical: Type,
-    a: &[u8],
-    b: &[u8],
-) -> Option<Ordering> {
+#[must_use]
+pub fn compare(order: ColumnOrderKind, physical: Type, a: &[u8], b: &[u8]) -> Option<Ordering> {
     use ColumnOrderKind::{Float, Float16, Int96, Signed, SignedBytes, Unsigned, UnsignedBytes};
     let float = |width: Width| Some(width.decode(a)?.cmp(&width.decode(b)?));
     match (order, physical) {

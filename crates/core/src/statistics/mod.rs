@@ -22,6 +22,5 @@ mod truncate;
 mod tests;
 
 pub use bounds::BoundsBuilder;
-pub use encoded::EncodedBounds;
-pub(crate) use encoded::compare;
+pub use encoded::{EncodedBounds, compare};
 pub use page_index::{ColumnIndexBuilder, OffsetIndexBuilder, PageSummary};

@@ -1,0 +1,101 @@
+//! `verify`: what a file says of itself against its data.
+
+use herringbone::verify::{Finding, Severity};
+use serde_json::Value;
+
+use crate::context::{Context, complain};
+use crate::describe::Object;
+use crate::failure::{Failure, Result};
+use crate::input::Input;
+use crate::output::Output;
+use crate::progress::Progress;
+
+/// Prints the findings of all files.
+///
+/// # Errors
+/// System; and the exit code, which is that of the worst file.
+pub(crate) fn run(
+    context: &Context,
+    inputs: &[Input],
+    json: bool,
+    output: &mut Output<'_>,
+) -> Result<()> {
+    let mut code = Failure::SUCCESS;
+    for input in inputs {
+        let found = match file(context, input, json, output) {
+            // One unreadable file does not keep the others from being checked.
+            Err(failure @ Failure::Data(_)) => {
+                output.flush()?;
+                complain(&failure.to_string());
+                failure.code()
+            }
+            other => other?,
+        };
+        code = code.max(found);
+    }
+    match code {
+        Failure::SUCCESS => Ok(()),
+        code => Err(Failure::Told(code)),
+    }
+}
+
+/// Prints the findings of a file; the exit code that they lead to.
+fn file(context: &Context, input: &Input, json: bool, output: &mut Output<'_>) -> Result<u8> {
+    let mut verify = input.open()?.verify();
+    let mut progress = Progress::new(!context.quiet, verify.num_chunks(), "column chunks");
+    let (mut errors, mut warnings, mut shown) = (0_u64, 0_u64, 0);
+    while let Some(findings) = verify.next_part().map_err(|error| input.failure(&error))? {
+        for finding in &findings {
+            match finding.severity {
+                Severity::Error => errors += 1,
+                Severity::Warning => warnings += 1,
+            }
+            output.line(&if json {
+                object(&input.name, finding).to_string()
+            } else {
+                printable(&format!("{}: {finding}", input.name))
+            })?;
+        }
+        progress.add(verify.chunks_done() - shown);
+        shown = verify.chunks_done();
+    }
+    if errors + warnings == 0 {
+        if !json {
+            output.line(&printable(&format!("{}: sound", input.name)))?;
+        }
+        return Ok(Failure::SUCCESS);
+    }
+    if !json {
+        let name = &input.name;
+        output.line(&printable(&format!(
+            "{name}: {errors} errors, {warnings} warnings"
+        )))?;
+    }
+    Ok(Failure::FINDINGS)
+}
+
+fn object(file: &str, finding: &Finding) -> Value {
+    let location = &finding.location;
+    Object::new()
+        .with("file", file)
+        .name("severity", finding.severity)
+        .name("kind", finding.kind)
+        .with("message", finding.message.as_str())
+        .some("row_group", location.row_group)
+        .some("column", location.column.as_deref())
+        .some("page", location.page)
+        .some("offset", location.offset)
+        .into()
+}
+
+/// Text out of a file must not drive the terminal.
+fn printable(text: &str) -> String {
+    let clean = |character: char| {
+        if character.is_control() {
+            '\u{fffd}'
+        } else {
+            character
+        }
+    };
+    text.chars().map(clean).collect()
+}

@@ -1,0 +1,49 @@
+//! `verify`: lines, JSON and exit codes. What it finds is tested with the library.
+
+use serde_json::Value;
+
+use crate::common::{EXAMPLE, herringbone};
+
+const DAMAGED: &str = "testdata/hostile/checksum_wrong.parquet";
+
+#[test]
+fn sound_files_end_with_0() {
+    herringbone(&["verify", EXAMPLE]).ok("testdata/example.parquet: sound\n");
+    herringbone(&["verify", "--json", EXAMPLE]).ok("");
+}
+
+#[test]
+fn findings_end_with_1() {
+    let run = herringbone(&["verify", EXAMPLE, DAMAGED]);
+    assert_eq!((run.code, run.stderr.as_str()), (1, ""));
+    let lines: Vec<&str> = run.stdout.lines().collect();
+    assert_eq!(lines[0], "testdata/example.parquet: sound");
+    let line = "testdata/hostile/checksum_wrong.parquet: error checksum: page checksum is ";
+    assert!(lines[1].starts_with(line), "{}", run.stdout);
+    assert!(lines[1].ends_with("(column x, row group 0, page 0, offset 0x4)"));
+    let last = lines.last().unwrap();
+    assert!(last.starts_with("testdata/hostile/checksum_wrong.parquet: 1 errors, "));
+}
+
+#[test]
+fn findings_are_json_lines() {
+    let run = herringbone(&["verify", "--json", DAMAGED]);
+    assert_eq!((run.code, run.stderr.as_str()), (1, ""));
+    let finding: Value = serde_json::from_str(run.stdout.lines().next().unwrap()).unwrap();
+    assert_eq!(finding["file"], DAMAGED);
+    assert_eq!(finding["severity"], "error");
+    assert_eq!(finding["kind"], "checksum");
+    assert_eq!(finding["row_group"], 0);
+    assert_eq!(finding["column"], "x");
+    assert_eq!(finding["page"], 0);
+    assert_eq!(finding["offset"], 4);
+}
+
+#[test]
+fn unreadable_files_end_with_3_and_the_others_are_checked() {
+    let run = herringbone(&["verify", "Cargo.toml", DAMAGED, EXAMPLE]);
+    run.fails(3, "Cargo.toml: corrupt file: not a Parquet file");
+    assert!(run.stdout.contains("error checksum"), "{}", run.stdout);
+    assert!(run.stdout.ends_with("example.parquet: sound\n"));
+    herringbone(&["verify", "no such file"]).fails(4, "no such file");
+}

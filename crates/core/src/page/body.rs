@@ -1,0 +1,207 @@
+//! From the header and the body of a page to its sections: decompression, and cutting.
+
+use std::sync::Arc;
+
+use herringbone_arrow::buffer::Buffer;
+use herringbone_format::{
+    CompressionCodec, DataPageHeader, DataPageHeaderV2, Error, Limits, PageHeader, PageType, Result,
+};
+
+use super::data_page::{split_levels_v1, split_levels_v2};
+use super::{DataPage, Page};
+use crate::compression::decompress;
+
+/// Decodes the bodies of the pages of one column chunk.
+pub(crate) struct BodyDecoder {
+    codec: CompressionCodec,
+    /// The highest repetition and definition level.
+    max_levels: (u8, u8),
+    limits: Arc<Limits>,
+    /// Decompressed bodies, newest first; the older one is free for reuse once nobody holds it.
+    bodies: [Option<Buffer>; 2],
+}
+
+impl BodyDecoder {
+    /// A decoder of pages that `codec` compressed, with repetition and definition levels up to
+    /// `max_levels`.
+    pub(crate) fn new(codec: CompressionCodec, max_levels: (u8, u8), limits: Arc<Limits>) -> Self {
+        Self {
+            codec,
+            max_levels,
+            limits,
+            bodies: [None, None],
+        }
+    }
+
+    /// Checks the sizes in a header and returns that of the body, in bytes.
+    pub(crate) fn check_sizes(&self, header: &PageHeader) -> Result<u64> {
+        let limits = &self.limits;
+        let negative = || Error::corrupt("page header has a negative size");
+        let compressed = usize::try_from(header.compressed_page_size).map_err(|_| negative())?;
+        let plain = usize::try_from(header.uncompressed_page_size).map_err(|_| negative())?;
+        for size in [compressed, plain] {
+            if size > limits.page_bytes {
+                return Err(Error::limit(
+                    "page_bytes",
+                    size as u64,
+                    limits.page_bytes as u64,
+                ));
+            }
+        }
+        let granted = compressed
+            .saturating_mul(limits.decompression_ratio)
+            .max(Limits::DECOMPRESSION_FLOOR);
+        if plain > granted {
+            let ratio = (plain / compressed.max(1)) as u64;
+            let limit = limits.decompression_ratio as u64;
+            return Err(Error::limit("decompression_ratio", ratio, limit));
+        }
+        Ok(compressed as u64)
+    }
+
+    /// The page of `header`, whose body is `body`.
+    pub(crate) fn decode(&mut self, header: &PageHeader, body: Buffer) -> Result<Page> {
+        let num_values = num_values(header)?;
+        if header.type_ == PageType::DictionaryPage {
+            let limit = self.limits.dictionary_values;
+            if num_values > limit {
+                return Err(Error::limit(
+                    "dictionary_values",
+                    num_values as u64,
+                    limit as u64,
+                ));
+            }
+            let plain = header.uncompressed_page_size as usize;
+            let values = self.decompress(body, plain, true)?;
+            return Ok(Page::Dictionary { values, num_values });
+        }
+        let limit = self.limits.page_values;
+        if num_values > limit {
+            return Err(Error::limit("page_values", num_values as u64, limit as u64));
+        }
+        let page = match (&header.data_page_header, &header.data_page_header_v2) {
+            (Some(v1), _) if header.type_ == PageType::DataPage => {
+                self.data_page_v1(header, v1, body, num_values)?
+            }
+            (_, Some(v2)) => self.data_page_v2(header, v2, body, num_values)?,
+            _ => return Err(Error::corrupt("page header lacks the header of its type")),
+        };
+        Ok(Page::Data(page))
+    }
+
+    fn data_page_v1(
+        &mut self,
+        header: &PageHeader,
+        v1: &DataPageHeader,
+        body: Buffer,
+        num_values: usize,
+    ) -> Result<DataPage> {
+        let plain = header.uncompressed_page_size as usize;
+        let mut body = self.decompress(body, plain, true)?;
+        let (max_rep, max_def) = self.max_levels;
+        let repetition =
+            split_levels_v1(&mut body, v1.repetition_level_encoding, num_values, max_rep)?;
+        let definition =
+            split_levels_v1(&mut body, v1.definition_level_encoding, num_values, max_def)?;
+        Ok(DataPage {
+            num_values,
+            repetition,
+            definition,
+            encoding: v1.encoding,
+            values: body,
+        })
+    }
+
+    fn data_page_v2(
+        &mut self,
+        header: &PageHeader,
+        v2: &DataPageHeaderV2,
+        mut body: Buffer,
+        num_values: usize,
+    ) -> Result<DataPage> {
+        let whole = body.len();
+        let repetition = split_levels_v2(
+            &mut body,
+            v2.repetition_levels_byte_length,
+            self.max_levels.0,
+        )?;
+        let definition = split_levels_v2(
+            &mut body,
+            v2.definition_levels_byte_length,
+            self.max_levels.1,
+        )?;
+        let levels = whole - body.len();
+        let plain = (header.uncompressed_page_size as usize)
+            .checked_sub(levels)
+            .ok_or_else(|| Error::corrupt("the levels of a page are longer than the whole page"))?;
+        let values = self.decompress(body, plain, v2.is_compressed)?;
+        Ok(DataPage {
+            num_values,
+            repetition,
+            definition,
+            encoding: v2.encoding,
+            values,
+        })
+    }
+
+    /// `plain` bytes from a body, or the body itself where nothing was compressed.
+    fn decompress(&mut self, body: Buffer, plain: usize, is_compressed: bool) -> Result<Buffer> {
+        if self.codec == CompressionCodec::Uncompressed || !is_compressed {
+            if body.len() != plain {
+                return Err(Error::corrupt(format!(
+                    "page body has {} bytes, its header says {plain}",
+                    body.len()
+                )));
+            }
+            return Ok(body);
+        }
+        // A page of nulls alone may have no compressed bytes at all, not even an empty stream.
+        if plain == 0 {
+            return Ok(Buffer::default());
+        }
+        let mut output = self.spare_body(plain);
+        decompress(self.codec, &body, &mut output)?;
+        let output = Buffer::from_vec(output);
+        self.bodies.rotate_right(1);
+        self.bodies[0] = Some(output.clone());
+        Ok(output)
+    }
+
+    /// A buffer of `length` initialised bytes, reused if an earlier page's is free again.
+    fn spare_body(&mut self, length: usize) -> Vec<u8> {
+        let spare = self.bodies[1]
+            .take()
+            .and_then(|body| body.into_vec::<u8>().ok());
+        match spare {
+            Some(mut body) if body.capacity() >= length => {
+                body.resize(length, 0);
+                body
+            }
+            _ => vec![0; length],
+        }
+    }
+}
+
+/// Values that a page declares: entries of a dictionary, or levels.
+pub(super) fn num_values(header: &PageHeader) -> Result<usize> {
+    let declared = match header.type_ {
+        PageType::DictionaryPage => header.dictionary_page_header.as_ref().map(|h| h.num_values),
+        PageType::DataPage => header.data_page_header.as_ref().map(|h| h.num_values),
+        _ => header.data_page_header_v2.as_ref().map(|h| h.num_values),
+    };
+    let declared =
+        declared.ok_or_else(|| Error::corrupt("page header lacks the header of its type"))?;
+    usize::try_from(declared).map_err(|_| Error::corrupt("page header has a negative value count"))
+}
+
+/// Compares a body with the checksum of its header, if it has one.
+pub(crate) fn verify_crc(header: &PageHeader, body: &[u8]) -> Result<()> {
+    match header.crc {
+        Some(crc) if crc32fast::hash(body) != crc as u32 => Err(Error::corrupt(format!(
+            "page checksum is {:08x}, its bytes have {:08x}; reading without `verify_crc` ignores it",
+            crc as u32,
+            crc32fast::hash(body)
+        ))),
+        _ => Ok(()),
+    }
+}

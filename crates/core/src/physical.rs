@@ -1,0 +1,200 @@
+//! The pages of a column chunk one by one, as levels and values of the physical type: what the file
+//! stores, before it becomes rows.
+//!
+//! Who wants rows takes a [`ReadPlan`](crate::read::ReadPlan). This is for those who look at pages:
+//! to check what is said about them, or to find out what they hold where nothing else is left.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use herringbone_arrow::array::ArrayRef;
+use herringbone_arrow::buffer::Buffer;
+use herringbone_arrow::schema::DataType;
+use herringbone_format::{CompressionCodec, Encoding, Error, Limits, PageHeader, Result, Type};
+use herringbone_kernels::nesting;
+use herringbone_schema::{Conversion, Int96Overflow, Leaf};
+
+use crate::array::{LeafArray, LeafType, leaf_array};
+use crate::levels::Levels;
+use crate::page::body::{BodyDecoder, verify_crc};
+use crate::page::{DataPage, Page};
+
+/// Levels decoded at once.
+const BLOCK_LEVELS: usize = 4096;
+/// Bytes of values decoded at once, where a single value is not longer.
+const BLOCK_BYTES: usize = 1 << 20;
+/// Bytes of an INT96 value.
+const INT96_BYTES: usize = 12;
+
+/// Decodes the pages of one column chunk that the caller has found.
+///
+/// A page is handed in with [`Self::open`] and taken out in blocks with [`Self::block`]. After an
+/// error the rest of that page is of no use, but the next page can be opened.
+pub struct PageDecoder {
+    max_def_level: u8,
+    max_rep_level: u8,
+    body: BodyDecoder,
+    array: Box<dyn LeafArray>,
+    page: Option<OpenPage>,
+    rep: Vec<u8>,
+    def: Vec<u8>,
+}
+
+struct OpenPage {
+    repetition: Levels,
+    definition: Levels,
+    max_def_level: u8,
+    levels_left: usize,
+    /// Values of the levels that were given out.
+    values_left: usize,
+}
+
+/// Some of a page: levels, and the values that come next. Where the values of some levels are too
+/// many bytes, they come in several blocks, and all but the first have no levels.
+#[derive(Debug)]
+pub struct Block<'a> {
+    /// Repetition levels; zeros where the column has none.
+    pub rep: &'a [u8],
+    /// Definition levels, as many; zeros where the column has none.
+    pub def: &'a [u8],
+    /// Values of the physical type, without nulls: Boolean, Int32, Int64, Float32, Float64,
+    /// Binary, or FixedSizeBinary for both FIXED_LEN_BYTE_ARRAY and INT96.
+    pub values: ArrayRef,
+}
+
+impl PageDecoder {
+    /// A decoder of pages of `leaf` that `codec` compressed.
+    ///
+    /// # Errors
+    /// Unsupported for values that no array can hold.
+    pub fn new(leaf: &Leaf, codec: CompressionCodec, limits: Limits) -> Result<Self> {
+        let leaf_type = LeafType {
+            physical_type: leaf.physical_type,
+            type_length: leaf.type_length,
+            data_type: data_type(leaf)?,
+            conversion: Conversion::Identity,
+            int96_overflow: Int96Overflow::Error,
+        };
+        let max_levels = (leaf.max_rep_level, leaf.max_def_level);
+        Ok(Self {
+            max_def_level: leaf.max_def_level,
+            max_rep_level: leaf.max_rep_level,
+            body: BodyDecoder::new(codec, max_levels, Arc::new(limits)),
+            array: leaf_array(&leaf_type)?,
+            page: None,
+            rep: Vec::new(),
+            def: Vec::new(),
+        })
+    }
+
+    /// Checks the sizes in a header, before any memory is spent on the page.
+    ///
+    /// # Errors
+    /// Limit, and Corrupt where a size is negative.
+    pub fn check_sizes(&self, header: &PageHeader) -> Result<u64> {
+        self.body.check_sizes(header)
+    }
+
+    /// Compares a body with the checksum of its header, if it has one.
+    ///
+    /// # Errors
+    /// Corrupt where they differ.
+    pub fn verify_crc(header: &PageHeader, body: &[u8]) -> Result<()> {
+        verify_crc(header, body)
+    }
+
+    /// Takes the next page. The entries of a dictionary page come out as values without levels, and
+    /// the data pages behind it refer to them.
+    ///
+    /// # Errors
+    /// Corrupt, Limit or Unsupported where the body is not what the header says, up to where its
+    /// values start.
+    pub fn open(&mut self, header: &PageHeader, body: Bytes) -> Result<()> {
+        self.page = None;
+        // What an error left of the page before.
+        self.array.finish(None).ok();
+        self.body.check_sizes(header)?;
+        match self.body.decode(header, Buffer::from(body))? {
+            Page::Dictionary { values, num_values } => self.open_dictionary(&values, num_values),
+            Page::Data(page) => self.open_data(page),
+        }
+    }
+
+    fn open_dictionary(&mut self, values: &Buffer, num_values: usize) -> Result<()> {
+        self.array.set_dictionary(values, num_values)?;
+        self.array
+            .set_page(Encoding::Plain, values.clone(), num_values)?;
+        self.page = Some(OpenPage {
+            repetition: Levels::new(None, 0),
+            definition: Levels::new(None, 0),
+            max_def_level: 0,
+            levels_left: num_values,
+            values_left: 0,
+        });
+        Ok(())
+    }
+
+    fn open_data(&mut self, page: DataPage) -> Result<()> {
+        self.array
+            .set_page(page.encoding, page.values, page.num_values)?;
+        self.page = Some(OpenPage {
+            repetition: Levels::new(page.repetition, self.max_rep_level),
+            definition: Levels::new(page.definition, self.max_def_level),
+            max_def_level: self.max_def_level,
+            levels_left: page.num_values,
+            values_left: 0,
+        });
+        Ok(())
+    }
+
+    /// The next block of the page; `None` behind the last one.
+    ///
+    /// # Errors
+    /// Corrupt where levels or values break the rules of their encoding, or end early.
+    pub fn block(&mut self) -> Result<Option<Block<'_>>> {
+        let Some(page) = &mut self.page else {
+            return Ok(None);
+        };
+        self.rep.clear();
+        self.def.clear();
+        if page.values_left == 0 {
+            let levels = page.levels_left.min(BLOCK_LEVELS);
+            if levels == 0 {
+                self.page = None;
+                return Ok(None);
+            }
+            page.repetition.extend(levels, &mut self.rep)?;
+            page.definition.extend(levels, &mut self.def)?;
+            page.levels_left -= levels;
+            page.values_left = nesting::count_ge(&self.def, page.max_def_level);
+        }
+        let room = self.array.room(page.values_left, BLOCK_BYTES)?;
+        let values = room.max(1).min(page.values_left);
+        self.array.append(values)?;
+        page.values_left -= values;
+        Ok(Some(Block {
+            rep: &self.rep,
+            def: &self.def,
+            values: self.array.finish(None)?,
+        }))
+    }
+}
+
+/// The Arrow type that has the bytes of the physical type.
+fn data_type(leaf: &Leaf) -> Result<DataType> {
+    let fixed = |length: usize| {
+        i32::try_from(length)
+            .map(DataType::FixedSizeBinary)
+            .map_err(|_| Error::unsupported(format!("values of {length} bytes")))
+    };
+    Ok(match leaf.physical_type {
+        Type::Boolean => DataType::Boolean,
+        Type::Int32 => DataType::Int32,
+        Type::Int64 => DataType::Int64,
+        Type::Float => DataType::Float32,
+        Type::Double => DataType::Float64,
+        Type::ByteArray => DataType::Binary,
+        Type::Int96 => fixed(INT96_BYTES)?,
+        Type::FixedLenByteArray => fixed(leaf.type_length)?,
+    })
+}

@@ -1,0 +1,211 @@
+//! Bounds against the values that they are said to bound.
+//!
+//! A bound holds when no value is beyond it; it need not be tight, unless it is said to be exact.
+
+use std::cmp::Ordering;
+
+use herringbone_core::statistics::{BoundsBuilder, compare};
+use herringbone_format::Type;
+use herringbone_schema::ColumnOrderKind;
+
+use super::column::Column;
+use super::finding::Severity;
+use super::truth::{OldBounds, flipped};
+
+/// Bytes of a bound that are shown.
+const SHOWN_BYTES: usize = 24;
+
+/// One bound, as the file has it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bound<'a> {
+    /// The name of its field.
+    pub(super) name: &'static str,
+    pub(super) bytes: &'a [u8],
+    /// Whether it is said to be one of the values; not known where `None`.
+    pub(super) exact: Option<bool>,
+    pub(super) side: Side,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    Min,
+    Max,
+}
+
+/// What is wrong with a bound of `column`, over the values that `truth` has seen.
+pub(super) fn fault(
+    column: &Column,
+    bound: Bound<'_>,
+    truth: &BoundsBuilder,
+) -> Option<(Severity, String)> {
+    let (order, physical) = (column.order, column.leaf.physical_type);
+    if order == ColumnOrderKind::Undefined {
+        return None;
+    }
+    let Bound { name, bytes, .. } = bound;
+    if let Some(message) = wrong_length(column, bytes) {
+        return Some((Severity::Error, format!("{name} {message}")));
+    }
+    let actual = actual(truth, bound.side, column.total_order)?;
+    let claimed = including_zeros(column, bound);
+    let shown = |bytes: &[u8]| shown(order, physical, bytes);
+    let Some(ordering) = compare(order, physical, &claimed, &actual) else {
+        return nan_fault(column, bound, &claimed, &actual);
+    };
+    let (beyond, word) = match bound.side {
+        Side::Min => (Ordering::Greater, "least"),
+        Side::Max => (Ordering::Less, "greatest"),
+    };
+    if ordering == beyond {
+        let (claimed, actual) = (shown(bytes), shown(&actual));
+        let message = format!("{name} is {claimed}, but the {word} value is {actual}");
+        return Some((Severity::Error, message));
+    }
+    if bound.exact == Some(true) && ordering != Ordering::Equal {
+        let (claimed, actual) = (shown(bytes), shown(&actual));
+        let message = format!("{name} is {claimed} and exact, but the {word} value is {actual}");
+        return Some((Severity::Error, message));
+    }
+    None
+}
+
+/// One of the two is a NaN.
+fn nan_fault(
+    column: &Column,
+    bound: Bound<'_>,
+    claimed: &[u8],
+    actual: &[u8],
+) -> Option<(Severity, String)> {
+    let is_nan =
+        |bytes: &[u8]| compare(column.order, column.leaf.physical_type, bytes, bytes).is_none();
+    let name = bound.name;
+    match (column.total_order, is_nan(claimed), is_nan(actual)) {
+        (true, true, true) => None,
+        (true, true, false) => Some((
+            Severity::Error,
+            format!("{name} is NaN, but not all values are"),
+        )),
+        (true, false, true) => Some((
+            Severity::Error,
+            format!("{name} is no NaN, but all values are"),
+        )),
+        // Readers have learned to ignore such bounds.
+        (false, true, _) => Some((Severity::Warning, format!("{name} is NaN"))),
+        _ => None,
+    }
+}
+
+/// The bound that the values really have.
+fn actual(truth: &BoundsBuilder, side: Side, total_order: bool) -> Option<Vec<u8>> {
+    let bounds = truth.finish(None, total_order);
+    match side {
+        Side::Min => bounds.min,
+        Side::Max => bounds.max,
+    }
+}
+
+/// A bound that is zero holds for zeros of both signs, unless these are ordered.
+fn including_zeros(column: &Column, bound: Bound<'_>) -> Vec<u8> {
+    let mut bytes = bound.bytes.to_vec();
+    let is_float = matches!(
+        column.order,
+        ColumnOrderKind::Float | ColumnOrderKind::Float16
+    );
+    if !is_float || column.total_order {
+        return bytes;
+    }
+    if let Some((sign, rest)) = bytes.split_last_mut()
+        && *sign & 0x7f == 0
+        && rest.iter().all(|byte| *byte == 0)
+    {
+        *sign = match bound.side {
+            Side::Min => 0x80,
+            Side::Max => 0,
+        };
+    }
+    bytes
+}
+
+/// Says that bytes are no value of the type.
+pub(super) fn wrong_length(column: &Column, bytes: &[u8]) -> Option<String> {
+    let (least, most) = match column.leaf.physical_type {
+        Type::Boolean => (1, 1),
+        Type::Int32 | Type::Float => (4, 4),
+        Type::Int64 | Type::Double => (8, 8),
+        Type::Int96 => (12, 12),
+        // Shorter ones are bounds too, where bytes are compared one by one.
+        Type::FixedLenByteArray if column.order == ColumnOrderKind::UnsignedBytes => {
+            (0, column.leaf.type_length)
+        }
+        Type::FixedLenByteArray => (column.leaf.type_length, column.leaf.type_length),
+        Type::ByteArray => return None,
+    };
+    let length = bytes.len();
+    (!(least..=most).contains(&length)).then(|| {
+        let physical = column.leaf.physical_type;
+        format!("has {length} bytes, a {physical} {most}")
+    })
+}
+
+/// Whether `min` and `max` hold in one of the orders that they are known to have been written in.
+pub(super) fn old_bounds_hold(
+    column: &Column,
+    min: Option<&[u8]>,
+    max: Option<&[u8]>,
+    truth: &OldBounds,
+) -> bool {
+    let physical = column.leaf.physical_type;
+    let holds = |order, truth: &BoundsBuilder, min: Option<&[u8]>, max: Option<&[u8]>| {
+        let within = |claimed: Option<&[u8]>, side, beyond| {
+            let (Some(claimed), Some(actual)) = (claimed, actual(truth, side, false)) else {
+                return true;
+            };
+            let claimed = including_zeros(
+                column,
+                Bound {
+                    name: "",
+                    bytes: claimed,
+                    exact: None,
+                    side,
+                },
+            );
+            compare(order, physical, &claimed, &actual) != Some(beyond)
+        };
+        within(min, Side::Min, Ordering::Greater) && within(max, Side::Max, Ordering::Less)
+    };
+    let mut orders = truth.orders.iter();
+    if truth.orders.is_empty() || orders.any(|(order, truth)| holds(*order, truth, min, max)) {
+        return true;
+    }
+    truth.signed_bytes.as_ref().is_some_and(|truth| {
+        let (min, max) = (min.map(flipped), max.map(flipped));
+        let order = ColumnOrderKind::UnsignedBytes;
+        holds(order, truth, min.as_deref(), max.as_deref())
+    })
+}
+
+/// A bound for people.
+pub(super) fn shown(order: ColumnOrderKind, physical: Type, bytes: &[u8]) -> String {
+    let unsigned = order == ColumnOrderKind::Unsigned;
+    match (physical, bytes) {
+        (Type::Int32, &[a, b, c, d]) => match i32::from_le_bytes([a, b, c, d]) {
+            number if unsigned => number.cast_unsigned().to_string(),
+            number => number.to_string(),
+        },
+        (Type::Int64, &[a, b, c, d, e, f, g, h]) => {
+            match i64::from_le_bytes([a, b, c, d, e, f, g, h]) {
+                number if unsigned => number.cast_unsigned().to_string(),
+                number => number.to_string(),
+            }
+        }
+        (Type::Float, &[a, b, c, d]) => f32::from_le_bytes([a, b, c, d]).to_string(),
+        (Type::Double, &[a, b, c, d, e, f, g, h]) => {
+            f64::from_le_bytes([a, b, c, d, e, f, g, h]).to_string()
+        }
+        (_, bytes) => {
+            let (front, rest) = bytes.split_at(bytes.len().min(SHOWN_BYTES));
+            let dots = if rest.is_empty() { "" } else { "…" };
+            format!("\"{}{dots}\"", front.escape_ascii())
+        }
+    }
+}

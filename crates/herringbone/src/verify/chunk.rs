@@ -1,0 +1,396 @@
+//! A column chunk: its pages one after the other, and what the footer says of them.
+
+use std::collections::{BTreeMap, HashSet};
+
+use herringbone_core::bloom_filter::hash;
+use herringbone_core::physical::PageDecoder;
+use herringbone_format::{
+    ColumnChunk, ColumnIndex, ColumnMetaData, Encoding, Limits, OffsetIndex, PageHeader, PageType,
+    Result,
+};
+
+use super::bloom::Bloom;
+use super::column::Column;
+use super::finding::{FindingKind, Report};
+use super::index::{FoundPage, Indexes};
+use super::page::PageCheck;
+use super::truth::{Truth, for_each_plain};
+use super::{encodings, regions, statistics};
+use crate::file::ParquetFile;
+use crate::pages::header_at;
+use crate::source::Source;
+
+/// Old writers left the header of the dictionary page out of the size of the chunk (PARQUET-816),
+/// which then goes on for so many bytes at most.
+const CHUNK_SLACK: u64 = 100;
+/// Different values that are counted at most.
+const MOST_DISTINCT: usize = 1 << 20;
+
+/// Bytes of all pages of a column chunk, with their headers.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Sizes {
+    pub(super) compressed: u64,
+    pub(super) uncompressed: u64,
+}
+
+/// Checks a column chunk of a row group of `num_rows` rows; the sizes of its pages, if all of them
+/// were found.
+///
+/// # Errors
+/// Io.
+pub(super) fn check(
+    file: &ParquetFile,
+    chunk: &ColumnChunk,
+    column: &Column,
+    num_rows: u64,
+    report: &mut Report,
+) -> Result<Option<Sizes>> {
+    let Some(metadata) = regions::readable(chunk, report) else {
+        return Ok(None);
+    };
+    if metadata.type_ != column.leaf.physical_type {
+        let (found, said) = (metadata.type_, column.leaf.physical_type);
+        let message = format!("the column chunk holds {found}, the schema says {said}");
+        report.error(FindingKind::ColumnMetadata, message);
+        return Ok(None);
+    }
+    if !metadata.path_in_schema.is_empty() && metadata.path_in_schema != column.path {
+        let found = metadata.path_in_schema.join(".");
+        let message = format!("path_in_schema is `{found}`, the column is another one");
+        report.error(FindingKind::ColumnMetadata, message);
+    }
+    let Some(range) = regions::chunk_range(metadata, file.source.len()) else {
+        return Ok(None);
+    };
+    let decoder = match PageDecoder::new(&column.leaf, metadata.codec, file.limits.clone()) {
+        Ok(decoder) => Some(decoder),
+        Err(error) => {
+            report.failed(FindingKind::Page, error)?;
+            None
+        }
+    };
+    let old_bounds = statistics::has_old_bounds(metadata.statistics.as_ref(), column);
+    let distinct = metadata
+        .statistics
+        .as_ref()
+        .and_then(|it| it.distinct_count);
+    let mut walk = Walk {
+        source: &*file.source,
+        limits: &file.limits,
+        column,
+        metadata,
+        position: range.start,
+        end: range.end,
+        decoder,
+        truth: Some(Truth::new(column, old_bounds)),
+        old_bounds,
+        distinct: distinct.map(|_| HashSet::new()),
+        indexes: indexes(file, chunk, report)?,
+        bloom: Bloom::read(&*file.source, metadata, &file.limits, report)?,
+        encodings: BTreeMap::new(),
+        num_values: 0,
+        dictionary_page: None,
+        dictionary_lost: false,
+        first_data_page: None,
+        sizes: Sizes::default(),
+    };
+    let complete = walk.pages(report)?;
+    report.leave_page();
+    walk.finish(complete, num_rows, report);
+    Ok(complete.then_some(walk.sizes))
+}
+
+/// The page index of a column chunk, as far as it can be decoded.
+fn indexes(file: &ParquetFile, chunk: &ColumnChunk, report: &mut Report) -> Result<Indexes> {
+    let mut indexes = Indexes::default();
+    let read = |offset: Option<i64>, length: Option<i32>| {
+        let range = regions::range(offset?, i64::from(length?))?;
+        (range.end <= file.source.len()).then(|| file.source.read(range))
+    };
+    if let Some(bytes) = read(chunk.column_index_offset, chunk.column_index_length) {
+        report.location.offset = chunk
+            .column_index_offset
+            .and_then(|it| u64::try_from(it).ok());
+        match bytes.and_then(|bytes| ColumnIndex::decode(&bytes, &file.limits)) {
+            Ok(index) => indexes.column_index = Some(index),
+            Err(error) => report.failed(FindingKind::ColumnIndex, error)?,
+        }
+    }
+    if let Some(bytes) = read(chunk.offset_index_offset, chunk.offset_index_length) {
+        report.location.offset = chunk
+            .offset_index_offset
+            .and_then(|it| u64::try_from(it).ok());
+        match bytes.and_then(|bytes| OffsetIndex::decode(&bytes, &file.limits)) {
+            Ok(index) => indexes.offset_index = Some(index),
+            Err(error) => report.failed(FindingKind::OffsetIndex, error)?,
+        }
+    }
+    report.location.offset = None;
+    Ok(indexes)
+}
+
+/// The way through the pages of a column chunk.
+struct Walk<'a> {
+    source: &'a dyn Source,
+    limits: &'a Limits,
+    column: &'a Column,
+    metadata: &'a ColumnMetaData,
+    position: u64,
+    end: u64,
+    /// `None` where values of the type cannot be decoded.
+    decoder: Option<PageDecoder>,
+    /// What the pages so far hold; `None` once one of them could not be decoded.
+    truth: Option<Truth>,
+    old_bounds: bool,
+    /// Hashes of the different values, as long as they are counted.
+    distinct: Option<HashSet<u64>>,
+    indexes: Indexes,
+    bloom: Option<Bloom>,
+    encodings: BTreeMap<(i32, i32), usize>,
+    /// Levels that the headers of data pages declare.
+    num_values: u64,
+    dictionary_page: Option<u64>,
+    /// The dictionary page could not be decoded: so cannot what refers to it.
+    dictionary_lost: bool,
+    first_data_page: Option<u64>,
+    sizes: Sizes,
+}
+
+impl Walk<'_> {
+    /// Visits all pages; false where one could not be passed.
+    fn pages(&mut self, report: &mut Report) -> Result<bool> {
+        let mut ordinal = 0;
+        while self.position < self.end {
+            report.enter_page(ordinal, self.position);
+            let (header, header_bytes) = match header_at(self.source, self.position, self.limits) {
+                Ok(parsed) => parsed,
+                Err(error) => {
+                    if self.num_values >= self.declared() {
+                        let rest = self.end - self.position;
+                        let message = format!("{rest} bytes behind the last page are no page");
+                        report.warning(FindingKind::ColumnMetadata, message);
+                        return Ok(true);
+                    }
+                    report.failed(FindingKind::PageHeader, error)?;
+                    return Ok(false);
+                }
+            };
+            let body = self.position + header_bytes as u64;
+            let Ok(length) = u64::try_from(header.compressed_page_size) else {
+                return Ok(false);
+            };
+            let next = body.saturating_add(length);
+            if next > self.end.saturating_add(CHUNK_SLACK).min(self.source.len()) {
+                let message = format!(
+                    "the page of {length} bytes goes beyond its column chunk, which ends at {:#x}",
+                    self.end
+                );
+                report.error(FindingKind::PageHeader, message);
+                return Ok(false);
+            }
+            self.sizes.compressed += next - self.position;
+            self.sizes.uncompressed += header_bytes as u64
+                + u64::try_from(header.uncompressed_page_size).unwrap_or_default();
+            self.page(ordinal, &header, body..next, report)?;
+            self.position = next;
+            ordinal += 1;
+        }
+        Ok(true)
+    }
+
+    /// The values that the footer declares.
+    fn declared(&self) -> u64 {
+        u64::try_from(self.metadata.num_values).unwrap_or_default()
+    }
+
+    fn page(
+        &mut self,
+        ordinal: usize,
+        header: &PageHeader,
+        body: std::ops::Range<u64>,
+        report: &mut Report,
+    ) -> Result<()> {
+        let offset = self.position;
+        let is_data = matches!(header.type_, PageType::DataPage | PageType::DataPageV2);
+        let Some(mut check) = PageCheck::new(header, self.column, self.old_bounds, report) else {
+            if is_data {
+                self.truth = None;
+            }
+            return Ok(());
+        };
+        *self
+            .encodings
+            .entry((
+                encodings::counted_as(header.type_).id(),
+                check.encoding.id(),
+            ))
+            .or_default() += 1;
+        if is_data {
+            self.first_data_page.get_or_insert(offset);
+            self.num_values += check.num_values;
+        } else {
+            self.dictionary_page_at(offset, report);
+        }
+        let refers = matches!(
+            check.encoding,
+            Encoding::RleDictionary | Encoding::PlainDictionary
+        );
+        let decoded = match &mut self.decoder {
+            None => false,
+            Some(_) if is_data && refers && self.dictionary_lost => {
+                let message = "the values are in a dictionary page that cannot be decoded";
+                report.warning(FindingKind::NotChecked, message);
+                false
+            }
+            Some(decoder) => {
+                let sink = |values: &_| {
+                    if !is_data {
+                        return;
+                    }
+                    if let Some(bloom) = &mut self.bloom {
+                        bloom.check(values, ordinal);
+                    }
+                    if let Some(distinct) = &mut self.distinct {
+                        for_each_plain(values, |value| {
+                            distinct.insert(hash(value));
+                        });
+                        if distinct.len() > MOST_DISTINCT {
+                            self.distinct = None;
+                        }
+                    }
+                };
+                check.decode(self.source, body.clone(), decoder, sink, report)?
+            }
+        };
+        if !is_data {
+            self.dictionary_lost = !decoded;
+        } else {
+            let found = FoundPage {
+                offset,
+                size: body.end - offset,
+                first_row: self.truth.as_ref().map(Truth::rows),
+                starts_row: check.starts_row,
+                truth: decoded.then_some(&check.truth),
+            };
+            if ordinal == usize::from(self.dictionary_page.is_some())
+                && decoded
+                && !check.starts_row
+            {
+                report.error(
+                    FindingKind::Page,
+                    "the first level of the column chunk starts no row",
+                );
+            }
+            self.indexes.page(found, self.column, report);
+            match &mut self.truth {
+                Some(truth) if decoded => truth.merge(&check.truth),
+                truth => *truth = None,
+            }
+        }
+        Ok(())
+    }
+
+    fn dictionary_page_at(&mut self, offset: u64, report: &mut Report) {
+        let kind = FindingKind::PageHeader;
+        if self.dictionary_page.is_some() {
+            report.error(kind, "a second dictionary page");
+        } else if self.first_data_page.is_some() {
+            report.error(kind, "a dictionary page behind a data page");
+        }
+        self.dictionary_page.get_or_insert(offset);
+    }
+
+    /// Compares the pages with what the footer says.
+    fn finish(&mut self, complete: bool, num_rows: u64, report: &mut Report) {
+        if complete {
+            self.layout(report);
+            encodings::check(self.metadata, &self.encodings, report);
+        }
+        self.indexes.finish(complete, self.column, report);
+        if let Some(bloom) = self.bloom.take() {
+            bloom.finish(report);
+        }
+        let Some(truth) = self.truth.as_ref().filter(|_| complete) else {
+            return;
+        };
+        if truth.rows() != num_rows {
+            let rows = truth.rows();
+            let message = format!("the column chunk has {rows} rows, its row group {num_rows}");
+            report.error(FindingKind::Rows, message);
+        }
+        if let Some(claimed) = &self.metadata.statistics {
+            let distinct = self.distinct.as_ref().map(|it| it.len() as u64);
+            statistics::check(claimed, self.column, truth, distinct, report);
+        }
+        if let Some(sizes) = &self.metadata.size_statistics {
+            statistics::check_sizes(sizes, self.column, truth, report);
+        }
+    }
+
+    /// Where the pages are, and how many bytes and values they have.
+    fn layout(&self, report: &mut Report) {
+        let kind = FindingKind::ColumnMetadata;
+        let metadata = self.metadata;
+        if self.num_values != self.declared() {
+            let (pages, said) = (self.num_values, metadata.num_values);
+            report.error(
+                kind,
+                format!("num_values is {said}, the pages have {pages}"),
+            );
+        }
+        if self.position > self.end {
+            let more = self.position - self.end;
+            let message = format!("total_compressed_size is {more} bytes less than the pages have");
+            report.warning(kind, message);
+        }
+        let uncompressed = self.sizes.uncompressed;
+        if u64::try_from(metadata.total_uncompressed_size) != Ok(uncompressed) {
+            let said = metadata.total_uncompressed_size;
+            let message =
+                format!("total_uncompressed_size is {said}, the pages have {uncompressed}");
+            report.warning(kind, message);
+        }
+        self.offsets(report);
+    }
+
+    /// Where the first data page and the dictionary page are.
+    fn offsets(&self, report: &mut Report) {
+        let mut warn = |message: String| report.warning(FindingKind::ColumnMetadata, message);
+        let said = |offset: i64| u64::try_from(offset).unwrap_or(u64::MAX);
+        let data = said(self.metadata.data_page_offset);
+        let dictionary = self.metadata.dictionary_page_offset.map(said);
+        match (dictionary, self.dictionary_page) {
+            (None | Some(0), Some(found)) if data == found => {
+                warn("data_page_offset leads to the dictionary page, which has no offset".into());
+                return;
+            }
+            (None, Some(found)) => warn(format!(
+                "there is no dictionary_page_offset, but a dictionary page at {found}"
+            )),
+            (Some(said), Some(found)) if said != found => warn(format!(
+                "dictionary_page_offset is {said}, the dictionary page is at {found}"
+            )),
+            (Some(said), None) => warn(format!(
+                "dictionary_page_offset is {said}, there is no dictionary page"
+            )),
+            _ => {}
+        }
+        if let Some(found) = self.first_data_page
+            && data != found
+        {
+            warn(format!(
+                "data_page_offset is {data}, the first data page is at {found}"
+            ));
+        }
+    }
+}
+
+/// The encoding of a page that has one.
+pub(super) fn encoding(header: &PageHeader) -> Option<Encoding> {
+    match header.type_ {
+        PageType::DictionaryPage => header.dictionary_page_header.as_ref().map(|it| it.encoding),
+        PageType::DataPage => header.data_page_header.as_ref().map(|it| it.encoding),
+        PageType::DataPageV2 => header.data_page_header_v2.as_ref().map(|it| it.encoding),
+        _ => None,
+    }
+}

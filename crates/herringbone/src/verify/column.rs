@@ -1,0 +1,77 @@
+//! What holds for a column in every row group.
+
+use herringbone_core::statistics::BoundsBuilder;
+use herringbone_format::{ColumnOrder, FileMetadata, Repetition, Type};
+use herringbone_schema::{ColumnOrderKind, Leaf, ParquetSchema};
+
+/// A leaf of the schema, and how its values compare.
+#[derive(Debug, Clone)]
+pub(super) struct Column {
+    pub(super) leaf: Leaf,
+    pub(super) path: Vec<String>,
+    /// The order of `min_value` and `max_value`; undefined where the file names none that is known.
+    pub(super) order: ColumnOrderKind,
+    /// The order of the annotation, for the older `min` and `max`.
+    pub(super) natural_order: ColumnOrderKind,
+    /// NaNs are ordered too, and have bounds.
+    pub(super) total_order: bool,
+    pub(super) is_text: bool,
+    /// From this definition level on there is a slot, which may be null.
+    pub(super) slot_def: u8,
+}
+
+impl Column {
+    /// The column of a leaf of the schema.
+    pub(super) fn new(metadata: &FileMetadata, schema: &ParquetSchema, leaf: usize) -> Self {
+        let natural_order = schema.order(leaf);
+        let named = metadata.column_orders().and_then(|orders| orders.get(leaf));
+        let order = match (named, natural_order) {
+            // INT96 had no order before there was one of its own.
+            (Some(ColumnOrder::TypeDefined), ColumnOrderKind::Int96) => ColumnOrderKind::Undefined,
+            (Some(ColumnOrder::TypeDefined), order)
+            | (Some(ColumnOrder::Int96Timestamp), order @ ColumnOrderKind::Int96)
+            | (
+                Some(ColumnOrder::Ieee754Total),
+                order @ (ColumnOrderKind::Float | ColumnOrderKind::Float16),
+            ) => order,
+            _ => ColumnOrderKind::Undefined,
+        };
+        let path = schema.path(leaf).into_iter().map(str::to_owned).collect();
+        Self {
+            path,
+            order,
+            natural_order,
+            total_order: named == Some(&ColumnOrder::Ieee754Total),
+            is_text: schema.is_text(leaf),
+            slot_def: slot_def(schema, leaf),
+            leaf: *leaf_of(schema, leaf),
+        }
+    }
+
+    /// Bounds of nothing, in the order of the column.
+    pub(super) fn bounds(&self) -> BoundsBuilder {
+        // Kept in its natural order also where bounds have none: they count NaNs.
+        BoundsBuilder::new(self.natural_order, self.leaf.physical_type)
+    }
+
+    pub(super) fn is_byte_array(&self) -> bool {
+        self.leaf.physical_type == Type::ByteArray
+    }
+}
+
+fn leaf_of(schema: &ParquetSchema, leaf: usize) -> &Leaf {
+    &schema.leaves()[leaf]
+}
+
+/// The definition level of an element of the innermost list around a leaf; 0 without lists.
+fn slot_def(schema: &ParquetSchema, leaf: usize) -> u8 {
+    let nodes = schema.nodes();
+    let mut node = schema.leaves()[leaf].node;
+    while node != 0 {
+        if nodes[node].repetition() == Repetition::Repeated {
+            return nodes[node].def_level;
+        }
+        node = nodes[node].parent;
+    }
+    0
+}

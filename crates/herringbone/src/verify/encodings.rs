@@ -1,0 +1,64 @@
+//! The encodings of pages against those that the footer names.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use herringbone_format::{ColumnMetaData, Encoding, PageType};
+
+use super::finding::{FindingKind, Report};
+
+/// As what a page is counted: some writers count data pages of version 2 among those of version 1.
+pub(super) fn counted_as(page_type: PageType) -> PageType {
+    match page_type {
+        PageType::DataPageV2 => PageType::DataPage,
+        other => other,
+    }
+}
+
+/// Compares with `found`: how many pages there are of each type (as counted) and encoding, by ids.
+pub(super) fn check(
+    metadata: &ColumnMetaData,
+    found: &BTreeMap<(i32, i32), usize>,
+    report: &mut Report,
+) {
+    let kind = FindingKind::Encodings;
+    let listed: BTreeSet<i32> = metadata.encodings.iter().map(|it| it.id()).collect();
+    // That dictionaries are PLAIN goes without saying.
+    let data_pages = found
+        .keys()
+        .filter(|(page, _)| *page == PageType::DataPage.id());
+    let used: BTreeSet<i32> = data_pages.map(|(_, encoding)| *encoding).collect();
+    for encoding in used.difference(&listed) {
+        let encoding = Encoding::from_id(*encoding);
+        report.warning(
+            kind,
+            format!("pages use {encoding}, which encodings does not name"),
+        );
+    }
+    let Some(stats) = &metadata.encoding_stats else {
+        return;
+    };
+    let mut claimed = BTreeMap::<(i32, i32), i64>::new();
+    for stat in stats {
+        let key = (counted_as(stat.page_type).id(), stat.encoding.id());
+        *claimed.entry(key).or_default() += i64::from(stat.count);
+    }
+    claimed.retain(|_, count| *count != 0);
+    let found: BTreeMap<_, i64> = found
+        .iter()
+        .map(|(key, count)| (*key, *count as i64))
+        .collect();
+    let keys: BTreeSet<_> = claimed.keys().chain(found.keys()).copied().collect();
+    for key in keys {
+        let (claimed, found) = (
+            claimed.get(&key).unwrap_or(&0),
+            found.get(&key).unwrap_or(&0),
+        );
+        if claimed != found {
+            let (page_type, encoding) = (PageType::from_id(key.0), Encoding::from_id(key.1));
+            let message = format!(
+                "encoding_stats count {claimed} pages of {page_type} {encoding}, there are {found}"
+            );
+            report.error(kind, message);
+        }
+    }
+}

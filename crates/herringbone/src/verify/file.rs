@@ -1,0 +1,180 @@
+//! The file as a whole, and its row groups.
+
+use herringbone_core::read::ReadOptions;
+use herringbone_format::footer::{FOOTER_TAIL_BYTES, MAGIC, Tail};
+use herringbone_format::{ErrorKind, Result, RowGroupHeader};
+use herringbone_schema::{SchemaOptions, to_arrow};
+
+use super::chunk::Sizes;
+use super::finding::{FindingKind, Report};
+use super::regions::Regions;
+use super::sorting;
+use crate::file::ParquetFile;
+
+/// Checks what concerns the file as a whole: magic, schema, row counts, and where things lie.
+///
+/// # Errors
+/// Io.
+pub(super) fn check(file: &ParquetFile, report: &mut Report) -> Result<()> {
+    let mut regions = Regions::default();
+    magic(file, &mut regions, report)?;
+    schema(file, report)?;
+    let metadata = file.metadata();
+    let leaves = file.parquet_schema().leaves().len();
+    if let Some(orders) = metadata.column_orders()
+        && orders.len() != leaves
+    {
+        let message = format!(
+            "column_orders has {} entries for {leaves} columns",
+            orders.len()
+        );
+        report.error(FindingKind::Footer, message);
+    }
+    let mut rows = 0_i64;
+    for row_group in 0..metadata.num_row_groups() {
+        report.location.row_group = Some(row_group);
+        let header = metadata.row_group_header(row_group)?;
+        rows = rows.saturating_add(header.num_rows);
+        row_group_header(header, row_group, report);
+        let columns = metadata.num_columns(row_group);
+        if columns != leaves {
+            let message = format!("it has {columns} column chunks for {leaves} columns");
+            report.error(FindingKind::RowGroup, message);
+        }
+        for leaf in 0..columns.min(leaves) {
+            report.location.column = Some(file.parquet_schema().column_path(leaf));
+            match metadata.column_chunk(row_group, leaf) {
+                Ok(chunk) => regions.chunk(&chunk, &*file.source, &file.limits, report)?,
+                Err(error) => report.failed(FindingKind::ColumnMetadata, error)?,
+            }
+        }
+        report.location.column = None;
+    }
+    report.location.row_group = None;
+    if rows != metadata.num_rows() {
+        let said = metadata.num_rows();
+        let message = format!("the footer says {said} rows, the row groups have {rows}");
+        report.error(FindingKind::Rows, message);
+    }
+    regions.overlaps(report);
+    Ok(())
+}
+
+/// The first bytes and the last ones.
+fn magic(file: &ParquetFile, regions: &mut Regions, report: &mut Report) -> Result<()> {
+    let length = file.source.len();
+    let magic = MAGIC.len() as u64;
+    let start = file.source.read(0..magic.min(length))?;
+    report.location.offset = Some(0);
+    if start[..] != MAGIC {
+        let message = format!(
+            "the file starts with \"{}\", not with \"PAR1\"",
+            start.escape_ascii()
+        );
+        report.error(FindingKind::Magic, message);
+    }
+    report.location.offset = None;
+    regions.push(0..magic, "magic", &report.location);
+    let tail_offset = length.saturating_sub(FOOTER_TAIL_BYTES as u64);
+    let tail = file.source.read(tail_offset..length)?;
+    let Some(tail) = tail.first_chunk() else {
+        return Ok(());
+    };
+    let metadata_length = u64::from(Tail::decode(tail)?.metadata_length);
+    let footer = tail_offset.saturating_sub(metadata_length);
+    regions.push(footer..length, "footer", &report.location);
+    let decoded = file.metadata().encoded_len() as u64;
+    // A signature follows where the footer is signed.
+    if decoded < metadata_length && file.metadata().encryption_algorithm().is_none() {
+        let surplus = metadata_length - decoded;
+        report.location.offset = Some(footer + decoded);
+        report.warning(
+            FindingKind::Footer,
+            format!("{surplus} bytes behind the metadata mean nothing"),
+        );
+        report.location.offset = None;
+    }
+    Ok(())
+}
+
+/// Annotations, and the Arrow schema of the file.
+fn schema(file: &ParquetFile, report: &mut Report) -> Result<()> {
+    let key_values = file.metadata().key_value_metadata();
+    let warnings = |options: &SchemaOptions| {
+        to_arrow(file.parquet_schema(), key_values, options).map(|mapping| mapping.warnings)
+    };
+    let mut plain = SchemaOptions::default();
+    plain.use_arrow_schema = false;
+    let own = match warnings(&plain) {
+        Ok(own) => own,
+        Err(error) => {
+            report.failed(FindingKind::Schema, error)?;
+            return Ok(());
+        }
+    };
+    let all = warnings(&SchemaOptions::default())?;
+    for warning in all.iter().filter(|warning| !own.contains(warning)) {
+        report.warning(FindingKind::ArrowSchema, warning.clone());
+    }
+    for warning in own {
+        report.warning(FindingKind::Schema, warning);
+    }
+    for leaf in 0..file.parquet_schema().leaves().len() {
+        if file.parquet_schema().leaves()[leaf].annotation_ignored {
+            report.location.column = Some(file.parquet_schema().column_path(leaf));
+            let message = "its annotation is not known, or may not stand on its physical type";
+            report.warning(FindingKind::Schema, message);
+            report.location.column = None;
+        }
+    }
+    // What the schema becomes must be readable as a whole.
+    match file.plan(&ReadOptions::default()) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::Io => Err(error),
+        Err(error) => report.failed(FindingKind::Schema, error),
+    }
+}
+
+fn row_group_header(header: &RowGroupHeader, row_group: usize, report: &mut Report) {
+    if let Some(ordinal) = header.ordinal
+        && i64::from(ordinal) != row_group as i64
+        // It has 16 bits only.
+        && row_group <= i16::MAX as usize
+    {
+        report.warning(FindingKind::RowGroup, format!("its ordinal is {ordinal}"));
+    }
+}
+
+/// Checks what concerns a row group, after its column chunks. `sizes` are those of its pages, where
+/// all of them are known.
+///
+/// # Errors
+/// Io.
+pub(super) fn check_row_group(
+    file: &ParquetFile,
+    row_group: usize,
+    sizes: Option<Sizes>,
+    report: &mut Report,
+) -> Result<()> {
+    let header = file.metadata().row_group_header(row_group)?;
+    if let Some(sizes) = sizes {
+        let mut compare = |name: &str, said: i64, pages: u64| {
+            if u64::try_from(said) != Ok(pages) {
+                let message = format!("{name} is {said}, the pages have {pages}");
+                report.warning(FindingKind::RowGroup, message);
+            }
+        };
+        compare(
+            "total_byte_size",
+            header.total_byte_size,
+            sizes.uncompressed,
+        );
+        if let Some(said) = header.total_compressed_size {
+            compare("total_compressed_size", said, sizes.compressed);
+        }
+    }
+    match &header.sorting_columns {
+        Some(sorting) if !sorting.is_empty() => sorting::check(file, row_group, sorting, report),
+        _ => Ok(()),
+    }
+}

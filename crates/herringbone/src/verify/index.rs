@@ -1,0 +1,252 @@
+//! The page index against the pages, one after the other.
+
+use herringbone_core::statistics::compare;
+use herringbone_format::{BoundaryOrder, ColumnIndex, OffsetIndex, PageLocation};
+use herringbone_schema::ColumnOrderKind;
+
+use super::bounds::{Bound, Side, fault};
+use super::column::Column;
+use super::finding::{FindingKind, Report};
+use super::statistics::histogram_fault;
+use super::truth::Truth;
+
+/// The indexes of a column chunk, and how many of its data pages were compared with them.
+#[derive(Debug, Default)]
+pub(super) struct Indexes {
+    pub(super) column_index: Option<ColumnIndex>,
+    pub(super) offset_index: Option<OffsetIndex>,
+    pages: usize,
+}
+
+/// A data page, as it was found.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FoundPage<'a> {
+    /// Where its header starts.
+    pub(super) offset: u64,
+    /// Bytes of header and body.
+    pub(super) size: u64,
+    /// Ordinal of the first row that starts in it; `None` behind a page that cannot be decoded.
+    pub(super) first_row: Option<u64>,
+    /// Whether it starts with a new row, as far as that is known.
+    pub(super) starts_row: bool,
+    /// What is in it; `None` where it cannot be decoded.
+    pub(super) truth: Option<&'a Truth>,
+}
+
+impl Indexes {
+    /// Compares the next data page.
+    pub(super) fn page(&mut self, page: FoundPage<'_>, column: &Column, report: &mut Report) {
+        let ordinal = self.pages;
+        self.pages += 1;
+        if let Some(index) = &self.offset_index {
+            location(index, ordinal, page, report);
+            if let (Some(bytes), Some(truth)) = (&index.unencoded_byte_array_data_bytes, page.truth)
+                && column.is_byte_array()
+                && let Some(claimed) = bytes.get(ordinal)
+                && u64::try_from(*claimed) != Ok(truth.byte_array_bytes)
+            {
+                let actual = truth.byte_array_bytes;
+                let message = format!(
+                    "unencoded_byte_array_data_bytes is {claimed}, the values have {actual} bytes"
+                );
+                report.error(FindingKind::OffsetIndex, message);
+            }
+        }
+        if let (Some(index), Some(truth)) = (&self.column_index, page.truth) {
+            summary(index, ordinal, truth, column, report);
+        }
+    }
+
+    /// Checks what concerns all pages.
+    pub(super) fn finish(&self, all_found: bool, column: &Column, report: &mut Report) {
+        let pages = self.pages;
+        let mut count = |kind, listed: usize| {
+            if all_found && listed != pages {
+                let message =
+                    format!("it lists {listed} pages, the column chunk has {pages} data pages");
+                report.error(kind, message);
+            }
+        };
+        if let Some(index) = &self.offset_index {
+            count(FindingKind::OffsetIndex, index.page_locations.len());
+        }
+        if let Some(index) = &self.column_index {
+            count(FindingKind::ColumnIndex, index.null_pages.len());
+            boundary_order(index, column, report);
+        }
+    }
+}
+
+fn location(index: &OffsetIndex, ordinal: usize, page: FoundPage<'_>, report: &mut Report) {
+    let kind = FindingKind::OffsetIndex;
+    let Some(listed) = index.page_locations.get(ordinal) else {
+        return;
+    };
+    let PageLocation {
+        offset,
+        compressed_page_size,
+        first_row_index,
+    } = *listed;
+    let mut compare = |name: &str, claimed: i64, actual: u64| {
+        if u64::try_from(claimed) != Ok(actual) {
+            report.error(kind, format!("{name} is {claimed}, but it is {actual}"));
+        }
+    };
+    compare("the offset of the page", offset, page.offset);
+    compare(
+        "the size of the page with its header",
+        compressed_page_size.into(),
+        page.size,
+    );
+    if let Some(first_row) = page.first_row {
+        compare("first_row_index", first_row_index, first_row);
+    }
+    if !page.starts_row {
+        let message = "the page starts inside of a row, which it must not where there is an index";
+        report.error(kind, message);
+    }
+}
+
+fn summary(
+    index: &ColumnIndex,
+    ordinal: usize,
+    truth: &Truth,
+    column: &Column,
+    report: &mut Report,
+) {
+    let kind = FindingKind::ColumnIndex;
+    let Some(&null_page) = index.null_pages.get(ordinal) else {
+        return;
+    };
+    let bound = |bounds: &'static str, side| {
+        let bytes = match side {
+            Side::Min => index.min_values.get(ordinal),
+            Side::Max => index.max_values.get(ordinal),
+        };
+        Bound {
+            name: bounds,
+            bytes: bytes.unwrap_or_default(),
+            exact: None,
+            side,
+        }
+    };
+    let bounds = [
+        bound("min_values", Side::Min),
+        bound("max_values", Side::Max),
+    ];
+    match (null_page, truth.values()) {
+        (true, 0) => {
+            if bounds.iter().any(|bound| !bound.bytes.is_empty()) {
+                report.warning(kind, "a page of nulls has bounds");
+            }
+        }
+        (true, values) => {
+            let message =
+                format!("null_pages says that there are only nulls, but there are {values} values");
+            report.error(kind, message);
+        }
+        (false, 0) if truth.levels() > 0 => {
+            report.error(
+                kind,
+                "null_pages says that there are values, but there are only nulls",
+            );
+        }
+        (false, _) => {
+            for bound in bounds {
+                if let Some((severity, message)) = fault(column, bound, &truth.bounds) {
+                    report.push(severity, kind, message);
+                }
+            }
+        }
+    }
+    counts(index, ordinal, truth, column, report);
+}
+
+/// Nulls, NaNs and levels of a page.
+fn counts(
+    index: &ColumnIndex,
+    ordinal: usize,
+    truth: &Truth,
+    column: &Column,
+    report: &mut Report,
+) {
+    let kind = FindingKind::ColumnIndex;
+    let null_count = index.null_counts.as_ref().and_then(|it| it.get(ordinal));
+    let (levels, slots) = (truth.without_value(), truth.null_slots(column));
+    if let Some(&claimed) = null_count
+        && ![Ok(levels), Ok(slots)].contains(&u64::try_from(claimed))
+    {
+        let message = format!("null_counts has {claimed}, there are {levels} nulls");
+        report.error(kind, message);
+    }
+    let nan_count = index.nan_counts.as_ref().and_then(|it| it.get(ordinal));
+    if let (Some(&claimed), Some(nans)) = (nan_count, truth.bounds.nan_count())
+        && claimed != nans
+    {
+        report.error(
+            kind,
+            format!("nan_counts has {claimed}, there are {nans} NaNs"),
+        );
+    }
+    let histograms = [
+        (
+            "repetition_level_histograms",
+            &index.repetition_level_histograms,
+            &truth.rep_histogram,
+        ),
+        (
+            "definition_level_histograms",
+            &index.definition_level_histograms,
+            &truth.def_histogram,
+        ),
+    ];
+    for (name, claimed, actual) in histograms {
+        let Some(claimed) = claimed else { continue };
+        let length = claimed.len() / index.null_pages.len().max(1);
+        let claimed = claimed.get(ordinal * length..(ordinal + 1) * length);
+        if let Some(message) = histogram_fault(name, claimed.unwrap_or_default(), actual) {
+            report.error(kind, message);
+        }
+    }
+}
+
+/// Whether the bounds are sorted as the index says; pages of nulls do not count.
+fn boundary_order(index: &ColumnIndex, column: &Column, report: &mut Report) {
+    let name = match index.boundary_order {
+        BoundaryOrder::Ascending => "ascending",
+        BoundaryOrder::Descending => "descending",
+        BoundaryOrder::Unordered => return,
+        BoundaryOrder::Unknown(id) => {
+            report.warning(
+                FindingKind::NotChecked,
+                format!("the boundary order {id} is not known"),
+            );
+            return;
+        }
+    };
+    if column.order == ColumnOrderKind::Undefined {
+        return;
+    }
+    let pages = index.null_pages.iter().enumerate();
+    let pages: Vec<usize> = pages
+        .filter(|(_, null)| !**null)
+        .map(|(page, _)| page)
+        .collect();
+    let sorted = |bounds: &herringbone_format::ByteArrays| {
+        pages.windows(2).all(|pair| {
+            let [before, behind] = pair else { return true };
+            let (Some(before), Some(behind)) = (bounds.get(*before), bounds.get(*behind)) else {
+                return true;
+            };
+            let order = compare(column.order, column.leaf.physical_type, before, behind);
+            match index.boundary_order {
+                BoundaryOrder::Ascending => order.is_none_or(std::cmp::Ordering::is_le),
+                _ => order.is_none_or(std::cmp::Ordering::is_ge),
+            }
+        })
+    };
+    if !sorted(&index.min_values) || !sorted(&index.max_values) {
+        let message = format!("the bounds are said to be {name}, and are not");
+        report.error(FindingKind::ColumnIndex, message);
+    }
+}

@@ -1,0 +1,218 @@
+//! A page against its own header.
+
+use std::ops::Range;
+
+use herringbone_arrow::array::cast::AsArray;
+use herringbone_arrow::array::{Array, ArrayRef};
+use herringbone_core::physical::PageDecoder;
+use herringbone_core::statistics::compare;
+use herringbone_format::{Encoding, PageHeader, PageType, Result, Statistics};
+
+use super::chunk::encoding;
+use super::column::Column;
+use super::finding::{FindingKind, Report};
+use super::statistics;
+use super::truth::{Truth, for_each_plain};
+use crate::source::Source;
+
+/// A page that is being decoded.
+pub(super) struct PageCheck<'a> {
+    header: &'a PageHeader,
+    column: &'a Column,
+    pub(super) encoding: Encoding,
+    /// Levels, or entries of a dictionary, that the header declares.
+    pub(super) num_values: u64,
+    pub(super) truth: Truth,
+    /// Whether the first level starts a row.
+    pub(super) starts_row: bool,
+    /// Values that are not UTF-8, and the ordinal of the first of them.
+    not_text: Option<(u64, u64)>,
+    values: u64,
+    /// The last entry of a dictionary that is said to be sorted; `None` once it is known not to be.
+    sorted: Option<Vec<u8>>,
+}
+
+impl<'a> PageCheck<'a> {
+    /// A page that carries values; `None` for others, and where the header lacks what such a page
+    /// must have, which is reported.
+    pub(super) fn new(
+        header: &'a PageHeader,
+        column: &'a Column,
+        old_bounds: bool,
+        report: &mut Report,
+    ) -> Option<Self> {
+        let kind = FindingKind::PageHeader;
+        let declared = match header.type_ {
+            PageType::DictionaryPage => header
+                .dictionary_page_header
+                .as_ref()
+                .map(|it| it.num_values),
+            PageType::DataPage => header.data_page_header.as_ref().map(|it| it.num_values),
+            PageType::DataPageV2 => header.data_page_header_v2.as_ref().map(|it| it.num_values),
+            PageType::IndexPage => return None,
+            PageType::Unknown(id) => {
+                report.warning(
+                    FindingKind::NotChecked,
+                    format!("a page of the unknown type {id}"),
+                );
+                return None;
+            }
+        };
+        let Some((declared, encoding)) = declared.zip(encoding(header)) else {
+            report.error(kind, "the page header lacks the header of its type");
+            return None;
+        };
+        let plain = matches!(encoding, Encoding::Plain | Encoding::PlainDictionary);
+        if header.type_ == PageType::DictionaryPage && !plain {
+            report.error(
+                kind,
+                format!("a dictionary page with the encoding {encoding}"),
+            );
+        }
+        let old_bounds = old_bounds || statistics::has_old_bounds(page_statistics(header), column);
+        Some(Self {
+            header,
+            column,
+            encoding,
+            num_values: u64::try_from(declared).unwrap_or_default(),
+            truth: Truth::new(column, old_bounds),
+            starts_row: true,
+            not_text: None,
+            values: 0,
+            sorted: None,
+        })
+    }
+
+    /// Reads and decodes the body, and shows all values to `see`; false where it cannot be decoded.
+    ///
+    /// # Errors
+    /// Io.
+    pub(super) fn decode(
+        &mut self,
+        source: &dyn Source,
+        body: Range<u64>,
+        decoder: &mut PageDecoder,
+        mut see: impl FnMut(&ArrayRef),
+        report: &mut Report,
+    ) -> Result<bool> {
+        if let Err(error) = decoder.check_sizes(self.header) {
+            report.failed(FindingKind::PageHeader, error)?;
+            return Ok(false);
+        }
+        let body = match source.read(body) {
+            Ok(body) => body,
+            Err(error) => {
+                report.failed(FindingKind::Page, error)?;
+                return Ok(false);
+            }
+        };
+        if let Err(error) = PageDecoder::verify_crc(self.header, &body) {
+            report.failed(FindingKind::Checksum, error)?;
+        }
+        if let Err(error) = decoder.open(self.header, body) {
+            report.failed(FindingKind::Page, error)?;
+            return Ok(false);
+        }
+        let mut first = true;
+        loop {
+            match decoder.block() {
+                Ok(Some(block)) => {
+                    if first {
+                        self.starts_row = block.rep.first() == Some(&0);
+                    }
+                    first = false;
+                    self.truth.add(&block);
+                    self.values(&block.values);
+                    see(&block.values);
+                }
+                Ok(None) => break,
+                Err(error) => {
+                    report.failed(FindingKind::Page, error)?;
+                    return Ok(false);
+                }
+            }
+        }
+        self.compare(report);
+        Ok(true)
+    }
+
+    fn values(&mut self, values: &ArrayRef) {
+        let is_dictionary = self.header.type_ == PageType::DictionaryPage;
+        if self.column.is_text
+            && let Some(bytes) = values.as_binary_opt::<i32>()
+        {
+            for (ordinal, value) in (self.values..).zip(bytes.iter().flatten()) {
+                if std::str::from_utf8(value).is_err() {
+                    self.not_text.get_or_insert((0, ordinal)).0 += 1;
+                }
+            }
+        }
+        if is_dictionary && self.said_to_be_sorted() {
+            let (order, physical) = (self.column.natural_order, self.column.leaf.physical_type);
+            let mut last = if self.values == 0 {
+                None
+            } else {
+                self.sorted.take()
+            };
+            let mut sorted = self.values == 0 || last.is_some();
+            for_each_plain(values, |value| {
+                let ordered = last.as_deref().is_none_or(|last| {
+                    compare(order, physical, last, value).is_none_or(std::cmp::Ordering::is_le)
+                });
+                sorted &= ordered;
+                last = Some(value.to_vec());
+            });
+            self.sorted = last.filter(|_| sorted);
+        }
+        self.values += values.len() as u64;
+    }
+
+    fn said_to_be_sorted(&self) -> bool {
+        let header = self.header.dictionary_page_header.as_ref();
+        header.and_then(|it| it.is_sorted) == Some(true)
+    }
+
+    /// Compares what was decoded with the header.
+    fn compare(&self, report: &mut Report) {
+        let kind = FindingKind::PageHeader;
+        if let Some((count, first)) = self.not_text {
+            let message =
+                format!("{count} values are not UTF-8, the first of them is value {first}");
+            report.error(FindingKind::Utf8, message);
+        }
+        if self.said_to_be_sorted() && self.values > 0 && self.sorted.is_none() {
+            report.error(kind, "the dictionary is said to be sorted, and is not");
+        }
+        if let Some(v2) = &self.header.data_page_header_v2
+            && self.header.type_ == PageType::DataPageV2
+        {
+            let mut compare = |name: &str, claimed: i32, actual: u64| {
+                if u64::try_from(claimed) != Ok(actual) {
+                    report.error(
+                        kind,
+                        format!("{name} is {claimed}, the levels make {actual}"),
+                    );
+                }
+            };
+            compare("num_nulls", v2.num_nulls, self.truth.without_value());
+            compare("num_rows", v2.num_rows, self.truth.rows());
+            if !self.starts_row && self.num_values > 0 {
+                report.error(
+                    kind,
+                    "the page starts inside of a row, as no page of version 2 may",
+                );
+            }
+        }
+        if let Some(claimed) = page_statistics(self.header) {
+            statistics::check(claimed, self.column, &self.truth, None, report);
+        }
+    }
+}
+
+fn page_statistics(header: &PageHeader) -> Option<&Statistics> {
+    match header.type_ {
+        PageType::DataPage => header.data_page_header.as_ref()?.statistics.as_ref(),
+        PageType::DataPageV2 => header.data_page_header_v2.as_ref()?.statistics.as_ref(),
+        _ => None,
+    }
+}

@@ -1,0 +1,187 @@
+//! Where the parts of a file lie: inside of it, and not over each other.
+
+use std::ops::Range;
+
+use herringbone_core::read::byte_range;
+use herringbone_format::{ColumnChunk, ColumnLayout, ColumnMetaData, Limits, Location, Result};
+
+use super::bloom;
+use super::finding::{FindingKind, Report};
+use crate::source::Source;
+
+/// A part of a file.
+#[derive(Debug)]
+struct Region {
+    range: Range<u64>,
+    name: &'static str,
+    location: Location,
+}
+
+/// All parts of a file.
+#[derive(Debug, Default)]
+pub(super) struct Regions(Vec<Region>);
+
+impl Regions {
+    pub(super) fn push(&mut self, range: Range<u64>, name: &'static str, location: &Location) {
+        if range.start < range.end {
+            self.0.push(Region {
+                range,
+                name,
+                location: location.clone(),
+            });
+        }
+    }
+
+    /// Notes the parts that belong to a column chunk, and reports those that lie outside of the file.
+    ///
+    /// # Errors
+    /// Io.
+    pub(super) fn chunk(
+        &mut self,
+        chunk: &ColumnChunk,
+        source: &dyn Source,
+        limits: &Limits,
+        report: &mut Report,
+    ) -> Result<()> {
+        let indexes = [
+            (
+                "offset index",
+                chunk.offset_index_offset,
+                chunk.offset_index_length,
+            ),
+            (
+                "column index",
+                chunk.column_index_offset,
+                chunk.column_index_length,
+            ),
+        ];
+        for (name, offset, length) in indexes {
+            match (offset, length) {
+                (Some(offset), Some(length)) => {
+                    self.add(name, offset, length.into(), source, report);
+                }
+                (None, None) => {}
+                _ => report.error(
+                    FindingKind::ColumnMetadata,
+                    format!("the {name} has an offset or a length, but not both"),
+                ),
+            }
+        }
+        let Some(metadata) = &chunk.meta_data else {
+            return Ok(());
+        };
+        if chunk.file_path.is_none() {
+            match byte_range(&layout(metadata), source.len()) {
+                Ok(range) => {
+                    let mut location = report.location.clone();
+                    location.offset = Some(range.start);
+                    self.push(range, "column chunk", &location);
+                }
+                Err(error) => report.failed(FindingKind::Range, error)?,
+            }
+        }
+        if let Some(offset) = metadata.bloom_filter_offset {
+            let length = match metadata.bloom_filter_length {
+                Some(length) => i64::from(length),
+                None => u64::try_from(offset)
+                    .ok()
+                    .filter(|offset| *offset < source.len())
+                    .and_then(|offset| bloom::header(source, offset, limits).ok())
+                    .map_or(1, |(header, bytes)| {
+                        i64::from(header.num_bytes) + bytes as i64
+                    }),
+            };
+            self.add("bloom filter", offset, length, source, report);
+        }
+        Ok(())
+    }
+
+    fn add(
+        &mut self,
+        name: &'static str,
+        offset: i64,
+        length: i64,
+        source: &dyn Source,
+        report: &mut Report,
+    ) {
+        match range(offset, length).filter(|range| range.end <= source.len()) {
+            Some(range) => {
+                let mut location = report.location.clone();
+                location.offset = Some(range.start);
+                self.push(range, name, &location);
+            }
+            None => report.error(
+                FindingKind::Range,
+                format!(
+                    "the {name} at {offset} with {length} bytes lies outside of the file, which has {}",
+                    source.len()
+                ),
+            ),
+        }
+    }
+
+    /// Reports parts that lie over each other.
+    pub(super) fn overlaps(mut self, report: &mut Report) {
+        self.0
+            .sort_by_key(|region| (region.range.start, region.range.end));
+        // The one that reaches furthest so far.
+        let mut last: Option<Region> = None;
+        for region in self.0 {
+            if let Some(last) = &last
+                && region.range.start < last.range.end
+            {
+                let whose = match &last.location {
+                    none if none.column.is_none() => String::new(),
+                    location => format!(" ({location})"),
+                };
+                let message = format!("the {} lies over the {}{whose}", region.name, last.name);
+                report.location = region.location.clone();
+                report.error(FindingKind::Overlap, message);
+            }
+            if last
+                .as_ref()
+                .is_none_or(|last| last.range.end < region.range.end)
+            {
+                last = Some(region);
+            }
+        }
+        report.location = Location::default();
+    }
+}
+
+/// The bytes from `offset` on, if the numbers make sense.
+pub(super) fn range(offset: i64, length: i64) -> Option<Range<u64>> {
+    let (start, length) = (u64::try_from(offset).ok()?, u64::try_from(length).ok()?);
+    Some(start..start.checked_add(length)?)
+}
+
+/// Where the pages of a column chunk lie, if that is inside of the file.
+pub(super) fn chunk_range(metadata: &ColumnMetaData, file_length: u64) -> Option<Range<u64>> {
+    byte_range(&layout(metadata), file_length).ok()
+}
+
+/// The metadata of a column chunk that can be checked; says so where it cannot.
+pub(super) fn readable<'a>(
+    chunk: &'a ColumnChunk,
+    report: &mut Report,
+) -> Option<&'a ColumnMetaData> {
+    let reason = match (&chunk.file_path, &chunk.meta_data, &chunk.crypto_metadata) {
+        (Some(path), ..) => format!("the column chunk lies in another file, `{path}`"),
+        (None, Some(metadata), None) => return Some(metadata),
+        _ => "the column chunk is encrypted".to_owned(),
+    };
+    report.warning(FindingKind::NotChecked, reason);
+    None
+}
+
+fn layout(metadata: &ColumnMetaData) -> ColumnLayout {
+    ColumnLayout {
+        type_: metadata.type_,
+        codec: metadata.codec,
+        num_values: metadata.num_values,
+        total_uncompressed_size: metadata.total_uncompressed_size,
+        total_compressed_size: metadata.total_compressed_size,
+        data_page_offset: metadata.data_page_offset,
+        dictionary_page_offset: metadata.dictionary_page_offset,
+    }
+}

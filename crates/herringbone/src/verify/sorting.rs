@@ -1,0 +1,218 @@
+//! Whether the rows of a row group are sorted as it says.
+
+use std::cmp::Ordering;
+use std::collections::VecDeque;
+
+use herringbone_core::physical::PageDecoder;
+use herringbone_core::statistics::compare;
+use herringbone_format::{Error, PageType, Result, SortingColumn};
+use herringbone_schema::ColumnOrderKind;
+
+use super::column::Column;
+use super::finding::{FindingKind, Report};
+use super::truth::for_each_plain;
+use crate::file::ParquetFile;
+use crate::pages::Pages;
+use crate::source::Source;
+
+/// Compares the rows of a row group with each other. Where they cannot be decoded, that was
+/// reported already.
+///
+/// # Errors
+/// Io.
+pub(super) fn check(
+    file: &ParquetFile,
+    row_group: usize,
+    sorting: &[SortingColumn],
+    report: &mut Report,
+) -> Result<()> {
+    let kind = FindingKind::Sorting;
+    let mut cursors = Vec::with_capacity(sorting.len());
+    for sorting in sorting {
+        let leaf = usize::try_from(sorting.column_idx).ok();
+        let Some(leaf) = leaf.filter(|leaf| *leaf < file.parquet_schema().leaves().len()) else {
+            let ordinal = sorting.column_idx;
+            report.error(
+                kind,
+                format!("sorting_columns name the column {ordinal}, which is not there"),
+            );
+            return Ok(());
+        };
+        let column = Column::new(file.metadata(), file.parquet_schema(), leaf);
+        if column.leaf.max_rep_level > 0 || column.natural_order == ColumnOrderKind::Undefined {
+            report.location.column = Some(column.path.join("."));
+            report.warning(FindingKind::NotChecked, "rows have no order by this column");
+            report.location.column = None;
+            return Ok(());
+        }
+        match Cursor::new(file, row_group, leaf, column, *sorting) {
+            Ok(cursor) => cursors.push(cursor),
+            Err(error) => return reported(error),
+        }
+    }
+    match first_unsorted(&mut cursors) {
+        Ok(None) => Ok(()),
+        Ok(Some(row)) => {
+            let message =
+                format!("row {row} of the row group belongs before the row in front of it");
+            report.error(kind, message);
+            Ok(())
+        }
+        Err(error) => reported(error),
+    }
+}
+
+/// Passes on only what says nothing about the file.
+fn reported(error: Error) -> Result<()> {
+    match error.kind() {
+        herringbone_format::ErrorKind::Io => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// The first row that is out of order.
+fn first_unsorted(cursors: &mut [Cursor]) -> Result<Option<u64>> {
+    let mut last: Vec<Option<Vec<u8>>> = Vec::new();
+    for row in 0_u64.. {
+        let mut current = Vec::with_capacity(cursors.len());
+        for cursor in &mut *cursors {
+            match cursor.next()? {
+                Some(value) => current.push(value),
+                None => return Ok(None),
+            }
+        }
+        let pairs = last.iter().zip(&current).zip(&*cursors);
+        let order = pairs
+            .map(|((a, b), cursor)| cursor.compare(a.as_deref(), b.as_deref()))
+            .find(|order| order.is_ne());
+        if order == Some(Ordering::Greater) {
+            return Ok(Some(row));
+        }
+        last = current;
+    }
+    Ok(None)
+}
+
+/// The rows of a column without lists, one after the other.
+struct Cursor {
+    source: std::sync::Arc<dyn Source>,
+    pages: Pages,
+    decoder: PageDecoder,
+    column: Column,
+    sorting: SortingColumn,
+    open: bool,
+    /// Definition levels of rows to come, as far as they are decoded.
+    levels: VecDeque<u8>,
+    /// Values of these rows.
+    values: VecDeque<Vec<u8>>,
+}
+
+impl Cursor {
+    fn new(
+        file: &ParquetFile,
+        row_group: usize,
+        leaf: usize,
+        column: Column,
+        sorting: SortingColumn,
+    ) -> Result<Self> {
+        let codec = file
+            .metadata()
+            .column_layout(row_group, leaf)?
+            .meta_data
+            .ok_or_else(|| Error::unsupported("the column chunk is encrypted"))?
+            .codec;
+        Ok(Self {
+            source: file.source.clone(),
+            pages: file.pages(row_group, leaf)?,
+            decoder: PageDecoder::new(&column.leaf, codec, file.limits.clone())?,
+            column,
+            sorting,
+            open: false,
+            levels: VecDeque::new(),
+            values: VecDeque::new(),
+        })
+    }
+
+    /// The value of the next row in PLAIN, or null; `None` behind the last row.
+    fn next(&mut self) -> Result<Option<Option<Vec<u8>>>> {
+        let max = self.column.leaf.max_def_level;
+        loop {
+            match self.levels.front() {
+                Some(&level) if level < max => {
+                    self.levels.pop_front();
+                    return Ok(Some(None));
+                }
+                Some(_) => {
+                    if let Some(value) = self.values.pop_front() {
+                        self.levels.pop_front();
+                        return Ok(Some(Some(value)));
+                    }
+                }
+                None => {}
+            }
+            if !self.decode()? {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Decodes more; false behind the last page.
+    fn decode(&mut self) -> Result<bool> {
+        if self.open {
+            if let Some(block) = self.decoder.block()? {
+                self.levels.extend(block.def);
+                for_each_plain(&block.values, |value| self.values.push_back(value.to_vec()));
+                return Ok(true);
+            }
+            self.open = false;
+        }
+        let Some(page) = self.pages.next() else {
+            return Ok(false);
+        };
+        let page = page?;
+        let body = page.offset + page.header_bytes as u64;
+        let length = u64::try_from(page.header.compressed_page_size).unwrap_or_default();
+        let header = &page.header;
+        let is_data = matches!(header.type_, PageType::DataPage | PageType::DataPageV2);
+        if is_data || header.type_ == PageType::DictionaryPage {
+            self.decoder.check_sizes(header)?;
+            let body = self.source.read(body..body.saturating_add(length))?;
+            self.decoder.open(header, body)?;
+            self.open = is_data;
+        }
+        Ok(true)
+    }
+
+    fn compare(&self, a: Option<&[u8]>, b: Option<&[u8]>) -> Ordering {
+        let nulls = if self.sorting.nulls_first {
+            Ordering::Less
+        } else {
+            Ordering::Greater
+        };
+        match (a, b) {
+            (None, None) => Ordering::Equal,
+            (None, Some(_)) => nulls,
+            (Some(_), None) => nulls.reverse(),
+            (Some(a), Some(b)) => {
+                let (order, physical) = (self.column.natural_order, self.column.leaf.physical_type);
+                // Where NaNs belong, and which zero comes first, is not said by all orders.
+                let zeros = is_zero(order, a) && is_zero(order, b);
+                let order = compare(order, physical, a, b).filter(|_| !zeros);
+                let order = order.unwrap_or(Ordering::Equal);
+                if self.sorting.descending {
+                    order.reverse()
+                } else {
+                    order
+                }
+            }
+        }
+    }
+}
+
+/// Whether a float is zero, of either sign.
+fn is_zero(order: ColumnOrderKind, value: &[u8]) -> bool {
+    matches!(order, ColumnOrderKind::Float | ColumnOrderKind::Float16)
+        && value
+            .split_last()
+            .is_some_and(|(sign, rest)| sign & 0x7f == 0 && rest.iter().all(|byte| *byte == 0))
+}

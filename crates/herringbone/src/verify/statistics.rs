@@ -1,0 +1,147 @@
+//! Statistics and size statistics against what was counted.
+
+use herringbone_format::{SizeStatistics, Statistics};
+use herringbone_schema::ColumnOrderKind;
+
+use super::bounds::{Bound, Side, fault, old_bounds_hold};
+use super::column::Column;
+use super::finding::{FindingKind, Report, Severity};
+use super::truth::Truth;
+
+/// Whether the deprecated `min` or `max` says something that `min_value` and `max_value` do not, or
+/// is all that counts.
+pub(super) fn has_old_bounds(statistics: Option<&Statistics>, column: &Column) -> bool {
+    let alone = column.order == ColumnOrderKind::Undefined;
+    statistics.is_some_and(|it| {
+        (it.min.is_some() && (alone || it.min != it.min_value))
+            || (it.max.is_some() && (alone || it.max != it.max_value))
+    })
+}
+
+/// Checks the statistics of a page or of a column chunk.
+pub(super) fn check(
+    statistics: &Statistics,
+    column: &Column,
+    truth: &Truth,
+    distinct: Option<u64>,
+    report: &mut Report,
+) {
+    if let Some(claimed) = statistics.null_count {
+        let (levels, slots) = (truth.without_value(), truth.null_slots(column));
+        let claimed_count = u64::try_from(claimed).ok();
+        // Whether empty lists count is not said by the specification.
+        if claimed_count != Some(levels) && claimed_count != Some(slots) {
+            let nulls = if levels == slots {
+                levels.to_string()
+            } else {
+                format!("{slots} to {levels}")
+            };
+            let message = format!("null_count is {claimed}, there are {nulls} nulls");
+            report.error(FindingKind::Statistics, message);
+        }
+    }
+    if let (Some(claimed), Some(nans)) = (statistics.nan_count, truth.bounds.nan_count())
+        && claimed != nans
+    {
+        let message = format!("nan_count is {claimed}, there are {nans} NaNs");
+        report.error(FindingKind::Statistics, message);
+    }
+    if let (Some(claimed), Some(distinct)) = (statistics.distinct_count, distinct)
+        && u64::try_from(claimed) != Ok(distinct)
+    {
+        let message = format!("distinct_count is {claimed}, there are {distinct} different values");
+        // Planners take it for an estimate.
+        report.warning(FindingKind::Statistics, message);
+    }
+    let bounds = [
+        (
+            "min_value",
+            &statistics.min_value,
+            statistics.is_min_value_exact,
+            Side::Min,
+        ),
+        (
+            "max_value",
+            &statistics.max_value,
+            statistics.is_max_value_exact,
+            Side::Max,
+        ),
+    ];
+    for (name, bytes, exact, side) in bounds {
+        let Some(bytes) = bytes else { continue };
+        let bound = Bound {
+            name,
+            bytes,
+            exact,
+            side,
+        };
+        if let Some((severity, message)) = fault(column, bound, &truth.bounds) {
+            report.push(severity, FindingKind::Statistics, message);
+        }
+    }
+    old_bounds(statistics, column, truth, report);
+}
+
+/// Checks the deprecated bounds, if they are not the same as the others.
+fn old_bounds(statistics: &Statistics, column: &Column, truth: &Truth, report: &mut Report) {
+    let Some(old) = &truth.old_bounds else { return };
+    let (min, max) = (statistics.min.as_deref(), statistics.max.as_deref());
+    if has_old_bounds(Some(statistics), column) && !old_bounds_hold(column, min, max, old) {
+        // Few readers still use them, and none where the order is not that of signed numbers.
+        let severity = match column.natural_order {
+            ColumnOrderKind::Signed | ColumnOrderKind::Float => Severity::Error,
+            _ => Severity::Warning,
+        };
+        let message = "the deprecated min and max do not bound the values in any order".to_owned();
+        report.push(severity, FindingKind::Statistics, message);
+    }
+}
+
+/// Checks the size statistics of a column chunk.
+pub(super) fn check_sizes(
+    sizes: &SizeStatistics,
+    column: &Column,
+    truth: &Truth,
+    report: &mut Report,
+) {
+    let kind = FindingKind::SizeStatistics;
+    if let Some(claimed) = sizes.unencoded_byte_array_data_bytes
+        && column.is_byte_array()
+        && u64::try_from(claimed) != Ok(truth.byte_array_bytes)
+    {
+        let actual = truth.byte_array_bytes;
+        let message =
+            format!("unencoded_byte_array_data_bytes is {claimed}, the values have {actual} bytes");
+        report.error(kind, message);
+    }
+    let histograms = [
+        (
+            "repetition_level_histogram",
+            &sizes.repetition_level_histogram,
+            &truth.rep_histogram,
+        ),
+        (
+            "definition_level_histogram",
+            &sizes.definition_level_histogram,
+            &truth.def_histogram,
+        ),
+    ];
+    for (name, claimed, actual) in histograms {
+        if let Some(claimed) = claimed
+            && let Some(message) = histogram_fault(name, claimed, actual)
+        {
+            report.error(kind, message);
+        }
+    }
+}
+
+/// What is wrong with a histogram; an empty one says nothing.
+pub(super) fn histogram_fault(name: &str, claimed: &[i64], actual: &[u64]) -> Option<String> {
+    let equal = claimed.len() == actual.len()
+        && claimed
+            .iter()
+            .zip(actual)
+            .all(|(claimed, actual)| u64::try_from(*claimed) == Ok(*actual));
+    (!claimed.is_empty() && !equal)
+        .then(|| format!("{name} is {claimed:?}, but the levels make {actual:?}"))
+}

@@ -1,0 +1,222 @@
+//! What levels and values really are, to compare with what is said about them.
+
+use herringbone_arrow::array::cast::AsArray;
+use herringbone_arrow::array::types::{Float32Type, Float64Type, Int32Type, Int64Type};
+use herringbone_arrow::array::{Array, ArrayRef};
+use herringbone_arrow::schema::DataType;
+use herringbone_core::physical::Block;
+use herringbone_core::statistics::BoundsBuilder;
+use herringbone_schema::ColumnOrderKind;
+
+use super::column::Column;
+
+/// Counts and bounds of a page or of a column chunk.
+#[derive(Debug, Clone)]
+pub(super) struct Truth {
+    /// How often each repetition level occurs, from 0 up.
+    pub(super) rep_histogram: Vec<u64>,
+    /// How often each definition level occurs, from 0 up.
+    pub(super) def_histogram: Vec<u64>,
+    /// Bytes of BYTE_ARRAY values.
+    pub(super) byte_array_bytes: u64,
+    pub(super) bounds: BoundsBuilder,
+    /// Bounds in the orders that the deprecated fields were written in, where somebody asks.
+    pub(super) old_bounds: Option<OldBounds>,
+}
+
+impl Truth {
+    /// Of nothing yet.
+    pub(super) fn new(column: &Column, old_bounds: bool) -> Self {
+        Self {
+            rep_histogram: vec![0; usize::from(column.leaf.max_rep_level) + 1],
+            def_histogram: vec![0; usize::from(column.leaf.max_def_level) + 1],
+            byte_array_bytes: 0,
+            bounds: column.bounds(),
+            old_bounds: old_bounds.then(|| OldBounds::new(column)),
+        }
+    }
+
+    /// Takes a block of a data page.
+    pub(super) fn add(&mut self, block: &Block<'_>) {
+        count(&mut self.rep_histogram, block.rep);
+        count(&mut self.def_histogram, block.def);
+        add_values(&mut self.bounds, &block.values);
+        if let Some(old) = &mut self.old_bounds {
+            old.add(&block.values);
+        }
+        if let Some(bytes) = block.values.as_binary_opt::<i32>() {
+            self.byte_array_bytes += bytes.value_data().len() as u64;
+        }
+    }
+
+    /// Takes what another one took.
+    pub(super) fn merge(&mut self, other: &Self) {
+        let sum = |to: &mut Vec<u64>, from: &[u64]| {
+            to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
+        };
+        sum(&mut self.rep_histogram, &other.rep_histogram);
+        sum(&mut self.def_histogram, &other.def_histogram);
+        self.byte_array_bytes += other.byte_array_bytes;
+        self.bounds.merge(&other.bounds);
+        if let (Some(old), Some(other)) = (&mut self.old_bounds, &other.old_bounds) {
+            old.merge(other);
+        }
+    }
+
+    /// Rows that start here.
+    pub(super) fn rows(&self) -> u64 {
+        self.rep_histogram.first().copied().unwrap_or_default()
+    }
+
+    pub(super) fn levels(&self) -> u64 {
+        self.def_histogram.iter().sum()
+    }
+
+    /// Values that are not null.
+    pub(super) fn values(&self) -> u64 {
+        self.def_histogram.last().copied().unwrap_or_default()
+    }
+
+    /// Levels without a value: nulls of the leaf or above it, and empty lists.
+    pub(super) fn without_value(&self) -> u64 {
+        self.levels() - self.values()
+    }
+
+    /// Slots of the leaf that are null: elements of lists, not absent or empty lists.
+    pub(super) fn null_slots(&self, column: &Column) -> u64 {
+        let max = usize::from(column.leaf.max_def_level);
+        let slots = self
+            .def_histogram
+            .get(usize::from(column.slot_def)..max)
+            .unwrap_or_default();
+        slots.iter().sum()
+    }
+}
+
+fn count(histogram: &mut [u64], levels: &[u8]) {
+    for &level in levels {
+        if let Some(count) = histogram.get_mut(usize::from(level)) {
+            *count += 1;
+        }
+    }
+}
+
+/// Bounds in all orders that `min` and `max` are known to have been written in, before there were
+/// `min_value` and `max_value`: the specification said "signed", writers differed.
+#[derive(Debug, Clone)]
+pub(super) struct OldBounds {
+    pub(super) orders: Vec<(ColumnOrderKind, BoundsBuilder)>,
+    /// Of values whose bytes have their highest bit flipped: then unsigned order is that of signed
+    /// bytes.
+    pub(super) signed_bytes: Option<BoundsBuilder>,
+}
+
+impl OldBounds {
+    fn new(column: &Column) -> Self {
+        use ColumnOrderKind as Order;
+        let physical = column.leaf.physical_type;
+        let orders = match column.natural_order {
+            Order::Signed | Order::Unsigned => vec![Order::Signed, Order::Unsigned],
+            Order::UnsignedBytes | Order::SignedBytes => {
+                vec![Order::UnsignedBytes, Order::SignedBytes]
+            }
+            Order::Int96 => vec![Order::Int96],
+            order @ (Order::Float | Order::Float16) => vec![order],
+            Order::Undefined => Vec::new(),
+        };
+        let builder = |order| BoundsBuilder::new(order, physical);
+        let bytes = matches!(
+            column.natural_order,
+            Order::UnsignedBytes | Order::SignedBytes
+        );
+        Self {
+            orders: orders.into_iter().map(|it| (it, builder(it))).collect(),
+            signed_bytes: bytes.then(|| builder(Order::UnsignedBytes)),
+        }
+    }
+
+    fn add(&mut self, values: &ArrayRef) {
+        for (_, bounds) in &mut self.orders {
+            add_values(bounds, values);
+        }
+        let Some(bounds) = &mut self.signed_bytes else {
+            return;
+        };
+        if let Some(fixed) = values.as_fixed_size_binary_opt() {
+            let width = usize::try_from(fixed.value_length()).unwrap_or_default();
+            bounds.fixed(&flipped(fixed.value_data()), width);
+        } else if let Some(bytes) = values.as_binary_opt::<i32>() {
+            bytes
+                .iter()
+                .flatten()
+                .for_each(|value| bounds.bytes(&flipped(value)));
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        for ((_, bounds), (_, other)) in self.orders.iter_mut().zip(&other.orders) {
+            bounds.merge(other);
+        }
+        if let (Some(bounds), Some(other)) = (&mut self.signed_bytes, &other.signed_bytes) {
+            bounds.merge(other);
+        }
+    }
+}
+
+/// The bytes with the highest bit of each flipped.
+pub(super) fn flipped(bytes: &[u8]) -> Vec<u8> {
+    bytes.iter().map(|byte| byte ^ 0x80).collect()
+}
+
+/// Widens bounds by physical values.
+fn add_values(bounds: &mut BoundsBuilder, values: &ArrayRef) {
+    match values.data_type() {
+        DataType::Boolean => {
+            let bits = values.as_boolean().values();
+            bounds.bits(bits.values(), bits.offset(), bits.len());
+        }
+        DataType::Int32 => bounds.i32(values.as_primitive::<Int32Type>().values()),
+        DataType::Int64 => bounds.i64(values.as_primitive::<Int64Type>().values()),
+        DataType::Float32 => bounds.f32(values.as_primitive::<Float32Type>().values()),
+        DataType::Float64 => bounds.f64(values.as_primitive::<Float64Type>().values()),
+        DataType::FixedSizeBinary(width) => {
+            let width = usize::try_from(*width).unwrap_or_default();
+            bounds.fixed(values.as_fixed_size_binary().value_data(), width);
+        }
+        DataType::Binary => {
+            bounds.byte_arrays(values.as_binary::<i32>().iter().flatten());
+        }
+        _ => {}
+    }
+}
+
+/// Shows each value in PLAIN, without lengths; booleans as a byte.
+pub(super) fn for_each_plain(values: &ArrayRef, mut see: impl FnMut(&[u8])) {
+    match values.data_type() {
+        DataType::Boolean => {
+            let bits = values.as_boolean().values();
+            bits.iter().for_each(|bit| see(&[u8::from(bit)]));
+        }
+        DataType::Int32 => {
+            let values = values.as_primitive::<Int32Type>().values();
+            values.iter().for_each(|value| see(&value.to_le_bytes()));
+        }
+        DataType::Int64 => {
+            let values = values.as_primitive::<Int64Type>().values();
+            values.iter().for_each(|value| see(&value.to_le_bytes()));
+        }
+        DataType::Float32 => {
+            let values = values.as_primitive::<Float32Type>().values();
+            values.iter().for_each(|value| see(&value.to_le_bytes()));
+        }
+        DataType::Float64 => {
+            let values = values.as_primitive::<Float64Type>().values();
+            values.iter().for_each(|value| see(&value.to_le_bytes()));
+        }
+        DataType::FixedSizeBinary(_) => {
+            values.as_fixed_size_binary().iter().flatten().for_each(see);
+        }
+        DataType::Binary => values.as_binary::<i32>().iter().flatten().for_each(see),
+        _ => {}
+    }
+}

@@ -1,0 +1,111 @@
+//! The files of others: what is wrong with them is known, and each of these findings was judged by
+//! hand.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use herringbone::ParquetFile;
+
+use crate::files;
+use crate::table::without_panic;
+
+/// What `tests/expected/findings.txt` says: files, and the findings in each. The files of
+/// parquet-testing start with `data/` or the like, the others with `testdata/`.
+fn expected() -> BTreeMap<String, Vec<String>> {
+    let text = std::fs::read_to_string(files::expected().join("findings.txt")).unwrap();
+    let mut expected = BTreeMap::<String, Vec<String>>::new();
+    let mut findings = None;
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        match line.strip_prefix("  ") {
+            None => findings = Some(expected.entry(line.to_owned()).or_default()),
+            Some(finding) => findings.as_mut().unwrap().push(finding.to_owned()),
+        }
+    }
+    expected
+}
+
+/// The findings in a file, or why it is unreadable. Equal ones in several columns or pages are one
+/// line with their number; numbers in messages are left out then.
+fn found(path: &std::path::Path) -> Vec<String> {
+    let file = match ParquetFile::open(path) {
+        Ok(file) => file,
+        Err(error) => return vec![format!("unreadable: {error}")],
+    };
+    let mut lines = BTreeMap::<String, (usize, String)>::new();
+    for finding in file.verify() {
+        let finding = finding.unwrap();
+        let message: String = finding
+            .message
+            .chars()
+            .map(|it| if it.is_ascii_digit() { '0' } else { it })
+            .collect();
+        let key = format!("{} {} {message}", finding.severity, finding.kind);
+        lines.entry(key).or_insert((0, finding.to_string())).0 += 1;
+    }
+    let line = |(count, first): (usize, String)| match count {
+        1 => first,
+        count => format!("{count} like {first}"),
+    };
+    lines.into_values().map(line).collect()
+}
+
+fn check(paths: Vec<(String, PathBuf)>, prefix: impl Fn(&str) -> bool) {
+    let mut expected = expected();
+    expected.retain(|name, _| prefix(name));
+    let mut wrong = Vec::new();
+    for (name, path) in paths {
+        let wanted = expected.remove(&name).unwrap_or_default();
+        match without_panic(|| Ok::<_, herringbone::Error>(found(&path))) {
+            Err(panic) => wrong.push(format!("{name}\n  panic: {panic}")),
+            Ok(Ok(found)) if found != wanted => {
+                wrong.push(format!("{name}\n  {}", found.join("\n  ")));
+            }
+            Ok(_) => {}
+        }
+    }
+    wrong.extend(expected.keys().map(|name| format!("{name}: no such file")));
+    assert!(wrong.is_empty(), "found:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn official_files() {
+    let Some(folder) = files::official() else {
+        return;
+    };
+    let mut paths = Vec::new();
+    for part in ["data", "data/geospatial", "bad_data", "shredded_variant"] {
+        for path in files::parquet_files(&folder.join(part)) {
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            paths.push((format!("{part}/{name}"), path));
+        }
+    }
+    check(paths, |name| !name.starts_with("testdata/"));
+}
+
+#[test]
+fn generated_files() {
+    let named = |path: PathBuf| (format!("testdata/{}", files::short(&path)), path);
+    let paths = files::generated().into_iter().map(named).collect();
+    check(paths, |name| name.starts_with("testdata/"));
+}
+
+/// Every lie is found, but for those that only one reading of the values tells.
+#[test]
+fn hostile_files() {
+    let sound: Vec<String> = files::parquet_files(&files::testdata().join("hostile"))
+        .into_iter()
+        .filter(|path| found(path).is_empty())
+        .map(|path| path.file_stem().unwrap().to_string_lossy().into_owned())
+        .collect();
+    let wanted = [
+        // May be read.
+        "all_null_v2_page_with_trailing_bytes",
+        // Values that have no place in the Arrow type.
+        "decimal_overflow",
+        "int96_beyond_nanoseconds",
+        "second_element_of_a_null_list",
+        "siblings_disagree_on_lists",
+        "siblings_disagree_on_nulls",
+    ];
+    assert_eq!(sound, wanted);
+}

@@ -1,0 +1,21 @@
+//! `verify`: what it finds in the files of others, and in files that were damaged on purpose.
+
+mod damage;
+mod footer;
+mod known;
+mod pages;
+mod written;
+
+use herringbone::ParquetFile;
+use herringbone::verify::Finding;
+
+/// The findings in a file, which has to have a footer.
+pub(crate) fn findings(file: &[u8]) -> Vec<Finding> {
+    let file = ParquetFile::from_bytes(file.to_vec()).unwrap();
+    file.verify().map(Result::unwrap).collect()
+}
+
+/// The findings as lines.
+pub(crate) fn lines(file: &[u8]) -> Vec<String> {
+    findings(file).iter().map(ToString::to_string).collect()
+}
