@@ -1,4 +1,4 @@
-//! The Arrow major that Herringbone is built on: array, buffer, data, ipc and schema, nothing else.
+//! The Arrow major that Herringbone is built on: array, buffer, data, ipc, row and schema, nothing else.
 //!
 //! Features `arrow-60` (default) and `arrow-59` choose the major; where both are on, the newest wins.
 
@@ -7,13 +7,13 @@
 #[cfg(feature = "arrow-60")]
 pub use {
     arrow_array_60 as array, arrow_buffer_60 as buffer, arrow_data_60 as data, arrow_ipc_60 as ipc,
-    arrow_schema_60 as schema,
+    arrow_row_60 as row, arrow_schema_60 as schema,
 };
 
 #[cfg(all(feature = "arrow-59", not(feature = "arrow-60")))]
 pub use {
     arrow_array_59 as array, arrow_buffer_59 as buffer, arrow_data_59 as data, arrow_ipc_59 as ipc,
-    arrow_schema_59 as schema,
+    arrow_row_59 as row, arrow_schema_59 as schema,
 };
 
 #[cfg(not(any(feature = "arrow-59", feature = "arrow-60")))]

@@ -69,6 +69,10 @@ impl<'a> Dictionaries<'a> {
                 if self.wanted(leaf, value) {
                     let key = self.keys.get(&leaf).cloned().unwrap_or(DataType::Int32);
                     let value = self.value_type(value);
+                    // What is around it was around plain values, unless it was a dictionary before.
+                    if !self.keys.contains_key(&leaf) {
+                        node.layers.clear();
+                    }
                     node.set_data_type(DataType::Dictionary(Box::new(key), Box::new(value)));
                 }
                 return;

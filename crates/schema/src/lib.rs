@@ -21,19 +21,20 @@ mod meaning;
 mod shape;
 mod options;
 mod order;
+mod layer;
 mod node;
 mod leaf_type;
 mod nested;
 mod hint;
 mod path;
 mod dictionary;
-mod runs;
 mod projection;
 mod mapping;
 mod write;
 #[cfg(test)]
 mod tests;
 
+pub use layer::Layer;
 pub use mapping::{ArrowMapping, to_arrow};
 pub use node::{Conversion, Node, NodeKind};
 pub use options::{
@@ -58,3 +59,7 @@ pub const ADJUSTED_TO_UTC_KEY: &str = "adjusted_to_utc";
 
 /// Key-value metadata of the file: the Arrow schema that was written, in IPC form and base64.
 pub const ARROW_SCHEMA_KEY: &str = "ARROW:schema";
+
+/// Key-value metadata of the file: the Arrow schema in full, in files of our own that hold what other
+/// readers do not expect in [`ARROW_SCHEMA_KEY`].
+pub const EXACT_SCHEMA_KEY: &str = "herringbone:schema";

@@ -11,7 +11,9 @@ use crate::hint::{self, Restore};
 use crate::nested::Nesting;
 use crate::node::fields_of;
 use crate::projection::{marks, prune};
-use crate::{ARROW_SCHEMA_KEY, ListLayout, Node, ParquetSchema, Projection, SchemaOptions};
+use crate::{
+    ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY, ListLayout, Node, ParquetSchema, Projection, SchemaOptions,
+};
 
 /// The Arrow schema of a file or of a projection of it, and where its fields come from.
 #[derive(Debug, Clone)]
@@ -101,19 +103,19 @@ pub fn to_arrow(
 
     let mut metadata: HashMap<String, String> = key_values
         .iter()
-        .filter(|pair| pair.key != ARROW_SCHEMA_KEY)
+        .filter(|pair| ![ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY].contains(&pair.key.as_str()))
         .filter_map(|pair| Some((pair.key.clone(), pair.value.clone()?)))
         .collect();
     let mut restore = Restore::new(schema, options, &mut warnings);
     if options.use_arrow_schema {
         restore_from(key_values, &mut fields, &mut metadata, &mut restore);
     }
-    let (keys, runs) = (restore.dictionary_keys, restore.runs);
+    let keys = restore.dictionary_keys;
     let dictionaries = Dictionaries::new(schema, &wrappers, options, keys)?;
     if !dictionaries.is_empty() {
         dictionaries.apply(&mut fields);
     }
-    runs.apply(&mut fields);
+    fields.iter_mut().for_each(Node::put_layers);
 
     Ok(ArrowMapping {
         schema: Arc::new(Schema::new_with_metadata(fields_of(&fields), metadata)),
@@ -134,11 +136,7 @@ fn restore_from(
     metadata: &mut HashMap<String, String>,
     restore: &mut Restore<'_>,
 ) {
-    let text = key_values
-        .iter()
-        .find(|pair| pair.key == ARROW_SCHEMA_KEY)
-        .and_then(|pair| pair.value.as_deref());
-    let Some(text) = text else {
+    let Some(text) = hint::most_exact(key_values) else {
         return;
     };
     match hint::decode(text) {

@@ -70,6 +70,7 @@ impl<'a> Nesting<'a> {
                 element_def: this.def_level,
                 child: Box::new(child),
             },
+            layers: Vec::new(),
         }
     }
 
@@ -113,6 +114,7 @@ impl<'a> Nesting<'a> {
             nullable,
             schema_node: node,
             kind,
+            layers: Vec::new(),
         }
     }
 
@@ -138,6 +140,7 @@ impl<'a> Nesting<'a> {
                 leaf: ordinal,
                 conversion: Conversion::Identity,
             },
+            layers: Vec::new(),
         }
     }
 
@@ -174,6 +177,7 @@ impl<'a> Nesting<'a> {
             nullable: false,
             schema_node: repeated,
             kind: NodeKind::Struct(fields),
+            layers: Vec::new(),
         };
         (
             DataType::Map(entries.field.clone(), false),
@@ -201,6 +205,7 @@ impl<'a> Nesting<'a> {
             nullable,
             schema_node: node,
             kind: NodeKind::Struct(fields),
+            layers: Vec::new(),
         }
     }
 

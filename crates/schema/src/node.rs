@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields};
 
+use crate::Layer;
+
 /// An Arrow field and the levels that say where its slots are and which of them are null.
 ///
 /// A slot of a field exists at each position of a column below it whose repetition and definition
@@ -38,13 +40,16 @@ pub struct Node {
     /// The definition level from which on the field is not null.
     pub def_level: u8,
     /// Whether the file can hold nulls here. The same as the field's nullability, but for the keys
-    /// of a map that the file calls OPTIONAL (Arrow has no null keys, so a null is an error), and
-    /// for timestamps that [become null](crate::Int96Overflow::Null) where they do not fit.
+    /// of a map that the file calls OPTIONAL (Arrow has no null keys, so a null is an error), for
+    /// timestamps that [become null](crate::Int96Overflow::Null) where they do not fit, and for runs
+    /// of values that are never null in a field that may be.
     pub nullable: bool,
     /// Ordinal of the node of the Parquet schema that stands for this field.
     pub schema_node: usize,
     /// What the field is made of.
     pub kind: NodeKind,
+    /// What is between the type that follows from `kind` and that of `field`; from the outside in.
+    pub layers: Vec<Layer>,
 }
 
 /// What a field is made of.
@@ -115,6 +120,37 @@ impl Node {
         }
     }
 
+    /// The type within all layers.
+    #[must_use]
+    pub fn decoded_type(&self) -> DataType {
+        let outer = self.field.data_type().clone();
+        let layers = self.layers.iter();
+        layers.fold(outer, |outer, layer| layer.within(&outer))
+    }
+
+    /// Puts the layers around the types of the columns below.
+    pub(crate) fn put_layers(&mut self) {
+        match &mut self.kind {
+            NodeKind::Leaf { .. } => {
+                let decoded = self.field.data_type().clone();
+                return self.set_decoded_type(decoded);
+            }
+            NodeKind::Struct(fields) => fields.iter_mut().for_each(Self::put_layers),
+            NodeKind::List { child, .. } => child.put_layers(),
+            NodeKind::Map { entries, .. } => entries.put_layers(),
+        }
+        self.rebuild_data_type();
+    }
+
+    /// The same field with another type within all layers.
+    pub(crate) fn set_decoded_type(&mut self, decoded: DataType) {
+        let layers = self.layers.iter().rev();
+        let data_type = layers.fold(decoded, |inner, layer| layer.around(inner));
+        if self.field.data_type() != &data_type {
+            self.set_data_type(data_type);
+        }
+    }
+
     /// The same field with another data type.
     pub(crate) fn set_data_type(&mut self, data_type: DataType) {
         let field = Field::clone(&self.field).with_data_type(data_type);
@@ -124,7 +160,7 @@ impl Node {
     /// Makes the data type that of the fields below again, after one of them changed; the kind of
     /// list stays.
     pub(crate) fn rebuild_data_type(&mut self) {
-        let data_type = match (&self.kind, self.field.data_type()) {
+        let data_type = match (&self.kind, self.decoded_type()) {
             (NodeKind::Leaf { .. }, _) => return,
             (NodeKind::Struct(fields), _) => DataType::Struct(fields_of(fields)),
             (NodeKind::Map { entries, .. }, old) => {
@@ -137,12 +173,12 @@ impl Node {
                     DataType::LargeList(_) => DataType::LargeList(child),
                     DataType::ListView(_) => DataType::ListView(child),
                     DataType::LargeListView(_) => DataType::LargeListView(child),
-                    DataType::FixedSizeList(_, size) => DataType::FixedSizeList(child, *size),
+                    DataType::FixedSizeList(_, size) => DataType::FixedSizeList(child, size),
                     _ => DataType::List(child),
                 }
             }
         };
-        self.set_data_type(data_type);
+        self.set_decoded_type(data_type);
     }
 
     /// The same field with another name.

@@ -154,7 +154,7 @@ fn prune_map(node: &Node, marks: &[bool], lists: ListLayout) -> Option<Node> {
                 kind,
                 ..node.clone()
             };
-            list.set_data_type(data_type);
+            list.set_decoded_type(data_type);
             list
         }
     };

@@ -85,9 +85,9 @@ fn values(noise: &mut Noise, field: &Field, nulls: Option<NullBuffer>, n: usize)
             dictionary(noise, keys, &entry, nulls, n)
         }
         DataType::RunEndEncoded(ends, of) => match ends.data_type() {
-            DataType::Int16 => runs::<Int16Type>(noise, of, field.is_nullable(), n),
-            DataType::Int32 => runs::<Int32Type>(noise, of, field.is_nullable(), n),
-            _ => runs::<Int64Type>(noise, of, field.is_nullable(), n),
+            DataType::Int16 => runs::<Int16Type>(noise, field, of, n),
+            DataType::Int32 => runs::<Int32Type>(noise, field, of, n),
+            _ => runs::<Int64Type>(noise, field, of, n),
         },
         leaf => leaves::values(noise, leaf, nulls, n),
     }
@@ -173,12 +173,7 @@ fn dictionary(
     }
 }
 
-fn runs<R: RunEndIndexType>(
-    noise: &mut Noise,
-    of: &Field,
-    may_be_null: bool,
-    n: usize,
-) -> ArrayRef {
+fn runs<R: RunEndIndexType>(noise: &mut Noise, field: &Field, of: &Field, n: usize) -> ArrayRef {
     let mut ends = Vec::new();
     let mut at = 0;
     while at < n.max(1) {
@@ -188,10 +183,11 @@ fn runs<R: RunEndIndexType>(
     let value = Field::new(
         "",
         of.data_type().clone(),
-        may_be_null || is_null(of.data_type()),
+        (field.is_nullable() && of.is_nullable()) || is_null(of.data_type()),
     );
     let values = array(noise, &value, ends.len(), None);
     let ends = PrimitiveArray::<R>::new(ends.into(), None);
-    let runs = RunArray::<R>::try_new(&ends, &values).unwrap();
-    Arc::new(runs.slice(0, n))
+    let runs = RunArray::<R>::try_new(&ends, &values).unwrap().into_data();
+    let runs = runs.into_builder().data_type(field.data_type().clone());
+    make_array(runs.build().unwrap()).slice(0, n)
 }

@@ -1,10 +1,8 @@
 //! Writes batches, reads files, and says what differs.
 
-use std::sync::Arc;
-
 use herringbone::{Error, ParquetFile, ReadOptions, WriteOptions, Writer};
 use herringbone_arrow::array::{Array, RecordBatch};
-use herringbone_arrow::schema::{DataType, Field, FieldRef, Schema, SchemaRef};
+use herringbone_arrow::schema::{Schema, SchemaRef};
 
 use crate::normal;
 use crate::table::cut;
@@ -87,47 +85,6 @@ pub(crate) fn difference(
         }
     }
     None
-}
-
-/// The schema that a file gives back: runs and dictionaries of anything but leaves are read as the
-/// values they stand for.
-pub(crate) fn as_read(schema: &Schema) -> Schema {
-    let fields: Vec<FieldRef> = schema.fields().iter().map(field_as_read).collect();
-    Schema::new_with_metadata(fields, schema.metadata().clone())
-}
-
-fn field_as_read(field: &FieldRef) -> FieldRef {
-    Arc::new(Field::clone(field).with_data_type(type_as_read(field.data_type())))
-}
-
-fn type_as_read(data_type: &DataType) -> DataType {
-    use DataType as T;
-    match data_type {
-        T::List(child) => T::List(field_as_read(child)),
-        T::LargeList(child) => T::LargeList(field_as_read(child)),
-        T::ListView(child) => T::ListView(field_as_read(child)),
-        T::LargeListView(child) => T::LargeListView(field_as_read(child)),
-        T::FixedSizeList(child, size) => T::FixedSizeList(field_as_read(child), *size),
-        T::Map(entries, sorted) => T::Map(field_as_read(entries), *sorted),
-        T::Struct(fields) => T::Struct(fields.iter().map(field_as_read).collect()),
-        T::RunEndEncoded(_, values) if is_encoded_or_nested(values.data_type()) => {
-            type_as_read(behind_runs(values.data_type()))
-        }
-        T::Dictionary(_, values) if values.is_nested() => type_as_read(values),
-        leaf => leaf.clone(),
-    }
-}
-
-fn is_encoded_or_nested(data_type: &DataType) -> bool {
-    use DataType as T;
-    matches!(data_type, T::Dictionary(..) | T::RunEndEncoded(..)) || data_type.is_nested()
-}
-
-fn behind_runs(data_type: &DataType) -> &DataType {
-    match data_type {
-        DataType::RunEndEncoded(_, values) => behind_runs(values.data_type()),
-        other => other,
-    }
 }
 
 /// Panics with all that was found, if anything.

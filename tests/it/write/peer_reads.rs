@@ -8,35 +8,24 @@ use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderB
 use super::choices;
 use super::compare::{difference, num_cases, report, written};
 use super::properties::case;
-use super::schemas::{Menu, leaf_types};
+use super::schemas::Menu;
 use crate::batches::Noise;
 use crate::table::without_panic;
 
-/// What the `parquet` crate reads with the same values. It takes seconds for milliseconds, leaves
-/// months out of intervals, knows dictionaries of few types, and does not look for types of values
-/// in runs.
-fn menu(runs: bool) -> Menu {
+/// What the `parquet` crate reads with the same values. It reads seconds as milliseconds, and leaves
+/// months out of intervals.
+fn menu() -> Menu {
     use DataType as T;
-    let mut leaves = leaf_types();
-    leaves.retain(|leaf| match leaf {
+    let mut menu = Menu::everything();
+    menu.leaves.retain(|leaf| match leaf {
         T::Time32(unit) | T::Timestamp(unit, _) => *unit != TimeUnit::Second,
-        T::Interval(unit) => !runs && *unit == IntervalUnit::DayTime,
-        T::Duration(_) => !runs,
+        T::Interval(unit) => *unit == IntervalUnit::DayTime,
+        // They come as they are stored.
+        T::Decimal32(_, scale) | T::Decimal64(_, scale) => *scale >= 0,
+        T::Decimal128(_, scale) | T::Decimal256(_, scale) => *scale >= 0,
         _ => true,
     });
-    Menu {
-        leaves,
-        dictionaries: vec![
-            T::Utf8,
-            T::LargeUtf8,
-            T::Binary,
-            T::LargeBinary,
-            T::Int32,
-            T::UInt8,
-        ],
-        runs,
-        ..Menu::everything()
-    }
+    menu
 }
 
 fn theirs(file: Vec<u8>) -> Result<Vec<RecordBatch>, String> {
@@ -58,7 +47,7 @@ fn theirs(file: Vec<u8>) -> Result<Vec<RecordBatch>, String> {
 
 fn check(seed: u64) -> Option<String> {
     let noise = &mut Noise(seed);
-    let (schema, batches) = case(noise, &menu(seed.is_multiple_of(2)));
+    let (schema, batches) = case(noise, &menu());
     let options = choices::options(noise, &schema);
     let about = format!("{options:?}");
     let file = written(&schema, &batches, options).unwrap();

@@ -20,6 +20,7 @@ fn menu() -> Menu {
     Menu {
         leaves,
         dictionaries: vec![T::Utf8, T::LargeUtf8, T::Binary, T::LargeBinary],
+        layers: false,
         runs: false,
         ..Menu::everything()
     }

@@ -8,7 +8,7 @@ use herringbone_arrow::schema::{Schema, SchemaRef};
 
 use super::arrays;
 use super::choices;
-use super::compare::{as_read, difference, num_cases, read, report, written};
+use super::compare::{difference, num_cases, read, report, written};
 use super::schemas::Menu;
 use crate::batches::Noise;
 use crate::table::without_panic;
@@ -39,7 +39,7 @@ fn check(seed: u64) -> Option<String> {
         .batch_size(noise.pick(&[3, 50, 8192]));
     match read(&file, with) {
         Err(error) => Some(format!("{error} in {schema}")),
-        Ok((is, _)) if *is != as_read(&schema) => Some(schema_difference(&is, &as_read(&schema))),
+        Ok((is, _)) if is != schema => Some(schema_difference(&is, &schema)),
         Ok((_, read)) => difference(&batches, &read, &schema)
             .map(|difference| format!("{difference}, written with {about}")),
     }

@@ -65,6 +65,17 @@ pub(crate) fn leaf_types() -> Vec<DataType> {
     all
 }
 
+const KEYS: [DataType; 8] = [
+    DataType::Int8,
+    DataType::Int16,
+    DataType::Int32,
+    DataType::Int64,
+    DataType::UInt8,
+    DataType::UInt16,
+    DataType::UInt32,
+    DataType::UInt64,
+];
+
 /// What a random schema is made of.
 pub(crate) struct Menu {
     /// The types at the leaves.
@@ -75,6 +86,9 @@ pub(crate) struct Menu {
     pub(crate) runs: bool,
     /// Whether there may be list views.
     pub(crate) views: bool,
+    /// Whether there may be what other readers get to see as it is stored: groups and runs in
+    /// dictionaries, runs of values that are never null.
+    pub(crate) layers: bool,
     /// Whether elements and entries have names of their own, and fields metadata.
     pub(crate) names: bool,
 }
@@ -82,9 +96,18 @@ pub(crate) struct Menu {
 impl Menu {
     /// Everything that Parquet has a form for.
     pub(crate) fn everything() -> Self {
+        let mut leaves = leaf_types();
+        leaves.extend([
+            DataType::Decimal32(3, -2),
+            DataType::Decimal32(9, -9),
+            DataType::Decimal64(18, -1),
+            DataType::Decimal128(30, -10),
+            DataType::Decimal256(20, -56),
+        ]);
         Self {
-            leaves: leaf_types(),
-            dictionaries: leaf_types(),
+            dictionaries: leaves.clone(),
+            leaves,
+            layers: true,
             runs: true,
             views: true,
             names: true,
@@ -143,7 +166,16 @@ impl Menu {
             6 => self.map(noise, depth - 1),
             7 if self.runs => {
                 let values = self.data_type(noise, depth - 1);
-                runs(noise, values)
+                self.runs(noise, values)
+            }
+            8 if self.layers => {
+                let values = self.data_type(noise, depth - 1);
+                match values {
+                    T::Dictionary(..) => values,
+                    _ if !values.is_nested() && !matches!(values, T::RunEndEncoded(..)) => values,
+                    _ if is_null(&values) => values,
+                    _ => T::Dictionary(Box::new(noise.pick(&KEYS)), Box::new(values)),
+                }
             }
             _ => {
                 let fields: Vec<_> = (0..1 + noise.below(3))
@@ -177,32 +209,22 @@ impl Menu {
     fn leaf(&self, noise: &mut Noise) -> DataType {
         let leaf = noise.pick(&self.leaves);
         if self.dictionaries.contains(&leaf) && noise.below(6) == 0 && !is_null(&leaf) {
-            use DataType as T;
-            let keys = [
-                T::Int8,
-                T::Int16,
-                T::Int32,
-                T::Int64,
-                T::UInt8,
-                T::UInt16,
-                T::UInt32,
-                T::UInt64,
-            ];
-            return T::Dictionary(Box::new(noise.pick(&keys)), Box::new(leaf));
+            return DataType::Dictionary(Box::new(noise.pick(&KEYS)), Box::new(leaf));
         }
         if self.runs && noise.below(8) == 0 && !is_null(&leaf) {
-            return runs(noise, leaf);
+            return self.runs(noise, leaf);
         }
         leaf
     }
-}
 
-fn runs(noise: &mut Noise, values: DataType) -> DataType {
-    let ends = noise.pick(&[DataType::Int16, DataType::Int32, DataType::Int64]);
-    DataType::RunEndEncoded(
-        Arc::new(Field::new("run_ends", ends, false)),
-        Arc::new(Field::new("values", values, true)),
-    )
+    fn runs(&self, noise: &mut Noise, values: DataType) -> DataType {
+        let ends = noise.pick(&[DataType::Int16, DataType::Int32, DataType::Int64]);
+        let nullable = !self.layers || noise.below(4) > 0 || is_null(&values);
+        DataType::RunEndEncoded(
+            Arc::new(Field::new("run_ends", ends, false)),
+            Arc::new(Field::new("values", values, nullable)),
+        )
+    }
 }
 
 /// Whether no value of the type is ever there.

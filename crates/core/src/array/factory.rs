@@ -10,7 +10,6 @@ use super::boolean::BooleanLeaf;
 use super::byte_layouts::byte_leaf_array;
 use super::dictionary::dictionary_leaf_array;
 use super::null::NullLeaf;
-use super::run_end::run_end_leaf_array;
 use super::{LeafArray, LeafType, decimal, fixed_size_binary, interval, primitive, timestamp_96};
 
 /// An empty array for `leaf`.
@@ -19,9 +18,6 @@ use super::{LeafArray, LeafType, decimal, fixed_size_binary, interval, primitive
 /// Unsupported where the Arrow type cannot hold what the file holds.
 pub(crate) fn leaf_array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     use DataType::*;
-    if let Some(array) = run_end_leaf_array(leaf)? {
-        return Ok(array);
-    }
     if let Some(array) = dictionary_leaf_array(leaf)? {
         return Ok(array);
     }

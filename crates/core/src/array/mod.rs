@@ -17,7 +17,6 @@ mod fixed_width;
 mod interval;
 mod null;
 mod primitive;
-mod run_end;
 mod timestamp_96;
 mod values;
 #[cfg(test)]
@@ -25,7 +24,6 @@ mod tests;
 
 pub(crate) use factory::leaf_array;
 use factory::{finish_fixed_width, unsupported};
-pub(crate) use run_end::run_array;
 
 use herringbone_arrow::array::ArrayRef;
 use herringbone_arrow::buffer::{Buffer, NullBuffer};
@@ -58,11 +56,6 @@ pub(crate) trait LeafArray: Send {
 
     /// Installs the values section of the next data page, which holds at most `num_values` values.
     fn set_page(&mut self, encoding: Encoding, values: Buffer, num_values: usize) -> Result<()>;
-
-    /// Slots that an array can have.
-    fn max_slots(&self) -> usize {
-        usize::MAX
-    }
 
     /// How many of the next `n` values fit into what is left of the offsets and of `budget` bytes:
     /// `n` for fixed widths, and cheap whenever all of them fit.

@@ -41,6 +41,8 @@ pub(crate) struct ColumnPlan {
     pub(crate) nullable: bool,
     /// The ancestors that this leaf records.
     pub(crate) recorders: Vec<RecorderPlan>,
+    /// A piece has no more slots than this where rows allow it.
+    pub(crate) max_slots: usize,
     /// A piece ends when it holds this many bytes, with at least one row.
     pub(crate) piece_bytes: usize,
     /// More bytes than this for one row are an error.
@@ -294,9 +296,9 @@ impl Column {
     /// How many slots rows that start now may have.
     fn slots_left(&self) -> usize {
         let max = match self.plan.max_rep_level {
-            0 => self.array.max_slots(),
+            0 => self.plan.max_slots,
             // Where the last row ends is not known when it starts.
-            _ => self.array.max_slots() / 2,
+            _ => self.plan.max_slots / 2,
         };
         max.saturating_sub(self.validity.len())
     }

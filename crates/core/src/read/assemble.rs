@@ -7,20 +7,18 @@
 
 use std::sync::Arc;
 
-use herringbone_arrow::array::cast::AsArray;
-use herringbone_arrow::array::types::{Int16Type, Int32Type, Int64Type, RunEndIndexType};
 use herringbone_arrow::array::{
     Array, ArrayRef, FixedSizeListArray, GenericListArray, GenericListViewArray, MapArray,
     OffsetSizeTrait, RecordBatch, RecordBatchOptions, StructArray, make_array,
 };
-use herringbone_arrow::buffer::{ArrowNativeType, NullBuffer, OffsetBuffer, ScalarBuffer};
+use herringbone_arrow::buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use herringbone_arrow::data::transform::MutableArrayData;
 use herringbone_arrow::schema::{ArrowError, DataType, FieldRef};
 use herringbone_format::{Error, Result};
 
 use super::ReadPlan;
+use super::layers::{padded_runs, put_around};
 use super::shape::{Record, Shape};
-use crate::array::run_array;
 use crate::column::Piece;
 use crate::column::recorder::{Offsets, Recorded};
 
@@ -111,6 +109,7 @@ impl BatchAssembler {
     fn array(&mut self, shape: &Shape, slots: usize) -> Result<ArrayRef> {
         match shape {
             Shape::Leaf { column } => self.take_leaf(*column, slots),
+            Shape::Layered { layers, inner } => put_around(self.array(inner, slots)?, layers),
             Shape::Struct {
                 fields,
                 validity,
@@ -128,7 +127,7 @@ impl BatchAssembler {
                 Ok(Arc::new(array.map_err(invalid)?))
             }
             Shape::List {
-                field,
+                data_type,
                 record,
                 child,
             } => {
@@ -137,11 +136,11 @@ impl BatchAssembler {
                 match self.take_offsets(*record, slots)? {
                     Offsets::I32(offsets) => {
                         let values = self.array(child, elements(&offsets))?;
-                        list_array(field, offsets, values, nulls, max_bytes)
+                        list_array(data_type, offsets, values, nulls, max_bytes)
                     }
                     Offsets::I64(offsets) => {
                         let values = self.array(child, elements(&offsets))?;
-                        large_list_array(field, offsets, values, nulls)
+                        large_list_array(data_type, offsets, values, nulls)
                     }
                 }
             }
@@ -232,13 +231,13 @@ fn elements<O: OffsetSizeTrait>(offsets: &[O]) -> usize {
 }
 
 fn list_array(
-    field: &FieldRef,
+    data_type: &DataType,
     offsets: Vec<i32>,
     values: ArrayRef,
     nulls: Option<NullBuffer>,
     max_bytes: usize,
 ) -> Result<ArrayRef> {
-    match field.data_type() {
+    match data_type {
         DataType::List(element) => {
             let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
             let array = GenericListArray::<i32>::try_new(element.clone(), offsets, values, nulls);
@@ -260,12 +259,12 @@ fn list_array(
 }
 
 fn large_list_array(
-    field: &FieldRef,
+    data_type: &DataType,
     offsets: Vec<i64>,
     values: ArrayRef,
     nulls: Option<NullBuffer>,
 ) -> Result<ArrayRef> {
-    match field.data_type() {
+    match data_type {
         DataType::LargeList(element) => {
             let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
             let array = GenericListArray::<i64>::try_new(element.clone(), offsets, values, nulls);
@@ -340,48 +339,6 @@ fn fixed_size_list_array(
     let array =
         FixedSizeListArray::try_new_with_length(element.clone(), size, values, nulls, slots);
     Ok(Arc::new(array.map_err(invalid)?))
-}
-
-/// Runs with `width` slots more for each empty list; none where the values are something else, or
-/// where there are none.
-///
-/// Nobody looks at these slots, so the run that is there takes them in.
-fn padded_runs(values: &ArrayRef, offsets: &[i32], width: usize) -> Result<Option<ArrayRef>> {
-    match values.data_type() {
-        DataType::RunEndEncoded(ends, _) if !values.is_empty() => match ends.data_type() {
-            DataType::Int16 => padded_run_array::<Int16Type>(values, offsets, width),
-            DataType::Int32 => padded_run_array::<Int32Type>(values, offsets, width),
-            _ => padded_run_array::<Int64Type>(values, offsets, width),
-        }
-        .map(Some),
-        _ => Ok(None),
-    }
-}
-
-fn padded_run_array<R: RunEndIndexType>(
-    values: &ArrayRef,
-    offsets: &[i32],
-    width: usize,
-) -> Result<ArrayRef> {
-    let array = values.as_run_opt::<R>().ok_or_else(disagreement)?;
-    let mut lists = offsets.windows(2).enumerate().peekable();
-    let last = array.len();
-    let padded_len = offsets.len().saturating_sub(1).saturating_mul(width);
-    let ends = array.run_ends().sliced_values().map(|end| {
-        let end = end.as_usize();
-        // The list that the last slot of the run is in.
-        while lists
-            .next_if(|(_, pair)| (pair[1] as usize) < end)
-            .is_some()
-        {}
-        match lists.peek() {
-            Some((slot, pair)) if end < last => slot
-                .saturating_mul(width)
-                .saturating_add(end - pair[0] as usize),
-            _ => padded_len,
-        }
-    });
-    run_array(values.data_type(), ends, &array.values_slice())
 }
 
 /// The columns below a common ancestor repeat its levels, and these do not.

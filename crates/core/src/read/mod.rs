@@ -9,6 +9,7 @@
 //! [`PushDecoder`] does so on the caller's thread, for bytes that arrive in any order.
 
 mod assemble;
+mod layers;
 mod options;
 mod plan;
 mod push;

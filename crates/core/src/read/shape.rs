@@ -6,12 +6,13 @@
 use std::sync::Arc;
 
 use herringbone_arrow::array::{ArrayRef, StructArray};
-use herringbone_arrow::schema::{DataType, FieldRef, Fields};
+use herringbone_arrow::schema::{DataType, Fields};
 use herringbone_format::{Error, Result};
 use herringbone_kernels::nesting::ListPlan;
 use herringbone_schema::{ArrowMapping, Conversion, Node, NodeKind, ParquetSchema};
 
 use super::ReadOptions;
+use super::layers::{TypedLayer, max_slots, put_around, typed_layers};
 use crate::array::LeafType;
 use crate::column::ColumnPlan;
 use crate::column::recorder::RecorderPlan;
@@ -36,20 +37,28 @@ pub(crate) enum Shape {
     },
     /// A list or map of any layout.
     List {
-        field: FieldRef,
+        data_type: DataType,
         record: Record,
         child: Box<Self>,
+    },
+    /// Another array with something around it.
+    Layered {
+        layers: Vec<TypedLayer>,
+        inner: Box<Self>,
     },
 }
 
 impl Shape {
     /// The array of a group without leaves: nothing records its nulls, so each row has one.
     pub(crate) fn without_leaves(&self, rows: usize) -> Result<ArrayRef> {
-        let Self::Struct {
-            fields, children, ..
-        } = self
-        else {
-            return Err(Error::argument("a field with a leaf among groups without"));
+        let (fields, children) = match self {
+            Self::Struct {
+                fields, children, ..
+            } => (fields, children),
+            Self::Layered { layers, inner } => {
+                return put_around(inner.without_leaves(rows)?, layers);
+            }
+            _ => return Err(Error::argument("a field with a leaf among groups without")),
         };
         let arrays = children.iter().map(|child| child.without_leaves(rows));
         let arrays = arrays.collect::<Result<Vec<_>>>()?;
@@ -78,6 +87,7 @@ impl Shapes {
             options,
             columns: Vec::new(),
             ancestors: Vec::new(),
+            max_slots: usize::MAX,
         };
         let top = Depth {
             rep_level: 0,
@@ -122,10 +132,25 @@ struct Builder<'a> {
     columns: Vec<ColumnPlan>,
     /// From the outermost to the innermost.
     ancestors: Vec<Ancestor>,
+    /// What the layers around the node at hand have room for.
+    max_slots: usize,
 }
 
 impl Builder<'_> {
     fn shape(&mut self, node: &Node, depth: Depth) -> Result<Shape> {
+        if node.layers.is_empty() {
+            return self.decoded(node, depth);
+        }
+        let around = self.max_slots;
+        self.max_slots = around.min(max_slots(&node.layers));
+        let inner = Box::new(self.decoded(node, depth)?);
+        self.max_slots = around;
+        let layers = typed_layers(&node.layers, node.decoded_type());
+        Ok(Shape::Layered { layers, inner })
+    }
+
+    /// The shape within the layers of a node.
+    fn decoded(&mut self, node: &Node, depth: Depth) -> Result<Shape> {
         match &node.kind {
             NodeKind::Leaf { leaf, conversion } => self.leaf(node, *leaf, *conversion, depth),
             NodeKind::Struct(children) => self.struct_(node, children, depth),
@@ -161,7 +186,7 @@ impl Builder<'_> {
             .get(ordinal)
             .ok_or_else(|| Error::argument(format!("the schema has no leaf {ordinal}")))?;
         let column = self.columns.len();
-        let data_type = node.field.data_type().clone();
+        let data_type = node.decoded_type();
         // Keys need a value even where nobody looks, and there may be none: so these are null.
         let is_keyed = matches!(data_type, DataType::Dictionary(..));
         let nullable = node.nullable || (is_keyed && depth.has_null(node));
@@ -188,6 +213,7 @@ impl Builder<'_> {
             slot_def: depth.slot_def,
             nullable,
             recorders,
+            max_slots: self.max_slots,
             piece_bytes: self
                 .options
                 .batch_bytes
@@ -198,12 +224,7 @@ impl Builder<'_> {
     }
 
     fn struct_(&mut self, node: &Node, children: &[Node], depth: Depth) -> Result<Shape> {
-        let DataType::Struct(fields) = node.field.data_type() else {
-            return Err(Error::argument(format!(
-                "{} is not a struct",
-                node.field.name()
-            )));
-        };
+        let fields = children.iter().map(|child| child.field.clone()).collect();
         // One that may not be null is null all the same where a struct around it is: the lists in it
         // are, and Arrow wants nulls of required fields to be nulls of what is around them.
         let is_recorded = node.nullable || depth.has_null(node);
@@ -229,7 +250,7 @@ impl Builder<'_> {
             None
         };
         Ok(Shape::Struct {
-            fields: fields.clone(),
+            fields,
             validity,
             children,
         })
@@ -243,8 +264,9 @@ impl Builder<'_> {
             parent_element_def: outer.slot_def,
             nullable: node.nullable,
         };
+        let data_type = node.decoded_type();
         let large = matches!(
-            node.field.data_type(),
+            data_type,
             DataType::LargeList(_) | DataType::LargeListView(_)
         );
         self.ancestors.push(Ancestor {
@@ -259,7 +281,7 @@ impl Builder<'_> {
             ))
         })?;
         Ok(Shape::List {
-            field: node.field.clone(),
+            data_type,
             record,
             child,
         })

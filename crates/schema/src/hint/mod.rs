@@ -7,6 +7,7 @@
 //! is left out with a warning; nothing in a hint makes a file unreadable.
 
 mod decode;
+mod exact;
 mod restore;
 mod value;
 
@@ -16,6 +17,7 @@ use std::sync::Arc;
 use herringbone_arrow::schema::{DataType, Field, FieldRef};
 
 pub(crate) use decode::decode;
+pub(crate) use exact::{exact_value, most_exact};
 pub(crate) use restore::Restore;
 
 /// An Arrow schema as a file holds it.
@@ -65,30 +67,6 @@ pub(crate) enum ListKind {
 }
 
 impl Hint {
-    /// The field behind run-end encodings.
-    fn behind_runs(&self) -> &Self {
-        let mut hint = self;
-        while let HintKind::RunEndEncoded { values, .. } = &hint.kind {
-            hint = values;
-        }
-        hint
-    }
-
-    /// The fields of the run ends and of the values, if these are neither nested nor encoded in
-    /// another way: other runs are read as their values.
-    fn runs(&self) -> Option<(&Self, &Self)> {
-        match &self.kind {
-            HintKind::RunEndEncoded { run_ends, values }
-                if self.dictionary_key.is_none()
-                    && values.dictionary_key.is_none()
-                    && matches!(values.kind, HintKind::Leaf(_)) =>
-            {
-                Some((run_ends, values))
-            }
-            _ => None,
-        }
-    }
-
     /// The Arrow field.
     fn to_field(&self, default_name: &str, data_type: DataType, nullable: bool) -> FieldRef {
         let name = self.name.as_deref().unwrap_or(default_name);

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use herringbone_arrow::schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use herringbone_arrow::schema::{DataType, Field, FieldRef};
 
-use super::value::restored;
+use super::value::{negative_scale, restored};
 use super::{Hint, HintKind, ListKind};
 use crate::mapping::Warnings;
-use crate::runs::{RunFields, Runs};
 use crate::{
-    ADJUSTED_TO_UTC_KEY, LOGICAL_TYPE_KEY, ListLayout, Node, NodeKind, ParquetSchema, SchemaOptions,
+    ADJUSTED_TO_UTC_KEY, DictionaryOutput, EMPTY_STRUCT_CHILD, LOGICAL_TYPE_KEY, Layer, ListLayout,
+    Node, NodeKind, ParquetSchema, SchemaOptions,
 };
 
 /// Applies the hints of one file to its fields.
@@ -21,8 +21,6 @@ pub(crate) struct Restore<'a> {
     pub(crate) warnings: &'a mut Warnings,
     /// By leaf: the key type of columns that were dictionary encoded in Arrow.
     pub(crate) dictionary_keys: HashMap<usize, DataType>,
-    /// The columns that were run-end encoded in Arrow.
-    pub(crate) runs: Runs,
 }
 
 impl<'a> Restore<'a> {
@@ -36,7 +34,6 @@ impl<'a> Restore<'a> {
             options,
             warnings,
             dictionary_keys: HashMap::new(),
-            runs: Runs::default(),
         }
     }
 
@@ -60,15 +57,26 @@ impl<'a> Restore<'a> {
 
     /// Applies a hint to a field; its name is the caller's to restore.
     fn node(&mut self, node: &mut Node, outer: &Hint) {
-        let hint = outer.behind_runs();
+        let (mut layers, hint) = layers(outer, node.nullable);
         let fits = match (&mut node.kind, &hint.kind) {
             (NodeKind::Leaf { leaf, .. }, HintKind::Leaf(data_type)) => {
                 let leaf = *leaf;
-                let fits = self.leaf(node, data_type, hint);
-                if let Some(runs) = outer.runs().filter(|_| fits) {
-                    self.runs.insert(leaf, run_fields(runs, node));
+                let fits = self.leaf(node, data_type, &mut layers);
+                // Columns make dictionaries themselves.
+                if fits
+                    && let Some(Layer::Dictionary { key }) =
+                        layers.pop_if(|layer| is_dictionary(layer))
+                {
+                    self.dictionary_keys.insert(leaf, key);
                 }
                 fits
+            }
+            (NodeKind::Struct(fields), HintKind::Struct(hints)) if hints.is_empty() => {
+                let is_empty = stands_for_no_fields(fields);
+                if is_empty {
+                    layers.push(Layer::NoFields);
+                }
+                is_empty || fields.is_empty()
             }
             (NodeKind::Struct(fields), HintKind::Struct(hints)) => {
                 self.fields(fields, hints);
@@ -96,11 +104,31 @@ impl<'a> Restore<'a> {
             }
             _ => false,
         };
+        if fits {
+            self.add_layers(node, layers, outer.nullable);
+        }
         node.rebuild_data_type();
         if !fits {
             self.disagreement(node, hint);
         }
         self.merge_metadata(node, &outer.metadata, fits);
+    }
+
+    fn add_layers(&self, node: &mut Node, mut layers: Vec<Layer>, nullable: bool) {
+        if !matches!(
+            self.options.dictionary,
+            DictionaryOutput::Hinted | DictionaryOutput::Always
+        ) {
+            layers.retain(|layer| !is_dictionary(layer));
+        }
+        // Only the values of runs can be null, so the file may rule nulls out where the field does not.
+        let has_runs = layers
+            .iter()
+            .any(|layer| matches!(layer, Layer::RunEnds { .. }));
+        if has_runs && nullable && !node.field.is_nullable() {
+            node.field = Arc::new(Field::clone(&node.field).with_nullable(true));
+        }
+        node.layers = layers;
     }
 
     /// The child of a list or an entry of a map: its place says who it is, its name is free.
@@ -127,10 +155,15 @@ impl<'a> Restore<'a> {
         self.merge_metadata(entries, &hint.metadata, true);
     }
 
-    fn leaf(&mut self, node: &mut Node, data_type: &DataType, hint: &Hint) -> bool {
+    /// Takes the type of a column's values, and adds the layers that this takes.
+    fn leaf(&mut self, node: &mut Node, data_type: &DataType, layers: &mut Vec<Layer>) -> bool {
         let NodeKind::Leaf { leaf, conversion } = &mut node.kind else {
             return false;
         };
+        if let Some(layer) = negative_scale(node.field.data_type(), data_type) {
+            layers.push(layer);
+            return true;
+        }
         let physical = self.schema.leaves()[*leaf].physical_type;
         let Some((data_type, how)) =
             restored(node.field.data_type(), data_type, physical, self.options)
@@ -138,9 +171,6 @@ impl<'a> Restore<'a> {
             return false;
         };
         *conversion = how;
-        if let Some(key) = &hint.dictionary_key {
-            self.dictionary_keys.insert(*leaf, key.clone());
-        }
         if node.field.data_type() != &data_type {
             node.set_data_type(data_type);
         }
@@ -209,17 +239,43 @@ impl<'a> Restore<'a> {
     }
 }
 
-/// The fields inside the run-end encoded type of a column. An array of runs has its nulls among the
-/// values, so these may be null where the column may.
-fn run_fields((run_ends, values): (&Hint, &Hint), node: &Node) -> RunFields {
-    let type_of_ends = match &run_ends.kind {
-        HintKind::Leaf(data_type) => data_type.clone(),
-        _ => DataType::Int32,
-    };
-    let value = node.field.data_type().clone();
-    RunFields {
-        run_ends: run_ends.to_field("run_ends", type_of_ends, false),
-        values: values.to_field("values", value, values.nullable || node.nullable),
+/// The dictionaries and runs around a field, from the outside in, and the field within.
+///
+/// An array of runs has its nulls among the values, so these may be null where the field may.
+fn layers(outer: &Hint, nullable: bool) -> (Vec<Layer>, &Hint) {
+    let mut layers = Vec::new();
+    let mut hint = outer;
+    let mut nullable = nullable;
+    loop {
+        if let Some(key) = &hint.dictionary_key {
+            layers.push(Layer::Dictionary { key: key.clone() });
+            // Null slots have no key: no value needs to be null.
+            nullable = false;
+        }
+        let HintKind::RunEndEncoded { run_ends, values } = &hint.kind else {
+            return (layers, hint);
+        };
+        let type_of_ends = match &run_ends.kind {
+            HintKind::Leaf(data_type) => data_type.clone(),
+            _ => DataType::Int32,
+        };
+        layers.push(Layer::RunEnds {
+            run_ends: run_ends.to_field("run_ends", type_of_ends, false),
+            values: values.to_field("values", DataType::Null, values.nullable || nullable),
+        });
+        hint = values;
+    }
+}
+
+fn is_dictionary(layer: &Layer) -> bool {
+    matches!(layer, Layer::Dictionary { .. })
+}
+
+/// Whether the fields are the column that is written for a struct without any.
+fn stands_for_no_fields(fields: &[Node]) -> bool {
+    match fields {
+        [only] => only.field.name() == EMPTY_STRUCT_CHILD && only.field.data_type().is_null(),
+        _ => false,
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use herringbone_arrow::schema::{DataType, TimeUnit};
 use herringbone_format::Type;
 
-use crate::{ByteLayout, Conversion, SchemaOptions};
+use crate::{ByteLayout, Conversion, Layer, SchemaOptions};
 
 /// The type that a column takes: the hint's, something between, or the file's where the hint says
 /// nothing of use. None when the two contradict each other.
@@ -50,6 +50,24 @@ pub(super) fn restored(
             }
         }
     }
+}
+
+/// The layer between a decimal of the scale 0 in the file and one of a negative scale: it has as many
+/// digits less as the scale has zeros.
+pub(super) fn negative_scale(file: &DataType, hint: &DataType) -> Option<Layer> {
+    let (_, precision, 0) = decimal(file)? else {
+        return None;
+    };
+    let (max_precision, hint_precision, hint_scale @ ..0) = decimal(hint)? else {
+        return None;
+    };
+    let zeros = hint_scale.unsigned_abs();
+    let is_same = (1..=max_precision).contains(&hint_precision)
+        && hint_precision.checked_add(zeros) == Some(precision);
+    is_same.then(|| Layer::NegativeScale {
+        stored: file.clone(),
+        restored: hint.clone(),
+    })
 }
 
 /// The digits that the width can hold, precision and scale.

@@ -60,7 +60,8 @@ impl<'a> Builder<'a> {
         nullable: bool,
         around: Levels,
     ) -> Result<WriteNode> {
-        let nullable = nullable || leaf_value(field.data_type()) == Some(&DataType::Null);
+        let nullable = (nullable && may_be_null(field.data_type()))
+            || leaf_value(field.data_type()) == Some(&DataType::Null);
         self.enter(name)?;
         let this = Levels {
             def: self.deeper(around.def, nullable)?,
@@ -91,6 +92,9 @@ impl<'a> Builder<'a> {
         this: Levels,
     ) -> Result<WriteNode> {
         let kind = match field.data_type() {
+            DataType::Dictionary(_, values) if matches!(**values, DataType::Dictionary(..)) => {
+                return self.here(Err(Error::unsupported("a dictionary of dictionaries")));
+            }
             data_type if leaf_value(data_type).is_some() => self.leaf(field, element, this)?,
             DataType::Struct(fields) => self.group(field, fields, element, this)?,
             DataType::List(child)
@@ -211,6 +215,16 @@ pub(super) fn leaf_value(data_type: &DataType) -> Option<&DataType> {
             nested if nested.is_nested() => return None,
             leaf => return Some(leaf),
         };
+    }
+}
+
+/// Whether an array of the type can have nulls: runs have them among their values alone.
+fn may_be_null(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::RunEndEncoded(_, values) => {
+            values.is_nullable() && may_be_null(values.data_type())
+        }
+        _ => true,
     }
 }
 

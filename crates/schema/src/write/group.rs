@@ -22,7 +22,7 @@ impl Builder<'_> {
             }
             Some(other) => return self.here(Err(misplaced(&other, "a struct"))),
         };
-        let none = Fields::from(vec![Field::new(EMPTY_STRUCT_CHILD, DataType::Null, true)]);
+        let none = no_fields();
         let fields = match (fields.is_empty(), self.options.empty_structs) {
             (false, _) => fields,
             (true, EmptyStructs::UnknownLeaf) => &none,
@@ -147,4 +147,9 @@ fn misplaced(annotation: &LogicalType, what: &str) -> Error {
     Error::argument(format!(
         "the field's metadata ask for {annotation}, which {what} cannot be"
     ))
+}
+
+/// The fields that are written for a struct without any.
+pub(super) fn no_fields() -> Fields {
+    Fields::from(vec![Field::new(EMPTY_STRUCT_CHILD, DataType::Null, true)])
 }

@@ -1,8 +1,10 @@
 //! The Arrow schema for the file's metadata.
 //!
-//! It differs from the caller's schema in what would mislead readers that trust it: decimals of
-//! negative scale are there as they are stored, and dictionaries and runs of nested values as their
-//! values. The metadata of the schema are left out, as the file has them beside the hint.
+//! It differs from the caller's schema in what readers that trust it take for an error, or do not look
+//! behind: decimals of negative scale are there as they are stored, as are structs without fields;
+//! runs as their values, and dictionaries of most types too. Where that makes a difference, the
+//! caller's schema lies beside it, for ourselves. The metadata of the schema are left out, as the
+//! file has them beside the hint.
 
 use std::sync::Arc;
 
@@ -10,11 +12,13 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use herringbone_arrow::ipc::writer::{DictionaryTracker, IpcDataGenerator, IpcWriteOptions};
 use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields, Schema};
-use herringbone_format::{Error, Result};
+use herringbone_format::{Error, KeyValue, Result};
 
 use super::HintPolicy;
 use super::decimal::stored_decimal;
-use crate::{ParquetSchema, SchemaOptions, to_arrow};
+use super::group::no_fields;
+use crate::hint::exact_value;
+use crate::{ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY, ParquetSchema, SchemaOptions, to_arrow};
 
 /// Whether the hint goes into the file.
 pub(super) fn wanted(schema: &Schema, parquet: &ParquetSchema, policy: HintPolicy) -> Result<bool> {
@@ -28,14 +32,31 @@ pub(super) fn wanted(schema: &Schema, parquet: &ParquetSchema, policy: HintPolic
     }
 }
 
-/// The value of `ARROW:schema`.
+/// `ARROW:schema`, and where it does not say all, what does.
 ///
 /// **Errors**: Unsupported when the schema is larger than 2 GiB.
-pub(super) fn encode(schema: &Schema) -> Result<String> {
+pub(super) fn key_values(of: &Fields) -> Result<Vec<KeyValue>> {
+    let pair = |key: &str, value: String| KeyValue {
+        key: key.to_owned(),
+        value: Some(value),
+    };
+    let stored = fields(of);
+    let hint = encode(&stored)?;
+    let mut pairs = Vec::new();
+    if &stored != of {
+        let exact = exact_value(&hint, &encode(of)?);
+        pairs.push(pair(EXACT_SCHEMA_KEY, exact));
+    }
+    pairs.push(pair(ARROW_SCHEMA_KEY, hint));
+    Ok(pairs)
+}
+
+/// The fields as an Arrow schema in IPC form, in base64.
+fn encode(fields: &Fields) -> Result<String> {
     const CONTINUATION: [u8; 4] = [0xFF; 4];
     let message = IpcDataGenerator::default()
         .schema_to_bytes_with_dictionary_tracker(
-            &Schema::new(fields(schema.fields())),
+            &Schema::new(fields.clone()),
             &mut DictionaryTracker::new(false),
             &IpcWriteOptions::default(),
         )
@@ -65,6 +86,7 @@ fn field(field: &FieldRef) -> FieldRef {
 fn data_type(of: &DataType) -> DataType {
     use DataType as T;
     match of {
+        T::Struct(children) if children.is_empty() => T::Struct(no_fields()),
         T::Struct(children) => T::Struct(fields(children)),
         T::List(child) => T::List(field(child)),
         T::LargeList(child) => T::LargeList(field(child)),
@@ -73,17 +95,10 @@ fn data_type(of: &DataType) -> DataType {
         T::FixedSizeList(child, size) => T::FixedSizeList(field(child), *size),
         T::Map(entries, sorted) => T::Map(field(entries), *sorted),
         T::Dictionary(key, values) => match data_type(values) {
-            nested if is_nested(&nested) => nested,
-            leaf => T::Dictionary(key.clone(), Box::new(leaf)),
+            value if has_common_dictionaries(&value) => T::Dictionary(key.clone(), Box::new(value)),
+            value => value,
         },
-        T::RunEndEncoded(ends, values) => {
-            let values = field(values);
-            if is_nested(values.data_type()) {
-                values.data_type().clone()
-            } else {
-                T::RunEndEncoded(ends.clone(), values)
-            }
-        }
+        T::RunEndEncoded(_, values) => data_type(values.data_type()),
         T::Decimal32(precision, scale @ ..0) => decimal(*precision, *scale, 9, of),
         T::Decimal64(precision, scale @ ..0) => decimal(*precision, *scale, 18, of),
         T::Decimal128(precision, scale @ ..0) => decimal(*precision, *scale, 38, of),
@@ -92,12 +107,15 @@ fn data_type(of: &DataType) -> DataType {
     }
 }
 
-/// Nested, apart from runs and dictionaries of leaves.
-fn is_nested(data_type: &DataType) -> bool {
-    match data_type {
-        DataType::Dictionary(_, values) => is_nested(values),
-        DataType::RunEndEncoded(_, values) => is_nested(values.data_type()),
-        other => other.is_nested(),
+/// Whether readers make dictionaries of the type where the hint says so; some refuse the file where
+/// it says so of others, or of these in another physical type than the usual one.
+fn has_common_dictionaries(of: &DataType) -> bool {
+    use DataType as T;
+    match of {
+        T::Utf8 | T::LargeUtf8 | T::Utf8View | T::Binary | T::LargeBinary | T::BinaryView => true,
+        T::Float32 | T::Float64 | T::FixedSizeBinary(_) => true,
+        T::Date32 | T::Date64 | T::Time32(_) | T::Time64(_) | T::Duration(_) => true,
+        other => other.is_integer(),
     }
 }
 

@@ -26,7 +26,7 @@ use herringbone_format::{KeyValue, Limits, Result, SchemaElement};
 pub use node::{WriteConversion, WriteKind, WriteLeaf, WriteNode};
 pub use options::{Date64, EmptyStructs, HintPolicy, WriteSchemaOptions};
 
-use crate::{ARROW_SCHEMA_KEY, ParquetSchema};
+use crate::{ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY, ParquetSchema};
 use build::Builder;
 
 /// The name of the column that stands for the fields of a struct that has none.
@@ -59,8 +59,8 @@ pub struct WriteMapping {
 /// # Errors
 ///
 /// Unsupported, with the column, when Parquet has no form for a type: unions, fixed sizes of 0,
-/// structs without fields (unless the options say otherwise), decimals of negative scale whose
-/// digits exceed 76. Argument when a data type contradicts itself, when metadata of a field cannot
+/// structs without fields (unless the options say otherwise), dictionaries of dictionaries, decimals
+/// of negative scale whose digits exceed 76. Argument when a data type contradicts itself, when metadata of a field cannot
 /// be understood or do not fit its type. Limit when fields are nested too deeply to be read back.
 ///
 /// ```
@@ -85,7 +85,7 @@ pub fn from_arrow(schema: &Schema, options: &WriteSchemaOptions) -> Result<Write
     let mut key_values: Vec<KeyValue> = schema
         .metadata()
         .iter()
-        .filter(|(key, _)| *key != ARROW_SCHEMA_KEY)
+        .filter(|(key, _)| ![ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY].contains(&key.as_str()))
         .map(|(key, value)| KeyValue {
             key: key.clone(),
             value: Some(value.clone()),
@@ -94,10 +94,7 @@ pub fn from_arrow(schema: &Schema, options: &WriteSchemaOptions) -> Result<Write
     // The metadata come in no order; the same schema should give the same file.
     key_values.sort_unstable_by(|a, b| a.key.cmp(&b.key));
     if hint::wanted(schema, &parquet, options.arrow_schema_hint)? {
-        key_values.push(KeyValue {
-            key: ARROW_SCHEMA_KEY.to_owned(),
-            value: Some(hint::encode(schema)?),
-        });
+        key_values.extend(hint::key_values(schema.fields())?);
     }
     Ok(WriteMapping {
         elements,

@@ -11,7 +11,8 @@ pub struct WriteNode {
     /// The Arrow field, as the caller gave it.
     pub field: FieldRef,
     /// Whether the field is OPTIONAL in the file. As the field's nullability, but for the keys of
-    /// maps, which are never null, and for columns of the null type, which are always.
+    /// maps, which are never null, for columns of the null type, which are always, and for runs of
+    /// values that are not nullable.
     pub nullable: bool,
     /// The definition level of a slot that is not null.
     pub def_level: u8,

@@ -166,16 +166,40 @@ fn runs_of_what_the_column_holds() {
 }
 
 #[test]
-fn runs_of_other_encodings_are_read_as_their_values() {
-    for hint in [
-        dictionary(DataType::Int32, DataType::Utf8View),
-        runs(
-            DataType::Int64,
-            dictionary(DataType::Int32, DataType::Utf8View),
+fn runs_and_dictionaries_within_each_other() {
+    let keyed = |value| dictionary(DataType::Int32, value);
+    let fields = Fields::from(vec![Field::new("x", DataType::Int32, false)]);
+    let point = DataType::Struct(fields);
+    for (column, hint) in [
+        (
+            "binary a (STRING);",
+            runs(DataType::Int32, keyed(DataType::Utf8View)),
+        ),
+        (
+            "binary a (STRING);",
+            runs(
+                DataType::Int32,
+                runs(DataType::Int64, keyed(DataType::Utf8View)),
+            ),
+        ),
+        (
+            "binary a (STRING);",
+            keyed(runs(DataType::Int16, DataType::Utf8View)),
+        ),
+        ("group a { required int32 x; }", keyed(point.clone())),
+        (
+            "group a { required int32 x; }",
+            runs(DataType::Int16, point),
         ),
     ] {
-        let (text, _) = restored("binary a (STRING)", runs(DataType::Int32, hint));
-        assert_eq!(text, "Dictionary<Int32, Utf8View>");
+        let hinted = vec![Field::new("a", hint.clone(), true)];
+        let mapping = with(
+            &format!("optional {column}"),
+            hinted,
+            &SchemaOptions::default(),
+        );
+        assert_eq!(mapping.schema.field(0).data_type(), &hint);
+        assert_eq!(mapping.warnings, [""; 0]);
     }
 }
 

@@ -1,9 +1,10 @@
 //! What is written is read back: every Arrow type, alone and nested.
 
 use herringbone_arrow::schema::{IntervalUnit, TimeUnit};
+use herringbone_format::ErrorKind;
 
 use super::*;
-use crate::{Date64, HintPolicy};
+use crate::{Date64, EMPTY_STRUCT_CHILD, EXACT_SCHEMA_KEY, EmptyStructs, HintPolicy};
 
 const UNITS: [TimeUnit; 4] = [
     TimeUnit::Second,
@@ -208,7 +209,9 @@ fn extension_types_and_annotations() {
 #[test]
 fn the_fields_of_runs() {
     for ends in [DataType::Int16, DataType::Int32, DataType::Int64] {
-        for (nullable, values_nullable) in [(true, true), (false, true), (false, false)] {
+        for (nullable, values_nullable) in
+            [(true, true), (false, true), (true, false), (false, false)]
+        {
             let with = |field: Field, k| field.with_metadata(metadata(&[("k", k)]));
             let ends = with(Field::new("ends", ends.clone(), false), "ends");
             let values = with(Field::new("v", DataType::Int8, values_nullable), "values");
@@ -217,46 +220,63 @@ fn the_fields_of_runs() {
             assert_eq!(returned(&schema, &WriteSchemaOptions::default()).0, schema);
         }
     }
-    let of = |nullable| {
-        let ends = Field::new("run_ends", DataType::Int32, false);
-        let values = Field::new("values", DataType::Int8, nullable);
-        let data_type = DataType::RunEndEncoded(Arc::new(ends), Arc::new(values));
-        Schema::new(vec![Field::new("a", data_type, true)])
-    };
-    assert_eq!(
-        returned(&of(false), &WriteSchemaOptions::default()).0,
-        of(true)
-    );
 }
 
-/// What is stored in another way than the Arrow type says, and stays so.
+/// What other readers would take for an error comes back all the same, and is hidden from them.
 #[test]
-fn some_runs_and_negative_scales_are_read_as_they_are_stored() {
-    let point = Field::new("x", runs(DataType::Utf8View), true);
-    let point = DataType::Struct(Fields::from(vec![point]));
-    for (data_type, expected) in [
-        (runs(runs(DataType::LargeUtf8)), DataType::LargeUtf8),
+fn layers_that_others_do_not_expect() {
+    let point_of = |data_type| DataType::Struct(vec![Field::new("x", data_type, true)].into());
+    let point = point_of(runs(DataType::Utf8View));
+    let seen_point = point_of(DataType::Utf8View);
+    let list = DataType::List(child("item", dictionary(point.clone())));
+    let no_fields = Field::new(EMPTY_STRUCT_CHILD, DataType::Null, true);
+    let no_fields = DataType::Struct(Fields::from(vec![no_fields]));
+    let empty = DataType::Struct(Fields::empty());
+    let options = WriteSchemaOptions {
+        empty_structs: EmptyStructs::UnknownLeaf,
+        ..WriteSchemaOptions::default()
+    };
+    for (data_type, for_others) in [
+        (runs(DataType::LargeUtf8), DataType::LargeUtf8),
+        (runs(runs(DataType::Date64)), DataType::Date64),
         (runs(dictionary(DataType::Utf8)), dictionary(DataType::Utf8)),
-        (runs(point.clone()), point.clone()),
-        (dictionary(point.clone()), point),
-        (dictionary(runs(DataType::Utf8)), DataType::Utf8),
+        (dictionary(runs(DataType::Utf8)), dictionary(DataType::Utf8)),
+        (dictionary(DataType::Boolean), DataType::Boolean),
+        (runs(point.clone()), seen_point.clone()),
+        (dictionary(point), seen_point.clone()),
+        (runs(list), DataType::List(child("item", seen_point))),
         (
-            runs(DataType::Decimal64(2, -2)),
-            runs(DataType::Decimal64(4, 0)),
+            runs(map(DataType::Utf8, dictionary(empty.clone()), true)),
+            map(DataType::Utf8, no_fields.clone(), true),
         ),
+        (empty, no_fields),
+        (runs(DataType::Decimal64(2, -2)), DataType::Decimal64(4, 0)),
         (DataType::Decimal32(5, -2), DataType::Decimal32(7, 0)),
         (DataType::Decimal32(9, -2), DataType::Decimal64(11, 0)),
         (DataType::Decimal128(38, -2), DataType::Decimal256(40, 0)),
         (
             dictionary(DataType::Decimal64(2, -2)),
-            dictionary(DataType::Decimal64(4, 0)),
+            DataType::Decimal64(4, 0),
         ),
     ] {
         let schema = Schema::new(vec![Field::new("a", data_type, true)]);
-        let expected = Schema::new(vec![Field::new("a", expected, true)]);
-        assert_eq!(
-            returned(&schema, &WriteSchemaOptions::default()).0,
-            expected
-        );
+        assert_eq!(returned(&schema, &options).0, schema);
+
+        let mapping = from_arrow(&schema, &options).unwrap();
+        let mut pairs = mapping.key_values;
+        pairs.retain(|pair| pair.key != EXACT_SCHEMA_KEY);
+        let seen = to_arrow(&mapping.schema, &pairs, &SchemaOptions::default()).unwrap();
+        let for_others = Schema::new(vec![Field::new("a", for_others, true)]);
+        assert_eq!(*seen.schema, for_others);
+        assert_eq!(seen.warnings, [""; 0]);
     }
+}
+
+#[test]
+fn dictionaries_of_dictionaries_are_refused() {
+    let data_type = dictionary(dictionary(DataType::Utf8));
+    let field = Field::new("d", DataType::List(child("item", data_type)), true);
+    let error = from_arrow(&Schema::new(vec![field]), &WriteSchemaOptions::default()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert!(error.to_string().contains("d.list.element"), "{error}");
 }

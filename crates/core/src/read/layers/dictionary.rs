@@ -1,0 +1,63 @@
+//! Dictionary arrays of what columns do not make dictionaries of themselves.
+
+use std::sync::Arc;
+
+use herringbone_arrow::array::types::{
+    ArrowDictionaryKeyType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
+};
+use herringbone_arrow::array::{ArrayRef, DictionaryArray, PrimitiveArray};
+use herringbone_arrow::buffer::ArrowNativeType;
+use herringbone_arrow::schema::DataType;
+use herringbone_format::{Error, Result};
+
+use super::same::Distinct;
+use super::{WITHOUT, gathered, invalid};
+
+/// The slots as a dictionary with keys of the type `key`.
+///
+/// # Errors
+/// Unsupported where there are more different values than keys.
+pub(super) fn dictionary(
+    slots: &ArrayRef,
+    distinct: &Distinct,
+    key: &DataType,
+) -> Result<ArrayRef> {
+    match key {
+        DataType::Int8 => typed::<Int8Type>(slots, distinct),
+        DataType::Int16 => typed::<Int16Type>(slots, distinct),
+        DataType::Int32 => typed::<Int32Type>(slots, distinct),
+        DataType::Int64 => typed::<Int64Type>(slots, distinct),
+        DataType::UInt8 => typed::<UInt8Type>(slots, distinct),
+        DataType::UInt16 => typed::<UInt16Type>(slots, distinct),
+        DataType::UInt32 => typed::<UInt32Type>(slots, distinct),
+        DataType::UInt64 => typed::<UInt64Type>(slots, distinct),
+        other => Err(Error::argument(format!("{other} is no type of keys"))),
+    }
+}
+
+fn typed<K: ArrowDictionaryKeyType>(slots: &ArrayRef, distinct: &Distinct) -> Result<ArrayRef> {
+    let keys = distinct.keys.iter().map(|&key| K::Native::from_usize(key));
+    let Some(keys) = keys.collect::<Option<Vec<_>>>() else {
+        return Err(Error::unsupported(format!(
+            "more different values in one array than keys of type {} count; {WITHOUT}",
+            K::DATA_TYPE
+        )));
+    };
+    let keys = PrimitiveArray::<K>::new(keys.into(), distinct.nulls.clone());
+    let values = gathered(slots, &distinct.firsts)?;
+    let array = DictionaryArray::try_new(keys, values).map_err(invalid)?;
+    Ok(Arc::new(array))
+}
+
+/// How many values keys can tell apart.
+pub(super) fn max_values(key: &DataType) -> usize {
+    match key {
+        DataType::Int8 => 1 << 7,
+        DataType::UInt8 => 1 << 8,
+        DataType::Int16 => 1 << 15,
+        DataType::UInt16 => 1 << 16,
+        DataType::Int32 => 1 << 31,
+        _ => usize::MAX,
+    }
+}

@@ -1,0 +1,104 @@
+//! What is put around decoded arrays: run ends, dictionaries, decimals of negative scale.
+//!
+//! ```text
+//! decoded      a a - - b b a      what columns deliver
+//! run ends     2 4 6 7  of  a - b a      the array itself has no validity
+//! dictionary   0 0 - - 1 1 0  of  a b
+//! ```
+//!
+//! Layers keep the slots. So which of them are equal is always asked of the decoded array.
+
+mod dictionary;
+mod negative_scale;
+mod run_ends;
+mod same;
+
+use std::sync::Arc;
+
+use herringbone_arrow::array::{Array, ArrayRef, StructArray, cast::AsArray, make_array};
+use herringbone_arrow::data::transform::MutableArrayData;
+use herringbone_arrow::schema::{ArrowError, DataType};
+use herringbone_format::{Error, Result};
+use herringbone_schema::Layer;
+
+pub(super) use run_ends::padded_runs;
+use same::{distinct, run_starts};
+
+/// A layer and the type that it makes.
+#[derive(Debug)]
+pub(crate) struct TypedLayer {
+    layer: Layer,
+    data_type: DataType,
+}
+
+/// The layers around an array of type `decoded`, from the inside out.
+pub(super) fn typed_layers(layers: &[Layer], decoded: DataType) -> Vec<TypedLayer> {
+    let mut inner = decoded;
+    let typed = layers.iter().rev().map(|layer| {
+        inner = layer.around(inner.clone());
+        TypedLayer {
+            layer: layer.clone(),
+            data_type: inner.clone(),
+        }
+    });
+    typed.collect()
+}
+
+/// Slots that an array with these layers can have for certain.
+pub(super) fn max_slots(layers: &[Layer]) -> usize {
+    let max = |layer: &Layer| match layer {
+        Layer::RunEnds { run_ends, .. } => run_ends::max_slots(run_ends.data_type()),
+        Layer::Dictionary { key } => dictionary::max_values(key),
+        Layer::NegativeScale { .. } | Layer::NoFields => usize::MAX,
+    };
+    layers.iter().map(max).min().unwrap_or(usize::MAX)
+}
+
+/// Puts layers around an array, from the inside out.
+///
+/// # Errors
+/// Unsupported where the values do not fit the layers: more of them than keys or run ends count,
+/// decimals with digits that the negative scale has no place for.
+pub(super) fn put_around(decoded: ArrayRef, layers: &[TypedLayer]) -> Result<ArrayRef> {
+    let mut array = decoded.clone();
+    for TypedLayer { layer, data_type } in layers {
+        array = match layer {
+            Layer::RunEnds { .. } => run_ends::run_ends(&array, &run_starts(&decoded)?, data_type)?,
+            Layer::Dictionary { key } => dictionary::dictionary(&array, &distinct(&decoded)?, key)?,
+            Layer::NegativeScale { .. } => negative_scale::negative_scale(&array, data_type)?,
+            Layer::NoFields => without_fields(&array)?,
+        };
+    }
+    Ok(array)
+}
+
+fn without_fields(array: &ArrayRef) -> Result<ArrayRef> {
+    let array = array
+        .as_struct_opt()
+        .ok_or_else(|| Error::argument(format!("{} is not a struct", array.data_type())))?;
+    let nulls = array.nulls().cloned();
+    Ok(Arc::new(StructArray::new_empty_fields(array.len(), nulls)))
+}
+
+/// The slots that the ascending ordinals name.
+fn gathered(slots: &ArrayRef, ordinals: &[usize]) -> Result<ArrayRef> {
+    if ordinals.len() == slots.len() {
+        return Ok(slots.clone());
+    }
+    let data = slots.to_data();
+    let mut values = MutableArrayData::new(vec![&data], false, ordinals.len());
+    for neighbours in ordinals.chunk_by(|a, b| a + 1 == *b) {
+        if let [first, ..] = neighbours {
+            let end = first + neighbours.len();
+            values.try_extend(0, *first, end).map_err(invalid)?;
+        }
+    }
+    Ok(make_array(values.freeze()))
+}
+
+fn invalid(error: ArrowError) -> Error {
+    Error::unsupported(error.to_string())
+}
+
+/// What a reader can do where a layer does not fit the values.
+const WITHOUT: &str = "reading without `use_arrow_schema` does without";
