@@ -1,0 +1,46 @@
+//! Reads a file whenever it is told to, for `peers.py`, which has other peers read it in between.
+//!
+//! ```text
+//! in:   side PATH            side: herringbone, arrow-rs or pages
+//! out:  seconds rows         or: error MESSAGE
+//! ```
+
+use bytes::Bytes;
+use herringbone_benches::{Result, arrow_rs, ours};
+use std::io::{BufRead, Write};
+use std::time::Instant;
+
+fn main() -> Result<()> {
+    let mut held: Option<(String, Bytes)> = None;
+    let mut out = std::io::stdout().lock();
+    for line in std::io::stdin().lock().lines() {
+        let line = line?;
+        match turn(&line, &mut held) {
+            Ok((seconds, rows)) => writeln!(out, "{seconds} {rows}")?,
+            Err(error) => writeln!(out, "error {error}")?,
+        }
+        out.flush()?;
+    }
+    Ok(())
+}
+
+/// One read, of the file that is held if it is the same; the seconds it took and the rows.
+fn turn(line: &str, held: &mut Option<(String, Bytes)>) -> Result<(f64, u64)> {
+    let (side, path) = line.split_once(' ').ok_or("no path")?;
+    let bytes = match held {
+        Some((name, bytes)) if name == path => bytes.clone(),
+        _ => {
+            let bytes = Bytes::from(std::fs::read(path)?);
+            *held = Some((path.to_owned(), bytes.clone()));
+            bytes
+        }
+    };
+    let begin = Instant::now();
+    let rows = match side {
+        "herringbone" => ours::read(&bytes, None)?,
+        "arrow-rs" => arrow_rs::read(&bytes, None)?,
+        "pages" => arrow_rs::pages(&bytes)?,
+        other => return Err(format!("{other}: no side").into()),
+    };
+    Ok((begin.elapsed().as_secs_f64(), rows))
+}
