@@ -1,10 +1,13 @@
 """Invalid files: each is a small lie that has crashed, hung or exhausted some reader. All of them have to be errors.
 
-A case is the file and a sentence on what is wrong with it.
+A case is the file, a sentence on what is wrong with it, the kind of error it has to be, and the place that the error has
+to name: a page (its row group, column, ordinal and offset), a chunk (row group and column), a column, an offset in the
+footer, or none where the file as a whole is none.
 """
 
 import struct
 from dataclasses import replace
+from fnmatch import fnmatch
 
 import pyarrow as pa
 
@@ -24,13 +27,36 @@ HOSTILE = {}
 TOLERATED = {}
 # Valid, small, and 5 GB when read: may be read in small batches, or refused by a limit, but not run out of memory.
 GROWING = {}
+# Which lies are no corruption, and which are not found in a page: patterns of names.
+KINDS = {
+    "limit exceeded": """*_plain_size_huge dictionary_of_2g_entries_* delta_byte_array_bytes_prefix_huge fixed_of_length_2g
+        footer_length_huge num_values_huge page_header_deep page_size_huge schema_300_repeated schema_deep null_fixed_*""",
+    "unsupported": """codec_unknown dictionary_missing_boolean encoding_* external_file file_encrypted_footer
+        int96_beyond_nanoseconds schema_repetition_unknown schema_type_unknown""",
+}
+PLACES = {
+    "chunk": """a_column_is_missing chunk_size_* columns_of_other_lengths external_file fewer_rows_than_promised page_offset_*
+        rows_huge too_few_values""",
+    "row group": "rows_negative",
+    "column": "fixed_of_length_negative fixed_without_length siblings_disagree_on_nulls schema_children_negative",
+    "offset": """file_encrypted_footer file_magic_wrong footer_length_0 footer_length_beyond footer_list* footer_maps_of_2g
+        footer_no_schema footer_ones footer_row_groups_2g footer_string_of_2g footer_structs_10000_deep footer_type_unknown
+        footer_zeros schema_repetition_unknown schema_root_without_name schema_type_unknown""",
+    "file": "file_* footer_length_huge schema_*",
+}
 # Valid but for their offset index, which is read only when asked for.
 INDEXES = {}
 
 
 def add(name, wrong, data):
     assert name not in HOSTILE, name
-    HOSTILE[name] = (data, wrong)
+    kind = next((kind for kind, names in KINDS.items() if matches(name, names)), "corrupt file")
+    place = next((place for place, names in PLACES.items() if matches(name, names)), "page")
+    HOSTILE[name] = (data, {"wrong": wrong, "kind": kind, "place": place})
+
+
+def matches(name, patterns):
+    return any(fnmatch(name, pattern) for pattern in patterns.split())
 
 
 def tolerate(name, data, columns):
@@ -115,6 +141,14 @@ def counts():
     tolerate("too_many_values", one(node, page_v1(x, [0] * 8, body), 5), [(required("x", pa.int32()), range(5))])
     add("rows_negative", "a row group of a negative number of rows", one(node, page_v1(x, [0] * 8, body), -8))
     add("rows_huge", "a row group of 2^62 rows", one(node, page_v1(x, [0] * 8, body), 2**62))
+    # The rows of a v2 page are counted in its header: 0 of them, and yet two values.
+    lists = group("l", OPTIONAL, group("list", REPEATED, leaf("x", INT32)), converted=LIST)
+    x = only_leaf(lists)
+    first = page_v2(x, [2, 2], enc.plain(INT32, [0, 1]), [0, 1])
+    more = page_v2(x, [2, 2], enc.plain(INT32, [2, 3]), [1, 1], rows=0)
+    last = page_v2(x, [2], enc.plain(INT32, [4]), [0])
+    t = pa.list_(required("x", pa.int32()))
+    tolerate("page_of_no_rows_but_values", one(lists, [first, more, last], 2), [(pa.field("l", t), [[0, 1, 2, 3], [4]])])
     add("no_pages_at_all", "a column chunk without pages", one(node, [], 8, num_values=8))
     nodes = [leaf("x", INT32), leaf("y", INT32)]
     chunk = [Chunk([page_v1(only_leaf(n), [0] * k, enc.plain(INT32, range(k)))]) for n, k in zip(nodes, (8, 5))]
@@ -128,7 +162,7 @@ def counts():
 
 def dictionaries():
     for name, node, value in (
-        ("int32", leaf("x", INT32), 7), ("double", leaf("x", DOUBLE), 7.0), ("int96", leaf("x", INT96), bytes(12)),
+        ("int32", leaf("x", INT32), 7), ("double", leaf("x", DOUBLE), 7.0), ("int96", leaf("x", INT96), struct.pack("<qi", 0, 2440588)),
         ("fixed", leaf("x", FIXED_LEN_BYTE_ARRAY, type_length=5), b"fixed"), ("string", leaf("x", BYTE_ARRAY, converted=UTF8), b"text"),
         ("boolean", leaf("x", BOOLEAN), True),
     ):
@@ -223,6 +257,11 @@ def values():
     ):
         page = page_v1(x, [0] * 1, body)
         add(f"plain_string_{name}", "a PLAIN string does not fit its page", one(text, page, 1))
+    page = page_v1(x, [0] * 8, enc.plain(BYTE_ARRAY, [b"five"] * 5))
+    add("plain_string_fewer_than_declared", "skipping goes beyond the values of the page", one(text, page, 8))
+    # A null has no bytes in the page, but the width of its type in the array.
+    wide = leaf("x", FIXED_LEN_BYTE_ARRAY, OPTIONAL, type_length=MAX)
+    add("null_fixed_of_2g", "nulls of 2 GiB each", one(wide, page_v2(only_leaf(wide), [0] * 8, b""), 8))
     for name, raw in (
         ("invalid", b"\xff\xfe"), ("cut", "é".encode()[:1]), ("surrogate", b"\xed\xa0\x80"), ("overlong", b"\xc0\x80"),
     ):
@@ -339,6 +378,8 @@ def pages():
     deep = b"\x1c" * 5000 + b"\x00" * 5000
     add("page_header_deep", "structs nested 5000 deep in a page header", one(node, raw_page(deep, b"", 8), 8))
     twice = [dictionary_page(INT32, [1]), good, dictionary_page(INT32, [2]), page_v1(x, [0] * 8, indices([1] * 8, 1), encoding=enc.RLE_DICTIONARY)]
+    empty = Page(2, [(7, "struct", thrift((1, "i32", 0), (2, "i32", 0)))], b"", 0)
+    add("third_dictionary_page", "dictionaries that nobody needs", one(node, [empty, empty, empty, good], 8))
     add("second_dictionary_page", "codes beyond a second dictionary", one(node, twice, 16))
 
 

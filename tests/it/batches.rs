@@ -9,29 +9,7 @@ use herringbone_arrow::array::*;
 use herringbone_arrow::buffer::{NullBuffer, OffsetBuffer, i256};
 use herringbone_arrow::schema::{DataType, Field};
 
-/// A small generator of repeatable noise (splitmix64).
-pub(crate) struct Noise(pub(crate) u64);
-
-impl Noise {
-    /// The next 64 bits.
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// A number below `n`.
-    pub(crate) fn below(&mut self, n: usize) -> usize {
-        usize::try_from(self.next() % n as u64).unwrap()
-    }
-
-    /// One of several.
-    pub(crate) fn pick<T: Clone>(&mut self, all: &[T]) -> T {
-        all[self.below(all.len())].clone()
-    }
-}
+pub(crate) use crate::noise::Noise;
 
 /// Where nulls are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,23 +1,18 @@
 //! Invalid files: each is an error, quickly, in little memory, and never a panic.
 
 use std::collections::BTreeMap;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use herringbone::schema::{ByteLayout, DictionaryOutput, ListLayout};
-use herringbone::{Error, Int96Overflow, ParquetFile, ReadOptions, SchemaOptions};
+use herringbone::{Error, ErrorKind, Int96Overflow, ParquetFile, ReadOptions, SchemaOptions};
 use serde_json::Value;
 
 use crate::expectation::Expectation;
 use crate::files;
 use crate::table::{Table, without_panic};
 
-/// The longest that one small invalid file may take, in an unoptimised build on a busy machine.
+/// A small invalid file that takes longer, in an unoptimised build on a busy machine, is told of.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The most that the process may hold while it reads all of them, one after the other.
-const PEAK_KIB: u64 = 400 << 10;
-/// Set in the process whose memory is measured.
-const CHILD: &str = "HERRINGBONE_TESTS_CHILD";
 
 fn index() -> Value {
     let text = std::fs::read_to_string(files::testdata().join("hostile/index.json")).unwrap();
@@ -29,24 +24,77 @@ fn read(name: &str, options: ReadOptions) -> Result<Table, Error> {
     Table::read(ParquetFile::open(path)?.read(options)?)
 }
 
+/// What `index.json` says of a file.
+#[derive(Debug)]
+struct Lie {
+    wrong: String,
+    kind: String,
+    place: String,
+}
+
+impl Lie {
+    fn all() -> BTreeMap<String, Self> {
+        let lies: BTreeMap<String, BTreeMap<String, String>> =
+            serde_json::from_value(index()["errors"].clone()).unwrap();
+        assert!(lies.len() > 250, "all invalid files are listed");
+        let lie = |mut said: BTreeMap<String, String>| {
+            let mut part = |name| said.remove(name).unwrap();
+            Self {
+                wrong: part("wrong"),
+                kind: part("kind"),
+                place: part("place"),
+            }
+        };
+        lies.into_iter()
+            .map(|(name, said)| (name, lie(said)))
+            .collect()
+    }
+
+    /// What is wrong with the error, if anything.
+    fn objection(&self, error: &Error) -> Option<String> {
+        if error.message().is_empty() {
+            return Some("an error without words".to_owned());
+        }
+        if error.kind().to_string() != self.kind {
+            return Some(format!("not of the kind `{}`: {error}", self.kind));
+        }
+        let place = error.location();
+        let named = match self.place.as_str() {
+            "page" => {
+                place.row_group.is_some()
+                    && place.column.is_some()
+                    && place.page.is_some()
+                    && place.offset.is_some()
+            }
+            "chunk" => place.row_group.is_some() && place.column.is_some(),
+            "row group" => place.row_group.is_some(),
+            "column" => place.column.is_some(),
+            "offset" => place.offset.is_some(),
+            "file" => true,
+            other => panic!("no place `{other}`"),
+        };
+        (!named).then(|| format!("no {} is named: {error}", self.place))
+    }
+}
+
 #[test]
-fn lies_are_errors() {
-    let lies: BTreeMap<String, String> = serde_json::from_value(index()["errors"].clone()).unwrap();
-    assert!(lies.len() > 250, "all invalid files are listed");
+fn lies_are_errors_of_their_kind_and_place() {
     let mut wrong = Vec::new();
-    for (name, lie) in &lies {
+    for (name, lie) in &Lie::all() {
         for threads in [1, 2] {
             let start = Instant::now();
             match without_panic(|| read(name, ReadOptions::default().threads(threads))) {
                 Err(panic) => wrong.push(format!("{name}: panic: {panic}")),
-                Ok(Ok(table)) => wrong.push(format!("{name}: {} rows, though {lie}", table.rows)),
-                Ok(Err(error)) if error.message().is_empty() => {
-                    wrong.push(format!("{name}: an error without words"));
+                Ok(Ok(table)) => {
+                    wrong.push(format!("{name}: {} rows, though {}", table.rows, lie.wrong));
                 }
-                Ok(Err(_)) => {}
+                Ok(Err(error)) => {
+                    let objection = lie.objection(&error);
+                    wrong.extend(objection.map(|objection| format!("{name}: {objection}")));
+                }
             }
             if start.elapsed() > PATIENCE {
-                wrong.push(format!("{name}: took {:?}", start.elapsed()));
+                eprintln!("{name}: took {:?}", start.elapsed());
             }
         }
     }
@@ -56,6 +104,29 @@ fn lies_are_errors() {
         wrong.len(),
         wrong.join("\n")
     );
+}
+
+/// Rows that a skip lands on are not there: an error, and not what lies behind the page.
+#[test]
+fn rows_beyond_the_values_of_a_page_are_errors() {
+    let options = || ReadOptions::default().threads(1);
+    for last in [5..6, 6..7, 7..8] {
+        let ranges = [vec![last.clone()], vec![0..1, last]];
+        for ranges in ranges {
+            let error = read(
+                "plain_string_fewer_than_declared",
+                options().row_ranges(ranges),
+            )
+            .expect_err("five values are there, eight are declared");
+            assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+            assert_eq!(error.location().page, Some(0), "{error}");
+        }
+    }
+    let table = read(
+        "plain_string_fewer_than_declared",
+        options().row_ranges(vec![3..5]),
+    );
+    assert_eq!(table.unwrap().columns[0], ["\"five\"", "\"five\""]);
 }
 
 /// Skips and other layouts go other ways through the same lies; what they pass over they need not
@@ -245,75 +316,4 @@ fn growing_strings_come_in_bounded_batches() {
             "base64 of 999 more bytes"
         );
     }
-}
-
-/// Reads every hostile file in a process of its own and looks at the most memory that it held.
-#[test]
-fn lies_take_little_memory() {
-    if std::env::var_os(CHILD).is_some() {
-        return;
-    }
-    let Some(_) = peak_kib() else {
-        eprintln!("skipped: this system does not tell a process its peak memory");
-        return;
-    };
-    let output = Command::new(std::env::current_exe().unwrap())
-        .args([
-            "--exact",
-            "hostile::child_reads_everything",
-            "--nocapture",
-            "--test-threads=1",
-        ])
-        .env(CHILD, "1")
-        .output()
-        .unwrap();
-    let stdout = String::from_utf8_lossy(&output.stdout);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        output.status.success(),
-        "the child failed:\n{stdout}\n{stderr}"
-    );
-    let peak = stdout
-        .lines()
-        .find_map(|line| line.split_once("peak KiB: "))
-        .unwrap()
-        .1;
-    let peak: u64 = peak.trim().parse().unwrap();
-    assert!(
-        peak < PEAK_KIB,
-        "hostile files took {peak} KiB, more than {PEAK_KIB}"
-    );
-}
-
-#[test]
-fn child_reads_everything() {
-    if std::env::var_os(CHILD).is_none() {
-        return;
-    }
-    for path in files::parquet_files(&files::testdata().join("hostile")) {
-        let read = || -> Result<(), Error> {
-            let options = ReadOptions::default().threads(1).limit(10_000);
-            for batch in ParquetFile::open(&path)?.read(options)? {
-                if batch.is_err() {
-                    break;
-                }
-            }
-            Ok(())
-        };
-        let before = peak_kib().unwrap();
-        // Errors are the subject of other tests; here only memory counts.
-        drop(without_panic(read));
-        let after = peak_kib().unwrap();
-        if after > before + (64 << 10) {
-            println!("{} took {} KiB", files::short(&path), after - before);
-        }
-    }
-    println!("peak KiB: {}", peak_kib().unwrap());
-}
-
-/// The most memory that this process has held, where the system says so.
-fn peak_kib() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
-    line.split_whitespace().nth(1)?.parse().ok()
 }

@@ -23,6 +23,8 @@ mod projections;
 #[cfg(test)]
 mod metadata;
 #[cfg(test)]
+mod noise;
+#[cfg(test)]
 mod batches;
 #[cfg(test)]
 mod push;
@@ -37,7 +39,13 @@ mod written_schemas;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
+mod memory;
+#[cfg(test)]
 mod flips;
+#[cfg(test)]
+mod crafted;
+#[cfg(test)]
+mod work;
 #[cfg(test)]
 mod write;
 #[cfg(test)]

@@ -102,8 +102,10 @@ impl<U: Native, C: Convert<U>> LeafArray for FixedWidth<U, C> {
         Ok(())
     }
 
-    fn room(&mut self, n: usize, _budget: usize) -> Result<usize> {
-        Ok(n)
+    fn room(&mut self, n: usize, budget: usize) -> Result<usize> {
+        // Values of a run, and nulls, take no bytes of the page.
+        let width = self.elements() * size_of::<C::To>();
+        Ok(n.min(budget / width.max(1)))
     }
 
     fn append(&mut self, n: usize) -> Result<()> {

@@ -10,8 +10,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use herringbone_arrow::array::ArrayRef;
-use herringbone_format::{Error, PageType, Result};
+use herringbone_format::{Error, PageHeader, PageType, Result};
 use herringbone_kernels::bitmap::Bitmap;
+use herringbone_schema::ParquetSchema;
 
 use crate::array::{LeafArray, LeafType, leaf_array};
 use crate::levels::Levels;
@@ -30,8 +31,8 @@ use selection::{RowRanges, Selection, Stretch};
 pub(crate) struct ColumnPlan {
     /// Ordinal of the leaf in the Parquet schema.
     pub(crate) leaf: usize,
-    /// Path of the leaf, for errors.
-    pub(crate) path: String,
+    /// The Parquet schema, which knows the leaf's path.
+    pub(crate) schema: ParquetSchema,
     pub(crate) leaf_type: LeafType,
     pub(crate) max_def_level: u8,
     pub(crate) max_rep_level: u8,
@@ -47,6 +48,13 @@ pub(crate) struct ColumnPlan {
     pub(crate) piece_bytes: usize,
     /// More bytes than this for one row are an error.
     pub(crate) row_bytes: usize,
+}
+
+impl ColumnPlan {
+    /// Path of the leaf, for errors. It is not kept: names may be long, and shared by many leaves.
+    pub(crate) fn path(&self) -> String {
+        self.schema.column_path(self.leaf)
+    }
 }
 
 /// Which rows of a row group are wanted, and in what portions.
@@ -121,7 +129,7 @@ impl Column {
             batch_rows,
             ..
         } = *rows;
-        let locate = |error: Error| error.in_column(&plan.path).in_row_group(row_group);
+        let locate = |error: Error| error.in_column(plan.path()).in_row_group(row_group);
         if plan.max_rep_level == 0 && chunk.num_values != num_rows {
             return Err(locate(Error::corrupt(format!(
                 "column chunk has {} values, its row group {num_rows} rows",
@@ -192,7 +200,7 @@ impl Column {
                 None => error,
             };
             error
-                .in_column(&self.plan.path)
+                .in_column(self.plan.path())
                 .in_row_group(self.row_group)
         })
     }
@@ -243,15 +251,7 @@ impl Column {
             Step::Need(range) => return Ok(Step::Need(range)),
             Step::Ready(None) => return Ok(Step::Ready(false)),
             Step::Ready(Some(header)) if header.type_ == PageType::DictionaryPage => None,
-            Step::Ready(Some(header)) => match (&header.data_page_header_v2, flat) {
-                (Some(v2), false) => usize::try_from(v2.num_rows).ok(),
-                (Some(v2), true) => usize::try_from(v2.num_values).ok(),
-                (None, true) => header
-                    .data_page_header
-                    .as_ref()
-                    .and_then(|h| usize::try_from(h.num_values).ok()),
-                (None, false) => None,
-            },
+            Step::Ready(Some(header)) => rows_of_page(header, flat),
         };
         if let Some(rows) = page_rows.filter(|&rows| rows <= unwanted) {
             self.pages.pass()?;
@@ -321,4 +321,21 @@ impl Column {
     fn used_bytes(&self) -> usize {
         self.array.bytes() + self.recorders.iter().map(Recorder::bytes).sum::<usize>()
     }
+}
+
+/// How many rows a data page has, as far as its header tells. Nothing is wanted of a page without
+/// levels, whatever its body decompresses to.
+fn rows_of_page(header: &PageHeader, flat: bool) -> Option<usize> {
+    let (num_values, num_rows) = match (&header.data_page_header, &header.data_page_header_v2) {
+        (Some(v1), _) if header.type_ == PageType::DataPage => (v1.num_values, None),
+        // A page that starts no row goes on with the last one, which may be wanted.
+        (_, Some(v2)) => (v2.num_values, Some(v2.num_rows).filter(|rows| *rows > 0)),
+        _ => return None,
+    };
+    let rows = if flat || num_values == 0 {
+        Some(num_values)
+    } else {
+        num_rows
+    };
+    rows.and_then(|rows| usize::try_from(rows).ok())
 }

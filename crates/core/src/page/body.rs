@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::{
-    CompressionCodec, DataPageHeader, DataPageHeaderV2, Error, Limits, PageHeader, PageType, Result,
+    CompressionCodec, DataPageHeader, DataPageHeaderV2, Error, ErrorKind, Limits, PageHeader,
+    PageType, Result,
 };
 
 use super::data_page::{split_levels_v1, split_levels_v2};
@@ -159,7 +160,7 @@ impl BodyDecoder {
         if plain == 0 {
             return Ok(Buffer::default());
         }
-        let mut output = self.spare_body(plain);
+        let mut output = self.spare_body(plain)?;
         decompress(self.codec, &body, &mut output)?;
         let output = Buffer::from_vec(output);
         self.bodies.rotate_right(1);
@@ -168,16 +169,27 @@ impl BodyDecoder {
     }
 
     /// A buffer of `length` initialised bytes, reused if an earlier page's is free again.
-    fn spare_body(&mut self, length: usize) -> Vec<u8> {
+    fn spare_body(&mut self, length: usize) -> Result<Vec<u8>> {
         let spare = self.bodies[1]
             .take()
             .and_then(|body| body.into_vec::<u8>().ok());
         match spare {
             Some(mut body) if body.capacity() >= length => {
                 body.resize(length, 0);
-                body
+                Ok(body)
             }
-            _ => vec![0; length],
+            _ => {
+                // Large sizes are often lies; an allocation that fails would end the process.
+                if length > Limits::DECOMPRESSION_FLOOR {
+                    Vec::<u8>::new().try_reserve_exact(length).map_err(|_| {
+                        Error::new(
+                            ErrorKind::Limit,
+                            format!("there is no memory for a page of {length} bytes"),
+                        )
+                    })?;
+                }
+                Ok(vec![0; length])
+            }
         }
     }
 }

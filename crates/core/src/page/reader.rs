@@ -72,6 +72,7 @@ pub(crate) struct PageReader {
     ordinal: usize,
     /// Levels in the pages passed so far.
     num_values_seen: u64,
+    has_dictionary: bool,
     /// Bytes of the largest page so far, header included.
     largest_page: u64,
     decoder: BodyDecoder,
@@ -85,6 +86,7 @@ impl PageReader {
             header: None,
             ordinal: 0,
             num_values_seen: 0,
+            has_dictionary: false,
             largest_page: 0,
             decoder: BodyDecoder::new(
                 options.codec,
@@ -166,7 +168,8 @@ impl PageReader {
                 limit,
             ));
         }
-        let least = available.len() as u64 + 1;
+        // Twice as much each time: a header is decoded from its start again.
+        let least = available.len() as u64 * 2;
         Ok(Step::Need(
             self.window(self.position, least.max(USUAL_HEADER)),
         ))
@@ -232,6 +235,12 @@ impl PageReader {
         let header = header.clone();
         if self.options.verify_crc {
             verify_crc(&header, &body)?;
+        }
+        // The format has one a chunk; more would make work that no value asks for.
+        if header.type_ == PageType::DictionaryPage
+            && std::mem::replace(&mut self.has_dictionary, true)
+        {
+            return Err(Error::corrupt("the column chunk has a second dictionary"));
         }
         let page = self.decoder.decode(&header, Buffer::from(body))?;
         self.count_values(&header)?;

@@ -97,7 +97,7 @@ impl BatchAssembler {
                     let used_up = piece.is_used_up();
                     *slot = None;
                     if !used_up {
-                        return Err(disagreement().in_column(&column.path));
+                        return Err(disagreement().in_column(column.path()));
                     }
                 }
             }

@@ -127,7 +127,7 @@ impl ReadPlan {
             .get(index)
             .ok_or_else(|| Error::argument(format!("the read has no row group {index}")))?;
         let locate = |error: Error, plan: &ColumnPlan| {
-            error.in_column(&plan.path).in_row_group(row_group.ordinal)
+            error.in_column(plan.path()).in_row_group(row_group.ordinal)
         };
         let chunks_present = self.metadata.num_columns(row_group.ordinal);
         let mut chunks = Vec::with_capacity(self.columns().len());

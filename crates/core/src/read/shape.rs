@@ -200,7 +200,7 @@ impl Builder<'_> {
         }
         self.columns.push(ColumnPlan {
             leaf: ordinal,
-            path: self.schema.column_path(ordinal),
+            schema: self.schema.clone(),
             leaf_type: LeafType {
                 physical_type: leaf.physical_type,
                 type_length: leaf.type_length,

@@ -1,0 +1,242 @@
+//! Small files that ask for much work: it stays in proportion to their bytes and to the values that
+//! they declare. Nothing here looks at a clock; what is quadratic takes hours.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bytes::Bytes;
+use herringbone::core::compression::{Compression, ZstdLevel, compress};
+use herringbone::format::{CompressionCodec, Repetition, Type};
+use herringbone::source::Source;
+use herringbone::{Error, ErrorKind, Limits, ParquetFile, ReadOptions};
+
+use crate::crafted::{Chunk, Page, file, group, leaf};
+use crate::table::Table;
+
+/// Bytes in memory that count what is read of them.
+#[derive(Clone)]
+struct Counting {
+    bytes: Bytes,
+    reads: Arc<AtomicU64>,
+    bytes_read: Arc<AtomicU64>,
+}
+
+impl Counting {
+    fn new(bytes: Vec<u8>) -> Self {
+        Self {
+            bytes: bytes.into(),
+            reads: Arc::default(),
+            bytes_read: Arc::default(),
+        }
+    }
+
+    fn read_all(&self) -> Result<Table, Error> {
+        let file = ParquetFile::from_source(self.clone(), Limits::default())?;
+        Table::read(file.read(ReadOptions::default().threads(1))?)
+    }
+
+    fn counts(&self) -> (u64, u64) {
+        (
+            self.reads.load(Ordering::Relaxed),
+            self.bytes_read.load(Ordering::Relaxed),
+        )
+    }
+}
+
+impl Source for Counting {
+    fn len(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    fn read(&self, range: std::ops::Range<u64>) -> Result<Bytes, Error> {
+        self.reads.fetch_add(1, Ordering::Relaxed);
+        self.bytes_read
+            .fetch_add(range.end - range.start, Ordering::Relaxed);
+        self.bytes.read(range)
+    }
+}
+
+fn root(children: usize) -> herringbone::format::SchemaElement {
+    group("schema", None, children)
+}
+
+/// Four numbers, PLAIN.
+fn four() -> Vec<u8> {
+    (0..4_i32).flat_map(i32::to_le_bytes).collect()
+}
+
+fn int32(pages: Vec<Page>, codec: CompressionCodec) -> Chunk {
+    Chunk {
+        physical: Type::Int32,
+        codec,
+        num_values: 4,
+        pages,
+    }
+}
+
+fn required() -> Vec<herringbone::format::SchemaElement> {
+    vec![root(1), leaf("x", Type::Int32, Repetition::Required)]
+}
+
+const FOUR: [&str; 4] = ["0", "1", "2", "3"];
+
+#[test]
+fn a_long_page_header_is_not_read_again_for_each_byte() {
+    for length in [70_000, 300_000, 3_000_000] {
+        let page = Page::v1(4, &four()).with_long_header(length);
+        let chunk = int32(vec![page], CompressionCodec::Uncompressed);
+        let source = Counting::new(file(required(), &[(4, vec![chunk])]));
+        assert_eq!(source.read_all().unwrap().columns[0], FOUR);
+        let (reads, bytes) = source.counts();
+        assert!(reads < 12, "{reads} reads");
+        assert!(
+            bytes < 4 * source.len(),
+            "{bytes} bytes of {}",
+            source.len()
+        );
+    }
+}
+
+#[test]
+fn many_pages_without_values() {
+    let mut pages: Vec<_> = (0..50_000).map(|_| Page::v1(0, b"")).collect();
+    pages.push(Page::v1(4, &four()));
+    let chunk = int32(pages, CompressionCodec::Uncompressed);
+    let source = Counting::new(file(required(), &[(4, vec![chunk])]));
+    assert_eq!(source.read_all().unwrap().columns[0], FOUR);
+    let (_, bytes) = source.counts();
+    assert!(
+        bytes < 3 * source.len(),
+        "{bytes} bytes of {}",
+        source.len()
+    );
+}
+
+#[test]
+fn many_row_groups_without_rows() {
+    let empty = || {
+        let mut chunk = int32(Vec::new(), CompressionCodec::Uncompressed);
+        chunk.num_values = 0;
+        (0, vec![chunk])
+    };
+    let mut groups: Vec<_> = (0..50_000).map(|_| empty()).collect();
+    let chunk = int32(vec![Page::v1(4, &four())], CompressionCodec::Uncompressed);
+    groups.push((4, vec![chunk]));
+    let source = Counting::new(file(required(), &groups));
+    assert_eq!(source.read_all().unwrap().columns[0], FOUR);
+    let (reads, _) = source.counts();
+    assert!(reads < 12, "{reads} reads");
+}
+
+fn zstd(bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    compress(Compression::Zstd(ZstdLevel::default()), bytes, &mut out).unwrap();
+    out
+}
+
+/// 16 MiB of zeros in half a KiB, in page after page: what no value needs is not decompressed.
+#[test]
+fn bombs_in_pages_that_nobody_needs() {
+    let bomb = zstd(&vec![0; Limits::DECOMPRESSION_FLOOR]);
+    let good = || Page::v1(4, &zstd(&four())).with_plain_size(16);
+    let dictionary =
+        || Page::dictionary(1 << 22, &bomb).with_plain_size(Limits::DECOMPRESSION_FLOOR);
+    let mut pages: Vec<_> = (0..2000).map(|_| dictionary()).collect();
+    pages.push(good());
+    let chunk = int32(pages, CompressionCodec::Zstd);
+    let error = Counting::new(file(required(), &[(4, vec![chunk])]))
+        .read_all()
+        .expect_err("a chunk has one dictionary");
+    assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+    assert_eq!(error.location().page, Some(1), "{error}");
+
+    // Pages without values, flat and in a list.
+    let empty = || Page::v1(0, &bomb).with_plain_size(Limits::DECOMPRESSION_FLOOR);
+    let mut pages: Vec<_> = (0..2000).map(|_| empty()).collect();
+    pages.push(good());
+    let chunk = int32(pages, CompressionCodec::Zstd);
+    let source = Counting::new(file(required(), &[(4, vec![chunk])]));
+    assert_eq!(source.read_all().unwrap().columns[0], FOUR);
+    let mut pages: Vec<_> = (0..2000).map(|_| empty()).collect();
+    // Lengths of levels and runs of four: repetition levels 0, definition levels 1.
+    let levels = [&[2, 0, 0, 0, 8, 0][..], &[2, 0, 0, 0, 8, 1], &four()].concat();
+    pages.push(Page::v1(4, &zstd(&levels)).with_plain_size(levels.len()));
+    let schema = vec![root(1), leaf("x", Type::Int32, Repetition::Repeated)];
+    let source = Counting::new(file(
+        schema,
+        &[(4, vec![int32(pages, CompressionCodec::Zstd)])],
+    ));
+    let table = source.read_all().unwrap();
+    assert_eq!(table.columns[0], ["[0]", "[1]", "[2]", "[3]"]);
+}
+
+/// 2^28 nulls in thirty bytes: as many as are asked for come, and no others are made.
+#[test]
+fn a_page_of_many_nulls() {
+    let rows = 1 << 28;
+    // The length of the levels, a run of 2^28 as a varint, the level 0.
+    let body = [5 + 1, 0, 0, 0, 0x80, 0x80, 0x80, 0x80, 0x02, 0];
+    let chunk = Chunk {
+        physical: Type::Boolean,
+        codec: CompressionCodec::Uncompressed,
+        num_values: rows,
+        pages: vec![Page::v1(1 << 28, &body)],
+    };
+    let schema = vec![root(1), leaf("x", Type::Boolean, Repetition::Optional)];
+    let bytes = file(schema, &[(rows, vec![chunk])]);
+    let file = ParquetFile::from_bytes(bytes).unwrap();
+    let options = ReadOptions::default().threads(1).batch_size(1 << 24);
+    let mut nulls = 0;
+    for batch in file.read(options.clone()).unwrap() {
+        nulls += batch.unwrap().column(0).null_count() as u64;
+    }
+    assert_eq!(nulls, rows);
+    let last = options.offset(rows - 3);
+    let table = Table::read(file.read(last).unwrap()).unwrap();
+    assert_eq!(table.columns[0], ["null"; 3]);
+}
+
+/// A chain of groups, each in the one before: an error, not a stack overflow.
+#[test]
+fn a_schema_of_100_000_levels() {
+    for repetition in [
+        Repetition::Required,
+        Repetition::Optional,
+        Repetition::Repeated,
+    ] {
+        let mut schema = vec![root(1)];
+        schema.extend((0..100_000).map(|_| group("g", Some(repetition), 1)));
+        schema.push(leaf("x", Type::Int32, Repetition::Required));
+        let error = Counting::new(file(schema, &[]))
+            .read_all()
+            .expect_err("too deep");
+        assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
+        assert!(error.message().contains("schema_depth"), "{error}");
+    }
+}
+
+/// A batch of null slots of 64 KiB ends where its bytes are enough, though no byte of the page was
+/// used up.
+#[test]
+fn nulls_count_as_bytes_of_a_batch() {
+    let mut wide = leaf("x", Type::FixedLenByteArray, Repetition::Optional);
+    wide.type_length = Some(64 << 10);
+    let rows = 5000;
+    // A run of 5000 zeros.
+    let body = [3, 0, 0, 0, 0x90, 0x4e, 0];
+    let chunk = Chunk {
+        physical: Type::FixedLenByteArray,
+        codec: CompressionCodec::Uncompressed,
+        num_values: rows,
+        pages: vec![Page::v1(5000, &body)],
+    };
+    let bytes = file(vec![root(1), wide], &[(rows, vec![chunk])]);
+    let mut options = ReadOptions::default().threads(1).limit(100);
+    options.batch_bytes = 1 << 20;
+    let reader = ParquetFile::from_bytes(bytes)
+        .unwrap()
+        .read(options)
+        .unwrap();
+    let sizes: Vec<_> = reader.map(|batch| batch.unwrap().num_rows()).collect();
+    assert_eq!(sizes, [16, 16, 16, 16, 16, 16, 4]);
+}
