@@ -150,6 +150,12 @@ impl ByteArrays {
         self.ends.is_empty()
     }
 
+    /// Bytes held.
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
+        self.data.capacity() + size_of::<usize>() * self.ends.capacity()
+    }
+
     /// The one at `index`, if there are so many.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<&[u8]> {

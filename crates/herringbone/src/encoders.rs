@@ -6,8 +6,9 @@
 //! [`SLICES_AHEAD`] slices ahead of the slowest column.
 //!
 //! Whether a row group is large enough is asked of the columns as they were [`SLICES_AHEAD`] slices
-//! ago, however fast the threads are. So are errors: those of the first slice, and there of the first
-//! column, count. Hence the file is the same for any number of threads.
+//! ago, however fast the threads are. Where the slices since then might take more memory than is
+//! allowed, they are waited for, also with one thread alone. Of errors, those of the first slice, and
+//! there of the first column, count. Hence the file is the same for any number of threads.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -25,6 +26,13 @@ const SLICES_AHEAD: usize = 2;
 
 /// Row groups that may be encoded while the next one begins, if there are several threads.
 const ROW_GROUPS_AHEAD: usize = 1;
+
+/// Bytes that a byte of an array may become while it is encoded, as a rule: small integers become
+/// codes of four bytes.
+const GROWTH: usize = 4;
+
+/// Bytes that a column may take for its first rows: tables of its dictionary, mostly.
+const FIRST_BYTES: usize = 256 << 10;
 
 /// The columns of the row groups under construction.
 pub(crate) struct Encoders {
@@ -54,6 +62,8 @@ struct State {
     slices: VecDeque<Slice>,
     /// Ordinal of the first of `slices`, counted over the whole file.
     first_slice: usize,
+    /// Bytes that the open row group held after the last slice before them; none before there was one.
+    known_bytes: Option<usize>,
     /// Row groups that have ended, the oldest first.
     row_groups: VecDeque<RowGroup>,
     /// Ordinal of the first of `row_groups`.
@@ -95,6 +105,8 @@ struct Job {
 /// What the columns said after some rows.
 struct Slice {
     row_group: usize,
+    /// Bytes of its arrays.
+    array_bytes: usize,
     columns_left: usize,
     estimated_bytes: usize,
     heap_bytes: usize,
@@ -173,8 +185,21 @@ impl Encoders {
         open + ended
     }
 
-    /// Appends rows of a batch to all columns; whether the row group is large enough.
-    pub(crate) fn write(&mut self, batch: &RecordBatch, rows: Range<usize>) -> Result<bool> {
+    /// Whether the oldest row group in flight is complete.
+    pub(crate) fn has_row_group(&self) -> bool {
+        let state = self.shared.lock();
+        let oldest = state.row_groups.front();
+        oldest.is_some_and(|group| group.columns_left == 0)
+    }
+
+    /// Appends rows of a batch, of so many bytes, to all columns; whether the row group is large
+    /// enough.
+    pub(crate) fn write(
+        &mut self,
+        batch: &RecordBatch,
+        rows: Range<usize>,
+        array_bytes: usize,
+    ) -> Result<bool> {
         if self.started {
             self.start_workers();
         }
@@ -183,6 +208,7 @@ impl Encoders {
         let slice = state.first_slice + state.slices.len();
         let next = Slice {
             row_group: state.next_row_group(),
+            array_bytes,
             columns_left: state.columns.len(),
             estimated_bytes: 0,
             heap_bytes: 0,
@@ -205,8 +231,8 @@ impl Encoders {
         self.wait_for_slices(state)
     }
 
-    /// Waits for all slices but the last [`SLICES_AHEAD`]; whether the open row group was large
-    /// enough then.
+    /// Waits for all slices but the last [`SLICES_AHEAD`], and for these as well if memory may be
+    /// short; whether the open row group was large enough then.
     fn wait_for_slices<'a>(&'a self, mut state: MutexGuard<'a, State>) -> Result<bool> {
         let ahead = if self.workers.is_empty() {
             0
@@ -216,8 +242,7 @@ impl Encoders {
         while !state.are_finished(state.slices.len().saturating_sub(ahead)) {
             state = self.shared.work_or_wait(state);
         }
-        drop(self.shared.check(state)?);
-        let mut state = self.shared.lock();
+        let mut state = self.shared.check(state)?;
         let options = self.shared.plan.options();
         let mut is_large = false;
         while state.slices.len() > SLICES_AHEAD {
@@ -225,9 +250,19 @@ impl Encoders {
                 break;
             };
             state.first_slice += 1;
-            is_large |= slice.row_group == state.next_row_group()
-                && (slice.estimated_bytes >= options.row_group_bytes
-                    || slice.heap_bytes >= options.memory_bytes);
+            if slice.row_group == state.next_row_group() {
+                state.known_bytes = Some(slice.heap_bytes);
+                is_large |= slice.estimated_bytes >= options.row_group_bytes
+                    || slice.heap_bytes >= options.memory_bytes;
+            }
+        }
+        if !is_large && state.most_bytes() >= options.memory_bytes {
+            while !state.are_finished(state.slices.len()) {
+                state = self.shared.work_or_wait(state);
+            }
+            let state = self.shared.check(state)?;
+            let last = state.slices.back();
+            is_large = last.is_some_and(|slice| slice.heap_bytes >= options.memory_bytes);
         }
         Ok(is_large)
     }
@@ -242,6 +277,7 @@ impl Encoders {
             columns: (0..columns).map(|_| None).collect(),
             columns_left: columns,
         });
+        state.known_bytes = None;
         let slice = (state.first_slice + state.slices.len()).saturating_sub(1);
         for column in 0..columns {
             state.push(column, Task::End { slice, row_group });
@@ -300,6 +336,16 @@ impl State {
     /// Ordinal of the row group that is open.
     fn next_row_group(&self) -> usize {
         self.first_row_group + self.row_groups.len()
+    }
+
+    /// Bytes that the open row group may hold, by what is known of it.
+    fn most_bytes(&self) -> usize {
+        let known = self.known_bytes;
+        let known = known.unwrap_or_else(|| FIRST_BYTES.saturating_mul(self.columns.len()));
+        let open = self.next_row_group();
+        let waiting = self.slices.iter().filter(|slice| slice.row_group == open);
+        let waiting: usize = waiting.map(|slice| slice.array_bytes).sum();
+        known.saturating_add(waiting.saturating_mul(GROWTH))
     }
 
     /// Whether the first `n` of the slices are finished.

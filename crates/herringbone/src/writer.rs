@@ -17,8 +17,11 @@ use crate::target::FileTarget;
 /// Rows that are handed to the columns at once, at most and at least.
 const SLICE_ROWS: std::ops::RangeInclusive<usize> = 1024..=65_536;
 
-/// Bytes of arrays that are handed to the columns at once, roughly.
+/// Bytes of arrays that are handed to the columns at once, roughly,
 const SLICE_BYTES: usize = 16 << 20;
+
+/// and which part of the memory they are, at most.
+const SLICES_IN_MEMORY: usize = 16;
 
 /// Writes record batches to a file, or to anything that takes bytes.
 ///
@@ -108,17 +111,19 @@ impl<W: Write> Writer<W> {
         self.file.position()
     }
 
-    /// Bytes held: pages of the row group under construction, dictionaries, and what waits.
+    /// Bytes held: pages of the row group under construction, dictionaries, what waits to be written,
+    /// and the footer. Batches that columns still work on are not counted: they are the caller's.
     #[must_use]
     pub fn memory_size(&self) -> usize {
-        self.encoders.heap_bytes()
+        self.encoders.heap_bytes() + self.file.heap_bytes()
     }
 
     /// Appends the rows of a batch.
     ///
     /// # Errors
-    /// Argument where the batch does not have the schema, or holds a value that cannot be kept; Io
-    /// where the output does not take bytes. The file cannot be finished then.
+    /// Argument where the batch does not have the schema, or holds a value that cannot be kept: what
+    /// is wrong then has its column and row. A decimal with more digits than its type's precision is
+    /// such a value, though Arrow does not mind it. Io where the output does not take bytes. The file cannot be finished then.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.guard(|writer| writer.write_batch(batch))
     }
@@ -189,16 +194,21 @@ impl<W: Write> Writer<W> {
         }
         let rows = batch.num_rows();
         let row_bytes = batch.get_array_memory_size() / rows.max(1);
-        let slice = (SLICE_BYTES / row_bytes.max(1)).clamp(*SLICE_ROWS.start(), *SLICE_ROWS.end());
-        let most = self.plan.options().row_group_rows;
+        let options = self.plan.options();
+        let slice_bytes = SLICE_BYTES.min(options.memory_bytes / SLICES_IN_MEMORY);
+        let slice = (slice_bytes / row_bytes.max(1)).clamp(*SLICE_ROWS.start(), *SLICE_ROWS.end());
+        let most = options.row_group_rows;
         let mut at = 0;
         while at < rows {
             let n = slice.min(most - self.rows).min(rows - at);
-            let is_large = self.encoders.write(batch, at..at + n)?;
+            let is_large = self.encoders.write(batch, at..at + n, n * row_bytes)?;
             self.rows += n;
             at += n;
             if is_large || self.rows >= most {
                 self.end_row_group()?;
+            }
+            while self.encoders.has_row_group() {
+                self.write_row_group()?;
             }
         }
         Ok(())
@@ -208,10 +218,16 @@ impl<W: Write> Writer<W> {
         if self.rows == 0 {
             return Ok(());
         }
+        let memory_is_short = self.encoders.heap_bytes() >= self.plan.options().memory_bytes / 2;
         self.encoders
             .end_row_group(std::mem::take(&mut self.rows) as u64)?;
-        // One row group may still be encoded while the next one begins.
-        while self.encoders.in_flight() > self.encoders.most_in_flight() {
+        // A row group may still be encoded while the next one begins.
+        let most = if memory_is_short {
+            0
+        } else {
+            self.encoders.most_in_flight()
+        };
+        while self.encoders.in_flight() > most {
             self.write_row_group()?;
         }
         Ok(())

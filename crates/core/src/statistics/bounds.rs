@@ -68,6 +68,15 @@ impl BoundsBuilder {
         Self { physical, range }
     }
 
+    /// Bytes held.
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
+        match &self.range {
+            Range::Bytes(range) => range.heap_bytes(),
+            Range::None | Range::Signed(_) | Range::Unsigned(_) | Range::Float(_) => 0,
+        }
+    }
+
     /// Takes values of a BOOLEAN column: the bits from `first` to `first + n`, the lowest bit of a
     /// byte first.
     pub fn bits(&mut self, bits: &[u8], first: usize, n: usize) {

@@ -57,6 +57,12 @@ pub(super) struct ByteRange {
 }
 
 impl ByteRange {
+    /// Bytes held.
+    pub(super) fn heap_bytes(&self) -> usize {
+        let bounds = self.bounds.as_ref();
+        bounds.map_or(0, |(min, max)| min.capacity() + max.capacity())
+    }
+
     pub(super) fn new(order: ByteOrder) -> Self {
         Self {
             order,

@@ -61,6 +61,22 @@ impl ColumnIndexBuilder {
         }
     }
 
+    /// Bytes held.
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
+        let counts = [
+            &self.null_counts,
+            &self.nan_counts,
+            &self.repetition_levels,
+            &self.definition_levels,
+        ];
+        let counts: usize = counts.into_iter().map(Vec::capacity).sum();
+        self.null_pages.capacity()
+            + self.min_values.heap_bytes()
+            + self.max_values.heap_bytes()
+            + size_of::<i64>() * counts
+    }
+
     /// Adds the next data page.
     pub fn push(&mut self, page: PageSummary<'_>) {
         let (min, max) = match (page.null_page, &page.bounds.min, &page.bounds.max) {
@@ -146,6 +162,13 @@ impl OffsetIndexBuilder {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Bytes held.
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
+        size_of::<PageLocation>() * self.pages.capacity()
+            + size_of::<i64>() * self.byte_array_bytes.capacity()
     }
 
     /// Adds the next data page, with its offset from the start of the chunk.

@@ -61,6 +61,11 @@ impl Bounds {
         }
     }
 
+    /// Bytes held.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.builder.as_ref().map_or(0, BoundsBuilder::heap_bytes)
+    }
+
     /// Widens the bounds by others of the same column.
     pub(crate) fn merge(&mut self, other: &Self) {
         if let (Some(builder), Some(other)) = (&mut self.builder, &other.builder) {

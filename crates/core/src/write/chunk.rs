@@ -11,9 +11,10 @@ use herringbone_format::{
 
 use super::bounds::Bounds;
 use super::encode::length;
+use super::held;
 use super::options::{DataPageVersion, StatisticsLevel};
 use super::page_levels::EncodedLevels;
-use super::parts::Parts;
+use super::parts::{self, Parts};
 use super::settings::ColumnSettings;
 use crate::compression::{Compression, compress};
 use crate::statistics::{ColumnIndexBuilder, EncodedBounds, OffsetIndexBuilder, PageSummary};
@@ -39,8 +40,15 @@ impl EncodedColumn {
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         self.dictionary_page.capacity()
-            + self.data_pages.capacity()
+            + parts::heap_bytes(&self.data_pages)
             + self.bloom_filter.as_ref().map_or(0, Vec::capacity)
+            + self.metadata_bytes()
+    }
+
+    /// Bytes held by what stays when the pages are given out.
+    pub(super) fn metadata_bytes(&self) -> usize {
+        held::by_metadata(&self.metadata)
+            + held::by_indexes(self.column_index.as_ref(), self.offset_index.as_ref())
     }
 }
 
@@ -103,7 +111,12 @@ impl ChunkBuilder {
 
     /// Bytes held.
     pub(crate) fn heap_bytes(&self) -> usize {
-        self.data_pages.len() + self.body.capacity() + self.compressed.capacity()
+        self.data_pages.heap_bytes()
+            + self.body.capacity()
+            + self.compressed.capacity()
+            + self.bounds.heap_bytes()
+            + self.offset_index.heap_bytes()
+            + self.column_index.heap_bytes()
     }
 
     /// Writes a data page; `append_values` appends its values section.

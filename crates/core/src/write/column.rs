@@ -105,6 +105,16 @@ struct PendingPage {
     byte_array_bytes: usize,
 }
 
+impl PendingPage {
+    /// Bytes held.
+    fn heap_bytes(&self) -> usize {
+        size_of::<Self>()
+            + size_of::<u32>() * self.codes.capacity()
+            + self.levels.heap_bytes()
+            + self.bounds.as_ref().map_or(0, Bounds::heap_bytes)
+    }
+}
+
 impl ColumnWriter {
     /// An empty column chunk.
     ///
@@ -169,10 +179,18 @@ impl ColumnWriter {
         let values = &self.values;
         self.chunk.heap_bytes()
             + values.dictionary.as_ref().map_or(0, Dictionary::heap_bytes)
-            + 4 * (values.codes.capacity() + values.pending_values)
+            + size_of::<u32>() * values.codes.capacity()
+            + values
+                .pending
+                .iter()
+                .map(PendingPage::heap_bytes)
+                .sum::<usize>()
             + values.encoder.heap_bytes()
+            + values.bounds.heap_bytes()
             + self.page.heap_bytes()
+            + self.memory.levels.heap_bytes()
             + self.memory.scratch.heap_bytes()
+            + self.memory.keyed.heap_bytes()
             + self
                 .bloom_filter
                 .as_ref()

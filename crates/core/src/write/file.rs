@@ -29,6 +29,8 @@ pub struct FileEncoder {
     /// Of all column chunks, in the order of the file.
     indexes: Vec<(Option<ColumnIndex>, Option<OffsetIndex>)>,
     num_rows: u64,
+    /// Bytes held by `row_groups` and `indexes`.
+    metadata_bytes: usize,
 }
 
 impl FileEncoder {
@@ -41,7 +43,14 @@ impl FileEncoder {
             row_groups: Vec::new(),
             indexes: Vec::new(),
             num_rows: 0,
+            metadata_bytes: 0,
         }
+    }
+
+    /// Bytes held: what the footer will say, and page indexes.
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
+        self.metadata_bytes
     }
 
     /// Rows of the row groups so far.
@@ -106,6 +115,7 @@ impl FileEncoder {
         let mut uncompressed = 0;
         for column in columns {
             uncompressed += column.metadata.total_uncompressed_size;
+            self.metadata_bytes += column.metadata_bytes();
             bloom_filters.push(column.bloom_filter.clone());
             chunks.push(self.chunk(column, &mut out));
         }

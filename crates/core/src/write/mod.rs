@@ -22,6 +22,7 @@ mod encode;
 mod page_levels;
 mod bounds;
 mod parts;
+mod held;
 mod chunk;
 mod column;
 mod file;

@@ -213,7 +213,11 @@ pub struct WriteOptions {
     pub row_group_rows: usize,
     /// Bytes of a row group in the file, roughly.
     pub row_group_bytes: usize,
-    /// Bytes that the writer may hold; where it would hold more, the row group ends early.
+    /// Bytes that the writer may hold; where it holds more after some rows, the row group ends early.
+    ///
+    /// Rows come to the columns in slices of at most a sixteenth of that, but of 1024 rows at least;
+    /// what one of them adds may be held beyond it. So may the footer, which no row group makes
+    /// smaller, and the batches that the last slices are of.
     pub memory_bytes: usize,
     /// What the rows are sorted by, most significant first.
     pub sorting_columns: Vec<SortingColumnOption>,

@@ -47,6 +47,14 @@ pub(crate) struct EncodedLevels {
     pub(crate) def_histogram: Vec<u64>,
 }
 
+impl EncodedLevels {
+    /// Bytes held.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        let counts = self.rep_histogram.capacity() + self.def_histogram.capacity();
+        self.rep.capacity() + self.def.capacity() + size_of::<u64>() * counts
+    }
+}
+
 impl PageLevels {
     pub(crate) fn new(max_def: u8, max_rep: u8, compression: Compression) -> Self {
         let def = if max_rep == 0 && max_def == 1 {

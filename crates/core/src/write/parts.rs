@@ -19,6 +19,11 @@ impl Parts {
         self.len
     }
 
+    /// Bytes held.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        size_of::<Vec<u8>>() * self.parts.capacity() + heap_bytes(&self.parts)
+    }
+
     /// Appends a copy of bytes.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.len += bytes.len();
@@ -50,6 +55,11 @@ impl Parts {
     pub(crate) fn finish(self) -> Vec<Vec<u8>> {
         self.parts
     }
+}
+
+/// Bytes held by parts.
+pub(crate) fn heap_bytes(parts: &[Vec<u8>]) -> usize {
+    parts.iter().map(Vec::capacity).sum()
 }
 
 #[cfg(test)]

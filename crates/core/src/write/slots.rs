@@ -27,6 +27,14 @@ pub(crate) struct Keyed {
     ordinals: Vec<u32>,
 }
 
+impl Keyed {
+    /// Bytes held.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        size_of::<u32>() * (self.keys.capacity() + self.ordinals.capacity())
+            + size_of::<Range<usize>>() * self.named.capacity()
+    }
+}
+
 /// The slots that `levels` show of its leaf, nulls left out.
 ///
 /// # Errors

@@ -8,6 +8,11 @@ pub(super) struct Entries {
 }
 
 impl Entries {
+    /// Bytes held.
+    pub(super) fn heap_bytes(&self) -> usize {
+        self.rep.capacity() + self.def.capacity()
+    }
+
     /// That many levels, all repetition levels 0 and all definition levels `level`.
     pub(super) fn fill(&mut self, rep: usize, def: usize, level: u8) {
         self.rep.clear();

@@ -95,6 +95,23 @@ impl LeafLevels {
             scratch: Scratch::default(),
         }
     }
+
+    /// Bytes held, without the arrays.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        let scratch = &self.scratch;
+        let def = match &self.def {
+            Levels::Bytes(levels) => levels.capacity(),
+            Levels::None | Levels::Validity(_) => 0,
+        };
+        let ranges = self.ranges.capacity() + scratch.ranges.capacity();
+        self.rep.capacity()
+            + def
+            + scratch.entries.heap_bytes()
+            + scratch.spare.heap_bytes()
+            + scratch.slot_levels.capacity()
+            + size_of::<usize>() * scratch.lengths.capacity()
+            + size_of::<Range<usize>>() * ranges
+    }
 }
 
 /// Makes the levels of the leaf at the end of `path` for `rows` of the top-level `array`, in place of
