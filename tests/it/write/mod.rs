@@ -9,6 +9,7 @@ mod compare;
 
 mod every_type;
 mod by_hand;
+mod uncommon;
 mod runs;
 mod properties;
 mod peer_reads;

@@ -62,11 +62,15 @@ pub(crate) fn int96(value: i64, per_second: i64) -> [u8; INT96_BYTES] {
     bytes
 }
 
-/// A 96-bit count, little-endian.
-pub(crate) fn wide_count(value: i64) -> [u8; 12] {
-    let mut bytes = [if value < 0 { 0xff } else { 0 }; 12];
-    let (low, _) = bytes.split_at_mut(8);
-    low.copy_from_slice(&value.to_le_bytes());
+/// A 96-bit count, little-endian. Parquet has no seconds: they become milliseconds, which fit.
+pub(crate) fn wide_count(value: i64, unit: TimeUnit) -> [u8; 12] {
+    let factor = match unit {
+        TimeUnit::Second => 1000,
+        TimeUnit::Millisecond | TimeUnit::Microsecond | TimeUnit::Nanosecond => 1,
+    };
+    let mut bytes = [0; 12];
+    let count = (i128::from(value) * factor).to_le_bytes();
+    bytes.copy_from_slice(count.first_chunk::<12>().unwrap_or(&[0; 12]));
     bytes
 }
 

@@ -379,7 +379,7 @@ fn fixed<'a>(leaf: &WriteLeaf, selected: Selected<'a>, out: &'a mut Vec<u8>) -> 
                 Some(if int96 {
                     convert::int96(value, per_second)
                 } else {
-                    convert::wide_count(value)
+                    convert::wide_count(value, *unit)
                 })
             };
             let never = |_| unreached();
