@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use herringbone_arrow::array::{Array, ArrayRef};
 use herringbone_arrow::schema::DataType;
-use herringbone_format::{Encoding, Result};
+use herringbone_format::{Encoding, Error, Result};
 use herringbone_kernels::hybrid;
 
 use super::bounds::Bounds;
@@ -243,13 +243,17 @@ impl ColumnWriter {
     /// and fewer rows are to be tried.
     fn append(&mut self, array: &ArrayRef, rows: Range<usize>) -> Result<bool> {
         let num_rows = rows.len();
+        let all = rows.clone();
         let Memory {
             levels,
             scratch,
             keyed,
         } = &mut self.memory;
         leaf_levels(&self.path, array, rows, levels)?;
-        let slots = slots(&self.settings.leaf, levels, scratch, keyed)?;
+        let slots = match slots(&self.settings.leaf, levels, scratch, keyed) {
+            Ok(slots) => slots,
+            Err(error) => return Err(self.in_row(array, all, error)),
+        };
         let size = slots.plain_size();
         let bytes = match self.values.phase {
             Phase::Values => self.page_size.bytes + size.bytes,
@@ -266,6 +270,25 @@ impl ColumnWriter {
         self.page_size.byte_array_bytes += size.byte_array_bytes;
         self.values.append(&slots, self.bloom_filter.as_mut())?;
         Ok(true)
+    }
+
+    /// Looks for the row that an error of these rows is about, and adds it.
+    #[cold]
+    fn in_row(&mut self, array: &ArrayRef, rows: Range<usize>, error: Error) -> Error {
+        let Memory {
+            levels,
+            scratch,
+            keyed,
+        } = &mut self.memory;
+        for row in rows {
+            let found = leaf_levels(&self.path, array, row..row + 1, levels)
+                .and_then(|()| slots(&self.settings.leaf, levels, scratch, keyed).map(|_| ()));
+            if let Err(found) = found {
+                let message = format!("row {row} of the batch: {}", found.message());
+                return Error::new(found.kind(), message);
+            }
+        }
+        error
     }
 
     /// Rows of the page. The first ones are shorter where they have codes: these are narrow while the

@@ -4,8 +4,8 @@ use std::fmt;
 
 use herringbone_arrow::array::types::{IntervalDayTime, IntervalMonthDayNano};
 use herringbone_arrow::buffer::i256;
-use herringbone_arrow::schema::TimeUnit;
-use herringbone_format::Error;
+use herringbone_arrow::schema::{DataType, TimeUnit};
+use herringbone_format::{Error, Result};
 use herringbone_schema::{WriteConversion, WriteLeaf};
 
 /// Bytes of an INT96 value.
@@ -120,11 +120,24 @@ pub(crate) trait Unscaled: Copy + fmt::Display {
     fn to_i128(self) -> Option<i128>;
     /// As 256 bits.
     fn to_i256(self) -> i256;
+    /// Whether all of `values` have so many digits at most; no more than the widest decimal of the
+    /// type has.
+    fn all_within(values: &[Self], digits: u8) -> bool;
 }
 
 macro_rules! unscaled {
     ($($type:ty)*) => {$(
         impl Unscaled for $type {
+            fn all_within(values: &[Self], digits: u8) -> bool {
+                let Some(limit) = <$type>::checked_pow(10, digits.into()).map(|it| it - 1) else {
+                    return true;
+                };
+                // One comparison a value, and no branch: the compiler makes vectors of it.
+                let span = limit.cast_unsigned() * 2;
+                let beyond = |value: &$type| value.wrapping_add(limit).cast_unsigned() > span;
+                !values.iter().fold(false, |any, value| any | beyond(value))
+            }
+
             #[inline]
             fn to_i128(self) -> Option<i128> {
                 Some(self.into())
@@ -140,6 +153,16 @@ macro_rules! unscaled {
 unscaled! { i32 i64 i128 }
 
 impl Unscaled for i256 {
+    fn all_within(values: &[Self], digits: u8) -> bool {
+        let ten = Self::from_i128(10);
+        let limit = (0..digits).try_fold(Self::ONE, |power, _| power.checked_mul(ten));
+        limit.is_none_or(|limit| {
+            let least = limit.wrapping_neg();
+            let beyond = |value: &Self| *value <= least || *value >= limit;
+            !values.iter().fold(false, |any, value| any | beyond(value))
+        })
+    }
+
     #[inline]
     fn to_i128(self) -> Option<i128> {
         Self::to_i128(self)
@@ -223,6 +246,32 @@ fn append_low(bytes: &[u8], width: usize, out: &mut Vec<u8>) -> bool {
     }
 }
 
+/// Refuses unscaled values that have more digits than the decimals of the column may have. Arrow does
+/// not look at them.
+pub(crate) fn check_digits<T: Unscaled + fmt::Display>(
+    values: &[T],
+    leaf: &WriteLeaf,
+) -> Result<()> {
+    use DataType::{Decimal32, Decimal64, Decimal128, Decimal256};
+    let (Decimal32(digits, _)
+    | Decimal64(digits, _)
+    | Decimal128(digits, _)
+    | Decimal256(digits, _)) = &leaf.data_type
+    else {
+        return Ok(());
+    };
+    if T::all_within(values, *digits) {
+        return Ok(());
+    }
+    let mut misfits = values
+        .iter()
+        .filter(|value| !T::all_within(&[**value], *digits));
+    Err(match misfits.next() {
+        Some(value) => decimal_misfit(*value, leaf),
+        None => Error::argument("a decimal has too many digits"),
+    })
+}
+
 #[cold]
 pub(crate) fn decimal_misfit<T: Unscaled>(value: T, leaf: &WriteLeaf) -> Error {
     Error::argument(format!(
@@ -256,6 +305,37 @@ mod tests {
         assert!(ten.append_big_endian(i128::MAX, 17, &mut out));
         assert_eq!(out.len(), 17);
         assert_eq!(&out[..2], &[4, 0xff]);
+    }
+
+    #[test]
+    fn digits_are_counted_without_the_sign() {
+        for (values, digits, within) in [
+            (&[0_i32, 99_999, -99_999][..], 5, true),
+            (&[0, 100_000], 5, false),
+            (&[-100_000], 5, false),
+            (&[i32::MIN], 9, false),
+            (&[i32::MAX], 9, false),
+            (&[999_999_999, -999_999_999], 9, true),
+            (&[], 1, true),
+        ] {
+            assert_eq!(i32::all_within(values, digits), within, "{values:?}");
+            let wide = |value: &i32| i64::from(*value);
+            let all: Vec<i64> = values.iter().map(wide).collect();
+            assert_eq!(i64::all_within(&all, digits), within, "{values:?}");
+            let all: Vec<i128> = all.iter().map(|it| (*it).into()).collect();
+            assert_eq!(i128::all_within(&all, digits), within, "{values:?}");
+            let all: Vec<i256> = all.iter().map(|it| i256::from_i128(*it)).collect();
+            assert_eq!(i256::all_within(&all, digits), within, "{values:?}");
+        }
+        let nines = 10_i128.pow(38) - 1;
+        assert!(i128::all_within(&[nines, -nines], 38));
+        for value in [nines + 1, -nines - 1, i128::MAX, i128::MIN] {
+            assert!(!i128::all_within(&[value], 38), "{value}");
+            assert!(i256::all_within(&[i256::from_i128(value)], 39), "{value}");
+        }
+        assert!(!i64::all_within(&[i64::MIN, i64::MAX], 18));
+        assert!(!i256::all_within(&[i256::MIN], 76));
+        assert!(!i256::all_within(&[i256::MAX], 76));
     }
 
     #[test]

@@ -234,7 +234,8 @@ fn int32<'a>(leaf: &WriteLeaf, selected: Selected<'a>, out: &'a mut Vec<i32>) ->
             return Ok(selected.primitive::<Time32MillisecondType>(out));
         }
         DataType::Decimal32(..) if leaf.conversion == WriteConversion::Identity => {
-            return Ok(selected.primitive::<Decimal32Type>(out));
+            let values = selected.primitive::<Decimal32Type>(out);
+            return convert::check_digits(values, leaf).map(|()| values);
         }
         DataType::Int8 => selected.mapped::<Int8Type, _>(out, i32::from),
         DataType::Int16 => selected.mapped::<Int16Type, _>(out, i32::from),
@@ -280,7 +281,8 @@ fn int64<'a>(leaf: &WriteLeaf, selected: Selected<'a>, out: &'a mut Vec<i64>) ->
         Duration(Microsecond) => return Ok(selected.primitive::<DurationMicrosecondType>(out)),
         Duration(Nanosecond) => return Ok(selected.primitive::<DurationNanosecondType>(out)),
         DataType::Decimal64(..) if leaf.conversion == WriteConversion::Identity => {
-            return Ok(selected.primitive::<Decimal64Type>(out));
+            let values = selected.primitive::<Decimal64Type>(out);
+            return convert::check_digits(values, leaf).map(|()| values);
         }
         DataType::UInt64 => selected.mapped::<UInt64Type, _>(out, u64::cast_signed),
         Timestamp(Second, _) => selected.checked::<TimestampSecondType, _>(
@@ -305,11 +307,16 @@ where
     U: TryFrom<i128>,
 {
     let rescale = convert::Rescale::of(leaf.conversion);
-    selected.checked::<T, _>(
-        out,
-        |value| U::try_from(rescale.apply(value)?).ok(),
-        |value| convert::decimal_misfit(value, leaf),
-    )
+    let mut scratch = Vec::new();
+    let values = selected.dense_local(selected.array.as_primitive::<T>().values(), &mut scratch);
+    convert::check_digits(values, leaf)?;
+    out.clear();
+    out.reserve(values.len());
+    for value in values {
+        let stored = rescale.apply(*value).and_then(|it| U::try_from(it).ok());
+        out.push(stored.ok_or_else(|| convert::decimal_misfit(*value, leaf))?);
+    }
+    Ok(())
 }
 
 fn byte_arrays<'a>(leaf: &WriteLeaf, selected: Selected<'a>) -> Result<Vec<&'a [u8]>> {
@@ -437,6 +444,7 @@ where
     let rescale = convert::Rescale::of(leaf.conversion);
     let mut scratch = Vec::new();
     let values = selected.dense_local(selected.array.as_primitive::<T>().values(), &mut scratch);
+    convert::check_digits(values, leaf)?;
     out.clear();
     out.reserve(values.len() * width);
     for value in values {

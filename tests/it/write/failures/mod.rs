@@ -1,0 +1,37 @@
+//! Schemas, batches, values and options that cannot be written: errors that name the column.
+
+mod options;
+mod schemas;
+mod values;
+
+use std::sync::Arc;
+
+use herringbone::{Error, WriteOptions, Writer};
+use herringbone_arrow::array::{ArrayRef, Int32Array, RecordBatch};
+use herringbone_arrow::schema::{DataType, Field, Schema, SchemaRef};
+
+use crate::table::without_panic;
+
+/// Writes a first batch that is fine, then this one; the error.
+pub(super) fn batch_error(schema: &SchemaRef, batch: &RecordBatch, threads: usize) -> Error {
+    let write = || {
+        let options = WriteOptions::new().threads(threads);
+        let mut writer = Writer::new(Vec::new(), schema.clone(), options)?;
+        writer.write(&RecordBatch::new_empty(schema.clone()))?;
+        writer.write(batch)?;
+        writer.finish().map(|_| ())
+    };
+    without_panic(write).unwrap().unwrap_err()
+}
+
+/// The error of a column `odd` of this array, which starts with a valid value where it has two.
+pub(super) fn value_error(array: ArrayRef, nullable: bool, threads: usize) -> Error {
+    let field = Field::new("odd", array.data_type().clone(), true);
+    let of_file = field.clone().with_nullable(nullable);
+    let fine: ArrayRef = Arc::new(Int32Array::from_iter_values(0..array.len() as i32));
+    let first = Field::new("fine", DataType::Int32, true);
+    let schema = Arc::new(Schema::new(vec![first.clone(), of_file]));
+    let of_batch = Arc::new(Schema::new(vec![first, field]));
+    let batch = RecordBatch::try_new(of_batch, vec![fine, array]).unwrap();
+    batch_error(&schema, &batch, threads)
+}
