@@ -47,6 +47,8 @@ mod crafted;
 #[cfg(test)]
 mod work;
 #[cfg(test)]
+mod on_error;
+#[cfg(test)]
 mod write;
 #[cfg(test)]
 mod verify;

@@ -18,8 +18,8 @@ pub(crate) struct Levels {
 }
 
 enum Source {
-    /// The highest level is 0: nothing is stored.
-    Zero,
+    /// Nothing is stored: all levels are this one.
+    Constant(u8),
     Hybrid {
         decoder: HybridDecoder,
         bytes: Buffer,
@@ -34,7 +34,7 @@ impl Levels {
     /// The levels in `section`, none above `max_level`.
     pub(crate) fn new(section: Option<LevelSection>, max_level: u8) -> Self {
         let source = match section {
-            None => Source::Zero,
+            None => Source::Constant(0),
             Some(LevelSection {
                 bit_packed: true,
                 bytes,
@@ -50,11 +50,19 @@ impl Levels {
         Self { max_level, source }
     }
 
+    /// Levels that are all `level`, which no page stores.
+    pub(crate) fn constant(level: u8, max_level: u8) -> Self {
+        Self {
+            max_level,
+            source: Source::Constant(level),
+        }
+    }
+
     /// Appends the next `n` levels.
     pub(crate) fn extend(&mut self, n: usize, out: &mut Vec<u8>) -> Result<()> {
         match &mut self.source {
-            Source::Zero => {
-                out.resize(out.len() + n, 0);
+            Source::Constant(level) => {
+                out.resize(out.len() + n, *level);
                 Ok(())
             }
             Source::Hybrid { decoder, bytes } => decoder
@@ -97,7 +105,7 @@ impl Levels {
     /// Passes over the next `n` levels and returns how many of them are the highest one.
     pub(crate) fn skip(&mut self, n: usize, scratch: &mut Vec<u8>) -> Result<usize> {
         match &mut self.source {
-            Source::Zero => Ok(n),
+            Source::Constant(level) => Ok(if *level == self.max_level { n } else { 0 }),
             Source::Hybrid { decoder, bytes } if self.max_level == 1 => {
                 decoder.skip_count_ones(bytes, n).map_err(malformed)
             }

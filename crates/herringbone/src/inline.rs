@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use herringbone_arrow::array::RecordBatch;
 use herringbone_core::column::Column;
-use herringbone_core::read::{BatchAssembler, OpenRowGroup, ReadPlan};
+use herringbone_core::read::{BatchAssembler, Loss, OpenRowGroup, ReadPlan};
 use herringbone_format::{Error, Result};
 
 use crate::reader::next_piece;
@@ -43,11 +43,11 @@ impl Inline {
                 return Ok(None);
             };
             self.rows_left = row_group.num_wanted();
-            let row_group = self.plan.open(self.next_row_group)?;
+            self.next_row_group += 1;
+            let row_group = self.plan.open(self.next_row_group - 1)?;
             self.columns.clear();
             self.columns.resize_with(row_group.num_columns(), || None);
             self.row_group = Some(row_group);
-            self.next_row_group += 1;
         }
         self.add_pieces()?;
         let batch = if self.columns.is_empty() {
@@ -58,9 +58,18 @@ impl Inline {
         self.rows_left = self.rows_left.saturating_sub(batch.num_rows() as u64);
         Ok(Some(batch))
     }
-}
 
-impl Inline {
+    /// Gives up the row group that the last batch failed in; the rows that are lost.
+    pub(crate) fn skip_row_group(&mut self) -> u64 {
+        self.columns.clear();
+        self.assembler.clear();
+        std::mem::take(&mut self.rows_left)
+    }
+
+    pub(crate) fn take_losses(&mut self) -> Vec<Loss> {
+        self.assembler.take_losses()
+    }
+
     /// Gives the assembler the next piece of every column that it needs one of.
     fn add_pieces(&mut self) -> Result<()> {
         let Some(row_group) = &self.row_group else {

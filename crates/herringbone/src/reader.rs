@@ -7,7 +7,7 @@ use herringbone_arrow::array::{RecordBatch, RecordBatchReader};
 use herringbone_arrow::schema::{ArrowError, SchemaRef};
 use herringbone_core::column::{Column, Piece};
 use herringbone_core::page::Step;
-use herringbone_core::read::ReadPlan;
+use herringbone_core::read::{Loss, Lost, ReadPlan};
 use herringbone_format::Result;
 
 use crate::inline::Inline;
@@ -25,6 +25,7 @@ pub struct Reader {
     plan: Arc<ReadPlan>,
     driver: Driver,
     rows_left: u64,
+    losses: Vec<Loss>,
 }
 
 enum Driver {
@@ -55,6 +56,7 @@ impl Reader {
             plan,
             driver,
             rows_left,
+            losses: Vec::new(),
         }
     }
 
@@ -76,22 +78,62 @@ impl Reader {
         self.rows_left
     }
 
+    /// What the batches so far did without, if [damage](herringbone_core::read::OnError) is no reason to fail.
+    #[must_use]
+    pub fn losses(&self) -> &[Loss] {
+        &self.losses
+    }
+
     /// The next batch; `None` behind the last one, and after an error.
     ///
     /// # Errors
     /// Whatever is wrong with the bytes, with its place, or Io.
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
-        let batch = match &mut self.driver {
-            Driver::Inline(inline) => inline.next_batch(),
-            Driver::Threads(threads) => threads.next_batch(),
-            Driver::Failed => Ok(None),
-        };
-        match &batch {
-            Ok(Some(batch)) => self.rows_left -= batch.num_rows() as u64,
-            Ok(None) => {}
-            Err(_) => self.driver = Driver::Failed,
+        loop {
+            match self.driver.next_batch() {
+                Ok(batch) => {
+                    self.losses.append(&mut self.driver.take_losses());
+                    self.rows_left -= batch.as_ref().map_or(0, |batch| batch.num_rows() as u64);
+                    return Ok(batch);
+                }
+                Err(error) if self.plan.options().on_error.goes_on(&error) => {
+                    let rows = self.driver.skip_row_group();
+                    self.rows_left -= rows;
+                    let lost = Lost::Rows(rows);
+                    self.losses.push(Loss { error, lost });
+                }
+                Err(error) => {
+                    self.driver = Driver::Failed;
+                    return Err(error);
+                }
+            }
         }
-        batch
+    }
+}
+
+impl Driver {
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        match self {
+            Self::Inline(inline) => inline.next_batch(),
+            Self::Threads(threads) => threads.next_batch(),
+            Self::Failed => Ok(None),
+        }
+    }
+
+    fn skip_row_group(&mut self) -> u64 {
+        match self {
+            Self::Inline(inline) => inline.skip_row_group(),
+            Self::Threads(threads) => threads.skip_row_group(),
+            Self::Failed => 0,
+        }
+    }
+
+    fn take_losses(&mut self) -> Vec<Loss> {
+        match self {
+            Self::Inline(inline) => inline.take_losses(),
+            Self::Threads(threads) => threads.take_losses(),
+            Self::Failed => Vec::new(),
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use std::thread::JoinHandle;
 
 use herringbone_arrow::array::RecordBatch;
 use herringbone_core::column::{Column, Piece};
-use herringbone_core::read::{BatchAssembler, OpenRowGroup, ReadPlan};
+use herringbone_core::read::{BatchAssembler, Loss, OpenRowGroup, ReadPlan};
 use herringbone_format::{Error, Result};
 
 use crate::inline::too_few_rows;
@@ -152,6 +152,31 @@ impl Threads {
                 ),
             }
         }
+    }
+
+    /// Gives up the row group that the last batch failed in; the rows that are lost.
+    pub(crate) fn skip_row_group(&mut self) -> u64 {
+        self.assembler.clear();
+        let mut state = self.shared.lock();
+        let rows = match state.open.pop_front() {
+            Some(row_group) => {
+                state.due = row_group.end_batch;
+                row_group.rows_left
+            }
+            // It could not even be opened.
+            None => {
+                let row_group = self.shared.plan.row_groups().get(state.front);
+                row_group.map_or(0, |row_group| row_group.num_wanted())
+            }
+        };
+        state.front += 1;
+        drop(state);
+        self.shared.work.notify_all();
+        rows
+    }
+
+    pub(crate) fn take_losses(&mut self) -> Vec<Loss> {
+        self.assembler.take_losses()
     }
 
     fn start_workers(&mut self) -> Result<()> {

@@ -10,13 +10,14 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use herringbone_arrow::array::ArrayRef;
-use herringbone_format::{Error, PageHeader, PageType, Result};
+use herringbone_format::{Encoding, Error, PageHeader, PageType, Result};
 use herringbone_kernels::bitmap::Bitmap;
 use herringbone_schema::ParquetSchema;
 
 use crate::array::{LeafArray, LeafType, leaf_array};
 use crate::levels::Levels;
 use crate::page::{Page, PagePlace, PageReader, PageReaderOptions, Step};
+use crate::read::{Loss, Lost, is_damage};
 
 mod flat;
 mod nested;
@@ -42,6 +43,8 @@ pub(crate) struct ColumnPlan {
     pub(crate) nullable: bool,
     /// The ancestors that this leaf records.
     pub(crate) recorders: Vec<RecorderPlan>,
+    /// Whether damaged pages become nulls.
+    pub(crate) null_pages: bool,
     /// A piece has no more slots than this where rows allow it.
     pub(crate) max_slots: usize,
     /// A piece ends when it holds this many bytes, with at least one row.
@@ -74,6 +77,8 @@ pub struct Piece {
     pub(crate) rows: usize,
     pub(crate) leaf: ArrayRef,
     pub(crate) recorded: Vec<Recorded>,
+    /// Damaged pages on the way to it.
+    pub(crate) losses: Vec<Loss>,
 }
 
 /// One leaf over one column chunk.
@@ -95,6 +100,9 @@ pub struct Column {
     validity: Bitmap,
     recorders: Vec<Recorder>,
     block: LevelBlock,
+    dictionary_is_lost: bool,
+    /// Damaged pages that the piece at hand does without.
+    losses: Vec<Loss>,
 }
 
 /// A data page with levels left.
@@ -103,6 +111,8 @@ struct OpenPage {
     repetition: Levels,
     definition: Levels,
     levels_left: usize,
+    /// The page is damaged, and its values are null.
+    is_lost: bool,
 }
 
 /// Levels that are decoded but not used up.
@@ -151,6 +161,8 @@ impl Column {
             validity: Bitmap::new(),
             recorders: plan.recorders.iter().cloned().map(Recorder::new).collect(),
             block: LevelBlock::default(),
+            dictionary_is_lost: false,
+            losses: Vec::new(),
             plan,
         })
     }
@@ -217,6 +229,7 @@ impl Column {
             rows,
             leaf,
             recorded,
+            losses: std::mem::take(&mut self.losses),
         })
     }
 
@@ -258,12 +271,39 @@ impl Column {
             self.selection.advance(rows);
             return Ok(Step::Ready(true));
         }
-        match self.pages.body()? {
-            Step::Need(range) => return Ok(Step::Need(range)),
-            Step::Ready(Page::Dictionary { values, num_values }) => {
-                self.array.set_dictionary(&values, num_values)?;
+        let opened = match self.pages.body() {
+            Ok(Step::Need(range)) => return Ok(Step::Need(range)),
+            Ok(Step::Ready(page)) => self.open_body(page, place),
+            Err(error) => {
+                self.pages.pass()?;
+                Err(error)
             }
-            Step::Ready(Page::Data(page)) => {
+        };
+        match opened {
+            Err(error) if self.plan.null_pages && is_damage(&error) => {
+                self.dictionary_is_lost |= page_rows.is_none();
+                self.lose_page(error, page_rows.unwrap_or(0), place);
+            }
+            opened => opened?,
+        }
+        Ok(Step::Ready(true))
+    }
+
+    fn open_body(&mut self, page: Page, place: PagePlace) -> Result<()> {
+        match page {
+            Page::Dictionary { values, num_values } => {
+                self.array.set_dictionary(&values, num_values)
+            }
+            Page::Data(page)
+                if self.dictionary_is_lost
+                    && matches!(
+                        page.encoding,
+                        Encoding::RleDictionary | Encoding::PlainDictionary
+                    ) =>
+            {
+                Err(Error::corrupt("the dictionary of the page is damaged"))
+            }
+            Page::Data(page) => {
                 self.array
                     .set_page(page.encoding, page.values, page.num_values)?;
                 self.page = Some(OpenPage {
@@ -271,10 +311,28 @@ impl Column {
                     repetition: Levels::new(page.repetition, self.plan.max_rep_level),
                     definition: Levels::new(page.definition, self.plan.max_def_level),
                     levels_left: page.num_values,
+                    is_lost: false,
                 });
+                Ok(())
             }
         }
-        Ok(Step::Ready(true))
+    }
+
+    /// Puts nulls in the place of a damaged page: none for a dictionary.
+    fn lose_page(&mut self, error: Error, rows: usize, place: PagePlace) {
+        let error = place.of(error).in_column(self.plan.path());
+        self.losses.push(Loss {
+            error: error.in_row_group(self.row_group),
+            lost: Lost::Values(rows as u64),
+        });
+        let max_def = self.plan.max_def_level;
+        self.page = Some(OpenPage {
+            place,
+            repetition: Levels::constant(0, 0),
+            definition: Levels::constant(max_def.saturating_sub(1), max_def),
+            levels_left: rows,
+            is_lost: true,
+        });
     }
 
     /// How many of the next `n` values fit into the piece; 0 only if it has rows already.
@@ -282,6 +340,9 @@ impl Column {
         let used = self.used_bytes();
         if self.rows > 0 && used >= self.plan.piece_bytes {
             return Ok(0);
+        }
+        if self.page.as_ref().is_some_and(|page| page.is_lost) {
+            return Ok(n.min(self.slots_left()));
         }
         let fitting = self
             .array

@@ -68,6 +68,8 @@ pub(crate) struct PageReader {
     /// File offset of the next page header or, with `header` present, of its body.
     position: u64,
     header: Option<PageHeader>,
+    /// File offset of `header`.
+    header_start: u64,
     /// Ordinal of the page that `header` belongs to or, without one, of the next page.
     ordinal: usize,
     /// Levels in the pages passed so far.
@@ -84,6 +86,7 @@ impl PageReader {
             bytes: ChunkBytes::new(options.chunk.clone()),
             position: options.chunk.start,
             header: None,
+            header_start: 0,
             ordinal: 0,
             num_values_seen: 0,
             has_dictionary: false,
@@ -111,7 +114,10 @@ impl PageReader {
     pub(crate) fn place(&self) -> PagePlace {
         PagePlace {
             ordinal: self.ordinal,
-            offset: self.position,
+            offset: match self.header {
+                Some(_) => self.header_start,
+                None => self.position,
+            },
         }
     }
 
@@ -127,6 +133,7 @@ impl PageReader {
                 Step::Need(range) => return Ok(Step::Need(range)),
             };
             let body = self.decoder.check_sizes(&header)?;
+            self.header_start = self.position;
             self.position += length as u64;
             self.largest_page = self.largest_page.max(length as u64 + body);
             if carries_values(&header) {

@@ -16,9 +16,9 @@ use herringbone_arrow::data::transform::MutableArrayData;
 use herringbone_arrow::schema::{ArrowError, DataType, FieldRef};
 use herringbone_format::{Error, Result};
 
-use super::ReadPlan;
 use super::layers::{padded_runs, put_around};
 use super::shape::{Record, Shape};
+use super::{Loss, ReadPlan};
 use crate::column::Piece;
 use crate::column::recorder::{Offsets, Recorded};
 
@@ -27,6 +27,8 @@ use crate::column::recorder::{Offsets, Recorded};
 pub struct BatchAssembler {
     plan: Arc<ReadPlan>,
     pieces: Vec<Option<PieceInUse>>,
+    /// Damaged pages of the pieces, each with its column.
+    losses: Vec<(usize, Loss)>,
 }
 
 /// A piece, and what was taken from it.
@@ -49,7 +51,11 @@ impl BatchAssembler {
     #[must_use]
     pub fn new(plan: Arc<ReadPlan>) -> Self {
         let pieces = plan.columns().iter().map(|_| None).collect();
-        Self { plan, pieces }
+        Self {
+            plan,
+            pieces,
+            losses: Vec::new(),
+        }
     }
 
     /// Whether a piece of `column` must be added before the next batch.
@@ -60,6 +66,8 @@ impl BatchAssembler {
 
     /// Adds the next piece of `column`.
     pub fn add(&mut self, column: usize, piece: Piece) {
+        let losses = piece.losses.into_iter();
+        self.losses.extend(losses.map(|loss| (column, loss)));
         if let Some(slot) = self.pieces.get_mut(column) {
             let in_use = |recorded| RecordedInUse { recorded, taken: 0 };
             *slot = Some(PieceInUse {
@@ -69,6 +77,21 @@ impl BatchAssembler {
                 recorded: piece.recorded.into_iter().map(in_use).collect(),
             });
         }
+    }
+
+    /// The damaged pages that the pieces so far did without, since the last call; by column.
+    #[must_use]
+    pub fn take_losses(&mut self) -> Vec<Loss> {
+        let mut losses = std::mem::take(&mut self.losses);
+        // Threads deliver pieces in any order.
+        losses.sort_by_key(|(column, _)| *column);
+        losses.into_iter().map(|(_, loss)| loss).collect()
+    }
+
+    /// Drops all pieces, to start with another row group.
+    pub fn clear(&mut self) {
+        self.pieces.fill_with(|| None);
+        self.losses.clear();
     }
 
     /// The next batch: as many rows as every column has.

@@ -10,12 +10,15 @@
 
 mod assemble;
 mod layers;
+mod loss;
 mod options;
 mod plan;
 mod push;
 mod shape;
 
 pub use assemble::BatchAssembler;
+pub(crate) use loss::is_damage;
+pub use loss::{Loss, Lost, OnError};
 pub use options::ReadOptions;
 pub use plan::{OpenRowGroup, ReadPlan, RowGroupPlan, byte_range, plain_metadata};
 pub use push::{Needs, Poll, PushDecoder};

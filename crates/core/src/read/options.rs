@@ -5,6 +5,8 @@ use std::ops::Range;
 use herringbone_format::Limits;
 use herringbone_schema::{Projection, SchemaOptions};
 
+use super::OnError;
+
 /// What to read of a file, and how. The default reads all of it.
 ///
 /// ```
@@ -34,6 +36,8 @@ pub struct ReadOptions {
     pub threads: usize,
     /// Whether pages that carry a checksum are compared with it.
     pub verify_crc: bool,
+    /// What to do about damaged pages and row groups.
+    pub on_error: OnError,
     /// What the file may ask for.
     pub limits: Limits,
     /// The Arrow types that columns become.
@@ -65,6 +69,7 @@ impl Default for ReadOptions {
             batch_bytes: Self::DEFAULT_BATCH_BYTES,
             threads: 0,
             verify_crc: true,
+            on_error: OnError::Fail,
             limits: Limits::default(),
             schema: SchemaOptions::default(),
         }
@@ -104,6 +109,8 @@ setters! {
     threads: usize;
     /// Switches checksums on or off.
     verify_crc: bool;
+    /// Chooses what to do about damage.
+    on_error: OnError;
     /// Sets what the file may ask for.
     limits: Limits;
     /// Chooses the Arrow types.

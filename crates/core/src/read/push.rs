@@ -11,7 +11,7 @@ use bytes::Bytes;
 use herringbone_arrow::array::RecordBatch;
 use herringbone_format::{Error, Result};
 
-use super::{BatchAssembler, ReadPlan};
+use super::{BatchAssembler, Loss, Lost, ReadPlan};
 use crate::column::Column;
 use crate::page::Step;
 
@@ -44,6 +44,7 @@ pub struct PushDecoder {
     columns: Vec<OpenColumn>,
     /// Rows of the open row group that were not given out; used where no column counts them.
     rows_left: u64,
+    losses: Vec<Loss>,
 }
 
 struct OpenColumn {
@@ -63,6 +64,7 @@ impl PushDecoder {
             next_row_group: 0,
             columns: Vec::new(),
             rows_left: 0,
+            losses: Vec::new(),
         }
     }
 
@@ -71,12 +73,39 @@ impl PushDecoder {
     /// # Errors
     /// Whatever is wrong with the bytes, with its place. The decoder is of no use afterwards.
     pub fn poll(&mut self) -> Result<Poll> {
+        loop {
+            match self.advance() {
+                Err(error) if self.plan.options().on_error.goes_on(&error) => {
+                    let rows = std::mem::take(&mut self.rows_left);
+                    self.columns.clear();
+                    self.assembler.clear();
+                    let lost = Lost::Rows(rows);
+                    self.losses.push(Loss { error, lost });
+                }
+                polled => {
+                    if matches!(polled, Ok(Poll::Batch(_))) {
+                        self.losses.append(&mut self.assembler.take_losses());
+                    }
+                    return polled;
+                }
+            }
+        }
+    }
+
+    /// What the batches so far did without, if [damage](super::OnError) is no reason to fail.
+    #[must_use]
+    pub fn losses(&self) -> &[Loss] {
+        &self.losses
+    }
+
+    fn advance(&mut self) -> Result<Poll> {
         if self.rows_left == 0 {
             let Some(row_group) = self.plan.row_groups().get(self.next_row_group) else {
                 return Ok(Poll::Finished);
             };
             self.rows_left = row_group.num_wanted();
-            let row_group = self.plan.open(self.next_row_group)?;
+            self.next_row_group += 1;
+            let row_group = self.plan.open(self.next_row_group - 1)?;
             self.columns = (0..row_group.num_columns())
                 .map(|ordinal| row_group.column(ordinal))
                 .map(|column| {
@@ -86,7 +115,6 @@ impl PushDecoder {
                     })
                 })
                 .collect::<Result<_>>()?;
-            self.next_row_group += 1;
         }
         if let Some(needs) = self.fill_pieces()? {
             return Ok(Poll::Needs(needs));

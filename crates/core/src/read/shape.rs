@@ -11,8 +11,8 @@ use herringbone_format::{Error, Result};
 use herringbone_kernels::nesting::ListPlan;
 use herringbone_schema::{ArrowMapping, Conversion, Node, NodeKind, ParquetSchema};
 
-use super::ReadOptions;
 use super::layers::{TypedLayer, max_slots, put_around, typed_layers};
+use super::{OnError, ReadOptions};
 use crate::array::LeafType;
 use crate::column::ColumnPlan;
 use crate::column::recorder::RecorderPlan;
@@ -214,6 +214,9 @@ impl Builder<'_> {
             nullable,
             recorders,
             max_slots: self.max_slots,
+            null_pages: self.options.on_error == OnError::NullPage
+                && nullable
+                && leaf.max_rep_level == 0,
             piece_bytes: self
                 .options
                 .batch_bytes

@@ -1,0 +1,243 @@
+//! Reads that go on behind damage: what is lost is what the damage hit, and it is reported.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use herringbone::core::read::{Poll, PushDecoder};
+use herringbone::{
+    ColumnOptions, Loss, Lost, OnError, ParquetFile, ReadOptions, WriteOptions, Writer,
+};
+use herringbone_arrow::array::types::Int32Type;
+use herringbone_arrow::array::{Array, Int32Array, RecordBatch, StringArray, cast::AsArray};
+use herringbone_arrow::schema::{DataType, Field, Schema};
+
+/// Rows of the file, of a row group and of a page.
+const ROWS: i32 = 90_000;
+const GROUP: i32 = 30_000;
+const PAGE: i32 = 5_000;
+/// Rows of a batch: half a page.
+const BATCH: usize = 2_500;
+
+/// `a` is its row number, or null in each seventh row; `b` its text, one of 100; `c` is never null.
+fn file() -> Vec<u8> {
+    let a: Int32Array = (0..ROWS).map(|row| (row % 7 > 0).then_some(row)).collect();
+    let b: StringArray = (0..ROWS)
+        .map(|row| Some(format!("{}", row % 100)))
+        .collect();
+    let c: Int32Array = (0..ROWS).collect();
+    let schema = Arc::new(Schema::new(vec![
+        Field::new("a", DataType::Int32, true),
+        Field::new("b", DataType::Utf8, true),
+        Field::new("c", DataType::Int32, false),
+    ]));
+    let batch = RecordBatch::try_new(schema.clone(), vec![Arc::new(a), Arc::new(b), Arc::new(c)]);
+    let pages = ColumnOptions::new().page_rows(PAGE as usize);
+    let plain = pages.clone().dictionary(false);
+    let options = WriteOptions::new()
+        .row_group_rows(GROUP as usize)
+        .column("a", plain.clone())
+        .column("b", pages)
+        .column("c", plain);
+    let mut file = Vec::new();
+    let mut writer = Writer::new(&mut file, schema, options).unwrap();
+    writer.write(&batch.unwrap()).unwrap();
+    writer.finish().unwrap();
+    file
+}
+
+/// The file with one byte changed in the body of a page.
+fn damaged(row_group: usize, leaf: usize, page: usize) -> Bytes {
+    let mut bytes = file();
+    let file = ParquetFile::from_bytes(bytes.clone()).unwrap();
+    let page = file
+        .pages(row_group, leaf)
+        .unwrap()
+        .nth(page)
+        .unwrap()
+        .unwrap();
+    let body = page.offset as usize + page.header_bytes;
+    bytes[body + page.header.compressed_page_size as usize / 2] ^= 0x10;
+    bytes.into()
+}
+
+/// What a read came to: the batches, and what they do without.
+#[derive(Debug, PartialEq)]
+struct Outcome {
+    batches: Vec<RecordBatch>,
+    losses: Vec<(String, Lost)>,
+}
+
+fn told(losses: &[Loss]) -> Vec<(String, Lost)> {
+    let told = losses
+        .iter()
+        .map(|loss| (loss.error.to_string(), loss.lost));
+    told.collect()
+}
+
+fn read(file: &Bytes, options: ReadOptions) -> Result<Outcome, String> {
+    let file = ParquetFile::from_bytes(file.clone()).unwrap();
+    let mut reader = file.read(options).unwrap();
+    let mut batches = Vec::new();
+    while let Some(batch) = reader.next_batch().map_err(|error| error.to_string())? {
+        batches.push(batch);
+    }
+    assert_eq!(reader.rows_left(), 0);
+    let losses = told(reader.losses());
+    Ok(Outcome { batches, losses })
+}
+
+fn push(file: &Bytes, options: &ReadOptions) -> Result<Outcome, String> {
+    let plan = ParquetFile::from_bytes(file.clone()).unwrap().plan(options);
+    let mut decoder = PushDecoder::new(Arc::new(plan.unwrap()));
+    let mut batches = Vec::new();
+    loop {
+        match decoder.poll().map_err(|error| error.to_string())? {
+            Poll::Batch(batch) => batches.push(batch),
+            Poll::Needs(needs) => {
+                for range in needs.now {
+                    let bytes = file.slice(range.start as usize..range.end as usize);
+                    decoder.supply(range.start, &bytes);
+                }
+            }
+            Poll::Finished => {
+                let losses = told(decoder.losses());
+                return Ok(Outcome { batches, losses });
+            }
+        }
+    }
+}
+
+/// What all ways to read the file come to, which is the same.
+fn outcome(file: &Bytes, on_error: OnError) -> Result<Outcome, String> {
+    let options = ReadOptions::new().batch_size(BATCH).on_error(on_error);
+    let outcome = read(file, options.clone().threads(1));
+    let mut others = vec![push(file, &options)];
+    others.extend([2, 3].map(|threads| read(file, options.clone().threads(threads))));
+    for other in others {
+        match (&outcome, &other) {
+            (Ok(outcome), Ok(other)) => {
+                assert_eq!(outcome.losses, other.losses);
+                let rows = |outcome: &Outcome| -> Vec<usize> {
+                    outcome.batches.iter().map(RecordBatch::num_rows).collect()
+                };
+                assert_eq!(rows(outcome), rows(other));
+                assert!(outcome.batches == other.batches);
+            }
+            (outcome, other) => assert!(outcome == other),
+        }
+    }
+    outcome
+}
+
+/// Requires that the batches hold these rows of the file, but for the rows in `nulls` of a column.
+fn check(outcome: &Outcome, rows: &[Range<i32>], column: usize, nulls: Range<i32>) {
+    let mut wanted = rows.iter().cloned().flatten();
+    for batch in &outcome.batches {
+        let (a, b) = (batch.column(0).as_primitive::<Int32Type>(), batch.column(1));
+        let (b, c) = (
+            b.as_string::<i32>(),
+            batch.column(2).as_primitive::<Int32Type>(),
+        );
+        for slot in 0..batch.num_rows() {
+            let row = wanted.next().unwrap();
+            let is_lost = |of| column == of && nulls.contains(&row);
+            assert_eq!(c.value(slot), row);
+            let value = (row % 7 > 0 && !is_lost(0)).then_some(row);
+            assert_eq!(a.is_valid(slot).then(|| a.value(slot)), value);
+            let text = (!is_lost(1)).then(|| format!("{}", row % 100));
+            assert_eq!(b.is_valid(slot).then(|| b.value(slot).to_owned()), text);
+        }
+    }
+    assert_eq!(wanted.next(), None);
+}
+
+/// Nothing more than the place and the extent of the only loss.
+fn only_loss(outcome: &Outcome, place: &str) -> Lost {
+    let [(error, lost)] = &outcome.losses[..] else {
+        panic!("{:?}", outcome.losses);
+    };
+    assert!(error.contains(place), "{error}");
+    *lost
+}
+
+#[test]
+fn a_sound_file_loses_nothing() {
+    for on_error in [OnError::Fail, OnError::SkipRowGroup, OnError::NullPage] {
+        let outcome = outcome(&file().into(), on_error).unwrap();
+        assert_eq!(outcome.losses, []);
+        check(&outcome, &[0..ROWS], 0, 0..0);
+    }
+}
+
+#[test]
+fn a_damaged_page() {
+    // The third page of `a` in the second row group.
+    let file = damaged(1, 0, 2);
+    let place = "column a, row group 1, page 2, offset";
+    let (start, end) = (GROUP + 2 * PAGE, GROUP + 3 * PAGE);
+
+    let error = outcome(&file, OnError::Fail).unwrap_err();
+    assert!(error.contains(place), "{error}");
+
+    let skipped = outcome(&file, OnError::SkipRowGroup).unwrap();
+    check(&skipped, &[0..start, 2 * GROUP..ROWS], 0, 0..0);
+    let lost = Lost::Rows((2 * GROUP - start) as u64);
+    assert_eq!(only_loss(&skipped, place), lost);
+
+    let nulls = outcome(&file, OnError::NullPage).unwrap();
+    check(&nulls, &[0..ROWS], 0, start..end);
+    assert_eq!(only_loss(&nulls, place), Lost::Values(PAGE as u64));
+}
+
+#[test]
+fn a_damaged_dictionary_takes_its_pages_along() {
+    let file = damaged(0, 1, 0);
+    let place = "column b, row group 0, page 0, offset";
+    let skipped = outcome(&file, OnError::SkipRowGroup).unwrap();
+    check(&skipped, &[GROUP..ROWS], 0, 0..0);
+    assert_eq!(only_loss(&skipped, place), Lost::Rows(GROUP as u64));
+
+    let nulls = outcome(&file, OnError::NullPage).unwrap();
+    check(&nulls, &[0..ROWS], 1, 0..GROUP);
+    assert_eq!(nulls.losses[0].1, Lost::Values(0));
+    assert!(nulls.losses[0].0.contains(place));
+    let values: u64 = nulls
+        .losses
+        .iter()
+        .map(|(error, lost)| match lost {
+            Lost::Values(values) if error.contains("column b, row group 0, page") => *values,
+            other => panic!("{error}: {other:?}"),
+        })
+        .sum();
+    assert_eq!(values, GROUP as u64);
+}
+
+#[test]
+fn what_cannot_be_null_costs_the_row_group() {
+    let file = damaged(2, 2, 5);
+    let outcome = outcome(&file, OnError::NullPage).unwrap();
+    check(&outcome, &[0..ROWS - PAGE], 0, 0..0);
+    let place = "column c, row group 2, page 5, offset";
+    assert_eq!(only_loss(&outcome, place), Lost::Rows(PAGE as u64));
+}
+
+#[test]
+fn selected_rows_are_counted() {
+    let file = damaged(1, 0, 2);
+    let options = ReadOptions::new()
+        .row_ranges(vec![10..20, GROUP as u64..ROWS as u64 - 10])
+        .on_error(OnError::SkipRowGroup)
+        .batch_size(BATCH);
+    let outcome = read(&file, options).unwrap();
+    let rows = [10..20, GROUP..GROUP + 2 * PAGE, 2 * GROUP..ROWS - 10];
+    check(&outcome, &rows, 0, 0..0);
+    let lost = only_loss(&outcome, "column a, row group 1, page 2");
+    assert_eq!(lost, Lost::Rows((GROUP - 2 * PAGE) as u64));
+}
+
+#[test]
+fn a_truncated_footer_is_an_error_all_the_same() {
+    let file = file();
+    assert!(ParquetFile::from_bytes(file[..file.len() - 9].to_vec()).is_err());
+}
