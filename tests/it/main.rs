@@ -52,3 +52,5 @@ mod on_error;
 mod write;
 #[cfg(test)]
 mod verify;
+#[cfg(test)]
+mod repair;

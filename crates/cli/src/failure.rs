@@ -27,7 +27,7 @@ pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
 impl Failure {
     /// Everything was fine.
     pub(crate) const SUCCESS: u8 = 0;
-    /// `verify` found something.
+    /// `verify` found something, or `repair` could not have everything back.
     pub(crate) const FINDINGS: u8 = 1;
     /// The command line is wrong.
     pub(crate) const USAGE: u8 = 2;

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
+use herringbone::repair::{Repair, RepairOptions};
 use herringbone::source::FileSource;
 use herringbone::{Limits, ParquetFile};
 
@@ -64,6 +65,17 @@ impl Input {
             Data::Path(path) => FileSource::open(path)
                 .and_then(|source| ParquetFile::from_source(source, self.limits.clone())),
             Data::Memory(bytes) => ParquetFile::from_source(bytes.clone(), self.limits.clone()),
+        }
+        .map_err(|error| self.failure(&error))
+    }
+
+    /// Looks for what is left of it.
+    pub(crate) fn repair(&self, options: &RepairOptions) -> Result<Repair> {
+        match &self.data {
+            Data::Path(path) => {
+                FileSource::open(path).and_then(|source| Repair::open(source, options))
+            }
+            Data::Memory(bytes) => Repair::open(bytes.clone(), options),
         }
         .map_err(|error| self.failure(&error))
     }

@@ -7,7 +7,8 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use herringbone_arrow::array::ArrayRef;
+use herringbone_arrow::array::cast::AsArray;
+use herringbone_arrow::array::{Array, ArrayRef};
 use herringbone_arrow::buffer::Buffer;
 use herringbone_arrow::schema::DataType;
 use herringbone_format::{CompressionCodec, Encoding, Error, Limits, PageHeader, Result, Type};
@@ -36,6 +37,8 @@ pub struct PageDecoder {
     body: BodyDecoder,
     array: Box<dyn LeafArray>,
     page: Option<OpenPage>,
+    /// `None` for pages that are not PLAIN.
+    plain: Option<PlainBytes>,
     rep: Vec<u8>,
     def: Vec<u8>,
 }
@@ -47,6 +50,15 @@ struct OpenPage {
     levels_left: usize,
     /// Values of the levels that were given out.
     values_left: usize,
+}
+
+/// Bytes of the values section of a PLAIN page, and how many of them its values took so far.
+#[derive(Clone, Copy, Default)]
+struct PlainBytes {
+    section: usize,
+    used: usize,
+    /// Values of a BOOLEAN page, which take a bit each.
+    bits: usize,
 }
 
 /// Some of a page: levels, and the values that come next. Where the values of some levels are too
@@ -82,6 +94,7 @@ impl PageDecoder {
             body: BodyDecoder::new(codec, max_levels, Arc::new(limits)),
             array: leaf_array(&leaf_type)?,
             page: None,
+            plain: None,
             rep: Vec::new(),
             def: Vec::new(),
         })
@@ -120,7 +133,18 @@ impl PageDecoder {
         }
     }
 
+    /// Bytes behind the values of a PLAIN page that was taken out to its end; 0 for other encodings,
+    /// whose sections may be longer than it takes.
+    #[must_use]
+    pub fn unused_bytes(&self) -> usize {
+        self.plain.map_or(0, |plain| {
+            let used = plain.used.saturating_add(plain.bits.div_ceil(8));
+            plain.section.saturating_sub(used)
+        })
+    }
+
     fn open_dictionary(&mut self, values: &Buffer, num_values: usize) -> Result<()> {
+        self.open_plain(values);
         self.array.set_dictionary(values, num_values)?;
         self.array
             .set_page(Encoding::Plain, values.clone(), num_values)?;
@@ -134,7 +158,18 @@ impl PageDecoder {
         Ok(())
     }
 
+    fn open_plain(&mut self, values: &Buffer) {
+        self.plain = Some(PlainBytes {
+            section: values.len(),
+            ..PlainBytes::default()
+        });
+    }
+
     fn open_data(&mut self, page: DataPage) -> Result<()> {
+        self.plain = None;
+        if page.encoding == Encoding::Plain {
+            self.open_plain(&page.values);
+        }
         self.array
             .set_page(page.encoding, page.values, page.num_values)?;
         self.page = Some(OpenPage {
@@ -172,11 +207,35 @@ impl PageDecoder {
         let values = room.max(1).min(page.values_left);
         self.array.append(values)?;
         page.values_left -= values;
+        let values = self.array.finish(None)?;
+        if let Some(plain) = &mut self.plain {
+            plain.count(&values);
+        }
         Ok(Some(Block {
             rep: &self.rep,
             def: &self.def,
-            values: self.array.finish(None)?,
+            values,
         }))
+    }
+}
+
+impl PlainBytes {
+    fn count(&mut self, values: &ArrayRef) {
+        let n = values.len();
+        self.used += match values.data_type() {
+            DataType::Boolean => {
+                self.bits += n;
+                0
+            }
+            DataType::Int32 | DataType::Float32 => 4 * n,
+            DataType::Int64 | DataType::Float64 => 8 * n,
+            DataType::FixedSizeBinary(width) => usize::try_from(*width).unwrap_or(0) * n,
+            _ => {
+                let bytes = values.as_binary_opt::<i32>();
+                // A length of four bytes is in front of each.
+                4 * n + bytes.map_or(0, |bytes| bytes.value_data().len())
+            }
+        };
     }
 }
 

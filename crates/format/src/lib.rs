@@ -17,6 +17,7 @@ mod statistics;
 mod column;
 mod row_group;
 mod file_metadata;
+mod remains;
 mod page_header;
 mod page_index;
 mod bloom_filter;
@@ -40,6 +41,7 @@ pub use page_header::{
     DataPageHeader, DataPageHeaderV2, DictionaryPageHeader, IndexPageHeader, PageHeader,
 };
 pub use page_index::{ByteArrays, ColumnIndex, OffsetIndex, PageLocation};
+pub use remains::MetadataRemains;
 pub use row_group::{RowGroup, RowGroupHeader, SortingColumn};
 pub use schema_element::{KeyValue, SchemaElement};
 pub use statistics::{BoundingBox, GeospatialStatistics, SizeStatistics, Statistics};

@@ -62,6 +62,15 @@ impl ParquetFile {
                 Step::Need(range) => footer.supply(source.read(range)?),
             }
         };
+        Self::with_metadata(source, metadata, limits)
+    }
+
+    /// A file with this metadata, wherever it comes from.
+    pub(crate) fn with_metadata(
+        source: Arc<dyn Source>,
+        metadata: FileMetadata,
+        limits: Limits,
+    ) -> Result<Self> {
         let schema = ParquetSchema::new(metadata.schema(), &limits)?;
         Ok(Self {
             source,

@@ -8,6 +8,7 @@
 //! | write to memory or anything else that takes bytes | [`Writer`] |
 //! | write something else that is to appear when it is complete | [`FileTarget`] |
 //! | check all that a file says of itself | [`ParquetFile::verify`] |
+//! | get out of a damaged file what is left | [`repair::Repair`] |
 //! | do the I/O yourself | [`core::read::PushDecoder`] |
 //!
 //! ```
@@ -31,6 +32,7 @@ mod file;
 mod inline;
 mod pages;
 mod reader;
+pub mod repair;
 pub mod source;
 mod target;
 mod threads;

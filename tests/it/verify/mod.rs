@@ -1,6 +1,6 @@
 //! `verify`: what it finds in the files of others, and in files that were damaged on purpose.
 
-mod damage;
+pub(crate) mod damage;
 mod footer;
 mod known;
 mod pages;

@@ -11,9 +11,9 @@ Examples:
   herringbone rewrite trips.parquet small.parquet --compression zstd:9
 
 Data goes to standard output or to the file that is named, everything else to standard error.
-Exit codes: 0 fine (a closed pipe too); 1 `verify` found something; 2 wrong command line; 3 the
-bytes are wrong, beyond a limit or not supported; 4 the system refused (no such file, disk full);
-130 interrupted.";
+Exit codes: 0 fine (a closed pipe too); 1 `verify` found something, `repair` lost something; 2 wrong
+command line; 3 the bytes are wrong, beyond a limit or not supported; 4 the system refused (no such
+file, disk full); 130 interrupted.";
 
 /// Of `info`.
 pub(super) const INFO: &str = "\
@@ -186,3 +186,27 @@ Examples:
   herringbone verify trips.parquet
   herringbone verify --json part-*.parquet | jq -r 'select(.severity == \"error\") | .file' | uniq
   herringbone verify trips.parquet && mv trips.parquet archive/";
+
+/// Of `repair`.
+pub(super) const REPAIR: &str = "\
+Copies the row groups that are sound: those that can be read to their end. What is lost is said on
+standard error, a line each. OUT appears when it is complete, and only if there are rows for it.
+
+Where the footer is damaged, cut or lost, what is left of it is used, and behind that pages are looked
+for in the bytes. The schema is then that of the footer, if it is left, or that of --schema: best
+another Parquet file that the same program wrote; or an Arrow file, or a text as `convert` takes it,
+which stand for the way in which this program stores their types. The schema is believed: one that
+swaps columns of a type swaps their values. Without dictionaries, pages do not always tell where a
+column ends; then --input-row-group-rows has to say it, and the error says so.
+
+Lost for good: the rows of a row group in which any page of any column is damaged; without a footer
+also those between the first damage and the last; key-value metadata that went with the footer; and
+everything without a schema.
+
+Exit codes: 0 OUT holds all rows that the file is known to have had; 1 something is lost; 3 nothing
+can be had.
+
+Examples:
+  herringbone repair damaged.parquet whole.parquet
+  herringbone repair no-footer.parquet whole.parquet --schema sibling.parquet
+  herringbone repair no-footer.parquet whole.parquet --schema types.txt --input-row-group-rows 100000";

@@ -5,6 +5,7 @@ mod convert;
 mod file_format;
 mod help;
 mod limit;
+mod repair;
 mod null;
 mod row_groups;
 mod setting;
@@ -24,6 +25,7 @@ pub(crate) use convert::Convert;
 pub(crate) use file_format::FileFormat;
 pub(crate) use limit::LimitChange;
 pub(crate) use null::Null;
+pub(crate) use repair::Repair;
 pub(crate) use row_groups::{RowGroups, chosen};
 pub(crate) use setting::Setting;
 pub(crate) use size::Size;
@@ -146,6 +148,9 @@ pub(crate) enum Command {
     /// Write the rows of several Parquet files to one
     #[command(after_help = help::CONCAT)]
     Concat(Concat),
+    /// Write what can be had of a damaged file, even without its footer, to a new one
+    #[command(after_help = help::REPAIR)]
+    Repair(Repair),
     /// Turn CSV, JSON lines or Arrow into Parquet, or Parquet into these
     #[command(after_help = help::CONVERT)]
     Convert(Convert),

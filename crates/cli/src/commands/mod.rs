@@ -8,6 +8,7 @@ mod head;
 mod info;
 mod meta;
 mod pages;
+mod repair;
 mod rewrite;
 mod schema;
 mod verify;
@@ -66,6 +67,7 @@ pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<
         Command::Verify { files, json } => verify::run(context, &open(files)?, *json, output),
         Command::Concat(request) => concat::run(context, request),
         Command::Convert(request) => convert::run(context, request),
+        Command::Repair(request) => repair::run(context, request),
         Command::Rewrite(request) => rewrite::run(context, request),
     }
 }

@@ -6,6 +6,7 @@ mod common;
 mod concat;
 mod convert;
 mod interrupt;
+mod repair;
 mod rewrite;
 mod rows;
 mod runs;
@@ -83,8 +84,8 @@ fn a_closed_pipe_is_a_quiet_end() {
 #[test]
 fn help_goes_to_standard_output() {
     for command in [
-        "info", "schema", "count", "head", "cat", "meta", "pages", "verify", "rewrite", "convert",
-        "concat",
+        "info", "schema", "count", "head", "cat", "meta", "pages", "verify", "repair", "rewrite",
+        "convert", "concat",
     ] {
         let run = herringbone(&[command, "--help"]);
         assert_eq!((run.code, run.stderr.as_str()), (0, ""));

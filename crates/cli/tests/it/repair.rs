@@ -1,0 +1,95 @@
+//! `repair`: files, exit codes and what is said. What comes back is tested with the library.
+
+use std::fs;
+
+use crate::common::{EXAMPLE, Folder, herringbone, path};
+
+fn cut(folder: &Folder, bytes: usize) -> String {
+    let file = fs::read(path(EXAMPLE)).unwrap();
+    folder.with("damaged.parquet", &file[..file.len() - bytes])
+}
+
+fn rows(file: &str) -> String {
+    let run = herringbone(&["cat", file]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    run.stdout
+}
+
+#[test]
+fn a_cut_footer_costs_nothing() {
+    let folder = Folder::new();
+    let (damaged, out) = (cut(&folder, 8), folder.file("out.parquet"));
+    herringbone(&["cat", &damaged]).fails(3, "not a Parquet file");
+    let run = herringbone(&["repair", &damaged, &out]);
+    assert_eq!((run.code, run.stdout.as_str()), (0, ""), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("24 rows in 2 row groups"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(rows(&out), rows(EXAMPLE));
+    herringbone(&["--quiet", "repair", &damaged, &out]).fails(2, "the file exists");
+    herringbone(&["--quiet", "repair", "--force", &damaged, &out]).ok("");
+    assert_eq!(folder.names(), ["damaged.parquet", "out.parquet"]);
+}
+
+/// The file without its footer.
+fn without_footer(folder: &Folder, file: &str) -> String {
+    let bytes = fs::read(path(file)).unwrap();
+    let length = bytes[bytes.len() - 8..].first_chunk().unwrap();
+    let footer = bytes.len() - 8 - u32::from_le_bytes(*length) as usize;
+    folder.with("damaged.parquet", &bytes[..footer])
+}
+
+#[test]
+fn a_lost_footer_takes_a_schema() {
+    let folder = Folder::new();
+    let damaged = without_footer(&folder, EXAMPLE);
+    let out = folder.file("out.parquet");
+    herringbone(&["repair", &damaged, &out]).fails(3, "the schema is lost");
+    assert_eq!(folder.names(), ["damaged.parquet"]);
+    let run = herringbone(&["repair", &damaged, &out, "--schema", EXAMPLE]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert!(run.stderr.contains("the footer is lost"), "{}", run.stderr);
+    assert_eq!(rows(&out), rows(EXAMPLE));
+}
+
+#[test]
+fn the_schema_may_be_a_text() {
+    let folder = Folder::new();
+    // Types are stored as this program stores them.
+    let written = folder.file("written.parquet");
+    herringbone(&["rewrite", EXAMPLE, &written]).ok("");
+    let damaged = without_footer(&folder, &written);
+    let text = herringbone(&["schema", "--format", "arrow", EXAMPLE]).stdout;
+    let text = folder.with("types.txt", text);
+    let out = folder.file("out.parquet");
+    let run = herringbone(&["repair", &damaged, &out, "--schema", &text]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert_eq!(rows(&out), rows(EXAMPLE));
+}
+
+#[test]
+fn what_is_lost_is_said() {
+    let folder = Folder::new();
+    let mut file = fs::read(path(EXAMPLE)).unwrap();
+    file[60] ^= 0xff;
+    let damaged = folder.with("damaged.parquet", &file);
+    let out = folder.file("out.parquet");
+    let run = herringbone(&["--quiet", "repair", &damaged, &out]);
+    run.fails(1, "damaged.parquet: lost: 16 rows: ");
+    assert!(run.stderr.contains("row group 0"), "{}", run.stderr);
+    herringbone(&["count", &out]).ok("8\n");
+    let only = herringbone(&["cat", "--row-groups", "1", EXAMPLE]).stdout;
+    assert_eq!(rows(&out), only);
+}
+
+#[test]
+fn nothing_can_be_had_of_anything() {
+    let folder = Folder::new();
+    let out = folder.file("out.parquet");
+    let run = herringbone(&["repair", "Cargo.toml", &out, "--schema", EXAMPLE]);
+    run.fails(3, "no row group is sound");
+    assert_eq!(folder.names(), Vec::<String>::new());
+    herringbone(&["repair", "no such file", &out]).fails(4, "no such file");
+}

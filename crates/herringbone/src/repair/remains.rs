@@ -1,0 +1,61 @@
+//! What is left of a footer.
+
+use herringbone_format::footer::{FOOTER_TAIL_BYTES, Tail};
+use herringbone_format::{Limits, MetadataRemains, Result};
+use herringbone_schema::ParquetSchema;
+
+use crate::source::Source;
+
+/// Bytes that are searched at a time.
+const WINDOW: u64 = 4 << 20;
+/// What metadata start with: a version of 1 or 2, then a list of structs.
+const STARTS: [[u8; 3]; 2] = [[0x15, 0x02, 0x19], [0x15, 0x04, 0x19]];
+
+/// What is left of the metadata, and where they start.
+///
+/// # Errors
+/// Io.
+pub(super) fn find(source: &dyn Source, limits: &Limits) -> Result<Option<(MetadataRemains, u64)>> {
+    let length = source.len();
+    let tail = length.saturating_sub(FOOTER_TAIL_BYTES as u64);
+    let bytes = source.read(tail..length)?;
+    if let Some(bytes) = bytes.first_chunk()
+        && let Ok(decoded) = Tail::decode(bytes)
+        && let Some(start) = tail.checked_sub(decoded.metadata_length.into())
+        && let Some(remains) = at(source, start, limits)?
+    {
+        return Ok(Some((remains, start)));
+    }
+    // The last place that looks like the start of metadata.
+    let least = length.saturating_sub(limits.footer_bytes);
+    let mut end = length;
+    while end > least {
+        let start = end.saturating_sub(WINDOW).max(least);
+        // What starts at the end of the window goes on behind it.
+        let window = source.read(start..(end + STARTS[0].len() as u64).min(length))?;
+        let starts = window.windows(STARTS[0].len()).enumerate().rev();
+        for (at_byte, bytes) in starts {
+            let is_list_of_structs = window
+                .get(at_byte + bytes.len())
+                .is_none_or(|byte| byte & 0x0f == 0x0c);
+            if is_list_of_structs
+                && STARTS.iter().any(|it| it == bytes)
+                && let Some(remains) = at(source, start + at_byte as u64, limits)?
+            {
+                return Ok(Some((remains, start + at_byte as u64)));
+            }
+        }
+        end = start;
+    }
+    Ok(None)
+}
+
+/// The metadata at `start`, if there are some that have a schema.
+fn at(source: &dyn Source, start: u64, limits: &Limits) -> Result<Option<MetadataRemains>> {
+    let end = start.saturating_add(limits.footer_bytes).min(source.len());
+    let remains = MetadataRemains::decode(&source.read(start..end)?, limits);
+    let is_schema = |remains: &MetadataRemains| {
+        ParquetSchema::new(&remains.schema, limits).is_ok_and(|it| !it.leaves().is_empty())
+    };
+    Ok(remains.filter(is_schema))
+}
