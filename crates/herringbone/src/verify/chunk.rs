@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use herringbone_core::bloom_filter::hash;
-use herringbone_core::physical::PageDecoder;
+use herringbone_core::physical::{Block, PageDecoder};
 use herringbone_format::{
     ColumnChunk, ColumnIndex, ColumnMetaData, Encoding, Limits, OffsetIndex, PageHeader, PageType,
     Result,
@@ -13,6 +13,7 @@ use super::bloom::Bloom;
 use super::column::Column;
 use super::finding::{FindingKind, Report};
 use super::index::{FoundPage, Indexes};
+use super::nesting::Nesting;
 use super::page::PageCheck;
 use super::truth::{Truth, for_each_plain};
 use super::{encodings, regions, statistics};
@@ -23,6 +24,8 @@ use crate::source::Source;
 /// Old writers left the header of the dictionary page out of the size of the chunk (PARQUET-816),
 /// which then goes on for so many bytes at most.
 const CHUNK_SLACK: u64 = 100;
+/// Levels that are looked at although the chunk is said to have fewer.
+const CHECKED_ANYWAY: u64 = 1 << 20;
 /// Different values that are counted at most.
 const MOST_DISTINCT: usize = 1 << 20;
 
@@ -33,8 +36,16 @@ pub(super) struct Sizes {
     pub(super) uncompressed: u64,
 }
 
-/// Checks a column chunk of a row group of `num_rows` rows; the sizes of its pages, if all of them
-/// were found.
+/// What is known of a column chunk after all of its pages were decoded.
+#[derive(Debug, Default)]
+pub(super) struct Checked {
+    /// `None` where a page was not found.
+    pub(super) sizes: Option<Sizes>,
+    /// `None` where a page could not be decoded.
+    pub(super) nesting: Option<Nesting>,
+}
+
+/// Checks a column chunk of a row group of `num_rows` rows.
 ///
 /// # Errors
 /// Io.
@@ -44,15 +55,15 @@ pub(super) fn check(
     column: &Column,
     num_rows: u64,
     report: &mut Report,
-) -> Result<Option<Sizes>> {
+) -> Result<Checked> {
     let Some(metadata) = regions::readable(chunk, report) else {
-        return Ok(None);
+        return Ok(Checked::default());
     };
     if metadata.type_ != column.leaf.physical_type {
         let (found, said) = (metadata.type_, column.leaf.physical_type);
         let message = format!("the column chunk holds {found}, the schema says {said}");
         report.error(FindingKind::ColumnMetadata, message);
-        return Ok(None);
+        return Ok(Checked::default());
     }
     if !metadata.path_in_schema.is_empty() && metadata.path_in_schema != column.path {
         let found = metadata.path_in_schema.join(".");
@@ -60,7 +71,7 @@ pub(super) fn check(
         report.error(FindingKind::ColumnMetadata, message);
     }
     let Some(range) = regions::chunk_range(metadata, file.source.len()) else {
-        return Ok(None);
+        return Ok(Checked::default());
     };
     let decoder = match PageDecoder::new(&column.leaf, metadata.codec, file.limits.clone()) {
         Ok(decoder) => Some(decoder),
@@ -86,6 +97,7 @@ pub(super) fn check(
         old_bounds,
         distinct: distinct.map(|_| HashSet::new()),
         indexes: indexes(file, chunk, report)?,
+        nesting: Nesting::new(file.parquet_schema(), column.ordinal),
         bloom: Bloom::read(&*file.source, metadata, &file.limits, report)?,
         encodings: BTreeMap::new(),
         num_values: 0,
@@ -97,7 +109,10 @@ pub(super) fn check(
     let complete = walk.pages(report)?;
     report.leave_page();
     walk.finish(complete, num_rows, report);
-    Ok(complete.then_some(walk.sizes))
+    Ok(Checked {
+        sizes: complete.then_some(walk.sizes),
+        nesting: (complete && walk.truth.is_some()).then_some(walk.nesting),
+    })
 }
 
 /// The page index of a column chunk, as far as it can be decoded.
@@ -146,6 +161,7 @@ struct Walk<'a> {
     distinct: Option<HashSet<u64>>,
     indexes: Indexes,
     bloom: Option<Bloom>,
+    nesting: Nesting,
     encodings: BTreeMap<(i32, i32), usize>,
     /// Levels that the headers of data pages declare.
     num_values: u64,
@@ -228,13 +244,15 @@ impl Walk<'_> {
         if is_data {
             self.first_data_page.get_or_insert(offset);
             self.num_values += check.num_values;
-        } else {
-            self.dictionary_page_at(offset, report);
+        } else if !self.dictionary_page_at(offset, report) {
+            return Ok(());
         }
         let refers = matches!(
             check.encoding,
             Encoding::RleDictionary | Encoding::PlainDictionary
         );
+        // Nobody reads what is behind the last value, and it may be very much.
+        let too_many = self.num_values > self.declared().max(CHECKED_ANYWAY);
         let decoded = match &mut self.decoder {
             None => false,
             Some(_) if is_data && refers && self.dictionary_lost => {
@@ -242,11 +260,14 @@ impl Walk<'_> {
                 report.warning(FindingKind::NotChecked, message);
                 false
             }
+            Some(_) if is_data && too_many => false,
             Some(decoder) => {
-                let sink = |values: &_| {
+                let sink = |block: &Block<'_>| {
                     if !is_data {
                         return;
                     }
+                    let values = &block.values;
+                    self.nesting.add(block);
                     if let Some(bloom) = &mut self.bloom {
                         bloom.check(values, ordinal);
                     }
@@ -262,42 +283,61 @@ impl Walk<'_> {
                 check.decode(self.source, body.clone(), decoder, sink, report)?
             }
         };
-        if !is_data {
-            self.dictionary_lost = !decoded;
+        if is_data {
+            self.data_page(ordinal, body.end, &check, decoded, report);
         } else {
-            let found = FoundPage {
-                offset,
-                size: body.end - offset,
-                first_row: self.truth.as_ref().map(Truth::rows),
-                starts_row: check.starts_row,
-                truth: decoded.then_some(&check.truth),
-            };
-            if ordinal == usize::from(self.dictionary_page.is_some())
-                && decoded
-                && !check.starts_row
-            {
-                report.error(
-                    FindingKind::Page,
-                    "the first level of the column chunk starts no row",
-                );
-            }
-            self.indexes.page(found, self.column, report);
-            match &mut self.truth {
-                Some(truth) if decoded => truth.merge(&check.truth),
-                truth => *truth = None,
-            }
+            self.dictionary_lost = !decoded;
         }
         Ok(())
     }
 
-    fn dictionary_page_at(&mut self, offset: u64, report: &mut Report) {
+    /// Compares a data page that ends at `end` with what is said about it elsewhere.
+    fn data_page(
+        &mut self,
+        ordinal: usize,
+        end: u64,
+        check: &PageCheck<'_>,
+        decoded: bool,
+        report: &mut Report,
+    ) {
+        let found = FoundPage {
+            offset: self.position,
+            size: end - self.position,
+            first_row: self.truth.as_ref().map(Truth::rows),
+            starts_row: check.starts_row,
+            truth: decoded.then_some(&check.truth),
+        };
+        let is_first = ordinal == usize::from(self.dictionary_page.is_some());
+        if is_first && decoded && !check.starts_row {
+            report.error(
+                FindingKind::Page,
+                "the first level of the column chunk starts no row",
+            );
+        }
+        let impossible = self.nesting.impossible();
+        if impossible > 0 {
+            let message = format!("{impossible} levels go on with lists that have no element");
+            report.error(FindingKind::Nesting, message);
+        }
+        self.indexes.page(found, self.column, report);
+        match &mut self.truth {
+            Some(truth) if decoded => truth.merge(&check.truth),
+            truth => *truth = None,
+        }
+    }
+
+    /// Notes a dictionary page; false if it is not the first one.
+    fn dictionary_page_at(&mut self, offset: u64, report: &mut Report) -> bool {
         let kind = FindingKind::PageHeader;
         if self.dictionary_page.is_some() {
             report.error(kind, "a second dictionary page");
-        } else if self.first_data_page.is_some() {
+            return false;
+        }
+        if self.first_data_page.is_some() {
             report.error(kind, "a dictionary page behind a data page");
         }
-        self.dictionary_page.get_or_insert(offset);
+        self.dictionary_page = Some(offset);
+        true
     }
 
     /// Compares the pages with what the footer says.

@@ -8,6 +8,8 @@ use herringbone_schema::{ColumnOrderKind, Leaf, ParquetSchema};
 #[derive(Debug, Clone)]
 pub(super) struct Column {
     pub(super) leaf: Leaf,
+    /// Ordinal of the leaf.
+    pub(super) ordinal: usize,
     pub(super) path: Vec<String>,
     /// The order of `min_value` and `max_value`; undefined where the file names none that is known.
     pub(super) order: ColumnOrderKind,
@@ -38,6 +40,7 @@ impl Column {
         };
         let path = schema.path(leaf).into_iter().map(str::to_owned).collect();
         Self {
+            ordinal: leaf,
             path,
             order,
             natural_order,

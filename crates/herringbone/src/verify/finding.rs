@@ -99,6 +99,8 @@ kinds! {
     Checksum = "checksum",
     /// The body of a page: compression, levels, values, dictionary indices.
     Page = "page",
+    /// Lists and structs that the levels make.
+    Nesting = "nesting",
     /// Text that is not UTF-8.
     Utf8 = "utf8",
     /// Numbers of rows.

@@ -6,6 +6,7 @@
 //!
 //! - magic, offsets and lengths: inside of the file, and not over each other;
 //! - page headers, checksums, compression, levels, values, dictionary indices, UTF-8;
+//! - lists and nulls of structs, which have to be the same in all their columns;
 //! - counts of rows, values, nulls and NaNs, sizes, level histograms, encodings;
 //! - bounds of column chunks and pages, in the order of the column, and whether they are exact;
 //! - page indexes, bloom filters, sorting columns, the Arrow schema among the metadata.
@@ -22,6 +23,7 @@ mod encodings;
 mod file;
 mod finding;
 mod index;
+mod nesting;
 mod page;
 mod regions;
 mod sorting;
@@ -33,9 +35,10 @@ pub use finding::{Finding, FindingKind, Severity};
 use herringbone_format::{Location, Result};
 
 use crate::file::ParquetFile;
-use chunk::Sizes;
+use chunk::{Checked, Sizes};
 use column::Column;
 use finding::Report;
+use nesting::Shared;
 
 /// The findings of one file, as they are found; see [`ParquetFile::verify`].
 ///
@@ -46,6 +49,7 @@ pub struct Verify {
     step: Step,
     /// Of the column chunks of the row group so far; `None` once one of them is not known.
     sizes: Option<Sizes>,
+    shared: Shared,
     done: u64,
 }
 
@@ -65,6 +69,7 @@ impl Verify {
             report: Report::default(),
             step: Step::File,
             sizes: Some(Sizes::default()),
+            shared: Shared::default(),
             done: 0,
         }
     }
@@ -127,6 +132,7 @@ impl Verify {
                 self.report.location.row_group = Some(row_group);
                 file::check_row_group(&self.file, row_group, self.sizes, &mut self.report)?;
                 self.sizes = Some(Sizes::default());
+                self.shared = Shared::default();
                 self.step = self.row_group(row_group + 1);
             }
             Step::Done => {}
@@ -155,7 +161,18 @@ impl Verify {
         self.report.location = location;
         let num_rows = metadata.row_group_header(row_group)?.num_rows;
         let num_rows = u64::try_from(num_rows).unwrap_or_default();
-        chunk::check(&self.file, &chunk, &column, num_rows, &mut self.report)
+        let Checked { sizes, nesting } =
+            chunk::check(&self.file, &chunk, &column, num_rows, &mut self.report)?;
+        let schema = self.file.parquet_schema();
+        if let Some(nesting) = nesting
+            && let Some(other) = self.shared.add(leaf, &nesting)
+        {
+            let other = schema.column_path(other);
+            let message =
+                format!("its lists or nulls are not those of `{other}` in the group they share");
+            self.report.error(FindingKind::Nesting, message);
+        }
+        Ok(sizes)
     }
 }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use herringbone_arrow::array::cast::AsArray;
 use herringbone_arrow::array::{Array, ArrayRef};
-use herringbone_core::physical::PageDecoder;
+use herringbone_core::physical::{Block, PageDecoder};
 use herringbone_core::statistics::compare;
 use herringbone_format::{Encoding, PageHeader, PageType, Result, Statistics};
 
@@ -83,7 +83,7 @@ impl<'a> PageCheck<'a> {
         })
     }
 
-    /// Reads and decodes the body, and shows all values to `see`; false where it cannot be decoded.
+    /// Reads and decodes the body, and shows all blocks to `see`; false where it cannot be decoded.
     ///
     /// # Errors
     /// Io.
@@ -92,7 +92,7 @@ impl<'a> PageCheck<'a> {
         source: &dyn Source,
         body: Range<u64>,
         decoder: &mut PageDecoder,
-        mut see: impl FnMut(&ArrayRef),
+        mut see: impl FnMut(&Block<'_>),
         report: &mut Report,
     ) -> Result<bool> {
         if let Err(error) = decoder.check_sizes(self.header) {
@@ -123,7 +123,7 @@ impl<'a> PageCheck<'a> {
                     first = false;
                     self.truth.add(&block);
                     self.values(&block.values);
-                    see(&block.values);
+                    see(&block);
                 }
                 Ok(None) => break,
                 Err(error) => {

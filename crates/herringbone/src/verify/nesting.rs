@@ -1,0 +1,114 @@
+//! Whether levels make lists, and the same lists as those of the columns beside.
+
+use std::collections::BTreeMap;
+
+use herringbone_core::physical::Block;
+use herringbone_format::Repetition;
+use herringbone_schema::ParquetSchema;
+
+/// What the levels of a column chunk say of the groups around it.
+#[derive(Debug)]
+pub(super) struct Nesting {
+    /// By repetition level, the definition level from which on a list there has an element.
+    element_def: Vec<u8>,
+    /// The last definition level.
+    last: u8,
+    impossible: u64,
+    groups: Vec<Group>,
+}
+
+/// A group with several columns: all of them have the same levels, as far as they concern it.
+#[derive(Debug)]
+struct Group {
+    node: usize,
+    rep_level: u8,
+    def_level: u8,
+    digest: u64,
+}
+
+impl Nesting {
+    /// Of a column chunk of a leaf.
+    pub(super) fn new(schema: &ParquetSchema, leaf: usize) -> Self {
+        let nodes = schema.nodes();
+        let leaf = &schema.leaves()[leaf];
+        let mut element_def = vec![0; usize::from(leaf.max_rep_level) + 1];
+        let mut groups = Vec::new();
+        let mut ordinal = leaf.node;
+        while ordinal != 0 {
+            let node = &nodes[ordinal];
+            if node.repetition() == Repetition::Repeated
+                && let Some(def) = element_def.get_mut(usize::from(node.rep_level))
+            {
+                *def = node.def_level;
+            }
+            if node.leaves.len() > 1 && node.def_level > 0 {
+                groups.push(Group {
+                    node: ordinal,
+                    rep_level: node.rep_level,
+                    def_level: node.def_level,
+                    digest: 0,
+                });
+            }
+            ordinal = node.parent;
+        }
+        Self {
+            element_def,
+            // That the first level starts no row is found elsewhere.
+            last: u8::MAX,
+            impossible: 0,
+            groups,
+        }
+    }
+
+    /// Takes the levels of a block.
+    pub(super) fn add(&mut self, block: &Block<'_>) {
+        if self.element_def.len() == 1 && self.groups.is_empty() {
+            return;
+        }
+        for (&rep, &def) in block.rep.iter().zip(block.def) {
+            if rep > 0 {
+                let least = self.element_def.get(usize::from(rep)).copied();
+                let least = least.unwrap_or_default();
+                self.impossible += u64::from(def < least || self.last < least);
+            }
+            self.last = def;
+            for group in &mut self.groups {
+                if rep <= group.rep_level {
+                    let level = u64::from(u16::from_be_bytes([rep, def.min(group.def_level)]));
+                    // Odd multipliers lose nothing; the rotation lets high bits come down.
+                    let mixed = (group.digest ^ level).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                    group.digest = mixed.rotate_left(29).wrapping_add(1);
+                }
+            }
+        }
+    }
+
+    /// How many levels since the last call go on with a list that has no element.
+    pub(super) fn impossible(&mut self) -> u64 {
+        std::mem::take(&mut self.impossible)
+    }
+}
+
+/// What the columns of a row group so far say of the groups that they share.
+#[derive(Debug, Default)]
+pub(super) struct Shared {
+    /// By the group's node: the first column that is complete, and its digest.
+    groups: BTreeMap<usize, (usize, u64)>,
+}
+
+impl Shared {
+    /// Compares a column with those before; the first one with which it shares the outermost of the
+    /// groups that differ.
+    pub(super) fn add(&mut self, leaf: usize, nesting: &Nesting) -> Option<usize> {
+        let mut other = None;
+        // From the innermost group to the outermost.
+        for group in &nesting.groups {
+            let entry = self.groups.entry(group.node);
+            let (first, digest) = *entry.or_insert((leaf, group.digest));
+            if digest != group.digest {
+                other = Some(first);
+            }
+        }
+        other
+    }
+}
