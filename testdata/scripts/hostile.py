@@ -5,6 +5,7 @@ to name: a page (its row group, column, ordinal and offset), a chunk (row group 
 footer, or none where the file as a whole is none.
 """
 
+import base64
 import struct
 from dataclasses import replace
 from fnmatch import fnmatch
@@ -30,15 +31,15 @@ GROWING = {}
 # Which lies are no corruption, and which are not found in a page: patterns of names.
 KINDS = {
     "limit exceeded": """*_plain_size_huge dictionary_of_2g_entries_* delta_byte_array_bytes_prefix_huge fixed_of_length_2g
-        footer_length_huge num_values_huge page_header_deep page_size_huge schema_300_repeated schema_deep null_fixed_*""",
+        footer_length_huge page_header_deep page_size_huge schema_300_repeated schema_deep null_fixed_* null_lists_of_*""",
     "unsupported": """codec_unknown dictionary_missing_boolean encoding_* external_file file_encrypted_footer
         int96_beyond_nanoseconds schema_repetition_unknown schema_type_unknown""",
 }
 PLACES = {
     "chunk": """a_column_is_missing chunk_size_* columns_of_other_lengths external_file fewer_rows_than_promised page_offset_*
-        rows_huge too_few_values""",
+        null_lists_of_* rows_huge siblings_disagree_on_nulls too_few_values""",
     "row group": "rows_negative",
-    "column": "fixed_of_length_negative fixed_without_length siblings_disagree_on_nulls schema_children_negative",
+    "column": "fixed_of_length_negative fixed_without_length schema_children_negative",
     "offset": """file_encrypted_footer file_magic_wrong footer_length_0 footer_length_beyond footer_list* footer_maps_of_2g
         footer_no_schema footer_ones footer_row_groups_2g footer_string_of_2g footer_structs_10000_deep footer_type_unknown
         footer_zeros schema_repetition_unknown schema_root_without_name schema_type_unknown""",
@@ -262,6 +263,16 @@ def values():
     # A null has no bytes in the page, but the width of its type in the array.
     wide = leaf("x", FIXED_LEN_BYTE_ARRAY, OPTIONAL, type_length=MAX)
     add("null_fixed_of_2g", "nulls of 2 GiB each", one(wide, page_v2(only_leaf(wide), [0] * 8, b""), 8))
+    # The Arrow schema in the file says how many elements a null list takes.
+    listed = group("l", OPTIONAL, group("list", REPEATED, leaf("element", FIXED_LEN_BYTE_ARRAY, OPTIONAL, type_length=1 << 20)), converted=LIST)
+    page = page_v1(only_leaf(listed), [0] * 8, b"", [0] * 8)
+    for name, t in (
+        ("1000", pa.list_(pa.field("element", pa.binary(1 << 20)), 1000)),
+        ("2g", pa.list_(pa.field("element", pa.binary(1 << 20)), MAX)),
+    ):
+        hint = base64.b64encode(pa.schema([pa.field("l", t)]).serialize().to_pybytes())
+        add(f"null_lists_of_{name}", "null lists that are to have elements of 1 MiB", build(
+            [listed], [(8, [Chunk([page])])], key_values={"ARROW:schema": hint}))
     for name, raw in (
         ("invalid", b"\xff\xfe"), ("cut", "é".encode()[:1]), ("surrogate", b"\xed\xa0\x80"), ("overlong", b"\xc0\x80"),
     ):

@@ -3,8 +3,9 @@
 use herringbone::format::footer::{MAGIC, Tail};
 use herringbone::format::thrift::CompactWriter;
 use herringbone::format::{
-    ColumnChunk, ColumnMetaData, CompressionCodec, DataPageHeader, DictionaryPageHeader, Encoding,
-    FileMetadataParts, PageHeader, PageType, Repetition, RowGroup, SchemaElement, Statistics, Type,
+    ColumnChunk, ColumnMetaData, CompressionCodec, DataPageHeader, DataPageHeaderV2,
+    DictionaryPageHeader, Encoding, FileMetadataParts, PageHeader, PageType, Repetition, RowGroup,
+    SchemaElement, Statistics, Type,
 };
 
 /// A leaf of the schema.
@@ -59,6 +60,28 @@ impl Page {
             encoding: Encoding::Plain,
             definition_level_encoding: Encoding::Rle,
             repetition_level_encoding: Encoding::Rle,
+            statistics: None,
+        });
+        page
+    }
+
+    /// A data page of version 2 of a flat column, not compressed.
+    pub(crate) fn v2(
+        num_values: usize,
+        encoding: Encoding,
+        definition: &[u8],
+        values: &[u8],
+    ) -> Self {
+        let mut page = Self::new(PageType::DataPageV2, &[definition, values].concat());
+        let num_values = i32::try_from(num_values).unwrap();
+        page.header.data_page_header_v2 = Some(DataPageHeaderV2 {
+            num_values,
+            num_nulls: 0,
+            num_rows: num_values,
+            encoding,
+            definition_levels_byte_length: i32::try_from(definition.len()).unwrap(),
+            repetition_levels_byte_length: 0,
+            is_compressed: false,
             statistics: None,
         });
         page

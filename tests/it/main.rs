@@ -41,8 +41,6 @@ mod hostile;
 #[cfg(test)]
 mod memory;
 #[cfg(test)]
-mod flips;
-#[cfg(test)]
 mod crafted;
 #[cfg(test)]
 mod work;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use herringbone::core::compression::{Compression, ZstdLevel, compress};
-use herringbone::format::{CompressionCodec, Repetition, Type};
+use herringbone::format::{CompressionCodec, Encoding, Repetition, Type};
 use herringbone::source::Source;
 use herringbone::{Error, ErrorKind, Limits, ParquetFile, ReadOptions};
 
@@ -174,13 +174,13 @@ fn bombs_in_pages_that_nobody_needs() {
 #[test]
 fn a_page_of_many_nulls() {
     let rows = 1 << 28;
-    // The length of the levels, a run of 2^28 as a varint, the level 0.
-    let body = [5 + 1, 0, 0, 0, 0x80, 0x80, 0x80, 0x80, 0x02, 0];
+    // A run of 2^28 as a varint, the level 0.
+    let levels = [0x80, 0x80, 0x80, 0x80, 0x02, 0];
     let chunk = Chunk {
         physical: Type::Boolean,
         codec: CompressionCodec::Uncompressed,
         num_values: rows,
-        pages: vec![Page::v1(1 << 28, &body)],
+        pages: vec![Page::v2(1 << 28, Encoding::Plain, &levels, &[])],
     };
     let schema = vec![root(1), leaf("x", Type::Boolean, Repetition::Optional)];
     let bytes = file(schema, &[(rows, vec![chunk])]);

@@ -94,6 +94,9 @@ pub fn to_arrow(
     let mut nesting = Nesting::new(schema, options);
     let mut fields = nesting.fields();
     for node in nesting.misfits {
+        if warnings.is_full() {
+            break;
+        }
         let path = schema.node_path(node).join(".");
         warnings.push(format!(
             "the annotation of `{path}` does not fit its fields; it is read as a struct"
@@ -158,6 +161,11 @@ pub(crate) struct Warnings(Vec<String>);
 
 impl Warnings {
     const MAX: usize = 64;
+
+    /// Whether another warning would not be kept: making it may be much work for nothing.
+    pub(crate) fn is_full(&self) -> bool {
+        self.0.len() > Self::MAX
+    }
 
     pub(crate) fn push(&mut self, warning: String) {
         match self.0.len() {

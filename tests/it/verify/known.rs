@@ -104,6 +104,8 @@ fn hostile_files() {
         "decimal_overflow",
         "int96_beyond_nanoseconds",
         "null_fixed_of_2g",
+        "null_lists_of_1000",
+        "null_lists_of_2g",
     ];
     assert_eq!(sound, wanted);
 }

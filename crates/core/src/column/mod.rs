@@ -74,6 +74,7 @@ pub(crate) struct WantedRows {
 /// Rows of one leaf, with what it records of its ancestors.
 #[derive(Debug)]
 pub struct Piece {
+    pub(crate) row_group: usize,
     pub(crate) rows: usize,
     pub(crate) leaf: ArrayRef,
     pub(crate) recorded: Vec<Recorded>,
@@ -226,6 +227,7 @@ impl Column {
         let rows = std::mem::take(&mut self.rows);
         self.rows_before += rows;
         Ok(Piece {
+            row_group: self.row_group,
             rows,
             leaf,
             recorded,

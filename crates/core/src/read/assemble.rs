@@ -34,6 +34,7 @@ pub struct BatchAssembler {
 /// A piece, and what was taken from it.
 #[derive(Debug)]
 struct PieceInUse {
+    row_group: usize,
     rows_left: usize,
     leaf: ArrayRef,
     leaf_taken: usize,
@@ -71,6 +72,7 @@ impl BatchAssembler {
         if let Some(slot) = self.pieces.get_mut(column) {
             let in_use = |recorded| RecordedInUse { recorded, taken: 0 };
             *slot = Some(PieceInUse {
+                row_group: piece.row_group,
                 rows_left: piece.rows,
                 leaf: piece.leaf,
                 leaf_taken: 0,
@@ -111,22 +113,41 @@ impl BatchAssembler {
         let arrays = plan
             .shapes()
             .iter()
-            .map(|shape| self.array(shape, rows))
+            .map(|shape| {
+                self.array(shape, rows)
+                    .map_err(|error| self.locate(error, shape))
+            })
             .collect::<Result<Vec<_>>>()?;
         for (column, slot) in plan.columns().iter().zip(&mut self.pieces) {
             if let Some(piece) = slot {
                 piece.rows_left -= rows;
                 if piece.rows_left == 0 {
-                    let used_up = piece.is_used_up();
+                    let (used_up, row_group) = (piece.is_used_up(), piece.row_group);
                     *slot = None;
                     if !used_up {
-                        return Err(disagreement().in_column(column.path()));
+                        let error = disagreement().in_column(column.path());
+                        return Err(error.in_row_group(row_group));
                     }
                 }
             }
         }
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         RecordBatch::try_new_with_options(plan.schema().clone(), arrays, &options).map_err(invalid)
+    }
+
+    /// Adds the row group and the first column of a root field.
+    fn locate(&self, error: Error, root: &Shape) -> Error {
+        let column = root.first_column();
+        let plan = column.and_then(|column| self.plan.columns().get(column));
+        let piece = column.and_then(|column| self.pieces.get(column));
+        let error = match plan {
+            Some(plan) => error.in_column(plan.path()),
+            None => error,
+        };
+        match piece {
+            Some(Some(piece)) => error.in_row_group(piece.row_group),
+            _ => error,
+        }
     }
 
     fn array(&mut self, shape: &Shape, slots: usize) -> Result<ArrayRef> {
@@ -340,7 +361,8 @@ fn fixed_size_list_array(
         padded
     } else {
         // The size comes from the file, and every null list takes that much room.
-        let element_bytes = (values.get_array_memory_size() / values.len().max(1)).max(1);
+        let element_bytes = (values.get_array_memory_size() / values.len().max(1))
+            .max(null_bytes(values.data_type()));
         let padded_bytes = padded_len.saturating_mul(element_bytes);
         if padded_bytes > max_bytes {
             let (asked, allowed) = (padded_bytes as u64, max_bytes as u64);
@@ -362,6 +384,23 @@ fn fixed_size_list_array(
     let array =
         FixedSizeListArray::try_new_with_length(element.clone(), size, values, nulls, slots);
     Ok(Arc::new(array.map_err(invalid)?))
+}
+
+/// Bytes that a null takes at least, one bit rounded up.
+fn null_bytes(data_type: &DataType) -> usize {
+    match data_type {
+        DataType::FixedSizeBinary(width) => usize::try_from(*width).unwrap_or(0).max(1),
+        DataType::FixedSizeList(element, size) => {
+            let elements = usize::try_from(*size).unwrap_or(0);
+            null_bytes(element.data_type())
+                .saturating_mul(elements)
+                .max(1)
+        }
+        DataType::Struct(fields) => fields.iter().fold(1, |bytes: usize, field| {
+            bytes.saturating_add(null_bytes(field.data_type()))
+        }),
+        other => other.primitive_width().unwrap_or(1),
+    }
 }
 
 /// The columns below a common ancestor repeat its levels, and these do not.

@@ -49,6 +49,16 @@ pub(crate) enum Shape {
 }
 
 impl Shape {
+    /// The first column below, if there is any.
+    pub(crate) fn first_column(&self) -> Option<usize> {
+        match self {
+            Self::Leaf { column } => Some(*column),
+            Self::Struct { children, .. } => children.iter().find_map(Self::first_column),
+            Self::List { child, .. } => child.first_column(),
+            Self::Layered { inner, .. } => inner.first_column(),
+        }
+    }
+
     /// The array of a group without leaves: nothing records its nulls, so each row has one.
     pub(crate) fn without_leaves(&self, rows: usize) -> Result<ArrayRef> {
         let (fields, children) = match self {

@@ -218,6 +218,9 @@ impl<'a> Restore<'a> {
     }
 
     fn disagreement(&mut self, node: &Node, hint: &Hint) {
+        if self.warnings.is_full() {
+            return;
+        }
         let said = match &hint.kind {
             HintKind::Leaf(data_type) => data_type.to_string(),
             HintKind::Struct(_) => "a struct".to_owned(),

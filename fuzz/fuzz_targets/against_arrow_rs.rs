@@ -1,0 +1,7 @@
+//! What we read, the `parquet` crate reads as well, or we can say why.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| herringbone_fuzz::peer::against_arrow_rs(&data.to_vec().into()));

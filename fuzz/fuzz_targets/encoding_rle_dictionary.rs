@@ -1,0 +1,10 @@
+//! Values of a page in this encoding, whatever their bytes: the same rows whatever way they are read.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| herringbone_fuzz::page::values(
+    herringbone::format::Encoding::RleDictionary,
+    data
+));

@@ -1,0 +1,7 @@
+//! The metadata of a file, whatever its bytes: decoded and written it is the same.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| herringbone_fuzz::metadata::footer(data));

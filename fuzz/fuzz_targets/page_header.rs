@@ -1,0 +1,7 @@
+//! The header of a page, whatever its bytes: decoded and written it is the same.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| herringbone_fuzz::metadata::page_header(data));

@@ -1,0 +1,7 @@
+//! Page indexes and headers of bloom filters, whatever their bytes.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| herringbone_fuzz::metadata::page_index(data));

@@ -1,0 +1,7 @@
+//! A whole file, whatever its bytes: the same rows whatever way they are read.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| herringbone_fuzz::read::whole_file(data));

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Runs each fuzz target for some seconds with the address sanitizer: fuzz/smoke.sh [SECONDS [TARGET...]]
+#
+# Builds, corpora and crash inputs are kept outside of the source tree, in HERRINGBONE_FUZZ or a cache
+# folder. A corpus grows from run to run, and starts with seeds from testdata/ and, where
+# PARQUET_TEST_DATA names its folder `data`, from apache/parquet-testing.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+seconds="${1:-10}"
+shift || true
+state="${HERRINGBONE_FUZZ:-${XDG_CACHE_HOME:-$HOME/.cache}/herringbone-fuzz}"
+
+if ! cargo +nightly --version > /dev/null 2>&1; then
+    echo "skipped: fuzzing needs a nightly toolchain (rustup toolchain install nightly)"
+    exit 0
+fi
+if ! cargo fuzz --version > /dev/null 2>&1; then
+    echo "skipped: fuzzing needs cargo-fuzz (cargo install cargo-fuzz)"
+    exit 0
+fi
+
+mkdir -p "$state"
+if [ ! -d "$state/corpus/whole_file" ]; then
+    official="${PARQUET_TEST_DATA:-}"
+    CARGO_TARGET_DIR="$state/target" cargo run --quiet --manifest-path fuzz/Cargo.toml --example seeds -- \
+        "$state/corpus" testdata testdata/{built,hostile,pyarrow,duckdb} \
+        ${official:+"$official" "$official/../bad_data"}
+fi
+
+# libdeflate compiles the same C file for several instruction sets, which is no bug.
+export ASAN_OPTIONS="detect_odr_violation=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
+
+cargo +nightly fuzz build --target-dir "$state/target"
+if [ $# -eq 0 ]; then
+    mapfile -t targets < <(cargo +nightly fuzz list)
+else
+    targets=("$@")
+fi
+failed=()
+for target in "${targets[@]}"; do
+    mkdir -p "$state/corpus/$target" "$state/artifacts/$target"
+    log="$state/$target.log"
+    # The `parquet` crate runs out of memory and hangs: that is not what is looked for.
+    peer=()
+    [ "$target" = against_arrow_rs ] && peer=(-fork=1 -ignore_ooms=1 -ignore_timeouts=1)
+    # More memory than the limits of fuzz/src/read.rs allow, or longer than any small input takes,
+    # is a finding.
+    if cargo +nightly fuzz run --target-dir "$state/target" "$target" "$state/corpus/$target" -- \
+        -max_total_time="$seconds" -rss_limit_mb=1024 -timeout=30 -max_len=32768 -use_value_profile=1 \
+        "${peer[@]}" \
+        -artifact_prefix="$state/artifacts/$target/" > "$log" 2>&1; then
+        printf '%-32s %s\n' "$target" "$(grep -E '^Done' "$log" || tail -n 1 "$log")"
+    else
+        printf '%-32s FAILED, see %s\n' "$target" "$log"
+        failed+=("$target")
+    fi
+done
+[ ${#failed[@]} -eq 0 ] || { echo "failed: ${failed[*]}"; exit 1; }

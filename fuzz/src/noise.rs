@@ -1,0 +1,46 @@
+//! Choices that the fuzzer makes: the twin of `tests/it/noise.rs`, driven by bytes.
+
+/// Numbers from the fuzzer's bytes while there are any, and from a generator that they seed behind.
+pub(crate) struct Noise {
+    bytes: std::vec::IntoIter<u8>,
+    state: u64,
+}
+
+impl Noise {
+    /// The choices that these bytes are.
+    pub(crate) fn new(bytes: &[u8]) -> Self {
+        Self {
+            state: bytes.len() as u64,
+            bytes: bytes.to_vec().into_iter(),
+        }
+    }
+
+    /// The next 64 bits, of two bytes of the input at most: values may repeat, choices may not run
+    /// out.
+    pub(crate) fn next(&mut self) -> u64 {
+        for byte in self.bytes.by_ref().take(2) {
+            self.state = self.state << 8 ^ self.state >> 56 ^ u64::from(byte);
+        }
+        // splitmix64
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `n`: the next byte itself where one does, so that a changed byte changes one
+    /// choice.
+    pub(crate) fn below(&mut self, n: usize) -> usize {
+        match self.bytes.next() {
+            Some(byte) if n <= 256 => usize::from(byte) % n,
+            Some(byte) => (self.next() ^ u64::from(byte)) as usize % n,
+            None => (self.next() % n as u64) as usize,
+        }
+    }
+
+    /// One of several.
+    pub(crate) fn pick<T: Clone>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len())].clone()
+    }
+}

@@ -1,0 +1,97 @@
+//! The same file read by the `parquet` crate: both accept it with equal data, or we can say why.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use bytes::Bytes;
+use herringbone::ErrorKind;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+use crate::read::{ROWS, open, options};
+use crate::table::Table;
+
+/// Why a file that we refuse may be read by the `parquet` crate: a part of our message, and what
+/// they do instead.
+const WE_ARE_STRICTER: [(&str, &str); 12] = [
+    ("that Timestamp(", "wrap timestamps of 96 bits around"),
+    (
+        "its header says",
+        "take a body of another size than announced",
+    ),
+    ("plain bytes", "take a page of another size than announced"),
+    (
+        "column's greatest",
+        "take levels that the schema does not have",
+    ),
+    (
+        "its row group",
+        "take fewer or more rows than the row group has",
+    ),
+    ("num_rows is negative", "take it for no rows, or many"),
+    (
+        "of their column chunk",
+        "leave out values behind those of the chunk",
+    ),
+    ("outside of the file", "do not look where a chunk ends"),
+    (
+        "in another file",
+        "read the bytes at that place in this file",
+    ),
+    ("byte streams of unequal", "leave out the rest"),
+    (
+        "a byte array",
+        "take lengths and prefixes that make no sense",
+    ),
+    ("disagree about its lists", "believe the first leaf"),
+];
+
+/// Reads with both and compares the columns that have the same Arrow type.
+pub fn against_arrow_rs(bytes: &Bytes) {
+    let ours = open(bytes)
+        .and_then(|file| file.read(options().verify_crc(false)))
+        .and_then(Table::read);
+    // They may run out of memory or stack where we name a limit.
+    if ours
+        .as_ref()
+        .is_err_and(|error| error.kind() == ErrorKind::Limit)
+    {
+        return;
+    }
+    match (ours, theirs(bytes.clone())) {
+        (Ok(ours), Some(theirs)) => {
+            for (i, field) in ours.fields.iter().enumerate() {
+                if theirs.fields.get(i) == Some(field) {
+                    assert_eq!(ours.columns[i], theirs.columns[i], "{field:?}");
+                }
+            }
+        }
+        (Err(error), Some(theirs)) if theirs.rows > 0 => {
+            let text = error.to_string();
+            let known = WE_ARE_STRICTER.iter().any(|(part, _)| text.contains(part));
+            assert!(known, "they read {} rows, we say: {text}", theirs.rows);
+        }
+        // What they refuse or fall over is not compared.
+        _ => {}
+    }
+}
+
+fn theirs(bytes: Bytes) -> Option<Table> {
+    // The fuzzer ends at any panic; theirs are not what is looked for.
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| {}));
+    let read = || {
+        let builder = ParquetRecordBatchReaderBuilder::try_new(bytes).ok()?;
+        let mut table = Table::empty(builder.schema());
+        let reader = builder
+            .with_batch_size(512)
+            .with_limit(ROWS as usize)
+            .build()
+            .ok()?;
+        for batch in reader {
+            table.push(&batch.ok()?);
+        }
+        Some(table)
+    };
+    let table = catch_unwind(AssertUnwindSafe(read)).ok().flatten();
+    std::panic::set_hook(hook);
+    table
+}

@@ -1,0 +1,106 @@
+//! Reads of a file in memory: no panic, and the same rows whatever way they are read.
+
+use std::ops::Range;
+
+use bytes::Bytes;
+use herringbone::schema::{ByteLayout, DictionaryOutput, ListLayout};
+use herringbone::{Error, Limits, ParquetFile, ReadOptions, SchemaOptions};
+
+use crate::table::Table;
+
+/// Rows that are read of a file, at most: fuzzing is for many small inputs.
+pub const ROWS: u64 = 1000;
+
+/// Small limits: what is beyond them is an error soon.
+pub fn limits() -> Limits {
+    let mut limits = Limits::default();
+    limits.page_bytes = 4 << 20;
+    limits.page_values = 1 << 20;
+    limits.dictionary_values = 1 << 18;
+    limits.batch_column_bytes = 4 << 20;
+    limits.page_index_bytes = 1 << 20;
+    limits
+}
+
+/// All rows, up to [`ROWS`], in one thread.
+pub fn options() -> ReadOptions {
+    ReadOptions::default()
+        .threads(1)
+        .limit(ROWS)
+        .limits(limits())
+}
+
+/// Opens a file in memory under small limits.
+pub fn open(bytes: &Bytes) -> Result<ParquetFile, Error> {
+    ParquetFile::from_source(bytes.clone(), limits())
+}
+
+/// Everything that can be asked of a file, and its rows in two ways.
+pub fn whole_file(data: &[u8]) {
+    let bytes = Bytes::copy_from_slice(data);
+    let Ok(file) = open(&bytes) else { return };
+    for row_group in 0..file.metadata().num_row_groups().min(5) {
+        for leaf in 0..file.metadata().num_columns(row_group).min(20) {
+            drop(file.metadata().column_chunk(row_group, leaf));
+            drop(file.column_index(row_group, leaf));
+            drop(file.offset_index(row_group, leaf));
+            drop(file.bloom_filter_header(row_group, leaf));
+            if let Ok(pages) = file.pages(row_group, leaf) {
+                assert!(pages.take(2 * data.len()).count() <= data.len());
+            }
+        }
+    }
+    let sum = data.iter().fold(0, |sum: u8, byte| sum.wrapping_add(*byte));
+    in_two_ways(&bytes, sum & 0x10 != 0, sum);
+}
+
+/// Reads a file, and reads it again in another way.
+pub fn in_two_ways(bytes: &Bytes, verify_crc: bool, way: u8) {
+    let Ok(file) = open(bytes) else { return };
+    let read = |options: ReadOptions| {
+        let reader = file.read(options.verify_crc(verify_crc))?;
+        Table::read(reader)
+    };
+    let whole = read(options());
+    let (options, ranges) = another_way(way, &whole);
+    let again = read(options);
+    match (&whole, &again, ranges) {
+        (Ok(whole), Ok(again), None) => assert_eq!(again.difference(whole, false), None),
+        (Ok(whole), Ok(again), Some(ranges)) => {
+            assert_eq!(again.difference(&whole.rows_of(&ranges), false), None);
+        }
+        // Leaves of one list that disagree are seen where a batch ends between them.
+        (Ok(_), Err(error), _) | (Err(error), Ok(_), None)
+            if error.message().contains("disagree about its lists") => {}
+        (Ok(_), Err(error), _) => panic!("read whole, but way {way}: {error}"),
+        // What is passed over need not be right.
+        (Err(_), _, Some(_)) => {}
+        (Err(error), Ok(_), None) => panic!("way {way} reads what is wrong: {error}"),
+        (Err(_), Err(_), None) => {}
+    }
+}
+
+/// Other options, and which rows they give of those of a whole read; `None` for all of them.
+fn another_way(way: u8, whole: &Result<Table, Error>) -> (ReadOptions, Option<Vec<Range<usize>>>) {
+    let mut schema = SchemaOptions::default();
+    match way % 4 {
+        0 => (options().batch_size(3), None),
+        1 => {
+            let rows = whole.as_ref().map_or(0, |table| table.rows);
+            let ranges = [1..2, 4..5, 7..30, 33..ROWS as usize];
+            let asked = ranges.iter().map(|r| r.start as u64..r.end as u64);
+            let options = options().batch_size(5).row_ranges(asked.collect());
+            let found = ranges.iter().map(|r| r.start.min(rows)..r.end.min(rows));
+            (options, Some(found.collect()))
+        }
+        2 => {
+            schema.strings = ByteLayout::Views;
+            schema.lists = ListLayout::LargeOffsets;
+            (options().batch_size(7).schema(schema), None)
+        }
+        _ => {
+            schema.dictionary = DictionaryOutput::Always;
+            (options().schema(schema), None)
+        }
+    }
+}

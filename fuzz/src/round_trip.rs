@@ -1,0 +1,49 @@
+//! Random batches of a random schema, written with random options: all choices are the fuzzer's.
+
+use std::sync::Arc;
+
+use herringbone::core::compression::ZstdLevel;
+use herringbone::{Compression, ReadOptions};
+
+use crate::noise::Noise;
+use crate::write::compare::{difference, read, written};
+use crate::write::schemas::Menu;
+use crate::write::{arrays, choices};
+
+/// Writes what the bytes choose, reads it, and compares.
+pub fn write_then_read(data: &[u8]) {
+    let noise = &mut Noise::new(data);
+    let schema = Arc::new(Menu::everything().schema(noise));
+    let batches: Vec<_> = (0..noise.below(3))
+        .map(|_| {
+            let rows = noise.pick(&[0, 1, 9, 30, 130]);
+            arrays::batch(noise, &schema, rows)
+        })
+        .collect();
+    let mut options = choices::options(noise, &schema);
+    let columns = options.overrides.iter_mut().map(|(_, columns)| columns);
+    for columns in columns.chain([&mut options.columns]) {
+        columns.compression = columns.compression.map(fast);
+    }
+    let about = format!("{options:?}");
+    let file = written(&schema, &batches, options.threads(1)).expect("all types are written");
+    let with = ReadOptions::default()
+        .threads(1)
+        .batch_size(noise.pick(&[3, 50, 8192]));
+    let (is, rows) = read(&file, with).expect("what was written");
+    assert_eq!(is, schema, "written with {about}");
+    assert_eq!(
+        difference(&batches, &rows, &schema),
+        None,
+        "written with {about}"
+    );
+}
+
+/// Codecs have targets of their own: here each is one that takes little time.
+fn fast(compression: Compression) -> Compression {
+    match compression {
+        Compression::Uncompressed | Compression::Lz4Raw => compression,
+        Compression::Zstd(_) => Compression::Zstd(ZstdLevel::default()),
+        _ => Compression::Snappy,
+    }
+}

@@ -1,0 +1,98 @@
+//! What is damaged: small files of all encodings, codecs, nestings and page kinds.
+
+use std::sync::Arc;
+
+use herringbone::core::write::{BloomFilterOptions, ColumnOptions, StatisticsLevel};
+use herringbone::format::{CompressionCodec, Encoding, Repetition, Type};
+use herringbone::{Compression, WriteOptions, Writer};
+use herringbone_arrow::array::types::Int32Type;
+use herringbone_arrow::array::{ArrayRef, Int64Array, ListArray, RecordBatch, StringArray};
+
+use crate::crafted::{Chunk, Page, file, group, leaf};
+use crate::files;
+use crate::ways;
+
+/// Files of `testdata/` up to this size are damaged.
+const OURS: usize = 2500;
+/// Official files up to this size are damaged.
+const OFFICIAL: usize = 1000;
+
+/// The name of a file with enough rows for several threads.
+pub(crate) const MANY_ROWS: &str = "many rows in few bytes";
+
+/// Names and bytes.
+pub(crate) fn files() -> Vec<(String, Vec<u8>)> {
+    let mut paths: Vec<_> = files::generated()
+        .into_iter()
+        .map(|path| (path, OURS))
+        .collect();
+    if let Some(official) = files::official() {
+        let data = files::parquet_files(&official.join("data"));
+        paths.extend(data.into_iter().map(|path| (path, OFFICIAL)));
+    }
+    let mut all = vec![
+        ("indexes and bloom filters".to_owned(), with_indexes()),
+        (MANY_ROWS.to_owned(), many_rows()),
+    ];
+    for (path, most) in paths {
+        let bytes = std::fs::read(&path).unwrap();
+        // What is not read while it is whole is the subject of other tests.
+        if bytes.len() <= most && ways::rows(bytes.clone().into(), 0, true).is_ok() {
+            all.push((files::short(&path), bytes));
+        }
+    }
+    assert!(all.len() > 70, "only {} small files", all.len());
+    all
+}
+
+/// A file of our own with all that may stand beside the pages.
+fn with_indexes() -> Vec<u8> {
+    let numbers: ArrayRef = Arc::new(Int64Array::from_iter(
+        (0..40).map(|i| (i % 5 > 0).then_some(i)),
+    ));
+    let texts: ArrayRef = Arc::new(StringArray::from_iter_values(
+        (0..40).map(|i| format!("t{}", i % 7)),
+    ));
+    let lists: ArrayRef = Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>(
+        (0..40).map(|i| (i % 3 > 0).then(|| (0..i % 4).map(Some).collect::<Vec<_>>())),
+    ));
+    let batch = RecordBatch::try_from_iter([("n", numbers), ("t", texts), ("l", lists)]).unwrap();
+    let columns = ColumnOptions::new()
+        .statistics(StatisticsLevel::Page)
+        .bloom_filter(BloomFilterOptions::new(0.1))
+        .page_rows(16);
+    let options = WriteOptions::new()
+        .columns(columns.compression(Compression::Snappy))
+        .row_group_rows(25)
+        .threads(1);
+    let mut out = Vec::new();
+    let mut writer = Writer::new(&mut out, batch.schema(), options).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    out
+}
+
+/// Two row groups of two columns, most rows of which are nulls in one run.
+fn many_rows() -> Vec<u8> {
+    let four: Vec<u8> = (0..4_i32).flat_map(i32::to_le_bytes).collect();
+    let chunk = || Chunk {
+        physical: Type::Int32,
+        codec: CompressionCodec::Uncompressed,
+        num_values: 70_004,
+        pages: vec![
+            // A run of 70 000 nulls, its length as a varint; a run of four values.
+            Page::v2(70_000, Encoding::Plain, &[0xe0, 0xc5, 0x08, 0], &[]),
+            Page::v2(4, Encoding::Plain, &[8, 1], &four),
+        ],
+    };
+    let schema = vec![
+        group("schema", None, 2),
+        leaf("x", Type::Int32, Repetition::Optional),
+        leaf("y", Type::Int32, Repetition::Optional),
+    ];
+    let row_groups = [
+        (70_004, vec![chunk(), chunk()]),
+        (70_004, vec![chunk(), chunk()]),
+    ];
+    file(schema, &row_groups)
+}

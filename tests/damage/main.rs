@@ -1,0 +1,58 @@
+//! Small files damaged at every byte: each copy is an error or data, without a panic and within a
+//! budget of memory.
+//!
+//! `cargo test` takes a sample. All of it, some minutes long:
+//!
+//! ```console
+//! $ export CARGO_PROFILE_DEV_OPT_LEVEL=2 HERRINGBONE_DAMAGE=all
+//! $ cargo test -p herringbone-tests --test damage -- --nocapture
+//! ```
+
+#[cfg(test)]
+mod corpus;
+#[cfg(test)]
+mod shapes;
+#[cfg(test)]
+mod damages;
+#[cfg(test)]
+mod report;
+#[cfg(test)]
+mod ways;
+#[cfg(test)]
+mod watchdog;
+#[cfg(test)]
+#[path = "../it/crafted.rs"]
+#[allow(dead_code, reason = "the other tests need all of it")]
+mod crafted;
+#[cfg(test)]
+#[path = "../it/files.rs"]
+#[allow(dead_code, reason = "the other tests need all of it")]
+mod files;
+
+use peak_alloc::PeakAlloc;
+
+/// Counts the bytes that are held: a read may take so many and no more.
+#[global_allocator]
+static ALLOCATOR: PeakAlloc = PeakAlloc;
+
+/// All tests of this binary in one: the allocator counts for all threads together.
+#[test]
+fn damaged_files_are_errors_or_data() {
+    let all = std::env::var_os("HERRINGBONE_DAMAGE").is_some_and(|what| what == "all");
+    let mut report = report::Report::new(&ALLOCATOR);
+    for (name, bytes) in shapes::files() {
+        report.whole(&name, bytes);
+    }
+    for (name, bytes) in corpus::files() {
+        for crc in [true, false] {
+            ways::check_whole(&name, &bytes, crc);
+        }
+        // Every byte, or bytes so far apart that each file and each damage has its share.
+        let step = if all { 1 } else { 31 };
+        let start = if all { 0 } else { name.len() % step };
+        damages::each(&bytes, start, step, &mut |damage, copy| {
+            report.attempt(&name, &damage, copy)
+        });
+    }
+    report.finish(all);
+}

@@ -1,0 +1,43 @@
+//! Says what takes long while it does: nobody waits for a hang without knowing where.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// Longer than any small file takes, on a busy machine and without optimisation.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What is under way, and since when; the flag says that it was reported.
+type Current = Option<(Instant, String, bool)>;
+
+/// A thread that looks at what is under way.
+pub(crate) struct Watchdog(Arc<Mutex<Current>>);
+
+impl Watchdog {
+    pub(crate) fn new() -> Self {
+        let current: Arc<Mutex<Current>> = Arc::default();
+        let watched = Arc::downgrade(&current);
+        std::thread::spawn(move || {
+            while let Some(current) = watched.upgrade() {
+                if let Some((start, what, reported)) = &mut *current.lock().unwrap()
+                    && start.elapsed() > PATIENCE
+                    && !*reported
+                {
+                    *reported = true;
+                    eprintln!("slow: {what} takes more than {PATIENCE:?}");
+                }
+                drop(current);
+                std::thread::sleep(Duration::from_millis(500));
+            }
+        });
+        Self(current)
+    }
+
+    /// Runs `work`; its result and how long it took.
+    pub(crate) fn watch<T>(&self, what: String, work: impl FnOnce() -> T) -> (T, Duration) {
+        let start = Instant::now();
+        *self.0.lock().unwrap() = Some((start, what, false));
+        let result = work();
+        *self.0.lock().unwrap() = None;
+        (result, start.elapsed())
+    }
+}
