@@ -4,8 +4,8 @@ use super::compress::{Compress, failed};
 use super::{BrotliLevel, Codec, broken, too_long};
 use std::io::Write;
 
-use ::brotli::enc::StandardAlloc;
-use ::brotli::{BrotliDecompressStream, BrotliResult, BrotliState, CompressorWriter};
+use brotlic::decode::DecoderInfo;
+use brotlic::{BrotliDecoder, BrotliEncoderOptions, CompressorWriter, Quality, WindowSize};
 use herringbone_format::Result;
 
 /// Decodes Brotli streams. The library cannot reset its state, so each page makes a new one; its
@@ -14,38 +14,20 @@ pub(super) struct Brotli;
 
 impl Codec for Brotli {
     fn decompress(&mut self, input: &[u8], output: &mut [u8]) -> Result<usize> {
-        let mut state = BrotliState::new_strict(
-            StandardAlloc::default(),
-            StandardAlloc::default(),
-            StandardAlloc::default(),
-        );
-        let (mut input_left, mut consumed) = (input.len(), 0);
-        let (mut output_left, mut written, mut total) = (output.len(), 0, 0);
-        let result = BrotliDecompressStream(
-            &mut input_left,
-            &mut consumed,
-            input,
-            &mut output_left,
-            &mut written,
-            output,
-            &mut total,
-            &mut state,
-        );
-        match result {
-            BrotliResult::ResultSuccess if input_left == 0 => Ok(written),
-            BrotliResult::ResultSuccess => Err(broken("BROTLI", "bytes behind the stream")),
-            BrotliResult::NeedsMoreOutput => Err(too_long("BROTLI")),
-            BrotliResult::NeedsMoreInput => Err(broken("BROTLI", "the stream ends early")),
-            BrotliResult::ResultFailure => Err(broken("BROTLI", "the stream is malformed")),
+        let decoded = BrotliDecoder::new()
+            .decompress(input, output)
+            .map_err(|_| broken("BROTLI", "the stream is malformed"))?;
+        match decoded.info {
+            DecoderInfo::Finished if decoded.bytes_read == input.len() => Ok(decoded.bytes_written),
+            DecoderInfo::Finished => Err(broken("BROTLI", "bytes behind the stream")),
+            DecoderInfo::NeedsMoreOutput => Err(too_long("BROTLI")),
+            DecoderInfo::NeedsMoreInput => Err(broken("BROTLI", "the stream ends early")),
         }
     }
 }
 
-/// Bytes that go to the output at once.
-const BUFFER_BYTES: usize = 4096;
-
 /// Log2 of the window, the greatest of RFC 7932 but two.
-const WINDOW_BITS: u32 = 22;
+const WINDOW_BITS: u8 = 22;
 
 /// Makes Brotli streams. The library cannot reset its state, so each page makes a new one.
 pub(super) struct BrotliCompressor(BrotliLevel);
@@ -58,13 +40,21 @@ impl BrotliCompressor {
 
 impl Compress for BrotliCompressor {
     fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
-        let quality = u32::try_from(self.0.get()).unwrap_or_default();
+        let failed = |error: &dyn std::fmt::Display| failed("BROTLI", error);
+        let level = u8::try_from(self.0.get()).unwrap_or_default();
+        let quality = Quality::new(level).map_err(|error| failed(&error))?;
+        let window = WindowSize::new(WINDOW_BITS).map_err(|error| failed(&error))?;
+        let encoder = BrotliEncoderOptions::new()
+            .quality(quality)
+            .window_size(window)
+            .build()
+            .map_err(|error| failed(&error))?;
         // Given all input at once it makes smaller streams, and faster, than in small parts.
-        let mut stream = CompressorWriter::new(out, BUFFER_BYTES, quality, WINDOW_BITS);
+        let mut stream = CompressorWriter::with_encoder(encoder, out);
+        stream.write_all(input).map_err(|error| failed(&error))?;
         stream
-            .write_all(input)
-            .map_err(|error| failed("BROTLI", error))?;
-        stream.into_inner();
+            .into_inner()
+            .map_err(|error| failed(&error.error()))?;
         Ok(())
     }
 }

@@ -11,7 +11,7 @@
 //! |---|---|---|
 //! | SNAPPY | `snappy` | reads with our own decoder, 1.2 to 1.4 times as fast as snap; writes with snap |
 //! | GZIP | `gzip`, and `libdeflate` for speed | zlib-rs, libdeflate (C) |
-//! | BROTLI | `brotli` | brotli |
+//! | BROTLI | `brotli` | libbrotli (C) |
 //! | ZSTD | `zstd` | libzstd (C) |
 //! | LZ4, LZ4_RAW | `lz4` | lz4_flex |
 //! | LZO | `lzo` | lzokay |
