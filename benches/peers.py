@@ -116,7 +116,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=4.0, help="for each case, roughly")
     parser.add_argument("--turns", default="target/release/turns")
     parser.add_argument("parts", nargs="*", help="parts of the names of cases; all without any")
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
     turns = Turns(arguments.turns)
     peers = ["arrow-rs", "polars*", "pyarrow", "duckdb"]
     print("| case | ms | ± | " + " | ".join(f"/ {peer}" for peer in peers) + " | / best |")
