@@ -176,8 +176,6 @@ fn push(chunk: &Chunk, out: &mut Vec<u8>) -> ColumnChunk {
     }
     let size = i64::try_from(out.len()).unwrap() - start;
     ColumnChunk {
-        file_path: None,
-        file_offset: 0,
         meta_data: Some(ColumnMetaData {
             type_: chunk.physical,
             encodings: vec![Encoding::Plain],
@@ -197,11 +195,6 @@ fn push(chunk: &Chunk, out: &mut Vec<u8>) -> ColumnChunk {
             size_statistics: None,
             geospatial_statistics: None,
         }),
-        offset_index_offset: None,
-        offset_index_length: None,
-        column_index_offset: None,
-        column_index_length: None,
-        crypto_metadata: None,
-        encrypted_column_metadata: None,
+        ..ColumnChunk::default()
     }
 }

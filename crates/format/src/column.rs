@@ -8,7 +8,7 @@ use crate::{
 
 thrift_struct! {
     /// Where a column chunk lies and what is known about it.
-    #[derive(Debug, Clone, PartialEq)]
+    #[derive(Debug, Clone, PartialEq, Default)]
     pub struct ColumnChunk {
         /// The file with the data, relative to this one; this one when absent.
         1: optional file_path: String,

@@ -157,16 +157,14 @@ pub(crate) fn with_column_index(
     let opened = ParquetFile::from_bytes(file.to_vec()).unwrap();
     let mut index = opened.column_index(0, leaf).unwrap().unwrap();
     change(&mut index);
-    let mut writer = CompactWriter::new();
-    index.encode(&mut writer);
     with_appended(
         file,
-        &writer.finish(),
+        leaf,
+        |writer| index.encode(writer),
         |chunk, offset, length| {
             chunk.column_index_offset = Some(offset);
             chunk.column_index_length = Some(length);
         },
-        leaf,
     )
 }
 
@@ -179,31 +177,32 @@ pub(crate) fn with_offset_index(
     let opened = ParquetFile::from_bytes(file.to_vec()).unwrap();
     let mut index = opened.offset_index(0, leaf).unwrap().unwrap();
     change(&mut index);
-    let mut writer = CompactWriter::new();
-    index.encode(&mut writer);
     with_appended(
         file,
-        &writer.finish(),
+        leaf,
+        |writer| index.encode(writer),
         |chunk, offset, length| {
             chunk.offset_index_offset = Some(offset);
             chunk.offset_index_length = Some(length);
         },
-        leaf,
     )
 }
 
 fn with_appended(
     file: &[u8],
-    bytes: &[u8],
-    change: impl FnOnce(&mut ColumnChunk, i64, i32),
     leaf: usize,
+    encode: impl FnOnce(&mut CompactWriter),
+    change: impl FnOnce(&mut ColumnChunk, i64, i32),
 ) -> Vec<u8> {
+    let mut writer = CompactWriter::new();
+    encode(&mut writer);
+    let bytes = writer.finish();
     let mut parts = parts(ParquetFile::from_bytes(file.to_vec()).unwrap().metadata());
     let tail = file.last_chunk::<FOOTER_TAIL_BYTES>().unwrap();
     let length = Tail::decode(tail).unwrap().metadata_length as usize;
     let mut out = file[..file.len() - FOOTER_TAIL_BYTES - length].to_vec();
     let offset = out.len() as i64;
-    out.extend_from_slice(bytes);
+    out.extend_from_slice(&bytes);
     change(
         &mut parts.row_groups[0].columns[leaf],
         offset,

@@ -12,12 +12,8 @@ pub(crate) struct Convert {
     /// The file to read; `-` is standard input
     #[arg(value_name = "IN")]
     pub(crate) input: PathBuf,
-    /// The file to write; `-` is standard output
-    #[arg(value_name = "OUT")]
-    pub(crate) output: PathBuf,
-    /// Replace OUT if it is there
-    #[arg(short, long)]
-    force: bool,
+    #[command(flatten)]
+    pub(crate) destination: Destination,
     /// Format of IN [default: that of its name]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) from: Option<FileFormat>,
@@ -42,16 +38,6 @@ pub(crate) struct Convert {
     pub(crate) decode: Decode,
     #[command(flatten)]
     pub(crate) write: Write,
-}
-
-impl Convert {
-    /// Where the data goes.
-    pub(crate) fn destination(&self) -> Destination {
-        Destination {
-            path: self.output.clone(),
-            force: self.force,
-        }
-    }
 }
 
 fn delimiter(text: &str) -> Result<u8, String> {

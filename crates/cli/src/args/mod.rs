@@ -162,28 +162,14 @@ pub(crate) struct Rewrite {
     /// A Parquet file; `-` is standard input, which is read into memory
     #[arg(value_name = "IN")]
     pub(crate) input: PathBuf,
-    /// The file to write; `-` is standard output
-    #[arg(value_name = "OUT")]
-    output: PathBuf,
-    /// Replace OUT if it is there
-    #[arg(short, long)]
-    force: bool,
+    #[command(flatten)]
+    pub(crate) destination: Destination,
     #[command(flatten)]
     pub(crate) chunks: Chunks,
     #[command(flatten)]
     pub(crate) decode: Decode,
     #[command(flatten)]
     pub(crate) write: Write,
-}
-
-impl Rewrite {
-    /// Where the data goes.
-    pub(crate) fn destination(&self) -> Destination {
-        Destination {
-            path: self.output.clone(),
-            force: self.force,
-        }
-    }
 }
 
 /// Of `concat`.

@@ -12,12 +12,8 @@ pub(crate) struct Repair {
     /// A damaged Parquet file; `-` is standard input, which is read into memory
     #[arg(value_name = "IN")]
     pub(crate) input: PathBuf,
-    /// The file to write; `-` is standard output
-    #[arg(value_name = "OUT")]
-    output: PathBuf,
-    /// Replace OUT if it is there
-    #[arg(short, long)]
-    force: bool,
+    #[command(flatten)]
+    pub(crate) destination: Destination,
     /// Schema, where the footer has lost it: a Parquet or Arrow file that has it, or a text; see below
     #[arg(long, value_name = "FILE")]
     pub(crate) schema: Option<PathBuf>,
@@ -31,14 +27,4 @@ pub(crate) struct Repair {
     pub(crate) decode: Decode,
     #[command(flatten)]
     pub(crate) write: Write,
-}
-
-impl Repair {
-    /// Where the data goes.
-    pub(crate) fn destination(&self) -> Destination {
-        Destination {
-            path: self.output.clone(),
-            force: self.force,
-        }
-    }
 }

@@ -13,11 +13,13 @@ use herringbone::{
 use super::{Columns, Setting, Size, SortKeys, at_least_one};
 
 /// Where the data goes.
-#[derive(Debug)]
+#[derive(Debug, Args)]
 pub(crate) struct Destination {
-    /// A file, or `-` for standard output.
+    /// The file to write; `-` is standard output
+    #[arg(value_name = "OUT")]
     pub(crate) path: PathBuf,
-    /// Whether a file that is there may be replaced.
+    /// Replace OUT if it is there
+    #[arg(short, long)]
     pub(crate) force: bool,
 }
 

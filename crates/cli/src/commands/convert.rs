@@ -21,9 +21,9 @@ const INFER_ROWS: usize = 10_000;
 /// Writes the rows of the one file to the other.
 pub(crate) fn run(context: &Context, convert: &Convert) -> Result<()> {
     let from = FileFormat::of(&convert.input, convert.from, "--from")?;
-    let to = FileFormat::of(&convert.output, convert.to, "--to")?;
+    let to = FileFormat::of(&convert.destination.path, convert.to, "--to")?;
     check(convert, from, to)?;
-    Target::check(&convert.destination())?;
+    Target::check(&convert.destination)?;
     match from {
         FileFormat::Parquet => parquet(context, convert, to),
         FileFormat::Arrow | FileFormat::ArrowStream => save(
@@ -105,7 +105,7 @@ fn parquet(context: &Context, convert: &Convert, to: FileFormat) -> Result<()> {
     for input in &inputs {
         options.key_value_metadata.extend(key_values(input)?);
     }
-    save::parquet(context, &convert.destination(), options, rows)
+    save::parquet(context, &convert.destination, options, rows)
 }
 
 fn has_dictionaries(schema: &Schema) -> bool {
@@ -115,15 +115,15 @@ fn has_dictionaries(schema: &Schema) -> bool {
 }
 
 fn save(context: &Context, convert: &Convert, to: FileFormat, rows: Rows<'_>) -> Result<()> {
-    let destination = convert.destination();
+    let destination = &convert.destination;
     match to {
         FileFormat::Parquet => {
             let options = convert.write.options(convert.decode.threads);
-            save::parquet(context, &destination, options, rows)
+            save::parquet(context, destination, options, rows)
         }
-        FileFormat::Arrow => save::arrow(context, &destination, rows),
+        FileFormat::Arrow => save::arrow(context, destination, rows),
         FileFormat::Csv | FileFormat::Jsonl | FileFormat::ArrowStream => {
-            save::stream(context, &destination, to, convert.null.text(), rows)
+            save::stream(context, destination, to, convert.null.text(), rows)
         }
     }
 }

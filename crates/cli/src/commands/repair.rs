@@ -23,8 +23,8 @@ use crate::target::Target;
 
 /// Writes the sound row groups.
 pub(crate) fn run(context: &Context, request: &Repair) -> Result<()> {
-    let destination = request.destination();
-    Target::check(&destination)?;
+    let destination = &request.destination;
+    Target::check(destination)?;
     let inputs = input::all(slice::from_ref(&request.input), &context.limits)?;
     let Some(input) = inputs.first() else {
         return Ok(());
@@ -55,7 +55,7 @@ pub(crate) fn run(context: &Context, request: &Repair) -> Result<()> {
     };
     let mut write = request.write.options(request.decode.threads);
     write.key_value_metadata.extend(key_values(&repair));
-    save::parquet(context, &destination, write, rows)?;
+    save::parquet(context, destination, write, rows)?;
     context.note(&format!(
         "{}: {} rows in {} row groups",
         input.name,

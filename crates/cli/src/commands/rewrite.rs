@@ -17,8 +17,8 @@ use crate::target::Target;
 
 /// Writes the file anew.
 pub(crate) fn run(context: &Context, rewrite: &Rewrite) -> Result<()> {
-    let destination = rewrite.destination();
-    Target::check(&destination)?;
+    let destination = &rewrite.destination;
+    Target::check(destination)?;
     let inputs = input::all(slice::from_ref(&rewrite.input), &context.limits)?;
     let request = Request {
         options: rewrite
@@ -31,7 +31,7 @@ pub(crate) fn run(context: &Context, rewrite: &Rewrite) -> Result<()> {
     for input in &inputs {
         options.key_value_metadata.extend(key_values(input)?);
     }
-    anew(context, &inputs, &request, &destination, options)
+    anew(context, &inputs, &request, destination, options)
 }
 
 /// Writes the rows of `inputs` to one file.

@@ -159,15 +159,8 @@ impl FileEncoder {
             self.push(part, out);
         }
         ColumnChunk {
-            file_path: None,
-            file_offset: 0,
             meta_data: Some(metadata),
-            offset_index_offset: None,
-            offset_index_length: None,
-            column_index_offset: None,
-            column_index_length: None,
-            crypto_metadata: None,
-            encrypted_column_metadata: None,
+            ..ColumnChunk::default()
         }
     }
 

@@ -288,15 +288,8 @@ impl<'a> Assembly<'a> {
             geospatial_statistics: None,
         };
         ColumnChunk {
-            file_path: None,
-            file_offset: 0,
             meta_data: Some(metadata),
-            offset_index_offset: None,
-            offset_index_length: None,
-            column_index_offset: None,
-            column_index_length: None,
-            crypto_metadata: None,
-            encrypted_column_metadata: None,
+            ..ColumnChunk::default()
         }
     }
 }
