@@ -37,7 +37,7 @@ KINDS = {
 }
 PLACES = {
     "chunk": """a_column_is_missing chunk_size_* columns_of_other_lengths external_file fewer_rows_than_promised page_offset_*
-        null_lists_of_* rows_huge siblings_disagree_on_nulls too_few_values""",
+        null_lists_of_* rows_huge siblings_disagree_* too_few_values""",
     "row group": "rows_negative",
     "column": "fixed_of_length_negative fixed_without_length schema_children_negative",
     "offset": """file_encrypted_footer file_magic_wrong footer_length_0 footer_length_beyond footer_list* footer_maps_of_2g
@@ -120,10 +120,29 @@ def levels():
     pair = group("l", OPTIONAL, group("list", REPEATED, group("e", REQUIRED, leaf("a", INT32), leaf("b", INT32))), converted=LIST)
     a, b = pair.leaves()
     pages = [page_v1(a, [2, 2, 2], enc.plain(INT32, range(3)), [0, 1, 0]), page_v1(b, [2, 2, 2], enc.plain(INT32, range(3)), [0, 0, 1])]
-    # Two leaves of one list see other lists: who believes the first one gets what everybody gets.
-    t = pa.list_(required("e", pa.struct([required("a", pa.int32()), required("b", pa.int32())])))
-    rows = [[{"a": 0, "b": 0}, {"a": 1, "b": 1}], [{"a": 2, "b": 2}]]
-    tolerate("siblings_disagree_on_lists", build([pair], [(2, [Chunk([p]) for p in pages])]), [(pa.field("l", t), rows)])
+    siblings = lambda node, rows, pages: build([node], [(rows, [Chunk([p]) for p in pages])])  # noqa: E731
+    add("siblings_disagree_on_lists", "as many elements in both leaves, in other lists", siblings(pair, 2, pages))
+    # No batch border between rows shows what differs within one.
+    deep = group("l", OPTIONAL, group("list", REPEATED, group("m", REQUIRED, group("list", REPEATED, group("e", REQUIRED, leaf("a", INT32), leaf("b", INT32))), converted=LIST)), converted=LIST)
+    a, b = deep.leaves()
+    pages = [page_v1(x, [3] * 3, enc.plain(INT32, range(3)), rep) for x, rep in ((a, [0, 1, 2]), (b, [0, 2, 1]))]
+    add("siblings_disagree_on_inner_lists", "as many elements in both leaves, in other lists of one row", siblings(deep, 1, pages))
+    pages = [page_v1(x, [3] * 3, enc.plain(INT32, range(3)), rep) for x, rep in ((a, [0, 2, 1]), (b, [0, 2, 2]))]
+    add("siblings_disagree_on_outer_lists", "the last leaf has one inner list less", siblings(deep, 1, pages))
+    a, b = pair.leaves()
+    pages = [page_v1(a, [1, 2], enc.plain(INT32, range(1)), [0, 0]), page_v1(b, [2, 1], enc.plain(INT32, range(1)), [0, 0])]
+    add("siblings_disagree_on_empty_lists", "other lists are empty in the other leaf", siblings(pair, 2, pages))
+    pages = [page_v1(a, [2] * 3, enc.plain(INT32, range(3)), [0, 0, 0]), page_v1(b, [2] * 4, enc.plain(INT32, range(4)), [0, 0, 0, 1])]
+    add("siblings_disagree_on_last_list", "the last list goes on in one leaf only", siblings(pair, 3, pages))
+    # The second leaf ends its pieces early, as it has long values.
+    rows = 60
+    long = group("l", OPTIONAL, group("list", REPEATED, group("e", REQUIRED, leaf("a", INT32), leaf("b", BYTE_ARRAY))), converted=LIST)
+    a, b = long.leaves()
+    lengths = [[2] * rows, [2] * 40 + [1, 3] + [2] * (rows - 42)]
+    values = [enc.plain(INT32, range(2 * rows)), enc.plain(BYTE_ARRAY, [b"%03d" % i * 30 for i in range(2 * rows)])]
+    pages = [page_v1(x, [2] * 2 * rows, v, [rep for n in lists for rep in [0] + [1] * (n - 1)]) for x, v, lists in zip((a, b), values, lengths)]
+    add("siblings_disagree_in_the_middle", "two of sixty lists have another length in the other leaf", siblings(long, rows, pages))
+    a, b = pair.leaves()
     pages = [page_v1(a, [2, 0], enc.plain(INT32, range(1)), [0, 0]), page_v1(b, [2, 2], enc.plain(INT32, range(2)), [0, 0])]
     add("siblings_disagree_on_nulls", "a list is null in one leaf only", build([pair], [(2, [Chunk([p]) for p in pages])]))
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use herringbone::schema::{ByteLayout, DictionaryOutput, ListLayout};
+use herringbone::schema::{ByteLayout, DictionaryOutput, ListLayout, Projection};
 use herringbone::{Error, ErrorKind, Int96Overflow, ParquetFile, ReadOptions, SchemaOptions};
 use serde_json::Value;
 
@@ -222,6 +222,47 @@ fn errors_come_at_the_same_place_for_any_number_of_threads() {
         wrong.len(),
         wrong.join("\n")
     );
+}
+
+/// Leaves of one list that tell other lists are refused whatever the batch, and both are named.
+#[test]
+fn leaves_that_disagree_are_refused_at_any_batch_size() {
+    let lies = Lie::all();
+    let names = lies.keys();
+    let names: Vec<_> = names.filter(|name| name.starts_with("siblings_")).collect();
+    assert!(names.len() >= 7, "{names:?}");
+    for name in names {
+        for batch_size in [1, 2, 3, 7, 41, 8192] {
+            for threads in [1, 2] {
+                // Text ends its pieces earlier than numbers do.
+                for batch_bytes in [1000, 1 << 20] {
+                    let options = ReadOptions::default()
+                        .threads(threads)
+                        .batch_size(batch_size)
+                        .batch_bytes(batch_bytes);
+                    let Err(error) = read(name, options) else {
+                        panic!("{name} is read in batches of {batch_size}, {batch_bytes} bytes");
+                    };
+                    let text = error.to_string();
+                    for part in ["disagree about its lists", "e.a`", "column l."] {
+                        assert!(text.contains(part), "{name}: {text}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What one leaf alone says is read: nobody contradicts it.
+#[test]
+fn leaves_that_disagree_are_read_one_by_one() {
+    let rows = |leaf| {
+        let options = ReadOptions::default().projection(Projection::Leaves(vec![leaf]));
+        let table = read("siblings_disagree_on_lists", options).unwrap();
+        table.columns[0].clone()
+    };
+    assert_eq!(rows(0), [r#"[{"a":0},{"a":1}]"#, r#"[{"a":2}]"#]);
+    assert_eq!(rows(1), [r#"[{"b":0}]"#, r#"[{"b":1},{"b":2}]"#]);
 }
 
 /// Files that may be refused or read, but not wrongly.

@@ -20,10 +20,12 @@ use crate::page::{Page, PagePlace, PageReader, PageReaderOptions, Step};
 use crate::read::{Loss, Lost, is_damage};
 
 mod flat;
+pub(crate) mod list_levels;
 mod nested;
 pub(crate) mod recorder;
 pub(crate) mod selection;
 
+use list_levels::{ListLevels, ListLevelsBuilder, SharedListPlan};
 use recorder::{Recorded, Recorder, RecorderPlan};
 use selection::{RowRanges, Selection, Stretch};
 
@@ -43,6 +45,8 @@ pub(crate) struct ColumnPlan {
     pub(crate) nullable: bool,
     /// The ancestors that this leaf records.
     pub(crate) recorders: Vec<RecorderPlan>,
+    /// The lists above that other leaves are below as well.
+    pub(crate) shared_lists: Vec<SharedListPlan>,
     /// Whether damaged pages become nulls.
     pub(crate) null_pages: bool,
     /// A piece has no more slots than this where rows allow it.
@@ -78,6 +82,8 @@ pub struct Piece {
     pub(crate) rows: usize,
     pub(crate) leaf: ArrayRef,
     pub(crate) recorded: Vec<Recorded>,
+    /// Of each list that it shares.
+    pub(crate) shared_lists: Vec<ListLevels>,
     /// Damaged pages on the way to it.
     pub(crate) losses: Vec<Loss>,
 }
@@ -100,6 +106,7 @@ pub struct Column {
     /// Validity of the leaf's slots in the piece at hand.
     validity: Bitmap,
     recorders: Vec<Recorder>,
+    shared_lists: Vec<ListLevelsBuilder>,
     block: LevelBlock,
     dictionary_is_lost: bool,
     /// Damaged pages that the piece at hand does without.
@@ -149,6 +156,7 @@ impl Column {
         }
         let array = leaf_array(&plan.leaf_type).map_err(locate)?;
         let pages = PageReader::new(chunk);
+        let shared_lists = plan.shared_lists.iter().copied();
         Ok(Self {
             row_group,
             num_rows,
@@ -161,6 +169,7 @@ impl Column {
             rows: 0,
             validity: Bitmap::new(),
             recorders: plan.recorders.iter().cloned().map(Recorder::new).collect(),
+            shared_lists: shared_lists.map(ListLevelsBuilder::new).collect(),
             block: LevelBlock::default(),
             dictionary_is_lost: false,
             losses: Vec::new(),
@@ -224,6 +233,8 @@ impl Column {
             .array
             .finish(if self.plan.nullable { nulls } else { None })?;
         let recorded = self.recorders.iter_mut().map(Recorder::finish).collect();
+        let shared_lists = self.shared_lists.iter_mut();
+        let shared_lists = shared_lists.map(ListLevelsBuilder::finish).collect();
         let rows = std::mem::take(&mut self.rows);
         self.rows_before += rows;
         Ok(Piece {
@@ -231,6 +242,7 @@ impl Column {
             rows,
             leaf,
             recorded,
+            shared_lists,
             losses: std::mem::take(&mut self.losses),
         })
     }
@@ -382,7 +394,9 @@ impl Column {
     }
 
     fn used_bytes(&self) -> usize {
-        self.array.bytes() + self.recorders.iter().map(Recorder::bytes).sum::<usize>()
+        let recorders = self.recorders.iter().map(Recorder::bytes);
+        let shared_lists = self.shared_lists.iter().map(ListLevelsBuilder::bytes);
+        self.array.bytes() + recorders.chain(shared_lists).sum::<usize>()
     }
 }
 

@@ -135,6 +135,9 @@ impl Column {
         for recorder in &mut self.recorders {
             recorder.record(rep, def)?;
         }
+        for list in &mut self.shared_lists {
+            list.add(rep, def);
+        }
         let (slot_def, highest) = (self.plan.slot_def, self.plan.max_def_level);
         let start = self.validity.len();
         let values = nesting::count_ge(def, highest);

@@ -16,6 +16,7 @@ use herringbone_arrow::data::transform::MutableArrayData;
 use herringbone_arrow::schema::{ArrowError, DataType, FieldRef};
 use herringbone_format::{Error, Result};
 
+use super::agreement::{LevelsInUse, SharedList, disagreement, disagreement_with};
 use super::layers::{padded_runs, put_around};
 use super::shape::{Record, Shape};
 use super::{Loss, ReadPlan};
@@ -39,6 +40,7 @@ struct PieceInUse {
     leaf: ArrayRef,
     leaf_taken: usize,
     recorded: Vec<RecordedInUse>,
+    shared_lists: Vec<LevelsInUse>,
 }
 
 #[derive(Debug)]
@@ -77,6 +79,11 @@ impl BatchAssembler {
                 leaf: piece.leaf,
                 leaf_taken: 0,
                 recorded: piece.recorded.into_iter().map(in_use).collect(),
+                shared_lists: piece
+                    .shared_lists
+                    .into_iter()
+                    .map(LevelsInUse::new)
+                    .collect(),
             });
         }
     }
@@ -109,6 +116,9 @@ impl BatchAssembler {
                 .as_ref()
                 .ok_or_else(|| Error::argument("a column has no piece"))?;
             rows = rows.min(piece.rows_left);
+        }
+        for list in plan.shared_lists() {
+            self.compare(list, rows)?;
         }
         let arrays = plan
             .shapes()
@@ -148,6 +158,48 @@ impl BatchAssembler {
             Some(Some(piece)) => error.in_row_group(piece.row_group),
             _ => error,
         }
+    }
+
+    /// Compares what columns say of a list, as far as it is known, before `rows` more rows are taken.
+    fn compare(&mut self, list: &SharedList, rows: usize) -> Result<()> {
+        let mut members = Vec::with_capacity(list.len());
+        for member in list {
+            let piece = self.pieces.get(member.column).and_then(Option::as_ref);
+            let levels = piece.and_then(|piece| {
+                let levels = piece.shared_lists.get(member.ordinal)?;
+                Some((member.column, piece, levels))
+            });
+            members.push(levels.ok_or_else(disagreement)?);
+        }
+        let Some((&first, others)) = members.split_first() else {
+            return Ok(());
+        };
+        let shortest = members.iter().min_by_key(|(_, _, levels)| levels.left());
+        let shortest = *shortest.unwrap_or(&first);
+        let known = shortest.2.left();
+        let error = |one: usize, other: usize, row_group| {
+            let path = |column: usize| self.plan.columns().get(column).map(|plan| plan.path());
+            let error = disagreement_with(&path(one.min(other)).unwrap_or_default());
+            let error = error.in_column(path(one.max(other)).unwrap_or_default());
+            Err(error.in_row_group(row_group))
+        };
+        for (column, piece, levels) in others {
+            if !levels.agrees(first.2, known) {
+                return error(*column, first.0, piece.row_group);
+            }
+        }
+        // A piece that ends here has no more levels than others: its rows are theirs.
+        for (column, piece, levels) in &members {
+            if piece.rows_left == rows && levels.left() > known {
+                return error(*column, shortest.0, piece.row_group);
+            }
+        }
+        for member in list {
+            let piece = self.pieces.get_mut(member.column).and_then(Option::as_mut);
+            let levels = piece.and_then(|piece| piece.shared_lists.get_mut(member.ordinal));
+            levels.ok_or_else(disagreement)?.advance(known);
+        }
+        Ok(())
     }
 
     fn array(&mut self, shape: &Shape, slots: usize) -> Result<ArrayRef> {
@@ -401,11 +453,6 @@ fn null_bytes(data_type: &DataType) -> usize {
         }),
         other => other.primitive_width().unwrap_or(1),
     }
-}
-
-/// The columns below a common ancestor repeat its levels, and these do not.
-fn disagreement() -> Error {
-    Error::corrupt("columns of the same group disagree about its lists")
 }
 
 /// Arrow refuses what the levels or values make up, such as a null where the schema allows none.

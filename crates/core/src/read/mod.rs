@@ -8,6 +8,7 @@
 //! on as many threads as they like, and put their pieces together with a [`BatchAssembler`]; the
 //! [`PushDecoder`] does so on the caller's thread, for bytes that arrive in any order.
 
+mod agreement;
 mod assemble;
 mod layers;
 mod loss;

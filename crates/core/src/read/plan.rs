@@ -9,6 +9,7 @@ use herringbone_format::{ColumnChunkLayout, ColumnLayout, Error, FileMetadata, L
 use herringbone_schema::{ParquetSchema, to_arrow};
 
 use super::ReadOptions;
+use super::agreement::SharedList;
 use super::shape::{Shape, Shapes};
 use crate::column::selection::RowRanges;
 use crate::column::{Column, ColumnPlan, WantedRows};
@@ -108,6 +109,11 @@ impl ReadPlan {
 
     pub(crate) fn shapes(&self) -> &[Shape] {
         &self.shapes.roots
+    }
+
+    /// The lists with several columns below them.
+    pub(crate) fn shared_lists(&self) -> &[SharedList] {
+        &self.shapes.shared_lists
     }
 
     /// How many columns the read decodes: the projected leaves of the schema.

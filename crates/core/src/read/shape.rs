@@ -11,10 +11,12 @@ use herringbone_format::{Error, Result};
 use herringbone_kernels::nesting::ListPlan;
 use herringbone_schema::{ArrowMapping, Conversion, Node, NodeKind, ParquetSchema};
 
+use super::agreement::{Member, SharedList};
 use super::layers::{TypedLayer, max_slots, put_around, typed_layers};
 use super::{OnError, ReadOptions};
 use crate::array::LeafType;
 use crate::column::ColumnPlan;
+use crate::column::list_levels::SharedListPlan;
 use crate::column::recorder::RecorderPlan;
 
 /// Where an ancestor is recorded: the ordinals of the column and of its recorder.
@@ -84,6 +86,8 @@ impl Shape {
 pub(crate) struct Shapes {
     pub(crate) columns: Vec<Arc<ColumnPlan>>,
     pub(crate) roots: Vec<Shape>,
+    /// From the outermost to the innermost.
+    pub(crate) shared_lists: Vec<SharedList>,
 }
 
 impl Shapes {
@@ -97,6 +101,8 @@ impl Shapes {
             options,
             columns: Vec::new(),
             ancestors: Vec::new(),
+            shared_lists: Vec::new(),
+            sharing: Vec::new(),
             max_slots: usize::MAX,
         };
         let top = Depth {
@@ -111,6 +117,7 @@ impl Shapes {
         Ok(Self {
             columns: builder.columns.into_iter().map(Arc::new).collect(),
             roots,
+            shared_lists: builder.shared_lists,
         })
     }
 }
@@ -142,6 +149,9 @@ struct Builder<'a> {
     columns: Vec<ColumnPlan>,
     /// From the outermost to the innermost.
     ancestors: Vec<Ancestor>,
+    shared_lists: Vec<SharedList>,
+    /// Which of them are around the node at hand.
+    sharing: Vec<(usize, SharedListPlan)>,
     /// What the layers around the node at hand have room for.
     max_slots: usize,
 }
@@ -208,6 +218,14 @@ impl Builder<'_> {
             });
             recorders.push(ancestor.plan.clone());
         }
+        let mut shared_lists = Vec::new();
+        for &(list, plan) in &self.sharing {
+            if let Some(list) = self.shared_lists.get_mut(list) {
+                let ordinal = shared_lists.len();
+                list.push(Member { column, ordinal });
+                shared_lists.push(plan);
+            }
+        }
         self.columns.push(ColumnPlan {
             leaf: ordinal,
             schema: self.schema.clone(),
@@ -223,6 +241,7 @@ impl Builder<'_> {
             slot_def: depth.slot_def,
             nullable,
             recorders,
+            shared_lists,
             max_slots: self.max_slots,
             null_pages: self.options.on_error == OnError::NullPage
                 && nullable
@@ -286,7 +305,19 @@ impl Builder<'_> {
             plan: RecorderPlan::List { plan, large },
             record: None,
         });
+        let is_shared = has_leaves(child, 2);
+        if is_shared {
+            let plan = SharedListPlan {
+                rep_level: inner.rep_level,
+                element_def: inner.slot_def,
+            };
+            self.sharing.push((self.shared_lists.len(), plan));
+            self.shared_lists.push(SharedList::new());
+        }
         let child = Box::new(self.shape(child, inner)?);
+        if is_shared {
+            self.sharing.pop();
+        }
         let record = self.ancestors.pop().and_then(|a| a.record).ok_or_else(|| {
             Error::unsupported(format!(
                 "the list `{}` has no leaf below it, so nothing says how long it is",
@@ -299,4 +330,11 @@ impl Builder<'_> {
             child,
         })
     }
+}
+
+/// Whether a node has at least `n` leaves.
+fn has_leaves(node: &Node, n: usize) -> bool {
+    let mut leaves = 0;
+    node.for_each_leaf(&mut |_| leaves += 1);
+    leaves >= n
 }

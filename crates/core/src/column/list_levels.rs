@@ -1,0 +1,81 @@
+//! What the levels of a leaf say of a list that it shares with other leaves.
+//!
+//! All leaves below a list carry its levels, and the first of them makes its offsets. So that a
+//! file whose leaves tell different lists is refused, wherever batches end, each of them keeps two
+//! bits a level for comparison: these are all that offsets are made of.
+
+use herringbone_arrow::buffer::BooleanBuffer;
+use herringbone_kernels::bitmap::Bitmap;
+use herringbone_kernels::nesting;
+
+/// A list with several leaves below it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SharedListPlan {
+    /// Repetition level of the list's elements.
+    pub(crate) rep_level: u8,
+    /// Definition level from which on there is an element.
+    pub(crate) element_def: u8,
+}
+
+/// The levels that concern a shared list, those with a repetition level of at most that of its
+/// elements, under construction.
+pub(crate) struct ListLevelsBuilder {
+    plan: SharedListPlan,
+    goes_on: Bitmap,
+    has_element: Bitmap,
+}
+
+/// A bit for each level that concerns a shared list.
+#[derive(Debug)]
+pub(crate) struct ListLevels {
+    /// Set where a list goes on, not set where one starts.
+    goes_on: BooleanBuffer,
+    /// Set where there is an element.
+    has_element: BooleanBuffer,
+}
+
+impl ListLevelsBuilder {
+    pub(crate) fn new(plan: SharedListPlan) -> Self {
+        Self {
+            plan,
+            goes_on: Bitmap::new(),
+            has_element: Bitmap::new(),
+        }
+    }
+
+    /// Adds a stretch of levels.
+    pub(crate) fn add(&mut self, rep: &[u8], def: &[u8]) {
+        let SharedListPlan {
+            rep_level,
+            element_def,
+        } = self.plan;
+        nesting::slot_validity(rep, rep, rep_level, 0, rep_level, &mut self.goes_on);
+        nesting::slot_validity(rep, def, rep_level, 0, element_def, &mut self.has_element);
+    }
+
+    /// Bytes kept so far.
+    pub(crate) fn bytes(&self) -> usize {
+        (self.goes_on.len() + self.has_element.len()) / 8
+    }
+
+    /// What was added since the last call.
+    pub(crate) fn finish(&mut self) -> ListLevels {
+        ListLevels {
+            goes_on: self.goes_on.finish_boolean(),
+            has_element: self.has_element.finish_boolean(),
+        }
+    }
+}
+
+impl ListLevels {
+    pub(crate) fn len(&self) -> usize {
+        self.goes_on.len()
+    }
+
+    /// Whether `n` levels from `start` on make the same lists as those of `other` from
+    /// `other_start` on.
+    pub(crate) fn same(&self, start: usize, other: &Self, other_start: usize, n: usize) -> bool {
+        self.goes_on.slice(start, n) == other.goes_on.slice(other_start, n)
+            && self.has_element.slice(start, n) == other.has_element.slice(other_start, n)
+    }
+}
