@@ -1,8 +1,11 @@
 //! What holds for every command.
 
+use std::cell::Cell;
 use std::io::{self, Write as _};
 
 use herringbone::Limits;
+
+use crate::failure::{Failure, Result};
 
 /// The options that stand before any command.
 pub(crate) struct Context {
@@ -10,9 +13,35 @@ pub(crate) struct Context {
     pub(crate) quiet: bool,
     /// What files may ask for.
     pub(crate) limits: Limits,
+    has_lost: Cell<bool>,
 }
 
 impl Context {
+    pub(crate) fn new(quiet: bool, limits: Limits) -> Self {
+        Self {
+            quiet,
+            limits,
+            has_lost: Cell::new(false),
+        }
+    }
+
+    /// Says what of a file is lost, which the exit code tells as well.
+    pub(crate) fn lost(&self, file: &str, what: &str) {
+        self.has_lost.set(true);
+        complain(&format!("{file}: lost: {what}"));
+    }
+
+    /// How a command ends that went on behind whatever was lost.
+    ///
+    /// # Errors
+    /// The exit code, if there was something.
+    pub(crate) fn end(&self) -> Result<()> {
+        match self.has_lost.get() {
+            true => Err(Failure::Told(Failure::FINDINGS)),
+            false => Ok(()),
+        }
+    }
+
     /// Says something on standard error that is not an error.
     pub(crate) fn note(&self, text: &str) {
         if !self.quiet {

@@ -60,15 +60,12 @@ fn run(arguments: &Arguments) -> failure::Result<()> {
     for change in &arguments.max {
         change.apply(&mut limits);
     }
-    let context = Context {
-        quiet: arguments.quiet,
-        limits,
-    };
+    let context = Context::new(arguments.quiet, limits);
     let mut output = Output::stdout();
     let result = commands::run(&context, arguments, &mut output);
     // Rows that came before an error are good rows.
     let flushed = output.flush();
-    result.and(flushed)
+    result.and(flushed).and_then(|()| context.end())
 }
 
 /// Prints what clap has to say: help on standard output, mistakes on standard error.

@@ -1,6 +1,6 @@
 //! The rows of several files as one run of batches: what the commands for rows share.
 
-use herringbone::{ParquetFile, ReadOptions, Reader};
+use herringbone::{Loss, Lost, ParquetFile, ReadOptions, Reader};
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::SchemaRef;
 
@@ -130,7 +130,7 @@ pub(crate) struct Batches<'a> {
     context: &'a Context,
     request: &'a Request<'a>,
     inputs: std::slice::Iter<'a, Input>,
-    current: Option<(&'a Input, Reader)>,
+    current: Option<Rows<'a>>,
 }
 
 impl<'a> Batches<'a> {
@@ -146,18 +146,17 @@ impl<'a> Batches<'a> {
 
     fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         loop {
-            if let Some((input, reader)) = &mut self.current {
-                let broken = |error| input.failure(&error).in_data();
-                if let Some(batch) = reader.next_batch().map_err(broken)? {
-                    return Ok(Some(batch));
-                }
+            if let Some(rows) = &mut self.current
+                && let Some(batch) = rows.next_batch()?
+            {
+                return Ok(Some(batch));
             }
             let Some(input) = self.inputs.next() else {
                 return Ok(None);
             };
             let file = input.open()?;
             let options = options(input, &file, self.request)?;
-            self.current = Some((input, start(self.context, input, &file, options)?));
+            self.current = Some(Rows::start(self.context, input, &file, options)?);
         }
     }
 }
@@ -170,18 +169,53 @@ impl Iterator for Batches<'_> {
     }
 }
 
-/// Starts to read, and passes on what there is to note.
-fn start(
-    context: &Context,
-    input: &Input,
-    file: &ParquetFile,
-    options: ReadOptions,
-) -> Result<Reader> {
-    let reader = file.read(options).map_err(|error| input.failure(&error))?;
-    for warning in reader.warnings() {
-        context.note(&format!("{}: {warning}", input.name));
+/// The rows of one file.
+struct Rows<'a> {
+    context: &'a Context,
+    input: &'a Input,
+    reader: Reader,
+    /// Losses that were said.
+    losses_said: usize,
+}
+
+impl<'a> Rows<'a> {
+    /// Starts to read, and passes on what there is to note.
+    fn start(
+        context: &'a Context,
+        input: &'a Input,
+        file: &ParquetFile,
+        options: ReadOptions,
+    ) -> Result<Self> {
+        let reader = file.read(options).map_err(|error| input.failure(&error))?;
+        for warning in reader.warnings() {
+            context.note(&format!("{}: {warning}", input.name));
+        }
+        Ok(Self {
+            context,
+            input,
+            reader,
+            losses_said: 0,
+        })
     }
-    Ok(reader)
+
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        let broken = |error| self.input.failure(&error).in_data();
+        let batch = self.reader.next_batch().map_err(broken);
+        for loss in self.reader.losses().iter().skip(self.losses_said) {
+            self.context.lost(&self.input.name, &said(loss));
+        }
+        self.losses_said = self.reader.losses().len();
+        batch
+    }
+}
+
+fn said(loss: &Loss) -> String {
+    let error = &loss.error;
+    match loss.lost {
+        Lost::Rows(rows) => format!("{rows} rows: {error}"),
+        Lost::Values(0) => format!("a dictionary: {error}"),
+        Lost::Values(values) => format!("{values} values, which are null: {error}"),
+    }
 }
 
 struct Printer<'o, 'w> {
@@ -206,17 +240,16 @@ impl Printer<'_, '_> {
             return Ok(());
         }
         options = options.offset(self.window.offset);
-        if let Some(limit) = self.window.limit {
-            options = options.limit(limit);
+        if let Some(limit) = &mut self.window.limit {
+            options = options.limit(*limit);
+            // Rows that are lost count as well: which rows are asked for does not depend on damage.
+            *limit = limit.saturating_sub(rows - self.window.offset);
         }
         self.window.offset = 0;
-        let mut reader = start(self.context, input, &file, options)?;
-        let broken = |error| input.failure(&error).in_data();
-        while let Some(batch) = reader.next_batch().map_err(broken)? {
-            let rows = batch.num_rows() as u64;
-            self.window.limit = self.window.limit.map(|limit| limit.saturating_sub(rows));
+        let mut rows = Rows::start(self.context, input, &file, options)?;
+        while let Some(batch) = rows.next_batch()? {
             self.sink.write(&batch)?;
-            self.progress.add(rows);
+            self.progress.add(batch.num_rows() as u64);
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Decode, Destination, FileFormat, Null, Write, at_least_one};
+use super::{Damage, Decode, Destination, FileFormat, Null, Write, at_least_one};
 
 /// Of `convert`.
 #[derive(Debug, Args)]
@@ -34,6 +34,8 @@ pub(crate) struct Convert {
     pub(crate) delimiter: Option<u8>,
     #[command(flatten)]
     pub(crate) null: Null,
+    #[command(flatten)]
+    pub(crate) damage: Damage,
     #[command(flatten)]
     pub(crate) decode: Decode,
     #[command(flatten)]

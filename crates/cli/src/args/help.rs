@@ -11,9 +11,9 @@ Examples:
   herringbone rewrite trips.parquet small.parquet --compression zstd:9
 
 Data goes to standard output or to the file that is named, everything else to standard error.
-Exit codes: 0 fine (a closed pipe too); 1 `verify` found something, `repair` lost something; 2 wrong
-command line; 3 the bytes are wrong, beyond a limit or not supported; 4 the system refused (no such
-file, disk full); 130 interrupted.";
+Exit codes: 0 fine (a closed pipe too); 1 `verify` found something, `repair` or --on-error lost
+something; 2 wrong command line; 3 the bytes are wrong, beyond a limit or not supported; 4 the system
+refused (no such file, disk full); 130 interrupted.";
 
 /// Of `info`.
 pub(super) const INFO: &str = "\
@@ -63,13 +63,18 @@ are objects, maps lists of [key,value]. CSV has the same texts without quotes of
 as JSON, an empty field for null and \"\" for an empty string. A null that is alone in its row is a
 blank line. With --null NA, a null is NA, and a string NA is \"NA\".
 
+--on-error skip goes on behind a row group whose pages are damaged, --on-error null behind a page. What
+is lost is said on standard error, a line each, and the exit code is then 1. --limit and --offset count
+rows that are lost as well. Damage to the footer is always an error.
+
 Examples:
   herringbone cat trips.parquet | jq .fare
   herringbone cat --limit 100 --offset 1000 trips.parquet
   herringbone cat --columns id,address.city,'\"odd,name\"' trips.parquet
   herringbone cat --format csv part-*.parquet > all.csv
   herringbone cat --format arrow trips.parquet > trips.arrows
-  herringbone cat --row-groups 0,2-4 --threads 1 trips.parquet";
+  herringbone cat --row-groups 0,2-4 --threads 1 trips.parquet
+  herringbone cat --on-error null damaged.parquet";
 
 /// Of `rewrite`.
 pub(super) const REWRITE: &str = "\
@@ -83,6 +88,9 @@ it.
 Encodings: plain; rle (booleans); delta_binary_packed (INT32, INT64); delta_length_byte_array
 (BYTE_ARRAY); delta_byte_array (BYTE_ARRAY, FIXED_LEN_BYTE_ARRAY); byte_stream_split (numbers and
 FIXED_LEN_BYTE_ARRAY); alp (FLOAT, DOUBLE; few readers know it yet).
+
+--on-error skip or null goes on behind damage, as of `cat`: OUT is complete but for what is said to be
+lost, and the exit code is 1.
 
 `--compatibility modern` writes data pages version 2 and newer encodings: smaller, but not for
 readers from before 2024.
@@ -134,7 +142,7 @@ behind the type. Columns of CSV are found by their names. Bytes are base64, UUID
 form, durations and intervals are like \"PT1.5S\" and \"P1M2DT3S\", maps are objects or lists of
 [key,value]; in CSV, nested values are JSON.
 
-Parquet output: the options and the syntax of columns are those of `rewrite`.
+Parquet output: the options and the syntax of columns are those of `rewrite`; so is --on-error.
 
 Examples:
   herringbone convert trips.csv trips.parquet

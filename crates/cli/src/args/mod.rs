@@ -2,6 +2,7 @@
 
 mod columns;
 mod convert;
+mod damage;
 mod file_format;
 mod help;
 mod limit;
@@ -22,6 +23,7 @@ use herringbone_arrow::schema::TimeUnit;
 
 pub(crate) use columns::Columns;
 pub(crate) use convert::Convert;
+pub(crate) use damage::Damage;
 pub(crate) use file_format::FileFormat;
 pub(crate) use limit::LimitChange;
 pub(crate) use null::Null;
@@ -167,6 +169,8 @@ pub(crate) struct Rewrite {
     #[command(flatten)]
     pub(crate) chunks: Chunks,
     #[command(flatten)]
+    pub(crate) damage: Damage,
+    #[command(flatten)]
     pub(crate) decode: Decode,
     #[command(flatten)]
     pub(crate) write: Write,
@@ -185,6 +189,8 @@ pub(crate) struct Concat {
     force: bool,
     #[command(flatten)]
     pub(crate) chunks: Chunks,
+    #[command(flatten)]
+    pub(crate) damage: Damage,
     #[command(flatten)]
     pub(crate) decode: Decode,
     #[command(flatten)]
@@ -280,6 +286,8 @@ pub(crate) struct Read {
     #[arg(long)]
     no_crc: bool,
     #[command(flatten)]
+    damage: Damage,
+    #[command(flatten)]
     int96: Int96,
     /// Arrow layout of strings and bytes, for `--format arrow`
     #[arg(long, value_enum, value_name = "LAYOUT", default_value_t = Strings::Offsets)]
@@ -292,12 +300,13 @@ impl Read {
         let mut schema = SchemaOptions::default();
         self.int96.choose(&mut schema);
         schema.strings = self.strings.into();
-        ReadOptions::default()
+        let options = ReadOptions::default()
             .projection(self.chunks.projection())
             .batch_size(self.batch_size)
             .threads(self.threads)
             .verify_crc(!self.no_crc)
-            .schema(schema)
+            .schema(schema);
+        self.damage.choose(options)
     }
 }
 
@@ -418,6 +427,8 @@ mod tests {
             "cat",
             "cat f --format xml",
             "cat f --batch-size 0",
+            "cat f --on-error ignore",
+            "repair f g --on-error skip",
             "cat f --limit -1",
             "cat f --row-groups 2-",
             "cat f --columns a..b",

@@ -17,8 +17,8 @@ pub(crate) fn run(context: &Context, concat: &Concat) -> Result<()> {
     let inputs = input::all(&concat.files.files, &context.limits)?;
     let request = Request {
         options: concat
-            .decode
-            .options()
+            .damage
+            .choose(concat.decode.options())
             .projection(concat.chunks.projection()),
         row_groups: concat.chunks.row_groups.as_ref(),
     };

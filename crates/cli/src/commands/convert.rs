@@ -60,6 +60,9 @@ fn check(convert: &Convert, from: FileFormat, to: FileFormat) -> Result<()> {
     if !is_text && (convert.schema.is_some() || convert.infer_rows.is_some()) {
         return wrong("--schema and --infer-rows are for CSV and JSON lines; IN has a schema");
     }
+    if from != FileFormat::Parquet && convert.damage.is_given() {
+        return wrong("--on-error is for Parquet input");
+    }
     if !is_csv && (convert.no_header || convert.delimiter.is_some()) {
         return wrong("--no-header and --delimiter are for CSV input");
     }
@@ -79,7 +82,7 @@ fn check(convert: &Convert, from: FileFormat, to: FileFormat) -> Result<()> {
 fn parquet(context: &Context, convert: &Convert, to: FileFormat) -> Result<()> {
     let inputs = input::all(slice::from_ref(&convert.input), &context.limits)?;
     let mut request = Request {
-        options: convert.decode.options(),
+        options: convert.damage.choose(convert.decode.options()),
         row_groups: None,
     };
     let Some((mut schema, rows)) = survey(&inputs, &request)? else {

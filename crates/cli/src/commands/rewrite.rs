@@ -22,8 +22,8 @@ pub(crate) fn run(context: &Context, rewrite: &Rewrite) -> Result<()> {
     let inputs = input::all(slice::from_ref(&rewrite.input), &context.limits)?;
     let request = Request {
         options: rewrite
-            .decode
-            .options()
+            .damage
+            .choose(rewrite.decode.options())
             .projection(rewrite.chunks.projection()),
         row_groups: rewrite.chunks.row_groups.as_ref(),
     };

@@ -6,6 +6,7 @@ mod common;
 mod concat;
 mod convert;
 mod interrupt;
+mod on_error;
 mod repair;
 mod rewrite;
 mod rows;

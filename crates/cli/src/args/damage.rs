@@ -1,0 +1,39 @@
+//! What to do about damage.
+
+use clap::{Args, ValueEnum};
+use herringbone::{OnError, ReadOptions};
+
+/// Of the commands that read rows.
+#[derive(Debug, Args)]
+pub(crate) struct Damage {
+    /// What to do about damage; what is lost is said on standard error, and the exit code is 1
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t = Reaction::Fail)]
+    on_error: Reaction,
+}
+
+impl Damage {
+    /// Whether anything but the default was chosen.
+    pub(crate) fn is_given(&self) -> bool {
+        self.on_error != Reaction::Fail
+    }
+
+    /// The same options with this choice.
+    pub(crate) fn choose(&self, options: ReadOptions) -> ReadOptions {
+        options.on_error(match self.on_error {
+            Reaction::Fail => OnError::Fail,
+            Reaction::Skip => OnError::SkipRowGroup,
+            Reaction::Null => OnError::NullPage,
+        })
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Reaction {
+    /// End with an error
+    Fail,
+    /// Leave out the rest of the row group
+    Skip,
+    /// Put nulls for the values of the page where the column may be null and is not in a list; else
+    /// as `skip`
+    Null,
+}
