@@ -2,6 +2,7 @@
 
 import datetime
 from decimal import Context, Decimal
+from struct import pack
 
 import pyarrow as pa
 
@@ -243,6 +244,7 @@ def converted_only():
 
 def logical_types():
     uuid = bytes(range(16))
+    point, nowhere = pack("<BIdd", 1, 1, 30, 10), pack("<BII", 1, 4, 0)
     number = lambda bits, signed: logical(10, thrift((1, "i8", bits), (2, "bool", signed)))  # noqa: E731
     time = lambda unit, utc: logical(7, thrift((1, "bool", utc), (2, "struct", time_unit(unit))))  # noqa: E731
     columns = [
@@ -258,8 +260,8 @@ def logical_types():
         (leaf("json", BYTE_ARRAY, logical=logical(12)), ["{}", "1"], pa.json_(), ["{}", "1"]),
         (leaf("bson", BYTE_ARRAY, logical=logical(13)), [b"", b"\x01"], pa.binary(), [b"", b"\x01"]),
         (leaf("uuid", FIXED_LEN_BYTE_ARRAY, type_length=16, logical=logical(14)), [uuid, bytes(16)], pa.uuid(), [uuid, bytes(16)]),
-        (leaf("geometry", BYTE_ARRAY, logical=logical(17)), [b"\x01", b""], pa.binary(), [b"\x01", b""]),
-        (leaf("geography", BYTE_ARRAY, logical=logical(18)), [b"\x01", b""], pa.binary(), [b"\x01", b""]),
+        (leaf("geometry", BYTE_ARRAY, logical=logical(17)), [point, nowhere], pa.binary(), [point, nowhere]),
+        (leaf("geography", BYTE_ARRAY, logical=logical(18)), [point, nowhere], pa.binary(), [point, nowhere]),
         # LogicalType wins over a ConvertedType that says something else.
         (leaf("both", INT32, converted=6, logical=number(16, False)), [1, 65535], pa.uint16(), [1, 65535]),
         (leaf("utf8_but_json", BYTE_ARRAY, converted=0, logical=logical(12)), ["{}", "1"], pa.json_(), ["{}", "1"]),

@@ -2,8 +2,11 @@
 
 pub(crate) mod damage;
 mod footer;
+mod geospatial;
 mod known;
 mod pages;
+mod threads;
+mod values;
 mod written;
 
 use herringbone::ParquetFile;

@@ -132,6 +132,9 @@ pub(crate) enum Command {
         /// JSON lines, an object a finding
         #[arg(long)]
         json: bool,
+        /// Threads that decode; 0 means one a core
+        #[arg(long, value_name = "N", default_value_t = 0)]
+        threads: usize,
     },
     /// List the pages of each column chunk
     #[command(after_help = help::PAGES)]

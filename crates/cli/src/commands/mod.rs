@@ -64,7 +64,17 @@ pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<
             };
             pages::run(context, &open(files)?, &request, output)
         }
-        Command::Verify { files, json } => verify::run(context, &open(files)?, *json, output),
+        Command::Verify {
+            files,
+            json,
+            threads,
+        } => {
+            let options = verify::Options {
+                json: *json,
+                threads: *threads,
+            };
+            verify::run(context, &open(files)?, options, output)
+        }
         Command::Concat(request) => concat::run(context, request),
         Command::Convert(request) => convert::run(context, request),
         Command::Repair(request) => repair::run(context, request),

@@ -10,6 +10,13 @@ use crate::input::Input;
 use crate::output::Output;
 use crate::progress::Progress;
 
+/// How files are checked.
+#[derive(Clone, Copy)]
+pub(super) struct Options {
+    pub(super) json: bool,
+    pub(super) threads: usize,
+}
+
 /// Prints the findings of all files.
 ///
 /// # Errors
@@ -17,12 +24,12 @@ use crate::progress::Progress;
 pub(crate) fn run(
     context: &Context,
     inputs: &[Input],
-    json: bool,
+    options: Options,
     output: &mut Output<'_>,
 ) -> Result<()> {
     let mut code = Failure::SUCCESS;
     for input in inputs {
-        let found = match file(context, input, json, output) {
+        let found = match file(context, input, options, output) {
             // One unreadable file does not keep the others from being checked.
             Err(failure @ Failure::Data(_)) => {
                 output.flush()?;
@@ -40,8 +47,9 @@ pub(crate) fn run(
 }
 
 /// Prints the findings of a file; the exit code that they lead to.
-fn file(context: &Context, input: &Input, json: bool, output: &mut Output<'_>) -> Result<u8> {
-    let mut verify = input.open()?.verify();
+fn file(context: &Context, input: &Input, options: Options, output: &mut Output<'_>) -> Result<u8> {
+    let Options { json, threads } = options;
+    let mut verify = input.open()?.verify().threads(threads);
     let mut progress = Progress::new(!context.quiet, verify.num_chunks(), "column chunks");
     let (mut errors, mut warnings, mut shown) = (0_u64, 0_u64, 0);
     while let Some(findings) = verify.next_part().map_err(|error| input.failure(&error))? {

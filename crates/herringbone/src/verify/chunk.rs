@@ -12,6 +12,7 @@ use herringbone_format::{
 use super::bloom::Bloom;
 use super::column::Column;
 use super::finding::{FindingKind, Report};
+use super::geospatial::{self, Geometries};
 use super::index::{FoundPage, Indexes};
 use super::nesting::Nesting;
 use super::page::PageCheck;
@@ -85,6 +86,12 @@ pub(super) fn check(
         .statistics
         .as_ref()
         .and_then(|it| it.distinct_count);
+    let claimed = metadata.geospatial_statistics.as_ref();
+    let element = file.parquet_schema().element(column.ordinal);
+    let geometries = Geometries::new(element, claimed);
+    if claimed.is_some() && geometries.is_none() {
+        geospatial::none_expected(report);
+    }
     let mut walk = Walk {
         source: &*file.source,
         limits: &file.limits,
@@ -98,6 +105,7 @@ pub(super) fn check(
         distinct: distinct.map(|_| HashSet::new()),
         indexes: indexes(file, chunk, report)?,
         nesting: Nesting::new(file.parquet_schema(), column.ordinal),
+        geometries,
         bloom: Bloom::read(&*file.source, metadata, &file.limits, report)?,
         encodings: BTreeMap::new(),
         num_values: 0,
@@ -162,6 +170,7 @@ struct Walk<'a> {
     indexes: Indexes,
     bloom: Option<Bloom>,
     nesting: Nesting,
+    geometries: Option<Geometries<'a>>,
     encodings: BTreeMap<(i32, i32), usize>,
     /// Levels that the headers of data pages declare.
     num_values: u64,
@@ -268,6 +277,9 @@ impl Walk<'_> {
                     }
                     let values = &block.values;
                     self.nesting.add(block);
+                    if let Some(geometries) = &mut self.geometries {
+                        geometries.add(values);
+                    }
                     if let Some(bloom) = &mut self.bloom {
                         bloom.check(values, ordinal);
                     }
@@ -349,6 +361,9 @@ impl Walk<'_> {
         self.indexes.finish(complete, self.column, report);
         if let Some(bloom) = self.bloom.take() {
             bloom.finish(report);
+        }
+        if let Some(geometries) = &self.geometries {
+            geometries.finish(report);
         }
         let Some(truth) = self.truth.as_ref().filter(|_| complete) else {
             return;

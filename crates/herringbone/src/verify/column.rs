@@ -4,6 +4,8 @@ use herringbone_core::statistics::BoundsBuilder;
 use herringbone_format::{ColumnOrder, FileMetadata, Repetition, Type};
 use herringbone_schema::{ColumnOrderKind, Leaf, ParquetSchema};
 
+use super::decimals::Digits;
+
 /// A leaf of the schema, and how its values compare.
 #[derive(Debug, Clone)]
 pub(super) struct Column {
@@ -18,6 +20,8 @@ pub(super) struct Column {
     /// NaNs are ordered too, and have bounds.
     pub(super) total_order: bool,
     pub(super) is_text: bool,
+    /// Of decimals.
+    pub(super) digits: Option<Digits>,
     /// From this definition level on there is a slot, which may be null.
     pub(super) slot_def: u8,
 }
@@ -46,6 +50,8 @@ impl Column {
             natural_order,
             total_order: named == Some(&ColumnOrder::Ieee754Total),
             is_text: schema.is_text(leaf),
+            digits: Digits::of(schema.element(leaf))
+                .filter(|_| !schema.leaves()[leaf].annotation_ignored),
             slot_def: slot_def(schema, leaf),
             leaf: *leaf_of(schema, leaf),
         }

@@ -8,7 +8,6 @@ use herringbone_schema::{SchemaOptions, to_arrow};
 use super::chunk::Sizes;
 use super::finding::{FindingKind, Report};
 use super::regions::Regions;
-use super::sorting;
 use crate::file::ParquetFile;
 
 /// Checks what concerns the file as a whole: magic, schema, row counts, and where things lie.
@@ -145,7 +144,7 @@ fn row_group_header(header: &RowGroupHeader, row_group: usize, report: &mut Repo
     }
 }
 
-/// Checks what concerns a row group, after its column chunks. `sizes` are those of its pages, where
+/// Checks the sizes of a row group, after its column chunks. `sizes` are those of its pages, where
 /// all of them are known.
 ///
 /// # Errors
@@ -173,8 +172,5 @@ pub(super) fn check_row_group(
             compare("total_compressed_size", said, sizes.compressed);
         }
     }
-    match &header.sorting_columns {
-        Some(sorting) if !sorting.is_empty() => sorting::check(file, row_group, sorting, report),
-        _ => Ok(()),
-    }
+    Ok(())
 }

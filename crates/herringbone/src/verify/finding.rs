@@ -103,12 +103,18 @@ kinds! {
     Nesting = "nesting",
     /// Text that is not UTF-8.
     Utf8 = "utf8",
+    /// Decimals with more digits than their precision.
+    Decimal = "decimal",
+    /// Geometries that are none.
+    Geometry = "geometry",
     /// Numbers of rows.
     Rows = "rows",
     /// Statistics of a column chunk or a page.
     Statistics = "statistics",
     /// Size statistics of a column chunk.
     SizeStatistics = "size_statistics",
+    /// Geospatial statistics of a column chunk.
+    GeospatialStatistics = "geospatial_statistics",
     /// The encodings that a column chunk is said to have.
     Encodings = "encodings",
     /// A column index.

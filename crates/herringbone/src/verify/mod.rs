@@ -7,44 +7,58 @@
 //! - magic, offsets and lengths: inside of the file, and not over each other;
 //! - page headers, checksums, compression, levels, values, dictionary indices, UTF-8;
 //! - lists and nulls of structs, which have to be the same in all their columns;
+//! - decimals, which have no more digits than their precision; geometries in well-known binary;
 //! - counts of rows, values, nulls and NaNs, sizes, level histograms, encodings;
 //! - bounds of column chunks and pages, in the order of the column, and whether they are exact;
-//! - page indexes, bloom filters, sorting columns, the Arrow schema among the metadata.
+//! - page indexes, bloom filters, sorting columns, bounding boxes and types of geometries, the Arrow
+//!   schema among the metadata.
 //!
 //! What the specification leaves to writers is no finding: what they leave out, bounds that hold
 //! without being tight, the orders in which the deprecated `min` and `max` were once written.
-//! Geospatial statistics and encrypted columns are not looked into.
+//! Encrypted columns are not looked into.
 
+mod ahead;
 mod bloom;
 mod bounds;
 mod chunk;
 mod column;
+mod decimals;
 mod encodings;
 mod file;
 mod finding;
+mod geospatial;
 mod index;
 mod nesting;
 mod page;
+mod part;
 mod regions;
 mod sorting;
 mod statistics;
 mod truth;
+mod wkb;
 
 pub use finding::{Finding, FindingKind, Severity};
+
+use std::thread::available_parallelism;
 
 use herringbone_format::{Location, Result};
 
 use crate::file::ParquetFile;
-use chunk::{Checked, Sizes};
-use column::Column;
+use ahead::{Ahead, Outcome, Task};
+use chunk::Sizes;
 use finding::Report;
 use nesting::Shared;
 
+/// Values below which a second thread is not worth its start.
+const FEW_VALUES: u64 = 1 << 17;
+
 /// The findings of one file, as they are found; see [`ParquetFile::verify`].
 ///
-/// Holds a page and the findings of a column chunk at a time.
+/// Each thread holds a page at a time, and the findings of three column chunks. They come in the
+/// same order whatever the number of threads.
 pub struct Verify {
     file: ParquetFile,
+    threads: usize,
     report: Report,
     step: Step,
     /// Of the column chunks of the row group so far; `None` once one of them is not known.
@@ -54,11 +68,9 @@ pub struct Verify {
 }
 
 /// What is checked next.
-#[derive(Debug, Clone, Copy)]
 enum Step {
     File,
-    Chunk { row_group: usize, leaf: usize },
-    RowGroup(usize),
+    Parts(Ahead),
     Done,
 }
 
@@ -66,6 +78,7 @@ impl Verify {
     pub(crate) fn new(file: ParquetFile) -> Self {
         Self {
             file,
+            threads: 0,
             report: Report::default(),
             step: Step::File,
             sizes: Some(Sizes::default()),
@@ -74,11 +87,20 @@ impl Verify {
         }
     }
 
+    /// Sets the number of threads, the caller's included, before the first part; 0, the default,
+    /// stands for one a core. A small file takes one only.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
+
     /// How many column chunks there are.
     #[must_use]
     pub fn num_chunks(&self) -> u64 {
         let metadata = self.file.metadata();
-        let chunks = |row_group| metadata.num_columns(row_group).min(self.num_leaves()) as u64;
+        let leaves = self.file.parquet_schema().leaves().len();
+        let chunks = |row_group| metadata.num_columns(row_group).min(leaves) as u64;
         (0..metadata.num_row_groups()).map(chunks).sum()
     }
 
@@ -86,10 +108,6 @@ impl Verify {
     #[must_use]
     pub fn chunks_done(&self) -> u64 {
         self.done
-    }
-
-    fn num_leaves(&self) -> usize {
-        self.file.parquet_schema().leaves().len()
     }
 
     /// Checks the next part of the file (its footer, a column chunk, what concerns a row group) and
@@ -107,72 +125,67 @@ impl Verify {
     }
 
     fn step(&mut self) -> Result<()> {
-        match self.step {
+        match &mut self.step {
             Step::File => {
                 file::check(&self.file, &mut self.report)?;
-                self.step = self.row_group(0);
+                self.step = Step::Parts(Ahead::new(self.file.clone(), self.useful_threads()));
             }
-            Step::Chunk { row_group, leaf } => {
-                let columns = self.file.metadata().num_columns(row_group);
-                if leaf >= columns.min(self.num_leaves()) {
-                    self.step = Step::RowGroup(row_group);
-                    return Ok(());
-                }
-                let sizes = self.chunk(row_group, leaf)?;
-                self.sizes = self.sizes.zip(sizes).map(|(all, one)| Sizes {
-                    compressed: all.compressed + one.compressed,
-                    uncompressed: all.uncompressed + one.uncompressed,
-                });
-                self.done += 1;
-                let leaf = leaf + 1;
-                self.step = Step::Chunk { row_group, leaf };
-            }
-            Step::RowGroup(row_group) => {
-                self.report.location = Location::default();
-                self.report.location.row_group = Some(row_group);
-                file::check_row_group(&self.file, row_group, self.sizes, &mut self.report)?;
-                self.sizes = Some(Sizes::default());
-                self.shared = Shared::default();
-                self.step = self.row_group(row_group + 1);
-            }
+            Step::Parts(ahead) => match ahead.next()? {
+                Some(outcome) => self.part(outcome)?,
+                None => self.step = Step::Done,
+            },
             Step::Done => {}
         }
         Ok(())
     }
 
-    fn row_group(&self, row_group: usize) -> Step {
-        if row_group < self.file.metadata().num_row_groups() {
-            Step::Chunk { row_group, leaf: 0 }
-        } else {
-            Step::Done
+    /// How many threads there is work for.
+    fn useful_threads(&self) -> usize {
+        let rows = u64::try_from(self.file.metadata().num_rows()).unwrap_or_default();
+        let leaves = self.file.parquet_schema().leaves().len() as u64;
+        match self.threads {
+            _ if rows.saturating_mul(leaves) < FEW_VALUES => 1,
+            0 => available_parallelism().map_or(1, usize::from),
+            threads => threads,
         }
     }
 
-    fn chunk(&mut self, row_group: usize, leaf: usize) -> Result<Option<Sizes>> {
-        let metadata = self.file.metadata();
-        // Was reported with the file, if it cannot be decoded.
-        let Ok(chunk) = metadata.column_chunk(row_group, leaf) else {
-            return Ok(None);
-        };
-        let column = Column::new(metadata, self.file.parquet_schema(), leaf);
-        let mut location = Location::default();
-        location.row_group = Some(row_group);
-        location.column = Some(column.path.join("."));
-        self.report.location = location;
-        let num_rows = metadata.row_group_header(row_group)?.num_rows;
-        let num_rows = u64::try_from(num_rows).unwrap_or_default();
-        let Checked { sizes, nesting } =
-            chunk::check(&self.file, &chunk, &column, num_rows, &mut self.report)?;
-        let schema = self.file.parquet_schema();
-        if let Some(nesting) = nesting
-            && let Some(other) = self.shared.add(leaf, &nesting)
-        {
-            let other = schema.column_path(other);
-            let message =
-                format!("its lists or nulls are not those of `{other}` in the group they share");
-            self.report.error(FindingKind::Nesting, message);
+    /// Takes what came of a part, and compares it with others.
+    fn part(&mut self, outcome: Outcome) -> Result<()> {
+        let Outcome {
+            task,
+            mut report,
+            checked,
+        } = outcome;
+        match task {
+            Task::Chunk { leaf, .. } => {
+                self.report.findings.append(&mut report.findings);
+                self.report.location = report.location;
+                if let Some(nesting) = checked.nesting
+                    && let Some(other) = self.shared.add(leaf, &nesting)
+                {
+                    let other = self.file.parquet_schema().column_path(other);
+                    let message = format!(
+                        "its lists or nulls are not those of `{other}` in the group they share"
+                    );
+                    self.report.error(FindingKind::Nesting, message);
+                }
+                self.sizes = self.sizes.zip(checked.sizes).map(|(all, one)| Sizes {
+                    compressed: all.compressed + one.compressed,
+                    uncompressed: all.uncompressed + one.uncompressed,
+                });
+                self.done += 1;
+            }
+            Task::Order { row_group } => {
+                self.report.location = Location::default();
+                self.report.location.row_group = Some(row_group);
+                file::check_row_group(&self.file, row_group, self.sizes, &mut self.report)?;
+                self.report.findings.append(&mut report.findings);
+                self.sizes = Some(Sizes::default());
+                self.shared = Shared::default();
+            }
         }
-        Ok(sizes)
+        Ok(())
     }
 }
 

@@ -27,6 +27,8 @@ pub(super) struct PageCheck<'a> {
     pub(super) starts_row: bool,
     /// Values that are not UTF-8, and the ordinal of the first of them.
     not_text: Option<(u64, u64)>,
+    /// Decimals with too many digits, and the ordinal of the first of them.
+    too_long: Option<(u64, u64)>,
     values: u64,
     /// The last entry of a dictionary that is said to be sorted; `None` once it is known not to be.
     sorted: Option<Vec<u8>>,
@@ -78,6 +80,7 @@ impl<'a> PageCheck<'a> {
             truth: Truth::new(column, old_bounds),
             starts_row: true,
             not_text: None,
+            too_long: None,
             values: 0,
             sorted: None,
         })
@@ -132,6 +135,11 @@ impl<'a> PageCheck<'a> {
                 }
             }
         }
+        let unused = decoder.unused_bytes();
+        if unused > 0 {
+            let message = format!("{unused} bytes behind the values mean nothing");
+            report.warning(FindingKind::Page, message);
+        }
         self.compare(report);
         Ok(true)
     }
@@ -146,6 +154,12 @@ impl<'a> PageCheck<'a> {
                     self.not_text.get_or_insert((0, ordinal)).0 += 1;
                 }
             }
+        }
+        if let Some(digits) = &self.column.digits {
+            digits.beyond(values, |position| {
+                let ordinal = self.values + position as u64;
+                self.too_long.get_or_insert((0, ordinal)).0 += 1;
+            });
         }
         if is_dictionary && self.said_to_be_sorted() {
             let (order, physical) = (self.column.natural_order, self.column.leaf.physical_type);
@@ -179,6 +193,13 @@ impl<'a> PageCheck<'a> {
             let message =
                 format!("{count} values are not UTF-8, the first of them is value {first}");
             report.error(FindingKind::Utf8, message);
+        }
+        if let Some((count, first)) = self.too_long {
+            let message = format!(
+                "{count} decimals have more digits than their precision, the first of them is value \
+                 {first}"
+            );
+            report.error(FindingKind::Decimal, message);
         }
         if self.said_to_be_sorted() && self.values > 0 && self.sorted.is_none() {
             report.error(kind, "the dictionary is said to be sorted, and is not");

@@ -1,0 +1,211 @@
+//! Column chunks on several threads, their findings in order.
+//!
+//! A task is a column chunk, or the order of rows in a row group. Whoever is free takes the next one,
+//! the caller included while it waits; nobody goes further ahead of the caller than a few tasks, as
+//! findings wait in memory.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use herringbone_format::Result;
+
+use super::chunk::Checked;
+use super::finding::Report;
+use super::part;
+use crate::file::ParquetFile;
+
+/// Tasks of each thread that may wait for the caller.
+const AHEAD: u64 = 2;
+
+/// A part of a file that is checked on its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Task {
+    Chunk { row_group: usize, leaf: usize },
+    Order { row_group: usize },
+}
+
+/// What came of a task.
+#[derive(Debug)]
+pub(super) struct Outcome {
+    pub(super) task: Task,
+    pub(super) report: Report,
+    /// Of a column chunk.
+    pub(super) checked: Checked,
+}
+
+/// Gives out the outcomes of all tasks of a file, in order.
+pub(super) struct Ahead {
+    shared: Arc<Shared>,
+    workers: Vec<JoinHandle<()>>,
+    /// Workers to start with the first task.
+    unstarted: usize,
+}
+
+struct Shared {
+    file: ParquetFile,
+    state: Mutex<State>,
+    /// How many tasks may be taken before the caller has the first of them.
+    most: u64,
+    /// A task may be taken, or everything is over.
+    work: Condvar,
+    /// An outcome is there.
+    delivered: Condvar,
+}
+
+struct State {
+    next: Option<Task>,
+    /// Tasks that were taken, and those whose outcome the caller has.
+    taken: u64,
+    given: u64,
+    outcomes: BTreeMap<u64, Result<Outcome>>,
+    stop: bool,
+    panic: Option<Box<dyn Any + Send>>,
+}
+
+impl Ahead {
+    pub(super) fn new(file: ParquetFile, threads: usize) -> Self {
+        let state = State {
+            next: first(&file, 0),
+            taken: 0,
+            given: 0,
+            outcomes: BTreeMap::new(),
+            stop: false,
+            panic: None,
+        };
+        Self {
+            shared: Arc::new(Shared {
+                file,
+                state: Mutex::new(state),
+                most: AHEAD.saturating_mul(threads as u64),
+                work: Condvar::new(),
+                delivered: Condvar::new(),
+            }),
+            workers: Vec::new(),
+            unstarted: threads.saturating_sub(1),
+        }
+    }
+
+    /// The outcome of the next task; `None` behind the last one.
+    ///
+    /// # Errors
+    /// Io.
+    pub(super) fn next(&mut self) -> Result<Option<Outcome>> {
+        for _ in 0..std::mem::take(&mut self.unstarted) {
+            let shared = self.shared.clone();
+            let builder = std::thread::Builder::new().name("herringbone".into());
+            self.workers.push(builder.spawn(move || shared.work())?);
+        }
+        let shared = &self.shared;
+        let mut state = shared.lock();
+        loop {
+            if let Some(panic) = state.panic.take() {
+                drop(state);
+                resume_unwind(panic);
+            }
+            let due = state.given;
+            if let Some(outcome) = state.outcomes.remove(&due) {
+                state.given += 1;
+                drop(state);
+                shared.work.notify_one();
+                return outcome.map(Some);
+            }
+            if let Some((ordinal, task)) = shared.take(&mut state) {
+                drop(state);
+                let outcome = part::check(&shared.file, task);
+                state = shared.lock();
+                state.outcomes.insert(ordinal, outcome);
+            } else if state.taken == due {
+                return Ok(None);
+            } else {
+                let woken = shared.delivered.wait(state);
+                state = woken.unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+    }
+}
+
+impl Drop for Ahead {
+    fn drop(&mut self) {
+        self.shared.lock().stop = true;
+        self.shared.work.notify_all();
+        for worker in self.workers.drain(..) {
+            // A worker hands its panic over before it ends, so there is nothing to learn here.
+            drop(worker.join());
+        }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // A panic is handed over before a lock can be poisoned by it.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The life of a worker.
+    fn work(&self) {
+        let mut state = self.lock();
+        while !state.stop {
+            let Some((ordinal, task)) = self.take(&mut state) else {
+                if state.next.is_none() {
+                    return;
+                }
+                let woken = self.work.wait(state);
+                state = woken.unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            drop(state);
+            let outcome = catch_unwind(AssertUnwindSafe(|| part::check(&self.file, task)));
+            state = self.lock();
+            match outcome {
+                Ok(outcome) => {
+                    state.outcomes.insert(ordinal, outcome);
+                    self.delivered.notify_one();
+                }
+                Err(panic) => {
+                    state.panic = Some(panic);
+                    self.delivered.notify_one();
+                    return;
+                }
+            }
+        }
+    }
+
+    /// The next task, unless it is too early for it.
+    fn take(&self, state: &mut State) -> Option<(u64, Task)> {
+        if state.taken >= state.given.saturating_add(self.most) {
+            return None;
+        }
+        let task = state.next?;
+        let ordinal = state.taken;
+        state.next = behind(&self.file, task);
+        state.taken += 1;
+        Some((ordinal, task))
+    }
+}
+
+/// The first task of a row group, or of what is behind the last one.
+fn first(file: &ParquetFile, row_group: usize) -> Option<Task> {
+    if row_group >= file.metadata().num_row_groups() {
+        return None;
+    }
+    Some(chunk_or_order(file, row_group, 0))
+}
+
+fn behind(file: &ParquetFile, task: Task) -> Option<Task> {
+    match task {
+        Task::Chunk { row_group, leaf } => Some(chunk_or_order(file, row_group, leaf + 1)),
+        Task::Order { row_group } => first(file, row_group + 1),
+    }
+}
+
+fn chunk_or_order(file: &ParquetFile, row_group: usize, leaf: usize) -> Task {
+    let leaves = file.parquet_schema().leaves().len();
+    if leaf < file.metadata().num_columns(row_group).min(leaves) {
+        Task::Chunk { row_group, leaf }
+    } else {
+        Task::Order { row_group }
+    }
+}

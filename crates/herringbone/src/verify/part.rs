@@ -1,0 +1,57 @@
+//! The parts of a file that are checked on their own.
+
+use herringbone_format::Result;
+
+use super::ahead::{Outcome, Task};
+use super::chunk::{self, Checked};
+use super::column::Column;
+use super::finding::Report;
+use super::sorting;
+use crate::file::ParquetFile;
+
+/// Does a task.
+///
+/// # Errors
+/// Io.
+pub(super) fn check(file: &ParquetFile, task: Task) -> Result<Outcome> {
+    let mut report = Report::default();
+    let checked = match task {
+        Task::Chunk { row_group, leaf } => chunk(file, row_group, leaf, &mut report)?,
+        Task::Order { row_group } => {
+            report.location.row_group = Some(row_group);
+            order(file, row_group, &mut report)?;
+            Checked::default()
+        }
+    };
+    Ok(Outcome {
+        task,
+        report,
+        checked,
+    })
+}
+
+fn chunk(
+    file: &ParquetFile,
+    row_group: usize,
+    leaf: usize,
+    report: &mut Report,
+) -> Result<Checked> {
+    let metadata = file.metadata();
+    // Was reported with the file, if it cannot be decoded.
+    let Ok(chunk) = metadata.column_chunk(row_group, leaf) else {
+        return Ok(Checked::default());
+    };
+    let column = Column::new(metadata, file.parquet_schema(), leaf);
+    report.location.row_group = Some(row_group);
+    report.location.column = Some(column.path.join("."));
+    let num_rows = metadata.row_group_header(row_group)?.num_rows;
+    let num_rows = u64::try_from(num_rows).unwrap_or_default();
+    chunk::check(file, &chunk, &column, num_rows, report)
+}
+
+fn order(file: &ParquetFile, row_group: usize, report: &mut Report) -> Result<()> {
+    match &file.metadata().row_group_header(row_group)?.sorting_columns {
+        Some(sorting) if !sorting.is_empty() => sorting::check(file, row_group, sorting, report),
+        _ => Ok(()),
+    }
+}
