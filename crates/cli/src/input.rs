@@ -70,14 +70,13 @@ impl Input {
     }
 
     /// Looks for what is left of it.
-    pub(crate) fn repair(&self, options: &RepairOptions) -> Result<Repair> {
+    pub(crate) fn repair(&self, options: &RepairOptions) -> herringbone::Result<Repair> {
         match &self.data {
             Data::Path(path) => {
                 FileSource::open(path).and_then(|source| Repair::open(source, options))
             }
             Data::Memory(bytes) => Repair::open(bytes.clone(), options),
         }
-        .map_err(|error| self.failure(&error))
     }
 
     /// The limits for reading it.

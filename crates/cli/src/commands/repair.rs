@@ -9,7 +9,7 @@ use herringbone::format::KeyValue;
 use herringbone::format::footer::MAGIC;
 use herringbone::repair::{Lost, RepairOptions, RepairSchema, RepairSource};
 use herringbone::schema::ARROW_SCHEMA_KEY;
-use herringbone::{Location, ReadOptions};
+use herringbone::{ErrorKind, Location, ReadOptions};
 use herringbone_arrow::array::RecordBatch;
 
 use crate::args::Repair;
@@ -72,7 +72,8 @@ fn checked(
     options: &RepairOptions,
     read: &ReadOptions,
 ) -> Result<herringbone::repair::Repair> {
-    let mut repair = input.repair(options)?;
+    let opened = input.repair(options);
+    let mut repair = opened.map_err(|error| advised(input, options, &error))?;
     let found = match repair.source() {
         RepairSource::Footer => "the footer is whole",
         RepairSource::Remains => "a part of the footer is left",
@@ -88,6 +89,23 @@ fn checked(
         context.lost(&input.name, &said(lost));
     }
     Ok(repair)
+}
+
+/// The failure to find anything, with the option that may help.
+fn advised(input: &Input, options: &RepairOptions, error: &herringbone::Error) -> Failure {
+    let failure = input.failure(error);
+    match failure {
+        Failure::Data(message)
+            if options.schema.is_none() && error.kind() == ErrorKind::Corrupt =>
+        {
+            Failure::Data(message + "; here: --schema FILE")
+        }
+        // Pages that can be put together in several ways are no wrong command line.
+        Failure::Usage(message) if options.row_group_rows.is_none() => {
+            Failure::Data(message + "; here: --input-row-group-rows N")
+        }
+        other => other,
+    }
 }
 
 fn said(lost: &Lost) -> String {

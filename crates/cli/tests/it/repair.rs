@@ -46,12 +46,30 @@ fn a_lost_footer_takes_a_schema() {
     let folder = Folder::new();
     let damaged = without_footer(&folder, EXAMPLE);
     let out = folder.file("out.parquet");
-    herringbone(&["repair", &damaged, &out]).fails(3, "the schema is lost");
+    let run = herringbone(&["repair", &damaged, &out]);
+    run.fails(3, "the schema is lost with the footer");
+    assert!(run.stderr.contains("here: --schema FILE"), "{}", run.stderr);
     assert_eq!(folder.names(), ["damaged.parquet"]);
     let run = herringbone(&["repair", &damaged, &out, "--schema", EXAMPLE]);
     assert_eq!(run.code, 0, "{}", run.stderr);
     assert!(run.stderr.contains("the footer is lost"), "{}", run.stderr);
     assert_eq!(rows(&out), rows(EXAMPLE));
+}
+
+/// Two columns of one type without dictionaries: nothing tells where one ends.
+#[test]
+fn columns_that_look_alike_take_a_number_of_rows() {
+    let folder = Folder::new();
+    let table = folder.with("table.csv", "a,b\n1,5\n2,6\n3,7\n4,8\n");
+    let (whole, out) = (folder.file("whole.parquet"), folder.file("out.parquet"));
+    let options = ["--dictionary", "off", "--page-rows", "1", "--quiet"];
+    herringbone(&[&["convert", &table, &whole][..], &options].concat()).ok("");
+    let damaged = without_footer(&folder, &whole);
+    let repair = ["repair", &damaged, &out, "--schema", &whole];
+    herringbone(&repair).fails(3, "here: --input-row-group-rows N");
+    let run = herringbone(&[&repair[..], &["--input-row-group-rows", "4"]].concat());
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert_eq!(rows(&out), rows(&whole));
 }
 
 #[test]
