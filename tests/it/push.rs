@@ -71,10 +71,11 @@ fn read(file: &Bytes, options: &ReadOptions) -> Result<Vec<RecordBatch>, String>
     Ok(batches)
 }
 
-fn compare(path: &Path) {
+/// Compares all rows, or as many as `most`.
+fn compare(path: &Path, most: u64) {
     let file = Bytes::from(std::fs::read(path).unwrap());
     for options in [
-        ReadOptions::new().threads(1),
+        ReadOptions::new().threads(1).limit(most),
         ReadOptions::new()
             .threads(1)
             .batch_size(7)
@@ -93,12 +94,17 @@ fn compare(path: &Path) {
 fn pushed_bytes_give_the_same_batches() {
     let files = files::generated();
     assert!(files.len() > 50);
-    files.iter().for_each(|path| compare(path));
+    files.iter().for_each(|path| compare(path, u64::MAX));
 }
 
 #[test]
 fn pushed_bytes_give_the_same_errors() {
+    let growing = crate::hostile::growing();
     for path in files::parquet_files(&files::testdata().join("hostile")) {
-        compare(&path);
+        // The rows of these are gigabytes, each a byte longer than the one before.
+        let is_growing = growing
+            .iter()
+            .any(|name| path.file_stem() == Some(name.as_ref()));
+        compare(&path, if is_growing { 3_000 } else { u64::MAX });
     }
 }
