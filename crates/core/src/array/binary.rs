@@ -51,8 +51,7 @@ impl<O: OffsetSizeTrait> ByteSink for ByteBuilder<O> {
         page: &Buffer,
         position: usize,
     ) -> Result<usize, Malformed> {
-        let bytes = page.get(position..).unwrap_or_default();
-        Ok(position + self.append_lengths(lengths, bytes)?)
+        self.append_lengths(lengths, page, position)
     }
 
     fn append_front_coded(

@@ -36,6 +36,10 @@ impl LeafArray for BooleanLeaf {
         Ok(())
     }
 
+    fn leave_page(&mut self) {
+        self.page = Booleans::empty();
+    }
+
     fn room(&mut self, n: usize, _budget: usize) -> Result<usize> {
         Ok(n)
     }

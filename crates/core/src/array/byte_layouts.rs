@@ -77,6 +77,10 @@ impl<S: ByteSink> LeafArray for ByteLeaf<S> {
         Ok(())
     }
 
+    fn leave_page(&mut self) {
+        self.page = Page::Direct(ByteArrays::Empty);
+    }
+
     fn room(&mut self, n: usize, budget: usize) -> Result<usize> {
         let budget = budget.min(self.sink.data_room());
         match (&mut self.page, &self.dictionary) {

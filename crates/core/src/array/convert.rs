@@ -1,13 +1,16 @@
 //! From the units that pages hold to the values that Arrow arrays hold.
 
+use std::ops::Range;
+
 use herringbone_arrow::buffer::{ArrowNativeType, Buffer};
 use herringbone_format::Result;
 use herringbone_kernels::Malformed;
 use herringbone_kernels::bitmap::Bitmap;
-use herringbone_kernels::expand::expand;
+use herringbone_kernels::expand::{expand, spread};
 use herringbone_kernels::plain;
 
-use crate::encoding::{Native, Page};
+use crate::encoding::plain::PlainDecoder;
+use crate::encoding::{Native, Page, ends_early};
 use crate::malformed;
 
 /// Bytes of units that are decoded before they are converted: they stay in the L1 cache.
@@ -55,6 +58,18 @@ pub(super) trait Convert<U: Native>: Send {
         Ok(())
     }
 
+    /// Appends a value for each of the slots: what the next ones of `page` become where the bitmap is
+    /// set, zero elsewhere. False, and nothing done, where that is no simpler than to decode the values
+    /// and to spread them then.
+    fn spread(
+        &self,
+        _page: &mut PlainDecoder,
+        _slots: (&Bitmap, Range<usize>),
+        _out: &mut Vec<Self::To>,
+    ) -> Result<bool> {
+        Ok(false)
+    }
+
     /// The next `n` units of `page` in place, where they are the Arrow values as they are.
     fn borrow(&self, _page: &mut Page<U>, _n: usize) -> Result<Option<Buffer>> {
         Ok(None)
@@ -86,6 +101,15 @@ impl<U: Native + ArrowNativeType> Convert<U> for Identity {
         page.extend(n * units, out)
     }
 
+    fn spread(
+        &self,
+        page: &mut PlainDecoder,
+        (validity, slots): (&Bitmap, Range<usize>),
+        out: &mut Vec<U>,
+    ) -> Result<bool> {
+        spread_plain(page, validity, slots, out).map(|()| true)
+    }
+
     fn borrow(&self, page: &mut Page<U>, n: usize) -> Result<Option<Buffer>> {
         match page {
             Page::Plain(plain) => plain.slice::<U>(n),
@@ -94,7 +118,7 @@ impl<U: Native + ArrowNativeType> Convert<U> for Identity {
     }
 }
 
-/// A conversion block by block.
+/// A conversion block by block, of zeros to zeros.
 pub(super) struct Blocks<U, T>(pub(super) fn(&[U], &mut Vec<T>) -> Result<(), Malformed>);
 
 impl<U: Native, T: ArrowNativeType> Convert<U> for Blocks<U, T> {
@@ -102,6 +126,39 @@ impl<U: Native, T: ArrowNativeType> Convert<U> for Blocks<U, T> {
 
     fn convert(&self, block: &[U], out: &mut Vec<T>, _lost: &mut Lost) -> Result<()> {
         (self.0)(block, out).map_err(malformed)
+    }
+
+    fn spread(
+        &self,
+        page: &mut PlainDecoder,
+        (validity, slots): (&Bitmap, Range<usize>),
+        out: &mut Vec<T>,
+    ) -> Result<bool> {
+        let mut scratch = Vec::new();
+        // Spread before they grow, and while they are in the L1 cache.
+        let block = BLOCK_BYTES / size_of::<U>();
+        for start in slots.clone().step_by(block) {
+            let end = slots.end.min(start.saturating_add(block));
+            scratch.clear();
+            spread_plain(page, validity, start..end, &mut scratch)?;
+            (self.0)(&scratch, out).map_err(malformed)?;
+        }
+        Ok(true)
+    }
+}
+
+/// Appends the next values of `page` where `validity` is set, and zeros elsewhere.
+fn spread_plain<U: Native>(
+    page: &mut PlainDecoder,
+    validity: &Bitmap,
+    slots: Range<usize>,
+    out: &mut Vec<U>,
+) -> Result<()> {
+    let bytes = page.take::<U>(validity.set_in(slots.clone()))?;
+    if spread(bytes, validity, slots.start, slots.len(), out) {
+        Ok(())
+    } else {
+        Err(ends_early())
     }
 }
 

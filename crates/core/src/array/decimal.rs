@@ -83,12 +83,12 @@ pub(super) fn from_byte_array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
 }
 
 fn widen_32<T: Decimal>(block: &[i32], out: &mut Vec<T>) -> Result<(), Malformed> {
-    out.extend(block.iter().map(|value| T::wrap(i64::from(*value))));
+    T::extend_i32(block, out);
     Ok(())
 }
 
 fn widen_64<T: Decimal>(block: &[i64], out: &mut Vec<T>) -> Result<(), Malformed> {
-    out.extend(block.iter().map(|value| T::wrap(*value)));
+    T::extend_i64(block, out);
     Ok(())
 }
 
@@ -184,6 +184,10 @@ impl<T: Decimal + ArrowNativeType> LeafArray for ByteArrayDecimal<T> {
             _ => Page::Direct(ByteArrays::new(encoding, values, None)?),
         };
         Ok(())
+    }
+
+    fn leave_page(&mut self) {
+        self.page = Page::Direct(ByteArrays::Empty);
     }
 
     fn room(&mut self, n: usize, _budget: usize) -> Result<usize> {

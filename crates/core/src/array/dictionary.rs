@@ -135,6 +135,7 @@ impl LeafArray for DictionaryLeaf {
         self.entries
             .set_page(Encoding::Plain, values.clone(), num_values)?;
         self.entries.append(num_values)?;
+        self.entries.leave_page();
         self.dictionary = Some(self.entries.finish(None)?);
         self.base = None;
         Ok(())
@@ -155,6 +156,11 @@ impl LeafArray for DictionaryLeaf {
             }
         };
         Ok(())
+    }
+
+    fn leave_page(&mut self) {
+        self.others.leave_page();
+        self.page = Page::Others;
     }
 
     fn room(&mut self, n: usize, budget: usize) -> Result<usize> {

@@ -102,6 +102,10 @@ impl<U: Native, C: Convert<U>> LeafArray for FixedWidth<U, C> {
         Ok(())
     }
 
+    fn leave_page(&mut self) {
+        self.page = Page::Empty;
+    }
+
     fn room(&mut self, n: usize, budget: usize) -> Result<usize> {
         // Values of a run, and nulls, take no bytes of the page.
         let width = self.elements() * size_of::<C::To>();
@@ -124,6 +128,32 @@ impl<U: Native, C: Convert<U>> LeafArray for FixedWidth<U, C> {
         }
         self.lost.fill(self.values.len());
         self.slots += n;
+        Ok(())
+    }
+
+    fn append_spread(
+        &mut self,
+        n: usize,
+        validity: &Bitmap,
+        start: usize,
+        slots: usize,
+    ) -> Result<()> {
+        if n < slots
+            && self.units == 1
+            && let Page::Plain(plain) = &mut self.page
+        {
+            let spread = (validity, start..start + slots);
+            let out = self.values.vector(slots);
+            if self.convert.spread(plain, spread, out)? {
+                self.lost.fill(self.values.len());
+                self.slots += slots;
+                return Ok(());
+            }
+        }
+        self.append(n)?;
+        if n < slots {
+            self.expand(validity, start, slots)?;
+        }
         Ok(())
     }
 

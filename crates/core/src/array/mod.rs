@@ -57,6 +57,9 @@ pub(crate) trait LeafArray: Send {
     /// Installs the values section of the next data page, which holds at most `num_values` values.
     fn set_page(&mut self, encoding: Encoding, values: Buffer, num_values: usize) -> Result<()>;
 
+    /// Lets go of the page, of which no value is wanted any more.
+    fn leave_page(&mut self);
+
     /// How many of the next `n` values fit into what is left of the offsets and of `budget` bytes:
     /// `n` for fixed widths, and cheap whenever all of them fit.
     fn room(&mut self, n: usize, budget: usize) -> Result<usize>;
@@ -66,6 +69,22 @@ pub(crate) trait LeafArray: Send {
 
     /// Passes over the next `n` values of the page.
     fn skip(&mut self, n: usize) -> Result<()>;
+
+    /// Appends the next `n` values to the new slots `start..start + slots` of `validity`, of which so
+    /// many are set.
+    fn append_spread(
+        &mut self,
+        n: usize,
+        validity: &Bitmap,
+        start: usize,
+        slots: usize,
+    ) -> Result<()> {
+        self.append(n)?;
+        if n < slots {
+            self.expand(validity, start, slots)?;
+        }
+        Ok(())
+    }
 
     /// Spreads values over nulls: the slots `start..start + slots` of `validity` are new, and the
     /// values of its set bits are the ones appended last. Not called when all of them are set.

@@ -24,6 +24,8 @@ impl LeafArray for NullLeaf {
         Ok(())
     }
 
+    fn leave_page(&mut self) {}
+
     fn room(&mut self, n: usize, _budget: usize) -> Result<usize> {
         Ok(n)
     }

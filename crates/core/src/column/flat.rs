@@ -89,11 +89,8 @@ impl Column {
         let values =
             page.definition
                 .extend_bitmap(rows, &mut self.block.def, &mut self.validity)?;
-        self.array.append(values)?;
-        if values < rows {
-            self.array.expand(&self.validity, start, rows)?;
-        }
-        Ok(())
+        self.array
+            .append_spread(values, &self.validity, start, rows)
     }
 
     /// Structs above the leaf may be null too.
@@ -113,10 +110,7 @@ impl Column {
         let highest = self.plan.max_def_level;
         nesting::slot_validity(rep, def, 0, 0, highest, &mut self.validity);
         let values = nesting::count_ge(def, highest);
-        self.array.append(values)?;
-        if values < rows {
-            self.array.expand(&self.validity, start, rows)?;
-        }
-        Ok(())
+        self.array
+            .append_spread(values, &self.validity, start, rows)
     }
 }

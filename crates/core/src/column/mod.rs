@@ -254,8 +254,9 @@ impl Column {
             if self.page.as_ref().is_some_and(|page| page.levels_left > 0) {
                 return Ok(Step::Ready(true));
             }
-            // Errors from here on belong to the next page.
+            // Errors from here on belong to the next page, and so does the memory of this one.
             self.page = None;
+            self.array.leave_page();
             let place = self.pages.place();
             let opened = self
                 .open_next_page(place)

@@ -148,10 +148,8 @@ impl Column {
             let deepest = self.plan.max_rep_level;
             nesting::slot_validity(rep, def, deepest, slot_def, highest, &mut self.validity)
         };
-        self.array.append(values)?;
-        if values < slots {
-            self.array.expand(&self.validity, start, slots)?;
-        }
+        self.array
+            .append_spread(values, &self.validity, start, slots)?;
         self.block.next += levels;
         Ok(())
     }

@@ -18,7 +18,8 @@ pub(crate) struct BodyDecoder {
     /// The highest repetition and definition level.
     max_levels: (u8, u8),
     limits: Arc<Limits>,
-    /// Decompressed bodies, newest first; the older one is free for reuse once nobody holds it.
+    /// Decompressed bodies, to be used again once nobody holds them: more than one only where arrays
+    /// keep parts of pages in place.
     bodies: [Option<Buffer>; 2],
 }
 
@@ -163,17 +164,24 @@ impl BodyDecoder {
         let mut output = self.spare_body(plain)?;
         decompress(self.codec, &body, &mut output)?;
         let output = Buffer::from_vec(output);
-        self.bodies.rotate_right(1);
+        if self.bodies[0].is_some() {
+            self.bodies.swap(0, 1);
+        }
         self.bodies[0] = Some(output.clone());
         Ok(output)
     }
 
+    /// The body of an earlier page that nobody holds.
+    fn free_body(&mut self) -> Option<Vec<u8>> {
+        self.bodies.iter_mut().find_map(|slot| {
+            let held = slot.take()?.into_vec();
+            held.map_err(|body| *slot = Some(body)).ok()
+        })
+    }
+
     /// A buffer of `length` initialised bytes, reused if an earlier page's is free again.
     fn spare_body(&mut self, length: usize) -> Result<Vec<u8>> {
-        let spare = self.bodies[1]
-            .take()
-            .and_then(|body| body.into_vec::<u8>().ok());
-        match spare {
+        match self.free_body() {
             Some(mut body) if body.capacity() >= length => {
                 body.resize(length, 0);
                 Ok(body)

@@ -70,11 +70,13 @@ fn padded<const WIDTH: usize, L: Lane>(bytes: Option<&[u8]>) -> [MaybeUninit<L>;
 /// A whole group of `WIDTH` bytes.
 #[inline(always)]
 fn group<const WIDTH: usize, L: Lane>(bytes: &[u8]) -> [MaybeUninit<L>; GROUP] {
-    std::array::from_fn(|value| {
-        MaybeUninit::new(L::truncate(
-            window(bytes, value * WIDTH, WIDTH) & (u64::MAX >> (64 - WIDTH)),
-        ))
-    })
+    // Not `from_fn`, whose closure is no part of a function with instructions enabled.
+    let mut group = [const { MaybeUninit::uninit() }; GROUP];
+    for (value, slot) in group.iter_mut().enumerate() {
+        let word = window(bytes, value * WIDTH, WIDTH) & (u64::MAX >> (64 - WIDTH));
+        slot.write(L::truncate(word));
+    }
+    group
 }
 
 /// 64 bits that begin with the `width` bits from `bit` on; what is above those is unspecified.

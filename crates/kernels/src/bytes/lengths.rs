@@ -1,10 +1,17 @@
 //! DELTA_LENGTH_BYTE_ARRAY once its lengths are unpacked, and values of one fixed width: the bytes
-//! are one memory copy, and the running sum of the lengths are the offsets.
+//! stay where they are or are one memory copy, and the running sum of the lengths are the offsets.
 
 use herringbone_arrow::array::OffsetSizeTrait;
 
+use herringbone_arrow::buffer::Buffer;
+
+use super::offsets::extend_offsets;
 use super::{ByteBuilder, ENDS_EARLY, NEGATIVE, OVERFLOW};
-use crate::Malformed;
+use crate::versions::versions;
+use crate::{Malformed, utf8};
+
+/// From this many bytes on a part of a page is kept: less would keep the whole page for little.
+const LEAST_LENT: usize = 4096;
 
 /// The sum of `lengths`.
 ///
@@ -14,39 +21,82 @@ pub(crate) fn sum_lengths(lengths: &[i32]) -> Result<usize, Malformed> {
     if u32::try_from(lengths.len()).is_err() {
         return Err(OVERFLOW);
     }
-    let (mut sum, mut signs) = (0i64, 0i32);
-    for &length in lengths {
-        sum = sum.wrapping_add(i64::from(length));
-        signs |= length;
-    }
+    let (sum, signs) = sum_and_signs(lengths);
     if signs < 0 {
         return Err(NEGATIVE);
     }
     usize::try_from(sum).map_err(|_| OVERFLOW)
 }
 
+/// The sum, and a number that is negative if one of the lengths is.
+fn sum_and_signs(lengths: &[i32]) -> (i64, i32) {
+    #[inline(always)]
+    fn inner(lengths: &[i32]) -> (i64, i32) {
+        let (mut sum, mut signs) = (0i64, 0i32);
+        for &length in lengths {
+            sum = sum.wrapping_add(i64::from(length));
+            signs |= length;
+        }
+        (sum, signs)
+    }
+    versions!(inner(lengths: &[i32]) -> (i64, i32))
+}
+
 impl<O: OffsetSizeTrait> ByteBuilder<O> {
-    /// Appends values of the given `lengths` that lie in `bytes` one behind the other; returns how
-    /// many bytes they took.
+    /// Appends values of the given `lengths` that lie in `page` one behind the other from `position`
+    /// on; returns the position behind them. An array of nothing else keeps that part of the page
+    /// instead of a copy.
     ///
     /// **Errors**: a negative length, more bytes than there are or than the offsets can address,
     /// invalid UTF-8 in a builder of strings.
-    pub fn append_lengths(&mut self, lengths: &[i32], bytes: &[u8]) -> Result<usize, Malformed> {
+    pub fn append_lengths(
+        &mut self,
+        lengths: &[i32],
+        page: &Buffer,
+        position: usize,
+    ) -> Result<usize, Malformed> {
         let total = sum_lengths(lengths)?;
-        let values = bytes.get(..total).ok_or(ENDS_EARLY)?;
+        let end = position.checked_add(total).ok_or(ENDS_EARLY)?;
+        let values = page.get(position..end).ok_or(ENDS_EARLY)?;
         if total > self.data_room() {
             return Err(OVERFLOW);
         }
+        if let Some(start) = self.lent_from(page, position, total) {
+            let part = page.slice_with_length(start, end - start);
+            return self.append_lent(lengths, part).map(|()| end);
+        }
         self.reserve_values(lengths.len());
         let mark = self.mark();
-        let mut end = self.data.len();
         self.data.extend_from_slice(values);
-        self.offsets.extend(lengths.iter().map(|&length| {
-            // None is negative and the sum is an offset that exists, so neither step wraps.
-            end += length as usize;
-            O::usize_as(end)
-        }));
-        self.seal(&mark, false, Ok(total))
+        // None is negative and the sum is an offset that exists, so no step wraps.
+        extend_offsets(mark.data, lengths, None, &mut self.offsets);
+        self.seal(&mark, false, Ok(end))
+    }
+
+    /// From where on the page may be the data, if its values at `position` are all or the next ones.
+    fn lent_from(&self, page: &Buffer, position: usize, total: usize) -> Option<usize> {
+        match &self.borrowed {
+            None if self.data.is_empty() => (total >= LEAST_LENT).then_some(position),
+            None => None,
+            Some(part) => {
+                let start = position.checked_sub(part.len())?;
+                std::ptr::eq(page.get(start..)?.as_ptr(), part.as_ptr()).then_some(start)
+            }
+        }
+    }
+
+    /// Makes `part`, which begins with all the data so far, the data.
+    fn append_lent(&mut self, lengths: &[i32], part: Buffer) -> Result<(), Malformed> {
+        self.reserve_offsets(lengths.len());
+        let before = self.offsets.len();
+        extend_offsets(self.data_len(), lengths, None, &mut self.offsets);
+        let new = self.offsets.get(before - 1..).unwrap_or_default();
+        if self.utf8 && !utf8::are_valid(&part, new) {
+            self.offsets.truncate(before);
+            return Err(utf8::INVALID);
+        }
+        self.borrowed = Some(part);
+        Ok(())
     }
 
     /// Appends `bytes` as values of `width` bytes each.

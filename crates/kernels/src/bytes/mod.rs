@@ -9,6 +9,7 @@ mod dictionary;
 mod encode;
 mod front_coded;
 mod lengths;
+mod offsets;
 mod plain;
 
 use std::sync::Arc;
@@ -23,7 +24,7 @@ use crate::{Malformed, utf8};
 pub use dictionary::ByteDictionary;
 pub(crate) use dictionary::likely_values;
 pub use encode::{plain_byte_arrays_i32, plain_byte_arrays_i64};
-pub(crate) use front_coded::expand_front_coded;
+pub(crate) use front_coded::FrontCoded;
 pub use front_coded::front_coded_bytes;
 pub(crate) use lengths::sum_lengths;
 pub(crate) use plain::value_at;
@@ -35,12 +36,14 @@ pub(crate) const OVERFLOW: Malformed = Malformed("byte array offsets overflow");
 
 /// A Binary or Utf8 array under construction; `O` is `i32`, or `i64` for the Large types.
 ///
-/// Invariants: `offsets` starts with 0, never goes down, and ends with `data.len()`; with `utf8` each
-/// value is valid UTF-8.
+/// Invariants: `offsets` starts with 0, never goes down, and ends with the length of the data; with
+/// `utf8` each value is valid UTF-8.
 #[derive(Debug)]
 pub struct ByteBuilder<O> {
     offsets: Vec<O>,
     data: Vec<u8>,
+    /// Part of a page that is the data as it is; `data` is empty then.
+    borrowed: Option<Buffer>,
     utf8: bool,
     /// Looked-up entries of a dictionary, kept for its allocation.
     found: Vec<dictionary::Entry>,
@@ -56,6 +59,7 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         Self {
             offsets: vec![O::usize_as(0)],
             data: Vec::new(),
+            borrowed: None,
             utf8,
             found: Vec::new(),
             last_values: 0,
@@ -84,19 +88,21 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
     /// Bytes of all values so far, without offsets.
     #[must_use]
     pub fn data_len(&self) -> usize {
-        self.data.len()
+        self.borrowed
+            .as_ref()
+            .map_or(self.data.len(), |part| part.len())
     }
 
     /// Bytes of values that the offsets can still address.
     #[must_use]
     pub fn data_room(&self) -> usize {
-        Self::max_data().saturating_sub(self.data.len())
+        Self::max_data().saturating_sub(self.data_len())
     }
 
     /// Bytes of values and offsets so far.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.data.len() + size_of_val(self.offsets.as_slice())
+        self.data_len() + size_of_val(self.offsets.as_slice())
     }
 
     /// Spreads the last values over nulls: slots `start..start + slots` are new, and the values of
@@ -128,15 +134,10 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
             return Err(Malformed("values and nulls do not agree"));
         }
         self.last_values = self.len();
-        self.last_bytes = self.data.len();
         let offsets = std::mem::replace(&mut self.offsets, vec![O::usize_as(0)]);
-        let mut data = std::mem::take(&mut self.data);
-        if data.capacity() - data.len() > data.len() / 4 + 4096 {
-            data.shrink_to_fit();
-        }
+        let data = self.take_data();
         // SAFETY: by the invariant of this type the offsets start with 0 and never go down.
         let offsets = unsafe { OffsetBuffer::new_unchecked(ScalarBuffer::from(offsets)) };
-        let data = Buffer::from_vec(data);
         if self.utf8 {
             // SAFETY: by the invariant the last offset is the length of the data and each value is
             // valid UTF-8; the nulls have the array's length.
@@ -148,7 +149,19 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         Ok(Arc::new(array))
     }
 
-    /// The largest length of `data` that an offset can say.
+    fn take_data(&mut self) -> Buffer {
+        if let Some(part) = self.borrowed.take() {
+            return part;
+        }
+        let mut data = std::mem::take(&mut self.data);
+        self.last_bytes = data.len();
+        if data.capacity() - data.len() > data.len() / 4 + 4096 {
+            data.shrink_to_fit();
+        }
+        Buffer::from_vec(data)
+    }
+
+    /// The largest length of the data that an offset can say.
     fn max_data() -> usize {
         if O::IS_LARGE {
             i64::MAX as usize
@@ -157,13 +170,22 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         }
     }
 
-    /// Prepares for `n` more values of unknown total length.
+    /// Prepares for `n` more values of unknown total length, in memory of the builder's own.
     fn reserve_values(&mut self, n: usize) {
-        if self.offsets.capacity() - self.offsets.len() < n {
-            self.offsets.reserve(n.max(self.last_values));
+        self.reserve_offsets(n);
+        if let Some(part) = self.borrowed.take() {
+            self.data
+                .reserve(part.len() + part.len().max(self.last_bytes));
+            self.data.extend_from_slice(&part);
         }
         if self.data.capacity() == 0 && self.last_bytes > 0 {
             self.data.reserve(self.last_bytes + self.last_bytes / 16);
+        }
+    }
+
+    fn reserve_offsets(&mut self, n: usize) {
+        if self.offsets.capacity() - self.offsets.len() < n {
+            self.offsets.reserve(n.max(self.last_values));
         }
     }
 

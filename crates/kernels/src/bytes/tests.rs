@@ -109,13 +109,30 @@ proptest! {
     }
 
     #[test]
-    fn values_of_known_lengths_come_out_as_they_went_in(values in any_values()) {
-        let mut bytes = values.concat();
+    fn values_of_known_lengths_come_out_as_they_went_in(
+        values in any_values(), step in 1usize..200, copied in 0usize..3,
+    ) {
+        let mut bytes = b"less".to_vec();
+        bytes.extend(values.concat());
         bytes.extend_from_slice(b"more");
+        let page = Buffer::from_vec(bytes);
         let mut builder = ByteBuilder::<i64>::new(false);
-        let taken = builder.append_lengths(&lengths(&values), &bytes).unwrap();
-        prop_assert_eq!(taken, bytes.len() - 4);
-        prop_assert_eq!(finished(builder), values);
+        // What lies one behind the other is kept in place until something else comes.
+        let mut expected = Vec::new();
+        for round in 0..2 {
+            let mut at = 4;
+            for part in values.chunks(step) {
+                at = builder.append_lengths(&lengths(part), &page, at).unwrap();
+            }
+            prop_assert_eq!(at, page.len() - 4);
+            expected.extend_from_slice(&values);
+            if copied > round {
+                builder.append_fixed(b"abcd", 2).unwrap();
+                expected.extend([b"ab".to_vec(), b"cd".to_vec()]);
+            }
+        }
+        prop_assert_eq!(builder.data_len(), expected.concat().len());
+        prop_assert_eq!(finished(builder), expected);
     }
 
     #[test]
@@ -174,7 +191,7 @@ proptest! {
 fn the_specification_s_examples() {
     let mut builder = ByteBuilder::<i32>::new(true);
     let taken = builder
-        .append_lengths(&[5, 5, 6, 6], b"HelloWorldFoobarABCDEF")
+        .append_lengths(&[5, 5, 6, 6], &Buffer::from(b"HelloWorldFoobarABCDEF"), 0)
         .unwrap();
     assert_eq!(taken, 22);
     let taken = builder
@@ -206,9 +223,21 @@ fn lengths_that_lie_are_errors_and_change_nothing() {
     assert!(builder.append_plain(&page, 99, 1).is_err());
     assert!(builder.append_plain(&[255; 100], 0, 1).is_err());
     assert!(builder.append_plain(&page[..13], 0, 2).is_err());
-    assert!(builder.append_lengths(&[2, -1], b"ab").is_err());
-    assert!(builder.append_lengths(&[2, 1], b"ab").is_err());
-    assert!(builder.append_lengths(&[i32::MAX; 8], b"ab").is_err());
+    assert!(
+        builder
+            .append_lengths(&[2, -1], &Buffer::from(b"ab"), 0)
+            .is_err()
+    );
+    assert!(
+        builder
+            .append_lengths(&[2, 1], &Buffer::from(b"ab"), 0)
+            .is_err()
+    );
+    assert!(
+        builder
+            .append_lengths(&[i32::MAX; 8], &Buffer::from(b"ab"), 0)
+            .is_err()
+    );
     assert!(builder.append_fixed(b"abc", 2).is_err());
     assert!(builder.append_fixed(b"abc", 0).is_err());
     let none = &mut vec![];
@@ -271,7 +300,11 @@ fn strings_are_checked_value_by_value() {
     builder.append_fixed("gü".as_bytes(), 3).unwrap();
     assert!(builder.append_plain(&plain(&cut), 0, 2).is_err());
     assert!(builder.append_plain(&plain(&cut), 0, 1).is_err());
-    assert!(builder.append_lengths(&[2, 2], &cut.concat()).is_err());
+    assert!(
+        builder
+            .append_lengths(&[2, 2], &Buffer::from_vec(cut.concat()), 0)
+            .is_err()
+    );
     let before = &mut vec![];
     assert!(
         builder
@@ -292,6 +325,37 @@ fn strings_are_checked_value_by_value() {
     let array = builder.finish(None).unwrap();
     let strings: Vec<_> = array.as_string::<i32>().iter().flatten().collect();
     assert_eq!(strings, ["gü", "日本", "", "語"]);
+}
+
+#[test]
+fn large_parts_of_pages_are_kept_in_place() {
+    let page = Buffer::from_vec([vec![b'a'; 5000], "ü".repeat(3000).into_bytes()].concat());
+    let mut builder = ByteBuilder::<i32>::new(true);
+    assert_eq!(builder.append_lengths(&[0, 5000], &page, 0), Ok(5000));
+    // A character that is cut leaves what was there.
+    assert!(builder.append_lengths(&[5, 5], &page, 5000).is_err());
+    assert!(builder.append_lengths(&[6001], &page, 5000).is_err());
+    assert_eq!(builder.append_lengths(&[6, 4], &page, 5000), Ok(5010));
+    let mut validity = Bitmap::new();
+    validity.append_bits(0b10111, 5);
+    builder.expand(&validity, 0, 5).unwrap();
+    let array = builder.finish(None).unwrap();
+    array.to_data().validate_full().unwrap();
+    let array = array.as_string::<i32>();
+    assert_eq!(array.value_data().as_ptr(), page.as_ptr());
+    assert_eq!(array.value_offsets(), [0, 0, 5000, 5006, 5006, 5010]);
+    // The same bytes from elsewhere, and fewer than are worth it, are copied.
+    let other = Buffer::from_vec(page.to_vec());
+    builder.append_lengths(&[4500], &page, 0).unwrap();
+    builder.append_lengths(&[500], &other, 4500).unwrap();
+    let array = builder.finish(None).unwrap();
+    assert_eq!(array.as_string::<i32>().value_data(), &page[..5000]);
+    builder.append_lengths(&[100], &page, 0).unwrap();
+    let array = builder.finish(None).unwrap();
+    assert_ne!(
+        array.as_string::<i32>().value_data().as_ptr(),
+        page.as_ptr()
+    );
 }
 
 #[test]

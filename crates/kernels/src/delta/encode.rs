@@ -36,7 +36,10 @@ macro_rules! encode {
                 // What no value is behind is padding: a delta of the least, which takes no bits.
                 deltas[n..].fill(least);
                 uleb128(zigzag(least.into()), out);
-                let raised = deltas.map(|delta| delta.wrapping_sub(least).cast_unsigned());
+                let mut raised = [0; BLOCK];
+                for (raised, delta) in raised.iter_mut().zip(deltas) {
+                    *raised = delta.wrapping_sub(least).cast_unsigned();
+                }
                 let (miniblocks, _) = raised.as_chunks::<MINIBLOCK>();
                 let mut widths = [0; MINIBLOCKS];
                 for (width, miniblock) in widths.iter_mut().zip(miniblocks) {

@@ -8,8 +8,31 @@ use super::scalar::{self, ExpandWord};
 use super::{Expand, bmi2, is_plain};
 use crate::bitmap::{Bitmap, low_bits};
 use crate::cpu::{Avx2, Scalar};
+use crate::plain::Plain;
 
 impl Expand for Avx2 {
+    #[inline]
+    fn spread<T: Plain>(
+        self,
+        values: &[u8],
+        slots: &mut [MaybeUninit<T>],
+        validity: &Bitmap,
+        start: usize,
+    ) {
+        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+        fn enabled<T: Plain>(
+            cpu: Avx2,
+            values: &[u8],
+            slots: &mut [MaybeUninit<T>],
+            validity: &Bitmap,
+            start: usize,
+        ) {
+            scalar::spread(cpu, values, slots, validity, start);
+        }
+        // SAFETY: the token proves that the instructions are there.
+        unsafe { enabled(self, values, slots, validity, start) }
+    }
+
     #[inline]
     fn expand<T: Copy + Default + 'static>(
         self,
@@ -64,23 +87,43 @@ impl ExpandWord for Avx2 {
         dense: usize,
         bits: u64,
     ) {
-        let (pointer, end) = (slots.as_mut_ptr(), slots.len());
-        match (size_of::<T>(), self.bmi2()) {
-            (1 | 2, Some(cpu)) if is_plain::<T>() => {
-                bmi2::expand_word(cpu, slots, first, dense, bits);
-            }
+        if let (1 | 2, Some(cpu)) = (size_of::<T>(), self.bmi2())
+            && is_plain::<T>()
+        {
+            return bmi2::expand_word(cpu, slots, first, dense, bits);
+        }
+        let values = slots.as_ptr().cast();
+        // SAFETY: the slots begin with `dense` values, of which those that are left when a slot is
+        // written are no more than the slots before it.
+        if !unsafe { self.spread_word(values, slots, first, dense, bits) } {
+            Scalar.expand_word(slots, first, dense, bits);
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn spread_word<T: Copy + Default + 'static>(
+        self,
+        values: *const u8,
+        slots: &mut [MaybeUninit<T>],
+        first: usize,
+        dense: usize,
+        bits: u64,
+    ) -> bool {
+        let (to, range) = (slots.as_mut_ptr(), first..slots.len());
+        match size_of::<T>() {
             // SAFETY: the token proves that the instructions are there. The slots are as long as
-            // the lanes, begin with `dense` values, and there are at most 64 of them behind `first`,
-            // with a value for each set bit.
-            (4, _) if is_plain::<T>() => unsafe {
-                vectors_4(pointer.cast(), first..end, dense, bits);
+            // the lanes, and there are at most 64 of them behind `first`, with a value for each set
+            // bit; the rest is what the caller of this method keeps.
+            4 if is_plain::<T>() => unsafe {
+                vectors_4(values.cast(), to.cast(), range, dense, bits);
             },
             // SAFETY: as above.
-            (8, _) if is_plain::<T>() => unsafe {
-                vectors_8(pointer.cast(), first..end, dense, bits);
+            8 if is_plain::<T>() => unsafe {
+                vectors_8(values.cast(), to.cast(), range, dense, bits);
             },
-            _ => Scalar.expand_word(slots, first, dense, bits),
+            _ => return false,
         }
+        true
     }
 
     #[inline(always)]
@@ -150,21 +193,28 @@ fn set_lanes(bits: u64) -> __m256i {
     )
 }
 
-/// Fills the slots in `range`, at most 64, from the values that end at `dense`.
+/// Fills the slots in `range`, at most 64, from the last of `dense` values.
 ///
 /// # Safety
-/// There is memory for the slots up to the end of the range; the first `dense` of them are
-/// initialised; and those are at least as many as `bits` has ones, and at most as many more as there
-/// are slots before the range. `bits` has no ones behind the range.
+/// There is memory for the slots up to the end of the range, and for `dense` values, which need no
+/// alignment and are at least as many as `bits` has ones. Where the values lie at the beginning of
+/// the slots, they are at most as many more as there are slots before the range. `bits` has no ones
+/// behind the range.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-unsafe fn vectors_4(slots: *mut i32, range: Range<usize>, mut dense: usize, bits: u64) {
+unsafe fn vectors_4(
+    values: *const i32,
+    slots: *mut i32,
+    range: Range<usize>,
+    mut dense: usize,
+    bits: u64,
+) {
     for at in (0..range.len()).step_by(8).rev() {
         let here = bits >> at & 0xff;
         let ones = here.count_ones() as usize;
         dense -= ones;
         // SAFETY: the mask has the lanes of the values that these slots are made of.
-        let values = unsafe { _mm256_maskload_epi32(slots.add(dense), first_lanes(ones)) };
+        let values = unsafe { _mm256_maskload_epi32(values.add(dense), first_lanes(ones)) };
         let rank = _mm256_sub_epi32(counts(here), _mm256_set1_epi32(1));
         let values = _mm256_permutevar8x32_epi32(values, rank);
         let values = _mm256_and_si256(values, set_lanes(here));
@@ -181,13 +231,19 @@ unsafe fn vectors_4(slots: *mut i32, range: Range<usize>, mut dense: usize, bits
 /// As for [`vectors_4`].
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-unsafe fn vectors_8(slots: *mut i64, range: Range<usize>, mut dense: usize, bits: u64) {
+unsafe fn vectors_8(
+    values: *const i64,
+    slots: *mut i64,
+    range: Range<usize>,
+    mut dense: usize,
+    bits: u64,
+) {
     for at in (0..range.len()).step_by(4).rev() {
         let here = bits >> at & low_bits(4);
         let ones = here.count_ones() as usize;
         dense -= ones;
         // SAFETY: the mask has the lanes of the values that these slots are made of.
-        let values = unsafe { _mm256_maskload_epi64(slots.add(dense), first_lanes_8(ones)) };
+        let values = unsafe { _mm256_maskload_epi64(values.add(dense), first_lanes_8(ones)) };
         // A permutation moves halves of values: 2 × rank and the one behind it.
         let counts = u64::from_le_bytes(COUNTS[here as usize]) as i64;
         let counts = _mm256_cvtepu8_epi64(_mm_cvtsi64_si128(counts));

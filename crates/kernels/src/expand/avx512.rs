@@ -8,8 +8,32 @@ use super::scalar::{self, ExpandWord};
 use super::{Expand, bmi2, is_plain};
 use crate::bitmap::{Bitmap, low_bits};
 use crate::cpu::{Avx512, Scalar};
+use crate::plain::Plain;
 
 impl Expand for Avx512 {
+    #[inline]
+    fn spread<T: Plain>(
+        self,
+        values: &[u8],
+        slots: &mut [MaybeUninit<T>],
+        validity: &Bitmap,
+        start: usize,
+    ) {
+        #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
+        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+        fn enabled<T: Plain>(
+            cpu: Avx512,
+            values: &[u8],
+            slots: &mut [MaybeUninit<T>],
+            validity: &Bitmap,
+            start: usize,
+        ) {
+            scalar::spread(cpu, values, slots, validity, start);
+        }
+        // SAFETY: the token proves that the instructions are there.
+        unsafe { enabled(self, values, slots, validity, start) }
+    }
+
     #[inline]
     fn expand<T: Copy + Default + 'static>(
         self,
@@ -66,21 +90,50 @@ impl ExpandWord for Avx512 {
         dense: usize,
         bits: u64,
     ) {
-        let (pointer, end) = (slots.as_mut_ptr(), slots.len());
-        match size_of::<T>() {
-            1 if is_plain::<T>() => bmi2::expand_word(self.bmi2(), slots, first, dense, bits),
-            // SAFETY: the token proves that the instructions are there. The slots are as long as
-            // the lanes, begin with `dense` values, and there are at most 64 of them behind `first`,
-            // with a value for each set bit.
-            2 if is_plain::<T>() => unsafe { vectors_2(pointer.cast(), first..end, dense, bits) },
-            // SAFETY: as above.
-            4 if is_plain::<T>() => unsafe { vectors_4(pointer.cast(), first..end, dense, bits) },
-            // SAFETY: as above.
-            8 if is_plain::<T>() => unsafe { vectors_8(pointer.cast(), first..end, dense, bits) },
-            // SAFETY: as above.
-            16 if is_plain::<T>() => unsafe { vectors_16(pointer.cast(), first..end, dense, bits) },
-            _ => Scalar.expand_word(slots, first, dense, bits),
+        if size_of::<T>() == 1 && is_plain::<T>() {
+            return bmi2::expand_word(self.bmi2(), slots, first, dense, bits);
         }
+        let values = slots.as_ptr().cast();
+        // SAFETY: the slots begin with `dense` values, of which those that are left when a slot is
+        // written are no more than the slots before it.
+        if !unsafe { self.spread_word(values, slots, first, dense, bits) } {
+            Scalar.expand_word(slots, first, dense, bits);
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn spread_word<T: Copy + Default + 'static>(
+        self,
+        values: *const u8,
+        slots: &mut [MaybeUninit<T>],
+        first: usize,
+        dense: usize,
+        bits: u64,
+    ) -> bool {
+        let (to, range) = (slots.as_mut_ptr(), first..slots.len());
+        let from = values;
+        match size_of::<T>() {
+            // SAFETY: the token proves that the instructions are there. The slots are as long as
+            // the lanes, and there are at most 64 of them behind `first`, with a value for each set
+            // bit; the rest is what the caller of this method keeps.
+            2 if is_plain::<T>() => unsafe {
+                vectors_2(from.cast(), to.cast(), range, dense, bits)
+            },
+            // SAFETY: as above.
+            4 if is_plain::<T>() => unsafe {
+                vectors_4(from.cast(), to.cast(), range, dense, bits)
+            },
+            // SAFETY: as above.
+            8 if is_plain::<T>() => unsafe {
+                vectors_8(from.cast(), to.cast(), range, dense, bits)
+            },
+            // SAFETY: as above.
+            16 if is_plain::<T>() => unsafe {
+                vectors_16(from.cast(), to.cast(), range, dense, bits);
+            },
+            _ => return false,
+        }
+        true
     }
 
     #[inline(always)]
@@ -112,16 +165,18 @@ macro_rules! vectors {
         $vectors:ident, $lanes:literal slots of $elements:literal $element:ty, mask $mask:ty,
         load $load:ident, expand $expand:ident, store $store:ident or $store_some:ident
     ) => {
-        /// Fills the slots in `range`, at most 64, from the values that end at `dense`.
+        /// Fills the slots in `range`, at most 64, from the last of `dense` values.
         ///
         /// # Safety
-        /// There is memory for the slots up to the end of the range; the first `dense` of them are
-        /// initialised; and those are at least as many as `bits` has ones, and at most as many more
-        /// as there are slots before the range. `bits` has no ones behind the range.
+        /// There is memory for the slots up to the end of the range, and for `dense` values, which
+        /// need no alignment and are at least as many as `bits` has ones. Where the values lie at the
+        /// beginning of the slots, they are at most as many more as there are slots before the range.
+        /// `bits` has no ones behind the range.
         #[inline]
         #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
         #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
         unsafe fn $vectors(
+            values: *const $element,
             slots: *mut $element,
             range: std::ops::Range<usize>,
             mut dense: usize,
@@ -135,9 +190,9 @@ macro_rules! vectors {
                 let here = bits >> end & low_bits($lanes);
                 let ones = here.count_ones() as usize;
                 dense -= ones;
-                let values = low_bits(ones * ELEMENTS) as $mask;
+                let there = low_bits(ones * ELEMENTS) as $mask;
                 // SAFETY: the mask has the elements of the values that these slots are made of.
-                let values = unsafe { $load(values, slots.add(dense * ELEMENTS)) };
+                let values = unsafe { $load(there, values.add(dense * ELEMENTS)) };
                 let values = $expand(widen::<ELEMENTS>(here) as $mask, values);
                 // SAFETY: the slots are in memory.
                 (values, unsafe { slots.add((range.start + end) * ELEMENTS) })

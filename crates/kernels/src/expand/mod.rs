@@ -18,6 +18,7 @@ use crate::bitmap::Bitmap;
 use crate::cpu::Scalar;
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::{Avx2, Avx512, Bmi2};
+use crate::plain::Plain;
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -26,11 +27,11 @@ mod avx512;
 #[cfg(target_arch = "x86_64")]
 mod bmi2;
 #[cfg(target_arch = "x86_64")]
-mod plain;
+mod movable;
 mod scalar;
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) use plain::is_plain;
+pub(crate) use movable::is_plain;
 
 /// Moves the dense values at the end of `out` to their slots.
 ///
@@ -57,6 +58,43 @@ pub fn expand<T: Copy + Default + 'static>(
         }
     }
     expand_with(Scalar, out, base, validity, range);
+}
+
+/// Appends a value for each of the slots `start..start + n` of `validity`: those that have one get the
+/// next of the values in `bytes`, back to back and little endian, the others `T::default()`.
+///
+/// **Shapes**: as many values as set bits, whose alignment does not matter. Where there are fewer,
+/// nothing is appended and the result is false. Slots behind the end of `validity` have no value.
+#[must_use]
+pub fn spread<T: Plain>(
+    bytes: &[u8],
+    validity: &Bitmap,
+    start: usize,
+    n: usize,
+    out: &mut Vec<T>,
+) -> bool {
+    let ones = validity.set_in(start..start.saturating_add(n));
+    let Some(bytes) = ones
+        .checked_mul(size_of::<T>())
+        .and_then(|length| bytes.get(..length))
+    else {
+        return false;
+    };
+    out.reserve(n);
+    let slots = &mut out.spare_capacity_mut()[..n];
+    #[cfg(target_arch = "x86_64")]
+    if let Some(cpu) = Avx512::detect() {
+        cpu.spread(bytes, slots, validity, start);
+    } else if let Some(cpu) = Avx2::detect() {
+        cpu.spread(bytes, slots, validity, start);
+    } else {
+        Scalar.spread(bytes, slots, validity, start);
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    Scalar.spread(bytes, slots, validity, start);
+    // SAFETY: the kernels in this module write every slot.
+    unsafe { out.set_len(out.len() + n) };
+    true
 }
 
 /// Moves dense end offsets to their slots; a slot without a value gets the end of the one before.
@@ -87,6 +125,17 @@ pub fn expand_offsets<O: Copy + Default + 'static>(
 
 /// A token that knows how to expand.
 trait Expand: Copy {
+    /// Writes all of `slots`, whose values are those in `values`, at any alignment.
+    ///
+    /// There are as many values as set bits in `start..start + slots.len()` of `validity`.
+    fn spread<T: Plain>(
+        self,
+        values: &[u8],
+        slots: &mut [MaybeUninit<T>],
+        validity: &Bitmap,
+        start: usize,
+    );
+
     /// Fills `slots`, whose first `dense` entries are the values, from the last one on.
     ///
     /// `dense` is the number of set bits in `start..start + slots.len()` of `validity`. All slots are

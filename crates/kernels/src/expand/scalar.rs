@@ -5,6 +5,7 @@ use std::mem::MaybeUninit;
 use super::Expand;
 use crate::bitmap::{Bitmap, low_bits};
 use crate::cpu::Scalar;
+use crate::plain::{self, Plain};
 
 /// What expands slots that are neither all valid nor all null.
 pub(super) trait ExpandWord: Copy {
@@ -18,6 +19,21 @@ pub(super) trait ExpandWord: Copy {
         dense: usize,
         bits: u64,
     );
+
+    /// As [`Self::expand_word`], from the last of the `dense` values at `values`, which need no
+    /// alignment; false, and nothing done, where there are no instructions for it.
+    ///
+    /// # Safety
+    /// `bits` has at most `dense` ones, and none behind the slots. Where the values lie at the
+    /// beginning of the slots, they are at most `first` more.
+    unsafe fn spread_word<T: Copy + Default + 'static>(
+        self,
+        values: *const u8,
+        slots: &mut [MaybeUninit<T>],
+        first: usize,
+        dense: usize,
+        bits: u64,
+    ) -> bool;
 
     /// Fills `slots[first + 1..]`, at most 64, from the offsets that end with the one at `dense`.
     fn expand_offsets_word<O: Copy + 'static>(
@@ -52,6 +68,66 @@ pub(super) fn expand<T: Copy + Default + 'static>(
         }
         dense -= bits.count_ones() as usize;
         end = first;
+    }
+}
+
+/// See [`Expand::spread`]; inlined into a function of each instruction set.
+#[inline(always)]
+pub(super) fn spread<T: Plain>(
+    word: impl ExpandWord,
+    values: &[u8],
+    slots: &mut [MaybeUninit<T>],
+    validity: &Bitmap,
+    start: usize,
+) {
+    let width = size_of::<T>();
+    let mut dense = values.len() / width;
+    let mut end = slots.len();
+    while end > 0 {
+        let first = (end - 1) / 64 * 64;
+        let bits = validity.bits(start + first, end - first);
+        let ones = bits.count_ones() as usize;
+        assert!(ones <= dense, "fewer values than set bits");
+        let here = &mut slots[first..end];
+        if bits == 0 {
+            here.fill(MaybeUninit::new(T::default()));
+        } else if bits == low_bits(here.len()) {
+            let values = &values[(dense - ones) * width..dense * width];
+            // SAFETY: as many values as slots, which are memory of their own; any bytes are a `T`.
+            unsafe {
+                std::ptr::copy_nonoverlapping(
+                    values.as_ptr(),
+                    here.as_mut_ptr().cast(),
+                    values.len(),
+                );
+            }
+        } else {
+            let slots = &mut slots[..end];
+            // SAFETY: there are at least as many values as set bits, apart from the slots.
+            let done = unsafe { word.spread_word(values.as_ptr(), slots, first, dense, bits) };
+            if !done {
+                let values = values[(dense - ones) * width..].chunks_exact(width);
+                place(values, &mut slots[first..], bits);
+            }
+        }
+        dense -= ones;
+        end = first;
+    }
+}
+
+/// Writes a slot for each bit: the next of the values, or the default.
+#[inline(always)]
+fn place<'a, T: Plain>(
+    mut values: impl Iterator<Item = &'a [u8]>,
+    slots: &mut [MaybeUninit<T>],
+    bits: u64,
+) {
+    for (i, slot) in slots.iter_mut().enumerate() {
+        let value = match bits >> i & 1 {
+            0 => None,
+            _ => values.next().and_then(plain::read),
+        };
+        slot.write(value.unwrap_or_default());
     }
 }
 
@@ -112,6 +188,18 @@ impl ExpandWord for Scalar {
     }
 
     #[inline(always)]
+    unsafe fn spread_word<T: Copy + Default + 'static>(
+        self,
+        _: *const u8,
+        _: &mut [MaybeUninit<T>],
+        _: usize,
+        _: usize,
+        _: u64,
+    ) -> bool {
+        false
+    }
+
+    #[inline(always)]
     fn expand_offsets_word<O: Copy>(
         self,
         slots: &mut [MaybeUninit<O>],
@@ -127,6 +215,16 @@ impl ExpandWord for Scalar {
 }
 
 impl Expand for Scalar {
+    fn spread<T: Plain>(
+        self,
+        values: &[u8],
+        slots: &mut [MaybeUninit<T>],
+        validity: &Bitmap,
+        start: usize,
+    ) {
+        spread(self, values, slots, validity, start);
+    }
+
     fn expand<T: Copy + Default + 'static>(
         self,
         slots: &mut [MaybeUninit<T>],

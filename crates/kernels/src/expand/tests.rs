@@ -74,7 +74,55 @@ where
     }
 }
 
+/// Slots from bytes that are not aligned.
+fn check_spread<T>(cpu: impl Expand, make: impl Fn(u64) -> T)
+where
+    T: Plain + PartialEq + std::fmt::Debug,
+{
+    for &n in LENGTHS {
+        for start in [0, 1, 63, 64, 70].into_iter().take(STARTS) {
+            for validity in bitmaps(start, n) {
+                let (mut bytes, mut expected) = (vec![0], Vec::new());
+                for slot in start..start + n {
+                    let value = make(slot as u64 + 1);
+                    let valid = validity.get(slot);
+                    expected.push(if valid { value } else { T::default() });
+                    if valid {
+                        bytes.extend_from_slice(crate::plain::bytes(&[value]));
+                    }
+                }
+                let mut out = Vec::<T>::with_capacity(n);
+                cpu.spread(
+                    &bytes[1..],
+                    &mut out.spare_capacity_mut()[..n],
+                    &validity,
+                    start,
+                );
+                // SAFETY: all slots are written, as the comparison under Miri proves.
+                unsafe { out.set_len(n) };
+                assert_eq!(out, expected, "n {n}, start {start}");
+            }
+        }
+    }
+}
+
+#[test]
+fn scalar_spread_needs_a_value_for_each_bit() {
+    let mut validity = Bitmap::new();
+    validity.append_bits(0b1011, 4);
+    let mut out = vec![9_i16];
+    assert!(!spread(&[1, 0, 2, 0, 3], &validity, 0, 4, &mut out));
+    assert_eq!(out, [9]);
+    assert!(spread(&[1, 0, 2, 0, 3, 0, 4], &validity, 0, 6, &mut out));
+    assert_eq!(out, [9, 1, 2, 0, 3, 0, 0]);
+}
+
 fn check_widths(cpu: impl Expand) {
+    check_spread(cpu, |i| i as u8);
+    check_spread(cpu, |i| i as i16);
+    check_spread(cpu, |i| i as f32);
+    check_spread(cpu, |i| i as i64);
+    check_spread(cpu, |i| i128::from(i) << 64 | i128::from(i));
     check_expand(cpu, |i| i as u8);
     check_expand(cpu, |i| i as i16);
     check_expand(cpu, |i| i as u32);

@@ -72,9 +72,9 @@ unsafe impl<C: Unpack + Loops> Values<u8> for Levels<C> {
         };
         let mut broken = 0;
         for group in out {
-            // SAFETY: `unpack` writes all slots.
-            let levels = group.map(|level| unsafe { level.assume_init() });
-            broken |= limit.broken(u64::from_le_bytes(levels));
+            // SAFETY: `unpack` writes all slots, which are as many bytes as the word.
+            let levels = unsafe { group.as_ptr().cast::<u64>().read_unaligned() };
+            broken |= limit.broken(levels);
         }
         if broken == 0 { Ok(()) } else { Err(TOO_GREAT) }
     }

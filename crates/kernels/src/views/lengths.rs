@@ -5,7 +5,7 @@ use herringbone_arrow::buffer::Buffer;
 
 use super::view::{is_long, view, view_of};
 use super::{MAX_POSITION, TOO_LARGE, ViewBuilder};
-use crate::bytes::{ENDS_EARLY, expand_front_coded, front_coded_bytes, sum_lengths};
+use crate::bytes::{ENDS_EARLY, FrontCoded, sum_lengths};
 use crate::{Malformed, utf8};
 
 impl ViewBuilder {
@@ -81,10 +81,11 @@ impl ViewBuilder {
         bytes: &[u8],
         previous: &mut Vec<u8>,
     ) -> Result<usize, Malformed> {
-        let total = front_coded_bytes(prefixes, suffixes)?;
+        let coded = FrontCoded::new(prefixes, suffixes, bytes, previous)?;
+        let (total, taken) = (coded.total, coded.taken());
         let index = self.open_block(total)?;
         let start = self.block.len();
-        expand_front_coded(prefixes, suffixes, bytes, previous, &mut self.block)?;
+        coded.append_to(&mut self.block);
         // Neither is negative, and the sum of all of them fits into 31 bits.
         let lengths = prefixes
             .iter()
@@ -105,7 +106,7 @@ impl ViewBuilder {
             previous.extend_from_slice(self.block.get(from..).unwrap_or_default());
         }
         self.referenced += total;
-        sum_lengths(suffixes)
+        Ok(taken)
     }
 
     /// Appends views of values that lie in `page` from `start` on, which is or becomes buffer `index`;

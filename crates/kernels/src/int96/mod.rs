@@ -9,12 +9,35 @@
 //!
 //! **Shapes**: 12 bytes a value in, an `i64` a value out; a trailing part of a value is left alone.
 
+use std::mem::MaybeUninit;
+
+#[cfg(target_arch = "x86_64")]
+use crate::cpu::{Avx2, Avx512};
 use crate::plain;
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 
 /// The Julian day of 1970-01-01.
 const JULIAN_EPOCH: i64 = 2_440_588;
 const SECONDS_PER_DAY: i64 = 86_400;
 const NANOS_PER_SECOND: i64 = 1_000_000_000;
+const NANOS_PER_DAY: i64 = SECONDS_PER_DAY * NANOS_PER_SECOND;
+
+const fn units_per_day(per_second: i64) -> i64 {
+    SECONDS_PER_DAY * per_second
+}
+
+/// The last day, counted from the epoch in both directions, whose units fit whatever its time.
+const fn last_day(per_second: i64) -> i64 {
+    i64::MAX / units_per_day(per_second) - 1
+}
+
+const fn nanos_per_unit(per_second: i64) -> i64 {
+    NANOS_PER_SECOND / per_second
+}
 
 /// The kind of 96-bit timestamps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,22 +82,45 @@ pub fn extend(bytes: &[u8], layout: Layout, per_second: i64, out: &mut Vec<i64>)
 /// Appends INT96 values, and returns whether all of them are usual: a time of day, on a day that the
 /// units reach. Others are wrong.
 fn extend_usual<const PER_SECOND: i64>(values: &[[u8; 12]], out: &mut Vec<i64>) -> bool {
-    const NANOS_PER_DAY: u64 = (SECONDS_PER_DAY * NANOS_PER_SECOND).cast_unsigned();
-    let mut usual = true;
     out.reserve(values.len());
+    let slots = &mut out.spare_capacity_mut()[..values.len()];
+    let mut usual = true;
+    let mut done = 0;
+    #[cfg(target_arch = "x86_64")]
+    if Avx512::detect().is_some() {
+        done = values.len() - values.len() % avx512::BLOCK;
+        // SAFETY: the token proves that the instructions are there; the values are whole blocks, with
+        // a slot each.
+        usual =
+            unsafe { avx512::convert::<PER_SECOND>(&values[..done], slots.as_mut_ptr().cast()) };
+    } else if Avx2::detect().is_some() {
+        done = values.len() - values.len() % avx2::BLOCK;
+        // SAFETY: as above.
+        usual = unsafe { avx2::convert::<PER_SECOND>(&values[..done], slots.as_mut_ptr().cast()) };
+    }
+    usual &= convert_usual::<PER_SECOND>(&values[done..], &mut slots[done..]);
+    // SAFETY: the blocks up to `done` are written, and the slots behind them.
+    unsafe { out.set_len(out.len() + values.len()) };
+    usual
+}
+
+/// See [`extend_usual`]: as many slots as values, all of which are written.
+fn convert_usual<const PER_SECOND: i64>(
+    values: &[[u8; 12]],
+    slots: &mut [MaybeUninit<i64>],
+) -> bool {
+    let units_per_day = const { units_per_day(PER_SECOND) };
+    let last_day = const { last_day(PER_SECOND).cast_unsigned() };
+    let nanos_per_unit = const { nanos_per_unit(PER_SECOND).cast_unsigned() };
+    let mut usual = true;
     // A plain loop, so that `usual` stays in a register.
-    for (slot, value) in out.spare_capacity_mut().iter_mut().zip(values) {
-        let units_per_day = const { SECONDS_PER_DAY * PER_SECOND };
-        let last_day = const { (i64::MAX / (SECONDS_PER_DAY * PER_SECOND) - 1).cast_unsigned() };
-        let nanos_per_unit = const { (NANOS_PER_SECOND / PER_SECOND).cast_unsigned() };
+    for (slot, value) in slots.iter_mut().zip(values) {
         let (days, nanos) = parse(value);
         let nanos = nanos.cast_unsigned();
-        usual &= (days.unsigned_abs() <= last_day) & (nanos < NANOS_PER_DAY);
+        usual &= (days.unsigned_abs() <= last_day) & (nanos < NANOS_PER_DAY.cast_unsigned());
         let part = (nanos / nanos_per_unit).cast_signed();
         slot.write(days.wrapping_mul(units_per_day).wrapping_add(part));
     }
-    // SAFETY: room for all values was reserved, so that the loop has written each of them.
-    unsafe { out.set_len(out.len() + values.len()) };
     usual
 }
 
@@ -130,99 +176,4 @@ fn count(value: &[u8; 12], from: i64, to: i64) -> (i64, bool) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn int96(day: i32, nanos: i64) -> [u8; 12] {
-        let mut value = [0; 12];
-        value[..8].copy_from_slice(&nanos.to_le_bytes());
-        value[8..].copy_from_slice(&day.to_le_bytes());
-        value
-    }
-
-    fn read(value: [u8; 12], layout: Layout, per_second: i64) -> (i64, bool) {
-        let mut out = Vec::new();
-        let any = extend(&value, layout, per_second, &mut out);
-        assert_eq!(
-            overflows(&value, layout, per_second).collect::<Vec<_>>(),
-            [any]
-        );
-        (out[0], any)
-    }
-
-    #[test]
-    fn julian_days_in_every_unit() {
-        let layout = Layout::JulianDay;
-        // 1970-01-02 00:00:01.000000001
-        let value = int96(2_440_589, 1_000_000_001);
-        assert_eq!(read(value, layout, 1), (86_401, false));
-        assert_eq!(read(value, layout, 1_000), (86_401_000, false));
-        assert_eq!(read(value, layout, 1_000_000), (86_401_000_000, false));
-        assert_eq!(
-            read(value, layout, 1_000_000_000),
-            (86_401_000_000_001, false)
-        );
-        // One nanosecond before the epoch, written both ways, rounds down.
-        for value in [int96(2_440_587, 86_399_999_999_999), int96(2_440_588, -1)] {
-            assert_eq!(read(value, layout, 1_000_000_000), (-1, false));
-            assert_eq!(read(value, layout, 1_000), (-1, false));
-        }
-    }
-
-    #[test]
-    fn julian_days_beyond_64_bits() {
-        // The year 9999 does not fit into nanoseconds.
-        let value = int96(5_373_484, 0);
-        let seconds = (5_373_484 - 2_440_588) * 86_400i64;
-        assert_eq!(
-            read(value, Layout::JulianDay, 1_000_000),
-            (seconds * 1_000_000, false)
-        );
-        let wrapped = (i128::from(seconds) * 1_000_000_000) as i64;
-        assert_eq!(
-            read(value, Layout::JulianDay, 1_000_000_000),
-            (wrapped, true)
-        );
-        // The last day that fits ends early, and i64::MAX is within it.
-        let (day, nanos) = (i64::MAX / 86_400_000_000_000, i64::MAX % 86_400_000_000_000);
-        let last = int96((day + 2_440_588) as i32, nanos);
-        assert_eq!(
-            read(last, Layout::JulianDay, 1_000_000_000),
-            (i64::MAX, false)
-        );
-        let behind = int96((day + 2_440_588) as i32, nanos + 1);
-        assert_eq!(
-            read(behind, Layout::JulianDay, 1_000_000_000),
-            (i64::MIN, true)
-        );
-        // i64::MIN needs a day that does not fit and nanoseconds that bring it back.
-        let day = i64::MIN.div_euclid(86_400_000_000_000);
-        let first = int96(
-            (day + 2_440_588) as i32,
-            i64::MIN.rem_euclid(86_400_000_000_000),
-        );
-        assert_eq!(
-            read(first, Layout::JulianDay, 1_000_000_000),
-            (i64::MIN, false)
-        );
-    }
-
-    #[test]
-    fn counts_of_96_bits() {
-        let bytes = |value: i128| -> [u8; 12] { std::array::from_fn(|i| value.to_le_bytes()[i]) };
-        let nanos = Layout::Count {
-            per_second: 1_000_000_000,
-        };
-        assert_eq!(read(bytes(-1), nanos, 1_000_000_000), (-1, false));
-        assert_eq!(read(bytes(-1), nanos, 1_000), (-1, false));
-        assert_eq!(read(bytes(1_999_999), nanos, 1_000), (1, false));
-        assert_eq!(read(bytes(1 << 63), nanos, 1_000_000_000), (i64::MIN, true));
-        assert_eq!(
-            read(bytes(1 << 63), nanos, 1_000),
-            (9_223_372_036_854, false)
-        );
-        let millis = Layout::Count { per_second: 1_000 };
-        assert_eq!(read(bytes(-5), millis, 1_000_000), (-5_000, false));
-        assert_eq!(read(bytes(-(1 << 95)), millis, 1_000_000_000), (0, true));
-    }
-}
+mod tests;

@@ -1,0 +1,71 @@
+//! INT96 with AVX-512: eight values, which are 96 bytes, at a time.
+//!
+//! Two overlapping vectors hold them. One permutation collects the nanoseconds, another one the days.
+
+use std::arch::x86_64::*;
+
+use super::{JULIAN_EPOCH, NANOS_PER_DAY, last_day, nanos_per_unit, units_per_day};
+
+/// Values at a time.
+pub(super) const BLOCK: usize = 8;
+
+/// 32-bit parts of the values 0 to 7, of which the second vector begins with part 8.
+const NANOS: [i32; 16] = [0, 1, 3, 4, 6, 7, 9, 10, 12, 13, 15, 24, 26, 27, 29, 30];
+const DAYS: [i32; 16] = [2, 5, 8, 11, 14, 25, 28, 31, 0, 0, 0, 0, 0, 0, 0, 0];
+
+/// Converts whole blocks, and returns whether all values are usual.
+///
+/// # Safety
+/// The values are as many as the slots, a multiple of [`BLOCK`], and there is memory for the slots.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
+pub(super) unsafe fn convert<const PER_SECOND: i64>(values: &[[u8; 12]], slots: *mut i64) -> bool {
+    // SAFETY: both arrays are as long as a vector.
+    let (nanos_at, days_at) = unsafe {
+        (
+            _mm512_loadu_si512(NANOS.as_ptr().cast()),
+            _mm512_loadu_si512(DAYS.as_ptr().cast()),
+        )
+    };
+    let last_day = const { last_day(PER_SECOND) };
+    let mut usual = 0xff;
+    for (i, block) in values.as_chunks::<BLOCK>().0.iter().enumerate() {
+        let from = block.as_ptr().cast::<u8>();
+        // SAFETY: a block has 96 bytes; 64 of them lie behind each of the two places.
+        let (low, high) = unsafe {
+            (
+                _mm512_loadu_si512(from.cast()),
+                _mm512_loadu_si512(from.add(32).cast()),
+            )
+        };
+        let nanos = _mm512_permutex2var_epi32(low, nanos_at, high);
+        let days = _mm512_permutex2var_epi32(low, days_at, high);
+        let days = _mm512_cvtepi32_epi64(_mm512_castsi512_si256(days));
+        let days = _mm512_sub_epi64(days, _mm512_set1_epi64(JULIAN_EPOCH));
+        // Shifted by the range, days outside of it are above it, on whatever side they are.
+        let shifted = _mm512_add_epi64(days, _mm512_set1_epi64(last_day));
+        usual &= _mm512_cmple_epu64_mask(shifted, _mm512_set1_epi64(last_day.saturating_mul(2)));
+        usual &= _mm512_cmplt_epu64_mask(nanos, _mm512_set1_epi64(NANOS_PER_DAY));
+        let whole_days = _mm512_mullo_epi64(days, _mm512_set1_epi64(units_per_day(PER_SECOND)));
+        let units = _mm512_add_epi64(whole_days, units::<PER_SECOND>(nanos));
+        // SAFETY: there are as many slots as values.
+        unsafe { _mm512_storeu_si512(slots.add(i * BLOCK).cast(), units) };
+    }
+    usual == 0xff
+}
+
+/// Nanoseconds of a day as units, rounded down.
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq")]
+fn units<const PER_SECOND: i64>(nanos: __m512i) -> __m512i {
+    let nanos_per_unit = const { nanos_per_unit(PER_SECOND) };
+    if nanos_per_unit == 1 {
+        return nanos;
+    }
+    // Below 2^47 the numbers are exact, and their quotient is further from the next whole one than
+    // it can be rounded.
+    let quotient = _mm512_div_pd(
+        _mm512_cvtepu64_pd(nanos),
+        _mm512_set1_pd(nanos_per_unit as f64),
+    );
+    _mm512_cvttpd_epu64(quotient)
+}
