@@ -22,10 +22,8 @@ fi
 
 mkdir -p "$state"
 if [ ! -d "$state/corpus/whole_file" ]; then
-    official="${PARQUET_TEST_DATA:-}"
-    CARGO_TARGET_DIR="$state/target" cargo run --quiet --manifest-path fuzz/Cargo.toml --example seeds -- \
-        "$state/corpus" testdata testdata/{built,hostile,pyarrow,duckdb} \
-        ${official:+"$official" "$official/../bad_data"}
+    HERRINGBONE_FUZZ_SEEDS="$state/corpus" \
+        cargo test --quiet -p herringbone-tests --test regressions files_become_seeds > /dev/null
 fi
 
 # libdeflate compiles the same C file for several instruction sets, which is no bug.
@@ -41,12 +39,14 @@ failed=()
 for target in "${targets[@]}"; do
     mkdir -p "$state/corpus/$target" "$state/artifacts/$target"
     log="$state/$target.log"
+    inputs=("$state/corpus/$target")
+    [ -d "fuzz/regressions/$target" ] && inputs+=("fuzz/regressions/$target")
     # The `parquet` crate runs out of memory and hangs: that is not what is looked for.
     peer=()
     [ "$target" = against_arrow_rs ] && peer=(-fork=1 -ignore_ooms=1 -ignore_timeouts=1)
     # More memory than the limits of fuzz/src/read.rs allow, or longer than any small input takes,
     # is a finding.
-    if cargo +nightly fuzz run --target-dir "$state/target" "$target" "$state/corpus/$target" -- \
+    if cargo +nightly fuzz run --target-dir "$state/target" "$target" "${inputs[@]}" -- \
         -max_total_time="$seconds" -rss_limit_mb=1024 -timeout=30 -max_len=32768 -use_value_profile=1 \
         "${peer[@]}" \
         -artifact_prefix="$state/artifacts/$target/" > "$log" 2>&1; then

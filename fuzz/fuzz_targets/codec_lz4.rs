@@ -4,9 +4,4 @@
 
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(
-    |data: &[u8]| herringbone_fuzz::codec::decompress_and_compress(
-        herringbone::format::CompressionCodec::Lz4,
-        data
-    )
-);
+fuzz_target!(|data: &[u8]| herringbone_fuzz::run(env!("CARGO_BIN_NAME"), data));

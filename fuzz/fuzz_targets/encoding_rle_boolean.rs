@@ -4,7 +4,4 @@
 
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|data: &[u8]| herringbone_fuzz::page::values(
-    herringbone::format::Encoding::Rle,
-    data
-));
+fuzz_target!(|data: &[u8]| herringbone_fuzz::run(env!("CARGO_BIN_NAME"), data));

@@ -1,4 +1,13 @@
-//! What the fuzz targets share; each of them names a property and calls one function from here.
+//! What the fuzz targets do; each of them has a property, and is a function of its input here.
+//!
+//! The ordinary tests compile this file as well: what once did harm is replayed without a fuzzer.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a panic is how a finding is told"
+)]
 
 pub mod codec;
 pub mod metadata;
@@ -6,20 +15,28 @@ pub mod page;
 pub mod peer;
 pub mod read;
 pub mod round_trip;
+mod targets;
+
+pub use targets::{TARGETS, run};
+
+#[cfg(test)]
+mod regressions;
+#[cfg(test)]
+mod seeds;
 
 // The generators and the normal form of values of the ordinary tests, with choices from the fuzzer.
 mod noise;
-#[allow(dead_code)]
+#[allow(dead_code, reason = "the other tests need all of it")]
 #[path = "../../tests/it/batches.rs"]
 mod batches;
-#[allow(dead_code)]
+#[allow(dead_code, reason = "the other tests need all of it")]
 #[path = "../../tests/it/crafted.rs"]
 mod crafted;
-#[allow(dead_code)]
+#[allow(dead_code, reason = "the other tests need all of it")]
 #[path = "../../tests/it/normal.rs"]
 mod normal;
-#[allow(dead_code)]
+#[allow(dead_code, reason = "the other tests need all of it")]
 #[path = "../../tests/it/table.rs"]
 mod table;
-#[allow(dead_code)]
+#[allow(dead_code, reason = "the other tests need all of it")]
 mod write;

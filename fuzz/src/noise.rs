@@ -11,7 +11,7 @@ impl Noise {
     pub(crate) fn new(bytes: &[u8]) -> Self {
         Self {
             state: bytes.len() as u64,
-            bytes: bytes.to_vec().into_iter(),
+            bytes: Vec::from(bytes).into_iter(),
         }
     }
 

@@ -11,7 +11,7 @@ use crate::table::Table;
 
 /// Why a file that we refuse may be read by the `parquet` crate: a part of our message, and what
 /// they do instead.
-const WE_ARE_STRICTER: [(&str, &str); 12] = [
+const WE_ARE_STRICTER: [(&str, &str); 13] = [
     ("that Timestamp(", "wrap timestamps of 96 bits around"),
     (
         "its header says",
@@ -31,6 +31,7 @@ const WE_ARE_STRICTER: [(&str, &str); 12] = [
         "of their column chunk",
         "leave out values behind those of the chunk",
     ),
+    ("thrift type", "take a field for what it should be"),
     ("outside of the file", "do not look where a chunk ends"),
     (
         "in another file",

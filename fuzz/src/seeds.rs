@@ -1,6 +1,4 @@
-//! Takes Parquet files apart into seeds for every target: `seeds CORPUS FOLDER...`.
-//!
-//! The corpus gets a folder a target. Nothing is written anywhere else.
+//! Takes Parquet files apart into seeds for every target.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
@@ -10,7 +8,8 @@ use bytes::Bytes;
 use herringbone::core::compression::decompress;
 use herringbone::format::{ColumnMetaData, CompressionCodec, PageHeader};
 use herringbone::{Limits, ParquetFile};
-use herringbone_fuzz::page::seed_of_values;
+
+use crate::page::seed_of_values;
 
 /// Files that the `parquet` crate reads otherwise than the format says: bits of BIT_PACKED levels from
 /// the wrong end, the rows up to a page without values, and a repeated field of which it loses rows.
@@ -23,14 +22,14 @@ const THEIR_FAULTS: [&str; 3] = [
 /// Larger files make a fuzzer slow.
 const MOST: usize = 32 << 10;
 
-fn main() {
-    let mut arguments = std::env::args_os().skip(1).map(PathBuf::from);
+/// Adds a folder a target to `corpus`, from all files in `folders`; the number of files.
+pub(crate) fn write(corpus: &Path, folders: &[PathBuf]) -> usize {
     let seeds = Seeds {
-        corpus: arguments.next().expect("seeds CORPUS FOLDER..."),
+        corpus: corpus.to_owned(),
     };
     let mut files = 0;
-    for folder in arguments {
-        let Ok(entries) = std::fs::read_dir(&folder) else {
+    for folder in folders {
+        let Ok(entries) = std::fs::read_dir(folder) else {
             eprintln!("skipped: no folder {}", folder.display());
             continue;
         };
@@ -49,7 +48,7 @@ fn main() {
             }
         }
     }
-    println!("seeds of {files} files in {}", seeds.corpus.display());
+    files
 }
 
 struct Seeds {
