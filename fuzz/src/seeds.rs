@@ -9,6 +9,7 @@ use herringbone::core::compression::decompress;
 use herringbone::format::{ColumnMetaData, CompressionCodec, PageHeader};
 use herringbone::{Limits, ParquetFile};
 
+use crate::noise::Noise;
 use crate::page::seed_of_values;
 
 /// Files that the `parquet` crate reads otherwise than the format says: bits of BIT_PACKED levels from
@@ -27,6 +28,7 @@ pub(crate) fn write(corpus: &Path, folders: &[PathBuf]) -> usize {
     let seeds = Seeds {
         corpus: corpus.to_owned(),
     };
+    seeds.choices();
     let mut files = 0;
     for folder in folders {
         let Ok(entries) = std::fs::read_dir(folder) else {
@@ -63,6 +65,16 @@ impl Seeds {
         std::fs::create_dir_all(&folder).expect("a folder");
         let path: &Path = &folder.join(format!("{:016x}", hasher.finish()));
         std::fs::write(path, bytes).expect("a file");
+    }
+
+    /// Choices without a meaning, for what is made of choices: from a few to thousands of them.
+    fn choices(&self) {
+        for seed in 0..60 {
+            let mut noise = Noise::new(&[seed, seed]);
+            let length = 16 << noise.below(8);
+            let choices: Vec<u8> = (0..length).map(|_| noise.next() as u8).collect();
+            self.add("write_then_read", &choices);
+        }
     }
 
     fn of_file(&self, bytes: &[u8]) {
