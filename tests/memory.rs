@@ -1,19 +1,32 @@
-//! What the writer holds, as the allocator counts it.
+//! What the writer and the reader hold, as the allocator counts it.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot run has failed")]
 
 use std::io;
 use std::sync::Arc;
 
-use herringbone::{WriteOptions, Writer};
+use bytes::Bytes;
+use herringbone::core::compression::{Compression, ZstdLevel, compress};
+use herringbone::format::{CompressionCodec, Encoding, Repetition, SchemaElement, Type};
+use herringbone::schema::ByteLayout;
+use herringbone::{ErrorKind, ParquetFile, ReadOptions, WriteOptions, Writer};
 use herringbone_arrow::array::{
     ArrayRef, Float64Array, Int8Array, Int64Array, ListArray, RecordBatch, StringArray,
     types::Int32Type,
 };
 use peak_alloc::PeakAlloc;
 
+use crafted::{Chunk, Page, file, group, leaf};
+
+#[path = "it/crafted.rs"]
+#[allow(dead_code, reason = "the other tests need all of it")]
+mod crafted;
+
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
+
+/// The allocator counts for all threads together.
+static ONE_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
 /// What the writer may hold.
 const BUDGET: usize = 24 << 20;
@@ -54,6 +67,7 @@ fn skewed(batch: usize, rows: usize) -> RecordBatch {
 /// times where they become codes. What compression in C takes is not counted.
 #[test]
 fn the_budget_is_kept() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap();
     let batches: Vec<_> = (0..12).map(|batch| skewed(batch, 500)).collect();
     let slice = batches[0].get_array_memory_size();
     for threads in [1, 3] {
@@ -78,5 +92,161 @@ fn the_budget_is_kept() {
             peak < BUDGET + 4 * slice,
             "{peak} bytes held, {threads} threads"
         );
+    }
+}
+
+/// What a reader may hold.
+const READ_BUDGET: usize = 32 << 20;
+
+fn zstd(bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    compress(Compression::Zstd(ZstdLevel::default()), bytes, &mut out).unwrap();
+    out
+}
+
+fn page(num_values: usize, plain: &[u8]) -> Page {
+    Page::v1(num_values, &zstd(plain)).with_plain_size(plain.len())
+}
+
+/// Files of a hundred columns, each with these pages.
+fn hundred(
+    leaf: impl Fn(&str) -> SchemaElement,
+    rows: usize,
+    pages: impl Fn() -> Vec<Page>,
+) -> Bytes {
+    let mut schema = vec![group("schema", None, 100)];
+    schema.extend((0..100).map(|i| leaf(&format!("c{i}"))));
+    let physical = schema[1].type_.unwrap();
+    let chunk = |_| Chunk {
+        physical,
+        codec: CompressionCodec::Zstd,
+        num_values: rows as u64,
+        pages: pages(),
+    };
+    file(schema, &[(rows as u64, (0..100).map(chunk).collect())]).into()
+}
+
+fn required(physical: Type) -> impl Fn(&str) -> SchemaElement {
+    move |name| leaf(name, physical, Repetition::Required)
+}
+
+/// Kilobytes a column that become megabytes each, in one way or another.
+fn bombs() -> Vec<(&'static str, Bytes)> {
+    let rows = 20_000;
+    let zeros = |bytes: usize| vec![0_u8; bytes];
+    let dictionary =
+        |n: usize, plain: &[u8]| Page::dictionary(n, &zstd(plain)).with_plain_size(plain.len());
+    // A width of no bits: a run of as many first entries as there are rows, as a varint.
+    let first = || {
+        let run = rows << 1;
+        let indices = [
+            0,
+            run as u8 | 0x80,
+            (run >> 7) as u8 | 0x80,
+            (run >> 14) as u8,
+        ];
+        page(rows, &indices).with_encoding(Encoding::RleDictionary)
+    };
+    // A run of nulls, with its length in front.
+    let nulls = || {
+        let run = rows << 1;
+        let levels = [
+            4,
+            0,
+            0,
+            0,
+            run as u8 | 0x80,
+            (run >> 7) as u8 | 0x80,
+            (run >> 14) as u8,
+            0,
+        ];
+        page(rows, &levels)
+    };
+    let long_string = [&1000_u32.to_le_bytes()[..], &[b'x'; 1000]].concat();
+    let wide = |name: &str| SchemaElement {
+        type_length: Some(500),
+        ..leaf(name, Type::FixedLenByteArray, Repetition::Optional)
+    };
+    vec![
+        ("pages longer than their values", {
+            let plain = zeros(4 << 20);
+            hundred(required(Type::Int64), rows, || vec![page(rows, &plain)])
+        }),
+        ("many such pages", {
+            let plain = zeros(1 << 20);
+            hundred(required(Type::Int64), rows, || {
+                (0..10).map(|_| page(rows / 10, &plain)).collect()
+            })
+        }),
+        ("dictionaries of numbers", {
+            let plain = zeros(1 << 20);
+            let dictionary = || dictionary(plain.len() / 8, &plain);
+            hundred(required(Type::Int64), rows, || vec![dictionary(), first()])
+        }),
+        ("dictionaries of empty strings", {
+            let plain = zeros(1 << 20);
+            let dictionary = || dictionary(plain.len() / 4, &plain);
+            hundred(required(Type::ByteArray), rows, || {
+                vec![dictionary(), first()]
+            })
+        }),
+        ("one string again and again", {
+            let dictionary = || dictionary(1, &long_string);
+            hundred(required(Type::ByteArray), rows, || {
+                vec![dictionary(), first()]
+            })
+        }),
+        ("nulls of many bytes", hundred(wide, rows, || vec![nulls()])),
+    ]
+}
+
+/// The most that is held while a file is read, batch by batch, and the error.
+fn peak_of_reading(bytes: &Bytes, options: &ReadOptions) -> (usize, Option<herringbone::Error>) {
+    let file = ParquetFile::from_bytes(bytes.clone()).unwrap();
+    let before = ALLOCATOR.current_usage();
+    ALLOCATOR.reset_peak_usage();
+    let mut reader = file.read(options.clone()).unwrap();
+    let error = loop {
+        match reader.next_batch() {
+            Ok(Some(_)) => {}
+            Ok(None) => break None,
+            Err(error) => break Some(error),
+        }
+    };
+    drop(reader);
+    (ALLOCATOR.peak_usage().saturating_sub(before), error)
+}
+
+/// The same error whatever the number of threads, before more is held than the budget, but for what
+/// is too small to be worth counting; and no error with a larger one.
+#[test]
+fn reads_keep_their_budget() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap();
+    for (name, bytes) in bombs() {
+        for layout in [ByteLayout::Offsets, ByteLayout::Views] {
+            let mut options = ReadOptions::new();
+            options.schema.strings = layout;
+            options.limits.memory_bytes = READ_BUDGET as u64;
+            let name = format!("{name}, {layout:?}, {} bytes", bytes.len());
+            let (peak, first) = peak_of_reading(&bytes, &options.clone().threads(1));
+            let first = first.map(|error| {
+                assert_eq!(error.kind(), ErrorKind::Limit, "{name}: {error}");
+                assert_eq!(error.limit_name(), Some("memory_bytes"), "{name}: {error}");
+                error.to_string()
+            });
+            println!("{name}: {peak} bytes, {first:?}");
+            assert!(peak < READ_BUDGET + READ_BUDGET / 8, "{name}: {peak}");
+            for threads in [2, 4] {
+                let (peak, error) = peak_of_reading(&bytes, &options.clone().threads(threads));
+                assert_eq!(error.map(|error| error.to_string()), first, "{name}");
+                assert!(
+                    peak < READ_BUDGET + READ_BUDGET / 4,
+                    "{name}, {threads} threads: {peak}"
+                );
+            }
+            options.limits.memory_bytes = 1 << 30;
+            let (_, error) = peak_of_reading(&bytes, &options.limit(100));
+            assert!(error.is_none(), "{name}: {error:?}");
+        }
     }
 }

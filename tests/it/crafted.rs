@@ -98,6 +98,14 @@ impl Page {
         page
     }
 
+    /// The same, with values in another encoding.
+    pub(crate) fn with_encoding(mut self, encoding: Encoding) -> Self {
+        if let Some(v1) = &mut self.header.data_page_header {
+            v1.encoding = encoding;
+        }
+        self
+    }
+
     /// The same with `bytes` bytes of a bound in its header.
     pub(crate) fn with_long_header(mut self, bytes: usize) -> Self {
         let header = self.header.data_page_header.as_mut().unwrap();

@@ -98,6 +98,7 @@ fn read(file: &Bytes, options: ReadOptions) -> Result<Vec<(usize, usize)>, Error
 fn unlimited() -> ReadOptions {
     let mut limits = Limits::default();
     limits.batch_column_bytes = usize::MAX;
+    limits.memory_bytes = 8 << 30;
     ReadOptions::default()
         .threads(1)
         .batch_bytes(usize::MAX)

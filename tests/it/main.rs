@@ -45,6 +45,8 @@ mod crafted;
 #[cfg(test)]
 mod work;
 #[cfg(test)]
+mod budget;
+#[cfg(test)]
 mod on_error;
 #[cfg(test)]
 mod write;

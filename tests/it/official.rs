@@ -173,6 +173,7 @@ fn more_than_two_gibibytes_of_strings() {
     let mut limits = Limits::default();
     limits.page_bytes = (1 << 31) - 1;
     limits.batch_column_bytes = 1 << 31;
+    limits.memory_bytes = 8 << 30;
     limits.decompression_ratio = 1 << 30;
     let text = std::fs::read_to_string(
         files::expected().join("data/large_string_map.brotli.parquet.json"),

@@ -12,7 +12,7 @@ use crate::files;
 
 /// How a driver answers what the decoder needs.
 #[derive(Clone, Copy, Debug)]
-enum Supply {
+pub(crate) enum Supply {
     /// Each range alone, the last one first.
     Backwards,
     /// All of them with everything between them, as one.
@@ -21,7 +21,7 @@ enum Supply {
     Generous,
 }
 
-const SUPPLIES: [Supply; 3] = [Supply::Backwards, Supply::Coalesced, Supply::Generous];
+pub(crate) const SUPPLIES: [Supply; 3] = [Supply::Backwards, Supply::Coalesced, Supply::Generous];
 
 fn supply(decoder: &mut PushDecoder, file: &Bytes, needs: &Needs, how: Supply) {
     let slice = |from: u64, to: u64| file.slice(from as usize..(to as usize).min(file.len()));
@@ -46,8 +46,13 @@ fn supply(decoder: &mut PushDecoder, file: &Bytes, needs: &Needs, how: Supply) {
     }
 }
 
-fn pushed(file: &Bytes, options: &ReadOptions, how: Supply) -> Result<Vec<RecordBatch>, String> {
-    let plan = ParquetFile::from_bytes(file.clone())
+pub(crate) fn pushed(
+    file: &Bytes,
+    options: &ReadOptions,
+    how: Supply,
+) -> Result<Vec<RecordBatch>, String> {
+    let limits = options.limits.clone();
+    let plan = ParquetFile::from_source(file.clone(), limits)
         .and_then(|file| file.plan(options))
         .map_err(|error| error.to_string())?;
     let mut decoder = PushDecoder::new(Arc::new(plan));
@@ -61,8 +66,10 @@ fn pushed(file: &Bytes, options: &ReadOptions, how: Supply) -> Result<Vec<Record
     }
 }
 
-fn read(file: &Bytes, options: &ReadOptions) -> Result<Vec<RecordBatch>, String> {
-    let reader = ParquetFile::from_bytes(file.clone()).and_then(|file| file.read(options.clone()));
+pub(crate) fn read(file: &Bytes, options: &ReadOptions) -> Result<Vec<RecordBatch>, String> {
+    let limits = options.limits.clone();
+    let reader =
+        ParquetFile::from_source(file.clone(), limits).and_then(|file| file.read(options.clone()));
     let mut reader = reader.map_err(|error| error.to_string())?;
     let mut batches = Vec::new();
     while let Some(batch) = reader.next_batch().map_err(|error| error.to_string())? {

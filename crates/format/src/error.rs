@@ -89,6 +89,7 @@ struct Inner {
     kind: ErrorKind,
     message: String,
     location: Location,
+    limit: Option<&'static str>,
     source: Option<std::io::Error>,
 }
 
@@ -100,6 +101,7 @@ impl Error {
             kind,
             message: message.into(),
             location: Location::default(),
+            limit: None,
             source: None,
         }))
     }
@@ -119,10 +121,12 @@ impl Error {
     /// More than a limit allows. `limit` is the name of the field of [`Limits`](crate::Limits).
     #[cold]
     pub fn limit(limit: &'static str, asked: u64, allowed: u64) -> Self {
-        Self::new(
+        let mut error = Self::new(
             ErrorKind::Limit,
             format!("{asked} is more than the limit `{limit}` of {allowed}; raise it in `Limits`"),
-        )
+        );
+        error.0.limit = Some(limit);
+        error
     }
 
     /// Needs a cargo feature that is off.
@@ -147,6 +151,12 @@ impl Error {
     #[must_use]
     pub fn message(&self) -> &str {
         &self.0.message
+    }
+
+    /// Which of the [`Limits`](crate::Limits) the bytes ask to exceed, if it is one of them.
+    #[must_use]
+    pub fn limit_name(&self) -> Option<&'static str> {
+        self.0.limit
     }
 
     /// The place.

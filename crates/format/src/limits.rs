@@ -40,6 +40,9 @@ pub struct Limits {
     pub bloom_filter_bytes: usize,
     /// Bytes of one column of one record batch.
     pub batch_column_bytes: usize,
+    /// Bytes that one read holds at a time, all of its columns together: bytes read ahead, pages,
+    /// dictionaries, and arrays up to when their batch is given out.
+    pub memory_bytes: u64,
 }
 
 impl Limits {
@@ -62,6 +65,7 @@ impl Default for Limits {
             page_index_bytes: 1 << 30,
             bloom_filter_bytes: 128 << 20,
             batch_column_bytes: 1 << 30,
+            memory_bytes: 1 << 30,
         }
     }
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use herringbone_arrow::array::RecordBatch;
 use herringbone_core::column::Column;
-use herringbone_core::read::{BatchAssembler, Loss, OpenRowGroup, ReadPlan};
-use herringbone_format::{Error, Result};
+use herringbone_core::read::{BatchAssembler, Budget, Loss, OpenRowGroup, ReadPlan, too_few_rows};
+use herringbone_format::Result;
 
 use crate::reader::next_piece;
 use crate::source::Source;
@@ -21,30 +21,58 @@ pub(crate) struct Inline {
     columns: Vec<Option<Box<Column>>>,
     /// Rows of the open row group still to come.
     rows_left: u64,
+    /// Rows, of those that are left, that another driver has given out.
+    rows_again: u64,
+    budget: Arc<Budget>,
 }
 
 impl Inline {
     pub(crate) fn new(plan: Arc<ReadPlan>, source: Arc<dyn Source>) -> Self {
-        let assembler = BatchAssembler::new(plan.clone());
+        Self::new_behind(plan, source, 0, 0)
+    }
+
+    /// Goes on behind so many row groups, and rows of the next one, that were given out before.
+    pub(crate) fn new_behind(
+        plan: Arc<ReadPlan>,
+        source: Arc<dyn Source>,
+        row_groups: usize,
+        rows: u64,
+    ) -> Self {
+        let budget = Budget::new(&plan.options().limits);
         Self {
+            assembler: BatchAssembler::new(plan.clone(), &budget),
             plan,
             source,
-            assembler,
-            next_row_group: 0,
+            next_row_group: row_groups,
             row_group: None,
             columns: Vec::new(),
             rows_left: 0,
+            rows_again: rows,
+            budget,
         }
     }
 
     pub(crate) fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        loop {
+            let batch = self.decode_batch()?;
+            match &batch {
+                Some(again) if self.rows_again > 0 => {
+                    self.rows_again = self.rows_again.saturating_sub(again.num_rows() as u64);
+                    drop(self.take_losses());
+                }
+                _ => return Ok(batch),
+            }
+        }
+    }
+
+    fn decode_batch(&mut self) -> Result<Option<RecordBatch>> {
         if self.rows_left == 0 {
             let Some(row_group) = self.plan.row_groups().get(self.next_row_group) else {
                 return Ok(None);
             };
             self.rows_left = row_group.num_wanted();
             self.next_row_group += 1;
-            let row_group = self.plan.open(self.next_row_group - 1)?;
+            let row_group = self.plan.open(self.next_row_group - 1, &self.budget)?;
             self.columns.clear();
             self.columns.resize_with(row_group.num_columns(), || None);
             self.row_group = Some(row_group);
@@ -63,7 +91,8 @@ impl Inline {
     pub(crate) fn skip_row_group(&mut self) -> u64 {
         self.columns.clear();
         self.assembler.clear();
-        std::mem::take(&mut self.rows_left)
+        let again = std::mem::take(&mut self.rows_again);
+        std::mem::take(&mut self.rows_left).saturating_sub(again)
     }
 
     pub(crate) fn take_losses(&mut self) -> Vec<Loss> {
@@ -91,9 +120,4 @@ impl Inline {
         }
         Ok(())
     }
-}
-
-/// A column ends before the rows of its row group do.
-pub(crate) fn too_few_rows() -> Error {
-    Error::corrupt("a column has fewer rows than its row group")
 }

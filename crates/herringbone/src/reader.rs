@@ -7,7 +7,7 @@ use herringbone_arrow::array::{RecordBatch, RecordBatchReader};
 use herringbone_arrow::schema::{ArrowError, SchemaRef};
 use herringbone_core::column::{Column, Piece};
 use herringbone_core::page::Step;
-use herringbone_core::read::{Loss, Lost, ReadPlan};
+use herringbone_core::read::{Budget, Loss, Lost, ReadPlan};
 use herringbone_format::Result;
 
 use crate::inline::Inline;
@@ -96,6 +96,7 @@ impl Reader {
                     self.rows_left -= batch.as_ref().map_or(0, |batch| batch.num_rows() as u64);
                     return Ok(batch);
                 }
+                Err(error) if Budget::refused(&error) && self.driver.falls_back() => {}
                 Err(error) if self.plan.options().on_error.goes_on(&error) => {
                     let rows = self.driver.skip_row_group();
                     self.rows_left -= rows;
@@ -117,6 +118,21 @@ impl Driver {
             Self::Inline(inline) => inline.next_batch(),
             Self::Threads(threads) => threads.next_batch(),
             Self::Failed => Ok(None),
+        }
+    }
+
+    /// Leaves the row group to the plain loop, and what comes behind it, where the budget of several
+    /// threads was too small; false where the plain loop said so.
+    fn falls_back(&mut self) -> bool {
+        match std::mem::replace(self, Self::Failed) {
+            Self::Threads(threads) => {
+                *self = Self::Inline(threads.into_inline());
+                true
+            }
+            other => {
+                *self = other;
+                false
+            }
         }
     }
 

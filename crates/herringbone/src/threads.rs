@@ -5,7 +5,9 @@
 //! always worked on first. Workers run ahead of the caller by a few batches and no further, which
 //! bounds the memory; the caller works too instead of waiting, as long as there is work.
 //!
-//! Pieces depend on nothing but the bytes, so batches and errors are those of the plain loop.
+//! Pieces depend on nothing but the bytes, so batches and errors are those of the plain loop. Only
+//! the memory that is held at a time does not: where the budget refuses, the plain loop decides
+//! ([`Threads::into_inline`]).
 
 use std::any::Any;
 use std::collections::{BTreeSet, VecDeque};
@@ -15,10 +17,10 @@ use std::thread::JoinHandle;
 
 use herringbone_arrow::array::RecordBatch;
 use herringbone_core::column::{Column, Piece};
-use herringbone_core::read::{BatchAssembler, Loss, OpenRowGroup, ReadPlan};
+use herringbone_core::read::{BatchAssembler, Budget, Loss, OpenRowGroup, ReadPlan, too_few_rows};
 use herringbone_format::{Error, Result};
 
-use crate::inline::too_few_rows;
+use crate::inline::Inline;
 use crate::reader::next_piece;
 use crate::source::Source;
 
@@ -37,6 +39,7 @@ pub(crate) struct Threads {
 struct Shared {
     plan: Arc<ReadPlan>,
     source: Arc<dyn Source>,
+    budget: Arc<Budget>,
     state: Mutex<State>,
     /// A task became ready, or everything is over.
     work: Condvar,
@@ -84,13 +87,19 @@ struct DueRowGroup {
 struct OpenColumn {
     /// Absent while somebody decodes it, and behind its last piece.
     column: Option<Box<Column>>,
-    pieces: VecDeque<Result<Option<Piece>>>,
+    pieces: VecDeque<Result<Piece, Failed>>,
 }
 
 impl OpenColumn {
-    fn new(column: Option<Box<Column>>, pieces: VecDeque<Result<Option<Piece>>>) -> Self {
+    fn new(column: Option<Box<Column>>, pieces: VecDeque<Result<Piece, Failed>>) -> Self {
         Self { column, pieces }
     }
+}
+
+/// Why a column has no more pieces, and the memory that it took up to there.
+struct Failed {
+    error: Error,
+    peak_bytes: u64,
 }
 
 /// What a free thread may do.
@@ -101,10 +110,12 @@ enum Job {
 
 impl Threads {
     pub(crate) fn new(plan: Arc<ReadPlan>, source: Arc<dyn Source>, threads: usize) -> Self {
-        let assembler = BatchAssembler::new(plan.clone());
+        let budget = Budget::new(&plan.options().limits);
+        let assembler = BatchAssembler::new(plan.clone(), &budget);
         let shared = Shared {
             plan,
             source,
+            budget,
             state: Mutex::default(),
             work: Condvar::new(),
             delivered: Condvar::new(),
@@ -139,7 +150,7 @@ impl Threads {
                 self.shared.give_out(batch.num_rows() as u64);
                 return Ok(Some(batch));
             }
-            match state.job(&self.shared.plan) {
+            match self.shared.job(&mut state) {
                 Some(job) => {
                     drop(state);
                     self.shared.run(job);
@@ -179,6 +190,23 @@ impl Threads {
         self.assembler.take_losses()
     }
 
+    /// Stops, and has the plain loop start again where the row group that is due starts.
+    pub(crate) fn into_inline(self) -> Inline {
+        let Shared { plan, source, .. } = &*self.shared;
+        let (plan, source) = (plan.clone(), source.clone());
+        let state = self.shared.lock();
+        let row_groups = state.front;
+        let rows_left = state.open.front().map(|row_group| row_group.rows_left);
+        drop(state);
+        let rows = plan
+            .row_groups()
+            .get(row_groups)
+            .map_or(0, |g| g.num_wanted());
+        let rows_given = rows - rows_left.unwrap_or(rows).min(rows);
+        drop(self);
+        Inline::new_behind(plan, source, row_groups, rows_given)
+    }
+
     fn start_workers(&mut self) -> Result<()> {
         for _ in 0..std::mem::take(&mut self.unstarted) {
             let shared = self.shared.clone();
@@ -216,7 +244,7 @@ fn take_pieces(state: &mut State, assembler: &mut BatchAssembler) -> Result<bool
         }
         match column.pieces.pop_front() {
             None => complete = false,
-            Some(Ok(Some(piece))) => {
+            Some(Ok(piece)) => {
                 assembler.add(ordinal, piece);
                 if let Some(batch) = next_batch_of(column, row_group.first_batch) {
                     ready.insert(Task {
@@ -226,8 +254,10 @@ fn take_pieces(state: &mut State, assembler: &mut BatchAssembler) -> Result<bool
                     });
                 }
             }
-            Some(Ok(None)) if complete => return Err(too_few_rows()),
-            Some(Err(error)) if complete => return Err(error),
+            Some(Err(failed)) if complete => {
+                assembler.check_error(ordinal, failed.peak_bytes)?;
+                return Err(failed.error);
+            }
             Some(failed) => column.pieces.push_front(failed),
         }
     }
@@ -245,8 +275,8 @@ fn next_batch_of(column: &OpenColumn, first_batch: u64) -> Option<u64> {
 
 impl State {
     /// The most urgent thing that may be done.
-    fn job(&mut self, plan: &ReadPlan) -> Option<Job> {
-        let latest = self.due + BATCHES_AHEAD;
+    fn job(&mut self, plan: &ReadPlan, batches_ahead: u64) -> Option<Job> {
+        let latest = self.due + batches_ahead;
         let behind = self.open.back().map_or(0, |row_group| row_group.end_batch);
         let next = self.front + self.open.len();
         let may_open = !self.opening && self.open_error.is_none();
@@ -279,11 +309,21 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The most urgent thing that may be done: nothing ahead of time where memory is short.
+    fn job(&self, state: &mut State) -> Option<Job> {
+        let ahead = if self.budget.is_short() {
+            0
+        } else {
+            BATCHES_AHEAD
+        };
+        state.job(&self.plan, ahead)
+    }
+
     /// The life of a worker.
     fn work(&self) {
         let mut state = self.lock();
         while !state.stop {
-            if let Some(job) = state.job(&self.plan) {
+            if let Some(job) = self.job(&mut state) {
                 drop(state);
                 let outcome = catch_unwind(AssertUnwindSafe(|| self.run(job)));
                 state = self.lock();
@@ -304,16 +344,21 @@ impl Shared {
     fn run(&self, job: Job) {
         match job {
             Job::Decode(task, mut column) => {
-                let piece = next_piece(&mut column, &*self.source);
+                let piece = next_piece(&mut column, &*self.source)
+                    .and_then(|piece| piece.ok_or_else(too_few_rows))
+                    .map_err(|error| Failed {
+                        error,
+                        peak_bytes: column.peak_bytes(),
+                    });
                 self.deliver(task, column, piece);
             }
             Job::Open(index) => {
-                self.opened(index, self.plan.open(index));
+                self.opened(index, self.plan.open(index, &self.budget));
             }
         }
     }
 
-    fn deliver(&self, task: Task, column: Box<Column>, piece: Result<Option<Piece>>) {
+    fn deliver(&self, task: Task, column: Box<Column>, piece: Result<Piece, Failed>) {
         let mut state = self.lock();
         let row_group = task.row_group.checked_sub(state.front);
         let Some(row_group) = row_group.and_then(|index| state.open.get_mut(index)) else {
@@ -323,7 +368,7 @@ impl Shared {
         let Some(slot) = row_group.columns.get_mut(task.column) else {
             return;
         };
-        if matches!(piece, Ok(Some(_))) && !column.is_done() {
+        if piece.is_ok() && !column.is_done() {
             slot.column = Some(column);
         }
         slot.pieces.push_back(piece);
@@ -365,7 +410,11 @@ impl Shared {
                             columns.push(OpenColumn::new(Some(made), VecDeque::new()));
                         }
                         // Due when the column is, as in the plain loop.
-                        Err(error) => columns.push(OpenColumn::new(None, [Err(error)].into())),
+                        Err(error) => {
+                            let peak_bytes = 0;
+                            let failed = Failed { error, peak_bytes };
+                            columns.push(OpenColumn::new(None, [Err(failed)].into()));
+                        }
                     }
                 }
                 state.open.push_back(DueRowGroup {

@@ -14,6 +14,14 @@ impl<O: OffsetSizeTrait> ByteSink for ByteBuilder<O> {
 
     const OVERHEAD: usize = size_of::<O>();
 
+    const ENTRY: usize = size_of::<u64>();
+
+    const KEEPS_PAGES: bool = false;
+
+    fn longest(dictionary: &ByteDictionary) -> usize {
+        dictionary.longest()
+    }
+
     fn dictionary(
         &self,
         page: &Buffer,

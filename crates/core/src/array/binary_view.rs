@@ -18,6 +18,14 @@ impl ByteSink for ViewBuilder {
     /// The view, and the length that stands before the value in a PLAIN page.
     const OVERHEAD: usize = VIEW + 4;
 
+    const ENTRY: usize = VIEW;
+
+    const KEEPS_PAGES: bool = true;
+
+    fn longest(_dictionary: &ViewDictionary) -> usize {
+        0
+    }
+
     fn dictionary(
         &self,
         page: &Buffer,

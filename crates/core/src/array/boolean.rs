@@ -44,6 +44,18 @@ impl LeafArray for BooleanLeaf {
         Ok(n)
     }
 
+    fn most_bytes(&mut self, n: usize) -> usize {
+        n.div_ceil(8)
+    }
+
+    fn dictionary_bytes(&self, _page_bytes: usize, _num_values: usize) -> usize {
+        0
+    }
+
+    fn keeps_pages(&self) -> bool {
+        false
+    }
+
     fn append(&mut self, n: usize) -> Result<()> {
         self.page.extend(n, &mut self.values)
     }

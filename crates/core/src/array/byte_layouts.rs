@@ -94,6 +94,24 @@ impl<S: ByteSink> LeafArray for ByteLeaf<S> {
         }
     }
 
+    fn most_bytes(&mut self, n: usize) -> usize {
+        let values = match (&mut self.page, &self.dictionary) {
+            (Page::Direct(values), _) => values.most_bytes(n),
+            (Page::Dictionary(_), Some(dictionary)) => n.saturating_mul(S::longest(dictionary)),
+            // The append that needs it fails.
+            (Page::Dictionary(_), None) => 0,
+        };
+        values.saturating_add(n.saturating_mul(S::OVERHEAD))
+    }
+
+    fn dictionary_bytes(&self, page_bytes: usize, num_values: usize) -> usize {
+        page_bytes.saturating_add(num_values.saturating_mul(S::ENTRY))
+    }
+
+    fn keeps_pages(&self) -> bool {
+        S::KEEPS_PAGES
+    }
+
     fn append(&mut self, n: usize) -> Result<()> {
         match (&mut self.page, &self.dictionary) {
             (Page::Direct(values), _) => values.append_to(n, &mut self.sink),

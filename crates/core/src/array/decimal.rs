@@ -194,6 +194,18 @@ impl<T: Decimal + ArrowNativeType> LeafArray for ByteArrayDecimal<T> {
         Ok(n)
     }
 
+    fn most_bytes(&mut self, n: usize) -> usize {
+        n.saturating_mul(size_of::<T>())
+    }
+
+    fn dictionary_bytes(&self, _page_bytes: usize, num_values: usize) -> usize {
+        num_values.saturating_mul(size_of::<T>())
+    }
+
+    fn keeps_pages(&self) -> bool {
+        false
+    }
+
     fn append(&mut self, n: usize) -> Result<()> {
         let out = self.values.vector(n);
         match (&mut self.page, &self.dictionary) {

@@ -182,6 +182,24 @@ impl LeafArray for DictionaryLeaf {
         }
     }
 
+    fn most_bytes(&mut self, n: usize) -> usize {
+        let keys = n.saturating_mul(size_of::<u32>());
+        match self.page {
+            Page::Indices(_) => keys,
+            Page::Others => self.others.most_bytes(n).saturating_add(keys),
+        }
+    }
+
+    fn dictionary_bytes(&self, page_bytes: usize, num_values: usize) -> usize {
+        // An array of the entries, which may be made of a dictionary in turn.
+        let entries = self.entries.dictionary_bytes(page_bytes, num_values);
+        entries.saturating_add(page_bytes)
+    }
+
+    fn keeps_pages(&self) -> bool {
+        !self.parts.is_empty() || self.others.keeps_pages()
+    }
+
     fn append(&mut self, n: usize) -> Result<()> {
         if n == 0 {
             return Ok(());

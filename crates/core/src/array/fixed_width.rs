@@ -51,6 +51,11 @@ impl<U: Native, C: Convert<U>> FixedWidth<U, C> {
         self.convert.elements(self.units)
     }
 
+    /// Bytes of a value in Arrow.
+    fn width(&self) -> usize {
+        self.elements().saturating_mul(size_of::<C::To>())
+    }
+
     /// Appends the dictionary's entries of the next `n` indices.
     fn gather(&mut self, n: usize) -> Result<()> {
         let elements = self.elements();
@@ -108,8 +113,19 @@ impl<U: Native, C: Convert<U>> LeafArray for FixedWidth<U, C> {
 
     fn room(&mut self, n: usize, budget: usize) -> Result<usize> {
         // Values of a run, and nulls, take no bytes of the page.
-        let width = self.elements() * size_of::<C::To>();
-        Ok(n.min(budget / width.max(1)))
+        Ok(n.min(budget / self.width().max(1)))
+    }
+
+    fn most_bytes(&mut self, n: usize) -> usize {
+        n.saturating_mul(self.width())
+    }
+
+    fn dictionary_bytes(&self, _page_bytes: usize, num_values: usize) -> usize {
+        num_values.saturating_mul(self.width())
+    }
+
+    fn keeps_pages(&self) -> bool {
+        self.values.is_borrowed()
     }
 
     fn append(&mut self, n: usize) -> Result<()> {

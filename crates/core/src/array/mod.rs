@@ -64,6 +64,15 @@ pub(crate) trait LeafArray: Send {
     /// `n` for fixed widths, and cheap whenever all of them fit.
     fn room(&mut self, n: usize, budget: usize) -> Result<usize>;
 
+    /// Bytes that the next `n` slots take at most, nulls among them; as close as is cheap to tell.
+    fn most_bytes(&mut self, n: usize) -> usize;
+
+    /// Bytes that a dictionary of `num_values` entries takes, made of a page of `page_bytes`.
+    fn dictionary_bytes(&self, page_bytes: usize, num_values: usize) -> usize;
+
+    /// Whether the unfinished array holds parts of pages, or of a dictionary, in place.
+    fn keeps_pages(&self) -> bool;
+
     /// Appends the next `n` values of the page.
     fn append(&mut self, n: usize) -> Result<()>;
 

@@ -30,6 +30,18 @@ impl LeafArray for NullLeaf {
         Ok(n)
     }
 
+    fn most_bytes(&mut self, _n: usize) -> usize {
+        0
+    }
+
+    fn dictionary_bytes(&self, _page_bytes: usize, _num_values: usize) -> usize {
+        0
+    }
+
+    fn keeps_pages(&self) -> bool {
+        false
+    }
+
     fn append(&mut self, n: usize) -> Result<()> {
         self.slots += n;
         Ok(())

@@ -39,6 +39,11 @@ impl<T: ArrowNativeType> Values<T> {
         self.len() == 0
     }
 
+    /// Whether they are a part of a page.
+    pub(super) fn is_borrowed(&self) -> bool {
+        self.borrowed.is_some()
+    }
+
     /// Keeps a part of a page, aligned for `T`, in place.
     pub(super) fn borrow(&mut self, buffer: Buffer) {
         debug_assert!(self.is_empty());

@@ -17,7 +17,7 @@ use herringbone_schema::ParquetSchema;
 use crate::array::{LeafArray, LeafType, leaf_array};
 use crate::levels::Levels;
 use crate::page::{Page, PagePlace, PageReader, PageReaderOptions, Step};
-use crate::read::{Loss, Lost, is_damage};
+use crate::read::{Budget, ColumnMemory, Loss, Lost, Part, PieceMemory, is_damage};
 
 mod flat;
 pub(crate) mod list_levels;
@@ -28,6 +28,15 @@ pub(crate) mod selection;
 use list_levels::{ListLevels, ListLevelsBuilder, SharedListPlan};
 use recorder::{Recorded, Recorder, RecorderPlan};
 use selection::{RowRanges, Selection, Stretch};
+
+/// Levels decoded at once, as bytes: they stay in the first cache.
+const BLOCK_LEVELS: usize = 4096;
+/// Bytes of the heap that a column takes besides its pages, dictionary and array.
+const COLUMN_BYTES: usize = 512;
+/// Bytes that a level takes at most in each recorder.
+const LEVEL_BYTES: usize = 9;
+/// Bytes of values that are tried first where the budget has little left.
+const SMALL_RESERVE: usize = 64 << 10;
 
 /// What is the same for a leaf in every row group.
 #[derive(Debug)]
@@ -86,6 +95,7 @@ pub struct Piece {
     pub(crate) shared_lists: Vec<ListLevels>,
     /// Damaged pages on the way to it.
     pub(crate) losses: Vec<Loss>,
+    pub(crate) memory: PieceMemory,
 }
 
 /// One leaf over one column chunk.
@@ -111,6 +121,11 @@ pub struct Column {
     dictionary_is_lost: bool,
     /// Damaged pages that the piece at hand does without.
     losses: Vec<Loss>,
+    memory: ColumnMemory,
+    /// Bytes of earlier pages that the array keeps in place.
+    kept_bytes: usize,
+    /// Bytes of the last piece: as many are prepared for the next one.
+    last_bytes: usize,
 }
 
 /// A data page with levels left.
@@ -119,6 +134,8 @@ struct OpenPage {
     repetition: Levels,
     definition: Levels,
     levels_left: usize,
+    /// Bytes of the values section.
+    value_bytes: usize,
     /// The page is damaged, and its values are null.
     is_lost: bool,
 }
@@ -140,6 +157,7 @@ impl Column {
         plan: Arc<ColumnPlan>,
         rows: &WantedRows,
         chunk: PageReaderOptions,
+        budget: Arc<Budget>,
     ) -> Result<Self> {
         let WantedRows {
             row_group,
@@ -154,6 +172,11 @@ impl Column {
                 chunk.num_values
             ))));
         }
+        let mut memory = ColumnMemory::new(budget);
+        // Two bytes a level of a block that is decoded before it is used.
+        let block = usize::try_from(chunk.num_values).map_or(BLOCK_LEVELS, |n| n.min(BLOCK_LEVELS));
+        let bytes = size_of::<Self>() + COLUMN_BYTES + 2 * block;
+        memory.hold(Part::Column, bytes as u64).map_err(locate)?;
         let array = leaf_array(&plan.leaf_type).map_err(locate)?;
         let pages = PageReader::new(chunk);
         let shared_lists = plan.shared_lists.iter().copied();
@@ -173,6 +196,9 @@ impl Column {
             block: LevelBlock::default(),
             dictionary_is_lost: false,
             losses: Vec::new(),
+            memory,
+            kept_bytes: 0,
+            last_bytes: 0,
             plan,
         })
     }
@@ -197,6 +223,12 @@ impl Column {
     #[must_use]
     pub fn next_batch(&self) -> u64 {
         (self.rows_before / self.batch_rows) as u64
+    }
+
+    /// The most memory that it held since its last piece, in bytes.
+    #[must_use]
+    pub fn peak_bytes(&self) -> u64 {
+        self.memory.peak()
     }
 
     /// The next piece; `None` when no wanted row is left.
@@ -228,6 +260,7 @@ impl Column {
     }
 
     fn finish(&mut self) -> Result<Piece> {
+        let memory = self.piece_memory()?;
         let nulls = self.validity.finish();
         let leaf = self
             .array
@@ -244,7 +277,23 @@ impl Column {
             recorded,
             shared_lists,
             losses: std::mem::take(&mut self.losses),
+            memory,
         })
+    }
+
+    /// What the piece holds from now on, instead of the column.
+    fn piece_memory(&mut self) -> Result<PieceMemory> {
+        self.last_bytes = self.array_bytes();
+        let mut bytes = self.last_bytes;
+        let (keeps, is_last) = (self.array.keeps_pages(), self.is_done());
+        // The column is about to leave the page, which stays with the piece.
+        let page = self.page.as_ref().filter(|page| page.levels_left == 0);
+        if let Some(page) = page.filter(|_| keeps && !is_last) {
+            bytes += page.value_bytes;
+        }
+        self.memory.hold(Part::Array, bytes as u64)?;
+        self.kept_bytes = 0;
+        Ok(self.memory.hand_over(is_last, keeps))
     }
 
     /// Makes sure that a data page with levels left is open; false behind the last page. Pages
@@ -254,9 +303,15 @@ impl Column {
             if self.page.as_ref().is_some_and(|page| page.levels_left > 0) {
                 return Ok(Step::Ready(true));
             }
-            // Errors from here on belong to the next page, and so does the memory of this one.
-            self.page = None;
+            // Errors from here on belong to the next page, and so does the memory of this one, unless
+            // the array keeps parts of it.
+            let left = self.page.take();
             self.array.leave_page();
+            self.kept_bytes = match (self.array.keeps_pages(), left) {
+                (true, Some(page)) => self.kept_bytes.saturating_add(page.value_bytes),
+                (true, None) => self.kept_bytes,
+                (false, _) => 0,
+            };
             let place = self.pages.place();
             let opened = self
                 .open_next_page(place)
@@ -275,7 +330,7 @@ impl Column {
             Stretch::Take(_) | Stretch::Done => 0,
         };
         let flat = self.plan.max_rep_level == 0;
-        let page_rows = match self.pages.header()? {
+        let page_rows = match self.pages.header(&mut self.memory)? {
             Step::Need(range) => return Ok(Step::Need(range)),
             Step::Ready(None) => return Ok(Step::Ready(false)),
             Step::Ready(Some(header)) if header.type_ == PageType::DictionaryPage => None,
@@ -286,7 +341,8 @@ impl Column {
             self.selection.advance(rows);
             return Ok(Step::Ready(true));
         }
-        let opened = match self.pages.body() {
+        let another = self.array.keeps_pages();
+        let opened = match self.pages.body(another, &mut self.memory) {
             Ok(Step::Need(range)) => return Ok(Step::Need(range)),
             Ok(Step::Ready(page)) => self.open_body(page, place),
             Err(error) => {
@@ -295,7 +351,8 @@ impl Column {
             }
         };
         match opened {
-            Err(error) if self.plan.null_pages && is_damage(&error) => {
+            // A budget that is too small is no fault of the page.
+            Err(error) if self.plan.null_pages && is_damage(&error) && !Budget::refused(&error) => {
                 self.dictionary_is_lost |= page_rows.is_none();
                 self.lose_page(error, page_rows.unwrap_or(0), place);
             }
@@ -307,6 +364,10 @@ impl Column {
     fn open_body(&mut self, page: Page, place: PagePlace) -> Result<()> {
         match page {
             Page::Dictionary { values, num_values } => {
+                // Entries without a byte are an error still to come.
+                let entries = num_values.min(values.len());
+                let bytes = self.array.dictionary_bytes(values.len(), entries);
+                self.memory.hold_at_least(Part::Dictionary, bytes as u64)?;
                 self.array.set_dictionary(&values, num_values)
             }
             Page::Data(page)
@@ -319,6 +380,7 @@ impl Column {
                 Err(Error::corrupt("the dictionary of the page is damaged"))
             }
             Page::Data(page) => {
+                let value_bytes = page.values.len();
                 self.array
                     .set_page(page.encoding, page.values, page.num_values)?;
                 self.page = Some(OpenPage {
@@ -326,6 +388,7 @@ impl Column {
                     repetition: Levels::new(page.repetition, self.plan.max_rep_level),
                     definition: Levels::new(page.definition, self.plan.max_def_level),
                     levels_left: page.num_values,
+                    value_bytes,
                     is_lost: false,
                 });
                 Ok(())
@@ -346,6 +409,7 @@ impl Column {
             repetition: Levels::constant(0, 0),
             definition: Levels::constant(max_def.saturating_sub(1), max_def),
             levels_left: rows,
+            value_bytes: 0,
             is_lost: true,
         });
     }
@@ -357,14 +421,15 @@ impl Column {
             return Ok(0);
         }
         if self.page.as_ref().is_some_and(|page| page.is_lost) {
-            return Ok(n.min(self.slots_left()));
+            let fitting = n.min(self.slots_left());
+            return self.reserve(fitting).map(|()| fitting);
         }
         let fitting = self
             .array
             .room(n, self.plan.piece_bytes.saturating_sub(used))?
             .min(self.slots_left());
         if fitting > 0 || self.rows > 0 || n == 0 {
-            return Ok(fitting);
+            return self.reserve(fitting).map(|()| fitting);
         }
         self.row_must_fit(1).map(|()| 1)
     }
@@ -391,7 +456,49 @@ impl Column {
             );
             return Err(error);
         }
-        Ok(())
+        self.reserve(n)
+    }
+
+    /// Reserves memory for `n` more levels and the values they may have.
+    fn reserve(&mut self, n: usize) -> Result<()> {
+        let used = self.array_bytes();
+        // Offsets and bits of ancestors and shared lists, bits of the leaf.
+        let recorders = self.recorders.len() * LEVEL_BYTES + self.shared_lists.len();
+        let levels = n.saturating_mul(recorders) + n / 8;
+        let needed = |values: usize| (used.saturating_add(levels)).saturating_add(values) as u64;
+        let values = self.array.most_bytes(n);
+        let held = self.memory.held(Part::Array);
+        if needed(values) <= held {
+            return Ok(());
+        }
+        // As vectors grow.
+        let ample = needed(values).max(self.last_bytes as u64).max(held * 2);
+        if self.memory.hold(Part::Array, ample).is_ok()
+            || self.memory.hold(Part::Array, needed(values)).is_ok()
+        {
+            return Ok(());
+        }
+        // They may be much less than they are at most.
+        let mut tried = SMALL_RESERVE;
+        loop {
+            let left = usize::try_from(self.memory.left().saturating_add(held));
+            let left = left.unwrap_or(usize::MAX);
+            tried = tried.min(left.saturating_sub(used.saturating_add(levels)));
+            if self.array.room(n, tried)? >= n {
+                return self.memory.hold(Part::Array, needed(tried));
+            }
+            if needed(tried) >= left as u64 {
+                return self.memory.hold(Part::Array, needed(values));
+            }
+            tried = tried.saturating_mul(2);
+        }
+    }
+
+    /// Bytes of the array that is being built, and of what it keeps.
+    fn array_bytes(&self) -> usize {
+        self.used_bytes()
+            .saturating_add(self.kept_bytes)
+            .saturating_add(self.validity.len() / 8)
     }
 
     fn used_bytes(&self) -> usize {

@@ -4,12 +4,9 @@
 use herringbone_format::{Error, Result};
 use herringbone_kernels::nesting;
 
-use super::Column;
 use super::selection::Stretch;
+use super::{BLOCK_LEVELS, Column};
 use crate::page::Step;
-
-/// Levels decoded at once: small enough to stay in the first cache.
-const BLOCK_LEVELS: usize = 4096;
 
 impl Column {
     /// Decodes until the piece has `max_rows` whole rows, is full, or no wanted row is left.

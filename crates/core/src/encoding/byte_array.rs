@@ -24,6 +24,15 @@ pub(crate) trait ByteSink: Send {
     /// Bytes that each value takes besides its own.
     const OVERHEAD: usize;
 
+    /// Bytes that an entry of a dictionary takes besides those of its page.
+    const ENTRY: usize;
+
+    /// Whether values may stay in their pages.
+    const KEEPS_PAGES: bool;
+
+    /// Bytes of the longest entry that a look-up copies.
+    fn longest(dictionary: &Self::Dictionary) -> usize;
+
     /// Reads a dictionary page of `n` byte arrays, each of `width` bytes if that is given.
     fn dictionary(
         &self,
@@ -247,6 +256,17 @@ impl ByteArrays {
             }
             Self::DeltaLength(values) => values.skip(n),
             Self::Delta(values) => values.skip(n),
+        }
+    }
+
+    /// Bytes of the next `n` values at most; close to it where that is cheap to tell.
+    pub(crate) fn most_bytes(&mut self, n: usize) -> usize {
+        match self {
+            Self::Empty => 0,
+            Self::Plain { values, position } => values.len().saturating_sub(*position),
+            Self::Fixed { width, .. } => n.saturating_mul(*width),
+            Self::DeltaLength(values) => values.most_bytes(),
+            Self::Delta(values) => values.most_bytes(n),
         }
     }
 

@@ -93,6 +93,14 @@ impl DeltaByteArray {
         self.for_each(n, |_| Ok(()))
     }
 
+    /// Bytes of the next `n` values; what is broken in them is left to the append that meets it.
+    pub(super) fn most_bytes(&mut self, n: usize) -> usize {
+        match (self.prefixes.peek(n), self.suffixes.peek(n)) {
+            (Ok(prefixes), Ok(suffixes)) => front_coded_bytes(prefixes, suffixes).unwrap_or(0),
+            _ => 0,
+        }
+    }
+
     /// How many of the next `n` values fit into `budget` bytes, at `overhead` bytes more for each.
     ///
     /// Values repeat what the ones before them had, so that the page's size is no bound.

@@ -69,6 +69,11 @@ impl DeltaLengthByteArray {
         self.for_each(n, |_| Ok(()))
     }
 
+    /// Bytes of all values to come.
+    pub(super) fn most_bytes(&self) -> usize {
+        self.page.len().saturating_sub(self.position)
+    }
+
     /// How many of the next `n` values fit into `budget` bytes, at `overhead` bytes more for each.
     pub(super) fn room(&mut self, n: usize, overhead: usize, budget: usize) -> Result<usize> {
         let most = self.page.len().saturating_sub(self.position);

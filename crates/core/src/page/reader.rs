@@ -17,6 +17,7 @@ use herringbone_format::{CompressionCodec, Error, Limits, PageHeader, PageType, 
 use super::Page;
 use super::body::{BodyDecoder, num_values, verify_crc};
 use super::chunk_bytes::{ChunkBytes, Step};
+use crate::read::{ColumnMemory, Part};
 
 /// Old writers left the dictionary page's header out of `total_compressed_size`; a chunk may
 /// therefore go on this many bytes behind its declared end (PARQUET-816).
@@ -24,9 +25,6 @@ const CHUNK_SLACK: u64 = 100;
 
 /// Bytes asked for when nothing is known yet of the size of the pages.
 const FIRST_WINDOW: u64 = 64 << 10;
-
-/// Bytes asked for at least, once pages are under way: small pages share a read.
-const SMALLEST_WINDOW: u64 = 256 << 10;
 
 /// Bytes of a page header, in all but absurd files.
 const USUAL_HEADER: u64 = 128;
@@ -58,6 +56,8 @@ pub(crate) struct PageReaderOptions {
     pub(crate) max_rep_level: u8,
     pub(crate) max_def_level: u8,
     pub(crate) verify_crc: bool,
+    /// Bytes asked for at least, once pages are under way.
+    pub(crate) smallest_window: u64,
     pub(crate) limits: Arc<Limits>,
 }
 
@@ -77,6 +77,9 @@ pub(crate) struct PageReader {
     has_dictionary: bool,
     /// Bytes of the largest page so far, header included.
     largest_page: u64,
+    /// Bytes of the largest page so far, decompressed, and how many of them the decoder keeps.
+    largest_body: u64,
+    num_bodies: u64,
     decoder: BodyDecoder,
 }
 
@@ -91,6 +94,8 @@ impl PageReader {
             num_values_seen: 0,
             has_dictionary: false,
             largest_page: 0,
+            largest_body: 0,
+            num_bodies: 0,
             decoder: BodyDecoder::new(
                 options.codec,
                 (options.max_rep_level, options.max_def_level),
@@ -123,11 +128,15 @@ impl PageReader {
 
     /// The header of the next page that carries values; `None` behind the last one. Called again
     /// before [`Self::body`] or [`Self::pass`], it returns the same header.
-    pub(crate) fn header(&mut self) -> Result<Step<Option<&PageHeader>>> {
+    pub(crate) fn header(
+        &mut self,
+        memory: &mut ColumnMemory,
+    ) -> Result<Step<Option<&PageHeader>>> {
         while self.header.is_none() {
             if self.num_values_seen >= self.options.num_values {
                 return Ok(Step::Ready(None));
             }
+            self.hold_window(memory)?;
             let (header, length) = match self.parse_header()? {
                 Step::Ready(parsed) => parsed,
                 Step::Need(range) => return Ok(Step::Need(range)),
@@ -144,6 +153,21 @@ impl PageReader {
             }
         }
         Ok(Step::Ready(self.header.as_ref()))
+    }
+
+    /// Holds memory for as many bytes of the chunk as are asked for at once.
+    fn hold_window(&self, memory: &mut ColumnMemory) -> Result<()> {
+        let chunk = &self.options.chunk;
+        let window = self.usual_window().min(chunk.end - chunk.start);
+        memory.hold_at_least(Part::Window, window)
+    }
+
+    /// Bytes to ask for where a page needs no more.
+    fn usual_window(&self) -> u64 {
+        match self.largest_page {
+            0 => FIRST_WINDOW.min(self.options.smallest_window),
+            page => (page + USUAL_HEADER).max(self.options.smallest_window),
+        }
     }
 
     fn parse_header(&self) -> Result<Step<(PageHeader, usize)>> {
@@ -184,10 +208,7 @@ impl PageReader {
 
     /// The range to ask for so that `least` bytes from `from` on are there.
     fn window(&self, from: u64, least: u64) -> Range<u64> {
-        let usual = match self.largest_page {
-            0 => FIRST_WINDOW,
-            page => (page + USUAL_HEADER).max(SMALLEST_WINDOW),
-        };
+        let usual = self.usual_window();
         let doubled = self.bytes.available(from).len() as u64 * 2;
         let length = if least > usual {
             least
@@ -219,8 +240,9 @@ impl PageReader {
         Ok(())
     }
 
-    /// The page whose header was returned last.
-    pub(crate) fn body(&mut self) -> Result<Step<Page>> {
+    /// The page whose header was returned last. With `another`, parts of a page before it are still in
+    /// use.
+    pub(crate) fn body(&mut self, another: bool, memory: &mut ColumnMemory) -> Result<Step<Page>> {
         let Some(header) = &self.header else {
             return Err(Error::argument(
                 "a page body is asked for before its header",
@@ -234,6 +256,7 @@ impl PageReader {
                 self.options.chunk.end
             )));
         }
+        self.hold_window(memory)?;
         let Some(body) = self.bytes.get(self.position..end) else {
             return Ok(Step::Need(
                 self.window(self.position, length + USUAL_HEADER),
@@ -248,6 +271,14 @@ impl PageReader {
             && std::mem::replace(&mut self.has_dictionary, true)
         {
             return Err(Error::corrupt("the column chunk has a second dictionary"));
+        }
+        // Bodies that are not compressed stay in the window.
+        if self.options.codec != CompressionCodec::Uncompressed {
+            let plain = u64::try_from(header.uncompressed_page_size).unwrap_or_default();
+            self.largest_body = self.largest_body.max(plain);
+            self.num_bodies = self.num_bodies.max(1 + u64::from(another));
+            let bodies = self.largest_body.saturating_mul(self.num_bodies);
+            memory.hold_at_least(Part::Body, bodies)?;
         }
         let page = self.decoder.decode(&header, Buffer::from(body))?;
         self.count_values(&header)?;

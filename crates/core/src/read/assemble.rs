@@ -17,9 +17,10 @@ use herringbone_arrow::schema::{ArrowError, DataType, FieldRef};
 use herringbone_format::{Error, Result};
 
 use super::agreement::{LevelsInUse, SharedList, disagreement, disagreement_with};
+use super::budget::{InTurn, Reservation};
 use super::layers::{padded_runs, put_around};
 use super::shape::{Record, Shape};
-use super::{Loss, ReadPlan};
+use super::{Budget, Loss, PieceMemory, ReadPlan};
 use crate::column::Piece;
 use crate::column::recorder::{Offsets, Recorded};
 
@@ -30,6 +31,17 @@ pub struct BatchAssembler {
     pieces: Vec<Option<PieceInUse>>,
     /// Damaged pages of the pieces, each with its column.
     losses: Vec<(usize, Loss)>,
+    in_turn: InTurn,
+    /// What is made for the batch at hand besides its pieces.
+    padding: Padding,
+}
+
+/// Memory for slots that the file does not have.
+#[derive(Debug)]
+struct Padding {
+    memory: Reservation,
+    /// What the plain loop holds at this point.
+    held: u64,
 }
 
 /// A piece, and what was taken from it.
@@ -41,6 +53,7 @@ struct PieceInUse {
     leaf_taken: usize,
     recorded: Vec<RecordedInUse>,
     shared_lists: Vec<LevelsInUse>,
+    memory: PieceMemory,
 }
 
 #[derive(Debug)]
@@ -50,11 +63,16 @@ struct RecordedInUse {
 }
 
 impl BatchAssembler {
-    /// An assembler without pieces.
+    /// An assembler without pieces, in a read with this budget.
     #[must_use]
-    pub fn new(plan: Arc<ReadPlan>) -> Self {
+    pub fn new(plan: Arc<ReadPlan>, budget: &Arc<Budget>) -> Self {
         let pieces = plan.columns().iter().map(|_| None).collect();
         Self {
+            in_turn: InTurn::new(plan.num_columns(), budget),
+            padding: Padding {
+                memory: Reservation::new(budget.clone()),
+                held: 0,
+            },
             plan,
             pieces,
             losses: Vec::new(),
@@ -84,6 +102,7 @@ impl BatchAssembler {
                     .into_iter()
                     .map(LevelsInUse::new)
                     .collect(),
+                memory: piece.memory,
             });
         }
     }
@@ -101,14 +120,36 @@ impl BatchAssembler {
     pub fn clear(&mut self) {
         self.pieces.fill_with(|| None);
         self.losses.clear();
+        self.in_turn.clear();
+        self.padding.memory.release();
+    }
+
+    /// Whether the plain loop, which works on one column at a time, comes to this error too: that
+    /// of `column`, which took `peak_bytes`, with pieces of all columns before it.
+    ///
+    /// # Errors
+    /// The Limit that the plain loop meets before.
+    pub fn check_error(&self, column: usize, peak_bytes: u64) -> Result<()> {
+        let failed = Some((column, peak_bytes));
+        self.in_turn.held(memories(&self.pieces), failed).map(drop)
     }
 
     /// The next batch: as many rows as every column has.
     ///
     /// # Errors
-    /// Corrupt where columns with a common ancestor disagree about it. Argument where a column has
-    /// no piece.
+    /// Corrupt where columns with a common ancestor disagree about it. Limit where the plain loop
+    /// would not have had the memory for the pieces. Argument where a column has no piece.
     pub fn assemble(&mut self) -> Result<RecordBatch> {
+        self.padding.held = self.in_turn.held(memories(&self.pieces), None)?;
+        let pieces = self.pieces.iter_mut();
+        self.in_turn
+            .next_batch(pieces.map(|piece| Some(&mut piece.as_mut()?.memory)));
+        let batch = self.batch();
+        self.padding.memory.release();
+        batch
+    }
+
+    fn batch(&mut self) -> Result<RecordBatch> {
         let plan = self.plan.clone();
         let mut rows = usize::MAX;
         for piece in &self.pieces {
@@ -232,7 +273,12 @@ impl BatchAssembler {
                 match self.take_offsets(*record, slots)? {
                     Offsets::I32(offsets) => {
                         let values = self.array(child, elements(&offsets))?;
-                        list_array(data_type, offsets, values, nulls, max_bytes)
+                        let padding = FixedSize {
+                            max_bytes,
+                            in_turn: &self.in_turn,
+                            padding: &mut self.padding,
+                        };
+                        list_array(data_type, offsets, values, nulls, padding)
                     }
                     Offsets::I64(offsets) => {
                         let values = self.array(child, elements(&offsets))?;
@@ -326,12 +372,37 @@ fn elements<O: OffsetSizeTrait>(offsets: &[O]) -> usize {
     offsets.last().map_or(0, |last| last.as_usize())
 }
 
+/// What bounds lists that become longer than the file has them.
+struct FixedSize<'a> {
+    max_bytes: usize,
+    in_turn: &'a InTurn,
+    padding: &'a mut Padding,
+}
+
+impl FixedSize<'_> {
+    fn reserve(self, bytes: usize) -> Result<()> {
+        if bytes > self.max_bytes {
+            let (asked, allowed) = (bytes as u64, self.max_bytes as u64);
+            return Err(Error::limit("batch_column_bytes", asked, allowed));
+        }
+        let Padding { memory, held } = self.padding;
+        let all = memory.bytes() + bytes as u64;
+        self.in_turn.allowed(*held + all)?;
+        memory.resize(all)
+    }
+}
+
+/// The memory of each piece.
+fn memories(pieces: &[Option<PieceInUse>]) -> impl Iterator<Item = Option<&PieceMemory>> + Clone {
+    pieces.iter().map(|piece| Some(&piece.as_ref()?.memory))
+}
+
 fn list_array(
     data_type: &DataType,
     offsets: Vec<i32>,
     values: ArrayRef,
     nulls: Option<NullBuffer>,
-    max_bytes: usize,
+    bounds: FixedSize<'_>,
 ) -> Result<ArrayRef> {
     match data_type {
         DataType::List(element) => {
@@ -348,7 +419,7 @@ fn list_array(
             Ok(Arc::new(array.map_err(invalid)?))
         }
         DataType::FixedSizeList(element, size) => {
-            fixed_size_list_array(element, *size, &offsets, values, nulls, max_bytes)
+            fixed_size_list_array(element, *size, &offsets, values, nulls, bounds)
         }
         other => Err(Error::argument(format!("{other} is not a list"))),
     }
@@ -392,7 +463,7 @@ fn fixed_size_list_array(
     offsets: &[i32],
     values: ArrayRef,
     nulls: Option<NullBuffer>,
-    max_bytes: usize,
+    bounds: FixedSize<'_>,
 ) -> Result<ArrayRef> {
     let width = usize::try_from(size).map_err(|_| Error::argument("negative list size"))?;
     let slots = offsets.len().saturating_sub(1);
@@ -416,10 +487,7 @@ fn fixed_size_list_array(
         let element_bytes = (values.get_array_memory_size() / values.len().max(1))
             .max(null_bytes(values.data_type()));
         let padded_bytes = padded_len.saturating_mul(element_bytes);
-        if padded_bytes > max_bytes {
-            let (asked, allowed) = (padded_bytes as u64, max_bytes as u64);
-            return Err(Error::limit("batch_column_bytes", asked, allowed));
-        }
+        bounds.reserve(padded_bytes)?;
         let data = values.to_data();
         let mut padded = MutableArrayData::new(vec![&data], true, padded_len);
         for (slot, pair) in offsets.windows(2).enumerate() {

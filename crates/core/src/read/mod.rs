@@ -10,6 +10,7 @@
 
 mod agreement;
 mod assemble;
+mod budget;
 mod layers;
 mod loss;
 mod options;
@@ -18,8 +19,10 @@ mod push;
 mod shape;
 
 pub use assemble::BatchAssembler;
+pub use budget::Budget;
+pub(crate) use budget::{ColumnMemory, Part, PieceMemory};
 pub(crate) use loss::is_damage;
 pub use loss::{Loss, Lost, OnError};
 pub use options::ReadOptions;
 pub use plan::{OpenRowGroup, ReadPlan, RowGroupPlan, byte_range, plain_metadata};
-pub use push::{Needs, Poll, PushDecoder};
+pub use push::{Needs, Poll, PushDecoder, too_few_rows};

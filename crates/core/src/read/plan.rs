@@ -8,12 +8,18 @@ use herringbone_arrow::schema::SchemaRef;
 use herringbone_format::{ColumnChunkLayout, ColumnLayout, Error, FileMetadata, Limits, Result};
 use herringbone_schema::{ParquetSchema, to_arrow};
 
-use super::ReadOptions;
 use super::agreement::SharedList;
 use super::shape::{Shape, Shapes};
+use super::{Budget, ReadOptions};
 use crate::column::selection::RowRanges;
 use crate::column::{Column, ColumnPlan, WantedRows};
 use crate::page::PageReaderOptions;
+
+/// Bytes that a column asks for at least, where few columns are read: small pages share a read.
+const SMALLEST_WINDOW: u64 = 256 << 10;
+
+/// The same where there are so many that each must do with little.
+const LEAST_WINDOW: u64 = 16 << 10;
 
 /// What a read comes to; shared by everything that decodes a part of it.
 #[derive(Debug)]
@@ -122,12 +128,13 @@ impl ReadPlan {
         self.shapes.columns.len()
     }
 
-    /// The column chunks of the `index`-th of [`Self::row_groups`].
+    /// The column chunks of the `index`-th of [`Self::row_groups`], whose columns share `budget`
+    /// with all other columns of the read that are under way.
     ///
     /// # Errors
     /// Corrupt or Unsupported where the metadata of a column chunk makes no sense or cannot be
     /// followed, as where the chunk lies in another file.
-    pub fn open(&self, index: usize) -> Result<OpenRowGroup> {
+    pub fn open(&self, index: usize, budget: &Arc<Budget>) -> Result<OpenRowGroup> {
         let row_group = self
             .row_groups
             .get(index)
@@ -159,7 +166,11 @@ impl ReadPlan {
             ranges: row_group.ranges.clone(),
             batch_rows: self.batch_rows(row_group, bytes),
         };
-        Ok(OpenRowGroup { rows, chunks })
+        Ok(OpenRowGroup {
+            rows,
+            chunks,
+            budget: budget.clone(),
+        })
     }
 
     /// A batch of a read that decodes nothing, for the next of `rows_left` rows: of no fields, or of
@@ -188,6 +199,12 @@ impl ReadPlan {
             .clamp(1, self.options.batch_size.max(1))
     }
 
+    /// Bytes that a column asks for at least: less where many columns share the budget.
+    fn smallest_window(&self) -> u64 {
+        let share = self.limits.memory_bytes / 16 / (self.num_columns() as u64).max(1);
+        share.clamp(LEAST_WINDOW, SMALLEST_WINDOW)
+    }
+
     fn chunk(&self, chunk: &ColumnChunkLayout, plan: &ColumnPlan) -> Result<Chunk> {
         let metadata = plain_metadata(chunk)?;
         if metadata.type_ != plan.leaf_type.physical_type {
@@ -208,6 +225,7 @@ impl ReadPlan {
                 max_rep_level: plan.max_rep_level,
                 max_def_level: plan.max_def_level,
                 verify_crc: self.options.verify_crc,
+                smallest_window: self.smallest_window(),
                 limits: self.limits.clone(),
             },
         })
@@ -221,6 +239,7 @@ impl ReadPlan {
 pub struct OpenRowGroup {
     rows: WantedRows,
     chunks: Vec<(Arc<ColumnPlan>, PageReaderOptions)>,
+    budget: Arc<Budget>,
 }
 
 impl OpenRowGroup {
@@ -246,7 +265,8 @@ impl OpenRowGroup {
             .chunks
             .get(ordinal)
             .ok_or_else(|| Error::argument(format!("the read has no column {ordinal}")))?;
-        Column::new(plan.clone(), &self.rows, chunk.clone()).map(Box::new)
+        let budget = self.budget.clone();
+        Column::new(plan.clone(), &self.rows, chunk.clone(), budget).map(Box::new)
     }
 }
 

@@ -1,0 +1,319 @@
+//! The memory of a read: however it is decoded, the same files exceed it, with the same error.
+
+use bytes::Bytes;
+use herringbone::core::compression::{Compression, ZstdLevel, compress};
+use herringbone::format::{CompressionCodec, Encoding, Repetition, SchemaElement, Type};
+use herringbone::schema::{ByteLayout, DictionaryOutput};
+use herringbone::{ErrorKind, OnError, ParquetFile, ReadOptions};
+use herringbone_arrow::array::RecordBatch;
+
+use crate::crafted::{Chunk, Page, file, group, leaf};
+use crate::push::{SUPPLIES, Supply, pushed, read};
+
+type Outcome = Result<Vec<RecordBatch>, String>;
+
+fn with_memory(options: &ReadOptions, bytes: u64) -> ReadOptions {
+    let mut options = options.clone();
+    options.limits.memory_bytes = bytes;
+    options
+}
+
+/// What the plain loop makes of a file.
+fn inline(bytes: &Bytes, options: &ReadOptions) -> Outcome {
+    read(bytes, &options.clone().threads(1))
+}
+
+fn refused(outcome: &Outcome) -> bool {
+    let refusal = |error: &String| error.contains("`memory_bytes`");
+    outcome.as_ref().err().is_some_and(refusal)
+}
+
+/// The least memory that the plain loop reads the file with.
+fn least_memory(bytes: &Bytes, options: &ReadOptions) -> u64 {
+    let (mut too_little, mut enough) = (0, 1 << 30);
+    while too_little + 1 < enough {
+        let middle = (too_little + enough) / 2;
+        match refused(&inline(bytes, &with_memory(options, middle))) {
+            true => too_little = middle,
+            false => enough = middle,
+        }
+    }
+    enough
+}
+
+/// Around the least memory that it takes, a file is read or refused alike by every driver.
+fn agrees(name: &str, bytes: Vec<u8>, options: &ReadOptions) {
+    let bytes = Bytes::from(bytes);
+    let least = least_memory(&bytes, options);
+    assert!(least > 1, "{name} takes memory");
+    assert!(least < 1 << 29, "{name} takes {least} bytes");
+    for memory in [least / 3, least - 1, least, least + least / 16, 2 * least] {
+        let options = with_memory(options, memory);
+        let expected = inline(&bytes, &options);
+        assert_eq!(refused(&expected), memory < least, "{name} with {memory}");
+        for threads in [2, 4] {
+            let got = read(&bytes, &options.clone().threads(threads));
+            assert_eq!(got, expected, "{name} with {memory}, {threads} threads");
+        }
+        for how in SUPPLIES {
+            let got = pushed(&bytes, &options, how);
+            assert_eq!(got, expected, "{name} with {memory}, {how:?}");
+        }
+    }
+}
+
+fn zstd(bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    compress(Compression::Zstd(ZstdLevel::default()), bytes, &mut out).unwrap();
+    out
+}
+
+/// A page of these plain bytes.
+fn page(num_values: usize, plain: &[u8]) -> Page {
+    Page::v1(num_values, &zstd(plain)).with_plain_size(plain.len())
+}
+
+fn dictionary(num_values: usize, plain: &[u8]) -> Page {
+    Page::dictionary(num_values, &zstd(plain)).with_plain_size(plain.len())
+}
+
+/// Numbers that are not all the same.
+fn numbers(from: usize, n: usize) -> Vec<u8> {
+    let numbers = (from..from + n).map(|i| (i as i64).wrapping_mul(0x9e37_79b9) >> 20);
+    numbers.flat_map(i64::to_le_bytes).collect()
+}
+
+fn chunk(physical: Type, num_values: usize, pages: Vec<Page>) -> Chunk {
+    Chunk {
+        physical,
+        codec: CompressionCodec::Zstd,
+        num_values: num_values as u64,
+        pages,
+    }
+}
+
+fn schema(leaves: Vec<SchemaElement>) -> Vec<SchemaElement> {
+    let mut schema = vec![group("schema", None, leaves.len())];
+    schema.extend(leaves);
+    schema
+}
+
+/// Columns of the same physical type, all required.
+fn columns(n: usize, physical: Type) -> Vec<SchemaElement> {
+    let column = |i| leaf(&format!("c{i}"), physical, Repetition::Required);
+    schema((0..n).map(column).collect())
+}
+
+/// Pages that grow, smaller in some columns than in others, in two row groups.
+fn growing_pages() -> Vec<u8> {
+    const ROWS: usize = 12_000;
+    let group = || {
+        let column = |column: usize| {
+            let mut pages = Vec::new();
+            let (mut from, mut rows) = (0, 100 + 40 * column);
+            while from < ROWS {
+                rows = (rows * 2).min(ROWS - from);
+                pages.push(page(rows, &numbers(from, rows)));
+                from += rows;
+            }
+            chunk(Type::Int64, ROWS, pages)
+        };
+        (ROWS as u64, (0..12).map(column).collect())
+    };
+    file(columns(12, Type::Int64), &[group(), group()])
+}
+
+#[test]
+fn pages_that_grow() {
+    let options = ReadOptions::new().batch_size(1000);
+    agrees("growing pages", growing_pages(), &options);
+}
+
+/// Strings of a dictionary that are short but for one, and a page that goes without it.
+fn strings() -> Vec<u8> {
+    const ROWS: usize = 20_000;
+    let prefixed = |value: &[u8]| [&(value.len() as u32).to_le_bytes(), value].concat();
+    let column = |column: usize| {
+        let entries = (0..200).map(|i| match i {
+            199 => prefixed(&vec![b'x'; 1000 * (column + 1)]),
+            _ => prefixed(format!("entry {i} of column {column}").as_bytes()),
+        });
+        let entries: Vec<u8> = entries.flatten().collect();
+        // A width of eight bits, then as many groups of eight as rows need, as a varint.
+        let mut indices = vec![8];
+        let groups = (ROWS / 8) << 1 | 1;
+        indices.extend([groups as u8 | 0x80, (groups >> 7) as u8]);
+        assert!(groups < 1 << 14);
+        indices.extend((0..ROWS).map(|i| match i % 1000 {
+            999 => 199,
+            i => (i % 150) as u8,
+        }));
+        let plain: Vec<u8> = (0..ROWS)
+            .flat_map(|i| prefixed(i.to_string().as_bytes()))
+            .collect();
+        let pages = vec![
+            dictionary(200, &entries),
+            page(ROWS, &indices).with_encoding(Encoding::RleDictionary),
+            page(ROWS, &plain),
+        ];
+        chunk(Type::ByteArray, 2 * ROWS, pages)
+    };
+    let chunks = (0..5).map(column).collect();
+    file(columns(5, Type::ByteArray), &[(2 * ROWS as u64, chunks)])
+}
+
+#[test]
+fn strings_in_all_layouts() {
+    for layout in [
+        ByteLayout::Offsets,
+        ByteLayout::LargeOffsets,
+        ByteLayout::Views,
+    ] {
+        let mut options = ReadOptions::new();
+        options.schema.strings = layout;
+        agrees(&format!("strings as {layout:?}"), strings(), &options);
+    }
+    let mut options = ReadOptions::new();
+    options.schema.dictionary = DictionaryOutput::Always;
+    agrees("dictionaries", strings(), &options);
+}
+
+/// Lists of nothing, of one number and of many.
+fn lists() -> Vec<u8> {
+    const ROWS: usize = 3000;
+    let column = |column: usize| {
+        let mut repetition = Vec::new();
+        for row in 0..ROWS {
+            repetition.push(0);
+            repetition.extend(std::iter::repeat_n(1, row * (column + 3) % 5));
+        }
+        let n = repetition.len();
+        // Bit-packed by ones, the lowest bit first.
+        let packed: Vec<u8> = repetition
+            .chunks(8)
+            .map(|bits| bits.iter().rev().fold(0, |byte, bit| byte << 1 | bit))
+            .collect();
+        let header = packed.len() << 1 | 1;
+        assert!(header < 1 << 21);
+        let mut runs = vec![
+            header as u8 | 0x80,
+            (header >> 7) as u8 | 0x80,
+            (header >> 14) as u8,
+        ];
+        runs.extend(packed);
+        // All definition levels are 1: a run.
+        let mut ones = vec![
+            (n << 1) as u8 | 0x80,
+            (n >> 6) as u8 | 0x80,
+            (n >> 13) as u8,
+        ];
+        ones.push(1);
+        let mut body = Vec::new();
+        for levels in [runs, ones] {
+            body.extend((levels.len() as u32).to_le_bytes());
+            body.extend(levels);
+        }
+        body.extend(numbers(0, n));
+        chunk(Type::Int64, n, vec![page(n, &body)])
+    };
+    let column_of = |i| leaf(&format!("c{i}"), Type::Int64, Repetition::Repeated);
+    let schema = schema((0..60).map(column_of).collect());
+    file(schema, &[(ROWS as u64, (0..60).map(column).collect())])
+}
+
+#[test]
+fn lists_of_many_lengths() {
+    let options = ReadOptions::new().batch_size(500);
+    agrees("lists", lists(), &options);
+}
+
+/// A page that is damaged counts only if the memory lasts up to it.
+#[test]
+fn damage_and_a_small_budget() {
+    const ROWS: usize = 20_000;
+    for damaged in [0, 5, 9] {
+        let column = |column: usize| {
+            let half = ROWS / 2;
+            let mut pages = vec![page(half, &numbers(0, half)), page(half, &numbers(1, half))];
+            if column == damaged {
+                pages[1].body[20] ^= 0x55;
+            }
+            chunk(Type::Int64, ROWS, pages)
+        };
+        let chunks = || (ROWS as u64, (0..10).map(column).collect());
+        let bytes = file(columns(10, Type::Int64), &[chunks(), chunks()]);
+        for on_error in [OnError::Fail, OnError::SkipRowGroup, OnError::NullPage] {
+            let options = ReadOptions::new().batch_size(3000).on_error(on_error);
+            if on_error == OnError::Fail {
+                agrees("damage", bytes.clone(), &options);
+                continue;
+            }
+            let bytes = Bytes::from(bytes.clone());
+            for memory in [200_000, 400_000, 800_000, 1_600_000, 1 << 30] {
+                let options = with_memory(&options, memory);
+                let expected = inline(&bytes, &options).unwrap();
+                for threads in [2, 4] {
+                    let got = read(&bytes, &options.clone().threads(threads)).unwrap();
+                    assert_eq!(got, expected, "{memory} bytes, {threads} threads");
+                }
+                for how in SUPPLIES {
+                    let got = pushed(&bytes, &options, how).unwrap();
+                    assert_eq!(got, expected, "{memory} bytes, {how:?}");
+                }
+            }
+        }
+    }
+}
+
+/// A thousand columns of which each could be read alone.
+#[test]
+fn many_columns_of_zeros() {
+    const VALUES: usize = 1 << 18;
+    let zeros = zstd(&vec![0; 8 * VALUES]);
+    let column = |_| {
+        let page = Page::v1(VALUES, &zeros).with_plain_size(8 * VALUES);
+        chunk(Type::Int64, VALUES, vec![page])
+    };
+    let chunks = (0..1000).map(column).collect();
+    let bytes = file(columns(1000, Type::Int64), &[(VALUES as u64, chunks)]);
+    assert!(bytes.len() < 1 << 20, "{} bytes", bytes.len());
+    let bytes = Bytes::from(bytes);
+    let options = ReadOptions::new();
+    assert_eq!(options.limits.memory_bytes, 1 << 30);
+    let options = with_memory(&options, 64 << 20);
+    for threads in [1, 2, 4] {
+        let file = ParquetFile::from_bytes(bytes.clone()).unwrap();
+        let error = file
+            .read(options.clone().threads(threads))
+            .unwrap()
+            .next_batch()
+            .expect_err("too little memory");
+        assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
+        assert_eq!(error.limit_name(), Some("memory_bytes"), "{error}");
+        assert_eq!(error.location().row_group, Some(0), "{error}");
+        // 2 MiB of page and 64 KiB of array each.
+        assert_eq!(error.location().column.as_deref(), Some("c30"), "{error}");
+    }
+    // Some of the columns, and some of the rows of all.
+    let some = options.columns((0..20).map(|i| format!("c{i}")));
+    assert_eq!(inline(&bytes, &some).unwrap().len(), VALUES / 8192);
+}
+
+/// What nobody would call hostile is read with the usual limits, and with much less.
+#[test]
+fn wide_files() {
+    for (n, rows) in [(10_000, 14), (5000, 30)] {
+        let values = numbers(0, rows);
+        let column = |_| chunk(Type::Int64, rows, vec![page(rows, &values)]);
+        let chunks = (0..n).map(column).collect();
+        let bytes = Bytes::from(file(columns(n, Type::Int64), &[(rows as u64, chunks)]));
+        let all = inline(&bytes, &ReadOptions::new()).unwrap();
+        assert_eq!((all[0].num_rows(), all[0].num_columns()), (rows, n));
+        let options = with_memory(&ReadOptions::new(), 4096 * n as u64);
+        for threads in [1, 2] {
+            let got = read(&bytes, &options.clone().threads(threads)).unwrap();
+            assert_eq!(got, all);
+        }
+        assert_eq!(pushed(&bytes, &options, Supply::Coalesced).unwrap(), all);
+    }
+}
