@@ -4,6 +4,7 @@ use crate::{BATCH_SIZE, Result};
 use bytes::Bytes;
 use herringbone::Compression;
 use herringbone::arrow::array::RecordBatch;
+use herringbone::arrow::schema::{DataType, Schema};
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
@@ -15,6 +16,7 @@ use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use std::fs::File;
 use std::hint::black_box;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Reads everything, or some leaf columns, and drops the batches as they come; the number of rows.
 ///
@@ -22,7 +24,28 @@ use std::path::Path;
 ///
 /// Whatever reading meets.
 pub fn read(bytes: &Bytes, leaves: Option<&[usize]>) -> Result<u64> {
-    stream(bytes.clone(), leaves)
+    stream(bytes.clone(), leaves, ArrowReaderOptions::default())
+}
+
+/// [`read`] of everything, with strings and binaries as views.
+///
+/// # Errors
+///
+/// Whatever reading meets.
+pub fn read_views(bytes: &Bytes) -> Result<u64> {
+    let plain = ArrowReaderMetadata::load(bytes, ArrowReaderOptions::default())?;
+    let fields: Vec<_> = plain
+        .schema()
+        .fields()
+        .iter()
+        .map(|field| match field.data_type() {
+            DataType::Utf8 => field.as_ref().clone().with_data_type(DataType::Utf8View),
+            DataType::Binary => field.as_ref().clone().with_data_type(DataType::BinaryView),
+            _ => field.as_ref().clone(),
+        })
+        .collect();
+    let options = ArrowReaderOptions::default().with_schema(Arc::new(Schema::new(fields)));
+    stream(bytes.clone(), None, options)
 }
 
 /// [`read`] from a file on disk.
@@ -31,11 +54,16 @@ pub fn read(bytes: &Bytes, leaves: Option<&[usize]>) -> Result<u64> {
 ///
 /// Whatever reading meets.
 pub fn read_path(path: &Path) -> Result<u64> {
-    stream(File::open(path)?, None)
+    stream(File::open(path)?, None, ArrowReaderOptions::default())
 }
 
-fn stream<R: ChunkReader + 'static>(source: R, leaves: Option<&[usize]>) -> Result<u64> {
-    let mut builder = ParquetRecordBatchReaderBuilder::try_new(source)?.with_batch_size(BATCH_SIZE);
+fn stream<R: ChunkReader + 'static>(
+    source: R,
+    leaves: Option<&[usize]>,
+    options: ArrowReaderOptions,
+) -> Result<u64> {
+    let mut builder = ParquetRecordBatchReaderBuilder::try_new_with_options(source, options)?
+        .with_batch_size(BATCH_SIZE);
     if let Some(leaves) = leaves {
         let mask = ProjectionMask::leaves(builder.parquet_schema(), leaves.iter().copied());
         builder = builder.with_projection(mask);

@@ -3,8 +3,12 @@
 use crate::{BATCH_SIZE, Result};
 use bytes::Bytes;
 use herringbone::arrow::array::RecordBatch;
+use herringbone::core::compression::decompress;
+use herringbone::format::CompressionCodec;
+use herringbone::schema::ByteLayout;
 use herringbone::{
-    Compression, ParquetFile, Projection, ReadOptions, SchemaOptions, WriteOptions, Writer,
+    Compression, PageInfo, ParquetFile, Projection, ReadOptions, SchemaOptions, WriteOptions,
+    Writer,
 };
 use std::hint::black_box;
 use std::path::Path;
@@ -15,7 +19,71 @@ use std::path::Path;
 ///
 /// Whatever reading meets.
 pub fn read(bytes: &Bytes, leaves: Option<&[usize]>) -> Result<u64> {
-    stream(ParquetFile::from_bytes(bytes.clone())?, leaves)
+    let options = match leaves {
+        Some(leaves) => ReadOptions::default().projection(Projection::Leaves(leaves.to_vec())),
+        None => ReadOptions::default(),
+    };
+    stream(ParquetFile::from_bytes(bytes.clone())?, options)
+}
+
+/// [`read`] of everything, with strings and binaries as views.
+///
+/// # Errors
+///
+/// Whatever reading meets.
+pub fn read_views(bytes: &Bytes) -> Result<u64> {
+    let mut schema = SchemaOptions::default();
+    schema.strings = ByteLayout::Views;
+    schema.use_arrow_schema = false;
+    let options = ReadOptions::default().schema(schema);
+    stream(ParquetFile::from_bytes(bytes.clone())?, options)
+}
+
+/// Decompresses all pages, and decodes none: the floor of reading with our decompressors. The rows
+/// in the footer.
+///
+/// # Errors
+///
+/// Whatever reading meets.
+pub fn pages(bytes: &Bytes) -> Result<u64> {
+    let file = ParquetFile::from_bytes(bytes.clone())?;
+    let metadata = file.metadata();
+    let mut body = Vec::new();
+    let mut rows = 0;
+    for index in 0..metadata.num_row_groups() {
+        let row_group = metadata.row_group(index)?;
+        rows += u64::try_from(row_group.num_rows)?;
+        for (leaf, chunk) in row_group.columns.iter().enumerate() {
+            let chunk = chunk.meta_data.as_ref().ok_or("no metadata")?;
+            for page in file.pages(index, leaf)? {
+                decompress_page(bytes, chunk.codec, &page?, &mut body)?;
+            }
+        }
+    }
+    Ok(rows)
+}
+
+fn decompress_page(
+    bytes: &Bytes,
+    codec: CompressionCodec,
+    page: &PageInfo,
+    body: &mut Vec<u8>,
+) -> Result<()> {
+    let header = &page.header;
+    let start = usize::try_from(page.offset)? + page.header_bytes;
+    let end = start + usize::try_from(header.compressed_page_size)?;
+    let input = bytes.get(start..end).ok_or("a page outside of the file")?;
+    // Levels of a page of version 2 are never compressed.
+    let (levels, is_compressed) = header.data_page_header_v2.as_ref().map_or((0, true), |v2| {
+        let levels = v2.repetition_levels_byte_length + v2.definition_levels_byte_length;
+        (levels as usize, v2.is_compressed)
+    });
+    if codec != CompressionCodec::Uncompressed && is_compressed {
+        body.resize(usize::try_from(header.uncompressed_page_size)? - levels, 0);
+        decompress(codec, input.get(levels..).unwrap_or_default(), body)?;
+    }
+    black_box((input, body));
+    Ok(())
 }
 
 /// [`read`] from a file on disk.
@@ -24,15 +92,11 @@ pub fn read(bytes: &Bytes, leaves: Option<&[usize]>) -> Result<u64> {
 ///
 /// Whatever reading meets.
 pub fn read_path(path: &Path) -> Result<u64> {
-    stream(ParquetFile::open(path)?, None)
+    stream(ParquetFile::open(path)?, ReadOptions::default())
 }
 
-fn stream(file: ParquetFile, leaves: Option<&[usize]>) -> Result<u64> {
-    let mut options = ReadOptions::default().batch_size(BATCH_SIZE).threads(1);
-    if let Some(leaves) = leaves {
-        options = options.projection(Projection::Leaves(leaves.to_vec()));
-    }
-    let mut reader = file.read(options)?;
+fn stream(file: ParquetFile, options: ReadOptions) -> Result<u64> {
+    let mut reader = file.read(options.batch_size(BATCH_SIZE).threads(1))?;
     let mut rows = 0;
     while let Some(batch) = reader.next_batch()? {
         rows += black_box(batch).num_rows() as u64;

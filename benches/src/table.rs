@@ -7,31 +7,35 @@ pub const SLOW: f64 = 1.1;
 
 /// The table's first two lines.
 pub const HEADING: &str = "\
-| case | herringbone ms | arrow-rs ms | ratio | pages ms | over pages |
-|---|---:|---:|---:|---:|---:|";
+| case | herringbone ms | arrow-rs ms | ratio | pages ms | arrow-rs pages ms | decoding |
+|---|---:|---:|---:|---:|---:|---:|";
 
 /// The line of a case, and our time in units of theirs.
 ///
-/// `pages` is the floor: arrow-rs reading and decompressing the pages alone.
+/// `floors` are the pages alone, decompressed by each side and not decoded. What is above that on
+/// each side is the decoding, whose ratio comes last.
 #[must_use]
-pub fn line(name: &str, ours: &Times, theirs: &Times, floor: Option<&Times>) -> (String, f64) {
+pub fn line(
+    name: &str,
+    ours: &Times,
+    theirs: &Times,
+    floors: Option<(&Times, &Times)>,
+) -> (String, f64) {
     let ratio = ours.median() / theirs.median();
     let mark = if ratio > SLOW { " **slow**" } else { "" };
-    let (pages, over) = floor.map_or_else(
-        || (String::new(), String::new()),
-        |floor| {
-            let over = ours.median() / floor.median();
-            // A floor of nothing (plain pages are slices) says nothing about us.
-            let over = if over < 100.0 {
-                format!("{over:.2}")
-            } else {
-                String::new()
-            };
-            (format!("{:.2}", floor.median()), over)
-        },
-    );
+    let above = floors.map_or_else(String::new, |(our_pages, their_pages)| {
+        let decoding = ours.median() - our_pages.median();
+        let their_decoding = theirs.median() - their_pages.median();
+        format!(
+            "{:.2} | {:.2} | {:.2}",
+            our_pages.median(),
+            their_pages.median(),
+            decoding / their_decoding
+        )
+    });
+    let above = if above.is_empty() { " | |" } else { &above };
     let line = format!(
-        "| {name} | {} | {} | {ratio:.2}{mark} | {pages} | {over} |",
+        "| {name} | {} | {} | {ratio:.2}{mark} | {above} |",
         time(ours),
         time(theirs)
     );

@@ -15,8 +15,8 @@ pub struct Workload {
     pub ours: Work,
     /// `parquet`.
     pub theirs: Work,
-    /// `parquet` without decoding, where that is a floor worth looking at.
-    pub floor: Option<Work>,
+    /// Both without decoding, where that is a floor worth looking at.
+    pub floors: Option<(Work, Work)>,
 }
 
 impl Workload {
@@ -31,13 +31,16 @@ impl Workload {
             name,
             ours: Box::new(move || ours(&our_bytes)),
             theirs: Box::new(move || theirs(&their_bytes)),
-            floor: None,
+            floors: None,
         }
     }
 
-    fn with_floor(mut self, bytes: &Bytes) -> Self {
-        let bytes = bytes.clone();
-        self.floor = Some(Box::new(move || arrow_rs::pages(&bytes)));
+    fn with_floors(mut self, bytes: &Bytes) -> Self {
+        let (our_bytes, their_bytes) = (bytes.clone(), bytes.clone());
+        self.floors = Some((
+            Box::new(move || ours::pages(&our_bytes)),
+            Box::new(move || arrow_rs::pages(&their_bytes)),
+        ));
         self
     }
 }
@@ -53,9 +56,24 @@ pub fn of_file(path: &Path) -> Result<Vec<Workload>> {
     let all = |bytes: &Bytes| ours::read(bytes, None);
     let all_theirs = |bytes: &Bytes| arrow_rs::read(bytes, None);
     if !name.starts_with("wide_") {
-        return Ok(vec![
-            Workload::new(name, &bytes, all, all_theirs).with_floor(&bytes),
-        ]);
+        let mut cases = Vec::new();
+        if name.starts_with("str_") {
+            let title = format!("{name}, views");
+            let (ours, theirs) = (ours::read_views, arrow_rs::read_views);
+            cases.push(Workload::new(title, &bytes, ours, theirs));
+        }
+        // Where nothing has to be decoded, it counts how bytes come from the disk.
+        if name.ends_with("_plain_req") || name.ends_with("_none") {
+            let (our_path, their_path) = (path.to_owned(), path.to_owned());
+            cases.push(Workload::new(
+                format!("{name}, from a file"),
+                &bytes,
+                move |_| ours::read_path(&our_path),
+                move |_| arrow_rs::read_path(&their_path),
+            ));
+        }
+        cases.push(Workload::new(name, &bytes, all, all_theirs).with_floors(&bytes));
+        return Ok(cases);
     }
     // Files with many columns are about their footer.
     const FEW: [usize; 5] = [0, 7, 1000, 2500, 4999];
@@ -71,7 +89,7 @@ pub fn of_file(path: &Path) -> Result<Vec<Workload>> {
             arrow_rs::schema,
         ),
         Workload::new(titled("5 columns"), &bytes, few, few_theirs),
-        Workload::new(titled("all columns"), &bytes, all, all_theirs).with_floor(&bytes),
+        Workload::new(titled("all columns"), &bytes, all, all_theirs),
     ])
 }
 

@@ -60,6 +60,24 @@ impl LeafArray for BooleanLeaf {
         self.page.extend(n, &mut self.values)
     }
 
+    fn append_spread(
+        &mut self,
+        n: usize,
+        validity: &Bitmap,
+        start: usize,
+        slots: usize,
+    ) -> Result<()> {
+        let range = start..start + slots;
+        if n < slots && self.page.spread(n, validity, range, &mut self.values)? {
+            return Ok(());
+        }
+        self.append(n)?;
+        if n < slots {
+            self.expand(validity, start, slots)?;
+        }
+        Ok(())
+    }
+
     fn skip(&mut self, n: usize) -> Result<()> {
         self.page.skip(n)
     }

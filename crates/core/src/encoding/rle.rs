@@ -4,9 +4,12 @@
 //! RLE    length of the runs in bytes (u32) | runs of bits, in the RLE and bit-packing hybrid
 //! ```
 
+use std::ops::Range;
+
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::{Encoding, Error, Result};
 use herringbone_kernels::bitmap::Bitmap;
+use herringbone_kernels::expand::spread_bits;
 use herringbone_kernels::hybrid::HybridDecoder;
 
 use super::ends_early;
@@ -86,18 +89,41 @@ impl Booleans {
         }
     }
 
+    /// Appends the next `n` booleans at the set bits of the slots of `validity`, and false elsewhere;
+    /// false, and nothing done, where they must be decoded first.
+    pub(crate) fn spread(
+        &mut self,
+        n: usize,
+        validity: &Bitmap,
+        slots: Range<usize>,
+        out: &mut Bitmap,
+    ) -> Result<bool> {
+        let Self::Plain { bits, position } = self else {
+            return Ok(false);
+        };
+        let first = *position;
+        *position = plain_end(bits, first, n)?;
+        spread_bits(bits, first, validity, slots.start, slots.len(), out);
+        Ok(true)
+    }
+
     /// Passes over the next `n` booleans.
     pub(crate) fn skip(&mut self, n: usize) -> Result<()> {
         match self {
             Self::Plain { bits, position } => {
-                let end = position.checked_add(n).ok_or_else(ends_early)?;
-                if end.div_ceil(8) > bits.len() {
-                    return Err(ends_early());
-                }
-                *position = end;
+                *position = plain_end(bits, *position, n)?;
                 Ok(())
             }
             Self::Rle { runs, decoder } => decoder.skip(runs, n).map_err(malformed),
         }
     }
+}
+
+/// The bit behind `n` more.
+fn plain_end(bits: &[u8], position: usize, n: usize) -> Result<usize> {
+    let end = position.checked_add(n).ok_or_else(ends_early)?;
+    if end.div_ceil(8) > bits.len() {
+        return Err(ends_early());
+    }
+    Ok(end)
 }

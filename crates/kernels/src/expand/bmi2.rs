@@ -2,9 +2,10 @@
 
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 
 use super::scalar::ExpandWord;
-use crate::bitmap::low_bits;
+use crate::bitmap::{Bitmap, low_bits};
 use crate::cpu::{Bmi2, Scalar};
 
 /// The lowest bits of `bits`, one after the other at the set bits of `mask`; zeros elsewhere.
@@ -12,6 +13,29 @@ use crate::cpu::{Bmi2, Scalar};
 pub(super) fn deposit(_: Bmi2, bits: u64, mask: u64) -> u64 {
     // SAFETY: the token proves that the instruction is there.
     unsafe { _pdep_u64(bits, mask) }
+}
+
+/// See [`super::spread_bits`].
+pub(super) fn spread_bits(
+    cpu: Bmi2,
+    bits: (&[u8], usize),
+    validity: &Bitmap,
+    slots: Range<usize>,
+    out: &mut Bitmap,
+) {
+    #[target_feature(enable = "bmi1,bmi2,lzcnt,popcnt")]
+    fn enabled(
+        cpu: Bmi2,
+        bits: (&[u8], usize),
+        validity: &Bitmap,
+        slots: Range<usize>,
+        out: &mut Bitmap,
+    ) {
+        let deposit = |bits, mask| deposit(cpu, bits, mask);
+        super::spread_bits_with(deposit, bits, validity, slots, out);
+    }
+    // SAFETY: the token proves that the instructions are there.
+    unsafe { enabled(cpu, bits, validity, slots, out) }
 }
 
 /// See [`ExpandWord::expand_word`], for plain values of one or two bytes.

@@ -14,7 +14,7 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use crate::bitmap::Bitmap;
+use crate::bitmap::{Bitmap, load_bits};
 use crate::cpu::Scalar;
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::{Avx2, Avx512, Bmi2};
@@ -219,6 +219,51 @@ pub fn expand_bits(out: &mut Bitmap, base: usize, validity: &Bitmap, start: usiz
         out.append_bits(deposit(bits, valid), step);
         read += valid.count_ones() as usize;
     }
+}
+
+/// Appends a bit for each of the slots `start..start + n` of `validity`: those that have one get the
+/// next of the bits of `data` from bit `first` on, the others zero.
+///
+/// **Shapes**: as in [`spread`], in bits. Bits behind the end of `data` are zero.
+pub fn spread_bits(
+    data: &[u8],
+    first: usize,
+    validity: &Bitmap,
+    start: usize,
+    n: usize,
+    out: &mut Bitmap,
+) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(cpu) = Bmi2::detect() {
+        return bmi2::spread_bits(cpu, (data, first), validity, start..start + n, out);
+    }
+    spread_bits_with(
+        scalar::deposit,
+        (data, first),
+        validity,
+        start..start + n,
+        out,
+    );
+}
+
+/// See [`spread_bits`]; inlined into a function of each instruction set.
+#[inline(always)]
+fn spread_bits_with(
+    deposit: impl Fn(u64, u64) -> u64,
+    (data, mut next): (&[u8], usize),
+    validity: &Bitmap,
+    slots: Range<usize>,
+    out: &mut Bitmap,
+) {
+    let mut writer = out.write(slots.len());
+    for start in slots.clone().step_by(64) {
+        let step = (slots.end - start).min(64);
+        let valid = validity.bits(start, step);
+        let ones = valid.count_ones() as usize;
+        writer.push(deposit(load_bits(data, next, ones), valid), step);
+        next += ones;
+    }
+    writer.finish(out);
 }
 
 /// The lowest bits of `bits`, one after the other at the set bits of `mask`; zeros elsewhere.

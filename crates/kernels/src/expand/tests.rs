@@ -168,6 +168,34 @@ fn scalar_expand_of_a_default_that_is_not_zero() {
         .for_each(|cpu| check_expand(cpu, |i| Odd(i as u32)));
 }
 
+#[test]
+fn scalar_spread_bits_of_booleans() {
+    for &n in LENGTHS {
+        for (first, start) in [(0, 0), (3, 1), (70, 63)] {
+            for validity in bitmaps(start, n) {
+                let mut random = Random(n as u64);
+                let (mut packed, mut expected) = (Bitmap::new(), vec![true]);
+                packed.append_run(false, first);
+                for slot in start..start + n {
+                    let bit = random.next() & 3 > 0;
+                    let valid = validity.get(slot);
+                    if valid {
+                        packed.append_run(bit, 1);
+                    }
+                    expected.push(valid && bit);
+                }
+                let packed = packed.finish_boolean();
+                let mut out = Bitmap::new();
+                out.append_run(true, 1);
+                spread_bits(packed.values(), first, &validity, start, n, &mut out);
+                let ones = expected.iter().filter(|bit| **bit).count();
+                assert_eq!((out.len(), out.count_set()), (n + 1, ones));
+                assert!(out.finish_boolean().iter().eq(expected));
+            }
+        }
+    }
+}
+
 fn check_offsets(cpu: impl Expand) {
     for &n in LENGTHS {
         for (base, start) in [(0, 0), (1, 1), (3, 63), (1, 64)] {

@@ -1,0 +1,383 @@
+//! Kernels alone, on input and output that stay in the caches.
+
+use herringbone_arrow::buffer::Buffer;
+use herringbone_kernels::bitmap::Bitmap;
+use herringbone_kernels::bytes::ByteBuilder;
+use herringbone_kernels::decimal::{self, Decimal};
+use herringbone_kernels::delta::{DeltaDecoder, encode_i32, encode_i64};
+use herringbone_kernels::expand::spread;
+use herringbone_kernels::hybrid::{HybridDecoder, encode_u8, encode_u32};
+use herringbone_kernels::int96::{self, Layout};
+use herringbone_kernels::nesting::{ListPlan, list_offsets};
+use herringbone_kernels::plain::{self, Plain};
+use herringbone_kernels::views::ViewBuilder;
+use herringbone_kernels::{Malformed, byte_stream_split};
+use std::hint::black_box;
+
+/// Values of a case: those of a batch.
+pub const VALUES: usize = 8192;
+
+/// One kernel with its input.
+pub struct Kernel {
+    /// What it does, and with what.
+    pub name: String,
+    /// Bytes that it writes.
+    pub bytes: usize,
+    /// Does it once.
+    pub run: Box<dyn FnMut() -> Result<(), Malformed>>,
+}
+
+impl Kernel {
+    fn new(
+        name: impl Into<String>,
+        bytes: usize,
+        run: impl FnMut() -> Result<(), Malformed> + 'static,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            bytes,
+            run: Box::new(run),
+        }
+    }
+}
+
+/// The same numbers every time.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) % limit
+    }
+
+    /// Numbers below `limit`, repeated so often on average.
+    fn runs(&mut self, limit: u64, length: u64) -> Vec<u32> {
+        let mut values = Vec::new();
+        while values.len() < VALUES {
+            let count = 1 + self.below(2 * length - 1);
+            let value = self.below(limit) as u32;
+            values.extend((0..count).map(|_| value));
+        }
+        values.truncate(VALUES);
+        values
+    }
+
+    /// A bit a value, of which so many in a hundred are set.
+    fn bits(&mut self, percent: u64) -> Vec<u8> {
+        (0..VALUES)
+            .map(|_| u8::from(self.below(100) < percent))
+            .collect()
+    }
+}
+
+/// All kernels that are timed.
+#[must_use]
+pub fn all() -> Vec<Kernel> {
+    let mut kernels = Vec::new();
+    hybrid(&mut kernels);
+    levels(&mut kernels);
+    nulls(&mut kernels);
+    numbers(&mut kernels);
+    strings(&mut kernels);
+    kernels
+}
+
+fn hybrid(kernels: &mut Vec<Kernel>) {
+    let mut random = Random(1);
+    for width in [1, 2, 3, 5, 8, 10, 12, 16, 20, 24, 31] {
+        let values = random.runs(1 << width, 1);
+        let mut data = Vec::new();
+        encode_u32(&values, width, &mut data);
+        let mut out = Vec::with_capacity(VALUES);
+        kernels.push(Kernel::new(
+            format!("unpack to u32, width {width}"),
+            VALUES * 4,
+            move || {
+                out.clear();
+                HybridDecoder::new(width).extend_u32(&data, VALUES, &mut out)?;
+                black_box(&out);
+                Ok(())
+            },
+        ));
+    }
+    for (entries, run) in [
+        (16, 1),
+        (1000, 1),
+        (60_000, 1),
+        (1000, 8),
+        (1000, 50),
+        (1000, 1000),
+    ] {
+        let dictionary: Vec<i64> = (0..entries).map(|i| i * 1_000_003).collect();
+        let width = (64 - (entries as u64 - 1).leading_zeros()) as u8;
+        let mut data = Vec::new();
+        encode_u32(&random.runs(entries as u64, run), width, &mut data);
+        let mut out = Vec::with_capacity(VALUES);
+        kernels.push(Kernel::new(
+            format!("dictionary of {entries} i64, runs of {run}"),
+            VALUES * 8,
+            move || {
+                out.clear();
+                HybridDecoder::new(width).gather(&data, VALUES, &dictionary, &mut out)?;
+                black_box(&out);
+                Ok(())
+            },
+        ));
+    }
+}
+
+fn levels(kernels: &mut Vec<Kernel>) {
+    let mut random = Random(2);
+    for percent in [0, 1, 10, 50, 90, 99, 100] {
+        let mut data = Vec::new();
+        encode_u8(&random.bits(percent), 1, &mut data);
+        kernels.push(Kernel::new(
+            format!("levels to validity, {percent} % valid"),
+            VALUES / 8,
+            move || {
+                let mut out = Bitmap::new();
+                HybridDecoder::new(1).extend_bitmap(&data, VALUES, &mut out)?;
+                black_box(&out);
+                Ok(())
+            },
+        ));
+    }
+    for (name, least, most) in [("0.5", 0, 1), ("4", 0, 8), ("100", 50, 150)] {
+        let (mut rep, mut def) = (Vec::new(), Vec::new());
+        while rep.len() < VALUES {
+            let length = least + random.below(most - least + 1);
+            // An empty list has one level, as a list of one element has.
+            rep.push(0);
+            def.push(if length == 0 { 1 } else { 3 });
+            rep.extend((1..length).map(|_| 1));
+            def.resize(rep.len(), 3);
+        }
+        rep.truncate(VALUES);
+        def.truncate(VALUES);
+        let plan = ListPlan {
+            rep_level: 1,
+            list_def: 1,
+            element_def: 2,
+            parent_element_def: 0,
+            nullable: true,
+        };
+        let lists = rep.iter().filter(|level| **level == 0).count();
+        let mut offsets = Vec::<i32>::with_capacity(VALUES + 64);
+        kernels.push(Kernel::new(
+            format!("levels to offsets, lists of {name}"),
+            lists * 4,
+            move || {
+                offsets.clear();
+                offsets.push(0);
+                let (mut count, mut validity) = (0, Bitmap::new());
+                list_offsets(&plan, &rep, &def, &mut offsets, &mut count, &mut validity)?;
+                black_box((&offsets, &validity));
+                Ok(())
+            },
+        ));
+    }
+}
+
+fn nulls(kernels: &mut Vec<Kernel>) {
+    fn case<T: Plain>(kernels: &mut Vec<Kernel>, name: &str, percent: u64) {
+        let bits = Random(3).bits(percent);
+        let mut validity = Bitmap::new();
+        for bit in &bits {
+            validity.append_run(*bit == 1, 1);
+        }
+        // A page that is not aligned, as most are not.
+        let page = vec![7; 1 + VALUES * size_of::<T>()];
+        let mut out = Vec::<T>::with_capacity(VALUES);
+        kernels.push(Kernel::new(
+            format!("PLAIN {name} over nulls, {percent} % valid"),
+            VALUES * size_of::<T>(),
+            move || {
+                out.clear();
+                if !spread(&page[1..], &validity, 0, VALUES, &mut out) {
+                    return Err(Malformed("too few values"));
+                }
+                black_box(&out);
+                Ok(())
+            },
+        ));
+    }
+    for percent in [1, 10, 50, 90, 99] {
+        case::<i32>(kernels, "i32", percent);
+        case::<i64>(kernels, "i64", percent);
+    }
+}
+
+fn numbers(kernels: &mut Vec<Kernel>) {
+    let mut random = Random(4);
+    for (name, step) in [
+        ("equal steps", 1),
+        ("steps below 100", 100),
+        ("random", 1 << 40),
+    ] {
+        let mut last = 0_i64;
+        let values: Vec<i64> = (0..VALUES)
+            .map(|_| {
+                last = last.wrapping_add(random.below(step) as i64);
+                last
+            })
+            .collect();
+        let narrow: Vec<i32> = values.iter().map(|value| *value as i32).collect();
+        let (mut data, mut narrow_data) = (Vec::new(), Vec::new());
+        encode_i64(&values, &mut data);
+        encode_i32(&narrow, &mut narrow_data);
+        let mut out = Vec::with_capacity(VALUES);
+        kernels.push(Kernel::new(
+            format!("delta i64, {name}"),
+            VALUES * 8,
+            move || {
+                out.clear();
+                DeltaDecoder::<i64>::new(&data)?.extend(&data, VALUES, &mut out)?;
+                black_box(&out);
+                Ok(())
+            },
+        ));
+        let mut out = Vec::with_capacity(VALUES);
+        kernels.push(Kernel::new(
+            format!("delta i32, {name}"),
+            VALUES * 4,
+            move || {
+                out.clear();
+                DeltaDecoder::<i32>::new(&narrow_data)?.extend(&narrow_data, VALUES, &mut out)?;
+                black_box(&out);
+                Ok(())
+            },
+        ));
+    }
+    byte_streams::<u16>(kernels, 2);
+    byte_streams::<u32>(kernels, 4);
+    byte_streams::<u64>(kernels, 8);
+    byte_streams::<i128>(kernels, 16);
+    let page: Vec<u8> = (0..VALUES as u64)
+        .flat_map(|i| {
+            let mut value = [0; 12];
+            value[..8].copy_from_slice(&(i * 10_546_875_000).to_le_bytes());
+            value[8..].copy_from_slice(&(2_460_000 + i as i32).to_le_bytes());
+            value
+        })
+        .collect();
+    for (unit, per_second) in [("nanoseconds", 1_000_000_000), ("microseconds", 1_000_000)] {
+        let page = page.clone();
+        let mut out = Vec::with_capacity(VALUES);
+        kernels.push(Kernel::new(
+            format!("INT96 to {unit}"),
+            VALUES * 8,
+            move || {
+                out.clear();
+                int96::extend(&page, Layout::JulianDay, per_second, &mut out);
+                black_box(&out);
+                Ok(())
+            },
+        ));
+    }
+    let page = page[..VALUES * 5].to_vec();
+    let mut out = Vec::<i128>::with_capacity(VALUES);
+    kernels.push(Kernel::new(
+        "decimals of 5 bytes to i128",
+        VALUES * 16,
+        move || {
+            out.clear();
+            decimal::extend(&page, 5, &mut out)?;
+            black_box(&out);
+            Ok(())
+        },
+    ));
+    let values: Vec<i64> = (0..VALUES as i64).map(|i| i - 4000).collect();
+    let mut out = Vec::<i128>::with_capacity(VALUES);
+    kernels.push(Kernel::new(
+        "decimals of i64 to i128",
+        VALUES * 16,
+        move || {
+            out.clear();
+            i128::extend_i64(&values, &mut out);
+            black_box(&out);
+            Ok(())
+        },
+    ));
+}
+
+fn byte_streams<T: Plain>(kernels: &mut Vec<Kernel>, width: usize) {
+    let page: Vec<u8> = (0..VALUES * width).map(|i| i as u8).collect();
+    let mut out = Vec::<T>::with_capacity(VALUES);
+    kernels.push(Kernel::new(
+        format!("byte stream split, {width} bytes"),
+        VALUES * width,
+        move || {
+            out.clear();
+            byte_stream_split::extend(&page, VALUES, 0, VALUES, &mut out)?;
+            black_box(&out);
+            Ok(())
+        },
+    ));
+}
+
+fn strings(kernels: &mut Vec<Kernel>) {
+    for (name, length) in [("4", 4), ("12", 12), ("40", 40), ("500", 500)] {
+        let mut page = Vec::new();
+        for i in 0..VALUES {
+            // Half as long to half as long again.
+            let length = length / 2 + i * 7919 % (length + 1);
+            page.extend((length as u32).to_le_bytes());
+            page.extend((0..length).map(|at| b'a' + (at % 26) as u8));
+        }
+        let bytes = page.len() - 4 * VALUES;
+        let page = Buffer::from_vec(page);
+        let views = page.clone();
+        kernels.push(Kernel::new(
+            format!("PLAIN strings of {name} to Utf8"),
+            bytes + 4 * VALUES,
+            move || {
+                let mut out = ByteBuilder::<i32>::new(true);
+                out.append_plain(&page, 0, VALUES)?;
+                black_box(out.finish(None)?);
+                Ok(())
+            },
+        ));
+        kernels.push(Kernel::new(
+            format!("PLAIN strings of {name} to Utf8View"),
+            16 * VALUES,
+            move || {
+                let mut out = ViewBuilder::new(true);
+                out.append_plain(&views, 0, VALUES)?;
+                black_box(out.finish(None)?);
+                Ok(())
+            },
+        ));
+    }
+    for (name, prefix) in [("10", 10), ("50", 50), ("100", 100), ("200", 200)] {
+        let mut prefixes = vec![prefix; VALUES];
+        prefixes[0] = 0;
+        let mut suffixes = vec![5; VALUES];
+        suffixes[0] = prefix + 5;
+        let bytes = vec![b'x'; VALUES * 5 + prefix as usize];
+        kernels.push(Kernel::new(
+            format!("front-coded strings that share {name} of 5 more"),
+            VALUES * (prefix as usize + 9),
+            move || {
+                let mut out = ByteBuilder::<i32>::new(true);
+                out.append_front_coded(&prefixes, &suffixes, &bytes, &mut Vec::new())?;
+                black_box(out.finish(None)?);
+                Ok(())
+            },
+        ));
+    }
+}
+
+/// The limit that kernels are compared with: copies so many bytes within the caches.
+#[must_use]
+pub fn copy(bytes: usize) -> Kernel {
+    let from = vec![1_u8; bytes];
+    let mut to = Vec::<u8>::with_capacity(bytes);
+    Kernel::new("copy", bytes, move || {
+        to.clear();
+        plain::extend(&from, &mut to);
+        black_box(&to);
+        Ok(())
+    })
+}
