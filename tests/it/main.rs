@@ -29,6 +29,8 @@ mod batches;
 #[cfg(test)]
 mod push;
 #[cfg(test)]
+mod parts;
+#[cfg(test)]
 mod arrow_rs;
 #[cfg(test)]
 mod int96;

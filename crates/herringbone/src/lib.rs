@@ -31,6 +31,7 @@ mod encoders;
 mod file;
 mod inline;
 mod pages;
+mod parts;
 mod reader;
 pub mod repair;
 pub mod source;

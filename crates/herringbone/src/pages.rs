@@ -1,5 +1,6 @@
 //! The pages of a column chunk, as their headers tell.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use herringbone_core::read::{byte_range, plain_metadata};
@@ -41,15 +42,25 @@ impl Pages {
     ) -> Result<Self> {
         let metadata = plain_metadata(chunk)?;
         let range = byte_range(metadata, source.len())?;
-        let values_left = metadata.num_values;
-        Ok(Self {
+        let num_values = u64::try_from(metadata.num_values).unwrap_or(0);
+        Ok(Self::over(source, range, num_values, limits))
+    }
+
+    /// The pages of a chunk of `num_values` levels that lies in `range`.
+    pub(crate) fn over(
+        source: Arc<dyn Source>,
+        range: Range<u64>,
+        num_values: u64,
+        limits: Limits,
+    ) -> Self {
+        Self {
             source,
             limits,
             position: range.start,
             end: range.end,
             ordinal: 0,
-            values_left,
-        })
+            values_left: i64::try_from(num_values).unwrap_or(i64::MAX),
+        }
     }
 
     fn page(&mut self) -> Result<PageInfo> {

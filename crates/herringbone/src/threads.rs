@@ -5,6 +5,9 @@
 //! always worked on first. Workers run ahead of the caller by a few batches and no further, which
 //! bounds the memory; the caller works too instead of waiting, as long as there is work.
 //!
+//! A column that would keep the others waiting is cut into [parts]. Threads that have nothing to do for
+//! the batches that come next work on its later parts, whose pieces wait until it is their turn.
+//!
 //! Pieces depend on nothing but the bytes, so batches and errors are those of the plain loop. Only
 //! the memory that is held at a time does not: where the budget refuses, the plain loop decides
 //! ([`Threads::into_inline`]).
@@ -21,6 +24,7 @@ use herringbone_core::read::{BatchAssembler, Budget, Loss, OpenRowGroup, ReadPla
 use herringbone_format::{Error, Result};
 
 use crate::inline::Inline;
+use crate::parts::{self, Part};
 use crate::reader::next_piece;
 use crate::source::Source;
 
@@ -37,6 +41,7 @@ pub(crate) struct Threads {
 }
 
 struct Shared {
+    threads: usize,
     plan: Arc<ReadPlan>,
     source: Arc<dyn Source>,
     budget: Arc<Budget>,
@@ -51,6 +56,8 @@ struct Shared {
 struct State {
     /// Tasks that nobody works on.
     ready: BTreeSet<Task>,
+    /// The same in parts whose turn has not come, for whoever has nothing else to do.
+    ahead: BTreeSet<Task>,
     /// Row groups with pieces still to be given out; the front one is due.
     open: VecDeque<DueRowGroup>,
     /// Index, in the plan, of the front of `open`.
@@ -71,6 +78,8 @@ struct Task {
     /// The batch that the piece belongs to, counted over the whole read.
     batch: u64,
     column: usize,
+    /// Which part of the column.
+    part: usize,
     /// Index in the plan.
     row_group: usize,
 }
@@ -79,20 +88,40 @@ struct DueRowGroup {
     columns: Vec<OpenColumn>,
     rows_left: u64,
     batch_rows: u64,
-    /// The first of its batches, counted over the whole read, and the first behind them.
-    first_batch: u64,
+    /// The first batch behind it, counted over the whole read.
     end_batch: u64,
 }
 
 struct OpenColumn {
+    /// The part whose turn it is, and those behind it.
+    parts: VecDeque<OpenPart>,
+    /// Parts that were given out.
+    passed: usize,
+}
+
+/// A part of a column, most often all of it.
+struct OpenPart {
     /// Absent while somebody decodes it, and behind its last piece.
     column: Option<Box<Column>>,
     pieces: VecDeque<Result<Piece, Failed>>,
+    /// The first of its batches, counted over the whole read.
+    first_batch: u64,
+    /// Its last piece, or its error, was delivered.
+    is_over: bool,
 }
 
 impl OpenColumn {
-    fn new(column: Option<Box<Column>>, pieces: VecDeque<Result<Piece, Failed>>) -> Self {
-        Self { column, pieces }
+    /// What comes next in a part, unless somebody is at it or enough of it waits.
+    fn next_task(&self, column: usize, part: usize, row_group: usize) -> Option<Task> {
+        let open = self.parts.get(part.checked_sub(self.passed)?)?;
+        let enough = part == self.passed && open.pieces.len() >= BATCHES_AHEAD as usize;
+        let idle = open.column.as_ref().filter(|_| !enough)?;
+        Some(Task {
+            batch: open.first_batch + idle.next_batch(),
+            column,
+            part,
+            row_group,
+        })
     }
 }
 
@@ -113,6 +142,7 @@ impl Threads {
         let budget = Budget::new(&plan.options().limits);
         let assembler = BatchAssembler::new(plan.clone(), &budget);
         let shared = Shared {
+            threads,
             plan,
             source,
             budget,
@@ -144,7 +174,7 @@ impl Threads {
                     return Ok(None);
                 }
             }
-            if take_pieces(&mut state, &mut self.assembler)? {
+            if take_pieces(&mut state, &mut self.assembler, self.shared.threads)? {
                 drop(state);
                 let batch = self.assembler.assemble()?;
                 self.shared.give_out(batch.num_rows() as u64);
@@ -230,47 +260,75 @@ impl Drop for Threads {
 
 /// Gives the assembler what it needs of the row group that is due; whether it then has all. An
 /// error counts once all columns before it have delivered, as in the plain loop.
-fn take_pieces(state: &mut State, assembler: &mut BatchAssembler) -> Result<bool> {
-    let State {
-        ready, open, front, ..
-    } = state;
-    let Some(row_group) = open.front_mut() else {
+fn take_pieces(state: &mut State, assembler: &mut BatchAssembler, threads: usize) -> Result<bool> {
+    let row_group_index = state.front;
+    let Some(mut row_group) = state.open.pop_front() else {
         return Ok(false);
     };
-    let mut complete = true;
+    let mut complete = Ok(true);
     for (ordinal, column) in row_group.columns.iter_mut().enumerate() {
         if !assembler.needs(ordinal) {
             continue;
         }
-        match column.pieces.pop_front() {
-            None => complete = false,
+        state.pass_parts(column, (ordinal, row_group_index), threads);
+        let Some(part) = column.parts.front_mut() else {
+            continue;
+        };
+        match part.pieces.pop_front() {
+            None => complete = complete.and(Ok(false)),
             Some(Ok(piece)) => {
                 assembler.add(ordinal, piece);
-                if let Some(batch) = next_batch_of(column, row_group.first_batch) {
-                    ready.insert(Task {
-                        batch,
-                        column: ordinal,
-                        row_group: *front,
-                    });
-                }
+                let task = column.next_task(ordinal, column.passed, row_group_index);
+                state.ready.extend(task);
             }
-            Some(Err(failed)) if complete => {
-                assembler.check_error(ordinal, failed.peak_bytes)?;
-                return Err(failed.error);
+            Some(Err(failed)) if matches!(complete, Ok(true)) => {
+                complete = assembler
+                    .check_error(ordinal, failed.peak_bytes)
+                    .and(Err(failed.error));
+                break;
             }
-            Some(failed) => column.pieces.push_front(failed),
+            Some(failed) => part.pieces.push_front(failed),
         }
     }
-    Ok(complete)
+    state.open.push_front(row_group);
+    complete
 }
 
-/// The batch that the next piece of an idle column without undelivered pieces belongs to.
-fn next_batch_of(column: &OpenColumn, first_batch: u64) -> Option<u64> {
-    let idle = column
-        .column
-        .as_ref()
-        .filter(|_| column.pieces.len() < BATCHES_AHEAD as usize)?;
-    Some(first_batch + idle.next_batch())
+/// A column of a row group that begins with batch `first_batch` of the read, in one part or in those
+/// that it is cut into.
+fn open_column(
+    row_group: &OpenRowGroup,
+    ordinal: usize,
+    cuts: &[Part],
+    first_batch: u64,
+) -> OpenColumn {
+    let part = |column: Result<Box<Column>>, first_batch| {
+        let mut pieces = VecDeque::new();
+        let column = column
+            .map_err(|error| {
+                // Due when the column is, as in the plain loop.
+                let peak_bytes = 0;
+                pieces.push_back(Err(Failed { error, peak_bytes }));
+            })
+            .ok();
+        OpenPart {
+            is_over: column.is_none(),
+            column,
+            pieces,
+            first_batch,
+        }
+    };
+    let parts = match cuts {
+        [] => [part(row_group.column(ordinal), first_batch)].into(),
+        cuts => cuts
+            .iter()
+            .map(|cut| {
+                let batch = first_batch + cut.rows.start / row_group.batch_rows() as u64;
+                part(row_group.part(ordinal, cut.rows.clone(), cut.start), batch)
+            })
+            .collect(),
+    };
+    OpenColumn { parts, passed: 0 }
 }
 
 impl State {
@@ -289,7 +347,15 @@ impl State {
                 return None;
             }
             self.ready.remove(&task);
-            if let Some(column) = self.column(&task).and_then(|column| column.column.take()) {
+            if let Some(column) = self.part(&task).and_then(|part| part.column.take()) {
+                return Some(Job::Decode(task, column));
+            }
+        }
+        // Where memory is short, nothing is done ahead of its turn.
+        while batches_ahead > 0
+            && let Some(task) = self.ahead.pop_first()
+        {
+            if let Some(column) = self.part(&task).and_then(|part| part.column.take()) {
                 return Some(Job::Decode(task, column));
             }
         }
@@ -300,6 +366,51 @@ impl State {
     fn column(&mut self, task: &Task) -> Option<&mut OpenColumn> {
         let index = task.row_group.checked_sub(self.front)?;
         self.open.get_mut(index)?.columns.get_mut(task.column)
+    }
+
+    /// The part of a task, unless it was given out.
+    fn part(&mut self, task: &Task) -> Option<&mut OpenPart> {
+        let column = self.column(task)?;
+        let index = task.part.checked_sub(column.passed)?;
+        column.parts.get_mut(index)
+    }
+
+    /// Notes what comes next in the part of a task, where something does.
+    fn go_on(&mut self, task: &Task) {
+        let Some(column) = self.column(task) else {
+            return;
+        };
+        let is_due = task.part == column.passed;
+        let next = column.next_task(task.column, task.part, task.row_group);
+        if is_due {
+            self.ready.extend(next);
+        } else {
+            self.ahead.extend(next);
+        }
+    }
+
+    /// Goes on to the part of a column whose turn it is, and starts one more in its stead.
+    fn pass_parts(
+        &mut self,
+        column: &mut OpenColumn,
+        (ordinal, row_group): (usize, usize),
+        threads: usize,
+    ) {
+        let is_passed = |part: &OpenPart| part.is_over && part.pieces.is_empty();
+        while column.parts.len() > 1 && column.parts.front().is_some_and(is_passed) {
+            column.parts.pop_front();
+            column.passed += 1;
+            let due = column.next_task(ordinal, column.passed, row_group);
+            self.ready.extend(due.inspect(|task| {
+                self.ahead.remove(task);
+            }));
+            let last = column.passed + threads - 1;
+            self.ahead.extend(
+                column
+                    .next_task(ordinal, last, row_group)
+                    .filter(|_| threads > 1),
+            );
+        }
     }
 }
 
@@ -353,34 +464,34 @@ impl Shared {
                 self.deliver(task, column, piece);
             }
             Job::Open(index) => {
-                self.opened(index, self.plan.open(index, &self.budget));
+                let row_group = self.plan.open(index, &self.budget);
+                let parts = row_group.as_ref().map_or(Vec::new(), |row_group| {
+                    let options = self.plan.options();
+                    parts::of_row_group(row_group, &self.source, options, self.threads)
+                });
+                self.opened(index, row_group, &parts);
             }
         }
     }
 
     fn deliver(&self, task: Task, column: Box<Column>, piece: Result<Piece, Failed>) {
         let mut state = self.lock();
-        let row_group = task.row_group.checked_sub(state.front);
-        let Some(row_group) = row_group.and_then(|index| state.open.get_mut(index)) else {
-            return;
-        };
-        let first_batch = row_group.first_batch;
-        let Some(slot) = row_group.columns.get_mut(task.column) else {
+        let Some(part) = state.part(&task) else {
             return;
         };
         if piece.is_ok() && !column.is_done() {
-            slot.column = Some(column);
+            part.column = Some(column);
+        } else {
+            part.is_over = true;
         }
-        slot.pieces.push_back(piece);
-        if let Some(batch) = next_batch_of(slot, first_batch) {
-            state.ready.insert(Task { batch, ..task });
-            self.work.notify_one();
-        }
+        part.pieces.push_back(piece);
+        state.go_on(&task);
         drop(state);
+        self.work.notify_one();
         self.delivered.notify_one();
     }
 
-    fn opened(&self, index: usize, row_group: Result<OpenRowGroup>) {
+    fn opened(&self, index: usize, row_group: Result<OpenRowGroup>, parts: &[Vec<Part>]) {
         let mut state = self.lock();
         state.opening = false;
         match row_group {
@@ -398,30 +509,19 @@ impl Shared {
                 let batch_rows = row_group.batch_rows() as u64;
                 let end_batch = first_batch + rows_left.div_ceil(batch_rows);
                 let mut columns = Vec::with_capacity(row_group.num_columns());
-                for column in 0..row_group.num_columns() {
-                    let batch = first_batch;
-                    match row_group.column(column) {
-                        Ok(made) => {
-                            state.ready.insert(Task {
-                                batch,
-                                column,
-                                row_group: index,
-                            });
-                            columns.push(OpenColumn::new(Some(made), VecDeque::new()));
-                        }
-                        // Due when the column is, as in the plain loop.
-                        Err(error) => {
-                            let peak_bytes = 0;
-                            let failed = Failed { error, peak_bytes };
-                            columns.push(OpenColumn::new(None, [Err(failed)].into()));
-                        }
-                    }
+                for ordinal in 0..row_group.num_columns() {
+                    let cuts = parts.get(ordinal).map_or(&[][..], Vec::as_slice);
+                    let column = open_column(&row_group, ordinal, cuts, first_batch);
+                    state.ready.extend(column.next_task(ordinal, 0, index));
+                    let ahead = 1..self.threads;
+                    let ahead = ahead.filter_map(|part| column.next_task(ordinal, part, index));
+                    state.ahead.extend(ahead);
+                    columns.push(column);
                 }
                 state.open.push_back(DueRowGroup {
                     columns,
                     rows_left,
                     batch_rows,
-                    first_batch,
                     end_batch,
                 });
             }

@@ -6,6 +6,7 @@
 //! - `flat`: no repetition levels, so a level is a row;
 //! - `nested`: rows are found by their repetition levels.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -16,7 +17,7 @@ use herringbone_schema::ParquetSchema;
 
 use crate::array::{LeafArray, LeafType, leaf_array};
 use crate::levels::Levels;
-use crate::page::{Page, PagePlace, PageReader, PageReaderOptions, Step};
+use crate::page::{Page, PagePlace, PageReader, PageReaderOptions, PageStart, Step};
 use crate::read::{Budget, ColumnMemory, Loss, Lost, Part, PieceMemory, is_damage};
 
 mod flat;
@@ -107,6 +108,8 @@ pub struct Column {
     page: Option<OpenPage>,
     array: Box<dyn LeafArray>,
     selection: Selection,
+    /// The page with the first wanted row, where that is known.
+    start: Option<PageStart>,
     /// Rows between the places where pieces end.
     batch_rows: usize,
     /// Rows of earlier pieces.
@@ -187,6 +190,7 @@ impl Column {
             page: None,
             array,
             selection: Selection::new(rows.ranges.clone()),
+            start: None,
             batch_rows: batch_rows.max(1),
             rows_before: 0,
             rows: 0,
@@ -201,6 +205,12 @@ impl Column {
             last_bytes: 0,
             plan,
         })
+    }
+
+    /// Wants these rows alone, the first of which is in the data page at `start`.
+    pub(crate) fn begin_with(&mut self, rows: Range<u64>, start: PageStart) {
+        self.selection = Selection::new([rows].into());
+        self.start = Some(start);
     }
 
     /// Hands in bytes of the file that start at `offset`.
@@ -336,6 +346,14 @@ impl Column {
             Step::Ready(Some(header)) if header.type_ == PageType::DictionaryPage => None,
             Step::Ready(Some(header)) => rows_of_page(header, flat),
         };
+        if page_rows.is_some()
+            && let Some(start) = self.start.take()
+        {
+            self.pages.jump(start);
+            let rows = usize::try_from(start.num_values_before).unwrap_or(usize::MAX);
+            self.selection.advance(rows.min(unwanted));
+            return Ok(Step::Ready(true));
+        }
         if let Some(rows) = page_rows.filter(|&rows| rows <= unwanted) {
             self.pages.pass()?;
             self.selection.advance(rows);

@@ -10,6 +10,7 @@ mod reader;
 
 pub use chunk_bytes::Step;
 pub(crate) use data_page::level_width;
+pub use reader::PageStart;
 pub(crate) use reader::{PagePlace, PageReader, PageReaderOptions};
 
 /// A page that carries values, decompressed.

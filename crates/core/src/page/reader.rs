@@ -43,6 +43,17 @@ impl PagePlace {
     }
 }
 
+/// A data page that a column may begin with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageStart {
+    /// Which page of the chunk it is, dictionary and unknown pages included.
+    pub ordinal: usize,
+    /// Where its header starts in the file.
+    pub offset: u64,
+    /// Levels in the pages before it.
+    pub num_values_before: u64,
+}
+
 /// What a page reader must know of its column chunk.
 #[derive(Debug, Clone)]
 pub(crate) struct PageReaderOptions {
@@ -238,6 +249,14 @@ impl PageReader {
             self.ordinal += 1;
         }
         Ok(())
+    }
+
+    /// Passes over the page whose header was returned last, and over all others before `start`.
+    pub(crate) fn jump(&mut self, start: PageStart) {
+        self.header = None;
+        self.position = start.offset;
+        self.ordinal = start.ordinal;
+        self.num_values_seen = start.num_values_before;
     }
 
     /// The page whose header was returned last. With `another`, parts of a page before it are still in

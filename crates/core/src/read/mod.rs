@@ -24,5 +24,5 @@ pub(crate) use budget::{ColumnMemory, Part, PieceMemory};
 pub(crate) use loss::is_damage;
 pub use loss::{Loss, Lost, OnError};
 pub use options::ReadOptions;
-pub use plan::{OpenRowGroup, ReadPlan, RowGroupPlan, byte_range, plain_metadata};
+pub use plan::{ChunkInPlan, OpenRowGroup, ReadPlan, RowGroupPlan, byte_range, plain_metadata};
 pub use push::{Needs, Poll, PushDecoder, too_few_rows};

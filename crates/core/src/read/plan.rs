@@ -13,7 +13,7 @@ use super::shape::{Shape, Shapes};
 use super::{Budget, ReadOptions};
 use crate::column::selection::RowRanges;
 use crate::column::{Column, ColumnPlan, WantedRows};
-use crate::page::PageReaderOptions;
+use crate::page::{PageReaderOptions, PageStart};
 
 /// Bytes that a column asks for at least, where few columns are read: small pages share a read.
 const SMALLEST_WINDOW: u64 = 256 << 10;
@@ -158,7 +158,7 @@ impl ReadPlan {
                 .and_then(|chunk| self.chunk(&chunk, plan))
                 .map_err(|error| locate(error, plan))?;
             bytes = bytes.saturating_add(chunk.uncompressed_size);
-            chunks.push((plan.clone(), chunk.pages));
+            chunks.push((plan.clone(), chunk));
         }
         let rows = WantedRows {
             row_group: row_group.ordinal,
@@ -238,8 +238,21 @@ impl ReadPlan {
 /// [has no more](Column::is_done).
 pub struct OpenRowGroup {
     rows: WantedRows,
-    chunks: Vec<(Arc<ColumnPlan>, PageReaderOptions)>,
+    chunks: Vec<(Arc<ColumnPlan>, Chunk)>,
     budget: Arc<Budget>,
+}
+
+/// A column chunk of a row group that is open.
+#[derive(Debug, Clone)]
+pub struct ChunkInPlan {
+    /// Where it lies in the file.
+    pub range: Range<u64>,
+    /// Its levels.
+    pub num_values: u64,
+    /// Bytes of its pages, decompressed, as its metadata has it.
+    pub uncompressed_size: u64,
+    /// Whether a level is a row, so that page headers tell which rows a page has.
+    pub is_flat: bool,
 }
 
 impl OpenRowGroup {
@@ -266,7 +279,36 @@ impl OpenRowGroup {
             .get(ordinal)
             .ok_or_else(|| Error::argument(format!("the read has no column {ordinal}")))?;
         let budget = self.budget.clone();
-        Column::new(plan.clone(), &self.rows, chunk.clone(), budget).map(Box::new)
+        Column::new(plan.clone(), &self.rows, chunk.pages.clone(), budget).map(Box::new)
+    }
+
+    /// A part of a flat column: the rows from `rows.start`, a multiple of [`Self::batch_rows`], up to
+    /// the next such multiple or the last row, beginning with the page that has the first of them.
+    ///
+    /// # Errors
+    /// As [`Self::column`].
+    pub fn part(&self, ordinal: usize, rows: Range<u64>, start: PageStart) -> Result<Box<Column>> {
+        let mut column = self.column(ordinal)?;
+        column.begin_with(rows, start);
+        Ok(column)
+    }
+
+    /// The chunk of a column; none where the read has no such column.
+    #[must_use]
+    pub fn chunk(&self, ordinal: usize) -> Option<ChunkInPlan> {
+        let (plan, chunk) = self.chunks.get(ordinal)?;
+        Some(ChunkInPlan {
+            range: chunk.pages.chunk.clone(),
+            num_values: chunk.pages.num_values,
+            uncompressed_size: chunk.uncompressed_size,
+            is_flat: plan.max_rep_level == 0,
+        })
+    }
+
+    /// Rows of the row group, if all of them are wanted.
+    #[must_use]
+    pub fn whole(&self) -> Option<u64> {
+        (self.rows.ranges.as_ref() == [0..self.rows.num_rows]).then_some(self.rows.num_rows)
     }
 }
 
