@@ -86,7 +86,7 @@ pub(crate) struct PageReader {
     /// Levels in the pages passed so far.
     num_values_seen: u64,
     has_dictionary: bool,
-    /// Bytes of the largest page so far, header included.
+    /// Bytes of the largest data page so far, header included.
     largest_page: u64,
     /// Bytes of the largest page so far, decompressed, and how many of them the decoder keeps.
     largest_body: u64,
@@ -147,7 +147,7 @@ impl PageReader {
             if self.num_values_seen >= self.options.num_values {
                 return Ok(Step::Ready(None));
             }
-            self.hold_window(memory)?;
+            self.hold_window(memory, USUAL_HEADER)?;
             let (header, length) = match self.parse_header()? {
                 Step::Ready(parsed) => parsed,
                 Step::Need(range) => return Ok(Step::Need(range)),
@@ -155,7 +155,10 @@ impl PageReader {
             let body = self.decoder.check_sizes(&header)?;
             self.header_start = self.position;
             self.position += length as u64;
-            self.largest_page = self.largest_page.max(length as u64 + body);
+            // A dictionary comes once, and may be larger than any page behind it.
+            if header.type_ != PageType::DictionaryPage {
+                self.largest_page = self.largest_page.max(length as u64 + body);
+            }
             if carries_values(&header) {
                 self.header = Some(header);
             } else {
@@ -166,10 +169,10 @@ impl PageReader {
         Ok(Step::Ready(self.header.as_ref()))
     }
 
-    /// Holds memory for as many bytes of the chunk as are asked for at once.
-    fn hold_window(&self, memory: &mut ColumnMemory) -> Result<()> {
+    /// Holds memory for as many bytes of the chunk as are asked for at once, of which `least` are needed.
+    fn hold_window(&self, memory: &mut ColumnMemory, least: u64) -> Result<()> {
         let chunk = &self.options.chunk;
-        let window = self.usual_window().min(chunk.end - chunk.start);
+        let window = self.usual_window().max(least).min(chunk.end - chunk.start);
         memory.hold_at_least(Part::Window, window)
     }
 
@@ -275,7 +278,7 @@ impl PageReader {
                 self.options.chunk.end
             )));
         }
-        self.hold_window(memory)?;
+        self.hold_window(memory, length + USUAL_HEADER)?;
         let Some(body) = self.bytes.get(self.position..end) else {
             return Ok(Step::Need(
                 self.window(self.position, length + USUAL_HEADER),
