@@ -80,6 +80,7 @@ pub fn all() -> Vec<Kernel> {
     levels(&mut kernels);
     nulls(&mut kernels);
     numbers(&mut kernels);
+    fixed_widths(&mut kernels);
     strings(&mut kernels);
     kernels
 }
@@ -250,6 +251,9 @@ fn numbers(kernels: &mut Vec<Kernel>) {
             },
         ));
     }
+}
+
+fn fixed_widths(kernels: &mut Vec<Kernel>) {
     byte_streams::<u16>(kernels, 2);
     byte_streams::<u32>(kernels, 4);
     byte_streams::<u64>(kernels, 8);
