@@ -5,7 +5,6 @@
 //! bits a level for comparison: these are all that offsets are made of.
 
 use herringbone_arrow::buffer::BooleanBuffer;
-use herringbone_kernels::bitmap::Bitmap;
 use herringbone_kernels::nesting;
 
 /// A list with several leaves below it.
@@ -21,8 +20,7 @@ pub(crate) struct SharedListPlan {
 /// elements, under construction.
 pub(crate) struct ListLevelsBuilder {
     plan: SharedListPlan,
-    goes_on: Bitmap,
-    has_element: Bitmap,
+    levels: nesting::ListLevels,
 }
 
 /// A bit for each level that concerns a shared list.
@@ -36,11 +34,8 @@ pub(crate) struct ListLevels {
 
 impl ListLevelsBuilder {
     pub(crate) fn new(plan: SharedListPlan) -> Self {
-        Self {
-            plan,
-            goes_on: Bitmap::new(),
-            has_element: Bitmap::new(),
-        }
+        let levels = nesting::ListLevels::default();
+        Self { plan, levels }
     }
 
     /// Adds a stretch of levels.
@@ -49,20 +44,20 @@ impl ListLevelsBuilder {
             rep_level,
             element_def,
         } = self.plan;
-        nesting::slot_validity(rep, rep, rep_level, 0, rep_level, &mut self.goes_on);
-        nesting::slot_validity(rep, def, rep_level, 0, element_def, &mut self.has_element);
+        nesting::list_levels(rep, def, rep_level, element_def, &mut self.levels);
     }
 
     /// Bytes kept so far.
     pub(crate) fn bytes(&self) -> usize {
-        (self.goes_on.len() + self.has_element.len()) / 8
+        self.levels.len() / 4
     }
 
     /// What was added since the last call.
     pub(crate) fn finish(&mut self) -> ListLevels {
+        let (goes_on, has_element) = self.levels.finish();
         ListLevels {
-            goes_on: self.goes_on.finish_boolean(),
-            has_element: self.has_element.finish_boolean(),
+            goes_on,
+            has_element,
         }
     }
 }

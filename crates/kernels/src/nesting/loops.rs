@@ -4,7 +4,7 @@ use herringbone_arrow::array::OffsetSizeTrait;
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use super::masks;
-use super::{ListPlan, SlotPlan, scalar};
+use super::{ListLevels, ListPlan, SlotPlan, scalar};
 use crate::Malformed;
 use crate::bitmap::Bitmap;
 #[cfg(target_arch = "aarch64")]
@@ -31,6 +31,9 @@ pub(super) trait Loops: Copy {
     /// See [`super::slot_validity`].
     fn slot_validity(self, plan: SlotPlan, rep: &[u8], def: &[u8], validity: &mut Bitmap) -> usize;
 
+    /// See [`super::list_levels`].
+    fn list_levels(self, plan: (u8, u8), rep: &[u8], def: &[u8], levels: &mut ListLevels);
+
     /// See [`super::count_ge`].
     fn count_ge(self, levels: &[u8], level: u8) -> usize;
 }
@@ -53,6 +56,10 @@ impl Loops for Scalar {
 
     fn slot_validity(self, plan: SlotPlan, rep: &[u8], def: &[u8], validity: &mut Bitmap) -> usize {
         scalar::slot_validity(plan, rep, def, validity)
+    }
+
+    fn list_levels(self, plan: (u8, u8), rep: &[u8], def: &[u8], levels: &mut ListLevels) {
+        scalar::list_levels(plan, rep, def, levels);
     }
 
     fn count_ge(self, levels: &[u8], level: u8) -> usize {
@@ -118,6 +125,22 @@ macro_rules! loops {
                 }
                 // SAFETY: the token proves that the instructions are there.
                 unsafe { enabled(self, plan, rep, def, validity) }
+            }
+
+            #[inline]
+            fn list_levels(self, plan: (u8, u8), rep: &[u8], def: &[u8], levels: &mut ListLevels) {
+                #[target_feature(enable = $features)]
+                fn enabled(
+                    cpu: $cpu,
+                    plan: (u8, u8),
+                    rep: &[u8],
+                    def: &[u8],
+                    levels: &mut ListLevels,
+                ) {
+                    masks::list_levels(cpu, plan, rep, def, levels);
+                }
+                // SAFETY: the token proves that the instructions are there.
+                unsafe { enabled(self, plan, rep, def, levels) }
             }
 
             #[inline]

@@ -5,7 +5,7 @@
 use herringbone_arrow::array::OffsetSizeTrait;
 
 use super::scalar::STRAY;
-use super::{ListPlan, SlotPlan};
+use super::{ListLevels, ListPlan, SlotPlan};
 use crate::Malformed;
 use crate::bitmap::{Bitmap, low_bits};
 
@@ -155,6 +155,33 @@ pub(super) fn slot_validity(
         }
     }
     validity.len() - before
+}
+
+/// See [`super::list_levels`].
+#[inline(always)]
+pub(super) fn list_levels(
+    cpu: impl Masks,
+    (rep_level, element_def): (u8, u8),
+    rep: &[u8],
+    def: &[u8],
+    levels: &mut ListLevels,
+) {
+    for (rep, def) in rep.chunks(BLOCK).zip(def.chunks(BLOCK)) {
+        let (reps, defs) = (cpu.load(rep), cpu.load(def));
+        let all = low_bits(rep.len().min(def.len()));
+        let concern = at_most(cpu, reps, rep_level) & all;
+        let goes_on = cpu.at_least(reps, rep_level);
+        let has_element = cpu.at_least(defs, element_def);
+        if concern == all {
+            levels.push(goes_on & all, has_element & all, all.count_ones() as usize);
+        } else {
+            levels.push(
+                cpu.extract(goes_on, concern),
+                cpu.extract(has_element, concern),
+                concern.count_ones() as usize,
+            );
+        }
+    }
 }
 
 /// See [`super::count_ge`].

@@ -28,6 +28,7 @@ use crate::cpu::{Avx2, Avx512};
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod list_levels;
 mod loops;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod masks;
@@ -35,6 +36,7 @@ mod masks;
 mod neon;
 mod scalar;
 
+pub use list_levels::ListLevels;
 use loops::Loops;
 
 /// Calls with the token of the best instructions.
@@ -124,6 +126,22 @@ pub fn slot_validity(
         valid_def,
     };
     dispatch!(cpu => cpu.slot_validity(plan, rep, def, validity))
+}
+
+/// Appends the levels that concern a list whose elements have the repetition level `rep_level` and
+/// exist from the definition level `element_def` on.
+///
+/// **Shapes**: positions with `rep <= rep_level` are appended, as two bits: whether the list goes on,
+/// `rep == rep_level`, and whether there is an element, `def >= element_def`. Of levels of different
+/// numbers, the surplus is left out.
+pub fn list_levels(
+    rep: &[u8],
+    def: &[u8],
+    rep_level: u8,
+    element_def: u8,
+    levels: &mut ListLevels,
+) {
+    dispatch!(cpu => cpu.list_levels((rep_level, element_def), rep, def, levels));
 }
 
 /// How many levels are at least `level`.

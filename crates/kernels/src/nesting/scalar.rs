@@ -2,7 +2,7 @@
 
 use herringbone_arrow::array::OffsetSizeTrait;
 
-use super::{ListPlan, SlotPlan};
+use super::{ListLevels, ListPlan, SlotPlan};
 use crate::Malformed;
 use crate::bitmap::Bitmap;
 
@@ -73,6 +73,24 @@ pub(super) fn slot_validity(
             .for_each(|(rep, def)| append(*rep, *def));
     }
     validity.len() - before
+}
+
+/// See [`super::list_levels`].
+pub(super) fn list_levels(
+    (rep_level, element_def): (u8, u8),
+    rep: &[u8],
+    def: &[u8],
+    levels: &mut ListLevels,
+) {
+    for (rep, def) in rep.iter().zip(def) {
+        if *rep <= rep_level {
+            levels.push(
+                u64::from(*rep == rep_level),
+                u64::from(*def >= element_def),
+                1,
+            );
+        }
+    }
 }
 
 /// See [`super::count_ge`].

@@ -90,6 +90,22 @@ fn offsets_of<T>(lists: &[Option<Vec<T>>]) -> Vec<usize> {
     std::iter::once(0).chain(ends).collect()
 }
 
+/// Whether a list goes on and has an element, for each level that lists make.
+fn levels_of<T>(lists: &[Option<Vec<T>>]) -> Vec<(bool, bool)> {
+    let of_list = |list: &Option<Vec<T>>| match list.as_ref().map_or(0, Vec::len) {
+        0 => vec![(false, false)],
+        n => (0..n).map(|i| (i > 0, true)).collect(),
+    };
+    lists.iter().flat_map(of_list).collect()
+}
+
+fn pairs(mut levels: ListLevels) -> Vec<(bool, bool)> {
+    let len = levels.len();
+    let (goes_on, has_element) = levels.finish();
+    assert_eq!((goes_on.len(), levels.len()), (len, 0));
+    goes_on.iter().zip(has_element.iter()).collect()
+}
+
 fn bits(mut bitmap: Bitmap) -> Vec<bool> {
     bitmap.finish_boolean().iter().collect()
 }
@@ -102,6 +118,7 @@ fn check_blocks<O: OffsetSizeTrait>(rows: &[Outer], block: usize) {
     let mut offsets = [vec![O::default()], vec![O::default()]];
     let mut counts = [0, 0];
     let mut validity = [Bitmap::new(), Bitmap::new(), Bitmap::new()];
+    let mut levels = [ListLevels::default(), ListLevels::default()];
     let mut slots = 0;
     for (rep, def) in rep.chunks(block).zip(def.chunks(block)) {
         for (depth, plan) in [OUTER, INNER].iter().enumerate() {
@@ -109,6 +126,13 @@ fn check_blocks<O: OffsetSizeTrait>(rows: &[Outer], block: usize) {
             assert_eq!(
                 list_offsets(plan, rep, def, offsets, &mut counts[depth], validity),
                 Ok(())
+            );
+            list_levels(
+                rep,
+                def,
+                plan.rep_level,
+                plan.element_def,
+                &mut levels[depth],
             );
         }
         slots += slot_validity(rep, def, 2, 4, 5, &mut validity[2]);
@@ -118,6 +142,15 @@ fn check_blocks<O: OffsetSizeTrait>(rows: &[Outer], block: usize) {
     assert_eq!(as_usize(&offsets[1]), offsets_of(&inner));
     assert_eq!(counts, [inner.len(), leaves.len()]);
     assert_eq!(slots, leaves.len());
+    let [outer, deeper] = levels;
+    assert_eq!(pairs(outer), levels_of(rows));
+    // Rows without inner lists have a level of theirs too.
+    let missing = |row: &Outer| match row {
+        Some(lists) if !lists.is_empty() => lists.clone(),
+        _ => vec![None],
+    };
+    let lists: Vec<Inner> = rows.iter().flat_map(missing).collect();
+    assert_eq!(pairs(deeper), levels_of(&lists));
     let [first, second, third] = validity;
     assert_eq!(
         bits(first),
@@ -238,9 +271,15 @@ fn results(cpu: impl Loops, plan: &ListPlan, rep: &[u8], def: &[u8]) -> impl std
     };
     cpu.slot_validity(slot, rep, def, &mut slots);
     cpu.slot_validity(slot, &[], def, &mut flat);
+    let mut levels = ListLevels::default();
+    for block in [13, 100] {
+        for (rep, def) in rep.chunks(block).zip(def.chunks(block)) {
+            cpu.list_levels((plan.rep_level, plan.element_def), rep, def, &mut levels);
+        }
+    }
     let rows = [0, 1, 3, 64, 1000].map(|rows| cpu.row_starts(rep, rows));
     let counts = [0, 1, 2, 5, 255].map(|level| cpu.count_ge(def, level));
-    (listed, bits(slots), bits(flat), rows, counts)
+    (listed, bits(slots), bits(flat), pairs(levels), rows, counts)
 }
 
 fn check_against_scalar(cpu: impl Loops) {

@@ -1,0 +1,58 @@
+//! Two bits a level, which are all that the offsets of a list are made of.
+
+use herringbone_arrow::buffer::{BooleanBuffer, Buffer};
+
+/// The levels that concern a list, those with a repetition level of at most that of its elements:
+/// columns that make the same lists have the same bits.
+#[derive(Debug, Default)]
+pub struct ListLevels {
+    goes_on: Vec<u64>,
+    has_element: Vec<u64>,
+    /// Bits of both that make no word yet, and how many there are: fewer than 64.
+    partial: (u64, u64),
+    fill: usize,
+}
+
+impl ListLevels {
+    /// How many levels there are.
+    pub fn len(&self) -> usize {
+        64 * self.goes_on.len() + self.fill
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Takes the bits, leaving none: those that are set where a list goes on, and those that are set
+    /// where there is an element.
+    pub fn finish(&mut self) -> (BooleanBuffer, BooleanBuffer) {
+        let len = self.len();
+        let mut all = std::mem::take(self);
+        if all.fill > 0 {
+            all.goes_on.push(all.partial.0);
+            all.has_element.push(all.partial.1);
+        }
+        let bits = |words| BooleanBuffer::new(Buffer::from_vec(words), 0, len);
+        (bits(all.goes_on), bits(all.has_element))
+    }
+
+    /// Appends the lowest `n` (at most 64) bits; those above are zero.
+    #[inline(always)]
+    pub(super) fn push(&mut self, goes_on: u64, has_element: u64, n: usize) {
+        self.partial.0 |= goes_on << self.fill;
+        self.partial.1 |= has_element << self.fill;
+        if self.fill + n < 64 {
+            self.fill += n;
+            return;
+        }
+        self.goes_on.push(self.partial.0);
+        self.has_element.push(self.partial.1);
+        let taken = 64 - self.fill as u32;
+        self.partial = (
+            goes_on.checked_shr(taken).unwrap_or(0),
+            has_element.checked_shr(taken).unwrap_or(0),
+        );
+        self.fill = self.fill + n - 64;
+    }
+}
