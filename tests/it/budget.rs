@@ -129,6 +129,34 @@ fn pages_that_grow() {
     agrees("growing pages", growing_pages(), &options);
 }
 
+/// A column that several threads decode in parts, beside a short one.
+#[test]
+fn a_column_in_parts() {
+    const ROWS: usize = 400_000;
+    let long = || {
+        let mut pages = Vec::new();
+        let mut from = 0;
+        for rows in [5000, 50_000, 1000, 30_000].into_iter().cycle() {
+            let rows = rows.min(ROWS - from);
+            pages.push(Page::v1(rows, &numbers(from, rows)));
+            from += rows;
+            if from == ROWS {
+                break;
+            }
+        }
+        Chunk {
+            codec: CompressionCodec::Uncompressed,
+            ..chunk(Type::Int64, ROWS, pages)
+        }
+    };
+    let zeros = || chunk(Type::Int64, ROWS, vec![page(ROWS, &vec![0; 8 * ROWS])]);
+    let bytes = file(
+        columns(2, Type::Int64),
+        &[(ROWS as u64, vec![long(), zeros()])],
+    );
+    agrees("a column in parts", bytes, &ReadOptions::new());
+}
+
 /// Strings of a dictionary that are short but for one, and a page that goes without it.
 fn strings() -> Vec<u8> {
     const ROWS: usize = 20_000;

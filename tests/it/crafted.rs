@@ -140,6 +140,22 @@ pub(crate) struct Chunk {
 
 /// A file of row groups, each with its number of rows and its chunks.
 pub(crate) fn file(schema: Vec<SchemaElement>, row_groups: &[(u64, Vec<Chunk>)]) -> Vec<u8> {
+    file_of(schema, row_groups, push)
+}
+
+/// The same where all column chunks are the first one of the file.
+pub(crate) fn shared_file(schema: Vec<SchemaElement>, row_groups: &[(u64, Vec<Chunk>)]) -> Vec<u8> {
+    let mut first = None;
+    file_of(schema, row_groups, |chunk, out| {
+        first.get_or_insert_with(|| push(chunk, out)).clone()
+    })
+}
+
+fn file_of(
+    schema: Vec<SchemaElement>,
+    row_groups: &[(u64, Vec<Chunk>)],
+    mut push: impl FnMut(&Chunk, &mut Vec<u8>) -> ColumnChunk,
+) -> Vec<u8> {
     let mut out = MAGIC.to_vec();
     let mut groups = Vec::new();
     for (num_rows, chunks) in row_groups {

@@ -10,7 +10,7 @@ use herringbone::format::{CompressionCodec, Encoding, Repetition, Type};
 use herringbone::source::Source;
 use herringbone::{Error, ErrorKind, Limits, ParquetFile, ReadOptions};
 
-use crate::crafted::{Chunk, Page, file, group, leaf};
+use crate::crafted::{Chunk, Page, file, group, leaf, shared_file};
 use crate::table::Table;
 
 /// Bytes in memory that count what is read of them.
@@ -239,4 +239,120 @@ fn nulls_count_as_bytes_of_a_batch() {
         .unwrap();
     let sizes: Vec<_> = reader.map(|batch| batch.unwrap().num_rows()).collect();
     assert_eq!(sizes, [16, 16, 16, 16, 16, 16, 4]);
+}
+
+/// 16 MiB in half a KiB, again and again, for one value each: one such page may be, not many.
+#[test]
+fn many_bombs_with_a_value_each() {
+    let bomb = zstd(&vec![0; Limits::DECOMPRESSION_FLOOR]);
+    let pages = || {
+        let page = |_| Page::v1(1, &bomb).with_plain_size(Limits::DECOMPRESSION_FLOOR);
+        (0..2000).map(page).collect()
+    };
+    let chunk = || Chunk {
+        physical: Type::Int32,
+        codec: CompressionCodec::Zstd,
+        num_values: 2000,
+        pages: pages(),
+    };
+    let bytes = file(required(), &[(2000, vec![chunk()])]);
+    let error = Counting::new(bytes.clone())
+        .read_all()
+        .expect_err("too much work");
+    assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
+    assert_eq!(error.limit_name(), Some("decompression_ratio"), "{error}");
+    assert_eq!(error.location().page, Some(1), "{error}");
+    // Two of them are three times as much as a higher ratio grants.
+    let mut options = ReadOptions::default().threads(1).limit(3);
+    options.limits.decompression_ratio = 1 << 16;
+    let table = Table::read(
+        ParquetFile::from_bytes(bytes)
+            .unwrap()
+            .read(options)
+            .unwrap(),
+    );
+    assert_eq!(table.unwrap().columns[0], ["0"; 3]);
+}
+
+/// What values account for is never too much, however well it compresses.
+#[test]
+fn long_runs_of_zeros_are_no_bombs() {
+    const VALUES: usize = 1 << 17;
+    let zeros = zstd(&vec![0; 4 * VALUES]);
+    let page = |_| Page::v1(VALUES, &zeros).with_plain_size(4 * VALUES);
+    let pages = 100;
+    let chunk = Chunk {
+        physical: Type::Int32,
+        codec: CompressionCodec::Zstd,
+        num_values: (pages * VALUES) as u64,
+        pages: (0..pages).map(page).collect(),
+    };
+    let rows = chunk.num_values;
+    let bytes = file(required(), &[(rows, vec![chunk])]);
+    // More than 16 MiB, and than the usual ratio of what they take in the file.
+    assert!(4 * pages * VALUES > Limits::DECOMPRESSION_FLOOR + 4096 * bytes.len());
+    let options = ReadOptions::default().threads(1).batch_size(VALUES);
+    let reader = ParquetFile::from_bytes(bytes)
+        .unwrap()
+        .read(options)
+        .unwrap();
+    let read: usize = reader.map(|batch| batch.unwrap().num_rows()).sum();
+    assert_eq!(read as u64, rows);
+}
+
+/// A thousand columns, or row groups, whose chunks are the same bytes.
+#[test]
+fn chunks_over_each_other() {
+    let values: Vec<u8> = (0..20_000_i32).flat_map(i32::to_le_bytes).collect();
+    let chunk = || Chunk {
+        physical: Type::Int32,
+        codec: CompressionCodec::Uncompressed,
+        num_values: 20_000,
+        pages: vec![Page::v1(20_000, &values)],
+    };
+    let columns = |n: usize| {
+        let mut schema = vec![root(n)];
+        schema.extend((0..n).map(|i| leaf(&format!("c{i}"), Type::Int32, Repetition::Required)));
+        schema
+    };
+    let group = |n: usize| (20_000, (0..n).map(|_| chunk()).collect());
+    let wide = shared_file(columns(1000), &[group(1000)]);
+    let long = shared_file(columns(1), &(0..1000).map(|_| group(1)).collect::<Vec<_>>());
+    for (bytes, row_group) in [(&wide, Some(0)), (&long, None)] {
+        assert!(bytes.len() < 200_000, "{} bytes", bytes.len());
+        let mut errors = Vec::new();
+        for threads in [1, 2, 4] {
+            let file = ParquetFile::from_bytes(bytes.clone()).unwrap();
+            let options = ReadOptions::default().threads(threads);
+            let error = Table::read(file.read(options).unwrap()).expect_err("too much work");
+            assert_eq!(error.limit_name(), Some("overlap_ratio"), "{error}");
+            assert!(row_group.is_none_or(|it| error.location().row_group == Some(it)));
+            errors.push(error.to_string());
+        }
+        assert_eq!(errors[0], errors[1]);
+        assert_eq!(errors[0], errors[2]);
+    }
+    // The same row group, on request, is another matter; and so are some of the columns.
+    let file = ParquetFile::from_bytes(long).unwrap();
+    let again = ReadOptions::default().row_groups(vec![0; 100]);
+    assert_eq!(
+        Table::read(file.read(again).unwrap()).unwrap().rows,
+        2_000_000
+    );
+    let file = ParquetFile::from_bytes(wide).unwrap();
+    let some = ReadOptions::default().columns(["c1", "c999"]);
+    assert_eq!(Table::read(file.read(some).unwrap()).unwrap().rows, 20_000);
+}
+
+#[test]
+fn a_schema_of_very_many_nodes() {
+    let columns = |n: usize| {
+        let mut schema = vec![root(n)];
+        schema.extend((0..n).map(|i| leaf(&i.to_string(), Type::Int32, Repetition::Optional)));
+        file(schema, &[])
+    };
+    let wide = ParquetFile::from_bytes(columns(100_000)).unwrap();
+    assert_eq!(wide.parquet_schema().leaves().len(), 100_000);
+    let error = ParquetFile::from_bytes(columns(300_000)).err().unwrap();
+    assert_eq!(error.limit_name(), Some("schema_nodes"), "{error}");
 }

@@ -17,7 +17,8 @@ use herringbone_schema::{Conversion, Int96Overflow, Leaf};
 
 use crate::array::{LeafArray, LeafType, leaf_array};
 use crate::levels::Levels;
-use crate::page::body::{BodyDecoder, verify_crc};
+use crate::page::allowance::Allowance;
+use crate::page::body::{BodyDecoder, num_values, verify_crc};
 use crate::page::{DataPage, Page};
 
 /// Levels decoded at once.
@@ -35,6 +36,8 @@ pub struct PageDecoder {
     max_def_level: u8,
     max_rep_level: u8,
     body: BodyDecoder,
+    codec: CompressionCodec,
+    allowance: Allowance,
     array: Box<dyn LeafArray>,
     page: Option<OpenPage>,
     /// `None` for pages that are not PLAIN.
@@ -91,6 +94,8 @@ impl PageDecoder {
         Ok(Self {
             max_def_level: leaf.max_def_level,
             max_rep_level: leaf.max_rep_level,
+            codec,
+            allowance: Allowance::new(&limits, (leaf.physical_type, leaf.type_length), 1),
             body: BodyDecoder::new(codec, max_levels, Arc::new(limits)),
             array: leaf_array(&leaf_type)?,
             page: None,
@@ -127,6 +132,9 @@ impl PageDecoder {
         // What an error left of the page before.
         self.array.finish(None).ok();
         self.body.check_sizes(header)?;
+        if self.codec != CompressionCodec::Uncompressed {
+            self.allowance.spend(header, num_values(header)?)?;
+        }
         match self.body.decode(header, Buffer::from(body))? {
             Page::Dictionary { values, num_values } => self.open_dictionary(&values, num_values),
             Page::Data(page) => self.open_data(page),

@@ -28,7 +28,9 @@ pub struct Limits {
     /// Bytes of one page, compressed or not.
     pub page_bytes: usize,
     /// Decompressed bytes for each compressed byte of a page, beyond a first
-    /// [`Limits::DECOMPRESSION_FLOOR`] bytes that are always granted.
+    /// [`Limits::DECOMPRESSION_FLOOR`] bytes that are always granted. The same for all pages of a
+    /// column chunk together, with what their values account for; the column chunks of a file share
+    /// 1 GiB of granted bytes.
     pub decompression_ratio: usize,
     /// Levels of one page, nulls included.
     pub page_values: usize,
@@ -40,6 +42,9 @@ pub struct Limits {
     pub bloom_filter_bytes: usize,
     /// Bytes of one column of one record batch.
     pub batch_column_bytes: usize,
+    /// Bytes of the column chunks of a read for each byte of the file: more than one only where
+    /// column chunks share bytes.
+    pub overlap_ratio: usize,
     /// Bytes that one read holds at a time, all of its columns together: bytes read ahead, pages,
     /// dictionaries, and arrays up to when their batch is given out.
     pub memory_bytes: u64,
@@ -55,7 +60,7 @@ impl Default for Limits {
         Self {
             footer_bytes: 1 << 30,
             schema_depth: 100,
-            schema_nodes: 1 << 20,
+            schema_nodes: 1 << 18,
             row_groups: 1 << 20,
             page_header_bytes: 16 << 20,
             page_bytes: 1 << 30,
@@ -65,6 +70,7 @@ impl Default for Limits {
             page_index_bytes: 1 << 30,
             bloom_filter_bytes: 128 << 20,
             batch_column_bytes: 1 << 30,
+            overlap_ratio: 16,
             memory_bytes: 1 << 30,
         }
     }

@@ -28,17 +28,18 @@ pub(crate) struct Inline {
 
 impl Inline {
     pub(crate) fn new(plan: Arc<ReadPlan>, source: Arc<dyn Source>) -> Self {
-        Self::new_behind(plan, source, 0, 0)
+        let budget = Budget::new(&plan.options().limits);
+        Self::new_behind(plan, source, budget, (0, 0))
     }
 
-    /// Goes on behind so many row groups, and rows of the next one, that were given out before.
+    /// Goes on behind so many row groups, and rows of the next one, that were given out before. No
+    /// memory of `budget` is in use.
     pub(crate) fn new_behind(
         plan: Arc<ReadPlan>,
         source: Arc<dyn Source>,
-        row_groups: usize,
-        rows: u64,
+        budget: Arc<Budget>,
+        (row_groups, rows): (usize, u64),
     ) -> Self {
-        let budget = Budget::new(&plan.options().limits);
         Self {
             assembler: BatchAssembler::new(plan.clone(), &budget),
             plan,

@@ -25,6 +25,9 @@ const LEAST_BYTES: u64 = 1 << 20;
 /// Threads run ahead by a part each, whose arrays wait in memory: no more bytes than this.
 const MOST_BYTES: u64 = 8 << 20;
 
+/// Pages of the columns that are cut, of which the budget of the read must hold as many.
+const PAGES_IN_BUDGET: u64 = 16;
+
 /// Parts a thread, so that one that is late does not keep the others waiting.
 const PARTS_A_THREAD: u64 = 4;
 
@@ -62,16 +65,22 @@ pub(crate) fn of_row_group(
     ) else {
         return parts;
     };
+    // More than a thread's share, and more than a quarter of that more.
+    let share = total / threads as u64;
+    let is_long = |chunk: &ChunkInPlan| {
+        chunk.is_flat && chunk.uncompressed_size > share.saturating_add(share / 4)
+    };
+    let long = chunks.iter().filter(|chunk| is_long(chunk)).count() as u64;
+    // Larger pages than this make parts that take much less memory than the whole does.
+    let largest_page = options.limits.memory_bytes / PAGES_IN_BUDGET / long.max(1);
     for (chunk, parts) in chunks.iter().zip(&mut parts) {
-        // More than a thread's share, and more than a quarter of that more.
-        let share = total / threads as u64;
-        if !chunk.is_flat || chunk.uncompressed_size <= share + share / 4 {
+        if !is_long(chunk) {
             continue;
         }
         let bytes = chunk.uncompressed_size / (threads as u64 * PARTS_A_THREAD);
         let bytes = bytes.clamp(LEAST_BYTES, MOST_BYTES);
         if chunk.uncompressed_size >= 2 * bytes
-            && let Some(pages) = data_pages(chunk, num_rows, source, options)
+            && let Some(pages) = data_pages(chunk, num_rows, source, (options, largest_page))
         {
             *parts = cut(&pages, num_rows, row_group.batch_rows() as u64, bytes);
         }
@@ -79,13 +88,13 @@ pub(crate) fn of_row_group(
     parts
 }
 
-/// The data pages of a chunk with as many rows; none where their headers are not what they should be,
-/// about which the column itself will complain.
+/// The data pages of a chunk with as many rows; none where pages are larger than `largest_page` bytes,
+/// or their headers are not what they should be, about which the column itself will complain.
 fn data_pages(
     chunk: &ChunkInPlan,
     num_rows: u64,
     source: &Arc<dyn Source>,
-    options: &ReadOptions,
+    (options, largest_page): (&ReadOptions, u64),
 ) -> Option<Vec<DataPage>> {
     let limits = options.limits.clone();
     let pages = Pages::over(
@@ -94,11 +103,21 @@ fn data_pages(
         chunk.num_values,
         limits,
     );
+    let mut chunk = chunk.clone();
     let mut data_pages = Vec::new();
     let mut rows = 0;
     for (ordinal, page) in pages.enumerate() {
         let page = page.ok()?;
         let header = &page.header;
+        let bytes = u64::try_from(header.uncompressed_page_size).ok()?;
+        let compressed = u64::try_from(header.compressed_page_size).ok()?;
+        let carries_values = matches!(
+            header.type_,
+            PageType::DictionaryPage | PageType::DataPage | PageType::DataPageV2
+        );
+        if carries_values && (bytes.max(compressed) > largest_page || !chunk.allows(header)) {
+            return None;
+        }
         let values = match (&header.data_page_header, &header.data_page_header_v2) {
             (Some(v1), _) if header.type_ == PageType::DataPage => v1.num_values,
             (_, Some(v2)) if header.type_ == PageType::DataPageV2 => v2.num_values,
@@ -110,7 +129,7 @@ fn data_pages(
                 offset: page.offset,
                 num_values_before: rows,
             },
-            bytes: u64::try_from(header.uncompressed_page_size).ok()?,
+            bytes,
         });
         rows += u64::try_from(values).ok()?;
     }

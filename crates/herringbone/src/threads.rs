@@ -62,6 +62,8 @@ struct State {
     open: VecDeque<DueRowGroup>,
     /// Index, in the plan, of the front of `open`.
     front: usize,
+    /// A row group was opened with columns in parts.
+    has_parts: bool,
     /// Somebody is opening the row group behind the last of `open`.
     opening: bool,
     /// Opening a row group failed; due once everything before it was given out.
@@ -222,8 +224,8 @@ impl Threads {
 
     /// Stops, and has the plain loop start again where the row group that is due starts.
     pub(crate) fn into_inline(self) -> Inline {
-        let Shared { plan, source, .. } = &*self.shared;
-        let (plan, source) = (plan.clone(), source.clone());
+        let (plan, source) = (self.shared.plan.clone(), self.shared.source.clone());
+        let budget = self.shared.budget.clone();
         let state = self.shared.lock();
         let row_groups = state.front;
         let rows_left = state.open.front().map(|row_group| row_group.rows_left);
@@ -234,7 +236,7 @@ impl Threads {
             .map_or(0, |g| g.num_wanted());
         let rows_given = rows - rows_left.unwrap_or(rows).min(rows);
         drop(self);
-        Inline::new_behind(plan, source, row_groups, rows_given)
+        Inline::new_behind(plan, source, budget, (row_groups, rows_given))
     }
 
     fn start_workers(&mut self) -> Result<()> {
@@ -262,6 +264,9 @@ impl Drop for Threads {
 /// error counts once all columns before it have delivered, as in the plain loop.
 fn take_pieces(state: &mut State, assembler: &mut BatchAssembler, threads: usize) -> Result<bool> {
     let row_group_index = state.front;
+    if state.has_parts {
+        assembler.expect_parts();
+    }
     let Some(mut row_group) = state.open.pop_front() else {
         return Ok(false);
     };
@@ -508,6 +513,7 @@ impl Shared {
                     .map_or(0, |g| g.num_wanted());
                 let batch_rows = row_group.batch_rows() as u64;
                 let end_batch = first_batch + rows_left.div_ceil(batch_rows);
+                state.has_parts |= parts.iter().any(|parts| !parts.is_empty());
                 let mut columns = Vec::with_capacity(row_group.num_columns());
                 for ordinal in 0..row_group.num_columns() {
                     let cuts = parts.get(ordinal).map_or(&[][..], Vec::as_slice);

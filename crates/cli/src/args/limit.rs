@@ -56,7 +56,7 @@ macro_rules! limits {
 limits! {
     footer_bytes schema_depth schema_nodes row_groups page_header_bytes page_bytes
     decompression_ratio page_values dictionary_values page_index_bytes bloom_filter_bytes
-    batch_column_bytes memory_bytes
+    batch_column_bytes overlap_ratio memory_bytes
 }
 
 #[cfg(test)]

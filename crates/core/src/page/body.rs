@@ -203,7 +203,7 @@ impl BodyDecoder {
 }
 
 /// Values that a page declares: entries of a dictionary, or levels.
-pub(super) fn num_values(header: &PageHeader) -> Result<usize> {
+pub(crate) fn num_values(header: &PageHeader) -> Result<usize> {
     let declared = match header.type_ {
         PageType::DictionaryPage => header.dictionary_page_header.as_ref().map(|h| h.num_values),
         PageType::DataPage => header.data_page_header.as_ref().map(|h| h.num_values),

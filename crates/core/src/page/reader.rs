@@ -15,6 +15,7 @@ use herringbone_arrow::buffer::Buffer;
 use herringbone_format::{CompressionCodec, Error, Limits, PageHeader, PageType, Result};
 
 use super::Page;
+use super::allowance::Allowance;
 use super::body::{BodyDecoder, num_values, verify_crc};
 use super::chunk_bytes::{ChunkBytes, Step};
 use crate::read::{ColumnMemory, Part};
@@ -69,6 +70,8 @@ pub(crate) struct PageReaderOptions {
     pub(crate) verify_crc: bool,
     /// Bytes asked for at least, once pages are under way.
     pub(crate) smallest_window: u64,
+    /// What the pages may decompress to.
+    pub(crate) allowance: Allowance,
     pub(crate) limits: Arc<Limits>,
 }
 
@@ -296,6 +299,9 @@ impl PageReader {
         }
         // Bodies that are not compressed stay in the window.
         if self.options.codec != CompressionCodec::Uncompressed {
+            self.options
+                .allowance
+                .spend(&header, num_values(&header)?)?;
             let plain = u64::try_from(header.uncompressed_page_size).unwrap_or_default();
             self.largest_body = self.largest_body.max(plain);
             self.num_bodies = self.num_bodies.max(1 + u64::from(another));

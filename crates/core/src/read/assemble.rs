@@ -124,6 +124,12 @@ impl BatchAssembler {
         self.padding.memory.release();
     }
 
+    /// Says that columns are decoded in [parts](super::OpenRowGroup::part). These may take much less
+    /// memory than the whole would have at some point, so the budget counts as used up early.
+    pub fn expect_parts(&mut self) {
+        self.in_turn.retrace_parts(self.padding.memory.limit());
+    }
+
     /// Whether the plain loop, which works on one column at a time, comes to this error too: that
     /// of `column`, which took `peak_bytes`, with pieces of all columns before it.
     ///

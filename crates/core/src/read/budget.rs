@@ -12,8 +12,8 @@
 //! there means nothing yet: the plain loop has to decide. What it would have held up to a piece is
 //! known from the pieces ([`PieceMemory`]).
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use herringbone_format::{Error, Limits, Result};
 
@@ -25,6 +25,8 @@ const LIMIT: &str = "memory_bytes";
 pub struct Budget {
     limit: u64,
     used: AtomicU64,
+    /// By row group of the read, as far as they were opened: the bytes of all column chunks up to it.
+    opened: Mutex<Vec<u64>>,
 }
 
 impl Budget {
@@ -34,6 +36,7 @@ impl Budget {
         Arc::new(Self {
             limit: limits.memory_bytes,
             used: AtomicU64::new(0),
+            opened: Mutex::default(),
         })
     }
 
@@ -47,6 +50,19 @@ impl Budget {
     #[must_use]
     pub fn refused(error: &Error) -> bool {
         error.limit_name() == Some(LIMIT)
+    }
+
+    /// The bytes of all column chunks of a read up to the row group at `index`, which has so many.
+    /// Row groups are opened in order, and some of them again.
+    pub(crate) fn open_row_group(&self, index: usize, bytes: u64) -> u64 {
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = opened.get(index) {
+            return *known;
+        }
+        let before = opened.last().copied().unwrap_or_default();
+        let all = before.saturating_add(bytes);
+        opened.push(all);
+        all
     }
 
     fn used(&self) -> u64 {
@@ -82,6 +98,11 @@ impl Reservation {
 
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// What the budget has in all.
+    pub(crate) fn limit(&self) -> u64 {
+        self.budget.limit
     }
 
     /// Makes it a reservation of so many bytes.
@@ -277,6 +298,12 @@ impl InTurn {
         Ok(held)
     }
 
+    /// Takes a quarter of the budget for all of it: pieces of a column that is decoded in parts tell
+    /// only roughly what it would have held.
+    pub(crate) fn retrace_parts(&mut self, budget: u64) {
+        self.limit = budget / 4;
+    }
+
     /// Goes on to the next batch.
     pub(crate) fn next_batch<'a>(
         &mut self,
@@ -293,5 +320,87 @@ impl InTurn {
     /// Goes on to another row group.
     pub(crate) fn clear(&mut self) {
         self.columns.fill(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn budget(bytes: u64) -> Arc<Budget> {
+        let mut limits = Limits::default();
+        limits.memory_bytes = bytes;
+        Budget::new(&limits)
+    }
+
+    #[test]
+    fn what_is_refused_changes_nothing() {
+        let budget = budget(100);
+        let mut column = ColumnMemory::new(budget.clone());
+        column.hold(Part::Window, 40).unwrap();
+        column.hold(Part::Body, 50).unwrap();
+        let error = column.hold(Part::Array, 11).unwrap_err();
+        assert!(Budget::refused(&error), "{error}");
+        assert_eq!((budget.used(), column.left()), (90, 10));
+        column.hold(Part::Body, 20).unwrap();
+        column.hold(Part::Array, 40).unwrap();
+        assert_eq!((budget.used(), column.peak()), (100, 100));
+        drop(column);
+        assert_eq!(budget.used(), 0);
+    }
+
+    #[test]
+    fn pieces_take_their_share_along() {
+        let budget = budget(100);
+        let mut column = ColumnMemory::new(budget.clone());
+        column.hold(Part::Body, 30).unwrap();
+        column.hold(Part::Array, 20).unwrap();
+        let first = column.hand_over(false, true);
+        assert_eq!((first.held.bytes(), first.rest, first.peak), (20, 30, 50));
+        column.hold(Part::Array, 5).unwrap();
+        let last = column.hand_over(true, true);
+        drop(column);
+        assert_eq!((last.held.bytes(), last.rest, last.peak), (35, 0, 35));
+        assert_eq!(budget.used(), 55);
+        drop((first, last));
+        assert_eq!(budget.used(), 0);
+    }
+
+    #[test]
+    fn the_plain_loop_is_retraced() {
+        let budget = budget(100);
+        let mut in_turn = InTurn::new(2, &budget);
+        let piece = |held: u64, rest: u64, peak: u64| PieceMemory {
+            held: Reservation {
+                budget: budget.clone(),
+                bytes: held,
+            },
+            peak: peak.max(held),
+            rest,
+            is_new: true,
+        };
+        // 60 at most for the first column, 30 of them to stay; then 70 for the second.
+        let mut pieces = [piece(0, 30, 60), piece(0, 10, 70)];
+        let held = |in_turn: &InTurn, pieces: &[PieceMemory], failed| {
+            in_turn.held(pieces.iter().map(Some).chain([None]), failed)
+        };
+        assert_eq!(held(&in_turn, &pieces, None).unwrap(), 40);
+        assert_eq!(held(&in_turn, &pieces[..1], Some((1, 70))).unwrap(), 100);
+        held(&in_turn, &pieces[..1], Some((1, 71))).unwrap_err();
+        in_turn.next_batch(pieces.iter_mut().map(Some));
+        // The second column still holds 10 while the first makes its next piece.
+        let pieces = [piece(0, 30, 91), piece(0, 10, 20)];
+        held(&in_turn, &pieces, None).unwrap_err();
+        in_turn.clear();
+        assert_eq!(held(&in_turn, &pieces, None).unwrap(), 40);
+    }
+
+    #[test]
+    fn row_groups_are_counted_once() {
+        let budget = budget(0);
+        assert_eq!(budget.open_row_group(0, 10), 10);
+        assert_eq!(budget.open_row_group(1, 5), 15);
+        assert_eq!(budget.open_row_group(0, 10), 10);
+        assert_eq!(budget.open_row_group(2, 1), 16);
     }
 }

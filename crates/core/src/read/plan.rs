@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use herringbone_arrow::array::{RecordBatch, RecordBatchOptions};
 use herringbone_arrow::schema::SchemaRef;
-use herringbone_format::{ColumnChunkLayout, ColumnLayout, Error, FileMetadata, Limits, Result};
+use herringbone_format::{
+    ColumnChunkLayout, ColumnLayout, CompressionCodec, Error, FileMetadata, Limits, PageHeader,
+    Result,
+};
 use herringbone_schema::{ParquetSchema, to_arrow};
 
 use super::agreement::SharedList;
@@ -13,6 +16,8 @@ use super::shape::{Shape, Shapes};
 use super::{Budget, ReadOptions};
 use crate::column::selection::RowRanges;
 use crate::column::{Column, ColumnPlan, WantedRows};
+use crate::page::allowance::Allowance;
+use crate::page::body::num_values;
 use crate::page::{PageReaderOptions, PageStart};
 
 /// Bytes that a column asks for at least, where few columns are read: small pages share a read.
@@ -30,6 +35,10 @@ pub struct ReadPlan {
     warnings: Vec<String>,
     shapes: Shapes,
     row_groups: Vec<RowGroupPlan>,
+    /// How often the same row group is read, at most.
+    repeats: u64,
+    /// Column chunks of the whole file.
+    chunks_of_file: u64,
     options: ReadOptions,
     limits: Arc<Limits>,
 }
@@ -73,12 +82,15 @@ impl ReadPlan {
             .project(&options.projection)?;
         let shapes = Shapes::new(&mapping, schema, options)?;
         let row_groups = plan_row_groups(&metadata, options)?;
+        let metadata_row_groups = metadata.num_row_groups() as u64;
         Ok(Self {
             metadata,
             file_length,
             schema: mapping.schema,
             warnings: mapping.warnings,
             shapes,
+            repeats: repeats(&row_groups),
+            chunks_of_file: (schema.leaves().len() as u64).saturating_mul(metadata_row_groups),
             row_groups,
             options: options.clone(),
             limits: Arc::new(options.limits.clone()),
@@ -144,7 +156,7 @@ impl ReadPlan {
         };
         let chunks_present = self.metadata.num_columns(row_group.ordinal);
         let mut chunks = Vec::with_capacity(self.columns().len());
-        let mut bytes = 0u64;
+        let (mut bytes, mut bytes_of_file) = (0u64, 0u64);
         for plan in self.columns() {
             if plan.leaf >= chunks_present {
                 let error = Error::corrupt(format!(
@@ -158,8 +170,12 @@ impl ReadPlan {
                 .and_then(|chunk| self.chunk(&chunk, plan))
                 .map_err(|error| locate(error, plan))?;
             bytes = bytes.saturating_add(chunk.uncompressed_size);
+            let range = &chunk.pages.chunk;
+            bytes_of_file = bytes_of_file.saturating_add(range.end - range.start);
             chunks.push((plan.clone(), chunk));
         }
+        self.check_overlap(budget.open_row_group(index, bytes_of_file))
+            .map_err(|error| error.in_row_group(row_group.ordinal))?;
         let rows = WantedRows {
             row_group: row_group.ordinal,
             num_rows: row_group.num_rows,
@@ -171,6 +187,21 @@ impl ReadPlan {
             chunks,
             budget: budget.clone(),
         })
+    }
+
+    /// Fails where the column chunks of the read so far have so many bytes that the file must be gone
+    /// over too often.
+    fn check_overlap(&self, bytes: u64) -> Result<()> {
+        let file_length = self.file_length.max(1);
+        let limit = self.limits.overlap_ratio as u64;
+        let most = file_length
+            .saturating_mul(limit)
+            .saturating_mul(self.repeats);
+        if bytes > most {
+            let ratio = bytes.div_ceil(file_length.saturating_mul(self.repeats));
+            return Err(Error::limit("overlap_ratio", ratio, limit));
+        }
+        Ok(())
     }
 
     /// A batch of a read that decodes nothing, for the next of `rows_left` rows: of no fields, or of
@@ -226,6 +257,11 @@ impl ReadPlan {
                 max_def_level: plan.max_def_level,
                 verify_crc: self.options.verify_crc,
                 smallest_window: self.smallest_window(),
+                allowance: Allowance::new(
+                    &self.limits,
+                    (metadata.type_, plan.leaf_type.type_length),
+                    self.chunks_of_file,
+                ),
                 limits: self.limits.clone(),
             },
         })
@@ -253,6 +289,20 @@ pub struct ChunkInPlan {
     pub uncompressed_size: u64,
     /// Whether a level is a row, so that page headers tell which rows a page has.
     pub is_flat: bool,
+    /// What its pages may decompress to, if they are compressed.
+    allowance: Option<Allowance>,
+}
+
+impl ChunkInPlan {
+    /// Counts a page that carries values; whether all pages so far decompress to no more than their
+    /// bytes and values account for.
+    pub fn allows(&mut self, header: &PageHeader) -> bool {
+        match (&mut self.allowance, num_values(header)) {
+            (Some(allowance), Ok(values)) => allowance.spend(header, values).is_ok(),
+            (None, Ok(_)) => true,
+            (_, Err(_)) => false,
+        }
+    }
 }
 
 impl OpenRowGroup {
@@ -278,17 +328,27 @@ impl OpenRowGroup {
             .chunks
             .get(ordinal)
             .ok_or_else(|| Error::argument(format!("the read has no column {ordinal}")))?;
-        let budget = self.budget.clone();
-        Column::new(plan.clone(), &self.rows, chunk.pages.clone(), budget).map(Box::new)
+        self.make(plan, chunk.pages.clone())
+    }
+
+    fn make(&self, plan: &Arc<ColumnPlan>, chunk: PageReaderOptions) -> Result<Box<Column>> {
+        Column::new(plan.clone(), &self.rows, chunk, self.budget.clone()).map(Box::new)
     }
 
     /// A part of a flat column: the rows from `rows.start`, a multiple of [`Self::batch_rows`], up to
-    /// the next such multiple or the last row, beginning with the page that has the first of them.
+    /// the next such multiple or the last row, beginning with the page that has the first of them. All
+    /// pages of the chunk must be [allowed](ChunkInPlan::allows).
     ///
     /// # Errors
     /// As [`Self::column`].
     pub fn part(&self, ordinal: usize, rows: Range<u64>, start: PageStart) -> Result<Box<Column>> {
-        let mut column = self.column(ordinal)?;
+        let (plan, chunk) = self
+            .chunks
+            .get(ordinal)
+            .ok_or_else(|| Error::argument(format!("the read has no column {ordinal}")))?;
+        let mut pages = chunk.pages.clone();
+        pages.allowance = pages.allowance.unlimited();
+        let mut column = self.make(plan, pages)?;
         column.begin_with(rows, start);
         Ok(column)
     }
@@ -302,6 +362,8 @@ impl OpenRowGroup {
             num_values: chunk.pages.num_values,
             uncompressed_size: chunk.uncompressed_size,
             is_flat: plan.max_rep_level == 0,
+            allowance: (chunk.pages.codec != CompressionCodec::Uncompressed)
+                .then(|| chunk.pages.allowance.clone()),
         })
     }
 
@@ -356,6 +418,14 @@ pub fn byte_range(metadata: &ColumnLayout, file_length: u64) -> Result<Range<u64
              {file_length}"
         ))
     })
+}
+
+/// How often the row group is read that is read most often.
+fn repeats(row_groups: &[RowGroupPlan]) -> u64 {
+    let mut ordinals: Vec<_> = row_groups.iter().map(RowGroupPlan::ordinal).collect();
+    ordinals.sort_unstable();
+    let runs = ordinals.chunk_by(|a, b| a == b).map(<[_]>::len);
+    runs.max().unwrap_or(1) as u64
 }
 
 fn plan_row_groups(metadata: &FileMetadata, options: &ReadOptions) -> Result<Vec<RowGroupPlan>> {
