@@ -23,7 +23,19 @@ pub fn read(bytes: &Bytes, leaves: Option<&[usize]>) -> Result<u64> {
         Some(leaves) => ReadOptions::default().projection(Projection::Leaves(leaves.to_vec())),
         None => ReadOptions::default(),
     };
-    stream(ParquetFile::from_bytes(bytes.clone())?, options)
+    stream(ParquetFile::from_bytes(bytes.clone())?, options.threads(1))
+}
+
+/// [`read`] of everything on so many threads.
+///
+/// # Errors
+///
+/// Whatever reading meets.
+pub fn read_on(bytes: &Bytes, threads: usize) -> Result<u64> {
+    stream(
+        ParquetFile::from_bytes(bytes.clone())?,
+        ReadOptions::default().threads(threads),
+    )
 }
 
 /// [`read`] of everything, with strings and binaries as views.
@@ -35,7 +47,7 @@ pub fn read_views(bytes: &Bytes) -> Result<u64> {
     let mut schema = SchemaOptions::default();
     schema.strings = ByteLayout::Views;
     schema.use_arrow_schema = false;
-    let options = ReadOptions::default().schema(schema);
+    let options = ReadOptions::default().schema(schema).threads(1);
     stream(ParquetFile::from_bytes(bytes.clone())?, options)
 }
 
@@ -92,11 +104,11 @@ fn decompress_page(
 ///
 /// Whatever reading meets.
 pub fn read_path(path: &Path) -> Result<u64> {
-    stream(ParquetFile::open(path)?, ReadOptions::default())
+    stream(ParquetFile::open(path)?, ReadOptions::default().threads(1))
 }
 
 fn stream(file: ParquetFile, options: ReadOptions) -> Result<u64> {
-    let mut reader = file.read(options.batch_size(BATCH_SIZE).threads(1))?;
+    let mut reader = file.read(options.batch_size(BATCH_SIZE))?;
     let mut rows = 0;
     while let Some(batch) = reader.next_batch()? {
         rows += black_box(batch).num_rows() as u64;

@@ -1,0 +1,53 @@
+//! What two threads are worth: `read-threads [--dir DIR] [--seconds S] [PART_OF_A_NAME ...]`.
+//!
+//! One file read on two threads, against two reads of it side by side on one thread each, which is
+//! all that two cores can give.
+
+use std::thread;
+
+use bytes::Bytes;
+use herringbone_benches::arguments::Arguments;
+use herringbone_benches::workload::{Work, case_name};
+use herringbone_benches::{Result, measure, ours};
+
+fn main() -> Result<()> {
+    let arguments = Arguments::parse(std::env::args().skip(1))?;
+    println!("| case | two threads ms | two reads side by side ms | share of their throughput |");
+    println!("|---|---:|---:|---:|");
+    for file in arguments.files()? {
+        let name = case_name(&file);
+        if name.starts_with("wide_") || !arguments.wants(&name) {
+            continue;
+        }
+        let bytes = Bytes::from(std::fs::read(&file)?);
+        let together = together(bytes.clone());
+        let side_by_side = side_by_side(bytes);
+        let times = measure::in_turns(&[&together, &side_by_side], arguments.seconds)?;
+        let (together, apart) = (times[0].median(), times[1].median());
+        println!(
+            "| {name} | {together:.1} ±{:.0}% | {apart:.1} ±{:.0}% | {:.2} |",
+            times[0].spread() * 100.0,
+            times[1].spread() * 100.0,
+            apart / 2.0 / together
+        );
+    }
+    Ok(())
+}
+
+fn together(bytes: Bytes) -> Work {
+    Box::new(move || ours::read_on(&bytes, 2))
+}
+
+fn side_by_side(bytes: Bytes) -> Work {
+    Box::new(move || {
+        let other = bytes.clone();
+        let read = move || ours::read_on(&other, 1).map_err(|error| error.to_string());
+        let other = thread::spawn(read);
+        let rows = ours::read_on(&bytes, 1)?;
+        match other.join() {
+            Ok(read) => assert_eq!(read?, rows, "the same file"),
+            Err(_) => return Err("the other thread panicked".into()),
+        }
+        Ok(rows)
+    })
+}
