@@ -29,6 +29,7 @@ fn options() -> WriteOptions {
     let columns = ColumnOptions::new().page_bytes(100_000).page_rows(9_999);
     WriteOptions::new()
         .columns(columns)
+        .row_group_rows(500_000)
         .compression(Compression::Snappy)
 }
 

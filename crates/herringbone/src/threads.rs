@@ -92,6 +92,8 @@ struct DueRowGroup {
     batch_rows: u64,
     /// The first batch behind it, counted over the whole read.
     end_batch: u64,
+    /// Whether one of its columns is cut into parts.
+    is_cut: bool,
 }
 
 struct OpenColumn {
@@ -99,6 +101,8 @@ struct OpenColumn {
     parts: VecDeque<OpenPart>,
     /// Parts that were given out.
     passed: usize,
+    /// Whether there were several parts.
+    is_cut: bool,
 }
 
 /// A part of a column, most often all of it.
@@ -113,10 +117,15 @@ struct OpenPart {
 }
 
 impl OpenColumn {
-    /// What comes next in a part, unless somebody is at it or enough of it waits.
-    fn next_task(&self, column: usize, part: usize, row_group: usize) -> Option<Task> {
+    /// What comes next in a part, unless somebody is at it. Where the part `is_due`, enough of it may
+    /// wait already.
+    fn next_task(
+        &self,
+        (column, part, row_group): (usize, usize, usize),
+        is_due: bool,
+    ) -> Option<Task> {
         let open = self.parts.get(part.checked_sub(self.passed)?)?;
-        let enough = part == self.passed && open.pieces.len() >= BATCHES_AHEAD as usize;
+        let enough = is_due && open.pieces.len() >= BATCHES_AHEAD as usize;
         let idle = open.column.as_ref().filter(|_| !enough)?;
         Some(Task {
             batch: open.first_batch + idle.next_batch(),
@@ -213,6 +222,7 @@ impl Threads {
             }
         };
         state.front += 1;
+        state.take_turn();
         drop(state);
         self.shared.work.notify_all();
         rows
@@ -283,8 +293,8 @@ fn take_pieces(state: &mut State, assembler: &mut BatchAssembler, threads: usize
             None => complete = complete.and(Ok(false)),
             Some(Ok(piece)) => {
                 assembler.add(ordinal, piece);
-                let task = column.next_task(ordinal, column.passed, row_group_index);
-                state.ready.extend(task);
+                let place = (ordinal, column.passed, row_group_index);
+                state.ready.extend(column.next_task(place, true));
             }
             Some(Err(failed)) if matches!(complete, Ok(true)) => {
                 complete = assembler
@@ -333,7 +343,11 @@ fn open_column(
             })
             .collect(),
     };
-    OpenColumn { parts, passed: 0 }
+    OpenColumn {
+        parts,
+        passed: 0,
+        is_cut: cuts.len() > 1,
+    }
 }
 
 impl State {
@@ -343,13 +357,14 @@ impl State {
         let behind = self.open.back().map_or(0, |row_group| row_group.end_batch);
         let next = self.front + self.open.len();
         let may_open = !self.opening && self.open_error.is_none();
-        if may_open && behind <= latest && next < plan.row_groups().len() {
+        let may_open = may_open && next < plan.row_groups().len();
+        if may_open && behind <= latest {
             self.opening = true;
             return Some(Job::Open(next));
         }
         while let Some(&task) = self.ready.first() {
             if task.batch > latest {
-                return None;
+                break;
             }
             self.ready.remove(&task);
             if let Some(column) = self.part(&task).and_then(|part| part.column.take()) {
@@ -363,6 +378,12 @@ impl State {
             if let Some(column) = self.part(&task).and_then(|part| part.column.take()) {
                 return Some(Job::Decode(task, column));
             }
+        }
+        // Nor is anything left to do of parts, once all of them are under way.
+        let is_cut = self.open.front().is_some_and(|row_group| row_group.is_cut);
+        if may_open && batches_ahead > 0 && is_cut && self.open.len() == 1 {
+            self.opening = true;
+            return Some(Job::Open(next));
         }
         None
     }
@@ -382,15 +403,32 @@ impl State {
 
     /// Notes what comes next in the part of a task, where something does.
     fn go_on(&mut self, task: &Task) {
+        let is_front = task.row_group == self.front;
         let Some(column) = self.column(task) else {
             return;
         };
-        let is_due = task.part == column.passed;
-        let next = column.next_task(task.column, task.part, task.row_group);
+        let is_due = task.part == column.passed && (is_front || !column.is_cut);
+        let next = column.next_task((task.column, task.part, task.row_group), is_due);
         if is_due {
             self.ready.extend(next);
         } else {
             self.ahead.extend(next);
+        }
+    }
+
+    /// Notes that it is the turn of the row group at the front.
+    fn take_turn(&mut self) {
+        let Some(row_group) = self.open.front() else {
+            return;
+        };
+        for (ordinal, column) in row_group.columns.iter().enumerate() {
+            let place = (ordinal, column.passed, self.front);
+            if column.is_cut
+                && let Some(task) = column.next_task(place, true)
+            {
+                self.ahead.remove(&task);
+                self.ready.insert(task);
+            }
         }
     }
 
@@ -405,16 +443,13 @@ impl State {
         while column.parts.len() > 1 && column.parts.front().is_some_and(is_passed) {
             column.parts.pop_front();
             column.passed += 1;
-            let due = column.next_task(ordinal, column.passed, row_group);
-            self.ready.extend(due.inspect(|task| {
-                self.ahead.remove(task);
-            }));
+            if let Some(task) = column.next_task((ordinal, column.passed, row_group), true) {
+                self.ahead.remove(&task);
+                self.ready.insert(task);
+            }
             let last = column.passed + threads - 1;
-            self.ahead.extend(
-                column
-                    .next_task(ordinal, last, row_group)
-                    .filter(|_| threads > 1),
-            );
+            let last = column.next_task((ordinal, last, row_group), false);
+            self.ahead.extend(last.filter(|_| threads > 1));
         }
     }
 }
@@ -518,9 +553,15 @@ impl Shared {
                 for ordinal in 0..row_group.num_columns() {
                     let cuts = parts.get(ordinal).map_or(&[][..], Vec::as_slice);
                     let column = open_column(&row_group, ordinal, cuts, first_batch);
-                    state.ready.extend(column.next_task(ordinal, 0, index));
+                    let first = column.next_task((ordinal, 0, index), true);
+                    if index == state.front || !column.is_cut {
+                        state.ready.extend(first);
+                    } else {
+                        state.ahead.extend(first);
+                    }
                     let ahead = 1..self.threads;
-                    let ahead = ahead.filter_map(|part| column.next_task(ordinal, part, index));
+                    let ahead =
+                        ahead.filter_map(|part| column.next_task((ordinal, part, index), false));
                     state.ahead.extend(ahead);
                     columns.push(column);
                 }
@@ -529,6 +570,7 @@ impl Shared {
                     rows_left,
                     batch_rows,
                     end_batch,
+                    is_cut: parts.iter().any(|cuts| cuts.len() > 1),
                 });
             }
         }
@@ -549,6 +591,7 @@ impl Shared {
             state.open.pop_front();
             state.front += 1;
             state.due = end;
+            state.take_turn();
         } else {
             let batches_left = row_group.rows_left.div_ceil(row_group.batch_rows);
             state.due = row_group.end_batch - batches_left;

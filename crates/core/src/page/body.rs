@@ -75,6 +75,8 @@ impl BodyDecoder {
             }
             let plain = header.uncompressed_page_size as usize;
             let values = self.decompress(body, plain, true)?;
+            // It comes once, and may be much larger than the pages behind it.
+            self.bodies = [None, None];
             return Ok(Page::Dictionary { values, num_values });
         }
         let limit = self.limits.page_values;

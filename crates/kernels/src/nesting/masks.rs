@@ -136,25 +136,41 @@ pub(super) fn slot_validity(
     validity: &mut Bitmap,
 ) -> usize {
     let before = validity.len();
-    if rep.is_empty() {
-        for def in def.chunks(BLOCK) {
-            let defs = cpu.load(def);
-            let slots = cpu.at_least(defs, plan.slot_def) & low_bits(def.len());
-            let valid = cpu.extract(cpu.at_least(defs, plan.valid_def), slots);
-            validity.append_bits(valid, slots.count_ones() as usize);
-        }
+    let levels = if rep.is_empty() {
+        def.len()
     } else {
-        let levels = rep.len().min(def.len());
-        for (rep, def) in rep[..levels].chunks(BLOCK).zip(def[..levels].chunks(BLOCK)) {
-            let defs = cpu.load(def);
-            let slots = at_most(cpu, cpu.load(rep), plan.max_rep)
-                & cpu.at_least(defs, plan.slot_def)
-                & low_bits(def.len());
-            let valid = cpu.extract(cpu.at_least(defs, plan.valid_def), slots);
-            validity.append_bits(valid, slots.count_ones() as usize);
+        rep.len().min(def.len())
+    };
+    let (mut rep, mut def) = (rep, &def[..levels]);
+    // As long as all slots are valid the bitmap is a mere length.
+    while !def.is_empty() && validity.words().is_none() {
+        let (valid, slots) = block(cpu, plan, &mut rep, &mut def);
+        validity.append_bits(valid, slots);
+    }
+    if !def.is_empty() {
+        let mut writer = validity.write(def.len());
+        while !def.is_empty() {
+            let (valid, slots) = block(cpu, plan, &mut rep, &mut def);
+            writer.push(valid, slots);
         }
+        writer.finish(validity);
     }
     validity.len() - before
+}
+
+/// Takes a block off the levels: a bit for each of its slots, and how many they are.
+#[inline(always)]
+fn block(cpu: impl Masks, plan: SlotPlan, rep: &mut &[u8], def: &mut &[u8]) -> (u64, usize) {
+    let n = def.len().min(BLOCK);
+    let defs = cpu.load(def);
+    let mut slots = cpu.at_least(defs, plan.slot_def) & low_bits(n);
+    if !rep.is_empty() {
+        slots &= at_most(cpu, cpu.load(rep), plan.max_rep);
+        *rep = &rep[n..];
+    }
+    *def = &def[n..];
+    let valid = cpu.extract(cpu.at_least(defs, plan.valid_def), slots);
+    (valid, slots.count_ones() as usize)
 }
 
 /// See [`super::list_levels`].
