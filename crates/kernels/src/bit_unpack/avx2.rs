@@ -83,29 +83,38 @@ fn words_u8(data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<u8>]) {
     let (data, inside) = seek(data, first, width);
     let mask = low_bits(width.into()).wrapping_mul(u64::from_le_bytes([1; 8]));
     // `inside` is zero for a width of 8 bits, so that the bits of a word suffice.
-    let values = |word: u64| {
-        _pdep_u64(word >> inside, mask)
-            .to_le_bytes()
-            .map(MaybeUninit::new)
-    };
+    let values = |word: u64| _pdep_u64(word >> inside, mask);
     let step = usize::from(width);
     let (words, tail) = out.as_chunks_mut::<8>();
     let mut at = 0;
     if loads_inside(data.len(), words.len(), step, size_of::<u64>()) {
         for to in words {
             // SAFETY: all loads of the groups stay inside of `data`.
-            *to = values(unsafe { data.as_ptr().add(at).cast::<u64>().read_unaligned() });
+            store_word(
+                to,
+                values(unsafe { data.as_ptr().add(at).cast::<u64>().read_unaligned() }),
+            );
             at += step;
         }
     } else {
         for to in words {
-            *to = values(load_word(data, at));
+            store_word(to, values(load_word(data, at)));
             at += step;
         }
     }
     if !tail.is_empty() {
-        tail.copy_from_slice(&values(load_word(data, at))[..tail.len()]);
+        let last = values(load_word(data, at)).to_le_bytes();
+        for (to, value) in tail.iter_mut().zip(last) {
+            to.write(value);
+        }
     }
+}
+
+/// Writes eight bytes at once.
+#[inline(always)]
+fn store_word(to: &mut [MaybeUninit<u8>; 8], word: u64) {
+    // SAFETY: there are eight bytes to be written.
+    unsafe { to.as_mut_ptr().cast::<u64>().write_unaligned(word) };
 }
 
 #[inline]

@@ -53,6 +53,7 @@ pub struct ViewBuilder {
     utf8: bool,
     /// What the last finished array took, as an estimate for the next one.
     last_values: usize,
+    last_block: usize,
 }
 
 impl ViewBuilder {
@@ -67,6 +68,7 @@ impl ViewBuilder {
             referenced: 0,
             utf8,
             last_values: 0,
+            last_block: 0,
         }
     }
 
@@ -179,6 +181,7 @@ impl ViewBuilder {
         // An empty buffer keeps the place until the block is closed.
         self.buffers.push(Buffer::from_vec(Vec::<u8>::new()));
         self.block_index = Some(index);
+        self.block.reserve(self.last_block + self.last_block / 16);
         Ok(index)
     }
 
@@ -188,6 +191,7 @@ impl ViewBuilder {
         if let Some(index) = self.block_index.take()
             && let Some(place) = self.buffers.get_mut(index as usize)
         {
+            self.last_block = block.len();
             *place = Buffer::from_vec(block);
         }
     }
