@@ -9,14 +9,15 @@ use bytes::Bytes;
 use herringbone::core::compression::{Compression, ZstdLevel, compress};
 use herringbone::format::{CompressionCodec, Encoding, Repetition, SchemaElement, Type};
 use herringbone::schema::ByteLayout;
-use herringbone::{ErrorKind, ParquetFile, ReadOptions, WriteOptions, Writer};
+use herringbone::verify::FindingKind;
+use herringbone::{ErrorKind, Limits, ParquetFile, ReadOptions, WriteOptions, Writer};
 use herringbone_arrow::array::{
     ArrayRef, Float64Array, Int8Array, Int64Array, ListArray, RecordBatch, StringArray,
     types::Int32Type,
 };
 use peak_alloc::PeakAlloc;
 
-use crafted::{Chunk, Page, file, group, leaf};
+use crafted::{Chunk, Page, group, leaf, sorted_file};
 
 #[path = "it/crafted.rs"]
 #[allow(dead_code, reason = "the other tests need all of it")]
@@ -108,7 +109,7 @@ fn page(num_values: usize, plain: &[u8]) -> Page {
     Page::v1(num_values, &zstd(plain)).with_plain_size(plain.len())
 }
 
-/// Files of a hundred columns, each with these pages.
+/// Files of a hundred columns, each with these pages, which are said to be sorted by all of them.
 fn hundred(
     leaf: impl Fn(&str) -> SchemaElement,
     rows: usize,
@@ -123,7 +124,7 @@ fn hundred(
         num_values: rows as u64,
         pages: pages(),
     };
-    file(schema, &[(rows as u64, (0..100).map(chunk).collect())]).into()
+    sorted_file(schema, &[(rows as u64, (0..100).map(chunk).collect())]).into()
 }
 
 fn required(physical: Type) -> impl Fn(&str) -> SchemaElement {
@@ -248,5 +249,35 @@ fn reads_keep_their_budget() {
             let (_, error) = peak_of_reading(&bytes, &options.limit(100));
             assert!(error.is_none(), "{name}: {error:?}");
         }
+    }
+}
+
+/// Looks at one column after the other, but for the order of rows, and says what it could not look at.
+#[test]
+fn verifying_keeps_the_budget() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap();
+    // The others have more values, all of which it looks at.
+    for (name, bytes) in bombs().into_iter().take(3) {
+        let mut limits = Limits::default();
+        limits.memory_bytes = READ_BUDGET as u64;
+        let file = ParquetFile::from_source(bytes, limits).unwrap();
+        let before = ALLOCATOR.current_usage();
+        ALLOCATOR.reset_peak_usage();
+        let mut refused = Vec::new();
+        for finding in file.verify().threads(1) {
+            let finding = finding.unwrap();
+            if finding.message.contains("`memory_bytes`") {
+                assert_eq!(finding.kind, FindingKind::NotChecked, "{name}");
+                refused.push(finding.location.column);
+            }
+        }
+        let peak = ALLOCATOR.peak_usage().saturating_sub(before);
+        assert!(
+            peak < READ_BUDGET + READ_BUDGET / 8,
+            "{name}: {peak} bytes held"
+        );
+        // Each column fits alone.
+        assert!(refused.iter().all(Option::is_none), "{name}: {refused:?}");
+        println!("{name}: {peak} bytes, {} times refused", refused.len());
     }
 }

@@ -5,7 +5,7 @@ use herringbone::format::thrift::CompactWriter;
 use herringbone::format::{
     ColumnChunk, ColumnMetaData, CompressionCodec, DataPageHeader, DataPageHeaderV2,
     DictionaryPageHeader, Encoding, FileMetadataParts, PageHeader, PageType, Repetition, RowGroup,
-    SchemaElement, Statistics, Type,
+    SchemaElement, SortingColumn, Statistics, Type,
 };
 
 /// A leaf of the schema.
@@ -140,13 +140,25 @@ pub(crate) struct Chunk {
 
 /// A file of row groups, each with its number of rows and its chunks.
 pub(crate) fn file(schema: Vec<SchemaElement>, row_groups: &[(u64, Vec<Chunk>)]) -> Vec<u8> {
-    file_of(schema, row_groups, push)
+    file_of(schema, row_groups, None, push)
+}
+
+/// The same where row groups are said to be sorted by all columns.
+#[allow(dead_code, reason = "another binary needs it")]
+pub(crate) fn sorted_file(schema: Vec<SchemaElement>, row_groups: &[(u64, Vec<Chunk>)]) -> Vec<u8> {
+    let columns = row_groups.iter().map(|(_, chunks)| chunks.len()).max();
+    let sorting = (0..columns.unwrap_or_default()).map(|column| SortingColumn {
+        column_idx: i32::try_from(column).unwrap(),
+        descending: false,
+        nulls_first: false,
+    });
+    file_of(schema, row_groups, Some(sorting.collect()), push)
 }
 
 /// The same where all column chunks are the first one of the file.
 pub(crate) fn shared_file(schema: Vec<SchemaElement>, row_groups: &[(u64, Vec<Chunk>)]) -> Vec<u8> {
     let mut first = None;
-    file_of(schema, row_groups, |chunk, out| {
+    file_of(schema, row_groups, None, |chunk, out| {
         first.get_or_insert_with(|| push(chunk, out)).clone()
     })
 }
@@ -154,6 +166,7 @@ pub(crate) fn shared_file(schema: Vec<SchemaElement>, row_groups: &[(u64, Vec<Ch
 fn file_of(
     schema: Vec<SchemaElement>,
     row_groups: &[(u64, Vec<Chunk>)],
+    sorting_columns: Option<Vec<SortingColumn>>,
     mut push: impl FnMut(&Chunk, &mut Vec<u8>) -> ColumnChunk,
 ) -> Vec<u8> {
     let mut out = MAGIC.to_vec();
@@ -163,7 +176,7 @@ fn file_of(
             columns: chunks.iter().map(|chunk| push(chunk, &mut out)).collect(),
             total_byte_size: 0,
             num_rows: i64::try_from(*num_rows).unwrap(),
-            sorting_columns: None,
+            sorting_columns: sorting_columns.clone(),
             file_offset: None,
             total_compressed_size: None,
             ordinal: None,

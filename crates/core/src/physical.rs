@@ -20,6 +20,7 @@ use crate::levels::Levels;
 use crate::page::allowance::Allowance;
 use crate::page::body::{BodyDecoder, num_values, verify_crc};
 use crate::page::{DataPage, Page};
+use crate::read::{Budget, ColumnMemory, Part};
 
 /// Levels decoded at once.
 const BLOCK_LEVELS: usize = 4096;
@@ -38,6 +39,7 @@ pub struct PageDecoder {
     body: BodyDecoder,
     codec: CompressionCodec,
     allowance: Allowance,
+    memory: ColumnMemory,
     array: Box<dyn LeafArray>,
     page: Option<OpenPage>,
     /// `None` for pages that are not PLAIN.
@@ -78,11 +80,17 @@ pub struct Block<'a> {
 }
 
 impl PageDecoder {
-    /// A decoder of pages of `leaf` that `codec` compressed.
+    /// A decoder of pages of `leaf` that `codec` compressed. It shares `budget` with other decoders
+    /// that are in use at the same time.
     ///
     /// # Errors
     /// Unsupported for values that no array can hold.
-    pub fn new(leaf: &Leaf, codec: CompressionCodec, limits: Limits) -> Result<Self> {
+    pub fn new(
+        leaf: &Leaf,
+        codec: CompressionCodec,
+        limits: Limits,
+        budget: &Arc<Budget>,
+    ) -> Result<Self> {
         let leaf_type = LeafType {
             physical_type: leaf.physical_type,
             type_length: leaf.type_length,
@@ -95,6 +103,7 @@ impl PageDecoder {
             max_def_level: leaf.max_def_level,
             max_rep_level: leaf.max_rep_level,
             codec,
+            memory: ColumnMemory::new(budget.clone()),
             allowance: Allowance::new(&limits, (leaf.physical_type, leaf.type_length), 1),
             body: BodyDecoder::new(codec, max_levels, Arc::new(limits)),
             array: leaf_array(&leaf_type)?,
@@ -132,8 +141,11 @@ impl PageDecoder {
         // What an error left of the page before.
         self.array.finish(None).ok();
         self.body.check_sizes(header)?;
+        self.memory.hold(Part::Window, body.len() as u64)?;
         if self.codec != CompressionCodec::Uncompressed {
             self.allowance.spend(header, num_values(header)?)?;
+            let plain = u64::try_from(header.uncompressed_page_size).unwrap_or_default();
+            self.memory.hold_at_least(Part::Body, plain)?;
         }
         match self.body.decode(header, Buffer::from(body))? {
             Page::Dictionary { values, num_values } => self.open_dictionary(&values, num_values),
@@ -153,6 +165,9 @@ impl PageDecoder {
 
     fn open_dictionary(&mut self, values: &Buffer, num_values: usize) -> Result<()> {
         self.open_plain(values);
+        let entries = num_values.min(values.len());
+        let bytes = self.array.dictionary_bytes(values.len(), entries);
+        self.memory.hold_at_least(Part::Dictionary, bytes as u64)?;
         self.array.set_dictionary(values, num_values)?;
         self.array
             .set_page(Encoding::Plain, values.clone(), num_values)?;
@@ -213,6 +228,11 @@ impl PageDecoder {
         }
         let room = self.array.room(page.values_left, BLOCK_BYTES)?;
         let values = room.max(1).min(page.values_left);
+        let mut bytes = self.array.most_bytes(values);
+        if room > 0 {
+            bytes = bytes.min(BLOCK_BYTES);
+        }
+        self.memory.hold(Part::Array, bytes as u64)?;
         self.array.append(values)?;
         page.values_left -= values;
         let values = self.array.finish(None)?;

@@ -57,6 +57,25 @@ pub struct Location {
     pub page: Option<usize>,
 }
 
+impl Location {
+    /// Bytes of a column path that are kept. Nobody reads more, and a file may have as many errors as
+    /// pages.
+    const LONGEST_COLUMN: usize = 1000;
+
+    /// Sets the column; of a path of absurd length, its beginning.
+    pub fn set_column(&mut self, path: impl fmt::Display) {
+        let mut path = path.to_string();
+        if path.len() > Self::LONGEST_COLUMN {
+            let mut ends = path.char_indices().map(|(end, _)| end);
+            let end = ends.rfind(|end| *end <= Self::LONGEST_COLUMN);
+            path.truncate(end.unwrap_or_default());
+            path.push('…');
+            path.shrink_to_fit();
+        }
+        self.column = Some(path);
+    }
+}
+
 impl fmt::Display for Location {
     /// `column a.b, row group 0, page 3, offset 0x1f40`: the parts that are known.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -182,10 +201,9 @@ impl Error {
     /// Adds the column path, unless known already.
     #[must_use]
     pub fn in_column(mut self, column: impl fmt::Display) -> Self {
-        self.0
-            .location
-            .column
-            .get_or_insert_with(|| column.to_string());
+        if self.0.location.column.is_none() {
+            self.0.location.set_column(column);
+        }
         self
     }
 
@@ -257,6 +275,16 @@ mod tests {
             error.to_string(),
             "corrupt file: page body ends early (column a.b, row group 0, page 3, offset 0x1f40)"
         );
+    }
+
+    #[test]
+    fn long_paths_are_cut() {
+        let path = "é".repeat(1000);
+        let error = Error::corrupt("x").in_column(&path);
+        let column = error.location().column.as_deref().unwrap();
+        assert_eq!(column, "é".repeat(500) + "…");
+        let error = Error::corrupt("x").in_column(&path[..1000]);
+        assert_eq!(error.location().column.as_deref(), Some(&path[..1000]));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Which pages may be a column chunk of a leaf, found out by decoding them.
 
 use herringbone_core::physical::PageDecoder;
+use herringbone_core::read::Budget;
 use herringbone_format::{CompressionCodec, Error, ErrorKind, Limits, Result};
 use herringbone_schema::Leaf;
 
@@ -101,7 +102,8 @@ impl<'a> Trials<'a> {
             codec,
             ends: Vec::new(),
         };
-        let Ok(mut decoder) = PageDecoder::new(leaf, codec, self.limits.clone()) else {
+        let (limits, budget) = (self.limits.clone(), Budget::new(self.limits));
+        let Ok(mut decoder) = PageDecoder::new(leaf, codec, limits, &budget) else {
             return Ok(trial);
         };
         let (mut rows, mut levels) = (0, 0);

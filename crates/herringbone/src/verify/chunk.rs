@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use herringbone_core::bloom_filter::hash;
 use herringbone_core::physical::{Block, PageDecoder};
+use herringbone_core::read::Budget;
 use herringbone_format::{
     ColumnChunk, ColumnIndex, ColumnMetaData, Encoding, Limits, OffsetIndex, PageHeader, PageType,
     Result,
@@ -74,7 +75,8 @@ pub(super) fn check(
     let Some(range) = regions::chunk_range(metadata, file.source.len()) else {
         return Ok(Checked::default());
     };
-    let decoder = match PageDecoder::new(&column.leaf, metadata.codec, file.limits.clone()) {
+    let (limits, budget) = (file.limits.clone(), Budget::new(&file.limits));
+    let decoder = match PageDecoder::new(&column.leaf, metadata.codec, limits, &budget) {
         Ok(decoder) => Some(decoder),
         Err(error) => {
             report.failed(FindingKind::Page, error)?;

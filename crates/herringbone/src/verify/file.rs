@@ -41,7 +41,9 @@ pub(super) fn check(file: &ParquetFile, report: &mut Report) -> Result<()> {
             report.error(FindingKind::RowGroup, message);
         }
         for leaf in 0..columns.min(leaves) {
-            report.location.column = Some(file.parquet_schema().column_path(leaf));
+            report
+                .location
+                .set_column(file.parquet_schema().column_path(leaf));
             match metadata.column_chunk(row_group, leaf) {
                 Ok(chunk) => regions.chunk(&chunk, &*file.source, &file.limits, report)?,
                 Err(error) => report.failed(FindingKind::ColumnMetadata, error)?,
@@ -120,7 +122,9 @@ fn schema(file: &ParquetFile, report: &mut Report) -> Result<()> {
     }
     for leaf in 0..file.parquet_schema().leaves().len() {
         if file.parquet_schema().leaves()[leaf].annotation_ignored {
-            report.location.column = Some(file.parquet_schema().column_path(leaf));
+            report
+                .location
+                .set_column(file.parquet_schema().column_path(leaf));
             let message = "its annotation is not known, or may not stand on its physical type";
             report.warning(FindingKind::Schema, message);
             report.location.column = None;

@@ -43,7 +43,7 @@ fn chunk(
     };
     let column = Column::new(metadata, file.parquet_schema(), leaf);
     report.location.row_group = Some(row_group);
-    report.location.column = Some(column.path.join("."));
+    report.location.set_column(column.path.join("."));
     let num_rows = metadata.row_group_header(row_group)?.num_rows;
     let num_rows = u64::try_from(num_rows).unwrap_or_default();
     chunk::check(file, &chunk, &column, num_rows, report)

@@ -1,9 +1,11 @@
 //! Whether the rows of a row group are sorted as it says.
 
 use std::cmp::Ordering;
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
 
 use herringbone_core::physical::PageDecoder;
+use herringbone_core::read::Budget;
 use herringbone_core::statistics::compare;
 use herringbone_format::{Error, PageType, Result, SortingColumn};
 use herringbone_schema::ColumnOrderKind;
@@ -27,8 +29,14 @@ pub(super) fn check(
     report: &mut Report,
 ) -> Result<()> {
     let kind = FindingKind::Sorting;
-    let mut cursors = Vec::with_capacity(sorting.len());
+    let budget = Budget::new(&file.limits);
+    let mut cursors = Vec::new();
+    let mut named = HashSet::new();
     for sorting in sorting {
+        // Rows that are equal in a column stay so when they are compared by it again.
+        if !named.insert(sorting.column_idx) {
+            continue;
+        }
         let leaf = usize::try_from(sorting.column_idx).ok();
         let Some(leaf) = leaf.filter(|leaf| *leaf < file.parquet_schema().leaves().len()) else {
             let ordinal = sorting.column_idx;
@@ -40,14 +48,14 @@ pub(super) fn check(
         };
         let column = Column::new(file.metadata(), file.parquet_schema(), leaf);
         if column.leaf.max_rep_level > 0 || column.natural_order == ColumnOrderKind::Undefined {
-            report.location.column = Some(column.path.join("."));
+            report.location.set_column(column.path.join("."));
             report.warning(FindingKind::NotChecked, "rows have no order by this column");
             report.location.column = None;
             return Ok(());
         }
-        match Cursor::new(file, row_group, leaf, column, *sorting) {
+        match Cursor::new(file, row_group, leaf, column, *sorting, &budget) {
             Ok(cursor) => cursors.push(cursor),
-            Err(error) => return reported(error),
+            Err(error) => return reported(error, report),
         }
     }
     match first_unsorted(&mut cursors) {
@@ -58,13 +66,17 @@ pub(super) fn check(
             report.error(kind, message);
             Ok(())
         }
-        Err(error) => reported(error),
+        Err(error) => reported(error, report),
     }
 }
 
-/// Passes on only what says nothing about the file.
-fn reported(error: Error) -> Result<()> {
+/// Passes on only what says nothing about the file, and reports what no column alone can run into.
+fn reported(error: Error, report: &mut Report) -> Result<()> {
     match error.kind() {
+        _ if Budget::refused(&error) => {
+            report.warning(FindingKind::NotChecked, error.message());
+            Ok(())
+        }
         herringbone_format::ErrorKind::Io => Err(error),
         _ => Ok(()),
     }
@@ -95,7 +107,7 @@ fn first_unsorted(cursors: &mut [Cursor]) -> Result<Option<u64>> {
 
 /// The rows of a column without lists, one after the other.
 struct Cursor {
-    source: std::sync::Arc<dyn Source>,
+    source: Arc<dyn Source>,
     pages: Pages,
     decoder: PageDecoder,
     column: Column,
@@ -114,6 +126,7 @@ impl Cursor {
         leaf: usize,
         column: Column,
         sorting: SortingColumn,
+        budget: &Arc<Budget>,
     ) -> Result<Self> {
         let codec = file
             .metadata()
@@ -124,7 +137,7 @@ impl Cursor {
         Ok(Self {
             source: file.source.clone(),
             pages: file.pages(row_group, leaf)?,
-            decoder: PageDecoder::new(&column.leaf, codec, file.limits.clone())?,
+            decoder: PageDecoder::new(&column.leaf, codec, file.limits.clone(), budget)?,
             column,
             sorting,
             open: false,
