@@ -229,11 +229,13 @@ fn no_truncation_and_no_byte_panics() {
     parts.row_groups[0].columns.truncate(1);
     parts.schema.truncate(2);
     let bytes = encoded(&parts);
-    for length in 0..bytes.len() {
+    // Under Miri, every byte in all ways takes hours.
+    let (places, values) = if cfg!(miri) { (11, 51) } else { (1, 1) };
+    for length in (0..bytes.len()).step_by(places) {
         assert!(decode(&bytes[..length]).is_err());
     }
-    for index in 0..bytes.len() {
-        for value in 0..=u8::MAX {
+    for index in (0..bytes.len()).step_by(places) {
+        for value in (0..=u8::MAX).step_by(values) {
             let mut changed = bytes.clone();
             changed[index] = value;
             if let Ok(read) = decode(&changed) {

@@ -159,8 +159,10 @@ fn every_truncation_runs_out() {
 #[test]
 fn no_byte_makes_the_skipper_panic() {
     let bytes = written(everything);
+    // Under Miri, all values take hours.
+    let values = if cfg!(miri) { 51 } else { 1 };
     for index in 0..bytes.len() {
-        for value in 0..=255 {
+        for value in (0..=255).step_by(values) {
             let mut changed = bytes.clone();
             changed[index] = value;
             let mut reader = CompactReader::new(&changed, 10);
