@@ -84,24 +84,47 @@ pub fn extend(bytes: &[u8], layout: Layout, per_second: i64, out: &mut Vec<i64>)
 fn extend_usual<const PER_SECOND: i64>(values: &[[u8; 12]], out: &mut Vec<i64>) -> bool {
     out.reserve(values.len());
     let slots = &mut out.spare_capacity_mut()[..values.len()];
-    let mut usual = true;
-    let mut done = 0;
-    #[cfg(target_arch = "x86_64")]
-    if Avx512::detect().is_some() {
-        done = values.len() - values.len() % avx512::BLOCK;
-        // SAFETY: the token proves that the instructions are there; the values are whole blocks, with
-        // a slot each.
-        usual =
-            unsafe { avx512::convert::<PER_SECOND>(&values[..done], slots.as_mut_ptr().cast()) };
-    } else if Avx2::detect().is_some() {
-        done = values.len() - values.len() % avx2::BLOCK;
-        // SAFETY: as above.
-        usual = unsafe { avx2::convert::<PER_SECOND>(&values[..done], slots.as_mut_ptr().cast()) };
-    }
+    let (done, mut usual) = convert_blocks::<PER_SECOND>(values, slots);
     usual &= convert_usual::<PER_SECOND>(&values[done..], &mut slots[done..]);
     // SAFETY: the blocks up to `done` are written, and the slots behind them.
     unsafe { out.set_len(out.len() + values.len()) };
     usual
+}
+
+/// Writes the slots of as many values as vectors take, and returns how many those are, and whether all
+/// of them are usual.
+#[cfg(target_arch = "x86_64")]
+fn convert_blocks<const PER_SECOND: i64>(
+    values: &[[u8; 12]],
+    slots: &mut [MaybeUninit<i64>],
+) -> (usize, bool) {
+    assert!(values.len() <= slots.len());
+    let to = slots.as_mut_ptr().cast();
+    if Avx512::detect().is_some() {
+        let done = values.len() - values.len() % avx512::BLOCK;
+        // SAFETY: the token proves that the instructions are there; the values are whole blocks, with
+        // a slot each.
+        return (done, unsafe {
+            avx512::convert::<PER_SECOND>(&values[..done], to)
+        });
+    }
+    if Avx2::detect().is_some() {
+        let done = values.len() - values.len() % avx2::BLOCK;
+        // SAFETY: as above.
+        return (done, unsafe {
+            avx2::convert::<PER_SECOND>(&values[..done], to)
+        });
+    }
+    (0, true)
+}
+
+/// There are no vectors.
+#[cfg(not(target_arch = "x86_64"))]
+fn convert_blocks<const PER_SECOND: i64>(
+    _: &[[u8; 12]],
+    _: &mut [MaybeUninit<i64>],
+) -> (usize, bool) {
+    (0, true)
 }
 
 /// See [`extend_usual`]: as many slots as values, all of which are written.

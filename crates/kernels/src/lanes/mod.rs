@@ -69,12 +69,14 @@ impl<'a> Packed<'a> {
     }
 
     /// Bits a value.
+    #[cfg(target_arch = "x86_64")]
     #[inline]
     pub(crate) fn width(&self) -> usize {
         self.width
     }
 
     /// What a plan to unpack the values depends on.
+    #[cfg(target_arch = "x86_64")]
     #[inline]
     pub(crate) fn shape(&self) -> (usize, usize) {
         (self.shift, self.width)
