@@ -4,7 +4,7 @@
 //! footer is walked once: what there is once a file or once a row group is decoded, of each column
 //! chunk only the position is noted. A chunk is decoded when somebody asks for it.
 
-use std::{fmt, ops::Range};
+use std::{fmt, ops::Range, sync::OnceLock};
 
 use bytes::Bytes;
 
@@ -12,7 +12,7 @@ use crate::{
     ColumnChunk, ColumnChunkLayout, ColumnOrder, Error, KeyValue, Limits, Result, RowGroup,
     RowGroupHeader, SchemaElement,
     schema_element::lossy_text,
-    thrift::{CompactReader, RawStruct, Value, Wire, count, required, thrift_struct},
+    thrift::{CompactReader, Moulds, RawStruct, Value, Wire, count, required, thrift_struct},
 };
 
 /// The metadata of a file: `FileMetaData` in the specification, its column chunks still encoded.
@@ -23,7 +23,10 @@ pub struct FileMetadata {
     max_depth: usize,
     encoded_len: usize,
     version: i32,
-    schema: Vec<SchemaElement>,
+    /// Empty after [`FileMetadata::take_schema`], until it is asked for again.
+    schema: OnceLock<Vec<SchemaElement>>,
+    /// Where `schema` starts in `bytes`.
+    schema_position: usize,
     num_rows: i64,
     key_value_metadata: Vec<KeyValue>,
     created_by: Option<String>,
@@ -75,7 +78,19 @@ impl FileMetadata {
     /// The nodes of the schema tree, depth first, the root in front.
     #[must_use]
     pub fn schema(&self) -> &[SchemaElement] {
-        &self.schema
+        // What was decoded before can be decoded again.
+        let decode = || Vec::read(&mut self.reader_at(self.schema_position), Wire::List);
+        self.schema.get_or_init(|| decode().unwrap_or_default())
+    }
+
+    /// The nodes of the schema tree, for who wants to own them. There may be many, so they are not
+    /// kept twice: [`Self::schema`] decodes them again when it is asked for them.
+    #[must_use]
+    pub fn take_schema(&mut self) -> Vec<SchemaElement> {
+        match self.schema.take() {
+            Some(schema) => schema,
+            None => self.schema().to_vec(),
+        }
     }
 
     /// Rows in the file, not negative.
@@ -186,10 +201,14 @@ impl FileMetadata {
             ))
             .in_row_group(row_group));
         };
-        let mut reader = CompactReader::new(&self.bytes, self.max_depth)
+        T::read(&mut self.reader_at(position as usize), Wire::Struct)
+            .map_err(|error| error.in_row_group(row_group))
+    }
+
+    fn reader_at(&self, position: usize) -> CompactReader<'_> {
+        CompactReader::new(&self.bytes, self.max_depth)
             .with_base_offset(self.base_offset)
-            .at_position(position as usize);
-        T::read(&mut reader, Wire::Struct).map_err(|error| error.in_row_group(row_group))
+            .at_position(position)
     }
 
     fn indexed(&self, row_group: usize) -> Result<&IndexedRowGroup> {
@@ -209,7 +228,7 @@ impl fmt::Debug for FileMetadata {
             .field("version", &self.version)
             .field("num_rows", &self.num_rows)
             .field("created_by", &self.created_by)
-            .field("schema", &self.schema)
+            .field("schema", &self.schema())
             .field("num_row_groups", &self.row_groups.len())
             .field("num_column_chunks", &self.column_chunks.len())
             .finish_non_exhaustive()
@@ -221,9 +240,12 @@ impl fmt::Debug for FileMetadata {
 struct Scan {
     version: Option<i32>,
     schema: Option<Vec<SchemaElement>>,
+    schema_position: usize,
     num_rows: Option<i64>,
     row_groups: Option<Vec<IndexedRowGroup>>,
     column_chunks: Vec<u32>,
+    /// Of the column chunks so far.
+    moulds: Moulds,
     key_value_metadata: Vec<KeyValue>,
     created_by: Option<String>,
     column_orders: Option<Vec<ColumnOrder>>,
@@ -241,7 +263,10 @@ impl Scan {
             let wire = field.wire;
             match field.id {
                 1 => self.version = Some(i32::read(reader, wire)?),
-                2 => self.schema = Some(schema(reader, wire, limits)?),
+                2 => {
+                    self.schema_position = reader.position();
+                    self.schema = Some(schema(reader, wire, limits)?);
+                }
                 3 => self.num_rows = Some(i64::read(reader, wire)?),
                 4 => self.row_groups(reader, wire, limits)?,
                 5 if wire == Wire::List => self.key_value_metadata = Vec::read(reader, wire)?,
@@ -266,7 +291,8 @@ impl Scan {
             max_depth: 0,
             encoded_len: reader.position(),
             version: required(reader, "FileMetaData.version", self.version)?,
-            schema: required(reader, "FileMetaData.schema", self.schema)?,
+            schema: required(reader, "FileMetaData.schema", self.schema)?.into(),
+            schema_position: self.schema_position,
             num_rows: count(reader, "FileMetaData.num_rows", self.num_rows)?,
             row_groups: required(reader, "FileMetaData.row_groups", self.row_groups)?,
             column_chunks: self.column_chunks,
@@ -347,7 +373,7 @@ impl Scan {
         for _ in 0..size {
             // Fits: the whole footer is not longer than a u32 says.
             self.column_chunks.push(reader.position() as u32);
-            reader.skip(Wire::Struct)?;
+            reader.skip_struct_like(&mut self.moulds)?;
         }
         Ok(first..self.column_chunks.len())
     }

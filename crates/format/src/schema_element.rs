@@ -83,7 +83,9 @@ impl Value for KeyValue {
 /// Text for people, where bytes that are not UTF-8 must not make a file unreadable.
 pub(crate) fn lossy_text(reader: &mut CompactReader<'_>, wire: Wire) -> Result<String> {
     reader.expect(wire, Wire::Binary)?;
-    reader
-        .binary()
-        .map(|bytes| String::from_utf8_lossy(bytes).into_owned())
+    // Looking for bytes to replace takes several times as long as finding that there are none.
+    reader.binary().map(|bytes| match str::from_utf8(bytes) {
+        Ok(text) => text.to_owned(),
+        Err(_) => String::from_utf8_lossy(bytes).into_owned(),
+    })
 }

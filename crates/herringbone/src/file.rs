@@ -68,10 +68,10 @@ impl ParquetFile {
     /// A file with this metadata, wherever it comes from.
     pub(crate) fn with_metadata(
         source: Arc<dyn Source>,
-        metadata: FileMetadata,
+        mut metadata: FileMetadata,
         limits: Limits,
     ) -> Result<Self> {
-        let schema = ParquetSchema::new(metadata.schema(), &limits)?;
+        let schema = ParquetSchema::from_elements(metadata.take_schema(), &limits)?;
         Ok(Self {
             source,
             metadata: Arc::new(metadata),

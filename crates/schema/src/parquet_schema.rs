@@ -80,9 +80,12 @@ pub struct Leaf {
 
 /// The schema tree of a file; cheap to clone.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ParquetSchema {
-    nodes: Arc<[SchemaNode]>,
-    leaves: Arc<[Leaf]>,
+pub struct ParquetSchema(Arc<Inner>);
+
+#[derive(Debug, PartialEq)]
+struct Inner {
+    nodes: Vec<SchemaNode>,
+    leaves: Vec<Leaf>,
 }
 
 impl ParquetSchema {
@@ -113,6 +116,15 @@ impl ParquetSchema {
     /// # Ok::<(), herringbone_format::Error>(())
     /// ```
     pub fn new(elements: &[SchemaElement], limits: &Limits) -> Result<Self> {
+        Self::from_elements(elements.to_vec(), limits)
+    }
+
+    /// The same of elements that nobody else needs: there may be many.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::new`].
+    pub fn from_elements(elements: Vec<SchemaElement>, limits: &Limits) -> Result<Self> {
         if elements.len() > limits.schema_nodes {
             return Err(Error::limit(
                 "schema_nodes",
@@ -120,7 +132,11 @@ impl ParquetSchema {
                 limits.schema_nodes as u64,
             ));
         }
-        let mut tree = Tree::default();
+        let mut tree = Tree {
+            nodes: Vec::with_capacity(elements.len()),
+            leaves: Vec::with_capacity(elements.len()),
+            open: Vec::new(),
+        };
         for element in elements {
             tree.push(element, limits)?;
         }
@@ -130,13 +146,13 @@ impl ParquetSchema {
     /// All nodes, depth first; the root is the first.
     #[must_use]
     pub fn nodes(&self) -> &[SchemaNode] {
-        &self.nodes
+        &self.0.nodes
     }
 
     /// The columns, in the order of the file.
     #[must_use]
     pub fn leaves(&self) -> &[Leaf] {
-        &self.leaves
+        &self.0.leaves
     }
 
     /// The element of a column.
@@ -146,7 +162,7 @@ impl ParquetSchema {
     /// When there is no such leaf.
     #[must_use]
     pub fn element(&self, leaf: usize) -> &SchemaElement {
-        &self.nodes[self.leaves[leaf].node].element
+        &self.0.nodes[self.0.leaves[leaf].node].element
     }
 
     /// The order of the values of a column, by its annotation: that of its bounds. An annotation that
@@ -157,7 +173,7 @@ impl ParquetSchema {
     /// When there is no such leaf.
     #[must_use]
     pub fn order(&self, leaf: usize) -> ColumnOrderKind {
-        let physical_type = self.leaves[leaf].physical_type;
+        let physical_type = self.0.leaves[leaf].physical_type;
         self.meaning(leaf).order(physical_type)
     }
 
@@ -177,7 +193,7 @@ impl ParquetSchema {
             physical_type,
             type_length,
             ..
-        } = self.leaves[leaf];
+        } = self.0.leaves[leaf];
         Meaning::of(self.element(leaf), physical_type, type_length)
     }
 
@@ -189,7 +205,7 @@ impl ParquetSchema {
     /// When there is no such leaf.
     #[must_use]
     pub fn path(&self, leaf: usize) -> Vec<&str> {
-        self.node_path(self.leaves[leaf].node)
+        self.node_path(self.0.leaves[leaf].node)
     }
 
     /// The path of a column with its parts joined by dots, for people.
@@ -206,8 +222,8 @@ impl ParquetSchema {
     pub(crate) fn node_path(&self, mut node: usize) -> Vec<&str> {
         let mut path = Vec::new();
         while node != 0 {
-            path.push(self.nodes[node].element.name.as_str());
-            node = self.nodes[node].parent;
+            path.push(self.0.nodes[node].element.name.as_str());
+            node = self.0.nodes[node].parent;
         }
         path.reverse();
         path
@@ -215,16 +231,15 @@ impl ParquetSchema {
 
     /// The ordinals of the fields of a group; none for a leaf.
     pub(crate) fn children(&self, node: usize) -> impl Iterator<Item = usize> + Clone + '_ {
-        let end = self.nodes[node].end;
+        let end = self.0.nodes[node].end;
         let inside = move |child: &usize| *child < end;
         std::iter::successors(Some(node + 1).filter(inside), move |&child| {
-            Some(self.nodes[child].end).filter(inside)
+            Some(self.0.nodes[child].end).filter(inside)
         })
     }
 }
 
 /// The tree under construction.
-#[derive(Default)]
 struct Tree {
     nodes: Vec<SchemaNode>,
     leaves: Vec<Leaf>,
@@ -233,7 +248,7 @@ struct Tree {
 }
 
 impl Tree {
-    fn push(&mut self, element: &SchemaElement, limits: &Limits) -> Result<()> {
+    fn push(&mut self, element: SchemaElement, limits: &Limits) -> Result<()> {
         let ordinal = self.nodes.len();
         if self.open.is_empty() && ordinal > 0 {
             return Err(Error::corrupt(format!(
@@ -248,23 +263,23 @@ impl Tree {
                 limits.schema_depth as u64,
             ));
         }
-        let num_children = num_children(element, ordinal)?;
-        let (def_level, rep_level) = self.levels(element)?;
+        let num_children = num_children(&element, ordinal)?;
+        let (def_level, rep_level) = self.levels(&element)?;
         let first_leaf = self.leaves.len();
         if let Some(physical_type) = element.type_ {
-            let type_length = type_length(element, physical_type)?;
+            let type_length = type_length(&element, physical_type)?;
             self.leaves.push(Leaf {
                 node: ordinal,
                 physical_type,
                 type_length,
                 max_def_level: def_level,
                 max_rep_level: rep_level,
-                annotation_ignored: Meaning::of(element, physical_type, type_length)
+                annotation_ignored: Meaning::of(&element, physical_type, type_length)
                     == Meaning::Ignored,
             });
         }
         self.nodes.push(SchemaNode {
-            element: element.clone(),
+            element,
             parent: self.open.last().map_or(0, |&(node, _)| node),
             end: ordinal + 1,
             leaves: first_leaf..self.leaves.len(),
@@ -328,10 +343,10 @@ impl Tree {
                 self.nodes[node].element.name
             )));
         }
-        Ok(ParquetSchema {
-            nodes: self.nodes.into(),
-            leaves: self.leaves.into(),
-        })
+        Ok(ParquetSchema(Arc::new(Inner {
+            nodes: self.nodes,
+            leaves: self.leaves,
+        })))
     }
 }
 

@@ -17,6 +17,7 @@
 //! [`CompactWriter`] is its twin. The structs of the format are declared once each, by the
 //! `thrift_struct!` macro, which makes both directions from the declaration.
 
+mod moulds;
 mod reader;
 mod skip;
 mod structs;
@@ -27,6 +28,7 @@ mod writer;
 mod tests;
 
 use crate::{Error, Limits, Result};
+pub(crate) use moulds::Moulds;
 pub use reader::{CompactReader, Field};
 pub(crate) use structs::{count, required, thrift_struct};
 pub use value::RawStruct;

@@ -1,7 +1,7 @@
 //! Reading values one after the other.
 
 use super::{
-    Wire,
+    Moulds, Wire,
     skip::{Fault, advance, list_header, read_varint, skip_value},
 };
 use crate::{Error, Result};
@@ -229,7 +229,19 @@ impl<'a> CompactReader<'a> {
     /// Passes over a value. Here a boolean is a field, which takes no bytes.
     #[inline]
     pub fn skip(&mut self, wire: Wire) -> Result<()> {
-        match skip_value(self.bytes, self.position, wire, self.max_depth) {
+        match skip_value(self.bytes, self.position, wire, self.max_depth, &mut ()) {
+            Ok(end) => {
+                self.position = end;
+                Ok(())
+            }
+            Err(fault) => Err(self.fault(fault)),
+        }
+    }
+
+    /// Passes over a struct that is likely to be like others before it.
+    #[inline]
+    pub(crate) fn skip_struct_like(&mut self, others: &mut Moulds) -> Result<()> {
+        match others.skip_struct(self.bytes, self.position, self.max_depth) {
             Ok(end) => {
                 self.position = end;
                 Ok(())

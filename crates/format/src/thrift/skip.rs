@@ -1,9 +1,26 @@
 //! Passing over values without looking into them.
 //!
 //! Indexing a footer is almost nothing but this, so the position travels in registers: functions
-//! take it and return it, and a fault is a bare number.
+//! take it and return it, and a fault is a bare number. Who wants to know which bits decided where
+//! the value ends hands in a [`Trace`]; nobody is no trace, and costs nothing.
 
 use super::Wire;
+
+/// Hears of the bytes that a value is passed over by. Of those it does not hear of (text, doubles)
+/// no bit was looked at.
+pub(super) trait Trace {
+    /// All bits of these bytes decide: headers, sizes, lengths.
+    fn whole(&mut self, from: usize, to: usize);
+    /// Of these bytes the highest bits decide: integers.
+    fn highest(&mut self, from: usize, to: usize);
+}
+
+impl Trace for () {
+    #[inline]
+    fn whole(&mut self, _: usize, _: usize) {}
+    #[inline]
+    fn highest(&mut self, _: usize, _: usize) {}
+}
 
 /// Why a value cannot be passed over. A word wide, as the position is, so that a `Result` of the
 /// two comes back in registers.
@@ -40,59 +57,78 @@ pub(super) fn skip_value(
     position: usize,
     wire: Wire,
     depth: usize,
+    trace: &mut impl Trace,
 ) -> Result<usize, Fault> {
     match wire {
         Wire::BooleanTrue | Wire::BooleanFalse => Ok(position),
         Wire::I8 => advance(bytes, position, 1),
-        Wire::I16 | Wire::I32 | Wire::I64 => skip_varint(bytes, position),
+        Wire::I16 | Wire::I32 | Wire::I64 => skip_varint(bytes, position, trace),
         Wire::Double => advance(bytes, position, 8),
-        Wire::Binary => skip_binary(bytes, position),
-        Wire::List | Wire::Set => skip_list(bytes, position, depth),
-        Wire::Map => skip_map(bytes, position, depth),
-        Wire::Struct => skip_struct(bytes, position, depth),
+        Wire::Binary => skip_binary(bytes, position, trace),
+        Wire::List | Wire::Set => skip_list(bytes, position, depth, trace),
+        Wire::Map => skip_map(bytes, position, depth, trace),
+        Wire::Struct => skip_struct(bytes, position, depth, trace),
         Wire::Uuid => advance(bytes, position, 16),
     }
 }
 
 /// The same for an element of a list, where a boolean takes a byte.
 #[inline]
-fn skip_element(bytes: &[u8], position: usize, wire: Wire, depth: usize) -> Result<usize, Fault> {
+fn skip_element(
+    bytes: &[u8],
+    position: usize,
+    wire: Wire,
+    depth: usize,
+    trace: &mut impl Trace,
+) -> Result<usize, Fault> {
     match wire {
         Wire::BooleanTrue | Wire::BooleanFalse => advance(bytes, position, 1),
-        wire => skip_value(bytes, position, wire, depth),
+        wire => skip_value(bytes, position, wire, depth, trace),
     }
 }
 
 /// Where the struct ends, its zero byte included.
-pub(super) fn skip_struct(bytes: &[u8], mut position: usize, depth: usize) -> Result<usize, Fault> {
+pub(super) fn skip_struct(
+    bytes: &[u8],
+    mut position: usize,
+    depth: usize,
+    trace: &mut impl Trace,
+) -> Result<usize, Fault> {
     let depth = depth.checked_sub(1).ok_or(Fault::DEPTH)?;
     loop {
         let header = *bytes.get(position).ok_or(Fault::ENDS)?;
+        trace.whole(position, position + 1);
         position += 1;
         if header == 0 {
             return Ok(position);
         }
         if header < 0x10 {
-            position = skip_varint(bytes, position)?;
+            position = skip_varint(bytes, position, trace)?;
         }
         position = match header & 0x0f {
             1 | 2 => position,
-            4..=6 => skip_varint(bytes, position)?,
-            8 => skip_binary(bytes, position)?,
-            12 => skip_struct(bytes, position, depth)?,
-            9 | 10 => skip_list(bytes, position, depth)?,
+            4..=6 => skip_varint(bytes, position, trace)?,
+            8 => skip_binary(bytes, position, trace)?,
+            12 => skip_struct(bytes, position, depth, trace)?,
+            9 | 10 => skip_list(bytes, position, depth, trace)?,
             other => {
                 let wire = Wire::from_id(other).ok_or(Fault::WIRE)?;
-                skip_value(bytes, position, wire, depth)?
+                skip_value(bytes, position, wire, depth, trace)?
             }
         };
     }
 }
 
 /// Where the list ends. Every element takes a byte at least, so the bytes bound the loop.
-fn skip_list(bytes: &[u8], position: usize, depth: usize) -> Result<usize, Fault> {
+fn skip_list(
+    bytes: &[u8],
+    start: usize,
+    depth: usize,
+    trace: &mut impl Trace,
+) -> Result<usize, Fault> {
     let depth = depth.checked_sub(1).ok_or(Fault::DEPTH)?;
-    let (wire, size, mut position) = list_header(bytes, position)?;
+    let (wire, size, mut position) = list_header(bytes, start)?;
+    trace.whole(start, position);
     let Some(wire) = wire else {
         return Ok(position);
     };
@@ -101,19 +137,19 @@ fn skip_list(bytes: &[u8], position: usize, depth: usize) -> Result<usize, Fault
         Wire::Double => advance(bytes, position, size.saturating_mul(8)),
         Wire::I16 | Wire::I32 | Wire::I64 => {
             for _ in 0..size {
-                position = skip_varint(bytes, position)?;
+                position = skip_varint(bytes, position, trace)?;
             }
             Ok(position)
         }
         Wire::Binary => {
             for _ in 0..size {
-                position = skip_binary(bytes, position)?;
+                position = skip_binary(bytes, position, trace)?;
             }
             Ok(position)
         }
         wire => {
             for _ in 0..size {
-                position = skip_value(bytes, position, wire, depth)?;
+                position = skip_value(bytes, position, wire, depth, trace)?;
             }
             Ok(position)
         }
@@ -139,19 +175,26 @@ pub(super) fn list_header(
     Ok((Some(wire), size, position))
 }
 
-fn skip_map(bytes: &[u8], position: usize, depth: usize) -> Result<usize, Fault> {
+fn skip_map(
+    bytes: &[u8],
+    start: usize,
+    depth: usize,
+    trace: &mut impl Trace,
+) -> Result<usize, Fault> {
     let depth = depth.checked_sub(1).ok_or(Fault::DEPTH)?;
-    let (size, mut position) = read_size(bytes, position)?;
+    let (size, mut position) = read_size(bytes, start)?;
     if size == 0 {
+        trace.whole(start, position);
         return Ok(position);
     }
     let types = *bytes.get(position).ok_or(Fault::ENDS)?;
     position += 1;
+    trace.whole(start, position);
     let key = Wire::from_id(types >> 4).ok_or(Fault::WIRE)?;
     let value = Wire::from_id(types & 0x0f).ok_or(Fault::WIRE)?;
     for _ in 0..size {
-        position = skip_element(bytes, position, key, depth)?;
-        position = skip_element(bytes, position, value, depth)?;
+        position = skip_element(bytes, position, key, depth, trace)?;
+        position = skip_element(bytes, position, value, depth, trace)?;
     }
     Ok(position)
 }
@@ -159,11 +202,13 @@ fn skip_map(bytes: &[u8], position: usize, depth: usize) -> Result<usize, Fault>
 /// Where the varint ends. Most have one byte, and a branch that is mostly right lets the processor
 /// go on without waiting for the byte; of the others (offsets, sizes) eight bytes are looked at.
 #[inline]
-pub(super) fn skip_varint(bytes: &[u8], position: usize) -> Result<usize, Fault> {
-    match bytes.get(position) {
-        Some(&byte) if byte < 0x80 => Ok(position + 1),
-        _ => skip_long_varint(bytes, position),
-    }
+fn skip_varint(bytes: &[u8], position: usize, trace: &mut impl Trace) -> Result<usize, Fault> {
+    let end = match bytes.get(position) {
+        Some(&byte) if byte < 0x80 => position + 1,
+        _ => skip_long_varint(bytes, position)?,
+    };
+    trace.highest(position, end);
+    Ok(end)
 }
 
 #[inline]
@@ -178,8 +223,9 @@ fn skip_long_varint(bytes: &[u8], position: usize) -> Result<usize, Fault> {
 }
 
 #[inline]
-fn skip_binary(bytes: &[u8], position: usize) -> Result<usize, Fault> {
-    let (length, position) = read_varint(bytes, position)?;
+fn skip_binary(bytes: &[u8], start: usize, trace: &mut impl Trace) -> Result<usize, Fault> {
+    let (length, position) = read_varint(bytes, start)?;
+    trace.whole(start, position);
     let length = usize::try_from(length).map_err(|_| Fault::ENDS)?;
     advance(bytes, position, length)
 }

@@ -1,0 +1,215 @@
+//! Passing over structs that are alike.
+//!
+//! Few bits of a struct decide where it ends: headers, sizes, lengths, and the highest bit of each
+//! byte of an integer. The column chunks of a file agree in nearly all of these, and differ in
+//! counts, offsets and bounds. So the deciding bits of one struct are kept as a [`Mould`]. A struct
+//! that fits it takes the same steps when it is passed over, and ends after as many bytes.
+//!
+//! ```text
+//! struct   18 03 'a' 'b' 'c' 16 c8 01 00      {1: "abc", 2: 100}
+//! mask     ff ff 00  00  00  ff 80 80 ff
+//! ```
+//!
+//! Comparing takes a few instructions for eight bytes and no branch a field.
+
+use super::skip::{Fault, Trace, skip_struct};
+
+#[cfg(test)]
+mod tests;
+
+/// Bytes that are compared at once.
+const BLOCK: usize = 32;
+
+/// Longer structs are seldom alike: they hold long texts, or lists of sizes of their own.
+const MAX_BYTES: usize = 1024;
+
+/// How many moulds there are: columns of some types in turn, at two lengths of their offsets.
+const MOULDS: usize = 8;
+
+/// Structs passed over so far, as far as the next one may be like them.
+#[derive(Debug, Clone)]
+pub(crate) struct Moulds {
+    /// Those used last come first.
+    moulds: Vec<Mould>,
+    credit: Credit,
+}
+
+impl Default for Moulds {
+    fn default() -> Self {
+        Self {
+            moulds: Vec::new(),
+            credit: Credit(Credit::MOST),
+        }
+    }
+}
+
+impl Moulds {
+    /// Where the struct ends that starts at `position`: what [`skip_struct`] says, which does the
+    /// work where no mould fits. `depth` is the same for all structs.
+    #[inline]
+    pub(super) fn skip_struct(
+        &mut self,
+        bytes: &[u8],
+        position: usize,
+        depth: usize,
+    ) -> Result<usize, Fault> {
+        let last = self.moulds.first();
+        match last.and_then(|mould| mould.end(bytes, position)) {
+            Some(end) => {
+                self.credit.earn(Credit::FITS);
+                Ok(end)
+            }
+            None => self.skip_unlike_the_last(bytes, position, depth),
+        }
+    }
+
+    fn skip_unlike_the_last(
+        &mut self,
+        bytes: &[u8],
+        position: usize,
+        depth: usize,
+    ) -> Result<usize, Fault> {
+        let others = self.moulds.iter().enumerate().skip(1);
+        let mut fitting = others.filter_map(|(index, mould)| {
+            let end = mould.end(bytes, position)?;
+            Some((index, end))
+        });
+        if let Some((index, end)) = fitting.next() {
+            self.credit.earn(Credit::FITS);
+            let mould = self.moulds.remove(index);
+            self.moulds.insert(0, mould);
+            return Ok(end);
+        }
+        if !self.credit.spend() {
+            self.credit.earn(Credit::FITS_NOT);
+            return skip_struct(bytes, position, depth, &mut ());
+        }
+        // The mould that was not used for longest makes room.
+        let unused = (self.moulds.len() == MOULDS).then(|| self.moulds.pop());
+        let mut mould = unused.flatten().unwrap_or_default();
+        let end = mould.take(bytes, position, depth)?;
+        self.moulds.insert(0, mould);
+        Ok(end)
+    }
+}
+
+/// Taking a mould costs more than passing over a struct, and pays where others fit it. Where they
+/// mostly do not, it is only tried now and then.
+#[derive(Debug, Clone, Copy)]
+struct Credit(u32);
+
+impl Credit {
+    const MOST: u32 = 1024;
+    const MOULD: u32 = 32;
+    const FITS: u32 = 8;
+    const FITS_NOT: u32 = 1;
+
+    fn earn(&mut self, credit: u32) {
+        self.0 = (self.0 + credit).min(Self::MOST);
+    }
+
+    /// Pays for a mould if there is enough.
+    fn spend(&mut self) -> bool {
+        let left = self.0.checked_sub(Self::MOULD);
+        self.0 = left.unwrap_or(self.0);
+        left.is_some()
+    }
+}
+
+/// The deciding bits of a struct.
+#[derive(Debug, Clone, Default)]
+struct Mould {
+    /// Bytes of the struct; 0 for no struct, which nothing fits.
+    length: usize,
+    blocks: Vec<Block>,
+}
+
+/// Some bytes of a struct: which bits decide, and what they are. None decide behind its end.
+#[derive(Debug, Clone, Copy)]
+struct Block {
+    mask: [u8; BLOCK],
+    bits: [u8; BLOCK],
+}
+
+impl Block {
+    #[inline]
+    fn fits(&self, bytes: &[u8; BLOCK]) -> bool {
+        let deciding = bytes.iter().zip(&self.mask).zip(&self.bits);
+        deciding.fold(0, |differ, ((byte, mask), bits)| {
+            differ | ((byte & mask) ^ bits)
+        }) == 0
+    }
+}
+
+impl Mould {
+    /// Where the struct at `position` ends if it fits, and is not within a block of the last byte.
+    #[inline]
+    fn end(&self, bytes: &[u8], position: usize) -> Option<usize> {
+        if self.length == 0 {
+            return None;
+        }
+        let (blocks, _) = bytes.get(position..)?.as_chunks::<BLOCK>();
+        let blocks = blocks.get(..self.blocks.len())?;
+        for (mould, bytes) in self.blocks.iter().zip(blocks) {
+            if !mould.fits(bytes) {
+                return None;
+            }
+        }
+        Some(position + self.length)
+    }
+
+    /// Becomes the mould of the struct at `position`; where the struct ends.
+    fn take(&mut self, bytes: &[u8], position: usize, depth: usize) -> Result<usize, Fault> {
+        self.length = 0;
+        self.blocks.clear();
+        let mut masks = Masks {
+            start: position,
+            mask: Vec::new(),
+        };
+        let end = skip_struct(bytes, position, depth, &mut masks)?;
+        if end - position <= MAX_BYTES {
+            let mut mask = masks.mask;
+            mask.resize((end - position).next_multiple_of(BLOCK), 0);
+            self.fill(&mask, bytes.get(position..end).unwrap_or_default());
+        }
+        Ok(end)
+    }
+
+    fn fill(&mut self, mask: &[u8], bytes: &[u8]) {
+        self.length = bytes.len();
+        let mut bytes = bytes.iter();
+        for &mask in mask.as_chunks::<BLOCK>().0 {
+            let mut bits = [0; BLOCK];
+            for ((bits, mask), byte) in bits.iter_mut().zip(mask).zip(&mut bytes) {
+                *bits = byte & mask;
+            }
+            self.blocks.push(Block { mask, bits });
+        }
+    }
+}
+
+/// A mask under construction.
+struct Masks {
+    start: usize,
+    mask: Vec<u8>,
+}
+
+impl Masks {
+    fn set(&mut self, from: usize, to: usize, mask: u8) {
+        let (from, to) = (from - self.start, to - self.start);
+        if to <= MAX_BYTES {
+            self.mask.resize(from, 0);
+            self.mask.resize(to, mask);
+        }
+    }
+}
+
+impl Trace for Masks {
+    fn whole(&mut self, from: usize, to: usize) {
+        self.set(from, to, 0xff);
+    }
+
+    fn highest(&mut self, from: usize, to: usize) {
+        self.set(from, to, 0x80);
+    }
+}
