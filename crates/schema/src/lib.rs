@@ -35,7 +35,7 @@ mod write;
 mod tests;
 
 pub use layer::Layer;
-pub use mapping::{ArrowMapping, to_arrow};
+pub use mapping::{ArrowMapping, to_arrow, to_arrow_projected};
 pub use node::{Conversion, Node, NodeKind};
 pub use options::{
     ByteLayout, DictionaryOutput, Int96Overflow, ListLayout, Projection, SchemaOptions,

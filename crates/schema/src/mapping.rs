@@ -7,7 +7,7 @@ use herringbone_arrow::schema::{Schema, SchemaRef};
 use herringbone_format::{KeyValue, Result};
 
 use crate::dictionary::Dictionaries;
-use crate::hint::{self, Restore};
+use crate::hint::{self, Restore, SchemaHint};
 use crate::nested::Nesting;
 use crate::node::fields_of;
 use crate::projection::{marks, prune};
@@ -49,21 +49,29 @@ impl ArrowMapping {
     /// Argument when a column is not there, with the names that may have been meant, or when a name
     /// or a field id stands for several.
     pub fn project(&self, projection: &Projection) -> Result<Self> {
-        let Some(marks) = marks(&self.origin, projection)? else {
-            return Ok(self.clone());
-        };
+        let Origin {
+            schema, wrappers, ..
+        } = &*self.origin;
+        Ok(match marks(schema, wrappers, projection)? {
+            Some(marks) => self.pruned(&marks),
+            None => self.clone(),
+        })
+    }
+
+    /// What is left of the fields where only some nodes are wanted.
+    fn pruned(&self, marks: &[bool]) -> Self {
         let fields: Vec<Node> = self
             .fields
             .iter()
-            .filter_map(|field| prune(field, &marks, self.origin.lists))
+            .filter_map(|field| prune(field, marks, self.origin.lists))
             .collect();
         let metadata = self.schema.metadata().clone();
-        Ok(Self {
+        Self {
             schema: Arc::new(Schema::new_with_metadata(fields_of(&fields), metadata)),
             fields,
             warnings: self.warnings.clone(),
             origin: self.origin.clone(),
-        })
+        }
     }
 
     /// The ordinals of the columns that the fields are made of, ascending.
@@ -90,12 +98,30 @@ pub fn to_arrow(
     key_values: &[KeyValue],
     options: &SchemaOptions,
 ) -> Result<ArrowMapping> {
-    let mut warnings = Warnings::default();
+    to_arrow_projected(schema, key_values, options, &Projection::All)
+}
+
+/// What [`ArrowMapping::project`] makes of [`to_arrow`], without the work for the fields at the top
+/// that are not part of it. There are no warnings about those.
+///
+/// # Errors
+///
+/// Those of the two.
+pub fn to_arrow_projected(
+    schema: &ParquetSchema,
+    key_values: &[KeyValue],
+    options: &SchemaOptions,
+    projection: &Projection,
+) -> Result<ArrowMapping> {
     let mut nesting = Nesting::new(schema, options);
-    let mut fields = nesting.fields();
+    let (mut top, marks) = Top::new(&mut nesting, projection)?;
+    let mut warnings = Warnings::default();
     for node in nesting.misfits {
         if warnings.is_full() {
             break;
+        }
+        if !is_marked(schema, marks.as_deref(), node) {
+            continue;
         }
         let path = schema.node_path(node).join(".");
         warnings.push(format!(
@@ -111,16 +137,17 @@ pub fn to_arrow(
         .collect();
     let mut restore = Restore::new(schema, options, &mut warnings);
     if options.use_arrow_schema {
-        restore_from(key_values, &mut fields, &mut metadata, &mut restore);
+        restore_from(key_values, &mut top, &mut metadata, &mut restore);
     }
     let keys = restore.dictionary_keys;
     let dictionaries = Dictionaries::new(schema, &wrappers, options, keys)?;
+    let mut fields = top.fields;
     if !dictionaries.is_empty() {
         dictionaries.apply(&mut fields);
     }
     fields.iter_mut().for_each(Node::put_layers);
 
-    Ok(ArrowMapping {
+    let mapping = ArrowMapping {
         schema: Arc::new(Schema::new_with_metadata(fields_of(&fields), metadata)),
         fields,
         warnings: warnings.0,
@@ -129,22 +156,79 @@ pub fn to_arrow(
             wrappers,
             lists: options.lists,
         }),
+    };
+    Ok(match marks {
+        Some(marks) => mapping.pruned(&marks),
+        None => mapping,
     })
+}
+
+/// Fields at the top of a file.
+#[derive(Default)]
+struct Top {
+    fields: Vec<Node>,
+    /// The place of each among all fields at the top.
+    places: Vec<usize>,
+}
+
+impl Top {
+    /// The fields that a projection has to do with, and its marks on the nodes of the schema.
+    ///
+    /// Groups are all made first: paths may leave out nodes in them, and which these are comes out
+    /// when they are made. Columns at the top, of which there may be very many, are not.
+    fn new(
+        nesting: &mut Nesting<'_>,
+        projection: &Projection,
+    ) -> Result<(Self, Option<Vec<bool>>)> {
+        let schema = nesting.schema;
+        let mut groups = Vec::new();
+        for node in schema.children(0) {
+            if schema.nodes()[node].is_group() {
+                groups.push(nesting.field(node));
+            }
+        }
+        let marks = marks(schema, &nesting.wrappers, projection)?;
+        let mut groups = groups.into_iter();
+        let mut top = Self::default();
+        for (place, node) in schema.children(0).enumerate() {
+            let is_marked = is_marked(schema, marks.as_deref(), node);
+            let field = if schema.nodes()[node].is_group() {
+                groups.next().filter(|_| is_marked)
+            } else {
+                is_marked.then(|| nesting.field(node))
+            };
+            if let Some(field) = field {
+                top.fields.push(field);
+                top.places.push(place);
+            }
+        }
+        Ok((top, marks))
+    }
+}
+
+/// Whether a projection has to do with a node: with any part of it.
+fn is_marked(schema: &ParquetSchema, marks: Option<&[bool]>, node: usize) -> bool {
+    marks.is_none_or(|marks| marks[node..schema.nodes()[node].end].contains(&true))
 }
 
 /// Takes what fits from the file's Arrow schema, if it has one.
 fn restore_from(
     key_values: &[KeyValue],
-    fields: &mut [Node],
+    top: &mut Top,
     metadata: &mut HashMap<String, String>,
     restore: &mut Restore<'_>,
 ) {
     let Some(text) = hint::most_exact(key_values) else {
         return;
     };
-    match hint::decode(text) {
-        Ok(hint) => {
-            restore.fields(fields, &hint.fields);
+    let decoded = hint::bytes_of(text);
+    let hint = match &decoded {
+        Ok(bytes) => SchemaHint::new(bytes),
+        Err(why) => Err(why.clone()),
+    };
+    match hint {
+        Ok(mut hint) => {
+            restore.schema(&top.places, &mut top.fields, &mut hint);
             for (key, value) in hint.metadata {
                 metadata.entry(key).or_insert(value);
             }

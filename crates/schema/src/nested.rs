@@ -36,11 +36,6 @@ impl<'a> Nesting<'a> {
         }
     }
 
-    /// The top-level fields.
-    pub(crate) fn fields(&mut self) -> Vec<Node> {
-        self.fields_of(0)
-    }
-
     fn fields_of(&mut self, group: usize) -> Vec<Node> {
         let schema = self.schema;
         schema
@@ -49,8 +44,8 @@ impl<'a> Nesting<'a> {
             .collect()
     }
 
-    /// A field of a struct: what the node is, as often as it occurs.
-    fn field(&mut self, node: usize) -> Node {
+    /// A field of a struct, or of the file: what the node is, as often as it occurs.
+    pub(crate) fn field(&mut self, node: usize) -> Node {
         let this = &self.schema.nodes()[node];
         if this.leaves.is_empty() {
             return self.without_columns(node);

@@ -9,27 +9,30 @@ use std::sync::Arc;
 use herringbone_arrow::schema::Field;
 use herringbone_format::{Error, Result};
 
-use crate::mapping::Origin;
 use crate::nested::list_type;
 use crate::path::Paths;
-use crate::{ListLayout, Node, NodeKind, Projection};
+use crate::{ListLayout, Node, NodeKind, ParquetSchema, Projection};
 
 /// By node of the Parquet schema: whether it is part of the projection. None for all of them.
-pub(crate) fn marks(origin: &Origin, projection: &Projection) -> Result<Option<Vec<bool>>> {
-    let schema = &origin.schema;
+/// `wrappers` says of each node whether it may be left out of a path.
+pub(crate) fn marks(
+    schema: &ParquetSchema,
+    wrappers: &[bool],
+    projection: &Projection,
+) -> Result<Option<Vec<bool>>> {
     let nodes = schema.nodes();
     let mut marks = vec![false; nodes.len()];
     let mut mark = |node: usize| marks[node..nodes[node].end].fill(true);
     match projection {
         Projection::All => return Ok(None),
         Projection::Names(names) => {
-            let paths = Paths::new(schema, &origin.wrappers);
+            let paths = Paths::new(schema, wrappers);
             for name in names {
                 mark(paths.find(&[name])?);
             }
         }
         Projection::Paths(columns) => {
-            let paths = Paths::new(schema, &origin.wrappers);
+            let paths = Paths::new(schema, wrappers);
             for parts in columns {
                 mark(paths.find(parts)?);
             }
@@ -46,7 +49,7 @@ pub(crate) fn marks(origin: &Origin, projection: &Projection) -> Result<Option<V
             }
         }
         Projection::FieldIds(ids) => {
-            let by_id = field_ids(origin);
+            let by_id = field_ids(schema);
             for id in ids {
                 match by_id.get(id).map(Vec::as_slice) {
                     Some(&[node]) => mark(node),
@@ -66,9 +69,9 @@ pub(crate) fn marks(origin: &Origin, projection: &Projection) -> Result<Option<V
     Ok(Some(marks))
 }
 
-fn field_ids(origin: &Origin) -> HashMap<i32, Vec<usize>> {
+fn field_ids(schema: &ParquetSchema) -> HashMap<i32, Vec<usize>> {
     let mut by_id: HashMap<i32, Vec<usize>> = HashMap::new();
-    for (ordinal, node) in origin.schema.nodes().iter().enumerate().skip(1) {
+    for (ordinal, node) in schema.nodes().iter().enumerate().skip(1) {
         if let Some(id) = node.element.field_id {
             by_id.entry(id).or_default().push(ordinal);
         }

@@ -9,7 +9,7 @@ use herringbone_format::{
     ColumnChunkLayout, ColumnLayout, CompressionCodec, Error, FileMetadata, Limits, PageHeader,
     Result,
 };
-use herringbone_schema::{ParquetSchema, to_arrow};
+use herringbone_schema::{ParquetSchema, to_arrow_projected};
 
 use super::agreement::SharedList;
 use super::shape::{Shape, Shapes};
@@ -78,8 +78,8 @@ impl ReadPlan {
         file_length: u64,
         options: &ReadOptions,
     ) -> Result<Self> {
-        let mapping = to_arrow(schema, metadata.key_value_metadata(), &options.schema)?
-            .project(&options.projection)?;
+        let key_values = metadata.key_value_metadata();
+        let mapping = to_arrow_projected(schema, key_values, &options.schema, &options.projection)?;
         let shapes = Shapes::new(&mapping, schema, options)?;
         let row_groups = plan_row_groups(&metadata, options)?;
         let metadata_row_groups = metadata.num_row_groups() as u64;

@@ -5,9 +5,11 @@
 //!          absent in files of old writers
 //! ```
 //!
-//! The flatbuffer is verified first: offsets and depth are sound then, and accessors do not panic.
-//! What verification does not exclude is one table that many others refer to, so that few bytes
-//! unfold to a huge tree. A budget that the length of the message justifies stops that.
+//! A file may have many more columns than somebody reads. So the fields at the top are decoded one at
+//! a time, when they are asked for, and damage in one is no damage to the others.
+//!
+//! What looking at the bytes does not exclude is one table that many others refer to, so that few
+//! bytes unfold to a huge tree. A budget that the length of the message justifies stops that.
 
 use base64::Engine as _;
 use base64::alphabet;
@@ -15,7 +17,8 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use herringbone_arrow::ipc;
 use herringbone_arrow::schema::{DataType, IntervalUnit, TimeUnit};
 
-use super::{Hint, HintKind, ListKind, SchemaHint};
+use super::flatbuffer::{Invalid, Table, Tables};
+use super::{Hint, HintKind, ListKind};
 
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
@@ -24,28 +27,70 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
         .with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// Decodes the value of `ARROW:schema`.
-///
-/// **Errors**: why the whole hint is of no use. A single field that is not known is
-/// [`HintKind::Foreign`] instead.
-///
-/// **Limits**: a field for each eight bytes of the message, and at least four times its length in
-/// names and metadata.
-pub(crate) fn decode(text: &str) -> Result<SchemaHint, String> {
-    let bytes = BASE64
+/// The bytes that the text of `ARROW:schema` stands for.
+pub(crate) fn bytes_of(text: &str) -> Result<Vec<u8>, String> {
+    BASE64
         .decode(text.trim())
-        .map_err(|_| "it is not base64".to_owned())?;
-    let message = message(&bytes).ok_or("its length is wrong")?;
-    let root = ipc::root_as_message(message).map_err(|_| "it is not a valid flatbuffer")?;
-    let schema = root.header_as_schema().ok_or("it holds no schema")?;
-    let mut decoder = Decoder::new(message.len());
-    let metadata = decoder.metadata(schema.custom_metadata())?;
-    let fields = schema.fields().ok_or("its schema has no fields")?;
-    let fields = fields
-        .iter()
-        .map(|field| decoder.field(field, 0))
-        .collect::<Result<_, _>>()?;
-    Ok(SchemaHint { fields, metadata })
+        .map_err(|_| "it is not base64".to_owned())
+}
+
+/// The Arrow schema as a file holds it, its fields still encoded.
+pub(crate) struct SchemaHint<'a> {
+    pub(crate) metadata: Vec<(String, String)>,
+    fields: Tables<'a>,
+    decoder: Decoder,
+}
+
+impl<'a> SchemaHint<'a> {
+    /// Finds the schema in the bytes of `ARROW:schema`.
+    ///
+    /// **Errors**: why the whole hint is of no use. A field of a type that is not known is
+    /// [`HintKind::Foreign`] instead.
+    ///
+    /// **Limits**: a field for each eight bytes of the message, and at least four times its length
+    /// in names and metadata.
+    pub(crate) fn new(bytes: &'a [u8]) -> Result<Self, String> {
+        let message = message(bytes).ok_or("its length is wrong")?;
+        let root = Table::root(message)?;
+        let header_type = ipc::MessageHeader(root.u8(ipc::Message::VT_HEADER_TYPE)?);
+        let schema = match root.table(ipc::Message::VT_HEADER)? {
+            Some(schema) if header_type == ipc::MessageHeader::Schema => schema,
+            _ => return Err("it holds no schema".to_owned()),
+        };
+        let mut decoder = Decoder::new(message.len());
+        Ok(Self {
+            metadata: decoder.metadata(schema.tables(ipc::Schema::VT_CUSTOM_METADATA)?)?,
+            fields: schema.tables(ipc::Schema::VT_FIELDS)?,
+            decoder,
+        })
+    }
+
+    /// Whether the field at `place` is there and has this name.
+    pub(crate) fn has_name(&self, place: usize, name: &str) -> bool {
+        place < self.fields.len() && self.name(place) == Ok(Some(name.as_bytes()))
+    }
+
+    /// The names of the fields, as far as they are sound and unfold to no more than the message
+    /// justifies.
+    pub(crate) fn names(&self) -> Vec<Option<&'a [u8]>> {
+        let mut decoder = self.decoder.clone();
+        let names = (0..self.fields.len()).map(|place| {
+            let name = self.name(place).ok().flatten()?;
+            decoder.spend(name).ok().map(|()| name)
+        });
+        names.collect()
+    }
+
+    /// Decodes the field at `place`.
+    ///
+    /// **Errors**: why it is of no use.
+    pub(crate) fn field(&mut self, place: usize) -> Result<Hint, String> {
+        self.decoder.field(self.fields.get(place)?, 0)
+    }
+
+    fn name(&self, place: usize) -> Result<Option<&'a [u8]>, Invalid> {
+        self.fields.get(place)?.text(ipc::Field::VT_NAME)
+    }
 }
 
 /// The flatbuffer, without the marker and the length before it.
@@ -56,14 +101,15 @@ fn message(bytes: &[u8]) -> Option<&[u8]> {
     rest.get(..usize::try_from(i32::from_le_bytes(*length)).ok()?)
 }
 
+#[derive(Clone)]
 struct Decoder {
     fields_left: usize,
     text_left: usize,
 }
 
 impl Decoder {
-    /// Deeper fields than the verifier lets pass.
-    const MAX_DEPTH: usize = 128;
+    /// Deeper fields than other readers of flatbuffers let pass.
+    const MAX_DEPTH: usize = 64;
     /// Names and metadata that need no justification: writers may share strings.
     const TEXT_FLOOR: usize = 1 << 20;
 
@@ -74,28 +120,33 @@ impl Decoder {
         }
     }
 
-    fn text(&mut self, text: &str) -> Result<String, String> {
+    fn spend(&mut self, text: &[u8]) -> Result<(), String> {
         self.text_left = self
             .text_left
             .checked_sub(text.len())
             .ok_or("its names and metadata unfold to more than it holds")?;
+        Ok(())
+    }
+
+    fn text(&mut self, text: &[u8]) -> Result<String, String> {
+        self.spend(text)?;
+        let text = str::from_utf8(text).map_err(|_| Invalid)?;
         Ok(text.to_owned())
     }
 
-    fn metadata<'a, I>(&mut self, pairs: Option<I>) -> Result<Vec<(String, String)>, String>
-    where
-        I: IntoIterator<Item = ipc::KeyValue<'a>>,
-    {
+    fn metadata(&mut self, pairs: Tables<'_>) -> Result<Vec<(String, String)>, String> {
         let mut metadata = Vec::new();
-        for pair in pairs.into_iter().flatten() {
-            if let (Some(key), Some(value)) = (pair.key(), pair.value()) {
+        for pair in pairs.iter() {
+            let pair = pair?;
+            let key = pair.text(ipc::KeyValue::VT_KEY)?;
+            if let (Some(key), Some(value)) = (key, pair.text(ipc::KeyValue::VT_VALUE)?) {
                 metadata.push((self.text(key)?, self.text(value)?));
             }
         }
         Ok(metadata)
     }
 
-    fn field(&mut self, field: ipc::Field<'_>, depth: usize) -> Result<Hint, String> {
+    fn field(&mut self, field: Table<'_>, depth: usize) -> Result<Hint, String> {
         self.fields_left = self
             .fields_left
             .checked_sub(1)
@@ -103,16 +154,17 @@ impl Decoder {
         if depth > Self::MAX_DEPTH {
             return Err("its fields are nested too deeply".to_owned());
         }
-        let name = field.name().map(|name| self.text(name)).transpose()?;
-        let metadata = self.metadata(field.custom_metadata())?;
+        let name = field.text(ipc::Field::VT_NAME)?;
+        let name = name.map(|name| self.text(name)).transpose()?;
+        let metadata = self.metadata(field.tables(ipc::Field::VT_CUSTOM_METADATA)?)?;
         let mut kind = self.kind(field, depth)?;
-        let dictionary_key = match field.dictionary() {
+        let dictionary_key = match field.table(ipc::Field::VT_DICTIONARY)? {
             None => None,
             Some(dictionary) => {
-                let key = match dictionary.indexType() {
+                let key = match dictionary.table(ipc::DictionaryEncoding::VT_INDEXTYPE)? {
                     // 32 bits where the writer did not say.
                     None => Some(DataType::Int32),
-                    Some(int) => integer(int.bitWidth(), int.is_signed()),
+                    Some(int) => integer(int)?,
                 };
                 if key.is_none() {
                     kind = HintKind::Foreign("a dictionary with unknown keys".to_owned());
@@ -122,48 +174,58 @@ impl Decoder {
         };
         Ok(Hint {
             name,
-            nullable: field.nullable(),
+            nullable: field.bool(ipc::Field::VT_NULLABLE)?,
             metadata,
             kind,
             dictionary_key,
         })
     }
 
-    fn kind(&mut self, field: ipc::Field<'_>, depth: usize) -> Result<HintKind, String> {
-        let list_kind = match field.type_type() {
+    fn kind(&mut self, field: Table<'_>, depth: usize) -> Result<HintKind, String> {
+        let name = ipc::Type(field.u8(ipc::Field::VT_TYPE_TYPE)?);
+        let children = self.children(field, depth)?;
+        // What there is to say of a type beyond its name.
+        let Some(details) = field.table(ipc::Field::VT_TYPE_)? else {
+            return Ok(HintKind::Foreign(describe(name)));
+        };
+        let list_kind = match name {
             ipc::Type::List => Some(ListKind::List),
             ipc::Type::LargeList => Some(ListKind::LargeList),
             ipc::Type::ListView => Some(ListKind::ListView),
             ipc::Type::LargeListView => Some(ListKind::LargeListView),
-            ipc::Type::FixedSizeList => field
-                .type_as_fixed_size_list()
-                .map(|list| list.listSize())
-                .filter(|&size| size >= 0)
-                .map(ListKind::FixedSize),
+            ipc::Type::FixedSizeList => {
+                let size = details.i32_or(ipc::FixedSizeList::VT_LISTSIZE, 0)?;
+                (size >= 0).then_some(ListKind::FixedSize(size))
+            }
             _ => None,
         };
-        let children = self.children(field, depth)?;
-        let kind = match (field.type_type(), list_kind) {
+        let kind = match (name, list_kind) {
             (_, Some(kind)) => only(children).map(|child| HintKind::List(kind, child)),
             (ipc::Type::Struct_, _) => Some(HintKind::Struct(children)),
-            (ipc::Type::Map, _) => only(children).map(|entries| HintKind::Map {
-                entries,
-                sorted: field.type_as_map().is_some_and(|map| map.keysSorted()),
-            }),
+            (ipc::Type::Map, _) => {
+                let sorted = details.bool(ipc::Map::VT_KEYSSORTED)?;
+                only(children).map(|entries| HintKind::Map { entries, sorted })
+            }
             (ipc::Type::RunEndEncoded, _) => runs(children),
-            _ => leaf(field).map(HintKind::Leaf),
+            (ipc::Type::Timestamp, _) => {
+                self.spend(
+                    details
+                        .text(ipc::Timestamp::VT_TIMEZONE)?
+                        .unwrap_or_default(),
+                )?;
+                leaf(name, details)?.map(HintKind::Leaf)
+            }
+            _ => leaf(name, details)?.map(HintKind::Leaf),
         };
-        Ok(kind.unwrap_or_else(|| HintKind::Foreign(describe(field))))
+        Ok(kind.unwrap_or_else(|| HintKind::Foreign(describe(name))))
     }
 
-    fn children(&mut self, field: ipc::Field<'_>, depth: usize) -> Result<Vec<Hint>, String> {
-        match field.children() {
-            None => Ok(Vec::new()),
-            Some(children) => children
-                .iter()
-                .map(|child| self.field(child, depth + 1))
-                .collect(),
-        }
+    fn children(&mut self, field: Table<'_>, depth: usize) -> Result<Vec<Hint>, String> {
+        let children = field.tables(ipc::Field::VT_CHILDREN)?;
+        children
+            .iter()
+            .map(|child| self.field(child?, depth + 1))
+            .collect()
     }
 }
 
@@ -184,28 +246,27 @@ fn runs(children: Vec<Hint>) -> Option<HintKind> {
     })
 }
 
-fn describe(field: ipc::Field<'_>) -> String {
-    field.type_type().variant_name().map_or_else(
+fn describe(name: ipc::Type) -> String {
+    name.variant_name().map_or_else(
         || "a type that is not known".to_owned(),
         |name| format!("an unknown form of {name}"),
     )
 }
 
 /// The type of a field without fields of its own, if it is known.
-fn leaf(field: ipc::Field<'_>) -> Option<DataType> {
-    Some(match field.type_type() {
+fn leaf(name: ipc::Type, details: Table<'_>) -> Result<Option<DataType>, Invalid> {
+    Ok(Some(match name {
         ipc::Type::Null => DataType::Null,
         ipc::Type::Bool => DataType::Boolean,
-        ipc::Type::Int => {
-            let int = field.type_as_int()?;
-            integer(int.bitWidth(), int.is_signed())?
+        ipc::Type::Int => return integer(details),
+        ipc::Type::FloatingPoint => {
+            match ipc::Precision(details.i16_or(ipc::FloatingPoint::VT_PRECISION, 0)?) {
+                ipc::Precision::HALF => DataType::Float16,
+                ipc::Precision::SINGLE => DataType::Float32,
+                ipc::Precision::DOUBLE => DataType::Float64,
+                _ => return Ok(None),
+            }
         }
-        ipc::Type::FloatingPoint => match field.type_as_floating_point()?.precision() {
-            ipc::Precision::HALF => DataType::Float16,
-            ipc::Precision::SINGLE => DataType::Float32,
-            ipc::Precision::DOUBLE => DataType::Float64,
-            _ => return None,
-        },
         ipc::Type::Binary => DataType::Binary,
         ipc::Type::LargeBinary => DataType::LargeBinary,
         ipc::Type::BinaryView => DataType::BinaryView,
@@ -213,60 +274,78 @@ fn leaf(field: ipc::Field<'_>) -> Option<DataType> {
         ipc::Type::LargeUtf8 => DataType::LargeUtf8,
         ipc::Type::Utf8View => DataType::Utf8View,
         ipc::Type::FixedSizeBinary => {
-            DataType::FixedSizeBinary(field.type_as_fixed_size_binary()?.byteWidth())
+            DataType::FixedSizeBinary(details.i32_or(ipc::FixedSizeBinary::VT_BYTEWIDTH, 0)?)
         }
-        ipc::Type::Decimal => {
-            let decimal = field.type_as_decimal()?;
-            let precision = u8::try_from(decimal.precision()).ok()?;
-            let scale = i8::try_from(decimal.scale()).ok()?;
-            match decimal.bitWidth() {
-                32 => DataType::Decimal32(precision, scale),
-                64 => DataType::Decimal64(precision, scale),
-                128 => DataType::Decimal128(precision, scale),
-                256 => DataType::Decimal256(precision, scale),
-                _ => return None,
-            }
-        }
-        _ => return temporal(field),
+        ipc::Type::Decimal => return decimal(details),
+        _ => return temporal(name, details),
+    }))
+}
+
+fn decimal(details: Table<'_>) -> Result<Option<DataType>, Invalid> {
+    let precision = details.i32_or(ipc::Decimal::VT_PRECISION, 0)?;
+    let scale = details.i32_or(ipc::Decimal::VT_SCALE, 0)?;
+    let bit_width = details.i32_or(ipc::Decimal::VT_BITWIDTH, 128)?;
+    let (Ok(precision), Ok(scale)) = (u8::try_from(precision), i8::try_from(scale)) else {
+        return Ok(None);
+    };
+    Ok(match bit_width {
+        32 => Some(DataType::Decimal32(precision, scale)),
+        64 => Some(DataType::Decimal64(precision, scale)),
+        128 => Some(DataType::Decimal128(precision, scale)),
+        256 => Some(DataType::Decimal256(precision, scale)),
+        _ => None,
     })
 }
 
-fn temporal(field: ipc::Field<'_>) -> Option<DataType> {
-    Some(match field.type_type() {
-        ipc::Type::Date => match field.type_as_date()?.unit() {
-            ipc::DateUnit::DAY => DataType::Date32,
-            ipc::DateUnit::MILLISECOND => DataType::Date64,
-            _ => return None,
-        },
+fn temporal(name: ipc::Type, details: Table<'_>) -> Result<Option<DataType>, Invalid> {
+    let unit_at = |slot, absent: ipc::TimeUnit| details.i16_or(slot, absent.0).map(unit);
+    Ok(match name {
+        ipc::Type::Date => {
+            let absent = ipc::DateUnit::MILLISECOND.0;
+            match ipc::DateUnit(details.i16_or(ipc::Date::VT_UNIT, absent)?) {
+                ipc::DateUnit::DAY => Some(DataType::Date32),
+                ipc::DateUnit::MILLISECOND => Some(DataType::Date64),
+                _ => None,
+            }
+        }
         ipc::Type::Time => {
-            let time = field.type_as_time()?;
-            match (time.bitWidth(), unit(time.unit())?) {
-                (32, unit @ (TimeUnit::Second | TimeUnit::Millisecond)) => DataType::Time32(unit),
-                (64, unit @ (TimeUnit::Microsecond | TimeUnit::Nanosecond)) => {
-                    DataType::Time64(unit)
+            let unit = unit_at(ipc::Time::VT_UNIT, ipc::TimeUnit::MILLISECOND)?;
+            match (details.i32_or(ipc::Time::VT_BITWIDTH, 32)?, unit) {
+                (32, Some(unit @ (TimeUnit::Second | TimeUnit::Millisecond))) => {
+                    Some(DataType::Time32(unit))
                 }
-                _ => return None,
+                (64, Some(unit @ (TimeUnit::Microsecond | TimeUnit::Nanosecond))) => {
+                    Some(DataType::Time64(unit))
+                }
+                _ => None,
             }
         }
         ipc::Type::Timestamp => {
-            let timestamp = field.type_as_timestamp()?;
+            let unit = unit_at(ipc::Timestamp::VT_UNIT, ipc::TimeUnit::SECOND)?;
+            let zone = details.text(ipc::Timestamp::VT_TIMEZONE)?;
+            let zone = zone.map(str::from_utf8).transpose().map_err(|_| Invalid)?;
             // No zone and an empty one are the same.
-            let zone = timestamp.timezone().filter(|zone| !zone.is_empty());
-            DataType::Timestamp(unit(timestamp.unit())?, zone.map(Into::into))
+            let zone = zone.filter(|zone| !zone.is_empty());
+            unit.map(|unit| DataType::Timestamp(unit, zone.map(Into::into)))
         }
-        ipc::Type::Duration => DataType::Duration(unit(field.type_as_duration()?.unit())?),
-        ipc::Type::Interval => DataType::Interval(match field.type_as_interval()?.unit() {
-            ipc::IntervalUnit::YEAR_MONTH => IntervalUnit::YearMonth,
-            ipc::IntervalUnit::DAY_TIME => IntervalUnit::DayTime,
-            ipc::IntervalUnit::MONTH_DAY_NANO => IntervalUnit::MonthDayNano,
-            _ => return None,
-        }),
-        _ => return None,
+        ipc::Type::Duration => {
+            unit_at(ipc::Duration::VT_UNIT, ipc::TimeUnit::MILLISECOND)?.map(DataType::Duration)
+        }
+        ipc::Type::Interval => {
+            match ipc::IntervalUnit(details.i16_or(ipc::Interval::VT_UNIT, 0)?) {
+                ipc::IntervalUnit::YEAR_MONTH => Some(IntervalUnit::YearMonth),
+                ipc::IntervalUnit::DAY_TIME => Some(IntervalUnit::DayTime),
+                ipc::IntervalUnit::MONTH_DAY_NANO => Some(IntervalUnit::MonthDayNano),
+                _ => None,
+            }
+            .map(DataType::Interval)
+        }
+        _ => None,
     })
 }
 
-fn unit(unit: ipc::TimeUnit) -> Option<TimeUnit> {
-    match unit {
+fn unit(unit: i16) -> Option<TimeUnit> {
+    match ipc::TimeUnit(unit) {
         ipc::TimeUnit::SECOND => Some(TimeUnit::Second),
         ipc::TimeUnit::MILLISECOND => Some(TimeUnit::Millisecond),
         ipc::TimeUnit::MICROSECOND => Some(TimeUnit::Microsecond),
@@ -275,18 +354,21 @@ fn unit(unit: ipc::TimeUnit) -> Option<TimeUnit> {
     }
 }
 
-fn integer(bit_width: i32, is_signed: bool) -> Option<DataType> {
-    Some(match (bit_width, is_signed) {
-        (8, true) => DataType::Int8,
-        (8, false) => DataType::UInt8,
-        (16, true) => DataType::Int16,
-        (16, false) => DataType::UInt16,
-        (32, true) => DataType::Int32,
-        (32, false) => DataType::UInt32,
-        (64, true) => DataType::Int64,
-        (64, false) => DataType::UInt64,
-        _ => return None,
-    })
+fn integer(details: Table<'_>) -> Result<Option<DataType>, Invalid> {
+    let bit_width = details.i32_or(ipc::Int::VT_BITWIDTH, 0)?;
+    Ok(Some(
+        match (bit_width, details.bool(ipc::Int::VT_IS_SIGNED)?) {
+            (8, true) => DataType::Int8,
+            (8, false) => DataType::UInt8,
+            (16, true) => DataType::Int16,
+            (16, false) => DataType::UInt16,
+            (32, true) => DataType::Int32,
+            (32, false) => DataType::UInt32,
+            (64, true) => DataType::Int64,
+            (64, false) => DataType::UInt64,
+            _ => return Ok(None),
+        },
+    ))
 }
 
 #[cfg(test)]
@@ -304,12 +386,13 @@ mod tests {
         let item = Field::new("item", DataType::Struct(Vec::from(columns).into()), true);
         let list = Field::new("", DataType::List(Arc::new(item)), true);
         let buffer = IpcSchemaEncoder::new().schema_to_fb(&Schema::new(vec![list]));
-        let schema = ipc::root_as_schema(buffer.finished_data()).unwrap();
+        let schema = Table::root(buffer.finished_data()).unwrap();
+        let fields = schema.tables(ipc::Schema::VT_FIELDS).unwrap();
         let mut decoder = Decoder {
             fields_left,
             text_left,
         };
-        decoder.field(schema.fields().unwrap().get(0), 0)
+        decoder.field(fields.get(0).unwrap(), 0)
     }
 
     #[test]

@@ -8,6 +8,7 @@
 
 mod decode;
 mod exact;
+mod flatbuffer;
 mod restore;
 mod value;
 
@@ -16,16 +17,9 @@ use std::sync::Arc;
 
 use herringbone_arrow::schema::{DataType, Field, FieldRef};
 
-pub(crate) use decode::decode;
+pub(crate) use decode::{SchemaHint, bytes_of};
 pub(crate) use exact::{exact_value, most_exact};
 pub(crate) use restore::Restore;
-
-/// An Arrow schema as a file holds it.
-#[derive(Debug)]
-pub(crate) struct SchemaHint {
-    pub(crate) fields: Vec<Hint>,
-    pub(crate) metadata: Vec<(String, String)>,
-}
 
 /// One Arrow field as a file holds it.
 #[derive(Debug)]

@@ -1,13 +1,14 @@
 //! Takes from the hints what fits the fields of the file.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::Arc;
 
 use herringbone_arrow::schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use herringbone_arrow::schema::{DataType, Field, FieldRef};
 
 use super::value::{negative_scale, restored};
-use super::{Hint, HintKind, ListKind};
+use super::{Hint, HintKind, ListKind, SchemaHint};
 use crate::mapping::Warnings;
 use crate::{
     ADJUSTED_TO_UTC_KEY, DictionaryOutput, EMPTY_STRUCT_CHILD, LOGICAL_TYPE_KEY, Layer, ListLayout,
@@ -37,8 +38,37 @@ impl<'a> Restore<'a> {
         }
     }
 
+    /// Applies the hints to the fields at the top, each with its place among all of the file: as
+    /// [`Self::fields`] does, and only the hints of these fields are decoded.
+    pub(crate) fn schema(
+        &mut self,
+        places: &[usize],
+        nodes: &mut [Node],
+        hint: &mut SchemaHint<'_>,
+    ) {
+        let mut by_name = None;
+        for (&place, node) in places.iter().zip(nodes) {
+            let name = node.field.name();
+            let place = if hint.has_name(place, name) {
+                Some(place)
+            } else {
+                let by_name = by_name.get_or_insert_with(|| unique(hint.names()));
+                by_name.get(name.as_bytes()).copied().flatten()
+            };
+            match place.map(|place| hint.field(place)) {
+                Some(Ok(hint)) => self.node(node, &hint),
+                Some(Err(why)) if !self.warnings.is_full() => {
+                    let path = self.schema.node_path(node.schema_node).join(".");
+                    let warning = format!("ARROW:schema is of no use for `{path}`: {why}");
+                    self.warnings.push(warning);
+                }
+                _ => {}
+            }
+        }
+    }
+
     /// Applies the hints to fields side by side: by place where the names agree, else by name.
-    pub(crate) fn fields(&mut self, nodes: &mut [Node], hints: &[Hint]) {
+    fn fields(&mut self, nodes: &mut [Node], hints: &[Hint]) {
         let mut by_name = None;
         for (place, node) in nodes.iter_mut().enumerate() {
             let name = node.field.name();
@@ -46,8 +76,11 @@ impl<'a> Restore<'a> {
                 .get(place)
                 .filter(|hint| hint.name.as_deref() == Some(name));
             let hint = here.or_else(|| {
-                let by_name = by_name.get_or_insert_with(|| unique_names(hints));
-                by_name.get(name.as_str()).copied().flatten()
+                let names = || hints.iter().map(|hint| hint.name.as_deref());
+                let by_name = by_name.get_or_insert_with(|| unique(names()));
+                by_name
+                    .get(name.as_str())
+                    .and_then(|place| hints.get((*place)?))
             });
             if let Some(hint) = hint {
                 self.node(node, hint);
@@ -282,14 +315,15 @@ fn stands_for_no_fields(fields: &[Node]) -> bool {
     }
 }
 
-fn unique_names(hints: &[Hint]) -> HashMap<&str, Option<&Hint>> {
+/// Where each name is; nowhere if it is in several places.
+fn unique<N: Eq + Hash>(names: impl IntoIterator<Item = Option<N>>) -> HashMap<N, Option<usize>> {
     let mut by_name = HashMap::new();
-    for hint in hints {
-        if let Some(name) = hint.name.as_deref() {
+    for (place, name) in names.into_iter().enumerate() {
+        if let Some(name) = name {
             by_name
                 .entry(name)
                 .and_modify(|known| *known = None)
-                .or_insert(Some(hint));
+                .or_insert(Some(place));
         }
     }
     by_name

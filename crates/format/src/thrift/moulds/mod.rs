@@ -133,11 +133,16 @@ struct Block {
 
 impl Block {
     #[inline]
+    #[expect(
+        clippy::needless_range_loop,
+        reason = "arrays of one length: neither bounds nor iterators are left of it"
+    )]
     fn fits(&self, bytes: &[u8; BLOCK]) -> bool {
-        let deciding = bytes.iter().zip(&self.mask).zip(&self.bits);
-        deciding.fold(0, |differ, ((byte, mask), bits)| {
-            differ | ((byte & mask) ^ bits)
-        }) == 0
+        let mut differ = 0;
+        for index in 0..BLOCK {
+            differ |= (bytes[index] & self.mask[index]) ^ self.bits[index];
+        }
+        differ == 0
     }
 }
 

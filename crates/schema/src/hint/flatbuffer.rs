@@ -1,0 +1,163 @@
+//! The little of flatbuffers that a schema takes.
+//!
+//! ```text
+//! buffer   u32 to the root table
+//! table    i32 back to its vtable, values and offsets of its fields
+//! vtable   u16 bytes of the vtable, u16 bytes of the table, for each slot a u16: where in the table
+//!          the field is, or 0 for a field that is absent; absent slots at the end are left out
+//! vector   u32 number of elements, elements
+//! text     u32 number of bytes, UTF-8
+//! ```
+//!
+//! Offsets count from where they are stored, and forward but for that of a vtable. Nothing is
+//! checked before it is looked at, so looking at a few fields of a wide schema costs little, and
+//! damage in one field is no damage to others.
+
+/// An offset that leads out of the buffer, or text that is not UTF-8.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Invalid;
+
+impl From<Invalid> for String {
+    fn from(_: Invalid) -> Self {
+        "it is not a valid flatbuffer".to_owned()
+    }
+}
+
+type Result<T> = std::result::Result<T, Invalid>;
+
+/// A table; its slots are called by their place in the vtable, as generated code calls them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Table<'a> {
+    bytes: &'a [u8],
+    start: usize,
+    vtable: &'a [u8],
+}
+
+impl<'a> Table<'a> {
+    /// The table that a buffer is about.
+    pub(super) fn root(bytes: &'a [u8]) -> Result<Self> {
+        Self::at(bytes, follow(bytes, 0)?)
+    }
+
+    fn at(bytes: &'a [u8], start: usize) -> Result<Self> {
+        let back = i64::from(i32::from_le_bytes(array(bytes, start)?));
+        let vtable = i64::try_from(start).map_err(|_| Invalid)?.checked_sub(back);
+        let vtable = vtable.and_then(|start| usize::try_from(start).ok());
+        let vtable = bytes.get(vtable.ok_or(Invalid)?..).ok_or(Invalid)?;
+        let length = usize::from(u16::from_le_bytes(array(vtable, 0)?));
+        Ok(Self {
+            bytes,
+            start,
+            vtable: vtable.get(..length).ok_or(Invalid)?,
+        })
+    }
+
+    /// Where a field is, unless it is absent.
+    fn field(self, slot: u16) -> Result<Option<usize>> {
+        let slot = usize::from(slot);
+        if slot >= self.vtable.len() {
+            return Ok(None);
+        }
+        match u16::from_le_bytes(array(self.vtable, slot)?) {
+            0 => Ok(None),
+            offset => Ok(Some(self.start + usize::from(offset))),
+        }
+    }
+
+    fn scalar<const N: usize>(self, slot: u16) -> Result<Option<[u8; N]>> {
+        let at = self.field(slot)?;
+        at.map(|at| array(self.bytes, at)).transpose()
+    }
+
+    pub(super) fn bool(self, slot: u16) -> Result<bool> {
+        Ok(self.u8(slot)? != 0)
+    }
+
+    /// A byte, 0 where it is absent.
+    pub(super) fn u8(self, slot: u16) -> Result<u8> {
+        Ok(self.scalar(slot)?.map_or(0, u8::from_le_bytes))
+    }
+
+    /// An integer of 16 bits, or what it is where it is absent.
+    pub(super) fn i16_or(self, slot: u16, absent: i16) -> Result<i16> {
+        Ok(self.scalar(slot)?.map_or(absent, i16::from_le_bytes))
+    }
+
+    /// An integer of 32 bits, or what it is where it is absent.
+    pub(super) fn i32_or(self, slot: u16, absent: i32) -> Result<i32> {
+        Ok(self.scalar(slot)?.map_or(absent, i32::from_le_bytes))
+    }
+
+    pub(super) fn table(self, slot: u16) -> Result<Option<Self>> {
+        let at = self.field(slot)?;
+        at.map(|at| Self::at(self.bytes, follow(self.bytes, at)?))
+            .transpose()
+    }
+
+    /// A text, which is not known yet to be UTF-8.
+    pub(super) fn text(self, slot: u16) -> Result<Option<&'a [u8]>> {
+        let Some(at) = self.field(slot)? else {
+            return Ok(None);
+        };
+        let (length, rest) = vector(self.bytes, at)?;
+        rest.get(..length).map(Some).ok_or(Invalid)
+    }
+
+    /// A vector of tables; empty where it is absent.
+    pub(super) fn tables(self, slot: u16) -> Result<Tables<'a>> {
+        let Some(at) = self.field(slot)? else {
+            return Ok(Tables::default());
+        };
+        let (length, rest) = vector(self.bytes, at)?;
+        if length > rest.len() / 4 {
+            return Err(Invalid);
+        }
+        Ok(Tables {
+            bytes: self.bytes,
+            start: self.bytes.len() - rest.len(),
+            length,
+        })
+    }
+}
+
+/// Tables side by side.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Tables<'a> {
+    bytes: &'a [u8],
+    start: usize,
+    length: usize,
+}
+
+impl<'a> Tables<'a> {
+    pub(super) fn len(self) -> usize {
+        self.length
+    }
+
+    /// The table at a place below [`Self::len`].
+    pub(super) fn get(self, index: usize) -> Result<Table<'a>> {
+        let at = self.start + 4 * index.min(self.length);
+        Table::at(self.bytes, follow(self.bytes, at)?)
+    }
+
+    pub(super) fn iter(self) -> impl Iterator<Item = Result<Table<'a>>> {
+        (0..self.length).map(move |index| self.get(index))
+    }
+}
+
+/// The length of the vector or text that the offset at `at` leads to, and what lies behind.
+fn vector(bytes: &[u8], at: usize) -> Result<(usize, &[u8])> {
+    let rest = bytes.get(follow(bytes, at)?..).ok_or(Invalid)?;
+    let (length, rest) = rest.split_first_chunk().ok_or(Invalid)?;
+    Ok((u32::from_le_bytes(*length) as usize, rest))
+}
+
+/// Where the offset at `at` leads to, which may be out of the buffer.
+fn follow(bytes: &[u8], at: usize) -> Result<usize> {
+    let offset = u32::from_le_bytes(array(bytes, at)?) as usize;
+    at.checked_add(offset).ok_or(Invalid)
+}
+
+fn array<const N: usize>(bytes: &[u8], at: usize) -> Result<[u8; N]> {
+    let rest = bytes.get(at..).ok_or(Invalid)?;
+    rest.first_chunk().copied().ok_or(Invalid)
+}
