@@ -5,10 +5,12 @@ use bytes::Bytes;
 use herringbone::arrow::array::RecordBatch;
 use herringbone::core::compression::decompress;
 use herringbone::format::CompressionCodec;
+use herringbone::format::footer::Tail;
+use herringbone::format::thrift::{CompactReader, Wire};
 use herringbone::schema::ByteLayout;
 use herringbone::{
-    Compression, PageInfo, ParquetFile, Projection, ReadOptions, SchemaOptions, WriteOptions,
-    Writer,
+    Compression, Limits, PageInfo, ParquetFile, Projection, ReadOptions, SchemaOptions,
+    WriteOptions, Writer,
 };
 use std::hint::black_box;
 use std::path::Path;
@@ -135,6 +137,20 @@ pub fn schema(bytes: &Bytes) -> Result<u64> {
     let file = ParquetFile::from_bytes(bytes.clone())?;
     let schema = black_box(file.arrow_schema(&SchemaOptions::default())?);
     Ok(schema.fields().len() as u64)
+}
+
+/// Walks over the metadata of a file, field by field, and keeps nothing of it: who has to know where
+/// its parts are does no less, unless parts are alike.
+///
+/// # Errors
+///
+/// The file does not end as Parquet files do, or its metadata breaks the protocol.
+pub fn walk_footer(bytes: &Bytes) -> Result<()> {
+    let (front, tail) = bytes.split_last_chunk().ok_or("no footer")?;
+    let length = Tail::decode(tail)?.metadata_length as usize;
+    let start = front.len().checked_sub(length).ok_or("no metadata")?;
+    let mut reader = CompactReader::new(&front[start..], Limits::default().schema_depth);
+    Ok(reader.skip(Wire::Struct)?)
 }
 
 /// All batches of a file, as plain arrays: as most programs hand them over.

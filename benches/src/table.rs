@@ -7,33 +7,31 @@ pub const SLOW: f64 = 1.1;
 
 /// The table's first two lines.
 pub const HEADING: &str = "\
-| case | herringbone ms | arrow-rs ms | ratio | pages ms | arrow-rs pages ms | decoding |
+| case | herringbone ms | arrow-rs ms | ratio | floor ms | arrow-rs floor ms | decoding |
 |---|---:|---:|---:|---:|---:|---:|";
 
 /// The line of a case, and our time in units of theirs.
 ///
 /// `floors` are the pages alone, decompressed by each side and not decoded. What is above that on
-/// each side is the decoding, whose ratio comes last.
+/// each side is the decoding, whose ratio comes last. Or it is one walk over the footer.
 #[must_use]
-pub fn line(
-    name: &str,
-    ours: &Times,
-    theirs: &Times,
-    floors: Option<(&Times, &Times)>,
-) -> (String, f64) {
+pub fn line(name: &str, ours: &Times, theirs: &Times, floors: &[Times]) -> (String, f64) {
     let ratio = ours.median() / theirs.median();
     let mark = if ratio > SLOW { " **slow**" } else { "" };
-    let above = floors.map_or_else(String::new, |(our_pages, their_pages)| {
-        let decoding = ours.median() - our_pages.median();
-        let their_decoding = theirs.median() - their_pages.median();
-        format!(
-            "{:.2} | {:.2} | {:.2}",
-            our_pages.median(),
-            their_pages.median(),
-            decoding / their_decoding
-        )
-    });
-    let above = if above.is_empty() { " | |" } else { &above };
+    let above = match floors {
+        [our_pages, their_pages] => {
+            let decoding = ours.median() - our_pages.median();
+            let their_decoding = theirs.median() - their_pages.median();
+            format!(
+                "{:.2} | {:.2} | {:.2}",
+                our_pages.median(),
+                their_pages.median(),
+                decoding / their_decoding
+            )
+        }
+        [walk] => format!("{:.2} | |", walk.median()),
+        _ => " | |".to_owned(),
+    };
     let line = format!(
         "| {name} | {} | {} | {ratio:.2}{mark} | {above} |",
         time(ours),

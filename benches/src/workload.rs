@@ -15,8 +15,8 @@ pub struct Workload {
     pub ours: Work,
     /// `parquet`.
     pub theirs: Work,
-    /// Both without decoding, where that is a floor worth looking at.
-    pub floors: Option<(Work, Work)>,
+    /// Floors worth looking at: both without decoding, or one walk over the footer.
+    pub floors: Vec<Work>,
 }
 
 impl Workload {
@@ -31,17 +31,27 @@ impl Workload {
             name,
             ours: Box::new(move || ours(&our_bytes)),
             theirs: Box::new(move || theirs(&their_bytes)),
-            floors: None,
+            floors: Vec::new(),
         }
     }
 
     fn with_floors(mut self, bytes: &Bytes) -> Self {
         let (our_bytes, their_bytes) = (bytes.clone(), bytes.clone());
-        self.floors = Some((
+        self.floors = vec![
             Box::new(move || ours::pages(&our_bytes)),
             Box::new(move || arrow_rs::pages(&their_bytes)),
-        ));
+        ];
         self
+    }
+
+    /// With a walk over the footer as the floor, which gives the count of the others.
+    fn over_footer(mut self, bytes: &Bytes) -> Result<Self> {
+        let (bytes, count) = (bytes.clone(), (self.ours)()?);
+        self.floors = vec![Box::new(move || {
+            ours::walk_footer(&bytes)?;
+            Ok(count)
+        })];
+        Ok(self)
     }
 }
 
@@ -80,15 +90,18 @@ pub fn of_file(path: &Path) -> Result<Vec<Workload>> {
     let few = |bytes: &Bytes| ours::read(bytes, Some(&FEW));
     let few_theirs = |bytes: &Bytes| arrow_rs::read(bytes, Some(&FEW));
     let titled = |what: &str| format!("{name}, {what}");
+    let open = Workload::new(titled("open"), &bytes, ours::open, arrow_rs::open);
+    let schema = Workload::new(
+        titled("Arrow schema"),
+        &bytes,
+        ours::schema,
+        arrow_rs::schema,
+    );
+    let few = Workload::new(titled("5 columns"), &bytes, few, few_theirs);
     Ok(vec![
-        Workload::new(titled("open"), &bytes, ours::open, arrow_rs::open),
-        Workload::new(
-            titled("Arrow schema"),
-            &bytes,
-            ours::schema,
-            arrow_rs::schema,
-        ),
-        Workload::new(titled("5 columns"), &bytes, few, few_theirs),
+        open.over_footer(&bytes)?,
+        schema.over_footer(&bytes)?,
+        few.over_footer(&bytes)?,
         Workload::new(titled("all columns"), &bytes, all, all_theirs),
     ])
 }

@@ -38,12 +38,9 @@ fn main() -> Result<ExitCode> {
 /// Times one case and prints its line; our time in units of theirs.
 fn time(case: &Workload, seconds: f64) -> Result<f64> {
     let mut sides = vec![&case.ours, &case.theirs];
-    if let Some((ours, theirs)) = &case.floors {
-        sides.extend([ours, theirs]);
-    }
+    sides.extend(&case.floors);
     let times = measure::in_turns(&sides, seconds)?;
-    let floors = times.get(2).zip(times.get(3));
-    let (line, ratio) = table::line(&case.name, &times[0], &times[1], floors);
+    let (line, ratio) = table::line(&case.name, &times[0], &times[1], &times[2..]);
     println!("{line}");
     Ok(ratio)
 }

@@ -66,8 +66,10 @@ impl<'a> SchemaHint<'a> {
     }
 
     /// Whether the field at `place` is there and has this name.
-    pub(crate) fn has_name(&self, place: usize, name: &str) -> bool {
-        place < self.fields.len() && self.name(place) == Ok(Some(name.as_bytes()))
+    ///
+    /// **Errors**: why the field is of no use.
+    pub(crate) fn has_name(&self, place: usize, name: &str) -> Result<bool, String> {
+        Ok(place < self.fields.len() && self.name(place)? == Some(name.as_bytes()))
     }
 
     /// The names of the fields, as far as they are sound and unfold to no more than the message

@@ -49,20 +49,22 @@ impl<'a> Restore<'a> {
         let mut by_name = None;
         for (&place, node) in places.iter().zip(nodes) {
             let name = node.field.name();
-            let place = if hint.has_name(place, name) {
-                Some(place)
-            } else {
+            let place = hint.has_name(place, name).map(|is_here| {
+                if is_here {
+                    return Some(place);
+                }
                 let by_name = by_name.get_or_insert_with(|| unique(hint.names()));
                 by_name.get(name.as_bytes()).copied().flatten()
-            };
-            match place.map(|place| hint.field(place)) {
-                Some(Ok(hint)) => self.node(node, &hint),
-                Some(Err(why)) if !self.warnings.is_full() => {
+            });
+            match place.and_then(|place| place.map(|place| hint.field(place)).transpose()) {
+                Ok(Some(hint)) => self.node(node, &hint),
+                Ok(None) => {}
+                Err(_) if self.warnings.is_full() => {}
+                Err(why) => {
                     let path = self.schema.node_path(node.schema_node).join(".");
                     let warning = format!("ARROW:schema is of no use for `{path}`: {why}");
                     self.warnings.push(warning);
                 }
-                _ => {}
             }
         }
     }

@@ -2,8 +2,8 @@
 
 use herringbone_format::ErrorKind;
 
-use super::{describe, levels, mapped};
-use crate::{ArrowMapping, Projection};
+use super::{describe, levels, mapped, schema};
+use crate::{ArrowMapping, Projection, SchemaOptions, to_arrow_projected};
 
 const FIELDS: &str = "required int32 id = 1;
     optional group s = 2 { optional int32 x = 3; optional group t { optional int32 y; } }
@@ -16,12 +16,14 @@ const FIELDS: &str = "required int32 id = 1;
     optional group e { }";
 
 fn file() -> ArrowMapping {
+    mapped(&fields())
+}
+
+fn fields() -> String {
     // The ids of groups stand before their fields.
-    mapped(
-        &FIELDS
-            .replace("; } = 8;", "; }")
-            .replace("group key {", "group key = 8 {"),
-    )
+    FIELDS
+        .replace("; } = 8;", "; }")
+        .replace("group key {", "group key = 8 {")
 }
 
 fn paths(paths: &[&[&str]]) -> Projection {
@@ -34,12 +36,22 @@ fn names(names: &[&str]) -> Projection {
 }
 
 fn projected(projection: &Projection) -> String {
-    describe(&file().project(projection).unwrap())
+    let projected = file().project(projection).unwrap();
+    let options = SchemaOptions::default();
+    let at_once = to_arrow_projected(&schema(&fields()), &[], &options, projection).unwrap();
+    assert_eq!(
+        (&at_once.schema, &at_once.fields),
+        (&projected.schema, &projected.fields)
+    );
+    describe(&projected)
 }
 
 fn error(projection: &Projection) -> String {
     let error = file().project(projection).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Argument);
+    let options = SchemaOptions::default();
+    let at_once = to_arrow_projected(&schema(&fields()), &[], &options, projection);
+    assert_eq!(at_once.unwrap_err().message(), error.message());
     error.message().to_owned()
 }
 

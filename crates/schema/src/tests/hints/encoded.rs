@@ -135,3 +135,26 @@ fn hints_of_other_writers() {
     );
     assert_eq!(mapping.warnings.len(), 1);
 }
+
+#[test]
+fn damage_in_one_field_is_none_in_another() {
+    let large = |name| Field::new(name, DataType::LargeUtf8, true);
+    let hint = message(&Schema::new(vec![large("first"), large("second")]));
+    let file = schema("optional binary first (STRING); optional binary second (STRING);");
+    // The name of the second field is no UTF-8, so it is nobody's.
+    let at = hint.windows(6).position(|bytes| bytes == b"second");
+    let mut damaged = hint;
+    damaged[at.unwrap()] = 0xff;
+    let pairs = [pair(ARROW_SCHEMA_KEY, &encoded(&damaged, true))];
+    let options = SchemaOptions::default();
+    let mapping = to_arrow(&file, &pairs, &options).unwrap();
+    assert_eq!(describe(&mapping), "first: LargeUtf8; second: Utf8");
+    for leaf in 0..2 {
+        let projection = Projection::Leaves(vec![leaf]);
+        let projected = to_arrow_projected(&file, &pairs, &options, &projection).unwrap();
+        assert_eq!(
+            projected.schema,
+            mapping.project(&projection).unwrap().schema
+        );
+    }
+}

@@ -18,7 +18,7 @@ use herringbone_format::KeyValue;
 use super::{describe, schema};
 use crate::{
     ARROW_SCHEMA_KEY, ArrowMapping, ByteLayout, Conversion, DictionaryOutput, ListLayout, NodeKind,
-    SchemaOptions, to_arrow,
+    Projection, SchemaOptions, to_arrow, to_arrow_projected,
 };
 
 /// The IPC message of a schema, without marker and length.
