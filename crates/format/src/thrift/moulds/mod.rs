@@ -69,6 +69,10 @@ impl Moulds {
         position: usize,
         depth: usize,
     ) -> Result<usize, Fault> {
+        if !self.credit.buys_a_mould() {
+            self.credit.earn(Credit::FITS_NOT);
+            return skip_struct(bytes, position, depth, &mut ());
+        }
         let others = self.moulds.iter().enumerate().skip(1);
         let mut fitting = others.filter_map(|(index, mould)| {
             let end = mould.end(bytes, position)?;
@@ -80,10 +84,7 @@ impl Moulds {
             self.moulds.insert(0, mould);
             return Ok(end);
         }
-        if !self.credit.spend() {
-            self.credit.earn(Credit::FITS_NOT);
-            return skip_struct(bytes, position, depth, &mut ());
-        }
+        self.credit.buy_a_mould();
         // The mould that was not used for longest makes room.
         let unused = (self.moulds.len() == MOULDS).then(|| self.moulds.pop());
         let mut mould = unused.flatten().unwrap_or_default();
@@ -93,26 +94,27 @@ impl Moulds {
     }
 }
 
-/// Taking a mould costs more than passing over a struct, and pays where others fit it. Where they
-/// mostly do not, it is only tried now and then.
+/// Taking a mould costs as much as passing over several structs, and pays where many others fit it.
+/// Where they do not, it is only tried now and then.
 #[derive(Debug, Clone, Copy)]
 struct Credit(u32);
 
 impl Credit {
-    const MOST: u32 = 1024;
-    const MOULD: u32 = 32;
-    const FITS: u32 = 8;
+    const MOST: u32 = 32 * Self::MOULD;
+    const MOULD: u32 = 128;
+    const FITS: u32 = 32;
     const FITS_NOT: u32 = 1;
 
     fn earn(&mut self, credit: u32) {
         self.0 = (self.0 + credit).min(Self::MOST);
     }
 
-    /// Pays for a mould if there is enough.
-    fn spend(&mut self) -> bool {
-        let left = self.0.checked_sub(Self::MOULD);
-        self.0 = left.unwrap_or(self.0);
-        left.is_some()
+    fn buys_a_mould(self) -> bool {
+        self.0 >= Self::MOULD
+    }
+
+    fn buy_a_mould(&mut self) {
+        self.0 = self.0.saturating_sub(Self::MOULD);
     }
 }
 

@@ -200,6 +200,6 @@ fn where_nothing_is_alike_moulds_are_seldom_taken() {
         last = first;
         end
     });
-    assert!((32..=32 + 2000 / 32).contains(&taken), "{taken}");
+    assert!((32..=32 + 2000 / 128).contains(&taken), "{taken}");
     assert_eq!(moulds.moulds.len(), MOULDS);
 }
