@@ -1,5 +1,6 @@
 //! Booleans: the bits of a page are the bits of the array.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use herringbone_arrow::array::{ArrayRef, BooleanArray};
@@ -60,22 +61,8 @@ impl LeafArray for BooleanLeaf {
         self.page.extend(n, &mut self.values)
     }
 
-    fn append_spread(
-        &mut self,
-        n: usize,
-        validity: &Bitmap,
-        start: usize,
-        slots: usize,
-    ) -> Result<()> {
-        let range = start..start + slots;
-        if n < slots && self.page.spread(n, validity, range, &mut self.values)? {
-            return Ok(());
-        }
-        self.append(n)?;
-        if n < slots {
-            self.expand(validity, start, slots)?;
-        }
-        Ok(())
+    fn spread(&mut self, n: usize, validity: &Bitmap, slots: Range<usize>) -> Result<bool> {
+        self.page.spread(n, validity, slots, &mut self.values)
     }
 
     fn skip(&mut self, n: usize) -> Result<()> {

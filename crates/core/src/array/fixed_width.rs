@@ -1,5 +1,7 @@
 //! Arrays of fixed-width values: all numbers, times, decimals, intervals and fixed-size binaries.
 
+use std::ops::Range;
+
 use herringbone_arrow::array::ArrayRef;
 use herringbone_arrow::buffer::{Buffer, NullBuffer};
 use herringbone_arrow::schema::DataType;
@@ -147,30 +149,21 @@ impl<U: Native, C: Convert<U>> LeafArray for FixedWidth<U, C> {
         Ok(())
     }
 
-    fn append_spread(
-        &mut self,
-        n: usize,
-        validity: &Bitmap,
-        start: usize,
-        slots: usize,
-    ) -> Result<()> {
-        if n < slots
-            && self.units == 1
-            && let Page::Plain(plain) = &mut self.page
-        {
-            let spread = (validity, start..start + slots);
-            let out = self.values.vector(slots);
-            if self.convert.spread(plain, spread, out)? {
-                self.lost.fill(self.values.len());
-                self.slots += slots;
-                return Ok(());
-            }
+    fn spread(&mut self, _n: usize, validity: &Bitmap, slots: Range<usize>) -> Result<bool> {
+        let Page::Plain(plain) = &mut self.page else {
+            return Ok(false);
+        };
+        if self.units != 1 {
+            return Ok(false);
         }
-        self.append(n)?;
-        if n < slots {
-            self.expand(validity, start, slots)?;
+        let n = slots.len();
+        let out = self.values.vector(n);
+        let done = self.convert.spread(plain, (validity, slots), out)?;
+        if done {
+            self.lost.fill(self.values.len());
+            self.slots += n;
         }
-        Ok(())
+        Ok(done)
     }
 
     fn skip(&mut self, n: usize) -> Result<()> {

@@ -25,6 +25,8 @@ mod tests;
 pub(crate) use factory::leaf_array;
 use factory::{finish_fixed_width, unsupported};
 
+use std::ops::Range;
+
 use herringbone_arrow::array::ArrayRef;
 use herringbone_arrow::buffer::{Buffer, NullBuffer};
 use herringbone_arrow::schema::DataType;
@@ -88,11 +90,20 @@ pub(crate) trait LeafArray: Send {
         start: usize,
         slots: usize,
     ) -> Result<()> {
+        if n < slots && self.spread(n, validity, start..start + slots)? {
+            return Ok(());
+        }
         self.append(n)?;
         if n < slots {
             self.expand(validity, start, slots)?;
         }
         Ok(())
+    }
+
+    /// As [`Self::append_spread`] in one step, where some of the slots are null. False, and nothing
+    /// done, where the values have to be decoded before they are spread.
+    fn spread(&mut self, _n: usize, _validity: &Bitmap, _slots: Range<usize>) -> Result<bool> {
+        Ok(false)
     }
 
     /// Spreads values over nulls: the slots `start..start + slots` of `validity` are new, and the
