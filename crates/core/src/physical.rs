@@ -11,14 +11,16 @@ use herringbone_arrow::array::cast::AsArray;
 use herringbone_arrow::array::{Array, ArrayRef};
 use herringbone_arrow::buffer::Buffer;
 use herringbone_arrow::schema::DataType;
-use herringbone_format::{CompressionCodec, Encoding, Error, Limits, PageHeader, Result, Type};
+use herringbone_format::{
+    CompressionCodec, Encoding, Error, Limits, PageHeader, PageLayout, Result, Type,
+};
 use herringbone_kernels::nesting;
 use herringbone_schema::{Conversion, Int96Overflow, Leaf};
 
 use crate::array::{LeafArray, LeafType, leaf_array};
 use crate::levels::Levels;
 use crate::page::allowance::Allowance;
-use crate::page::body::{BodyDecoder, num_values, verify_crc};
+use crate::page::body::{BodyDecoder, check_sizes, num_values, verify_crc};
 use crate::page::{DataPage, Page};
 use crate::read::{Budget, ColumnMemory, Part};
 
@@ -38,6 +40,7 @@ pub struct PageDecoder {
     max_rep_level: u8,
     body: BodyDecoder,
     codec: CompressionCodec,
+    limits: Limits,
     allowance: Allowance,
     memory: ColumnMemory,
     array: Box<dyn LeafArray>,
@@ -105,7 +108,8 @@ impl PageDecoder {
             codec,
             memory: ColumnMemory::new(budget.clone()),
             allowance: Allowance::new(&limits, (leaf.physical_type, leaf.type_length), 1),
-            body: BodyDecoder::new(codec, max_levels, Arc::new(limits)),
+            body: BodyDecoder::new(codec, max_levels),
+            limits,
             array: leaf_array(&leaf_type)?,
             page: None,
             plain: None,
@@ -119,7 +123,7 @@ impl PageDecoder {
     /// # Errors
     /// Limit, and Corrupt where a size is negative.
     pub fn check_sizes(&self, header: &PageHeader) -> Result<u64> {
-        self.body.check_sizes(header)
+        check_sizes(&header.into(), &self.limits)
     }
 
     /// Compares a body with the checksum of its header, if it has one.
@@ -127,7 +131,7 @@ impl PageDecoder {
     /// # Errors
     /// Corrupt where they differ.
     pub fn verify_crc(header: &PageHeader, body: &[u8]) -> Result<()> {
-        verify_crc(header, body)
+        verify_crc(&header.into(), body)
     }
 
     /// Takes the next page. The entries of a dictionary page come out as values without levels, and
@@ -140,14 +144,18 @@ impl PageDecoder {
         self.page = None;
         // What an error left of the page before.
         self.array.finish(None).ok();
-        self.body.check_sizes(header)?;
+        let header = PageLayout::from(header);
+        check_sizes(&header, &self.limits)?;
         self.memory.hold(Part::Window, body.len() as u64)?;
         if self.codec != CompressionCodec::Uncompressed {
-            self.allowance.spend(header, num_values(header)?)?;
+            self.allowance.spend(&header, num_values(&header)?)?;
             let plain = u64::try_from(header.uncompressed_page_size).unwrap_or_default();
             self.memory.hold_at_least(Part::Body, plain)?;
         }
-        match self.body.decode(header, Buffer::from(body))? {
+        match self
+            .body
+            .decode(&header, Buffer::from(body), &self.limits)?
+        {
             Page::Dictionary { values, num_values } => self.open_dictionary(&values, num_values),
             Page::Data(page) => self.open_data(page),
         }

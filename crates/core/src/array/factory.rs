@@ -1,7 +1,11 @@
 //! Which layout a leaf gets: by what the file holds and by what Arrow is to hold.
 
-use herringbone_arrow::array::{ArrayRef, make_array};
-use herringbone_arrow::buffer::{Buffer, NullBuffer};
+use std::sync::Arc;
+
+use herringbone_arrow::array::{
+    ArrayRef, ArrowPrimitiveType, PrimitiveArray, downcast_primitive, make_array,
+};
+use herringbone_arrow::buffer::{Buffer, NullBuffer, ScalarBuffer};
 use herringbone_arrow::data::ArrayData;
 use herringbone_arrow::schema::DataType;
 use herringbone_format::{Error, Result, Type};
@@ -61,11 +65,42 @@ pub(super) fn finish_fixed_width(
     values: Buffer,
     nulls: Option<NullBuffer>,
 ) -> Result<ArrayRef> {
-    let data = ArrayData::builder(data_type.clone())
-        .len(slots)
-        .nulls(nulls)
-        .add_buffer(values)
-        .build()
+    // A batch may have thousands of columns: `ArrayData` would take longer than a short column does.
+    macro_rules! finish_primitive {
+        ($primitive:ty) => {
+            finish_primitive::<$primitive>(data_type, slots, values, nulls)
+        };
+    }
+    downcast_primitive! {
+        data_type => (finish_primitive),
+        _ => {
+            let data = ArrayData::builder(data_type.clone())
+                .len(slots)
+                .nulls(nulls)
+                .add_buffer(values)
+                .build()
+                .map_err(|error| Error::corrupt(error.to_string()))?;
+            Ok(make_array(data))
+        }
+    }
+}
+
+fn finish_primitive<T: ArrowPrimitiveType>(
+    data_type: &DataType,
+    slots: usize,
+    values: Buffer,
+    nulls: Option<NullBuffer>,
+) -> Result<ArrayRef> {
+    let bytes = slots.checked_mul(size_of::<T::Native>());
+    let is_aligned = values.as_ptr().cast::<T::Native>().is_aligned();
+    if bytes.is_none_or(|bytes| bytes > values.len()) || !is_aligned {
+        return Err(Error::corrupt(format!(
+            "{} bytes of values for {slots} slots",
+            values.len()
+        )));
+    }
+    let values = ScalarBuffer::new(values, 0, slots);
+    let array = PrimitiveArray::<T>::try_new(values, nulls)
         .map_err(|error| Error::corrupt(error.to_string()))?;
-    Ok(make_array(data))
+    Ok(Arc::new(array.with_data_type(data_type.clone())))
 }

@@ -11,13 +11,15 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use herringbone_arrow::array::ArrayRef;
-use herringbone_format::{Encoding, Error, PageHeader, PageType, Result};
+use herringbone_format::{Encoding, Error, PageLayout, PageType, Result};
 use herringbone_kernels::bitmap::Bitmap;
 use herringbone_schema::ParquetSchema;
 
 use crate::array::{LeafArray, LeafType, leaf_array};
 use crate::levels::Levels;
-use crate::page::{Page, PagePlace, PageReader, PageReaderOptions, PageStart, Step};
+use crate::page::{
+    Page, PagePlace, PageReader, PageReaderChunk, PageReaderOptions, PageStart, Step,
+};
 use crate::read::{Budget, ColumnMemory, Loss, Lost, Part, PieceMemory, is_damage};
 
 mod flat;
@@ -159,9 +161,9 @@ impl Column {
     pub(crate) fn new(
         plan: Arc<ColumnPlan>,
         rows: &WantedRows,
-        chunk: PageReaderOptions,
+        (pages, chunk): (Arc<PageReaderOptions>, PageReaderChunk),
         budget: Arc<Budget>,
-    ) -> Result<Self> {
+    ) -> Result<Box<Self>> {
         let WantedRows {
             row_group,
             num_rows,
@@ -181,12 +183,11 @@ impl Column {
         let bytes = size_of::<Self>() + COLUMN_BYTES + 2 * block;
         memory.hold(Part::Column, bytes as u64).map_err(locate)?;
         let array = leaf_array(&plan.leaf_type).map_err(locate)?;
-        let pages = PageReader::new(chunk);
         let shared_lists = plan.shared_lists.iter().copied();
-        Ok(Self {
+        Ok(Box::new(Self {
             row_group,
             num_rows,
-            pages,
+            pages: PageReader::new(pages, chunk),
             page: None,
             array,
             selection: Selection::new(rows.ranges.clone()),
@@ -204,7 +205,7 @@ impl Column {
             kept_bytes: 0,
             last_bytes: 0,
             plan,
-        })
+        }))
     }
 
     /// Wants these rows alone, the first of which is in the data page at `start`.
@@ -528,7 +529,7 @@ impl Column {
 
 /// How many rows a data page has, as far as its header tells. Nothing is wanted of a page without
 /// levels, whatever its body decompresses to.
-fn rows_of_page(header: &PageHeader, flat: bool) -> Option<usize> {
+fn rows_of_page(header: &PageLayout, flat: bool) -> Option<usize> {
     let (num_values, num_rows) = match (&header.data_page_header, &header.data_page_header_v2) {
         (Some(v1), _) if header.type_ == PageType::DataPage => (v1.num_values, None),
         // A page that starts no row goes on with the last one, which may be wanted.

@@ -1,10 +1,8 @@
 //! From the header and the body of a page to its sections: decompression, and cutting.
 
-use std::sync::Arc;
-
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::{
-    CompressionCodec, DataPageHeader, DataPageHeaderV2, Error, ErrorKind, Limits, PageHeader,
+    CompressionCodec, DataPageLayout, DataPageLayoutV2, Error, ErrorKind, Limits, PageLayout,
     PageType, Result,
 };
 
@@ -17,7 +15,6 @@ pub(crate) struct BodyDecoder {
     codec: CompressionCodec,
     /// The highest repetition and definition level.
     max_levels: (u8, u8),
-    limits: Arc<Limits>,
     /// Decompressed bodies, to be used again once nobody holds them: more than one only where arrays
     /// keep parts of pages in place.
     bodies: [Option<Buffer>; 2],
@@ -26,46 +23,24 @@ pub(crate) struct BodyDecoder {
 impl BodyDecoder {
     /// A decoder of pages that `codec` compressed, with repetition and definition levels up to
     /// `max_levels`.
-    pub(crate) fn new(codec: CompressionCodec, max_levels: (u8, u8), limits: Arc<Limits>) -> Self {
+    pub(crate) fn new(codec: CompressionCodec, max_levels: (u8, u8)) -> Self {
         Self {
             codec,
             max_levels,
-            limits,
             bodies: [None, None],
         }
     }
 
-    /// Checks the sizes in a header and returns that of the body, in bytes.
-    pub(crate) fn check_sizes(&self, header: &PageHeader) -> Result<u64> {
-        let limits = &self.limits;
-        let negative = || Error::corrupt("page header has a negative size");
-        let compressed = usize::try_from(header.compressed_page_size).map_err(|_| negative())?;
-        let plain = usize::try_from(header.uncompressed_page_size).map_err(|_| negative())?;
-        for size in [compressed, plain] {
-            if size > limits.page_bytes {
-                return Err(Error::limit(
-                    "page_bytes",
-                    size as u64,
-                    limits.page_bytes as u64,
-                ));
-            }
-        }
-        let granted = compressed
-            .saturating_mul(limits.decompression_ratio)
-            .max(Limits::DECOMPRESSION_FLOOR);
-        if plain > granted {
-            let ratio = (plain / compressed.max(1)) as u64;
-            let limit = limits.decompression_ratio as u64;
-            return Err(Error::limit("decompression_ratio", ratio, limit));
-        }
-        Ok(compressed as u64)
-    }
-
     /// The page of `header`, whose body is `body`.
-    pub(crate) fn decode(&mut self, header: &PageHeader, body: Buffer) -> Result<Page> {
+    pub(crate) fn decode(
+        &mut self,
+        header: &PageLayout,
+        body: Buffer,
+        limits: &Limits,
+    ) -> Result<Page> {
         let num_values = num_values(header)?;
         if header.type_ == PageType::DictionaryPage {
-            let limit = self.limits.dictionary_values;
+            let limit = limits.dictionary_values;
             if num_values > limit {
                 return Err(Error::limit(
                     "dictionary_values",
@@ -79,7 +54,7 @@ impl BodyDecoder {
             self.bodies = [None, None];
             return Ok(Page::Dictionary { values, num_values });
         }
-        let limit = self.limits.page_values;
+        let limit = limits.page_values;
         if num_values > limit {
             return Err(Error::limit("page_values", num_values as u64, limit as u64));
         }
@@ -95,8 +70,8 @@ impl BodyDecoder {
 
     fn data_page_v1(
         &mut self,
-        header: &PageHeader,
-        v1: &DataPageHeader,
+        header: &PageLayout,
+        v1: &DataPageLayout,
         body: Buffer,
         num_values: usize,
     ) -> Result<DataPage> {
@@ -118,8 +93,8 @@ impl BodyDecoder {
 
     fn data_page_v2(
         &mut self,
-        header: &PageHeader,
-        v2: &DataPageHeaderV2,
+        header: &PageLayout,
+        v2: &DataPageLayoutV2,
         mut body: Buffer,
         num_values: usize,
     ) -> Result<DataPage> {
@@ -204,8 +179,33 @@ impl BodyDecoder {
     }
 }
 
+/// Checks the sizes in a header and returns that of the body, in bytes.
+pub(crate) fn check_sizes(header: &PageLayout, limits: &Limits) -> Result<u64> {
+    let negative = || Error::corrupt("page header has a negative size");
+    let compressed = usize::try_from(header.compressed_page_size).map_err(|_| negative())?;
+    let plain = usize::try_from(header.uncompressed_page_size).map_err(|_| negative())?;
+    for size in [compressed, plain] {
+        if size > limits.page_bytes {
+            return Err(Error::limit(
+                "page_bytes",
+                size as u64,
+                limits.page_bytes as u64,
+            ));
+        }
+    }
+    let granted = compressed
+        .saturating_mul(limits.decompression_ratio)
+        .max(Limits::DECOMPRESSION_FLOOR);
+    if plain > granted {
+        let ratio = (plain / compressed.max(1)) as u64;
+        let limit = limits.decompression_ratio as u64;
+        return Err(Error::limit("decompression_ratio", ratio, limit));
+    }
+    Ok(compressed as u64)
+}
+
 /// Values that a page declares: entries of a dictionary, or levels.
-pub(crate) fn num_values(header: &PageHeader) -> Result<usize> {
+pub(crate) fn num_values(header: &PageLayout) -> Result<usize> {
     let declared = match header.type_ {
         PageType::DictionaryPage => header.dictionary_page_header.as_ref().map(|h| h.num_values),
         PageType::DataPage => header.data_page_header.as_ref().map(|h| h.num_values),
@@ -217,7 +217,7 @@ pub(crate) fn num_values(header: &PageHeader) -> Result<usize> {
 }
 
 /// Compares a body with the checksum of its header, if it has one.
-pub(crate) fn verify_crc(header: &PageHeader, body: &[u8]) -> Result<()> {
+pub(crate) fn verify_crc(header: &PageLayout, body: &[u8]) -> Result<()> {
     match header.crc {
         Some(crc) if crc32fast::hash(body) != crc as u32 => Err(Error::corrupt(format!(
             "page checksum is {:08x}, its bytes have {:08x}; reading without `verify_crc` ignores it",

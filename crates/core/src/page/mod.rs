@@ -12,7 +12,7 @@ mod reader;
 pub use chunk_bytes::Step;
 pub(crate) use data_page::level_width;
 pub use reader::PageStart;
-pub(crate) use reader::{PagePlace, PageReader, PageReaderOptions};
+pub(crate) use reader::{PagePlace, PageReader, PageReaderChunk, PageReaderOptions};
 
 /// A page that carries values, decompressed.
 #[derive(Debug)]

@@ -12,11 +12,11 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use herringbone_arrow::buffer::Buffer;
-use herringbone_format::{CompressionCodec, Error, Limits, PageHeader, PageType, Result};
+use herringbone_format::{CompressionCodec, Error, Limits, PageLayout, PageType, Result};
 
 use super::Page;
 use super::allowance::Allowance;
-use super::body::{BodyDecoder, num_values, verify_crc};
+use super::body::{BodyDecoder, check_sizes, num_values, verify_crc};
 use super::chunk_bytes::{ChunkBytes, Step};
 use crate::read::{ColumnMemory, Part};
 
@@ -55,33 +55,39 @@ pub struct PageStart {
     pub num_values_before: u64,
 }
 
-/// What a page reader must know of its column chunk.
-#[derive(Debug, Clone)]
+/// What is the same for all column chunks of a read.
+#[derive(Debug)]
 pub(crate) struct PageReaderOptions {
-    /// Where the chunk lies in the file.
-    pub(crate) chunk: Range<u64>,
     /// Length of the file.
     pub(crate) file_length: u64,
-    /// Levels in the whole chunk.
-    pub(crate) num_values: u64,
-    pub(crate) codec: CompressionCodec,
-    pub(crate) max_rep_level: u8,
-    pub(crate) max_def_level: u8,
     pub(crate) verify_crc: bool,
     /// Bytes asked for at least, once pages are under way.
     pub(crate) smallest_window: u64,
+    pub(crate) limits: Limits,
+}
+
+/// What a page reader must know of its column chunk.
+#[derive(Debug)]
+pub(crate) struct PageReaderChunk {
+    /// Where the chunk lies in the file.
+    pub(crate) range: Range<u64>,
+    /// Levels in the whole chunk.
+    pub(crate) num_values: u64,
+    pub(crate) codec: CompressionCodec,
+    /// The highest repetition and definition level.
+    pub(crate) max_levels: (u8, u8),
     /// What the pages may decompress to.
     pub(crate) allowance: Allowance,
-    pub(crate) limits: Arc<Limits>,
 }
 
 /// The pages of one column chunk.
 pub(crate) struct PageReader {
-    options: PageReaderOptions,
+    options: Arc<PageReaderOptions>,
+    chunk: PageReaderChunk,
     bytes: ChunkBytes,
     /// File offset of the next page header or, with `header` present, of its body.
     position: u64,
-    header: Option<PageHeader>,
+    header: Option<PageLayout>,
     /// File offset of `header`.
     header_start: u64,
     /// Ordinal of the page that `header` belongs to or, without one, of the next page.
@@ -98,10 +104,10 @@ pub(crate) struct PageReader {
 }
 
 impl PageReader {
-    pub(crate) fn new(options: PageReaderOptions) -> Self {
+    pub(crate) fn new(options: Arc<PageReaderOptions>, chunk: PageReaderChunk) -> Self {
         Self {
-            bytes: ChunkBytes::new(options.chunk.clone()),
-            position: options.chunk.start,
+            bytes: ChunkBytes::new(chunk.range.clone()),
+            position: chunk.range.start,
             header: None,
             header_start: 0,
             ordinal: 0,
@@ -110,12 +116,9 @@ impl PageReader {
             largest_page: 0,
             largest_body: 0,
             num_bodies: 0,
-            decoder: BodyDecoder::new(
-                options.codec,
-                (options.max_rep_level, options.max_def_level),
-                options.limits.clone(),
-            ),
+            decoder: BodyDecoder::new(chunk.codec, chunk.max_levels),
             options,
+            chunk,
         }
     }
 
@@ -145,9 +148,9 @@ impl PageReader {
     pub(crate) fn header(
         &mut self,
         memory: &mut ColumnMemory,
-    ) -> Result<Step<Option<&PageHeader>>> {
+    ) -> Result<Step<Option<&PageLayout>>> {
         while self.header.is_none() {
-            if self.num_values_seen >= self.options.num_values {
+            if self.num_values_seen >= self.chunk.num_values {
                 return Ok(Step::Ready(None));
             }
             self.hold_window(memory, USUAL_HEADER)?;
@@ -155,7 +158,7 @@ impl PageReader {
                 Step::Ready(parsed) => parsed,
                 Step::Need(range) => return Ok(Step::Need(range)),
             };
-            let body = self.decoder.check_sizes(&header)?;
+            let body = check_sizes(&header, &self.options.limits)?;
             self.header_start = self.position;
             self.position += length as u64;
             // A dictionary comes once, and may be larger than any page behind it.
@@ -174,7 +177,7 @@ impl PageReader {
 
     /// Holds memory for as many bytes of the chunk as are asked for at once, of which `least` are needed.
     fn hold_window(&self, memory: &mut ColumnMemory, least: u64) -> Result<()> {
-        let chunk = &self.options.chunk;
+        let chunk = &self.chunk.range;
         let window = self.usual_window().max(least).min(chunk.end - chunk.start);
         memory.hold_at_least(Part::Window, window)
     }
@@ -187,12 +190,12 @@ impl PageReader {
         }
     }
 
-    fn parse_header(&self) -> Result<Step<(PageHeader, usize)>> {
+    fn parse_header(&self) -> Result<Step<(PageLayout, usize)>> {
         let limit = self.chunk_limit();
         if self.position >= limit {
             return Err(Error::corrupt(format!(
                 "column chunk ends after {} of its {} values",
-                self.num_values_seen, self.options.num_values
+                self.num_values_seen, self.chunk.num_values
             )));
         }
         let available = self.bytes.available(self.position);
@@ -202,7 +205,7 @@ impl PageReader {
         // The window may reach into the next chunk, which is none of ours.
         let ours = usize::try_from(limit - self.position).unwrap_or(usize::MAX);
         let available = &available[..available.len().min(ours)];
-        if let Some(parsed) = PageHeader::decode_prefix(available, &self.options.limits)? {
+        if let Some(parsed) = PageLayout::decode_prefix(available, &self.options.limits)? {
             return Ok(Step::Ready(parsed));
         }
         if available.len() == ours {
@@ -234,16 +237,14 @@ impl PageReader {
         };
         let end = from
             .saturating_add(length)
-            .min(self.options.chunk.end.max(from + least));
+            .min(self.chunk.range.end.max(from + least));
         from..end.min(self.chunk_limit())
     }
 
     /// Where the chunk must have ended.
     fn chunk_limit(&self) -> u64 {
-        self.options
-            .chunk
-            .end
-            .saturating_add(CHUNK_SLACK)
+        let end = self.chunk.range.end;
+        end.saturating_add(CHUNK_SLACK)
             .min(self.options.file_length)
     }
 
@@ -278,7 +279,7 @@ impl PageReader {
         if end > self.chunk_limit() {
             return Err(Error::corrupt(format!(
                 "page of {length} bytes goes beyond its column chunk, which ends at {:#x}",
-                self.options.chunk.end
+                self.chunk.range.end
             )));
         }
         self.hold_window(memory, length + USUAL_HEADER)?;
@@ -298,17 +299,18 @@ impl PageReader {
             return Err(Error::corrupt("the column chunk has a second dictionary"));
         }
         // Bodies that are not compressed stay in the window.
-        if self.options.codec != CompressionCodec::Uncompressed {
-            self.options
-                .allowance
-                .spend(&header, num_values(&header)?)?;
+        if self.chunk.codec != CompressionCodec::Uncompressed {
+            let num_values = num_values(&header)?;
+            self.chunk.allowance.spend(&header, num_values)?;
             let plain = u64::try_from(header.uncompressed_page_size).unwrap_or_default();
             self.largest_body = self.largest_body.max(plain);
             self.num_bodies = self.num_bodies.max(1 + u64::from(another));
             let bodies = self.largest_body.saturating_mul(self.num_bodies);
             memory.hold_at_least(Part::Body, bodies)?;
         }
-        let page = self.decoder.decode(&header, Buffer::from(body))?;
+        let page = self
+            .decoder
+            .decode(&header, Buffer::from(body), &self.options.limits)?;
         self.count_values(&header)?;
         self.header = None;
         self.position = end;
@@ -316,14 +318,14 @@ impl PageReader {
         Ok(Step::Ready(page))
     }
 
-    fn count_values(&mut self, header: &PageHeader) -> Result<()> {
+    fn count_values(&mut self, header: &PageLayout) -> Result<()> {
         let num_values = num_values(header)?;
         if header.type_ != PageType::DictionaryPage {
             self.num_values_seen += num_values as u64;
-            if self.num_values_seen > self.options.num_values {
+            if self.num_values_seen > self.chunk.num_values {
                 return Err(Error::corrupt(format!(
                     "pages hold more than the {} values of their column chunk",
-                    self.options.num_values
+                    self.chunk.num_values
                 )));
             }
         }
@@ -331,7 +333,7 @@ impl PageReader {
     }
 }
 
-fn carries_values(header: &PageHeader) -> bool {
+fn carries_values(header: &PageLayout) -> bool {
     matches!(
         header.type_,
         PageType::DictionaryPage | PageType::DataPage | PageType::DataPageV2

@@ -16,7 +16,9 @@ mod loss;
 mod options;
 mod plan;
 mod push;
+mod row_group;
 mod shape;
+mod wanted_rows;
 
 pub use assemble::BatchAssembler;
 pub use budget::Budget;
@@ -24,5 +26,7 @@ pub(crate) use budget::{ColumnMemory, Part, PieceMemory};
 pub(crate) use loss::is_damage;
 pub use loss::{Loss, Lost, OnError};
 pub use options::ReadOptions;
-pub use plan::{ChunkInPlan, OpenRowGroup, ReadPlan, RowGroupPlan, byte_range, plain_metadata};
+pub use plan::ReadPlan;
 pub use push::{Needs, Poll, PushDecoder, too_few_rows};
+pub use row_group::{ChunkInPlan, OpenRowGroup, byte_range, plain_metadata};
+pub use wanted_rows::RowGroupPlan;

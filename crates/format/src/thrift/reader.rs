@@ -2,7 +2,7 @@
 
 use super::{
     Moulds, Wire,
-    skip::{Fault, advance, list_header, read_varint, skip_value},
+    skip::{Fault, advance, list_header, read_varint, skip_field, skip_value},
 };
 use crate::{Error, Result};
 
@@ -83,32 +83,59 @@ impl<'a> CompactReader<'a> {
 
     /// The next field of a struct, or `None` at its end. `last` is the id of the field before,
     /// 0 at the struct's start, and is updated.
-    #[inline]
     pub fn field(&mut self, last: &mut i16) -> Result<Option<Field>> {
-        let Some(&header) = self.bytes.get(self.position) else {
-            return Err(self.fault(Fault::ENDS));
-        };
-        if header == 0 {
-            self.position += 1;
-            return Ok(None);
-        }
-        let Some(wire) = Wire::from_id(header & 0x0f) else {
-            return Err(self.fault(Fault::WIRE));
-        };
-        let delta = i16::from(header >> 4);
-        let id = if delta == 0 {
-            self.long_field_id()?
-        } else {
-            match last.checked_add(delta) {
-                Some(id) => id,
-                None => return Err(self.corrupt("field id of more than 16 bits")),
+        self.next_field(last, |_| true)
+    }
+
+    /// The same, passing over fields whose ids are not in `ids`: a bit each, from bit 0 on.
+    pub(crate) fn field_among(&mut self, ids: u64, last: &mut i16) -> Result<Option<Field>> {
+        self.next_field(last, |id| {
+            u32::try_from(id).is_ok_and(|id| id < u64::BITS && ids >> id & 1 == 1)
+        })
+    }
+
+    #[inline]
+    fn next_field(
+        &mut self,
+        last: &mut i16,
+        is_wanted: impl Fn(i16) -> bool,
+    ) -> Result<Option<Field>> {
+        // Footers are long: position and id stay in registers.
+        let (bytes, mut position, mut id) = (self.bytes, self.position, *last);
+        let fault = loop {
+            let Some(&header) = bytes.get(position) else {
+                break Fault::ENDS;
+            };
+            if header == 0 {
+                self.position = position + 1;
+                return Ok(None);
             }
+            let Some(wire) = Wire::from_id(header & 0x0f) else {
+                break Fault::WIRE;
+            };
+            if header < 0x10 {
+                self.position = position;
+                id = self.long_field_id()?;
+                position = self.position;
+            } else if let Some(next) = id.checked_add(i16::from(header >> 4)) {
+                id = next;
+                position += 1;
+            } else {
+                self.position = position;
+                return Err(self.corrupt("field id of more than 16 bits"));
+            }
+            if is_wanted(id) {
+                self.position = position;
+                *last = id;
+                return Ok(Some(Field { id, wire }));
+            }
+            position = match skip_field(bytes, position, wire, self.max_depth, &mut ()) {
+                Ok(end) => end,
+                Err(fault) => break fault,
+            };
         };
-        if delta != 0 {
-            self.position += 1;
-        }
-        *last = id;
-        Ok(Some(Field { id, wire }))
+        self.position = position;
+        Err(self.fault(fault))
     }
 
     /// The id behind a field header without a distance; passes the header too.

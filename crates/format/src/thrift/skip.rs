@@ -72,6 +72,25 @@ pub(super) fn skip_value(
     }
 }
 
+/// The same for a field, with what most fields have in place.
+#[inline]
+pub(super) fn skip_field(
+    bytes: &[u8],
+    position: usize,
+    wire: Wire,
+    depth: usize,
+    trace: &mut impl Trace,
+) -> Result<usize, Fault> {
+    match wire {
+        Wire::BooleanTrue | Wire::BooleanFalse => Ok(position),
+        Wire::I16 | Wire::I32 | Wire::I64 => skip_varint(bytes, position, trace),
+        Wire::Binary => skip_binary(bytes, position, trace),
+        Wire::Struct => skip_struct(bytes, position, depth, trace),
+        Wire::List | Wire::Set => skip_list(bytes, position, depth, trace),
+        other => skip_value(bytes, position, other, depth, trace),
+    }
+}
+
 /// The same for an element of a list, where a boolean takes a byte.
 #[inline]
 fn skip_element(
@@ -105,17 +124,8 @@ pub(super) fn skip_struct(
         if header < 0x10 {
             position = skip_varint(bytes, position, trace)?;
         }
-        position = match header & 0x0f {
-            1 | 2 => position,
-            4..=6 => skip_varint(bytes, position, trace)?,
-            8 => skip_binary(bytes, position, trace)?,
-            12 => skip_struct(bytes, position, depth, trace)?,
-            9 | 10 => skip_list(bytes, position, depth, trace)?,
-            other => {
-                let wire = Wire::from_id(other).ok_or(Fault::WIRE)?;
-                skip_value(bytes, position, wire, depth, trace)?
-            }
-        };
+        let wire = Wire::from_id(header & 0x0f).ok_or(Fault::WIRE)?;
+        position = skip_field(bytes, position, wire, depth, trace)?;
     }
 }
 

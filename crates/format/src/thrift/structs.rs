@@ -56,8 +56,9 @@ macro_rules! thrift_struct {
             ) -> $crate::Result<Self> {
                 reader.expect(wire, $crate::thrift::Wire::Struct)?;
                 $( let mut $field: Option<$type> = None; )*
+                let declared = 0u64 $( | 1 << $id )*;
                 let mut last = 0;
-                while let Some(field) = reader.field(&mut last)? {
+                while let Some(field) = reader.field_among(declared, &mut last)? {
                     match field.id {
                         $( $id if <$type as $crate::thrift::Value>::accepts(field.wire) => {
                             $field = Some(<$type as $crate::thrift::Value>::read(reader, field.wire)?);

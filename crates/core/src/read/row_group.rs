@@ -1,0 +1,219 @@
+//! A row group that is open: where its column chunks lie, and the columns that decode them.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use herringbone_format::{
+    ColumnChunkLayout, ColumnLayout, CompressionCodec, Error, PageHeader, PageLayout, Result,
+};
+
+use super::Budget;
+use super::shape::Shapes;
+use crate::column::{Column, ColumnPlan, WantedRows};
+use crate::page::allowance::Allowance;
+use crate::page::body::num_values;
+use crate::page::{PageReaderChunk, PageReaderOptions, PageStart};
+
+/// The column chunks of a row group, ready to be decoded.
+///
+/// A [`Column`] holds buffers, so make each when its turn comes and drop it when it
+/// [has no more](Column::is_done).
+pub struct OpenRowGroup {
+    pub(super) rows: WantedRows,
+    pub(super) shapes: Arc<Shapes>,
+    /// One a column.
+    pub(super) chunks: Vec<Chunk>,
+    pub(super) pages: Arc<PageReaderOptions>,
+    /// Column chunks of the whole file.
+    pub(super) chunks_of_file: u64,
+    pub(super) budget: Arc<Budget>,
+}
+
+/// A column chunk of a row group that is open.
+#[derive(Debug, Clone)]
+pub struct ChunkInPlan {
+    /// Where it lies in the file.
+    pub range: Range<u64>,
+    /// Its levels.
+    pub num_values: u64,
+    /// Bytes of its pages, decompressed, as its metadata has it.
+    pub uncompressed_size: u64,
+    /// Whether a level is a row, so that page headers tell which rows a page has.
+    pub is_flat: bool,
+    /// What its pages may decompress to, if they are compressed.
+    allowance: Option<Allowance>,
+}
+
+impl ChunkInPlan {
+    /// Counts a page that carries values; whether all pages so far decompress to no more than their
+    /// bytes and values account for.
+    pub fn allows(&mut self, header: &PageHeader) -> bool {
+        let header = PageLayout::from(header);
+        match (&mut self.allowance, num_values(&header)) {
+            (Some(allowance), Ok(values)) => allowance.spend(&header, values).is_ok(),
+            (None, Ok(_)) => true,
+            (_, Err(_)) => false,
+        }
+    }
+}
+
+impl OpenRowGroup {
+    /// How many columns there are: those of the read.
+    #[must_use]
+    pub fn num_columns(&self) -> usize {
+        self.chunks.len()
+    }
+
+    /// Rows of a batch; the last one of the row group may have fewer.
+    #[must_use]
+    pub fn batch_rows(&self) -> usize {
+        self.rows.batch_rows
+    }
+
+    /// A column, at its start.
+    ///
+    /// # Errors
+    /// Corrupt or Unsupported where the chunk does not fit its row group or its Arrow type;
+    /// Argument where the read has no such column.
+    pub fn column(&self, ordinal: usize) -> Result<Box<Column>> {
+        let (plan, chunk) = self.get(ordinal)?;
+        let allowance = self.allowance(plan);
+        self.make(plan, chunk, allowance)
+    }
+
+    fn get(&self, ordinal: usize) -> Result<(&Arc<ColumnPlan>, &Chunk)> {
+        let column = self.shapes.columns.get(ordinal);
+        let column = column.zip(self.chunks.get(ordinal));
+        column.ok_or_else(|| Error::argument(format!("the read has no column {ordinal}")))
+    }
+
+    fn make(
+        &self,
+        plan: &Arc<ColumnPlan>,
+        chunk: &Chunk,
+        allowance: Allowance,
+    ) -> Result<Box<Column>> {
+        let chunk = PageReaderChunk {
+            range: chunk.range.clone(),
+            num_values: chunk.num_values,
+            codec: chunk.codec,
+            max_levels: (plan.max_rep_level, plan.max_def_level),
+            allowance,
+        };
+        let pages = (self.pages.clone(), chunk);
+        Column::new(plan.clone(), &self.rows, pages, self.budget.clone())
+    }
+
+    /// What the pages of a column chunk may decompress to.
+    fn allowance(&self, plan: &ColumnPlan) -> Allowance {
+        let leaf = &plan.leaf_type;
+        let values = (leaf.physical_type, leaf.type_length);
+        Allowance::new(&self.pages.limits, values, self.chunks_of_file)
+    }
+
+    /// A part of a flat column: the rows from `rows.start`, a multiple of [`Self::batch_rows`], up to
+    /// the next such multiple or the last row, beginning with the page that has the first of them. All
+    /// pages of the chunk must be [allowed](ChunkInPlan::allows).
+    ///
+    /// # Errors
+    /// As [`Self::column`].
+    pub fn part(&self, ordinal: usize, rows: Range<u64>, start: PageStart) -> Result<Box<Column>> {
+        let (plan, chunk) = self.get(ordinal)?;
+        let mut column = self.make(plan, chunk, self.allowance(plan).unlimited())?;
+        column.begin_with(rows, start);
+        Ok(column)
+    }
+
+    /// The chunk of a column; none where the read has no such column.
+    #[must_use]
+    pub fn chunk(&self, ordinal: usize) -> Option<ChunkInPlan> {
+        let (plan, chunk) = self.get(ordinal).ok()?;
+        let is_compressed = chunk.codec != CompressionCodec::Uncompressed;
+        Some(ChunkInPlan {
+            range: chunk.range.clone(),
+            num_values: chunk.num_values,
+            uncompressed_size: chunk.uncompressed_size,
+            is_flat: plan.max_rep_level == 0,
+            allowance: is_compressed.then(|| self.allowance(plan)),
+        })
+    }
+
+    /// Rows of the row group, if all of them are wanted.
+    #[must_use]
+    pub fn whole(&self) -> Option<u64> {
+        (self.rows.ranges.as_ref() == [0..self.rows.num_rows]).then_some(self.rows.num_rows)
+    }
+}
+
+/// A column chunk, as its metadata has it.
+pub(super) struct Chunk {
+    /// Where it lies in the file.
+    pub(super) range: Range<u64>,
+    num_values: u64,
+    pub(super) uncompressed_size: u64,
+    codec: CompressionCodec,
+}
+
+impl Chunk {
+    pub(super) fn new(
+        chunk: &ColumnChunkLayout,
+        plan: &ColumnPlan,
+        file_length: u64,
+    ) -> Result<Self> {
+        let metadata = plain_metadata(chunk)?;
+        if metadata.type_ != plan.leaf_type.physical_type {
+            return Err(Error::corrupt(format!(
+                "the column chunk holds {}, the schema says {}",
+                metadata.type_, plan.leaf_type.physical_type
+            )));
+        }
+        let num_values = u64::try_from(metadata.num_values)
+            .map_err(|_| Error::corrupt("the column chunk has a negative value count"))?;
+        Ok(Self {
+            range: byte_range(metadata, file_length)?,
+            num_values,
+            uncompressed_size: u64::try_from(metadata.total_uncompressed_size).unwrap_or(0),
+            codec: metadata.codec,
+        })
+    }
+}
+
+/// The metadata of a column chunk that can be read here: in this file, and not encrypted.
+///
+/// # Errors
+/// Unsupported where the chunk lies in another file or is encrypted.
+pub fn plain_metadata(chunk: &ColumnChunkLayout) -> Result<&ColumnLayout> {
+    if let Some(path) = &chunk.file_path {
+        return Err(Error::unsupported(format!(
+            "the column chunk lies in another file, `{path}`, which is not looked up"
+        )));
+    }
+    match &chunk.meta_data {
+        Some(metadata) if chunk.crypto_metadata.is_none() => Ok(metadata),
+        _ => Err(Error::unsupported("the column chunk is encrypted")),
+    }
+}
+
+/// Where a column chunk lies. Offsets of 0 stand for no dictionary page in files of old writers.
+///
+/// # Errors
+/// Corrupt where it lies outside of a file of `file_length` bytes.
+pub fn byte_range(metadata: &ColumnLayout, file_length: u64) -> Result<Range<u64>> {
+    let data = metadata.data_page_offset;
+    let start = match metadata.dictionary_page_offset {
+        // Without data pages, the offset of the first one is 0 with some writers.
+        Some(dictionary) if dictionary > 0 && (dictionary < data || data == 0) => dictionary,
+        _ => data,
+    };
+    let length = metadata.total_compressed_size;
+    let range = u64::try_from(start)
+        .ok()
+        .zip(u64::try_from(length).ok())
+        .and_then(|(start, length)| Some(start..start.checked_add(length)?));
+    range.filter(|range| range.end <= file_length).ok_or_else(|| {
+        Error::corrupt(format!(
+            "the column chunk at {start} with {length} bytes lies outside of the file, which has \
+             {file_length}"
+        ))
+    })
+}

@@ -1,0 +1,168 @@
+//! Which rows a read wants of which row groups.
+
+use std::ops::Range;
+
+use herringbone_format::{Error, FileMetadata, Result};
+
+use super::ReadOptions;
+use crate::column::selection::RowRanges;
+
+/// The wanted rows of one row group.
+#[derive(Debug, Clone)]
+pub struct RowGroupPlan {
+    ordinal: usize,
+    pub(super) num_rows: u64,
+    pub(super) ranges: RowRanges,
+    num_wanted: u64,
+}
+
+impl RowGroupPlan {
+    /// Ordinal of the row group in the file.
+    #[must_use]
+    pub fn ordinal(&self) -> usize {
+        self.ordinal
+    }
+
+    /// How many of its rows are wanted: at least one.
+    #[must_use]
+    pub fn num_wanted(&self) -> u64 {
+        self.num_wanted
+    }
+}
+
+/// How often the row group is read that is read most often.
+pub(super) fn repeats(row_groups: &[RowGroupPlan]) -> u64 {
+    let mut ordinals: Vec<_> = row_groups.iter().map(RowGroupPlan::ordinal).collect();
+    ordinals.sort_unstable();
+    let runs = ordinals.chunk_by(|a, b| a == b).map(<[_]>::len);
+    runs.max().unwrap_or(1) as u64
+}
+
+/// The row groups with wanted rows, in the order in which they are read.
+///
+/// # Errors
+/// Corrupt where row counts make no sense; Argument where a row group is asked for that there is not.
+pub(super) fn plan_row_groups(
+    metadata: &FileMetadata,
+    options: &ReadOptions,
+) -> Result<Vec<RowGroupPlan>> {
+    let wanted = options.row_ranges.clone().map(normalize);
+    let mut starts = Vec::with_capacity(metadata.num_row_groups());
+    let mut total = 0u64;
+    for ordinal in 0..metadata.num_row_groups() {
+        let num_rows = metadata.row_group_header(ordinal)?.num_rows;
+        let next = u64::try_from(num_rows)
+            .ok()
+            .and_then(|rows| total.checked_add(rows));
+        let next = next.ok_or_else(|| {
+            Error::corrupt(format!("{num_rows} rows make no sense")).in_row_group(ordinal)
+        })?;
+        starts.push(total..next);
+        total = next;
+    }
+    let ordinals = match &options.row_groups {
+        Some(ordinals) => ordinals.clone(),
+        None => (0..starts.len()).collect(),
+    };
+    let mut window = Window {
+        offset: options.offset,
+        left: options.limit.unwrap_or(u64::MAX),
+    };
+    let mut plans = Vec::new();
+    for ordinal in ordinals {
+        let rows = starts.get(ordinal).cloned().ok_or_else(|| {
+            Error::argument(format!(
+                "there is no row group {ordinal}, the file has {}",
+                starts.len()
+            ))
+        })?;
+        let ranges = match &wanted {
+            Some(wanted) => within(wanted, &rows),
+            None => vec![0..rows.end - rows.start],
+        };
+        let ranges = window.cut(ranges);
+        let num_wanted = ranges.iter().map(|range| range.end - range.start).sum();
+        if num_wanted > 0 {
+            let num_rows = rows.end - rows.start;
+            plans.push(RowGroupPlan {
+                ordinal,
+                num_rows,
+                ranges: ranges.into(),
+                num_wanted,
+            });
+        }
+    }
+    Ok(plans)
+}
+
+/// Sorted, disjoint and not empty.
+fn normalize(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
+    ranges.retain(|range| range.start < range.end);
+    ranges.sort_by_key(|range| range.start);
+    let mut merged: Vec<Range<u64>> = Vec::with_capacity(ranges.len());
+    for range in ranges {
+        match merged.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => merged.push(range),
+        }
+    }
+    merged
+}
+
+/// The parts of normalized `ranges` within `rows`, counted from its start.
+fn within(ranges: &[Range<u64>], rows: &Range<u64>) -> Vec<Range<u64>> {
+    let first = ranges.partition_point(|range| range.end <= rows.start);
+    ranges
+        .iter()
+        .skip(first)
+        .take_while(|range| range.start < rows.end)
+        .map(|range| range.start.max(rows.start) - rows.start..range.end.min(rows.end) - rows.start)
+        .filter(|range| range.start < range.end)
+        .collect()
+}
+
+/// Rows still to be passed over, and rows still to be read.
+struct Window {
+    offset: u64,
+    left: u64,
+}
+
+impl Window {
+    fn cut(&mut self, ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
+        let mut kept = Vec::with_capacity(ranges.len());
+        for range in ranges {
+            let rows = range.end - range.start;
+            let passed = rows.min(self.offset);
+            self.offset -= passed;
+            let taken = (rows - passed).min(self.left);
+            self.left -= taken;
+            if taken > 0 {
+                kept.push(range.start + passed..range.start + passed + taken);
+            }
+        }
+        kept
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_merged_and_cut_to_row_groups() {
+        let ranges = normalize(vec![7..9, 0..2, 5..5, 1..4, 8..12]);
+        assert_eq!(ranges, [0..4, 7..12]);
+        assert_eq!(within(&ranges, &(0..5)), [0..4]);
+        assert_eq!(within(&ranges, &(3..8)), [0..1, 4..5]);
+        assert_eq!(within(&ranges, &(4..7)), []);
+        assert_eq!(within(&ranges, &(10..20)), [0..2]);
+    }
+
+    #[test]
+    fn offset_and_limit_count_wanted_rows() {
+        let mut window = Window { offset: 3, left: 4 };
+        assert_eq!(window.cut(vec![0..2, 4..6]), [5..6]);
+        assert_eq!(window.cut(vec![0..2, 8..20]), [0..2, 8..9]);
+        assert_eq!(window.cut(vec![0..2]), []);
+    }
+}
