@@ -299,7 +299,7 @@ fn fixed_widths(kernels: &mut Vec<Kernel>) {
         VALUES * 16,
         move || {
             out.clear();
-            i128::extend_i64(&values, &mut out);
+            i128::extend_i64(plain::bytes(&values), &mut out);
             black_box(&out);
             Ok(())
         },

@@ -12,6 +12,7 @@
 use herringbone_arrow::buffer::i256;
 
 use crate::Malformed;
+use crate::plain::{self, Plain};
 use crate::versions::versions;
 
 mod sealed {
@@ -30,14 +31,14 @@ pub trait Decimal: Copy + Default + sealed::Sealed {
     /// The integer with the value of `value`, as far as its bits reach.
     fn wrap(value: i64) -> Self;
 
-    /// Appends integers of 32 bits, as far as the bits of this one reach.
-    fn extend_i32(values: &[i32], out: &mut Vec<Self>) {
-        out.extend(values.iter().map(|value| Self::wrap((*value).into())));
+    /// Appends the integers of 32 bits in `bytes`, as far as the bits of this one reach.
+    fn extend_i32(bytes: &[u8], out: &mut Vec<Self>) {
+        out.extend(plain::values::<i32>(bytes).map(|value| Self::wrap(value.into())));
     }
 
-    /// Appends integers of 64 bits, as far as the bits of this one reach.
-    fn extend_i64(values: &[i64], out: &mut Vec<Self>) {
-        out.extend(values.iter().map(|value| Self::wrap(*value)));
+    /// Appends the integers of 64 bits in `bytes`, as far as the bits of this one reach.
+    fn extend_i64(bytes: &[u8], out: &mut Vec<Self>) {
+        out.extend(plain::values::<i64>(bytes).map(Self::wrap));
     }
 
     /// The integer of at most [`Self::BYTES`] big-endian bytes.
@@ -89,24 +90,27 @@ pub fn extend<T: Decimal>(bytes: &[u8], width: usize, out: &mut Vec<T>) -> Resul
 
 /// Appends integers as 128-bit ones, which to the processor are pairs: the number and its sign.
 #[inline(always)]
-fn extend_pairs<F: Copy + Into<i64>>(values: &[F], out: &mut Vec<i128>) {
-    out.reserve(values.len());
+fn extend_pairs<F: Plain + Into<i64>>(bytes: &[u8], out: &mut Vec<i128>) {
+    let n = bytes.len() / size_of::<F>();
+    out.reserve(n);
     let slots = out.spare_capacity_mut().as_mut_ptr().cast::<[i64; 2]>();
-    for (i, value) in values.iter().enumerate() {
-        let value = (*value).into();
+    for (i, value) in plain::values::<F>(bytes).enumerate() {
+        let value = value.into();
         // SAFETY: memory for all values is reserved, and an `i128` is as large as a pair.
         unsafe { slots.add(i).write([value, value >> 63]) };
     }
     // SAFETY: the loop has written all of them, and any bits are an `i128`.
-    unsafe { out.set_len(out.len() + values.len()) };
+    unsafe { out.set_len(out.len() + n) };
 }
 
-fn extend_pairs_i32(values: &[i32], out: &mut Vec<i128>) {
-    versions!(extend_pairs(values: &[i32], out: &mut Vec<i128>))
+#[inline(always)]
+fn pairs_i32(bytes: &[u8], out: &mut Vec<i128>) {
+    extend_pairs::<i32>(bytes, out);
 }
 
-fn extend_pairs_i64(values: &[i64], out: &mut Vec<i128>) {
-    versions!(extend_pairs(values: &[i64], out: &mut Vec<i128>))
+#[inline(always)]
+fn pairs_i64(bytes: &[u8], out: &mut Vec<i128>) {
+    extend_pairs::<i64>(bytes, out);
 }
 
 macro_rules! decimal {
@@ -164,12 +168,12 @@ decimal!(i32, 4, 1 2 3 4;);
 decimal!(i64, 8, 1 2 3 4 5 6 7 8;);
 decimal!(
     i128, 16, 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16;
-    fn extend_i32(values: &[i32], out: &mut Vec<Self>) {
-        extend_pairs_i32(values, out);
+    fn extend_i32(bytes: &[u8], out: &mut Vec<Self>) {
+        versions!(pairs_i32(bytes: &[u8], out: &mut Vec<i128>))
     }
 
-    fn extend_i64(values: &[i64], out: &mut Vec<Self>) {
-        extend_pairs_i64(values, out);
+    fn extend_i64(bytes: &[u8], out: &mut Vec<Self>) {
+        versions!(pairs_i64(bytes: &[u8], out: &mut Vec<i128>))
     }
 );
 
@@ -271,13 +275,13 @@ mod tests {
             let narrow: Vec<i32> = bytes.chunks_exact(8).map(from_short_chunk).collect();
             let wide: Vec<i64> = bytes.chunks_exact(8).map(from_short_chunk).collect();
             let mut out = vec![9_i128];
-            i128::extend_i32(&narrow, &mut out);
-            i128::extend_i64(&wide, &mut out);
+            i128::extend_i32(plain::bytes(&narrow), &mut out);
+            i128::extend_i64(plain::bytes(&wide), &mut out);
             let expected = narrow.iter().map(|n| i128::from(*n));
             let expected = expected.chain(wide.iter().map(|n| i128::from(*n)));
             assert!(out[1..].iter().copied().eq(expected));
             let mut out = Vec::<i256>::new();
-            i256::extend_i64(&wide, &mut out);
+            i256::extend_i64(plain::bytes(&wide), &mut out);
             assert!(
                 out.iter()
                     .map(|n| n.to_i128())

@@ -39,6 +39,14 @@ pub fn view<T: Plain>(bytes: &[u8]) -> Option<&[T]> {
     head.is_empty().then_some(values)
 }
 
+/// The values that `bytes` holds, one after the other; alignment does not matter.
+#[inline]
+pub fn values<T: Plain>(bytes: &[u8]) -> impl ExactSizeIterator<Item = T> + Clone {
+    // SAFETY: a chunk has the bytes of a `T`, and any bytes are a valid `T: Plain`.
+    let value = |chunk: &[u8]| unsafe { chunk.as_ptr().cast::<T>().read_unaligned() };
+    bytes.chunks_exact(size_of::<T>()).map(value)
+}
+
 /// The first value that `bytes` holds; none when they are too few. Alignment does not matter.
 #[inline]
 #[must_use]
@@ -66,6 +74,7 @@ mod tests {
         assert_eq!(out, [9, 1, -2]);
         extend::<i32>(&[], &mut out);
         assert_eq!(out.len(), 3);
+        assert!(values::<i32>(&page[1..]).eq([1, -2]));
         assert_eq!(read::<i32>(&page[1..]), Some(1));
         assert_eq!(read::<i32>(&page[8..]), None);
     }

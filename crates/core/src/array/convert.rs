@@ -21,11 +21,11 @@ pub(super) trait Convert<U: Native>: Send {
     /// The Arrow value, or an element of it.
     type To: ArrowNativeType;
 
-    /// Appends what the values of `block` become.
+    /// Appends what the values become whose units are `bytes`, at any alignment.
     ///
     /// # Errors
     /// For values that the Arrow type cannot hold.
-    fn convert(&self, block: &[U], out: &mut Vec<Self::To>, lost: &mut Lost) -> Result<()>;
+    fn convert(&self, bytes: &[u8], out: &mut Vec<Self::To>, lost: &mut Lost) -> Result<()>;
 
     /// Elements that a value of `units` units becomes.
     fn elements(&self, _units: usize) -> usize {
@@ -40,10 +40,8 @@ pub(super) trait Convert<U: Native>: Send {
         out: &mut Vec<Self::To>,
         lost: &mut Lost,
     ) -> Result<()> {
-        if let Page::Plain(plain) = page
-            && let Some(block) = plain.slice::<U>(n * units)?
-        {
-            return self.convert(plain::view(&block).unwrap_or_default(), out, lost);
+        if let Page::Plain(plain) = page {
+            return self.convert(plain.take::<U>(n * units)?, out, lost);
         }
         let block = (BLOCK_BYTES / size_of::<U>() / units.max(1)).max(1);
         let mut scratch = Vec::new();
@@ -52,7 +50,7 @@ pub(super) trait Convert<U: Native>: Send {
             let step = left.min(block);
             scratch.clear();
             page.extend(step * units, &mut scratch)?;
-            self.convert(&scratch, out, lost)?;
+            self.convert(plain::bytes(&scratch), out, lost)?;
             left -= step;
         }
         Ok(())
@@ -82,8 +80,8 @@ pub(super) struct Identity;
 impl<U: Native + ArrowNativeType> Convert<U> for Identity {
     type To = U;
 
-    fn convert(&self, block: &[U], out: &mut Vec<U>, _lost: &mut Lost) -> Result<()> {
-        out.extend_from_slice(block);
+    fn convert(&self, bytes: &[u8], out: &mut Vec<U>, _lost: &mut Lost) -> Result<()> {
+        plain::extend(bytes, out);
         Ok(())
     }
 
@@ -119,13 +117,13 @@ impl<U: Native + ArrowNativeType> Convert<U> for Identity {
 }
 
 /// A conversion block by block, of zeros to zeros.
-pub(super) struct Blocks<U, T>(pub(super) fn(&[U], &mut Vec<T>) -> Result<(), Malformed>);
+pub(super) struct Blocks<T>(pub(super) fn(&[u8], &mut Vec<T>) -> Result<(), Malformed>);
 
-impl<U: Native, T: ArrowNativeType> Convert<U> for Blocks<U, T> {
+impl<U: Native, T: ArrowNativeType> Convert<U> for Blocks<T> {
     type To = T;
 
-    fn convert(&self, block: &[U], out: &mut Vec<T>, _lost: &mut Lost) -> Result<()> {
-        (self.0)(block, out).map_err(malformed)
+    fn convert(&self, bytes: &[u8], out: &mut Vec<T>, _lost: &mut Lost) -> Result<()> {
+        (self.0)(bytes, out).map_err(malformed)
     }
 
     fn spread(
@@ -134,14 +132,14 @@ impl<U: Native, T: ArrowNativeType> Convert<U> for Blocks<U, T> {
         (validity, slots): (&Bitmap, Range<usize>),
         out: &mut Vec<T>,
     ) -> Result<bool> {
-        let mut scratch = Vec::new();
+        let mut scratch = Vec::<U>::new();
         // Spread before they grow, and while they are in the L1 cache.
         let block = BLOCK_BYTES / size_of::<U>();
         for start in slots.clone().step_by(block) {
             let end = slots.end.min(start.saturating_add(block));
             scratch.clear();
             spread_plain(page, validity, start..end, &mut scratch)?;
-            (self.0)(&scratch, out).map_err(malformed)?;
+            (self.0)(plain::bytes(&scratch), out).map_err(malformed)?;
         }
         Ok(true)
     }

@@ -7,6 +7,7 @@ use herringbone_format::{Encoding, Error, Result};
 use herringbone_kernels::Malformed;
 use herringbone_kernels::bitmap::Bitmap;
 use herringbone_kernels::decimal::{self, Decimal};
+use herringbone_kernels::plain;
 
 use super::convert::{Blocks, Convert, Lost};
 use super::finish_fixed_width;
@@ -25,13 +26,21 @@ const MAX_BYTES: usize = 256;
 pub(super) fn from_int32(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     let data_type = leaf.data_type.clone();
     Ok(match leaf.data_type {
-        DataType::Decimal64(..) => Box::new(FixedWidth::new(data_type, 1, Blocks(widen_32::<i64>))),
-        DataType::Decimal128(..) => {
-            Box::new(FixedWidth::new(data_type, 1, Blocks(widen_32::<i128>)))
-        }
-        DataType::Decimal256(..) => {
-            Box::new(FixedWidth::new(data_type, 1, Blocks(widen_32::<i256>)))
-        }
+        DataType::Decimal64(..) => Box::new(FixedWidth::<i32, _>::new(
+            data_type,
+            1,
+            Blocks(widen_32::<i64>),
+        )),
+        DataType::Decimal128(..) => Box::new(FixedWidth::<i32, _>::new(
+            data_type,
+            1,
+            Blocks(widen_32::<i128>),
+        )),
+        DataType::Decimal256(..) => Box::new(FixedWidth::<i32, _>::new(
+            data_type,
+            1,
+            Blocks(widen_32::<i256>),
+        )),
         _ => return Err(unsupported(leaf)),
     })
 }
@@ -40,13 +49,19 @@ pub(super) fn from_int32(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
 pub(super) fn from_int64(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     let data_type = leaf.data_type.clone();
     Ok(match leaf.data_type {
-        DataType::Decimal32(..) => Box::new(FixedWidth::new(data_type, 1, Blocks(narrow))),
-        DataType::Decimal128(..) => {
-            Box::new(FixedWidth::new(data_type, 1, Blocks(widen_64::<i128>)))
+        DataType::Decimal32(..) => {
+            Box::new(FixedWidth::<i64, _>::new(data_type, 1, Blocks(narrow)))
         }
-        DataType::Decimal256(..) => {
-            Box::new(FixedWidth::new(data_type, 1, Blocks(widen_64::<i256>)))
-        }
+        DataType::Decimal128(..) => Box::new(FixedWidth::<i64, _>::new(
+            data_type,
+            1,
+            Blocks(widen_64::<i128>),
+        )),
+        DataType::Decimal256(..) => Box::new(FixedWidth::<i64, _>::new(
+            data_type,
+            1,
+            Blocks(widen_64::<i256>),
+        )),
         _ => return Err(unsupported(leaf)),
     })
 }
@@ -82,25 +97,20 @@ pub(super) fn from_byte_array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     })
 }
 
-fn widen_32<T: Decimal>(block: &[i32], out: &mut Vec<T>) -> Result<(), Malformed> {
-    T::extend_i32(block, out);
+fn widen_32<T: Decimal>(bytes: &[u8], out: &mut Vec<T>) -> Result<(), Malformed> {
+    T::extend_i32(bytes, out);
     Ok(())
 }
 
-fn widen_64<T: Decimal>(block: &[i64], out: &mut Vec<T>) -> Result<(), Malformed> {
-    T::extend_i64(block, out);
+fn widen_64<T: Decimal>(bytes: &[u8], out: &mut Vec<T>) -> Result<(), Malformed> {
+    T::extend_i64(bytes, out);
     Ok(())
 }
 
-fn narrow(block: &[i64], out: &mut Vec<i32>) -> Result<(), Malformed> {
-    let before = out.len();
-    out.extend(block.iter().map(|value| *value as i32));
-    let new = out.get(before..).unwrap_or_default();
-    if new
-        .iter()
-        .zip(block)
-        .any(|(narrow, value)| i64::from(*narrow) != *value)
-    {
+fn narrow(bytes: &[u8], out: &mut Vec<i32>) -> Result<(), Malformed> {
+    let mut values = plain::values::<i64>(bytes);
+    out.extend(values.clone().map(|value| value as i32));
+    if values.any(|value| i32::try_from(value).is_err()) {
         return Err(Malformed("a decimal is larger than its precision says"));
     }
     Ok(())
@@ -124,8 +134,8 @@ impl<T> BigEndian<T> {
 impl<T: Decimal + ArrowNativeType> Convert<u8> for BigEndian<T> {
     type To = T;
 
-    fn convert(&self, block: &[u8], out: &mut Vec<T>, _lost: &mut Lost) -> Result<()> {
-        decimal::extend(block, self.width, out).map_err(malformed)
+    fn convert(&self, bytes: &[u8], out: &mut Vec<T>, _lost: &mut Lost) -> Result<()> {
+        decimal::extend(bytes, self.width, out).map_err(malformed)
     }
 }
 

@@ -6,6 +6,7 @@
 use herringbone_arrow::schema::DataType;
 use herringbone_format::{Result, Type};
 use herringbone_kernels::Malformed;
+use herringbone_kernels::plain;
 use herringbone_schema::Conversion;
 
 use super::convert::{Blocks, Identity};
@@ -46,16 +47,36 @@ fn from_int32(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     use DataType::*;
     let data_type = leaf.data_type.clone();
     Ok(match &leaf.data_type {
-        Time32(_) if leaf.conversion == Conversion::MillisToSeconds => {
-            Box::new(FixedWidth::new(data_type, 1, Blocks(millis_to_seconds)))
-        }
+        Time32(_) if leaf.conversion == Conversion::MillisToSeconds => Box::new(
+            FixedWidth::<i32, _>::new(data_type, 1, Blocks(millis_to_seconds)),
+        ),
         Int32 | UInt32 | Date32 | Time32(_) | Decimal32(..) => same::<i32>(leaf),
         // A value that the annotation of the column does not allow loses its upper bits.
-        Int8 => Box::new(FixedWidth::new(data_type, 1, Blocks(narrow::<i8>))),
-        UInt8 => Box::new(FixedWidth::new(data_type, 1, Blocks(narrow::<u8>))),
-        Int16 => Box::new(FixedWidth::new(data_type, 1, Blocks(narrow::<i16>))),
-        UInt16 => Box::new(FixedWidth::new(data_type, 1, Blocks(narrow::<u16>))),
-        Date64 => Box::new(FixedWidth::new(data_type, 1, Blocks(days_to_millis))),
+        Int8 => Box::new(FixedWidth::<i32, _>::new(
+            data_type,
+            1,
+            Blocks(narrow::<i8>),
+        )),
+        UInt8 => Box::new(FixedWidth::<i32, _>::new(
+            data_type,
+            1,
+            Blocks(narrow::<u8>),
+        )),
+        Int16 => Box::new(FixedWidth::<i32, _>::new(
+            data_type,
+            1,
+            Blocks(narrow::<i16>),
+        )),
+        UInt16 => Box::new(FixedWidth::<i32, _>::new(
+            data_type,
+            1,
+            Blocks(narrow::<u16>),
+        )),
+        Date64 => Box::new(FixedWidth::<i32, _>::new(
+            data_type,
+            1,
+            Blocks(days_to_millis),
+        )),
         Decimal64(..) | Decimal128(..) | Decimal256(..) => decimal::from_int32(leaf)?,
         _ => return Err(unsupported(leaf)),
     })
@@ -66,12 +87,16 @@ fn from_int64(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     let data_type = leaf.data_type.clone();
     Ok(match &leaf.data_type {
         Timestamp(..) if leaf.conversion == Conversion::MillisToSeconds => {
-            Box::new(FixedWidth::new(data_type, 1, Blocks(millis_to_seconds_64)))
+            Box::new(FixedWidth::<i64, _>::new(
+                data_type,
+                1,
+                Blocks(millis_to_seconds_64),
+            ))
         }
         Timestamp(..) | Time64(_) => same::<i64>(leaf),
         Int64 | UInt64 | Duration(_) | Date64 | Decimal64(..) => same::<i64>(leaf),
         // Early writers stored these in 64 bits, having no unsigned numbers.
-        UInt32 => Box::new(FixedWidth::new(data_type, 1, Blocks(narrow_64))),
+        UInt32 => Box::new(FixedWidth::<i64, _>::new(data_type, 1, Blocks(narrow_64))),
         Decimal32(..) | Decimal128(..) | Decimal256(..) => decimal::from_int64(leaf)?,
         _ => return Err(unsupported(leaf)),
     })
@@ -93,18 +118,18 @@ macro_rules! narrow {
 }
 narrow!(i8 u8 i16 u16);
 
-fn narrow<T: Narrow>(block: &[i32], out: &mut Vec<T>) -> Result<(), Malformed> {
-    out.extend(block.iter().map(|value| T::narrow(*value)));
+fn narrow<T: Narrow>(bytes: &[u8], out: &mut Vec<T>) -> Result<(), Malformed> {
+    out.extend(plain::values(bytes).map(T::narrow));
     Ok(())
 }
 
-fn narrow_64(block: &[i64], out: &mut Vec<u32>) -> Result<(), Malformed> {
-    out.extend(block.iter().map(|value| *value as u32));
+fn narrow_64(bytes: &[u8], out: &mut Vec<u32>) -> Result<(), Malformed> {
+    out.extend(plain::values::<i64>(bytes).map(|value| value as u32));
     Ok(())
 }
 
-fn days_to_millis(block: &[i32], out: &mut Vec<i64>) -> Result<(), Malformed> {
-    out.extend(block.iter().map(|days| i64::from(*days) * MILLIS_PER_DAY));
+fn days_to_millis(bytes: &[u8], out: &mut Vec<i64>) -> Result<(), Malformed> {
+    out.extend(plain::values::<i32>(bytes).map(|days| i64::from(days) * MILLIS_PER_DAY));
     Ok(())
 }
 
@@ -114,14 +139,24 @@ const FRACTION: Malformed = Malformed(
      without `use_arrow_schema` ignores that schema",
 );
 
-fn millis_to_seconds(block: &[i32], out: &mut Vec<i32>) -> Result<(), Malformed> {
-    out.extend(block.iter().map(|millis| millis / 1_000));
-    let whole = block.iter().all(|millis| millis % 1_000 == 0);
-    if whole { Ok(()) } else { Err(FRACTION) }
+fn millis_to_seconds(bytes: &[u8], out: &mut Vec<i32>) -> Result<(), Malformed> {
+    let values = plain::values::<i32>(bytes);
+    out.extend(values.clone().map(|millis| millis / 1_000));
+    let mut rest = values.map(|millis| millis % 1_000);
+    if rest.all(|rest| rest == 0) {
+        Ok(())
+    } else {
+        Err(FRACTION)
+    }
 }
 
-fn millis_to_seconds_64(block: &[i64], out: &mut Vec<i64>) -> Result<(), Malformed> {
-    out.extend(block.iter().map(|millis| millis / 1_000));
-    let whole = block.iter().all(|millis| millis % 1_000 == 0);
-    if whole { Ok(()) } else { Err(FRACTION) }
+fn millis_to_seconds_64(bytes: &[u8], out: &mut Vec<i64>) -> Result<(), Malformed> {
+    let values = plain::values::<i64>(bytes);
+    out.extend(values.clone().map(|millis| millis / 1_000));
+    let mut rest = values.map(|millis| millis % 1_000);
+    if rest.all(|rest| rest == 0) {
+        Ok(())
+    } else {
+        Err(FRACTION)
+    }
 }

@@ -73,9 +73,9 @@ struct Timestamp96 {
 impl Convert<u8> for Timestamp96 {
     type To = i64;
 
-    fn convert(&self, block: &[u8], out: &mut Vec<i64>, lost: &mut Lost) -> Result<()> {
+    fn convert(&self, bytes: &[u8], out: &mut Vec<i64>, lost: &mut Lost) -> Result<()> {
         let before = out.len();
-        if !int96::extend(block, self.layout, self.per_second, out) {
+        if !int96::extend(bytes, self.layout, self.per_second, out) {
             return Ok(());
         }
         match self.overflow {
@@ -84,7 +84,7 @@ impl Convert<u8> for Timestamp96 {
             Int96Overflow::Null => {
                 lost.note(
                     before,
-                    int96::overflows(block, self.layout, self.per_second),
+                    int96::overflows(bytes, self.layout, self.per_second),
                 );
                 Ok(())
             }

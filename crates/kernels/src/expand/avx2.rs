@@ -92,11 +92,31 @@ impl ExpandWord for Avx2 {
         {
             return bmi2::expand_word(cpu, slots, first, dense, bits);
         }
-        let values = slots.as_ptr().cast();
-        // SAFETY: the slots begin with `dense` values, of which those that are left when a slot is
-        // written are no more than the slots before it.
-        if !unsafe { self.spread_word(values, slots, first, dense, bits) } {
-            Scalar.expand_word(slots, first, dense, bits);
+        let (slots_of_all, range) = (slots.as_mut_ptr(), first..slots.len());
+        match size_of::<T>() {
+            // SAFETY: the token proves that the instructions are there. The slots are as long as the
+            // lanes and begin with the values, at most `first` more than `bits` has ones, none of
+            // which is behind the slots.
+            4 if is_plain::<T>() => unsafe {
+                vectors_4(
+                    slots_of_all.cast_const().cast(),
+                    slots_of_all.cast(),
+                    range,
+                    dense,
+                    bits,
+                );
+            },
+            // SAFETY: as above.
+            8 if is_plain::<T>() => unsafe {
+                vectors_8(
+                    slots_of_all.cast_const().cast(),
+                    slots_of_all.cast(),
+                    range,
+                    dense,
+                    bits,
+                );
+            },
+            _ => Scalar.expand_word(slots, first, dense, bits),
         }
     }
 
@@ -105,21 +125,19 @@ impl ExpandWord for Avx2 {
         self,
         values: *const u8,
         slots: &mut [MaybeUninit<T>],
-        first: usize,
-        dense: usize,
         bits: u64,
     ) -> bool {
-        let (to, range) = (slots.as_mut_ptr(), first..slots.len());
+        let (to, range) = (slots.as_mut_ptr(), 0..slots.len());
+        let ones = bits.count_ones() as usize;
         match size_of::<T>() {
-            // SAFETY: the token proves that the instructions are there. The slots are as long as
-            // the lanes, and there are at most 64 of them behind `first`, with a value for each set
-            // bit; the rest is what the caller of this method keeps.
+            // SAFETY: the token proves that the instructions are there. The slots are as long as the
+            // lanes; the rest is what the caller of this method keeps.
             4 if is_plain::<T>() => unsafe {
-                vectors_4(values.cast(), to.cast(), range, dense, bits);
+                vectors_4(values.cast(), to.cast(), range, ones, bits);
             },
             // SAFETY: as above.
             8 if is_plain::<T>() => unsafe {
-                vectors_8(values.cast(), to.cast(), range, dense, bits);
+                vectors_8(values.cast(), to.cast(), range, ones, bits);
             },
             _ => return false,
         }

@@ -93,11 +93,51 @@ impl ExpandWord for Avx512 {
         if size_of::<T>() == 1 && is_plain::<T>() {
             return bmi2::expand_word(self.bmi2(), slots, first, dense, bits);
         }
-        let values = slots.as_ptr().cast();
-        // SAFETY: the slots begin with `dense` values, of which those that are left when a slot is
-        // written are no more than the slots before it.
-        if !unsafe { self.spread_word(values, slots, first, dense, bits) } {
-            Scalar.expand_word(slots, first, dense, bits);
+        let (slots_of_all, range) = (slots.as_mut_ptr(), first..slots.len());
+        match size_of::<T>() {
+            // SAFETY: the token proves that the instructions are there. The slots are as long as the
+            // lanes and begin with the values, at most `first` more than `bits` has ones, none of
+            // which is behind the slots.
+            2 if is_plain::<T>() => unsafe {
+                vectors_2(
+                    slots_of_all.cast_const().cast(),
+                    slots_of_all.cast(),
+                    range,
+                    dense,
+                    bits,
+                );
+            },
+            // SAFETY: as above.
+            4 if is_plain::<T>() => unsafe {
+                vectors_4(
+                    slots_of_all.cast_const().cast(),
+                    slots_of_all.cast(),
+                    range,
+                    dense,
+                    bits,
+                );
+            },
+            // SAFETY: as above.
+            8 if is_plain::<T>() => unsafe {
+                vectors_8(
+                    slots_of_all.cast_const().cast(),
+                    slots_of_all.cast(),
+                    range,
+                    dense,
+                    bits,
+                );
+            },
+            // SAFETY: as above.
+            16 if is_plain::<T>() => unsafe {
+                vectors_16(
+                    slots_of_all.cast_const().cast(),
+                    slots_of_all.cast(),
+                    range,
+                    dense,
+                    bits,
+                );
+            },
+            _ => Scalar.expand_word(slots, first, dense, bits),
         }
     }
 
@@ -106,31 +146,22 @@ impl ExpandWord for Avx512 {
         self,
         values: *const u8,
         slots: &mut [MaybeUninit<T>],
-        first: usize,
-        dense: usize,
         bits: u64,
     ) -> bool {
-        let (to, range) = (slots.as_mut_ptr(), first..slots.len());
-        let from = values;
+        let (to, n) = (slots.as_mut_ptr(), slots.len());
         match size_of::<T>() {
-            // SAFETY: the token proves that the instructions are there. The slots are as long as
-            // the lanes, and there are at most 64 of them behind `first`, with a value for each set
-            // bit; the rest is what the caller of this method keeps.
+            // SAFETY: the token proves that the instructions are there. The slots are as long as the
+            // lanes; the rest is what the caller of this method keeps.
             2 if is_plain::<T>() => unsafe {
-                vectors_2(from.cast(), to.cast(), range, dense, bits)
+                let ones = bits.count_ones() as usize;
+                vectors_2(values.cast(), to.cast(), 0..n, ones, bits);
             },
             // SAFETY: as above.
-            4 if is_plain::<T>() => unsafe {
-                vectors_4(from.cast(), to.cast(), range, dense, bits)
-            },
+            4 if is_plain::<T>() => unsafe { spread_4(values.cast(), to.cast(), n, bits) },
             // SAFETY: as above.
-            8 if is_plain::<T>() => unsafe {
-                vectors_8(from.cast(), to.cast(), range, dense, bits)
-            },
+            8 if is_plain::<T>() => unsafe { spread_8(values.cast(), to.cast(), n, bits) },
             // SAFETY: as above.
-            16 if is_plain::<T>() => unsafe {
-                vectors_16(from.cast(), to.cast(), range, dense, bits);
-            },
+            16 if is_plain::<T>() => unsafe { spread_16(values.cast(), to.cast(), n, bits) },
             _ => return false,
         }
         true
@@ -231,6 +262,64 @@ vectors!(
     vectors_16, 4 slots of 2 i64, mask __mmask8,
     load _mm512_maskz_loadu_epi64, expand _mm512_maskz_expand_epi64,
     store _mm512_storeu_si512 or _mm512_mask_storeu_epi64
+);
+
+macro_rules! spread {
+    (
+        $spread:ident, $lanes:literal slots of $elements:literal $element:ty, mask $mask:ty,
+        load $load:ident, store $store_some:ident
+    ) => {
+        /// Fills `n` slots, at most 64, from values apart from them.
+        ///
+        /// # Safety
+        /// There is memory for the slots, and there are as many values, which need no alignment, as
+        /// `bits` has ones, none of which is behind the slots.
+        #[inline]
+        #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
+        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+        unsafe fn $spread(values: *const $element, slots: *mut $element, n: usize, bits: u64) {
+            const ELEMENTS: usize = $elements;
+            let mut passed = 0;
+            let mut vector = |start: usize| {
+                let here = bits >> start & low_bits($lanes);
+                // SAFETY: the mask has as many elements as these slots have values.
+                let values = unsafe {
+                    $load(
+                        widen::<ELEMENTS>(here) as $mask,
+                        values.add(passed * ELEMENTS),
+                    )
+                };
+                passed += here.count_ones() as usize;
+                // SAFETY: the slots are in memory.
+                (values, unsafe { slots.add(start * ELEMENTS) })
+            };
+            for start in (0..n / $lanes).map(|i| i * $lanes) {
+                let (values, to) = vector(start);
+                // SAFETY: the slots are a whole vector.
+                unsafe { _mm512_storeu_si512(to.cast(), values) };
+            }
+            let tail = n % $lanes;
+            if tail > 0 {
+                let (values, to) = vector(n - tail);
+                let there = low_bits(tail * ELEMENTS) as $mask;
+                // SAFETY: the mask has the elements of the slots that there are.
+                unsafe { $store_some(to, there, values) };
+            }
+        }
+    };
+}
+
+spread!(
+    spread_4, 16 slots of 1 i32, mask __mmask16,
+    load _mm512_maskz_expandloadu_epi32, store _mm512_mask_storeu_epi32
+);
+spread!(
+    spread_8, 8 slots of 1 i64, mask __mmask8,
+    load _mm512_maskz_expandloadu_epi64, store _mm512_mask_storeu_epi64
+);
+spread!(
+    spread_16, 4 slots of 2 i64, mask __mmask8,
+    load _mm512_maskz_expandloadu_epi64, store _mm512_mask_storeu_epi64
 );
 
 /// Up to 16 elements of 16 bits, widened to 32 bits.

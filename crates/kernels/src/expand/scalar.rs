@@ -20,18 +20,15 @@ pub(super) trait ExpandWord: Copy {
         bits: u64,
     );
 
-    /// As [`Self::expand_word`], from the last of the `dense` values at `values`, which need no
-    /// alignment; false, and nothing done, where there are no instructions for it.
+    /// Fills `slots`, at most 64, from `values`, which are apart from them and need no alignment;
+    /// false, and nothing done, where there are no instructions for it.
     ///
     /// # Safety
-    /// `bits` has at most `dense` ones, and none behind the slots. Where the values lie at the
-    /// beginning of the slots, they are at most `first` more.
+    /// There are as many values as `bits` has ones, none of which is behind the slots.
     unsafe fn spread_word<T: Copy + Default + 'static>(
         self,
         values: *const u8,
         slots: &mut [MaybeUninit<T>],
-        first: usize,
-        dense: usize,
         bits: u64,
     ) -> bool;
 
@@ -81,13 +78,13 @@ pub(super) fn spread<T: Plain>(
     start: usize,
 ) {
     let width = size_of::<T>();
-    let mut dense = values.len() / width;
-    let mut end = slots.len();
-    while end > 0 {
-        let first = (end - 1) / 64 * 64;
+    let mut dense = 0;
+    for first in (0..slots.len()).step_by(64) {
+        let end = slots.len().min(first + 64);
         let bits = validity.bits(start + first, end - first);
         let ones = bits.count_ones() as usize;
-        assert!(ones <= dense, "fewer values than set bits");
+        dense += ones;
+        assert!(dense <= values.len() / width, "fewer values than set bits");
         let here = &mut slots[first..end];
         if bits == 0 {
             here.fill(MaybeUninit::new(T::default()));
@@ -102,16 +99,13 @@ pub(super) fn spread<T: Plain>(
                 );
             }
         } else {
-            let slots = &mut slots[..end];
-            // SAFETY: there are at least as many values as set bits, apart from the slots.
-            let done = unsafe { word.spread_word(values.as_ptr(), slots, first, dense, bits) };
-            if !done {
-                let values = values[(dense - ones) * width..].chunks_exact(width);
-                place(values, &mut slots[first..], bits);
+            let values = &values[(dense - ones) * width..];
+            // SAFETY: there are at least as many values as set bits, apart from the slots, of which
+            // each has a bit.
+            if !unsafe { word.spread_word(values.as_ptr(), here, bits) } {
+                place(values.chunks_exact(width), here, bits);
             }
         }
-        dense -= ones;
-        end = first;
     }
 }
 
@@ -192,8 +186,6 @@ impl ExpandWord for Scalar {
         self,
         _: *const u8,
         _: &mut [MaybeUninit<T>],
-        _: usize,
-        _: usize,
         _: u64,
     ) -> bool {
         false
