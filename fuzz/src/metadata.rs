@@ -5,7 +5,7 @@ use herringbone::format::footer::Tail;
 use herringbone::format::thrift::{CompactWriter, RawStruct};
 use herringbone::format::{
     BloomFilterHeader, ColumnIndex, ColumnOrder, FileMetadata, FileMetadataParts, OffsetIndex,
-    PageHeader, Result,
+    PageHeader, PageLayout, Result,
 };
 
 use crate::read::{limits, open};
@@ -76,6 +76,8 @@ pub fn page_header(data: &[u8]) {
         return;
     };
     assert!(length <= data.len());
+    let layout = PageLayout::decode_prefix(data, &limits);
+    assert_eq!(layout.ok(), Some(Some(((&header).into(), length))));
     for cut in [length / 2, length - 1] {
         assert_eq!(
             PageHeader::decode_prefix(&data[..cut], &limits).ok(),

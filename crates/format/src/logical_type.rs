@@ -83,6 +83,9 @@ pub enum LogicalType {
     Unrecognized {
         /// The id of the union field; 0 when none was set.
         field_id: i16,
+        /// The struct of the field in the compact protocol, final zero included; none where it has
+        /// another type. It is written as it was read.
+        parameters: Vec<u8>,
     },
 }
 
@@ -137,7 +140,7 @@ impl fmt::Display for LogicalType {
                 )
             }
             Self::File => f.write_str("FILE"),
-            Self::Unrecognized { field_id } => write!(f, "UNRECOGNIZED({field_id})"),
+            Self::Unrecognized { field_id, .. } => write!(f, "UNRECOGNIZED({field_id})"),
         }
     }
 }
@@ -232,7 +235,10 @@ mod tests {
             "GEOGRAPHY(crs=srid:4326, algorithm=KARNEY)"
         );
         assert_eq!(
-            shown(LogicalType::Unrecognized { field_id: 77 }),
+            shown(LogicalType::Unrecognized {
+                field_id: 77,
+                parameters: vec![0]
+            }),
             "UNRECOGNIZED(77)"
         );
         assert_eq!(ColumnOrder::TypeDefined.to_string(), "TYPE_ORDER");

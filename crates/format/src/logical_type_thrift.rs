@@ -2,7 +2,10 @@
 
 use crate::{
     ColumnOrder, EdgeInterpolationAlgorithm, LogicalType, Result, TimeUnit,
-    thrift::{CompactReader, CompactWriter, Value, Wire, read_union, thrift_struct, write_union},
+    thrift::{
+        CompactReader, CompactWriter, Field, RawStruct, Value, Wire, read_union, thrift_struct,
+        write_union,
+    },
 };
 
 thrift_struct! {
@@ -100,7 +103,11 @@ impl Value for LogicalType {
                 scale: it.scale,
                 precision: it.precision,
             }),
-            7 | 8 => TimeType::read(reader, field.wire).map(|it| time(&it, field.id)),
+            7 | 8 => {
+                let mut again = reader.clone();
+                let it = TimeType::read(reader, field.wire)?;
+                time(&it, field.id).map_or_else(|| unrecognized(&mut again, field), Ok)
+            }
             10 => IntType::read(reader, field.wire).map(|it| Self::Integer {
                 bit_width: it.bit_width,
                 is_signed: it.is_signed,
@@ -113,12 +120,15 @@ impl Value for LogicalType {
                 crs: it.crs,
                 algorithm: it.algorithm,
             }),
-            field_id => {
-                reader.skip(field.wire)?;
-                Ok(without_parameters(field_id))
-            }
+            id => match without_parameters(id) {
+                Some(read) => reader.skip(field.wire).map(|()| read),
+                None => unrecognized(reader, field),
+            },
         })?;
-        Ok(read.unwrap_or(Self::Unrecognized { field_id: 0 }))
+        Ok(read.unwrap_or(Self::Unrecognized {
+            field_id: 0,
+            parameters: Vec::new(),
+        }))
     }
 
     fn write(&self, writer: &mut CompactWriter) {
@@ -167,29 +177,44 @@ impl Value for LogicalType {
             Self::Geography { crs, algorithm } => {
                 write_union(writer, id, &GeospatialType { crs, algorithm });
             }
+            Self::Unrecognized { parameters, .. } if !parameters.is_empty() => {
+                write_union(writer, id, &RawStruct(parameters));
+            }
             _ => write_union(writer, id, &Empty {}),
         }
     }
 }
 
 /// TIME is field 7, TIMESTAMP 8; with an unknown unit neither is understood.
-fn time(it: &TimeType, field_id: i16) -> LogicalType {
+fn time(it: &TimeType, field_id: i16) -> Option<LogicalType> {
     let is_adjusted_to_utc = it.is_adjusted_to_utc;
-    match (it.unit.unit(), field_id) {
-        (Some(unit), 7) => LogicalType::Time {
+    let unit = it.unit.unit()?;
+    Some(match field_id {
+        7 => LogicalType::Time {
             is_adjusted_to_utc,
             unit,
         },
-        (Some(unit), _) => LogicalType::Timestamp {
+        _ => LogicalType::Timestamp {
             is_adjusted_to_utc,
             unit,
         },
-        (None, field_id) => LogicalType::Unrecognized { field_id },
-    }
+    })
 }
 
-fn without_parameters(field_id: i16) -> LogicalType {
-    match field_id {
+/// A variant that is not understood, with all that it says.
+fn unrecognized(reader: &mut CompactReader<'_>, field: Field) -> Result<LogicalType> {
+    let parameters = match field.wire {
+        Wire::Struct => reader.raw_struct()?.to_vec(),
+        wire => reader.skip(wire).map(|()| Vec::new())?,
+    };
+    Ok(LogicalType::Unrecognized {
+        field_id: field.id,
+        parameters,
+    })
+}
+
+fn without_parameters(field_id: i16) -> Option<LogicalType> {
+    Some(match field_id {
         1 => LogicalType::String,
         2 => LogicalType::Map,
         3 => LogicalType::List,
@@ -201,8 +226,8 @@ fn without_parameters(field_id: i16) -> LogicalType {
         14 => LogicalType::Uuid,
         15 => LogicalType::Float16,
         19 => LogicalType::File,
-        field_id => LogicalType::Unrecognized { field_id },
-    }
+        _ => return None,
+    })
 }
 
 fn id(logical_type: &LogicalType) -> i16 {
@@ -225,7 +250,7 @@ fn id(logical_type: &LogicalType) -> i16 {
         LogicalType::Geometry { .. } => 17,
         LogicalType::Geography { .. } => 18,
         LogicalType::File => 19,
-        LogicalType::Unrecognized { field_id } => *field_id,
+        LogicalType::Unrecognized { field_id, .. } => *field_id,
     }
 }
 

@@ -62,7 +62,9 @@ fn logical_type(logical: &LogicalType) -> Value {
         LogicalType::Geography { crs, algorithm } => named("GEOGRAPHY")
             .some("crs", crs.as_deref())
             .some("algorithm", algorithm.map(|it| it.to_string())),
-        LogicalType::Unrecognized { field_id } => named("UNRECOGNIZED").with("field_id", *field_id),
+        LogicalType::Unrecognized { field_id, .. } => {
+            named("UNRECOGNIZED").with("field_id", *field_id)
+        }
         other => named(&other.to_string()),
     }
     .into()

@@ -382,8 +382,9 @@ fn logical_types_come_back() {
             algorithm: Some(Edges::Unknown(9)),
         },
         LogicalType::File,
-        LogicalType::Unrecognized { field_id: 300 },
-        LogicalType::Unrecognized { field_id: 0 },
+        // { 1: 7 } in a variant to come.
+        unrecognized(300, &[0x15, 0x0e, 0x00]),
+        unrecognized(0, &[]),
     ];
     for logical_type in types {
         let mut writer = CompactWriter::new();
@@ -401,6 +402,16 @@ fn a_time_unit_to_come_is_no_error() {
     let bytes = [0x8c, 0x11, 0x1c, 0x4c, 0x00, 0x00, 0x00, 0x00];
     let mut reader = CompactReader::new(&bytes, 10);
     let read = LogicalType::read(&mut reader, Wire::Struct).unwrap();
-    assert_eq!(read, LogicalType::Unrecognized { field_id: 8 });
+    assert_eq!(read, unrecognized(8, &[0x11, 0x1c, 0x4c, 0, 0, 0]));
     assert_eq!(reader.remaining(), 0);
+    let mut writer = CompactWriter::new();
+    read.write(&mut writer);
+    assert_eq!(writer.finish(), bytes);
+}
+
+fn unrecognized(field_id: i16, parameters: &[u8]) -> LogicalType {
+    LogicalType::Unrecognized {
+        field_id,
+        parameters: parameters.to_vec(),
+    }
 }

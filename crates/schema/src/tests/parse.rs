@@ -174,6 +174,7 @@ fn annotate(element: &mut SchemaElement, name: &str, arguments: &[String]) {
         "FILE" => LogicalType::File,
         "UNRECOGNIZED" => LogicalType::Unrecognized {
             field_id: arguments[0].parse().unwrap(),
+            parameters: vec![0],
         },
         older => return convert(element, older, arguments),
     });
