@@ -11,7 +11,7 @@ use crate::table::Table;
 
 /// Why a file that we refuse may be read by the `parquet` crate: a part of our message, and what
 /// they do instead.
-const WE_ARE_STRICTER: [(&str, &str); 13] = [
+const WE_ARE_STRICTER: [(&str, &str); 14] = [
     ("that Timestamp(", "wrap timestamps of 96 bits around"),
     (
         "its header says",
@@ -32,6 +32,11 @@ const WE_ARE_STRICTER: [(&str, &str); 13] = [
         "leave out values behind those of the chunk",
     ),
     ("thrift type", "take a field for what it should be"),
+    // What follows a field of another type than its own is then something else for us.
+    (
+        "required field",
+        "take a field for what it should be, whatever its type",
+    ),
     ("outside of the file", "do not look where a chunk ends"),
     (
         "in another file",

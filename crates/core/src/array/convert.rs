@@ -9,12 +9,13 @@ use herringbone_kernels::bitmap::Bitmap;
 use herringbone_kernels::expand::{expand, spread};
 use herringbone_kernels::plain;
 
+use super::entries::Short;
 use crate::encoding::plain::PlainDecoder;
 use crate::encoding::{Native, Page, ends_early};
 use crate::malformed;
 
 /// Bytes of units that are decoded before they are converted: they stay in the L1 cache.
-const BLOCK_BYTES: usize = 8192;
+pub(super) const BLOCK_BYTES: usize = 8192;
 
 /// How units become Arrow values.
 pub(super) trait Convert<U: Native>: Send {
@@ -68,6 +69,11 @@ pub(super) trait Convert<U: Native>: Send {
         Ok(false)
     }
 
+    /// How the entries of a dictionary, of `units` units each, are kept shorter than in the array.
+    fn short(&self, _units: usize) -> Option<Short<Self::To>> {
+        None
+    }
+
     /// The next `n` units of `page` in place, where they are the Arrow values as they are.
     fn borrow(&self, _page: &mut Page<U>, _n: usize) -> Result<Option<Buffer>> {
         Ok(None)
@@ -117,13 +123,33 @@ impl<U: Native + ArrowNativeType> Convert<U> for Identity {
 }
 
 /// A conversion block by block, of zeros to zeros.
-pub(super) struct Blocks<T>(pub(super) fn(&[u8], &mut Vec<T>) -> Result<(), Malformed>);
+pub(super) struct Blocks<T> {
+    convert: fn(&[u8], &mut Vec<T>) -> Result<(), Malformed>,
+    short: Option<Short<T>>,
+}
+
+impl<T> Blocks<T> {
+    pub(super) fn new(convert: fn(&[u8], &mut Vec<T>) -> Result<(), Malformed>) -> Self {
+        let short = None;
+        Self { convert, short }
+    }
+
+    /// With entries of dictionaries that are kept short.
+    pub(super) fn with_short(self, short: Short<T>) -> Self {
+        let short = Some(short);
+        Self { short, ..self }
+    }
+}
 
 impl<U: Native, T: ArrowNativeType> Convert<U> for Blocks<T> {
     type To = T;
 
     fn convert(&self, bytes: &[u8], out: &mut Vec<T>, _lost: &mut Lost) -> Result<()> {
-        (self.0)(bytes, out).map_err(malformed)
+        (self.convert)(bytes, out).map_err(malformed)
+    }
+
+    fn short(&self, _units: usize) -> Option<Short<T>> {
+        self.short
     }
 
     fn spread(
@@ -139,7 +165,7 @@ impl<U: Native, T: ArrowNativeType> Convert<U> for Blocks<T> {
             let end = slots.end.min(start.saturating_add(block));
             scratch.clear();
             spread_plain(page, validity, start..end, &mut scratch)?;
-            (self.0)(plain::bytes(&scratch), out).map_err(malformed)?;
+            (self.convert)(plain::bytes(&scratch), out).map_err(malformed)?;
         }
         Ok(true)
     }

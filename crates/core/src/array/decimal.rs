@@ -10,6 +10,7 @@ use herringbone_kernels::decimal::{self, Decimal};
 use herringbone_kernels::plain;
 
 use super::convert::{Blocks, Convert, Lost};
+use super::entries::Short;
 use super::finish_fixed_width;
 use super::fixed_width::FixedWidth;
 use super::values::Values;
@@ -29,17 +30,17 @@ pub(super) fn from_int32(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
         DataType::Decimal64(..) => Box::new(FixedWidth::<i32, _>::new(
             data_type,
             1,
-            Blocks(widen_32::<i64>),
+            Blocks::new(widen_32::<i64>),
         )),
         DataType::Decimal128(..) => Box::new(FixedWidth::<i32, _>::new(
             data_type,
             1,
-            Blocks(widen_32::<i128>),
+            Blocks::new(widen_32::<i128>),
         )),
         DataType::Decimal256(..) => Box::new(FixedWidth::<i32, _>::new(
             data_type,
             1,
-            Blocks(widen_32::<i256>),
+            Blocks::new(widen_32::<i256>),
         )),
         _ => return Err(unsupported(leaf)),
     })
@@ -47,21 +48,23 @@ pub(super) fn from_int32(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
 
 /// Decimals from INT64, of another width than that.
 pub(super) fn from_int64(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
+    fn wider<T: Decimal + ArrowNativeType>(data_type: DataType) -> Box<dyn LeafArray> {
+        let convert = Blocks::new(widen_64::<T>).with_short(Short {
+            read: |bytes, _, out| {
+                plain::extend(bytes, out);
+                Ok(())
+            },
+            widen: T::extend_i64,
+        });
+        Box::new(FixedWidth::<i64, _>::new(data_type, 1, convert))
+    }
     let data_type = leaf.data_type.clone();
     Ok(match leaf.data_type {
         DataType::Decimal32(..) => {
-            Box::new(FixedWidth::<i64, _>::new(data_type, 1, Blocks(narrow)))
+            Box::new(FixedWidth::<i64, _>::new(data_type, 1, Blocks::new(narrow)))
         }
-        DataType::Decimal128(..) => Box::new(FixedWidth::<i64, _>::new(
-            data_type,
-            1,
-            Blocks(widen_64::<i128>),
-        )),
-        DataType::Decimal256(..) => Box::new(FixedWidth::<i64, _>::new(
-            data_type,
-            1,
-            Blocks(widen_64::<i256>),
-        )),
+        DataType::Decimal128(..) => wider::<i128>(data_type),
+        DataType::Decimal256(..) => wider::<i256>(data_type),
         _ => return Err(unsupported(leaf)),
     })
 }
@@ -136,6 +139,14 @@ impl<T: Decimal + ArrowNativeType> Convert<u8> for BigEndian<T> {
 
     fn convert(&self, bytes: &[u8], out: &mut Vec<T>, _lost: &mut Lost) -> Result<()> {
         decimal::extend(bytes, self.width, out).map_err(malformed)
+    }
+
+    fn short(&self, _units: usize) -> Option<Short<T>> {
+        let fits = self.width <= size_of::<i64>() && size_of::<T>() > size_of::<i64>();
+        fits.then_some(Short {
+            read: decimal::extend,
+            widen: T::extend_i64,
+        })
     }
 }
 

@@ -9,9 +9,11 @@ use herringbone_format::{Encoding, Error, Result};
 use herringbone_kernels::bitmap::Bitmap;
 
 use super::convert::{Convert, Lost};
+use super::entries::{Entries, Short};
 use super::values::Values;
 use super::{LeafArray, finish_fixed_width};
 use crate::encoding::{Native, Page, product};
+use crate::malformed;
 
 /// An array whose pages hold units `U`, as `C` converts them.
 pub(super) struct FixedWidth<U: Native, C: Convert<U>> {
@@ -19,18 +21,12 @@ pub(super) struct FixedWidth<U: Native, C: Convert<U>> {
     convert: C,
     /// Units of a value in the file.
     units: usize,
-    dictionary: Option<Dictionary<C::To>>,
+    dictionary: Option<Entries<C::To>>,
     page: Page<U>,
     values: Values<C::To>,
     lost: Lost,
     /// Array entries so far.
     slots: usize,
-}
-
-/// The entries of a dictionary page, converted.
-struct Dictionary<T> {
-    entries: Vec<T>,
-    lost: Lost,
 }
 
 impl<U: Native, C: Convert<U>> FixedWidth<U, C> {
@@ -61,24 +57,16 @@ impl<U: Native, C: Convert<U>> FixedWidth<U, C> {
     /// Appends the dictionary's entries of the next `n` indices.
     fn gather(&mut self, n: usize) -> Result<()> {
         let elements = self.elements();
+        product(n, elements)?;
         let Page::Dictionary(indices) = &mut self.page else {
             return Ok(());
         };
-        let Some(Dictionary { entries, lost }) = &self.dictionary else {
+        let Some(entries) = &self.dictionary else {
             return Err(Error::corrupt(
                 "dictionary indices without a dictionary page",
             ));
         };
-        let before = self.values.len();
-        let out = self.values.vector(product(n, elements)?);
-        if !lost.flags().is_empty() {
-            let mut again = indices.clone();
-            again.gather(n, lost.flags(), self.lost.vector(before))?;
-        }
-        match elements {
-            1 => indices.gather(n, entries, out),
-            _ => indices.gather_wide(n, entries, elements, out),
-        }
+        entries.gather(indices, (n, elements), &mut self.values, &mut self.lost)
     }
 }
 
@@ -91,16 +79,20 @@ impl<U: Native, C: Convert<U>> LeafArray for FixedWidth<U, C> {
                 values.len()
             )));
         }
+        if let Some(Short { read, widen }) = self.convert.short(self.units) {
+            let bytes = values.get(..units * size_of::<U>()).unwrap_or_default();
+            let mut values = Vec::with_capacity(num_values);
+            read(bytes, self.units, &mut values).map_err(malformed)?;
+            self.dictionary = Some(Entries::Short { values, widen });
+            return Ok(());
+        }
         let mut page = Page::new(Encoding::Plain, values.clone(), self.units)?;
-        let mut dictionary = Dictionary {
-            entries: Vec::with_capacity(num_values * self.elements()),
-            lost: Lost::default(),
-        };
-        let Dictionary { entries, lost } = &mut dictionary;
+        let mut values = Vec::with_capacity(num_values * self.elements());
+        let mut lost = Lost::default();
         self.convert
-            .decode(&mut page, (num_values, self.units), entries, lost)?;
-        lost.fill(entries.len());
-        self.dictionary = Some(dictionary);
+            .decode(&mut page, (num_values, self.units), &mut values, &mut lost)?;
+        lost.fill(values.len());
+        self.dictionary = Some(Entries::Whole { values, lost });
         Ok(())
     }
 
@@ -123,7 +115,11 @@ impl<U: Native, C: Convert<U>> LeafArray for FixedWidth<U, C> {
     }
 
     fn dictionary_bytes(&self, _page_bytes: usize, num_values: usize) -> usize {
-        num_values.saturating_mul(self.width())
+        let width = match self.convert.short(self.units) {
+            Some(_) => size_of::<i64>(),
+            None => self.width(),
+        };
+        num_values.saturating_mul(width)
     }
 
     fn keeps_pages(&self) -> bool {

@@ -18,18 +18,22 @@ const BYTES: usize = 12;
 pub(super) fn array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     let data_type = leaf.data_type.clone();
     Ok(match (&leaf.data_type, leaf.type_length) {
-        (DataType::Interval(IntervalUnit::MonthDayNano), BYTES) => Box::new(
-            FixedWidth::<u8, _>::new(data_type, BYTES, Blocks(interval::extend_month_day_nano)),
-        ),
+        (DataType::Interval(IntervalUnit::MonthDayNano), BYTES) => {
+            Box::new(FixedWidth::<u8, _>::new(
+                data_type,
+                BYTES,
+                Blocks::new(interval::extend_month_day_nano),
+            ))
+        }
         (DataType::Interval(IntervalUnit::DayTime), BYTES) => Box::new(FixedWidth::<u8, _>::new(
             data_type,
             BYTES,
-            Blocks(interval::extend_day_time),
+            Blocks::new(interval::extend_day_time),
         )),
         (DataType::Interval(IntervalUnit::YearMonth), BYTES) => Box::new(FixedWidth::<u8, _>::new(
             data_type,
             BYTES,
-            Blocks(interval::extend_year_month),
+            Blocks::new(interval::extend_year_month),
         )),
         _ => return Err(unsupported(leaf)),
     })

@@ -11,6 +11,7 @@ mod byte_layouts;
 mod convert;
 mod decimal;
 mod dictionary;
+mod entries;
 mod factory;
 mod fixed_size_binary;
 mod fixed_width;

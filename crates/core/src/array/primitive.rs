@@ -48,34 +48,34 @@ fn from_int32(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     let data_type = leaf.data_type.clone();
     Ok(match &leaf.data_type {
         Time32(_) if leaf.conversion == Conversion::MillisToSeconds => Box::new(
-            FixedWidth::<i32, _>::new(data_type, 1, Blocks(millis_to_seconds)),
+            FixedWidth::<i32, _>::new(data_type, 1, Blocks::new(millis_to_seconds)),
         ),
         Int32 | UInt32 | Date32 | Time32(_) | Decimal32(..) => same::<i32>(leaf),
         // A value that the annotation of the column does not allow loses its upper bits.
         Int8 => Box::new(FixedWidth::<i32, _>::new(
             data_type,
             1,
-            Blocks(narrow::<i8>),
+            Blocks::new(narrow::<i8>),
         )),
         UInt8 => Box::new(FixedWidth::<i32, _>::new(
             data_type,
             1,
-            Blocks(narrow::<u8>),
+            Blocks::new(narrow::<u8>),
         )),
         Int16 => Box::new(FixedWidth::<i32, _>::new(
             data_type,
             1,
-            Blocks(narrow::<i16>),
+            Blocks::new(narrow::<i16>),
         )),
         UInt16 => Box::new(FixedWidth::<i32, _>::new(
             data_type,
             1,
-            Blocks(narrow::<u16>),
+            Blocks::new(narrow::<u16>),
         )),
         Date64 => Box::new(FixedWidth::<i32, _>::new(
             data_type,
             1,
-            Blocks(days_to_millis),
+            Blocks::new(days_to_millis),
         )),
         Decimal64(..) | Decimal128(..) | Decimal256(..) => decimal::from_int32(leaf)?,
         _ => return Err(unsupported(leaf)),
@@ -90,13 +90,17 @@ fn from_int64(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
             Box::new(FixedWidth::<i64, _>::new(
                 data_type,
                 1,
-                Blocks(millis_to_seconds_64),
+                Blocks::new(millis_to_seconds_64),
             ))
         }
         Timestamp(..) | Time64(_) => same::<i64>(leaf),
         Int64 | UInt64 | Duration(_) | Date64 | Decimal64(..) => same::<i64>(leaf),
         // Early writers stored these in 64 bits, having no unsigned numbers.
-        UInt32 => Box::new(FixedWidth::<i64, _>::new(data_type, 1, Blocks(narrow_64))),
+        UInt32 => Box::new(FixedWidth::<i64, _>::new(
+            data_type,
+            1,
+            Blocks::new(narrow_64),
+        )),
         Decimal32(..) | Decimal128(..) | Decimal256(..) => decimal::from_int64(leaf)?,
         _ => return Err(unsupported(leaf)),
     })

@@ -186,7 +186,11 @@ impl PageReader {
     fn usual_window(&self) -> u64 {
         match self.largest_page {
             0 => FIRST_WINDOW.min(self.options.smallest_window),
-            page => (page + USUAL_HEADER).max(self.options.smallest_window),
+            // Whole pages: what is left of one would be read again with the rest of it.
+            page => {
+                let page = page + USUAL_HEADER;
+                page * (self.options.smallest_window / page).max(1)
+            }
         }
     }
 

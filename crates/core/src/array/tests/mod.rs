@@ -64,6 +64,15 @@ fn index_page(indices: &[u8]) -> Vec<u8> {
     out
 }
 
+/// The same of any length: a packed run each 504 indices.
+fn long_index_page(indices: &[u8]) -> Vec<u8> {
+    let mut out = vec![8];
+    for run in indices.chunks(504) {
+        out.extend(&index_page(run)[1..]);
+    }
+    out
+}
+
 /// DELTA_BINARY_PACKED with one block of four miniblocks, where all deltas are in 0..256.
 fn delta(values: &[u32]) -> Vec<u8> {
     assert!(values.len() <= 33);

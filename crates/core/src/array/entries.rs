@@ -1,0 +1,74 @@
+//! The entries of a dictionary page of fixed-width values, and how they are gathered.
+
+use herringbone_arrow::buffer::ArrowNativeType;
+use herringbone_kernels::{Malformed, plain};
+
+use super::convert::{BLOCK_BYTES, Lost};
+use super::values::Values;
+use crate::encoding::dictionary::Indices;
+
+/// Entries that become values `T` of an array.
+pub(super) enum Entries<T> {
+    /// As they are in the array.
+    Whole { values: Vec<T>, lost: Lost },
+    /// As shorter integers: a large dictionary takes less of the caches, and of the memory that a
+    /// column holds up to its end.
+    Short {
+        values: Vec<i64>,
+        widen: fn(&[u8], &mut Vec<T>),
+    },
+}
+
+/// Appends the values in the bytes of a PLAIN page, of so many units each.
+type Read = fn(&[u8], usize, &mut Vec<i64>) -> Result<(), Malformed>;
+
+/// How values that are wider in the array fit into 64 bits.
+pub(super) struct Short<T> {
+    pub(super) read: Read,
+    /// Appends what 64-bit integers in bytes are in the array.
+    pub(super) widen: fn(&[u8], &mut Vec<T>),
+}
+
+impl<T> Clone for Short<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Short<T> {}
+
+impl<T: ArrowNativeType> Entries<T> {
+    /// Appends the entries of the next `n` indices, of `elements` elements each.
+    pub(super) fn gather(
+        &self,
+        indices: &mut Indices,
+        (n, elements): (usize, usize),
+        out: &mut Values<T>,
+        lost_of_array: &mut Lost,
+    ) -> herringbone_format::Result<()> {
+        let before = out.len();
+        let out = out.vector(n.saturating_mul(elements));
+        match self {
+            Self::Whole { values, lost } => {
+                if !lost.flags().is_empty() {
+                    let mut again = indices.clone();
+                    again.gather(n, lost.flags(), lost_of_array.vector(before))?;
+                }
+                match elements {
+                    1 => indices.gather(n, values, out),
+                    _ => indices.gather_wide(n, values, elements, out),
+                }
+            }
+            Self::Short { values, widen } => {
+                let block = BLOCK_BYTES / size_of::<i64>();
+                let mut scratch = Vec::with_capacity(block.min(n));
+                for start in (0..n).step_by(block) {
+                    scratch.clear();
+                    indices.gather(block.min(n - start), values, &mut scratch)?;
+                    widen(plain::bytes(&scratch), out);
+                }
+                Ok(())
+            }
+        }
+    }
+}
