@@ -15,6 +15,9 @@ use super::{LeafArray, finish_fixed_width};
 use crate::encoding::{Native, Page, product};
 use crate::malformed;
 
+/// Bytes of a dictionary in the array's width from which on it is kept shorter.
+const LARGE_DICTIONARY: usize = 128 << 10;
+
 /// An array whose pages hold units `U`, as `C` converts them.
 pub(super) struct FixedWidth<U: Native, C: Convert<U>> {
     data_type: DataType,
@@ -54,6 +57,12 @@ impl<U: Native, C: Convert<U>> FixedWidth<U, C> {
         self.elements().saturating_mul(size_of::<C::To>())
     }
 
+    /// How a dictionary is kept shorter, if it is large: a small one stays in the L1 cache anyway.
+    fn short(&self, num_values: usize) -> Option<Short<C::To>> {
+        let is_large = num_values.saturating_mul(self.width()) > LARGE_DICTIONARY;
+        self.convert.short(self.units).filter(|_| is_large)
+    }
+
     /// Appends the dictionary's entries of the next `n` indices.
     fn gather(&mut self, n: usize) -> Result<()> {
         let elements = self.elements();
@@ -79,7 +88,7 @@ impl<U: Native, C: Convert<U>> LeafArray for FixedWidth<U, C> {
                 values.len()
             )));
         }
-        if let Some(Short { read, widen }) = self.convert.short(self.units) {
+        if let Some(Short { read, widen }) = self.short(num_values) {
             let bytes = values.get(..units * size_of::<U>()).unwrap_or_default();
             let mut values = Vec::with_capacity(num_values);
             read(bytes, self.units, &mut values).map_err(malformed)?;
@@ -115,7 +124,7 @@ impl<U: Native, C: Convert<U>> LeafArray for FixedWidth<U, C> {
     }
 
     fn dictionary_bytes(&self, _page_bytes: usize, num_values: usize) -> usize {
-        let width = match self.convert.short(self.units) {
+        let width = match self.short(num_values) {
             Some(_) => size_of::<i64>(),
             None => self.width(),
         };

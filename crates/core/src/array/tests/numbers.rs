@@ -224,45 +224,43 @@ fn decimals_from_integers() {
 
 #[test]
 fn decimals_from_dictionaries_of_shorter_integers() {
-    let unscaled = [5i64, -6, 0, i64::MAX, i64::MIN];
-    // More than are gathered at once.
-    let indices: Vec<u8> = (0..3000).map(|i| (i * 7 % 5) as u8).collect();
-    let expected = |width: u32| {
-        let drop = 64 - 8 * width;
-        let values = unscaled.map(|value| i128::from(value << drop >> drop));
-        indices.iter().map(move |i| values[usize::from(*i)])
-    };
-    let little = plain(unscaled.map(i64::to_le_bytes));
-    let mut fixed = Vec::new();
-    for value in unscaled {
-        fixed.extend(&value.to_be_bytes()[1..]);
-    }
-    let indices = &long_index_page(&indices);
-    for (physical, length, bytes, width) in [
-        (Type::Int64, 0, &little, 8),
-        (Type::FixedLenByteArray, 7, &fixed, 7),
-    ] {
-        let read = |data_type| {
-            let leaf = leaf(physical, length, data_type);
-            let mut array = leaf_array(&leaf).unwrap();
-            array.set_dictionary(&page(bytes), 5).unwrap();
-            assert_eq!(array.dictionary_bytes(bytes.len(), 5), 40);
-            array
-                .set_page(Encoding::RleDictionary, page(indices), 3000)
-                .unwrap();
-            array.append(3000).unwrap();
-            array.finish(None).unwrap()
+    // 256 entries are found by an index of a byte, and stay as they are; more than 8192 do not.
+    for entries in [256, 10_000] {
+        let mut unscaled: Vec<i64> = (0..entries).map(|i| i * 7_919 - 1_000_000).collect();
+        unscaled[..4].copy_from_slice(&[0, -1, (1 << 55) - 1, -(1 << 55)]);
+        // More than are gathered at once.
+        let indices: Vec<u8> = (0..3000).map(|i| (i * 7 % 251) as u8).collect();
+        let expected = || {
+            indices
+                .iter()
+                .map(|i| i128::from(unscaled[usize::from(*i)]))
         };
-        let array = read(DataType::Decimal128(18, 2));
-        let values = array.as_primitive::<Decimal128Type>().values();
-        assert!(values.iter().copied().eq(expected(width)));
-        let array = read(DataType::Decimal256(40, 2));
-        let values = array.as_primitive::<Decimal256Type>().values().iter();
-        assert!(
-            values
-                .map(|value| value.to_i128().unwrap())
-                .eq(expected(width))
-        );
+        let little: Vec<u8> = unscaled.iter().flat_map(|n| n.to_le_bytes()).collect();
+        let fixed = unscaled
+            .iter()
+            .flat_map(|value| value.to_be_bytes()[1..].to_vec());
+        let index_page = long_index_page(&indices);
+        for (physical, length, bytes) in [
+            (Type::Int64, 0, little),
+            (Type::FixedLenByteArray, 7, fixed.collect()),
+        ] {
+            let read = |data_type| {
+                let leaf = leaf(physical, length, data_type);
+                let mut array = leaf_array(&leaf).unwrap();
+                array.set_dictionary(&page(&bytes), unscaled.len()).unwrap();
+                array
+                    .set_page(Encoding::RleDictionary, page(&index_page), 3000)
+                    .unwrap();
+                array.append(3000).unwrap();
+                array.finish(None).unwrap()
+            };
+            let array = read(DataType::Decimal128(18, 2));
+            let values = array.as_primitive::<Decimal128Type>().values();
+            assert!(values.iter().copied().eq(expected()));
+            let array = read(DataType::Decimal256(40, 2));
+            let values = array.as_primitive::<Decimal256Type>().values().iter();
+            assert!(values.map(|value| value.to_i128().unwrap()).eq(expected()));
+        }
     }
 }
 
