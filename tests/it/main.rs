@@ -49,6 +49,8 @@ mod work;
 #[cfg(test)]
 mod budget;
 #[cfg(test)]
+mod dictionaries;
+#[cfg(test)]
 mod on_error;
 #[cfg(test)]
 mod write;

@@ -197,6 +197,11 @@ impl<T: Decimal + ArrowNativeType> LeafArray for ByteArrayDecimal<T> {
         Ok(())
     }
 
+    fn leave_dictionary(&mut self) -> bool {
+        self.dictionary = None;
+        true
+    }
+
     fn set_page(&mut self, encoding: Encoding, values: Buffer, _num_values: usize) -> Result<()> {
         self.page = match encoding {
             Encoding::RleDictionary | Encoding::PlainDictionary if !values.is_empty() => {

@@ -105,6 +105,11 @@ impl<U: Native, C: Convert<U>> LeafArray for FixedWidth<U, C> {
         Ok(())
     }
 
+    fn leave_dictionary(&mut self) -> bool {
+        self.dictionary = None;
+        true
+    }
+
     fn set_page(&mut self, encoding: Encoding, values: Buffer, _num_values: usize) -> Result<()> {
         self.page = Page::new(encoding, values, self.units)?;
         Ok(())

@@ -57,6 +57,12 @@ pub(crate) trait LeafArray: Send {
     /// Installs the dictionary page of the next column chunk: `num_values` PLAIN values.
     fn set_dictionary(&mut self, values: &Buffer, num_values: usize) -> Result<()>;
 
+    /// Lets go of the dictionary, which pages to come are unlikely to need; false where it is a part of
+    /// the array, or there cannot be one.
+    fn leave_dictionary(&mut self) -> bool {
+        false
+    }
+
     /// Installs the values section of the next data page, which holds at most `num_values` values.
     fn set_page(&mut self, encoding: Encoding, values: Buffer, num_values: usize) -> Result<()>;
 

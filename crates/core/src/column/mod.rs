@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use herringbone_arrow::array::ArrayRef;
-use herringbone_format::{Encoding, Error, PageLayout, PageType, Result};
+use herringbone_format::{Error, PageLayout, PageType, Result};
 use herringbone_kernels::bitmap::Bitmap;
 use herringbone_schema::ParquetSchema;
 
@@ -22,12 +22,14 @@ use crate::page::{
 };
 use crate::read::{Budget, ColumnMemory, Loss, Lost, Part, PieceMemory, is_damage};
 
+mod dictionary;
 mod flat;
 pub(crate) mod list_levels;
 mod nested;
 pub(crate) mod recorder;
 pub(crate) mod selection;
 
+use dictionary::{DictionaryUse, is_indices};
 use list_levels::{ListLevels, ListLevelsBuilder, SharedListPlan};
 use recorder::{Recorded, Recorder, RecorderPlan};
 use selection::{RowRanges, Selection, Stretch};
@@ -123,6 +125,7 @@ pub struct Column {
     recorders: Vec<Recorder>,
     shared_lists: Vec<ListLevelsBuilder>,
     block: LevelBlock,
+    dictionary: DictionaryUse,
     dictionary_is_lost: bool,
     /// Damaged pages that the piece at hand does without.
     losses: Vec<Loss>,
@@ -199,6 +202,7 @@ impl Column {
             recorders: plan.recorders.iter().cloned().map(Recorder::new).collect(),
             shared_lists: shared_lists.map(ListLevelsBuilder::new).collect(),
             block: LevelBlock::default(),
+            dictionary: DictionaryUse::default(),
             dictionary_is_lost: false,
             losses: Vec::new(),
             memory,
@@ -249,11 +253,13 @@ impl Column {
     /// bytes, had to end a piece early.
     pub fn poll(&mut self) -> Result<Step<Option<Piece>>> {
         let max_rows = self.batch_rows - self.rows_before % self.batch_rows;
-        let step = if self.plan.max_rep_level == 0 {
-            self.fill_flat(max_rows)
-        } else {
-            self.fill_nested(max_rows)
-        };
+        let step = self.leave_dictionary().and_then(|()| {
+            if self.plan.max_rep_level == 0 {
+                self.fill_flat(max_rows)
+            } else {
+                self.fill_nested(max_rows)
+            }
+        });
         step.and_then(|step| match step {
             Step::Need(range) => Ok(Step::Need(range)),
             Step::Ready(()) if self.rows == 0 => Ok(Step::Ready(None)),
@@ -307,6 +313,19 @@ impl Column {
         Ok(self.memory.hand_over(is_last, keeps))
     }
 
+    /// Lets go of a dictionary that is of no use any more, between two pieces.
+    fn leave_dictionary(&mut self) -> Result<()> {
+        if !self.dictionary.is_idle() || self.array_bytes() > 0 {
+            return Ok(());
+        }
+        let is_away = self.array.leave_dictionary();
+        self.dictionary.leave(is_away);
+        match is_away {
+            true => self.memory.hold(Part::Dictionary, 0),
+            false => Ok(()),
+        }
+    }
+
     /// Makes sure that a data page with levels left is open; false behind the last page. Pages
     /// whose rows are known to be unwanted are passed over.
     fn open_page(&mut self) -> Result<Step<bool>> {
@@ -341,11 +360,16 @@ impl Column {
             Stretch::Take(_) | Stretch::Done => 0,
         };
         let flat = self.plan.max_rep_level == 0;
-        let page_rows = match self.pages.header(&mut self.memory)? {
+        let header = match self.pages.header(&mut self.memory)? {
             Step::Need(range) => return Ok(Step::Need(range)),
             Step::Ready(None) => return Ok(Step::Ready(false)),
-            Step::Ready(Some(header)) if header.type_ == PageType::DictionaryPage => None,
-            Step::Ready(Some(header)) => rows_of_page(header, flat),
+            Step::Ready(Some(header)) => header,
+        };
+        let is_dictionary = header.type_ == PageType::DictionaryPage;
+        let needs_dictionary = refers_to_dictionary(header);
+        let page_rows = match is_dictionary {
+            true => None,
+            false => rows_of_page(header, flat),
         };
         if page_rows.is_some()
             && let Some(start) = self.start.take()
@@ -360,6 +384,11 @@ impl Column {
             self.selection.advance(rows);
             return Ok(Step::Ready(true));
         }
+        let page = self.pages.start();
+        if needs_dictionary && let Some(dictionary) = self.dictionary.return_for(page) {
+            self.pages.read_dictionary_again(dictionary);
+            return Ok(Step::Ready(true));
+        }
         let another = self.array.keeps_pages();
         let opened = match self.pages.body(another, &mut self.memory) {
             Ok(Step::Need(range)) => return Ok(Step::Need(range)),
@@ -369,10 +398,15 @@ impl Column {
                 Err(error)
             }
         };
+        if !is_dictionary {
+            self.dictionary.count(needs_dictionary);
+        } else if let Some(page) = self.dictionary.read(page) {
+            self.pages.jump(page);
+        }
         match opened {
             // A budget that is too small is no fault of the page.
             Err(error) if self.plan.null_pages && is_damage(&error) && !Budget::refused(&error) => {
-                self.dictionary_is_lost |= page_rows.is_none();
+                self.dictionary_is_lost |= is_dictionary;
                 self.lose_page(error, page_rows.unwrap_or(0), place);
             }
             opened => opened?,
@@ -389,13 +423,7 @@ impl Column {
                 self.memory.hold_at_least(Part::Dictionary, bytes as u64)?;
                 self.array.set_dictionary(&values, num_values)
             }
-            Page::Data(page)
-                if self.dictionary_is_lost
-                    && matches!(
-                        page.encoding,
-                        Encoding::RleDictionary | Encoding::PlainDictionary
-                    ) =>
-            {
+            Page::Data(page) if self.dictionary_is_lost && is_indices(page.encoding) => {
                 Err(Error::corrupt("the dictionary of the page is damaged"))
             }
             Page::Data(page) => {
@@ -525,6 +553,13 @@ impl Column {
         let shared_lists = self.shared_lists.iter().map(ListLevelsBuilder::bytes);
         self.array.bytes() + recorders.chain(shared_lists).sum::<usize>()
     }
+}
+
+/// Whether the values of a page are indices into the dictionary.
+fn refers_to_dictionary(header: &PageLayout) -> bool {
+    let v1 = header.data_page_header.as_ref().map(|v1| v1.encoding);
+    let v2 = header.data_page_header_v2.as_ref().map(|v2| v2.encoding);
+    v1.or(v2).is_some_and(is_indices)
 }
 
 /// How many rows a data page has, as far as its header tells. Nothing is wanted of a page without

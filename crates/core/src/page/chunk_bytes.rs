@@ -16,6 +16,9 @@ pub enum Step<T> {
     Need(Range<u64>),
 }
 
+/// No more than one byte of so many in a window is moved to let go of the others.
+const MOST_MOVED: usize = 8;
+
 /// A window on the file that moves forward over one column chunk.
 #[derive(Debug)]
 pub(crate) struct ChunkBytes {
@@ -44,6 +47,14 @@ impl ChunkBytes {
     pub(crate) fn supply(&mut self, offset: u64, bytes: Bytes) {
         self.start = offset;
         self.window = bytes;
+    }
+
+    /// Lets go of the bytes before `offset` where few are behind it, which then move.
+    pub(crate) fn leave(&mut self, offset: u64) {
+        let rest = self.available(offset);
+        if rest.len() <= self.window.len() / MOST_MOVED {
+            (self.start, self.window) = (offset, Bytes::copy_from_slice(rest));
+        }
     }
 
     /// The bytes from `offset` on that are here.

@@ -95,6 +95,8 @@ pub(crate) struct PageReader {
     /// Levels in the pages passed so far.
     num_values_seen: u64,
     has_dictionary: bool,
+    /// The dictionary is read once more.
+    is_again: bool,
     /// Bytes of the largest data page so far, header included.
     largest_page: u64,
     /// Bytes of the largest page so far, decompressed, and how many of them the decoder keeps.
@@ -113,6 +115,7 @@ impl PageReader {
             ordinal: 0,
             num_values_seen: 0,
             has_dictionary: false,
+            is_again: false,
             largest_page: 0,
             largest_body: 0,
             num_bodies: 0,
@@ -270,6 +273,22 @@ impl PageReader {
         self.num_values_seen = start.num_values_before;
     }
 
+    /// Where the page is whose header was returned last.
+    pub(crate) fn start(&self) -> PageStart {
+        PageStart {
+            ordinal: self.ordinal,
+            offset: self.header_start,
+            num_values_before: self.num_values_seen,
+        }
+    }
+
+    /// Goes back to the dictionary at `place`.
+    pub(crate) fn read_dictionary_again(&mut self, place: PageStart) {
+        self.jump(place);
+        self.has_dictionary = false;
+        self.is_again = true;
+    }
+
     /// The page whose header was returned last. With `another`, parts of a page before it are still in
     /// use.
     pub(crate) fn body(&mut self, another: bool, memory: &mut ColumnMemory) -> Result<Step<Page>> {
@@ -304,8 +323,10 @@ impl PageReader {
         }
         // Bodies that are not compressed stay in the window.
         if self.chunk.codec != CompressionCodec::Uncompressed {
-            let num_values = num_values(&header)?;
-            self.chunk.allowance.spend(&header, num_values)?;
+            if header.type_ != PageType::DictionaryPage || !self.is_again {
+                let num_values = num_values(&header)?;
+                self.chunk.allowance.spend(&header, num_values)?;
+            }
             let plain = u64::try_from(header.uncompressed_page_size).unwrap_or_default();
             self.largest_body = self.largest_body.max(plain);
             self.num_bodies = self.num_bodies.max(1 + u64::from(another));
@@ -319,6 +340,9 @@ impl PageReader {
         self.header = None;
         self.position = end;
         self.ordinal += 1;
+        if self.chunk.codec != CompressionCodec::Uncompressed {
+            self.bytes.leave(end);
+        }
         Ok(Step::Ready(page))
     }
 

@@ -1,0 +1,92 @@
+//! How long a column keeps its dictionary.
+//!
+//! ```text
+//! pages   dictionary | indices | indices | PLAIN | PLAIN | PLAIN | PLAIN | ...
+//! kept    ###################################################
+//! ```
+//!
+//! Writers give a dictionary up once it has grown too large, and the pages behind are PLAIN up to the
+//! end of the column chunk. So it is let go of after some pages that do without it. Should a later page
+//! refer to it after all, it is read once more, and then kept.
+
+use herringbone_format::Encoding;
+
+use crate::page::PageStart;
+
+/// Pages in a row that do without the dictionary before it is let go of.
+const IDLE_PAGES: usize = 4;
+
+/// The dictionary of a column chunk, as its column uses it.
+#[derive(Default)]
+pub(super) struct DictionaryUse {
+    /// Where its page is; `None` before it was read.
+    place: Option<PageStart>,
+    /// Pages in a row that did without it.
+    idle_pages: usize,
+    state: State,
+}
+
+#[derive(Clone, Copy, Default)]
+enum State {
+    /// It is there, if the chunk has one.
+    #[default]
+    Present,
+    /// It was let go of.
+    Away,
+    /// It is read once more, for the page at this place.
+    Returning(PageStart),
+    /// It stays up to the end.
+    Kept,
+}
+
+impl DictionaryUse {
+    /// Notes that its page, which is at `place`, was read; the data page to go on with, if that was
+    /// once more.
+    pub(super) fn read(&mut self, place: PageStart) -> Option<PageStart> {
+        self.place = Some(place);
+        match self.state {
+            State::Returning(page) => {
+                self.state = State::Kept;
+                Some(page)
+            }
+            _ => None,
+        }
+    }
+
+    /// Notes a data page.
+    pub(super) fn count(&mut self, needs_dictionary: bool) {
+        self.idle_pages = match needs_dictionary {
+            true => 0,
+            false => self.idle_pages + 1,
+        };
+    }
+
+    /// Whether it is there and was of no use for a while.
+    pub(super) fn is_idle(&self) -> bool {
+        matches!(self.state, State::Present)
+            && self.place.is_some()
+            && self.idle_pages >= IDLE_PAGES
+    }
+
+    /// Notes that it was let go of, or else that it cannot be.
+    pub(super) fn leave(&mut self, is_away: bool) {
+        self.state = if is_away { State::Away } else { State::Kept };
+    }
+
+    /// Where its page is, if it must be read before the data page at `page`, which needs it.
+    pub(super) fn return_for(&mut self, page: PageStart) -> Option<PageStart> {
+        if !matches!(self.state, State::Away) {
+            return None;
+        }
+        self.state = State::Returning(page);
+        self.place
+    }
+}
+
+/// Whether values are indices into the dictionary.
+pub(super) fn is_indices(encoding: Encoding) -> bool {
+    matches!(
+        encoding,
+        Encoding::RleDictionary | Encoding::PlainDictionary
+    )
+}
