@@ -16,7 +16,7 @@ use crate::column::{ColumnPlan, WantedRows};
 use crate::page::PageReaderOptions;
 
 /// Bytes that a column asks for at least, where few columns are read: small pages share a read.
-const SMALLEST_WINDOW: u64 = 64 << 10;
+const SMALLEST_WINDOW: u64 = 32 << 10;
 
 /// The same where there are so many that each must do with little.
 const LEAST_WINDOW: u64 = 16 << 10;
