@@ -27,6 +27,7 @@ mod flat;
 pub(crate) mod list_levels;
 mod nested;
 pub(crate) mod recorder;
+mod room;
 pub(crate) mod selection;
 
 use dictionary::{DictionaryUse, is_indices};
@@ -38,10 +39,6 @@ use selection::{RowRanges, Selection, Stretch};
 const BLOCK_LEVELS: usize = 4096;
 /// Bytes of the heap that a column takes besides its pages, dictionary and array.
 const COLUMN_BYTES: usize = 512;
-/// Bytes that a level takes at most in each recorder.
-const LEVEL_BYTES: usize = 9;
-/// Bytes of values that are tried first where the budget has little left.
-const SMALL_RESERVE: usize = 64 << 10;
 
 /// What is the same for a leaf in every row group.
 #[derive(Debug)]
@@ -298,21 +295,6 @@ impl Column {
         })
     }
 
-    /// What the piece holds from now on, instead of the column.
-    fn piece_memory(&mut self) -> Result<PieceMemory> {
-        self.last_bytes = self.array_bytes();
-        let mut bytes = self.last_bytes;
-        let (keeps, is_last) = (self.array.keeps_pages(), self.is_done());
-        // The column is about to leave the page, which stays with the piece.
-        let page = self.page.as_ref().filter(|page| page.levels_left == 0);
-        if let Some(page) = page.filter(|_| keeps && !is_last) {
-            bytes += page.value_bytes;
-        }
-        self.memory.hold(Part::Array, bytes as u64)?;
-        self.kept_bytes = 0;
-        Ok(self.memory.hand_over(is_last, keeps))
-    }
-
     /// Lets go of a dictionary that is of no use any more, between two pieces.
     fn leave_dictionary(&mut self) -> Result<()> {
         if !self.dictionary.is_idle() || self.array_bytes() > 0 {
@@ -459,99 +441,6 @@ impl Column {
             value_bytes: 0,
             is_lost: true,
         });
-    }
-
-    /// How many of the next `n` values fit into the piece; 0 only if it has rows already.
-    fn fitting(&mut self, n: usize) -> Result<usize> {
-        let used = self.used_bytes();
-        if self.rows > 0 && used >= self.plan.piece_bytes {
-            return Ok(0);
-        }
-        if self.page.as_ref().is_some_and(|page| page.is_lost) {
-            let fitting = n.min(self.slots_left());
-            return self.reserve(fitting).map(|()| fitting);
-        }
-        let fitting = self
-            .array
-            .room(n, self.plan.piece_bytes.saturating_sub(used))?
-            .min(self.slots_left());
-        if fitting > 0 || self.rows > 0 || n == 0 {
-            return self.reserve(fitting).map(|()| fitting);
-        }
-        self.row_must_fit(1).map(|()| 1)
-    }
-
-    /// How many slots rows that start now may have.
-    fn slots_left(&self) -> usize {
-        let max = match self.plan.max_rep_level {
-            0 => self.plan.max_slots,
-            // Where the last row ends is not known when it starts.
-            _ => self.plan.max_slots / 2,
-        };
-        max.saturating_sub(self.validity.len())
-    }
-
-    /// Fails where the next `n` values make a single row larger than a row may be.
-    fn row_must_fit(&mut self, n: usize) -> Result<()> {
-        let used = self.used_bytes();
-        let budget = self.plan.row_bytes.saturating_sub(used);
-        if used > self.plan.row_bytes || self.array.room(n, budget)? < n {
-            let error = Error::limit(
-                "batch_column_bytes",
-                self.plan.row_bytes as u64 + 1,
-                self.plan.row_bytes as u64,
-            );
-            return Err(error);
-        }
-        self.reserve(n)
-    }
-
-    /// Reserves memory for `n` more levels and the values they may have.
-    fn reserve(&mut self, n: usize) -> Result<()> {
-        let used = self.array_bytes();
-        // Offsets and bits of ancestors and shared lists, bits of the leaf.
-        let recorders = self.recorders.len() * LEVEL_BYTES + self.shared_lists.len();
-        let levels = n.saturating_mul(recorders) + n / 8;
-        let needed = |values: usize| (used.saturating_add(levels)).saturating_add(values) as u64;
-        let values = self.array.most_bytes(n);
-        let held = self.memory.held(Part::Array);
-        if needed(values) <= held {
-            return Ok(());
-        }
-        // As vectors grow.
-        let ample = needed(values).max(self.last_bytes as u64).max(held * 2);
-        if self.memory.hold(Part::Array, ample).is_ok()
-            || self.memory.hold(Part::Array, needed(values)).is_ok()
-        {
-            return Ok(());
-        }
-        // They may be much less than they are at most.
-        let mut tried = SMALL_RESERVE;
-        loop {
-            let left = usize::try_from(self.memory.left().saturating_add(held));
-            let left = left.unwrap_or(usize::MAX);
-            tried = tried.min(left.saturating_sub(used.saturating_add(levels)));
-            if self.array.room(n, tried)? >= n {
-                return self.memory.hold(Part::Array, needed(tried));
-            }
-            if needed(tried) >= left as u64 {
-                return self.memory.hold(Part::Array, needed(values));
-            }
-            tried = tried.saturating_mul(2);
-        }
-    }
-
-    /// Bytes of the array that is being built, and of what it keeps.
-    fn array_bytes(&self) -> usize {
-        self.used_bytes()
-            .saturating_add(self.kept_bytes)
-            .saturating_add(self.validity.len() / 8)
-    }
-
-    fn used_bytes(&self) -> usize {
-        let recorders = self.recorders.iter().map(Recorder::bytes);
-        let shared_lists = self.shared_lists.iter().map(ListLevelsBuilder::bytes);
-        self.array.bytes() + recorders.chain(shared_lists).sum::<usize>()
     }
 }
 

@@ -1,0 +1,123 @@
+//! What fits into a piece, and the memory that is held for it.
+
+use herringbone_format::{Error, Result};
+
+use super::Column;
+use super::list_levels::ListLevelsBuilder;
+use super::recorder::Recorder;
+use crate::read::{Part, PieceMemory};
+
+/// Bytes that a level takes at most in each recorder.
+const LEVEL_BYTES: usize = 9;
+/// Bytes of values that are tried first where the budget has little left.
+const SMALL_RESERVE: usize = 64 << 10;
+
+impl Column {
+    /// What the piece holds from now on, instead of the column.
+    pub(super) fn piece_memory(&mut self) -> Result<PieceMemory> {
+        self.last_bytes = self.array_bytes();
+        let mut bytes = self.last_bytes;
+        let (keeps, is_last) = (self.array.keeps_pages(), self.is_done());
+        // The column is about to leave the page, which stays with the piece.
+        let page = self.page.as_ref().filter(|page| page.levels_left == 0);
+        if let Some(page) = page.filter(|_| keeps && !is_last) {
+            bytes += page.value_bytes;
+        }
+        self.memory.hold(Part::Array, bytes as u64)?;
+        self.kept_bytes = 0;
+        Ok(self.memory.hand_over(is_last, keeps))
+    }
+
+    /// How many of the next `n` values fit into the piece; 0 only if it has rows already.
+    pub(super) fn fitting(&mut self, n: usize) -> Result<usize> {
+        let used = self.used_bytes();
+        if self.rows > 0 && used >= self.plan.piece_bytes {
+            return Ok(0);
+        }
+        if self.page.as_ref().is_some_and(|page| page.is_lost) {
+            let fitting = n.min(self.slots_left());
+            return self.reserve(fitting).map(|()| fitting);
+        }
+        let fitting = self
+            .array
+            .room(n, self.plan.piece_bytes.saturating_sub(used))?
+            .min(self.slots_left());
+        if fitting > 0 || self.rows > 0 || n == 0 {
+            return self.reserve(fitting).map(|()| fitting);
+        }
+        self.row_must_fit(1).map(|()| 1)
+    }
+
+    /// How many slots rows that start now may have.
+    pub(super) fn slots_left(&self) -> usize {
+        let max = match self.plan.max_rep_level {
+            0 => self.plan.max_slots,
+            // Where the last row ends is not known when it starts.
+            _ => self.plan.max_slots / 2,
+        };
+        max.saturating_sub(self.validity.len())
+    }
+
+    /// Fails where the next `n` values make a single row larger than a row may be.
+    pub(super) fn row_must_fit(&mut self, n: usize) -> Result<()> {
+        let used = self.used_bytes();
+        let budget = self.plan.row_bytes.saturating_sub(used);
+        if used > self.plan.row_bytes || self.array.room(n, budget)? < n {
+            let error = Error::limit(
+                "batch_column_bytes",
+                self.plan.row_bytes as u64 + 1,
+                self.plan.row_bytes as u64,
+            );
+            return Err(error);
+        }
+        self.reserve(n)
+    }
+
+    /// Reserves memory for `n` more levels and the values they may have.
+    pub(super) fn reserve(&mut self, n: usize) -> Result<()> {
+        let used = self.array_bytes();
+        // Offsets and bits of ancestors and shared lists, bits of the leaf.
+        let recorders = self.recorders.len() * LEVEL_BYTES + self.shared_lists.len();
+        let levels = n.saturating_mul(recorders) + n / 8;
+        let needed = |values: usize| (used.saturating_add(levels)).saturating_add(values) as u64;
+        let values = self.array.most_bytes(n);
+        let held = self.memory.held(Part::Array);
+        if needed(values) <= held {
+            return Ok(());
+        }
+        // As vectors grow.
+        let ample = needed(values).max(self.last_bytes as u64).max(held * 2);
+        if self.memory.hold(Part::Array, ample).is_ok()
+            || self.memory.hold(Part::Array, needed(values)).is_ok()
+        {
+            return Ok(());
+        }
+        // They may be much less than they are at most.
+        let mut tried = SMALL_RESERVE;
+        loop {
+            let left = usize::try_from(self.memory.left().saturating_add(held));
+            let left = left.unwrap_or(usize::MAX);
+            tried = tried.min(left.saturating_sub(used.saturating_add(levels)));
+            if self.array.room(n, tried)? >= n {
+                return self.memory.hold(Part::Array, needed(tried));
+            }
+            if needed(tried) >= left as u64 {
+                return self.memory.hold(Part::Array, needed(values));
+            }
+            tried = tried.saturating_mul(2);
+        }
+    }
+
+    /// Bytes of the array that is being built, and of what it keeps.
+    pub(super) fn array_bytes(&self) -> usize {
+        self.used_bytes()
+            .saturating_add(self.kept_bytes)
+            .saturating_add(self.validity.len() / 8)
+    }
+
+    pub(super) fn used_bytes(&self) -> usize {
+        let recorders = self.recorders.iter().map(Recorder::bytes);
+        let shared_lists = self.shared_lists.iter().map(ListLevelsBuilder::bytes);
+        self.array.bytes() + recorders.chain(shared_lists).sum::<usize>()
+    }
+}

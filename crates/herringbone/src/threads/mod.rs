@@ -1,0 +1,163 @@
+//! Several threads, the caller's included.
+//!
+//! A task decodes the next piece of one column. Tasks are ordered by the batch that the piece
+//! belongs to, then by column: whoever is free takes the first one, so the batch that is due is
+//! always worked on first. Workers run ahead of the caller by a few batches and no further, which
+//! bounds the memory; the caller works too instead of waiting, as long as there is work.
+//!
+//! A column that would keep the others waiting is cut into [parts]. Threads that have nothing to do for
+//! the batches that come next work on its later parts, whose pieces wait until it is their turn.
+//!
+//! Pieces depend on nothing but the bytes, so batches and errors are those of the plain loop. Only
+//! the memory that is held at a time does not: where the budget refuses, the plain loop decides
+//! ([`Threads::into_inline`]).
+
+mod state;
+mod workers;
+
+use std::panic::resume_unwind;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use herringbone_arrow::array::RecordBatch;
+use herringbone_core::read::{BatchAssembler, Budget, Loss, ReadPlan};
+use herringbone_format::Result;
+
+use crate::inline::Inline;
+use crate::source::Source;
+use state::take_pieces;
+use workers::Shared;
+
+/// Batches, behind the one that is due, that workers may decode pieces of.
+const BATCHES_AHEAD: u64 = 3;
+
+/// Decodes on several threads.
+pub(crate) struct Threads {
+    shared: Arc<Shared>,
+    assembler: BatchAssembler,
+    workers: Vec<JoinHandle<()>>,
+    /// Workers to start with the first batch.
+    unstarted: usize,
+}
+
+impl Threads {
+    pub(crate) fn new(plan: Arc<ReadPlan>, source: Arc<dyn Source>, threads: usize) -> Self {
+        let budget = Budget::new(&plan.options().limits);
+        let assembler = BatchAssembler::new(plan.clone(), &budget);
+        let shared = Shared {
+            threads,
+            plan,
+            source,
+            budget,
+            state: Mutex::default(),
+            work: Condvar::new(),
+            delivered: Condvar::new(),
+        };
+        Self {
+            shared: Arc::new(shared),
+            assembler,
+            workers: Vec::new(),
+            unstarted: threads - 1,
+        }
+    }
+
+    pub(crate) fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        self.start_workers()?;
+        loop {
+            let mut state = self.shared.lock();
+            if let Some(panic) = state.panic.take() {
+                drop(state);
+                resume_unwind(panic);
+            }
+            if state.open.is_empty() && !state.opening {
+                if let Some(error) = state.open_error.take() {
+                    return Err(error);
+                }
+                if state.front >= self.shared.plan.row_groups().len() {
+                    return Ok(None);
+                }
+            }
+            if take_pieces(&mut state, &mut self.assembler, self.shared.threads)? {
+                drop(state);
+                let batch = self.assembler.assemble()?;
+                self.shared.give_out(batch.num_rows() as u64);
+                return Ok(Some(batch));
+            }
+            match self.shared.job(&mut state) {
+                Some(job) => {
+                    drop(state);
+                    self.shared.run(job);
+                }
+                None => drop(
+                    self.shared
+                        .delivered
+                        .wait(state)
+                        .unwrap_or_else(PoisonError::into_inner),
+                ),
+            }
+        }
+    }
+
+    /// Gives up the row group that the last batch failed in; the rows that are lost.
+    pub(crate) fn skip_row_group(&mut self) -> u64 {
+        self.assembler.clear();
+        let mut state = self.shared.lock();
+        let rows = match state.open.pop_front() {
+            Some(row_group) => {
+                state.due = row_group.end_batch;
+                row_group.rows_left
+            }
+            // It could not even be opened.
+            None => {
+                let row_group = self.shared.plan.row_groups().get(state.front);
+                row_group.map_or(0, |row_group| row_group.num_wanted())
+            }
+        };
+        state.front += 1;
+        state.take_turn();
+        drop(state);
+        self.shared.work.notify_all();
+        rows
+    }
+
+    pub(crate) fn take_losses(&mut self) -> Vec<Loss> {
+        self.assembler.take_losses()
+    }
+
+    /// Stops, and has the plain loop start again where the row group that is due starts.
+    pub(crate) fn into_inline(self) -> Inline {
+        let (plan, source) = (self.shared.plan.clone(), self.shared.source.clone());
+        let budget = self.shared.budget.clone();
+        let state = self.shared.lock();
+        let row_groups = state.front;
+        let rows_left = state.open.front().map(|row_group| row_group.rows_left);
+        drop(state);
+        let rows = plan
+            .row_groups()
+            .get(row_groups)
+            .map_or(0, |g| g.num_wanted());
+        let rows_given = rows - rows_left.unwrap_or(rows).min(rows);
+        drop(self);
+        Inline::new_behind(plan, source, budget, (row_groups, rows_given))
+    }
+
+    fn start_workers(&mut self) -> Result<()> {
+        for _ in 0..std::mem::take(&mut self.unstarted) {
+            let shared = self.shared.clone();
+            let builder = std::thread::Builder::new().name("herringbone".into());
+            self.workers.push(builder.spawn(move || shared.work())?);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        self.shared.lock().stop = true;
+        self.shared.work.notify_all();
+        for worker in self.workers.drain(..) {
+            // A worker hands its panic over before it ends, so there is nothing to learn here.
+            drop(worker.join());
+        }
+    }
+}

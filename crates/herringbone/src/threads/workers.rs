@@ -1,0 +1,173 @@
+//! What threads do with the state that they share: the workers' life, and each of their jobs.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use herringbone_core::column::{Column, Piece};
+use herringbone_core::read::{Budget, OpenRowGroup, ReadPlan, too_few_rows};
+use herringbone_format::Result;
+
+use super::BATCHES_AHEAD;
+use super::state::{DueRowGroup, Failed, Job, State, Task, open_column};
+use crate::parts::{self, Part};
+use crate::reader::next_piece;
+use crate::source::Source;
+
+pub(super) struct Shared {
+    pub(super) threads: usize,
+    pub(super) plan: Arc<ReadPlan>,
+    pub(super) source: Arc<dyn Source>,
+    pub(super) budget: Arc<Budget>,
+    pub(super) state: Mutex<State>,
+    /// A task became ready, or everything is over.
+    pub(super) work: Condvar,
+    /// A piece was delivered.
+    pub(super) delivered: Condvar,
+}
+
+impl Shared {
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+        // A panic is handed over before a lock can be poisoned by it.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The most urgent thing that may be done: nothing ahead of time where memory is short.
+    pub(super) fn job(&self, state: &mut State) -> Option<Job> {
+        let ahead = if self.budget.is_short() {
+            0
+        } else {
+            BATCHES_AHEAD
+        };
+        state.job(&self.plan, ahead)
+    }
+
+    /// The life of a worker.
+    pub(super) fn work(&self) {
+        let mut state = self.lock();
+        while !state.stop {
+            if let Some(job) = self.job(&mut state) {
+                drop(state);
+                let outcome = catch_unwind(AssertUnwindSafe(|| self.run(job)));
+                state = self.lock();
+                if let Err(panic) = outcome {
+                    state.panic = Some(panic);
+                    self.delivered.notify_all();
+                    return;
+                }
+            } else {
+                state = self
+                    .work
+                    .wait(state)
+                    .unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+    }
+
+    pub(super) fn run(&self, job: Job) {
+        match job {
+            Job::Decode(task, mut column) => {
+                let piece = next_piece(&mut column, &*self.source)
+                    .and_then(|piece| piece.ok_or_else(too_few_rows))
+                    .map_err(|error| Failed {
+                        error,
+                        peak_bytes: column.peak_bytes(),
+                    });
+                self.deliver(task, column, piece);
+            }
+            Job::Open(index) => {
+                let row_group = self.plan.open(index, &self.budget);
+                let parts = row_group.as_ref().map_or(Vec::new(), |row_group| {
+                    let options = self.plan.options();
+                    parts::of_row_group(row_group, &self.source, options, self.threads)
+                });
+                self.opened(index, row_group, &parts);
+            }
+        }
+    }
+
+    fn deliver(&self, task: Task, column: Box<Column>, piece: Result<Piece, Failed>) {
+        let mut state = self.lock();
+        let Some(part) = state.part(&task) else {
+            return;
+        };
+        if piece.is_ok() && !column.is_done() {
+            part.column = Some(column);
+        } else {
+            part.is_over = true;
+        }
+        part.pieces.push_back(piece);
+        state.go_on(&task);
+        drop(state);
+        self.work.notify_one();
+        self.delivered.notify_one();
+    }
+
+    fn opened(&self, index: usize, row_group: Result<OpenRowGroup>, parts: &[Vec<Part>]) {
+        let mut state = self.lock();
+        state.opening = false;
+        match row_group {
+            Err(error) => state.open_error = Some(error),
+            Ok(row_group) => {
+                let first_batch = state
+                    .open
+                    .back()
+                    .map_or(state.due, |row_group| row_group.end_batch);
+                let rows_left = self
+                    .plan
+                    .row_groups()
+                    .get(index)
+                    .map_or(0, |g| g.num_wanted());
+                let batch_rows = row_group.batch_rows() as u64;
+                let end_batch = first_batch + rows_left.div_ceil(batch_rows);
+                state.has_parts |= parts.iter().any(|parts| !parts.is_empty());
+                let mut columns = Vec::with_capacity(row_group.num_columns());
+                for ordinal in 0..row_group.num_columns() {
+                    let cuts = parts.get(ordinal).map_or(&[][..], Vec::as_slice);
+                    let column = open_column(&row_group, ordinal, cuts, first_batch);
+                    let first = column.next_task((ordinal, 0, index), true);
+                    if index == state.front || !column.is_cut {
+                        state.ready.extend(first);
+                    } else {
+                        state.ahead.extend(first);
+                    }
+                    let ahead = 1..self.threads;
+                    let ahead =
+                        ahead.filter_map(|part| column.next_task((ordinal, part, index), false));
+                    state.ahead.extend(ahead);
+                    columns.push(column);
+                }
+                state.open.push_back(DueRowGroup {
+                    columns,
+                    rows_left,
+                    batch_rows,
+                    end_batch,
+                    is_cut: parts.iter().any(|cuts| cuts.len() > 1),
+                });
+            }
+        }
+        drop(state);
+        self.work.notify_all();
+        self.delivered.notify_one();
+    }
+
+    /// Counts rows that were given out, and makes way for the pieces behind them.
+    pub(super) fn give_out(&self, rows: u64) {
+        let mut state = self.lock();
+        let Some(row_group) = state.open.front_mut() else {
+            return;
+        };
+        row_group.rows_left = row_group.rows_left.saturating_sub(rows);
+        if row_group.rows_left == 0 {
+            let end = row_group.end_batch;
+            state.open.pop_front();
+            state.front += 1;
+            state.due = end;
+            state.take_turn();
+        } else {
+            let batches_left = row_group.rows_left.div_ceil(row_group.batch_rows);
+            state.due = row_group.end_batch - batches_left;
+        }
+        drop(state);
+        self.work.notify_all();
+    }
+}
