@@ -139,12 +139,12 @@ impl ViewBuilder {
     }
 }
 
-/// The length and behind it the first 12 bytes from a value's start on.
+/// The length and behind it the first 12 bytes from a value's start on. Made of numbers: bytes that
+/// are put together in memory would have to be written before they can be loaded.
 #[inline(always)]
 fn with_length(head: &[u8; 12], length: u32) -> u128 {
-    let mut raw = [0; 16];
-    let (prefix, rest) = raw.split_at_mut(4);
-    prefix.copy_from_slice(&length.to_le_bytes());
-    rest.copy_from_slice(head);
-    u128::from_le_bytes(raw)
+    let [a, b, c, d, rest @ ..] = *head;
+    let first = u64::from(u32::from_le_bytes([a, b, c, d]));
+    let rest = u64::from_le_bytes(rest);
+    u128::from(u64::from(length) | first << 32) | u128::from(rest) << 64
 }
