@@ -1,6 +1,10 @@
 //! What the writer and the reader hold, as the allocator counts it.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot run has failed")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot run has failed"
+)]
 
 use std::io;
 use std::sync::Arc;
@@ -22,6 +26,13 @@ use crafted::{Chunk, Page, group, leaf, sorted_file};
 #[path = "it/crafted.rs"]
 #[allow(dead_code, reason = "the other tests need all of it")]
 mod crafted;
+
+#[path = "it/files.rs"]
+#[allow(dead_code, reason = "the other tests need all of it")]
+mod files;
+
+#[path = "memory/held.rs"]
+mod held;
 
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;

@@ -5,12 +5,15 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use herringbone::core::read::{Poll, PushDecoder};
+use herringbone::format::{CompressionCodec, Repetition, Type};
 use herringbone::{
-    ColumnOptions, Loss, Lost, OnError, ParquetFile, ReadOptions, WriteOptions, Writer,
+    ColumnOptions, Loss, Losses, Lost, OnError, ParquetFile, ReadOptions, WriteOptions, Writer,
 };
 use herringbone_arrow::array::types::Int32Type;
 use herringbone_arrow::array::{Array, Int32Array, RecordBatch, StringArray, cast::AsArray};
 use herringbone_arrow::schema::{DataType, Field, Schema};
+
+use crate::crafted;
 
 /// Rows of the file, of a row group and of a page.
 const ROWS: i32 = 90_000;
@@ -83,7 +86,7 @@ fn read(file: &Bytes, options: ReadOptions) -> Result<Outcome, String> {
         batches.push(batch);
     }
     assert_eq!(reader.rows_left(), 0);
-    let losses = told(reader.losses());
+    let losses = told(reader.losses().kept());
     Ok(Outcome { batches, losses })
 }
 
@@ -101,7 +104,7 @@ fn push(file: &Bytes, options: &ReadOptions) -> Result<Outcome, String> {
                 }
             }
             Poll::Finished => {
-                let losses = told(decoder.losses());
+                let losses = told(decoder.losses().kept());
                 return Ok(Outcome { batches, losses });
             }
         }
@@ -240,4 +243,52 @@ fn selected_rows_are_counted() {
 fn a_truncated_footer_is_an_error_all_the_same() {
     let file = file();
     assert!(ParquetFile::from_bytes(file[..file.len() - 9].to_vec()).is_err());
+}
+
+/// A small file of very many pages, all of them damaged.
+#[test]
+fn the_first_losses_are_kept() {
+    const PAGES: usize = 12_000;
+    let page = |_| {
+        let mut page = crafted::Page::v1(6, b"levels and values");
+        // Of no value that there is.
+        page.header.crc = Some(1);
+        page
+    };
+    let chunk = || crafted::Chunk {
+        physical: Type::Int32,
+        codec: CompressionCodec::Uncompressed,
+        num_values: 6 * PAGES as u64,
+        pages: (0..PAGES).map(page).collect(),
+    };
+    let schema = vec![
+        crafted::group("schema", None, 2),
+        crafted::leaf("a", Type::Int32, Repetition::Optional),
+        crafted::leaf("b", Type::Int32, Repetition::Optional),
+    ];
+    let rows = 6 * PAGES as u64;
+    let bytes = crafted::file(schema, &[(rows, vec![chunk(), chunk()])]);
+    let mut all = Vec::new();
+    for threads in [1, 2] {
+        let options = ReadOptions::new()
+            .on_error(OnError::NullPage)
+            .threads(threads);
+        let file = ParquetFile::from_bytes(bytes.clone()).unwrap();
+        let mut reader = file.read(options).unwrap();
+        let mut nulls = 0;
+        while let Some(batch) = reader.next_batch().unwrap() {
+            nulls += batch
+                .columns()
+                .iter()
+                .map(|it| it.null_count())
+                .sum::<usize>();
+        }
+        assert_eq!(nulls as u64, 2 * rows);
+        let losses = reader.losses();
+        assert_eq!(losses.kept().len(), Losses::MOST);
+        assert_eq!(losses.not_kept(), (2 * PAGES - Losses::MOST) as u64);
+        all.push(told(losses.kept()));
+    }
+    assert_eq!(all[0], all[1]);
+    assert!(all[0].iter().all(|(_, lost)| *lost == Lost::Values(6)));
 }

@@ -200,12 +200,17 @@ impl<'a> Rows<'a> {
 
     fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         let broken = |error| self.input.failure(&error).in_data();
-        let batch = self.reader.next_batch().map_err(broken);
-        for loss in self.reader.losses().iter().skip(self.losses_said) {
+        let batch = self.reader.next_batch().map_err(broken)?;
+        let losses = self.reader.losses();
+        for loss in losses.kept().iter().skip(self.losses_said) {
             self.context.lost(&self.input.name, &said(loss));
         }
-        self.losses_said = self.reader.losses().len();
-        batch
+        self.losses_said = losses.kept().len();
+        if batch.is_none() && losses.not_kept() > 0 {
+            let more = format!("{} times more, which are not listed", losses.not_kept());
+            self.context.lost(&self.input.name, &more);
+        }
+        Ok(batch)
     }
 }
 

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use herringbone_arrow::array::RecordBatch;
 use herringbone_core::column::Column;
-use herringbone_core::read::{BatchAssembler, Budget, Loss, OpenRowGroup, ReadPlan, too_few_rows};
+use herringbone_core::read::{
+    BatchAssembler, Budget, Losses, OpenRowGroup, ReadPlan, too_few_rows,
+};
 use herringbone_format::Result;
 
 use crate::reader::next_piece;
@@ -40,6 +42,7 @@ impl Inline {
         budget: Arc<Budget>,
         (row_groups, rows): (usize, u64),
     ) -> Self {
+        budget.work_in_turn();
         Self {
             assembler: BatchAssembler::new(plan.clone(), &budget),
             plan,
@@ -96,7 +99,7 @@ impl Inline {
         std::mem::take(&mut self.rows_left).saturating_sub(again)
     }
 
-    pub(crate) fn take_losses(&mut self) -> Vec<Loss> {
+    pub(crate) fn take_losses(&mut self) -> Losses {
         self.assembler.take_losses()
     }
 

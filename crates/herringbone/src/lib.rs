@@ -47,7 +47,7 @@ pub use herringbone_schema as schema;
 
 pub use file::ParquetFile;
 pub use herringbone_core::compression::Compression;
-pub use herringbone_core::read::{Loss, Lost, OnError, ReadOptions};
+pub use herringbone_core::read::{Loss, Losses, Lost, OnError, ReadOptions};
 pub use herringbone_core::write::{
     BloomFilterOptions, ColumnOptions, Compatibility, DataPageVersion, StatisticsLevel,
     WriteOptions,

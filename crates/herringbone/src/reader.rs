@@ -7,7 +7,7 @@ use herringbone_arrow::array::{RecordBatch, RecordBatchReader};
 use herringbone_arrow::schema::{ArrowError, SchemaRef};
 use herringbone_core::column::{Column, Piece};
 use herringbone_core::page::Step;
-use herringbone_core::read::{Budget, Loss, Lost, ReadPlan};
+use herringbone_core::read::{Budget, Loss, Losses, Lost, ReadPlan};
 use herringbone_format::Result;
 
 use crate::inline::Inline;
@@ -25,7 +25,7 @@ pub struct Reader {
     plan: Arc<ReadPlan>,
     driver: Driver,
     rows_left: u64,
-    losses: Vec<Loss>,
+    losses: Losses,
 }
 
 enum Driver {
@@ -56,7 +56,7 @@ impl Reader {
             plan,
             driver,
             rows_left,
-            losses: Vec::new(),
+            losses: Losses::default(),
         }
     }
 
@@ -80,7 +80,7 @@ impl Reader {
 
     /// What the batches so far did without, if [damage](herringbone_core::read::OnError) is no reason to fail.
     #[must_use]
-    pub fn losses(&self) -> &[Loss] {
+    pub fn losses(&self) -> &Losses {
         &self.losses
     }
 
@@ -92,7 +92,7 @@ impl Reader {
         loop {
             match self.driver.next_batch() {
                 Ok(batch) => {
-                    self.losses.append(&mut self.driver.take_losses());
+                    self.losses.append(self.driver.take_losses());
                     self.rows_left -= batch.as_ref().map_or(0, |batch| batch.num_rows() as u64);
                     return Ok(batch);
                 }
@@ -144,11 +144,11 @@ impl Driver {
         }
     }
 
-    fn take_losses(&mut self) -> Vec<Loss> {
+    fn take_losses(&mut self) -> Losses {
         match self {
             Self::Inline(inline) => inline.take_losses(),
             Self::Threads(threads) => threads.take_losses(),
-            Self::Failed => Vec::new(),
+            Self::Failed => Losses::default(),
         }
     }
 }

@@ -9,10 +9,10 @@ use herringbone_arrow::array::types::ArrowDictionaryKeyType;
 use herringbone_arrow::array::{ArrayRef, DictionaryArray, PrimitiveArray};
 use herringbone_arrow::buffer::{ArrowNativeType, Buffer, NullBuffer, ScalarBuffer};
 
-use crate::Malformed;
 use crate::bitmap::Bitmap;
 use crate::expand::expand;
 use crate::hybrid::HybridDecoder;
+use crate::{Malformed, trim};
 
 /// The keys of a dictionary array under construction.
 ///
@@ -130,7 +130,8 @@ impl KeyBuilder {
             return Err(Malformed("dictionary keys without values are not null"));
         }
         self.bound = 0;
-        let keys = std::mem::take(&mut self.keys);
+        let mut keys = std::mem::take(&mut self.keys);
+        trim(&mut keys);
         let keys = PrimitiveArray::<K>::new(native_keys::<K::Native>(keys), nulls);
         // SAFETY: by the invariant each key is below `bound`, which is at most the number of values
         // and fits into `K`; the zeros of null slots are below it too, or all slots are null.

@@ -8,6 +8,14 @@ compile_error!("Herringbone reads little-endian bytes in place and needs a littl
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Malformed(pub &'static str);
 
+/// Gives back what a vector that has grown has too much, where that is worth a copy.
+pub fn trim<T>(vector: &mut Vec<T>) {
+    let spare = (vector.capacity() - vector.len()).saturating_mul(size_of::<T>());
+    if spare > size_of_val(vector.as_slice()) / 8 + 1024 {
+        vector.shrink_to_fit();
+    }
+}
+
 pub mod cpu;
 mod versions;
 pub mod bit_unpack;

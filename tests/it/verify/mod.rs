@@ -4,6 +4,7 @@ pub(crate) mod damage;
 mod footer;
 mod geospatial;
 mod known;
+mod many;
 mod pages;
 mod threads;
 mod values;

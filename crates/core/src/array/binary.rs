@@ -16,8 +16,6 @@ impl<O: OffsetSizeTrait> ByteSink for ByteBuilder<O> {
 
     const ENTRY: usize = size_of::<u64>();
 
-    const KEEPS_PAGES: bool = false;
-
     fn longest(dictionary: &ByteDictionary) -> usize {
         dictionary.longest()
     }
@@ -107,6 +105,10 @@ impl<O: OffsetSizeTrait> ByteSink for ByteBuilder<O> {
 
     fn bytes(&self) -> usize {
         self.bytes()
+    }
+
+    fn keeps_pages(&self) -> bool {
+        self.keeps_page()
     }
 
     fn finish(&mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef, Malformed> {

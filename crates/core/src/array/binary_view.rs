@@ -20,8 +20,6 @@ impl ByteSink for ViewBuilder {
 
     const ENTRY: usize = VIEW;
 
-    const KEEPS_PAGES: bool = true;
-
     fn longest(_dictionary: &ViewDictionary) -> usize {
         0
     }
@@ -108,6 +106,10 @@ impl ByteSink for ViewBuilder {
 
     fn bytes(&self) -> usize {
         self.bytes()
+    }
+
+    fn keeps_pages(&self) -> bool {
+        true
     }
 
     fn finish(&mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef, Malformed> {

@@ -113,8 +113,16 @@ impl<S: ByteSink> LeafArray for ByteLeaf<S> {
         page_bytes.saturating_add(num_values.saturating_mul(S::ENTRY))
     }
 
+    fn page_bytes(&self, encoding: Encoding, value_bytes: usize) -> usize {
+        match (encoding, self.width) {
+            // The bytes of a value are put together first.
+            (Encoding::ByteStreamSplit, Some(_)) => value_bytes,
+            _ => 0,
+        }
+    }
+
     fn keeps_pages(&self) -> bool {
-        S::KEEPS_PAGES
+        self.sink.keeps_pages()
     }
 
     fn append(&mut self, n: usize) -> Result<()> {

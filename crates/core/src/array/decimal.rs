@@ -190,7 +190,9 @@ fn extend<T: Decimal>(values: &mut ByteArrays, n: usize, out: &mut Vec<T>) -> Re
 
 impl<T: Decimal + ArrowNativeType> LeafArray for ByteArrayDecimal<T> {
     fn set_dictionary(&mut self, values: &Buffer, num_values: usize) -> Result<()> {
-        let mut entries = Vec::new();
+        // Each has its length in front of it.
+        let most = values.len() / size_of::<u32>();
+        let mut entries = Vec::with_capacity(num_values.min(most));
         let mut page = ByteArrays::new(Encoding::Plain, values.clone(), None)?;
         extend(&mut page, num_values, &mut entries)?;
         self.dictionary = Some(entries);

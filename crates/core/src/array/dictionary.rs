@@ -13,7 +13,8 @@ use herringbone_arrow::array::types::{
 };
 use herringbone_arrow::array::{Array, ArrayRef, make_array};
 use herringbone_arrow::buffer::{Buffer, NullBuffer};
-use herringbone_arrow::data::transform::MutableArrayData;
+use herringbone_arrow::data::ArrayData;
+use herringbone_arrow::data::transform::{Capacities, MutableArrayData};
 use herringbone_arrow::schema::DataType;
 use herringbone_format::{Encoding, Error, Result};
 use herringbone_kernels::bitmap::Bitmap;
@@ -196,6 +197,25 @@ impl LeafArray for DictionaryLeaf {
         entries.saturating_add(page_bytes)
     }
 
+    fn page_bytes(&self, encoding: Encoding, value_bytes: usize) -> usize {
+        self.others.page_bytes(encoding, value_bytes)
+    }
+
+    fn finishing_bytes(&self) -> usize {
+        let width = self.key.primitive_width().unwrap_or_default();
+        let keys = match width == size_of::<u32>() {
+            true => 0,
+            false => self.keys.len().saturating_mul(width),
+        };
+        if self.parts.len() + usize::from(self.num_others > 0) < 2 {
+            return keys;
+        }
+        // One array of all of them.
+        let parts = self.parts.iter().map(|part| slice_bytes(&part.to_data()));
+        let parts = parts.fold(self.others.bytes(), usize::saturating_add);
+        keys.saturating_add(parts)
+    }
+
     fn keeps_pages(&self) -> bool {
         !self.parts.is_empty() || self.others.keeps_pages()
     }
@@ -271,13 +291,25 @@ impl LeafArray for DictionaryLeaf {
 /// Unsupported where the offsets of the values' type cannot address all of them.
 fn concatenated(parts: &[ArrayRef]) -> Result<ArrayRef> {
     let parts: Vec<_> = parts.iter().map(|part| part.to_data()).collect();
-    let values = parts.iter().map(|part| part.len()).sum();
-    let mut all = MutableArrayData::new(parts.iter().collect(), false, values);
+    let values = parts.iter().map(ArrayData::len).sum();
+    let capacities = match parts.first().map(ArrayData::data_type) {
+        Some(DataType::Utf8 | DataType::LargeUtf8 | DataType::Binary | DataType::LargeBinary) => {
+            let bytes = parts.iter().map(slice_bytes).sum();
+            Capacities::Binary(values, Some(bytes))
+        }
+        _ => Capacities::Array(values),
+    };
+    let mut all = MutableArrayData::with_capacities(parts.iter().collect(), false, capacities);
     for (i, part) in parts.iter().enumerate() {
         all.try_extend(i, 0, part.len())
             .map_err(|error| Error::unsupported(error.to_string()))?;
     }
     Ok(make_array(all.freeze()))
+}
+
+/// Bytes of the values of a part, which may lie in larger buffers.
+fn slice_bytes(part: &ArrayData) -> usize {
+    part.get_slice_memory_size().unwrap_or(usize::MAX)
 }
 
 /// How many values the keys can say.

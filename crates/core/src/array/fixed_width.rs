@@ -117,6 +117,10 @@ impl<U: Native, C: Convert<U>> LeafArray for FixedWidth<U, C> {
 
     fn leave_page(&mut self) {
         self.page = Page::Empty;
+        // What is to follow is appended to a copy anyway: better before there is another page.
+        if self.values.is_borrowed() {
+            self.values.vector(0);
+        }
     }
 
     fn room(&mut self, n: usize, budget: usize) -> Result<usize> {

@@ -66,7 +66,7 @@ pub(crate) trait LeafArray: Send {
     /// Installs the values section of the next data page, which holds at most `num_values` values.
     fn set_page(&mut self, encoding: Encoding, values: Buffer, num_values: usize) -> Result<()>;
 
-    /// Lets go of the page, of which no value is wanted any more.
+    /// Lets go of the page, of which no value is wanted any more, before the next one.
     fn leave_page(&mut self);
 
     /// How many of the next `n` values fit into what is left of the offsets and of `budget` bytes:
@@ -78,6 +78,16 @@ pub(crate) trait LeafArray: Send {
 
     /// Bytes that a dictionary of `num_values` entries takes, made of a page of `page_bytes`.
     fn dictionary_bytes(&self, page_bytes: usize, num_values: usize) -> usize;
+
+    /// Bytes that a page of so many bytes of values takes besides them, once it is installed.
+    fn page_bytes(&self, _encoding: Encoding, _value_bytes: usize) -> usize {
+        0
+    }
+
+    /// Bytes that [`Self::finish`] takes besides those that are held before.
+    fn finishing_bytes(&self) -> usize {
+        0
+    }
 
     /// Whether the unfinished array holds parts of pages, or of a dictionary, in place.
     fn keeps_pages(&self) -> bool;

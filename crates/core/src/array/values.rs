@@ -3,6 +3,7 @@
 use herringbone_arrow::buffer::{ArrowNativeType, Buffer};
 use herringbone_kernels::bitmap::Bitmap;
 use herringbone_kernels::expand::expand;
+use herringbone_kernels::trim;
 
 /// The values of an array so far.
 pub(super) struct Values<T> {
@@ -83,7 +84,11 @@ impl<T: ArrowNativeType> Values<T> {
         self.expected = self.len();
         match self.borrowed.take() {
             Some(buffer) => buffer,
-            None => Buffer::from_vec(std::mem::take(&mut self.owned)),
+            None => {
+                let mut owned = std::mem::take(&mut self.owned);
+                trim(&mut owned);
+                Buffer::from_vec(owned)
+            }
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::levels::Levels;
 use crate::page::{
     Page, PagePlace, PageReader, PageReaderChunk, PageReaderOptions, PageStart, Step,
 };
-use crate::read::{Budget, ColumnMemory, Loss, Lost, Part, PieceMemory, is_damage};
+use crate::read::{Budget, ColumnMemory, Loss, Losses, Lost, Part, PieceMemory, is_damage};
 
 mod dictionary;
 mod flat;
@@ -96,7 +96,7 @@ pub struct Piece {
     /// Of each list that it shares.
     pub(crate) shared_lists: Vec<ListLevels>,
     /// Damaged pages on the way to it.
-    pub(crate) losses: Vec<Loss>,
+    pub(crate) losses: Losses,
     pub(crate) memory: PieceMemory,
 }
 
@@ -125,7 +125,7 @@ pub struct Column {
     dictionary: DictionaryUse,
     dictionary_is_lost: bool,
     /// Damaged pages that the piece at hand does without.
-    losses: Vec<Loss>,
+    losses: Losses,
     memory: ColumnMemory,
     /// Bytes of earlier pages that the array keeps in place.
     kept_bytes: usize,
@@ -139,8 +139,8 @@ struct OpenPage {
     repetition: Levels,
     definition: Levels,
     levels_left: usize,
-    /// Bytes of the values section.
-    value_bytes: usize,
+    /// Bytes of levels and values.
+    body_bytes: usize,
     /// The page is damaged, and its values are null.
     is_lost: bool,
 }
@@ -201,7 +201,7 @@ impl Column {
             block: LevelBlock::default(),
             dictionary: DictionaryUse::default(),
             dictionary_is_lost: false,
-            losses: Vec::new(),
+            losses: Losses::default(),
             memory,
             kept_bytes: 0,
             last_bytes: 0,
@@ -320,7 +320,7 @@ impl Column {
             let left = self.page.take();
             self.array.leave_page();
             self.kept_bytes = match (self.array.keeps_pages(), left) {
-                (true, Some(page)) => self.kept_bytes.saturating_add(page.value_bytes),
+                (true, Some(page)) => self.kept_bytes.saturating_add(page.body_bytes),
                 (true, None) => self.kept_bytes,
                 (false, _) => 0,
             };
@@ -409,7 +409,9 @@ impl Column {
                 Err(Error::corrupt("the dictionary of the page is damaged"))
             }
             Page::Data(page) => {
-                let value_bytes = page.values.len();
+                let copied = self.array.page_bytes(page.encoding, page.values.len());
+                self.memory.hold(Part::Copy, copied as u64)?;
+                let body_bytes = page.bytes();
                 self.array
                     .set_page(page.encoding, page.values, page.num_values)?;
                 self.page = Some(OpenPage {
@@ -417,7 +419,7 @@ impl Column {
                     repetition: Levels::new(page.repetition, self.plan.max_rep_level),
                     definition: Levels::new(page.definition, self.plan.max_def_level),
                     levels_left: page.num_values,
-                    value_bytes,
+                    body_bytes,
                     is_lost: false,
                 });
                 Ok(())
@@ -438,7 +440,7 @@ impl Column {
             repetition: Levels::constant(0, 0),
             definition: Levels::constant(max_def.saturating_sub(1), max_def),
             levels_left: rows,
-            value_bytes: 0,
+            body_bytes: 0,
             is_lost: true,
         });
     }

@@ -8,6 +8,7 @@ use herringbone_arrow::buffer::NullBuffer;
 use herringbone_format::Result;
 use herringbone_kernels::bitmap::Bitmap;
 use herringbone_kernels::nesting::{self, ListPlan};
+use herringbone_kernels::trim;
 
 use crate::malformed;
 
@@ -111,10 +112,12 @@ impl Recorder {
             RecorderPlan::Struct { .. } => None,
             RecorderPlan::List { .. } => {
                 self.elements = 0;
-                Some(std::mem::replace(
-                    &mut self.offsets,
-                    first_offset(&self.plan),
-                ))
+                let mut offsets = std::mem::replace(&mut self.offsets, first_offset(&self.plan));
+                match &mut offsets {
+                    Offsets::I32(offsets) => trim(offsets),
+                    Offsets::I64(offsets) => trim(offsets),
+                }
+                Some(offsets)
             }
         };
         Recorded {

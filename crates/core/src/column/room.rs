@@ -16,12 +16,13 @@ impl Column {
     /// What the piece holds from now on, instead of the column.
     pub(super) fn piece_memory(&mut self) -> Result<PieceMemory> {
         self.last_bytes = self.array_bytes();
-        let mut bytes = self.last_bytes;
+        let finishing = self.array.finishing_bytes();
+        let mut bytes = self.last_bytes.saturating_add(finishing);
         let (keeps, is_last) = (self.array.keeps_pages(), self.is_done());
         // The column is about to leave the page, which stays with the piece.
         let page = self.page.as_ref().filter(|page| page.levels_left == 0);
         if let Some(page) = page.filter(|_| keeps && !is_last) {
-            bytes += page.value_bytes;
+            bytes += page.body_bytes;
         }
         self.memory.hold(Part::Array, bytes as u64)?;
         self.kept_bytes = 0;
@@ -87,10 +88,10 @@ impl Column {
         }
         // As vectors grow.
         let ample = needed(values).max(self.last_bytes as u64).max(held * 2);
-        if self.memory.hold(Part::Array, ample).is_ok()
-            || self.memory.hold(Part::Array, needed(values)).is_ok()
-        {
-            return Ok(());
+        match self.memory.hold(Part::Array, ample) {
+            Err(refused) if !self.memory.may_make_do() => return Err(refused),
+            Err(_) if self.memory.hold(Part::Array, needed(values)).is_err() => {}
+            _ => return Ok(()),
         }
         // They may be much less than they are at most.
         let mut tried = SMALL_RESERVE;

@@ -27,9 +27,6 @@ pub(crate) trait ByteSink: Send {
     /// Bytes that an entry of a dictionary takes besides those of its page.
     const ENTRY: usize;
 
-    /// Whether values may stay in their pages.
-    const KEEPS_PAGES: bool;
-
     /// Bytes of the longest entry that a look-up copies.
     fn longest(dictionary: &Self::Dictionary) -> usize;
 
@@ -102,6 +99,9 @@ pub(crate) trait ByteSink: Send {
 
     /// Bytes held.
     fn bytes(&self) -> usize;
+
+    /// Whether values stay in their pages.
+    fn keeps_pages(&self) -> bool;
 
     /// The array of everything since the last call.
     fn finish(&mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef, Malformed>;

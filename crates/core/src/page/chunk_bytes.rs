@@ -57,6 +57,13 @@ impl ChunkBytes {
         }
     }
 
+    /// Lets go of all bytes, where fewer than `few` are here from `offset` on.
+    pub(crate) fn let_go(&mut self, offset: u64, few: u64) {
+        if (self.available(offset).len() as u64) < few {
+            self.window = Bytes::new();
+        }
+    }
+
     /// The bytes from `offset` on that are here.
     pub(crate) fn available(&self, offset: u64) -> &[u8] {
         let from = offset

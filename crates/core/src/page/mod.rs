@@ -38,6 +38,14 @@ pub(crate) struct DataPage {
     pub(crate) values: Buffer,
 }
 
+impl DataPage {
+    /// Bytes of levels and values.
+    pub(crate) fn bytes(&self) -> usize {
+        let levels = [&self.repetition, &self.definition].into_iter().flatten();
+        self.values.len() + levels.map(|section| section.bytes.len()).sum::<usize>()
+    }
+}
+
 /// The levels of a page, without length prefix.
 #[derive(Debug)]
 pub(crate) struct LevelSection {

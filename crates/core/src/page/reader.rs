@@ -159,8 +159,15 @@ impl PageReader {
             self.hold_window(memory, USUAL_HEADER)?;
             let (header, length) = match self.parse_header()? {
                 Step::Ready(parsed) => parsed,
-                Step::Need(range) => return Ok(Step::Need(range)),
+                Step::Need(range) => {
+                    self.hold_window(memory, range.end - range.start)?;
+                    return Ok(Step::Need(range));
+                }
             };
+            if length as u64 > USUAL_HEADER {
+                // As much may have been asked for, and what it says is copied twice.
+                memory.hold_at_least(Part::Window, 4 * length as u64)?;
+            }
             let body = check_sizes(&header, &self.options.limits)?;
             self.header_start = self.position;
             self.position += length as u64;
@@ -235,15 +242,8 @@ impl PageReader {
 
     /// The range to ask for so that `least` bytes from `from` on are there.
     fn window(&self, from: u64, least: u64) -> Range<u64> {
-        let usual = self.usual_window();
-        let doubled = self.bytes.available(from).len() as u64 * 2;
-        let length = if least > usual {
-            least
-        } else {
-            usual.max(doubled.min(usual * 2))
-        };
         let end = from
-            .saturating_add(length)
+            .saturating_add(self.usual_window().max(least))
             .min(self.chunk.range.end.max(from + least));
         from..end.min(self.chunk_limit())
     }
@@ -307,6 +307,8 @@ impl PageReader {
         }
         self.hold_window(memory, length + USUAL_HEADER)?;
         let Some(body) = self.bytes.get(self.position..end) else {
+            // It is replaced, so there need not be both.
+            self.bytes.let_go(self.position, length);
             return Ok(Step::Need(
                 self.window(self.position, length + USUAL_HEADER),
             ));
@@ -340,7 +342,14 @@ impl PageReader {
         self.header = None;
         self.position = end;
         self.ordinal += 1;
-        if self.chunk.codec != CompressionCodec::Uncompressed {
+        let is_compressed = self.chunk.codec != CompressionCodec::Uncompressed;
+        // Levels of pages of version 2 stay in the window.
+        let is_copied = is_compressed && header.type_ != PageType::DataPageV2;
+        if is_copied && length + length / 2 > self.usual_window() {
+            // The little that is left is asked for again, with the next page.
+            self.bytes.let_go(end, length);
+            memory.hold(Part::Window, 0)?;
+        } else if is_compressed {
             self.bytes.leave(end);
         }
         Ok(Step::Ready(page))

@@ -20,7 +20,7 @@ use super::agreement::{LevelsInUse, SharedList, disagreement, disagreement_with}
 use super::budget::{InTurn, Reservation};
 use super::layers::{padded_runs, put_around};
 use super::shape::{Record, Shape};
-use super::{Budget, Loss, PieceMemory, ReadPlan};
+use super::{Budget, Losses, PieceMemory, ReadPlan};
 use crate::column::Piece;
 use crate::column::recorder::{Offsets, Recorded};
 
@@ -30,7 +30,7 @@ pub struct BatchAssembler {
     plan: Arc<ReadPlan>,
     pieces: Vec<Option<PieceInUse>>,
     /// Damaged pages of the pieces, each with its column.
-    losses: Vec<(usize, Loss)>,
+    losses: Vec<(usize, Losses)>,
     in_turn: InTurn,
     /// What is made for the batch at hand besides its pieces.
     padding: Padding,
@@ -87,8 +87,9 @@ impl BatchAssembler {
 
     /// Adds the next piece of `column`.
     pub fn add(&mut self, column: usize, piece: Piece) {
-        let losses = piece.losses.into_iter();
-        self.losses.extend(losses.map(|loss| (column, loss)));
+        if !piece.losses.is_empty() {
+            self.losses.push((column, piece.losses));
+        }
         if let Some(slot) = self.pieces.get_mut(column) {
             let in_use = |recorded| RecordedInUse { recorded, taken: 0 };
             *slot = Some(PieceInUse {
@@ -109,11 +110,15 @@ impl BatchAssembler {
 
     /// The damaged pages that the pieces so far did without, since the last call; by column.
     #[must_use]
-    pub fn take_losses(&mut self) -> Vec<Loss> {
+    pub fn take_losses(&mut self) -> Losses {
         let mut losses = std::mem::take(&mut self.losses);
         // Threads deliver pieces in any order.
         losses.sort_by_key(|(column, _)| *column);
-        losses.into_iter().map(|(_, loss)| loss).collect()
+        let mut all = Losses::default();
+        losses
+            .into_iter()
+            .for_each(|(_, losses)| all.append(losses));
+        all
     }
 
     /// Drops all pieces, to start with another row group.

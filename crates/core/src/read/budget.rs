@@ -12,7 +12,7 @@
 //! there means nothing yet: the plain loop has to decide. What it would have held up to a piece is
 //! known from the pieces ([`PieceMemory`]).
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use herringbone_format::{Error, Limits, Result};
@@ -25,6 +25,8 @@ const LIMIT: &str = "memory_bytes";
 pub struct Budget {
     limit: u64,
     used: AtomicU64,
+    /// One column is worked on after the other.
+    in_turn: AtomicBool,
     /// By row group of the read, as far as they were opened: the bytes of all column chunks up to it.
     opened: Mutex<Vec<u64>>,
 }
@@ -36,8 +38,15 @@ impl Budget {
         Arc::new(Self {
             limit: limits.memory_bytes,
             used: AtomicU64::new(0),
+            in_turn: AtomicBool::new(false),
             opened: Mutex::default(),
         })
+    }
+
+    /// Says that from now on one column is worked on after the other, as the plain loop does. Only then
+    /// do columns make do with less than they would like: what that is depends on what is left.
+    pub fn work_in_turn(&self) {
+        self.in_turn.store(true, Ordering::Relaxed);
     }
 
     /// Whether more than half is in use: a reason not to run ahead.
@@ -150,17 +159,21 @@ pub(crate) enum Part {
     Window,
     /// The decompressed page.
     Body,
+    /// Values of the page that are not used as they stand there.
+    Copy,
     /// The dictionary as it is looked up in.
     Dictionary,
     /// The array that is being built, and pages that it keeps parts of in place.
     Array,
 }
 
+const NUM_PARTS: usize = Part::Array as usize + 1;
+
 /// The memory of one column.
 #[derive(Debug)]
 pub(crate) struct ColumnMemory {
     reservation: Reservation,
-    parts: [u64; 5],
+    parts: [u64; NUM_PARTS],
     /// The most that was held since the last piece.
     peak: u64,
 }
@@ -169,7 +182,7 @@ impl ColumnMemory {
     pub(crate) fn new(budget: Arc<Budget>) -> Self {
         Self {
             reservation: Reservation::new(budget),
-            parts: [0; 5],
+            parts: [0; NUM_PARTS],
             peak: 0,
         }
     }
@@ -202,6 +215,11 @@ impl ColumnMemory {
         self.hold(part, bytes)
     }
 
+    /// Whether a column may make do with less than it would like.
+    pub(crate) fn may_make_do(&self) -> bool {
+        self.reservation.budget.in_turn.load(Ordering::Relaxed)
+    }
+
     /// Bytes that nobody holds.
     pub(crate) fn left(&self) -> u64 {
         let budget = &self.reservation.budget;
@@ -223,7 +241,7 @@ impl ColumnMemory {
         let held = self.reservation.split(bytes);
         self.parts[Part::Array as usize] = 0;
         if is_last {
-            self.parts = [0; 5];
+            self.parts = [0; NUM_PARTS];
             self.reservation.release();
         }
         let peak = std::mem::replace(&mut self.peak, self.reservation.bytes);

@@ -53,3 +53,74 @@ pub enum Lost {
     /// are losses of their own.
     Values(u64),
 }
+
+/// What a read went on without: the first losses, and how many more there are. A small file may have
+/// very many.
+#[derive(Debug, Default)]
+pub struct Losses {
+    kept: Vec<Loss>,
+    more: u64,
+}
+
+impl Losses {
+    /// As many are kept.
+    pub const MOST: usize = 1000;
+
+    /// Those that are kept, in order.
+    #[must_use]
+    pub fn kept(&self) -> &[Loss] {
+        &self.kept
+    }
+
+    /// How many others there are.
+    #[must_use]
+    pub fn not_kept(&self) -> u64 {
+        self.more
+    }
+
+    /// Adds a loss.
+    pub fn push(&mut self, loss: Loss) {
+        if self.kept.len() < Self::MOST {
+            self.kept.push(loss);
+        } else {
+            self.more += 1;
+        }
+    }
+
+    /// Adds those that come next.
+    pub fn append(&mut self, next: Self) {
+        next.kept.into_iter().for_each(|loss| self.push(loss));
+        self.more = self.more.saturating_add(next.more);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.kept.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn losses(from: usize, n: usize) -> Losses {
+        let mut losses = Losses::default();
+        for i in from..from + n {
+            losses.push(Loss {
+                error: Error::corrupt(i.to_string()),
+                lost: Lost::Values(1),
+            });
+        }
+        losses
+    }
+
+    #[test]
+    fn the_first_are_kept_and_the_others_counted() {
+        let mut all = losses(0, 700);
+        assert_eq!((all.kept().len(), all.not_kept()), (700, 0));
+        all.append(losses(700, 1200));
+        let kept = all.kept().iter().map(|loss| loss.error.message());
+        let expected = (0..Losses::MOST).map(|i| i.to_string());
+        assert!(kept.eq(expected));
+        assert_eq!(all.not_kept(), 900);
+    }
+}

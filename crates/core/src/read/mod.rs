@@ -24,7 +24,7 @@ pub use assemble::BatchAssembler;
 pub use budget::Budget;
 pub(crate) use budget::{ColumnMemory, Part, PieceMemory};
 pub(crate) use loss::is_damage;
-pub use loss::{Loss, Lost, OnError};
+pub use loss::{Loss, Losses, Lost, OnError};
 pub use options::ReadOptions;
 pub use plan::ReadPlan;
 pub use push::{Needs, Poll, PushDecoder, too_few_rows};

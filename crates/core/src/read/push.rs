@@ -11,7 +11,7 @@ use bytes::Bytes;
 use herringbone_arrow::array::RecordBatch;
 use herringbone_format::{Error, Result};
 
-use super::{BatchAssembler, Budget, Loss, Lost, OpenRowGroup, ReadPlan};
+use super::{BatchAssembler, Budget, Loss, Losses, Lost, OpenRowGroup, ReadPlan};
 use crate::column::{Column, Piece};
 use crate::page::Step;
 
@@ -54,7 +54,7 @@ pub struct PushDecoder {
     in_turn: bool,
     /// Rows, of those that are left, that were given out before the row group was started again.
     rows_again: u64,
-    losses: Vec<Loss>,
+    losses: Losses,
 }
 
 /// A column of the open row group.
@@ -84,7 +84,7 @@ impl PushDecoder {
             rows_left: 0,
             in_turn: false,
             rows_again: 0,
-            losses: Vec::new(),
+            losses: Losses::default(),
         }
     }
 
@@ -109,7 +109,7 @@ impl PushDecoder {
                 }
                 polled => {
                     if matches!(polled, Ok(Poll::Batch(_))) {
-                        self.losses.append(&mut self.assembler.take_losses());
+                        self.losses.append(self.assembler.take_losses());
                     }
                     return polled;
                 }
@@ -119,13 +119,14 @@ impl PushDecoder {
 
     /// What the batches so far did without, if [damage](super::OnError) is no reason to fail.
     #[must_use]
-    pub fn losses(&self) -> &[Loss] {
+    pub fn losses(&self) -> &Losses {
         &self.losses
     }
 
     /// Goes back to the start of the row group, to decode one column after the other.
     fn start_again(&mut self) {
         self.in_turn = true;
+        self.budget.work_in_turn();
         self.next_row_group -= 1;
         let row_group = self.plan.row_groups().get(self.next_row_group);
         let wanted = row_group.map_or(0, |row_group| row_group.num_wanted());

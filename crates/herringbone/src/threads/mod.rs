@@ -20,7 +20,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use herringbone_arrow::array::RecordBatch;
-use herringbone_core::read::{BatchAssembler, Budget, Loss, ReadPlan};
+use herringbone_core::read::{BatchAssembler, Budget, Losses, ReadPlan};
 use herringbone_format::Result;
 
 use crate::inline::Inline;
@@ -120,7 +120,7 @@ impl Threads {
         rows
     }
 
-    pub(crate) fn take_losses(&mut self) -> Vec<Loss> {
+    pub(crate) fn take_losses(&mut self) -> Losses {
         self.assembler.take_losses()
     }
 

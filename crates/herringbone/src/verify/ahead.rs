@@ -10,6 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
+use herringbone_core::read::{byte_range, plain_metadata};
 use herringbone_format::Result;
 
 use super::chunk::Checked;
@@ -23,8 +24,18 @@ const AHEAD: u64 = 2;
 /// A part of a file that is checked on its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Task {
-    Chunk { row_group: usize, leaf: usize },
-    Order { row_group: usize },
+    Chunk {
+        row_group: usize,
+        leaf: usize,
+    },
+    Order {
+        row_group: usize,
+    },
+    /// The column chunks up to here go over the file so often; what comes behind is left.
+    Overlap {
+        row_group: usize,
+        ratio: u64,
+    },
 }
 
 /// What came of a task.
@@ -57,6 +68,8 @@ struct Shared {
 
 struct State {
     next: Option<Task>,
+    /// Bytes of the column chunks that were taken.
+    bytes: u64,
     /// Tasks that were taken, and those whose outcome the caller has.
     taken: u64,
     given: u64,
@@ -69,6 +82,7 @@ impl Ahead {
     pub(super) fn new(file: ParquetFile, threads: usize) -> Self {
         let state = State {
             next: first(&file, 0),
+            bytes: 0,
             taken: 0,
             given: 0,
             outcomes: BTreeMap::new(),
@@ -178,8 +192,17 @@ impl Shared {
         if state.taken >= state.given.saturating_add(self.most) {
             return None;
         }
-        let task = state.next?;
+        let mut task = state.next?;
         let ordinal = state.taken;
+        state.bytes = state.bytes.saturating_add(chunk_bytes(&self.file, task));
+        let length = self.file.source.len().max(1);
+        if state.bytes > length.saturating_mul(self.file.limits.overlap_ratio as u64) {
+            let (Task::Chunk { row_group, .. }
+            | Task::Order { row_group }
+            | Task::Overlap { row_group, .. }) = task;
+            let ratio = state.bytes.div_ceil(length);
+            task = Task::Overlap { row_group, ratio };
+        }
         state.next = behind(&self.file, task);
         state.taken += 1;
         Some((ordinal, task))
@@ -198,7 +221,19 @@ fn behind(file: &ParquetFile, task: Task) -> Option<Task> {
     match task {
         Task::Chunk { row_group, leaf } => Some(chunk_or_order(file, row_group, leaf + 1)),
         Task::Order { row_group } => first(file, row_group + 1),
+        Task::Overlap { .. } => None,
     }
+}
+
+/// Bytes of the column chunk that a task is about.
+fn chunk_bytes(file: &ParquetFile, task: Task) -> u64 {
+    let Task::Chunk { row_group, leaf } = task else {
+        return 0;
+    };
+    let layout = file.metadata().column_layout(row_group, leaf);
+    let range = layout.and_then(|chunk| byte_range(plain_metadata(&chunk)?, file.source.len()));
+    // Those that lie nowhere are reported with the file.
+    range.map_or(0, |range| range.end - range.start)
 }
 
 fn chunk_or_order(file: &ParquetFile, row_group: usize, leaf: usize) -> Task {

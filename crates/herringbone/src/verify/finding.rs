@@ -125,15 +125,25 @@ kinds! {
     BloomFilter = "bloom_filter",
     /// The columns that a row group is said to be sorted by.
     Sorting = "sorting",
+    /// Findings that are not listed, as there are too many of a part of the file.
+    LeftOut = "left_out",
     /// What could not be checked: it is encrypted, in another file, unknown or beyond a limit.
     NotChecked = "not_checked",
 }
+
+/// Findings of one part of a file that are listed: a small file may have very many.
+const MOST: usize = 1000;
+
+/// Bytes of a message: it may tell what the file says.
+const LONGEST_MESSAGE: usize = 4096;
 
 /// Findings that wait to be given out, and the place of the next ones.
 #[derive(Debug, Default)]
 pub(super) struct Report {
     pub(super) findings: VecDeque<Finding>,
     pub(super) location: Location,
+    /// How many were left out, and how bad the worst of them is.
+    left_out: Option<(u64, Severity)>,
 }
 
 impl Report {
@@ -146,12 +156,46 @@ impl Report {
     }
 
     pub(super) fn push(&mut self, severity: Severity, kind: FindingKind, message: String) {
+        self.push_at(severity, kind, self.location.clone(), message);
+    }
+
+    fn push_at(
+        &mut self,
+        severity: Severity,
+        kind: FindingKind,
+        location: Location,
+        mut message: String,
+    ) {
+        if self.findings.len() >= MOST {
+            let (before, worst) = self.left_out.unwrap_or((0, severity));
+            self.left_out = Some((before + 1, worst.max(severity)));
+            return;
+        }
+        if message.len() > LONGEST_MESSAGE {
+            let mut ends = message.char_indices().map(|(end, _)| end);
+            let end = ends.rfind(|end| *end <= LONGEST_MESSAGE);
+            message.truncate(end.unwrap_or_default());
+            message.push('…');
+        }
         self.findings.push_back(Finding {
             kind,
             severity,
-            location: self.location.clone(),
+            location,
             message,
         });
+    }
+
+    /// Says how many findings of the part are not listed.
+    pub(super) fn close(&mut self) {
+        if let Some((more, severity)) = self.left_out.take() {
+            self.leave_page();
+            self.findings.push_back(Finding {
+                kind: FindingKind::LeftOut,
+                severity,
+                location: self.location.clone(),
+                message: format!("{more} findings more"),
+            });
+        }
     }
 
     /// Something could not be read or decoded.
@@ -170,12 +214,7 @@ impl Report {
         location.row_group = location.row_group.or(here.row_group);
         location.page = location.page.or(here.page);
         location.column = location.column.or_else(|| here.column.clone());
-        self.findings.push_back(Finding {
-            kind,
-            severity,
-            location,
-            message: error.message().to_owned(),
-        });
+        self.push_at(severity, kind, location, error.message().to_owned());
         Ok(())
     }
 

@@ -15,7 +15,8 @@
 //!
 //! What the specification leaves to writers is no finding: what they leave out, bounds that hold
 //! without being tight, the orders in which the deprecated `min` and `max` were once written.
-//! Encrypted columns are not looked into.
+//! Encrypted columns are not looked into. Of each part of a file (what concerns it as a whole, a column
+//! chunk, a row group) the first 1,000 findings are listed, the others counted.
 
 mod ahead;
 mod bloom;
@@ -136,6 +137,7 @@ impl Verify {
             },
             Step::Done => {}
         }
+        self.report.close();
         Ok(())
     }
 
@@ -176,6 +178,7 @@ impl Verify {
                 });
                 self.done += 1;
             }
+            Task::Overlap { .. } => self.report.findings.append(&mut report.findings),
             Task::Order { row_group } => {
                 self.report.location = Location::default();
                 self.report.location.row_group = Some(row_group);

@@ -1,11 +1,11 @@
 //! The parts of a file that are checked on their own.
 
-use herringbone_format::Result;
+use herringbone_format::{Error, Result};
 
 use super::ahead::{Outcome, Task};
 use super::chunk::{self, Checked};
 use super::column::Column;
-use super::finding::Report;
+use super::finding::{FindingKind, Report};
 use super::sorting;
 use crate::file::ParquetFile;
 
@@ -22,7 +22,15 @@ pub(super) fn check(file: &ParquetFile, task: Task) -> Result<Outcome> {
             order(file, row_group, &mut report)?;
             Checked::default()
         }
+        Task::Overlap { row_group, ratio } => {
+            report.location.row_group = Some(row_group);
+            let limit = file.limits.overlap_ratio as u64;
+            let error = Error::limit("overlap_ratio", ratio, limit);
+            report.failed(FindingKind::Overlap, error)?;
+            Checked::default()
+        }
     };
+    report.close();
     Ok(Outcome {
         task,
         report,

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use herringbone_arrow::buffer::{BooleanBuffer, Buffer, NullBuffer};
 
-use crate::Malformed;
+use crate::{Malformed, trim};
 
 mod writer;
 
@@ -256,7 +256,8 @@ impl Bitmap {
     /// Takes the bits as Arrow booleans, leaving an empty bitmap.
     pub fn finish_boolean(&mut self) -> BooleanBuffer {
         self.materialise();
-        let words = std::mem::take(&mut self.words);
+        let mut words = std::mem::take(&mut self.words);
+        trim(&mut words);
         let len = std::mem::take(&mut self.len);
         self.ones = 0;
         BooleanBuffer::new(Buffer::from_vec(words), 0, len)

@@ -19,7 +19,7 @@ use herringbone_arrow::buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 
 use crate::bitmap::Bitmap;
 use crate::expand::expand_offsets;
-use crate::{Malformed, utf8};
+use crate::{Malformed, trim, utf8};
 
 pub use dictionary::ByteDictionary;
 pub(crate) use dictionary::likely_values;
@@ -105,6 +105,12 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         self.data_len() + size_of_val(self.offsets.as_slice())
     }
 
+    /// Whether the data are part of a page, all of which is kept because of that.
+    #[must_use]
+    pub fn keeps_page(&self) -> bool {
+        self.borrowed.is_some()
+    }
+
     /// Spreads the last values over nulls: slots `start..start + slots` are new, and the values of
     /// their set bits in `validity` are the ones appended last. Null slots become empty values.
     ///
@@ -134,7 +140,8 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
             return Err(Malformed("values and nulls do not agree"));
         }
         self.last_values = self.len();
-        let offsets = std::mem::replace(&mut self.offsets, vec![O::usize_as(0)]);
+        let mut offsets = std::mem::replace(&mut self.offsets, vec![O::usize_as(0)]);
+        trim(&mut offsets);
         let data = self.take_data();
         // SAFETY: by the invariant of this type the offsets start with 0 and never go down.
         let offsets = unsafe { OffsetBuffer::new_unchecked(ScalarBuffer::from(offsets)) };
@@ -155,9 +162,7 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         }
         let mut data = std::mem::take(&mut self.data);
         self.last_bytes = data.len();
-        if data.capacity() - data.len() > data.len() / 4 + 4096 {
-            data.shrink_to_fit();
-        }
+        trim(&mut data);
         Buffer::from_vec(data)
     }
 

@@ -2,6 +2,8 @@
 
 use herringbone_arrow::buffer::{BooleanBuffer, Buffer};
 
+use crate::trim;
+
 /// The levels that concern a list, those with a repetition level of at most that of its elements:
 /// columns that make the same lists have the same bits.
 #[derive(Debug, Default)]
@@ -33,7 +35,10 @@ impl ListLevels {
             all.goes_on.push(all.partial.0);
             all.has_element.push(all.partial.1);
         }
-        let bits = |words| BooleanBuffer::new(Buffer::from_vec(words), 0, len);
+        let bits = |mut words: Vec<u64>| {
+            trim(&mut words);
+            BooleanBuffer::new(Buffer::from_vec(words), 0, len)
+        };
         (bits(all.goes_on), bits(all.has_element))
     }
 

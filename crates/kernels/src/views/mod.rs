@@ -23,9 +23,9 @@ use std::sync::Arc;
 use herringbone_arrow::array::{ArrayRef, BinaryViewArray, StringViewArray};
 use herringbone_arrow::buffer::{Buffer, NullBuffer, ScalarBuffer};
 
-use crate::Malformed;
 use crate::bitmap::Bitmap;
 use crate::expand::expand;
+use crate::{Malformed, trim};
 
 pub use dictionary::ViewDictionary;
 
@@ -127,7 +127,9 @@ impl ViewBuilder {
         self.close_block();
         self.referenced = 0;
         self.last_values = self.views.len();
-        let views = ScalarBuffer::from(std::mem::take(&mut self.views));
+        let mut views = std::mem::take(&mut self.views);
+        trim(&mut views);
+        let views = ScalarBuffer::from(views);
         let buffers: Arc<[Buffer]> = std::mem::take(&mut self.buffers).into();
         if self.utf8 {
             // SAFETY: by the invariant of this type each view is made as Arrow says, lies in its
@@ -187,7 +189,8 @@ impl ViewBuilder {
 
     /// Makes the block a buffer like the others.
     fn close_block(&mut self) {
-        let block = std::mem::take(&mut self.block);
+        let mut block = std::mem::take(&mut self.block);
+        trim(&mut block);
         if let Some(index) = self.block_index.take()
             && let Some(place) = self.buffers.get_mut(index as usize)
         {

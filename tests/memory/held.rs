@@ -1,0 +1,200 @@
+//! Whatever the encoding and the layout, a read holds what its budget has.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use herringbone::format::Encoding;
+use herringbone::schema::{ByteLayout, DictionaryOutput};
+use herringbone::source::Source;
+use herringbone::{ColumnOptions, Compression, ParquetFile, ReadOptions, WriteOptions, Writer};
+use herringbone_arrow::array::{
+    ArrayRef, BinaryArray, FixedSizeBinaryArray, RecordBatch, StringArray,
+};
+
+use super::{ALLOCATOR, ONE_AT_A_TIME, files};
+
+/// What a read may hold beyond its budget, as SECURITY.md has it: an eighth of it, and for each column
+/// and once what is too small to be counted.
+fn margin(budget: u64, columns: usize) -> u64 {
+    budget / 8 + 4096 * columns as u64 + (256 << 10)
+}
+
+/// A file whose bytes take memory when they are read.
+struct Copying(Bytes);
+
+impl Source for Copying {
+    fn len(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn read(&self, range: Range<u64>) -> herringbone::Result<Bytes> {
+        Ok(Bytes::copy_from_slice(&Source::read(&self.0, range)?))
+    }
+}
+
+/// The most that is held behind the start of the read, batches that were given out not counted; none
+/// where the budget is too small.
+fn held(bytes: &Bytes, options: &ReadOptions, budget: u64) -> (u64, bool) {
+    let mut options = options.clone();
+    options.limits.memory_bytes = budget;
+    let source = Copying(bytes.clone());
+    let file = ParquetFile::from_source(source, options.limits.clone()).unwrap();
+    let mut reader = file.read(options).unwrap();
+    let before = ALLOCATOR.current_usage();
+    ALLOCATOR.reset_peak_usage();
+    let refused = loop {
+        match reader.next_batch() {
+            Ok(Some(_)) => {}
+            Ok(None) => break false,
+            Err(error) => break error.limit_name() == Some("memory_bytes"),
+        }
+    };
+    drop(reader);
+    (
+        ALLOCATOR.peak_usage().saturating_sub(before) as u64,
+        refused,
+    )
+}
+
+/// Reads with four times as much each time, up to where it is enough.
+fn keeps(name: &str, bytes: &Bytes, options: &ReadOptions, threads: &[usize]) {
+    let file = ParquetFile::from_bytes(bytes.clone()).unwrap();
+    let columns = file.parquet_schema().leaves().len();
+    for &threads in threads {
+        let options = options.clone().threads(threads);
+        let mut budget = 16 << 10;
+        loop {
+            let (held, refused) = held(bytes, &options, budget);
+            assert!(
+                held <= budget + margin(budget, columns),
+                "{name}, {threads} threads: {held} bytes held with a budget of {budget}"
+            );
+            if !refused {
+                break;
+            }
+            budget *= 4;
+        }
+    }
+}
+
+fn layouts() -> Vec<(String, ReadOptions)> {
+    let layouts = [
+        (ByteLayout::Offsets, 8192),
+        (ByteLayout::LargeOffsets, 8192),
+        (ByteLayout::Views, 1000),
+    ];
+    let mut all = Vec::new();
+    for (layout, batch_size) in layouts {
+        let mut options = ReadOptions::new().batch_size(batch_size);
+        options.schema.strings = layout;
+        all.push((format!("{layout:?}"), options));
+    }
+    let mut options = ReadOptions::new();
+    options.schema.dictionary = DictionaryOutput::Always;
+    all.push(("dictionaries".to_owned(), options));
+    all
+}
+
+#[test]
+fn official_files() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap();
+    let Some(root) = files::official() else {
+        return;
+    };
+    let mut paths = files::parquet_files(&root.join("data"));
+    // 2 GiB of strings, for which there is a test of its own.
+    paths.retain(|path| !path.ends_with("large_string_map.brotli.parquet"));
+    paths.extend(files::generated());
+    for path in paths {
+        let bytes = Bytes::from(std::fs::read(&path).unwrap());
+        if ParquetFile::from_bytes(bytes.clone()).is_err() {
+            // Signed or encrypted.
+            continue;
+        }
+        for (layout, options) in layouts() {
+            let name = format!("{}, {layout}", files::short(&path));
+            keeps(&name, &bytes, &options, &[1]);
+        }
+    }
+}
+
+fn hash(i: usize) -> u64 {
+    let mixed = (i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 8
+}
+
+fn written(columns: Vec<ArrayRef>, options: WriteOptions) -> Bytes {
+    let names = (0..).map(|i| format!("c{i}"));
+    let batch = RecordBatch::try_from_iter(names.zip(columns)).unwrap();
+    let mut bytes = Vec::new();
+    let mut writer = Writer::new(&mut bytes, batch.schema(), options.threads(1)).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    bytes.into()
+}
+
+/// Columns of what is put together, copied or kept in place on the way to its array.
+#[test]
+fn columns_of_byte_arrays() {
+    const ROWS: usize = 24_000;
+    let _alone = ONE_AT_A_TIME.lock().unwrap();
+    let text = |i: usize| format!("{:x}", hash(i)).repeat(1 + i % 4);
+    // Half of the values come again, so that dictionaries are given up halfway.
+    let half_distinct = |row: usize| {
+        text(if row.is_multiple_of(2) {
+            row
+        } else {
+            row % 1000
+        })
+    };
+    let strings =
+        || -> ArrayRef { Arc::new(StringArray::from_iter_values((0..ROWS).map(half_distinct))) };
+    let binary = || -> ArrayRef { Arc::new(BinaryArray::from_iter_values((0..ROWS).map(text))) };
+    let fixed = || -> ArrayRef {
+        let values = (0..ROWS).map(|row| [hash(row).to_le_bytes(); 3].concat());
+        Arc::new(FixedSizeBinaryArray::try_from_iter(values).unwrap())
+    };
+    let plain = ColumnOptions::new().dictionary(false).page_bytes(128 << 10);
+    for compression in [Compression::Uncompressed, Compression::Snappy] {
+        let options = || WriteOptions::new().compression(compression);
+        let encoded = |encoding| {
+            let column = plain.clone().encoding(encoding).compression(compression);
+            let mut options = WriteOptions::new();
+            options.columns = column;
+            options
+        };
+        let mut dictionaries = options().row_group_rows(9000);
+        dictionaries.columns.dictionary = Some(true);
+        dictionaries.columns.dictionary_bytes = Some(40 << 10);
+        let cases = [
+            (
+                "dictionaries, then values",
+                (0..6).map(|_| strings()).collect(),
+                dictionaries,
+            ),
+            (
+                "lengths",
+                (0..6).map(|_| binary()).collect(),
+                encoded(Encoding::DeltaLengthByteArray),
+            ),
+            (
+                "prefixes",
+                (0..6).map(|_| strings()).collect(),
+                encoded(Encoding::DeltaByteArray),
+            ),
+            (
+                "streams",
+                (0..6).map(|_| fixed()).collect(),
+                encoded(Encoding::ByteStreamSplit),
+            ),
+        ];
+        for (name, columns, options) in cases {
+            let bytes = written(columns, options);
+            for (layout, options) in layouts() {
+                let name = format!("{name}, {compression:?}, {layout}");
+                keeps(&name, &bytes, &options, &[1, 3]);
+            }
+        }
+    }
+}
