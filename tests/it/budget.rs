@@ -1,11 +1,16 @@
 //! The memory of a read: however it is decoded, the same files exceed it, with the same error.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use herringbone::core::compression::{Compression, ZstdLevel, compress};
 use herringbone::format::{CompressionCodec, Encoding, Repetition, SchemaElement, Type};
 use herringbone::schema::{ByteLayout, DictionaryOutput};
-use herringbone::{ErrorKind, OnError, ParquetFile, ReadOptions};
-use herringbone_arrow::array::RecordBatch;
+use herringbone::{
+    ColumnOptions, ErrorKind, OnError, ParquetFile, ReadOptions, StatisticsLevel, WriteOptions,
+    Writer,
+};
+use herringbone_arrow::array::{ArrayRef, Int32Array, RecordBatch};
 
 use crate::crafted::{Chunk, Page, file, group, leaf};
 use crate::push::{SUPPLIES, Supply, pushed, read};
@@ -343,5 +348,32 @@ fn wide_files() {
             assert_eq!(got, all);
         }
         assert_eq!(pushed(&bytes, &options, Supply::Coalesced).unwrap(), all);
+    }
+}
+
+/// As many columns as anybody has, each of few bytes.
+#[test]
+fn a_hundred_thousand_columns() {
+    const COLUMNS: usize = 100_000;
+    let columns = (0..COLUMNS).map(|i| -> (String, ArrayRef) {
+        let i = i as i32;
+        (format!("c{i}"), Arc::new(Int32Array::from(vec![i, -i, 7])))
+    });
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let plain = ColumnOptions::new()
+        .dictionary(false)
+        .statistics(StatisticsLevel::Counts)
+        .compression(Compression::Uncompressed);
+    let options = WriteOptions::new().columns(plain).page_index(false);
+    let mut bytes = Vec::new();
+    let mut writer = Writer::new(&mut bytes, batch.schema(), options).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    let bytes = Bytes::from(bytes);
+    let budget = ReadOptions::new().limits.memory_bytes;
+    for (threads, memory) in [(1, budget), (2, 4096 * COLUMNS as u64)] {
+        let options = with_memory(&ReadOptions::new(), memory);
+        let got = read(&bytes, &options.threads(threads)).unwrap();
+        assert!(got == [batch.clone()], "{threads} threads");
     }
 }

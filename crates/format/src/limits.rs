@@ -46,7 +46,9 @@ pub struct Limits {
     /// column chunks share bytes.
     pub overlap_ratio: usize,
     /// Bytes that one read holds at a time, all of its columns together: bytes read ahead, pages,
-    /// dictionaries, and arrays up to when their batch is given out.
+    /// dictionaries, and arrays up to when their batch is given out. Each column holds a page: where a
+    /// file of a thousand columns or more has larger ones than its share, raise this to a tenth more
+    /// than a page of each, or read some of the columns at a time.
     pub memory_bytes: u64,
 }
 
