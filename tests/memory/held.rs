@@ -14,10 +14,10 @@ use herringbone_arrow::array::{
 
 use super::{ALLOCATOR, ONE_AT_A_TIME, files};
 
-/// What a read may hold beyond its budget, as SECURITY.md has it: an eighth of it, and for each column
-/// and once what is too small to be counted.
-fn margin(budget: u64, columns: usize) -> u64 {
-    budget / 8 + 4096 * columns as u64 + (256 << 10)
+/// What a read may hold beyond its budget, as SECURITY.md has it: an eighth of it for each thread, and
+/// for each column and once what is too small to be counted.
+fn margin(budget: u64, columns: usize, threads: usize) -> u64 {
+    budget / 8 * threads as u64 + 4096 * columns as u64 + (256 << 10)
 }
 
 /// A file whose bytes take memory when they are read.
@@ -67,7 +67,7 @@ fn keeps(name: &str, bytes: &Bytes, options: &ReadOptions, threads: &[usize]) {
         loop {
             let (held, refused) = held(bytes, &options, budget);
             assert!(
-                held <= budget + margin(budget, columns),
+                held <= budget + margin(budget, columns, threads),
                 "{name}, {threads} threads: {held} bytes held with a budget of {budget}"
             );
             if !refused {
