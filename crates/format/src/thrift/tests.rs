@@ -159,9 +159,9 @@ fn every_truncation_runs_out() {
 #[test]
 fn no_byte_makes_the_skipper_panic() {
     let bytes = written(everything);
-    // Under Miri, all values take hours.
-    let values = if cfg!(miri) { 51 } else { 1 };
-    for index in 0..bytes.len() {
+    // Under Miri, all of them take hours.
+    let (places, values) = if cfg!(miri) { (5, 51) } else { (1, 1) };
+    for index in (0..bytes.len()).step_by(places) {
         for value in (0..=255).step_by(values) {
             let mut changed = bytes.clone();
             changed[index] = value;
