@@ -251,8 +251,9 @@ fn reads_keep_their_budget() {
             for threads in [2, 4] {
                 let (peak, error) = peak_of_reading(&bytes, &options.clone().threads(threads));
                 assert_eq!(error.map(|error| error.to_string()), first, "{name}");
+                // Each thread may be growing a vector, which is there twice meanwhile.
                 assert!(
-                    peak < READ_BUDGET + READ_BUDGET / 4,
+                    peak < READ_BUDGET + READ_BUDGET / 8 * threads,
                     "{name}, {threads} threads: {peak}"
                 );
             }

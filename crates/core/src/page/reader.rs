@@ -165,7 +165,7 @@ impl PageReader {
                 }
             };
             if length as u64 > USUAL_HEADER {
-                // As much may have been asked for, and what it says is copied twice.
+                // Each time that it was longer than what was there, twice as much was asked for.
                 memory.hold_at_least(Part::Window, 4 * length as u64)?;
             }
             let body = check_sizes(&header, &self.options.limits)?;
