@@ -12,7 +12,7 @@ use herringbone_kernels::plain;
 use super::convert::{Blocks, Convert, Lost};
 use super::entries::Short;
 use super::finish_fixed_width;
-use super::fixed_width::FixedWidth;
+use super::fixed_width::{FixedWidth, converted};
 use super::values::Values;
 use super::{LeafArray, LeafType, unsupported};
 use crate::encoding::byte_array::ByteArrays;
@@ -25,30 +25,17 @@ const MAX_BYTES: usize = 256;
 
 /// Decimals from INT32, wider than that.
 pub(super) fn from_int32(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
-    let data_type = leaf.data_type.clone();
     Ok(match leaf.data_type {
-        DataType::Decimal64(..) => Box::new(FixedWidth::<i32, _>::new(
-            data_type,
-            1,
-            Blocks::new(widen_32::<i64>),
-        )),
-        DataType::Decimal128(..) => Box::new(FixedWidth::<i32, _>::new(
-            data_type,
-            1,
-            Blocks::new(widen_32::<i128>),
-        )),
-        DataType::Decimal256(..) => Box::new(FixedWidth::<i32, _>::new(
-            data_type,
-            1,
-            Blocks::new(widen_32::<i256>),
-        )),
+        DataType::Decimal64(..) => converted::<i32, _>(leaf, Blocks::new(widen_32::<i64>)),
+        DataType::Decimal128(..) => converted::<i32, _>(leaf, Blocks::new(widen_32::<i128>)),
+        DataType::Decimal256(..) => converted::<i32, _>(leaf, Blocks::new(widen_32::<i256>)),
         _ => return Err(unsupported(leaf)),
     })
 }
 
 /// Decimals from INT64, of another width than that.
 pub(super) fn from_int64(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
-    fn wider<T: Decimal + ArrowNativeType>(data_type: DataType) -> Box<dyn LeafArray> {
+    fn wider<T: Decimal + ArrowNativeType>(leaf: &LeafType) -> Box<dyn LeafArray> {
         let convert = Blocks::new(widen_64::<T>).with_short(Short {
             read: |bytes, _, out| {
                 plain::extend(bytes, out);
@@ -56,15 +43,12 @@ pub(super) fn from_int64(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
             },
             widen: T::extend_i64,
         });
-        Box::new(FixedWidth::<i64, _>::new(data_type, 1, convert))
+        converted::<i64, _>(leaf, convert)
     }
-    let data_type = leaf.data_type.clone();
     Ok(match leaf.data_type {
-        DataType::Decimal32(..) => {
-            Box::new(FixedWidth::<i64, _>::new(data_type, 1, Blocks::new(narrow)))
-        }
-        DataType::Decimal128(..) => wider::<i128>(data_type),
-        DataType::Decimal256(..) => wider::<i256>(data_type),
+        DataType::Decimal32(..) => converted::<i64, _>(leaf, Blocks::new(narrow)),
+        DataType::Decimal128(..) => wider::<i128>(leaf),
+        DataType::Decimal256(..) => wider::<i256>(leaf),
         _ => return Err(unsupported(leaf)),
     })
 }

@@ -3,15 +3,15 @@
 use std::ops::Range;
 
 use herringbone_arrow::array::ArrayRef;
-use herringbone_arrow::buffer::{Buffer, NullBuffer};
+use herringbone_arrow::buffer::{ArrowNativeType, Buffer, NullBuffer};
 use herringbone_arrow::schema::DataType;
 use herringbone_format::{Encoding, Error, Result};
 use herringbone_kernels::bitmap::Bitmap;
 
-use super::convert::{Convert, Lost};
+use super::convert::{Blocks, Convert, Lost};
 use super::entries::{Entries, Short};
 use super::values::Values;
-use super::{LeafArray, finish_fixed_width};
+use super::{LeafArray, LeafType, finish_fixed_width};
 use crate::encoding::{Native, Page, product};
 use crate::malformed;
 
@@ -30,6 +30,16 @@ pub(super) struct FixedWidth<U: Native, C: Convert<U>> {
     lost: Lost,
     /// Array entries so far.
     slots: usize,
+}
+
+/// An empty array for `leaf`, whose numbers `U` become other numbers one by one.
+pub(super) fn converted<U, T>(leaf: &LeafType, convert: Blocks<T>) -> Box<dyn LeafArray>
+where
+    U: Native,
+    T: ArrowNativeType,
+{
+    let data_type = leaf.data_type.clone();
+    Box::new(FixedWidth::<U, _>::new(data_type, 1, convert))
 }
 
 impl<U: Native, C: Convert<U>> FixedWidth<U, C> {

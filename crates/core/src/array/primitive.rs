@@ -10,7 +10,7 @@ use herringbone_kernels::plain;
 use herringbone_schema::Conversion;
 
 use super::convert::{Blocks, Identity};
-use super::fixed_width::FixedWidth;
+use super::fixed_width::{FixedWidth, converted};
 use super::{LeafArray, LeafType, decimal, unsupported};
 
 const MILLIS_PER_DAY: i64 = 86_400_000;
@@ -45,38 +45,17 @@ where
 
 fn from_int32(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     use DataType::*;
-    let data_type = leaf.data_type.clone();
     Ok(match &leaf.data_type {
-        Time32(_) if leaf.conversion == Conversion::MillisToSeconds => Box::new(
-            FixedWidth::<i32, _>::new(data_type, 1, Blocks::new(millis_to_seconds)),
-        ),
+        Time32(_) if leaf.conversion == Conversion::MillisToSeconds => {
+            converted::<i32, _>(leaf, Blocks::new(millis_to_seconds))
+        }
         Int32 | UInt32 | Date32 | Time32(_) | Decimal32(..) => same::<i32>(leaf),
         // A value that the annotation of the column does not allow loses its upper bits.
-        Int8 => Box::new(FixedWidth::<i32, _>::new(
-            data_type,
-            1,
-            Blocks::new(narrow::<i8>),
-        )),
-        UInt8 => Box::new(FixedWidth::<i32, _>::new(
-            data_type,
-            1,
-            Blocks::new(narrow::<u8>),
-        )),
-        Int16 => Box::new(FixedWidth::<i32, _>::new(
-            data_type,
-            1,
-            Blocks::new(narrow::<i16>),
-        )),
-        UInt16 => Box::new(FixedWidth::<i32, _>::new(
-            data_type,
-            1,
-            Blocks::new(narrow::<u16>),
-        )),
-        Date64 => Box::new(FixedWidth::<i32, _>::new(
-            data_type,
-            1,
-            Blocks::new(days_to_millis),
-        )),
+        Int8 => converted::<i32, _>(leaf, Blocks::new(narrow::<i8>)),
+        UInt8 => converted::<i32, _>(leaf, Blocks::new(narrow::<u8>)),
+        Int16 => converted::<i32, _>(leaf, Blocks::new(narrow::<i16>)),
+        UInt16 => converted::<i32, _>(leaf, Blocks::new(narrow::<u16>)),
+        Date64 => converted::<i32, _>(leaf, Blocks::new(days_to_millis)),
         Decimal64(..) | Decimal128(..) | Decimal256(..) => decimal::from_int32(leaf)?,
         _ => return Err(unsupported(leaf)),
     })
@@ -84,23 +63,14 @@ fn from_int32(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
 
 fn from_int64(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     use DataType::*;
-    let data_type = leaf.data_type.clone();
     Ok(match &leaf.data_type {
         Timestamp(..) if leaf.conversion == Conversion::MillisToSeconds => {
-            Box::new(FixedWidth::<i64, _>::new(
-                data_type,
-                1,
-                Blocks::new(millis_to_seconds_64),
-            ))
+            converted::<i64, _>(leaf, Blocks::new(millis_to_seconds_64))
         }
         Timestamp(..) | Time64(_) => same::<i64>(leaf),
         Int64 | UInt64 | Duration(_) | Date64 | Decimal64(..) => same::<i64>(leaf),
         // Early writers stored these in 64 bits, having no unsigned numbers.
-        UInt32 => Box::new(FixedWidth::<i64, _>::new(
-            data_type,
-            1,
-            Blocks::new(narrow_64),
-        )),
+        UInt32 => converted::<i64, _>(leaf, Blocks::new(narrow_64)),
         Decimal32(..) | Decimal128(..) | Decimal256(..) => decimal::from_int64(leaf)?,
         _ => return Err(unsupported(leaf)),
     })

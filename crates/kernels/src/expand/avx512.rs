@@ -93,49 +93,26 @@ impl ExpandWord for Avx512 {
         if size_of::<T>() == 1 && is_plain::<T>() {
             return bmi2::expand_word(self.bmi2(), slots, first, dense, bits);
         }
-        let (slots_of_all, range) = (slots.as_mut_ptr(), first..slots.len());
+        let (to, range) = (slots.as_mut_ptr(), first..slots.len());
+        let from = to.cast_const();
         match size_of::<T>() {
             // SAFETY: the token proves that the instructions are there. The slots are as long as the
             // lanes and begin with the values, at most `first` more than `bits` has ones, none of
             // which is behind the slots.
             2 if is_plain::<T>() => unsafe {
-                vectors_2(
-                    slots_of_all.cast_const().cast(),
-                    slots_of_all.cast(),
-                    range,
-                    dense,
-                    bits,
-                );
+                vectors_2(from.cast(), to.cast(), range, dense, bits);
             },
             // SAFETY: as above.
             4 if is_plain::<T>() => unsafe {
-                vectors_4(
-                    slots_of_all.cast_const().cast(),
-                    slots_of_all.cast(),
-                    range,
-                    dense,
-                    bits,
-                );
+                vectors_4(from.cast(), to.cast(), range, dense, bits);
             },
             // SAFETY: as above.
             8 if is_plain::<T>() => unsafe {
-                vectors_8(
-                    slots_of_all.cast_const().cast(),
-                    slots_of_all.cast(),
-                    range,
-                    dense,
-                    bits,
-                );
+                vectors_8(from.cast(), to.cast(), range, dense, bits);
             },
             // SAFETY: as above.
             16 if is_plain::<T>() => unsafe {
-                vectors_16(
-                    slots_of_all.cast_const().cast(),
-                    slots_of_all.cast(),
-                    range,
-                    dense,
-                    bits,
-                );
+                vectors_16(from.cast(), to.cast(), range, dense, bits);
             },
             _ => Scalar.expand_word(slots, first, dense, bits),
         }
