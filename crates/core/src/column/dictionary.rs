@@ -2,27 +2,24 @@
 //!
 //! ```text
 //! pages   dictionary | indices | indices | PLAIN | PLAIN | PLAIN | PLAIN | ...
-//! kept    ###################################################
+//! kept    ##############################
 //! ```
 //!
 //! Writers give a dictionary up once it has grown too large, and the pages behind are PLAIN up to the
-//! end of the column chunk. So it is let go of after some pages that do without it. Should a later page
-//! refer to it after all, it is read once more, and then kept.
+//! end of the column chunk. So it is let go of with the first page that does without it. Should a later
+//! page refer to it after all, it is read once more, and then kept.
 
 use herringbone_format::Encoding;
 
 use crate::page::PageStart;
-
-/// Pages in a row that do without the dictionary before it is let go of.
-const IDLE_PAGES: usize = 4;
 
 /// The dictionary of a column chunk, as its column uses it.
 #[derive(Default)]
 pub(super) struct DictionaryUse {
     /// Where its page is; `None` before it was read.
     place: Option<PageStart>,
-    /// Pages in a row that did without it.
-    idle_pages: usize,
+    /// The last data page did without it.
+    is_idle: bool,
     state: State,
 }
 
@@ -55,17 +52,12 @@ impl DictionaryUse {
 
     /// Notes a data page.
     pub(super) fn count(&mut self, needs_dictionary: bool) {
-        self.idle_pages = match needs_dictionary {
-            true => 0,
-            false => self.idle_pages + 1,
-        };
+        self.is_idle = !needs_dictionary;
     }
 
-    /// Whether it is there and was of no use for a while.
+    /// Whether it is there and of no use any more, as far as one knows.
     pub(super) fn is_idle(&self) -> bool {
-        matches!(self.state, State::Present)
-            && self.place.is_some()
-            && self.idle_pages >= IDLE_PAGES
+        matches!(self.state, State::Present) && self.place.is_some() && self.is_idle
     }
 
     /// Notes that it was let go of, or else that it cannot be.

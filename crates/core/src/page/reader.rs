@@ -24,8 +24,8 @@ use crate::read::{ColumnMemory, Part};
 /// therefore go on this many bytes behind its declared end (PARQUET-816).
 const CHUNK_SLACK: u64 = 100;
 
-/// Bytes asked for when nothing is known yet of the size of the pages.
-const FIRST_WINDOW: u64 = 64 << 10;
+/// Bytes asked for at least, so that small pages share a read.
+const SMALLEST_WINDOW: u64 = 8 << 10;
 
 /// Bytes of a page header, in all but absurd files.
 const USUAL_HEADER: u64 = 128;
@@ -61,8 +61,6 @@ pub(crate) struct PageReaderOptions {
     /// Length of the file.
     pub(crate) file_length: u64,
     pub(crate) verify_crc: bool,
-    /// Bytes asked for at least, once pages are under way.
-    pub(crate) smallest_window: u64,
     pub(crate) limits: Limits,
 }
 
@@ -161,13 +159,11 @@ impl PageReader {
                 Step::Ready(parsed) => parsed,
                 Step::Need(range) => {
                     self.hold_window(memory, range.end - range.start)?;
+                    // It is replaced, so there need not be both.
+                    self.bytes.let_go(self.position, u64::MAX);
                     return Ok(Step::Need(range));
                 }
             };
-            if length as u64 > USUAL_HEADER {
-                // Each time that it was longer than what was there, twice as much was asked for.
-                memory.hold_at_least(Part::Window, 4 * length as u64)?;
-            }
             let body = check_sizes(&header, &self.options.limits)?;
             self.header_start = self.position;
             self.position += length as u64;
@@ -195,11 +191,11 @@ impl PageReader {
     /// Bytes to ask for where a page needs no more.
     fn usual_window(&self) -> u64 {
         match self.largest_page {
-            0 => FIRST_WINDOW.min(self.options.smallest_window),
+            0 => SMALLEST_WINDOW,
             // Whole pages: what is left of one would be read again with the rest of it.
             page => {
                 let page = page + USUAL_HEADER;
-                page * (self.options.smallest_window / page).max(1)
+                page * (SMALLEST_WINDOW / page).max(1)
             }
         }
     }

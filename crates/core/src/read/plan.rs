@@ -15,12 +15,6 @@ use super::{Budget, ReadOptions};
 use crate::column::{ColumnPlan, WantedRows};
 use crate::page::PageReaderOptions;
 
-/// Bytes that a column asks for at least, where few columns are read: small pages share a read.
-const SMALLEST_WINDOW: u64 = 32 << 10;
-
-/// The same where there are so many that each must do with little.
-const LEAST_WINDOW: u64 = 16 << 10;
-
 /// What a read comes to; shared by everything that decodes a part of it.
 #[derive(Debug)]
 pub struct ReadPlan {
@@ -55,12 +49,9 @@ impl ReadPlan {
         let row_groups = plan_row_groups(&metadata, options)?;
         let metadata_row_groups = metadata.num_row_groups() as u64;
         let limits = options.limits.clone();
-        // Less where many columns share the budget.
-        let share = limits.memory_bytes / 16 / (shapes.columns.len() as u64).max(1);
         let pages = PageReaderOptions {
             file_length,
             verify_crc: options.verify_crc,
-            smallest_window: share.clamp(LEAST_WINDOW, SMALLEST_WINDOW),
             limits,
         };
         Ok(Self {
