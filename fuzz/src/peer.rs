@@ -26,7 +26,7 @@ const WE_ARE_STRICTER: [(&str, &str); 14] = [
         "its row group",
         "take fewer or more rows than the row group has",
     ),
-    ("num_rows is negative", "take it for no rows, or many"),
+    ("is negative", "take it for none, for many, or do not look"),
     (
         "of their column chunk",
         "leave out values behind those of the chunk",

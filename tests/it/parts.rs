@@ -3,16 +3,25 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use herringbone::{ColumnOptions, Compression, OnError, ReadOptions, WriteOptions, Writer};
+use herringbone::format::thrift::CompactWriter;
+use herringbone::format::{CompressionCodec, Encoding, OffsetIndex, Repetition, Type};
+use herringbone::{
+    ColumnOptions, Compression, DataPageVersion, OnError, ParquetFile, ReadOptions, WriteOptions,
+    Writer,
+};
 use herringbone_arrow::array::{ArrayRef, RecordBatch, StructArray};
 use herringbone_arrow::schema::{DataType, Field, Fields, Schema};
 
-use crate::batches::{Nulls, Shape, flat};
+use crate::batches::{Nulls, Shape, flat, list, pair};
+use crate::crafted::{self, Chunk, Page, group, leaf};
 use crate::noise::Noise;
 use crate::push::read;
 
 /// Enough for parts of a megabyte, in pages that no batch ends with.
 const ROWS: usize = 700_001;
+
+/// The same where rows are lists.
+const LISTS: usize = 300_001;
 
 fn write(array: ArrayRef, options: WriteOptions) -> (RecordBatch, Bytes) {
     let field = Field::new("a", array.data_type().clone(), true);
@@ -60,6 +69,29 @@ fn cases() -> Vec<(RecordBatch, Bytes)> {
         Arc::new(StructArray::new(fields, vec![values], nulls)),
         options(),
     ));
+    cases.extend(lists(&mut noise));
+    cases
+}
+
+/// Lists in pages of version 1, with an offset index, and of version 2, without one.
+fn lists(noise: &mut Noise) -> Vec<(RecordBatch, Bytes)> {
+    let v2 = options()
+        .data_page_version(DataPageVersion::V2)
+        .page_index(false);
+    let numbers =
+        |noise: &mut Noise, n| flat(noise, &DataType::Int64, Nulls::Sparse, Shape::Random, n);
+    let mut cases = Vec::new();
+    for options in [options(), v2] {
+        let array = list(noise, Nulls::Runs, LISTS, &mut { numbers });
+        cases.push(write(array, options.clone()));
+        let array = list(noise, Nulls::Sparse, LISTS, &mut |noise, n| {
+            list(noise, Nulls::Sparse, n, &mut { numbers })
+        });
+        cases.push(write(array, options.clone()));
+        let pairs = |noise: &mut Noise, n| pair(noise, Nulls::Sparse, n);
+        let array = list(noise, Nulls::Required, LISTS, &mut { pairs });
+        cases.push(write(array, options));
+    }
     cases
 }
 
@@ -75,7 +107,7 @@ fn parts_give_the_batches_of_the_whole() {
                 assert_eq!(*batch, written.slice(row, batch.num_rows()), "{name}");
                 row += batch.num_rows();
             }
-            assert_eq!(row, ROWS);
+            assert_eq!(row, written.num_rows());
             let batches = read(&file, &options.threads(threads)).unwrap();
             assert!(batches == expected, "{name} on {threads} threads");
         }
@@ -124,4 +156,136 @@ fn damaged_parts_give_the_errors_of_the_whole() {
         }
     }
     assert!(errors > 10, "{errors}");
+}
+
+/// Encodes something anew in the place of bytes of the same length.
+fn replace(file: &mut [u8], at: usize, length: usize, encode: impl FnOnce(&mut CompactWriter)) {
+    let mut writer = CompactWriter::new();
+    encode(&mut writer);
+    let bytes = writer.finish();
+    assert_eq!(bytes.len(), length);
+    file[at..at + length].copy_from_slice(&bytes);
+}
+
+/// The same file, of which the offset indexes give some pages `by` rows more than they have.
+fn with_wrong_index(file: &Bytes, by: i64) -> Bytes {
+    let parquet = ParquetFile::from_bytes(file.clone()).unwrap();
+    let mut wrong = file.to_vec();
+    for row_group in 0..parquet.metadata().num_row_groups() {
+        let chunk = parquet.metadata().column_chunk(row_group, 0).unwrap();
+        let at = usize::try_from(chunk.offset_index_offset.unwrap()).unwrap();
+        let length = usize::try_from(chunk.offset_index_length.unwrap()).unwrap();
+        let limits = Default::default();
+        let mut index = OffsetIndex::decode(&file[at..at + length], &limits).unwrap();
+        for location in index.page_locations.iter_mut().skip(7).step_by(5) {
+            location.first_row_index += by;
+        }
+        replace(&mut wrong, at, length, |writer| index.encode(writer));
+    }
+    wrong.into()
+}
+
+/// The same file, of which headers of version 2 give a row of the last page to each fifth one.
+fn with_wrong_headers(file: &Bytes) -> Bytes {
+    let parquet = ParquetFile::from_bytes(file.clone()).unwrap();
+    let mut wrong = file.to_vec();
+    for row_group in 0..parquet.metadata().num_row_groups() {
+        let pages = parquet.pages(row_group, 0).unwrap().map(Result::unwrap);
+        let pages: Vec<_> = pages
+            .filter(|page| page.header.data_page_header_v2.is_some())
+            .collect();
+        let last = pages.len() - 1;
+        for (i, page) in pages.iter().enumerate() {
+            let mut header = page.header.clone();
+            let v2 = header.data_page_header_v2.as_mut().unwrap();
+            v2.num_rows += match i {
+                _ if i == last => -i32::try_from(last.div_ceil(5)).unwrap(),
+                _ => i32::from(i % 5 == 0),
+            };
+            let at = usize::try_from(page.offset).unwrap();
+            let length = page.header_bytes;
+            replace(&mut wrong, at, length, |writer| header.encode(writer));
+        }
+    }
+    wrong.into()
+}
+
+#[test]
+fn pages_that_begin_with_other_rows_than_is_said() {
+    let lists = lists(&mut Noise(3));
+    let (v1, v2) = lists.split_at(lists.len() / 2);
+    let mut cases = Vec::new();
+    for (batch, file) in v1 {
+        cases.push((batch, with_wrong_index(file, 1)));
+        cases.push((batch, with_wrong_index(file, -1)));
+    }
+    for (batch, file) in v2 {
+        cases.push((batch, with_wrong_headers(file)));
+    }
+    for (written, file) in cases {
+        for threads in [1, 2, 5] {
+            let options = ReadOptions::new().batch_size(3000).threads(threads);
+            let batches = read(&file, &options).unwrap();
+            let mut row = 0;
+            for batch in &batches {
+                assert_eq!(*batch, written.slice(row, batch.num_rows()));
+                row += batch.num_rows();
+            }
+            assert_eq!(row, written.num_rows());
+        }
+    }
+}
+
+/// A number of 15 to 21 bits in bytes of seven.
+fn varint(n: usize) -> [u8; 3] {
+    [n as u8 | 0x80, (n >> 7) as u8 | 0x80, (n >> 14) as u8]
+}
+
+/// Rows of three numbers in pages of version 2 that begin within a row, as old writers had them.
+#[test]
+fn rows_that_two_pages_share() {
+    const LEVELS: usize = 100_000;
+    const PAGES: usize = 30;
+    let mut pages = Vec::new();
+    for page in 0..PAGES {
+        let levels = page * LEVELS..(page + 1) * LEVELS;
+        // One run of bits: groups of eight levels.
+        let mut repetition = vec![0; LEVELS / 8];
+        for (i, level) in levels.clone().enumerate() {
+            repetition[i / 8] |= u8::from(level % 3 != 0) << (i % 8);
+        }
+        let repetition = [&varint((LEVELS / 8) << 1 | 1)[..], &repetition].concat();
+        // One run of ones.
+        let definition = [&varint(LEVELS << 1)[..], &[1]].concat();
+        let values: Vec<u8> = levels
+            .clone()
+            .flat_map(|level| (level as i32).to_le_bytes())
+            .collect();
+        let both = [&repetition[..], &definition].concat();
+        let mut data = Page::v2(LEVELS, Encoding::Plain, &both, &values);
+        let v2 = data.header.data_page_header_v2.as_mut().unwrap();
+        v2.repetition_levels_byte_length = i32::try_from(repetition.len()).unwrap();
+        v2.definition_levels_byte_length = i32::try_from(definition.len()).unwrap();
+        v2.num_rows = i32::try_from(levels.filter(|level| level % 3 == 0).count()).unwrap();
+        pages.push(data);
+    }
+    let chunk = Chunk {
+        physical: Type::Int32,
+        codec: CompressionCodec::Uncompressed,
+        num_values: (PAGES * LEVELS) as u64,
+        pages,
+    };
+    let schema = vec![
+        group("schema", None, 1),
+        leaf("numbers", Type::Int32, Repetition::Repeated),
+    ];
+    let rows = PAGES * LEVELS / 3;
+    let file: Bytes = crafted::file(schema, &[(rows as u64, vec![chunk])]).into();
+    let expected = read(&file, &ReadOptions::new().threads(1)).unwrap();
+    let all: usize = expected.iter().map(RecordBatch::num_rows).sum();
+    assert_eq!(all, rows);
+    for threads in [2, 4] {
+        let batches = read(&file, &ReadOptions::new().threads(threads)).unwrap();
+        assert!(batches == expected, "{threads} threads");
+    }
 }

@@ -13,6 +13,7 @@ use herringbone_format::{
 };
 use herringbone_schema::{ParquetSchema, SchemaOptions, to_arrow};
 
+use crate::page_index::page_index;
 use crate::pages::Pages;
 use crate::reader::Reader;
 use crate::source::{FileSource, Source};
@@ -146,7 +147,7 @@ impl ParquetFile {
     pub fn column_index(&self, row_group: usize, leaf: usize) -> Result<Option<ColumnIndex>> {
         let chunk = self.chunk(row_group, leaf)?;
         let place = (chunk.column_index_offset, chunk.column_index_length);
-        self.index(place, ColumnIndex::decode)
+        page_index(&*self.source, place, &self.limits, ColumnIndex::decode)
             .map_err(|e| self.locate(e, row_group, leaf))
     }
 
@@ -157,7 +158,7 @@ impl ParquetFile {
     pub fn offset_index(&self, row_group: usize, leaf: usize) -> Result<Option<OffsetIndex>> {
         let chunk = self.chunk(row_group, leaf)?;
         let place = (chunk.offset_index_offset, chunk.offset_index_length);
-        self.index(place, OffsetIndex::decode)
+        page_index(&*self.source, place, &self.limits, OffsetIndex::decode)
             .map_err(|e| self.locate(e, row_group, leaf))
     }
 
@@ -231,31 +232,6 @@ impl ParquetFile {
             )));
         }
         Ok(())
-    }
-
-    /// Reads and decodes an index that a column chunk points to.
-    fn index<T>(
-        &self,
-        place: (Option<i64>, Option<i32>),
-        decode: impl FnOnce(&[u8], &Limits) -> Result<T>,
-    ) -> Result<Option<T>> {
-        let (Some(offset), Some(length)) = place else {
-            return Ok(None);
-        };
-        let start = u64::try_from(offset).unwrap_or(u64::MAX);
-        let length = u64::try_from(length).unwrap_or(u64::MAX);
-        let limit = self.limits.page_index_bytes as u64;
-        let end = start.saturating_add(length);
-        if end > self.source.len() {
-            return Err(Error::corrupt("the page index lies outside of the file"));
-        }
-        if length > limit {
-            return Err(Error::limit("page_index_bytes", length, limit).at_offset(start));
-        }
-        let bytes = self.source.read(start..end)?;
-        decode(&bytes, &self.limits)
-            .map(Some)
-            .map_err(|error| error.at_offset(start))
     }
 
     fn locate(&self, error: Error, row_group: usize, leaf: usize) -> Error {

@@ -30,6 +30,7 @@ struct Readme;
 mod encoders;
 mod file;
 mod inline;
+mod page_index;
 mod pages;
 mod parts;
 mod reader;

@@ -8,14 +8,18 @@
 //!
 //! Parts begin where batches do, so that their pieces are those of the undivided column. A page that
 //! two parts have rows of is decompressed for each of them; parts are long enough for that to be rare.
+//!
+//! Which rows a page has is what headers tell or, of pages of version 1 of a column below lists, the
+//! offset index. That may be wrong: each part looks whether the next one begins where it was thought to.
 
-use std::ops::Range;
 use std::sync::Arc;
 
+use herringbone_core::column::{ColumnPart, PageOfRow};
 use herringbone_core::page::PageStart;
-use herringbone_core::read::{ChunkInPlan, OnError, OpenRowGroup, ReadOptions};
-use herringbone_format::PageType;
+use herringbone_core::read::{ChunkInPlan, OnError, OpenRowGroup, ReadPlan};
+use herringbone_format::{OffsetIndex, PageType};
 
+use crate::page_index::page_index;
 use crate::pages::Pages;
 use crate::source::Source;
 
@@ -28,21 +32,18 @@ const MOST_BYTES: u64 = 8 << 20;
 /// Pages of the columns that are cut, of which the budget of the read must hold as many.
 const PAGES_IN_BUDGET: u64 = 16;
 
+/// Pages of a column that is cut, at most: they are listed, in some megabytes.
+const MOST_PAGES: usize = 1 << 16;
+
+/// Bytes of an offset index for each page, at most.
+const INDEX_BYTES_A_PAGE: usize = 64;
+
 /// Parts a thread, so that one that is late does not keep the others waiting.
 const PARTS_A_THREAD: u64 = 4;
 
-/// A part of a column chunk.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Part {
-    /// Rows of the row group.
-    pub(crate) rows: Range<u64>,
-    /// The page that has the first of them.
-    pub(crate) start: PageStart,
-}
-
 /// A data page, as far as cutting needs to know it.
 struct DataPage {
-    start: PageStart,
+    place: PageOfRow,
     bytes: u64,
 }
 
@@ -51,9 +52,10 @@ struct DataPage {
 pub(crate) fn of_row_group(
     row_group: &OpenRowGroup,
     source: &Arc<dyn Source>,
-    options: &ReadOptions,
+    plan: &ReadPlan,
     threads: usize,
-) -> Vec<Vec<Part>> {
+) -> Vec<Vec<ColumnPart>> {
+    let options = plan.options();
     let columns = row_group.num_columns();
     let mut parts = vec![Vec::new(); columns];
     let chunks: Vec<_> = (0..columns).filter_map(|i| row_group.chunk(i)).collect();
@@ -67,9 +69,7 @@ pub(crate) fn of_row_group(
     };
     // More than a thread's share, and more than a quarter of that more.
     let share = total / threads as u64;
-    let is_long = |chunk: &ChunkInPlan| {
-        chunk.is_flat && chunk.uncompressed_size > share.saturating_add(share / 4)
-    };
+    let is_long = |chunk: &ChunkInPlan| chunk.uncompressed_size > share.saturating_add(share / 4);
     let long = chunks.iter().filter(|chunk| is_long(chunk)).count() as u64;
     // Larger pages than this make parts that take much less memory than the whole does.
     let largest_page = options.limits.memory_bytes / PAGES_IN_BUDGET / long.max(1);
@@ -80,7 +80,7 @@ pub(crate) fn of_row_group(
         let bytes = chunk.uncompressed_size / (threads as u64 * PARTS_A_THREAD);
         let bytes = bytes.clamp(LEAST_BYTES, MOST_BYTES);
         if chunk.uncompressed_size >= 2 * bytes
-            && let Some(pages) = data_pages(chunk, num_rows, source, (options, largest_page))
+            && let Some(pages) = data_pages(chunk, num_rows, (source, plan), largest_page)
         {
             *parts = cut(&pages, num_rows, row_group.batch_rows() as u64, bytes);
         }
@@ -89,94 +89,163 @@ pub(crate) fn of_row_group(
 }
 
 /// The data pages of a chunk with as many rows; none where pages are larger than `largest_page` bytes,
-/// or their headers are not what they should be, about which the column itself will complain.
+/// or it is not known what rows they have, or their headers are not what they should be, about which the
+/// column itself will complain.
 fn data_pages(
     chunk: &ChunkInPlan,
     num_rows: u64,
-    source: &Arc<dyn Source>,
-    (options, largest_page): (&ReadOptions, u64),
+    (source, plan): (&Arc<dyn Source>, &ReadPlan),
+    largest_page: u64,
 ) -> Option<Vec<DataPage>> {
-    let limits = options.limits.clone();
+    let limits = plan.options().limits.clone();
     let pages = Pages::over(
         source.clone(),
         chunk.range.clone(),
         chunk.num_values,
         limits,
     );
-    let mut chunk = chunk.clone();
+    let mut counted = chunk.clone();
     let mut data_pages = Vec::new();
-    let mut rows = 0;
+    let (mut values, mut rows) = (0, Some(0));
     for (ordinal, page) in pages.enumerate() {
         let page = page.ok()?;
         let header = &page.header;
         let bytes = u64::try_from(header.uncompressed_page_size).ok()?;
         let compressed = u64::try_from(header.compressed_page_size).ok()?;
-        let carries_values = matches!(
-            header.type_,
-            PageType::DictionaryPage | PageType::DataPage | PageType::DataPageV2
-        );
-        if carries_values && (bytes.max(compressed) > largest_page || !chunk.allows(header)) {
-            return None;
-        }
-        let values = match (&header.data_page_header, &header.data_page_header_v2) {
-            (Some(v1), _) if header.type_ == PageType::DataPage => v1.num_values,
-            (_, Some(v2)) if header.type_ == PageType::DataPageV2 => v2.num_values,
+        let of_page = match header.type_ {
+            PageType::DictionaryPage => None,
+            PageType::DataPage => {
+                let num_values = header.data_page_header.as_ref()?.num_values;
+                Some((num_values, chunk.is_flat.then_some(num_values)))
+            }
+            PageType::DataPageV2 => {
+                let v2 = header.data_page_header_v2.as_ref()?;
+                let num_rows = if chunk.is_flat {
+                    v2.num_values
+                } else {
+                    v2.num_rows
+                };
+                Some((v2.num_values, Some(num_rows)))
+            }
             _ => continue,
         };
+        if bytes.max(compressed) > largest_page || !counted.allows(header) {
+            return None;
+        }
+        let Some((num_values, num_rows)) = of_page else {
+            continue;
+        };
+        if data_pages.len() == MOST_PAGES {
+            return None;
+        }
         data_pages.push(DataPage {
-            start: PageStart {
-                ordinal,
-                offset: page.offset,
-                num_values_before: rows,
+            place: PageOfRow {
+                page: PageStart {
+                    ordinal,
+                    offset: page.offset,
+                    num_values_before: values,
+                },
+                rows_before: rows.unwrap_or_default(),
             },
             bytes,
         });
-        rows += u64::try_from(values).ok()?;
+        values += u64::try_from(num_values).ok()?;
+        rows = match (rows, num_rows) {
+            (Some(before), Some(rows)) => Some(before + u64::try_from(rows).ok()?),
+            _ => None,
+        };
     }
-    (rows == num_rows).then_some(data_pages)
+    match rows {
+        Some(rows) => (rows == num_rows).then_some(data_pages),
+        None => with_offset_index(data_pages, chunk, (&**source, plan)),
+    }
+}
+
+/// The same pages, with the rows that the offset index tells.
+fn with_offset_index(
+    mut pages: Vec<DataPage>,
+    chunk: &ChunkInPlan,
+    (source, plan): (&dyn Source, &ReadPlan),
+) -> Option<Vec<DataPage>> {
+    let (row_group, leaf) = chunk.place;
+    let metadata = plan.metadata().column_chunk(row_group, leaf).ok()?;
+    let place = (metadata.offset_index_offset, metadata.offset_index_length);
+    let mut limits = plan.options().limits.clone();
+    limits.page_index_bytes = INDEX_BYTES_A_PAGE * (pages.len() + 1);
+    let index = page_index(source, place, &limits, OffsetIndex::decode).ok()??;
+    let locations = index.page_locations;
+    if locations.len() != pages.len() {
+        return None;
+    }
+    let mut rows_before = 0;
+    for (page, location) in pages.iter_mut().zip(locations) {
+        let first_row = u64::try_from(location.first_row_index).ok()?;
+        if u64::try_from(location.offset).ok()? != page.place.page.offset || first_row < rows_before
+        {
+            return None;
+        }
+        rows_before = first_row;
+        page.place.rows_before = first_row;
+    }
+    let begins_with_first = pages.first()?.place.rows_before == 0;
+    begins_with_first.then_some(pages)
 }
 
 /// Parts of about so many bytes.
-fn cut(pages: &[DataPage], num_rows: u64, batch_rows: u64, part_bytes: u64) -> Vec<Part> {
-    let mut parts: Vec<Part> = Vec::new();
+fn cut(pages: &[DataPage], num_rows: u64, batch_rows: u64, part_bytes: u64) -> Vec<ColumnPart> {
+    let mut parts: Vec<ColumnPart> = Vec::new();
     let mut bytes = 0;
     for (i, page) in pages.iter().enumerate() {
         if bytes >= part_bytes || parts.is_empty() {
             // The first batch that starts in this page or behind it.
-            let first = page.start.num_values_before.next_multiple_of(batch_rows);
-            let holds_it = |page: &&DataPage| page.start.num_values_before <= first;
-            let start = pages.get(i..).unwrap_or_default();
-            let start = start.iter().take_while(holds_it).last();
-            if let Some(start) = start.filter(|_| first < num_rows) {
+            let first = page.place.rows_before.next_multiple_of(batch_rows);
+            let holds_it = |page: &&DataPage| page.place.rows_before <= first;
+            let from_here = pages.get(i..).unwrap_or_default();
+            let begin = from_here.iter().take_while(holds_it).last();
+            let is_new = parts.last().is_none_or(|before| before.rows.start < first);
+            if let Some(begin) = begin.filter(|_| is_new && first < num_rows) {
                 if let Some(before) = parts.last_mut() {
                     before.rows.end = first;
+                    before.end = Some(begin.place);
                 }
-                parts.push(Part {
+                parts.push(ColumnPart {
                     rows: first..num_rows,
-                    start: start.start,
+                    begin: begin.place,
+                    end: None,
                 });
                 bytes = 0;
             }
         }
         bytes += page.bytes;
     }
-    parts.retain(|part| !part.rows.is_empty());
     if parts.len() < 2 { Vec::new() } else { parts }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::ops::Range;
+
+    use bytes::Bytes;
+    use herringbone_arrow::array::types::Int64Type;
+    use herringbone_arrow::array::{ArrayRef, ListArray, RecordBatch};
+    use herringbone_core::read::{Budget, ReadOptions};
+    use herringbone_core::write::{ColumnOptions, DataPageVersion, WriteOptions};
+
     use super::*;
+    use crate::{ParquetFile, Writer};
 
     fn pages(rows: &[u64]) -> Vec<DataPage> {
         let mut before = 0;
         let mut pages = Vec::new();
         for (ordinal, rows) in rows.iter().enumerate() {
             pages.push(DataPage {
-                start: PageStart {
-                    ordinal: ordinal + 1,
-                    offset: 100 * ordinal as u64,
-                    num_values_before: before,
+                place: PageOfRow {
+                    page: PageStart {
+                        ordinal: ordinal + 1,
+                        offset: 100 * ordinal as u64,
+                        num_values_before: before,
+                    },
+                    rows_before: before,
                 },
                 bytes: *rows,
             });
@@ -185,10 +254,10 @@ mod tests {
         pages
     }
 
-    fn rows_and_pages(parts: &[Part]) -> Vec<(Range<u64>, usize)> {
+    fn rows_and_pages(parts: &[ColumnPart]) -> Vec<(Range<u64>, usize)> {
         parts
             .iter()
-            .map(|part| (part.rows.clone(), part.start.ordinal))
+            .map(|part| (part.rows.clone(), part.begin.page.ordinal))
             .collect()
     }
 
@@ -217,6 +286,44 @@ mod tests {
             rows_and_pages(&parts),
             [(0..120, 1), (120..240, 3), (240..250, 5)]
         );
+    }
+
+    #[test]
+    fn lists_are_cut_where_rows_are_known() {
+        let lists = (0..200_000).map(|row| Some([Some(row), None, Some(row)]));
+        let lists = ListArray::from_iter_primitive::<Int64Type, _, _>(lists);
+        let batch = RecordBatch::try_from_iter([("a", Arc::new(lists) as ArrayRef)]).unwrap();
+        let written = |version, page_index| {
+            let columns = ColumnOptions::new().page_rows(10_000);
+            let options = WriteOptions::new().columns(columns);
+            let options = options.data_page_version(version).page_index(page_index);
+            let mut bytes = Vec::new();
+            let mut writer = Writer::new(&mut bytes, batch.schema(), options).unwrap();
+            writer.write(&batch).unwrap();
+            writer.finish().unwrap();
+            Bytes::from(bytes)
+        };
+        for (version, page_index, are_cut) in [
+            (DataPageVersion::V1, true, true),
+            (DataPageVersion::V1, false, false),
+            (DataPageVersion::V2, false, true),
+        ] {
+            let source = written(version, page_index);
+            let file = ParquetFile::from_bytes(source.clone()).unwrap();
+            let plan = file.plan(&ReadOptions::new()).unwrap();
+            let budget = Budget::new(&plan.options().limits);
+            let row_group = plan.open(0, &budget).unwrap();
+            let source: Arc<dyn Source> = Arc::new(source);
+            let parts = of_row_group(&row_group, &source, &plan, 2).remove(0);
+            assert_eq!(parts.len() > 1, are_cut, "{version:?} {page_index}");
+            let mut next = 0;
+            for part in &parts {
+                assert_eq!(part.rows.start, next);
+                assert!(part.begin.rows_before <= next);
+                next = part.rows.end;
+            }
+            assert_eq!(next, if are_cut { 200_000 } else { 0 });
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use herringbone_arrow::schema::{ArrowError, SchemaRef};
 use herringbone_core::column::{Column, Piece};
 use herringbone_core::page::Step;
 use herringbone_core::read::{Budget, Loss, Losses, Lost, ReadPlan};
-use herringbone_format::Result;
+use herringbone_format::{Error, Result};
 
 use crate::inline::Inline;
 use crate::source::Source;
@@ -96,7 +96,7 @@ impl Reader {
                     self.rows_left -= batch.as_ref().map_or(0, |batch| batch.num_rows() as u64);
                     return Ok(batch);
                 }
-                Err(error) if Budget::refused(&error) && self.driver.falls_back() => {}
+                Err(error) if self.driver.falls_back(&error) => {}
                 Err(error) if self.plan.options().on_error.goes_on(&error) => {
                     let rows = self.driver.skip_row_group();
                     self.rows_left -= rows;
@@ -122,10 +122,10 @@ impl Driver {
     }
 
     /// Leaves the row group to the plain loop, and what comes behind it, where the budget of several
-    /// threads was too small; false where the plain loop said so.
-    fn falls_back(&mut self) -> bool {
+    /// threads was too small or they had cut a column wrong; false where the error is the read's.
+    fn falls_back(&mut self, error: &Error) -> bool {
         match std::mem::replace(self, Self::Failed) {
-            Self::Threads(threads) => {
+            Self::Threads(threads) if Budget::refused(error) || threads.is_cut_wrong() => {
                 *self = Self::Inline(threads.into_inline());
                 true
             }

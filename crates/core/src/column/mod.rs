@@ -86,6 +86,26 @@ pub(crate) struct WantedRows {
     pub(crate) batch_rows: usize,
 }
 
+/// A part of a column chunk: the rows of whole batches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ColumnPart {
+    /// Its rows, counted from the first one of the row group.
+    pub rows: Range<u64>,
+    /// The page that has the first of them.
+    pub begin: PageOfRow,
+    /// The page that has the first row behind them, if there is one.
+    pub end: Option<PageOfRow>,
+}
+
+/// A data page that has a certain row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageOfRow {
+    /// The page.
+    pub page: PageStart,
+    /// Rows of the row group that start before it.
+    pub rows_before: u64,
+}
+
 /// Rows of one leaf, with what it records of its ancestors.
 #[derive(Debug)]
 pub struct Piece {
@@ -109,8 +129,11 @@ pub struct Column {
     page: Option<OpenPage>,
     array: Box<dyn LeafArray>,
     selection: Selection,
-    /// The page with the first wanted row, where that is known.
-    start: Option<PageStart>,
+    /// The page to begin with, where that is known.
+    begin: Option<PageOfRow>,
+    /// A page still to come, before which other rows may start than was thought.
+    end: Option<PageOfRow>,
+    is_cut_wrong: bool,
     /// Rows between the places where pieces end.
     batch_rows: usize,
     /// Rows of earlier pieces.
@@ -191,7 +214,9 @@ impl Column {
             page: None,
             array,
             selection: Selection::new(rows.ranges.clone()),
-            start: None,
+            begin: None,
+            end: None,
+            is_cut_wrong: false,
             batch_rows: batch_rows.max(1),
             rows_before: 0,
             rows: 0,
@@ -209,10 +234,24 @@ impl Column {
         }))
     }
 
-    /// Wants these rows alone, the first of which is in the data page at `start`.
-    pub(crate) fn begin_with(&mut self, rows: Range<u64>, start: PageStart) {
-        self.selection = Selection::new([rows].into());
-        self.start = Some(start);
+    /// Wants the rows of this part alone.
+    pub(crate) fn restrict(&mut self, part: ColumnPart) {
+        self.selection = Selection::new([part.rows].into());
+        self.begin = Some(part.begin);
+        // The headers that were counted are all there is to know of rows without lists.
+        self.end = part.end.filter(|_| self.plan.max_rep_level > 0);
+    }
+
+    /// Whether it failed because the part behind it begins with another row than was thought, so that
+    /// the chunk must be read as a whole.
+    #[must_use]
+    pub fn is_cut_wrong(&self) -> bool {
+        self.is_cut_wrong
+    }
+
+    fn cut_is_wrong(&mut self) -> Error {
+        self.is_cut_wrong = true;
+        Error::corrupt("a page begins with another row than its header or the offset index says")
     }
 
     /// Hands in bytes of the file that start at `offset`.
@@ -353,20 +392,24 @@ impl Column {
             true => None,
             false => rows_of_page(header, flat),
         };
-        if page_rows.is_some()
-            && let Some(start) = self.start.take()
-        {
-            self.pages.jump(start);
-            let rows = usize::try_from(start.num_values_before).unwrap_or(usize::MAX);
+        if !is_dictionary && let Some(begin) = self.begin.take() {
+            self.pages.jump(begin.page);
+            let rows = usize::try_from(begin.rows_before).unwrap_or(usize::MAX);
             self.selection.advance(rows.min(unwanted));
             return Ok(Step::Ready(true));
+        }
+        let page = self.pages.start();
+        if let Some(end) = self.end.filter(|end| end.page.offset == page.offset) {
+            if end.rows_before != self.selection.position() {
+                return Err(self.cut_is_wrong());
+            }
+            self.end = None;
         }
         if let Some(rows) = page_rows.filter(|&rows| rows <= unwanted) {
             self.pages.pass()?;
             self.selection.advance(rows);
             return Ok(Step::Ready(true));
         }
-        let page = self.pages.start();
         if needs_dictionary && let Some(dictionary) = self.dictionary.return_for(page) {
             self.pages.read_dictionary_again(dictionary);
             return Ok(Step::Ready(true));

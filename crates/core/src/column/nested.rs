@@ -63,6 +63,9 @@ impl Column {
                 }
             }
         }
+        if self.is_done() && self.end.is_some() {
+            return Err(self.cut_is_wrong());
+        }
         Ok(Step::Ready(()))
     }
 

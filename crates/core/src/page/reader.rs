@@ -44,7 +44,7 @@ impl PagePlace {
     }
 }
 
-/// A data page that a column may begin with.
+/// Where a data page starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageStart {
     /// Which page of the chunk it is, dictionary and unknown pages included.

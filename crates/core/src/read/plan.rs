@@ -67,6 +67,12 @@ impl ReadPlan {
         })
     }
 
+    /// The metadata of the file.
+    #[must_use]
+    pub fn metadata(&self) -> &FileMetadata {
+        &self.metadata
+    }
+
     /// The schema of the batches.
     #[must_use]
     pub fn schema(&self) -> &SchemaRef {

@@ -9,10 +9,10 @@ use herringbone_format::{
 
 use super::Budget;
 use super::shape::Shapes;
-use crate::column::{Column, ColumnPlan, WantedRows};
+use crate::column::{Column, ColumnPart, ColumnPlan, WantedRows};
 use crate::page::allowance::Allowance;
 use crate::page::body::num_values;
-use crate::page::{PageReaderChunk, PageReaderOptions, PageStart};
+use crate::page::{PageReaderChunk, PageReaderOptions};
 
 /// The column chunks of a row group, ready to be decoded.
 ///
@@ -38,7 +38,9 @@ pub struct ChunkInPlan {
     pub num_values: u64,
     /// Bytes of its pages, decompressed, as its metadata has it.
     pub uncompressed_size: u64,
-    /// Whether a level is a row, so that page headers tell which rows a page has.
+    /// Ordinals of its row group in the file, and of its leaf in the Parquet schema.
+    pub place: (usize, usize),
+    /// Whether a level is a row, so that all page headers tell how many rows a page has.
     pub is_flat: bool,
     /// What its pages may decompress to, if they are compressed.
     allowance: Option<Allowance>,
@@ -111,16 +113,15 @@ impl OpenRowGroup {
         Allowance::new(&self.pages.limits, values, self.chunks_of_file)
     }
 
-    /// A part of a flat column: the rows from `rows.start`, a multiple of [`Self::batch_rows`], up to
-    /// the next such multiple or the last row, beginning with the page that has the first of them. All
-    /// pages of the chunk must be [allowed](ChunkInPlan::allows).
+    /// A part of a column: from a multiple of [`Self::batch_rows`] up to another one, or the last row.
+    /// All pages of the chunk must be [allowed](ChunkInPlan::allows).
     ///
     /// # Errors
     /// As [`Self::column`].
-    pub fn part(&self, ordinal: usize, rows: Range<u64>, start: PageStart) -> Result<Box<Column>> {
+    pub fn part(&self, ordinal: usize, part: ColumnPart) -> Result<Box<Column>> {
         let (plan, chunk) = self.get(ordinal)?;
         let mut column = self.make(plan, chunk, self.allowance(plan).unlimited())?;
-        column.begin_with(rows, start);
+        column.restrict(part);
         Ok(column)
     }
 
@@ -133,6 +134,7 @@ impl OpenRowGroup {
             range: chunk.range.clone(),
             num_values: chunk.num_values,
             uncompressed_size: chunk.uncompressed_size,
+            place: (self.rows.row_group, plan.leaf),
             is_flat: plan.max_rep_level == 0,
             allowance: is_compressed.then(|| self.allowance(plan)),
         })

@@ -10,7 +10,7 @@
 //!
 //! Pieces depend on nothing but the bytes, so batches and errors are those of the plain loop. Only
 //! the memory that is held at a time does not: where the budget refuses, the plain loop decides
-//! ([`Threads::into_inline`]).
+//! ([`Threads::into_inline`]). So it does where a column turns out to be cut wrong.
 
 mod state;
 mod workers;
@@ -118,6 +118,11 @@ impl Threads {
         drop(state);
         self.shared.work.notify_all();
         rows
+    }
+
+    /// Whether the last batch failed as a column was cut wrong.
+    pub(crate) fn is_cut_wrong(&self) -> bool {
+        self.shared.lock().is_cut_wrong
     }
 
     pub(crate) fn take_losses(&mut self) -> Losses {

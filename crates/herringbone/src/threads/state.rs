@@ -3,12 +3,11 @@
 use std::any::Any;
 use std::collections::{BTreeSet, VecDeque};
 
-use herringbone_core::column::{Column, Piece};
+use herringbone_core::column::{Column, ColumnPart, Piece};
 use herringbone_core::read::{BatchAssembler, OpenRowGroup, ReadPlan};
 use herringbone_format::{Error, Result};
 
 use super::BATCHES_AHEAD;
-use crate::parts::Part;
 
 #[derive(Default)]
 pub(super) struct State {
@@ -24,6 +23,8 @@ pub(super) struct State {
     pub(super) has_parts: bool,
     /// Somebody is opening the row group behind the last of `open`.
     pub(super) opening: bool,
+    /// A piece that was due failed as its column was cut wrong.
+    pub(super) is_cut_wrong: bool,
     /// Opening a row group failed; due once everything before it was given out.
     pub(super) open_error: Option<Error>,
     /// The batch that is due, counted over the whole read.
@@ -98,6 +99,7 @@ impl OpenColumn {
 pub(super) struct Failed {
     pub(super) error: Error,
     pub(super) peak_bytes: u64,
+    pub(super) is_cut_wrong: bool,
 }
 
 /// What a free thread may do.
@@ -215,7 +217,7 @@ impl State {
 pub(super) fn open_column(
     row_group: &OpenRowGroup,
     ordinal: usize,
-    cuts: &[Part],
+    cuts: &[ColumnPart],
     first_batch: u64,
 ) -> OpenColumn {
     let part = |column: Result<Box<Column>>, first_batch| {
@@ -223,8 +225,11 @@ pub(super) fn open_column(
         let column = column
             .map_err(|error| {
                 // Due when the column is, as in the plain loop.
-                let peak_bytes = 0;
-                pieces.push_back(Err(Failed { error, peak_bytes }));
+                pieces.push_back(Err(Failed {
+                    error,
+                    peak_bytes: 0,
+                    is_cut_wrong: false,
+                }));
             })
             .ok();
         OpenPart {
@@ -240,7 +245,7 @@ pub(super) fn open_column(
             .iter()
             .map(|cut| {
                 let batch = first_batch + cut.rows.start / row_group.batch_rows() as u64;
-                part(row_group.part(ordinal, cut.rows.clone(), cut.start), batch)
+                part(row_group.part(ordinal, cut.clone()), batch)
             })
             .collect(),
     };
@@ -282,6 +287,7 @@ pub(super) fn take_pieces(
                 state.ready.extend(column.next_task(place, true));
             }
             Some(Err(failed)) if matches!(complete, Ok(true)) => {
+                state.is_cut_wrong = failed.is_cut_wrong;
                 complete = assembler
                     .check_error(ordinal, failed.peak_bytes)
                     .and(Err(failed.error));

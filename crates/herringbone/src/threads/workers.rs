@@ -3,13 +3,13 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use herringbone_core::column::{Column, Piece};
+use herringbone_core::column::{Column, ColumnPart, Piece};
 use herringbone_core::read::{Budget, OpenRowGroup, ReadPlan, too_few_rows};
 use herringbone_format::Result;
 
 use super::BATCHES_AHEAD;
 use super::state::{DueRowGroup, Failed, Job, State, Task, open_column};
-use crate::parts::{self, Part};
+use crate::parts;
 use crate::reader::next_piece;
 use crate::source::Source;
 
@@ -71,14 +71,14 @@ impl Shared {
                     .map_err(|error| Failed {
                         error,
                         peak_bytes: column.peak_bytes(),
+                        is_cut_wrong: column.is_cut_wrong(),
                     });
                 self.deliver(task, column, piece);
             }
             Job::Open(index) => {
                 let row_group = self.plan.open(index, &self.budget);
                 let parts = row_group.as_ref().map_or(Vec::new(), |row_group| {
-                    let options = self.plan.options();
-                    parts::of_row_group(row_group, &self.source, options, self.threads)
+                    parts::of_row_group(row_group, &self.source, &self.plan, self.threads)
                 });
                 self.opened(index, row_group, &parts);
             }
@@ -102,7 +102,7 @@ impl Shared {
         self.delivered.notify_one();
     }
 
-    fn opened(&self, index: usize, row_group: Result<OpenRowGroup>, parts: &[Vec<Part>]) {
+    fn opened(&self, index: usize, row_group: Result<OpenRowGroup>, parts: &[Vec<ColumnPart>]) {
         let mut state = self.lock();
         state.opening = false;
         match row_group {
