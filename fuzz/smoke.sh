@@ -30,30 +30,39 @@ fi
 export ASAN_OPTIONS="detect_odr_violation=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
 
 cargo +nightly fuzz build --target-dir "$state/target"
+host="$(rustc -vV | sed -n 's/^host: //p')"
 if [ $# -eq 0 ]; then
     mapfile -t targets < <(cargo +nightly fuzz list)
 else
     targets=("$@")
 fi
-failed=()
-for target in "${targets[@]}"; do
+
+fuzz() {
+    local target="$1" log="$state/$1.log" inputs=("$state/corpus/$1") peer=()
     mkdir -p "$state/corpus/$target" "$state/artifacts/$target"
-    log="$state/$target.log"
-    inputs=("$state/corpus/$target")
     [ -d "fuzz/regressions/$target" ] && inputs+=("fuzz/regressions/$target")
     # The `parquet` crate runs out of memory and hangs: that is not what is looked for.
-    peer=()
     [ "$target" = against_arrow_rs ] && peer=(-detect_leaks=0 -fork=1 -ignore_ooms=1 -ignore_timeouts=1)
     # More memory than the limits of fuzz/src/read.rs allow, or longer than any small input takes,
     # is a finding. The entropic schedule takes most of the time of targets with many features.
-    if cargo +nightly fuzz run --target-dir "$state/target" "$target" "${inputs[@]}" -- \
+    if "$state/target/$host/release/$target" "${inputs[@]}" \
         -max_total_time="$seconds" -rss_limit_mb=1024 -timeout=30 -max_len=32768 -use_value_profile=1 -entropic=0 \
         "${peer[@]}" \
         -artifact_prefix="$state/artifacts/$target/" > "$log" 2>&1; then
-        printf '%-32s %s\n' "$target" "$(grep -E '^Done' "$log" || tail -n 1 "$log")"
+        printf '%-32s %s\n' "$target" "$(grep -aE '^Done' "$log" || tail -n 1 "$log")"
     else
         printf '%-32s FAILED, see %s\n' "$target" "$log"
-        failed+=("$target")
+        echo "$target" >> "$state/failed"
     fi
+}
+
+# As many at a time as there are cores.
+: > "$state/failed"
+for target in "${targets[@]}"; do
+    while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do
+        wait -n
+    done
+    fuzz "$target" &
 done
-[ ${#failed[@]} -eq 0 ] || { echo "failed: ${failed[*]}"; exit 1; }
+wait
+[ ! -s "$state/failed" ]

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use bytes::Bytes;
 use herringbone::schema::{ByteLayout, DictionaryOutput, ListLayout};
-use herringbone::{Error, Limits, ParquetFile, ReadOptions, SchemaOptions};
+use herringbone::{Error, ErrorKind, Limits, ParquetFile, ReadOptions, SchemaOptions};
 
 use crate::table::Table;
 
@@ -70,6 +70,8 @@ pub fn in_two_ways(bytes: &Bytes, verify_crc: bool, way: u8) {
             assert_eq!(again.difference(&whole.rows_of(&ranges), false), None);
         }
         (Ok(_), Err(error), _) => panic!("read whole, but way {way}: {error}"),
+        // A layout may take less memory: nulls of lists of a fixed size take what a list does.
+        (Err(error), Ok(_), None) if error.kind() == ErrorKind::Limit => {}
         // What is passed over need not be right.
         (Err(_), _, Some(_)) => {}
         (Err(error), Ok(_), None) => panic!("way {way} reads what is wrong: {error}"),

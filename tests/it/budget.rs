@@ -134,6 +134,22 @@ fn pages_that_grow() {
     agrees("growing pages", growing_pages(), &options);
 }
 
+/// A header that does not fit is asked for again, with more of what is behind it.
+#[test]
+fn long_headers() {
+    const ROWS: usize = 100;
+    let pages = || {
+        let lengths = [50, 5000, 300_000, 100, 40_000];
+        let page = |length| page(ROWS, &numbers(length, ROWS)).with_long_header(length);
+        lengths.map(page).into()
+    };
+    let chunks: Vec<_> = (0..3)
+        .map(|_| chunk(Type::Int64, 5 * ROWS, pages()))
+        .collect();
+    let bytes = file(columns(3, Type::Int64), &[(5 * ROWS as u64, chunks)]);
+    agrees("long headers", bytes, &ReadOptions::new());
+}
+
 /// A column that several threads decode in parts, beside a short one.
 #[test]
 fn a_column_in_parts() {

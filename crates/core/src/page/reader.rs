@@ -155,15 +155,17 @@ impl PageReader {
                 return Ok(Step::Ready(None));
             }
             self.hold_window(memory, USUAL_HEADER)?;
-            let (header, length) = match self.parse_header()? {
-                Step::Ready(parsed) => parsed,
-                Step::Need(range) => {
-                    self.hold_window(memory, range.end - range.start)?;
-                    // It is replaced, so there need not be both.
-                    self.bytes.let_go(self.position, u64::MAX);
-                    return Ok(Step::Need(range));
-                }
+            let Some((header, length)) = self.parse_header()? else {
+                // Up to twice as much each time: a header is decoded from its start again.
+                let available = self.bytes.available(self.position).len() as u64;
+                let least = (available + 1).next_power_of_two().max(USUAL_HEADER);
+                self.hold_windows(memory, least)?;
+                // It is replaced, so there need not be both.
+                self.bytes.let_go(self.position, u64::MAX);
+                return Ok(Step::Need(self.window(self.position, least)));
             };
+            // What is there already counts like what is asked for.
+            self.hold_windows(memory, length as u64)?;
             let body = check_sizes(&header, &self.options.limits)?;
             self.header_start = self.position;
             self.position += length as u64;
@@ -188,6 +190,16 @@ impl PageReader {
         memory.hold_at_least(Part::Window, window)
     }
 
+    /// The same for a header of `length` bytes, for which more is asked each time.
+    fn hold_windows(&self, memory: &mut ColumnMemory, length: u64) -> Result<()> {
+        let mut least = USUAL_HEADER;
+        while least < length {
+            least *= 2;
+            self.hold_window(memory, least)?;
+        }
+        Ok(())
+    }
+
     /// Bytes to ask for where a page needs no more.
     fn usual_window(&self) -> u64 {
         match self.largest_page {
@@ -200,7 +212,8 @@ impl PageReader {
         }
     }
 
-    fn parse_header(&self) -> Result<Step<(PageLayout, usize)>> {
+    /// The header at the position and its length; `None` where more bytes are needed.
+    fn parse_header(&self) -> Result<Option<(PageLayout, usize)>> {
         let limit = self.chunk_limit();
         if self.position >= limit {
             return Err(Error::corrupt(format!(
@@ -209,31 +222,17 @@ impl PageReader {
             )));
         }
         let available = self.bytes.available(self.position);
-        if available.is_empty() {
-            return Ok(Step::Need(self.window(self.position, USUAL_HEADER)));
-        }
         // The window may reach into the next chunk, which is none of ours.
         let ours = usize::try_from(limit - self.position).unwrap_or(usize::MAX);
         let available = &available[..available.len().min(ours)];
-        if let Some(parsed) = PageLayout::decode_prefix(available, &self.options.limits)? {
-            return Ok(Step::Ready(parsed));
+        let parsed = PageLayout::decode_prefix(available, &self.options.limits)?;
+        if parsed.is_some() {
+            return Ok(parsed);
         }
         if available.len() == ours {
             return Err(Error::corrupt("column chunk ends inside a page header"));
         }
-        if available.len() >= self.options.limits.page_header_bytes {
-            let limit = self.options.limits.page_header_bytes as u64;
-            return Err(Error::limit(
-                "page_header_bytes",
-                available.len() as u64,
-                limit,
-            ));
-        }
-        // Twice as much each time: a header is decoded from its start again.
-        let least = available.len() as u64 * 2;
-        Ok(Step::Need(
-            self.window(self.position, least.max(USUAL_HEADER)),
-        ))
+        Ok(None)
     }
 
     /// The range to ask for so that `least` bytes from `from` on are there.
