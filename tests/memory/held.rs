@@ -114,7 +114,7 @@ fn official_files() {
         }
         for (layout, options) in layouts() {
             let name = format!("{}, {layout}", files::short(&path));
-            keeps(&name, &bytes, &options, &[1]);
+            keeps(&name, &bytes, &options, &[1, 3]);
         }
     }
 }

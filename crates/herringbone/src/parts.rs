@@ -17,7 +17,7 @@ use std::sync::Arc;
 use herringbone_core::column::{ColumnPart, PageOfRow};
 use herringbone_core::page::PageStart;
 use herringbone_core::read::{ChunkInPlan, OnError, OpenRowGroup, ReadPlan};
-use herringbone_format::{OffsetIndex, PageType};
+use herringbone_format::{OffsetIndex, PageHeader, PageType};
 
 use crate::page_index::page_index;
 use crate::pages::Pages;
@@ -112,29 +112,16 @@ fn data_pages(
         let header = &page.header;
         let bytes = u64::try_from(header.uncompressed_page_size).ok()?;
         let compressed = u64::try_from(header.compressed_page_size).ok()?;
-        let of_page = match header.type_ {
-            PageType::DictionaryPage => None,
-            PageType::DataPage => {
-                let num_values = header.data_page_header.as_ref()?.num_values;
-                Some((num_values, chunk.is_flat.then_some(num_values)))
-            }
-            PageType::DataPageV2 => {
-                let v2 = header.data_page_header_v2.as_ref()?;
-                let num_rows = if chunk.is_flat {
-                    v2.num_values
-                } else {
-                    v2.num_rows
-                };
-                Some((v2.num_values, Some(num_rows)))
-            }
-            _ => continue,
-        };
+        if !carries_values(header.type_) {
+            continue;
+        }
         if bytes.max(compressed) > largest_page || !counted.allows(header) {
             return None;
         }
-        let Some((num_values, num_rows)) = of_page else {
+        if header.type_ == PageType::DictionaryPage {
             continue;
-        };
+        }
+        let (values_of_page, rows_of_page) = values_and_rows(header, chunk.is_flat)?;
         if data_pages.len() == MOST_PAGES {
             return None;
         }
@@ -149,16 +136,38 @@ fn data_pages(
             },
             bytes,
         });
-        values += u64::try_from(num_values).ok()?;
-        rows = match (rows, num_rows) {
-            (Some(before), Some(rows)) => Some(before + u64::try_from(rows).ok()?),
-            _ => None,
-        };
+        values += values_of_page;
+        rows = rows.zip(rows_of_page).map(|(before, rows)| before + rows);
     }
     match rows {
         Some(rows) => (rows == num_rows).then_some(data_pages),
         None => with_offset_index(data_pages, chunk, (&**source, plan)),
     }
+}
+
+fn carries_values(page: PageType) -> bool {
+    matches!(
+        page,
+        PageType::DictionaryPage | PageType::DataPage | PageType::DataPageV2
+    )
+}
+
+/// Levels of a data page, and its rows if the header tells them.
+fn values_and_rows(header: &PageHeader, is_flat: bool) -> Option<(u64, Option<u64>)> {
+    let (values, rows) = match header.type_ {
+        PageType::DataPage => (header.data_page_header.as_ref()?.num_values, None),
+        _ => {
+            let v2 = header.data_page_header_v2.as_ref()?;
+            (v2.num_values, Some(v2.num_rows))
+        }
+    };
+    let values = u64::try_from(values).ok()?;
+    let rows = match (is_flat, rows) {
+        (true, _) => Some(values),
+        (false, Some(rows)) => Some(u64::try_from(rows).ok()?),
+        (false, None) => None,
+    };
+    Some((values, rows))
 }
 
 /// The same pages, with the rows that the offset index tells.
@@ -167,8 +176,8 @@ fn with_offset_index(
     chunk: &ChunkInPlan,
     (source, plan): (&dyn Source, &ReadPlan),
 ) -> Option<Vec<DataPage>> {
-    let (row_group, leaf) = chunk.place;
-    let metadata = plan.metadata().column_chunk(row_group, leaf).ok()?;
+    let metadata = plan.metadata();
+    let metadata = metadata.column_chunk(chunk.row_group, chunk.leaf).ok()?;
     let place = (metadata.offset_index_offset, metadata.offset_index_length);
     let mut limits = plan.options().limits.clone();
     limits.page_index_bytes = INDEX_BYTES_A_PAGE * (pages.len() + 1);

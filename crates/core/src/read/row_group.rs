@@ -38,8 +38,10 @@ pub struct ChunkInPlan {
     pub num_values: u64,
     /// Bytes of its pages, decompressed, as its metadata has it.
     pub uncompressed_size: u64,
-    /// Ordinals of its row group in the file, and of its leaf in the Parquet schema.
-    pub place: (usize, usize),
+    /// Ordinal of its row group in the file.
+    pub row_group: usize,
+    /// Ordinal of its leaf in the Parquet schema.
+    pub leaf: usize,
     /// Whether a level is a row, so that all page headers tell how many rows a page has.
     pub is_flat: bool,
     /// What its pages may decompress to, if they are compressed.
@@ -134,7 +136,8 @@ impl OpenRowGroup {
             range: chunk.range.clone(),
             num_values: chunk.num_values,
             uncompressed_size: chunk.uncompressed_size,
-            place: (self.rows.row_group, plan.leaf),
+            row_group: self.rows.row_group,
+            leaf: plan.leaf,
             is_flat: plan.max_rep_level == 0,
             allowance: is_compressed.then(|| self.allowance(plan)),
         })
