@@ -16,6 +16,8 @@ fi
 minutes="${HERRINGBONE_MIRI_MINUTES:-30}"
 # Which instructions to use is asked of the environment.
 export MIRIFLAGS="-Zmiri-disable-isolation${MIRIFLAGS:+ $MIRIFLAGS}"
+# Of properties that hold for any input, few inputs are tried.
+export PROPTEST_CASES="${PROPTEST_CASES:-3}"
 for crate in herringbone-format herringbone-kernels; do
     status=0
     timeout "${minutes}m" cargo +nightly miri test --quiet -p "$crate" --lib -- "$@" || status=$?

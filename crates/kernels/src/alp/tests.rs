@@ -123,7 +123,7 @@ fn every_width_with_every_kernel() {
         .iter()
         .map(|bytes| u64::from_le_bytes(*bytes))
         .collect();
-    for width in 0..=64u8 {
+    for width in (0..=64u8).step_by(if cfg!(miri) { 13 } else { 1 }) {
         let mask = if width == 0 {
             0
         } else {

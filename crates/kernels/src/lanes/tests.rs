@@ -24,7 +24,7 @@ fn bit_by_bit(data: &[u8], first: usize, width: usize) -> u64 {
 
 #[test]
 fn values_in_portable_code() {
-    for width in 0..=64 {
+    for width in (0..=64).step_by(if cfg!(miri) { 13 } else { 1 }) {
         let data = noise(40 * width / 8);
         let run = Packed::new(&data, 3, width, 37).unwrap();
         let expected: Vec<u64> = (3..40).map(|i| bit_by_bit(&data, i, width)).collect();
