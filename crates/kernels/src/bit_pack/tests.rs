@@ -6,7 +6,7 @@ use super::*;
 use crate::bit_unpack;
 
 const LENGTHS: &[usize] = if cfg!(miri) {
-    &[0, 1, 8, 13]
+    &[0, 1, 13]
 } else {
     &[
         0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 255, 256, 257, 300, 515,
@@ -35,7 +35,7 @@ fn naive(values: &[u64], width: usize) -> Vec<u8> {
 
 /// All widths × lengths, by the portable code and by what this processor takes.
 fn check<V: Value + From<u8>>(from: impl Fn(u64) -> V) {
-    for width in 0..=V::BITS {
+    for width in (0..=V::BITS).filter(|width| !cfg!(miri) || width % 9 < 2) {
         for &n in LENGTHS {
             let numbers = noise(n, (n + 77 * width) as u64);
             let values: Vec<V> = numbers.iter().map(|number| from(*number)).collect();
