@@ -52,7 +52,8 @@ unsafe fn join_eight(streams: &Streams<'_>, k: usize, first: usize, width: usize
         unsafe {
             let low = out.add((first + 2 * i) * width + k);
             _mm_storel_epi64(low.cast(), pair);
-            _mm_storeh_pd(low.add(width).cast(), _mm_castsi128_pd(pair));
+            // Not `_mm_storeh_pd`, which writes an `f64`: that one must be aligned.
+            _mm_storel_epi64(low.add(width).cast(), _mm_unpackhi_epi64(pair, pair));
         }
     }
 }

@@ -23,8 +23,12 @@ fn example_of_the_specification() {
 
 #[test]
 fn every_width_and_part_with_every_kernel() {
-    for width in (1..=40).chain([64, 100]) {
+    let few = |width: &usize| !cfg!(miri) || [3, 8, 12].contains(width);
+    for width in (1..=40).chain([64, 100]).filter(few) {
         for values in [0, 1, 15, 16, 31, 32, 33, 64, 100, 131] {
+            if cfg!(miri) && values > 33 {
+                continue;
+            }
             let plain = noise(values * width);
             let data = naive_split(&plain, width);
             for (first, n) in [(0, values), (values / 3, values / 2), (values, 0)] {
