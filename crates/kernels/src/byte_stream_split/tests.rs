@@ -92,7 +92,7 @@ fn streams_that_end_early_are_errors() {
 fn splits_values_of_every_width() {
     for width in (1..=20).chain([64, 5000]) {
         for values in [0, 1, 15, 16, 17, 100, 511, 513, 1025] {
-            if (width > 64 || cfg!(miri)) && values > 17 {
+            if (width > 64 || cfg!(miri)) && values > 17 || cfg!(miri) && width % 7 != 1 {
                 continue;
             }
             let plain = noise(values * width);
