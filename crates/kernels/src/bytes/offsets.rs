@@ -147,7 +147,8 @@ mod tests {
 
     #[test]
     fn sums_run_over_registers_and_what_is_behind_them() {
-        for n in (0..70).chain([1000]) {
+        let all = (0..70).chain([1000]);
+        for n in all.step_by(if cfg!(miri) { 17 } else { 1 }) {
             let lengths: Vec<i32> = (0..n).map(|i| (i * 7 + i * i) % 91).collect();
             let more: Vec<i32> = (0..n).map(|i| (i * 5) % 17).collect();
             let sum = |all: &[i32], i: usize| all[..=i].iter().sum::<i32>();

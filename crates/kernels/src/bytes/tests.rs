@@ -70,7 +70,7 @@ pub(crate) fn any_values() -> impl Strategy<Value = Vec<Vec<u8>>> {
             .map(|i| seed.wrapping_add((i * step) as u8))
             .collect::<Vec<u8>>()
     });
-    prop::collection::vec(value, 0..200)
+    prop::collection::vec(value, 0..if cfg!(miri) { 8 } else { 200 })
 }
 
 fn finished<O: OffsetSizeTrait>(mut builder: ByteBuilder<O>) -> Vec<Vec<u8>> {
