@@ -223,7 +223,7 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         self.offsets.reserve(found.len());
         let source = dictionary.data.as_ptr();
         let data = self.data.as_mut_ptr();
-        let offsets = self.offsets.as_mut_ptr_range().end;
+        let offsets = self.offsets.spare_capacity_mut().as_mut_ptr().cast::<O>();
         let mut filled = self.data.len();
         for (i, entry) in found.iter().enumerate() {
             // SAFETY: `found` holds copies of elements of `dictionary.entries` (nothing else can make

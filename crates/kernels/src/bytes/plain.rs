@@ -67,7 +67,7 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         let data_end = data_end.min(Self::max_data());
         let n = n.min(self.offsets.capacity() - self.offsets.len());
         let (source, data) = (page.as_ptr(), self.data.as_mut_ptr());
-        let offsets = self.offsets.as_mut_ptr_range().end;
+        let offsets = self.offsets.spare_capacity_mut().as_mut_ptr().cast::<O>();
         let (mut at, mut filled, mut done) = (start, self.data.len(), 0);
         while done < n && at <= page_end && filled <= data_end {
             // SAFETY: `at + PREFIX + SLACK <= page.len()`.

@@ -92,7 +92,7 @@ impl ViewBuilder {
             return made;
         };
         let n = n.min(self.views.capacity() - self.views.len());
-        let views = self.views.as_mut_ptr_range().end;
+        let views = self.views.spare_capacity_mut().as_mut_ptr().cast::<u128>();
         while made.values < n && made.end <= last {
             // SAFETY: `made.end + 16 <= page.len()`.
             let raw = unsafe { page.as_ptr().add(made.end).cast::<u128>().read_unaligned() };
