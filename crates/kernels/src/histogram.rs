@@ -49,6 +49,9 @@ mod tests {
     fn every_number_of_levels() {
         for len in [0, 1, 2, 3, 8, 9, 40, 256, 300] {
             for n in [0, 1, 127, 128, 129, 1000] {
+                if cfg!(miri) && len * n > 1200 {
+                    continue;
+                }
                 let levels: Vec<u8> = noise(n)
                     .iter()
                     .map(|byte| if len < 40 { byte % 12 } else { *byte })
@@ -62,7 +65,8 @@ mod tests {
             }
         }
         let mut histogram = [0; 2];
-        count_levels(&[1; 100_000], &mut histogram);
-        assert_eq!(histogram, [0, 100_000]);
+        const MANY: usize = if cfg!(miri) { 1000 } else { 100_000 };
+        count_levels(&[1; MANY], &mut histogram);
+        assert_eq!(histogram, [0, MANY as u64]);
     }
 }
