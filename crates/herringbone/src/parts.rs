@@ -237,6 +237,7 @@ mod tests {
     use bytes::Bytes;
     use herringbone_arrow::array::types::Int64Type;
     use herringbone_arrow::array::{ArrayRef, ListArray, RecordBatch};
+    use herringbone_core::compression::Compression;
     use herringbone_core::read::{Budget, ReadOptions};
     use herringbone_core::write::{ColumnOptions, DataPageVersion, WriteOptions};
 
@@ -304,6 +305,7 @@ mod tests {
         let batch = RecordBatch::try_from_iter([("a", Arc::new(lists) as ArrayRef)]).unwrap();
         let written = |version, page_index| {
             let columns = ColumnOptions::new().page_rows(10_000);
+            let columns = columns.compression(Compression::Uncompressed);
             let options = WriteOptions::new().columns(columns);
             let options = options.data_page_version(version).page_index(page_index);
             let mut bytes = Vec::new();
