@@ -230,6 +230,17 @@ open_enum! {
     }
 }
 
+impl PageType {
+    /// Whether its pages carry values of the column; others are passed over.
+    #[must_use]
+    pub fn carries_values(self) -> bool {
+        matches!(
+            self,
+            Self::DictionaryPage | Self::DataPage | Self::DataPageV2
+        )
+    }
+}
+
 open_enum! {
     /// What the values mean: the older annotation, superseded by [`LogicalType`](crate::LogicalType).
     ConvertedType {

@@ -112,7 +112,7 @@ fn data_pages(
         let header = &page.header;
         let bytes = u64::try_from(header.uncompressed_page_size).ok()?;
         let compressed = u64::try_from(header.compressed_page_size).ok()?;
-        if !carries_values(header.type_) {
+        if !header.type_.carries_values() {
             continue;
         }
         if bytes.max(compressed) > largest_page || !counted.allows(header) {
@@ -143,13 +143,6 @@ fn data_pages(
         Some(rows) => (rows == num_rows).then_some(data_pages),
         None => with_offset_index(data_pages, chunk, (&**source, plan)),
     }
-}
-
-fn carries_values(page: PageType) -> bool {
-    matches!(
-        page,
-        PageType::DictionaryPage | PageType::DataPage | PageType::DataPageV2
-    )
 }
 
 /// Levels of a data page, and its rows if the header tells them.

@@ -173,7 +173,7 @@ impl PageReader {
             if header.type_ != PageType::DictionaryPage {
                 self.largest_page = self.largest_page.max(length as u64 + body);
             }
-            if carries_values(&header) {
+            if header.type_.carries_values() {
                 self.header = Some(header);
             } else {
                 self.position += body;
@@ -363,11 +363,4 @@ impl PageReader {
         }
         Ok(())
     }
-}
-
-fn carries_values(header: &PageLayout) -> bool {
-    matches!(
-        header.type_,
-        PageType::DictionaryPage | PageType::DataPage | PageType::DataPageV2
-    )
 }
