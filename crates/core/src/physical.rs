@@ -154,7 +154,7 @@ impl PageDecoder {
         }
         match self
             .body
-            .decode(&header, Buffer::from(body), &self.limits)?
+            .decode(&header, Buffer::from(body), None, &self.limits)?
         {
             Page::Dictionary { values, num_values } => self.open_dictionary(&values, num_values),
             Page::Data(page) => self.open_data(page),

@@ -18,7 +18,7 @@ use herringbone_schema::ParquetSchema;
 use crate::array::{LeafArray, LeafType, leaf_array};
 use crate::levels::Levels;
 use crate::page::{
-    Page, PagePlace, PageReader, PageReaderChunk, PageReaderOptions, PageStart, Step,
+    Page, PagePlace, PageReader, PageReaderChunk, PageReaderOptions, PageStart, SharedPage, Step,
 };
 use crate::read::{Budget, ColumnMemory, Loss, Losses, Lost, Part, PieceMemory, is_damage};
 
@@ -234,9 +234,10 @@ impl Column {
         }))
     }
 
-    /// Wants the rows of this part alone.
-    pub(crate) fn restrict(&mut self, part: ColumnPart) {
-        self.selection = Selection::new([part.rows].into());
+    /// Wants the rows of this part alone, whose first and last page other parts may have rows of.
+    pub(crate) fn restrict(&mut self, part: &ColumnPart, shared: [Option<SharedPage>; 2]) {
+        self.pages.share(shared);
+        self.selection = Selection::new([part.rows.clone()].into());
         self.begin = Some(part.begin);
         // The headers that were counted are all there is to know of rows without lists.
         self.end = part.end.filter(|_| self.plan.max_rep_level > 0);

@@ -7,7 +7,7 @@ use herringbone_format::{
 };
 
 use super::data_page::{split_levels_v1, split_levels_v2};
-use super::{DataPage, Page};
+use super::{DataPage, Page, SharedPage};
 use crate::compression::decompress;
 
 /// Decodes the bodies of the pages of one column chunk.
@@ -31,11 +31,13 @@ impl BodyDecoder {
         }
     }
 
-    /// The page of `header`, whose body is `body`.
+    /// The page of `header`, whose body is `body`. It is decompressed unless it is `shared` and the other
+    /// part has done so.
     pub(crate) fn decode(
         &mut self,
         header: &PageLayout,
         body: Buffer,
+        shared: Option<&SharedPage>,
         limits: &Limits,
     ) -> Result<Page> {
         let num_values = num_values(header)?;
@@ -49,7 +51,7 @@ impl BodyDecoder {
                 ));
             }
             let plain = header.uncompressed_page_size as usize;
-            let values = self.decompress(body, plain, true)?;
+            let values = self.decompress(body, plain, None)?;
             // It comes once, and may be much larger than the pages behind it.
             self.bodies = [None, None];
             return Ok(Page::Dictionary { values, num_values });
@@ -60,9 +62,9 @@ impl BodyDecoder {
         }
         let page = match (&header.data_page_header, &header.data_page_header_v2) {
             (Some(v1), _) if header.type_ == PageType::DataPage => {
-                self.data_page_v1(header, v1, body, num_values)?
+                self.data_page_v1((header, v1), body, num_values, shared)?
             }
-            (_, Some(v2)) => self.data_page_v2(header, v2, body, num_values)?,
+            (_, Some(v2)) => self.data_page_v2((header, v2), body, num_values, shared)?,
             _ => return Err(Error::corrupt("page header lacks the header of its type")),
         };
         Ok(Page::Data(page))
@@ -70,13 +72,13 @@ impl BodyDecoder {
 
     fn data_page_v1(
         &mut self,
-        header: &PageLayout,
-        v1: &DataPageLayout,
+        (header, v1): (&PageLayout, &DataPageLayout),
         body: Buffer,
         num_values: usize,
+        shared: Option<&SharedPage>,
     ) -> Result<DataPage> {
         let plain = header.uncompressed_page_size as usize;
-        let mut body = self.decompress(body, plain, true)?;
+        let mut body = self.decompress(body, plain, shared)?;
         let (max_rep, max_def) = self.max_levels;
         let repetition =
             split_levels_v1(&mut body, v1.repetition_level_encoding, num_values, max_rep)?;
@@ -93,10 +95,10 @@ impl BodyDecoder {
 
     fn data_page_v2(
         &mut self,
-        header: &PageLayout,
-        v2: &DataPageLayoutV2,
+        (header, v2): (&PageLayout, &DataPageLayoutV2),
         mut body: Buffer,
         num_values: usize,
+        shared: Option<&SharedPage>,
     ) -> Result<DataPage> {
         let whole = body.len();
         let repetition = split_levels_v2(
@@ -113,7 +115,10 @@ impl BodyDecoder {
         let plain = (header.uncompressed_page_size as usize)
             .checked_sub(levels)
             .ok_or_else(|| Error::corrupt("the levels of a page are longer than the whole page"))?;
-        let values = self.decompress(body, plain, v2.is_compressed)?;
+        let values = match v2.is_compressed {
+            true => self.decompress(body, plain, shared)?,
+            false => uncompressed(body, plain)?,
+        };
         Ok(DataPage {
             num_values,
             repetition,
@@ -123,15 +128,18 @@ impl BodyDecoder {
         })
     }
 
-    /// `plain` bytes from a body, or the body itself where nothing was compressed.
-    fn decompress(&mut self, body: Buffer, plain: usize, is_compressed: bool) -> Result<Buffer> {
-        if self.codec == CompressionCodec::Uncompressed || !is_compressed {
-            if body.len() != plain {
-                return Err(Error::corrupt(format!(
-                    "page body has {} bytes, its header says {plain}",
-                    body.len()
-                )));
-            }
+    /// `plain` bytes from a body, or the body itself where there is no codec.
+    fn decompress(
+        &mut self,
+        body: Buffer,
+        plain: usize,
+        shared: Option<&SharedPage>,
+    ) -> Result<Buffer> {
+        if self.codec == CompressionCodec::Uncompressed {
+            return uncompressed(body, plain);
+        }
+        // Both parts have read the same header.
+        if let Some(body) = shared.and_then(SharedPage::take) {
             return Ok(body);
         }
         // A page of nulls alone may have no compressed bytes at all, not even an empty stream.
@@ -145,6 +153,9 @@ impl BodyDecoder {
             self.bodies.swap(0, 1);
         }
         self.bodies[0] = Some(output.clone());
+        if let Some(shared) = shared {
+            shared.leave(output.clone());
+        }
         Ok(output)
     }
 
@@ -177,6 +188,17 @@ impl BodyDecoder {
             }
         }
     }
+}
+
+/// A body that nothing was compressed in.
+fn uncompressed(body: Buffer, plain: usize) -> Result<Buffer> {
+    if body.len() != plain {
+        return Err(Error::corrupt(format!(
+            "page body has {} bytes, its header says {plain}",
+            body.len()
+        )));
+    }
+    Ok(body)
 }
 
 /// Checks the sizes in a header and returns that of the body, in bytes.

@@ -8,11 +8,13 @@ pub(crate) mod body;
 pub(crate) mod chunk_bytes;
 mod data_page;
 mod reader;
+mod shared;
 
 pub use chunk_bytes::Step;
 pub(crate) use data_page::level_width;
 pub use reader::PageStart;
 pub(crate) use reader::{PagePlace, PageReader, PageReaderChunk, PageReaderOptions};
+pub(crate) use shared::SharedPage;
 
 /// A page that carries values, decompressed.
 #[derive(Debug)]

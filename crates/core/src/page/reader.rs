@@ -14,10 +14,10 @@ use bytes::Bytes;
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::{CompressionCodec, Error, Limits, PageLayout, PageType, Result};
 
-use super::Page;
 use super::allowance::Allowance;
 use super::body::{BodyDecoder, check_sizes, num_values, verify_crc};
 use super::chunk_bytes::{ChunkBytes, Step};
+use super::{Page, SharedPage};
 use crate::read::{ColumnMemory, Part};
 
 /// Old writers left the dictionary page's header out of `total_compressed_size`; a chunk may
@@ -100,6 +100,8 @@ pub(crate) struct PageReader {
     /// Bytes of the largest page so far, decompressed, and how many of them the decoder keeps.
     largest_body: u64,
     num_bodies: u64,
+    /// The first page and the last one, where another part of the chunk has rows of them too.
+    shared: [Option<SharedPage>; 2],
     decoder: BodyDecoder,
 }
 
@@ -117,10 +119,16 @@ impl PageReader {
             largest_page: 0,
             largest_body: 0,
             num_bodies: 0,
+            shared: [None, None],
             decoder: BodyDecoder::new(chunk.codec, chunk.max_levels),
             options,
             chunk,
         }
+    }
+
+    /// Shares the first page and the last one with other parts of the chunk.
+    pub(crate) fn share(&mut self, pages: [Option<SharedPage>; 2]) {
+        self.shared = pages;
     }
 
     /// Hands in bytes of the file that start at `offset`.
@@ -318,6 +326,8 @@ impl PageReader {
         {
             return Err(Error::corrupt("the column chunk has a second dictionary"));
         }
+        let mut shared = self.shared.iter().flatten();
+        let shared = shared.find(|page| page.offset == self.header_start);
         // Bodies that are not compressed stay in the window.
         if self.chunk.codec != CompressionCodec::Uncompressed {
             if header.type_ != PageType::DictionaryPage || !self.is_again {
@@ -326,13 +336,14 @@ impl PageReader {
             }
             let plain = u64::try_from(header.uncompressed_page_size).unwrap_or_default();
             self.largest_body = self.largest_body.max(plain);
-            self.num_bodies = self.num_bodies.max(1 + u64::from(another));
+            // What is left to another part stays until that has come for it.
+            let others = u64::from(another) + u64::from(shared.is_some());
+            self.num_bodies = self.num_bodies.max(1 + others);
             let bodies = self.largest_body.saturating_mul(self.num_bodies);
             memory.hold_at_least(Part::Body, bodies)?;
         }
-        let page = self
-            .decoder
-            .decode(&header, Buffer::from(body), &self.options.limits)?;
+        let (body, limits) = (Buffer::from(body), &self.options.limits);
+        let page = self.decoder.decode(&header, body, shared, limits)?;
         self.count_values(&header)?;
         self.header = None;
         self.position = end;

@@ -12,7 +12,7 @@ use super::shape::Shapes;
 use crate::column::{Column, ColumnPart, ColumnPlan, WantedRows};
 use crate::page::allowance::Allowance;
 use crate::page::body::num_values;
-use crate::page::{PageReaderChunk, PageReaderOptions};
+use crate::page::{PageReaderChunk, PageReaderOptions, SharedPage};
 
 /// The column chunks of a row group, ready to be decoded.
 ///
@@ -115,16 +115,24 @@ impl OpenRowGroup {
         Allowance::new(&self.pages.limits, values, self.chunks_of_file)
     }
 
-    /// A part of a column: from a multiple of [`Self::batch_rows`] up to another one, or the last row.
-    /// All pages of the chunk must be [allowed](ChunkInPlan::allows).
+    /// A column in parts, each from a multiple of [`Self::batch_rows`] up to another one, the last one
+    /// up to the last row. All pages of the chunk must be [allowed](ChunkInPlan::allows).
     ///
     /// # Errors
-    /// As [`Self::column`].
-    pub fn part(&self, ordinal: usize, part: ColumnPart) -> Result<Box<Column>> {
-        let (plan, chunk) = self.get(ordinal)?;
-        let mut column = self.make(plan, chunk, self.allowance(plan).unlimited())?;
-        column.restrict(part);
-        Ok(column)
+    /// Each part, as [`Self::column`].
+    pub fn parts(&self, ordinal: usize, parts: &[ColumnPart]) -> Vec<Result<Box<Column>>> {
+        let mut before = None;
+        let columns = parts.iter().map(|part| {
+            // It begins in the middle of a page, of which the part before it has the other rows.
+            let behind = part.end.filter(|end| end.rows_before < part.rows.end);
+            let behind = behind.map(|end| SharedPage::new(end.page.offset));
+            let shared = [std::mem::replace(&mut before, behind.clone()), behind];
+            let (plan, chunk) = self.get(ordinal)?;
+            let mut column = self.make(plan, chunk, self.allowance(plan).unlimited())?;
+            column.restrict(part, shared);
+            Ok(column)
+        });
+        columns.collect()
     }
 
     /// The chunk of a column; none where the read has no such column.

@@ -16,7 +16,7 @@ mod state;
 mod workers;
 
 use std::panic::resume_unwind;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 
 use herringbone_arrow::array::RecordBatch;
@@ -26,7 +26,7 @@ use herringbone_format::Result;
 use crate::inline::Inline;
 use crate::source::Source;
 use state::take_pieces;
-use workers::Shared;
+use workers::{Shared, Wake};
 
 /// Batches, behind the one that is due, that workers may decode pieces of.
 const BATCHES_AHEAD: u64 = 3;
@@ -88,12 +88,7 @@ impl Threads {
                     drop(state);
                     self.shared.run(job);
                 }
-                None => drop(
-                    self.shared
-                        .delivered
-                        .wait(state)
-                        .unwrap_or_else(PoisonError::into_inner),
-                ),
+                None => self.shared.wait_for_delivery(state),
             }
         }
     }
@@ -115,8 +110,7 @@ impl Threads {
         };
         state.front += 1;
         state.take_turn();
-        drop(state);
-        self.shared.work.notify_all();
+        self.shared.wake(state, Wake::All);
         rows
     }
 
@@ -158,8 +152,9 @@ impl Threads {
 
 impl Drop for Threads {
     fn drop(&mut self) {
-        self.shared.lock().stop = true;
-        self.shared.work.notify_all();
+        let mut state = self.shared.lock();
+        state.stop = true;
+        self.shared.wake(state, Wake::All);
         for worker in self.workers.drain(..) {
             // A worker hands its panic over before it ends, so there is nothing to learn here.
             drop(worker.join());

@@ -29,6 +29,9 @@ pub(super) struct State {
     pub(super) open_error: Option<Error>,
     /// The batch that is due, counted over the whole read.
     pub(super) due: u64,
+    /// Workers that sleep.
+    pub(super) workers_waiting: usize,
+    pub(super) caller_waits: bool,
     pub(super) stop: bool,
     pub(super) panic: Option<Box<dyn Any + Send>>,
 }
@@ -241,13 +244,15 @@ pub(super) fn open_column(
     };
     let parts = match cuts {
         [] => [part(row_group.column(ordinal), first_batch)].into(),
-        cuts => cuts
-            .iter()
-            .map(|cut| {
-                let batch = first_batch + cut.rows.start / row_group.batch_rows() as u64;
-                part(row_group.part(ordinal, cut.clone()), batch)
-            })
-            .collect(),
+        cuts => {
+            let batch_rows = row_group.batch_rows() as u64;
+            let first = |cut: &ColumnPart| first_batch + cut.rows.start / batch_rows;
+            let columns = row_group.parts(ordinal, cuts).into_iter();
+            let columns = columns
+                .zip(cuts)
+                .map(|(column, cut)| part(column, first(cut)));
+            columns.collect()
+        }
     };
     OpenColumn {
         parts,

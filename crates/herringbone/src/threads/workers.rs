@@ -25,6 +25,13 @@ pub(super) struct Shared {
     pub(super) delivered: Condvar,
 }
 
+/// How many workers there may be work for.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Wake {
+    One,
+    All,
+}
+
 impl Shared {
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         // A panic is handed over before a lock can be poisoned by it.
@@ -51,15 +58,43 @@ impl Shared {
                 state = self.lock();
                 if let Err(panic) = outcome {
                     state.panic = Some(panic);
-                    self.delivered.notify_all();
+                    self.wake(state, Wake::All);
                     return;
                 }
             } else {
-                state = self
-                    .work
-                    .wait(state)
-                    .unwrap_or_else(PoisonError::into_inner);
+                state = self.wait_for_work(state);
             }
+        }
+    }
+
+    /// Sleeps until there may be work.
+    fn wait_for_work<'a>(&self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        state.workers_waiting += 1;
+        let wait = self.work.wait(state);
+        let mut state = wait.unwrap_or_else(PoisonError::into_inner);
+        state.workers_waiting -= 1;
+        state
+    }
+
+    /// Sleeps until something may have been delivered.
+    pub(super) fn wait_for_delivery(&self, mut state: MutexGuard<'_, State>) {
+        state.caller_waits = true;
+        let wait = self.delivered.wait(state);
+        wait.unwrap_or_else(PoisonError::into_inner).caller_waits = false;
+    }
+
+    /// Wakes whoever waits for what the state has now. A call to the system that wakes nobody takes
+    /// as long as the decoding of some pieces, so there is none.
+    pub(super) fn wake(&self, state: MutexGuard<'_, State>, workers: Wake) {
+        let (workers_wait, caller_waits) = (state.workers_waiting > 0, state.caller_waits);
+        drop(state);
+        match workers {
+            _ if !workers_wait => {}
+            Wake::One => self.work.notify_one(),
+            Wake::All => self.work.notify_all(),
+        }
+        if caller_waits {
+            self.delivered.notify_one();
         }
     }
 
@@ -97,9 +132,7 @@ impl Shared {
         }
         part.pieces.push_back(piece);
         state.go_on(&task);
-        drop(state);
-        self.work.notify_one();
-        self.delivered.notify_one();
+        self.wake(state, Wake::One);
     }
 
     fn opened(&self, index: usize, row_group: Result<OpenRowGroup>, parts: &[Vec<ColumnPart>]) {
@@ -145,9 +178,7 @@ impl Shared {
                 });
             }
         }
-        drop(state);
-        self.work.notify_all();
-        self.delivered.notify_one();
+        self.wake(state, Wake::All);
     }
 
     /// Counts rows that were given out, and makes way for the pieces behind them.
@@ -167,7 +198,6 @@ impl Shared {
             let batches_left = row_group.rows_left.div_ceil(row_group.batch_rows);
             state.due = row_group.end_batch - batches_left;
         }
-        drop(state);
-        self.work.notify_all();
+        self.wake(state, Wake::All);
     }
 }
