@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Parts begin where batches do, so that their pieces are those of the undivided column. A page that
-//! two parts have rows of is decompressed for each of them; parts are long enough for that to be rare.
+//! two parts have rows of is decompressed by one of them, and decoded from there by both.
 //!
 //! Which rows a page has is what headers tell or, of pages of version 1 of a column below lists, the
 //! offset index. That may be wrong: each part looks whether the next one begins where it was thought to.
@@ -23,8 +23,14 @@ use crate::page_index::page_index;
 use crate::pages::Pages;
 use crate::source::Source;
 
+/// A value counts as this many bytes at least: decoding one takes its time, however few bits it has.
+const BYTES_A_VALUE: u64 = 8;
+
 /// A part is not worth its start below this many bytes, decompressed.
 const LEAST_BYTES: u64 = 1 << 20;
+
+/// Nor below so many times the dictionary, which each part decodes.
+const LEAST_DICTIONARIES: u64 = 4;
 
 /// Threads run ahead by a part each, whose arrays wait in memory: no more bytes than this.
 const MOST_BYTES: u64 = 8 << 20;
@@ -44,7 +50,19 @@ const PARTS_A_THREAD: u64 = 4;
 /// A data page, as far as cutting needs to know it.
 struct DataPage {
     place: PageOfRow,
-    bytes: u64,
+    work: u64,
+}
+
+/// The pages of a column chunk.
+struct ChunkPages {
+    /// Bytes of the dictionary.
+    dictionary: u64,
+    data: Vec<DataPage>,
+}
+
+/// What decoding takes, in bytes.
+fn work(bytes: u64, num_values: u64) -> u64 {
+    bytes.max(num_values.saturating_mul(BYTES_A_VALUE))
 }
 
 /// The parts of each column of a row group; none for a column that is decoded as a whole. That is
@@ -59,7 +77,9 @@ pub(crate) fn of_row_group(
     let columns = row_group.num_columns();
     let mut parts = vec![Vec::new(); columns];
     let chunks: Vec<_> = (0..columns).filter_map(|i| row_group.chunk(i)).collect();
-    let total: u64 = chunks.iter().map(|chunk| chunk.uncompressed_size).sum();
+    let work_of = |chunk: &ChunkInPlan| work(chunk.uncompressed_size, chunk.num_values);
+    let works = chunks.iter().map(work_of);
+    let total = works.fold(0, u64::saturating_add);
     // A page that is lost must be lost once.
     let (Some(num_rows), false) = (
         row_group.whole(),
@@ -69,7 +89,7 @@ pub(crate) fn of_row_group(
     };
     // More than a thread's share, and more than a quarter of that more.
     let share = total / threads as u64;
-    let is_long = |chunk: &ChunkInPlan| chunk.uncompressed_size > share.saturating_add(share / 4);
+    let is_long = |chunk: &ChunkInPlan| work_of(chunk) > share.saturating_add(share / 4);
     let long = chunks.iter().filter(|chunk| is_long(chunk)).count() as u64;
     // Larger pages than this make parts that take much less memory than the whole does.
     let largest_page = options.limits.memory_bytes / PAGES_IN_BUDGET / long.max(1);
@@ -77,18 +97,19 @@ pub(crate) fn of_row_group(
         if !is_long(chunk) {
             continue;
         }
-        let bytes = chunk.uncompressed_size / (threads as u64 * PARTS_A_THREAD);
-        let bytes = bytes.clamp(LEAST_BYTES, MOST_BYTES);
-        if chunk.uncompressed_size >= 2 * bytes
+        let part = work_of(chunk) / (threads as u64 * PARTS_A_THREAD);
+        let part = part.clamp(LEAST_BYTES, MOST_BYTES);
+        if work_of(chunk) >= 2 * part
             && let Some(pages) = data_pages(chunk, num_rows, (source, plan), largest_page)
         {
-            *parts = cut(&pages, num_rows, row_group.batch_rows() as u64, bytes);
+            let part = part.max(pages.dictionary.saturating_mul(LEAST_DICTIONARIES));
+            *parts = cut(&pages.data, num_rows, row_group.batch_rows() as u64, part);
         }
     }
     parts
 }
 
-/// The data pages of a chunk with as many rows; none where pages are larger than `largest_page` bytes,
+/// The pages of a chunk with as many rows; none where pages are larger than `largest_page` bytes,
 /// or it is not known what rows they have, or their headers are not what they should be, about which the
 /// column itself will complain.
 fn data_pages(
@@ -96,7 +117,7 @@ fn data_pages(
     num_rows: u64,
     (source, plan): (&Arc<dyn Source>, &ReadPlan),
     largest_page: u64,
-) -> Option<Vec<DataPage>> {
+) -> Option<ChunkPages> {
     let limits = plan.options().limits.clone();
     let pages = Pages::over(
         source.clone(),
@@ -106,6 +127,7 @@ fn data_pages(
     );
     let mut counted = chunk.clone();
     let mut data_pages = Vec::new();
+    let mut dictionary = 0;
     let (mut values, mut rows) = (0, Some(0));
     for (ordinal, page) in pages.enumerate() {
         let page = page.ok()?;
@@ -119,6 +141,7 @@ fn data_pages(
             return None;
         }
         if header.type_ == PageType::DictionaryPage {
+            dictionary = bytes;
             continue;
         }
         let (values_of_page, rows_of_page) = values_and_rows(header, chunk.is_flat)?;
@@ -134,15 +157,16 @@ fn data_pages(
                 },
                 rows_before: rows.unwrap_or_default(),
             },
-            bytes,
+            work: work(bytes, values_of_page),
         });
         values += values_of_page;
         rows = rows.zip(rows_of_page).map(|(before, rows)| before + rows);
     }
-    match rows {
+    let data = match rows {
         Some(rows) => (rows == num_rows).then_some(data_pages),
         None => with_offset_index(data_pages, chunk, (&**source, plan)),
-    }
+    }?;
+    Some(ChunkPages { dictionary, data })
 }
 
 /// Levels of a data page, and its rows if the header tells them.
@@ -193,12 +217,12 @@ fn with_offset_index(
     begins_with_first.then_some(pages)
 }
 
-/// Parts of about so many bytes.
-fn cut(pages: &[DataPage], num_rows: u64, batch_rows: u64, part_bytes: u64) -> Vec<ColumnPart> {
+/// Parts of about so much work.
+fn cut(pages: &[DataPage], num_rows: u64, batch_rows: u64, part_work: u64) -> Vec<ColumnPart> {
     let mut parts: Vec<ColumnPart> = Vec::new();
-    let mut bytes = 0;
+    let mut work = 0;
     for (i, page) in pages.iter().enumerate() {
-        if bytes >= part_bytes || parts.is_empty() {
+        if work >= part_work || parts.is_empty() {
             // The first batch that starts in this page or behind it.
             let first = page.place.rows_before.next_multiple_of(batch_rows);
             let holds_it = |page: &&DataPage| page.place.rows_before <= first;
@@ -215,10 +239,10 @@ fn cut(pages: &[DataPage], num_rows: u64, batch_rows: u64, part_bytes: u64) -> V
                     begin: begin.place,
                     end: None,
                 });
-                bytes = 0;
+                work = 0;
             }
         }
-        bytes += page.bytes;
+        work += page.work;
     }
     if parts.len() < 2 { Vec::new() } else { parts }
 }
@@ -250,7 +274,7 @@ mod tests {
                     },
                     rows_before: before,
                 },
-                bytes: *rows,
+                work: *rows,
             });
             before += rows;
         }
