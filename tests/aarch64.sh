@@ -2,7 +2,7 @@
 # Runs the tests of the kernels, of the core and of the reader for aarch64, emulated, which is where NEON
 # is tested without such a machine: tests/aarch64.sh [FILTER...]
 #
-# It takes an hour on two cores. On a machine with such a processor, `cargo test` does the same.
+# Emulated, they take long. On a machine with such a processor, `cargo test` does the same.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

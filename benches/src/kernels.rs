@@ -17,6 +17,9 @@ use std::hint::black_box;
 /// Values of a case: those of a batch.
 pub const VALUES: usize = 8192;
 
+/// Batches of a case whose runs differ in length: a processor learns those of a single batch by heart.
+const BATCHES: usize = 64;
+
 /// One kernel with its input.
 pub struct Kernel {
     /// What it does, and with what.
@@ -52,23 +55,43 @@ impl Random {
         (self.0 >> 11) % limit
     }
 
-    /// Numbers below `limit`, repeated so often on average.
-    fn runs(&mut self, limit: u64, length: u64) -> Vec<u32> {
+    /// `n` numbers below `limit`, repeated so often on average.
+    fn runs(&mut self, limit: u64, length: u64, n: usize) -> Vec<u32> {
         let mut values = Vec::new();
-        while values.len() < VALUES {
+        while values.len() < n {
             let count = 1 + self.below(2 * length - 1);
             let value = self.below(limit) as u32;
             values.extend((0..count).map(|_| value));
         }
-        values.truncate(VALUES);
+        values.truncate(n);
         values
     }
 
-    /// A bit a value, of which so many in a hundred are set.
-    fn bits(&mut self, percent: u64) -> Vec<u8> {
-        (0..VALUES)
+    /// `n` bits, of which so many in a hundred are set.
+    fn bits(&mut self, percent: u64, n: usize) -> Vec<u8> {
+        (0..n)
             .map(|_| u8::from(self.below(100) < percent))
             .collect()
+    }
+}
+
+/// Goes through [`BATCHES`] batches, and then through the same again.
+#[derive(Default)]
+struct Batches {
+    decoder: Option<HybridDecoder>,
+    left: usize,
+}
+
+impl Batches {
+    /// The decoder of values of so many bits, where the next batch begins.
+    fn next_of(&mut self, width: u8) -> &mut HybridDecoder {
+        if self.left == 0 {
+            self.decoder = None;
+            self.left = BATCHES;
+        }
+        self.left -= 1;
+        self.decoder
+            .get_or_insert_with(|| HybridDecoder::new(width))
     }
 }
 
@@ -88,7 +111,7 @@ pub fn all() -> Vec<Kernel> {
 fn hybrid(kernels: &mut Vec<Kernel>) {
     let mut random = Random(1);
     for width in [1, 2, 3, 5, 8, 10, 12, 16, 20, 24, 31] {
-        let values = random.runs(1 << width, 1);
+        let values = random.runs(1 << width, 1, VALUES);
         let mut data = Vec::new();
         encode_u32(&values, width, &mut data);
         let mut out = Vec::with_capacity(VALUES);
@@ -114,14 +137,17 @@ fn hybrid(kernels: &mut Vec<Kernel>) {
         let dictionary: Vec<i64> = (0..entries).map(|i| i * 1_000_003).collect();
         let width = (64 - (entries as u64 - 1).leading_zeros()) as u8;
         let mut data = Vec::new();
-        encode_u32(&random.runs(entries as u64, run), width, &mut data);
+        let values = random.runs(entries as u64, run, VALUES * BATCHES);
+        let mut batches = Batches::default();
+        encode_u32(&values, width, &mut data);
         let mut out = Vec::with_capacity(VALUES);
         kernels.push(Kernel::new(
             format!("dictionary of {entries} i64, runs of {run}"),
             VALUES * 8,
             move || {
                 out.clear();
-                HybridDecoder::new(width).gather(&data, VALUES, &dictionary, &mut out)?;
+                let decoder = batches.next_of(width);
+                decoder.gather(&data, VALUES, &dictionary, &mut out)?;
                 black_box(&out);
                 Ok(())
             },
@@ -133,13 +159,15 @@ fn levels(kernels: &mut Vec<Kernel>) {
     let mut random = Random(2);
     for percent in [0, 1, 10, 50, 90, 99, 100] {
         let mut data = Vec::new();
-        encode_u8(&random.bits(percent), 1, &mut data);
+        encode_u8(&random.bits(percent, VALUES * BATCHES), 1, &mut data);
+        let mut batches = Batches::default();
         kernels.push(Kernel::new(
             format!("levels to validity, {percent} % valid"),
             VALUES / 8,
             move || {
                 let mut out = Bitmap::new();
-                HybridDecoder::new(1).extend_bitmap(&data, VALUES, &mut out)?;
+                let decoder = batches.next_of(1);
+                decoder.extend_bitmap(&data, VALUES, &mut out)?;
                 black_box(&out);
                 Ok(())
             },
@@ -183,7 +211,7 @@ fn levels(kernels: &mut Vec<Kernel>) {
 
 fn nulls(kernels: &mut Vec<Kernel>) {
     fn case<T: Plain>(kernels: &mut Vec<Kernel>, name: &str, percent: u64) {
-        let bits = Random(3).bits(percent);
+        let bits = Random(3).bits(percent, VALUES);
         let mut validity = Bitmap::new();
         for bit in &bits {
             validity.append_run(*bit == 1, 1);

@@ -129,11 +129,8 @@ pub struct Column {
     page: Option<OpenPage>,
     array: Box<dyn LeafArray>,
     selection: Selection,
-    /// The page to begin with, where that is known.
-    begin: Option<PageOfRow>,
-    /// A page still to come, before which other rows may start than was thought.
-    end: Option<PageOfRow>,
-    is_cut_wrong: bool,
+    /// Where it is a part of the chunk, which few columns are.
+    cut: Option<Box<Cut>>,
     /// Rows between the places where pieces end.
     batch_rows: usize,
     /// Rows of earlier pieces.
@@ -154,6 +151,17 @@ pub struct Column {
     kept_bytes: usize,
     /// Bytes of the last piece: as many are prepared for the next one.
     last_bytes: usize,
+}
+
+/// What a part of a column chunk knows of its ends.
+struct Cut {
+    /// The page to begin with, until it did.
+    begin: Option<PageOfRow>,
+    /// A page still to come, before which other rows may start than was thought.
+    end: Option<PageOfRow>,
+    /// The first page and the last one, where other parts have rows of them too.
+    shared: [Option<SharedPage>; 2],
+    is_wrong: bool,
 }
 
 /// A data page with levels left.
@@ -214,9 +222,7 @@ impl Column {
             page: None,
             array,
             selection: Selection::new(rows.ranges.clone()),
-            begin: None,
-            end: None,
-            is_cut_wrong: false,
+            cut: None,
             batch_rows: batch_rows.max(1),
             rows_before: 0,
             rows: 0,
@@ -236,23 +242,21 @@ impl Column {
 
     /// Wants the rows of this part alone, whose first and last page other parts may have rows of.
     pub(crate) fn restrict(&mut self, part: &ColumnPart, shared: [Option<SharedPage>; 2]) {
-        self.pages.share(shared);
         self.selection = Selection::new([part.rows.clone()].into());
-        self.begin = Some(part.begin);
-        // The headers that were counted are all there is to know of rows without lists.
-        self.end = part.end.filter(|_| self.plan.max_rep_level > 0);
+        self.cut = Some(Box::new(Cut {
+            begin: Some(part.begin),
+            // The headers that were counted are all there is to know of rows without lists.
+            end: part.end.filter(|_| self.plan.max_rep_level > 0),
+            shared,
+            is_wrong: false,
+        }));
     }
 
     /// Whether it failed because the part behind it begins with another row than was thought, so that
     /// the chunk must be read as a whole.
     #[must_use]
     pub fn is_cut_wrong(&self) -> bool {
-        self.is_cut_wrong
-    }
-
-    fn cut_is_wrong(&mut self) -> Error {
-        self.is_cut_wrong = true;
-        Error::corrupt("a page begins with another row than its header or the offset index says")
+        self.cut.as_ref().is_some_and(|cut| cut.is_wrong)
     }
 
     /// Hands in bytes of the file that start at `offset`.
@@ -393,18 +397,16 @@ impl Column {
             true => None,
             false => rows_of_page(header, flat),
         };
-        if !is_dictionary && let Some(begin) = self.begin.take() {
+        let begin = self.cut.as_mut().filter(|_| !is_dictionary);
+        if let Some(begin) = begin.and_then(|cut| cut.begin.take()) {
             self.pages.jump(begin.page);
             let rows = usize::try_from(begin.rows_before).unwrap_or(usize::MAX);
             self.selection.advance(rows.min(unwanted));
             return Ok(Step::Ready(true));
         }
         let page = self.pages.start();
-        if let Some(end) = self.end.filter(|end| end.page.offset == page.offset) {
-            if end.rows_before != self.selection.position() {
-                return Err(self.cut_is_wrong());
-            }
-            self.end = None;
+        if let Some(cut) = &mut self.cut {
+            cut.check_end(page, self.selection.position())?;
         }
         if let Some(rows) = page_rows.filter(|&rows| rows <= unwanted) {
             self.pages.pass()?;
@@ -416,7 +418,9 @@ impl Column {
             return Ok(Step::Ready(true));
         }
         let another = self.array.keeps_pages();
-        let opened = match self.pages.body(another, &mut self.memory) {
+        let cut = self.cut.as_ref();
+        let shared = cut.and_then(|cut| cut.shared.iter().flatten().find(|s| s.is(page)));
+        let opened = match self.pages.body(another, shared, &mut self.memory) {
             Ok(Step::Need(range)) => return Ok(Step::Need(range)),
             Ok(Step::Ready(page)) => self.open_body(page, place),
             Err(error) => {
@@ -487,6 +491,24 @@ impl Column {
             body_bytes: 0,
             is_lost: true,
         });
+    }
+}
+
+impl Cut {
+    /// Notes that `page` comes next, before which so many rows start.
+    fn check_end(&mut self, page: PageStart, rows_before: u64) -> Result<()> {
+        if let Some(end) = self.end.filter(|end| end.page.offset == page.offset) {
+            if end.rows_before != rows_before {
+                return Err(self.wrong());
+            }
+            self.end = None;
+        }
+        Ok(())
+    }
+
+    fn wrong(&mut self) -> Error {
+        self.is_wrong = true;
+        Error::corrupt("a page begins with another row than its header or the offset index says")
     }
 }
 

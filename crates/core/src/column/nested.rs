@@ -63,8 +63,10 @@ impl Column {
                 }
             }
         }
-        if self.is_done() && self.end.is_some() {
-            return Err(self.cut_is_wrong());
+        if self.is_done()
+            && let Some(cut) = self.cut.as_mut().filter(|cut| cut.end.is_some())
+        {
+            return Err(cut.wrong());
         }
         Ok(Step::Ready(()))
     }

@@ -100,8 +100,6 @@ pub(crate) struct PageReader {
     /// Bytes of the largest page so far, decompressed, and how many of them the decoder keeps.
     largest_body: u64,
     num_bodies: u64,
-    /// The first page and the last one, where another part of the chunk has rows of them too.
-    shared: [Option<SharedPage>; 2],
     decoder: BodyDecoder,
 }
 
@@ -119,16 +117,10 @@ impl PageReader {
             largest_page: 0,
             largest_body: 0,
             num_bodies: 0,
-            shared: [None, None],
             decoder: BodyDecoder::new(chunk.codec, chunk.max_levels),
             options,
             chunk,
         }
-    }
-
-    /// Shares the first page and the last one with other parts of the chunk.
-    pub(crate) fn share(&mut self, pages: [Option<SharedPage>; 2]) {
-        self.shared = pages;
     }
 
     /// Hands in bytes of the file that start at `offset`.
@@ -297,8 +289,13 @@ impl PageReader {
     }
 
     /// The page whose header was returned last. With `another`, parts of a page before it are still in
-    /// use.
-    pub(crate) fn body(&mut self, another: bool, memory: &mut ColumnMemory) -> Result<Step<Page>> {
+    /// use; it is `shared` where another part of the chunk has rows of it too.
+    pub(crate) fn body(
+        &mut self,
+        another: bool,
+        shared: Option<&SharedPage>,
+        memory: &mut ColumnMemory,
+    ) -> Result<Step<Page>> {
         let Some(header) = &self.header else {
             return Err(Error::argument(
                 "a page body is asked for before its header",
@@ -330,8 +327,6 @@ impl PageReader {
         {
             return Err(Error::corrupt("the column chunk has a second dictionary"));
         }
-        let mut shared = self.shared.iter().flatten();
-        let shared = shared.find(|page| page.offset == self.header_start);
         // Bodies that are not compressed stay in the window.
         if self.chunk.codec != CompressionCodec::Uncompressed {
             if header.type_ != PageType::DictionaryPage || !self.is_again {

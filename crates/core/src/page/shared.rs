@@ -4,20 +4,27 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use herringbone_arrow::buffer::Buffer;
 
+use super::PageStart;
+
 /// A page, and what it decompressed to while the other part has not come for it.
 #[derive(Debug, Clone)]
 pub(crate) struct SharedPage {
     /// Where its header starts in the file.
-    pub(crate) offset: u64,
+    offset: u64,
     body: Arc<Mutex<Option<Buffer>>>,
 }
 
 impl SharedPage {
-    pub(crate) fn new(offset: u64) -> Self {
+    pub(crate) fn new(page: PageStart) -> Self {
         Self {
-            offset,
+            offset: page.offset,
             body: Arc::default(),
         }
+    }
+
+    /// Whether it is this page.
+    pub(crate) fn is(&self, page: PageStart) -> bool {
+        self.offset == page.offset
     }
 
     /// What the other part left.
@@ -59,7 +66,11 @@ mod tests {
             dictionary_page_header: None,
             data_page_header_v2: None,
         };
-        let shared = SharedPage::new(4);
+        let shared = SharedPage::new(PageStart {
+            ordinal: 0,
+            offset: 4,
+            num_values_before: 0,
+        });
         shared.leave(Buffer::from(vec![1_u8, 2, 3, 4]));
         let mut decoder = BodyDecoder::new(CompressionCodec::Snappy, (0, 0));
         let mut decode = || {

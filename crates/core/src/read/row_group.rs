@@ -125,7 +125,7 @@ impl OpenRowGroup {
         let columns = parts.iter().map(|part| {
             // It begins in the middle of a page, of which the part before it has the other rows.
             let behind = part.end.filter(|end| end.rows_before < part.rows.end);
-            let behind = behind.map(|end| SharedPage::new(end.page.offset));
+            let behind = behind.map(|end| SharedPage::new(end.page));
             let shared = [std::mem::replace(&mut before, behind.clone()), behind];
             let (plan, chunk) = self.get(ordinal)?;
             let mut column = self.make(plan, chunk, self.allowance(plan).unlimited())?;
