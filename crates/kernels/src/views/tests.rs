@@ -184,6 +184,26 @@ fn short_values_keep_no_page_alive() {
 }
 
 #[test]
+fn lengths_that_are_long_only_when_they_are_put_together_keep_no_page_alive() {
+    for (last, buffers) in [
+        ("twelve bytes", 0),
+        ("thirteen long", 1),
+        ("fifteen is long", 1),
+    ] {
+        let page = Buffer::from_vec(plain(&text(&["five5", "eight888", last, ""])));
+        let mut builder = ViewBuilder::new(true);
+        builder.append_plain(&page, 0, 4).unwrap();
+        let array = builder.finish(None).unwrap();
+        assert_eq!(
+            array.as_string_view().data_buffers().len(),
+            buffers,
+            "{last}"
+        );
+        assert_eq!(array.as_string_view().value(2), last);
+    }
+}
+
+#[test]
 fn values_are_spread_over_nulls() {
     let mut validity = Bitmap::new();
     validity.append_bits(0b01100, 5);
