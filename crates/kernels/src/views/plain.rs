@@ -9,7 +9,7 @@
 
 use herringbone_arrow::buffer::Buffer;
 
-use super::view::{INLINE, is_long, view, view_of};
+use super::view::{is_long, view, view_of};
 use super::{MAX_POSITION, TOO_LARGE, ViewBuilder};
 use crate::bytes::{ENDS_EARLY, value_at};
 use crate::{Malformed, utf8};
@@ -46,7 +46,7 @@ impl ViewBuilder {
         });
         match outcome {
             Ok(made) => {
-                if made.has_long(self.views.get(start..).unwrap_or_default()) {
+                if made.long {
                     self.register(page, index);
                 }
                 self.referenced += made.end - position;
@@ -80,28 +80,24 @@ impl ViewBuilder {
         Ok(made)
     }
 
-    /// Appends up to `n` views, as long as 16 bytes from the next length on are within the page.
-    ///
-    /// One value waits for the length of the one before, so what matters is how little there is
-    /// between two lengths.
+    /// Appends up to `n` views, as long as 16 bytes from a length on are within the page.
     fn view_plain_wide(&mut self, page: &[u8], index: u32, start: usize, n: usize) -> Made {
         let mut made = Made {
             values: 0,
             end: start,
             lengths: 0,
+            long: false,
         };
-        let last = match page.len().checked_sub(16) {
-            Some(last) if start <= last => last,
-            _ => return made,
+        let Some(last) = page.len().checked_sub(16) else {
+            return made;
         };
         let n = n.min(self.views.capacity() - self.views.len());
         let views = self.views.spare_capacity_mut().as_mut_ptr().cast::<u128>();
-        while made.values < n {
-            // SAFETY: `made.end <= last`, so `made.end + 16 <= page.len()`: it was seen at the start, and
-            // before each value is counted.
+        while made.values < n && made.end <= last {
+            // SAFETY: `made.end + 16 <= page.len()`.
             let raw = unsafe { page.as_ptr().add(made.end).cast::<u128>().read_unaligned() };
             let length = raw as u32;
-            if (made.end + PREFIX) as u64 + u64::from(length) > last as u64 {
+            if length as usize > page.len() - PREFIX - made.end {
                 break;
             }
             let view = view(raw, length, index, (made.end + PREFIX) as u32);
@@ -123,23 +119,16 @@ struct Made {
     end: usize,
     /// All lengths or-ed.
     lengths: u32,
+    /// Whether a value was too long to be held by its view.
+    long: bool,
 }
 
 impl Made {
-    /// Whether one of the `views` that were made refers to the page.
-    fn has_long(&self, views: &[u128]) -> bool {
-        // No length is above all of them or-ed, and one has the highest bit that any has.
-        match self.lengths {
-            lengths if !is_long(lengths) => false,
-            lengths if lengths >= (INLINE as u32 + 1).next_power_of_two() => true,
-            _ => views.iter().any(|view| is_long(*view as u32)),
-        }
-    }
-
     #[inline(always)]
     fn count(&mut self, length: u32) {
         self.values += 1;
         self.end += PREFIX + length as usize;
         self.lengths |= length;
+        self.long |= is_long(length);
     }
 }

@@ -23,18 +23,10 @@ const fn masks() -> [u128; INLINE + 2] {
 /// `raw` is the length and behind it the next 12 bytes from the value's start on, whatever they are.
 #[inline(always)]
 pub(super) fn view(raw: u128, length: u32, buffer: u32, position: u32) -> u128 {
-    let place = u64::from(buffer) | u64::from(position) << 32;
+    let inline = raw & MASKS[(length as usize).min(INLINE + 1)];
+    let place = (u128::from(buffer) | u128::from(position) << 32) << 64;
     // Both are computed and one is chosen: lengths around 12 would defeat a branch.
-    let mask = match is_long(length) {
-        true => MASKS[INLINE + 1],
-        false => MASKS[length as usize],
-    };
-    let inline = raw & mask;
-    let high = match is_long(length) {
-        true => place,
-        false => (inline >> 64) as u64,
-    };
-    u128::from(inline as u64) | u128::from(high) << 64
+    inline | if is_long(length) { place } else { 0 }
 }
 
 /// Whether a value of `length` bytes does not fit into its view.
