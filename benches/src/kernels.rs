@@ -76,22 +76,27 @@ impl Random {
 }
 
 /// Goes through [`BATCHES`] batches, and then through the same again.
-#[derive(Default)]
 struct Batches {
-    decoder: Option<HybridDecoder>,
+    decoder: HybridDecoder,
     left: usize,
 }
 
 impl Batches {
-    /// The decoder of values of so many bits, where the next batch begins.
-    fn next_of(&mut self, width: u8) -> &mut HybridDecoder {
+    /// Batches of values of so many bits.
+    fn new(width: u8) -> Self {
+        Self {
+            decoder: HybridDecoder::new(width),
+            left: BATCHES,
+        }
+    }
+
+    /// The decoder, where the next batch begins.
+    fn next(&mut self) -> &mut HybridDecoder {
         if self.left == 0 {
-            self.decoder = None;
-            self.left = BATCHES;
+            *self = Self::new(self.decoder.width());
         }
         self.left -= 1;
-        self.decoder
-            .get_or_insert_with(|| HybridDecoder::new(width))
+        &mut self.decoder
     }
 }
 
@@ -138,7 +143,7 @@ fn hybrid(kernels: &mut Vec<Kernel>) {
         let width = (64 - (entries as u64 - 1).leading_zeros()) as u8;
         let mut data = Vec::new();
         let values = random.runs(entries as u64, run, VALUES * BATCHES);
-        let mut batches = Batches::default();
+        let mut batches = Batches::new(width);
         encode_u32(&values, width, &mut data);
         let mut out = Vec::with_capacity(VALUES);
         kernels.push(Kernel::new(
@@ -146,7 +151,7 @@ fn hybrid(kernels: &mut Vec<Kernel>) {
             VALUES * 8,
             move || {
                 out.clear();
-                let decoder = batches.next_of(width);
+                let decoder = batches.next();
                 decoder.gather(&data, VALUES, &dictionary, &mut out)?;
                 black_box(&out);
                 Ok(())
@@ -160,13 +165,13 @@ fn levels(kernels: &mut Vec<Kernel>) {
     for percent in [0, 1, 10, 50, 90, 99, 100] {
         let mut data = Vec::new();
         encode_u8(&random.bits(percent, VALUES * BATCHES), 1, &mut data);
-        let mut batches = Batches::default();
+        let mut batches = Batches::new(1);
         kernels.push(Kernel::new(
             format!("levels to validity, {percent} % valid"),
             VALUES / 8,
             move || {
                 let mut out = Bitmap::new();
-                let decoder = batches.next_of(1);
+                let decoder = batches.next();
                 decoder.extend_bitmap(&data, VALUES, &mut out)?;
                 black_box(&out);
                 Ok(())
