@@ -225,10 +225,6 @@ impl PageReader {
         // The window may reach into the next chunk, which is none of ours.
         let ours = usize::try_from(limit - self.position).unwrap_or(usize::MAX);
         let available = &available[..available.len().min(ours)];
-        // That there is nothing yet is no error, whose words would take longer than all else here.
-        if available.is_empty() {
-            return Ok(None);
-        }
         let parsed = PageLayout::decode_prefix(available, &self.options.limits)?;
         if parsed.is_some() {
             return Ok(parsed);

@@ -106,6 +106,10 @@ pub(crate) fn decode_prefix<T: Value>(
     limit: &'static str,
     allowed: usize,
 ) -> Result<Option<(T, usize)>> {
+    // Readers of pages often ask before there is anything; an error's words would take long to make.
+    if bytes.is_empty() && allowed > 0 {
+        return Ok(None);
+    }
     let window = bytes.get(..allowed).unwrap_or(bytes);
     let mut reader = CompactReader::new(window, limits.schema_depth);
     match T::read(&mut reader, Wire::Struct) {
