@@ -13,6 +13,7 @@ use herringbone_arrow::buffer::i256;
 
 use crate::Malformed;
 use crate::plain::{self, Plain};
+use crate::prefetch;
 use crate::versions::versions;
 
 mod sealed {
@@ -93,11 +94,18 @@ pub fn extend<T: Decimal>(bytes: &[u8], width: usize, out: &mut Vec<T>) -> Resul
 fn extend_pairs<F: Plain + Into<i64>>(bytes: &[u8], out: &mut Vec<i128>) {
     let n = bytes.len() / size_of::<F>();
     out.reserve(n);
-    let slots = out.spare_capacity_mut().as_mut_ptr().cast::<[i64; 2]>();
-    for (i, value) in plain::values::<F>(bytes).enumerate() {
-        let value = value.into();
-        // SAFETY: memory for all values is reserved, and an `i128` is as large as a pair.
-        unsafe { slots.add(i).write([value, value >> 63]) };
+    let mut slots = out.spare_capacity_mut().as_mut_ptr().cast::<[i64; 2]>();
+    let mut pairs = |bytes: &[u8]| {
+        for value in plain::values::<F>(bytes) {
+            let value = value.into();
+            // SAFETY: memory for all values is reserved, and an `i128` is as large as a pair.
+            unsafe { slots.write([value, value >> 63]) };
+            // SAFETY: the pair written lies in that memory.
+            slots = unsafe { slots.add(1) };
+        }
+    };
+    for block in prefetch::blocks(bytes) {
+        pairs(block);
     }
     // SAFETY: the loop has written all of them, and any bits are an `i128`.
     unsafe { out.set_len(out.len() + n) };

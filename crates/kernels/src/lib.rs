@@ -36,6 +36,7 @@ pub mod int96;
 pub mod min_max;
 pub mod interval;
 mod over_copy;
+mod prefetch;
 pub mod utf8;
 pub mod bytes;
 pub mod views;

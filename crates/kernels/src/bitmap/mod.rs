@@ -133,6 +133,17 @@ impl Bitmap {
         (low | high) & low_bits(n)
     }
 
+    /// The bits from `start` on, to be taken one word after the other.
+    #[inline(always)]
+    pub(crate) fn words_from(&self, start: usize) -> WordsFrom<'_> {
+        WordsFrom {
+            words: self.words.get(start / 64..).unwrap_or_default(),
+            shift: start % 64,
+            left: self.len.saturating_sub(start),
+            all: self.words.is_empty(),
+        }
+    }
+
     /// Set bits in `range`, as far as the bitmap reaches.
     pub fn set_in(&self, range: Range<usize>) -> usize {
         let end = range.end.min(self.len);
@@ -305,6 +316,37 @@ impl Bitmap {
         self.words.resize(self.words.len() + full, fill);
         self.len += full * 64;
         self.push(fill & low_bits(tail), tail);
+    }
+}
+
+/// The bits of a [`Bitmap`] from some bit on.
+pub(crate) struct WordsFrom<'a> {
+    /// The words from the one of the next bit on, which is bit `shift` of the first one.
+    words: &'a [u64],
+    shift: usize,
+    /// Bits not taken yet.
+    left: usize,
+    /// Whether all bits are set, and there are no words.
+    all: bool,
+}
+
+impl WordsFrom<'_> {
+    /// The next `n` (at most 64) bits; zeros behind the end. Only the last call may ask for fewer
+    /// than 64.
+    #[inline(always)]
+    pub(crate) fn next(&mut self, n: usize) -> u64 {
+        let there = n.min(self.left);
+        self.left -= there;
+        if self.all {
+            return low_bits(there);
+        }
+        let Some((first, rest)) = self.words.split_first() else {
+            return 0;
+        };
+        self.words = rest;
+        // Two steps, because a shift by 64 is no shift.
+        let high = rest.first().map_or(0, |next| next << 1 << (63 - self.shift));
+        (first >> self.shift | high) & low_bits(there)
     }
 }
 

@@ -12,7 +12,8 @@ pub(crate) struct Writer {
     last: u64,
     /// Bits that `last` has, fewer than 64.
     used: usize,
-    /// Set bits of the full words.
+    /// Where the words begin whose set bits are not among `ones`.
+    first: usize,
     ones: usize,
 }
 
@@ -31,6 +32,7 @@ impl Bitmap {
             full,
             last,
             used,
+            first: full,
             ones: self.ones - last.count_ones() as usize,
         }
     }
@@ -38,19 +40,19 @@ impl Bitmap {
 
 impl Writer {
     /// Appends the `n` (at most 64) bits of `bits`, which has zeros above them.
+    ///
+    /// Without a branch: no run tells how full the word is that the next one comes to.
     #[inline(always)]
     pub(crate) fn push(&mut self, bits: u64, n: usize) {
-        self.last |= bits << self.used;
-        let used = self.used + n;
-        if used >= 64 {
-            if let Some(word) = self.words.get_mut(self.full) {
-                *word = self.last;
-                self.full += 1;
-                self.ones += self.last.count_ones() as usize;
-            }
-            // Two steps, because a shift by 64 is no shift.
-            self.last = bits >> 1 >> (63 - self.used);
+        let filled = self.last | bits << self.used;
+        if let Some(word) = self.words.get_mut(self.full) {
+            *word = filled;
         }
+        // Two steps, because a shift by 64 is no shift.
+        let rest = bits >> 1 >> (63 - self.used);
+        let used = self.used + n;
+        self.last = if used >= 64 { rest } else { filled };
+        self.full += used / 64;
         self.used = used % 64;
     }
 
@@ -73,7 +75,6 @@ impl Writer {
         if let Some(run) = self.words.get_mut(self.full..self.full + words) {
             run.fill(fill);
             self.full += words;
-            self.ones += (fill & 1) as usize * words * 64;
         }
         n - head - words * 64
     }
@@ -82,11 +83,36 @@ impl Writer {
     #[inline(always)]
     pub(crate) fn push_packed(&mut self, data: &[u8], first: usize, n: usize) {
         let mut done = 0;
+        if n > 64 && first.is_multiple_of(8) {
+            done = self.push_bytes(data.get(first / 8..).unwrap_or_default(), n);
+        }
         while n - done > 64 {
             self.push(load_bits(data, first + done, 64), 64);
             done += 64;
         }
         self.push(load_bits(data, first + done, n - done), n - done);
+    }
+
+    /// Appends whole words of the `n` bits that `data` begins with, as many as it has, and returns
+    /// how many bits those were.
+    #[inline(always)]
+    fn push_bytes(&mut self, data: &[u8], n: usize) -> usize {
+        let (from, _) = data.as_chunks::<8>();
+        let from = &from[..from.len().min(n / 64)];
+        let Some(to) = self.words.get_mut(self.full..self.full + from.len()) else {
+            return 0;
+        };
+        let mut to = to.iter_mut();
+        for bytes in from {
+            let bits = u64::from_le_bytes(*bytes);
+            if let Some(word) = to.next() {
+                *word = self.last | bits << self.used;
+            }
+            // Two steps, because a shift by 64 is no shift.
+            self.last = bits >> 1 >> (63 - self.used);
+        }
+        self.full += from.len();
+        from.len() * 64
     }
 
     /// Gives the bits back to the bitmap that they were taken from.
@@ -97,10 +123,12 @@ impl Writer {
             *word = self.last;
         }
         self.words.truncate(len.div_ceil(64));
+        let written = self.words.get(self.first..).unwrap_or_default();
+        let ones: usize = written.iter().map(|word| word.count_ones() as usize).sum();
         *bitmap = Bitmap {
-            words: self.words,
             len,
-            ones: self.ones + self.last.count_ones() as usize,
+            ones: self.ones + ones,
+            words: self.words,
         };
     }
 }

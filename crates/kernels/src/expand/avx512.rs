@@ -9,6 +9,7 @@ use super::{Expand, bmi2, is_plain};
 use crate::bitmap::{Bitmap, low_bits};
 use crate::cpu::{Avx512, Scalar};
 use crate::plain::Plain;
+use crate::prefetch;
 
 impl Expand for Avx512 {
     #[inline]
@@ -259,6 +260,7 @@ macro_rules! spread {
             let mut passed = 0;
             let mut vector = |start: usize| {
                 let here = bits >> start & low_bits($lanes);
+                prefetch::ahead(values.wrapping_add(passed * ELEMENTS));
                 // SAFETY: the mask has as many elements as these slots have values.
                 let values = unsafe {
                     $load(

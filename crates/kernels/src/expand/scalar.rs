@@ -77,34 +77,41 @@ pub(super) fn spread<T: Plain>(
     validity: &Bitmap,
     start: usize,
 ) {
-    let width = size_of::<T>();
-    let mut dense = 0;
-    for first in (0..slots.len()).step_by(64) {
-        let end = slots.len().min(first + 64);
-        let bits = validity.bits(start + first, end - first);
-        let ones = bits.count_ones() as usize;
-        dense += ones;
-        assert!(dense <= values.len() / width, "fewer values than set bits");
-        let here = &mut slots[first..end];
-        if bits == 0 {
-            here.fill(MaybeUninit::new(T::default()));
-        } else if bits == low_bits(here.len()) {
-            let values = &values[(dense - ones) * width..dense * width];
-            // SAFETY: as many values as slots, which are memory of their own; any bytes are a `T`.
-            unsafe {
-                std::ptr::copy_nonoverlapping(
-                    values.as_ptr(),
-                    here.as_mut_ptr().cast(),
-                    values.len(),
-                );
-            }
-        } else {
-            let values = &values[(dense - ones) * width..];
-            // SAFETY: there are at least as many values as set bits, apart from the slots, of which
-            // each has a bit.
-            if !unsafe { word.spread_word(values.as_ptr(), here, bits) } {
-                place(values.chunks_exact(width), here, bits);
-            }
+    let mut left = values;
+    let mut words = validity.words_from(start);
+    // Chunks of a length that the compiler knows.
+    let (chunks, tail) = slots.as_chunks_mut::<64>();
+    for slots in chunks {
+        spread_chunk(word, &mut left, slots, words.next(64));
+    }
+    let bits = words.next(tail.len());
+    spread_chunk(word, &mut left, tail, bits);
+}
+
+/// Fills `slots`, at most 64, from the values that `left` begins with, one for each of `bits`, and
+/// leaves the others.
+#[inline(always)]
+fn spread_chunk<T: Plain>(
+    word: impl ExpandWord,
+    left: &mut &[u8],
+    slots: &mut [MaybeUninit<T>],
+    bits: u64,
+) {
+    let ones = bits.count_ones() as usize;
+    let (values, rest) = left.split_at(ones * size_of::<T>());
+    *left = rest;
+    if bits == 0 {
+        slots.fill(MaybeUninit::new(T::default()));
+    } else if bits == low_bits(slots.len()) {
+        // SAFETY: as many values as slots, which are memory of their own; any bytes are a `T`.
+        unsafe {
+            std::ptr::copy_nonoverlapping(values.as_ptr(), slots.as_mut_ptr().cast(), values.len());
+        }
+    } else {
+        // SAFETY: there are as many values as set bits, apart from the slots, of which each has a
+        // bit.
+        if !unsafe { word.spread_word(values.as_ptr(), slots, bits) } {
+            place(values.chunks_exact(size_of::<T>()), slots, bits);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::HybridDecoder;
 use super::run::{self, Run};
+use super::short::push_short_runs;
 use crate::Malformed;
 use crate::bit_unpack;
 use crate::bitmap::{Bitmap, Writer, load_bits};
@@ -64,7 +65,11 @@ fn write(
             continue;
         }
         let mut position = decoder.position;
-        while left > 0 {
+        loop {
+            (position, left) = push_short_runs(data, position, left, out);
+            if left == 0 {
+                break;
+            }
             let Some((run, end)) = whole(data, position, left)? else {
                 break;
             };

@@ -31,6 +31,7 @@ mod limit;
 mod loops;
 mod numbers;
 mod run;
+mod short;
 
 pub use encode::{Runs, encode_bits, encode_run, encode_u8, encode_u32};
 use gather::Entries;
