@@ -345,7 +345,9 @@ impl WordsFrom<'_> {
         };
         self.words = rest;
         // Two steps, because a shift by 64 is no shift.
-        let high = rest.first().map_or(0, |next| next << 1 << (63 - self.shift));
+        let high = rest
+            .first()
+            .map_or(0, |next| next << 1 << (63 - self.shift));
         (first >> self.shift | high) & low_bits(there)
     }
 }

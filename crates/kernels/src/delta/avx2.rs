@@ -5,120 +5,103 @@
 //! before the register is added last, so that registers depend on each other by one addition only.
 
 use std::arch::x86_64::*;
+use std::mem::MaybeUninit;
 
 use super::{DeltaDecoder, scalar};
 use crate::Malformed;
+use crate::lanes::Packed;
 use crate::lanes::avx2::{Plan32, Plan64};
 
-/// See [`DeltaDecoder::extend`].
-#[target_feature(enable = "avx2")]
-pub(super) fn i32(
-    decoder: &mut DeltaDecoder<i32>,
-    data: &[u8],
-    n: usize,
-    out: &mut Vec<i32>,
-) -> Result<(), Malformed> {
-    let mut plan = Plan32::none();
-    let top = _mm256_set1_epi32(7);
-    decoder.walk(data, n, out, |run, least, last, out| {
-        if run.width() > Plan32::WIDEST {
-            return scalar::sum_i32(run, least, last, out);
+macro_rules! extend {
+    (
+        $type:ident, plan $plan:ident, else $wider:ident, set $set:ident, first $first:expr,
+        add $add:ident, top $top:ident, sums $sums:ident
+    ) => {
+        /// See [`DeltaDecoder::extend`].
+        #[target_feature(enable = "avx2")]
+        pub(super) fn $type(
+            decoder: &mut DeltaDecoder<$type>,
+            data: &[u8],
+            n: usize,
+            out: &mut Vec<$type>,
+        ) -> Result<(), Malformed> {
+            const LANES: usize = $plan::LANES;
+            let mut plan = $plan::none();
+            let mut before = $set(decoder.last);
+            let sum = |run: &Packed<'_>, least, slots: &mut [MaybeUninit<$type>]| {
+                if run.width() > $plan::WIDEST {
+                    before = $set(scalar::$wider(run, least, $first(before), slots));
+                    return;
+                }
+                plan.refit(run);
+                let (n, to) = (slots.len(), slots.as_mut_ptr().cast::<$type>());
+                let (registers, rest) = (n / LANES, n % LANES);
+                let least = $set(least);
+                let sums = |register| $sums($add(plan.unpack(run, register), least));
+                if run.width() == 0 {
+                    let sums = $sums(least);
+                    let total = $top(sums);
+                    for register in 0..registers {
+                        let values = $add(before, sums);
+                        before = $add(before, total);
+                        // SAFETY: `registers * LANES <= n` slots are there.
+                        unsafe { _mm256_storeu_si256(to.add(register * LANES).cast(), values) };
+                    }
+                } else {
+                    for register in 0..registers {
+                        let sums = sums(register);
+                        let values = $add(before, sums);
+                        before = $add(before, $top(sums));
+                        // SAFETY: `registers * LANES <= n` slots are there.
+                        unsafe { _mm256_storeu_si256(to.add(register * LANES).cast(), values) };
+                    }
+                }
+                if rest > 0 {
+                    let mut values = [0; LANES];
+                    let sums = $add(before, sums(registers));
+                    // SAFETY: `values` has the 32 bytes that are written.
+                    unsafe { _mm256_storeu_si256(values.as_mut_ptr().cast(), sums) };
+                    for (slot, value) in slots[n - rest..].iter_mut().zip(values) {
+                        slot.write(value);
+                    }
+                    before = $set(values[rest - 1]);
+                }
+            };
+            // SAFETY: the closure writes all of its slots: whole registers of them, and then the rest.
+            unsafe { decoder.walk(data, n, out, sum) }?;
+            decoder.last = $first(before);
+            Ok(())
         }
-        plan.refit(run);
-        let least = _mm256_set1_epi32(least);
-        let mut before = _mm256_set1_epi32(last);
-        let n = run.n();
-        let Some(spare) = out.spare_capacity_mut().get_mut(..n) else {
-            return last;
-        };
-        let spare = spare.as_mut_ptr().cast::<i32>();
-        let (registers, rest) = (n / Plan32::LANES, n % Plan32::LANES);
-        let sums = |register| prefix_sums_32(_mm256_add_epi32(plan.unpack(run, register), least));
-        if run.width() == 0 {
-            let sums = prefix_sums_32(least);
-            let total = _mm256_permutevar8x32_epi32(sums, top);
-            for register in 0..registers {
-                let values = _mm256_add_epi32(before, sums);
-                before = _mm256_add_epi32(before, total);
-                // SAFETY: `registers * LANES <= n` values were reserved behind the length.
-                unsafe { _mm256_storeu_si256(spare.add(register * Plan32::LANES).cast(), values) };
-            }
-        } else {
-            for register in 0..registers {
-                let sums = sums(register);
-                let values = _mm256_add_epi32(before, sums);
-                before = _mm256_add_epi32(before, _mm256_permutevar8x32_epi32(sums, top));
-                // SAFETY: `registers * LANES <= n` values were reserved behind the length.
-                unsafe { _mm256_storeu_si256(spare.add(register * Plan32::LANES).cast(), values) };
-            }
-        }
-        // SAFETY: the values of the registers have been written behind the length.
-        unsafe { out.set_len(out.len() + n - rest) };
-        if rest == 0 {
-            return _mm256_cvtsi256_si32(before);
-        }
-        let mut values = [0; Plan32::LANES];
-        let last = _mm256_add_epi32(before, sums(registers));
-        // SAFETY: `values` has the 32 bytes that are written.
-        unsafe { _mm256_storeu_si256(values.as_mut_ptr().cast(), last) };
-        out.extend_from_slice(&values[..rest]);
-        values[rest - 1]
-    })
+    };
 }
 
-/// See [`DeltaDecoder::extend`].
+extend!(
+    i32, plan Plan32, else sum_i32, set _mm256_set1_epi32, first _mm256_cvtsi256_si32,
+    add _mm256_add_epi32, top top_32, sums prefix_sums_32
+);
+extend!(
+    i64, plan Plan64, else sum_i64, set _mm256_set1_epi64x, first first_64,
+    add _mm256_add_epi64, top top_64, sums prefix_sums_64
+);
+
+#[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn i64(
-    decoder: &mut DeltaDecoder<i64>,
-    data: &[u8],
-    n: usize,
-    out: &mut Vec<i64>,
-) -> Result<(), Malformed> {
-    let mut plan = Plan64::none();
-    decoder.walk(data, n, out, |run, least, last, out| {
-        if run.width() > Plan64::WIDEST {
-            return scalar::sum_i64(run, least, last, out);
-        }
-        plan.refit(run);
-        let least = _mm256_set1_epi64x(least);
-        let mut before = _mm256_set1_epi64x(last);
-        let n = run.n();
-        let Some(spare) = out.spare_capacity_mut().get_mut(..n) else {
-            return last;
-        };
-        let spare = spare.as_mut_ptr().cast::<i64>();
-        let (registers, rest) = (n / Plan64::LANES, n % Plan64::LANES);
-        let sums = |register| prefix_sums_64(_mm256_add_epi64(plan.unpack(run, register), least));
-        if run.width() == 0 {
-            let sums = prefix_sums_64(least);
-            let total = _mm256_permute4x64_epi64::<0b11_11_11_11>(sums);
-            for register in 0..registers {
-                let values = _mm256_add_epi64(before, sums);
-                before = _mm256_add_epi64(before, total);
-                // SAFETY: `registers * LANES <= n` values were reserved behind the length.
-                unsafe { _mm256_storeu_si256(spare.add(register * Plan64::LANES).cast(), values) };
-            }
-        } else {
-            for register in 0..registers {
-                let sums = sums(register);
-                let values = _mm256_add_epi64(before, sums);
-                before = _mm256_add_epi64(before, _mm256_permute4x64_epi64::<0b11_11_11_11>(sums));
-                // SAFETY: `registers * LANES <= n` values were reserved behind the length.
-                unsafe { _mm256_storeu_si256(spare.add(register * Plan64::LANES).cast(), values) };
-            }
-        }
-        // SAFETY: the values of the registers have been written behind the length.
-        unsafe { out.set_len(out.len() + n - rest) };
-        if rest == 0 {
-            return _mm_cvtsi128_si64(_mm256_castsi256_si128(before));
-        }
-        let mut values = [0; Plan64::LANES];
-        let last = _mm256_add_epi64(before, sums(registers));
-        // SAFETY: `values` has the 32 bytes that are written.
-        unsafe { _mm256_storeu_si256(values.as_mut_ptr().cast(), last) };
-        out.extend_from_slice(&values[..rest]);
-        values[rest - 1]
-    })
+fn first_64(values: __m256i) -> i64 {
+    _mm_cvtsi128_si64(_mm256_castsi256_si128(values))
+}
+
+/// The highest lane in all lanes.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn top_32(values: __m256i) -> __m256i {
+    _mm256_permutevar8x32_epi32(values, _mm256_set1_epi32(7))
+}
+
+/// The highest lane in all lanes.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn top_64(values: __m256i) -> __m256i {
+    _mm256_permute4x64_epi64::<0b11_11_11_11>(values)
 }
 
 #[inline]

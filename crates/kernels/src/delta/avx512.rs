@@ -1,122 +1,184 @@
-//! Sixteen or eight values at a time.
+//! Thirty-two values at a time, or else sixteen or eight.
 //!
 //! Within a register, sums come about in log2(lanes) steps: each adds the register to itself, moved
 //! up by 1, 2, 4 and 8 lanes. The sum before the register is added last, so that registers depend on
 //! each other by one addition only.
+//!
+//! Thirty-two values are unpacked to two registers of 32-bit lanes, those at even and those at odd
+//! places. The sums of both give the values at odd places, and those without the last addend the ones
+//! at even places, so that one register is summed up instead of two, or of four of 64-bit lanes. Least
+//! deltas do not take part: they add up to a multiple for each place.
 
 use std::arch::x86_64::*;
+use std::mem::MaybeUninit;
 
 use super::{DeltaDecoder, scalar};
 use crate::Malformed;
-use crate::lanes::avx512::{Plan32, Plan64};
+use crate::lanes::Packed;
+use crate::lanes::avx512::{PairsPlan, Plan32, Plan64};
 
-/// See [`DeltaDecoder::extend`].
-#[target_feature(enable = "avx512f,avx512bw")]
-pub(super) fn i32(
-    decoder: &mut DeltaDecoder<i32>,
-    data: &[u8],
-    n: usize,
-    out: &mut Vec<i32>,
-) -> Result<(), Malformed> {
-    let mut plan = Plan32::none();
-    let top = _mm512_set1_epi32(Plan32::LANES as i32 - 1);
-    decoder.walk(data, n, out, |run, least, last, out| {
-        if run.width() > Plan32::WIDEST {
-            return scalar::sum_i32(run, least, last, out);
+/// The widest values whose sums of 32 fit into 32 bits.
+const WIDEST_SUMMED_IN_32: usize = 27;
+
+macro_rules! extend {
+    (
+        $type:ident, plan $plan:ident, widest pairs $widest:expr, else $wider:ident,
+        set $set:ident, first $first:expr, add $add:ident, permute $permute:ident,
+        sums $sums:ident, multiples $multiples:ident, order $in_order:ident,
+        store $store_some:ident
+    ) => {
+        /// See [`DeltaDecoder::extend`].
+        #[target_feature(enable = "avx512f,avx512bw,avx512dq")]
+        pub(super) fn $type(
+            decoder: &mut DeltaDecoder<$type>,
+            data: &[u8],
+            n: usize,
+            out: &mut Vec<$type>,
+        ) -> Result<(), Malformed> {
+            const LANES: usize = $plan::LANES;
+            let (mut plan, mut pairs) = ($plan::none(), PairsPlan::none());
+            let top = $set(LANES as $type - 1);
+            let mut before = $set(decoder.last);
+            // The least deltas of a block add up to the same in all of its miniblocks.
+            let (mut stepped, mut steps) = (0, $multiples($set(0)));
+            let sum = |run: &Packed<'_>, least, slots: &mut [MaybeUninit<$type>]| {
+                if run.width() > $plan::WIDEST {
+                    before = $set(scalar::$wider(run, least, $first(before), slots));
+                    return;
+                }
+                let (n, to) = (slots.len(), slots.as_mut_ptr().cast::<$type>());
+                let mut done = 0;
+                if (1..=$widest).contains(&run.width()) && n >= PairsPlan::VALUES {
+                    if stepped != least {
+                        (stepped, steps) = (least, $multiples($set(least)));
+                    }
+                    pairs.refit(run);
+                    while n - done >= PairsPlan::VALUES {
+                        let (even, odd) = pairs.unpack(run, done / PairsPlan::VALUES);
+                        let at_odd = prefix_sums_32(_mm512_add_epi32(even, odd));
+                        let at_even = _mm512_sub_epi32(at_odd, odd);
+                        let sums = $in_order(at_even, at_odd);
+                        let mut last = before;
+                        for register in 0..sums.len() {
+                            last = $add(before, $add(sums[register], steps[register]));
+                            // SAFETY: there are 32 more slots, as many as the registers have lanes.
+                            unsafe { _mm512_storeu_si512(to.add(done).cast(), last) };
+                            done += LANES;
+                        }
+                        before = $permute(top, last);
+                    }
+                    if done == n {
+                        return;
+                    }
+                }
+                plan.refit(run);
+                let least = $set(least);
+                let sums = |register| $sums($add(plan.unpack(run, register), least));
+                if run.width() == 0 {
+                    let sums = $sums(least);
+                    let total = $permute(top, sums);
+                    while n - done >= LANES {
+                        let values = $add(before, sums);
+                        before = $add(before, total);
+                        // SAFETY: there are `LANES` more slots.
+                        unsafe { _mm512_storeu_si512(to.add(done).cast(), values) };
+                        done += LANES;
+                    }
+                } else {
+                    while n - done >= LANES {
+                        let sums = sums(done / LANES);
+                        let values = $add(before, sums);
+                        before = $add(before, $permute(top, sums));
+                        // SAFETY: there are `LANES` more slots.
+                        unsafe { _mm512_storeu_si512(to.add(done).cast(), values) };
+                        done += LANES;
+                    }
+                }
+                let rest = n - done;
+                if rest > 0 {
+                    let values = $add(before, sums(done / LANES));
+                    before = $permute($set(rest as $type - 1), values);
+                    // SAFETY: there are `rest` more slots; masked lanes are not written.
+                    unsafe { $store_some(to.add(done), (1 << rest) - 1, values) };
+                }
+            };
+            // SAFETY: the closure writes all of its slots: whole registers of them, and then the rest.
+            unsafe { decoder.walk(data, n, out, sum) }?;
+            decoder.last = $first(before);
+            Ok(())
         }
-        plan.refit(run);
-        let least = _mm512_set1_epi32(least);
-        let mut before = _mm512_set1_epi32(last);
-        let n = run.n();
-        let Some(spare) = out.spare_capacity_mut().get_mut(..n) else {
-            return last;
-        };
-        let spare = spare.as_mut_ptr().cast::<i32>();
-        let (registers, rest) = (n / Plan32::LANES, n % Plan32::LANES);
-        let sums = |register| prefix_sums_32(_mm512_add_epi32(plan.unpack(run, register), least));
-        if run.width() == 0 {
-            let sums = prefix_sums_32(least);
-            let total = _mm512_permutexvar_epi32(top, sums);
-            for register in 0..registers {
-                let values = _mm512_add_epi32(before, sums);
-                before = _mm512_add_epi32(before, total);
-                // SAFETY: `registers * LANES <= n` values were reserved behind the length.
-                unsafe { _mm512_storeu_si512(spare.add(register * Plan32::LANES).cast(), values) };
-            }
-        } else {
-            for register in 0..registers {
-                let sums = sums(register);
-                let values = _mm512_add_epi32(before, sums);
-                before = _mm512_add_epi32(before, _mm512_permutexvar_epi32(top, sums));
-                // SAFETY: `registers * LANES <= n` values were reserved behind the length.
-                unsafe { _mm512_storeu_si512(spare.add(register * Plan32::LANES).cast(), values) };
-            }
-        }
-        if rest > 0 {
-            let values = _mm512_add_epi32(before, sums(registers));
-            before = _mm512_permutexvar_epi32(_mm512_set1_epi32(rest as i32 - 1), values);
-            let mask = (1 << rest) - 1;
-            // SAFETY: `rest` values behind the registers make `n`, which were reserved behind the
-            // length; masked lanes are not written.
-            unsafe { _mm512_mask_storeu_epi32(spare.add(n - rest), mask, values) };
-        }
-        // SAFETY: the `n` values behind the length have been written.
-        unsafe { out.set_len(out.len() + n) };
-        _mm512_cvtsi512_si32(before)
-    })
+    };
 }
 
-/// See [`DeltaDecoder::extend`].
-#[target_feature(enable = "avx512f,avx512bw")]
-pub(super) fn i64(
-    decoder: &mut DeltaDecoder<i64>,
-    data: &[u8],
-    n: usize,
-    out: &mut Vec<i64>,
-) -> Result<(), Malformed> {
-    let mut plan = Plan64::none();
-    let top = _mm512_set1_epi64(Plan64::LANES as i64 - 1);
-    decoder.walk(data, n, out, |run, least, last, out| {
-        plan.refit(run);
-        let least = _mm512_set1_epi64(least);
-        let mut before = _mm512_set1_epi64(last);
-        let n = run.n();
-        let Some(spare) = out.spare_capacity_mut().get_mut(..n) else {
-            return last;
-        };
-        let spare = spare.as_mut_ptr().cast::<i64>();
-        let (registers, rest) = (n / Plan64::LANES, n % Plan64::LANES);
-        let sums = |register| prefix_sums_64(_mm512_add_epi64(plan.unpack(run, register), least));
-        if run.width() == 0 {
-            let sums = prefix_sums_64(least);
-            let total = _mm512_permutexvar_epi64(top, sums);
-            for register in 0..registers {
-                let values = _mm512_add_epi64(before, sums);
-                before = _mm512_add_epi64(before, total);
-                // SAFETY: `registers * LANES <= n` values were reserved behind the length.
-                unsafe { _mm512_storeu_si512(spare.add(register * Plan64::LANES).cast(), values) };
-            }
-        } else {
-            for register in 0..registers {
-                let sums = sums(register);
-                let values = _mm512_add_epi64(before, sums);
-                before = _mm512_add_epi64(before, _mm512_permutexvar_epi64(top, sums));
-                // SAFETY: `registers * LANES <= n` values were reserved behind the length.
-                unsafe { _mm512_storeu_si512(spare.add(register * Plan64::LANES).cast(), values) };
-            }
-        }
-        if rest > 0 {
-            let values = _mm512_add_epi64(before, sums(registers));
-            before = _mm512_permutexvar_epi64(_mm512_set1_epi64(rest as i64 - 1), values);
-            let mask = (1 << rest) - 1;
-            // SAFETY: `rest` values behind the registers make `n`, which were reserved behind the
-            // length; masked lanes are not written.
-            unsafe { _mm512_mask_storeu_epi64(spare.add(n - rest), mask, values) };
-        }
-        // SAFETY: the `n` values behind the length have been written.
-        unsafe { out.set_len(out.len() + n) };
-        _mm_cvtsi128_si64(_mm512_castsi512_si128(before))
-    })
+extend!(
+    i32, plan Plan32, widest pairs PairsPlan::WIDEST, else sum_i32,
+    set _mm512_set1_epi32, first _mm512_cvtsi512_si32, add _mm512_add_epi32,
+    permute _mm512_permutexvar_epi32, sums prefix_sums_32, multiples multiples_32,
+    order in_order_32, store _mm512_mask_storeu_epi32
+);
+extend!(
+    i64, plan Plan64, widest pairs WIDEST_SUMMED_IN_32, else sum_i64,
+    set _mm512_set1_epi64, first first_64, add _mm512_add_epi64,
+    permute _mm512_permutexvar_epi64, sums prefix_sums_64, multiples multiples_64,
+    order in_order_64, store _mm512_mask_storeu_epi64
+);
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn first_64(values: __m512i) -> i64 {
+    _mm_cvtsi128_si64(_mm512_castsi512_si128(values))
+}
+
+/// `step` once for the first of 32 places, twice for the second one and so on.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn multiples_32(step: __m512i) -> [__m512i; 2] {
+    let places = _mm512_set_epi32(16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1);
+    let first = _mm512_mullo_epi32(step, places);
+    [first, _mm512_add_epi32(first, _mm512_slli_epi32::<4>(step))]
+}
+
+/// See [`multiples_32`].
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq")]
+fn multiples_64(step: __m512i) -> [__m512i; 4] {
+    let first = _mm512_mullo_epi64(step, _mm512_set_epi64(8, 7, 6, 5, 4, 3, 2, 1));
+    let second = _mm512_add_epi64(first, _mm512_slli_epi64::<3>(step));
+    let further = _mm512_slli_epi64::<4>(step);
+    [
+        first,
+        second,
+        _mm512_add_epi64(first, further),
+        _mm512_add_epi64(second, further),
+    ]
+}
+
+/// Values at even and at odd places, in their order.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn in_order_32(even: __m512i, odd: __m512i) -> [__m512i; 2] {
+    let first = _mm512_set_epi32(23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
+    let second = _mm512_add_epi32(first, _mm512_set1_epi32(8));
+    [
+        _mm512_permutex2var_epi32(even, first, odd),
+        _mm512_permutex2var_epi32(even, second, odd),
+    ]
+}
+
+/// See [`in_order_32`]; values without a sign as 64-bit ones.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn in_order_64(even: __m512i, odd: __m512i) -> [__m512i; 4] {
+    let first = _mm512_set_epi32(0, 19, 0, 3, 0, 18, 0, 2, 0, 17, 0, 1, 0, 16, 0, 0);
+    let second = _mm512_add_epi32(first, _mm512_set1_epi32(4));
+    let third = _mm512_add_epi32(first, _mm512_set1_epi32(8));
+    let fourth = _mm512_add_epi32(first, _mm512_set1_epi32(12));
+    [
+        _mm512_maskz_permutex2var_epi32(0x5555, even, first, odd),
+        _mm512_maskz_permutex2var_epi32(0x5555, even, second, odd),
+        _mm512_maskz_permutex2var_epi32(0x5555, even, third, odd),
+        _mm512_maskz_permutex2var_epi32(0x5555, even, fourth, odd),
+    ]
 }
 
 #[inline]

@@ -26,6 +26,8 @@ mod tests;
 
 pub use encode::{encode_i32, encode_i64};
 
+use std::mem::MaybeUninit;
+
 use crate::Malformed;
 use crate::lanes::Packed;
 use crate::plain::Plain;
@@ -123,8 +125,9 @@ pub struct DeltaDecoder<T> {
     /// Where the width bytes of the block are, and the one of the next miniblock among them.
     widths: usize,
     next_miniblock: usize,
-    /// Where the packed bits of the miniblock start, and how many of its values are passed.
+    /// Where the packed bits of the miniblock start and end, and how many of its values are passed.
     bits: usize,
+    end: usize,
     width: u8,
     passed: usize,
 }
@@ -168,6 +171,7 @@ impl<T: Delta> DeltaDecoder<T> {
             // As behind the last miniblock of a block that ends where the first one starts.
             next_miniblock: miniblocks,
             bits: at,
+            end: at,
             width: 0,
             passed: miniblock_values,
         })
@@ -212,35 +216,47 @@ impl<T: Delta> DeltaDecoder<T> {
     /// [`Self::extend`] with `sum` as the kernel, to become part of a function that has its
     /// instructions enabled.
     ///
-    /// `sum` appends `last + (v0 + least)`, that plus `(v1 + least)` and so on, for the values `v`
-    /// of a run within one miniblock, and returns the last of them. Memory is reserved for them.
-    /// Values of the run may be wider than `T`: duckdb subtracts 32-bit values in 64 bits, and the
-    /// upper bits wrap away.
+    /// `sum` keeps the last value, which at first is that of the decoder and afterwards becomes it.
+    /// It gets a run of `n` values `v` within one miniblock, the least delta and `n` slots, and writes
+    /// `last + (v0 + least)`, that plus `(v1 + least)` and so on to all of the slots. Values of the
+    /// run may be wider than `T`: duckdb subtracts 32-bit values in 64 bits, and the upper bits wrap
+    /// away.
+    ///
+    /// # Safety
+    /// `sum` writes all of its slots.
     #[inline(always)]
-    fn walk(
+    unsafe fn walk(
         &mut self,
         data: &[u8],
-        mut n: usize,
+        n: usize,
         out: &mut Vec<T>,
-        mut sum: impl FnMut(&Packed<'_>, T, T, &mut Vec<T>) -> T,
+        mut sum: impl FnMut(&Packed<'_>, T, &mut [MaybeUninit<T>]),
     ) -> Result<(), Malformed> {
-        self.left = self
+        // Local, so that its fields need not be in memory while values are written.
+        let mut at = self.clone();
+        at.left = at
             .left
             .checked_sub(n)
             .ok_or(Malformed("the delta values end early"))?;
         out.reserve(n);
-        let mut last = self.last;
-        if n > 0 && std::mem::take(&mut self.first_is_next) {
-            out.push(last);
-            n -= 1;
+        let mut slots = out.spare_capacity_mut().get_mut(..n).unwrap_or_default();
+        if std::mem::take(&mut at.first_is_next)
+            && let Some((first, rest)) = std::mem::take(&mut slots).split_first_mut()
+        {
+            first.write(at.last);
+            slots = rest;
         }
-        while n > 0 {
-            let step = self.enter_miniblock(data, n)?;
-            last = sum(&self.run(data, step)?, self.least, last, out);
-            self.passed += step;
-            n -= step;
+        while !slots.is_empty() {
+            let step = at.enter_miniblock(data, slots.len())?;
+            let (these, rest) = slots.split_at_mut(step);
+            sum(&at.run(data, step)?, at.least, these);
+            at.passed += step;
+            slots = rest;
         }
-        self.last = last;
+        *self = at;
+        // SAFETY: `n` values were reserved; the slots of all of them were written, the first one here
+        // or not, and the others by `sum`, as the caller promises.
+        unsafe { out.set_len(out.len() + n) };
         Ok(())
     }
 
@@ -256,7 +272,7 @@ impl<T: Delta> DeltaDecoder<T> {
             at.passed += step;
             left -= step;
         }
-        let end = at.miniblock_end();
+        let end = at.end;
         if end > data.len() {
             return Err(Malformed("the last delta miniblock ends early"));
         }
@@ -267,7 +283,7 @@ impl<T: Delta> DeltaDecoder<T> {
     #[inline(always)]
     fn enter_miniblock(&mut self, data: &[u8], n: usize) -> Result<usize, Malformed> {
         if self.passed == self.miniblock_values {
-            self.bits = self.miniblock_end();
+            self.bits = self.end;
             if self.next_miniblock == self.miniblocks {
                 self.least = T::wrap(zigzag(uleb128(data, &mut self.bits)?));
                 self.widths = self.bits;
@@ -280,18 +296,13 @@ impl<T: Delta> DeltaDecoder<T> {
             if self.width > 64 {
                 return Err(Malformed("a delta miniblock is wider than 64 bits"));
             }
+            // A miniblock has a multiple of 32 values, that is whole bytes, and less than 2^32 of them.
+            let bytes = self.miniblock_values / 8 * usize::from(self.width);
+            self.end = self.bits.saturating_add(bytes);
             self.next_miniblock += 1;
             self.passed = 0;
         }
         Ok(n.min(self.miniblock_values - self.passed))
-    }
-
-    /// The position behind the miniblock.
-    #[inline]
-    fn miniblock_end(&self) -> usize {
-        // A miniblock has a multiple of 32 values, that is whole bytes, and less than 2^32 of them.
-        self.bits
-            .saturating_add(self.miniblock_values / 8 * usize::from(self.width))
     }
 
     /// The next `n` values of the miniblock, as packed.

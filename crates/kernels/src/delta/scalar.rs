@@ -1,5 +1,7 @@
 //! One value at a time, in portable code.
 
+use std::mem::MaybeUninit;
+
 use super::DeltaDecoder;
 use crate::Malformed;
 use crate::lanes::Packed;
@@ -13,24 +15,36 @@ macro_rules! extend {
             n: usize,
             out: &mut Vec<$type>,
         ) -> Result<(), Malformed> {
-            decoder.walk(data, n, out, $sum)
+            let mut last = decoder.last;
+            // SAFETY: the function writes all of its slots.
+            unsafe {
+                decoder.walk(data, n, out, |run, least, slots| {
+                    last = $sum(run, least, last, slots);
+                })?;
+            }
+            decoder.last = last;
+            Ok(())
         }
 
-        /// See [`DeltaDecoder::walk`].
+        /// Writes the sums of a run as [`DeltaDecoder::walk`] says, and returns the last value.
         #[allow(trivial_numeric_casts, reason = "the macro serves several integers")]
         pub(super) fn $sum(
             run: &Packed<'_>,
             least: $type,
             last: $type,
-            out: &mut Vec<$type>,
+            slots: &mut [MaybeUninit<$type>],
         ) -> $type {
             let mut value = last;
+            let mut slots = slots.iter_mut();
             run.for_each(|delta| {
                 value = value
                     .wrapping_add(least)
                     .wrapping_add(delta.cast_signed() as _);
-                out.push(value);
+                if let Some(slot) = slots.next() {
+                    slot.write(value);
+                }
             });
+            debug_assert_eq!(slots.len(), 0, "a slot for each value");
             value
         }
     };

@@ -28,6 +28,108 @@ pub(crate) struct Plan64 {
     shape: (usize, usize),
 }
 
+/// How to spread packed values over two registers of 32-bit lanes: those at even and at odd places.
+///
+/// Sums of neighbours are then sums of registers.
+#[derive(Clone, Copy)]
+pub(crate) struct PairsPlan {
+    even: Lanes,
+    odd: Lanes,
+    mask: __m512i,
+    /// Bytes of half of the values.
+    half: usize,
+    shape: (usize, usize),
+}
+
+/// Where the values of one register lie in two of packed words.
+#[derive(Clone, Copy)]
+struct Lanes {
+    low: __m512i,
+    high: __m512i,
+    right: __m512i,
+    left: __m512i,
+}
+
+impl PairsPlan {
+    /// Values of both registers.
+    pub(crate) const VALUES: usize = 32;
+    /// The widest values that a plan can spread.
+    pub(crate) const WIDEST: usize = 32;
+
+    /// A plan for widths 0 to 32. The first sixteen values come from the words that the run begins
+    /// with, the others from those where the seventeenth value begins: either end within the 512 bits
+    /// of a register, as in [`Plan32::new`].
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    pub(crate) fn new(run: &Packed<'_>) -> Self {
+        let width = _mm512_set1_epi32(run.width as i32);
+        let lanes = |first: i32| {
+            let places = _mm512_set_epi32(14, 12, 10, 8, 6, 4, 2, 0, 14, 12, 10, 8, 6, 4, 2, 0);
+            let places = _mm512_add_epi32(places, _mm512_set1_epi32(first));
+            let bits = _mm512_add_epi32(
+                _mm512_mullo_epi32(places, width),
+                _mm512_set1_epi32(run.shift as i32),
+            );
+            let word = _mm512_srli_epi32::<5>(bits);
+            // Words from 16 on are those of the second half.
+            let low = _mm512_mask_add_epi32(word, 0xff00, word, _mm512_set1_epi32(16));
+            let right = _mm512_and_si512(bits, _mm512_set1_epi32(31));
+            Lanes {
+                low,
+                high: _mm512_add_epi32(low, _mm512_set1_epi32(1)),
+                right,
+                left: _mm512_sub_epi32(_mm512_set1_epi32(32), right),
+            }
+        };
+        Self {
+            even: lanes(0),
+            odd: lanes(1),
+            mask: _mm512_srlv_epi32(
+                _mm512_set1_epi32(-1),
+                _mm512_sub_epi32(_mm512_set1_epi32(32), width),
+            ),
+            half: run.width * 2,
+            shape: run.shape(),
+        }
+    }
+
+    /// A plan for no run.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    pub(crate) fn none() -> Self {
+        Self::new(&Packed::NONE)
+    }
+
+    /// A plan for `run`: this one, if it is one, as for most runs it is.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    pub(crate) fn refit(&mut self, run: &Packed<'_>) {
+        if self.shape != run.shape() {
+            *self = Self::new(run);
+        }
+    }
+
+    /// The values of group `index` of the run at even and those at odd places; those behind the end
+    /// of the run are arbitrary.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    pub(crate) fn unpack(&self, run: &Packed<'_>, index: usize) -> (__m512i, __m512i) {
+        let start = index * 2 * self.half;
+        let first = load(run.data, start);
+        let second = load(run.data, start + self.half);
+        let values = |at: &Lanes| {
+            let low = _mm512_permutex2var_epi32(first, at.low, second);
+            let high = _mm512_permutex2var_epi32(first, at.high, second);
+            let bits = _mm512_or_si512(
+                _mm512_srlv_epi32(low, at.right),
+                _mm512_sllv_epi32(high, at.left),
+            );
+            _mm512_and_si512(bits, self.mask)
+        };
+        (values(&self.even), values(&self.odd))
+    }
+}
+
 impl Plan32 {
     /// Lanes a register.
     pub(crate) const LANES: usize = 16;
@@ -91,6 +193,8 @@ impl Plan32 {
 impl Plan64 {
     /// Lanes a register.
     pub(crate) const LANES: usize = 8;
+    /// The widest values that a plan can spread.
+    pub(crate) const WIDEST: usize = 64;
 
     /// A plan for widths 0 to 64. Eight values and the bits before them end within the 512 bits
     /// of a register: 7 + 8 * 63 do, and values of 64 bits start at bit 0.

@@ -3,7 +3,7 @@
 
 use herringbone_arrow::buffer::Buffer;
 
-use super::view::{is_long, view, view_of};
+use super::view::{any_is_long, view, view_of};
 use super::{MAX_POSITION, TOO_LARGE, ViewBuilder};
 use crate::bytes::{ENDS_EARLY, FrontCoded, sum_lengths};
 use crate::{Malformed, utf8};
@@ -120,7 +120,7 @@ impl ViewBuilder {
         start: usize,
     ) -> bool {
         self.reserve_values(lengths.len());
-        let (mut at, mut long) = (start, false);
+        let (mut at, mut all, first) = (start, 0, self.views.len());
         self.views.extend(lengths.map(|length| {
             let length = length as u32;
             let view = match page.get(at..).and_then(<[u8]>::first_chunk::<12>) {
@@ -131,11 +131,11 @@ impl ViewBuilder {
                     view_of(value.unwrap_or_default(), index, at as u32)
                 }
             };
-            long |= is_long(length);
+            all |= length;
             at += length as usize;
             view
         }));
-        long
+        any_is_long(self.views.get(first..).unwrap_or_default(), all)
     }
 }
 

@@ -9,10 +9,10 @@
 
 use herringbone_arrow::buffer::Buffer;
 
-use super::view::{is_long, view, view_of};
+use super::view::{any_is_long, view, view_of};
 use super::{MAX_POSITION, TOO_LARGE, ViewBuilder};
 use crate::bytes::{ENDS_EARLY, value_at};
-use crate::{Malformed, utf8};
+use crate::{Malformed, prefetch, utf8};
 
 /// Bytes of the length in front of each value.
 const PREFIX: usize = 4;
@@ -46,7 +46,8 @@ impl ViewBuilder {
         });
         match outcome {
             Ok(made) => {
-                if made.long {
+                let views = self.views.get(start..).unwrap_or_default();
+                if any_is_long(views, made.lengths) {
                     self.register(page, index);
                 }
                 self.referenced += made.end - position;
@@ -80,27 +81,32 @@ impl ViewBuilder {
         Ok(made)
     }
 
-    /// Appends up to `n` views, as long as 16 bytes from a length on are within the page.
+    /// Appends up to `n` views, as long as 16 bytes from the end of a value on are within the page.
     fn view_plain_wide(&mut self, page: &[u8], index: u32, start: usize, n: usize) -> Made {
         let mut made = Made {
             values: 0,
             end: start,
             lengths: 0,
-            long: false,
         };
         let Some(last) = page.len().checked_sub(16) else {
             return made;
         };
+        if start > last {
+            return made;
+        }
         let n = n.min(self.views.capacity() - self.views.len());
         let views = self.views.spare_capacity_mut().as_mut_ptr().cast::<u128>();
-        while made.values < n && made.end <= last {
-            // SAFETY: `made.end + 16 <= page.len()`.
+        while made.values < n {
+            // SAFETY: `made.end <= last`, that is `made.end + 16 <= page.len()`.
             let raw = unsafe { page.as_ptr().add(made.end).cast::<u128>().read_unaligned() };
+            prefetch::ahead(page.as_ptr().wrapping_add(made.end));
             let length = raw as u32;
-            if length as usize > page.len() - PREFIX - made.end {
+            let value = made.end + PREFIX;
+            // In 64 bits, which do not overflow.
+            if value as u64 + u64::from(length) > last as u64 {
                 break;
             }
-            let view = view(raw, length, index, (made.end + PREFIX) as u32);
+            let view = view(raw, length, index, value as u32);
             // SAFETY: `made.values < n`, and the views have a capacity for `n` more.
             unsafe { views.add(made.values).write(view) };
             made.count(length);
@@ -119,8 +125,6 @@ struct Made {
     end: usize,
     /// All lengths or-ed.
     lengths: u32,
-    /// Whether a value was too long to be held by its view.
-    long: bool,
 }
 
 impl Made {
@@ -129,6 +133,5 @@ impl Made {
         self.values += 1;
         self.end += PREFIX + length as usize;
         self.lengths |= length;
-        self.long |= is_long(length);
     }
 }

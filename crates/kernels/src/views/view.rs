@@ -3,30 +3,51 @@
 /// The longest value that a view holds itself.
 pub(super) const INLINE: usize = 12;
 
-/// For each length up to 12 the bits of a view that are length and value; for longer ones (at 13)
-/// those that are length and first four bytes.
-static MASKS: [u128; INLINE + 2] = masks();
+/// Which bits of a view are what.
+#[repr(align(32))]
+struct Mask {
+    /// Length and value, or length and first four bytes.
+    inline: u128,
+    /// Buffer and position, in the upper half of the view.
+    place: u64,
+}
 
-const fn masks() -> [u128; INLINE + 2] {
-    let mut masks = [0; INLINE + 2];
+/// For each length up to 12, and at 13 for longer values.
+static MASKS: [Mask; INLINE + 2] = masks();
+
+const fn masks() -> [Mask; INLINE + 2] {
+    const LONG: Mask = Mask {
+        inline: u64::MAX as u128,
+        place: u64::MAX,
+    };
+    let mut masks = [LONG; INLINE + 2];
     let mut length = 0;
     while length <= INLINE {
-        masks[length] = u128::MAX >> (96 - 8 * length);
+        masks[length] = Mask {
+            inline: u128::MAX >> (96 - 8 * length),
+            place: 0,
+        };
         length += 1;
     }
-    masks[INLINE + 1] = u64::MAX as u128;
     masks
 }
 
 /// The view of a value of `length` bytes that lies at `position` of buffer `buffer`.
 ///
 /// `raw` is the length and behind it the next 12 bytes from the value's start on, whatever they are.
+/// Masks choose between the two kinds of views: lengths around 12 would defeat a branch.
 #[inline(always)]
 pub(super) fn view(raw: u128, length: u32, buffer: u32, position: u32) -> u128 {
-    let inline = raw & MASKS[(length as usize).min(INLINE + 1)];
-    let place = (u128::from(buffer) | u128::from(position) << 32) << 64;
-    // Both are computed and one is chosen: lengths around 12 would defeat a branch.
-    inline | if is_long(length) { place } else { 0 }
+    let mask = &MASKS[(length as usize).min(INLINE + 1)];
+    let place = (u64::from(buffer) | u64::from(position) << 32) & mask.place;
+    raw & mask.inline | u128::from(place) << 64
+}
+
+/// Whether one of `views` does not hold its value itself; `lengths` are all of their lengths or-ed.
+#[inline]
+pub(super) fn any_is_long(views: &[u128], lengths: u32) -> bool {
+    // Short lengths may come to 13, 14 and 15 together.
+    lengths > 15 || is_long(lengths) && views.iter().any(|view| is_long(*view as u32))
 }
 
 /// Whether a value of `length` bytes does not fit into its view.
