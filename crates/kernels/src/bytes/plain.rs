@@ -14,6 +14,7 @@ use herringbone_arrow::array::OffsetSizeTrait;
 use super::{ByteBuilder, ENDS_EARLY, OVERFLOW};
 use crate::Malformed;
 use crate::over_copy::{SLACK, over_copy};
+use crate::prefetch;
 
 /// Bytes of the length in front of each value.
 const PREFIX: usize = 4;
@@ -70,6 +71,7 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         let offsets = self.offsets.spare_capacity_mut().as_mut_ptr().cast::<O>();
         let (mut at, mut filled, mut done) = (start, self.data.len(), 0);
         while done < n && at <= page_end && filled <= data_end {
+            prefetch::ahead(source.wrapping_add(at));
             // SAFETY: `at + PREFIX + SLACK <= page.len()`.
             let prefix = unsafe { source.add(at).cast::<[u8; PREFIX]>().read() };
             let length = u32::from_le_bytes(prefix) as usize;

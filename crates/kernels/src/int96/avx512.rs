@@ -4,6 +4,8 @@
 
 use std::arch::x86_64::*;
 
+use crate::prefetch;
+
 use super::{JULIAN_EPOCH, NANOS_PER_DAY, last_day, nanos_per_unit, units_per_day};
 
 /// Values at a time.
@@ -30,6 +32,8 @@ pub(super) unsafe fn convert<const PER_SECOND: i64>(values: &[[u8; 12]], slots: 
     let mut usual = 0xff;
     for (i, block) in values.as_chunks::<BLOCK>().0.iter().enumerate() {
         let from = block.as_ptr().cast::<u8>();
+        prefetch::ahead(from);
+        prefetch::ahead(from.wrapping_add(64));
         // SAFETY: a block has 96 bytes; 64 of them lie behind each of the two places.
         let (low, high) = unsafe {
             (
