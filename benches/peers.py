@@ -5,8 +5,8 @@
 
 Everybody makes Arrow arrays of all columns. Herringbone, arrow-rs and pyarrow have the file in memory, polars and
 duckdb in the page cache. Batches are dropped as they come, but for polars, which keeps its frame (marked *). Our time is
-printed in units of each peer's and of the best peer's: below 1 we are faster. Files called wide_* are left out, being
-about their footer.
+printed in units of each peer's and of the best peer's: below 1 we are faster. Strings are read as views too ("..., views"),
+which polars always makes and pyarrow does not. Files called wide_* are left out, being about their footer.
 """
 
 import argparse
@@ -64,9 +64,12 @@ def by_polars(path, memory):
     return timed(lambda: polars.read_parquet(path, parallel="none", use_pyarrow=False))
 
 
-def by_duckdb(path, memory):
+def by_duckdb(path, memory, views=False):
     connection = duckdb.connect()
     connection.execute("set threads = 1")
+    if views:
+        connection.execute("set arrow_output_version = '1.4'")
+        connection.execute("set produce_arrow_string_view = true")
 
     def work():
         for _ in connection.sql(f"select * from read_parquet('{path}')").to_arrow_reader(65536):
@@ -75,17 +78,20 @@ def by_duckdb(path, memory):
     return timed(work)
 
 
-def times_of(path, turns, seconds):
-    """By side: the median of its times; None where it cannot read the file."""
+def times_of(path, turns, seconds, views=False):
+    """By side: its times; sides that cannot read the file are left out."""
     with open(path, "rb") as file:
         memory = pyarrow.py_buffer(file.read())
+    suffix = "-views" if views else ""
     sides = {
-        "herringbone": lambda: turns.seconds("herringbone", path),
-        "arrow-rs": lambda: turns.seconds("arrow-rs", path),
+        "herringbone": lambda: turns.seconds("herringbone" + suffix, path),
+        "arrow-rs": lambda: turns.seconds("arrow-rs" + suffix, path),
         "polars*": lambda: by_polars(path, memory),
         "pyarrow": lambda: by_pyarrow(path, memory),
-        "duckdb": lambda: by_duckdb(path, memory),
+        "duckdb": lambda: by_duckdb(path, memory, views),
     }
+    if views:
+        del sides["pyarrow"]
     times = {side: [] for side in sides}
     failed = {}
     begin = time.perf_counter()
@@ -127,18 +133,20 @@ def main():
         wanted = not arguments.parts or any(part in name for part in arguments.parts)
         if name.startswith("wide_") or not wanted:
             continue
-        times = times_of(os.path.abspath(path), turns, arguments.seconds)
-        medians = {side: statistics.median(taken) for side, taken in times.items()}
-        ours = medians["herringbone"]
-        quartiles = statistics.quantiles(times["herringbone"], n=4)
-        spread = (quartiles[2] - quartiles[0]) / 2 / ours
-        best = min(took for side, took in medians.items() if side != "herringbone")
-        ratios.append(ours / best)
-        cells = [f"{ours / medians[peer]:.2f}" if peer in medians else "" for peer in peers]
-        print(
-            f"| {name} | {ours * 1e3:.1f} | {spread:.0%} | " + " | ".join(cells) + f" | {ours / best:.2f} |",
-            flush=True,
-        )
+        for views in [False, True] if name.startswith("str_") else [False]:
+            times = times_of(os.path.abspath(path), turns, arguments.seconds, views)
+            medians = {side: statistics.median(taken) for side, taken in times.items()}
+            ours = medians["herringbone"]
+            quartiles = statistics.quantiles(times["herringbone"], n=4)
+            spread = (quartiles[2] - quartiles[0]) / 2 / ours
+            best = min(took for side, took in medians.items() if side != "herringbone")
+            ratios.append(ours / best)
+            cells = [f"{ours / medians[peer]:.2f}" if peer in medians else "" for peer in peers]
+            title = f"{name}, views" if views else name
+            print(
+                f"| {title} | {ours * 1e3:.1f} | {spread:.0%} | " + " | ".join(cells) + f" | {ours / best:.2f} |",
+                flush=True,
+            )
     mean = math.exp(statistics.fmean(math.log(ratio) for ratio in ratios))
     print(f"\n{len(ratios)} cases, geometric mean in units of the best peer {mean:.2f}")
 

@@ -1,7 +1,7 @@
 //! Reads a file whenever it is told to, for `peers.py`, which has other peers read it in between.
 //!
 //! ```text
-//! in:   side PATH            side: herringbone, arrow-rs or pages
+//! in:   side PATH            side: herringbone or arrow-rs, -views behind it, or pages
 //! out:  seconds rows         or: error MESSAGE
 //! ```
 
@@ -39,6 +39,8 @@ fn turn(line: &str, held: &mut Option<(String, Bytes)>) -> Result<(f64, u64)> {
     let rows = match side {
         "herringbone" => ours::read(&bytes, None)?,
         "arrow-rs" => arrow_rs::read(&bytes, None)?,
+        "herringbone-views" => ours::read_views(&bytes)?,
+        "arrow-rs-views" => arrow_rs::read_views(&bytes)?,
         "pages" => arrow_rs::pages(&bytes)?,
         other => return Err(format!("{other}: no side").into()),
     };

@@ -165,6 +165,48 @@ fn scalar_bitmap_and_counts() {
     }
 }
 
+/// Runs of one bit of all lengths about those that take another way, at all places within a word.
+#[test]
+fn scalar_bits_of_short_and_long_runs() {
+    let lengths = if cfg!(miri) {
+        &[63, 64][..]
+    } else {
+        &[1, 7, 62, 63, 64, 65, 127, 128, 200]
+    };
+    for before in (0..130).step_by(if cfg!(miri) { 31 } else { 1 }) {
+        for &length in lengths {
+            let packed = |groups| Written::Packed((0..groups * 8).map(|i| i % 3 % 2).collect());
+            let mut written = vec![Written::Repeated(0, before)];
+            for bit in [1, 0] {
+                written.push(Written::Repeated(bit, length));
+                written.push(packed(length.div_ceil(8) as u32));
+            }
+            written.push(packed(2));
+            let (data, values) = write(1, &written);
+            let mut out = Bitmap::new();
+            let ones = HybridDecoder::new(1).extend_bitmap(&data, values.len(), &mut out);
+            assert_eq!(ones, Ok(values.iter().filter(|value| **value == 1).count()));
+            assert_eq!(out.count_set(), ones.unwrap_or_default());
+            let bits = out.finish_boolean();
+            assert!(bits.iter().eq(values.iter().map(|value| *value == 1)));
+        }
+    }
+    // A bad value between runs that are fine.
+    let fine = [4, 0, 4, 1].repeat(40);
+    let data = [&fine[..], &[4, 2], &fine[..]].concat();
+    let mut decoder = HybridDecoder::new(1);
+    assert!(
+        decoder
+            .extend_bitmap(&data, 300, &mut Bitmap::new())
+            .is_err()
+    );
+    let mut decoder = HybridDecoder::new(1);
+    assert_eq!(
+        decoder.extend_bitmap(&data, 160, &mut Bitmap::new()),
+        Ok(80)
+    );
+}
+
 fn check_gather<T>(entry: impl Fn(u32) -> T)
 where
     T: Copy + PartialEq + std::fmt::Debug + 'static,

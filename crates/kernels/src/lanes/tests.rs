@@ -75,6 +75,18 @@ mod x86_64 {
     }
 
     #[target_feature(enable = "avx512f,avx512bw")]
+    fn avx512_pairs(run: &Packed<'_>, index: usize) -> [u64; 32] {
+        let (even, odd) = avx512::PairsPlan::new(run).unpack(run, index);
+        let mut out = [[0u32; 16]; 2];
+        // SAFETY: each half of `out` has the 64 bytes that are written.
+        unsafe {
+            _mm512_storeu_si512(out[0].as_mut_ptr().cast(), even);
+            _mm512_storeu_si512(out[1].as_mut_ptr().cast(), odd);
+        }
+        std::array::from_fn(|i| out[i % 2][i / 2].into())
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw")]
     fn avx512_64(run: &Packed<'_>, index: usize) -> [u64; 8] {
         let values = avx512::Plan64::new(run).unpack(run, index);
         let mut out = [0u64; 8];
@@ -108,6 +120,8 @@ mod x86_64 {
         }
         // SAFETY: the token proves AVX-512 F and BW.
         check(32, |run, index| unsafe { avx512_32(run, index) });
+        // SAFETY: the token proves AVX-512 F and BW.
+        check(32, |run, index| unsafe { avx512_pairs(run, index) });
         // SAFETY: the token proves AVX-512 F and BW.
         check(64, |run, index| unsafe { avx512_64(run, index) });
     }
