@@ -154,15 +154,17 @@ impl Bmi2 {
 /// Whether PDEP and PEXT run in hardware.
 #[cfg(target_arch = "x86_64")]
 fn fast_pdep() -> bool {
-    use std::arch::x86_64::__cpuid;
-    let vendor = __cpuid(0);
+    #[allow(unused_unsafe, reason = "newer compilers know it to be safe")]
+    // SAFETY: every x86-64 processor has the instruction and these two leaves.
+    let leaf = |leaf| unsafe { std::arch::x86_64::__cpuid(leaf) };
+    let vendor = leaf(0);
     let amd = (vendor.ebx, vendor.edx, vendor.ecx)
         == (
             u32::from_le_bytes(*b"Auth"),
             u32::from_le_bytes(*b"enti"),
             u32::from_le_bytes(*b"cAMD"),
         );
-    let signature = __cpuid(1).eax;
+    let signature = leaf(1).eax;
     let family = ((signature >> 8) & 0xf) + ((signature >> 20) & 0xff);
     const ZEN_3: u32 = 0x19;
     !amd || family >= ZEN_3
