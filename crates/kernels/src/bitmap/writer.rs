@@ -60,8 +60,12 @@ impl Writer {
     #[inline(always)]
     pub(crate) fn push_run(&mut self, bit: bool, mut n: usize) {
         let fill = if bit { u64::MAX } else { 0 };
-        if n > 64 {
+        if n > 8 * 64 {
             n = self.push_words(fill, n);
+        }
+        while n > 64 {
+            self.push(fill, 64);
+            n -= 64;
         }
         self.push(fill & low_bits(n), n);
     }
