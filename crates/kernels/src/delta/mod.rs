@@ -240,11 +240,12 @@ impl<T: Delta> DeltaDecoder<T> {
             .ok_or(Malformed("the delta values end early"))?;
         out.reserve(n);
         let mut slots = out.spare_capacity_mut().get_mut(..n).unwrap_or_default();
-        if std::mem::take(&mut at.first_is_next)
+        if at.first_is_next
             && let Some((first, rest)) = std::mem::take(&mut slots).split_first_mut()
         {
             first.write(at.last);
             slots = rest;
+            at.first_is_next = false;
         }
         while !slots.is_empty() {
             let step = at.enter_miniblock(data, slots.len())?;
