@@ -1,13 +1,14 @@
-//! Thirty-two values at a time, or else sixteen or eight.
+//! Sixteen or eight values at a time, or thirty-two.
 //!
 //! Within a register, sums come about in log2(lanes) steps: each adds the register to itself, moved
 //! up by 1, 2, 4 and 8 lanes. The sum before the register is added last, so that registers depend on
 //! each other by one addition only.
 //!
-//! Thirty-two values are unpacked to two registers of 32-bit lanes, those at even and those at odd
-//! places. The sums of both give the values at odd places, and those without the last addend the ones
-//! at even places, so that one register is summed up instead of two, or of four of 64-bit lanes. Least
-//! deltas do not take part: they add up to a multiple for each place.
+//! Thirty-two values of 64 bits with narrow deltas are unpacked to two registers of 32-bit lanes, those
+//! at even and those at odd places. The sums of both give the values at odd places, and those without
+//! the last addend the ones at even places, so that one register is summed up instead of four. Least
+//! deltas do not take part: they add up to a multiple for each place. Of 32 bits there would be two
+//! registers to sum up, which is as fast.
 
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
@@ -22,10 +23,9 @@ const WIDEST_SUMMED_IN_32: usize = 27;
 
 macro_rules! extend {
     (
-        $type:ident, plan $plan:ident, widest pairs $widest:expr, else $wider:ident,
-        set $set:ident, first $first:expr, add $add:ident, permute $permute:ident,
-        sums $sums:ident, multiples $multiples:ident, order $in_order:ident,
-        store $store_some:ident
+        $type:ident, plan $plan:ident, else $wider:ident, set $set:ident, first $first:expr,
+        add $add:ident, permute $permute:ident, sums $sums:ident, store $store_some:ident
+        $(, pairs up to $widest:ident, multiples $multiples:ident, order $in_order:ident)?
     ) => {
         /// See [`DeltaDecoder::extend`].
         #[target_feature(enable = "avx512f,avx512bw,avx512dq")]
@@ -36,11 +36,14 @@ macro_rules! extend {
             out: &mut Vec<$type>,
         ) -> Result<(), Malformed> {
             const LANES: usize = $plan::LANES;
-            let (mut plan, mut pairs) = ($plan::none(), PairsPlan::none());
+            let mut plan = $plan::none();
             let top = $set(LANES as $type - 1);
             let mut before = $set(decoder.last);
-            // The least deltas of a block add up to the same in all of its miniblocks.
-            let (mut stepped, mut steps) = (0, $multiples($set(0)));
+            $(
+                let mut pairs = PairsPlan::none();
+                // The least deltas of a block add up to the same in all of its miniblocks.
+                let (mut stepped, mut steps) = (0, $multiples($set(0)));
+            )?
             let sum = |run: &Packed<'_>, least, slots: &mut [MaybeUninit<$type>]| {
                 if run.width() > $plan::WIDEST {
                     before = $set(scalar::$wider(run, least, $first(before), slots));
@@ -48,29 +51,31 @@ macro_rules! extend {
                 }
                 let (n, to) = (slots.len(), slots.as_mut_ptr().cast::<$type>());
                 let mut done = 0;
-                if (1..=$widest).contains(&run.width()) && n >= PairsPlan::VALUES {
-                    if stepped != least {
-                        (stepped, steps) = (least, $multiples($set(least)));
-                    }
-                    pairs.refit(run);
-                    while n - done >= PairsPlan::VALUES {
-                        let (even, odd) = pairs.unpack(run, done / PairsPlan::VALUES);
-                        let at_odd = prefix_sums_32(_mm512_add_epi32(even, odd));
-                        let at_even = _mm512_sub_epi32(at_odd, odd);
-                        let sums = $in_order(at_even, at_odd);
-                        let mut last = before;
-                        for register in 0..sums.len() {
-                            last = $add(before, $add(sums[register], steps[register]));
-                            // SAFETY: there are 32 more slots, as many as the registers have lanes.
-                            unsafe { _mm512_storeu_si512(to.add(done).cast(), last) };
-                            done += LANES;
+                $(
+                    if (1..=$widest).contains(&run.width()) && n >= PairsPlan::VALUES {
+                        if stepped != least {
+                            (stepped, steps) = (least, $multiples($set(least)));
                         }
-                        before = $permute(top, last);
+                        pairs.refit(run);
+                        while n - done >= PairsPlan::VALUES {
+                            let (even, odd) = pairs.unpack(run, done / PairsPlan::VALUES);
+                            let at_odd = prefix_sums_32(_mm512_add_epi32(even, odd));
+                            let at_even = _mm512_sub_epi32(at_odd, odd);
+                            let sums = $in_order(at_even, at_odd);
+                            let mut last = before;
+                            for register in 0..sums.len() {
+                                last = $add(before, $add(sums[register], steps[register]));
+                                // SAFETY: there are 32 more slots, as many as the registers have lanes.
+                                unsafe { _mm512_storeu_si512(to.add(done).cast(), last) };
+                                done += LANES;
+                            }
+                            before = $permute(top, last);
+                        }
+                        if done == n {
+                            return;
+                        }
                     }
-                    if done == n {
-                        return;
-                    }
-                }
+                )?
                 plan.refit(run);
                 let least = $set(least);
                 let sums = |register| $sums($add(plan.unpack(run, register), least));
@@ -111,16 +116,15 @@ macro_rules! extend {
 }
 
 extend!(
-    i32, plan Plan32, widest pairs PairsPlan::WIDEST, else sum_i32,
-    set _mm512_set1_epi32, first _mm512_cvtsi512_si32, add _mm512_add_epi32,
-    permute _mm512_permutexvar_epi32, sums prefix_sums_32, multiples multiples_32,
-    order in_order_32, store _mm512_mask_storeu_epi32
+    i32, plan Plan32, else sum_i32, set _mm512_set1_epi32, first _mm512_cvtsi512_si32,
+    add _mm512_add_epi32, permute _mm512_permutexvar_epi32, sums prefix_sums_32,
+    store _mm512_mask_storeu_epi32
 );
 extend!(
-    i64, plan Plan64, widest pairs WIDEST_SUMMED_IN_32, else sum_i64,
-    set _mm512_set1_epi64, first first_64, add _mm512_add_epi64,
-    permute _mm512_permutexvar_epi64, sums prefix_sums_64, multiples multiples_64,
-    order in_order_64, store _mm512_mask_storeu_epi64
+    i64, plan Plan64, else sum_i64, set _mm512_set1_epi64, first first_64,
+    add _mm512_add_epi64, permute _mm512_permutexvar_epi64, sums prefix_sums_64,
+    store _mm512_mask_storeu_epi64,
+    pairs up to WIDEST_SUMMED_IN_32, multiples multiples_64, order in_order_64
 );
 
 #[inline]
@@ -130,15 +134,6 @@ fn first_64(values: __m512i) -> i64 {
 }
 
 /// `step` once for the first of 32 places, twice for the second one and so on.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn multiples_32(step: __m512i) -> [__m512i; 2] {
-    let places = _mm512_set_epi32(16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1);
-    let first = _mm512_mullo_epi32(step, places);
-    [first, _mm512_add_epi32(first, _mm512_slli_epi32::<4>(step))]
-}
-
-/// See [`multiples_32`].
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq")]
 fn multiples_64(step: __m512i) -> [__m512i; 4] {
@@ -153,19 +148,7 @@ fn multiples_64(step: __m512i) -> [__m512i; 4] {
     ]
 }
 
-/// Values at even and at odd places, in their order.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn in_order_32(even: __m512i, odd: __m512i) -> [__m512i; 2] {
-    let first = _mm512_set_epi32(23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
-    let second = _mm512_add_epi32(first, _mm512_set1_epi32(8));
-    [
-        _mm512_permutex2var_epi32(even, first, odd),
-        _mm512_permutex2var_epi32(even, second, odd),
-    ]
-}
-
-/// See [`in_order_32`]; values without a sign as 64-bit ones.
+/// Values at even and at odd places, in their order, which have no sign.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn in_order_64(even: __m512i, odd: __m512i) -> [__m512i; 4] {

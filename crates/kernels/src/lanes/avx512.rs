@@ -53,8 +53,6 @@ struct Lanes {
 impl PairsPlan {
     /// Values of both registers.
     pub(crate) const VALUES: usize = 32;
-    /// The widest values that a plan can spread.
-    pub(crate) const WIDEST: usize = 32;
 
     /// A plan for widths 0 to 32. The first sixteen values come from the words that the run begins
     /// with, the others from those where the seventeenth value begins: either end within the 512 bits
