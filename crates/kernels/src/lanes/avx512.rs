@@ -60,18 +60,12 @@ impl PairsPlan {
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     pub(crate) fn new(run: &Packed<'_>) -> Self {
-        let width = _mm512_set1_epi32(run.width as i32);
         let lanes = |first: i32| {
             let places = _mm512_set_epi32(14, 12, 10, 8, 6, 4, 2, 0, 14, 12, 10, 8, 6, 4, 2, 0);
             let places = _mm512_add_epi32(places, _mm512_set1_epi32(first));
-            let bits = _mm512_add_epi32(
-                _mm512_mullo_epi32(places, width),
-                _mm512_set1_epi32(run.shift as i32),
-            );
-            let word = _mm512_srli_epi32::<5>(bits);
+            let (word, right) = place_32(run, places);
             // Words from 16 on are those of the second half.
             let low = _mm512_mask_add_epi32(word, 0xff00, word, _mm512_set1_epi32(16));
-            let right = _mm512_and_si512(bits, _mm512_set1_epi32(31));
             Lanes {
                 low,
                 high: _mm512_add_epi32(low, _mm512_set1_epi32(1)),
@@ -82,10 +76,7 @@ impl PairsPlan {
         Self {
             even: lanes(0),
             odd: lanes(1),
-            mask: _mm512_srlv_epi32(
-                _mm512_set1_epi32(-1),
-                _mm512_sub_epi32(_mm512_set1_epi32(32), width),
-            ),
+            mask: mask_32(run),
             half: run.width * 2,
             shape: run.shape(),
         }
@@ -140,22 +131,13 @@ impl Plan32 {
     #[target_feature(enable = "avx512f,avx512bw")]
     pub(crate) fn new(run: &Packed<'_>) -> Self {
         let lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-        let width = _mm512_set1_epi32(run.width as i32);
-        let bits = _mm512_add_epi32(
-            _mm512_mullo_epi32(lanes, width),
-            _mm512_set1_epi32(run.shift as i32),
-        );
-        let low = _mm512_srli_epi32::<5>(bits);
-        let right = _mm512_and_si512(bits, _mm512_set1_epi32(31));
+        let (low, right) = place_32(run, lanes);
         Self {
             low,
             high: _mm512_add_epi32(low, _mm512_set1_epi32(1)),
             right,
             left: _mm512_sub_epi32(_mm512_set1_epi32(32), right),
-            mask: _mm512_srlv_epi32(
-                _mm512_set1_epi32(-1),
-                _mm512_sub_epi32(_mm512_set1_epi32(32), width),
-            ),
+            mask: mask_32(run),
             step: run.width * 2,
             shape: run.shape(),
         }
@@ -244,6 +226,28 @@ impl Plan64 {
         let high = _mm512_sllv_epi64(_mm512_permutexvar_epi64(self.high, words), self.left);
         _mm512_and_si512(_mm512_or_si512(low, high), self.mask)
     }
+}
+
+/// Of values at `places` of a run: the 32-bit word that each starts in, and the bit of it.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn place_32(run: &Packed<'_>, places: __m512i) -> (__m512i, __m512i) {
+    let bits = _mm512_add_epi32(
+        _mm512_mullo_epi32(places, _mm512_set1_epi32(run.width as i32)),
+        _mm512_set1_epi32(run.shift as i32),
+    );
+    let right = _mm512_and_si512(bits, _mm512_set1_epi32(31));
+    (_mm512_srli_epi32::<5>(bits), right)
+}
+
+/// The lowest bits of a 32-bit lane, as many as a value has.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn mask_32(run: &Packed<'_>) -> __m512i {
+    _mm512_srlv_epi32(
+        _mm512_set1_epi32(-1),
+        _mm512_set1_epi32(32 - run.width as i32),
+    )
 }
 
 /// The 64 bytes of `data` from `start` on; bytes behind its end are zero.
