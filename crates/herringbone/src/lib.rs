@@ -27,6 +27,7 @@
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
+mod allocator;
 mod encoders;
 mod file;
 mod inline;

@@ -10,11 +10,12 @@ use herringbone_core::page::Step;
 use herringbone_core::read::{Budget, Loss, Losses, Lost, ReadPlan};
 use herringbone_format::{Error, Result};
 
+use crate::allocator::keep_memory;
 use crate::inline::Inline;
 use crate::source::Source;
 use crate::threads::Threads;
 
-/// Values below which a second thread is not worth its start.
+/// Values below which neither a second thread nor anything else is worth its start.
 const FEW_VALUES: u64 = 1 << 17;
 
 /// An iterator of record batches.
@@ -47,7 +48,11 @@ impl Reader {
             threads => threads,
         };
         let values = (plan.num_columns() as u64).saturating_mul(rows_left);
-        let driver = if threads == 1 || plan.num_columns() == 0 || values < FEW_VALUES {
+        let is_short = plan.num_columns() == 0 || values < FEW_VALUES;
+        if !is_short {
+            keep_memory();
+        }
+        let driver = if threads == 1 || is_short {
             Driver::Inline(Inline::new(plan.clone(), source))
         } else {
             Driver::Threads(Threads::new(plan.clone(), source, threads))

@@ -157,11 +157,11 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
     }
 
     fn take_data(&mut self) -> Buffer {
+        self.last_bytes = self.data_len();
         if let Some(part) = self.borrowed.take() {
             return part;
         }
         let mut data = std::mem::take(&mut self.data);
-        self.last_bytes = data.len();
         trim(&mut data);
         Buffer::from_vec(data)
     }
@@ -178,13 +178,18 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
     /// Prepares for `n` more values of unknown total length, in memory of the builder's own.
     fn reserve_values(&mut self, n: usize) {
         self.reserve_offsets(n);
-        if let Some(part) = self.borrowed.take() {
-            self.data
-                .reserve(part.len() + part.len().max(self.last_bytes));
-            self.data.extend_from_slice(&part);
+        let part = self.borrowed.take();
+        if self.data.capacity() == 0 {
+            let so_far = part.as_ref().map_or(0, |part| part.len());
+            let expected = match self.last_bytes {
+                // Nothing is known, but that there are more.
+                0 => 2 * so_far,
+                last => (last + last / 16).max(so_far),
+            };
+            self.data.reserve(expected);
         }
-        if self.data.capacity() == 0 && self.last_bytes > 0 {
-            self.data.reserve(self.last_bytes + self.last_bytes / 16);
+        if let Some(part) = part {
+            self.data.extend_from_slice(&part);
         }
     }
 
