@@ -9,7 +9,8 @@ use herringbone::{
     ColumnOptions, Compression, DataPageVersion, OnError, ParquetFile, ReadOptions, WriteOptions,
     Writer,
 };
-use herringbone_arrow::array::{ArrayRef, RecordBatch, StructArray};
+use herringbone_arrow::array::types::Int64Type;
+use herringbone_arrow::array::{ArrayRef, ListArray, RecordBatch, StructArray};
 use herringbone_arrow::schema::{DataType, Field, Fields, Schema};
 
 use crate::batches::{Nulls, Shape, flat, list, pair};
@@ -73,15 +74,17 @@ fn cases() -> Vec<(RecordBatch, Bytes)> {
     cases
 }
 
-/// Lists in pages of version 1, with an offset index, and of version 2, without one.
+/// How many cases there are of each of these.
+const LIST_CASES: usize = 4;
+
+/// Lists in pages of version 1, with an offset index and without one, and of version 2, without one.
 fn lists(noise: &mut Noise) -> Vec<(RecordBatch, Bytes)> {
-    let v2 = options()
-        .data_page_version(DataPageVersion::V2)
-        .page_index(false);
+    let v1 = options().page_index(false);
+    let v2 = v1.clone().data_page_version(DataPageVersion::V2);
     let numbers =
         |noise: &mut Noise, n| flat(noise, &DataType::Int64, Nulls::Sparse, Shape::Random, n);
     let mut cases = Vec::new();
-    for options in [options(), v2] {
+    for options in [options(), v1, v2] {
         let array = list(noise, Nulls::Runs, LISTS, &mut { numbers });
         cases.push(write(array, options.clone()));
         let array = list(noise, Nulls::Sparse, LISTS, &mut |noise, n| {
@@ -90,7 +93,11 @@ fn lists(noise: &mut Noise) -> Vec<(RecordBatch, Bytes)> {
         cases.push(write(array, options.clone()));
         let pairs = |noise: &mut Noise, n| pair(noise, Nulls::Sparse, n);
         let array = list(noise, Nulls::Required, LISTS, &mut { pairs });
-        cases.push(write(array, options));
+        cases.push(write(array, options.clone()));
+        // Pages have the rows of less than a batch.
+        let row = |row: i64| Some((0..500).map(move |i| (i % 7 > 0).then_some(row * i)));
+        let long = ListArray::from_iter_primitive::<Int64Type, _, _>((0..6_001).map(row));
+        cases.push(write(Arc::new(long), options));
     }
     cases
 }
@@ -213,13 +220,15 @@ fn with_wrong_headers(file: &Bytes) -> Bytes {
 #[test]
 fn pages_that_begin_with_other_rows_than_is_said() {
     let lists = lists(&mut Noise(3));
-    let (v1, v2) = lists.split_at(lists.len() / 2);
+    let (v1, others) = lists.split_at(LIST_CASES);
+    let (_, v2) = others.split_at(LIST_CASES);
     let mut cases = Vec::new();
     for (batch, file) in v1 {
         cases.push((batch, with_wrong_index(file, 1)));
         cases.push((batch, with_wrong_index(file, -1)));
     }
-    for (batch, file) in v2 {
+    // The last pages of the last case have too few rows for that.
+    for (batch, file) in &v2[..LIST_CASES - 1] {
         cases.push((batch, with_wrong_headers(file)));
     }
     for (written, file) in cases {
@@ -241,11 +250,26 @@ fn varint(n: usize) -> [u8; 3] {
     [n as u8 | 0x80, (n >> 7) as u8 | 0x80, (n >> 14) as u8]
 }
 
-/// Rows of three numbers in pages of version 2 that begin within a row, as old writers had them.
+/// Levels of each of so many pages.
+const LEVELS: usize = 100_000;
+const PAGES: usize = 30;
+
+/// Rows of three numbers in pages that begin within a row, as old writers had them.
 #[test]
 fn rows_that_two_pages_share() {
-    const LEVELS: usize = 100_000;
-    const PAGES: usize = 30;
+    for is_v2 in [false, true] {
+        let file = rows_of_three(is_v2);
+        let expected = read(&file, &ReadOptions::new().threads(1)).unwrap();
+        let all: usize = expected.iter().map(RecordBatch::num_rows).sum();
+        assert_eq!(all, LEVELS * PAGES / 3);
+        for threads in [2, 4] {
+            let batches = read(&file, &ReadOptions::new().threads(threads)).unwrap();
+            assert!(batches == expected, "{threads} threads, {is_v2}");
+        }
+    }
+}
+
+fn rows_of_three(is_v2: bool) -> Bytes {
     let mut pages = Vec::new();
     for page in 0..PAGES {
         let levels = page * LEVELS..(page + 1) * LEVELS;
@@ -262,6 +286,13 @@ fn rows_that_two_pages_share() {
             .flat_map(|level| (level as i32).to_le_bytes())
             .collect();
         let both = [&repetition[..], &definition].concat();
+        if !is_v2 {
+            let length = |levels: &[u8]| (levels.len() as u32).to_le_bytes();
+            let (before, between) = (length(&repetition), length(&definition));
+            let body = [&before[..], &repetition, &between, &definition, &values].concat();
+            pages.push(Page::v1(LEVELS, &body));
+            continue;
+        }
         let mut data = Page::v2(LEVELS, Encoding::Plain, &both, &values);
         let v2 = data.header.data_page_header_v2.as_mut().unwrap();
         v2.repetition_levels_byte_length = i32::try_from(repetition.len()).unwrap();
@@ -280,12 +311,5 @@ fn rows_that_two_pages_share() {
         leaf("numbers", Type::Int32, Repetition::Repeated),
     ];
     let rows = PAGES * LEVELS / 3;
-    let file: Bytes = crafted::file(schema, &[(rows as u64, vec![chunk])]).into();
-    let expected = read(&file, &ReadOptions::new().threads(1)).unwrap();
-    let all: usize = expected.iter().map(RecordBatch::num_rows).sum();
-    assert_eq!(all, rows);
-    for threads in [2, 4] {
-        let batches = read(&file, &ReadOptions::new().threads(threads)).unwrap();
-        assert!(batches == expected, "{threads} threads");
-    }
+    crafted::file(schema, &[(rows as u64, vec![chunk])]).into()
 }

@@ -7,6 +7,7 @@ use herringbone_format::{Error, Result};
 use herringbone_kernels::bit_unpack::extend_u8_msb;
 use herringbone_kernels::bitmap::Bitmap;
 use herringbone_kernels::hybrid::HybridDecoder;
+use herringbone_kernels::nesting;
 
 use crate::malformed;
 use crate::page::{LevelSection, level_width};
@@ -100,6 +101,16 @@ impl Levels {
             out.append_run(level == 1, 1);
         }
         Ok(scratch.iter().filter(|&&level| level == 1).count())
+    }
+
+    /// Passes over the next `n` levels and returns how many of them are 0.
+    pub(crate) fn zeros(&mut self, n: usize, scratch: &mut Vec<u8>) -> Result<usize> {
+        if self.max_level == 1 {
+            return self.skip(n, scratch).map(|ones| n - ones);
+        }
+        scratch.clear();
+        self.extend(n, scratch)?;
+        Ok(n - nesting::count_ge(scratch, 1))
     }
 
     /// Passes over the next `n` levels and returns how many of them are the highest one.

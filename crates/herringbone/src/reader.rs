@@ -1,11 +1,13 @@
 //! Record batches from a source, on one thread or several.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::thread::available_parallelism;
 
+use bytes::Bytes;
 use herringbone_arrow::array::{RecordBatch, RecordBatchReader};
 use herringbone_arrow::schema::{ArrowError, SchemaRef};
-use herringbone_core::column::{Column, Piece};
+use herringbone_core::column::{Column, Piece, RowCounter};
 use herringbone_core::page::Step;
 use herringbone_core::read::{Budget, Loss, Losses, Lost, ReadPlan};
 use herringbone_format::{Error, Result};
@@ -180,10 +182,30 @@ pub(crate) fn next_piece(column: &mut Column, source: &dyn Source) -> Result<Opt
         match column.poll()? {
             Step::Ready(piece) => return Ok(piece),
             Step::Need(need) => {
-                let ahead = need.start.saturating_add(source.readahead());
-                let end = need.end.max(ahead.min(column.chunk_end()));
-                column.supply(need.start, source.read(need.start..end)?);
+                let bytes = read_ahead(source, &need, column.chunk_end())?;
+                column.supply(need.start, bytes);
             }
         }
     }
+}
+
+/// Rows that start in each page of a column, reading whatever bytes are needed.
+pub(crate) fn count_rows(counter: &mut RowCounter, source: &dyn Source) -> Result<Vec<u64>> {
+    let mut rows = Vec::new();
+    loop {
+        match counter.poll()? {
+            Step::Ready(Some(rows_of_page)) => rows.push(rows_of_page),
+            Step::Ready(None) => return Ok(rows),
+            Step::Need(need) => {
+                let bytes = read_ahead(source, &need, counter.chunk_end())?;
+                counter.supply(need.start, bytes);
+            }
+        }
+    }
+}
+
+/// What is needed, and as much behind it as the source likes to give at once.
+fn read_ahead(source: &dyn Source, need: &Range<u64>, chunk_end: u64) -> Result<Bytes> {
+    let ahead = need.start.saturating_add(source.readahead());
+    source.read(need.start..need.end.max(ahead.min(chunk_end)))
 }

@@ -28,11 +28,13 @@ pub(crate) mod list_levels;
 mod nested;
 pub(crate) mod recorder;
 mod room;
+mod row_counter;
 pub(crate) mod selection;
 
 use dictionary::{DictionaryUse, is_indices};
 use list_levels::{ListLevels, ListLevelsBuilder, SharedListPlan};
 use recorder::{Recorded, Recorder, RecorderPlan};
+pub use row_counter::RowCounter;
 use selection::{RowRanges, Selection, Stretch};
 
 /// Levels decoded at once, as bytes: they stay in the first cache.
@@ -87,7 +89,7 @@ pub(crate) struct WantedRows {
 }
 
 /// A part of a column chunk: the rows of whole batches.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct ColumnPart {
     /// Its rows, counted from the first one of the row group.
     pub rows: Range<u64>,
@@ -95,6 +97,8 @@ pub struct ColumnPart {
     pub begin: PageOfRow,
     /// The page that has the first row behind them, if there is one.
     pub end: Option<PageOfRow>,
+    /// Those of its pages, in order, that others come for too.
+    pub shared: Vec<SharedPage>,
 }
 
 /// A data page that has a certain row.
@@ -159,8 +163,8 @@ struct Cut {
     begin: Option<PageOfRow>,
     /// A page still to come, before which other rows may start than was thought.
     end: Option<PageOfRow>,
-    /// The first page and the last one, where other parts have rows of them too.
-    shared: [Option<SharedPage>; 2],
+    /// Pages that others come for too.
+    shared: Vec<SharedPage>,
     is_wrong: bool,
 }
 
@@ -240,14 +244,14 @@ impl Column {
         }))
     }
 
-    /// Wants the rows of this part alone, whose first and last page other parts may have rows of.
-    pub(crate) fn restrict(&mut self, part: &ColumnPart, shared: [Option<SharedPage>; 2]) {
-        self.selection = Selection::new([part.rows.clone()].into());
+    /// Wants the rows of this part alone.
+    pub(crate) fn restrict(&mut self, part: ColumnPart) {
+        self.selection = Selection::new([part.rows].into());
         self.cut = Some(Box::new(Cut {
             begin: Some(part.begin),
             // The headers that were counted are all there is to know of rows without lists.
             end: part.end.filter(|_| self.plan.max_rep_level > 0),
-            shared,
+            shared: part.shared,
             is_wrong: false,
         }));
     }
@@ -418,8 +422,7 @@ impl Column {
             return Ok(Step::Ready(true));
         }
         let another = self.array.keeps_pages();
-        let cut = self.cut.as_ref();
-        let shared = cut.and_then(|cut| cut.shared.iter().flatten().find(|s| s.is(page)));
+        let shared = self.cut.as_ref().and_then(|cut| cut.shared(page));
         let opened = match self.pages.body(another, shared, &mut self.memory) {
             Ok(Step::Need(range)) => return Ok(Step::Need(range)),
             Ok(Step::Ready(page)) => self.open_body(page, place),
@@ -495,6 +498,14 @@ impl Column {
 }
 
 impl Cut {
+    /// The page, if others come for it too.
+    fn shared(&self, page: PageStart) -> Option<&SharedPage> {
+        let found = self
+            .shared
+            .binary_search_by_key(&page.offset, |shared| shared.start().offset);
+        found.ok().and_then(|index| self.shared.get(index))
+    }
+
     /// Notes that `page` comes next, before which so many rows start.
     fn check_end(&mut self, page: PageStart, rows_before: u64) -> Result<()> {
         if let Some(end) = self.end.filter(|end| end.page.offset == page.offset) {

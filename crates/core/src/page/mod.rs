@@ -14,7 +14,7 @@ pub use chunk_bytes::Step;
 pub(crate) use data_page::level_width;
 pub use reader::PageStart;
 pub(crate) use reader::{PagePlace, PageReader, PageReaderChunk, PageReaderOptions};
-pub(crate) use shared::SharedPage;
+pub use shared::SharedPage;
 
 /// A page that carries values, decompressed.
 #[derive(Debug)]

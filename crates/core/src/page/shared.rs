@@ -1,42 +1,82 @@
-//! A page that two parts of a column chunk have rows of: whoever comes first decompresses it for both.
+//! A page that several have use for: whoever comes first decompresses it for all.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use herringbone_arrow::buffer::Buffer;
 
 use super::PageStart;
+use crate::read::Reservation;
 
-/// A page, and what it decompressed to while the other part has not come for it.
+/// A page, and what it decompressed to while not all parts of its column chunk that have rows of it
+/// have come for it.
 #[derive(Debug, Clone)]
-pub(crate) struct SharedPage {
-    /// Where its header starts in the file.
-    offset: u64,
-    body: Arc<Mutex<Option<Buffer>>>,
+pub struct SharedPage {
+    start: PageStart,
+    kept: Arc<Mutex<Kept>>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    body: Option<Buffer>,
+    /// Memory for it, where it is not the first part's.
+    memory: Option<Reservation>,
+    /// Who is still to come for it.
+    parts: usize,
 }
 
 impl SharedPage {
-    pub(crate) fn new(page: PageStart) -> Self {
+    /// A page that so many come for.
+    #[must_use]
+    pub fn new(start: PageStart, parts: usize) -> Self {
+        let kept = Kept {
+            parts,
+            ..Kept::default()
+        };
         Self {
-            offset: page.offset,
-            body: Arc::default(),
+            start,
+            kept: Arc::new(Mutex::new(kept)),
         }
     }
 
-    /// Whether it is this page.
-    pub(crate) fn is(&self, page: PageStart) -> bool {
-        self.offset == page.offset
+    /// Where it is.
+    #[must_use]
+    pub fn start(&self) -> PageStart {
+        self.start
     }
 
-    /// What the other part left.
+    /// The same page, which one more comes for.
+    #[must_use]
+    pub fn share(&self) -> Self {
+        self.lock().parts += 1;
+        self.clone()
+    }
+
+    /// Comes for what it decompressed to, if that was kept.
     pub(crate) fn take(&self) -> Option<Buffer> {
-        let mut body = self.body.lock().unwrap_or_else(PoisonError::into_inner);
-        body.take()
+        let mut kept = self.lock();
+        kept.parts = kept.parts.saturating_sub(1);
+        if kept.parts > 0 {
+            return kept.body.clone();
+        }
+        drop(kept.memory.take());
+        kept.body.take()
     }
 
-    /// Leaves the page to the other part.
+    /// Keeps what it decompressed to for those that are still to come.
     pub(crate) fn leave(&self, decompressed: Buffer) {
-        let mut body = self.body.lock().unwrap_or_else(PoisonError::into_inner);
-        *body = Some(decompressed);
+        let mut kept = self.lock();
+        if kept.parts > 0 {
+            kept.body = Some(decompressed);
+        }
+    }
+
+    /// Takes over the memory for what is kept.
+    pub(crate) fn hold(&self, memory: Reservation) {
+        self.lock().memory = Some(memory);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -49,6 +89,15 @@ mod tests {
     use super::*;
     use crate::page::Page;
     use crate::page::body::BodyDecoder;
+
+    fn page(parts: usize) -> SharedPage {
+        let start = PageStart {
+            ordinal: 0,
+            offset: 4,
+            num_values_before: 0,
+        };
+        SharedPage::new(start, parts)
+    }
 
     #[test]
     fn what_one_part_left_is_not_decompressed_again() {
@@ -66,11 +115,8 @@ mod tests {
             dictionary_page_header: None,
             data_page_header_v2: None,
         };
-        let shared = SharedPage::new(PageStart {
-            ordinal: 0,
-            offset: 4,
-            num_values_before: 0,
-        });
+        let shared = page(2);
+        assert!(shared.take().is_none());
         shared.leave(Buffer::from(vec![1_u8, 2, 3, 4]));
         let mut decoder = BodyDecoder::new(CompressionCodec::Snappy, (0, 0));
         let mut decode = || {
@@ -83,5 +129,18 @@ mod tests {
             other => panic!("{other:?}"),
         }
         assert!(decode().is_err());
+    }
+
+    #[test]
+    fn it_is_kept_until_all_parts_came() {
+        let shared = page(1);
+        shared.leave(Buffer::from(vec![1_u8]));
+        let behind = shared.share();
+        assert!(shared.take().is_some());
+        assert!(behind.take().is_some());
+        assert!(behind.take().is_none());
+        // Nobody is to come for it.
+        shared.leave(Buffer::from(vec![1_u8]));
+        assert!(shared.take().is_none());
     }
 }

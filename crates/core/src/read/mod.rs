@@ -22,7 +22,7 @@ mod wanted_rows;
 
 pub use assemble::BatchAssembler;
 pub use budget::Budget;
-pub(crate) use budget::{ColumnMemory, Part, PieceMemory};
+pub(crate) use budget::{ColumnMemory, Part, PieceMemory, Reservation};
 pub(crate) use loss::is_damage;
 pub use loss::{Loss, Losses, Lost, OnError};
 pub use options::ReadOptions;

@@ -9,7 +9,7 @@ use herringbone_format::{
 
 use super::Budget;
 use super::shape::Shapes;
-use crate::column::{Column, ColumnPart, ColumnPlan, WantedRows};
+use crate::column::{Column, ColumnPart, ColumnPlan, RowCounter, WantedRows};
 use crate::page::allowance::Allowance;
 use crate::page::body::num_values;
 use crate::page::{PageReaderChunk, PageReaderOptions, SharedPage};
@@ -97,14 +97,10 @@ impl OpenRowGroup {
         chunk: &Chunk,
         allowance: Allowance,
     ) -> Result<Box<Column>> {
-        let chunk = PageReaderChunk {
-            range: chunk.range.clone(),
-            num_values: chunk.num_values,
-            codec: chunk.codec,
-            max_levels: (plan.max_rep_level, plan.max_def_level),
-            allowance,
-        };
-        let pages = (self.pages.clone(), chunk);
+        let pages = (
+            self.pages.clone(),
+            page_reader_chunk(plan, chunk, allowance),
+        );
         Column::new(plan.clone(), &self.rows, pages, self.budget.clone())
     }
 
@@ -115,24 +111,29 @@ impl OpenRowGroup {
         Allowance::new(&self.pages.limits, values, self.chunks_of_file)
     }
 
-    /// A column in parts, each from a multiple of [`Self::batch_rows`] up to another one, the last one
-    /// up to the last row. All pages of the chunk must be [allowed](ChunkInPlan::allows).
+    /// A part of a column, from a multiple of [`Self::batch_rows`] up to another one, or to the last row.
+    /// All pages of the chunk must be [allowed](ChunkInPlan::allows).
     ///
     /// # Errors
-    /// Each part, as [`Self::column`].
-    pub fn parts(&self, ordinal: usize, parts: &[ColumnPart]) -> Vec<Result<Box<Column>>> {
-        let mut before = None;
-        let columns = parts.iter().map(|part| {
-            // It begins in the middle of a page, of which the part before it has the other rows.
-            let behind = part.end.filter(|end| end.rows_before < part.rows.end);
-            let behind = behind.map(|end| SharedPage::new(end.page));
-            let shared = [std::mem::replace(&mut before, behind.clone()), behind];
-            let (plan, chunk) = self.get(ordinal)?;
-            let mut column = self.make(plan, chunk, self.allowance(plan).unlimited())?;
-            column.restrict(part, shared);
-            Ok(column)
-        });
-        columns.collect()
+    /// As [`Self::column`].
+    pub fn part(&self, ordinal: usize, part: ColumnPart) -> Result<Box<Column>> {
+        let (plan, chunk) = self.get(ordinal)?;
+        let mut column = self.make(plan, chunk, self.allowance(plan).unlimited())?;
+        column.restrict(part);
+        Ok(column)
+    }
+
+    /// Counts the rows of these pages of a column, one behind the other in its chunk, and keeps what it
+    /// decompressed. All pages of the chunk must be [allowed](ChunkInPlan::allows).
+    ///
+    /// # Errors
+    /// Argument where the read has no such column.
+    pub fn row_counter(&self, ordinal: usize, pages: &[SharedPage]) -> Result<Box<RowCounter>> {
+        let (plan, chunk) = self.get(ordinal)?;
+        let chunk = page_reader_chunk(plan, chunk, self.allowance(plan).unlimited());
+        let chunk = (self.pages.clone(), chunk);
+        let counter = RowCounter::new(plan.max_rep_level, chunk, pages, &self.budget);
+        Ok(Box::new(counter))
     }
 
     /// The chunk of a column; none where the read has no such column.
@@ -155,6 +156,17 @@ impl OpenRowGroup {
     #[must_use]
     pub fn whole(&self) -> Option<u64> {
         (self.rows.ranges.as_ref() == [0..self.rows.num_rows]).then_some(self.rows.num_rows)
+    }
+}
+
+/// What the pages of a chunk are read by.
+fn page_reader_chunk(plan: &ColumnPlan, chunk: &Chunk, allowance: Allowance) -> PageReaderChunk {
+    PageReaderChunk {
+        range: chunk.range.clone(),
+        num_values: chunk.num_values,
+        codec: chunk.codec,
+        max_levels: (plan.max_rep_level, plan.max_def_level),
+        allowance,
     }
 }
 

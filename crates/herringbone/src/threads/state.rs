@@ -3,11 +3,12 @@
 use std::any::Any;
 use std::collections::{BTreeSet, VecDeque};
 
-use herringbone_core::column::{Column, ColumnPart, Piece};
+use herringbone_core::column::{Column, Piece, RowCounter};
 use herringbone_core::read::{BatchAssembler, OpenRowGroup, ReadPlan};
 use herringbone_format::{Error, Result};
 
 use super::BATCHES_AHEAD;
+use crate::parts::{Counting, Cut};
 
 #[derive(Default)]
 pub(super) struct State {
@@ -15,6 +16,8 @@ pub(super) struct State {
     pub(super) ready: BTreeSet<Task>,
     /// The same in parts whose turn has not come, for whoever has nothing else to do.
     pub(super) ahead: BTreeSet<Task>,
+    /// Columns with pages that nobody has begun to count.
+    pub(super) uncounted: BTreeSet<Place>,
     /// Row groups with pieces still to be given out; the front one is due.
     pub(super) open: VecDeque<DueRowGroup>,
     /// Index, in the plan, of the front of `open`.
@@ -34,6 +37,14 @@ pub(super) struct State {
     pub(super) caller_waits: bool,
     pub(super) stop: bool,
     pub(super) panic: Option<Box<dyn Any + Send>>,
+}
+
+/// A column of the read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    /// Index in the plan.
+    pub(super) row_group: usize,
+    pub(super) column: usize,
 }
 
 /// The next piece of a column.
@@ -59,8 +70,12 @@ pub(super) struct DueRowGroup {
 }
 
 pub(super) struct OpenColumn {
+    /// The first of its batches, counted over the whole read.
+    pub(super) first_batch: u64,
     /// The part whose turn it is, and those behind it.
     pub(super) parts: VecDeque<OpenPart>,
+    /// Where parts are still to come: those whose pages are counted.
+    pub(super) counting: Option<Box<Counting>>,
     /// Parts that were given out.
     pub(super) passed: usize,
     /// Whether there were several parts.
@@ -78,7 +93,54 @@ pub(super) struct OpenPart {
     pub(super) is_over: bool,
 }
 
+impl Task {
+    fn place(&self) -> Place {
+        Place {
+            row_group: self.row_group,
+            column: self.column,
+        }
+    }
+}
+
+impl OpenPart {
+    fn new(column: Result<Box<Column>>, first_batch: u64) -> Self {
+        let mut pieces = VecDeque::new();
+        let column = column
+            .map_err(|error| {
+                // Due when the column is, as in the plain loop.
+                pieces.push_back(Err(Failed {
+                    error,
+                    peak_bytes: 0,
+                    is_cut_wrong: false,
+                }));
+            })
+            .ok();
+        Self {
+            is_over: column.is_none(),
+            column,
+            pieces,
+            first_batch,
+        }
+    }
+
+    /// Whether all of it was given out.
+    fn is_passed(&self) -> bool {
+        self.is_over && self.pieces.is_empty()
+    }
+}
+
 impl OpenColumn {
+    /// The next group of pages to be counted, where no more than `most` parts and groups that were begun
+    /// wait already.
+    fn begin_to_count(&mut self, most: usize) -> Option<(usize, Result<Box<RowCounter>>)> {
+        let counting = self.counting.as_mut()?;
+        let parts = self.parts.iter().filter(|part| !part.is_passed()).count();
+        if parts + counting.num_begun() > most {
+            return None;
+        }
+        counting.begin()
+    }
+
     /// What comes next in a part, unless somebody is at it. Where the part `is_due`, enough of it may
     /// wait already.
     pub(super) fn next_task(
@@ -108,12 +170,19 @@ pub(super) struct Failed {
 /// What a free thread may do.
 pub(super) enum Job {
     Decode(Task, Box<Column>),
+    /// A group of pages of a column.
+    Count(Place, usize, Result<Box<RowCounter>>),
     Open(usize),
 }
 
 impl State {
     /// The most urgent thing that may be done.
-    pub(super) fn job(&mut self, plan: &ReadPlan, batches_ahead: u64) -> Option<Job> {
+    pub(super) fn job(
+        &mut self,
+        plan: &ReadPlan,
+        threads: usize,
+        batches_ahead: u64,
+    ) -> Option<Job> {
         let latest = self.due + batches_ahead;
         let behind = self.open.back().map_or(0, |row_group| row_group.end_batch);
         let next = self.front + self.open.len();
@@ -132,6 +201,11 @@ impl State {
                 return Some(Job::Decode(task, column));
             }
         }
+        // Pages are counted when all that is counted is under way.
+        let most = if batches_ahead > 0 { threads } else { 0 };
+        if let Some(job) = self.count(most) {
+            return Some(job);
+        }
         // Where memory is short, nothing is done ahead of its turn.
         while batches_ahead > 0
             && let Some(task) = self.ahead.pop_first()
@@ -149,15 +223,74 @@ impl State {
         None
     }
 
-    /// The column of a task, unless its row group was given out.
-    fn column(&mut self, task: &Task) -> Option<&mut OpenColumn> {
-        let index = task.row_group.checked_sub(self.front)?;
-        self.open.get_mut(index)?.columns.get_mut(task.column)
+    /// A group of pages to be counted.
+    fn count(&mut self, most: usize) -> Option<Job> {
+        let places: Vec<Place> = self.uncounted.iter().copied().collect();
+        for place in places {
+            let column = self.column(place);
+            if let Some((group, counter)) = column.and_then(|column| column.begin_to_count(most)) {
+                return Some(Job::Count(place, group, counter));
+            }
+        }
+        None
+    }
+
+    /// Notes what rows start in each page of a group, and opens the parts that are known with that.
+    pub(super) fn counted(
+        &mut self,
+        place: Place,
+        (group, rows): (usize, Result<Vec<u64>>),
+        threads: usize,
+    ) {
+        let is_front = place.row_group == self.front;
+        let Some(row_group) = self.row_group(place.row_group) else {
+            return;
+        };
+        let batch_rows = row_group.batch_rows;
+        let Some(column) = row_group.columns.get_mut(place.column) else {
+            return;
+        };
+        let Some(counting) = &mut column.counting else {
+            return;
+        };
+        let before = column.passed + column.parts.len();
+        for part in counting.counted(group, rows) {
+            let first_batch = column.first_batch + part.rows.start / batch_rows;
+            let part = OpenPart::new(counting.column(part), first_batch);
+            column.parts.push_back(part);
+        }
+        let has_more = counting.has_more();
+        let behind = (column.passed + column.parts.len()).min(column.passed + threads);
+        let (mut due, mut ahead) = (None, Vec::new());
+        for part in before..behind {
+            let is_due = part == column.passed && is_front;
+            let task = column.next_task((place.column, part, place.row_group), is_due);
+            match is_due {
+                true => due = task,
+                false => ahead.extend(task),
+            }
+        }
+        self.ready.extend(due);
+        self.ahead.extend(ahead);
+        if !has_more {
+            self.uncounted.remove(&place);
+        }
+    }
+
+    /// A row group of the plan, if it is open.
+    fn row_group(&mut self, row_group: usize) -> Option<&mut DueRowGroup> {
+        self.open.get_mut(row_group.checked_sub(self.front)?)
+    }
+
+    /// A column, unless its row group was given out.
+    fn column(&mut self, place: Place) -> Option<&mut OpenColumn> {
+        let row_group = self.row_group(place.row_group)?;
+        row_group.columns.get_mut(place.column)
     }
 
     /// The part of a task, unless it was given out.
     pub(super) fn part(&mut self, task: &Task) -> Option<&mut OpenPart> {
-        let column = self.column(task)?;
+        let column = self.column(task.place())?;
         let index = task.part.checked_sub(column.passed)?;
         column.parts.get_mut(index)
     }
@@ -165,7 +298,7 @@ impl State {
     /// Notes what comes next in the part of a task, where something does.
     pub(super) fn go_on(&mut self, task: &Task) {
         let is_front = task.row_group == self.front;
-        let Some(column) = self.column(task) else {
+        let Some(column) = self.column(task.place()) else {
             return;
         };
         let is_due = task.part == column.passed && (is_front || !column.is_cut);
@@ -179,6 +312,8 @@ impl State {
 
     /// Notes that it is the turn of the row group at the front.
     pub(super) fn take_turn(&mut self) {
+        let front = self.front;
+        self.uncounted.retain(|place| place.row_group >= front);
         let Some(row_group) = self.open.front() else {
             return;
         };
@@ -200,8 +335,7 @@ impl State {
         (ordinal, row_group): (usize, usize),
         threads: usize,
     ) {
-        let is_passed = |part: &OpenPart| part.is_over && part.pieces.is_empty();
-        while column.parts.len() > 1 && column.parts.front().is_some_and(is_passed) {
+        while column.parts.len() > 1 && column.parts.front().is_some_and(OpenPart::is_passed) {
             column.parts.pop_front();
             column.passed += 1;
             if let Some(task) = column.next_task((ordinal, column.passed, row_group), true) {
@@ -215,50 +349,36 @@ impl State {
     }
 }
 
-/// A column of a row group that begins with batch `first_batch` of the read, in one part or in those
-/// that it is cut into.
+/// A column of a row group that begins with batch `first_batch` of the read, cut as it is to be.
 pub(super) fn open_column(
     row_group: &OpenRowGroup,
     ordinal: usize,
-    cuts: &[ColumnPart],
+    cut: Cut,
     first_batch: u64,
 ) -> OpenColumn {
-    let part = |column: Result<Box<Column>>, first_batch| {
-        let mut pieces = VecDeque::new();
-        let column = column
-            .map_err(|error| {
-                // Due when the column is, as in the plain loop.
-                pieces.push_back(Err(Failed {
-                    error,
-                    peak_bytes: 0,
-                    is_cut_wrong: false,
-                }));
-            })
-            .ok();
-        OpenPart {
-            is_over: column.is_none(),
-            column,
-            pieces,
-            first_batch,
-        }
-    };
-    let parts = match cuts {
-        [] => [part(row_group.column(ordinal), first_batch)].into(),
-        cuts => {
-            let batch_rows = row_group.batch_rows() as u64;
-            let first = |cut: &ColumnPart| first_batch + cut.rows.start / batch_rows;
-            let columns = row_group.parts(ordinal, cuts).into_iter();
-            let columns = columns
-                .zip(cuts)
-                .map(|(column, cut)| part(column, first(cut)));
-            columns.collect()
-        }
-    };
-    OpenColumn {
-        parts,
+    let mut column = OpenColumn {
+        first_batch,
+        parts: VecDeque::new(),
+        counting: None,
         passed: 0,
-        is_cut: cuts.len() > 1,
+        is_cut: true,
+    };
+    match cut {
+        Cut::Whole => {
+            let whole = OpenPart::new(row_group.column(ordinal), first_batch);
+            column.parts.push_back(whole);
+            column.is_cut = false;
+        }
+        Cut::Parts(parts) => {
+            let batch_rows = row_group.batch_rows() as u64;
+            column.parts.extend(parts.into_iter().map(|part| {
+                let first_batch = first_batch + part.rows.start / batch_rows;
+                OpenPart::new(row_group.part(ordinal, part), first_batch)
+            }));
+        }
+        Cut::Counting(counting) => column.counting = Some(counting),
     }
+    column
 }
 
 /// Gives the assembler what it needs of the row group that is due; whether it then has all. An
@@ -281,10 +401,8 @@ pub(super) fn take_pieces(
             continue;
         }
         state.pass_parts(column, (ordinal, row_group_index), threads);
-        let Some(part) = column.parts.front_mut() else {
-            continue;
-        };
-        match part.pieces.pop_front() {
+        let front = column.parts.front_mut();
+        match front.and_then(|part| part.pieces.pop_front()) {
             None => complete = complete.and(Ok(false)),
             Some(Ok(piece)) => {
                 assembler.add(ordinal, piece);
@@ -298,7 +416,11 @@ pub(super) fn take_pieces(
                     .and(Err(failed.error));
                 break;
             }
-            Some(failed) => part.pieces.push_front(failed),
+            Some(failed) => {
+                if let Some(part) = column.parts.front_mut() {
+                    part.pieces.push_front(failed);
+                }
+            }
         }
     }
     state.open.push_front(row_group);

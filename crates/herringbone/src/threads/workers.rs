@@ -3,14 +3,14 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use herringbone_core::column::{Column, ColumnPart, Piece};
+use herringbone_core::column::{Column, Piece};
 use herringbone_core::read::{Budget, OpenRowGroup, ReadPlan, too_few_rows};
 use herringbone_format::Result;
 
 use super::BATCHES_AHEAD;
-use super::state::{DueRowGroup, Failed, Job, State, Task, open_column};
-use crate::parts;
-use crate::reader::next_piece;
+use super::state::{DueRowGroup, Failed, Job, Place, State, Task, open_column};
+use crate::parts::{self, Cut};
+use crate::reader::{count_rows, next_piece};
 use crate::source::Source;
 
 pub(super) struct Shared {
@@ -45,7 +45,7 @@ impl Shared {
         } else {
             BATCHES_AHEAD
         };
-        state.job(&self.plan, ahead)
+        state.job(&self.plan, self.threads, ahead)
     }
 
     /// The life of a worker.
@@ -110,12 +110,18 @@ impl Shared {
                     });
                 self.deliver(task, column, piece);
             }
+            Job::Count(place, group, counter) => {
+                let rows = counter.and_then(|mut counter| count_rows(&mut counter, &*self.source));
+                let mut state = self.lock();
+                state.counted(place, (group, rows), self.threads);
+                self.wake(state, Wake::All);
+            }
             Job::Open(index) => {
-                let row_group = self.plan.open(index, &self.budget);
-                let parts = row_group.as_ref().map_or(Vec::new(), |row_group| {
+                let row_group = self.plan.open(index, &self.budget).map(Arc::new);
+                let cuts = row_group.as_ref().map_or(Vec::new(), |row_group| {
                     parts::of_row_group(row_group, &self.source, &self.plan, self.threads)
                 });
-                self.opened(index, row_group, &parts);
+                self.opened(index, row_group, cuts);
             }
         }
     }
@@ -135,7 +141,7 @@ impl Shared {
         self.wake(state, Wake::One);
     }
 
-    fn opened(&self, index: usize, row_group: Result<OpenRowGroup>, parts: &[Vec<ColumnPart>]) {
+    fn opened(&self, index: usize, row_group: Result<Arc<OpenRowGroup>>, cuts: Vec<Cut>) {
         let mut state = self.lock();
         state.opening = false;
         match row_group {
@@ -152,11 +158,17 @@ impl Shared {
                     .map_or(0, |g| g.num_wanted());
                 let batch_rows = row_group.batch_rows() as u64;
                 let end_batch = first_batch + rows_left.div_ceil(batch_rows);
-                state.has_parts |= parts.iter().any(|parts| !parts.is_empty());
+                let is_cut = cuts.iter().any(|cut| !matches!(cut, Cut::Whole));
+                state.has_parts |= is_cut;
                 let mut columns = Vec::with_capacity(row_group.num_columns());
-                for ordinal in 0..row_group.num_columns() {
-                    let cuts = parts.get(ordinal).map_or(&[][..], Vec::as_slice);
-                    let column = open_column(&row_group, ordinal, cuts, first_batch);
+                for (ordinal, cut) in cuts.into_iter().enumerate() {
+                    let column = open_column(&row_group, ordinal, cut, first_batch);
+                    if column.counting.is_some() {
+                        state.uncounted.insert(Place {
+                            row_group: index,
+                            column: ordinal,
+                        });
+                    }
                     let first = column.next_task((ordinal, 0, index), true);
                     if index == state.front || !column.is_cut {
                         state.ready.extend(first);
@@ -174,7 +186,7 @@ impl Shared {
                     rows_left,
                     batch_rows,
                     end_batch,
-                    is_cut: parts.iter().any(|cuts| cuts.len() > 1),
+                    is_cut,
                 });
             }
         }

@@ -11,6 +11,10 @@
 //!
 //! Which rows a page has is what headers tell or, of pages of version 1 of a column below lists, the
 //! offset index. That may be wrong: each part looks whether the next one begins where it was thought to.
+//! Where there is no such index, the rows are [counted](Counting) as the read goes on.
+
+mod counting;
+mod cutter;
 
 use std::sync::Arc;
 
@@ -18,6 +22,9 @@ use herringbone_core::column::{ColumnPart, PageOfRow};
 use herringbone_core::page::PageStart;
 use herringbone_core::read::{ChunkInPlan, OnError, OpenRowGroup, ReadPlan};
 use herringbone_format::{OffsetIndex, PageHeader, PageType};
+
+pub(crate) use counting::Counting;
+use cutter::{Cutter, DataPage};
 
 use crate::page_index::page_index;
 use crate::pages::Pages;
@@ -47,10 +54,17 @@ const INDEX_BYTES_A_PAGE: usize = 64;
 /// Parts a thread, so that one that is late does not keep the others waiting.
 const PARTS_A_THREAD: u64 = 4;
 
-/// A data page, as far as cutting needs to know it.
-struct DataPage {
-    place: PageOfRow,
-    work: u64,
+/// Groups of pages that are counted, for each part.
+const GROUPS_A_PART: u64 = 4;
+
+/// How a column of a row group is cut.
+pub(crate) enum Cut {
+    /// Not at all.
+    Whole,
+    /// Into parts that are known.
+    Parts(Vec<ColumnPart>),
+    /// As its pages are counted.
+    Counting(Box<Counting>),
 }
 
 /// The pages of a column chunk.
@@ -58,6 +72,8 @@ struct ChunkPages {
     /// Bytes of the dictionary.
     dictionary: u64,
     data: Vec<DataPage>,
+    /// Whether it is known what rows they have.
+    are_rows_known: bool,
 }
 
 /// What decoding takes, in bytes.
@@ -65,17 +81,17 @@ fn work(bytes: u64, num_values: u64) -> u64 {
     bytes.max(num_values.saturating_mul(BYTES_A_VALUE))
 }
 
-/// The parts of each column of a row group; none for a column that is decoded as a whole. That is
-/// where other columns keep the threads as busy.
+/// How each column of a row group is cut. They are decoded as a whole where other columns keep the
+/// threads as busy.
 pub(crate) fn of_row_group(
-    row_group: &OpenRowGroup,
+    row_group: &Arc<OpenRowGroup>,
     source: &Arc<dyn Source>,
     plan: &ReadPlan,
     threads: usize,
-) -> Vec<Vec<ColumnPart>> {
+) -> Vec<Cut> {
     let options = plan.options();
     let columns = row_group.num_columns();
-    let mut parts = vec![Vec::new(); columns];
+    let mut cuts: Vec<_> = (0..columns).map(|_| Cut::Whole).collect();
     let chunks: Vec<_> = (0..columns).filter_map(|i| row_group.chunk(i)).collect();
     let work_of = |chunk: &ChunkInPlan| work(chunk.uncompressed_size, chunk.num_values);
     let works = chunks.iter().map(work_of);
@@ -85,7 +101,7 @@ pub(crate) fn of_row_group(
         row_group.whole(),
         matches!(options.on_error, OnError::NullPage),
     ) else {
-        return parts;
+        return cuts;
     };
     // More than a thread's share, and more than a quarter of that more.
     let share = total / threads as u64;
@@ -93,25 +109,41 @@ pub(crate) fn of_row_group(
     let long = chunks.iter().filter(|chunk| is_long(chunk)).count() as u64;
     // Larger pages than this make parts that take much less memory than the whole does.
     let largest_page = options.limits.memory_bytes / PAGES_IN_BUDGET / long.max(1);
-    for (chunk, parts) in chunks.iter().zip(&mut parts) {
-        if !is_long(chunk) {
-            continue;
-        }
+    for (ordinal, (chunk, cut)) in chunks.iter().zip(&mut cuts).enumerate() {
         let part = work_of(chunk) / (threads as u64 * PARTS_A_THREAD);
         let part = part.clamp(LEAST_BYTES, MOST_BYTES);
-        if work_of(chunk) >= 2 * part
-            && let Some(pages) = data_pages(chunk, num_rows, (source, plan), largest_page)
-        {
-            let part = part.max(pages.dictionary.saturating_mul(LEAST_DICTIONARIES));
-            *parts = cut(&pages.data, num_rows, row_group.batch_rows() as u64, part);
+        if !is_long(chunk) || work_of(chunk) < 2 * part {
+            continue;
         }
+        let Some(pages) = data_pages(chunk, num_rows, (source, plan), largest_page) else {
+            continue;
+        };
+        let part = part.max(pages.dictionary.saturating_mul(LEAST_DICTIONARIES));
+        let batch_rows = row_group.batch_rows() as u64;
+        let cutter = Cutter::new(num_rows, batch_rows, part, chunk.is_flat);
+        *cut = if pages.are_rows_known {
+            cut_all(pages.data, cutter)
+        } else {
+            let (column, group) = ((row_group.clone(), ordinal), part / GROUPS_A_PART);
+            Cut::Counting(Box::new(Counting::new(column, pages.data, cutter, group)))
+        };
     }
-    parts
+    cuts
 }
 
-/// The pages of a chunk with as many rows; none where pages are larger than `largest_page` bytes,
-/// or it is not known what rows they have, or their headers are not what they should be, about which the
-/// column itself will complain.
+/// The parts of a chunk whose pages are known.
+fn cut_all(pages: Vec<DataPage>, mut cutter: Cutter) -> Cut {
+    let pages = pages.into_iter();
+    let mut parts: Vec<_> = pages.filter_map(|page| cutter.add(page)).collect();
+    parts.extend(cutter.end());
+    match parts.len() {
+        0 | 1 => Cut::Whole,
+        _ => Cut::Parts(parts),
+    }
+}
+
+/// The pages of a chunk with as many rows; none where pages are larger than `largest_page` bytes, or
+/// their headers are not what they should be, about which the column itself will complain.
 fn data_pages(
     chunk: &ChunkInPlan,
     num_rows: u64,
@@ -158,15 +190,21 @@ fn data_pages(
                 rows_before: rows.unwrap_or_default(),
             },
             work: work(bytes, values_of_page),
+            shared: None,
         });
         values += values_of_page;
         rows = rows.zip(rows_of_page).map(|(before, rows)| before + rows);
     }
-    let data = match rows {
-        Some(rows) => (rows == num_rows).then_some(data_pages),
-        None => with_offset_index(data_pages, chunk, (&**source, plan)),
-    }?;
-    Some(ChunkPages { dictionary, data })
+    let are_rows_known = match rows {
+        Some(rows) if rows != num_rows => return None,
+        Some(_) => true,
+        None => add_offset_index(&mut data_pages, chunk, (&**source, plan)).is_some(),
+    };
+    Some(ChunkPages {
+        dictionary,
+        data: data_pages,
+        are_rows_known,
+    })
 }
 
 /// Levels of a data page, and its rows if the header tells them.
@@ -187,12 +225,12 @@ fn values_and_rows(header: &PageHeader, is_flat: bool) -> Option<(u64, Option<u6
     Some((values, rows))
 }
 
-/// The same pages, with the rows that the offset index tells.
-fn with_offset_index(
-    mut pages: Vec<DataPage>,
+/// Adds the rows that the offset index tells; none where there is no index, or not of these pages.
+fn add_offset_index(
+    pages: &mut [DataPage],
     chunk: &ChunkInPlan,
     (source, plan): (&dyn Source, &ReadPlan),
-) -> Option<Vec<DataPage>> {
+) -> Option<()> {
     let metadata = plan.metadata();
     let metadata = metadata.column_chunk(chunk.row_group, chunk.leaf).ok()?;
     let place = (metadata.offset_index_offset, metadata.offset_index_length);
@@ -213,38 +251,7 @@ fn with_offset_index(
         rows_before = first_row;
         page.place.rows_before = first_row;
     }
-    let begins_with_first = pages.first()?.place.rows_before == 0;
-    begins_with_first.then_some(pages)
-}
-
-/// Parts of about so much work.
-fn cut(pages: &[DataPage], num_rows: u64, batch_rows: u64, part_work: u64) -> Vec<ColumnPart> {
-    let mut parts: Vec<ColumnPart> = Vec::new();
-    let mut work = 0;
-    for (i, page) in pages.iter().enumerate() {
-        if work >= part_work || parts.is_empty() {
-            // The first batch that starts in this page or behind it.
-            let first = page.place.rows_before.next_multiple_of(batch_rows);
-            let holds_it = |page: &&DataPage| page.place.rows_before <= first;
-            let from_here = pages.get(i..).unwrap_or_default();
-            let begin = from_here.iter().take_while(holds_it).last();
-            let is_new = parts.last().is_none_or(|before| before.rows.start < first);
-            if let Some(begin) = begin.filter(|_| is_new && first < num_rows) {
-                if let Some(before) = parts.last_mut() {
-                    before.rows.end = first;
-                    before.end = Some(begin.place);
-                }
-                parts.push(ColumnPart {
-                    rows: first..num_rows,
-                    begin: begin.place,
-                    end: None,
-                });
-                work = 0;
-            }
-        }
-        work += page.work;
-    }
-    if parts.len() < 2 { Vec::new() } else { parts }
+    (pages.first()?.place.rows_before == 0).then_some(())
 }
 
 #[cfg(test)]
@@ -259,6 +266,7 @@ mod tests {
     use herringbone_core::write::{ColumnOptions, DataPageVersion, WriteOptions};
 
     use super::*;
+    use crate::reader::count_rows;
     use crate::{ParquetFile, Writer};
 
     fn pages(rows: &[u64]) -> Vec<DataPage> {
@@ -275,6 +283,7 @@ mod tests {
                     rows_before: before,
                 },
                 work: *rows,
+                shared: None,
             });
             before += rows;
         }
@@ -288,15 +297,22 @@ mod tests {
             .collect()
     }
 
+    fn cut(pages: Vec<DataPage>, num_rows: u64, batch_rows: u64, work: u64) -> Vec<ColumnPart> {
+        match cut_all(pages, Cutter::new(num_rows, batch_rows, work, true)) {
+            Cut::Parts(parts) => parts,
+            _ => Vec::new(),
+        }
+    }
+
     #[test]
     fn parts_begin_with_batches_and_in_the_page_that_has_them() {
-        let pages = pages(&[50, 50, 50, 50, 50]);
-        let parts = cut(&pages, 250, 20, 90);
+        let pages = || pages(&[50, 50, 50, 50, 50]);
+        let parts = cut(pages(), 250, 20, 90);
         assert_eq!(
             rows_and_pages(&parts),
             [(0..100, 1), (100..200, 3), (200..250, 5)]
         );
-        let parts = cut(&pages, 250, 30, 50);
+        let parts = cut(pages(), 250, 30, 50);
         assert_eq!(
             rows_and_pages(&parts),
             [
@@ -308,7 +324,7 @@ mod tests {
             ]
         );
         // The batch starts two pages behind the one where the part has bytes enough.
-        let parts = cut(&pages, 250, 120, 50);
+        let parts = cut(pages(), 250, 120, 50);
         assert_eq!(
             rows_and_pages(&parts),
             [(0..120, 1), (120..240, 3), (240..250, 5)]
@@ -316,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_are_cut_where_rows_are_known() {
+    fn lists_are_cut_whoever_tells_their_rows() {
         let lists = (0..200_000).map(|row| Some([Some(row), None, Some(row)]));
         let lists = ListArray::from_iter_primitive::<Int64Type, _, _>(lists);
         let batch = RecordBatch::try_from_iter([("a", Arc::new(lists) as ArrayRef)]).unwrap();
@@ -331,7 +347,7 @@ mod tests {
             writer.finish().unwrap();
             Bytes::from(bytes)
         };
-        for (version, page_index, are_cut) in [
+        for (version, page_index, are_rows_known) in [
             (DataPageVersion::V1, true, true),
             (DataPageVersion::V1, false, false),
             (DataPageVersion::V2, false, true),
@@ -340,24 +356,44 @@ mod tests {
             let file = ParquetFile::from_bytes(source.clone()).unwrap();
             let plan = file.plan(&ReadOptions::new()).unwrap();
             let budget = Budget::new(&plan.options().limits);
-            let row_group = plan.open(0, &budget).unwrap();
+            let row_group = Arc::new(plan.open(0, &budget).unwrap());
             let source: Arc<dyn Source> = Arc::new(source);
-            let parts = of_row_group(&row_group, &source, &plan, 2).remove(0);
-            assert_eq!(parts.len() > 1, are_cut, "{version:?} {page_index}");
+            let (parts, were_known) = match of_row_group(&row_group, &source, &plan, 2).remove(0) {
+                Cut::Whole => panic!("{version:?} {page_index}"),
+                Cut::Parts(parts) => (parts, true),
+                Cut::Counting(counting) => (parts_backwards(*counting, &source), false),
+            };
+            assert_eq!(were_known, are_rows_known, "{version:?} {page_index}");
+            assert!(parts.len() > 1, "{version:?} {page_index}");
             let mut next = 0;
             for part in &parts {
                 assert_eq!(part.rows.start, next);
-                assert!(part.begin.rows_before <= next);
+                let in_page = next.checked_sub(part.begin.rows_before);
+                assert!(in_page.is_some_and(|row| row < 10_000), "{part:?}");
                 next = part.rows.end;
             }
-            assert_eq!(next, if are_cut { 200_000 } else { 0 });
+            assert_eq!(next, 200_000);
         }
+    }
+
+    /// The parts of a column whose last pages are counted first.
+    fn parts_backwards(mut counting: Counting, source: &Arc<dyn Source>) -> Vec<ColumnPart> {
+        let mut groups = Vec::new();
+        while let Some((group, counter)) = counting.begin() {
+            groups.push((group, count_rows(&mut counter.unwrap(), source).unwrap()));
+        }
+        let mut parts = Vec::new();
+        for (group, rows) in groups.into_iter().rev() {
+            assert!(parts.is_empty());
+            parts = counting.counted(group, Ok(rows));
+        }
+        parts
     }
 
     #[test]
     fn what_is_not_worth_it_stays_whole() {
-        assert_eq!(cut(&pages(&[50, 50]), 100, 100, 10), []);
-        assert_eq!(cut(&pages(&[50, 50]), 100, 10, 200), []);
-        assert_eq!(cut(&[], 0, 10, 200), []);
+        assert!(cut(pages(&[50, 50]), 100, 100, 10).is_empty());
+        assert!(cut(pages(&[50, 50]), 100, 10, 200).is_empty());
+        assert!(cut(Vec::new(), 0, 10, 200).is_empty());
     }
 }

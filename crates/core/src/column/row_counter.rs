@@ -1,0 +1,110 @@
+//! How many rows start in each page, where only its repetition levels tell.
+//!
+//! Headers of version 1 count levels, not rows. Who wants to decode pages of lists side by side must
+//! know what rows they have first. What was decompressed for that is kept for those who come next.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use herringbone_format::{Error, Result};
+
+use super::BLOCK_LEVELS;
+use crate::levels::Levels;
+use crate::page::{
+    DataPage, Page, PageReader, PageReaderChunk, PageReaderOptions, SharedPage, Step,
+};
+use crate::read::{Budget, ColumnMemory, Reservation};
+
+/// Counts the rows that start in pages of one column chunk, one behind the other.
+pub struct RowCounter {
+    pages: PageReader,
+    /// Those that are still to be counted.
+    uncounted: VecDeque<SharedPage>,
+    max_rep_level: u8,
+    block: Vec<u8>,
+    memory: ColumnMemory,
+    budget: Arc<Budget>,
+}
+
+impl RowCounter {
+    pub(crate) fn new(
+        max_rep_level: u8,
+        (options, chunk): (Arc<PageReaderOptions>, PageReaderChunk),
+        pages: &[SharedPage],
+        budget: &Arc<Budget>,
+    ) -> Self {
+        let mut reader = PageReader::new(options, chunk);
+        if let Some(first) = pages.first() {
+            reader.jump(first.start());
+        }
+        Self {
+            pages: reader,
+            // It is one of those who come for them.
+            uncounted: pages.iter().map(SharedPage::share).collect(),
+            max_rep_level,
+            block: Vec::new(),
+            memory: ColumnMemory::new(budget.clone()),
+            budget: budget.clone(),
+        }
+    }
+
+    /// Hands in bytes of the file that start at `offset`.
+    pub fn supply(&mut self, offset: u64, bytes: Bytes) {
+        self.pages.supply(offset, bytes);
+    }
+
+    /// Where the column chunk ends in the file.
+    #[must_use]
+    pub fn chunk_end(&self) -> u64 {
+        self.pages.end()
+    }
+
+    /// Rows that start in the next page; `None` behind the last one.
+    ///
+    /// # Errors
+    /// Corrupt, Unsupported or Limit, without a place: whoever decodes the page says it better.
+    pub fn poll(&mut self) -> Result<Step<Option<u64>>> {
+        let Some(shared) = self.uncounted.front() else {
+            return Ok(Step::Ready(None));
+        };
+        let header = match self.pages.header(&mut self.memory)? {
+            Step::Need(range) => return Ok(Step::Need(range)),
+            Step::Ready(header) => header,
+        };
+        let bytes = header.map_or(0, |header| header.uncompressed_page_size);
+        if self.pages.start() != shared.start() {
+            return Err(Error::corrupt("a page is not where it was"));
+        }
+        let mut kept = Reservation::new(self.budget.clone());
+        // Without memory for it, it is decompressed again.
+        let is_kept = kept.resize(u64::try_from(bytes).unwrap_or(0)).is_ok();
+        let to_keep = Some(shared).filter(|_| is_kept);
+        let page = match self.pages.body(false, to_keep, &mut self.memory)? {
+            Step::Need(range) => return Ok(Step::Need(range)),
+            Step::Ready(page) => page,
+        };
+        if is_kept {
+            shared.hold(kept);
+        } else {
+            drop(shared.take());
+        }
+        self.uncounted.pop_front();
+        match page {
+            Page::Data(page) => self.row_starts(page).map(|rows| Step::Ready(Some(rows))),
+            Page::Dictionary { .. } => Err(Error::corrupt("a page is not what it was")),
+        }
+    }
+
+    fn row_starts(&mut self, page: DataPage) -> Result<u64> {
+        let mut levels = Levels::new(page.repetition, self.max_rep_level);
+        let mut rows = 0;
+        let mut left = page.num_values;
+        while left > 0 {
+            let n = left.min(BLOCK_LEVELS);
+            rows += levels.zeros(n, &mut self.block)? as u64;
+            left -= n;
+        }
+        Ok(rows)
+    }
+}

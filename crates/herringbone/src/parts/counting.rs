@@ -1,0 +1,135 @@
+//! Columns below lists whose pages only their levels tell the rows of.
+//!
+//! ```text
+//! pages     |  0  |  1  |  2  |  3  |  4  |  5  |  6  |  7  |  8  |
+//! groups    |       0         |       1         |       2         |
+//! parts     |        0           |       1          |     2       |
+//! ```
+//!
+//! Threads decompress pages in groups, any of them, and count the rows that start there. Once that
+//! is known of all pages up to where a part ends, the part may be decoded, from the pages as they are now.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use herringbone_core::column::{Column, ColumnPart, RowCounter};
+use herringbone_core::page::SharedPage;
+use herringbone_core::read::OpenRowGroup;
+use herringbone_format::Result;
+
+use super::cutter::{Cutter, DataPage};
+
+/// A column whose pages are being counted.
+pub(crate) struct Counting {
+    row_group: Arc<OpenRowGroup>,
+    ordinal: usize,
+    /// Groups that nobody has begun to count.
+    groups: VecDeque<Vec<DataPage>>,
+    /// Those behind them which are not cut, the first one first.
+    begun: VecDeque<Begun>,
+    /// Groups before those.
+    num_cut: usize,
+    cutter: Cutter,
+    /// Rows of all that is cut.
+    rows: u64,
+}
+
+/// A group that somebody counts, or has counted.
+struct Begun {
+    pages: Vec<DataPage>,
+    rows: Option<Result<Vec<u64>>>,
+}
+
+impl Counting {
+    /// The column at `ordinal`, in groups of about so much work.
+    pub(super) fn new(
+        (row_group, ordinal): (Arc<OpenRowGroup>, usize),
+        pages: Vec<DataPage>,
+        cutter: Cutter,
+        group_work: u64,
+    ) -> Self {
+        let mut groups = VecDeque::new();
+        let (mut group, mut work) = (Vec::new(), 0);
+        for mut page in pages {
+            page.shared = Some(SharedPage::new(page.place.page, 1));
+            work += page.work;
+            group.push(page);
+            if work >= group_work {
+                groups.push_back(std::mem::take(&mut group));
+                work = 0;
+            }
+        }
+        if !group.is_empty() {
+            groups.push_back(group);
+        }
+        Self {
+            row_group,
+            ordinal,
+            groups,
+            begun: VecDeque::new(),
+            num_cut: 0,
+            cutter,
+            rows: 0,
+        }
+    }
+
+    /// Whether there is a group that nobody has begun to count.
+    pub(crate) fn has_more(&self) -> bool {
+        !self.groups.is_empty()
+    }
+
+    /// Groups that were begun and are not cut.
+    pub(crate) fn num_begun(&self) -> usize {
+        self.begun.len()
+    }
+
+    /// The next group, which the caller is to count.
+    pub(crate) fn begin(&mut self) -> Option<(usize, Result<Box<RowCounter>>)> {
+        let pages = self.groups.pop_front()?;
+        let shared: Vec<_> = pages
+            .iter()
+            .filter_map(|page| page.shared.clone())
+            .collect();
+        let counter = self.row_group.row_counter(self.ordinal, &shared);
+        self.begun.push_back(Begun { pages, rows: None });
+        Some((self.num_cut + self.begun.len() - 1, counter))
+    }
+
+    /// Notes what rows start in each page of a group; the parts that are known because of that. Where
+    /// counting failed, what is behind is one part, which fails for the same reason.
+    pub(crate) fn counted(&mut self, group: usize, rows: Result<Vec<u64>>) -> Vec<ColumnPart> {
+        let index = group.checked_sub(self.num_cut);
+        if let Some(begun) = index.and_then(|index| self.begun.get_mut(index)) {
+            begun.rows = Some(rows);
+        }
+        let mut parts = Vec::new();
+        while self.begun.front().is_some_and(|begun| begun.rows.is_some())
+            && let Some(Begun { pages, rows }) = self.begun.pop_front()
+        {
+            self.num_cut += 1;
+            let rows = rows
+                .and_then(Result::ok)
+                .filter(|rows| rows.len() == pages.len());
+            if rows.is_none() {
+                self.groups.clear();
+                self.begun.clear();
+            }
+            // Of pages that could not be counted, the first one is where what is left begins.
+            let rows = rows.unwrap_or_else(|| vec![0]);
+            for (mut page, rows) in pages.into_iter().zip(rows) {
+                page.place.rows_before = self.rows;
+                self.rows += rows;
+                parts.extend(self.cutter.add(page));
+            }
+        }
+        if self.groups.is_empty() && self.begun.is_empty() {
+            parts.extend(self.cutter.end());
+        }
+        parts
+    }
+
+    /// The column of a part.
+    pub(crate) fn column(&self, part: ColumnPart) -> Result<Box<Column>> {
+        self.row_group.part(self.ordinal, part)
+    }
+}

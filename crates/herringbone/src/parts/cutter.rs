@@ -1,0 +1,107 @@
+//! Where one part ends and the next one begins.
+
+use herringbone_core::column::{ColumnPart, PageOfRow};
+use herringbone_core::page::SharedPage;
+
+/// A data page, as far as cutting needs to know it.
+pub(super) struct DataPage {
+    pub(super) place: PageOfRow,
+    pub(super) work: u64,
+    /// Where it was decompressed to be counted.
+    pub(super) shared: Option<SharedPage>,
+}
+
+/// Makes parts of about so much work from the pages of a column chunk, which it gets one by one.
+pub(super) struct Cutter {
+    num_rows: u64,
+    batch_rows: u64,
+    part_work: u64,
+    is_flat: bool,
+    /// The part at hand, with the work of its pages so far.
+    open: Option<ColumnPart>,
+    work: u64,
+    /// The row that the next part is to begin with: a batch does.
+    next: Option<u64>,
+    /// The last page, and its work.
+    last: Option<(PageOfRow, u64)>,
+}
+
+impl Cutter {
+    pub(super) fn new(num_rows: u64, batch_rows: u64, part_work: u64, is_flat: bool) -> Self {
+        Self {
+            num_rows,
+            batch_rows,
+            part_work,
+            is_flat,
+            open: None,
+            work: 0,
+            next: None,
+            last: None,
+        }
+    }
+
+    /// Adds the next page; the part that is complete now, if one is.
+    pub(super) fn add(&mut self, page: DataPage) -> Option<ColumnPart> {
+        let place = page.place;
+        let is_behind = |first: &u64| place.rows_before > *first;
+        let complete = match self.next.take_if(|first| is_behind(first)) {
+            Some(first) => self.cut(first),
+            None => None,
+        };
+        let open = self.open.get_or_insert_with(|| ColumnPart {
+            rows: 0..self.num_rows,
+            begin: place,
+            end: None,
+            shared: Vec::new(),
+        });
+        if self.work >= self.part_work && self.next.is_none() {
+            // The first batch that starts in this page or behind it.
+            let first = place.rows_before.next_multiple_of(self.batch_rows);
+            let is_new = open.rows.start < first && first < self.num_rows;
+            self.next = Some(first).filter(|_| is_new);
+        }
+        open.shared.extend(page.shared);
+        self.work += page.work;
+        self.last = Some((place, page.work));
+        complete
+    }
+
+    /// The parts that are left when there is no page any more.
+    pub(super) fn end(&mut self) -> impl Iterator<Item = ColumnPart> {
+        let first = self.next.take();
+        let before = first.and_then(|first| self.cut(first));
+        before.into_iter().chain(self.open.take())
+    }
+
+    /// Has the next part begin with the row `first`, in the last page; the part before it.
+    fn cut(&mut self, first: u64) -> Option<ColumnPart> {
+        let (begin, work) = self.last?;
+        let mut before = self.open.take()?;
+        before.rows.end = first;
+        before.end = Some(begin);
+        let mut shared = Vec::new();
+        // Below lists, the part before it looks there for the end of its last row.
+        if !self.is_flat || begin.rows_before < first {
+            let counted = before
+                .shared
+                .last()
+                .filter(|page| page.start() == begin.page);
+            shared.push(match counted {
+                Some(page) => page.share(),
+                None => {
+                    let page = SharedPage::new(begin.page, 2);
+                    before.shared.push(page.clone());
+                    page
+                }
+            });
+        }
+        self.open = Some(ColumnPart {
+            rows: first..self.num_rows,
+            begin,
+            end: None,
+            shared,
+        });
+        self.work = work;
+        Some(before)
+    }
+}
