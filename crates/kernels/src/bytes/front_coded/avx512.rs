@@ -1,4 +1,7 @@
 //! Front coding with AVX-512: the first 128 bytes of a value stay in two registers.
+//!
+//! As with AVX2, a suffix is loaded from so far before its start that its bytes come to lie behind the
+//! prefix, in whole registers: loads under a mask take longer, and each value would wait for the last.
 
 use std::arch::x86_64::*;
 
@@ -28,12 +31,17 @@ impl Current for Registers {
         (bytes, at): (&[u8], usize),
         to: *mut u8,
     ) -> bool {
-        if length > 2 * BYTES {
+        let whole = length.max(1).next_multiple_of(BYTES);
+        let (Some(from), true) = (at.checked_sub(prefix), length <= 2 * BYTES) else {
+            return false;
+        };
+        if from + whole > bytes.len() {
             return false;
         }
-        let suffix = bytes.as_ptr().wrapping_add(at);
-        // SAFETY: the caller promises AVX-512, the bytes of the suffix, and room for the value.
-        unsafe { follow(self, prefix, length, suffix, to) };
+        let from = bytes.as_ptr().wrapping_add(from);
+        // SAFETY: the caller promises AVX-512 and room for the value and a register; whole registers are
+        // readable, as was just compared.
+        unsafe { follow(self, prefix, length, from, to) };
         true
     }
 }
@@ -54,30 +62,30 @@ unsafe fn load(value: *const u8, length: usize) -> Registers {
 }
 
 /// # Safety
-/// `length` is at most two registers, `length - prefix` bytes are readable at `suffix`, and
-/// `length + BYTES` are writable at `to`.
+/// `prefix <= length`, which is at most two registers; at `from`, as many bytes are readable as the
+/// value takes in whole registers, and at `to` as many are writable.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,bmi2")]
 unsafe fn follow(
     current: &mut Registers,
     prefix: usize,
     length: usize,
-    suffix: *const u8,
+    from: *const u8,
     to: *mut u8,
 ) {
     let shared = low_bits(prefix.min(BYTES));
-    let from = suffix.wrapping_sub(prefix);
-    let own = low_bits(length.min(BYTES)) & !shared;
-    // SAFETY: the lanes that are read are `prefix..length`, which lie at `suffix`.
-    current.0 = unsafe { _mm512_mask_loadu_epi8(current.0, own, from.cast()) };
-    // SAFETY: there is room for one register more than the value.
-    unsafe { _mm512_storeu_si512(to.cast(), current.0) };
+    // SAFETY: the first register counts as taken, however short the value is.
+    unsafe {
+        let own = _mm512_loadu_si512(from.cast());
+        current.0 = _mm512_mask_blend_epi8(shared, own, current.0);
+        _mm512_storeu_si512(to.cast(), current.0);
+    }
     if length > BYTES {
         let shared = low_bits(prefix.saturating_sub(BYTES));
-        let own = low_bits(length - BYTES) & !shared;
-        // SAFETY: as above, of the lanes behind the first register.
+        // SAFETY: the value takes the second register too.
         unsafe {
-            current.1 = _mm512_mask_loadu_epi8(current.1, own, from.wrapping_add(BYTES).cast());
+            let own = _mm512_loadu_si512(from.add(BYTES).cast());
+            current.1 = _mm512_mask_blend_epi8(shared, own, current.1);
             _mm512_storeu_si512(to.add(BYTES).cast(), current.1);
         }
     }
