@@ -9,6 +9,7 @@ use super::plain::value_at;
 use super::{ByteBuilder, ENDS_EARLY, OVERFLOW};
 use crate::hybrid::HybridDecoder;
 use crate::over_copy::{SLACK, over_copy};
+use crate::versions::versions;
 use crate::{Malformed, utf8};
 
 /// Values looked up at once: their entries stay in the first-level cache.
@@ -221,24 +222,57 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         }
         self.data.reserve(total.checked_add(SLACK).ok_or(OVERFLOW)?);
         self.offsets.reserve(found.len());
-        let source = dictionary.data.as_ptr();
-        let data = self.data.as_mut_ptr();
-        let offsets = self.offsets.spare_capacity_mut().as_mut_ptr().cast::<O>();
-        let mut filled = self.data.len();
-        for (i, entry) in found.iter().enumerate() {
-            // SAFETY: `found` holds copies of elements of `dictionary.entries` (nothing else can make
-            // an `Entry`), each with SLACK bytes behind it in the dictionary's data; `filled` and all
-            // lengths still to come plus SLACK are within the capacity reserved above.
-            unsafe { over_copy(source.add(entry.start()), data.add(filled), entry.length()) };
-            filled += entry.length();
-            // SAFETY: the offsets have a capacity for `found.len()` more.
-            unsafe { offsets.add(i).write(O::usize_as(filled)) };
-        }
-        // SAFETY: the bytes up to `filled` were copied, entry by entry.
-        unsafe { self.data.set_len(filled) };
-        // SAFETY: that many offsets were written, rising from the last one to `filled`, which `data_room`
-        // keeps within what an offset can say.
-        unsafe { self.offsets.set_len(self.offsets.len() + found.len()) };
+        // SAFETY: `found` holds copies of elements of `dictionary.entries` (nothing else can make an
+        // `Entry`), which have `total` bytes, for which there is room with SLACK bytes behind it.
+        unsafe { append_entries(&dictionary.data, found, &mut self.data, &mut self.offsets) };
         Ok(())
     }
+}
+
+/// Appends the bytes of `found` and where each ends.
+///
+/// # Safety
+/// Each entry lies in `dictionary` with `SLACK` bytes behind it. `data` has room for the bytes of all and
+/// `SLACK` more, `offsets` for an offset each.
+unsafe fn append_entries<O: OffsetSizeTrait>(
+    dictionary: &[u8],
+    found: &[Entry],
+    data: &mut Vec<u8>,
+    offsets: &mut Vec<O>,
+) {
+    #[inline(always)]
+    fn inner<O: OffsetSizeTrait>(
+        dictionary: &[u8],
+        found: &[Entry],
+        data: &mut Vec<u8>,
+        offsets: &mut Vec<O>,
+    ) {
+        let (source, target) = (dictionary.as_ptr(), data.as_mut_ptr());
+        let ends = offsets.spare_capacity_mut().as_mut_ptr().cast::<O>();
+        let mut filled = data.len();
+        for (i, entry) in found.iter().enumerate() {
+            // SAFETY: the caller promises that the entry and SLACK bytes lie in the dictionary, and room
+            // for `filled`, all lengths still to come and SLACK bytes.
+            unsafe {
+                over_copy(
+                    source.add(entry.start()),
+                    target.add(filled),
+                    entry.length(),
+                )
+            };
+            filled += entry.length();
+            // SAFETY: the offsets have a capacity for `found.len()` more.
+            unsafe { ends.add(i).write(O::usize_as(filled)) };
+        }
+        // SAFETY: the bytes up to `filled` were copied, entry by entry.
+        unsafe { data.set_len(filled) };
+        // SAFETY: that many offsets were written.
+        unsafe { offsets.set_len(offsets.len() + found.len()) };
+    }
+    versions!(inner<O: OffsetSizeTrait>(
+        dictionary: &[u8],
+        found: &[Entry],
+        data: &mut Vec<u8>,
+        offsets: &mut Vec<O>
+    ))
 }
