@@ -15,6 +15,7 @@ use super::{ByteBuilder, ENDS_EARLY, OVERFLOW};
 use crate::Malformed;
 use crate::over_copy::{SLACK, over_copy};
 use crate::prefetch;
+use crate::versions::versions;
 
 /// Bytes of the length in front of each value.
 const PREFIX: usize = 4;
@@ -45,7 +46,7 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         let end = self.offsets.len() + n;
         while self.offsets.len() < end {
             let left = end - self.offsets.len();
-            at = self.copy_plain_wide(page, at, left);
+            at = copy_plain_wide(self, page, at, left);
             // Here the page or the buffer ends too soon for wide copies, or all is done.
             let left = end - self.offsets.len();
             if left > 0 {
@@ -54,45 +55,6 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
             }
         }
         Ok(at)
-    }
-
-    /// Appends up to `n` values, as long as the slack of wide copies fits into page and buffer.
-    fn copy_plain_wide(&mut self, page: &[u8], start: usize, n: usize) -> usize {
-        // The last places where a value may start in the page and end in the data.
-        let (Some(page_end), Some(data_end)) = (
-            page.len().checked_sub(PREFIX + SLACK),
-            self.data.capacity().checked_sub(SLACK),
-        ) else {
-            return start;
-        };
-        let data_end = data_end.min(Self::max_data());
-        let n = n.min(self.offsets.capacity() - self.offsets.len());
-        let (source, data) = (page.as_ptr(), self.data.as_mut_ptr());
-        let offsets = self.offsets.spare_capacity_mut().as_mut_ptr().cast::<O>();
-        let (mut at, mut filled, mut done) = (start, self.data.len(), 0);
-        while done < n && at <= page_end && filled <= data_end {
-            prefetch::ahead(source.wrapping_add(at));
-            // SAFETY: `at + PREFIX + SLACK <= page.len()`.
-            let prefix = unsafe { source.add(at).cast::<[u8; PREFIX]>().read() };
-            let length = u32::from_le_bytes(prefix) as usize;
-            if length > (page_end - at).min(data_end - filled) {
-                break;
-            }
-            // SAFETY: `at + PREFIX + length + SLACK <= page.len()`, and
-            // `filled + length + SLACK <= data.capacity()`; page and data are different allocations.
-            unsafe { over_copy(source.add(at + PREFIX), data.add(filled), length) };
-            at += PREFIX + length;
-            filled += length;
-            // SAFETY: `done < n`, and the offsets have a capacity for `n` more.
-            unsafe { offsets.add(done).write(O::usize_as(filled)) };
-            done += 1;
-        }
-        // SAFETY: the bytes up to `filled <= capacity` were copied from the page, in order.
-        unsafe { self.data.set_len(filled) };
-        // SAFETY: `done` offsets were written behind the last one, rising up to `filled`, which is
-        // at most `max_data`.
-        unsafe { self.offsets.set_len(self.offsets.len() + done) };
-        at
     }
 
     /// Appends one value without any slack.
@@ -115,6 +77,69 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
             self.data.reserve(estimate + 2 * SLACK);
         }
     }
+}
+
+/// Appends up to `n` values, as long as the slack of wide copies fits into page and buffer; returns the
+/// position behind them.
+fn copy_plain_wide<O: OffsetSizeTrait>(
+    builder: &mut ByteBuilder<O>,
+    page: &[u8],
+    start: usize,
+    n: usize,
+) -> usize {
+    #[inline(always)]
+    fn inner<O: OffsetSizeTrait>(
+        builder: &mut ByteBuilder<O>,
+        page: &[u8],
+        start: usize,
+        n: usize,
+    ) -> usize {
+        // The last places where a value may start in the page and end in the data.
+        let (Some(page_end), Some(data_end)) = (
+            page.len().checked_sub(PREFIX + SLACK),
+            builder.data.capacity().checked_sub(SLACK),
+        ) else {
+            return start;
+        };
+        let data_end = data_end.min(ByteBuilder::<O>::max_data());
+        let n = n.min(builder.offsets.capacity() - builder.offsets.len());
+        let (source, data) = (page.as_ptr(), builder.data.as_mut_ptr());
+        let offsets = builder
+            .offsets
+            .spare_capacity_mut()
+            .as_mut_ptr()
+            .cast::<O>();
+        let (mut at, mut filled, mut done) = (start, builder.data.len(), 0);
+        while done < n && at <= page_end && filled <= data_end {
+            prefetch::ahead(source.wrapping_add(at));
+            // SAFETY: `at + PREFIX + SLACK <= page.len()`.
+            let prefix = unsafe { source.add(at).cast::<[u8; PREFIX]>().read() };
+            let length = u32::from_le_bytes(prefix) as usize;
+            if length > (page_end - at).min(data_end - filled) {
+                break;
+            }
+            // SAFETY: `at + PREFIX + length + SLACK <= page.len()`, and
+            // `filled + length + SLACK <= data.capacity()`; page and data are different allocations.
+            unsafe { over_copy(source.add(at + PREFIX), data.add(filled), length) };
+            at += PREFIX + length;
+            filled += length;
+            // SAFETY: `done < n`, and the offsets have a capacity for `n` more.
+            unsafe { offsets.add(done).write(O::usize_as(filled)) };
+            done += 1;
+        }
+        // SAFETY: the bytes up to `filled <= capacity` were copied from the page, in order.
+        unsafe { builder.data.set_len(filled) };
+        // SAFETY: `done` offsets were written behind the last one, rising up to `filled`, which is
+        // at most `max_data`.
+        unsafe { builder.offsets.set_len(builder.offsets.len() + done) };
+        at
+    }
+    versions!(inner<O: OffsetSizeTrait>(
+        builder: &mut ByteBuilder<O>,
+        page: &[u8],
+        start: usize,
+        n: usize
+    ) -> usize)
 }
 
 /// The PLAIN value whose length starts at `at`.

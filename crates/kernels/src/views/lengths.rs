@@ -120,21 +120,29 @@ impl ViewBuilder {
         start: usize,
     ) -> bool {
         self.reserve_values(lengths.len());
-        let (mut at, mut all, first) = (start, 0, self.views.len());
-        self.views.extend(lengths.map(|length| {
+        let first = self.views.len();
+        let (mut at, mut all, mut made) = (start, 0, 0);
+        // Before this position, 12 bytes from a value's start on are in the page.
+        let wide_end = page.len().saturating_sub(11);
+        let slots = self.views.spare_capacity_mut().iter_mut();
+        for (slot, length) in slots.zip(lengths) {
             let length = length as u32;
-            let view = match page.get(at..).and_then(<[u8]>::first_chunk::<12>) {
-                Some(head) => view(with_length(head, length), length, index, at as u32),
-                // The last bytes of the page.
-                None => {
-                    let value = page.get(at..at + length as usize);
-                    view_of(value.unwrap_or_default(), index, at as u32)
-                }
+            let view = if at < wide_end {
+                // SAFETY: `at + 12 <= page.len()`.
+                let head = unsafe { page.as_ptr().add(at).cast::<[u8; 12]>().read() };
+                view(with_length(&head, length), length, index, at as u32)
+            } else {
+                let value = page.get(at..at + length as usize);
+                view_of(value.unwrap_or_default(), index, at as u32)
             };
+            slot.write(view);
             all |= length;
             at += length as usize;
-            view
-        }));
+            made += 1;
+        }
+        // SAFETY: so many views were written behind the last one. Each lies within the page, which is
+        // or becomes the buffer that they name.
+        unsafe { self.views.set_len(first + made) };
         any_is_long(self.views.get(first..).unwrap_or_default(), all)
     }
 }
