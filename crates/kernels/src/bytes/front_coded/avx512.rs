@@ -12,6 +12,9 @@ use crate::cpu::Avx512;
 /// Bytes of a register.
 const BYTES: usize = 64;
 
+/// Bytes of the longest value.
+const MOST: usize = 2 * BYTES;
+
 /// The first bytes of a value; behind its end, anything.
 #[derive(Clone, Copy)]
 struct Registers(__m512i, __m512i);
@@ -31,15 +34,15 @@ impl Current for Registers {
         (bytes, at): (&[u8], usize),
         to: *mut u8,
     ) -> bool {
-        let whole = length.max(1).next_multiple_of(BYTES);
-        let (Some(from), true) = (at.checked_sub(prefix), length <= 2 * BYTES) else {
+        let (Some(from), true) = (at.checked_sub(prefix), length <= MOST) else {
             return false;
         };
-        if from + whole > bytes.len() {
+        // Two registers, however short the value is: that costs one comparison.
+        if bytes.len() < MOST || from > bytes.len() - MOST {
             return false;
         }
         let from = bytes.as_ptr().wrapping_add(from);
-        // SAFETY: the caller promises AVX-512 and room for the value and a register; whole registers are
+        // SAFETY: the caller promises AVX-512 and room for the value and a register; two registers are
         // readable, as was just compared.
         unsafe { follow(self, prefix, length, from, to) };
         true
@@ -62,8 +65,8 @@ unsafe fn load(value: *const u8, length: usize) -> Registers {
 }
 
 /// # Safety
-/// `prefix <= length`, which is at most two registers; at `from`, as many bytes are readable as the
-/// value takes in whole registers, and at `to` as many are writable.
+/// `prefix <= length <= MOST`; at `from`, two registers are readable, and at `to` as many are writable as
+/// the value takes, one at least.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,bmi2")]
 unsafe fn follow(
@@ -73,15 +76,16 @@ unsafe fn follow(
     from: *const u8,
     to: *mut u8,
 ) {
-    let shared = low_bits(prefix.min(BYTES));
-    // SAFETY: the first register counts as taken, however short the value is.
+    // From 64 on, all lanes.
+    let shared = _bzhi_u64(u64::MAX, prefix as u32);
+    // SAFETY: one register is there.
     unsafe {
         let own = _mm512_loadu_si512(from.cast());
         current.0 = _mm512_mask_blend_epi8(shared, own, current.0);
         _mm512_storeu_si512(to.cast(), current.0);
     }
     if length > BYTES {
-        let shared = low_bits(prefix.saturating_sub(BYTES));
+        let shared = _bzhi_u64(u64::MAX, prefix.saturating_sub(BYTES) as u32);
         // SAFETY: the value takes the second register too.
         unsafe {
             let own = _mm512_loadu_si512(from.add(BYTES).cast());
