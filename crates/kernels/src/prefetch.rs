@@ -13,17 +13,18 @@ const BLOCK: usize = 1024;
 /// Asks for the line of the cache [`AHEAD`] bytes behind `at`, whether there is memory or not.
 #[inline(always)]
 pub(crate) fn ahead<T>(at: *const T) {
+    let there = at.cast::<i8>().wrapping_add(AHEAD);
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: a hint that reads nothing, faults nowhere and is part of x86-64 itself.
         #[allow(unused_unsafe, reason = "newer compilers know it to be safe")]
         unsafe {
-            _mm_prefetch::<_MM_HINT_T0>(at.cast::<i8>().wrapping_add(AHEAD));
+            _mm_prefetch::<_MM_HINT_T0>(there);
         }
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = at;
+    let _ = there;
 }
 
 /// Parts of `bytes`, before each of which those that lie [`AHEAD`] bytes behind it are asked for:

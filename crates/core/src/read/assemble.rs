@@ -129,7 +129,7 @@ impl BatchAssembler {
         self.padding.memory.release();
     }
 
-    /// Says that columns are decoded in [parts](super::OpenRowGroup::parts). These may take much less
+    /// Says that columns are decoded in [parts](super::OpenRowGroup::part). These may take much less
     /// memory than the whole would have at some point, so the budget counts as used up early.
     pub fn expect_parts(&mut self) {
         self.in_turn.retrace_parts(self.padding.memory.limit());

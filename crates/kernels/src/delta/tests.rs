@@ -228,6 +228,7 @@ proptest! {
 }
 
 /// Decodes with one kernel, in steps that start and end anywhere within miniblocks.
+#[cfg(target_arch = "x86_64")]
 fn decode<T: Delta>(
     data: &[u8],
     extend: impl Fn(&mut DeltaDecoder<T>, &[u8], usize, &mut Vec<T>) -> Result<(), Malformed>,
