@@ -164,6 +164,7 @@ macro_rules! decimal {
             out.extend((short..n).map(|i| {
                 let start = (i + 1) * WIDTH - $bytes;
                 let number = bytes.as_ptr().wrapping_add(start).cast::<[u8; $bytes]>();
+                prefetch::ahead(number);
                 // SAFETY: number `i >= $bytes / WIDTH` ends at `(i + 1) * WIDTH > $bytes`, so
                 // `start` does not underflow, and that end is not behind `n * WIDTH`.
                 let number = unsafe { number.read_unaligned() };

@@ -43,11 +43,8 @@ impl Cutter {
     /// Adds the next page; the part that is complete now, if one is.
     pub(super) fn add(&mut self, page: DataPage) -> Option<ColumnPart> {
         let place = page.place;
-        let is_behind = |first: &u64| place.rows_before > *first;
-        let complete = match self.next.take_if(|first| is_behind(first)) {
-            Some(first) => self.cut(first),
-            None => None,
-        };
+        let next = self.next.take_if(|first| place.rows_before > *first);
+        let complete = next.and_then(|first| self.cut(first));
         let open = self.open.get_or_insert_with(|| ColumnPart {
             rows: 0..self.num_rows,
             begin: place,
