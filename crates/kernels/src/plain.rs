@@ -2,6 +2,8 @@
 //!
 //! **Shapes**: bytes in, values out; a trailing part of a value is left alone.
 
+use crate::prefetch;
+
 /// Numbers without padding for which every pattern of bits is a value.
 ///
 /// # Safety
@@ -22,13 +24,17 @@ pub fn extend<T: Plain>(bytes: &[u8], out: &mut Vec<T>) {
     let n = bytes.len() / size_of::<T>();
     out.reserve(n);
     let len = out.len();
-    // SAFETY: `n` values were reserved behind `len`, `n * size_of::<T>()` bytes are in `bytes`, the
-    // two cannot overlap as `out` is borrowed mutably, and any bytes are a valid `T: Plain`.
-    unsafe {
-        let spare = out.as_mut_ptr().add(len).cast::<u8>();
-        std::ptr::copy_nonoverlapping(bytes.as_ptr(), spare, n * size_of::<T>());
-        out.set_len(len + n);
+    let mut spare = out.spare_capacity_mut().as_mut_ptr().cast::<u8>();
+    for block in prefetch::blocks(bytes.get(..n * size_of::<T>()).unwrap_or_default()) {
+        // SAFETY: `n` values were reserved behind `len`, which all blocks together have the bytes of,
+        // and the two cannot overlap as `out` is borrowed mutably.
+        unsafe {
+            std::ptr::copy_nonoverlapping(block.as_ptr(), spare, block.len());
+            spare = spare.add(block.len());
+        }
     }
+    // SAFETY: any bytes are a valid `T: Plain`.
+    unsafe { out.set_len(len + n) };
 }
 
 /// The values that `bytes` holds, in place; none when the bytes are not aligned for `T`.

@@ -7,7 +7,8 @@
 
 use herringbone_arrow::array::OffsetSizeTrait;
 
-use crate::Malformed;
+use crate::versions::versions;
+use crate::{Malformed, prefetch};
 
 pub(crate) const INVALID: Malformed = Malformed("a string is not valid UTF-8");
 
@@ -15,6 +16,16 @@ pub(crate) const INVALID: Malformed = Malformed("a string is not valid UTF-8");
 #[must_use]
 pub fn is_valid(bytes: &[u8]) -> bool {
     bytes.is_ascii() || simdutf8::basic::from_utf8(bytes).is_ok()
+}
+
+/// Whether all of `bytes` are below 128, where they are likely read here first, from memory.
+fn is_ascii(bytes: &[u8]) -> bool {
+    #[inline(always)]
+    fn inner(bytes: &[u8]) -> bool {
+        let all = |block: &[u8]| block.iter().fold(0, |all, byte| all | byte);
+        prefetch::blocks(bytes).all(|block| all(block) < 0x80)
+    }
+    versions!(inner(bytes: &[u8]) -> bool)
 }
 
 /// Whether `byte` can start a character: it is not a continuation byte `10xxxxxx`.
@@ -38,7 +49,7 @@ pub fn are_valid<O: OffsetSizeTrait>(bytes: &[u8], offsets: &[O]) -> bool {
     let Some(part) = bytes.get(first.as_usize()..) else {
         return false;
     };
-    if part.is_ascii() {
+    if is_ascii(part) {
         return true;
     }
     if simdutf8::basic::from_utf8(part).is_err() {
@@ -58,7 +69,7 @@ pub fn are_valid<O: OffsetSizeTrait>(bytes: &[u8], offsets: &[O]) -> bool {
 /// **Shapes**: the lengths are not negative and add up to `bytes.len()`.
 #[must_use]
 pub(crate) fn are_valid_lengths(bytes: &[u8], lengths: impl Iterator<Item = i32>) -> bool {
-    if bytes.is_ascii() {
+    if is_ascii(bytes) {
         return true;
     }
     if simdutf8::basic::from_utf8(bytes).is_err() {

@@ -9,6 +9,8 @@
 //! are copied in the same pass, 32 at once ([`over_copy`]), and one comparison a value covers the end of
 //! the page, the end of the buffer and the range of the offsets.
 
+use std::hint::black_box;
+
 use herringbone_arrow::array::OffsetSizeTrait;
 
 use super::{ByteBuilder, ENDS_EARLY, OVERFLOW};
@@ -109,19 +111,22 @@ fn copy_plain_wide<O: OffsetSizeTrait>(
             .spare_capacity_mut()
             .as_mut_ptr()
             .cast::<O>();
+        // The next length is `prefix + length` bytes on, and everything waits for it. So `prefix` is added
+        // while the length is being loaded; as a constant, the compiler would add it behind the length.
+        let prefix = black_box(PREFIX);
         let (mut at, mut filled, mut done) = (start, builder.data.len(), 0);
         while done < n && at <= page_end && filled <= data_end {
             prefetch::ahead(source.wrapping_add(at));
             // SAFETY: `at + PREFIX + SLACK <= page.len()`.
-            let prefix = unsafe { source.add(at).cast::<[u8; PREFIX]>().read() };
-            let length = u32::from_le_bytes(prefix) as usize;
+            let length = unsafe { source.add(at).cast::<[u8; PREFIX]>().read() };
+            let length = u32::from_le_bytes(length) as usize;
             if length > (page_end - at).min(data_end - filled) {
                 break;
             }
             // SAFETY: `at + PREFIX + length + SLACK <= page.len()`, and
             // `filled + length + SLACK <= data.capacity()`; page and data are different allocations.
             unsafe { over_copy(source.add(at + PREFIX), data.add(filled), length) };
-            at += PREFIX + length;
+            at = at + prefix + length;
             filled += length;
             // SAFETY: `done < n`, and the offsets have a capacity for `n` more.
             unsafe { offsets.add(done).write(O::usize_as(filled)) };

@@ -7,6 +7,8 @@
 //! page  | 02 00 00 00 'h' 'i' | 05 00 00 00 'w' 'o' …      view  | 02 00 00 00 'h' 'i' 00 00 00 … |
 //! ```
 
+use std::hint::black_box;
+
 use herringbone_arrow::buffer::Buffer;
 
 use super::view::{any_is_long, view, view_of};
@@ -74,9 +76,9 @@ impl ViewBuilder {
         for _ in made.values..n {
             let value = value_at(page, made.end).ok_or(ENDS_EARLY)?;
             // `append_plain` keeps pages below 2 GiB.
-            let position = (made.end + PREFIX) as u32;
-            self.views.push(view_of(value, index, position));
-            made.count(value.len() as u32);
+            let position = made.end + PREFIX;
+            self.views.push(view_of(value, index, position as u32));
+            made.count(position, value.len() as u32);
         }
         Ok(made)
     }
@@ -96,12 +98,15 @@ impl ViewBuilder {
         }
         let n = n.min(self.views.capacity() - self.views.len());
         let views = self.views.spare_capacity_mut().as_mut_ptr().cast::<u128>();
+        // The next length is `prefix + length` bytes on, and everything waits for it. So `prefix` is added
+        // while the length is being loaded; as a constant, the compiler would add it behind the length.
+        let prefix = black_box(PREFIX);
         while made.values < n {
             // SAFETY: `made.end <= last`, that is `made.end + 16 <= page.len()`.
             let raw = unsafe { page.as_ptr().add(made.end).cast::<u128>().read_unaligned() };
             prefetch::ahead(page.as_ptr().wrapping_add(made.end));
             let length = raw as u32;
-            let value = made.end + PREFIX;
+            let value = made.end + prefix;
             // In 64 bits, which do not overflow.
             if value as u64 + u64::from(length) > last as u64 {
                 break;
@@ -109,7 +114,7 @@ impl ViewBuilder {
             let view = view(raw, length, index, value as u32);
             // SAFETY: `made.values < n`, and the views have a capacity for `n` more.
             unsafe { views.add(made.values).write(view) };
-            made.count(length);
+            made.count(value, length);
         }
         // SAFETY: that many views were written behind the last one. Each was checked to lie within
         // the page, which the caller registers under the index in the views.
@@ -129,9 +134,9 @@ struct Made {
 
 impl Made {
     #[inline(always)]
-    fn count(&mut self, length: u32) {
+    fn count(&mut self, value: usize, length: u32) {
         self.values += 1;
-        self.end += PREFIX + length as usize;
+        self.end = value + length as usize;
         self.lengths |= length;
     }
 }
