@@ -8,8 +8,9 @@
 use std::hint::black_box;
 use std::sync::Once;
 
-/// Afterwards buffers of up to so many bytes come from the heap, whose free end may have twice as many.
-const LARGE_BUFFER: usize = 16 << 20;
+/// Afterwards buffers of up to so many bytes come from the heap, whose free end may have twice as many:
+/// more than the batches of a read are at a time.
+const LARGE_BUFFER: usize = 4 << 20;
 
 /// Has the thresholds rise, once a process. Allocators without such thresholds get a buffer back that
 /// nothing was written to.
