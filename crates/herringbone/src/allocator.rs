@@ -6,21 +6,25 @@
 //! freed none, each batch takes a page fault for every 4 KiB, which may be longer than decoding them.
 
 use std::hint::black_box;
-use std::sync::Once;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Afterwards buffers of up to so many bytes come from the heap, whose free end may have twice as many:
-/// more than the batches of a read are at a time.
-const LARGE_BUFFER: usize = 4 << 20;
+/// What the batches of one thread take at a time, at most, for ordinary rows.
+pub(crate) const ONE_THREAD: usize = 4 << 20;
 
-/// Has the thresholds rise, once a process. Allocators without such thresholds get a buffer back that
-/// nothing was written to.
-pub(crate) fn keep_memory() {
-    static KEPT: Once = Once::new();
-    KEPT.call_once(|| {
-        let mut buffer = Vec::<u8>::new();
-        // Where there is no room for it, things stay as they are.
-        if buffer.try_reserve_exact(LARGE_BUFFER).is_ok() {
-            drop(black_box(buffer));
-        }
-    });
+/// The same of several, which work ahead: [parts](crate::parts) of columns wait for their turn.
+pub(crate) const SEVERAL_THREADS: usize = 16 << 20;
+
+/// Has the thresholds rise, once a process: from then on, buffers of up to `bytes` come from the heap,
+/// whose free end may have twice as many. Allocators without such thresholds get a buffer back that nothing
+/// was written to.
+pub(crate) fn keep_memory(bytes: usize) {
+    static KEPT: AtomicUsize = AtomicUsize::new(0);
+    if KEPT.fetch_max(bytes, Ordering::Relaxed) >= bytes {
+        return;
+    }
+    let mut buffer = Vec::<u8>::new();
+    // Where there is no room for it, things stay as they are.
+    if buffer.try_reserve_exact(bytes).is_ok() {
+        drop(black_box(buffer));
+    }
 }

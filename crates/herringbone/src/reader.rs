@@ -12,7 +12,7 @@ use herringbone_core::page::Step;
 use herringbone_core::read::{Budget, Loss, Losses, Lost, ReadPlan};
 use herringbone_format::{Error, Result};
 
-use crate::allocator::keep_memory;
+use crate::allocator::{ONE_THREAD, SEVERAL_THREADS, keep_memory};
 use crate::inline::Inline;
 use crate::source::Source;
 use crate::threads::Threads;
@@ -51,12 +51,13 @@ impl Reader {
         };
         let values = (plan.num_columns() as u64).saturating_mul(rows_left);
         let is_short = plan.num_columns() == 0 || values < FEW_VALUES;
-        if !is_short {
-            keep_memory();
-        }
         let driver = if threads == 1 || is_short {
+            if !is_short {
+                keep_memory(ONE_THREAD);
+            }
             Driver::Inline(Inline::new(plan.clone(), source))
         } else {
+            keep_memory(SEVERAL_THREADS);
             Driver::Threads(Threads::new(plan.clone(), source, threads))
         };
         Self {

@@ -260,7 +260,7 @@ impl State {
             column.parts.push_back(part);
         }
         let has_more = counting.has_more();
-        let behind = (column.passed + column.parts.len()).min(column.passed + threads);
+        let behind = (column.passed + column.parts.len()).min(column.passed + threads + 1);
         let (mut due, mut ahead) = (None, Vec::new());
         for part in before..behind {
             let is_due = part == column.passed && is_front;
@@ -342,9 +342,9 @@ impl State {
                 self.ahead.remove(&task);
                 self.ready.insert(task);
             }
-            let last = column.passed + threads - 1;
+            let last = column.passed + threads;
             let last = column.next_task((ordinal, last, row_group), false);
-            self.ahead.extend(last.filter(|_| threads > 1));
+            self.ahead.extend(last);
         }
     }
 }

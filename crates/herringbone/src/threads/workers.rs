@@ -175,7 +175,7 @@ impl Shared {
                     } else {
                         state.ahead.extend(first);
                     }
-                    let ahead = 1..self.threads;
+                    let ahead = 1..=self.threads;
                     let ahead =
                         ahead.filter_map(|part| column.next_task((ordinal, part, index), false));
                     state.ahead.extend(ahead);
