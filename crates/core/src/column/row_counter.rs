@@ -78,7 +78,8 @@ impl RowCounter {
         }
         let mut kept = Reservation::new(self.budget.clone());
         // Without memory for it, it is decompressed again.
-        let is_kept = kept.resize(u64::try_from(bytes).unwrap_or(0)).is_ok();
+        let is_kept =
+            self.pages.is_compressed() && kept.resize(u64::try_from(bytes).unwrap_or(0)).is_ok();
         let to_keep = Some(shared).filter(|_| is_kept);
         let page = match self.pages.body(false, to_keep, &mut self.memory)? {
             Step::Need(range) => return Ok(Step::Need(range)),

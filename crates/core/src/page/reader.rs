@@ -133,6 +133,11 @@ impl PageReader {
         self.bytes.end()
     }
 
+    /// Whether pages are decompressed, so that it is worth keeping them.
+    pub(crate) fn is_compressed(&self) -> bool {
+        self.chunk.codec != CompressionCodec::Uncompressed
+    }
+
     /// Ordinal and file offset of the page that comes next.
     pub(crate) fn place(&self) -> PagePlace {
         PagePlace {
@@ -324,7 +329,7 @@ impl PageReader {
             return Err(Error::corrupt("the column chunk has a second dictionary"));
         }
         // Bodies that are not compressed stay in the window.
-        if self.chunk.codec != CompressionCodec::Uncompressed {
+        if self.is_compressed() {
             if header.type_ != PageType::DictionaryPage || !self.is_again {
                 let num_values = num_values(&header)?;
                 self.chunk.allowance.spend(&header, num_values)?;
@@ -343,7 +348,7 @@ impl PageReader {
         self.header = None;
         self.position = end;
         self.ordinal += 1;
-        let is_compressed = self.chunk.codec != CompressionCodec::Uncompressed;
+        let is_compressed = self.is_compressed();
         // Levels of pages of version 2 stay in the window.
         let is_copied = is_compressed && header.type_ != PageType::DataPageV2;
         if is_copied && length + length / 2 > self.usual_window() {

@@ -18,7 +18,7 @@ pub struct SharedPage {
 #[derive(Debug, Default)]
 struct Kept {
     body: Option<Buffer>,
-    /// Memory for it, where it is not the first part's.
+    /// Memory for it, where it was decompressed before a part came.
     memory: Option<Reservation>,
     /// Who is still to come for it.
     parts: usize,
