@@ -313,3 +313,20 @@ fn rows_of_three(is_v2: bool) -> Bytes {
     let rows = PAGES * LEVELS / 3;
     crafted::file(schema, &[(rows as u64, vec![chunk])]).into()
 }
+
+#[test]
+fn parts_keep_to_the_budget() {
+    let mut refused = 0;
+    for (written, file) in lists(&mut Noise(17)) {
+        for memory in [1 << 20, 2 << 20, 5 << 20, 20 << 20] {
+            let mut options = ReadOptions::new();
+            options.limits.memory_bytes = memory;
+            let expected = read(&file, &options.clone().threads(1));
+            let got = read(&file, &options.threads(3));
+            let name = written.schema().field(0).data_type().clone();
+            assert!(got == expected, "{name} in {memory} bytes: {:?}", got.err());
+            refused += usize::from(expected.is_err());
+        }
+    }
+    assert!(refused > 0);
+}
