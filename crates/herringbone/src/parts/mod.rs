@@ -52,7 +52,7 @@ const MOST_PAGES: usize = 1 << 16;
 const INDEX_BYTES_A_PAGE: usize = 64;
 
 /// Parts a thread, so that one that is late does not keep the others waiting.
-const PARTS_A_THREAD: u64 = 4;
+const PARTS_A_THREAD: u64 = 8;
 
 /// Groups of pages that are counted, for each part.
 const GROUPS_A_PART: u64 = 4;
