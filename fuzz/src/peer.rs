@@ -11,7 +11,7 @@ use crate::table::Table;
 
 /// Why a file that we refuse may be read by the `parquet` crate: a part of our message, and what
 /// they do instead.
-const WE_ARE_STRICTER: [(&str, &str); 14] = [
+const WE_ARE_STRICTER: [(&str, &str); 15] = [
     ("that Timestamp(", "wrap timestamps of 96 bits around"),
     (
         "its header says",
@@ -48,6 +48,10 @@ const WE_ARE_STRICTER: [(&str, &str); 14] = [
         "take lengths and prefixes that make no sense",
     ),
     ("disagree about its lists", "believe the first leaf"),
+    (
+        "wider than the bit width",
+        "take the value of a run as it is",
+    ),
 ];
 
 /// Reads with both and compares the columns that have the same Arrow type.
