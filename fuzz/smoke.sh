@@ -42,7 +42,10 @@ fuzz() {
     mkdir -p "$state/corpus/$target" "$state/artifacts/$target"
     [ -d "fuzz/regressions/$target" ] && inputs+=("fuzz/regressions/$target")
     # The `parquet` crate runs out of memory and hangs: that is not what is looked for.
-    [ "$target" = against_arrow_rs ] && peer=(-detect_leaks=0 -fork=1 -ignore_ooms=1 -ignore_timeouts=1)
+    if [ "$target" = against_arrow_rs ]; then
+        peer=(-detect_leaks=0 -fork=1 -ignore_ooms=1 -ignore_timeouts=1)
+        local -x ASAN_OPTIONS="$ASAN_OPTIONS:allocator_may_return_null=1"
+    fi
     # More memory than the limits of fuzz/src/read.rs allow, or longer than any small input takes,
     # is a finding. The entropic schedule takes most of the time of targets with many features.
     "$state/target/$host/release/$target" "${inputs[@]}" \

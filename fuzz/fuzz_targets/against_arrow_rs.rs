@@ -1,7 +1,16 @@
 //! What we read, the `parquet` crate reads as well, or we can say why.
 
 #![no_main]
+#![feature(alloc_error_hook)]
+
+use std::alloc::set_alloc_error_hook;
 
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|data: &[u8]| herringbone_fuzz::run(env!("CARGO_BIN_NAME"), data));
+fuzz_target!(
+    init: {
+        // A panic of theirs is caught, an abort would end the search.
+        set_alloc_error_hook(|layout| panic!("no memory for {} bytes", layout.size()));
+    },
+    |data: &[u8]| herringbone_fuzz::run(env!("CARGO_BIN_NAME"), data)
+);
