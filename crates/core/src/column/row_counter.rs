@@ -31,21 +31,20 @@ impl RowCounter {
     pub(crate) fn new(
         max_rep_level: u8,
         (options, chunk): (Arc<PageReaderOptions>, PageReaderChunk),
-        pages: &[SharedPage],
-        budget: &Arc<Budget>,
+        uncounted: VecDeque<SharedPage>,
+        budget: Arc<Budget>,
     ) -> Self {
-        let mut reader = PageReader::new(options, chunk);
-        if let Some(first) = pages.first() {
-            reader.jump(first.start());
+        let mut pages = PageReader::new(options, chunk);
+        if let Some(first) = uncounted.front() {
+            pages.jump(first.start());
         }
         Self {
-            pages: reader,
-            // It is one of those who come for them.
-            uncounted: pages.iter().map(SharedPage::share).collect(),
+            pages,
+            uncounted,
             max_rep_level,
             block: Vec::new(),
             memory: ColumnMemory::new(budget.clone()),
-            budget: budget.clone(),
+            budget,
         }
     }
 

@@ -1,5 +1,6 @@
 //! A row group that is open: where its column chunks lie, and the columns that decode them.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -97,11 +98,25 @@ impl OpenRowGroup {
         chunk: &Chunk,
         allowance: Allowance,
     ) -> Result<Box<Column>> {
-        let pages = (
-            self.pages.clone(),
-            page_reader_chunk(plan, chunk, allowance),
-        );
+        let pages = self.pages_of(plan, chunk, allowance);
         Column::new(plan.clone(), &self.rows, pages, self.budget.clone())
+    }
+
+    /// What the pages of a chunk are read by.
+    fn pages_of(
+        &self,
+        plan: &ColumnPlan,
+        chunk: &Chunk,
+        allowance: Allowance,
+    ) -> (Arc<PageReaderOptions>, PageReaderChunk) {
+        let chunk = PageReaderChunk {
+            range: chunk.range.clone(),
+            num_values: chunk.num_values,
+            codec: chunk.codec,
+            max_levels: (plan.max_rep_level, plan.max_def_level),
+            allowance,
+        };
+        (self.pages.clone(), chunk)
     }
 
     /// What the pages of a column chunk may decompress to.
@@ -124,15 +139,19 @@ impl OpenRowGroup {
     }
 
     /// Counts the rows of these pages of a column, one behind the other in its chunk, and keeps what it
-    /// decompressed. All pages of the chunk must be [allowed](ChunkInPlan::allows).
+    /// decompressed for the others that come for them. All pages of the chunk must be
+    /// [allowed](ChunkInPlan::allows).
     ///
     /// # Errors
     /// Argument where the read has no such column.
-    pub fn row_counter(&self, ordinal: usize, pages: &[SharedPage]) -> Result<Box<RowCounter>> {
+    pub fn row_counter(
+        &self,
+        ordinal: usize,
+        uncounted: VecDeque<SharedPage>,
+    ) -> Result<Box<RowCounter>> {
         let (plan, chunk) = self.get(ordinal)?;
-        let chunk = page_reader_chunk(plan, chunk, self.allowance(plan).unlimited());
-        let chunk = (self.pages.clone(), chunk);
-        let counter = RowCounter::new(plan.max_rep_level, chunk, pages, &self.budget);
+        let pages = self.pages_of(plan, chunk, self.allowance(plan).unlimited());
+        let counter = RowCounter::new(plan.max_rep_level, pages, uncounted, self.budget.clone());
         Ok(Box::new(counter))
     }
 
@@ -156,17 +175,6 @@ impl OpenRowGroup {
     #[must_use]
     pub fn whole(&self) -> Option<u64> {
         (self.rows.ranges.as_ref() == [0..self.rows.num_rows]).then_some(self.rows.num_rows)
-    }
-}
-
-/// What the pages of a chunk are read by.
-fn page_reader_chunk(plan: &ColumnPlan, chunk: &Chunk, allowance: Allowance) -> PageReaderChunk {
-    PageReaderChunk {
-        range: chunk.range.clone(),
-        num_values: chunk.num_values,
-        codec: chunk.codec,
-        max_levels: (plan.max_rep_level, plan.max_def_level),
-        allowance,
     }
 }
 

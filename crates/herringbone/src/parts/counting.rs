@@ -12,7 +12,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use herringbone_core::column::{Column, ColumnPart, RowCounter};
+use herringbone_core::column::{ColumnPart, RowCounter};
 use herringbone_core::page::SharedPage;
 use herringbone_core::read::OpenRowGroup;
 use herringbone_format::Result;
@@ -51,7 +51,8 @@ impl Counting {
         let mut groups = VecDeque::new();
         let (mut group, mut work) = (Vec::new(), 0);
         for mut page in pages {
-            page.shared = Some(SharedPage::new(page.place.page, 1));
+            // For who counts its rows, and for the part that has them.
+            page.shared = Some(SharedPage::new(page.place.page, 2));
             work += page.work;
             group.push(page);
             if work >= group_work {
@@ -86,11 +87,8 @@ impl Counting {
     /// The next group, which the caller is to count.
     pub(crate) fn begin(&mut self) -> Option<(usize, Result<Box<RowCounter>>)> {
         let pages = self.groups.pop_front()?;
-        let shared: Vec<_> = pages
-            .iter()
-            .filter_map(|page| page.shared.clone())
-            .collect();
-        let counter = self.row_group.row_counter(self.ordinal, &shared);
+        let shared = pages.iter().filter_map(|page| page.shared.clone());
+        let counter = self.row_group.row_counter(self.ordinal, shared.collect());
         self.begun.push_back(Begun { pages, rows: None });
         Some((self.num_cut + self.begun.len() - 1, counter))
     }
@@ -128,8 +126,8 @@ impl Counting {
         parts
     }
 
-    /// The column of a part.
-    pub(crate) fn column(&self, part: ColumnPart) -> Result<Box<Column>> {
-        self.row_group.part(self.ordinal, part)
+    /// Where the parts are of.
+    pub(crate) fn row_group(&self) -> &Arc<OpenRowGroup> {
+        &self.row_group
     }
 }

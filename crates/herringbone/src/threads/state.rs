@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::collections::{BTreeSet, VecDeque};
 
-use herringbone_core::column::{Column, Piece, RowCounter};
+use herringbone_core::column::{Column, ColumnPart, Piece, RowCounter};
 use herringbone_core::read::{BatchAssembler, OpenRowGroup, ReadPlan};
 use herringbone_format::{Error, Result};
 
@@ -130,6 +130,16 @@ impl OpenPart {
 }
 
 impl OpenColumn {
+    /// Opens parts behind those that are open.
+    fn add_parts(&mut self, (row_group, ordinal): (&OpenRowGroup, usize), parts: Vec<ColumnPart>) {
+        let batch_rows = row_group.batch_rows() as u64;
+        for part in parts {
+            let first_batch = self.first_batch + part.rows.start / batch_rows;
+            let part = OpenPart::new(row_group.part(ordinal, part), first_batch);
+            self.parts.push_back(part);
+        }
+    }
+
     /// The next group of pages to be counted, where no more than `most` parts and groups that were begun
     /// wait already.
     fn begin_to_count(&mut self, most: usize) -> Option<(usize, Result<Box<RowCounter>>)> {
@@ -243,23 +253,16 @@ impl State {
         threads: usize,
     ) {
         let is_front = place.row_group == self.front;
-        let Some(row_group) = self.row_group(place.row_group) else {
-            return;
-        };
-        let batch_rows = row_group.batch_rows;
-        let Some(column) = row_group.columns.get_mut(place.column) else {
+        let Some(column) = self.column(place) else {
             return;
         };
         let Some(counting) = &mut column.counting else {
             return;
         };
+        let parts = counting.counted(group, rows);
+        let (row_group, has_more) = (counting.row_group().clone(), counting.has_more());
         let before = column.passed + column.parts.len();
-        for part in counting.counted(group, rows) {
-            let first_batch = column.first_batch + part.rows.start / batch_rows;
-            let part = OpenPart::new(counting.column(part), first_batch);
-            column.parts.push_back(part);
-        }
-        let has_more = counting.has_more();
+        column.add_parts((&row_group, place.column), parts);
         let behind = (column.passed + column.parts.len()).min(column.passed + threads + 1);
         let (mut due, mut ahead) = (None, Vec::new());
         for part in before..behind {
@@ -277,15 +280,10 @@ impl State {
         }
     }
 
-    /// A row group of the plan, if it is open.
-    fn row_group(&mut self, row_group: usize) -> Option<&mut DueRowGroup> {
-        self.open.get_mut(row_group.checked_sub(self.front)?)
-    }
-
     /// A column, unless its row group was given out.
     fn column(&mut self, place: Place) -> Option<&mut OpenColumn> {
-        let row_group = self.row_group(place.row_group)?;
-        row_group.columns.get_mut(place.column)
+        let index = place.row_group.checked_sub(self.front)?;
+        self.open.get_mut(index)?.columns.get_mut(place.column)
     }
 
     /// The part of a task, unless it was given out.
@@ -369,13 +367,7 @@ pub(super) fn open_column(
             column.parts.push_back(whole);
             column.is_cut = false;
         }
-        Cut::Parts(parts) => {
-            let batch_rows = row_group.batch_rows() as u64;
-            column.parts.extend(parts.into_iter().map(|part| {
-                let first_batch = first_batch + part.rows.start / batch_rows;
-                OpenPart::new(row_group.part(ordinal, part), first_batch)
-            }));
-        }
+        Cut::Parts(parts) => column.add_parts((row_group, ordinal), parts),
         Cut::Counting(counting) => column.counting = Some(counting),
     }
     column

@@ -12,7 +12,7 @@ use crate::cpu::Avx512;
 /// Bytes of a register.
 const BYTES: usize = 64;
 
-/// Bytes of the longest value.
+/// Bytes of the longest value that is put together in registers.
 const MOST: usize = 2 * BYTES;
 
 /// The first bytes of a value; behind its end, anything.
