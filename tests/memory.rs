@@ -13,12 +13,12 @@ use bytes::Bytes;
 use herringbone::core::compression::{Compression, ZstdLevel, compress};
 use herringbone::format::{CompressionCodec, Encoding, Repetition, SchemaElement, Type};
 use herringbone::schema::ByteLayout;
-use herringbone::verify::FindingKind;
 use herringbone::{ErrorKind, Limits, ParquetFile, ReadOptions, WriteOptions, Writer};
 use herringbone_arrow::array::{
     ArrayRef, Float64Array, Int8Array, Int64Array, ListArray, RecordBatch, StringArray,
     types::Int32Type,
 };
+use herringbone_inspect::verify::FindingKind;
 use peak_alloc::PeakAlloc;
 
 use crafted::{Chunk, Page, group, leaf, sorted_file};
@@ -276,7 +276,7 @@ fn verifying_keeps_the_budget() {
         let before = ALLOCATOR.current_usage();
         ALLOCATOR.reset_peak_usage();
         let mut refused = Vec::new();
-        for finding in file.verify().threads(1) {
+        for finding in herringbone_inspect::verify(&file).threads(1) {
             let finding = finding.unwrap();
             if finding.message.contains("`memory_bytes`") {
                 assert_eq!(finding.kind, FindingKind::NotChecked, "{name}");

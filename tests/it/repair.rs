@@ -5,11 +5,11 @@ use std::sync::Arc;
 use bytes::Bytes;
 use herringbone::arrow::array::{ArrayRef, Int32Array, ListArray, RecordBatch, types::Int32Type};
 use herringbone::format::footer::{FOOTER_TAIL_BYTES, Tail};
-use herringbone::repair::{Repair, RepairOptions, RepairSchema, RepairSource};
 use herringbone::{
     ColumnOptions, Compression, DataPageVersion, Error, ErrorKind, ParquetFile, ReadOptions,
     WriteOptions, Writer,
 };
+use herringbone_inspect::repair::{Repair, RepairOptions, RepairSchema, RepairSource};
 
 use crate::files;
 use crate::table::Table;

@@ -5,9 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
-use herringbone::repair::{Repair, RepairOptions};
 use herringbone::source::FileSource;
 use herringbone::{Limits, ParquetFile};
+use herringbone_inspect::repair::{Repair, RepairOptions};
 
 use crate::failure::{Failure, Result};
 

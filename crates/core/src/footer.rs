@@ -13,7 +13,7 @@ use bytes::Bytes;
 use herringbone_format::footer::{FOOTER_TAIL_BYTES, Tail};
 use herringbone_format::{Error, FileMetadata, Limits, Result};
 
-use crate::page::Step;
+use crate::Step;
 
 /// Bytes asked for at the end of a file.
 const FIRST_READ: u64 = 64 << 10;

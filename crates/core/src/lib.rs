@@ -10,6 +10,9 @@
 #![forbid(unsafe_code)]
 
 // In the order in which data flows.
+mod step;
+pub mod budget;
+pub mod loss;
 pub mod footer;
 pub mod page;
 pub mod compression;
@@ -22,6 +25,8 @@ pub mod column;
 pub mod physical;
 pub mod read;
 pub mod write;
+
+pub use step::Step;
 
 use herringbone_format::Error;
 use herringbone_kernels::Malformed;

@@ -18,11 +18,11 @@ use herringbone_kernels::nesting;
 use herringbone_schema::{Conversion, Int96Overflow, Leaf};
 
 use crate::array::{LeafArray, LeafType, leaf_array};
+use crate::budget::{Budget, ColumnMemory, MemoryUse};
 use crate::levels::Levels;
 use crate::page::allowance::Allowance;
 use crate::page::body::{BodyDecoder, check_sizes, num_values, verify_crc};
 use crate::page::{DataPage, Page};
-use crate::read::{Budget, ColumnMemory, Part};
 
 /// Levels decoded at once.
 const BLOCK_LEVELS: usize = 4096;
@@ -146,11 +146,11 @@ impl PageDecoder {
         self.array.finish(None).ok();
         let header = PageLayout::from(header);
         check_sizes(&header, &self.limits)?;
-        self.memory.hold(Part::Window, body.len() as u64)?;
+        self.memory.hold(MemoryUse::Window, body.len() as u64)?;
         if self.codec != CompressionCodec::Uncompressed {
             self.allowance.spend(&header, num_values(&header)?)?;
             let plain = u64::try_from(header.uncompressed_page_size).unwrap_or_default();
-            self.memory.hold_at_least(Part::Body, plain)?;
+            self.memory.hold_at_least(MemoryUse::Body, plain)?;
         }
         match self
             .body
@@ -175,7 +175,8 @@ impl PageDecoder {
         self.open_plain(values);
         let entries = num_values.min(values.len());
         let bytes = self.array.dictionary_bytes(values.len(), entries);
-        self.memory.hold_at_least(Part::Dictionary, bytes as u64)?;
+        self.memory
+            .hold_at_least(MemoryUse::Dictionary, bytes as u64)?;
         self.array.set_dictionary(values, num_values)?;
         self.array
             .set_page(Encoding::Plain, values.clone(), num_values)?;
@@ -240,7 +241,7 @@ impl PageDecoder {
         if room > 0 {
             bytes = bytes.min(BLOCK_BYTES);
         }
-        self.memory.hold(Part::Array, bytes as u64)?;
+        self.memory.hold(MemoryUse::Array, bytes as u64)?;
         self.array.append(values)?;
         page.values_left -= values;
         let values = self.array.finish(None)?;

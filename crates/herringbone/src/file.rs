@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use herringbone_arrow::schema::SchemaRef;
+use herringbone_core::Step;
 use herringbone_core::footer::FooterDecoder;
-use herringbone_core::page::Step;
 use herringbone_core::read::{ReadOptions, ReadPlan};
 use herringbone_format::{
     BloomFilterHeader, ColumnChunk, ColumnIndex, Error, FileMetadata, Limits, OffsetIndex, Result,
@@ -17,7 +17,6 @@ use crate::page_index::page_index;
 use crate::pages::Pages;
 use crate::reader::Reader;
 use crate::source::{FileSource, Source};
-use crate::verify::Verify;
 
 /// Bytes of a bloom filter header that are read at first.
 const BLOOM_FILTER_HEADER: u64 = 64;
@@ -27,10 +26,10 @@ const BLOOM_FILTER_HEADER: u64 = 64;
 /// Cheap to clone, and to read from several times or on several threads.
 #[derive(Clone)]
 pub struct ParquetFile {
-    pub(crate) source: Arc<dyn Source>,
+    source: Arc<dyn Source>,
     metadata: Arc<FileMetadata>,
     schema: Arc<ParquetSchema>,
-    pub(crate) limits: Limits,
+    limits: Limits,
 }
 
 impl ParquetFile {
@@ -67,7 +66,10 @@ impl ParquetFile {
     }
 
     /// A file with this metadata, wherever it comes from.
-    pub(crate) fn with_metadata(
+    ///
+    /// # Errors
+    /// Corrupt, Unsupported or Limit where the schema of the metadata cannot be used.
+    pub fn with_metadata(
         source: Arc<dyn Source>,
         mut metadata: FileMetadata,
         limits: Limits,
@@ -79,6 +81,18 @@ impl ParquetFile {
             schema: Arc::new(schema),
             limits,
         })
+    }
+
+    /// Where the bytes of the file come from.
+    #[must_use]
+    pub fn source(&self) -> &Arc<dyn Source> {
+        &self.source
+    }
+
+    /// The limits that the file is read under.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.limits
     }
 
     /// What the footer says.
@@ -181,22 +195,6 @@ impl ParquetFile {
         self.read_bloom_filter_header(offset)
             .map(Some)
             .map_err(|e| self.locate(e, row_group, leaf))
-    }
-
-    /// Compares everything that the file says of itself with its data: an iterator of what is wrong,
-    /// which is empty for a sound file. All pages are read and decoded.
-    ///
-    /// ```
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
-    /// let file = herringbone::ParquetFile::open("testdata/example.parquet")?;
-    /// assert_eq!(file.verify().count(), 0);
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[must_use]
-    pub fn verify(&self) -> Verify {
-        Verify::new(self.clone())
     }
 
     fn read_bloom_filter_header(&self, offset: i64) -> Result<BloomFilterHeader> {

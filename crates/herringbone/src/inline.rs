@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use herringbone_arrow::array::RecordBatch;
+use herringbone_core::budget::Budget;
 use herringbone_core::column::Column;
-use herringbone_core::read::{
-    BatchAssembler, Budget, Losses, OpenRowGroup, ReadPlan, too_few_rows,
-};
+use herringbone_core::loss::Losses;
+use herringbone_core::read::{BatchAssembler, OpenRowGroup, ReadPlan, too_few_rows};
 use herringbone_format::Result;
 
 use crate::reader::next_piece;

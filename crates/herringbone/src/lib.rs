@@ -7,8 +7,6 @@
 //! | write a file | [`create`], or [`create_with`] and [`WriteOptions`] |
 //! | write to memory or anything else that takes bytes | [`Writer`] |
 //! | write something else that is to appear when it is complete | [`FileTarget`] |
-//! | check all that a file says of itself | [`ParquetFile::verify`] |
-//! | get out of a damaged file what is left | [`repair::Repair`] |
 //! | do the I/O yourself | [`core::read::PushDecoder`] |
 //!
 //! ```
@@ -32,14 +30,12 @@ mod encoders;
 mod file;
 mod inline;
 mod page_index;
-mod pages;
+pub mod pages;
 mod parts;
 mod reader;
-pub mod repair;
 pub mod source;
 mod target;
 mod threads;
-pub mod verify;
 mod writer;
 
 pub use herringbone_arrow as arrow;
@@ -49,7 +45,8 @@ pub use herringbone_schema as schema;
 
 pub use file::ParquetFile;
 pub use herringbone_core::compression::Compression;
-pub use herringbone_core::read::{Loss, Losses, Lost, OnError, ReadOptions};
+pub use herringbone_core::loss::{Loss, Losses, Lost, OnError};
+pub use herringbone_core::read::ReadOptions;
 pub use herringbone_core::write::{
     BloomFilterOptions, ColumnOptions, Compatibility, DataPageVersion, StatisticsLevel,
     WriteOptions,

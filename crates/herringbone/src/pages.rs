@@ -91,11 +91,7 @@ impl Pages {
 ///
 /// # Errors
 /// What the source says, and Corrupt or Limit where there is no header that can be used.
-pub(crate) fn header_at(
-    source: &dyn Source,
-    offset: u64,
-    limits: &Limits,
-) -> Result<(PageHeader, usize)> {
+pub fn header_at(source: &dyn Source, offset: u64, limits: &Limits) -> Result<(PageHeader, usize)> {
     let mut length = HEADER_READ;
     loop {
         let end = offset.saturating_add(length).min(source.len());

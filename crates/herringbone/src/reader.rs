@@ -7,9 +7,11 @@ use std::thread::available_parallelism;
 use bytes::Bytes;
 use herringbone_arrow::array::{RecordBatch, RecordBatchReader};
 use herringbone_arrow::schema::{ArrowError, SchemaRef};
+use herringbone_core::Step;
+use herringbone_core::budget::Budget;
 use herringbone_core::column::{Column, Piece, RowCounter};
-use herringbone_core::page::Step;
-use herringbone_core::read::{Budget, Loss, Losses, Lost, ReadPlan};
+use herringbone_core::loss::{Loss, Losses, Lost};
+use herringbone_core::read::ReadPlan;
 use herringbone_format::{Error, Result};
 
 use crate::allocator::{ONE_THREAD, SEVERAL_THREADS, keep_memory};
@@ -86,7 +88,7 @@ impl Reader {
         self.rows_left
     }
 
-    /// What the batches so far did without, if [damage](herringbone_core::read::OnError) is no reason to fail.
+    /// What the batches so far did without, if [damage](herringbone_core::loss::OnError) is no reason to fail.
     #[must_use]
     pub fn losses(&self) -> &Losses {
         &self.losses

@@ -32,7 +32,7 @@ fn found(path: &std::path::Path) -> Vec<String> {
         Err(error) => return vec![format!("unreadable: {error}")],
     };
     let mut lines = BTreeMap::<String, (usize, String)>::new();
-    for finding in file.verify() {
+    for finding in herringbone_inspect::verify(&file) {
         let finding = finding.unwrap();
         let message: String = finding
             .message

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use herringbone::ParquetFile;
 use herringbone::format::{CompressionCodec, Repetition, Type};
-use herringbone::verify::{FindingKind, Severity};
+use herringbone_inspect::verify::{FindingKind, Severity};
 
 use crate::crafted::{Chunk, Page, file, group, leaf, shared_file};
 
@@ -33,7 +33,9 @@ fn the_first_findings_of_a_column_chunk_are_listed() {
     ];
     let bytes = Bytes::from(file(schema, &[(PAGES as u64, vec![chunk(), chunk()])]));
     let file = ParquetFile::from_bytes(bytes).unwrap();
-    let findings: Vec<_> = file.verify().map(Result::unwrap).collect();
+    let findings: Vec<_> = herringbone_inspect::verify(&file)
+        .map(Result::unwrap)
+        .collect();
     for column in ["a", "b"] {
         let of_column = findings
             .iter()
@@ -60,7 +62,7 @@ fn column_chunks_over_each_other_are_not_looked_at_again_and_again() {
     let mut all = Vec::new();
     for threads in [1, 3] {
         let file = ParquetFile::from_bytes(bytes.clone()).unwrap();
-        let mut verify = file.verify().threads(threads);
+        let mut verify = herringbone_inspect::verify(&file).threads(threads);
         let mut lines = Vec::new();
         while let Some(findings) = verify.next_part().unwrap() {
             lines.extend(findings.iter().map(ToString::to_string));

@@ -11,12 +11,14 @@ mod values;
 mod written;
 
 use herringbone::ParquetFile;
-use herringbone::verify::Finding;
+use herringbone_inspect::verify::Finding;
 
 /// The findings in a file, which has to have a footer.
 pub(crate) fn findings(file: &[u8]) -> Vec<Finding> {
     let file = ParquetFile::from_bytes(file.to_vec()).unwrap();
-    file.verify().map(Result::unwrap).collect()
+    herringbone_inspect::verify(&file)
+        .map(Result::unwrap)
+        .collect()
 }
 
 /// The findings as lines.

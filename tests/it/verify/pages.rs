@@ -1,7 +1,7 @@
 //! Pages and bloom filters with some bits changed.
 
-use herringbone::verify::{Finding, FindingKind, Severity};
 use herringbone::{DataPageVersion, ParquetFile};
+use herringbone_inspect::verify::{Finding, FindingKind, Severity};
 
 use super::damage::{ID, LIST, NAME, SCORE, body, sound, with_metadata};
 use super::findings;

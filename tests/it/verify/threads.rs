@@ -50,7 +50,7 @@ fn findings_come_in_order() {
     let mut bytes = file();
     let found = |bytes: &[u8], threads| {
         let file = ParquetFile::from_bytes(bytes.to_vec()).unwrap();
-        let mut verify = file.verify().threads(threads);
+        let mut verify = herringbone_inspect::verify(&file).threads(threads);
         let mut parts = Vec::new();
         while let Some(findings) = verify.next_part().unwrap() {
             let lines: Vec<_> = findings.iter().map(ToString::to_string).collect();
@@ -78,7 +78,7 @@ fn findings_come_in_order() {
 fn findings_may_be_left() {
     let file = ParquetFile::from_bytes(file()).unwrap();
     for parts in [0, 1, 2, 7, 30] {
-        let mut verify = file.verify().threads(4);
+        let mut verify = herringbone_inspect::verify(&file).threads(4);
         for _ in 0..parts {
             assert!(verify.next_part().unwrap().is_some());
         }

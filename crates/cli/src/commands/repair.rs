@@ -7,10 +7,10 @@ use std::slice;
 
 use herringbone::format::KeyValue;
 use herringbone::format::footer::MAGIC;
-use herringbone::repair::{Lost, RepairOptions, RepairSchema, RepairSource};
 use herringbone::schema::ARROW_SCHEMA_KEY;
 use herringbone::{ErrorKind, Location, ReadOptions};
 use herringbone_arrow::array::RecordBatch;
+use herringbone_inspect::repair::{Lost, RepairOptions, RepairSchema, RepairSource};
 
 use crate::args::Repair;
 use crate::context::Context;
@@ -71,7 +71,7 @@ fn checked(
     input: &Input,
     options: &RepairOptions,
     read: &ReadOptions,
-) -> Result<herringbone::repair::Repair> {
+) -> Result<herringbone_inspect::repair::Repair> {
     let opened = input.repair(options);
     let mut repair = opened.map_err(|error| advised(input, options, &error))?;
     let found = match repair.source() {
@@ -135,7 +135,7 @@ fn schema(context: &Context, path: &Path) -> Result<RepairSchema> {
 }
 
 /// The metadata that stays: all but the Arrow schema, of which the writer makes its own.
-fn key_values(repair: &herringbone::repair::Repair) -> Vec<KeyValue> {
+fn key_values(repair: &herringbone_inspect::repair::Repair) -> Vec<KeyValue> {
     let pairs = repair.file().metadata().key_value_metadata().iter();
     pairs
         .filter(|pair| pair.key != ARROW_SCHEMA_KEY)

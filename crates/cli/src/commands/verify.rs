@@ -1,6 +1,6 @@
 //! `verify`: what a file says of itself against its data.
 
-use herringbone::verify::{Finding, Severity};
+use herringbone_inspect::verify::{Finding, Severity};
 use serde_json::Value;
 
 use crate::context::{Context, complain};
@@ -49,7 +49,7 @@ pub(crate) fn run(
 /// Prints the findings of a file; the exit code that they lead to.
 fn file(context: &Context, input: &Input, options: Options, output: &mut Output<'_>) -> Result<u8> {
     let Options { json, threads } = options;
-    let mut verify = input.open()?.verify().threads(threads);
+    let mut verify = herringbone_inspect::verify(&input.open()?).threads(threads);
     let mut progress = Progress::new(!context.quiet, verify.num_chunks(), "column chunks");
     let (mut errors, mut warnings, mut shown) = (0_u64, 0_u64, 0);
     while let Some(findings) = verify.next_part().map_err(|error| input.failure(&error))? {

@@ -5,7 +5,7 @@ use herringbone_kernels::nesting;
 
 use super::selection::Stretch;
 use super::{BLOCK_LEVELS, Column};
-use crate::page::Step;
+use crate::Step;
 
 impl Column {
     /// Decodes until the piece has `max_rows` rows, is full, or no wanted row is left.

@@ -15,12 +15,14 @@ use herringbone_format::{Error, PageLayout, PageType, Result};
 use herringbone_kernels::bitmap::Bitmap;
 use herringbone_schema::ParquetSchema;
 
+use crate::Step;
 use crate::array::{LeafArray, LeafType, leaf_array};
+use crate::budget::{Budget, ColumnMemory, MemoryUse, PieceMemory};
 use crate::levels::Levels;
+use crate::loss::{Loss, Losses, Lost, is_damage};
 use crate::page::{
-    Page, PagePlace, PageReader, PageReaderChunk, PageReaderOptions, PageStart, SharedPage, Step,
+    Page, PagePlace, PageReader, PageReaderChunk, PageReaderOptions, PageStart, SharedPage,
 };
-use crate::read::{Budget, ColumnMemory, Loss, Losses, Lost, Part, PieceMemory, is_damage};
 
 mod dictionary;
 mod flat;
@@ -216,7 +218,9 @@ impl Column {
         // Two bytes a level of a block that is decoded before it is used.
         let block = usize::try_from(chunk.num_values).map_or(BLOCK_LEVELS, |n| n.min(BLOCK_LEVELS));
         let bytes = size_of::<Self>() + COLUMN_BYTES + 2 * block;
-        memory.hold(Part::Column, bytes as u64).map_err(locate)?;
+        memory
+            .hold(MemoryUse::Column, bytes as u64)
+            .map_err(locate)?;
         let array = leaf_array(&plan.leaf_type).map_err(locate)?;
         let shared_lists = plan.shared_lists.iter().copied();
         Ok(Box::new(Self {
@@ -351,7 +355,7 @@ impl Column {
         let is_away = self.array.leave_dictionary();
         self.dictionary.leave(is_away);
         match is_away {
-            true => self.memory.hold(Part::Dictionary, 0),
+            true => self.memory.hold(MemoryUse::Dictionary, 0),
             false => Ok(()),
         }
     }
@@ -453,7 +457,8 @@ impl Column {
                 // Entries without a byte are an error still to come.
                 let entries = num_values.min(values.len());
                 let bytes = self.array.dictionary_bytes(values.len(), entries);
-                self.memory.hold_at_least(Part::Dictionary, bytes as u64)?;
+                self.memory
+                    .hold_at_least(MemoryUse::Dictionary, bytes as u64)?;
                 self.array.set_dictionary(&values, num_values)
             }
             Page::Data(page) if self.dictionary_is_lost && is_indices(page.encoding) => {
@@ -461,7 +466,7 @@ impl Column {
             }
             Page::Data(page) => {
                 let copied = self.array.page_bytes(page.encoding, page.values.len());
-                self.memory.hold(Part::Copy, copied as u64)?;
+                self.memory.hold(MemoryUse::Copy, copied as u64)?;
                 let body_bytes = page.bytes();
                 self.array
                     .set_page(page.encoding, page.values, page.num_values)?;

@@ -5,7 +5,7 @@ use herringbone_format::{Error, Result};
 use super::Column;
 use super::list_levels::ListLevelsBuilder;
 use super::recorder::Recorder;
-use crate::read::{Part, PieceMemory};
+use crate::budget::{MemoryUse, PieceMemory};
 
 /// Bytes that a level takes at most in each recorder.
 const LEVEL_BYTES: usize = 9;
@@ -24,7 +24,7 @@ impl Column {
         if let Some(page) = page.filter(|_| keeps && !is_last) {
             bytes += page.body_bytes;
         }
-        self.memory.hold(Part::Array, bytes as u64)?;
+        self.memory.hold(MemoryUse::Array, bytes as u64)?;
         self.kept_bytes = 0;
         Ok(self.memory.hand_over(is_last, keeps))
     }
@@ -82,15 +82,15 @@ impl Column {
         let levels = n.saturating_mul(recorders) + n / 8;
         let needed = |values: usize| (used.saturating_add(levels)).saturating_add(values) as u64;
         let values = self.array.most_bytes(n);
-        let held = self.memory.held(Part::Array);
+        let held = self.memory.held(MemoryUse::Array);
         if needed(values) <= held {
             return Ok(());
         }
         // As vectors grow.
         let ample = needed(values).max(self.last_bytes as u64).max(held * 2);
-        match self.memory.hold(Part::Array, ample) {
+        match self.memory.hold(MemoryUse::Array, ample) {
             Err(refused) if !self.memory.may_make_do() => return Err(refused),
-            Err(_) if self.memory.hold(Part::Array, needed(values)).is_err() => {}
+            Err(_) if self.memory.hold(MemoryUse::Array, needed(values)).is_err() => {}
             _ => return Ok(()),
         }
         // They may be much less than they are at most.
@@ -100,10 +100,10 @@ impl Column {
             let left = left.unwrap_or(usize::MAX);
             tried = tried.min(left.saturating_sub(used.saturating_add(levels)));
             if self.array.room(n, tried)? >= n {
-                return self.memory.hold(Part::Array, needed(tried));
+                return self.memory.hold(MemoryUse::Array, needed(tried));
             }
             if needed(tried) >= left as u64 {
-                return self.memory.hold(Part::Array, needed(values));
+                return self.memory.hold(MemoryUse::Array, needed(values));
             }
             tried = tried.saturating_mul(2);
         }

@@ -10,11 +10,10 @@ use bytes::Bytes;
 use herringbone_format::{Error, Result};
 
 use super::BLOCK_LEVELS;
+use crate::Step;
+use crate::budget::{Budget, ColumnMemory, Reservation};
 use crate::levels::Levels;
-use crate::page::{
-    DataPage, Page, PageReader, PageReaderChunk, PageReaderOptions, SharedPage, Step,
-};
-use crate::read::{Budget, ColumnMemory, Reservation};
+use crate::page::{DataPage, Page, PageReader, PageReaderChunk, PageReaderOptions, SharedPage};
 
 /// Counts the rows that start in pages of one column chunk, one behind the other.
 pub struct RowCounter {

@@ -7,15 +7,6 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
-/// What a step of the decoder came to: a result, or the byte range of the file it must have first.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step<T> {
-    /// The step is done.
-    Ready(T),
-    /// Nothing was lost: call again when this range has been supplied.
-    Need(Range<u64>),
-}
-
 /// No more than one byte of so many in a window is moved to let go of the others.
 const MOST_MOVED: usize = 8;
 

@@ -10,7 +10,6 @@ mod data_page;
 mod reader;
 mod shared;
 
-pub use chunk_bytes::Step;
 pub(crate) use data_page::level_width;
 pub use reader::PageStart;
 pub(crate) use reader::{PagePlace, PageReader, PageReaderChunk, PageReaderOptions};

@@ -16,9 +16,10 @@ use herringbone_format::{CompressionCodec, Error, Limits, PageLayout, PageType, 
 
 use super::allowance::Allowance;
 use super::body::{BodyDecoder, check_sizes, num_values, verify_crc};
-use super::chunk_bytes::{ChunkBytes, Step};
+use super::chunk_bytes::ChunkBytes;
 use super::{Page, SharedPage};
-use crate::read::{ColumnMemory, Part};
+use crate::Step;
+use crate::budget::{ColumnMemory, MemoryUse};
 
 /// Old writers left the dictionary page's header out of `total_compressed_size`; a chunk may
 /// therefore go on this many bytes behind its declared end (PARQUET-816).
@@ -192,7 +193,7 @@ impl PageReader {
     fn hold_window(&self, memory: &mut ColumnMemory, least: u64) -> Result<()> {
         let chunk = &self.chunk.range;
         let window = self.usual_window().max(least).min(chunk.end - chunk.start);
-        memory.hold_at_least(Part::Window, window)
+        memory.hold_at_least(MemoryUse::Window, window)
     }
 
     /// The same for a header of `length` bytes, for which more is asked each time.
@@ -340,7 +341,7 @@ impl PageReader {
             let others = u64::from(another) + u64::from(shared.is_some());
             self.num_bodies = self.num_bodies.max(1 + others);
             let bodies = self.largest_body.saturating_mul(self.num_bodies);
-            memory.hold_at_least(Part::Body, bodies)?;
+            memory.hold_at_least(MemoryUse::Body, bodies)?;
         }
         let (body, limits) = (Buffer::from(body), &self.options.limits);
         let page = self.decoder.decode(&header, body, shared, limits)?;
@@ -354,7 +355,7 @@ impl PageReader {
         if is_copied && length + length / 2 > self.usual_window() {
             // The little that is left is asked for again, with the next page.
             self.bytes.let_go(end, length);
-            memory.hold(Part::Window, 0)?;
+            memory.hold(MemoryUse::Window, 0)?;
         } else if is_compressed {
             self.bytes.leave(end);
         }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use herringbone_arrow::buffer::Buffer;
 
 use super::PageStart;
-use crate::read::Reservation;
+use crate::budget::Reservation;
 
 /// A page, and what it decompressed to while not all parts of its column chunk that have rows of it
 /// have come for it.

@@ -16,13 +16,14 @@ use herringbone_arrow::data::transform::MutableArrayData;
 use herringbone_arrow::schema::{ArrowError, DataType, FieldRef};
 use herringbone_format::{Error, Result};
 
+use super::ReadPlan;
 use super::agreement::{LevelsInUse, SharedList, disagreement, disagreement_with};
-use super::budget::{InTurn, Reservation};
 use super::layers::{padded_runs, put_around};
 use super::shape::{Record, Shape};
-use super::{Budget, Losses, PieceMemory, ReadPlan};
+use crate::budget::{Budget, InTurn, PieceMemory, Reservation};
 use crate::column::Piece;
 use crate::column::recorder::{Offsets, Recorded};
+use crate::loss::Losses;
 
 /// Puts the pieces of a row group's columns together.
 #[derive(Debug)]

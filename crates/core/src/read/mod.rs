@@ -10,9 +10,7 @@
 
 mod agreement;
 mod assemble;
-mod budget;
 mod layers;
-mod loss;
 mod options;
 mod plan;
 mod push;
@@ -21,10 +19,6 @@ mod shape;
 mod wanted_rows;
 
 pub use assemble::BatchAssembler;
-pub use budget::Budget;
-pub(crate) use budget::{ColumnMemory, Part, PieceMemory, Reservation};
-pub(crate) use loss::is_damage;
-pub use loss::{Loss, Losses, Lost, OnError};
 pub use options::ReadOptions;
 pub use plan::ReadPlan;
 pub use push::{Needs, Poll, PushDecoder, too_few_rows};

@@ -5,7 +5,7 @@ use std::ops::Range;
 use herringbone_format::Limits;
 use herringbone_schema::{Projection, SchemaOptions};
 
-use super::OnError;
+use crate::loss::OnError;
 
 /// What to read of a file, and how. The default reads all of it.
 ///

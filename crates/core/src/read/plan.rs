@@ -7,11 +7,12 @@ use herringbone_arrow::schema::SchemaRef;
 use herringbone_format::{Error, FileMetadata, Result};
 use herringbone_schema::{ParquetSchema, to_arrow_projected};
 
+use super::ReadOptions;
 use super::agreement::SharedList;
 use super::row_group::{Chunk, OpenRowGroup};
 use super::shape::{Shape, Shapes};
 use super::wanted_rows::{RowGroupPlan, plan_row_groups, repeats};
-use super::{Budget, ReadOptions};
+use crate::budget::Budget;
 use crate::column::{ColumnPlan, WantedRows};
 use crate::page::PageReaderOptions;
 

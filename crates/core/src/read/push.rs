@@ -11,9 +11,11 @@ use bytes::Bytes;
 use herringbone_arrow::array::RecordBatch;
 use herringbone_format::{Error, Result};
 
-use super::{BatchAssembler, Budget, Loss, Losses, Lost, OpenRowGroup, ReadPlan};
+use super::{BatchAssembler, OpenRowGroup, ReadPlan};
+use crate::Step;
+use crate::budget::Budget;
 use crate::column::{Column, Piece};
-use crate::page::Step;
+use crate::loss::{Loss, Losses, Lost};
 
 /// What a [`PushDecoder`] came to.
 #[derive(Debug)]

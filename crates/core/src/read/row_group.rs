@@ -8,8 +8,8 @@ use herringbone_format::{
     ColumnChunkLayout, ColumnLayout, CompressionCodec, Error, PageHeader, PageLayout, Result,
 };
 
-use super::Budget;
 use super::shape::Shapes;
+use crate::budget::Budget;
 use crate::column::{Column, ColumnPart, ColumnPlan, RowCounter, WantedRows};
 use crate::page::allowance::Allowance;
 use crate::page::body::num_values;

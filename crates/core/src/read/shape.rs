@@ -11,13 +11,14 @@ use herringbone_format::{Error, Result};
 use herringbone_kernels::nesting::ListPlan;
 use herringbone_schema::{ArrowMapping, Conversion, Node, NodeKind, ParquetSchema};
 
+use super::ReadOptions;
 use super::agreement::{Member, SharedList};
 use super::layers::{TypedLayer, max_slots, put_around, typed_layers};
-use super::{OnError, ReadOptions};
 use crate::array::LeafType;
 use crate::column::ColumnPlan;
 use crate::column::list_levels::SharedListPlan;
 use crate::column::recorder::RecorderPlan;
+use crate::loss::OnError;
 
 /// Where an ancestor is recorded: the ordinals of the column and of its recorder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

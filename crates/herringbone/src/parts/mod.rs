@@ -19,8 +19,9 @@ mod cutter;
 use std::sync::Arc;
 
 use herringbone_core::column::{ColumnPart, PageOfRow};
+use herringbone_core::loss::OnError;
 use herringbone_core::page::PageStart;
-use herringbone_core::read::{ChunkInPlan, OnError, OpenRowGroup, ReadPlan};
+use herringbone_core::read::{ChunkInPlan, OpenRowGroup, ReadPlan};
 use herringbone_format::{OffsetIndex, PageHeader, PageType};
 
 pub(crate) use counting::Counting;
@@ -261,8 +262,9 @@ mod tests {
     use bytes::Bytes;
     use herringbone_arrow::array::types::Int64Type;
     use herringbone_arrow::array::{ArrayRef, ListArray, RecordBatch};
+    use herringbone_core::budget::Budget;
     use herringbone_core::compression::Compression;
-    use herringbone_core::read::{Budget, ReadOptions};
+    use herringbone_core::read::ReadOptions;
     use herringbone_core::write::{ColumnOptions, DataPageVersion, WriteOptions};
 
     use super::*;

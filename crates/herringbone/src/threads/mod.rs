@@ -20,7 +20,9 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 
 use herringbone_arrow::array::RecordBatch;
-use herringbone_core::read::{BatchAssembler, Budget, Losses, ReadPlan};
+use herringbone_core::budget::Budget;
+use herringbone_core::loss::Losses;
+use herringbone_core::read::{BatchAssembler, ReadPlan};
 use herringbone_format::Result;
 
 use crate::inline::Inline;

@@ -3,8 +3,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+use herringbone_core::budget::Budget;
 use herringbone_core::column::{Column, Piece};
-use herringbone_core::read::{Budget, OpenRowGroup, ReadPlan, too_few_rows};
+use herringbone_core::read::{OpenRowGroup, ReadPlan, too_few_rows};
 use herringbone_format::Result;
 
 use super::BATCHES_AHEAD;

@@ -13,7 +13,7 @@ use super::column::Column;
 use super::finding::{FindingKind, Report};
 use super::statistics;
 use super::truth::{Truth, for_each_plain};
-use crate::source::Source;
+use herringbone::source::Source;
 
 /// A page that is being decoded.
 pub(super) struct PageCheck<'a> {

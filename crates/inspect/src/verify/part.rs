@@ -7,7 +7,7 @@ use super::chunk::{self, Checked};
 use super::column::Column;
 use super::finding::{FindingKind, Report};
 use super::sorting;
-use crate::file::ParquetFile;
+use herringbone::ParquetFile;
 
 /// Does a task.
 ///
@@ -24,7 +24,7 @@ pub(super) fn check(file: &ParquetFile, task: Task) -> Result<Outcome> {
         }
         Task::Overlap { row_group, ratio } => {
             report.location.row_group = Some(row_group);
-            let limit = file.limits.overlap_ratio as u64;
+            let limit = file.limits().overlap_ratio as u64;
             let error = Error::limit("overlap_ratio", ratio, limit);
             report.failed(FindingKind::Overlap, error)?;
             Checked::default()

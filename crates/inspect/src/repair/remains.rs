@@ -4,7 +4,7 @@ use herringbone_format::footer::{FOOTER_TAIL_BYTES, Tail};
 use herringbone_format::{Limits, MetadataRemains, Result};
 use herringbone_schema::ParquetSchema;
 
-use crate::source::Source;
+use herringbone::source::Source;
 
 /// Bytes that are searched at a time.
 const WINDOW: u64 = 4 << 20;

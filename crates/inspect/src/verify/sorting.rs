@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
+use herringbone_core::budget::Budget;
 use herringbone_core::physical::PageDecoder;
-use herringbone_core::read::Budget;
 use herringbone_core::statistics::compare;
 use herringbone_format::{Error, PageType, Result, SortingColumn};
 use herringbone_schema::ColumnOrderKind;
@@ -13,9 +13,9 @@ use herringbone_schema::ColumnOrderKind;
 use super::column::Column;
 use super::finding::{FindingKind, Report};
 use super::truth::for_each_plain;
-use crate::file::ParquetFile;
-use crate::pages::Pages;
-use crate::source::Source;
+use herringbone::ParquetFile;
+use herringbone::pages::Pages;
+use herringbone::source::Source;
 
 /// Compares the rows of a row group with each other. Where they cannot be decoded, that was
 /// reported already.
@@ -29,7 +29,7 @@ pub(super) fn check(
     report: &mut Report,
 ) -> Result<()> {
     let kind = FindingKind::Sorting;
-    let budget = Budget::new(&file.limits);
+    let budget = Budget::new(file.limits());
     let mut cursors = Vec::new();
     let mut named = HashSet::new();
     for sorting in sorting {
@@ -135,9 +135,9 @@ impl Cursor {
             .ok_or_else(|| Error::unsupported("the column chunk is encrypted"))?
             .codec;
         Ok(Self {
-            source: file.source.clone(),
+            source: file.source().clone(),
             pages: file.pages(row_group, leaf)?,
-            decoder: PageDecoder::new(&column.leaf, codec, file.limits.clone(), budget)?,
+            decoder: PageDecoder::new(&column.leaf, codec, file.limits().clone(), budget)?,
             column,
             sorting,
             open: false,

@@ -9,7 +9,7 @@ use herringbone_format::{
 
 use super::finding::{FindingKind, Report};
 use super::truth::for_each_plain;
-use crate::source::Source;
+use herringbone::source::Source;
 
 /// Bytes read for the header, which has less than 20.
 const HEADER_READ: u64 = 64;

@@ -36,12 +36,12 @@ use herringbone_format::{
 };
 use herringbone_schema::{ParquetSchema, WriteSchemaOptions, from_arrow};
 
-use crate::arrow::schema::Schema;
-use crate::file::ParquetFile;
-use crate::reader::Reader;
-use crate::source::Source;
 use assemble::Assembly;
 use chunk::Trials;
+use herringbone::ParquetFile;
+use herringbone::Reader;
+use herringbone::source::Source;
+use herringbone_arrow::schema::Schema;
 use herringbone_core::read::ReadOptions;
 use scan::{FoundPage, Scan};
 

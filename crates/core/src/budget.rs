@@ -152,7 +152,7 @@ impl Drop for Reservation {
 
 /// What a column holds memory for.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Part {
+pub(crate) enum MemoryUse {
     /// The column itself.
     Column,
     /// Bytes of the file.
@@ -167,13 +167,13 @@ pub(crate) enum Part {
     Array,
 }
 
-const NUM_PARTS: usize = Part::Array as usize + 1;
+const NUM_USES: usize = MemoryUse::Array as usize + 1;
 
 /// The memory of one column.
 #[derive(Debug)]
 pub(crate) struct ColumnMemory {
     reservation: Reservation,
-    parts: [u64; NUM_PARTS],
+    parts: [u64; NUM_USES],
     /// The most that was held since the last piece.
     peak: u64,
 }
@@ -182,13 +182,13 @@ impl ColumnMemory {
     pub(crate) fn new(budget: Arc<Budget>) -> Self {
         Self {
             reservation: Reservation::new(budget),
-            parts: [0; NUM_PARTS],
+            parts: [0; NUM_USES],
             peak: 0,
         }
     }
 
     /// Bytes held for one part.
-    pub(crate) fn held(&self, part: Part) -> u64 {
+    pub(crate) fn held(&self, part: MemoryUse) -> u64 {
         self.parts[part as usize]
     }
 
@@ -196,7 +196,7 @@ impl ColumnMemory {
     ///
     /// # Errors
     /// Limit where there are not as many left; the part then stays as it was.
-    pub(crate) fn hold(&mut self, part: Part, bytes: u64) -> Result<()> {
+    pub(crate) fn hold(&mut self, part: MemoryUse, bytes: u64) -> Result<()> {
         let others = self.reservation.bytes - self.held(part);
         self.reservation.resize(others.saturating_add(bytes))?;
         self.parts[part as usize] = bytes;
@@ -208,7 +208,7 @@ impl ColumnMemory {
     ///
     /// # Errors
     /// As [`Self::hold`].
-    pub(crate) fn hold_at_least(&mut self, part: Part, bytes: u64) -> Result<()> {
+    pub(crate) fn hold_at_least(&mut self, part: MemoryUse, bytes: u64) -> Result<()> {
         if bytes <= self.held(part) {
             return Ok(());
         }
@@ -236,12 +236,12 @@ impl ColumnMemory {
     pub(crate) fn hand_over(&mut self, is_last: bool, keeps: bool) -> PieceMemory {
         let bytes = match is_last && keeps {
             true => self.reservation.bytes,
-            false => self.held(Part::Array),
+            false => self.held(MemoryUse::Array),
         };
         let held = self.reservation.split(bytes);
-        self.parts[Part::Array as usize] = 0;
+        self.parts[MemoryUse::Array as usize] = 0;
         if is_last {
-            self.parts = [0; NUM_PARTS];
+            self.parts = [0; NUM_USES];
             self.reservation.release();
         }
         let peak = std::mem::replace(&mut self.peak, self.reservation.bytes);
@@ -355,13 +355,13 @@ mod tests {
     fn what_is_refused_changes_nothing() {
         let budget = budget(100);
         let mut column = ColumnMemory::new(budget.clone());
-        column.hold(Part::Window, 40).unwrap();
-        column.hold(Part::Body, 50).unwrap();
-        let error = column.hold(Part::Array, 11).unwrap_err();
+        column.hold(MemoryUse::Window, 40).unwrap();
+        column.hold(MemoryUse::Body, 50).unwrap();
+        let error = column.hold(MemoryUse::Array, 11).unwrap_err();
         assert!(Budget::refused(&error), "{error}");
         assert_eq!((budget.used(), column.left()), (90, 10));
-        column.hold(Part::Body, 20).unwrap();
-        column.hold(Part::Array, 40).unwrap();
+        column.hold(MemoryUse::Body, 20).unwrap();
+        column.hold(MemoryUse::Array, 40).unwrap();
         assert_eq!((budget.used(), column.peak()), (100, 100));
         drop(column);
         assert_eq!(budget.used(), 0);
@@ -371,11 +371,11 @@ mod tests {
     fn pieces_take_their_share_along() {
         let budget = budget(100);
         let mut column = ColumnMemory::new(budget.clone());
-        column.hold(Part::Body, 30).unwrap();
-        column.hold(Part::Array, 20).unwrap();
+        column.hold(MemoryUse::Body, 30).unwrap();
+        column.hold(MemoryUse::Array, 20).unwrap();
         let first = column.hand_over(false, true);
         assert_eq!((first.held.bytes(), first.rest, first.peak), (20, 30, 50));
-        column.hold(Part::Array, 5).unwrap();
+        column.hold(MemoryUse::Array, 5).unwrap();
         let last = column.hand_over(true, true);
         drop(column);
         assert_eq!((last.held.bytes(), last.rest, last.peak), (35, 0, 35));

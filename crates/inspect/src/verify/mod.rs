@@ -44,16 +44,16 @@ use std::thread::available_parallelism;
 
 use herringbone_format::{Location, Result};
 
-use crate::file::ParquetFile;
 use ahead::{Ahead, Outcome, Task};
 use chunk::Sizes;
 use finding::Report;
+use herringbone::ParquetFile;
 use nesting::Shared;
 
 /// Values below which a second thread is not worth its start.
 const FEW_VALUES: u64 = 1 << 17;
 
-/// The findings of one file, as they are found; see [`ParquetFile::verify`].
+/// The findings of one file, as they are found; see [`verify`](crate::verify()).
 ///
 /// Each thread holds a page at a time, and the findings of three column chunks. They come in the
 /// same order whatever the number of threads.

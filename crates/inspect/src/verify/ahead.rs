@@ -16,7 +16,7 @@ use herringbone_format::Result;
 use super::chunk::Checked;
 use super::finding::Report;
 use super::part;
-use crate::file::ParquetFile;
+use herringbone::ParquetFile;
 
 /// Tasks of each thread that may wait for the caller.
 const AHEAD: u64 = 2;
@@ -195,8 +195,8 @@ impl Shared {
         let mut task = state.next?;
         let ordinal = state.taken;
         state.bytes = state.bytes.saturating_add(chunk_bytes(&self.file, task));
-        let length = self.file.source.len().max(1);
-        if state.bytes > length.saturating_mul(self.file.limits.overlap_ratio as u64) {
+        let length = self.file.source().len().max(1);
+        if state.bytes > length.saturating_mul(self.file.limits().overlap_ratio as u64) {
             let (Task::Chunk { row_group, .. }
             | Task::Order { row_group }
             | Task::Overlap { row_group, .. }) = task;
@@ -231,7 +231,7 @@ fn chunk_bytes(file: &ParquetFile, task: Task) -> u64 {
         return 0;
     };
     let layout = file.metadata().column_layout(row_group, leaf);
-    let range = layout.and_then(|chunk| byte_range(plain_metadata(&chunk)?, file.source.len()));
+    let range = layout.and_then(|chunk| byte_range(plain_metadata(&chunk)?, file.source().len()));
     // Those that lie nowhere are reported with the file.
     range.map_or(0, |range| range.end - range.start)
 }

@@ -1,12 +1,12 @@
 //! Which pages may be a column chunk of a leaf, found out by decoding them.
 
+use herringbone_core::budget::Budget;
 use herringbone_core::physical::PageDecoder;
-use herringbone_core::read::Budget;
 use herringbone_format::{CompressionCodec, Error, ErrorKind, Limits, Result};
 use herringbone_schema::Leaf;
 
 use super::scan::{FoundPage, FoundPages, Gap};
-use crate::source::Source;
+use herringbone::source::Source;
 
 /// In the order in which they are tried. UNCOMPRESSED decodes pages that did not shrink under
 /// another codec, so what counts is how many pages can be decoded.

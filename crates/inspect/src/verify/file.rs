@@ -8,7 +8,7 @@ use herringbone_schema::{SchemaOptions, to_arrow};
 use super::chunk::Sizes;
 use super::finding::{FindingKind, Report};
 use super::regions::Regions;
-use crate::file::ParquetFile;
+use herringbone::ParquetFile;
 
 /// Checks what concerns the file as a whole: magic, schema, row counts, and where things lie.
 ///
@@ -45,7 +45,7 @@ pub(super) fn check(file: &ParquetFile, report: &mut Report) -> Result<()> {
                 .location
                 .set_column(file.parquet_schema().column_path(leaf));
             match metadata.column_chunk(row_group, leaf) {
-                Ok(chunk) => regions.chunk(&chunk, &*file.source, &file.limits, report)?,
+                Ok(chunk) => regions.chunk(&chunk, &**file.source(), file.limits(), report)?,
                 Err(error) => report.failed(FindingKind::ColumnMetadata, error)?,
             }
         }
@@ -63,9 +63,9 @@ pub(super) fn check(file: &ParquetFile, report: &mut Report) -> Result<()> {
 
 /// The first bytes and the last ones.
 fn magic(file: &ParquetFile, regions: &mut Regions, report: &mut Report) -> Result<()> {
-    let length = file.source.len();
+    let length = file.source().len();
     let magic = MAGIC.len() as u64;
-    let start = file.source.read(0..magic.min(length))?;
+    let start = file.source().read(0..magic.min(length))?;
     report.location.offset = Some(0);
     if start[..] != MAGIC {
         let message = format!(
@@ -77,7 +77,7 @@ fn magic(file: &ParquetFile, regions: &mut Regions, report: &mut Report) -> Resu
     report.location.offset = None;
     regions.push(0..magic, "magic", &report.location);
     let tail_offset = length.saturating_sub(FOOTER_TAIL_BYTES as u64);
-    let tail = file.source.read(tail_offset..length)?;
+    let tail = file.source().read(tail_offset..length)?;
     let Some(tail) = tail.first_chunk() else {
         return Ok(());
     };

@@ -7,7 +7,7 @@ use herringbone_format::{ColumnChunk, ColumnLayout, ColumnMetaData, Limits, Loca
 
 use super::bloom;
 use super::finding::{FindingKind, Report};
-use crate::source::Source;
+use herringbone::source::Source;
 
 /// A part of a file.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use herringbone_format::{
     PageHeader, PageType, Result,
 };
 
-use crate::source::Source;
+use herringbone::source::Source;
 
 /// Bytes that a page header may have here: real ones have less than a few hundred, and in what is
 /// no header a large number must not be believed.

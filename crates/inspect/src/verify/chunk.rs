@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashSet};
 
 use herringbone_core::bloom_filter::hash;
+use herringbone_core::budget::Budget;
 use herringbone_core::physical::{Block, PageDecoder};
-use herringbone_core::read::Budget;
 use herringbone_format::{
     ColumnChunk, ColumnIndex, ColumnMetaData, Encoding, Limits, OffsetIndex, PageHeader, PageType,
     Result,
@@ -19,9 +19,9 @@ use super::nesting::Nesting;
 use super::page::PageCheck;
 use super::truth::{Truth, for_each_plain};
 use super::{encodings, regions, statistics};
-use crate::file::ParquetFile;
-use crate::pages::header_at;
-use crate::source::Source;
+use herringbone::ParquetFile;
+use herringbone::pages::header_at;
+use herringbone::source::Source;
 
 /// Old writers left the header of the dictionary page out of the size of the chunk (PARQUET-816),
 /// which then goes on for so many bytes at most.
@@ -72,10 +72,10 @@ pub(super) fn check(
         let message = format!("path_in_schema is `{found}`, the column is another one");
         report.error(FindingKind::ColumnMetadata, message);
     }
-    let Some(range) = regions::chunk_range(metadata, file.source.len()) else {
+    let Some(range) = regions::chunk_range(metadata, file.source().len()) else {
         return Ok(Checked::default());
     };
-    let (limits, budget) = (file.limits.clone(), Budget::new(&file.limits));
+    let (limits, budget) = (file.limits().clone(), Budget::new(file.limits()));
     let decoder = match PageDecoder::new(&column.leaf, metadata.codec, limits, &budget) {
         Ok(decoder) => Some(decoder),
         Err(error) => {
@@ -95,8 +95,8 @@ pub(super) fn check(
         geospatial::none_expected(report);
     }
     let mut walk = Walk {
-        source: &*file.source,
-        limits: &file.limits,
+        source: &**file.source(),
+        limits: file.limits(),
         column,
         metadata,
         position: range.start,
@@ -108,7 +108,7 @@ pub(super) fn check(
         indexes: indexes(file, chunk, report)?,
         nesting: Nesting::new(file.parquet_schema(), column.ordinal),
         geometries,
-        bloom: Bloom::read(&*file.source, metadata, &file.limits, report)?,
+        bloom: Bloom::read(&**file.source(), metadata, file.limits(), report)?,
         encodings: BTreeMap::new(),
         num_values: 0,
         dictionary_page: None,
@@ -130,13 +130,13 @@ fn indexes(file: &ParquetFile, chunk: &ColumnChunk, report: &mut Report) -> Resu
     let mut indexes = Indexes::default();
     let read = |offset: Option<i64>, length: Option<i32>| {
         let range = regions::range(offset?, i64::from(length?))?;
-        (range.end <= file.source.len()).then(|| file.source.read(range))
+        (range.end <= file.source().len()).then(|| file.source().read(range))
     };
     if let Some(bytes) = read(chunk.column_index_offset, chunk.column_index_length) {
         report.location.offset = chunk
             .column_index_offset
             .and_then(|it| u64::try_from(it).ok());
-        match bytes.and_then(|bytes| ColumnIndex::decode(&bytes, &file.limits)) {
+        match bytes.and_then(|bytes| ColumnIndex::decode(&bytes, file.limits())) {
             Ok(index) => indexes.column_index = Some(index),
             Err(error) => report.failed(FindingKind::ColumnIndex, error)?,
         }
@@ -145,7 +145,7 @@ fn indexes(file: &ParquetFile, chunk: &ColumnChunk, report: &mut Report) -> Resu
         report.location.offset = chunk
             .offset_index_offset
             .and_then(|it| u64::try_from(it).ok());
-        match bytes.and_then(|bytes| OffsetIndex::decode(&bytes, &file.limits)) {
+        match bytes.and_then(|bytes| OffsetIndex::decode(&bytes, file.limits())) {
             Ok(index) => indexes.offset_index = Some(index),
             Err(error) => report.failed(FindingKind::OffsetIndex, error)?,
         }
