@@ -10,7 +10,7 @@ use herringbone_kernels::bitmap::Bitmap;
 use herringbone_kernels::expand::expand_bits;
 
 use super::LeafArray;
-use crate::encoding::rle::Booleans;
+use crate::encoding::boolean::Booleans;
 
 /// An array of booleans.
 pub(super) struct BooleanLeaf {

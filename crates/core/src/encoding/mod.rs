@@ -1,106 +1,31 @@
-//! The values of data pages, one file an encoding, whatever Arrow layout they go to.
+//! The values of data pages, both ways: one folder an encoding, whatever Arrow layout the values go to
+//! or come from.
 //!
-//! A decoder is made for a page and appends the next values straight to the vector that it is
-//! given. It works in *units*: a number is one unit, a FIXED_LEN_BYTE_ARRAY or INT96 value is as
-//! many units of one byte as it is long.
+//! ```text
+//! decoder   encoding + physical type → ValueDecoder      encoder   the reverse → ValueEncoder
+//! boolean, byte_array   types whose values are not appended as units
+//! ```
 
-pub(crate) mod alp;
-pub(crate) mod byte_array;
-pub(crate) mod byte_stream_split;
-pub(crate) mod delta_binary_packed;
-pub(crate) mod delta_byte_array;
-pub(crate) mod delta_length_byte_array;
+// One folder an encoding: its bytes to values, and back.
+mod alp;
+mod byte_stream_split;
+mod delta_binary_packed;
+mod delta_byte_array;
+mod delta_length_byte_array;
 pub(crate) mod dictionary;
 pub(crate) mod plain;
-pub(crate) mod rle;
+mod rle;
+// Which of them serves what.
+pub(crate) mod boolean;
+pub(crate) mod byte_array;
+mod decoder;
+mod encoder;
+pub(crate) mod values;
 
-use herringbone_arrow::buffer::Buffer;
-use herringbone_format::{Encoding, Error, Result};
-use herringbone_kernels::alp::AlpFloat;
-use herringbone_kernels::delta::Delta;
-use herringbone_kernels::plain::Plain;
+use herringbone_format::{Error, Result};
 
-use byte_stream_split::{Bytes, Numbers};
-use delta_byte_array::FixedLength;
-use dictionary::Indices;
-use plain::PlainDecoder;
-
-/// The values of one data page, from the next one on.
-///
-/// **Errors**: Corrupt where the page has fewer values, or bytes that break the encoding's rules.
-pub(crate) trait ValueDecoder<U>: Send {
-    /// Appends the next `n` units.
-    fn extend(&mut self, n: usize, out: &mut Vec<U>) -> Result<()>;
-
-    /// Passes over the next `n` units.
-    fn skip(&mut self, n: usize) -> Result<()>;
-}
-
-/// A unit that pages decode to.
-pub(crate) trait Native: Plain {
-    /// The decoder of an encoding that only this type has, for values of `units` units each;
-    /// none if the encoding does not serve this type.
-    fn decoder(
-        encoding: Encoding,
-        values: &Buffer,
-        units: usize,
-    ) -> Result<Option<Box<dyn ValueDecoder<Self>>>>;
-}
-
-/// The values section of a data page.
-pub(crate) enum Page<U> {
-    /// No values.
-    Empty,
-    /// PLAIN.
-    Plain(PlainDecoder),
-    /// RLE_DICTIONARY and its older name PLAIN_DICTIONARY.
-    Dictionary(Indices),
-    /// Encodings of units.
-    Other(Box<dyn ValueDecoder<U>>),
-}
-
-impl<U: Native> Page<U> {
-    /// The page of `values`, of `units` units each.
-    ///
-    /// # Errors
-    /// Unsupported for encodings that do not serve the type, Corrupt for bytes that break theirs.
-    pub(crate) fn new(encoding: Encoding, values: Buffer, units: usize) -> Result<Self> {
-        Ok(match encoding {
-            Encoding::Plain => Self::Plain(PlainDecoder::new(values)),
-            // Where all values are null, writers may leave out the header of the encoding.
-            _ if values.is_empty() => Self::Empty,
-            Encoding::RleDictionary | Encoding::PlainDictionary => {
-                Self::Dictionary(Indices::new(values)?)
-            }
-            _ => {
-                Self::Other(U::decoder(encoding, &values, units)?.ok_or_else(|| {
-                    Error::unsupported(format!("{encoding} for this physical type"))
-                })?)
-            }
-        })
-    }
-
-    /// Appends the next `n` units of a page without dictionary.
-    pub(crate) fn extend(&mut self, n: usize, out: &mut Vec<U>) -> Result<()> {
-        match self {
-            Self::Plain(plain) => plain.extend(n, out),
-            Self::Other(decoder) => decoder.extend(n, out),
-            Self::Empty | Self::Dictionary(_) if n == 0 => Ok(()),
-            Self::Empty | Self::Dictionary(_) => Err(ends_early()),
-        }
-    }
-
-    /// Passes over the next `n` values, of `units` units each.
-    pub(crate) fn skip(&mut self, n: usize, units: usize) -> Result<()> {
-        match self {
-            Self::Plain(plain) => plain.skip::<U>(product(n, units)?),
-            Self::Dictionary(indices) => indices.skip(n),
-            Self::Other(decoder) => decoder.skip(product(n, units)?),
-            Self::Empty if n == 0 => Ok(()),
-            Self::Empty => Err(ends_early()),
-        }
-    }
-}
+pub(crate) use decoder::{Native, Page, ValueDecoder};
+pub(crate) use encoder::{ValueEncoder, value_encoder};
 
 /// A page has fewer values than its header or its levels say.
 #[cold]
@@ -113,63 +38,22 @@ pub(crate) fn product(n: usize, units: usize) -> Result<usize> {
     n.checked_mul(units).ok_or_else(ends_early)
 }
 
-/// What [`Native::decoder`] returns.
-type Decoder<U> = Option<Box<dyn ValueDecoder<U>>>;
-
-macro_rules! native {
-    ($($type:ty: $decoder:ident;)*) => {$(
-        impl Native for $type {
-            fn decoder(encoding: Encoding, values: &Buffer, units: usize) -> Result<Decoder<Self>> {
-                $decoder(encoding, values, units)
-            }
-        }
-    )*};
-}
-native! {
-    i32: integers;
-    i64: integers;
-    f32: floats;
-    f64: floats;
-    // FIXED_LEN_BYTE_ARRAY of any length, and of lengths that are a number's.
-    u8: bytes;
-    u16: fixed;
-    u32: fixed;
-    u64: fixed;
-    i128: fixed;
-}
-
-fn integers<T: Delta>(encoding: Encoding, values: &Buffer, _units: usize) -> Result<Decoder<T>> {
-    Ok(match encoding {
-        Encoding::DeltaBinaryPacked => Some(Box::new(delta_binary_packed::Decoder::<T>::new(
-            values.clone(),
-        )?)),
-        Encoding::ByteStreamSplit => Some(Box::new(Numbers::new::<T>(values.clone())?)),
-        _ => None,
+/// A length as the format stores it.
+///
+/// # Errors
+/// Limit where it exceeds 2^31 - 1.
+pub(crate) fn length(bytes: usize) -> Result<i32> {
+    i32::try_from(bytes).map_err(|_| {
+        Error::limit(
+            "bytes of a value or page, which the format bounds",
+            bytes as u64,
+            i32::MAX as u64,
+        )
     })
 }
 
-fn floats<T: AlpFloat>(encoding: Encoding, values: &Buffer, _units: usize) -> Result<Decoder<T>> {
-    Ok(match encoding {
-        Encoding::Alp => Some(Box::new(alp::Decoder::<T>::new(values.clone())?)),
-        Encoding::ByteStreamSplit => Some(Box::new(Numbers::new::<T>(values.clone())?)),
-        _ => None,
-    })
-}
-
-fn fixed<T: Plain>(encoding: Encoding, values: &Buffer, _units: usize) -> Result<Decoder<T>> {
-    Ok(match encoding {
-        Encoding::DeltaByteArray => {
-            Some(Box::new(FixedLength::new(values.clone(), size_of::<T>())?))
-        }
-        Encoding::ByteStreamSplit => Some(Box::new(Numbers::new::<T>(values.clone())?)),
-        _ => None,
-    })
-}
-
-fn bytes(encoding: Encoding, values: &Buffer, units: usize) -> Result<Decoder<u8>> {
-    Ok(match encoding {
-        Encoding::DeltaByteArray => Some(Box::new(FixedLength::new(values.clone(), units)?)),
-        Encoding::ByteStreamSplit => Some(Box::new(Bytes::new(values.clone(), units)?)),
-        _ => None,
-    })
+/// Values of another type than the encoder's: a mistake of ours.
+#[cold]
+pub(crate) fn mismatch() -> Error {
+    Error::argument("values of another physical type than the column's")
 }

@@ -1,9 +1,9 @@
 //! The bounds of values: from the values themselves, or from those that codes name.
 
-use super::dictionary::Dictionary;
 use super::options::StatisticsLevel;
 use super::settings::ColumnSettings;
-use super::values::Values;
+use crate::encoding::dictionary::Dictionary;
+use crate::encoding::values::Values;
 use crate::statistics::{BoundsBuilder, EncodedBounds};
 
 /// Bounds of some values of a column.

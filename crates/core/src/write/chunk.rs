@@ -10,13 +10,13 @@ use herringbone_format::{
 };
 
 use super::bounds::Bounds;
-use super::encode::length;
 use super::held;
 use super::options::{DataPageVersion, StatisticsLevel};
-use super::page_levels::EncodedLevels;
 use super::parts::{self, Parts};
 use super::settings::ColumnSettings;
 use crate::compression::{Compression, compress};
+use crate::encoding::length;
+use crate::levels::EncodedLevels;
 use crate::statistics::{ColumnIndexBuilder, EncodedBounds, OffsetIndexBuilder, PageSummary};
 
 /// A column chunk that is ready for the file. Offsets count from the start of the chunk.

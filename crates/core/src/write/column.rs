@@ -17,16 +17,16 @@ use herringbone_kernels::hybrid;
 
 use super::bounds::Bounds;
 use super::chunk::{ChunkBuilder, DataPage, EncodedColumn};
-use super::dictionary::Dictionary;
-use super::encode::{ValueEncoder, value_encoder};
 use super::leaf_values::Scratch;
 use super::levels::{LeafLevels, LeafPath, leaf_levels};
 use super::options::BloomFilterOptions;
-use super::page_levels::{EncodedLevels, PageLevels};
 use super::settings::ColumnSettings;
 use super::slots::{Keyed, slots};
-use super::values::{PlainSize, Slots, Values, plain_width};
 use crate::bloom_filter::{BloomFilterBuilder, hash};
+use crate::encoding::dictionary::Dictionary;
+use crate::encoding::values::{PlainSize, Slots, Values, plain_width};
+use crate::encoding::{ValueEncoder, value_encoder};
+use crate::levels::{EncodedLevels, PageLevels};
 
 /// Values behind which it is decided whether a dictionary pays.
 const DECIDE_AFTER: usize = 1 << 18;
@@ -265,7 +265,7 @@ impl ColumnWriter {
         if too_large && num_rows > 1 {
             return Ok(false);
         }
-        self.page.append(levels, num_rows)?;
+        self.page.append(&levels.rep, &levels.def, num_rows)?;
         self.page_size.bytes += size.bytes;
         self.page_size.byte_array_bytes += size.byte_array_bytes;
         self.values.append(&slots, self.bloom_filter.as_mut())?;

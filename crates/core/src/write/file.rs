@@ -257,6 +257,6 @@ fn encode(
 ) -> Result<(i64, i32)> {
     let start = writer.position();
     write(writer);
-    let length = super::encode::length(writer.position() - start)?;
+    let length = crate::encoding::length(writer.position() - start)?;
     Ok(((base + start as u64) as i64, length))
 }

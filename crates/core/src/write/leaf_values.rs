@@ -24,7 +24,7 @@ use herringbone_kernels::compact::compact;
 use herringbone_schema::{WriteConversion, WriteLeaf};
 
 use super::convert;
-use super::values::Values;
+use crate::encoding::values::Values;
 
 /// Memory that is used again for each block.
 #[derive(Debug, Default)]

@@ -3,12 +3,12 @@
 use herringbone_format::{Encoding, Error, Result, Type};
 use herringbone_schema::{ColumnOrderKind, WriteLeaf};
 
-use super::encode::value_encoder;
 use super::options::{
     BloomFilterOptions, ColumnOptions, Compatibility, DataPageVersion, StatisticsLevel,
     WriteOptions,
 };
 use crate::compression::Compression;
+use crate::encoding::value_encoder;
 
 /// Bytes of a dictionary that nobody can ask for: a page has fewer, and tables count in 32 bits.
 const MAX_DICTIONARY_BYTES: usize = 1 << 30;

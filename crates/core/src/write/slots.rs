@@ -15,7 +15,7 @@ use herringbone_schema::WriteLeaf;
 
 use super::leaf_values::{Scratch, Selected, may_misfit, values};
 use super::levels::LeafLevels;
-use super::values::Slots;
+use crate::encoding::values::Slots;
 
 /// Memory for arrays with keys that is used again for each block.
 #[derive(Debug, Default)]

@@ -9,10 +9,11 @@ use herringbone_kernels::plain;
 use herringbone_schema::ColumnOrderKind;
 
 use super::leaf_values::Scratch;
-use super::levels::{LeafLevels, LeafPath, Levels, leaf_levels};
+use super::levels::{LeafLevels, LeafPath, leaf_levels};
 use super::settings::ColumnSettings;
 use super::slots::{Keyed, slots};
-use super::values::Values;
+use crate::encoding::values::Values;
+use crate::levels::DefinitionLevels;
 use crate::statistics::compare;
 
 /// Compares each row with the one before it, over all batches of a file.
@@ -127,9 +128,9 @@ impl SortedColumn {
         let slots = slots(&self.settings.leaf, &levels, &mut scratch, &mut keyed)?;
         let max_def = self.settings.leaf.max_def_level;
         let valid = |row: usize| match &levels.def {
-            Levels::None | Levels::Validity(None) => true,
-            Levels::Validity(Some(nulls)) => nulls.is_valid(row),
-            Levels::Bytes(levels) => levels.get(row) == Some(&max_def),
+            DefinitionLevels::None | DefinitionLevels::Validity(None) => true,
+            DefinitionLevels::Validity(Some(nulls)) => nulls.is_valid(row),
+            DefinitionLevels::Bytes(levels) => levels.get(row) == Some(&max_def),
         };
         slots.with_values(|values| {
             let mut next = 0;

@@ -36,6 +36,7 @@ use herringbone_format::{Error, Result};
 
 pub(crate) use path::{LeafPath, paths};
 
+use crate::levels::DefinitionLevels;
 use entries::Entries;
 use segment::{End, Segment};
 
@@ -47,7 +48,7 @@ pub(crate) struct LeafLevels {
     /// One repetition level an entry; empty for a column without lists.
     pub(crate) rep: Vec<u8>,
     /// One definition level an entry.
-    pub(crate) def: Levels,
+    pub(crate) def: DefinitionLevels,
     /// The slots of the leaf that have an entry, in the order of the entries; never empty ones, and
     /// merged where one ends at the start of the next. List views and dictionaries of nested values
     /// may show a slot twice and in any order.
@@ -60,17 +61,6 @@ pub(crate) struct LeafLevels {
     /// plain values is left as it is.
     pub(crate) leaf: ArrayRef,
     scratch: Scratch,
-}
-
-/// Definition levels.
-pub(crate) enum Levels {
-    /// Nothing can be null or empty: the highest definition level is 0.
-    None,
-    /// The highest definition level is 1 and there are no lists: a level is a bit of the validity.
-    /// Without a buffer, all are valid.
-    Validity(Option<NullBuffer>),
-    /// One byte each.
-    Bytes(Vec<u8>),
 }
 
 /// Buffers that the next call uses again.
@@ -88,7 +78,7 @@ impl LeafLevels {
     pub(crate) fn new() -> Self {
         Self {
             rep: Vec::new(),
-            def: Levels::None,
+            def: DefinitionLevels::None,
             ranges: Vec::new(),
             nulls: None,
             leaf: Arc::new(NullArray::new(0)),
@@ -100,8 +90,8 @@ impl LeafLevels {
     pub(crate) fn heap_bytes(&self) -> usize {
         let scratch = &self.scratch;
         let def = match &self.def {
-            Levels::Bytes(levels) => levels.capacity(),
-            Levels::None | Levels::Validity(_) => 0,
+            DefinitionLevels::Bytes(levels) => levels.capacity(),
+            DefinitionLevels::None | DefinitionLevels::Validity(_) => 0,
         };
         let ranges = self.ranges.capacity() + scratch.ranges.capacity();
         self.rep.capacity()
@@ -145,7 +135,8 @@ fn levels(
     let num_rows = rows.len();
     let segments = segment::segments(&path.steps, array.as_ref(), rows)?;
     let scratch = &mut out.scratch;
-    if let Levels::Bytes(bytes) = std::mem::replace(&mut out.def, Levels::None) {
+    if let DefinitionLevels::Bytes(bytes) = std::mem::replace(&mut out.def, DefinitionLevels::None)
+    {
         scratch.entries.def = bytes;
     }
     scratch.entries.rep = std::mem::take(&mut out.rep);
@@ -203,10 +194,10 @@ fn levels(
     out.rep = std::mem::take(&mut scratch.entries.rep);
     let levels = &mut scratch.entries.def;
     out.def = match (flat, path.max_def) {
-        (true, 0) => Levels::None,
-        (true, 1) if bits => Levels::Validity(out.nulls.clone()),
-        (true, 1) => Levels::Validity(as_bits(levels)),
-        _ => Levels::Bytes(std::mem::take(levels)),
+        (true, 0) => DefinitionLevels::None,
+        (true, 1) if bits => DefinitionLevels::Validity(out.nulls.clone()),
+        (true, 1) => DefinitionLevels::Validity(as_bits(levels)),
+        _ => DefinitionLevels::Bytes(std::mem::take(levels)),
     };
     Ok(())
 }

@@ -9,7 +9,7 @@ use herringbone_arrow::array::{
 use herringbone_arrow::buffer::{NullBuffer, OffsetBuffer};
 use herringbone_arrow::schema::{DataType, Field};
 
-use super::{LeafLevels, Levels, expected, leaf_levels, nullable, nulls, paths, shred};
+use super::{DefinitionLevels, LeafLevels, expected, leaf_levels, nullable, nulls, paths, shred};
 
 fn list(offsets: &[i32], values: ArrayRef, nulls: Option<NullBuffer>) -> ArrayRef {
     let offsets = OffsetBuffer::new(offsets.to_vec().into());
@@ -33,18 +33,18 @@ fn flat_columns_have_no_bytes() {
     let paths = paths(&Field::new("a", DataType::Int32, true));
     let mut out = LeafLevels::new();
     leaf_levels(&paths[0], &array, 0..3, &mut out).unwrap();
-    assert!(matches!(&out.def, Levels::Validity(Some(bits)) if bits.null_count() == 1));
+    assert!(matches!(&out.def, DefinitionLevels::Validity(Some(bits)) if bits.null_count() == 1));
     assert!(out.rep.is_empty());
     assert_eq!(out.ranges, [0..3]);
     leaf_levels(&paths[0], &array, 2..3, &mut out).unwrap();
-    assert!(matches!(&out.def, Levels::Validity(None)));
+    assert!(matches!(&out.def, DefinitionLevels::Validity(None)));
     assert_eq!(out.ranges, [0..1]);
     assert_eq!(out.leaf.len(), 1);
 
     let array = ints(0..3);
     let paths = super::paths(&Field::new("a", DataType::Int32, false));
     leaf_levels(&paths[0], &array, 0..3, &mut out).unwrap();
-    assert!(matches!(&out.def, Levels::None));
+    assert!(matches!(&out.def, DefinitionLevels::None));
     assert!(out.nulls.is_none());
 }
 
@@ -104,7 +104,7 @@ fn a_list_without_nulls_leaves_the_values_as_they_are() {
     let mut out = LeafLevels::new();
     leaf_levels(&paths[0], &array, 0..3, &mut out).unwrap();
     assert_eq!(out.rep, [0, 1, 0, 0, 1, 1]);
-    assert!(matches!(&out.def, Levels::Bytes(def) if def == &[3; 6]));
+    assert!(matches!(&out.def, DefinitionLevels::Bytes(def) if def == &[3; 6]));
     assert_eq!(out.ranges, [0..6]);
     assert!(out.nulls.is_none());
     assert_eq!(&out.leaf, &ints(2..8));

@@ -10,7 +10,9 @@ use herringbone_arrow::array::{
 use herringbone_arrow::schema::{DataType, Field};
 
 use super::super::path::Step;
-use super::{LeafLevels, LeafPath, Levels, expected, leaf_levels, nullable, paths, shred};
+use super::{
+    DefinitionLevels, LeafLevels, LeafPath, expected, leaf_levels, nullable, paths, shred,
+};
 
 fn lists() -> ArrayRef {
     let lists = [
@@ -78,7 +80,7 @@ fn a_dictionary_of_structs() {
     let paths = paths(&Field::new("a", array.data_type().clone(), false));
     let mut out = LeafLevels::new();
     leaf_levels(&paths[0], &array, 0..3, &mut out).unwrap();
-    assert!(matches!(&out.def, Levels::Validity(Some(_))));
+    assert!(matches!(&out.def, DefinitionLevels::Validity(Some(_))));
     assert_eq!(super::shredded(&out, 3), expected(&[], &[0, 1, 1], &[5, 5]));
 }
 

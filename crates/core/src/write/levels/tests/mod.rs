@@ -15,7 +15,7 @@ use herringbone_arrow::buffer::NullBuffer;
 use herringbone_arrow::schema::{DataType, Field};
 
 use super::path::Step;
-use super::{LeafLevels, LeafPath, Levels, leaf_levels};
+use super::{DefinitionLevels, LeafLevels, LeafPath, leaf_levels};
 
 /// The paths of a field, as the file has them: fields may be null as they say, and so may list
 /// elements.
@@ -89,10 +89,10 @@ fn shred(array: &ArrayRef, nullable: bool) -> Shredded {
 
 fn shredded(levels: &LeafLevels, rows: usize) -> Shredded {
     let def = match &levels.def {
-        Levels::None => vec![0; rows],
-        Levels::Validity(None) => vec![1; rows],
-        Levels::Validity(Some(nulls)) => nulls.iter().map(u8::from).collect(),
-        Levels::Bytes(bytes) => bytes.clone(),
+        DefinitionLevels::None => vec![0; rows],
+        DefinitionLevels::Validity(None) => vec![1; rows],
+        DefinitionLevels::Validity(Some(nulls)) => nulls.iter().map(u8::from).collect(),
+        DefinitionLevels::Bytes(bytes) => bytes.clone(),
     };
     let slots = levels.ranges.iter().cloned().flatten();
     let nulls = levels.nulls.as_ref();

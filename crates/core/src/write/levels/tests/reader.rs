@@ -7,7 +7,7 @@ use herringbone_kernels::nesting::ListPlan;
 
 use super::super::path::Step;
 use super::arrays::{Random, array};
-use super::{LeafLevels, Levels, leaf_levels, paths};
+use super::{DefinitionLevels, LeafLevels, leaf_levels, paths};
 use crate::column::recorder::{Offsets, Recorder, RecorderPlan};
 
 /// The length of each top-level list, 0 for null.
@@ -39,7 +39,7 @@ fn the_reader_records_the_lists_and_nulls_at_the_top() {
         let field = Field::new("a", array.data_type().clone(), true);
         for path in paths(&field) {
             leaf_levels(&path, &array, 0..len, &mut out).unwrap();
-            let Levels::Bytes(def) = &out.def else {
+            let DefinitionLevels::Bytes(def) = &out.def else {
                 continue;
             };
             let plan = match path.steps[0] {

@@ -1,19 +1,15 @@
-//! DELTA_LENGTH_BYTE_ARRAY: all lengths, then the bytes of all values back to back.
-//!
-//! ```text
-//! lengths (DELTA_BINARY_PACKED) | bytes
-//! ```
+//! Bytes of a page to values.
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::{Error, Result};
 use herringbone_kernels::delta::DeltaDecoder;
 
-use super::byte_array::ByteSink;
-use super::ends_early;
+use crate::encoding::byte_array::ByteSink;
+use crate::encoding::ends_early;
 use crate::malformed;
 
 /// Lengths unpacked at once: they stay in the first cache until they are used.
-pub(super) const BLOCK: usize = 2048;
+pub(crate) const BLOCK: usize = 2048;
 
 /// A position in the values of a page.
 pub(crate) struct DeltaLengthByteArray {
@@ -35,7 +31,7 @@ impl DeltaLengthByteArray {
     }
 
     /// Appends the next `n` values.
-    pub(super) fn append_to(&mut self, n: usize, sink: &mut impl ByteSink) -> Result<()> {
+    pub(crate) fn append_to(&mut self, n: usize, sink: &mut impl ByteSink) -> Result<()> {
         let mut left = n;
         while left > 0 {
             let lengths = self.lengths.exactly(left.min(BLOCK))?;
@@ -65,17 +61,17 @@ impl DeltaLengthByteArray {
     }
 
     /// Passes over the next `n` values.
-    pub(super) fn skip(&mut self, n: usize) -> Result<()> {
+    pub(crate) fn skip(&mut self, n: usize) -> Result<()> {
         self.for_each(n, |_| Ok(()))
     }
 
     /// Bytes of all values to come.
-    pub(super) fn most_bytes(&self) -> usize {
+    pub(crate) fn most_bytes(&self) -> usize {
         self.page.len().saturating_sub(self.position)
     }
 
     /// How many of the next `n` values fit into `budget` bytes, at `overhead` bytes more for each.
-    pub(super) fn room(&mut self, n: usize, overhead: usize, budget: usize) -> Result<usize> {
+    pub(crate) fn room(&mut self, n: usize, overhead: usize, budget: usize) -> Result<usize> {
         let most = self.page.len().saturating_sub(self.position);
         if most.saturating_add(n.saturating_mul(overhead)) <= budget {
             return Ok(n);
@@ -88,7 +84,7 @@ impl DeltaLengthByteArray {
 /// How many `lengths` fit into `budget` bytes, at `overhead` bytes more for each; `None` if all do.
 ///
 /// A length that is an error is left to the append that meets it.
-pub(super) fn fit(
+pub(crate) fn fit(
     lengths: impl Iterator<Item = i32>,
     overhead: usize,
     budget: usize,
@@ -128,7 +124,7 @@ impl Lengths {
     }
 
     /// The next `n` lengths, fewer only where there are no more; they stay the next ones.
-    pub(super) fn peek(&mut self, n: usize) -> Result<&[i32]> {
+    pub(crate) fn peek(&mut self, n: usize) -> Result<&[i32]> {
         let ready = self.ready.len() - self.next;
         if ready < n {
             self.ready.drain(..self.next);
@@ -143,7 +139,7 @@ impl Lengths {
     }
 
     /// The next `n` lengths; they stay the next ones.
-    pub(super) fn exactly(&mut self, n: usize) -> Result<&[i32]> {
+    pub(crate) fn exactly(&mut self, n: usize) -> Result<&[i32]> {
         let lengths = self.peek(n)?;
         if lengths.len() < n {
             return Err(ends_early());
@@ -152,7 +148,7 @@ impl Lengths {
     }
 
     /// Passes over `n` lengths that [`Self::peek`] showed.
-    pub(super) fn pass(&mut self, n: usize) {
+    pub(crate) fn pass(&mut self, n: usize) {
         self.next = self.next.saturating_add(n).min(self.ready.len());
     }
 

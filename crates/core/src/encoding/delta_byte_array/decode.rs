@@ -1,17 +1,13 @@
-//! DELTA_BYTE_ARRAY: how much each value shares with the one before it, and what follows then.
-//!
-//! ```text
-//! prefix lengths (DELTA_BINARY_PACKED) | suffix lengths (likewise) | suffixes back to back
-//! ```
+//! Bytes of a page to values.
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::{Error, Result};
 use herringbone_kernels::bytes::front_coded_bytes;
 use herringbone_kernels::plain::{self, Plain};
 
-use super::byte_array::ByteSink;
-use super::delta_length_byte_array::{BLOCK, Lengths, fit};
-use super::{ValueDecoder, ends_early};
+use crate::encoding::byte_array::ByteSink;
+use crate::encoding::delta_length_byte_array::{BLOCK, Lengths, fit};
+use crate::encoding::{ValueDecoder, ends_early};
 use crate::malformed;
 
 /// A position in the values of a page.
@@ -43,7 +39,7 @@ impl DeltaByteArray {
     }
 
     /// Appends the next `n` values.
-    pub(super) fn append_to(&mut self, n: usize, sink: &mut impl ByteSink) -> Result<()> {
+    pub(crate) fn append_to(&mut self, n: usize, sink: &mut impl ByteSink) -> Result<()> {
         let mut left = n;
         while left > 0 {
             let step = left.min(BLOCK);
@@ -89,12 +85,12 @@ impl DeltaByteArray {
     }
 
     /// Passes over the next `n` values.
-    pub(super) fn skip(&mut self, n: usize) -> Result<()> {
+    pub(crate) fn skip(&mut self, n: usize) -> Result<()> {
         self.for_each(n, |_| Ok(()))
     }
 
     /// Bytes of the next `n` values; what is broken in them is left to the append that meets it.
-    pub(super) fn most_bytes(&mut self, n: usize) -> usize {
+    pub(crate) fn most_bytes(&mut self, n: usize) -> usize {
         match (self.prefixes.peek(n), self.suffixes.peek(n)) {
             (Ok(prefixes), Ok(suffixes)) => front_coded_bytes(prefixes, suffixes).unwrap_or(0),
             _ => 0,
@@ -104,7 +100,7 @@ impl DeltaByteArray {
     /// How many of the next `n` values fit into `budget` bytes, at `overhead` bytes more for each.
     ///
     /// Values repeat what the ones before them had, so that the page's size is no bound.
-    pub(super) fn room(&mut self, n: usize, overhead: usize, budget: usize) -> Result<usize> {
+    pub(crate) fn room(&mut self, n: usize, overhead: usize, budget: usize) -> Result<usize> {
         let prefixes = self.prefixes.peek(n)?;
         let suffixes = self.suffixes.peek(n)?;
         if prefixes.len() == suffixes.len()

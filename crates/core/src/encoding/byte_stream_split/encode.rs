@@ -1,20 +1,20 @@
-//! BYTE_STREAM_SPLIT: the first bytes of all values, then the second ones, and so on.
+//! Values to bytes of a page.
 
 use herringbone_format::Result;
 use herringbone_kernels::byte_stream_split;
 
-use super::ValueEncoder;
-use super::plain::append_plain;
-use crate::write::values::Values;
+use crate::encoding::ValueEncoder;
+use crate::encoding::plain::append_plain;
+use crate::encoding::values::Values;
 
-pub(super) struct Split {
+pub(crate) struct Split {
     width: usize,
     bytes: Vec<u8>,
 }
 
 impl Split {
     /// For values of `width` bytes.
-    pub(super) fn new(width: usize) -> Self {
+    pub(crate) fn new(width: usize) -> Self {
         Self {
             width,
             bytes: Vec::new(),

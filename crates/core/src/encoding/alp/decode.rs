@@ -1,32 +1,32 @@
-//! DELTA_BINARY_PACKED: INT32 and INT64 as bit-packed differences.
+//! Bytes of a page to values.
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::Result;
-use herringbone_kernels::delta::{Delta, DeltaDecoder};
+use herringbone_kernels::alp::{AlpDecoder, AlpFloat};
 
-use super::ValueDecoder;
+use crate::encoding::ValueDecoder;
 use crate::malformed;
 
 /// A position in the values of a page.
 pub(crate) struct Decoder<T> {
     values: Buffer,
-    decoder: DeltaDecoder<T>,
+    decoder: AlpDecoder<T>,
 }
 
-impl<T: Delta> Decoder<T> {
+impl<T: AlpFloat> Decoder<T> {
     /// Stands before the first value.
     pub(crate) fn new(values: Buffer) -> Result<Self> {
-        let decoder = DeltaDecoder::new(&values).map_err(malformed)?;
+        let decoder = AlpDecoder::new(&values).map_err(malformed)?;
         Ok(Self { values, decoder })
     }
 }
 
-impl<T: Delta> ValueDecoder<T> for Decoder<T> {
+impl<T: AlpFloat> ValueDecoder<T> for Decoder<T> {
     fn extend(&mut self, n: usize, out: &mut Vec<T>) -> Result<()> {
         self.decoder.extend(&self.values, n, out).map_err(malformed)
     }
 
     fn skip(&mut self, n: usize) -> Result<()> {
-        self.decoder.skip(&self.values, n).map_err(malformed)
+        self.decoder.skip(n).map_err(malformed)
     }
 }

@@ -1,11 +1,11 @@
 //! The levels of the page under construction, and their encoded form.
 
+use herringbone_arrow::buffer::NullBuffer;
 use herringbone_format::Result;
 use herringbone_kernels::bitmap::Bitmap;
 use herringbone_kernels::histogram;
 use herringbone_kernels::hybrid::{self, Runs};
 
-use super::levels::{LeafLevels, Levels};
 use crate::compression::Compression;
 use crate::malformed;
 use crate::page::level_width;
@@ -21,6 +21,17 @@ pub(crate) struct PageLevels {
     num_levels: usize,
     rep: Vec<u8>,
     def: Def,
+}
+
+/// Definition levels of the entries of a leaf.
+pub(crate) enum DefinitionLevels {
+    /// Nothing can be null or empty: the highest definition level is 0.
+    None,
+    /// The highest definition level is 1 and there are no lists: a level is a bit of the validity.
+    /// Without a buffer, all are valid.
+    Validity(Option<NullBuffer>),
+    /// One byte each.
+    Bytes(Vec<u8>),
 }
 
 #[derive(Debug)]
@@ -92,21 +103,27 @@ impl PageLevels {
             }
     }
 
-    /// Appends the levels of `num_rows` rows.
-    pub(crate) fn append(&mut self, levels: &LeafLevels, num_rows: usize) -> Result<()> {
+    /// Appends the levels of `num_rows` rows: one repetition level an entry, none for a column without
+    /// lists.
+    pub(crate) fn append(
+        &mut self,
+        rep: &[u8],
+        def: &DefinitionLevels,
+        num_rows: usize,
+    ) -> Result<()> {
         self.num_rows += num_rows;
-        self.rep.extend_from_slice(&levels.rep);
-        self.num_levels += match (&levels.def, &mut self.def) {
-            (Levels::Validity(Some(nulls)), Def::Bits(bits)) => {
+        self.rep.extend_from_slice(rep);
+        self.num_levels += match (def, &mut self.def) {
+            (DefinitionLevels::Validity(Some(nulls)), Def::Bits(bits)) => {
                 bits.append_packed(nulls.validity(), nulls.offset(), nulls.len())
                     .map_err(malformed)?;
                 nulls.len()
             }
-            (Levels::Bytes(levels), Def::Bytes(bytes)) => {
+            (DefinitionLevels::Bytes(levels), Def::Bytes(bytes)) => {
                 bytes.extend_from_slice(levels);
                 levels.len()
             }
-            (Levels::Bytes(levels), Def::Bits(bits)) => {
+            (DefinitionLevels::Bytes(levels), Def::Bits(bits)) => {
                 for level in levels {
                     bits.append_run(*level > 0, 1);
                 }
@@ -117,7 +134,7 @@ impl PageLevels {
                 num_rows
             }
             (_, Def::Bytes(bytes)) => {
-                let levels = levels.rep.len().max(num_rows);
+                let levels = rep.len().max(num_rows);
                 if self.max_def > 0 {
                     bytes.resize(bytes.len() + levels, self.max_def);
                 }

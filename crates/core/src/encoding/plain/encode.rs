@@ -1,14 +1,14 @@
-//! PLAIN: values back to back, byte arrays with their lengths in front.
+//! Values to bytes of a page.
 
 use herringbone_format::Result;
 use herringbone_kernels::plain;
 
-use super::{ValueEncoder, length, mismatch};
-use crate::write::values::Values;
+use crate::encoding::values::Values;
+use crate::encoding::{ValueEncoder, length, mismatch};
 
 /// Every type but BOOLEAN.
 #[derive(Default)]
-pub(super) struct Plain {
+pub(crate) struct Plain {
     bytes: Vec<u8>,
 }
 

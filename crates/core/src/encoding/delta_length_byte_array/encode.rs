@@ -1,13 +1,13 @@
-//! DELTA_LENGTH_BYTE_ARRAY: all lengths, delta packed, then all bytes.
+//! Values to bytes of a page.
 
 use herringbone_format::Result;
 use herringbone_kernels::delta;
 
-use super::{ValueEncoder, length, mismatch};
-use crate::write::values::Values;
+use crate::encoding::values::Values;
+use crate::encoding::{ValueEncoder, length, mismatch};
 
 #[derive(Default)]
-pub(super) struct DeltaLength {
+pub(crate) struct DeltaLength {
     lengths: Vec<i32>,
     bytes: Vec<u8>,
 }

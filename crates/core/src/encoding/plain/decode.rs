@@ -1,10 +1,10 @@
-//! PLAIN: fixed-width values back to back.
+//! Bytes of a page to values.
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::Result;
 use herringbone_kernels::plain::{self, Plain};
 
-use super::{ends_early, product};
+use crate::encoding::{ends_early, product};
 
 /// A position in PLAIN values.
 pub(crate) struct PlainDecoder {

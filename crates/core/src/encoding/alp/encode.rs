@@ -1,17 +1,26 @@
-//! DELTA_BINARY_PACKED: the differences of integers, packed in blocks.
+//! Values to bytes of a page.
 
 use herringbone_format::Result;
-use herringbone_kernels::delta;
+use herringbone_kernels::alp::AlpEncoder;
 
-use super::{ValueEncoder, mismatch};
-use crate::write::values::Values;
+use crate::encoding::values::Values;
+use crate::encoding::{ValueEncoder, mismatch};
 
-/// Declares the encoder of one width.
+/// Declares the encoder of one type.
 macro_rules! encoder {
-    ($name:ident, $type:ty, $values:ident, $encode:path) => {
-        #[derive(Default)]
-        pub(super) struct $name {
+    ($name:ident, $type:ty, $values:ident) => {
+        pub(crate) struct $name {
             values: Vec<$type>,
+            encoder: AlpEncoder<$type>,
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self {
+                    values: Vec::new(),
+                    encoder: AlpEncoder::new(),
+                }
+            }
         }
 
         impl ValueEncoder for $name {
@@ -28,7 +37,7 @@ macro_rules! encoder {
             }
 
             fn finish_page(&mut self, out: &mut Vec<u8>) {
-                $encode(&self.values, out);
+                self.encoder.encode(&self.values, out);
                 self.values.clear();
             }
 
@@ -39,5 +48,5 @@ macro_rules! encoder {
     };
 }
 
-encoder! { Int32, i32, Int32, delta::encode_i32 }
-encoder! { Int64, i64, Int64, delta::encode_i64 }
+encoder! { Floats, f32, Float }
+encoder! { Doubles, f64, Double }

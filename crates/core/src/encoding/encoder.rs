@@ -1,19 +1,15 @@
-//! The values of data pages, one file an encoding: the reverse of `encoding/`.
+//! Which encoder serves an encoding and a physical type.
 //!
 //! An encoder takes the values of a page as they come, and gives the values section when the page
 //! ends.
 
-mod alp;
-mod boolean;
-mod byte_stream_split;
-mod delta_binary_packed;
-mod delta_byte_array;
-mod delta_length_byte_array;
-mod plain;
-
 use herringbone_format::{Encoding, Error, Result, Type};
 
 use super::values::Values;
+use super::{
+    alp, byte_stream_split, delta_binary_packed, delta_byte_array, delta_length_byte_array, plain,
+    rle,
+};
 
 /// The values of the page under construction.
 pub(crate) trait ValueEncoder: Send {
@@ -47,8 +43,8 @@ pub(crate) fn value_encoder(
         Alp, ByteStreamSplit, DeltaBinaryPacked, DeltaByteArray, DeltaLengthByteArray, Plain, Rle,
     };
     Ok(match (encoding, physical_type) {
-        (Plain, Type::Boolean) => Box::new(boolean::Booleans::plain()),
-        (Rle, Type::Boolean) => Box::new(boolean::Booleans::rle()),
+        (Plain, Type::Boolean) => Box::new(plain::PlainBooleanEncoder::default()),
+        (Rle, Type::Boolean) => Box::new(rle::RleBooleanEncoder::default()),
         (Plain, _) => Box::new(plain::Plain::default()),
         (DeltaBinaryPacked, Type::Int32) => Box::new(delta_binary_packed::Int32::default()),
         (DeltaBinaryPacked, Type::Int64) => Box::new(delta_binary_packed::Int64::default()),
@@ -71,24 +67,4 @@ pub(crate) fn value_encoder(
             )));
         }
     })
-}
-
-/// A length as the format stores it.
-///
-/// # Errors
-/// Limit where it exceeds 2^31 - 1.
-pub(crate) fn length(bytes: usize) -> Result<i32> {
-    i32::try_from(bytes).map_err(|_| {
-        Error::limit(
-            "bytes of a value or page, which the format bounds",
-            bytes as u64,
-            i32::MAX as u64,
-        )
-    })
-}
-
-/// Values of another type than the encoder's: a mistake of ours.
-#[cold]
-pub(crate) fn mismatch() -> Error {
-    Error::argument("values of another physical type than the column's")
 }

@@ -1,26 +1,17 @@
-//! ALP: floating point numbers that are short decimals, as packed integers.
+//! Values to bytes of a page.
 
 use herringbone_format::Result;
-use herringbone_kernels::alp::AlpEncoder;
+use herringbone_kernels::delta;
 
-use super::{ValueEncoder, mismatch};
-use crate::write::values::Values;
+use crate::encoding::values::Values;
+use crate::encoding::{ValueEncoder, mismatch};
 
-/// Declares the encoder of one type.
+/// Declares the encoder of one width.
 macro_rules! encoder {
-    ($name:ident, $type:ty, $values:ident) => {
-        pub(super) struct $name {
+    ($name:ident, $type:ty, $values:ident, $encode:path) => {
+        #[derive(Default)]
+        pub(crate) struct $name {
             values: Vec<$type>,
-            encoder: AlpEncoder<$type>,
-        }
-
-        impl Default for $name {
-            fn default() -> Self {
-                Self {
-                    values: Vec::new(),
-                    encoder: AlpEncoder::new(),
-                }
-            }
         }
 
         impl ValueEncoder for $name {
@@ -37,7 +28,7 @@ macro_rules! encoder {
             }
 
             fn finish_page(&mut self, out: &mut Vec<u8>) {
-                self.encoder.encode(&self.values, out);
+                $encode(&self.values, out);
                 self.values.clear();
             }
 
@@ -48,5 +39,5 @@ macro_rules! encoder {
     };
 }
 
-encoder! { Floats, f32, Float }
-encoder! { Doubles, f64, Double }
+encoder! { Int32, i32, Int32, delta::encode_i32 }
+encoder! { Int64, i64, Int64, delta::encode_i64 }

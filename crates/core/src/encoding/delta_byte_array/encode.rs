@@ -1,13 +1,13 @@
-//! DELTA_BYTE_ARRAY: how many bytes each value shares with the one before, and the rest of it.
+//! Values to bytes of a page.
 
 use herringbone_format::Result;
 use herringbone_kernels::delta;
 
-use super::{ValueEncoder, length, mismatch};
-use crate::write::values::Values;
+use crate::encoding::values::Values;
+use crate::encoding::{ValueEncoder, length, mismatch};
 
 #[derive(Default)]
-pub(super) struct DeltaBytes {
+pub(crate) struct DeltaBytes {
     prefixes: Vec<i32>,
     suffixes: Vec<i32>,
     bytes: Vec<u8>,

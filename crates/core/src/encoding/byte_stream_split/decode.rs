@@ -1,4 +1,4 @@
-//! BYTE_STREAM_SPLIT: one stream for each byte of a value.
+//! Bytes of a page to values.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use herringbone_format::{Error, Result};
 use herringbone_kernels::byte_stream_split;
 use herringbone_kernels::plain::Plain;
 
-use super::{ValueDecoder, ends_early};
+use crate::encoding::{ValueDecoder, ends_early};
 use crate::malformed;
 
 /// A position in numbers, each of which is one unit.

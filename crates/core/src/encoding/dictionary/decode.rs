@@ -1,4 +1,4 @@
-//! RLE_DICTIONARY: indices into the dictionary page of the column chunk.
+//! The indices of a page.
 //!
 //! ```text
 //! bit width (one byte, 0 to 32) | runs of indices, in the RLE and bit-packing hybrid

@@ -8,8 +8,8 @@ mod numbers;
 use herringbone_format::{Result, Type};
 use herringbone_kernels::plain;
 
-use super::encode::length;
-use super::values::{Slots, Values};
+use crate::encoding::values::{Slots, Values};
+use crate::encoding::{length, mismatch};
 use byte_arrays::ByteArrays;
 use numbers::Numbers;
 
@@ -135,7 +135,7 @@ impl Dictionary {
                     codes.push(entries.code(value));
                 }
             }
-            _ => return Err(super::encode::mismatch()),
+            _ => return Err(mismatch()),
         }
         Ok(())
     }
@@ -154,7 +154,7 @@ impl Dictionary {
         for &key in keys {
             let index = key as usize;
             let Some(code) = keyed.get_mut(index) else {
-                return Err(super::encode::mismatch());
+                return Err(mismatch());
             };
             if *code == NONE {
                 *code = self.code_of(values, index)?;
@@ -197,7 +197,7 @@ impl Dictionary {
             },
             _ => None,
         };
-        code.ok_or_else(super::encode::mismatch)
+        code.ok_or_else(mismatch)
     }
 
     /// Calls `visit` with the values that have these codes; `scratch` is memory to be used again.

@@ -1,0 +1,8 @@
+//! ALP: FLOAT and DOUBLE as scaled integers with exceptions (Encodings, "Adaptive Lossless
+//! floating-Point (ALP = 10)").
+
+mod decode;
+mod encode;
+
+pub(super) use decode::Decoder;
+pub(super) use encode::{Doubles, Floats};

@@ -1,0 +1,69 @@
+//! The booleans of a page, in whichever encoding.
+
+use std::ops::Range;
+
+use herringbone_arrow::buffer::Buffer;
+use herringbone_format::{Encoding, Error, Result};
+use herringbone_kernels::bitmap::Bitmap;
+
+use super::plain::PlainBooleans;
+use super::rle::RleBooleans;
+
+/// The booleans of one data page, from the next one on.
+pub(crate) enum Booleans {
+    /// One bit a value.
+    Plain(PlainBooleans),
+    /// Runs.
+    Rle(RleBooleans),
+}
+
+impl Booleans {
+    /// No booleans.
+    pub(crate) fn empty() -> Self {
+        Self::Plain(PlainBooleans::new(Buffer::default()))
+    }
+
+    /// The booleans of a page.
+    ///
+    /// # Errors
+    /// Unsupported for encodings that do not serve booleans, Corrupt for runs that end early.
+    pub(crate) fn new(encoding: Encoding, values: Buffer) -> Result<Self> {
+        match encoding {
+            Encoding::Plain => Ok(Self::Plain(PlainBooleans::new(values))),
+            _ if values.is_empty() => Ok(Self::empty()),
+            Encoding::Rle => RleBooleans::new(&values).map(Self::Rle),
+            _ => Err(Error::unsupported(format!("{encoding} for BOOLEAN"))),
+        }
+    }
+
+    /// Appends the next `n` booleans.
+    pub(crate) fn extend(&mut self, n: usize, out: &mut Bitmap) -> Result<()> {
+        match self {
+            Self::Plain(bits) => bits.extend(n, out),
+            Self::Rle(runs) => runs.extend(n, out),
+        }
+    }
+
+    /// Appends the next `n` booleans at the set bits of the slots of `validity`, and false elsewhere;
+    /// false, and nothing done, where they must be decoded first.
+    pub(crate) fn spread(
+        &mut self,
+        n: usize,
+        validity: &Bitmap,
+        slots: Range<usize>,
+        out: &mut Bitmap,
+    ) -> Result<bool> {
+        match self {
+            Self::Plain(bits) => bits.spread(n, validity, slots, out).map(|()| true),
+            Self::Rle(_) => Ok(false),
+        }
+    }
+
+    /// Passes over the next `n` booleans.
+    pub(crate) fn skip(&mut self, n: usize) -> Result<()> {
+        match self {
+            Self::Plain(bits) => bits.skip(n),
+            Self::Rle(runs) => runs.skip(n),
+        }
+    }
+}

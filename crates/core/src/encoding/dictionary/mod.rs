@@ -1,0 +1,8 @@
+//! RLE_DICTIONARY, and PLAIN_DICTIONARY as it was called before: indices into the dictionary page of
+//! the column chunk (Encodings, "Dictionary Encoding (PLAIN_DICTIONARY = 2 and RLE_DICTIONARY = 8)").
+
+mod decode;
+mod encode;
+
+pub(crate) use decode::Indices;
+pub(crate) use encode::Dictionary;

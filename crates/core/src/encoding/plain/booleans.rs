@@ -1,0 +1,88 @@
+//! PLAIN booleans: a bit a value, the least significant first.
+
+use std::ops::Range;
+
+use herringbone_arrow::buffer::Buffer;
+use herringbone_format::Result;
+use herringbone_kernels::bitmap::Bitmap;
+use herringbone_kernels::expand::spread_bits;
+
+use crate::encoding::values::Values;
+use crate::encoding::{ValueEncoder, ends_early, mismatch};
+use crate::malformed;
+
+/// A position in the bits of a page.
+pub(crate) struct PlainBooleans {
+    bits: Buffer,
+    /// Bits passed.
+    position: usize,
+}
+
+impl PlainBooleans {
+    /// Stands before the first bit.
+    pub(crate) fn new(bits: Buffer) -> Self {
+        Self { bits, position: 0 }
+    }
+
+    /// Appends the next `n` booleans.
+    pub(crate) fn extend(&mut self, n: usize, out: &mut Bitmap) -> Result<()> {
+        out.append_packed(&self.bits, self.position, n)
+            .map_err(malformed)?;
+        self.position += n;
+        Ok(())
+    }
+
+    /// Appends the next `n` booleans at the set bits of the slots of `validity`, and false elsewhere.
+    pub(crate) fn spread(
+        &mut self,
+        n: usize,
+        validity: &Bitmap,
+        slots: Range<usize>,
+        out: &mut Bitmap,
+    ) -> Result<()> {
+        let first = self.position;
+        self.skip(n)?;
+        spread_bits(&self.bits, first, validity, slots.start, slots.len(), out);
+        Ok(())
+    }
+
+    /// Passes over the next `n` booleans.
+    pub(crate) fn skip(&mut self, n: usize) -> Result<()> {
+        let end = self.position.checked_add(n).ok_or_else(ends_early)?;
+        if end.div_ceil(8) > self.bits.len() {
+            return Err(ends_early());
+        }
+        self.position = end;
+        Ok(())
+    }
+}
+
+/// The bits of the page under construction.
+#[derive(Default)]
+pub(crate) struct PlainBooleanEncoder {
+    bits: Bitmap,
+}
+
+impl ValueEncoder for PlainBooleanEncoder {
+    fn append(&mut self, values: &Values<'_>) -> Result<()> {
+        let Values::Boolean { bits, first, len } = *values else {
+            return Err(mismatch());
+        };
+        let appended = self.bits.append_packed(bits, first, len);
+        appended.map(drop).map_err(malformed)
+    }
+
+    fn page_bytes(&self) -> usize {
+        self.bits.len().div_ceil(8)
+    }
+
+    fn finish_page(&mut self, out: &mut Vec<u8>) {
+        let bits = self.bits.finish_boolean();
+        let (bytes, len) = (bits.values(), bits.len());
+        out.extend_from_slice(bytes.get(..len.div_ceil(8)).unwrap_or(bytes));
+    }
+
+    fn heap_bytes(&self) -> usize {
+        self.bits.heap_bytes()
+    }
+}

@@ -1,0 +1,10 @@
+//! PLAIN: values back to back, byte arrays with their lengths in front, booleans as bits, the least
+//! significant first (Encodings, "Plain (PLAIN = 0)").
+
+mod booleans;
+mod decode;
+mod encode;
+
+pub(super) use booleans::{PlainBooleanEncoder, PlainBooleans};
+pub(crate) use decode::PlainDecoder;
+pub(super) use encode::{Plain, append_plain};

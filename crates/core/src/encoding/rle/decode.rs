@@ -1,0 +1,51 @@
+//! Runs to booleans.
+
+use herringbone_arrow::buffer::Buffer;
+use herringbone_format::{Error, Result};
+use herringbone_kernels::bitmap::Bitmap;
+use herringbone_kernels::hybrid::HybridDecoder;
+
+use crate::encoding::ends_early;
+use crate::malformed;
+
+/// Bytes of the length in front of the runs.
+pub(super) const LENGTH_BYTES: usize = 4;
+
+/// A position in the runs of a page.
+pub(crate) struct RleBooleans {
+    /// The runs, without their length.
+    runs: Buffer,
+    /// Where in the runs.
+    decoder: HybridDecoder,
+}
+
+impl RleBooleans {
+    /// Stands before the first boolean.
+    ///
+    /// # Errors
+    /// Corrupt where the runs end before they have the length in front of them.
+    pub(crate) fn new(values: &Buffer) -> Result<Self> {
+        let length = values
+            .first_chunk::<LENGTH_BYTES>()
+            .ok_or_else(ends_early)?;
+        let length = u32::from_le_bytes(*length) as usize;
+        if length > values.len() - LENGTH_BYTES {
+            return Err(Error::corrupt("the runs of booleans end early"));
+        }
+        Ok(Self {
+            runs: values.slice_with_length(LENGTH_BYTES, length),
+            decoder: HybridDecoder::new(1),
+        })
+    }
+
+    /// Appends the next `n` booleans.
+    pub(crate) fn extend(&mut self, n: usize, out: &mut Bitmap) -> Result<()> {
+        let appended = self.decoder.extend_bitmap(&self.runs, n, out);
+        appended.map(drop).map_err(malformed)
+    }
+
+    /// Passes over the next `n` booleans.
+    pub(crate) fn skip(&mut self, n: usize) -> Result<()> {
+        self.decoder.skip(&self.runs, n).map_err(malformed)
+    }
+}

@@ -1,0 +1,12 @@
+//! RLE for booleans: runs in the RLE and bit-packing hybrid, with their length in front (Encodings,
+//! "Run Length Encoding / Bit-Packing Hybrid (RLE = 3)").
+//!
+//! ```text
+//! length of the runs in bytes (u32) | runs of bits
+//! ```
+
+mod decode;
+mod encode;
+
+pub(super) use decode::RleBooleans;
+pub(super) use encode::RleBooleanEncoder;
