@@ -23,6 +23,7 @@ mod encoding;
 mod array;
 pub mod column;
 pub mod physical;
+pub mod pruning;
 pub mod read;
 pub mod write;
 

@@ -7,19 +7,17 @@ use bytes::Bytes;
 use herringbone_arrow::schema::SchemaRef;
 use herringbone_core::Step;
 use herringbone_core::footer::FooterDecoder;
+use herringbone_core::pruning::{BloomFilterProbe, IndexDecoder};
 use herringbone_core::read::{ReadOptions, ReadPlan};
 use herringbone_format::{
-    BloomFilterHeader, ColumnChunk, ColumnIndex, Error, FileMetadata, Limits, OffsetIndex, Result,
+    BloomFilterHeader, ColumnChunk, ColumnIndex, ColumnMetaData, Error, FileMetadata, Limits,
+    OffsetIndex, Result,
 };
 use herringbone_schema::{ParquetSchema, SchemaOptions, to_arrow};
 
-use crate::page_index::page_index;
 use crate::pages::Pages;
 use crate::reader::Reader;
 use crate::source::{FileSource, Source};
-
-/// Bytes of a bloom filter header that are read at first.
-const BLOOM_FILTER_HEADER: u64 = 64;
 
 /// A Parquet file whose footer is known: its metadata, and readers of its data.
 ///
@@ -160,8 +158,8 @@ impl ParquetFile {
     /// Argument where there is no such column chunk; Corrupt or Limit where the index cannot be used.
     pub fn column_index(&self, row_group: usize, leaf: usize) -> Result<Option<ColumnIndex>> {
         let chunk = self.chunk(row_group, leaf)?;
-        let place = (chunk.column_index_offset, chunk.column_index_length);
-        page_index(&*self.source, place, &self.limits, ColumnIndex::decode)
+        IndexDecoder::of_column(&chunk, self.source.len(), &self.limits)
+            .and_then(|index| self.index(index))
             .map_err(|e| self.locate(e, row_group, leaf))
     }
 
@@ -171,9 +169,18 @@ impl ParquetFile {
     /// Argument where there is no such column chunk; Corrupt or Limit where the index cannot be used.
     pub fn offset_index(&self, row_group: usize, leaf: usize) -> Result<Option<OffsetIndex>> {
         let chunk = self.chunk(row_group, leaf)?;
-        let place = (chunk.offset_index_offset, chunk.offset_index_length);
-        page_index(&*self.source, place, &self.limits, OffsetIndex::decode)
+        IndexDecoder::of_offsets(&chunk, self.source.len(), &self.limits)
+            .and_then(|index| self.index(index))
             .map_err(|e| self.locate(e, row_group, leaf))
+    }
+
+    /// Reads and decodes an index.
+    fn index<T>(&self, index: Option<IndexDecoder<T>>) -> Result<Option<T>> {
+        let decode = |index: IndexDecoder<T>| {
+            let bytes = self.source.read(index.range())?;
+            index.decode(&bytes, &self.limits)
+        };
+        index.map(decode).transpose()
     }
 
     /// The header of the bloom filter of a column chunk, if it has one.
@@ -186,31 +193,26 @@ impl ParquetFile {
         leaf: usize,
     ) -> Result<Option<BloomFilterHeader>> {
         let chunk = self.chunk(row_group, leaf)?;
-        let offset = chunk
-            .meta_data
-            .and_then(|metadata| metadata.bloom_filter_offset);
-        let Some(offset) = offset else {
+        let Some(metadata) = chunk.meta_data else {
             return Ok(None);
         };
-        self.read_bloom_filter_header(offset)
-            .map(Some)
+        self.read_bloom_filter_header(&metadata)
             .map_err(|e| self.locate(e, row_group, leaf))
     }
 
-    fn read_bloom_filter_header(&self, offset: i64) -> Result<BloomFilterHeader> {
-        let start = u64::try_from(offset).unwrap_or(u64::MAX);
-        let end = start
-            .saturating_add(BLOOM_FILTER_HEADER)
-            .min(self.source.len());
-        if start >= end {
-            return Err(Error::corrupt("the bloom filter lies outside of the file"));
+    fn read_bloom_filter_header(
+        &self,
+        metadata: &ColumnMetaData,
+    ) -> Result<Option<BloomFilterHeader>> {
+        let Some(mut filter) = BloomFilterProbe::new(metadata, self.source.len())? else {
+            return Ok(None);
+        };
+        loop {
+            match filter.poll_header(&self.limits)? {
+                Step::Ready(header) => return Ok(Some(header)),
+                Step::Need(range) => filter.supply(self.source.read(range)?),
+            }
         }
-        let bytes = self.source.read(start..end)?;
-        let header = BloomFilterHeader::decode_prefix(&bytes, &self.limits)
-            .map_err(|error| error.at_offset(start))?;
-        header.map(|(header, _)| header).ok_or_else(|| {
-            Error::corrupt("the header of the bloom filter does not end").at_offset(start)
-        })
     }
 
     fn chunk(&self, row_group: usize, leaf: usize) -> Result<ColumnChunk> {

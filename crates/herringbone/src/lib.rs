@@ -29,7 +29,6 @@ mod allocator;
 mod encoders;
 mod file;
 mod inline;
-mod page_index;
 pub mod pages;
 mod parts;
 mod reader;

@@ -20,10 +20,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use herringbone_arrow::schema::Field;
 use herringbone_format::{Error, ErrorKind, Limits, Repetition, Result, SchemaElement, Type};
 
-use crate::ColumnOrderKind;
+use crate::leaf_type::leaf_type;
 use crate::meaning::Meaning;
+use crate::{ColumnOrderKind, SchemaOptions};
 
 /// One node of the tree: an element of the footer and its place.
 #[derive(Debug, Clone, PartialEq)]
@@ -186,6 +188,15 @@ impl ParquetSchema {
     pub fn is_text(&self, leaf: usize) -> bool {
         use Meaning::{Enum, Json, String};
         matches!(self.meaning(leaf), String | Enum | Json)
+    }
+
+    /// The Arrow field of a column's values by its Parquet type and annotation alone, which may be null; none
+    /// where there is no such column.
+    #[must_use]
+    pub fn leaf_field(&self, leaf: usize, options: &SchemaOptions) -> Option<Field> {
+        let (column, element) = (self.0.leaves.get(leaf)?, self.element(leaf));
+        let (data_type, metadata) = leaf_type(column, element, options);
+        Some(Field::new(&element.name, data_type, true).with_metadata(metadata))
     }
 
     fn meaning(&self, leaf: usize) -> Meaning {

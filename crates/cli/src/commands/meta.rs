@@ -6,10 +6,11 @@
 use std::cell::RefCell;
 
 use herringbone::ParquetFile;
-use herringbone::format::{FileMetadata, SchemaElement};
+use herringbone::format::FileMetadata;
 use serde::ser::{Error as _, Serialize, SerializeMap as _, SerializeSeq as _, Serializer};
 use serde_json::Value;
 
+use crate::describe::bound::Bounds;
 use crate::describe::chunk::{column_chunk, key_values, row_group};
 use crate::describe::index::{bloom_filter_header, column_index, offset_index};
 use crate::describe::schema::element;
@@ -75,23 +76,19 @@ impl Document<'_> {
         })
     }
 
-    /// The element of a leaf. A row group may claim more columns than the schema has.
-    fn element(&self, leaf: usize) -> Option<&SchemaElement> {
-        let schema = self.file.parquet_schema();
-        (leaf < schema.leaves().len()).then(|| schema.element(leaf))
-    }
-
     fn column(&self, row_group: usize, leaf: usize) -> herringbone::Result<Value> {
-        let element = self.element(leaf);
+        let schema = self.file.parquet_schema();
+        let bounds = Bounds::of(schema, leaf);
         let chunk = self.metadata().column_chunk(row_group, leaf)?;
-        let mut object = column_chunk(element, &chunk);
-        if self.options.indexes && element.is_some() {
+        let mut object = column_chunk(&bounds, &chunk);
+        // A row group may claim more columns than the schema has.
+        if self.options.indexes && leaf < schema.leaves().len() {
             let file = self.file;
             let columns = file.column_index(row_group, leaf)?;
             let offsets = file.offset_index(row_group, leaf)?;
             let bloom = file.bloom_filter_header(row_group, leaf)?;
             object = object
-                .some("column_index", columns.map(|it| column_index(element, &it)))
+                .some("column_index", columns.map(|it| column_index(&bounds, &it)))
                 .some("offset_index", offsets.map(|it| offset_index(&it)))
                 .some(
                     "bloom_filter_header",

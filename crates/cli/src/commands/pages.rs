@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::args::{Chunks, ListFormat, chosen};
 use crate::context::Context;
+use crate::describe::bound::Bounds;
 use crate::describe::{Object, list, page};
 use crate::failure::{Failure, Result};
 use crate::input::Input;
@@ -198,7 +199,7 @@ fn json(file: &str, place: &Place<'_>, ordinal: usize, info: &PageInfo) -> Value
         .with("page", ordinal);
     page::page(
         object,
-        Some(place.file.parquet_schema().element(place.leaf)),
+        &Bounds::of(place.file.parquet_schema(), place.leaf),
         info,
     )
     .into()

@@ -1,10 +1,9 @@
 //! Row groups and column chunks.
 
-use herringbone::format::{
-    ColumnChunk, ColumnMetaData, KeyValue, RowGroupHeader, SchemaElement, SortingColumn,
-};
+use herringbone::format::{ColumnChunk, ColumnMetaData, KeyValue, RowGroupHeader, SortingColumn};
 use serde_json::Value;
 
+use super::bound::Bounds;
 use super::statistics::{geospatial_statistics, size_statistics, statistics};
 use super::{Object, list};
 
@@ -28,14 +27,14 @@ pub(crate) fn row_group(header: &RowGroupHeader) -> Object {
         )
 }
 
-/// A column chunk of the leaf `element`.
-pub(crate) fn column_chunk(element: Option<&SchemaElement>, chunk: &ColumnChunk) -> Object {
+/// A column chunk whose bounds are `bounds`.
+pub(crate) fn column_chunk(bounds: &Bounds, chunk: &ColumnChunk) -> Object {
     Object::new()
         .some("file_path", chunk.file_path.as_deref())
         .with("file_offset", chunk.file_offset)
         .some(
             "meta_data",
-            chunk.meta_data.as_ref().map(|it| meta_data(element, it)),
+            chunk.meta_data.as_ref().map(|it| meta_data(bounds, it)),
         )
         .some("offset_index_offset", chunk.offset_index_offset)
         .some("offset_index_length", chunk.offset_index_length)
@@ -51,7 +50,7 @@ pub(crate) fn column_chunk(element: Option<&SchemaElement>, chunk: &ColumnChunk)
         )
 }
 
-fn meta_data(element: Option<&SchemaElement>, data: &ColumnMetaData) -> Value {
+fn meta_data(bounds: &Bounds, data: &ColumnMetaData) -> Value {
     let page_stats = data.encoding_stats.as_ref().map(|stats| {
         list(stats, |stats| {
             Object::new()
@@ -77,7 +76,7 @@ fn meta_data(element: Option<&SchemaElement>, data: &ColumnMetaData) -> Value {
         .some("dictionary_page_offset", data.dictionary_page_offset)
         .some(
             "statistics",
-            data.statistics.as_ref().map(|it| statistics(element, it)),
+            data.statistics.as_ref().map(|it| statistics(bounds, it)),
         )
         .some("encoding_stats", page_stats)
         .some("bloom_filter_offset", data.bloom_filter_offset)

@@ -1,25 +1,26 @@
 //! The page index and bloom filter headers.
 
-use herringbone::format::{BloomFilterHeader, ByteArrays, ColumnIndex, OffsetIndex, SchemaElement};
+use herringbone::format::{BloomFilterHeader, ByteArrays, ColumnIndex, OffsetIndex};
 use serde_json::Value;
 
-use super::{Object, bound::bound, list};
+use super::bound::Bounds;
+use super::{Object, list};
 
 /// Bounds and counts of pages. Pages of nothing but nulls have the bound `null`.
-pub(crate) fn column_index(element: Option<&SchemaElement>, index: &ColumnIndex) -> Value {
-    let bounds = |values: &ByteArrays| {
+pub(crate) fn column_index(bounds: &Bounds, index: &ColumnIndex) -> Value {
+    let described = |values: &ByteArrays| {
         list(values.iter().zip(&index.null_pages), |(bytes, &is_null)| {
             if is_null {
                 Value::Null
             } else {
-                bound(element, bytes)
+                bounds.describe(bytes)
             }
         })
     };
     Object::new()
         .with("null_pages", index.null_pages.clone())
-        .with("min_values", bounds(&index.min_values))
-        .with("max_values", bounds(&index.max_values))
+        .with("min_values", described(&index.min_values))
+        .with("max_values", described(&index.max_values))
         .name("boundary_order", index.boundary_order)
         .some("null_counts", index.null_counts.clone())
         .some(

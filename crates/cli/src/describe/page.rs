@@ -1,8 +1,9 @@
 //! Page headers.
 
 use herringbone::PageInfo;
-use herringbone::format::{Encoding, PageHeader, SchemaElement, Statistics};
+use herringbone::format::{Encoding, PageHeader, Statistics};
 
+use super::bound::Bounds;
 use super::{Object, statistics::statistics};
 
 /// What all kinds of pages have in common, as far as the header says it.
@@ -43,9 +44,9 @@ impl<'a> Summary<'a> {
     }
 }
 
-/// Adds a page of the leaf `element` to `object`, flat: the fields of the particular header come
+/// Adds a page whose bounds are `bounds` to `object`, flat: the fields of the particular header come
 /// after those of all pages.
-pub(crate) fn page(object: Object, element: Option<&SchemaElement>, page: &PageInfo) -> Object {
+pub(crate) fn page(object: Object, bounds: &Bounds, page: &PageInfo) -> Object {
     let header = &page.header;
     let summary = Summary::of(header);
     let object = object
@@ -59,7 +60,7 @@ pub(crate) fn page(object: Object, element: Option<&SchemaElement>, page: &PageI
         .some("encoding", summary.encoding.map(|it| it.to_string()));
     particular(object, header).some(
         "statistics",
-        summary.statistics.map(|it| statistics(element, it)),
+        summary.statistics.map(|it| statistics(bounds, it)),
     )
 }
 

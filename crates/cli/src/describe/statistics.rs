@@ -1,15 +1,14 @@
 //! Statistics of column chunks and pages.
 
-use herringbone::format::{
-    BoundingBox, GeospatialStatistics, SchemaElement, SizeStatistics, Statistics,
-};
+use herringbone::format::{BoundingBox, GeospatialStatistics, SizeStatistics, Statistics};
 use serde_json::Value;
 
-use super::{Object, bound::bound};
+use super::Object;
+use super::bound::Bounds;
 
-/// Bounds and counts; `element` says how bounds read.
-pub(crate) fn statistics(element: Option<&SchemaElement>, statistics: &Statistics) -> Value {
-    let bound = |bytes: &Option<Vec<u8>>| bytes.as_ref().map(|bytes| bound(element, bytes));
+/// Bounds and counts; `bounds` says how bounds read.
+pub(crate) fn statistics(bounds: &Bounds, statistics: &Statistics) -> Value {
+    let bound = |bytes: &Option<Vec<u8>>| bytes.as_ref().map(|bytes| bounds.describe(bytes));
     Object::new()
         .some("min", bound(&statistics.min))
         .some("max", bound(&statistics.max))

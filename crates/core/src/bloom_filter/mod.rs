@@ -21,7 +21,7 @@ use herringbone_format::{
 use twox_hash::XxHash64;
 
 /// Bytes of a block.
-const BLOCK_BYTES: usize = 32;
+pub(crate) const BLOCK_BYTES: usize = 32;
 
 /// By which the words of a block choose their bits, from the specification.
 const SALT: [u32; 8] = [
@@ -79,18 +79,8 @@ impl BloomFilter {
         if blocks.is_empty() || !rest.is_empty() {
             return None;
         }
-        let word = |bytes: &[u8; 4]| u32::from_le_bytes(*bytes);
-        let block = |bytes: &[u8; BLOCK_BYTES]| {
-            let mut block = [0; 8];
-            let words = bytes.as_chunks().0.iter().map(word);
-            block
-                .iter_mut()
-                .zip(words)
-                .for_each(|(to, from)| *to = from);
-            block
-        };
         Some(Self {
-            blocks: blocks.iter().map(block).collect(),
+            blocks: blocks.iter().map(words).collect(),
         })
     }
 
@@ -103,7 +93,7 @@ impl BloomFilter {
     /// Adds the value with this hash.
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) {
-        let index = self.block_of(hash);
+        let index = block_of(hash, self.blocks.len());
         if let Some(block) = self.blocks.get_mut(index) {
             for (word, mask) in block.iter_mut().zip(mask(hash)) {
                 *word |= mask;
@@ -114,18 +104,8 @@ impl BloomFilter {
     /// Whether the value with this hash may have been added; if not, it was not.
     #[must_use]
     pub fn check_hash(&self, hash: u64) -> bool {
-        let block = self.blocks.get(self.block_of(hash));
-        block.is_some_and(|block| {
-            let words = block.iter().zip(mask(hash));
-            words.fold(true, |all, (word, mask)| all & (word & mask != 0))
-        })
-    }
-
-    /// The block that the upper half of a hash chooses.
-    #[inline]
-    fn block_of(&self, hash: u64) -> usize {
-        // Less than the number of blocks, which is at most 2^25.
-        (((hash >> 32) * self.blocks.len() as u64) >> 32) as usize
+        let block = self.blocks.get(block_of(hash, self.blocks.len()));
+        block.is_some_and(|block| has_bits(block, hash))
     }
 
     /// How likely a value that was not added is taken for one that was, judging by the bits set.
@@ -172,6 +152,33 @@ impl BloomFilter {
             out.extend_from_slice(&word.to_le_bytes());
         }
     }
+}
+
+/// Which of so many blocks the upper half of a hash chooses.
+#[inline]
+pub(crate) fn block_of(hash: u64, num_blocks: usize) -> usize {
+    // Less than the number of blocks, which is at most 2^26.
+    (((hash >> 32) * num_blocks as u64) >> 32) as usize
+}
+
+/// Whether a block, as it lies in a file, has the bits of a hash.
+pub(crate) fn check_block(block: &[u8; BLOCK_BYTES], hash: u64) -> bool {
+    has_bits(&words(block), hash)
+}
+
+fn words(bytes: &[u8; BLOCK_BYTES]) -> [u32; 8] {
+    let mut block = [0; 8];
+    let words = bytes.as_chunks().0.iter();
+    block
+        .iter_mut()
+        .zip(words)
+        .for_each(|(to, from)| *to = u32::from_le_bytes(*from));
+    block
+}
+
+fn has_bits(block: &[u32; 8], hash: u64) -> bool {
+    let words = block.iter().zip(mask(hash));
+    words.fold(true, |all, (word, mask)| all & (word & mask != 0))
 }
 
 /// The most blocks, a power of two, that so many bytes have room for; at least one.

@@ -21,13 +21,13 @@ use std::sync::Arc;
 use herringbone_core::column::{ColumnPart, PageOfRow};
 use herringbone_core::loss::OnError;
 use herringbone_core::page::PageStart;
+use herringbone_core::pruning::IndexDecoder;
 use herringbone_core::read::{ChunkInPlan, OpenRowGroup, ReadPlan};
-use herringbone_format::{OffsetIndex, PageHeader, PageType};
+use herringbone_format::{PageHeader, PageType};
 
 pub(crate) use counting::Counting;
 use cutter::{Cutter, DataPage};
 
-use crate::page_index::page_index;
 use crate::pages::Pages;
 use crate::source::Source;
 
@@ -234,11 +234,11 @@ fn add_offset_index(
 ) -> Option<()> {
     let metadata = plan.metadata();
     let metadata = metadata.column_chunk(chunk.row_group, chunk.leaf).ok()?;
-    let place = (metadata.offset_index_offset, metadata.offset_index_length);
     let mut limits = plan.options().limits.clone();
     limits.page_index_bytes = INDEX_BYTES_A_PAGE * (pages.len() + 1);
-    let index = page_index(source, place, &limits, OffsetIndex::decode).ok()??;
-    let locations = index.page_locations;
+    let index = IndexDecoder::of_offsets(&metadata, source.len(), &limits).ok()??;
+    let bytes = source.read(index.range()).ok()?;
+    let locations = index.decode(&bytes, &limits).ok()?.page_locations;
     if locations.len() != pages.len() {
         return None;
     }

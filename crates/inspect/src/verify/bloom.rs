@@ -1,7 +1,11 @@
 //! A bloom filter against the values that it must not miss.
 
+use std::ops::Range;
+
 use herringbone_arrow::array::{Array, ArrayRef};
+use herringbone_core::Step;
 use herringbone_core::bloom_filter::{BloomFilter, hash};
+use herringbone_core::pruning::BloomFilterProbe;
 use herringbone_format::{
     BloomFilterAlgorithm, BloomFilterCompression, BloomFilterHash, BloomFilterHeader,
     ColumnMetaData, Error, Limits, Result, Type,
@@ -10,9 +14,6 @@ use herringbone_format::{
 use super::finding::{FindingKind, Report};
 use super::truth::for_each_plain;
 use herringbone::source::Source;
-
-/// Bytes read for the header, which has less than 20.
-const HEADER_READ: u64 = 64;
 
 /// A bloom filter, and the values that it missed.
 #[derive(Debug)]
@@ -25,16 +26,22 @@ pub(super) struct Bloom {
     first_page: Option<usize>,
 }
 
-/// The header of a filter, and how many bytes it has.
+/// The header of the filter of a column chunk, if it has one, and where its bits lie.
 pub(super) fn header(
     source: &dyn Source,
-    offset: u64,
+    metadata: &ColumnMetaData,
     limits: &Limits,
-) -> Result<(BloomFilterHeader, usize)> {
-    let end = offset.saturating_add(HEADER_READ).min(source.len());
-    let bytes = source.read(offset.min(end)..end)?;
-    BloomFilterHeader::decode_prefix(&bytes, limits)?
-        .ok_or_else(|| Error::corrupt("the header of the bloom filter does not end"))
+) -> Result<Option<(BloomFilterHeader, Range<u64>)>> {
+    let Some(mut filter) = BloomFilterProbe::new(metadata, source.len())? else {
+        return Ok(None);
+    };
+    let header = loop {
+        match filter.poll_header(limits)? {
+            Step::Ready(header) => break header,
+            Step::Need(range) => filter.supply(source.read(range)?),
+        }
+    };
+    Ok(filter.blocks().map(|bits| (header, bits)))
 }
 
 impl Bloom {
@@ -81,14 +88,16 @@ impl Bloom {
         limits: &Limits,
         report: &mut Report,
     ) -> Result<Option<BloomFilter>> {
-        let (header, header_bytes) = header(source, offset, limits)?;
+        let Some((header, bits)) = header(source, metadata, limits)? else {
+            return Ok(None);
+        };
         let BloomFilterHeader {
             num_bytes,
             algorithm,
             hash,
             compression,
         } = header;
-        let length = header_bytes as u64 + u64::try_from(num_bytes).unwrap_or_default();
+        let length = bits.end.saturating_sub(offset);
         if let Some(claimed) = metadata.bloom_filter_length
             && u64::try_from(claimed) != Ok(length)
         {
@@ -104,7 +113,7 @@ impl Bloom {
                 "a bloom filter of a kind that is not known",
             ));
         }
-        let bits = source.read(offset + header_bytes as u64..offset.saturating_add(length))?;
+        let bits = source.read(bits)?;
         let filter = BloomFilter::from_bits(&bits);
         if filter.is_none() {
             let message = format!("{num_bytes} bytes of bits are no whole blocks of 32");

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, HashSet};
 use herringbone_core::bloom_filter::hash;
 use herringbone_core::budget::Budget;
 use herringbone_core::physical::{Block, PageDecoder};
+use herringbone_core::pruning::IndexDecoder;
 use herringbone_format::{
-    ColumnChunk, ColumnIndex, ColumnMetaData, Encoding, Limits, OffsetIndex, PageHeader, PageType,
-    Result,
+    ColumnChunk, ColumnMetaData, Encoding, ErrorKind, Limits, PageHeader, PageType, Result,
 };
 
 use super::bloom::Bloom;
@@ -128,30 +128,52 @@ pub(super) fn check(
 /// The page index of a column chunk, as far as it can be decoded.
 fn indexes(file: &ParquetFile, chunk: &ColumnChunk, report: &mut Report) -> Result<Indexes> {
     let mut indexes = Indexes::default();
-    let read = |offset: Option<i64>, length: Option<i32>| {
-        let range = regions::range(offset?, i64::from(length?))?;
-        (range.end <= file.source().len()).then(|| file.source().read(range))
-    };
-    if let Some(bytes) = read(chunk.column_index_offset, chunk.column_index_length) {
-        report.location.offset = chunk
-            .column_index_offset
-            .and_then(|it| u64::try_from(it).ok());
-        match bytes.and_then(|bytes| ColumnIndex::decode(&bytes, file.limits())) {
-            Ok(index) => indexes.column_index = Some(index),
-            Err(error) => report.failed(FindingKind::ColumnIndex, error)?,
-        }
-    }
-    if let Some(bytes) = read(chunk.offset_index_offset, chunk.offset_index_length) {
-        report.location.offset = chunk
-            .offset_index_offset
-            .and_then(|it| u64::try_from(it).ok());
-        match bytes.and_then(|bytes| OffsetIndex::decode(&bytes, file.limits())) {
-            Ok(index) => indexes.offset_index = Some(index),
-            Err(error) => report.failed(FindingKind::OffsetIndex, error)?,
-        }
-    }
-    report.location.offset = None;
+    let (length, limits) = (file.source().len(), file.limits());
+    indexes.column_index = index(
+        file,
+        IndexDecoder::of_column(chunk, length, limits),
+        FindingKind::ColumnIndex,
+        report,
+    )?;
+    indexes.offset_index = index(
+        file,
+        IndexDecoder::of_offsets(chunk, length, limits),
+        FindingKind::OffsetIndex,
+        report,
+    )?;
     Ok(indexes)
+}
+
+/// An index that can be decoded. One that lies outside of the file is reported with the file's regions.
+fn index<T>(
+    file: &ParquetFile,
+    decoder: Result<Option<IndexDecoder<T>>>,
+    kind: FindingKind,
+    report: &mut Report,
+) -> Result<Option<T>> {
+    let decoder = match decoder {
+        Ok(decoder) => decoder,
+        Err(error) if error.kind() == ErrorKind::Corrupt => None,
+        Err(error) => {
+            report.failed(kind, error)?;
+            None
+        }
+    };
+    let Some(decoder) = decoder else {
+        return Ok(None);
+    };
+    report.location.offset = Some(decoder.range().start);
+    let bytes = file.source().read(decoder.range());
+    let decoded = bytes.and_then(|bytes| decoder.decode(&bytes, file.limits()));
+    let index = match decoded {
+        Ok(index) => Some(index),
+        Err(error) => {
+            report.failed(kind, error)?;
+            None
+        }
+    };
+    report.location.offset = None;
+    Ok(index)
 }
 
 /// The way through the pages of a column chunk.

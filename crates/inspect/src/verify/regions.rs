@@ -83,13 +83,11 @@ impl Regions {
         if let Some(offset) = metadata.bloom_filter_offset {
             let length = match metadata.bloom_filter_length {
                 Some(length) => i64::from(length),
-                None => u64::try_from(offset)
+                None => bloom::header(source, metadata, limits)
                     .ok()
-                    .filter(|offset| *offset < source.len())
-                    .and_then(|offset| bloom::header(source, offset, limits).ok())
-                    .map_or(1, |(header, bytes)| {
-                        i64::from(header.num_bytes) + bytes as i64
-                    }),
+                    .flatten()
+                    .and_then(|(_, bits)| i64::try_from(bits.end).ok())
+                    .map_or(1, |end| end.saturating_sub(offset)),
             };
             self.add("bloom filter", offset, length, source, report);
         }

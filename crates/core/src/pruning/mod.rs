@@ -1,0 +1,18 @@
+//! What a file says of its data, for those who want to know which of it they need: bounds, page indexes
+//! and bloom filters, without I/O.
+//!
+//! ```text
+//! Statistics, ColumnIndex ── PLAIN bounds ──► BoundsDecoder ──► Arrow array, one value a bound
+//! ColumnChunk ──► IndexDecoder: a range of the file ── its bytes ──► ColumnIndex or OffsetIndex
+//! ColumnMetaData ──► BloomFilterProbe: header, then the one block that a hash chooses ──► maybe, or no
+//! ```
+
+mod bloom_filter;
+mod bounds;
+mod page_index;
+#[cfg(test)]
+mod tests;
+
+pub use bloom_filter::BloomFilterProbe;
+pub use bounds::BoundsDecoder;
+pub use page_index::IndexDecoder;
