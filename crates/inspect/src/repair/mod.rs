@@ -122,7 +122,7 @@ pub struct Lost {
 /// A damaged file, and what can be had of it.
 ///
 /// ```
-/// use herringbone::repair::{Repair, RepairOptions};
+/// use herringbone_inspect::repair::{Repair, RepairOptions};
 /// use herringbone::ReadOptions;
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
