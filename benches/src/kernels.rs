@@ -394,11 +394,11 @@ fn strings(kernels: &mut Vec<Kernel>) {
         suffixes[0] = prefix + 5;
         let bytes = vec![b'x'; VALUES * 5 + prefix as usize];
         kernels.push(Kernel::new(
-            format!("front-coded strings that share {name} of 5 more"),
+            format!("delta byte arrays that share {name} of 5 more"),
             VALUES * (prefix as usize + 9),
             move || {
                 let mut out = ByteBuilder::<i32>::new(true);
-                out.append_front_coded(&prefixes, &suffixes, &bytes, &mut Vec::new())?;
+                out.append_delta_byte_array(&prefixes, &suffixes, &bytes, &mut Vec::new())?;
                 black_box(out.finish(None)?);
                 Ok(())
             },

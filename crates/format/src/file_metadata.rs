@@ -12,7 +12,7 @@ use crate::{
     ColumnChunk, ColumnChunkLayout, ColumnOrder, Error, KeyValue, Limits, Result, RowGroup,
     RowGroupHeader, SchemaElement,
     schema_element::lossy_text,
-    thrift::{CompactReader, Moulds, RawStruct, Value, Wire, count, required, thrift_struct},
+    thrift::{CompactReader, RawStruct, Templates, Value, Wire, count, required, thrift_struct},
 };
 
 /// The metadata of a file: `FileMetaData` in the specification, its column chunks still encoded.
@@ -245,7 +245,7 @@ struct Scan {
     row_groups: Option<Vec<IndexedRowGroup>>,
     column_chunks: Vec<u32>,
     /// Of the column chunks so far.
-    moulds: Moulds,
+    templates: Templates,
     key_value_metadata: Vec<KeyValue>,
     created_by: Option<String>,
     column_orders: Option<Vec<ColumnOrder>>,
@@ -373,7 +373,7 @@ impl Scan {
         for _ in 0..size {
             // Fits: the whole footer is not longer than a u32 says.
             self.column_chunks.push(reader.position() as u32);
-            reader.skip_struct_like(&mut self.moulds)?;
+            reader.skip_struct_like(&mut self.templates)?;
         }
         Ok(first..self.column_chunks.len())
     }

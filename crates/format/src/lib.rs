@@ -17,7 +17,7 @@ mod statistics;
 mod column;
 mod row_group;
 mod file_metadata;
-mod remains;
+mod partial_metadata;
 mod page_header;
 mod page_index;
 mod bloom_filter;
@@ -42,7 +42,7 @@ pub use page_header::{
     IndexPageHeader, PageHeader, PageLayout,
 };
 pub use page_index::{ByteArrays, ColumnIndex, OffsetIndex, PageLocation};
-pub use remains::MetadataRemains;
+pub use partial_metadata::PartialMetadata;
 pub use row_group::{RowGroup, RowGroupHeader, SortingColumn};
 pub use schema_element::{KeyValue, SchemaElement};
 pub use statistics::{BoundingBox, GeospatialStatistics, SizeStatistics, Statistics};

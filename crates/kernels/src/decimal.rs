@@ -12,9 +12,9 @@
 use herringbone_arrow::buffer::i256;
 
 use crate::Malformed;
+use crate::multiversion::multiversion;
 use crate::plain::{self, Plain};
 use crate::prefetch;
-use crate::versions::versions;
 
 mod sealed {
     pub trait Sealed {}
@@ -178,11 +178,11 @@ decimal!(i64, 8, 1 2 3 4 5 6 7 8;);
 decimal!(
     i128, 16, 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16;
     fn extend_i32(bytes: &[u8], out: &mut Vec<Self>) {
-        versions!(pairs_i32(bytes: &[u8], out: &mut Vec<i128>))
+        multiversion!(pairs_i32(bytes: &[u8], out: &mut Vec<i128>))
     }
 
     fn extend_i64(bytes: &[u8], out: &mut Vec<Self>) {
-        versions!(pairs_i64(bytes: &[u8], out: &mut Vec<i128>))
+        multiversion!(pairs_i64(bytes: &[u8], out: &mut Vec<i128>))
     }
 );
 

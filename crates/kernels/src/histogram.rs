@@ -1,6 +1,6 @@
 //! How often each level occurs.
 
-use crate::versions::versions;
+use crate::multiversion::multiversion;
 
 /// Up to so many different levels each is counted on its own.
 const FEW: usize = 8;
@@ -27,7 +27,7 @@ pub fn count_levels(levels: &[u8], histogram: &mut [u64]) {
 
 /// [`count_levels`] for few different levels: one comparison for each of them.
 fn few(levels: &[u8], histogram: &mut [u64]) {
-    versions!(inner(levels: &[u8], histogram: &mut [u64]))
+    multiversion!(inner(levels: &[u8], histogram: &mut [u64]))
 }
 
 #[inline(always)]

@@ -17,13 +17,13 @@ pub fn trim<T>(vector: &mut Vec<T>) {
 }
 
 pub mod cpu;
-mod versions;
+mod multiversion;
 pub mod bit_unpack;
 pub mod bit_pack;
 pub mod hybrid;
 pub mod bitmap;
 pub mod expand;
-pub mod compact;
+pub mod filter;
 pub mod histogram;
 pub mod nesting;
 mod lanes;

@@ -7,7 +7,7 @@
 
 use herringbone_arrow::array::OffsetSizeTrait;
 
-use crate::versions::versions;
+use crate::multiversion::multiversion;
 use crate::{Malformed, prefetch};
 
 pub(crate) const INVALID: Malformed = Malformed("a string is not valid UTF-8");
@@ -25,7 +25,7 @@ fn is_ascii(bytes: &[u8]) -> bool {
         let all = |block: &[u8]| block.iter().fold(0, |all, byte| all | byte);
         prefetch::blocks(bytes).all(|block| all(block) < 0x80)
     }
-    versions!(inner(bytes: &[u8]) -> bool)
+    multiversion!(inner(bytes: &[u8]) -> bool)
 }
 
 /// Whether `byte` can start a character: it is not a continuation byte `10xxxxxx`.

@@ -76,7 +76,7 @@ fn checked(
     let mut repair = opened.map_err(|error| advised(input, options, &error))?;
     let found = match repair.source() {
         RepairSource::Footer => "the footer is whole",
-        RepairSource::Remains => "a part of the footer is left",
+        RepairSource::PartialMetadata => "a part of the footer is left",
         _ => "the footer is lost; row groups are put together from pages",
     };
     context.note(&format!("{}: {found}", input.name));

@@ -60,14 +60,14 @@ impl<O: OffsetSizeTrait> ByteSink for ByteBuilder<O> {
         self.append_lengths(lengths, page, position)
     }
 
-    fn append_front_coded(
+    fn append_delta_byte_array(
         &mut self,
         prefixes: &[i32],
         suffixes: &[i32],
         bytes: &[u8],
         previous: &mut Vec<u8>,
     ) -> Result<usize, Malformed> {
-        self.append_front_coded(prefixes, suffixes, bytes, previous)
+        self.append_delta_byte_array(prefixes, suffixes, bytes, previous)
     }
 
     fn gather(

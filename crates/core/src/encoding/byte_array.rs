@@ -64,7 +64,7 @@ pub(crate) trait ByteSink: Send {
     ) -> Result<usize, Malformed>;
 
     /// Appends values made of prefixes of `previous` and suffixes; returns the bytes of the suffixes.
-    fn append_front_coded(
+    fn append_delta_byte_array(
         &mut self,
         prefixes: &[i32],
         suffixes: &[i32],

@@ -20,7 +20,7 @@ use herringbone_arrow::array::{ArrayRef, GenericByteArray, types::ByteArrayType}
 use herringbone_arrow::buffer::NullBuffer;
 use herringbone_arrow::schema::{DataType, IntervalUnit, TimeUnit};
 use herringbone_format::{Error, Result, Type};
-use herringbone_kernels::compact::compact;
+use herringbone_kernels::filter::filter;
 use herringbone_schema::{WriteConversion, WriteLeaf};
 
 use super::convert;
@@ -66,7 +66,7 @@ impl<'a> Selected<'a> {
             let values = values.get(range.clone()).unwrap_or_default();
             match self.nulls {
                 None => scratch.extend_from_slice(values),
-                Some(nulls) => compact(
+                Some(nulls) => filter(
                     values,
                     nulls.validity(),
                     nulls.offset() + range.start,

@@ -17,7 +17,7 @@
 //! [`CompactWriter`] is its twin. The structs of the format are declared once each, by the
 //! `thrift_struct!` macro, which makes both directions from the declaration.
 
-mod moulds;
+mod templates;
 mod reader;
 mod skip;
 mod structs;
@@ -28,9 +28,9 @@ mod writer;
 mod tests;
 
 use crate::{Error, Limits, Result};
-pub(crate) use moulds::Moulds;
 pub use reader::{CompactReader, Field};
 pub(crate) use structs::{count, required, thrift_struct};
+pub(crate) use templates::Templates;
 pub use value::RawStruct;
 pub(crate) use value::{Value, read_union, write_union};
 pub use writer::CompactWriter;

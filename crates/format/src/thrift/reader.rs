@@ -1,7 +1,7 @@
 //! Reading values one after the other.
 
 use super::{
-    Moulds, Wire,
+    Templates, Wire,
     skip::{Fault, advance, list_header, read_varint, skip_field, skip_value},
 };
 use crate::{Error, Result};
@@ -267,7 +267,7 @@ impl<'a> CompactReader<'a> {
 
     /// Passes over a struct that is likely to be like others before it.
     #[inline]
-    pub(crate) fn skip_struct_like(&mut self, others: &mut Moulds) -> Result<()> {
+    pub(crate) fn skip_struct_like(&mut self, others: &mut Templates) -> Result<()> {
         match others.skip_struct(self.bytes, self.position, self.max_depth) {
             Ok(end) => {
                 self.position = end;

@@ -24,7 +24,7 @@
 
 mod assemble;
 mod chunk;
-mod remains;
+mod partial_metadata;
 mod scan;
 
 use std::sync::Arc;
@@ -102,7 +102,7 @@ pub enum RepairSource {
     /// A footer that is whole.
     Footer,
     /// Row groups that are left of the footer, and pages behind them.
-    Remains,
+    PartialMetadata,
     /// Pages alone; of the footer, the schema may be left.
     Pages,
 }
@@ -176,10 +176,10 @@ impl Repair {
 
     fn without_footer(source: Arc<dyn Source>, options: &RepairOptions) -> Result<Self> {
         let limits = &options.limits;
-        let remains = remains::find(&*source, limits)?;
-        let (remains, footer) = remains.unzip();
+        let partial = partial_metadata::find(&*source, limits)?;
+        let (partial, footer) = partial.unzip();
         let end = footer.unwrap_or(source.len());
-        let (elements, key_values) = match (&options.schema, &remains) {
+        let (elements, key_values) = match (&options.schema, &partial) {
             (Some(given), _) => (given.elements.clone(), given.key_values.clone()),
             (None, Some(left)) => (left.schema.clone(), left.key_value_metadata.clone()),
             (None, None) => {
@@ -189,8 +189,8 @@ impl Repair {
             }
         };
         let schema = ParquetSchema::new(&elements, limits)?;
-        let num_rows = remains.as_ref().and_then(|left| left.num_rows);
-        let known = remains.map_or_else(Vec::new, |left| left.row_groups);
+        let num_rows = partial.as_ref().and_then(|left| left.num_rows);
+        let known = partial.map_or_else(Vec::new, |left| left.row_groups);
         let mut row_groups = match options.ignore_footer {
             true => Vec::new(),
             false => usable(known, &schema, end),
@@ -223,7 +223,7 @@ impl Repair {
         }
         let from = match from_footer {
             0 => RepairSource::Pages,
-            _ => RepairSource::Remains,
+            _ => RepairSource::PartialMetadata,
         };
         let metadata = metadata(elements, key_values, row_groups, limits)?;
         let file = ParquetFile::with_metadata(source, metadata, limits.clone())?;

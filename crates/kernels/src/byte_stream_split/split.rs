@@ -5,7 +5,7 @@
 
 use std::mem::MaybeUninit;
 
-use crate::versions::versions;
+use crate::multiversion::multiversion;
 
 /// Bytes of values that are split at once.
 const BLOCK_BYTES: usize = 4096;
@@ -49,7 +49,7 @@ macro_rules! split {
     ($name:ident, $inner:ident, $number:ident) => {
         /// Writes all of `out`, which is as long as `values`.
         fn $name(values: &[u8], out: &mut [MaybeUninit<u8>]) {
-            versions!($inner(values: &[u8], out: &mut [MaybeUninit<u8>]))
+            multiversion!($inner(values: &[u8], out: &mut [MaybeUninit<u8>]))
         }
 
         #[inline(always)]

@@ -8,8 +8,8 @@ use herringbone_arrow::array::OffsetSizeTrait;
 use super::plain::value_at;
 use super::{ByteBuilder, ENDS_EARLY, OVERFLOW};
 use crate::hybrid::HybridDecoder;
+use crate::multiversion::multiversion;
 use crate::over_copy::{SLACK, over_copy};
-use crate::versions::versions;
 use crate::{Malformed, utf8};
 
 /// Values looked up at once: their entries stay in the first-level cache.
@@ -269,7 +269,7 @@ unsafe fn append_entries<O: OffsetSizeTrait>(
         // SAFETY: that many offsets were written.
         unsafe { offsets.set_len(offsets.len() + found.len()) };
     }
-    versions!(inner<O: OffsetSizeTrait>(
+    multiversion!(inner<O: OffsetSizeTrait>(
         dictionary: &[u8],
         found: &[Entry],
         data: &mut Vec<u8>,

@@ -7,7 +7,7 @@ use herringbone_arrow::buffer::Buffer;
 
 use super::offsets::extend_offsets;
 use super::{ByteBuilder, ENDS_EARLY, NEGATIVE, OVERFLOW};
-use crate::versions::versions;
+use crate::multiversion::multiversion;
 use crate::{Malformed, utf8};
 
 /// From this many bytes on a part of a page is kept: less would keep the whole page for little.
@@ -39,7 +39,7 @@ fn sum_and_signs(lengths: &[i32]) -> (i64, i32) {
         }
         (sum, signs)
     }
-    versions!(inner(lengths: &[i32]) -> (i64, i32))
+    multiversion!(inner(lengths: &[i32]) -> (i64, i32))
 }
 
 impl<O: OffsetSizeTrait> ByteBuilder<O> {

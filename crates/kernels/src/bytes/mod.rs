@@ -7,7 +7,7 @@
 
 mod dictionary;
 mod encode;
-mod front_coded;
+mod delta_byte_array;
 mod lengths;
 mod offsets;
 mod plain;
@@ -21,11 +21,11 @@ use crate::bitmap::Bitmap;
 use crate::expand::expand_offsets;
 use crate::{Malformed, trim, utf8};
 
+pub(crate) use delta_byte_array::DeltaByteArray;
+pub use delta_byte_array::delta_byte_array_bytes;
 pub use dictionary::ByteDictionary;
 pub(crate) use dictionary::likely_values;
 pub use encode::{plain_byte_arrays_i32, plain_byte_arrays_i64};
-pub(crate) use front_coded::FrontCoded;
-pub use front_coded::front_coded_bytes;
 pub(crate) use lengths::sum_lengths;
 pub(crate) use plain::value_at;
 pub use plain::{fit_plain, skip_plain};

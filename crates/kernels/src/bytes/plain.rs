@@ -15,9 +15,9 @@ use herringbone_arrow::array::OffsetSizeTrait;
 
 use super::{ByteBuilder, ENDS_EARLY, OVERFLOW};
 use crate::Malformed;
+use crate::multiversion::multiversion;
 use crate::over_copy::{SLACK, over_copy};
 use crate::prefetch;
-use crate::versions::versions;
 
 /// Bytes of the length in front of each value.
 const PREFIX: usize = 4;
@@ -139,7 +139,7 @@ fn copy_plain_wide<O: OffsetSizeTrait>(
         unsafe { builder.offsets.set_len(builder.offsets.len() + done) };
         at
     }
-    versions!(inner<O: OffsetSizeTrait>(
+    multiversion!(inner<O: OffsetSizeTrait>(
         builder: &mut ByteBuilder<O>,
         page: &[u8],
         start: usize,

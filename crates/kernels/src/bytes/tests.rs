@@ -33,7 +33,7 @@ pub(crate) fn packed_run(indices: &[u32], width: u32) -> Vec<u8> {
     run
 }
 
-/// Prefix and suffix lengths of front coding, and the suffixes.
+/// Prefix and suffix lengths of DELTA_BYTE_ARRAY, and the suffixes.
 pub(crate) fn front_code(values: &[Vec<u8>]) -> (Vec<i32>, Vec<i32>, Vec<u8>) {
     let (mut prefixes, mut suffixes, mut bytes) = (vec![], vec![], vec![]);
     let mut previous: &[u8] = &[];
@@ -136,7 +136,7 @@ proptest! {
     }
 
     #[test]
-    fn front_coded_values_come_out_as_they_went_in(
+    fn delta_byte_array_values_come_out_as_they_went_in(
         mut values in any_values(), sort: bool, step in 1usize..50,
     ) {
         if sort {
@@ -148,7 +148,7 @@ proptest! {
         for start in (0..values.len()).step_by(step) {
             let end = (start + step).min(values.len());
             at += builder
-                .append_front_coded(
+                .append_delta_byte_array(
                     &prefixes[start..end],
                     &suffixes[start..end],
                     &bytes[at..],
@@ -195,7 +195,7 @@ fn the_specification_s_examples() {
         .unwrap();
     assert_eq!(taken, 22);
     let taken = builder
-        .append_front_coded(
+        .append_delta_byte_array(
             &[0, 2, 0, 3],
             &[4, 2, 6, 5],
             b"axislebabbleyhood",
@@ -252,7 +252,7 @@ fn lengths_that_lie_are_errors_and_change_nothing() {
     ] {
         assert!(
             builder
-                .append_front_coded(prefixes, suffixes, b"abcde", none)
+                .append_delta_byte_array(prefixes, suffixes, b"abcde", none)
                 .is_err()
         );
     }
@@ -308,7 +308,7 @@ fn strings_are_checked_value_by_value() {
     let before = &mut vec![];
     assert!(
         builder
-            .append_front_coded(&[0, 1], &[4, 2], b"a\xc3\xbcb\xbcb", before)
+            .append_delta_byte_array(&[0, 1], &[4, 2], b"a\xc3\xbcb\xbcb", before)
             .is_err()
     );
     assert!(builder.append_fixed(&cut.concat(), 2).is_err());

@@ -1,7 +1,7 @@
 //! Writing DELTA_BINARY_PACKED: blocks of 128 values in 4 miniblocks, as all writers have them.
 
 use crate::bit_pack;
-use crate::versions::versions;
+use crate::multiversion::multiversion;
 
 /// Values a block.
 const BLOCK: usize = 128;
@@ -13,7 +13,7 @@ macro_rules! encode {
     ($(#[$doc:meta])* $name:ident, $inner:ident, $signed:ident, $unsigned:ident, $pack:ident) => {
         $(#[$doc])*
         pub fn $name(values: &[$signed], out: &mut Vec<u8>) {
-            versions!($inner(values: &[$signed], out: &mut Vec<u8>))
+            multiversion!($inner(values: &[$signed], out: &mut Vec<u8>))
         }
 
         #[allow(trivial_numeric_casts, reason = "the macro serves several integers")]

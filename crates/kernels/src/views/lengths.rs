@@ -5,7 +5,7 @@ use herringbone_arrow::buffer::Buffer;
 
 use super::view::{any_is_long, view, view_of};
 use super::{MAX_POSITION, TOO_LARGE, ViewBuilder};
-use crate::bytes::{ENDS_EARLY, FrontCoded, sum_lengths};
+use crate::bytes::{DeltaByteArray, ENDS_EARLY, sum_lengths};
 use crate::{Malformed, utf8};
 
 impl ViewBuilder {
@@ -73,15 +73,15 @@ impl ViewBuilder {
     /// behind the other in `bytes`; returns how many bytes the suffixes took. `previous` is the value
     /// before the first one, and afterwards the last one.
     ///
-    /// **Errors**: as [`crate::bytes::ByteBuilder::append_front_coded`], and more than 2 GiB of values.
-    pub fn append_front_coded(
+    /// **Errors**: as [`crate::bytes::ByteBuilder::append_delta_byte_array`], and more than 2 GiB of values.
+    pub fn append_delta_byte_array(
         &mut self,
         prefixes: &[i32],
         suffixes: &[i32],
         bytes: &[u8],
         previous: &mut Vec<u8>,
     ) -> Result<usize, Malformed> {
-        let coded = FrontCoded::new(prefixes, suffixes, bytes, previous)?;
+        let coded = DeltaByteArray::new(prefixes, suffixes, bytes, previous)?;
         let (total, taken) = (coded.total, coded.taken());
         let index = self.open_block(total)?;
         let start = self.block.len();

@@ -48,7 +48,7 @@ proptest! {
     }
 
     #[test]
-    fn front_coded_values_get_a_block(mut values in any_values(), sort: bool) {
+    fn delta_byte_array_values_get_a_block(mut values in any_values(), sort: bool) {
         if sort {
             values.sort();
         }
@@ -56,10 +56,10 @@ proptest! {
         let mut builder = ViewBuilder::new(false);
         let (mut previous, half) = (Vec::new(), values.len() / 2);
         let taken = builder
-            .append_front_coded(&prefixes[..half], &suffixes[..half], &bytes, &mut previous)
+            .append_delta_byte_array(&prefixes[..half], &suffixes[..half], &bytes, &mut previous)
             .unwrap();
         let rest = builder
-            .append_front_coded(
+            .append_delta_byte_array(
                 &prefixes[half..],
                 &suffixes[half..],
                 &bytes[taken..],
@@ -117,12 +117,12 @@ fn lengths_that_lie_are_errors_and_change_nothing() {
     let none = &mut vec![];
     assert!(
         builder
-            .append_front_coded(&[0, 3], &[2, 1], b"abc", none)
+            .append_delta_byte_array(&[0, 3], &[2, 1], b"abc", none)
             .is_err()
     );
     assert!(
         builder
-            .append_front_coded(&[0, i32::MAX], &[2, 1], b"abc", none)
+            .append_delta_byte_array(&[0, i32::MAX], &[2, 1], b"abc", none)
             .is_err()
     );
     assert!(ViewDictionary::plain(&page, i32::MAX as usize, false).is_err());
@@ -156,7 +156,7 @@ fn strings_are_checked_value_by_value() {
     let before = &mut vec![];
     assert!(
         builder
-            .append_front_coded(&[0, 1], &[4, 2], b"a\xc3\xbcb\xbcb", before)
+            .append_delta_byte_array(&[0, 1], &[4, 2], b"a\xc3\xbcb\xbcb", before)
             .is_err()
     );
     let binary = ViewDictionary::plain(&page, 2, false).unwrap();

@@ -2,7 +2,7 @@
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::{Error, Result};
-use herringbone_kernels::bytes::front_coded_bytes;
+use herringbone_kernels::bytes::delta_byte_array_bytes;
 use herringbone_kernels::plain::{self, Plain};
 
 use crate::encoding::byte_array::ByteSink;
@@ -48,7 +48,7 @@ impl DeltaByteArray {
             check_width(prefixes, suffixes, self.width)?;
             let bytes = self.page.get(self.position..).ok_or_else(ends_early)?;
             self.position += sink
-                .append_front_coded(prefixes, suffixes, bytes, &mut self.last)
+                .append_delta_byte_array(prefixes, suffixes, bytes, &mut self.last)
                 .map_err(malformed)?;
             self.prefixes.pass(step);
             self.suffixes.pass(step);
@@ -92,7 +92,7 @@ impl DeltaByteArray {
     /// Bytes of the next `n` values; what is broken in them is left to the append that meets it.
     pub(crate) fn most_bytes(&mut self, n: usize) -> usize {
         match (self.prefixes.peek(n), self.suffixes.peek(n)) {
-            (Ok(prefixes), Ok(suffixes)) => front_coded_bytes(prefixes, suffixes).unwrap_or(0),
+            (Ok(prefixes), Ok(suffixes)) => delta_byte_array_bytes(prefixes, suffixes).unwrap_or(0),
             _ => 0,
         }
     }
@@ -104,7 +104,7 @@ impl DeltaByteArray {
         let prefixes = self.prefixes.peek(n)?;
         let suffixes = self.suffixes.peek(n)?;
         if prefixes.len() == suffixes.len()
-            && let Ok(bytes) = front_coded_bytes(prefixes, suffixes)
+            && let Ok(bytes) = delta_byte_array_bytes(prefixes, suffixes)
             && bytes.saturating_add(n.saturating_mul(overhead)) <= budget
         {
             return Ok(n);

@@ -2,7 +2,7 @@
 
 use super::{AlpFloat, Fit, Pair};
 use crate::bit_pack;
-use crate::versions::versions;
+use crate::multiversion::multiversion;
 
 /// A number that ALP writes: `f32` or `f64`.
 pub trait AlpEncode: AlpFloat {
@@ -24,7 +24,7 @@ macro_rules! number {
     ($float:ident, $inner:ident, $integer:ident, $pack:ident) => {
         impl AlpEncode for $float {
             fn fit(values: &[Self], pair: Pair, integers: &mut [$integer]) -> Fit<$integer> {
-                versions!(
+                multiversion!(
                     $inner(values: &[$float], pair: Pair, integers: &mut [$integer]) -> Fit<$integer>
                 )
             }

@@ -7,7 +7,7 @@ use crate::{
 
 /// The front part of a file's metadata, as far as it can be decoded.
 #[derive(Debug, Clone, PartialEq)]
-pub struct MetadataRemains {
+pub struct PartialMetadata {
     /// The nodes of the schema tree.
     pub schema: Vec<SchemaElement>,
     /// Rows in the file, if that is left.
@@ -18,22 +18,22 @@ pub struct MetadataRemains {
     pub key_value_metadata: Vec<KeyValue>,
 }
 
-impl MetadataRemains {
+impl PartialMetadata {
     /// Decodes what is left at the start of `bytes`; `None` where not even the schema is.
     #[must_use]
     pub fn decode(bytes: &[u8], limits: &Limits) -> Option<Self> {
         let mut reader = CompactReader::new(bytes, limits.schema_depth);
         let mut schema = None;
-        let mut remains = Self {
+        let mut partial = Self {
             schema: Vec::new(),
             num_rows: None,
             row_groups: Vec::new(),
             key_value_metadata: Vec::new(),
         };
         // Whatever ends it, what came before is kept.
-        remains.fields(&mut reader, limits, &mut schema).ok();
-        remains.schema = schema?;
-        Some(remains)
+        partial.fields(&mut reader, limits, &mut schema).ok();
+        partial.schema = schema?;
+        Some(partial)
     }
 
     fn fields(

@@ -30,7 +30,7 @@ fn check<T: Copy + PartialEq + std::fmt::Debug + 'static>(from: impl Fn(usize) -
                 let mut expected = vec![from(9999)];
                 expected.extend((0..n).filter(|i| is_set(*i)).map(|i| values[i]));
                 let mut out = vec![from(9999)];
-                compact(&values, &bits, first, &mut out);
+                filter(&values, &bits, first, &mut out);
                 assert_eq!(out, expected, "n {n}, first {first}");
                 out.truncate(1);
                 compact_with(Scalar, &values, &bits, first, &mut out);
@@ -53,13 +53,13 @@ fn values_of_every_size() {
 #[test]
 fn bits_that_are_missing_are_zeros() {
     let mut out = Vec::new();
-    compact(
+    filter(
         &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
         &[0b1010_0000],
         4,
         &mut out,
     );
     assert_eq!(out, [2, 4]);
-    compact(&[1, 2], &[0xff], usize::MAX, &mut out);
+    filter(&[1, 2], &[0xff], usize::MAX, &mut out);
     assert_eq!(out.len(), 2);
 }

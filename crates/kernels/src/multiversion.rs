@@ -2,7 +2,7 @@
 
 /// The whole body of a function: calls `$inner`, an `#[inline(always)]` function of portable code,
 /// as part of a function that has the best instructions of this processor enabled.
-macro_rules! versions {
+macro_rules! multiversion {
     (
         $inner:ident $(<$generic:ident: $bound:path>)? ($($argument:ident: $type:ty),*)
         $(-> $result:ty)?
@@ -30,4 +30,4 @@ macro_rules! versions {
         $inner($($argument),*)
     }};
 }
-pub(crate) use versions;
+pub(crate) use multiversion;

@@ -41,15 +41,15 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
     ///
     /// **Errors**: slices of different length, negative lengths, a prefix longer than the value before,
     /// suffixes that end early, more bytes than the offsets can address, invalid UTF-8 in a builder of
-    /// strings. The caller bounds the expansion by [`front_coded_bytes`].
-    pub fn append_front_coded(
+    /// strings. The caller bounds the expansion by [`delta_byte_array_bytes`].
+    pub fn append_delta_byte_array(
         &mut self,
         prefixes: &[i32],
         suffixes: &[i32],
         bytes: &[u8],
         previous: &mut Vec<u8>,
     ) -> Result<usize, Malformed> {
-        let values = FrontCoded::new(prefixes, suffixes, bytes, previous)?;
+        let values = DeltaByteArray::new(prefixes, suffixes, bytes, previous)?;
         if values.total > self.data_room() {
             return Err(OVERFLOW);
         }
@@ -74,7 +74,7 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
 /// Bytes of the values that `prefixes` and `suffixes` make.
 ///
 /// **Errors**: negative lengths.
-pub fn front_coded_bytes(prefixes: &[i32], suffixes: &[i32]) -> Result<usize, Malformed> {
+pub fn delta_byte_array_bytes(prefixes: &[i32], suffixes: &[i32]) -> Result<usize, Malformed> {
     let total = sum_lengths(prefixes)?.checked_add(sum_lengths(suffixes)?);
     total.ok_or(OVERFLOW)
 }
@@ -83,7 +83,7 @@ pub fn front_coded_bytes(prefixes: &[i32], suffixes: &[i32]) -> Result<usize, Ma
 ///
 /// Invariants: no length is negative, no prefix is longer than the value before it, the first of
 /// which is `previous`, and the suffixes are all there.
-pub(crate) struct FrontCoded<'a> {
+pub(crate) struct DeltaByteArray<'a> {
     prefixes: &'a [i32],
     suffixes: &'a [i32],
     bytes: &'a [u8],
@@ -93,10 +93,10 @@ pub(crate) struct FrontCoded<'a> {
     pub(crate) total: usize,
 }
 
-impl<'a> FrontCoded<'a> {
+impl<'a> DeltaByteArray<'a> {
     /// Checks the lengths.
     ///
-    /// **Errors**: as [`ByteBuilder::append_front_coded`].
+    /// **Errors**: as [`ByteBuilder::append_delta_byte_array`].
     pub(crate) fn new(
         prefixes: &'a [i32],
         suffixes: &'a [i32],
@@ -206,7 +206,7 @@ impl Current for InMemory {
 /// # Safety
 /// The processor has the instructions of `C`.
 #[inline(always)]
-unsafe fn expand<C: Current>(values: &FrontCoded<'_>, start: usize, out: &mut Vec<u8>) {
+unsafe fn expand<C: Current>(values: &DeltaByteArray<'_>, start: usize, out: &mut Vec<u8>) {
     let bytes = values.bytes;
     let mut previous_start = start;
     let mut filled = out.len();
@@ -304,7 +304,8 @@ mod tests {
             }
             let mut out = b"there".to_vec();
             // The suffixes end with the bytes that there are.
-            let values = FrontCoded::new(&prefixes, &suffixes, &bytes[..at], b"before").unwrap();
+            let values =
+                DeltaByteArray::new(&prefixes, &suffixes, &bytes[..at], b"before").unwrap();
             assert_eq!((values.total, values.taken()), (expected.len(), at));
             values.append_to(&mut out);
             assert_eq!(out[..5], *b"there");

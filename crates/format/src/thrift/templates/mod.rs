@@ -2,7 +2,7 @@
 //!
 //! Few bits of a struct decide where it ends: headers, sizes, lengths, and the highest bit of each
 //! byte of an integer. The column chunks of a file agree in nearly all of these, and differ in
-//! counts, offsets and bounds. So the deciding bits of one struct are kept as a [`Mould`]. A struct
+//! counts, offsets and bounds. So the deciding bits of one struct are kept as a [`Template`]. A struct
 //! that fits it takes the same steps when it is passed over, and ends after as many bytes.
 //!
 //! ```text
@@ -23,29 +23,29 @@ const BLOCK: usize = 32;
 /// Longer structs are seldom alike: they hold long texts, or lists of sizes of their own.
 const MAX_BYTES: usize = 1024;
 
-/// How many moulds there are: columns of some types in turn, at two lengths of their offsets.
-const MOULDS: usize = 8;
+/// How many templates there are: columns of some types in turn, at two lengths of their offsets.
+const TEMPLATES: usize = 8;
 
 /// Structs passed over so far, as far as the next one may be like them.
 #[derive(Debug, Clone)]
-pub(crate) struct Moulds {
+pub(crate) struct Templates {
     /// Those used last come first.
-    moulds: Vec<Mould>,
+    templates: Vec<Template>,
     credit: Credit,
 }
 
-impl Default for Moulds {
+impl Default for Templates {
     fn default() -> Self {
         Self {
-            moulds: Vec::new(),
+            templates: Vec::new(),
             credit: Credit(Credit::MOST),
         }
     }
 }
 
-impl Moulds {
+impl Templates {
     /// Where the struct ends that starts at `position`: what [`skip_struct`] says, which does the
-    /// work where no mould fits. `depth` is the same for all structs.
+    /// work where no template fits. `depth` is the same for all structs.
     #[inline]
     pub(super) fn skip_struct(
         &mut self,
@@ -53,8 +53,8 @@ impl Moulds {
         position: usize,
         depth: usize,
     ) -> Result<usize, Fault> {
-        let last = self.moulds.first();
-        match last.and_then(|mould| mould.end(bytes, position)) {
+        let last = self.templates.first();
+        match last.and_then(|template| template.end(bytes, position)) {
             Some(end) => {
                 self.credit.earn(Credit::FITS);
                 Ok(end)
@@ -69,32 +69,32 @@ impl Moulds {
         position: usize,
         depth: usize,
     ) -> Result<usize, Fault> {
-        if !self.credit.buys_a_mould() {
+        if !self.credit.buys_a_template() {
             self.credit.earn(Credit::FITS_NOT);
             return skip_struct(bytes, position, depth, &mut ());
         }
-        let others = self.moulds.iter().enumerate().skip(1);
-        let mut fitting = others.filter_map(|(index, mould)| {
-            let end = mould.end(bytes, position)?;
+        let others = self.templates.iter().enumerate().skip(1);
+        let mut fitting = others.filter_map(|(index, template)| {
+            let end = template.end(bytes, position)?;
             Some((index, end))
         });
         if let Some((index, end)) = fitting.next() {
             self.credit.earn(Credit::FITS);
-            let mould = self.moulds.remove(index);
-            self.moulds.insert(0, mould);
+            let template = self.templates.remove(index);
+            self.templates.insert(0, template);
             return Ok(end);
         }
-        self.credit.buy_a_mould();
-        // The mould that was not used for longest makes room.
-        let unused = (self.moulds.len() == MOULDS).then(|| self.moulds.pop());
-        let mut mould = unused.flatten().unwrap_or_default();
-        let end = mould.take(bytes, position, depth)?;
-        self.moulds.insert(0, mould);
+        self.credit.buy_a_template();
+        // The template that was not used for longest makes room.
+        let unused = (self.templates.len() == TEMPLATES).then(|| self.templates.pop());
+        let mut template = unused.flatten().unwrap_or_default();
+        let end = template.take(bytes, position, depth)?;
+        self.templates.insert(0, template);
         Ok(end)
     }
 }
 
-/// Taking a mould costs as much as passing over several structs, and pays where many others fit it.
+/// Taking a template costs as much as passing over several structs, and pays where many others fit it.
 /// Where they do not, it is only tried now and then.
 #[derive(Debug, Clone, Copy)]
 struct Credit(u32);
@@ -109,18 +109,18 @@ impl Credit {
         self.0 = (self.0 + credit).min(Self::MOST);
     }
 
-    fn buys_a_mould(self) -> bool {
+    fn buys_a_template(self) -> bool {
         self.0 >= Self::MOULD
     }
 
-    fn buy_a_mould(&mut self) {
+    fn buy_a_template(&mut self) {
         self.0 = self.0.saturating_sub(Self::MOULD);
     }
 }
 
 /// The deciding bits of a struct.
 #[derive(Debug, Clone, Default)]
-struct Mould {
+struct Template {
     /// Bytes of the struct; 0 for no struct, which nothing fits.
     length: usize,
     blocks: Vec<Block>,
@@ -148,7 +148,7 @@ impl Block {
     }
 }
 
-impl Mould {
+impl Template {
     /// Where the struct at `position` ends if it fits, and is not within a block of the last byte.
     #[inline]
     fn end(&self, bytes: &[u8], position: usize) -> Option<usize> {
@@ -157,15 +157,15 @@ impl Mould {
         }
         let (blocks, _) = bytes.get(position..)?.as_chunks::<BLOCK>();
         let blocks = blocks.get(..self.blocks.len())?;
-        for (mould, bytes) in self.blocks.iter().zip(blocks) {
-            if !mould.fits(bytes) {
+        for (template, bytes) in self.blocks.iter().zip(blocks) {
+            if !template.fits(bytes) {
                 return None;
             }
         }
         Some(position + self.length)
     }
 
-    /// Becomes the mould of the struct at `position`; where the struct ends.
+    /// Becomes the template of the struct at `position`; where the struct ends.
     fn take(&mut self, bytes: &[u8], position: usize, depth: usize) -> Result<usize, Fault> {
         self.length = 0;
         self.blocks.clear();

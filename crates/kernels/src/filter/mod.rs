@@ -55,7 +55,7 @@ const SPARSE: u32 = 16;
 
 /// Appends the `values` whose bit is set: value `i` belongs to bit `first + i` of `bits`. Bits behind
 /// the end of `bits` count as zeros.
-pub fn compact<T: Copy + 'static>(values: &[T], bits: &[u8], first: usize, out: &mut Vec<T>) {
+pub fn filter<T: Copy + 'static>(values: &[T], bits: &[u8], first: usize, out: &mut Vec<T>) {
     #[cfg(target_arch = "x86_64")]
     if let Some(cpu) = crate::cpu::Avx512::detect() {
         return compact_with(cpu, values, bits, first, out);
@@ -63,7 +63,7 @@ pub fn compact<T: Copy + 'static>(values: &[T], bits: &[u8], first: usize, out: 
     compact_with(Scalar, values, bits, first, out);
 }
 
-/// See [`compact`].
+/// See [`filter`].
 fn compact_with<T: Copy + 'static>(
     cpu: impl Compact,
     values: &[T],

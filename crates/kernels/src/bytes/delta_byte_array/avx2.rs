@@ -1,11 +1,11 @@
-//! Front coding with AVX2: the first 127 bytes of a value stay in four registers.
+//! DELTA_BYTE_ARRAY with AVX2: the first 127 bytes of a value stay in four registers.
 //!
 //! A suffix is loaded from so far before its start that its bytes come to lie behind the prefix, in
 //! whole registers; what else was loaded is replaced by the prefix, or lies behind the value.
 
 use std::arch::x86_64::*;
 
-use super::{Current, FrontCoded};
+use super::{Current, DeltaByteArray};
 use crate::cpu::Avx2;
 
 /// Bytes of a register.
@@ -89,9 +89,9 @@ unsafe fn follow(
 }
 
 /// See [`super::expand`].
-pub(super) fn expand(_: Avx2, values: &FrontCoded<'_>, start: usize, out: &mut Vec<u8>) {
+pub(super) fn expand(_: Avx2, values: &DeltaByteArray<'_>, start: usize, out: &mut Vec<u8>) {
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn enabled(values: &FrontCoded<'_>, start: usize, out: &mut Vec<u8>) {
+    fn enabled(values: &DeltaByteArray<'_>, start: usize, out: &mut Vec<u8>) {
         // SAFETY: the instructions that the registers need are enabled here.
         unsafe { super::expand::<Registers>(values, start, out) };
     }

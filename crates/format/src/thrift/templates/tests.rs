@@ -1,4 +1,4 @@
-//! Structs passed over by moulds, and the same one by one: sound, damaged and cut.
+//! Structs passed over by templates, and the same one by one: sound, damaged and cut.
 
 use super::super::skip::skip_struct;
 use super::super::{CompactWriter, Wire};
@@ -118,8 +118,8 @@ fn ends(
 }
 
 fn compare(bytes: &[u8]) -> usize {
-    let mut moulds = Moulds::default();
-    let fast = ends(bytes, |at| moulds.skip_struct(bytes, at, DEPTH));
+    let mut templates = Templates::default();
+    let fast = ends(bytes, |at| templates.skip_struct(bytes, at, DEPTH));
     let plain = ends(bytes, |at| skip_struct(bytes, at, DEPTH, &mut ()));
     assert_eq!(fast, plain);
     plain.0.len()
@@ -162,14 +162,14 @@ fn every_byte_that_decides_is_compared() {
     writer.end_struct();
     let one = writer.finish();
     let padded = [one.clone(), vec![0; 64]].concat();
-    let mut mould = Mould::default();
-    assert_eq!(mould.take(&padded, 0, DEPTH), Ok(one.len()));
+    let mut template = Template::default();
+    assert_eq!(template.take(&padded, 0, DEPTH), Ok(one.len()));
     let mut fitting = 0;
     for index in 0..one.len() {
         for value in 0..=255 {
             let mut other = padded.clone();
             other[index] = value;
-            if let Some(end) = mould.end(&other, 0) {
+            if let Some(end) = template.end(&other, 0) {
                 assert_eq!(skip_struct(&other, 0, DEPTH, &mut ()), Ok(end));
                 fitting += 1;
             }
@@ -192,16 +192,16 @@ fn where_nothing_is_alike_moulds_are_seldom_taken() {
         writer.end_struct();
     }
     let bytes = writer.finish();
-    let mut moulds = Moulds::default();
+    let mut templates = Templates::default();
     let mut taken = 0;
     let mut last = None;
     ends(&bytes, |at| {
-        let end = moulds.skip_struct(&bytes, at, DEPTH);
-        let first = moulds.moulds.first().map(|mould| mould.length);
+        let end = templates.skip_struct(&bytes, at, DEPTH);
+        let first = templates.templates.first().map(|template| template.length);
         taken += usize::from(first != last);
         last = first;
         end
     });
     assert!((32..=32 + structs / 128).contains(&taken), "{taken}");
-    assert_eq!(moulds.moulds.len(), MOULDS);
+    assert_eq!(templates.templates.len(), TEMPLATES);
 }

@@ -1,11 +1,11 @@
-//! Front coding with AVX-512: the first 128 bytes of a value stay in two registers.
+//! DELTA_BYTE_ARRAY with AVX-512: the first 128 bytes of a value stay in two registers.
 //!
 //! As with AVX2, a suffix is loaded from so far before its start that its bytes come to lie behind the
 //! prefix, in whole registers: loads under a mask take longer, and each value would wait for the last.
 
 use std::arch::x86_64::*;
 
-use super::{Current, FrontCoded};
+use super::{Current, DeltaByteArray};
 use crate::bitmap::low_bits;
 use crate::cpu::Avx512;
 
@@ -96,10 +96,10 @@ unsafe fn follow(
 }
 
 /// See [`super::expand`].
-pub(super) fn expand(_: Avx512, values: &FrontCoded<'_>, start: usize, out: &mut Vec<u8>) {
+pub(super) fn expand(_: Avx512, values: &DeltaByteArray<'_>, start: usize, out: &mut Vec<u8>) {
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn enabled(values: &FrontCoded<'_>, start: usize, out: &mut Vec<u8>) {
+    fn enabled(values: &DeltaByteArray<'_>, start: usize, out: &mut Vec<u8>) {
         // SAFETY: the instructions that the registers need are enabled here.
         unsafe { super::expand::<Registers>(values, start, out) };
     }

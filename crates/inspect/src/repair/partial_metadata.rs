@@ -1,7 +1,7 @@
 //! What is left of a footer.
 
 use herringbone_format::footer::{FOOTER_TAIL_BYTES, Tail};
-use herringbone_format::{Limits, MetadataRemains, Result};
+use herringbone_format::{Limits, PartialMetadata, Result};
 use herringbone_schema::ParquetSchema;
 
 use herringbone::source::Source;
@@ -15,16 +15,16 @@ const STARTS: [[u8; 3]; 2] = [[0x15, 0x02, 0x19], [0x15, 0x04, 0x19]];
 ///
 /// # Errors
 /// Io.
-pub(super) fn find(source: &dyn Source, limits: &Limits) -> Result<Option<(MetadataRemains, u64)>> {
+pub(super) fn find(source: &dyn Source, limits: &Limits) -> Result<Option<(PartialMetadata, u64)>> {
     let length = source.len();
     let tail = length.saturating_sub(FOOTER_TAIL_BYTES as u64);
     let bytes = source.read(tail..length)?;
     if let Some(bytes) = bytes.first_chunk()
         && let Ok(decoded) = Tail::decode(bytes)
         && let Some(start) = tail.checked_sub(decoded.metadata_length.into())
-        && let Some(remains) = at(source, start, limits)?
+        && let Some(partial) = at(source, start, limits)?
     {
-        return Ok(Some((remains, start)));
+        return Ok(Some((partial, start)));
     }
     // The last place that looks like the start of metadata.
     let least = length.saturating_sub(limits.footer_bytes);
@@ -40,9 +40,9 @@ pub(super) fn find(source: &dyn Source, limits: &Limits) -> Result<Option<(Metad
                 .is_none_or(|byte| byte & 0x0f == 0x0c);
             if is_list_of_structs
                 && STARTS.iter().any(|it| it == bytes)
-                && let Some(remains) = at(source, start + at_byte as u64, limits)?
+                && let Some(partial) = at(source, start + at_byte as u64, limits)?
             {
-                return Ok(Some((remains, start + at_byte as u64)));
+                return Ok(Some((partial, start + at_byte as u64)));
             }
         }
         end = start;
@@ -51,11 +51,11 @@ pub(super) fn find(source: &dyn Source, limits: &Limits) -> Result<Option<(Metad
 }
 
 /// The metadata at `start`, if there are some that have a schema.
-fn at(source: &dyn Source, start: u64, limits: &Limits) -> Result<Option<MetadataRemains>> {
+fn at(source: &dyn Source, start: u64, limits: &Limits) -> Result<Option<PartialMetadata>> {
     let end = start.saturating_add(limits.footer_bytes).min(source.len());
-    let remains = MetadataRemains::decode(&source.read(start..end)?, limits);
-    let is_schema = |remains: &MetadataRemains| {
-        ParquetSchema::new(&remains.schema, limits).is_ok_and(|it| !it.leaves().is_empty())
+    let partial = PartialMetadata::decode(&source.read(start..end)?, limits);
+    let is_schema = |partial: &PartialMetadata| {
+        ParquetSchema::new(&partial.schema, limits).is_ok_and(|it| !it.leaves().is_empty())
     };
-    Ok(remains.filter(is_schema))
+    Ok(partial.filter(is_schema))
 }
