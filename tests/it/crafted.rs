@@ -109,10 +109,11 @@ impl Page {
     /// The same with `bytes` bytes of a bound in its header.
     pub(crate) fn with_long_header(mut self, bytes: usize) -> Self {
         let header = self.header.data_page_header.as_mut().unwrap();
-        header.statistics = Some(Statistics {
+        let statistics = Statistics {
             min_value: Some(vec![b'm'; bytes]),
             ..Statistics::default()
-        });
+        };
+        header.statistics = Some((&statistics).into());
         self
     }
 

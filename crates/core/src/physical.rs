@@ -11,9 +11,7 @@ use herringbone_arrow::array::cast::AsArray;
 use herringbone_arrow::array::{Array, ArrayRef};
 use herringbone_arrow::buffer::Buffer;
 use herringbone_arrow::schema::DataType;
-use herringbone_format::{
-    CompressionCodec, Encoding, Error, Limits, PageHeader, PageLayout, Result, Type,
-};
+use herringbone_format::{CompressionCodec, Encoding, Error, Limits, PageHeader, Result, Type};
 use herringbone_kernels::nesting;
 use herringbone_schema::{Conversion, Int96Overflow, Leaf};
 
@@ -123,7 +121,7 @@ impl PageDecoder {
     /// # Errors
     /// Limit, and Corrupt where a size is negative.
     pub fn check_sizes(&self, header: &PageHeader) -> Result<u64> {
-        check_sizes(&header.into(), &self.limits)
+        check_sizes(header, &self.limits)
     }
 
     /// Compares a body with the checksum of its header, if it has one.
@@ -131,7 +129,7 @@ impl PageDecoder {
     /// # Errors
     /// Corrupt where they differ.
     pub fn verify_crc(header: &PageHeader, body: &[u8]) -> Result<()> {
-        verify_crc(&header.into(), body)
+        verify_crc(header, body)
     }
 
     /// Takes the next page. The entries of a dictionary page come out as values without levels, and
@@ -144,17 +142,16 @@ impl PageDecoder {
         self.page = None;
         // What an error left of the page before.
         self.array.finish(None).ok();
-        let header = PageLayout::from(header);
-        check_sizes(&header, &self.limits)?;
+        check_sizes(header, &self.limits)?;
         self.memory.hold(MemoryUse::Window, body.len() as u64)?;
         if self.codec != CompressionCodec::Uncompressed {
-            self.allowance.spend(&header, num_values(&header)?)?;
+            self.allowance.spend(header, num_values(header)?)?;
             let plain = u64::try_from(header.uncompressed_page_size).unwrap_or_default();
             self.memory.hold_at_least(MemoryUse::Body, plain)?;
         }
         match self
             .body
-            .decode(&header, Buffer::from(body), None, &self.limits)?
+            .decode(header, Buffer::from(body), None, &self.limits)?
         {
             Page::Dictionary { values, num_values } => self.open_dictionary(&values, num_values),
             Page::Data(page) => self.open_data(page),

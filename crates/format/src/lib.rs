@@ -38,8 +38,8 @@ pub use file_metadata::{FileMetadata, FileMetadataParts};
 pub use limits::Limits;
 pub use logical_type::{ColumnOrder, LogicalType, TimeUnit};
 pub use page_header::{
-    DataPageHeader, DataPageHeaderV2, DataPageLayout, DataPageLayoutV2, DictionaryPageHeader,
-    IndexPageHeader, PageHeader, PageLayout,
+    DataPageHeader, DataPageHeaderV2, DictionaryPageHeader, IndexPageHeader, PageHeader,
+    PageStatistics,
 };
 pub use page_index::{ByteArrays, ColumnIndex, OffsetIndex, PageLocation};
 pub use partial_metadata::PartialMetadata;

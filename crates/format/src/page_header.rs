@@ -9,8 +9,14 @@
 
 use crate::{
     Encoding, Limits, PageType, Result, Statistics,
-    thrift::{decode_prefix, decode_whole, thrift_struct},
+    thrift::{
+        CompactReader, CompactWriter, Value, Wire, decode_prefix, decode_whole, read_prefix,
+        thrift_struct,
+    },
 };
+
+/// The name of the limit on page headers.
+const LIMIT: &str = "page_header_bytes";
 
 thrift_struct! {
     /// The header of a page. One of the four particular headers belongs to its type, which is not
@@ -49,7 +55,7 @@ thrift_struct! {
         /// Of the repetition levels.
         4: required repetition_level_encoding: Encoding,
         /// Bounds and counts of the page.
-        5: optional statistics: Statistics,
+        5: optional statistics: PageStatistics,
     }
 }
 
@@ -92,104 +98,79 @@ thrift_struct! {
         /// Whether the values are compressed; true when absent.
         7: or_true is_compressed: bool,
         /// Bounds and counts of the page.
-        8: optional statistics: Statistics,
+        8: optional statistics: PageStatistics,
     }
 }
 
-thrift_struct! {
-    /// A [`PageHeader`] as far as it takes to read the page: statistics are passed over.
-    #[derive(Debug, Clone, PartialEq, Eq)]
-    pub struct PageLayout {
-        /// What the page holds.
-        1: required type_: PageType,
-        /// Bytes of the body after decompression, not negative.
-        2: count uncompressed_page_size: i32,
-        /// Bytes of the body in the file, not negative.
-        3: count compressed_page_size: i32,
-        /// CRC-32 of the body as it lies in the file.
-        4: optional crc: i32,
-        /// Of a data page version 1.
-        5: optional data_page_header: DataPageLayout,
-        /// Of a dictionary page.
-        7: optional dictionary_page_header: DictionaryPageHeader,
-        /// Of a data page version 2.
-        8: optional data_page_header_v2: DataPageLayoutV2,
+/// Bounds and counts of a page: bytes of its header, until they are asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageStatistics(Vec<u8>);
+
+impl PageStatistics {
+    /// What they say.
+    ///
+    /// **Errors**: corrupt if the bytes break the protocol.
+    pub fn decode(&self, limits: &Limits) -> Result<Statistics> {
+        decode_whole(&self.0, limits, LIMIT, self.0.len(), "page statistics")
+            .map(|(statistics, _)| statistics)
     }
 }
 
-thrift_struct! {
-    /// A [`DataPageHeader`] without statistics.
-    #[derive(Debug, Clone, PartialEq, Eq)]
-    pub struct DataPageLayout {
-        /// Values, nulls included, not negative.
-        1: count num_values: i32,
-        /// Of the values.
-        2: required encoding: Encoding,
-        /// Of the definition levels.
-        3: required definition_level_encoding: Encoding,
-        /// Of the repetition levels.
-        4: required repetition_level_encoding: Encoding,
+impl From<&Statistics> for PageStatistics {
+    fn from(statistics: &Statistics) -> Self {
+        let mut writer = CompactWriter::new();
+        statistics.encode(&mut writer);
+        Self(writer.finish())
     }
 }
 
-thrift_struct! {
-    /// A [`DataPageHeaderV2`] without statistics.
-    #[derive(Debug, Clone, PartialEq, Eq)]
-    pub struct DataPageLayoutV2 {
-        /// Values, nulls included, not negative.
-        1: count num_values: i32,
-        /// Nulls, not negative.
-        2: count num_nulls: i32,
-        /// Rows, not negative; a page starts with a new row.
-        3: count num_rows: i32,
-        /// Of the values.
-        4: required encoding: Encoding,
-        /// Bytes of the definition levels, not negative.
-        5: count definition_levels_byte_length: i32,
-        /// Bytes of the repetition levels, not negative.
-        6: count repetition_levels_byte_length: i32,
-        /// Whether the values are compressed; true when absent.
-        7: or_true is_compressed: bool,
-    }
-}
+impl Value for PageStatistics {
+    const WIRE: Wire = Wire::Struct;
 
-impl From<&PageHeader> for PageLayout {
-    fn from(header: &PageHeader) -> Self {
-        let v1 = header.data_page_header.as_ref();
-        let v2 = header.data_page_header_v2.as_ref();
-        Self {
-            type_: header.type_,
-            uncompressed_page_size: header.uncompressed_page_size,
-            compressed_page_size: header.compressed_page_size,
-            crc: header.crc,
-            data_page_header: v1.map(|v1| DataPageLayout {
-                num_values: v1.num_values,
-                encoding: v1.encoding,
-                definition_level_encoding: v1.definition_level_encoding,
-                repetition_level_encoding: v1.repetition_level_encoding,
-            }),
-            dictionary_page_header: header.dictionary_page_header.clone(),
-            data_page_header_v2: v2.map(|v2| DataPageLayoutV2 {
-                num_values: v2.num_values,
-                num_nulls: v2.num_nulls,
-                num_rows: v2.num_rows,
-                encoding: v2.encoding,
-                definition_levels_byte_length: v2.definition_levels_byte_length,
-                repetition_levels_byte_length: v2.repetition_levels_byte_length,
-                is_compressed: v2.is_compressed,
-            }),
-        }
+    fn read(reader: &mut CompactReader<'_>, wire: Wire) -> Result<Self> {
+        reader.expect(wire, Wire::Struct)?;
+        reader.raw_struct().map(|bytes| Self(bytes.to_vec()))
     }
-}
 
-impl PageLayout {
-    /// As [`PageHeader::decode_prefix`].
-    pub fn decode_prefix(bytes: &[u8], limits: &Limits) -> Result<Option<(Self, usize)>> {
-        decode_prefix(bytes, limits, "page_header_bytes", limits.page_header_bytes)
+    fn write(&self, writer: &mut CompactWriter) {
+        writer.raw(&self.0);
     }
 }
 
 impl PageHeader {
+    /// Bounds and counts of the page, undecoded.
+    #[must_use]
+    pub fn statistics(&self) -> Option<&PageStatistics> {
+        match self.type_ {
+            PageType::DataPage => self.data_page_header.as_ref()?.statistics.as_ref(),
+            PageType::DataPageV2 => self.data_page_header_v2.as_ref()?.statistics.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Values that the page declares: entries of a dictionary, or levels of a data page. None where the header
+    /// of its type is missing, or the page carries no values.
+    #[must_use]
+    pub fn num_values(&self) -> Option<i32> {
+        match self.type_ {
+            PageType::DictionaryPage => self.dictionary_page_header.as_ref().map(|h| h.num_values),
+            PageType::DataPage => self.data_page_header.as_ref().map(|h| h.num_values),
+            PageType::DataPageV2 => self.data_page_header_v2.as_ref().map(|h| h.num_values),
+            _ => None,
+        }
+    }
+
+    /// The encoding of the values. None where the header of its type is missing, or the page carries no values.
+    #[must_use]
+    pub fn encoding(&self) -> Option<Encoding> {
+        match self.type_ {
+            PageType::DictionaryPage => self.dictionary_page_header.as_ref().map(|h| h.encoding),
+            PageType::DataPage => self.data_page_header.as_ref().map(|h| h.encoding),
+            PageType::DataPageV2 => self.data_page_header_v2.as_ref().map(|h| h.encoding),
+            _ => None,
+        }
+    }
+
     /// Decodes the header at the start of `bytes`, and says how many bytes it has.
     ///
     /// **Errors**: corrupt, with the byte in the message, if it breaks the protocol, misses a
@@ -199,7 +180,7 @@ impl PageHeader {
         decode_whole(
             bytes,
             limits,
-            "page_header_bytes",
+            LIMIT,
             limits.page_header_bytes,
             "page header",
         )
@@ -207,6 +188,25 @@ impl PageHeader {
 
     /// The same, but `None` if `bytes` end inside of the header: more of them are needed.
     pub fn decode_prefix(bytes: &[u8], limits: &Limits) -> Result<Option<(Self, usize)>> {
-        decode_prefix(bytes, limits, "page_header_bytes", limits.page_header_bytes)
+        decode_prefix(bytes, limits, LIMIT, limits.page_header_bytes)
+    }
+
+    /// The same for who reads the page: its statistics are passed over, and are none.
+    pub fn decode_prefix_without_statistics(
+        bytes: &[u8],
+        limits: &Limits,
+    ) -> Result<Option<(Self, usize)>> {
+        let read = |reader: &mut CompactReader<'_>| {
+            reader.pass_over_raw_structs();
+            let mut header = Self::read(reader, Wire::Struct)?;
+            if let Some(page) = &mut header.data_page_header {
+                page.statistics = None;
+            }
+            if let Some(page) = &mut header.data_page_header_v2 {
+                page.statistics = None;
+            }
+            Ok(header)
+        };
+        read_prefix(bytes, limits, LIMIT, limits.page_header_bytes, read)
     }
 }

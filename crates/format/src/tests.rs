@@ -264,12 +264,27 @@ fn page_header() -> PageHeader {
             definition_levels_byte_length: 2,
             repetition_levels_byte_length: 0,
             is_compressed: false,
-            statistics: Some(Statistics {
+            statistics: Some(PageStatistics::from(&Statistics {
                 max: Some(vec![1; 100]),
                 ..Statistics::default()
-            }),
+            })),
         }),
     }
+}
+
+#[test]
+fn statistics_of_a_page_are_decoded_when_they_are_asked_for() {
+    let mut writer = CompactWriter::new();
+    page_header().encode(&mut writer);
+    let bytes = writer.finish();
+    let limits = Limits::default();
+    let (header, length) = PageHeader::decode(&bytes, &limits).unwrap();
+    let statistics = header.statistics().unwrap().decode(&limits).unwrap();
+    assert_eq!(statistics.max, Some(vec![1; 100]));
+    let without = PageHeader::decode_prefix_without_statistics(&bytes, &limits);
+    let (without, same_length) = without.unwrap().unwrap();
+    assert_eq!((without.statistics(), same_length), (None, length));
+    assert_eq!(without.num_values(), header.num_values());
 }
 
 #[test]

@@ -71,14 +71,10 @@ impl Pages {
         self.position = offset
             .saturating_add(header_bytes as u64)
             .saturating_add(body);
-        self.values_left = self.values_left.saturating_sub(match header.type_ {
-            PageType::DataPage => header.data_page_header.as_ref().map_or(0, |h| h.num_values),
-            PageType::DataPageV2 => header
-                .data_page_header_v2
-                .as_ref()
-                .map_or(0, |h| h.num_values),
-            _ => 0,
-        } as i64);
+        if header.type_ != PageType::DictionaryPage {
+            let num_values = header.num_values().unwrap_or_default();
+            self.values_left = self.values_left.saturating_sub(i64::from(num_values));
+        }
         Ok(PageInfo {
             offset,
             header_bytes,

@@ -160,7 +160,8 @@ impl Listing<'_, '_, '_> {
     fn page(&mut self, place: &Place<'_>, ordinal: usize, page: &PageInfo) -> Result<()> {
         match self.format {
             ListFormat::Jsonl => {
-                let line = json(&self.input.name, place, ordinal, page);
+                let line = json(&self.input.name, place, ordinal, page)
+                    .map_err(|error| self.input.failure(&error))?;
                 self.output.line(&line.to_string())
             }
             ListFormat::Table => {
@@ -190,24 +191,24 @@ impl Listing<'_, '_, '_> {
     }
 }
 
-fn json(file: &str, place: &Place<'_>, ordinal: usize, info: &PageInfo) -> Value {
+fn json(
+    file: &str,
+    place: &Place<'_>,
+    ordinal: usize,
+    info: &PageInfo,
+) -> herringbone::Result<Value> {
     let object = Object::new()
         .with("file", file)
         .with("row_group", place.row_group)
         .with("column", place.leaf)
         .with("path", list(place.path(), Value::from))
         .with("page", ordinal);
-    page::page(
-        object,
-        &Bounds::of(place.file.parquet_schema(), place.leaf),
-        info,
-    )
-    .into()
+    let bounds = Bounds::of(place.file.parquet_schema(), place.leaf);
+    page::page(object, &bounds, info, place.file.limits()).map(Into::into)
 }
 
 fn cells(place: &Place<'_>, ordinal: usize, info: &PageInfo) -> Vec<String> {
     let header = &info.header;
-    let summary = page::Summary::of(header);
     let or_empty = |text: Option<String>| text.unwrap_or_default();
     vec![
         place.row_group.to_string(),
@@ -215,8 +216,8 @@ fn cells(place: &Place<'_>, ordinal: usize, info: &PageInfo) -> Vec<String> {
         ordinal.to_string(),
         info.offset.to_string(),
         header.type_.to_string(),
-        or_empty(summary.encoding.map(|encoding| encoding.to_string())),
-        or_empty(summary.num_values.map(|values| values.to_string())),
+        or_empty(header.encoding().map(|encoding| encoding.to_string())),
+        or_empty(header.num_values().map(|values| values.to_string())),
         header.compressed_page_size.to_string(),
         header.uncompressed_page_size.to_string(),
         or_empty(header.crc.map(|crc| format!("{crc:08x}"))),

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use herringbone_arrow::array::ArrayRef;
-use herringbone_format::{Error, PageLayout, PageType, Result};
+use herringbone_format::{Error, PageHeader, PageType, Result};
 use herringbone_kernels::bitmap::Bitmap;
 use herringbone_schema::ParquetSchema;
 
@@ -529,15 +529,13 @@ impl Cut {
 }
 
 /// Whether the values of a page are indices into the dictionary.
-fn refers_to_dictionary(header: &PageLayout) -> bool {
-    let v1 = header.data_page_header.as_ref().map(|v1| v1.encoding);
-    let v2 = header.data_page_header_v2.as_ref().map(|v2| v2.encoding);
-    v1.or(v2).is_some_and(is_indices)
+fn refers_to_dictionary(header: &PageHeader) -> bool {
+    header.type_ != PageType::DictionaryPage && header.encoding().is_some_and(is_indices)
 }
 
 /// How many rows a data page has, as far as its header tells. Nothing is wanted of a page without
 /// levels, whatever its body decompresses to.
-fn rows_of_page(header: &PageLayout, flat: bool) -> Option<usize> {
+fn rows_of_page(header: &PageHeader, flat: bool) -> Option<usize> {
     let (num_values, num_rows) = match (&header.data_page_header, &header.data_page_header_v2) {
         (Some(v1), _) if header.type_ == PageType::DataPage => (v1.num_values, None),
         // A page that starts no row goes on with the last one, which may be wanted.

@@ -3,7 +3,7 @@
 //! A compressed page of forty bytes may say that it holds 16 MiB. One such page may be right; a chunk
 //! of many is work that neither its bytes nor its values ask for.
 
-use herringbone_format::{Error, Limits, PageLayout, Result, Type};
+use herringbone_format::{Error, Limits, PageHeader, Result, Type};
 
 /// Bytes that all column chunks of a file are granted together, each at most
 /// [`Limits::DECOMPRESSION_FLOOR`].
@@ -68,7 +68,7 @@ impl Allowance {
     ///
     /// # Errors
     /// Limit where the pages so far decompress to more than their bytes and values account for.
-    pub(crate) fn spend(&mut self, header: &PageLayout, num_values: usize) -> Result<()> {
+    pub(crate) fn spend(&mut self, header: &PageHeader, num_values: usize) -> Result<()> {
         let compressed = u64::try_from(header.compressed_page_size).unwrap_or_default();
         let plain = u64::try_from(header.uncompressed_page_size).unwrap_or_default();
         self.compressed = self.compressed.saturating_add(compressed);

@@ -2,7 +2,7 @@
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::{
-    CompressionCodec, DataPageLayout, DataPageLayoutV2, Error, ErrorKind, Limits, PageLayout,
+    CompressionCodec, DataPageHeader, DataPageHeaderV2, Error, ErrorKind, Limits, PageHeader,
     PageType, Result,
 };
 
@@ -35,7 +35,7 @@ impl BodyDecoder {
     /// part has done so.
     pub(crate) fn decode(
         &mut self,
-        header: &PageLayout,
+        header: &PageHeader,
         body: Buffer,
         shared: Option<&SharedPage>,
         limits: &Limits,
@@ -72,7 +72,7 @@ impl BodyDecoder {
 
     fn data_page_v1(
         &mut self,
-        (header, v1): (&PageLayout, &DataPageLayout),
+        (header, v1): (&PageHeader, &DataPageHeader),
         body: Buffer,
         num_values: usize,
         shared: Option<&SharedPage>,
@@ -95,7 +95,7 @@ impl BodyDecoder {
 
     fn data_page_v2(
         &mut self,
-        (header, v2): (&PageLayout, &DataPageLayoutV2),
+        (header, v2): (&PageHeader, &DataPageHeaderV2),
         mut body: Buffer,
         num_values: usize,
         shared: Option<&SharedPage>,
@@ -202,7 +202,7 @@ fn uncompressed(body: Buffer, plain: usize) -> Result<Buffer> {
 }
 
 /// Checks the sizes in a header and returns that of the body, in bytes.
-pub(crate) fn check_sizes(header: &PageLayout, limits: &Limits) -> Result<u64> {
+pub(crate) fn check_sizes(header: &PageHeader, limits: &Limits) -> Result<u64> {
     let negative = || Error::corrupt("page header has a negative size");
     let compressed = usize::try_from(header.compressed_page_size).map_err(|_| negative())?;
     let plain = usize::try_from(header.uncompressed_page_size).map_err(|_| negative())?;
@@ -227,19 +227,15 @@ pub(crate) fn check_sizes(header: &PageLayout, limits: &Limits) -> Result<u64> {
 }
 
 /// Values that a page declares: entries of a dictionary, or levels.
-pub(crate) fn num_values(header: &PageLayout) -> Result<usize> {
-    let declared = match header.type_ {
-        PageType::DictionaryPage => header.dictionary_page_header.as_ref().map(|h| h.num_values),
-        PageType::DataPage => header.data_page_header.as_ref().map(|h| h.num_values),
-        _ => header.data_page_header_v2.as_ref().map(|h| h.num_values),
-    };
-    let declared =
-        declared.ok_or_else(|| Error::corrupt("page header lacks the header of its type"))?;
+pub(crate) fn num_values(header: &PageHeader) -> Result<usize> {
+    let declared = header
+        .num_values()
+        .ok_or_else(|| Error::corrupt("page header lacks the header of its type"))?;
     usize::try_from(declared).map_err(|_| Error::corrupt("page header has a negative value count"))
 }
 
 /// Compares a body with the checksum of its header, if it has one.
-pub(crate) fn verify_crc(header: &PageLayout, body: &[u8]) -> Result<()> {
+pub(crate) fn verify_crc(header: &PageHeader, body: &[u8]) -> Result<()> {
     match header.crc {
         Some(crc) if crc32fast::hash(body) != crc as u32 => Err(Error::corrupt(format!(
             "page checksum is {:08x}, its bytes have {:08x}; reading without `verify_crc` ignores it",

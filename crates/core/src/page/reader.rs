@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use herringbone_arrow::buffer::Buffer;
-use herringbone_format::{CompressionCodec, Error, Limits, PageLayout, PageType, Result};
+use herringbone_format::{CompressionCodec, Error, Limits, PageHeader, PageType, Result};
 
 use super::allowance::Allowance;
 use super::body::{BodyDecoder, check_sizes, num_values, verify_crc};
@@ -86,7 +86,7 @@ pub(crate) struct PageReader {
     bytes: ChunkBytes,
     /// File offset of the next page header or, with `header` present, of its body.
     position: u64,
-    header: Option<PageLayout>,
+    header: Option<PageHeader>,
     /// File offset of `header`.
     header_start: u64,
     /// Ordinal of the page that `header` belongs to or, without one, of the next page.
@@ -155,7 +155,7 @@ impl PageReader {
     pub(crate) fn header(
         &mut self,
         memory: &mut ColumnMemory,
-    ) -> Result<Step<Option<&PageLayout>>> {
+    ) -> Result<Step<Option<&PageHeader>>> {
         while self.header.is_none() {
             if self.num_values_seen >= self.chunk.num_values {
                 return Ok(Step::Ready(None));
@@ -219,7 +219,7 @@ impl PageReader {
     }
 
     /// The header at the position and its length; `None` where more bytes are needed.
-    fn parse_header(&self) -> Result<Option<(PageLayout, usize)>> {
+    fn parse_header(&self) -> Result<Option<(PageHeader, usize)>> {
         let limit = self.chunk_limit();
         if self.position >= limit {
             return Err(Error::corrupt(format!(
@@ -231,7 +231,7 @@ impl PageReader {
         // The window may reach into the next chunk, which is none of ours.
         let ours = usize::try_from(limit - self.position).unwrap_or(usize::MAX);
         let available = &available[..available.len().min(ours)];
-        let parsed = PageLayout::decode_prefix(available, &self.options.limits)?;
+        let parsed = PageHeader::decode_prefix_without_statistics(available, &self.options.limits)?;
         if parsed.is_some() {
             return Ok(parsed);
         }
@@ -362,7 +362,7 @@ impl PageReader {
         Ok(Step::Ready(page))
     }
 
-    fn count_values(&mut self, header: &PageLayout) -> Result<()> {
+    fn count_values(&mut self, header: &PageHeader) -> Result<()> {
         let num_values = num_values(header)?;
         if header.type_ != PageType::DictionaryPage {
             self.num_values_seen += num_values as u64;

@@ -83,7 +83,7 @@ impl SharedPage {
 #[cfg(test)]
 mod tests {
     use herringbone_format::{
-        CompressionCodec, DataPageLayout, Encoding, Limits, PageLayout, PageType,
+        CompressionCodec, DataPageHeader, Encoding, Limits, PageHeader, PageType,
     };
 
     use super::*;
@@ -101,17 +101,19 @@ mod tests {
 
     #[test]
     fn what_one_part_left_is_not_decompressed_again() {
-        let header = PageLayout {
+        let header = PageHeader {
             type_: PageType::DataPage,
             uncompressed_page_size: 4,
             compressed_page_size: 3,
             crc: None,
-            data_page_header: Some(DataPageLayout {
+            data_page_header: Some(DataPageHeader {
                 num_values: 1,
                 encoding: Encoding::Plain,
                 definition_level_encoding: Encoding::Rle,
                 repetition_level_encoding: Encoding::Rle,
+                statistics: None,
             }),
+            index_page_header: None,
             dictionary_page_header: None,
             data_page_header_v2: None,
         };

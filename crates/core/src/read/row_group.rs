@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use herringbone_format::{
-    ColumnChunkLayout, ColumnLayout, CompressionCodec, Error, PageHeader, PageLayout, Result,
+    ColumnChunkLayout, ColumnLayout, CompressionCodec, Error, PageHeader, Result,
 };
 
 use super::shape::Shapes;
@@ -53,9 +53,8 @@ impl ChunkInPlan {
     /// Counts a page that carries values; whether all pages so far decompress to no more than their
     /// bytes and values account for.
     pub fn allows(&mut self, header: &PageHeader) -> bool {
-        let header = PageLayout::from(header);
-        match (&mut self.allowance, num_values(&header)) {
-            (Some(allowance), Ok(values)) => allowance.spend(&header, values).is_ok(),
+        match (&mut self.allowance, num_values(header)) {
+            (Some(allowance), Ok(values)) => allowance.spend(header, values).is_ok(),
             (None, Ok(_)) => true,
             (_, Err(_)) => false,
         }

@@ -106,13 +106,25 @@ pub(crate) fn decode_prefix<T: Value>(
     limit: &'static str,
     allowed: usize,
 ) -> Result<Option<(T, usize)>> {
+    let read = |reader: &mut CompactReader<'_>| T::read(reader, Wire::Struct);
+    read_prefix(bytes, limits, limit, allowed, read)
+}
+
+/// The same, for a struct that `read` reads.
+pub(crate) fn read_prefix<T>(
+    bytes: &[u8],
+    limits: &Limits,
+    limit: &'static str,
+    allowed: usize,
+    read: impl FnOnce(&mut CompactReader<'_>) -> Result<T>,
+) -> Result<Option<(T, usize)>> {
     // Readers of pages often ask before there is anything; an error's words would take long to make.
     if bytes.is_empty() && allowed > 0 {
         return Ok(None);
     }
     let window = bytes.get(..allowed).unwrap_or(bytes);
     let mut reader = CompactReader::new(window, limits.schema_depth);
-    match T::read(&mut reader, Wire::Struct) {
+    match read(&mut reader) {
         Ok(value) => Ok(Some((value, reader.position()))),
         Err(error) if !reader.ran_out() => Err(error),
         Err(_) if bytes.len() < allowed => Ok(None),

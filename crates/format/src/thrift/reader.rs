@@ -29,6 +29,8 @@ pub struct CompactReader<'a> {
     max_depth: usize,
     base_offset: Option<u64>,
     ran_out: bool,
+    /// Raw structs are passed over, and come out without bytes.
+    without_raw_structs: bool,
 }
 
 impl<'a> CompactReader<'a> {
@@ -44,6 +46,7 @@ impl<'a> CompactReader<'a> {
             max_depth: max_depth.min(Self::DEPTH_CEILING),
             base_offset: None,
             ran_out: false,
+            without_raw_structs: false,
         }
     }
 
@@ -277,10 +280,18 @@ impl<'a> CompactReader<'a> {
         }
     }
 
+    /// From here on, [`Self::raw_struct`] gives no bytes.
+    pub(crate) fn pass_over_raw_structs(&mut self) {
+        self.without_raw_structs = true;
+    }
+
     /// The bytes of a struct, its final zero included.
     pub fn raw_struct(&mut self) -> Result<&'a [u8]> {
         let start = self.position;
         self.skip(Wire::Struct)?;
+        if self.without_raw_structs {
+            return Ok(&[]);
+        }
         Ok(self.bytes.get(start..self.position).unwrap_or_default())
     }
 

@@ -71,7 +71,7 @@ impl FoundPage {
 
     /// Levels, or entries of a dictionary.
     pub(super) fn num_values(&self) -> u64 {
-        u64::try_from(num_values(&self.header).unwrap_or_default()).unwrap_or_default()
+        u64::try_from(self.header.num_values().unwrap_or_default()).unwrap_or_default()
     }
 }
 
@@ -223,12 +223,9 @@ impl<'a> Scan<'a> {
         if !matches!(bytes.get(..2), Some([0x15, 0x00 | 0x04 | 0x06])) {
             return Ok(None);
         }
-        let header = PageHeader::decode_prefix(&bytes, &self.limits);
-        let header = header
-            .ok()
-            .flatten()
-            .filter(|(header, _)| plausible(header));
-        Ok(header.map(|(header, length)| (without_statistics(header), length)))
+        let header = PageHeader::decode_prefix_without_statistics(&bytes, &self.limits);
+        let header = header.ok().flatten();
+        Ok(header.filter(|(header, _)| plausible(header)))
     }
 
     /// As many bytes from `offset` on as a header may have.
@@ -245,29 +242,6 @@ impl<'a> Scan<'a> {
         let from = usize::try_from(offset - start).unwrap_or(usize::MAX);
         let to = usize::try_from(wanted - start).unwrap_or(usize::MAX);
         Ok(window.slice(from.min(window.len())..to.min(window.len())))
-    }
-}
-
-/// The header without what takes much memory and is of no use here.
-fn without_statistics(mut header: PageHeader) -> PageHeader {
-    if let Some(v1) = &mut header.data_page_header {
-        v1.statistics = None;
-    }
-    if let Some(v2) = &mut header.data_page_header_v2 {
-        v2.statistics = None;
-    }
-    header
-}
-
-fn num_values(header: &PageHeader) -> Option<i32> {
-    match header.type_ {
-        PageType::DictionaryPage => header
-            .dictionary_page_header
-            .as_ref()
-            .map(|it| it.num_values),
-        PageType::DataPage => header.data_page_header.as_ref().map(|it| it.num_values),
-        PageType::DataPageV2 => header.data_page_header_v2.as_ref().map(|it| it.num_values),
-        _ => None,
     }
 }
 

@@ -261,7 +261,9 @@ impl Walk<'_> {
     ) -> Result<()> {
         let offset = self.position;
         let is_data = matches!(header.type_, PageType::DataPage | PageType::DataPageV2);
-        let Some(mut check) = PageCheck::new(header, self.column, self.old_bounds, report) else {
+        let Some(mut check) =
+            PageCheck::new(header, self.limits, self.column, self.old_bounds, report)
+        else {
             if is_data {
                 self.truth = None;
             }
@@ -461,15 +463,5 @@ impl Walk<'_> {
                 "data_page_offset is {data}, the first data page is at {found}"
             ));
         }
-    }
-}
-
-/// The encoding of a page that has one.
-pub(super) fn encoding(header: &PageHeader) -> Option<Encoding> {
-    match header.type_ {
-        PageType::DictionaryPage => header.dictionary_page_header.as_ref().map(|it| it.encoding),
-        PageType::DataPage => header.data_page_header.as_ref().map(|it| it.encoding),
-        PageType::DataPageV2 => header.data_page_header_v2.as_ref().map(|it| it.encoding),
-        _ => None,
     }
 }

@@ -6,9 +6,8 @@ use herringbone_arrow::array::cast::AsArray;
 use herringbone_arrow::array::{Array, ArrayRef};
 use herringbone_core::physical::{Block, PageDecoder};
 use herringbone_core::statistics::compare;
-use herringbone_format::{Encoding, PageHeader, PageType, Result, Statistics};
+use herringbone_format::{Encoding, Limits, PageHeader, PageType, Result, Statistics};
 
-use super::chunk::encoding;
 use super::column::Column;
 use super::finding::{FindingKind, Report};
 use super::statistics;
@@ -18,6 +17,8 @@ use herringbone::source::Source;
 /// A page that is being decoded.
 pub(super) struct PageCheck<'a> {
     header: &'a PageHeader,
+    /// The statistics in the header.
+    claimed: Option<Statistics>,
     column: &'a Column,
     pub(super) encoding: Encoding,
     /// Levels, or entries of a dictionary, that the header declares.
@@ -39,28 +40,22 @@ impl<'a> PageCheck<'a> {
     /// must have, which is reported.
     pub(super) fn new(
         header: &'a PageHeader,
+        limits: &Limits,
         column: &'a Column,
         old_bounds: bool,
         report: &mut Report,
     ) -> Option<Self> {
         let kind = FindingKind::PageHeader;
-        let declared = match header.type_ {
-            PageType::DictionaryPage => header
-                .dictionary_page_header
-                .as_ref()
-                .map(|it| it.num_values),
-            PageType::DataPage => header.data_page_header.as_ref().map(|it| it.num_values),
-            PageType::DataPageV2 => header.data_page_header_v2.as_ref().map(|it| it.num_values),
+        match header.type_ {
             PageType::IndexPage => return None,
             PageType::Unknown(id) => {
-                report.warning(
-                    FindingKind::NotChecked,
-                    format!("a page of the unknown type {id}"),
-                );
+                let message = format!("a page of the unknown type {id}");
+                report.warning(FindingKind::NotChecked, message);
                 return None;
             }
-        };
-        let Some((declared, encoding)) = declared.zip(encoding(header)) else {
+            _ => {}
+        }
+        let Some((declared, encoding)) = header.num_values().zip(header.encoding()) else {
             report.error(kind, "the page header lacks the header of its type");
             return None;
         };
@@ -71,8 +66,16 @@ impl<'a> PageCheck<'a> {
                 format!("a dictionary page with the encoding {encoding}"),
             );
         }
-        let old_bounds = old_bounds || statistics::has_old_bounds(page_statistics(header), column);
+        let claimed = match header.statistics().map(|it| it.decode(limits)).transpose() {
+            Ok(claimed) => claimed,
+            Err(error) => {
+                report.error(kind, error.message());
+                None
+            }
+        };
+        let old_bounds = old_bounds || statistics::has_old_bounds(claimed.as_ref(), column);
         Some(Self {
+            claimed,
             header,
             column,
             encoding,
@@ -224,16 +227,8 @@ impl<'a> PageCheck<'a> {
                 );
             }
         }
-        if let Some(claimed) = page_statistics(self.header) {
+        if let Some(claimed) = &self.claimed {
             statistics::check(claimed, self.column, &self.truth, None, report);
         }
-    }
-}
-
-fn page_statistics(header: &PageHeader) -> Option<&Statistics> {
-    match header.type_ {
-        PageType::DataPage => header.data_page_header.as_ref()?.statistics.as_ref(),
-        PageType::DataPageV2 => header.data_page_header_v2.as_ref()?.statistics.as_ref(),
-        _ => None,
     }
 }
