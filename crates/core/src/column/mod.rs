@@ -4,14 +4,15 @@
 //! rows asked for, and stops with [`Step::Need`] where bytes are missing; nothing is lost then.
 //!
 //! - `flat`: no repetition levels, so a level is a row;
-//! - `nested`: rows are found by their repetition levels.
+//! - `nested`: rows are found by their repetition levels;
+//! - `open_page`: the way to the next page that has rows that are wanted.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use herringbone_arrow::array::ArrayRef;
-use herringbone_format::{Error, PageHeader, PageType, Result};
+use herringbone_format::{Error, Result};
 use herringbone_kernels::bitmap::Bitmap;
 use herringbone_schema::ParquetSchema;
 
@@ -19,21 +20,22 @@ use crate::Step;
 use crate::array::{LeafArray, LeafType, leaf_array};
 use crate::budget::{Budget, ColumnMemory, MemoryUse, PieceMemory};
 use crate::levels::Levels;
-use crate::loss::{Loss, Losses, Lost, is_damage};
+use crate::loss::Losses;
 use crate::page::{
-    Page, PagePlace, PageReader, PageReaderChunk, PageReaderOptions, PageStart, SharedPage,
+    PagePlace, PageReader, PageReaderChunk, PageReaderOptions, PageStart, SharedPage,
 };
 
 mod dictionary;
 mod flat;
 pub(crate) mod list_levels;
 mod nested;
+mod open_page;
 pub(crate) mod recorder;
 mod room;
 mod row_counter;
 pub(crate) mod selection;
 
-use dictionary::{DictionaryUse, is_indices};
+use dictionary::DictionaryUse;
 use list_levels::{ListLevels, ListLevelsBuilder, SharedListPlan};
 use recorder::{Recorded, Recorder, RecorderPlan};
 pub use row_counter::RowCounter;
@@ -359,147 +361,6 @@ impl Column {
             false => Ok(()),
         }
     }
-
-    /// Makes sure that a data page with levels left is open; false behind the last page. Pages
-    /// whose rows are known to be unwanted are passed over.
-    fn open_page(&mut self) -> Result<Step<bool>> {
-        loop {
-            if self.page.as_ref().is_some_and(|page| page.levels_left > 0) {
-                return Ok(Step::Ready(true));
-            }
-            // Errors from here on belong to the next page, and so does the memory of this one, unless
-            // the array keeps parts of it.
-            let left = self.page.take();
-            self.array.leave_page();
-            self.kept_bytes = match (self.array.keeps_pages(), left) {
-                (true, Some(page)) => self.kept_bytes.saturating_add(page.body_bytes),
-                (true, None) => self.kept_bytes,
-                (false, _) => 0,
-            };
-            let place = self.pages.place();
-            let opened = self
-                .open_next_page(place)
-                .map_err(|error| place.of(error))?;
-            match opened {
-                Step::Ready(true) => {}
-                other => return Ok(other),
-            }
-        }
-    }
-
-    /// Opens or passes over one page; false behind the last one.
-    fn open_next_page(&mut self, place: PagePlace) -> Result<Step<bool>> {
-        let unwanted = match self.selection.stretch() {
-            Stretch::Skip(rows) => rows,
-            Stretch::Take(_) | Stretch::Done => 0,
-        };
-        let flat = self.plan.max_rep_level == 0;
-        let header = match self.pages.header(&mut self.memory)? {
-            Step::Need(range) => return Ok(Step::Need(range)),
-            Step::Ready(None) => return Ok(Step::Ready(false)),
-            Step::Ready(Some(header)) => header,
-        };
-        let is_dictionary = header.type_ == PageType::DictionaryPage;
-        let needs_dictionary = refers_to_dictionary(header);
-        let page_rows = match is_dictionary {
-            true => None,
-            false => rows_of_page(header, flat),
-        };
-        let begin = self.cut.as_mut().filter(|_| !is_dictionary);
-        if let Some(begin) = begin.and_then(|cut| cut.begin.take()) {
-            self.pages.jump(begin.page);
-            let rows = usize::try_from(begin.rows_before).unwrap_or(usize::MAX);
-            self.selection.advance(rows.min(unwanted));
-            return Ok(Step::Ready(true));
-        }
-        let page = self.pages.start();
-        if let Some(cut) = &mut self.cut {
-            cut.check_end(page, self.selection.position())?;
-        }
-        if let Some(rows) = page_rows.filter(|&rows| rows <= unwanted) {
-            self.pages.pass()?;
-            self.selection.advance(rows);
-            return Ok(Step::Ready(true));
-        }
-        if needs_dictionary && let Some(dictionary) = self.dictionary.return_for(page) {
-            self.pages.read_dictionary_again(dictionary);
-            return Ok(Step::Ready(true));
-        }
-        let another = self.array.keeps_pages();
-        let shared = self.cut.as_ref().and_then(|cut| cut.shared(page));
-        let opened = match self.pages.body(another, shared, &mut self.memory) {
-            Ok(Step::Need(range)) => return Ok(Step::Need(range)),
-            Ok(Step::Ready(page)) => self.open_body(page, place),
-            Err(error) => {
-                self.pages.pass()?;
-                Err(error)
-            }
-        };
-        if !is_dictionary {
-            self.dictionary.count(needs_dictionary);
-        } else if let Some(page) = self.dictionary.read(page) {
-            self.pages.jump(page);
-        }
-        match opened {
-            // A budget that is too small is no fault of the page.
-            Err(error) if self.plan.null_pages && is_damage(&error) && !Budget::refused(&error) => {
-                self.dictionary_is_lost |= is_dictionary;
-                self.lose_page(error, page_rows.unwrap_or(0), place);
-            }
-            opened => opened?,
-        }
-        Ok(Step::Ready(true))
-    }
-
-    fn open_body(&mut self, page: Page, place: PagePlace) -> Result<()> {
-        match page {
-            Page::Dictionary { values, num_values } => {
-                // Entries without a byte are an error still to come.
-                let entries = num_values.min(values.len());
-                let bytes = self.array.dictionary_bytes(values.len(), entries);
-                self.memory
-                    .hold_at_least(MemoryUse::Dictionary, bytes as u64)?;
-                self.array.set_dictionary(&values, num_values)
-            }
-            Page::Data(page) if self.dictionary_is_lost && is_indices(page.encoding) => {
-                Err(Error::corrupt("the dictionary of the page is damaged"))
-            }
-            Page::Data(page) => {
-                let copied = self.array.page_bytes(page.encoding, page.values.len());
-                self.memory.hold(MemoryUse::Copy, copied as u64)?;
-                let body_bytes = page.bytes();
-                self.array
-                    .set_page(page.encoding, page.values, page.num_values)?;
-                self.page = Some(OpenPage {
-                    place,
-                    repetition: Levels::new(page.repetition, self.plan.max_rep_level),
-                    definition: Levels::new(page.definition, self.plan.max_def_level),
-                    levels_left: page.num_values,
-                    body_bytes,
-                    is_lost: false,
-                });
-                Ok(())
-            }
-        }
-    }
-
-    /// Puts nulls in the place of a damaged page: none for a dictionary.
-    fn lose_page(&mut self, error: Error, rows: usize, place: PagePlace) {
-        let error = place.of(error).in_column(self.plan.path());
-        self.losses.push(Loss {
-            error: error.in_row_group(self.row_group),
-            lost: Lost::Values(rows as u64),
-        });
-        let max_def = self.plan.max_def_level;
-        self.page = Some(OpenPage {
-            place,
-            repetition: Levels::constant(0, 0),
-            definition: Levels::constant(max_def.saturating_sub(1), max_def),
-            levels_left: rows,
-            body_bytes: 0,
-            is_lost: true,
-        });
-    }
 }
 
 impl Cut {
@@ -526,26 +387,4 @@ impl Cut {
         self.is_wrong = true;
         Error::corrupt("a page begins with another row than its header or the offset index says")
     }
-}
-
-/// Whether the values of a page are indices into the dictionary.
-fn refers_to_dictionary(header: &PageHeader) -> bool {
-    header.type_ != PageType::DictionaryPage && header.encoding().is_some_and(is_indices)
-}
-
-/// How many rows a data page has, as far as its header tells. Nothing is wanted of a page without
-/// levels, whatever its body decompresses to.
-fn rows_of_page(header: &PageHeader, flat: bool) -> Option<usize> {
-    let (num_values, num_rows) = match (&header.data_page_header, &header.data_page_header_v2) {
-        (Some(v1), _) if header.type_ == PageType::DataPage => (v1.num_values, None),
-        // A page that starts no row goes on with the last one, which may be wanted.
-        (_, Some(v2)) => (v2.num_values, Some(v2.num_rows).filter(|rows| *rows > 0)),
-        _ => return None,
-    };
-    let rows = if flat || num_values == 0 {
-        Some(num_values)
-    } else {
-        num_rows
-    };
-    rows.and_then(|rows| usize::try_from(rows).ok())
 }

@@ -1,0 +1,235 @@
+//! How a column comes to its next data page. By their headers it passes over pages of which no row is
+//! wanted; it reads the dictionary before what refers to it, and opens the rest.
+
+use herringbone_format::{Error, PageHeader, PageType, Result};
+
+use super::dictionary::is_indices;
+use super::selection::Stretch;
+use super::{Column, OpenPage};
+use crate::Step;
+use crate::budget::{Budget, MemoryUse};
+use crate::levels::Levels;
+use crate::loss::{Loss, Lost, is_damage};
+use crate::page::{Page, PagePlace, PageStart};
+
+/// The page that comes next, as far as its header tells.
+struct NextPage {
+    start: PageStart,
+    is_dictionary: bool,
+    /// Its values are indices into the dictionary.
+    needs_dictionary: bool,
+    /// Rows of a data page, if the header tells them.
+    rows: Option<usize>,
+}
+
+impl Column {
+    /// Makes sure that a data page with levels left is open; false behind the last page. Pages
+    /// whose rows are known to be unwanted are passed over.
+    pub(super) fn open_page(&mut self) -> Result<Step<bool>> {
+        loop {
+            if self.page.as_ref().is_some_and(|page| page.levels_left > 0) {
+                return Ok(Step::Ready(true));
+            }
+            // Errors from here on belong to the next page, and so does the memory of this one, unless
+            // the array keeps parts of it.
+            let left = self.page.take();
+            self.array.leave_page();
+            self.kept_bytes = match (self.array.keeps_pages(), left) {
+                (true, Some(page)) => self.kept_bytes.saturating_add(page.body_bytes),
+                (true, None) => self.kept_bytes,
+                (false, _) => 0,
+            };
+            let place = self.pages.place();
+            let opened = self
+                .open_next_page(place)
+                .map_err(|error| place.of(error))?;
+            match opened {
+                Step::Ready(true) => {}
+                other => return Ok(other),
+            }
+        }
+    }
+
+    /// Opens or passes over one page; false behind the last one.
+    fn open_next_page(&mut self, place: PagePlace) -> Result<Step<bool>> {
+        let next = match self.next_page()? {
+            Step::Need(range) => return Ok(Step::Need(range)),
+            Step::Ready(None) => return Ok(Step::Ready(false)),
+            Step::Ready(Some(next)) => next,
+        };
+        if self.jump_to_split(&next) {
+            return Ok(Step::Ready(true));
+        }
+        if let Some(cut) = &mut self.cut {
+            cut.check_end(next.start, self.selection.position())?;
+        }
+        if self.skip_unwanted(&next)? || self.return_to_dictionary(&next) {
+            return Ok(Step::Ready(true));
+        }
+        self.read_page(&next, place)
+    }
+
+    /// The page that comes next, by its header; none behind the last one.
+    fn next_page(&mut self) -> Result<Step<Option<NextPage>>> {
+        let is_flat = self.plan.max_rep_level == 0;
+        let header = match self.pages.header(&mut self.memory)? {
+            Step::Need(range) => return Ok(Step::Need(range)),
+            Step::Ready(None) => return Ok(Step::Ready(None)),
+            Step::Ready(Some(header)) => header,
+        };
+        let is_dictionary = header.type_ == PageType::DictionaryPage;
+        let rows = match is_dictionary {
+            true => None,
+            false => rows_of_page(header, is_flat),
+        };
+        let needs_dictionary = refers_to_dictionary(header);
+        Ok(Step::Ready(Some(NextPage {
+            start: self.pages.start(),
+            is_dictionary,
+            needs_dictionary,
+            rows,
+        })))
+    }
+
+    /// Goes to the page that a part of the chunk begins with, once, from the first data page; whether it did.
+    fn jump_to_split(&mut self, next: &NextPage) -> bool {
+        let cut = self.cut.as_mut().filter(|_| !next.is_dictionary);
+        let Some(begin) = cut.and_then(|cut| cut.begin.take()) else {
+            return false;
+        };
+        self.pages.jump(begin.page);
+        let rows = usize::try_from(begin.rows_before).unwrap_or(usize::MAX);
+        self.selection.advance(rows.min(self.unwanted_rows()));
+        true
+    }
+
+    /// Passes over a page of which no row is wanted, as far as its header tells; whether it did.
+    fn skip_unwanted(&mut self, next: &NextPage) -> Result<bool> {
+        let unwanted = self.unwanted_rows();
+        let Some(rows) = next.rows.filter(|&rows| rows <= unwanted) else {
+            return Ok(false);
+        };
+        self.pages.pass()?;
+        self.selection.advance(rows);
+        Ok(true)
+    }
+
+    /// Rows that are not wanted before the next one that is.
+    fn unwanted_rows(&self) -> usize {
+        match self.selection.stretch() {
+            Stretch::Skip(rows) => rows,
+            Stretch::Take(_) | Stretch::Done => 0,
+        }
+    }
+
+    /// Goes back to the dictionary where the page needs it and it was let go of; whether it did.
+    fn return_to_dictionary(&mut self, next: &NextPage) -> bool {
+        if !next.needs_dictionary {
+            return false;
+        }
+        let dictionary = self.dictionary.return_for(next.start);
+        dictionary
+            .inspect(|place| self.pages.read_dictionary_again(*place))
+            .is_some()
+    }
+
+    /// Reads and opens the page, or loses it where damaged pages become nulls.
+    fn read_page(&mut self, next: &NextPage, place: PagePlace) -> Result<Step<bool>> {
+        let another = self.array.keeps_pages();
+        let shared = self.cut.as_ref().and_then(|cut| cut.shared(next.start));
+        let opened = match self.pages.body(another, shared, &mut self.memory) {
+            Ok(Step::Need(range)) => return Ok(Step::Need(range)),
+            Ok(Step::Ready(page)) => self.open_body(page, place),
+            Err(error) => {
+                self.pages.pass()?;
+                Err(error)
+            }
+        };
+        if !next.is_dictionary {
+            self.dictionary.count(next.needs_dictionary);
+        } else if let Some(page) = self.dictionary.read(next.start) {
+            self.pages.jump(page);
+        }
+        match opened {
+            // A budget that is too small is no fault of the page.
+            Err(error) if self.plan.null_pages && is_damage(&error) && !Budget::refused(&error) => {
+                self.dictionary_is_lost |= next.is_dictionary;
+                self.lose_page(error, next.rows.unwrap_or(0), place);
+            }
+            opened => opened?,
+        }
+        Ok(Step::Ready(true))
+    }
+
+    fn open_body(&mut self, page: Page, place: PagePlace) -> Result<()> {
+        match page {
+            Page::Dictionary { values, num_values } => {
+                // Entries without a byte are an error still to come.
+                let entries = num_values.min(values.len());
+                let bytes = self.array.dictionary_bytes(values.len(), entries);
+                self.memory
+                    .hold_at_least(MemoryUse::Dictionary, bytes as u64)?;
+                self.array.set_dictionary(&values, num_values)
+            }
+            Page::Data(page) if self.dictionary_is_lost && is_indices(page.encoding) => {
+                Err(Error::corrupt("the dictionary of the page is damaged"))
+            }
+            Page::Data(page) => {
+                let copied = self.array.page_bytes(page.encoding, page.values.len());
+                self.memory.hold(MemoryUse::Copy, copied as u64)?;
+                let body_bytes = page.bytes();
+                self.array
+                    .set_page(page.encoding, page.values, page.num_values)?;
+                self.page = Some(OpenPage {
+                    place,
+                    repetition: Levels::new(page.repetition, self.plan.max_rep_level),
+                    definition: Levels::new(page.definition, self.plan.max_def_level),
+                    levels_left: page.num_values,
+                    body_bytes,
+                    is_lost: false,
+                });
+                Ok(())
+            }
+        }
+    }
+
+    /// Puts nulls in the place of a damaged page: none for a dictionary.
+    fn lose_page(&mut self, error: Error, rows: usize, place: PagePlace) {
+        let error = place.of(error).in_column(self.plan.path());
+        self.losses.push(Loss {
+            error: error.in_row_group(self.row_group),
+            lost: Lost::Values(rows as u64),
+        });
+        let max_def = self.plan.max_def_level;
+        self.page = Some(OpenPage {
+            place,
+            repetition: Levels::constant(0, 0),
+            definition: Levels::constant(max_def.saturating_sub(1), max_def),
+            levels_left: rows,
+            body_bytes: 0,
+            is_lost: true,
+        });
+    }
+}
+
+/// Whether the values of a page are indices into the dictionary.
+fn refers_to_dictionary(header: &PageHeader) -> bool {
+    header.type_ != PageType::DictionaryPage && header.encoding().is_some_and(is_indices)
+}
+
+/// How many rows a data page has, as far as its header tells. Nothing is wanted of a page without
+/// levels, whatever its body decompresses to.
+fn rows_of_page(header: &PageHeader, flat: bool) -> Option<usize> {
+    let (num_values, num_rows) = match (&header.data_page_header, &header.data_page_header_v2) {
+        (Some(v1), _) if header.type_ == PageType::DataPage => (v1.num_values, None),
+        // A page that starts no row goes on with the last one, which may be wanted.
+        (_, Some(v2)) => (v2.num_values, Some(v2.num_rows).filter(|rows| *rows > 0)),
+        _ => return None,
+    };
+    let rows = if flat || num_values == 0 {
+        Some(num_values)
+    } else {
+        num_rows
+    };
+    rows.and_then(|rows| usize::try_from(rows).ok())
+}
