@@ -15,26 +15,36 @@ use crate::{
     Node, NodeKind, ParquetSchema, SchemaOptions,
 };
 
+/// What a hint says of a dictionary, but for its values.
+pub(crate) struct HintedDictionary {
+    pub(crate) key: DataType,
+    pub(crate) is_ordered: bool,
+}
+
 /// Applies the hints of one file to its fields.
 pub(crate) struct Restore<'a> {
     schema: &'a ParquetSchema,
     options: &'a SchemaOptions,
+    /// By node: its annotation is ignored, and so is the hint, which agrees with it.
+    ignored: &'a [bool],
     pub(crate) warnings: &'a mut Warnings,
-    /// By leaf: the key type of columns that were dictionary encoded in Arrow.
-    pub(crate) dictionary_keys: HashMap<usize, DataType>,
+    /// By leaf: what is known of columns that were dictionaries in Arrow.
+    pub(crate) dictionaries: HashMap<usize, HintedDictionary>,
 }
 
 impl<'a> Restore<'a> {
     pub(crate) fn new(
         schema: &'a ParquetSchema,
         options: &'a SchemaOptions,
+        ignored: &'a [bool],
         warnings: &'a mut Warnings,
     ) -> Self {
         Self {
             schema,
             options,
+            ignored,
             warnings,
-            dictionary_keys: HashMap::new(),
+            dictionaries: HashMap::new(),
         }
     }
 
@@ -92,6 +102,16 @@ impl<'a> Restore<'a> {
 
     /// Applies a hint to a field; its name is the caller's to restore.
     fn node(&mut self, node: &mut Node, outer: &Hint) {
+        if self.ignored.get(node.schema_node) == Some(&true) {
+            // What is in a map keeps its hints.
+            if let (NodeKind::List { child, .. }, HintKind::Map { entries, .. }) =
+                (&mut node.kind, &outer.kind)
+            {
+                self.entries(child, entries);
+                node.rebuild_data_type();
+            }
+            return;
+        }
         let (mut layers, hint) = layers(outer, node.nullable);
         let fits = match (&mut node.kind, &hint.kind) {
             (NodeKind::Leaf { leaf, .. }, HintKind::Leaf(data_type)) => {
@@ -102,7 +122,10 @@ impl<'a> Restore<'a> {
                     && let Some(Layer::Dictionary { key }) =
                         layers.pop_if(|layer| is_dictionary(layer))
                 {
-                    self.dictionary_keys.insert(leaf, key);
+                    // Behind runs, nobody asks for the order.
+                    let is_ordered = outer.is_ordered && layers.is_empty();
+                    let dictionary = HintedDictionary { key, is_ordered };
+                    self.dictionaries.insert(leaf, dictionary);
                 }
                 fits
             }
