@@ -221,9 +221,10 @@ fn restore_from(
     metadata: &mut HashMap<String, String>,
     restore: &mut Restore<'_>,
 ) {
-    let Some(text) = hint::most_exact(key_values) else {
+    let Some((text, is_exact)) = hint::most_exact(key_values) else {
         return;
     };
+    restore.is_exact = is_exact;
     let decoded = hint::bytes_of(text);
     let hint = match &decoded {
         Ok(bytes) => SchemaHint::new(bytes),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use herringbone_arrow::schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use herringbone_arrow::schema::{DataType, Field, FieldRef};
+use herringbone_format::Type;
 
 use super::value::{negative_scale, restored};
 use super::{Hint, HintKind, ListKind, SchemaHint};
@@ -27,6 +28,8 @@ pub(crate) struct Restore<'a> {
     options: &'a SchemaOptions,
     /// By node: its annotation is ignored, and so is the hint, which agrees with it.
     ignored: &'a [bool],
+    /// Whether the hints are of our own, which promise no more than the file holds.
+    pub(crate) is_exact: bool,
     pub(crate) warnings: &'a mut Warnings,
     /// By leaf: what is known of columns that were dictionaries in Arrow.
     pub(crate) dictionaries: HashMap<usize, HintedDictionary>,
@@ -43,6 +46,7 @@ impl<'a> Restore<'a> {
             schema,
             options,
             ignored,
+            is_exact: false,
             warnings,
             dictionaries: HashMap::new(),
         }
@@ -122,8 +126,10 @@ impl<'a> Restore<'a> {
                     && let Some(Layer::Dictionary { key }) =
                         layers.pop_if(|layer| is_dictionary(layer))
                 {
-                    // Behind runs, nobody asks for the order.
-                    let is_ordered = outer.is_ordered && layers.is_empty();
+                    // Other writers keep the order of text and bytes alone, and none that of runs.
+                    let leaf_type = self.schema.leaves()[leaf].physical_type;
+                    let keeps_order = self.is_exact || leaf_type == Type::ByteArray;
+                    let is_ordered = outer.is_ordered && layers.is_empty() && keeps_order;
                     let dictionary = HintedDictionary { key, is_ordered };
                     self.dictionaries.insert(leaf, dictionary);
                 }
