@@ -140,6 +140,18 @@ def hinted(out):
           expected=[(pa.field(name, t), array.cast(t)) for name, (array, t) in seconds.items()])
 
 
+def ordered(out):
+    """Dictionaries whose order means something, with a value that no row has, in two row groups."""
+    sizes = pa.array(["small", "medium", "large", "huge"])
+    keys = pa.array([2, 0, None, 2, 1, 0], pa.int8())
+    column = pa.DictionaryArray.from_arrays(keys, sizes, ordered=True)
+    nothing = pa.DictionaryArray.from_arrays(pa.array([None] * 6, pa.int8()), sizes, ordered=True)
+    # pyarrow promises an order of numbers too, and does not keep it.
+    numbers = pa.DictionaryArray.from_arrays(keys, pa.array([40, 10, 30, 20]), ordered=True)
+    arrays = {"size": (column, True), "nothing": (nothing, True), "number": (numbers, True)}
+    write(out, "ordered_dictionary", arrays, row_group_size=3)
+
+
 def odd(out):
     numbers = {"x": (data.array(pa.int32(), "odd", "some"), True), "s": (data.array(pa.string(), "odd"), False)}
     write(out, "no_rows", {name: (array.slice(0, 0), nullable) for name, (array, nullable) in numbers.items()})
@@ -175,5 +187,5 @@ def example(out):
 
 
 def write_all(out):
-    for make in (example, matrix, codecs, nested, hinted, odd):
+    for make in (example, matrix, codecs, nested, hinted, ordered, odd):
         make(out)

@@ -16,7 +16,7 @@ import normal
 import page_codecs
 import page_encodings as enc
 from builder import (
-    LIST, OPTIONAL, REPEATED, REQUIRED, UTF8, Chunk, Node, Page, build, dictionary_page, group, indices, leaf, only_leaf,
+    LIST, OPTIONAL, REPEATED, REQUIRED, UTF8, Chunk, Node, Page, build, dictionary_page, group, indices, leaf, logical, only_leaf,
     page_v1, page_v2, struct as thrift,
 )
 from cases import required
@@ -33,11 +33,11 @@ KINDS = {
     "limit exceeded": """*_plain_size_huge dictionary_of_2g_entries_* delta_byte_array_bytes_prefix_huge fixed_of_length_2g
         footer_length_huge page_header_deep page_size_huge schema_300_repeated schema_deep null_fixed_* null_lists_of_*""",
     "unsupported": """codec_unknown dictionary_missing_boolean encoding_* external_file file_encrypted_footer
-        int96_beyond_nanoseconds schema_repetition_unknown schema_type_unknown""",
+        int96_beyond_nanoseconds interval_beyond_arrow schema_repetition_unknown schema_type_unknown""",
 }
 PLACES = {
     "chunk": """a_column_is_missing chunk_size_* columns_of_other_lengths external_file fewer_rows_than_promised page_offset_*
-        null_lists_of_* rows_huge siblings_disagree_* too_few_values""",
+        null_key_of_a_map null_lists_of_* rows_huge siblings_disagree_* too_few_values""",
     "row group": "rows_negative",
     "column": "fixed_of_length_negative fixed_without_length schema_children_negative",
     "offset": """file_encrypted_footer file_magic_wrong footer_length_0 footer_length_beyond footer_list* footer_maps_of_2g
@@ -490,6 +490,26 @@ def offset_indexes():
         INDEXES[f"offset_index_{name}"] = one(node, page, 8, offset_index=raw)
 
 
+def annotations():
+    """Values that the annotation of their column does not allow, or that Arrow has no room for."""
+    for bits, converted, number in ((8, 15, 128), (16, 16, -32769), (8, 11, 256), (16, 12, -1)):
+        node = leaf("x", INT32, converted=converted)
+        page = page_v1(only_leaf(node), [0, 0], enc.plain(INT32, [1, number]))
+        sign = "unsigned_" if converted < 13 else ""
+        add(f"{sign}integer_beyond_{bits}_bits", f"{number} in a column of integers of {bits} bits", one(node, page, 2))
+    node = leaf("x", INT32, OPTIONAL, logical=logical(11))
+    page = page_v1(only_leaf(node), [1, 0], enc.plain(INT32, [7]))
+    add("value_where_all_are_null", "a value in a column of nulls alone", one(node, page, 2))
+    node = leaf("x", FIXED_LEN_BYTE_ARRAY, type_length=12, converted=21)
+    page = page_v1(only_leaf(node), [0], struct.pack("<III", 0, 2**31, 0))
+    add("interval_beyond_arrow", "nothing: 2^31 days, which Arrow's signed days do not hold", one(node, page, 1))
+    entries = group("key_value", REPEATED, leaf("key", INT32, OPTIONAL), leaf("value", INT32))
+    node = group("m", REQUIRED, entries, converted=1)
+    key, value = node.leaves()
+    pages = [page_v1(key, [2, 1], enc.plain(INT32, [7]), [0, 1]), page_v1(value, [1, 1], enc.plain(INT32, [1, 2]), [0, 1])]
+    add("null_key_of_a_map", "a key of a map is null", build([node], [(1, [Chunk([page]) for page in pages])]))
+
+
 def all_cases():
-    for make in (levels, counts, dictionaries, delta, values, alp, compression, pages, schemas, footers, offset_indexes):
+    for make in (levels, counts, dictionaries, delta, values, annotations, alp, compression, pages, schemas, footers, offset_indexes):
         make()

@@ -51,6 +51,10 @@ mod budget;
 #[cfg(test)]
 mod dictionaries;
 #[cfg(test)]
+mod categories;
+#[cfg(test)]
+mod annotations;
+#[cfg(test)]
 mod on_error;
 #[cfg(test)]
 mod write;

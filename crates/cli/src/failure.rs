@@ -52,6 +52,7 @@ impl Failure {
     /// The library refused `file`.
     pub(crate) fn parquet(file: &str, error: &herringbone::Error) -> Self {
         let message = format!("{file}: {error}");
+        let message = message.replace("`ignore_annotations`", "--ignore-annotations COLUMN");
         match error.kind() {
             ErrorKind::Argument => Self::Usage(message),
             ErrorKind::Io => Self::System(message),

@@ -1,5 +1,7 @@
 //! Rows in another order, in memory.
 
+use std::sync::Arc;
+
 use arrow_row::{RowConverter, SortField};
 use arrow_select::interleave::interleave_record_batch;
 use herringbone::core::write::SortingColumnOption;
@@ -51,6 +53,7 @@ pub(crate) fn sorted(
     let mut order: Vec<usize> = (0..texts.num_rows()).collect();
     order.sort_by(|a, b| texts.row(*a).cmp(&texts.row(*b)));
     drop(texts);
+    share_dictionaries(&mut all, schema)?;
     let mut at = 0;
     Ok(Box::new(std::iter::from_fn(move || {
         let end = (at + BATCH_ROWS).min(order.len());
@@ -64,6 +67,40 @@ pub(crate) fn sorted(
         let batches: Vec<&RecordBatch> = all.iter().collect();
         Some(interleave_record_batch(&batches, &places).map_err(unsortable))
     })))
+}
+
+/// Lets batches share their dictionaries where these are equal: others are merged when rows are put
+/// together, which keeps neither their order nor values that no row has.
+///
+/// # Errors
+/// Data where the order of a dictionary means something, and batches have several.
+fn share_dictionaries(batches: &mut [RecordBatch], schema: &Schema) -> Result<()> {
+    for (place, field) in schema.fields().iter().enumerate() {
+        let mut first: Option<ArrayRef> = None;
+        for batch in &mut *batches {
+            let Some(array) = batch.column(place).as_any_dictionary_opt() else {
+                break;
+            };
+            let first = first.get_or_insert_with(|| array.values().clone());
+            if Arc::ptr_eq(first, array.values()) {
+                continue;
+            }
+            if first.as_ref() == array.values().as_ref() {
+                let mut columns = batch.columns().to_vec();
+                let shared = array.with_values(first.clone());
+                if let Some(column) = columns.get_mut(place) {
+                    *column = shared;
+                }
+                *batch = RecordBatch::try_new(batch.schema(), columns).map_err(unsortable)?;
+            } else if field.dict_is_ordered() == Some(true) {
+                let name = field.name();
+                return Err(Failure::Data(format!(
+                    "cannot be sorted: `{name}` is an ordered dictionary, and its parts differ"
+                )));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn unsortable(error: ArrowError) -> Failure {

@@ -1,18 +1,20 @@
 //! Which columns come out as dictionary arrays.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use herringbone_arrow::schema::DataType;
+use herringbone_arrow::schema::{DataType, Field};
 use herringbone_format::Result;
 
+use crate::hint::HintedDictionary;
 use crate::path::Paths;
 use crate::{ByteLayout, DictionaryOutput, Node, NodeKind, ParquetSchema, SchemaOptions};
 
 /// The columns that become dictionary arrays, and the types of their keys.
 pub(crate) struct Dictionaries<'a> {
     options: &'a SchemaOptions,
-    /// By leaf: the key type that the file's Arrow schema asks for.
-    keys: HashMap<usize, DataType>,
+    /// By leaf: what the file's Arrow schema asks for.
+    hinted: HashMap<usize, HintedDictionary>,
     /// By leaf: chosen by name; empty unless columns are chosen so.
     chosen: Vec<bool>,
 }
@@ -27,7 +29,7 @@ impl<'a> Dictionaries<'a> {
         schema: &ParquetSchema,
         wrappers: &[bool],
         options: &'a SchemaOptions,
-        keys: HashMap<usize, DataType>,
+        hinted: HashMap<usize, HintedDictionary>,
     ) -> Result<Self> {
         let mut chosen = Vec::new();
         if let DictionaryOutput::Columns(columns) = &options.dictionary {
@@ -40,7 +42,7 @@ impl<'a> Dictionaries<'a> {
         }
         Ok(Self {
             options,
-            keys,
+            hinted,
             chosen,
         })
     }
@@ -49,7 +51,7 @@ impl<'a> Dictionaries<'a> {
     pub(crate) fn is_empty(&self) -> bool {
         match self.options.dictionary {
             DictionaryOutput::Never => true,
-            DictionaryOutput::Hinted => self.keys.is_empty(),
+            DictionaryOutput::Hinted => self.hinted.is_empty(),
             DictionaryOutput::Always | DictionaryOutput::Columns(_) => false,
         }
     }
@@ -67,13 +69,18 @@ impl<'a> Dictionaries<'a> {
                 let leaf = *leaf;
                 let value = node.field.data_type();
                 if self.wanted(leaf, value) {
-                    let key = self.keys.get(&leaf).cloned().unwrap_or(DataType::Int32);
+                    let hinted = self.hinted.get(&leaf);
+                    let key = hinted.map_or(DataType::Int32, |hinted| hinted.key.clone());
                     let value = self.value_type(value);
                     // What is around it was around plain values, unless it was a dictionary before.
-                    if !self.keys.contains_key(&leaf) {
+                    if hinted.is_none() {
                         node.layers.clear();
                     }
                     node.set_data_type(DataType::Dictionary(Box::new(key), Box::new(value)));
+                    if hinted.is_some_and(|hinted| hinted.is_ordered) {
+                        let field = Field::clone(&node.field).with_dict_is_ordered(true);
+                        node.field = Arc::new(field);
+                    }
                 }
                 return;
             }
@@ -85,7 +92,7 @@ impl<'a> Dictionaries<'a> {
     }
 
     fn wanted(&self, leaf: usize, value: &DataType) -> bool {
-        let hinted = self.keys.contains_key(&leaf);
+        let hinted = self.hinted.contains_key(&leaf);
         match &self.options.dictionary {
             DictionaryOutput::Never => false,
             DictionaryOutput::Hinted => hinted,

@@ -72,7 +72,8 @@ fn data_type(meaning: Meaning, leaf: &Leaf, options: &SchemaOptions) -> DataType
     }
 }
 
-fn physical(leaf: &Leaf, options: &SchemaOptions) -> DataType {
+/// The Arrow type of a column without an annotation.
+pub(crate) fn physical(leaf: &Leaf, options: &SchemaOptions) -> DataType {
     match leaf.physical_type {
         Type::Boolean => DataType::Boolean,
         Type::Int32 => DataType::Int32,

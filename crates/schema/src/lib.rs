@@ -27,6 +27,7 @@ mod leaf_type;
 mod nested;
 mod hint;
 mod path;
+mod ignored;
 mod dictionary;
 mod projection;
 mod mapping;

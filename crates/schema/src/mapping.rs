@@ -8,6 +8,7 @@ use herringbone_format::{KeyValue, Result};
 
 use crate::dictionary::Dictionaries;
 use crate::hint::{self, Restore, SchemaHint};
+use crate::ignored::ignored;
 use crate::nested::Nesting;
 use crate::node::fields_of;
 use crate::projection::{marks, prune};
@@ -92,7 +93,8 @@ impl ArrowMapping {
 ///
 /// # Errors
 ///
-/// Argument when an option names a column that is not there.
+/// Argument when an option names a column that is not there, or asks to ignore the annotation of a
+/// group that is no map.
 pub fn to_arrow(
     schema: &ParquetSchema,
     key_values: &[KeyValue],
@@ -113,7 +115,8 @@ pub fn to_arrow_projected(
     options: &SchemaOptions,
     projection: &Projection,
 ) -> Result<ArrowMapping> {
-    let mut nesting = Nesting::new(schema, options);
+    let ignored = ignored(schema, options)?;
+    let mut nesting = Nesting::new(schema, options, &ignored);
     let (mut top, marks) = Top::new(&mut nesting, projection)?;
     let mut warnings = Warnings::default();
     for node in nesting.misfits {
@@ -135,12 +138,12 @@ pub fn to_arrow_projected(
         .filter(|pair| ![ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY].contains(&pair.key.as_str()))
         .filter_map(|pair| Some((pair.key.clone(), pair.value.clone()?)))
         .collect();
-    let mut restore = Restore::new(schema, options, &mut warnings);
+    let mut restore = Restore::new(schema, options, &ignored, &mut warnings);
     if options.use_arrow_schema {
         restore_from(key_values, &mut top, &mut metadata, &mut restore);
     }
-    let keys = restore.dictionary_keys;
-    let dictionaries = Dictionaries::new(schema, &wrappers, options, keys)?;
+    let hinted = restore.dictionaries;
+    let dictionaries = Dictionaries::new(schema, &wrappers, options, hinted)?;
     let mut fields = top.fields;
     if !dictionaries.is_empty() {
         dictionaries.apply(&mut fields);
@@ -218,9 +221,10 @@ fn restore_from(
     metadata: &mut HashMap<String, String>,
     restore: &mut Restore<'_>,
 ) {
-    let Some(text) = hint::most_exact(key_values) else {
+    let Some((text, is_exact)) = hint::most_exact(key_values) else {
         return;
     };
+    restore.is_exact = is_exact;
     let decoded = hint::bytes_of(text);
     let hint = match &decoded {
         Ok(bytes) => SchemaHint::new(bytes),

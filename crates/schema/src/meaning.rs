@@ -4,6 +4,8 @@
 //! the column's physical type, does not make the file unreadable: by the specification the physical
 //! values are read, and the column's bounds are not used. That is [`Meaning::Ignored`].
 
+use std::ops::RangeInclusive;
+
 use crate::ColumnOrderKind;
 use herringbone_format::{ConvertedType, LogicalType, SchemaElement, TimeUnit, Type};
 
@@ -82,6 +84,29 @@ impl Meaning {
                 Type::Int96 => Order::Int96,
                 Type::ByteArray | Type::FixedLenByteArray => Order::UnsignedBytes,
             },
+        }
+    }
+
+    /// The integers that are allowed, where these are not all of the physical type.
+    pub(crate) fn integer_range(self) -> Option<RangeInclusive<i64>> {
+        const SECONDS_PER_DAY: i64 = 86_400;
+        match self {
+            Self::Integer {
+                bit_width: bit_width @ (8 | 16),
+                is_signed,
+            } => Some(match is_signed {
+                true => -(1 << (bit_width - 1))..=(1 << (bit_width - 1)) - 1,
+                false => 0..=(1 << bit_width) - 1,
+            }),
+            Self::Time { unit, .. } => {
+                let per_second = match unit {
+                    TimeUnit::Millis => 1_000,
+                    TimeUnit::Micros => 1_000_000,
+                    TimeUnit::Nanos => 1_000_000_000,
+                };
+                Some(0..=SECONDS_PER_DAY * per_second - 1)
+            }
+            _ => None,
         }
     }
 

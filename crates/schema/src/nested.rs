@@ -6,7 +6,7 @@ use std::sync::Arc;
 use herringbone_arrow::schema::{DataType, Field, FieldRef};
 use herringbone_format::{LogicalType, Repetition, Type};
 
-use crate::leaf_type::leaf_type;
+use crate::leaf_type::{leaf_type, physical};
 use crate::node::fields_of;
 use crate::shape::{Shape, shape};
 use crate::{
@@ -20,6 +20,8 @@ use crate::{
 pub(crate) struct Nesting<'a> {
     pub(crate) schema: &'a ParquetSchema,
     pub(crate) options: &'a SchemaOptions,
+    /// By node: its annotation is ignored. Empty where no annotation is.
+    ignored: &'a [bool],
     /// By node: it wraps the elements of a list or the entries of a map, and has no name in Arrow.
     pub(crate) wrappers: Vec<bool>,
     /// Nodes whose annotation does not fit their fields.
@@ -27,10 +29,15 @@ pub(crate) struct Nesting<'a> {
 }
 
 impl<'a> Nesting<'a> {
-    pub(crate) fn new(schema: &'a ParquetSchema, options: &'a SchemaOptions) -> Self {
+    pub(crate) fn new(
+        schema: &'a ParquetSchema,
+        options: &'a SchemaOptions,
+        ignored: &'a [bool],
+    ) -> Self {
         Self {
             schema,
             options,
+            ignored,
             wrappers: vec![false; schema.nodes().len()],
             misfits: Vec::new(),
         }
@@ -100,7 +107,13 @@ impl<'a> Nesting<'a> {
                 value,
             } => {
                 self.wrappers[repeated] = true;
-                self.map(repeated, key, value)
+                let fields = vec![self.field(key), self.field(value)];
+                if self.ignores(node) {
+                    let entries = self.entries(repeated, fields);
+                    self.list(repeated, entries)
+                } else {
+                    self.map(repeated, fields)
+                }
             }
         };
         Node {
@@ -117,7 +130,10 @@ impl<'a> Nesting<'a> {
         let this = &self.schema.nodes()[node];
         let ordinal = this.leaves.start;
         let leaf = &self.schema.leaves()[ordinal];
-        let (data_type, mut metadata) = leaf_type(leaf, &this.element, self.options);
+        let (data_type, mut metadata) = match self.ignores(node) {
+            true => (physical(leaf, self.options), HashMap::new()),
+            false => leaf_type(leaf, &this.element, self.options),
+        };
         if let Some(id) = this.element.field_id {
             metadata.insert(FIELD_ID_KEY.to_owned(), id.to_string());
         }
@@ -159,21 +175,29 @@ impl<'a> Nesting<'a> {
         )
     }
 
-    fn map(&mut self, repeated: usize, key: usize, value: usize) -> (DataType, NodeKind) {
-        let mut key = self.field(key);
-        if key.field.is_nullable() {
-            key.field = Arc::new(Field::clone(&key.field).with_nullable(false));
-        }
-        let fields = vec![key, self.field(value)];
-        let this = &self.schema.nodes()[repeated];
-        let entries = Node {
+    fn ignores(&self, node: usize) -> bool {
+        self.ignored.get(node).copied().unwrap_or(false)
+    }
+
+    /// The entries of a map.
+    fn entries(&self, repeated: usize, fields: Vec<Node>) -> Node {
+        Node {
             field: self.new_field(repeated, DataType::Struct(fields_of(&fields)), false),
-            def_level: this.def_level,
+            def_level: self.schema.nodes()[repeated].def_level,
             nullable: false,
             schema_node: repeated,
             kind: NodeKind::Struct(fields),
             layers: Vec::new(),
-        };
+        }
+    }
+
+    /// A map of entries with these fields, the key first.
+    fn map(&mut self, repeated: usize, mut fields: Vec<Node>) -> (DataType, NodeKind) {
+        if let Some(key) = fields.first_mut().filter(|key| key.field.is_nullable()) {
+            key.field = Arc::new(Field::clone(&key.field).with_nullable(false));
+        }
+        let entries = self.entries(repeated, fields);
+        let this = &self.schema.nodes()[repeated];
         (
             DataType::Map(entries.field.clone(), false),
             NodeKind::Map {

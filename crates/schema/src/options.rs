@@ -78,6 +78,13 @@ pub struct SchemaOptions {
     pub enum_as_binary: bool,
     /// Whether the Arrow schema in the file's metadata is looked at.
     pub use_arrow_schema: bool,
+    /// Columns and maps whose annotation is ignored; paths as in [`Projection::Paths`]. A column is
+    /// read as its physical type: text as binary values, an INTERVAL as `FixedSizeBinary(12)`. A map
+    /// is read as a list of its entries: structs of key and value, where a key may be null.
+    ///
+    /// This is for values that the annotation does not allow, and for those that Arrow's type cannot
+    /// hold though the format can: parts of an INTERVAL from 2^31 on.
+    pub ignore_annotations: Vec<Vec<String>>,
 }
 
 impl Default for SchemaOptions {
@@ -91,6 +98,7 @@ impl Default for SchemaOptions {
             int96_overflow: Int96Overflow::Error,
             enum_as_binary: false,
             use_arrow_schema: true,
+            ignore_annotations: Vec::new(),
         }
     }
 }

@@ -17,7 +17,7 @@
 //! }
 //! ```
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
 use herringbone_arrow::schema::Field;
@@ -25,6 +25,7 @@ use herringbone_format::{Error, ErrorKind, Limits, Repetition, Result, SchemaEle
 
 use crate::leaf_type::leaf_type;
 use crate::meaning::Meaning;
+use crate::shape::{Shape, shape};
 use crate::{ColumnOrderKind, SchemaOptions};
 
 /// One node of the tree: an element of the footer and its place.
@@ -197,6 +198,61 @@ impl ParquetSchema {
         let (column, element) = (self.0.leaves.get(leaf)?, self.element(leaf));
         let (data_type, metadata) = leaf_type(column, element, options);
         Some(Field::new(&element.name, data_type, true).with_metadata(metadata))
+    }
+
+    /// The integers that the annotation of a column allows, where these are not all of its physical
+    /// type: integers of 8 and 16 bits, and times, which are of a day.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such leaf.
+    #[must_use]
+    pub fn integer_range(&self, leaf: usize) -> Option<RangeInclusive<i64>> {
+        self.meaning(leaf).integer_range()
+    }
+
+    /// Whether the values of a column are times of day.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such leaf.
+    #[must_use]
+    pub fn is_time(&self, leaf: usize) -> bool {
+        matches!(self.meaning(leaf), Meaning::Time { .. })
+    }
+
+    /// Whether the annotation of a column says that all of its values are null.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such leaf.
+    #[must_use]
+    pub fn is_always_null(&self, leaf: usize) -> bool {
+        self.meaning(leaf) == Meaning::Null
+    }
+
+    /// The definition levels of a column at which the key of a map is null, which no key may be: one
+    /// for each map around the column whose key it is in and that the file calls OPTIONAL.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such leaf.
+    #[must_use]
+    pub fn null_key_levels(&self, leaf: usize) -> Vec<u8> {
+        let mut levels = Vec::new();
+        let nodes = self.nodes();
+        let mut node = self.leaves()[leaf].node;
+        while node != 0 {
+            let entries = nodes[node].parent;
+            let map = nodes[entries].parent;
+            if nodes[node].repetition() == Repetition::Optional
+                && matches!(shape(self, map), Shape::Map { key, .. } if key == node)
+            {
+                levels.push(nodes[entries].def_level);
+            }
+            node = entries;
+        }
+        levels
     }
 
     fn meaning(&self, leaf: usize) -> Meaning {

@@ -1,5 +1,6 @@
 //! `verify`: what it finds in the files of others, and in files that were damaged on purpose.
 
+mod agreement;
 pub(crate) mod damage;
 mod footer;
 mod geospatial;

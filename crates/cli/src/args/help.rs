@@ -180,8 +180,8 @@ Examples:
 /// Of `verify`.
 pub(super) const VERIFY: &str = "\
 Decodes every page and compares with it what the file says of itself: offsets and lengths, page
-headers, checksums, counts, bounds, page indexes, bloom filters, encodings, sorting columns, digits
-of decimals, bounding boxes of geometries, the Arrow schema. A line for each finding: file, severity, kind, message, place (counted from 0). An
+headers, checksums, counts, bounds, page indexes, bloom filters, encodings, sorting columns, values
+that their annotation does not allow, null keys of maps, digits of decimals, bounding boxes of geometries, the Arrow schema. A line for each finding: file, severity, kind, message, place (counted from 0). An
 error leads readers astray; with a warning they can live, or something could not be checked. What the
 specification leaves to writers is no finding.
 

@@ -1,5 +1,6 @@
 //! The command line.
 
+mod annotations;
 mod columns;
 mod convert;
 mod damage;
@@ -21,6 +22,7 @@ use herringbone::schema::ByteLayout;
 use herringbone::{Int96Overflow, Projection, ReadOptions, SchemaOptions};
 use herringbone_arrow::schema::TimeUnit;
 
+use annotations::Annotations;
 pub(crate) use columns::Columns;
 pub(crate) use convert::Convert;
 pub(crate) use damage::Damage;
@@ -218,6 +220,8 @@ pub(crate) struct Decode {
     pub(crate) threads: usize,
     #[command(flatten)]
     int96: Int96,
+    #[command(flatten)]
+    annotations: Annotations,
 }
 
 impl Decode {
@@ -225,6 +229,7 @@ impl Decode {
     pub(crate) fn options(&self) -> ReadOptions {
         let mut schema = SchemaOptions::default();
         self.int96.choose(&mut schema);
+        self.annotations.choose(&mut schema);
         ReadOptions::default().threads(self.threads).schema(schema)
     }
 }
@@ -292,6 +297,8 @@ pub(crate) struct Read {
     damage: Damage,
     #[command(flatten)]
     int96: Int96,
+    #[command(flatten)]
+    annotations: Annotations,
     /// Arrow layout of strings and bytes, for `--format arrow`
     #[arg(long, value_enum, value_name = "LAYOUT", default_value_t = Strings::Offsets)]
     strings: Strings,
@@ -302,6 +309,7 @@ impl Read {
     pub(crate) fn options(&self) -> ReadOptions {
         let mut schema = SchemaOptions::default();
         self.int96.choose(&mut schema);
+        self.annotations.choose(&mut schema);
         schema.strings = self.strings.into();
         let options = ReadOptions::default()
             .projection(self.chunks.projection())

@@ -1,5 +1,6 @@
 //! `rewrite`: the same rows in a new file.
 
+use herringbone_arrow::array::cast::AsArray as _;
 use serde_json::Value;
 
 use crate::common::{EXAMPLE, Folder, Run, herringbone, json, path, stdin};
@@ -33,6 +34,28 @@ fn chunks<'a>(meta: &'a Value, pointer: &'a str) -> impl Iterator<Item = Option<
 /// The encodings of a column of the first row group.
 fn encodings(meta: &Value, column: usize) -> String {
     meta["row_groups"][0]["columns"][column]["meta_data"]["encodings"].to_string()
+}
+
+/// Also in another order of rows, for which those of several row groups are put together.
+#[test]
+fn dictionaries_stay_whole_and_in_order() {
+    const ORDERED: &str = "testdata/pyarrow/ordered_dictionary.parquet";
+    for options in [&[][..], &["--sort-by", "size"]] {
+        let (_folder, out) = place();
+        herringbone(&[&["rewrite", ORDERED, &out], options].concat()).ok("");
+        let file = herringbone::ParquetFile::open(&out).unwrap();
+        let reader = file.read(herringbone::ReadOptions::default()).unwrap();
+        for field in &reader.schema().fields()[..2] {
+            assert_eq!(field.dict_is_ordered(), Some(true), "{field}");
+        }
+        for batch in reader {
+            for column in &batch.unwrap().columns()[..2] {
+                let values = column.as_any_dictionary().values().as_string::<i32>();
+                let values: Vec<_> = values.iter().flatten().collect();
+                assert_eq!(values, ["small", "medium", "large", "huge"], "{options:?}");
+            }
+        }
+    }
 }
 
 #[test]

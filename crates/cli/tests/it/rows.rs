@@ -1,6 +1,6 @@
 //! `head` and `cat`: the rows of a file in every format.
 
-use crate::common::{EXAMPLE, herringbone, into, path, stdin};
+use crate::common::{EXAMPLE, Folder, herringbone, into, path, stdin};
 
 /// The first row of the example.
 const AMBER: &str = r#"{"id":0,"name":"amber","price":"0.00","weight":0.0,"organic":true,"harvested":"2026-01-01T12:00:00.000000Z","tags":null,"origin":{"country":"NO","altitude":null}}"#;
@@ -175,4 +175,46 @@ fn files_without_rows_or_columns_are_fine() {
             herringbone(&["cat", "--format", format, file]).code(&[0]);
         }
     }
+}
+
+/// What an annotation does not allow, or Arrow has no room for, is an error that names the option.
+#[test]
+fn columns_are_read_as_they_are_stored_on_request() {
+    for (name, column, rows, sound) in [
+        (
+            "integer_beyond_8_bits",
+            "x",
+            "{\"x\":1}\n{\"x\":128}\n",
+            false,
+        ),
+        (
+            "value_where_all_are_null",
+            "x",
+            "{\"x\":7}\n{\"x\":null}\n",
+            false,
+        ),
+        (
+            "null_key_of_a_map",
+            "m",
+            "{\"m\":[{\"key\":7,\"value\":1},{\"key\":null,\"value\":2}]}\n",
+            false,
+        ),
+        (
+            "interval_beyond_arrow",
+            "x",
+            "{\"x\":\"AAAAAAAAAIAAAAAA\"}\n",
+            true,
+        ),
+    ] {
+        let file = format!("testdata/hostile/{name}.parquet");
+        herringbone(&["cat", &file]).fails(3, "--ignore-annotations COLUMN");
+        herringbone(&["cat", "--ignore-annotations", column, &file]).ok(rows);
+        herringbone(&["verify", &file]).code(if sound { &[0] } else { &[1] });
+        let (folder, out) = (Folder::new(), "out.parquet");
+        let out = folder.file(out);
+        herringbone(&["rewrite", &file, &out]).fails(3, "--ignore-annotations COLUMN");
+        herringbone(&["rewrite", "--ignore-annotations", column, &file, &out]).ok("");
+        herringbone(&["cat", &out]).ok(rows);
+    }
+    herringbone(&["cat", "--ignore-annotations", "nowhere", EXAMPLE]).fails(2, "nowhere");
 }

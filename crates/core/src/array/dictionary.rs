@@ -259,6 +259,14 @@ impl LeafArray for DictionaryLeaf {
     }
 
     fn finish(&mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
+        if self.parts.is_empty()
+            && self.num_others == 0
+            && let Some(dictionary) = self.dictionary.clone()
+            && dictionary.len() <= self.max_values
+        {
+            // Nobody asked for a value; they are there all the same.
+            self.parts.push(dictionary);
+        }
         if self.parts.is_empty() || self.num_others > 0 {
             let others = self.others.finish(None)?;
             self.parts.push(others);

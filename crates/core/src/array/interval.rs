@@ -1,10 +1,11 @@
 //! Intervals from FIXED_LEN_BYTE_ARRAY(12) INTERVAL: months, days and milliseconds.
 
+use herringbone_arrow::buffer::IntervalMonthDayNano;
 use herringbone_arrow::schema::{DataType, IntervalUnit};
-use herringbone_format::Result;
+use herringbone_format::{Error, Result};
 use herringbone_kernels::interval;
 
-use super::convert::Blocks;
+use super::convert::{Blocks, Convert, Lost};
 use super::fixed_width::FixedWidth;
 use super::{LeafArray, LeafType, unsupported};
 
@@ -19,11 +20,7 @@ pub(super) fn array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     let data_type = leaf.data_type.clone();
     Ok(match (&leaf.data_type, leaf.type_length) {
         (DataType::Interval(IntervalUnit::MonthDayNano), BYTES) => {
-            Box::new(FixedWidth::<u8, _>::new(
-                data_type,
-                BYTES,
-                Blocks::new(interval::extend_month_day_nano),
-            ))
+            Box::new(FixedWidth::<u8, _>::new(data_type, BYTES, MonthDayNano))
         }
         (DataType::Interval(IntervalUnit::DayTime), BYTES) => Box::new(FixedWidth::<u8, _>::new(
             data_type,
@@ -37,4 +34,21 @@ pub(super) fn array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
         )),
         _ => return Err(unsupported(leaf)),
     })
+}
+
+/// Intervals of months, days and nanoseconds: the Arrow type that holds all parts, up to 2^31 where the
+/// format goes to 2^32.
+struct MonthDayNano;
+
+impl Convert<u8> for MonthDayNano {
+    type To = IntervalMonthDayNano;
+
+    fn convert(&self, bytes: &[u8], out: &mut Vec<Self::To>, _lost: &mut Lost) -> Result<()> {
+        interval::extend_month_day_nano(bytes, out).map_err(|_| {
+            Error::unsupported(
+                "an interval of 2^31 months or days, or more, is longer than Arrow can hold; \
+                 `ignore_annotations` reads the column as FixedSizeBinary(12)",
+            )
+        })
+    }
 }

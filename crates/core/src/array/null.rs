@@ -1,10 +1,10 @@
-//! Nothing but nulls, whatever the physical type: a value that is there reads as null.
+//! Nothing but nulls, whatever the physical type. A value is an error, as it would be lost.
 
 use std::sync::Arc;
 
 use herringbone_arrow::array::{ArrayRef, NullArray};
 use herringbone_arrow::buffer::{Buffer, NullBuffer};
-use herringbone_format::{Encoding, Result};
+use herringbone_format::{Encoding, Error, Result};
 use herringbone_kernels::bitmap::Bitmap;
 
 use super::LeafArray;
@@ -43,8 +43,13 @@ impl LeafArray for NullLeaf {
     }
 
     fn append(&mut self, n: usize) -> Result<()> {
-        self.slots += n;
-        Ok(())
+        match n {
+            0 => Ok(()),
+            _ => Err(Error::corrupt(format!(
+                "{n} values in a column of nulls alone (UNKNOWN); `ignore_annotations` reads the \
+                 column as it is stored"
+            ))),
+        }
     }
 
     fn skip(&mut self, _n: usize) -> Result<()> {

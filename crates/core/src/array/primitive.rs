@@ -50,7 +50,6 @@ fn from_int32(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
             converted::<i32, _>(leaf, Blocks::new(millis_to_seconds))
         }
         Int32 | UInt32 | Date32 | Time32(_) | Decimal32(..) => same::<i32>(leaf),
-        // A value that the annotation of the column does not allow loses its upper bits.
         Int8 => converted::<i32, _>(leaf, Blocks::new(narrow::<i8>)),
         UInt8 => converted::<i32, _>(leaf, Blocks::new(narrow::<u8>)),
         Int16 => converted::<i32, _>(leaf, Blocks::new(narrow::<i16>)),
@@ -69,37 +68,56 @@ fn from_int64(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
         }
         Timestamp(..) | Time64(_) => same::<i64>(leaf),
         Int64 | UInt64 | Duration(_) | Date64 | Decimal64(..) => same::<i64>(leaf),
-        // Early writers stored these in 64 bits, having no unsigned numbers.
-        UInt32 => converted::<i64, _>(leaf, Blocks::new(narrow_64)),
         Decimal32(..) | Decimal128(..) | Decimal256(..) => decimal::from_int64(leaf)?,
         _ => return Err(unsupported(leaf)),
     })
 }
 
-/// An integer made of the lowest bits of an `i32`.
+/// An integer of fewer bits than the file stores.
 trait Narrow {
+    /// Added to a number, it leaves no bit above `BITS` where the number fits, and one where it does not.
+    const BIAS: i32;
+    const BITS: u32;
+    /// What is wrong with a number that does not fit.
+    const MISFIT: Malformed;
+    /// The lowest bits.
     fn narrow(value: i32) -> Self;
 }
 
 macro_rules! narrow {
-    ($($type:ty)*) => {$(
+    ($($type:ident $bias:literal $annotation:literal $range:literal,)*) => {$(
         impl Narrow for $type {
+            const BIAS: i32 = $bias;
+            const BITS: u32 = Self::BITS;
+            const MISFIT: Malformed = Malformed(concat!(
+                "a number that ", $annotation, " does not allow (", $range, "); \
+                 `ignore_annotations` reads the column as it is stored",
+            ));
             fn narrow(value: i32) -> Self {
                 value as Self
             }
         }
     )*};
 }
-narrow!(i8 u8 i16 u16);
-
-fn narrow<T: Narrow>(bytes: &[u8], out: &mut Vec<T>) -> Result<(), Malformed> {
-    out.extend(plain::values(bytes).map(T::narrow));
-    Ok(())
+narrow! {
+    i8 128 "INTEGER(8,true)" "-128 to 127",
+    u8 0 "INTEGER(8,false)" "0 to 255",
+    i16 32768 "INTEGER(16,true)" "-32768 to 32767",
+    u16 0 "INTEGER(16,false)" "0 to 65535",
 }
 
-fn narrow_64(bytes: &[u8], out: &mut Vec<u32>) -> Result<(), Malformed> {
-    out.extend(plain::values::<i64>(bytes).map(|value| value as u32));
-    Ok(())
+/// The numbers in fewer bits. What is above these is gathered on the way and looked at once, so that the
+/// loop has no branch.
+fn narrow<T: Narrow>(bytes: &[u8], out: &mut Vec<T>) -> Result<(), Malformed> {
+    let mut all = 0;
+    out.extend(plain::values::<i32>(bytes).map(|value| {
+        all |= value.wrapping_add(T::BIAS).cast_unsigned();
+        T::narrow(value)
+    }));
+    match all >> T::BITS {
+        0 => Ok(()),
+        _ => Err(T::MISFIT),
+    }
 }
 
 fn days_to_millis(bytes: &[u8], out: &mut Vec<i64>) -> Result<(), Malformed> {

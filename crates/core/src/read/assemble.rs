@@ -262,6 +262,7 @@ impl BatchAssembler {
             Shape::Struct {
                 fields,
                 validity,
+                nullable_key,
                 children,
             } => {
                 let nulls = match validity {
@@ -272,6 +273,9 @@ impl BatchAssembler {
                     .iter()
                     .map(|child| self.array(child, slots))
                     .collect::<Result<Vec<_>>>()?;
+                if let (Some(column), Some(keys)) = (*nullable_key, arrays.first()) {
+                    self.check_keys(column, keys)?;
+                }
                 let array = StructArray::try_new_with_length(fields.clone(), arrays, nulls, slots);
                 Ok(Arc::new(array.map_err(invalid)?))
             }
@@ -299,6 +303,23 @@ impl BatchAssembler {
                 }
             }
         }
+    }
+
+    /// Refuses null keys of a map, the first column of which this is.
+    fn check_keys(&self, column: usize, keys: &ArrayRef) -> Result<()> {
+        if keys.logical_null_count() == 0 {
+            return Ok(());
+        }
+        let error = Error::corrupt(
+            "a key of a map is null, which neither Arrow nor the format allows; \
+             `ignore_annotations` reads the map as a list of structs",
+        );
+        let path = self.plan.columns().get(column).map(|plan| plan.path());
+        let error = error.in_column(path.unwrap_or_default());
+        Err(match self.pieces.get(column).and_then(Option::as_ref) {
+            Some(piece) => error.in_row_group(piece.row_group),
+            None => error,
+        })
     }
 
     fn take_leaf(&mut self, column: usize, slots: usize) -> Result<ArrayRef> {

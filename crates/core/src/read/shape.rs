@@ -36,6 +36,8 @@ pub(crate) enum Shape {
     Struct {
         fields: Fields,
         validity: Option<Record>,
+        /// Of the entries of a map whose keys the file lets be null: the first column of the key.
+        nullable_key: Option<usize>,
         children: Vec<Self>,
     },
     /// A list or map of any layout.
@@ -273,6 +275,10 @@ impl Builder<'_> {
             };
             self.ancestors.push(Ancestor { plan, record: None });
         }
+        // Anywhere else Arrow's field may be null where the file's may.
+        let is_key = |field: &Node| field.nullable && !field.field.is_nullable();
+        let nullable_key = children.first().filter(|field| is_key(field));
+        let nullable_key = nullable_key.map(|_| self.columns.len());
         let children = children
             .iter()
             .map(|child| self.shape(child, depth))
@@ -285,6 +291,7 @@ impl Builder<'_> {
         Ok(Shape::Struct {
             fields,
             validity,
+            nullable_key,
             children,
         })
     }

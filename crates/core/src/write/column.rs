@@ -6,10 +6,14 @@
 //! Whether a dictionary pays is seen after some pages only. Until then their codes are kept; then
 //! they are all written as codes, or all as values, and the dictionary is dropped. Later on a
 //! dictionary that grew too large ends: pages behind that are written as values, those before stay.
+//!
+//! A column that is a dictionary in Arrow has it whole, values that no slot has included, in its order:
+//! it is taken as it is before the slots are, where it is not too large.
 
 use std::ops::Range;
 use std::sync::Arc;
 
+use herringbone_arrow::array::cast::AsArray;
 use herringbone_arrow::array::{Array, ArrayRef};
 use herringbone_arrow::schema::DataType;
 use herringbone_format::{Encoding, Error, Result};
@@ -17,7 +21,7 @@ use herringbone_kernels::hybrid;
 
 use super::bounds::Bounds;
 use super::chunk::{ChunkBuilder, DataPage, EncodedColumn};
-use super::leaf_values::Scratch;
+use super::leaf_values::{Scratch, Selected, values};
 use super::levels::{LeafLevels, LeafPath, leaf_levels};
 use super::options::BloomFilterOptions;
 use super::settings::ColumnSettings;
@@ -54,6 +58,8 @@ pub struct ColumnWriter {
     chunk: ChunkBuilder,
     bloom_filter: Option<BloomFilterBuilder>,
     memory: Memory,
+    /// The values of the Arrow dictionary that were looked at last.
+    listed: Option<ArrayRef>,
 }
 
 /// What is used again for each block.
@@ -68,6 +74,8 @@ struct PageValues {
     /// Present from the first code on, and as long as a page of the chunk has codes.
     dictionary: Option<Dictionary>,
     phase: Phase,
+    /// Whether the dictionary is kept though it saves nothing: it has values that no slot has.
+    keeps_dictionary: bool,
     /// Codes of the page.
     codes: Vec<u32>,
     /// Pages that wait for a decision.
@@ -137,6 +145,7 @@ impl ColumnWriter {
             values: PageValues {
                 dictionary,
                 phase,
+                keeps_dictionary: false,
                 codes: Vec::new(),
                 pending: Vec::new(),
                 pending_values: 0,
@@ -153,6 +162,7 @@ impl ColumnWriter {
                 scratch: Scratch::default(),
                 keyed: Keyed::default(),
             },
+            listed: None,
             path,
             settings,
         })
@@ -244,12 +254,13 @@ impl ColumnWriter {
     fn append(&mut self, array: &ArrayRef, rows: Range<usize>) -> Result<bool> {
         let num_rows = rows.len();
         let all = rows.clone();
+        leaf_levels(&self.path, array, rows, &mut self.memory.levels)?;
+        self.list_entries()?;
         let Memory {
             levels,
             scratch,
             keyed,
         } = &mut self.memory;
-        leaf_levels(&self.path, array, rows, levels)?;
         let slots = match slots(&self.settings.leaf, levels, scratch, keyed) {
             Ok(slots) => slots,
             Err(error) => return Err(self.in_row(array, all, error)),
@@ -270,6 +281,46 @@ impl ColumnWriter {
         self.page_size.byte_array_bytes += size.byte_array_bytes;
         self.values.append(&slots, self.bloom_filter.as_mut())?;
         Ok(true)
+    }
+
+    /// Takes the values of the Arrow dictionary, if they are to come back, and are not too large.
+    fn list_entries(&mut self) -> Result<()> {
+        let settings = &self.settings;
+        let (Some(_), Some(dictionary)) = (settings.lists_entries, &mut self.values.dictionary)
+        else {
+            return Ok(());
+        };
+        let Some(array) = self.memory.levels.leaf.as_any_dictionary_opt() else {
+            return Ok(());
+        };
+        let entries = array.values();
+        // In runs, they have no order of their own.
+        if entries.data_type() != &settings.leaf.data_type
+            || self.values.phase == Phase::Values
+            || self.listed.as_ref().is_some_and(|it| is_same(it, entries))
+        {
+            return Ok(());
+        }
+        self.listed = Some(entries.clone());
+        let selected = Selected {
+            array: entries,
+            nulls: entries.nulls(),
+            ranges: &[0..entries.len()],
+        };
+        let values = match values(&settings.leaf, selected, &mut self.memory.scratch) {
+            Ok(values) => Slots::Values(values),
+            Err(error) if settings.keeps_order() => return Err(error),
+            // One that no slot has does not keep the others from being written.
+            Err(_) => return Ok(()),
+        };
+        let bytes = dictionary.plain_bytes() + values.plain_size().bytes;
+        if let Slots::Values(values) = values
+            && (settings.keeps_order() || bytes <= settings.dictionary_bytes)
+        {
+            dictionary.list(&values)?;
+            self.values.keeps_dictionary = true;
+        }
+        Ok(())
     }
 
     /// Looks for the row that an error of these rows is about, and adds it.
@@ -423,12 +474,14 @@ impl ColumnWriter {
         }
         let dictionary = self.values.dictionary.as_ref();
         if let (Some(bloom_filter), Some(dictionary)) = (&mut self.bloom_filter, dictionary) {
-            dictionary.with_values(0..dictionary.len() as u32, |values| {
+            dictionary.with_values(dictionary.used(), |values| {
                 insert(values, bloom_filter);
             });
         }
         let only_codes = self.values.phase == Phase::Codes;
-        let distinct = dictionary.filter(|_| only_codes).map(Dictionary::len);
+        let distinct = dictionary
+            .filter(|_| only_codes)
+            .map(|it| it.used().count());
         self.chunk.finish(
             dictionary.map(|dictionary| (dictionary.plain(), dictionary.len())),
             distinct.map(|count| count as u64),
@@ -439,6 +492,11 @@ impl ColumnWriter {
             }),
         )
     }
+}
+
+/// Whether two arrays lie in the same memory.
+fn is_same(one: &ArrayRef, other: &ArrayRef) -> bool {
+    Arc::ptr_eq(one, other) || one.to_data().ptr_eq(&other.to_data())
 }
 
 /// Bits of the highest code of a dictionary.
@@ -527,6 +585,7 @@ impl PageValues {
     /// Whether no further values may go to the dictionary.
     fn dictionary_is_full(&self, settings: &ColumnSettings) -> bool {
         self.phase != Phase::Values
+            && !settings.keeps_order()
             && self
                 .dictionary
                 .as_ref()
@@ -542,11 +601,12 @@ impl PageValues {
             || (enough && distinct >= self.pending_values / 64 * HOPELESS)
     }
 
-    /// Whether dictionary and codes take fewer bytes than the values that wait.
+    /// Whether dictionary and codes take fewer bytes than the values that wait, or are kept anyway.
     fn dictionary_pays(&self) -> bool {
         let Some(dictionary) = &self.dictionary else {
             return false;
         };
-        dictionary.plain_bytes() + self.pending_code_bytes < self.pending_bytes
+        self.keeps_dictionary
+            || dictionary.plain_bytes() + self.pending_code_bytes < self.pending_bytes
     }
 }

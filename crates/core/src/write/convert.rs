@@ -48,6 +48,33 @@ pub(crate) fn per_second(unit: TimeUnit) -> i64 {
     }
 }
 
+/// Whether so many units after midnight are of the same day.
+pub(crate) fn is_time(value: i64, unit: TimeUnit) -> bool {
+    (0..SECONDS_PER_DAY * per_second(unit)).contains(&value)
+}
+
+/// Refuses times that are not of a day, which neither Arrow nor Parquet allows. Arrow does not look at
+/// them.
+pub(crate) fn check_times<T: Copy + Into<i64>>(values: &[T], unit: TimeUnit) -> Result<()> {
+    // One comparison a value, and no branch: the compiler makes vectors of it.
+    let end = (SECONDS_PER_DAY * per_second(unit)).cast_unsigned();
+    let beyond = |value: &T| (*value).into().cast_unsigned() >= end;
+    if !values.iter().fold(false, |any, value| any | beyond(value)) {
+        return Ok(());
+    }
+    let misfit = values.iter().find(|value| beyond(value));
+    Err(no_time(misfit.map_or(0, |value| (*value).into()), unit))
+}
+
+#[cold]
+pub(crate) fn no_time(value: i64, unit: TimeUnit) -> Error {
+    let end = SECONDS_PER_DAY * per_second(unit);
+    Error::argument(format!(
+        "the time {value} is not of a day, which has {end} units ({unit:?}) from midnight on: TIME \
+         holds no other, but an integer column does"
+    ))
+}
+
 /// An INT96 timestamp: nanoseconds of the day, then the Julian day. 64-bit counts of any unit fit:
 /// the days of 64-bit seconds wrap around beyond a million times the age of the universe only.
 pub(crate) fn int96(value: i64, per_second: i64) -> [u8; INT96_BYTES] {

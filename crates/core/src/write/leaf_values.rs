@@ -166,11 +166,17 @@ impl<'a> Selected<'a> {
 
 /// Whether there are values of the leaf's Arrow type that the file cannot hold.
 pub(crate) fn may_misfit(leaf: &WriteLeaf) -> bool {
-    use DataType::{Decimal32, Decimal64, Decimal128, Decimal256, Interval};
+    use DataType::{Decimal32, Decimal64, Decimal128, Decimal256, Interval, Time32, Time64};
     leaf.conversion != WriteConversion::Identity
         || matches!(
             leaf.data_type,
-            Interval(_) | Decimal32(..) | Decimal64(..) | Decimal128(..) | Decimal256(..)
+            Interval(_)
+                | Time32(_)
+                | Time64(_)
+                | Decimal32(..)
+                | Decimal64(..)
+                | Decimal128(..)
+                | Decimal256(..)
         )
 }
 
@@ -231,7 +237,8 @@ fn int32<'a>(leaf: &WriteLeaf, selected: Selected<'a>, out: &'a mut Vec<i32>) ->
         DataType::Int32 => return Ok(selected.primitive::<Int32Type>(out)),
         DataType::Date32 => return Ok(selected.primitive::<Date32Type>(out)),
         DataType::Time32(TimeUnit::Millisecond) => {
-            return Ok(selected.primitive::<Time32MillisecondType>(out));
+            let times = selected.primitive::<Time32MillisecondType>(out);
+            return convert::check_times(times, TimeUnit::Millisecond).map(|()| times);
         }
         DataType::Decimal32(..) if leaf.conversion == WriteConversion::Identity => {
             let values = selected.primitive::<Decimal32Type>(out);
@@ -244,8 +251,8 @@ fn int32<'a>(leaf: &WriteLeaf, selected: Selected<'a>, out: &'a mut Vec<i32>) ->
         DataType::UInt32 => selected.mapped::<UInt32Type, _>(out, u32::cast_signed),
         DataType::Time32(_) => selected.checked::<Time32SecondType, _>(
             out,
-            |seconds| seconds.checked_mul(1000),
-            |seconds| convert::too_far(seconds.into(), "seconds of a day"),
+            |seconds| convert::is_time(seconds.into(), TimeUnit::Second).then(|| seconds * 1000),
+            |seconds| convert::no_time(seconds.into(), TimeUnit::Second),
         )?,
         DataType::Date64 => {
             selected.checked::<Date64Type, _>(out, convert::whole_days, convert::not_whole_days)?
@@ -267,8 +274,14 @@ fn int64<'a>(leaf: &WriteLeaf, selected: Selected<'a>, out: &'a mut Vec<i64>) ->
     match &leaf.data_type {
         DataType::Int64 => return Ok(selected.primitive::<Int64Type>(out)),
         DataType::Date64 => return Ok(selected.primitive::<Date64Type>(out)),
-        Time64(Microsecond) => return Ok(selected.primitive::<Time64MicrosecondType>(out)),
-        Time64(_) => return Ok(selected.primitive::<Time64NanosecondType>(out)),
+        Time64(Microsecond) => {
+            let times = selected.primitive::<Time64MicrosecondType>(out);
+            return convert::check_times(times, Microsecond).map(|()| times);
+        }
+        Time64(_) => {
+            let times = selected.primitive::<Time64NanosecondType>(out);
+            return convert::check_times(times, Nanosecond).map(|()| times);
+        }
         Timestamp(Millisecond, _) => {
             return Ok(selected.primitive::<TimestampMillisecondType>(out));
         }

@@ -95,7 +95,9 @@ pub struct ColumnOptions {
     /// Whether values go to a dictionary as long as that saves bytes; true by default where no
     /// encoding is asked for.
     pub dictionary: Option<bool>,
-    /// Bytes of a dictionary, at most; 1 MiB by default.
+    /// Bytes of a dictionary, at most; 1 MiB by default. What is a dictionary in Arrow, and fits, is
+    /// written whole: with the values that no slot has, in its order. One whose order means something
+    /// is written whole in any case.
     pub dictionary_bytes: Option<usize>,
     /// Which bounds are written; those of pages by default.
     pub statistics: Option<StatisticsLevel>,

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use herringbone_arrow::schema::{DataType, Schema, SchemaRef};
+use herringbone_arrow::schema::{Schema, SchemaRef};
 use herringbone_format::{ColumnOrder, Error, Result, SortingColumn};
 use herringbone_schema::{WriteKind, WriteMapping, WriteNode, from_arrow};
 
 use super::column::ColumnWriter;
 use super::levels::{LeafPath, paths};
 use super::options::WriteOptions;
-use super::settings::{ColumnSettings, has_total_order};
+use super::settings::{ArrowDictionary, ColumnSettings, has_total_order};
 use super::sorting::SortingCheck;
 
 /// What a write comes to; shared by everything that encodes a part of it.
@@ -43,9 +43,9 @@ impl WritePlan {
         }
         let mapping = from_arrow(&schema, &options.schema)?;
         let mut columns = Vec::with_capacity(mapping.leaves.len());
-        let mut from_dictionary = vec![false; mapping.leaves.len()];
+        let mut dictionaries = vec![None; mapping.leaves.len()];
         for node in &mapping.fields {
-            mark_dictionaries(node, &mut from_dictionary);
+            mark_dictionaries(node, &mut dictionaries);
         }
         for (field, node) in mapping.fields.iter().enumerate() {
             for path in paths(node, &mapping.leaves)? {
@@ -53,8 +53,8 @@ impl WritePlan {
                     .leaves
                     .get(columns.len())
                     .ok_or_else(|| Error::argument("a field has more leaves than the schema"))?;
-                let from_dictionary = from_dictionary.get(columns.len()) == Some(&true);
-                let settings = ColumnSettings::new(leaf, from_dictionary, options)?;
+                let dictionary = dictionaries.get(columns.len()).copied().flatten();
+                let settings = ColumnSettings::new(leaf, dictionary, options)?;
                 columns.push(ColumnPlan {
                     settings: Arc::new(settings),
                     field,
@@ -177,11 +177,12 @@ impl WritePlan {
 }
 
 /// Notes which leaves are dictionaries in Arrow.
-fn mark_dictionaries(node: &WriteNode, leaves: &mut [bool]) {
+fn mark_dictionaries(node: &WriteNode, leaves: &mut [Option<ArrowDictionary>]) {
     match &node.kind {
         WriteKind::Leaf { leaf } => {
             if let Some(marked) = leaves.get_mut(*leaf) {
-                *marked = matches!(node.field.data_type(), DataType::Dictionary(..));
+                let is_ordered = node.field.dict_is_ordered();
+                *marked = is_ordered.map(|is_ordered| ArrowDictionary { is_ordered });
             }
         }
         WriteKind::Struct(fields) => {

@@ -1,7 +1,7 @@
 //! What the options come to for one column.
 
 use herringbone_format::{Encoding, Error, Result, Type};
-use herringbone_schema::{ColumnOrderKind, WriteLeaf};
+use herringbone_schema::{ColumnOrderKind, HintPolicy, WriteLeaf};
 
 use super::options::{
     BloomFilterOptions, ColumnOptions, Compatibility, DataPageVersion, StatisticsLevel,
@@ -13,6 +13,13 @@ use crate::encoding::value_encoder;
 /// Bytes of a dictionary that nobody can ask for: a page has fewer, and tables count in 32 bits.
 const MAX_DICTIONARY_BYTES: usize = 1 << 30;
 
+/// A column that is a dictionary in Arrow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ArrowDictionary {
+    /// Whether the order of its values means something.
+    pub(crate) is_ordered: bool,
+}
+
 /// How one column is written.
 #[derive(Debug, Clone)]
 pub(crate) struct ColumnSettings {
@@ -23,6 +30,9 @@ pub(crate) struct ColumnSettings {
     pub(crate) encoding: Encoding,
     pub(crate) dictionary: bool,
     pub(crate) dictionary_bytes: usize,
+    /// Where Arrow's dictionary is to come back as it was: all its values go to the dictionary page,
+    /// in their order.
+    pub(crate) lists_entries: Option<ArrowDictionary>,
     pub(crate) statistics: StatisticsLevel,
     pub(crate) truncate_bounds: usize,
     pub(crate) bloom_filter: Option<BloomFilterOptions>,
@@ -35,13 +45,13 @@ pub(crate) struct ColumnSettings {
 }
 
 impl ColumnSettings {
-    /// The settings of a column, which is a dictionary in Arrow or not.
+    /// The settings of a column, which may be a dictionary in Arrow.
     ///
     /// # Errors
     /// Argument where an option makes no sense, or not for this column.
     pub(crate) fn new(
         leaf: &WriteLeaf,
-        from_dictionary: bool,
+        arrow_dictionary: Option<ArrowDictionary>,
         options: &WriteOptions,
     ) -> Result<Self> {
         let selected = options
@@ -51,19 +61,20 @@ impl ColumnSettings {
         let chosen = selected.fold(options.columns.clone(), |chosen, (_, more)| {
             chosen.overridden_by(more)
         });
-        Self::of(leaf, from_dictionary, &chosen, options)
+        Self::of(leaf, arrow_dictionary, &chosen, options)
             .map_err(|error| error.in_column(leaf.path.join(".")))
     }
 
     fn of(
         leaf: &WriteLeaf,
-        from_dictionary: bool,
+        arrow_dictionary: Option<ArrowDictionary>,
         chosen: &ColumnOptions,
         options: &WriteOptions,
     ) -> Result<Self> {
         let modern = options.compatibility == Compatibility::Modern;
         // Arrow C++ restores dictionaries from PLAIN and dictionary pages only.
-        let default_encoding = default_encoding(leaf.physical_type, modern && !from_dictionary);
+        let default_encoding =
+            default_encoding(leaf.physical_type, modern && arrow_dictionary.is_none());
         // To ask for a dictionary by name leaves open what follows it.
         let asked = chosen
             .encoding
@@ -71,6 +82,16 @@ impl ColumnSettings {
         let by_name = chosen.encoding.is_some() && asked.is_none();
         let encoding = asked.unwrap_or(default_encoding);
         value_encoder(encoding, leaf.physical_type, leaf.type_length)?;
+        let dictionary = by_name || chosen.dictionary.unwrap_or(asked.is_none());
+        // Without the Arrow schema nobody learns that it was a dictionary.
+        let hinted = options.schema.arrow_schema_hint != HintPolicy::None;
+        let arrow_dictionary = arrow_dictionary.filter(|_| hinted);
+        if !dictionary && arrow_dictionary.is_some_and(|it| it.is_ordered) {
+            return Err(Error::argument(
+                "an ordered dictionary has its order from its dictionary page: it cannot be written \
+                 in another encoding, but its values can, or a dictionary that is not ordered",
+            ));
+        }
         let settings = Self {
             leaf: leaf.clone(),
             compression: chosen.compression.unwrap_or_default(),
@@ -80,8 +101,9 @@ impl ColumnSettings {
                 DataPageVersion::V1
             }),
             encoding,
-            dictionary: by_name || chosen.dictionary.unwrap_or(asked.is_none()),
+            dictionary,
             dictionary_bytes: chosen.dictionary_bytes.unwrap_or(1 << 20),
+            lists_entries: arrow_dictionary.filter(|_| dictionary),
             statistics: chosen.statistics.unwrap_or(StatisticsLevel::Page),
             truncate_bounds: chosen.truncate_bounds.unwrap_or(64),
             bloom_filter: chosen.bloom_filter,
@@ -93,6 +115,11 @@ impl ColumnSettings {
         };
         settings.check()?;
         Ok(settings)
+    }
+
+    /// Whether all values have to be in the dictionary, however large it grows.
+    pub(crate) fn keeps_order(&self) -> bool {
+        self.lists_entries.is_some_and(|it| it.is_ordered)
     }
 
     fn check(&self) -> Result<()> {

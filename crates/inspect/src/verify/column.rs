@@ -5,6 +5,7 @@ use herringbone_format::{ColumnOrder, FileMetadata, Repetition, Type};
 use herringbone_schema::{ColumnOrderKind, Leaf, ParquetSchema};
 
 use super::decimals::Digits;
+use super::values::Allowed;
 
 /// A leaf of the schema, and how its values compare.
 #[derive(Debug, Clone)]
@@ -22,6 +23,10 @@ pub(super) struct Column {
     pub(super) is_text: bool,
     /// Of decimals.
     pub(super) digits: Option<Digits>,
+    /// Values that are allowed, where these are not all.
+    pub(super) allowed: Option<Allowed>,
+    /// The definition levels at which a key of a map is null.
+    pub(super) null_keys: Vec<u8>,
     /// From this definition level on there is a slot, which may be null.
     pub(super) slot_def: u8,
 }
@@ -52,6 +57,8 @@ impl Column {
             is_text: schema.is_text(leaf),
             digits: Digits::of(schema.element(leaf))
                 .filter(|_| !schema.leaves()[leaf].annotation_ignored),
+            allowed: Allowed::of(schema, leaf),
+            null_keys: schema.null_key_levels(leaf),
             slot_def: slot_def(schema, leaf),
             leaf: *leaf_of(schema, leaf),
         }

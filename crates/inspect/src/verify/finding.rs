@@ -103,6 +103,10 @@ kinds! {
     Nesting = "nesting",
     /// Text that is not UTF-8.
     Utf8 = "utf8",
+    /// Integers beyond the bits of their annotation, and values in a column of nulls alone.
+    Value = "value",
+    /// Times that are of no day.
+    Time = "time",
     /// Decimals with more digits than their precision.
     Decimal = "decimal",
     /// Geometries that are none.

@@ -7,6 +7,8 @@
 //! - magic, offsets and lengths: inside of the file, and not over each other;
 //! - page headers, checksums, compression, levels, values, dictionary indices, UTF-8;
 //! - lists and nulls of structs, which have to be the same in all their columns;
+//! - integers and times within the bounds of their annotation, no value where all are null, no null
+//!   as the key of a map;
 //! - decimals, which have no more digits than their precision; geometries in well-known binary;
 //! - counts of rows, values, nulls and NaNs, sizes, level histograms, encodings;
 //! - bounds of column chunks and pages, in the order of the column, and whether they are exact;
@@ -36,6 +38,7 @@ mod regions;
 mod sorting;
 mod statistics;
 mod truth;
+mod values;
 mod wkb;
 
 pub use finding::{Finding, FindingKind, Severity};

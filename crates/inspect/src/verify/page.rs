@@ -30,6 +30,8 @@ pub(super) struct PageCheck<'a> {
     not_text: Option<(u64, u64)>,
     /// Decimals with too many digits, and the ordinal of the first of them.
     too_long: Option<(u64, u64)>,
+    /// Values that are not allowed, and the ordinal of the first of them.
+    not_allowed: Option<(u64, u64)>,
     values: u64,
     /// The last entry of a dictionary that is said to be sorted; `None` once it is known not to be.
     sorted: Option<Vec<u8>>,
@@ -84,6 +86,7 @@ impl<'a> PageCheck<'a> {
             starts_row: true,
             not_text: None,
             too_long: None,
+            not_allowed: None,
             values: 0,
             sorted: None,
         })
@@ -164,6 +167,12 @@ impl<'a> PageCheck<'a> {
                 self.too_long.get_or_insert((0, ordinal)).0 += 1;
             });
         }
+        if let Some(allowed) = &self.column.allowed {
+            allowed.beyond(values, |position| {
+                let ordinal = self.values + position as u64;
+                self.not_allowed.get_or_insert((0, ordinal)).0 += 1;
+            });
+        }
         if is_dictionary && self.said_to_be_sorted() {
             let (order, physical) = (self.column.natural_order, self.column.leaf.physical_type);
             let mut last = if self.values == 0 {
@@ -203,6 +212,16 @@ impl<'a> PageCheck<'a> {
                  {first}"
             );
             report.error(FindingKind::Decimal, message);
+        }
+        if let (Some(allowed), Some((count, first))) = (&self.column.allowed, self.not_allowed) {
+            let (kind, message) = allowed.fault(count, first);
+            report.error(kind, message);
+        }
+        let level = |level: &u8| self.truth.def_histogram.get(usize::from(*level));
+        let null_keys: u64 = self.column.null_keys.iter().filter_map(level).sum();
+        if null_keys > 0 {
+            let message = format!("{null_keys} keys of a map are null");
+            report.error(FindingKind::Nesting, message);
         }
         if self.said_to_be_sorted() && self.values > 0 && self.sorted.is_none() {
             report.error(kind, "the dictionary is said to be sorted, and is not");

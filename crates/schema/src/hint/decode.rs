@@ -160,6 +160,7 @@ impl Decoder {
         let name = name.map(|name| self.text(name)).transpose()?;
         let metadata = self.metadata(field.tables(ipc::Field::VT_CUSTOM_METADATA)?)?;
         let mut kind = self.kind(field, depth)?;
+        let mut is_ordered = false;
         let dictionary_key = match field.table(ipc::Field::VT_DICTIONARY)? {
             None => None,
             Some(dictionary) => {
@@ -168,6 +169,7 @@ impl Decoder {
                     None => Some(DataType::Int32),
                     Some(int) => integer(int)?,
                 };
+                is_ordered = dictionary.bool(ipc::DictionaryEncoding::VT_ISORDERED)?;
                 if key.is_none() {
                     kind = HintKind::Foreign("a dictionary with unknown keys".to_owned());
                 }
@@ -180,6 +182,7 @@ impl Decoder {
             metadata,
             kind,
             dictionary_key,
+            is_ordered,
         })
     }
 

@@ -2,7 +2,8 @@
 //!
 //! Readers that trust `ARROW:schema` take groups in dictionaries, or decimals of negative scale, for
 //! an error. So it says how these are stored, and the schema as it was lies beside it, under
-//! [`EXACT_SCHEMA_KEY`]. Libraries copy keys that they do not know into files that they write from
+//! [`EXACT_SCHEMA_KEY`]. So does one with ordered dictionaries of anything but text and bytes: only of
+//! these do all writers keep the order that they promise. Libraries copy keys that they do not know into files that they write from
 //! the data; so that nothing outdated is believed, the exact schema names the `ARROW:schema` it
 //! belongs to:
 //!
@@ -19,8 +20,9 @@ pub(crate) fn exact_value(arrow_schema: &str, exact: &str) -> String {
     format!("{:016x} {exact}", digest(arrow_schema))
 }
 
-/// The most exact Arrow schema among the file's metadata, as base64 text.
-pub(crate) fn most_exact(key_values: &[KeyValue]) -> Option<&str> {
+/// The most exact Arrow schema among the file's metadata, as base64 text, and whether it is that for
+/// ourselves.
+pub(crate) fn most_exact(key_values: &[KeyValue]) -> Option<(&str, bool)> {
     let value = |key| {
         let pair = key_values.iter().find(|pair| pair.key == key);
         pair.and_then(|pair| pair.value.as_deref())
@@ -28,8 +30,8 @@ pub(crate) fn most_exact(key_values: &[KeyValue]) -> Option<&str> {
     let arrow_schema = value(ARROW_SCHEMA_KEY)?;
     let exact = value(EXACT_SCHEMA_KEY).and_then(|value| value.split_once(' '));
     Some(match exact {
-        Some((of, exact)) if of == format!("{:016x}", digest(arrow_schema)) => exact,
-        _ => arrow_schema,
+        Some((of, exact)) if of == format!("{:016x}", digest(arrow_schema)) => (exact, true),
+        _ => (arrow_schema, false),
     })
 }
 
@@ -60,8 +62,8 @@ mod tests {
         };
         let exact = pair(EXACT_SCHEMA_KEY, &exact_value("old", "exact"));
         let file = |text| [exact.clone(), pair(ARROW_SCHEMA_KEY, text)];
-        assert_eq!(most_exact(&file("old")), Some("exact"));
-        assert_eq!(most_exact(&file("new")), Some("new"));
+        assert_eq!(most_exact(&file("old")), Some(("exact", true)));
+        assert_eq!(most_exact(&file("new")), Some(("new", false)));
         assert_eq!(most_exact(&[exact]), None);
     }
 }

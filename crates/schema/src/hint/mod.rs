@@ -19,7 +19,7 @@ use herringbone_arrow::schema::{DataType, Field, FieldRef};
 
 pub(crate) use decode::{SchemaHint, bytes_of};
 pub(crate) use exact::{exact_value, most_exact};
-pub(crate) use restore::Restore;
+pub(crate) use restore::{HintedDictionary, Restore};
 
 /// One Arrow field as a file holds it.
 #[derive(Debug)]
@@ -30,6 +30,8 @@ pub(crate) struct Hint {
     pub(crate) kind: HintKind,
     /// The type of the keys, where the field was dictionary encoded; `kind` is that of the values.
     pub(crate) dictionary_key: Option<DataType>,
+    /// Whether the order of the dictionary's values means something.
+    pub(crate) is_ordered: bool,
 }
 
 #[derive(Debug)]

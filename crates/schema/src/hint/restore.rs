@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use herringbone_arrow::schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use herringbone_arrow::schema::{DataType, Field, FieldRef};
+use herringbone_format::Type;
 
 use super::value::{negative_scale, restored};
 use super::{Hint, HintKind, ListKind, SchemaHint};
@@ -15,26 +16,39 @@ use crate::{
     Node, NodeKind, ParquetSchema, SchemaOptions,
 };
 
+/// What a hint says of a dictionary, but for its values.
+pub(crate) struct HintedDictionary {
+    pub(crate) key: DataType,
+    pub(crate) is_ordered: bool,
+}
+
 /// Applies the hints of one file to its fields.
 pub(crate) struct Restore<'a> {
     schema: &'a ParquetSchema,
     options: &'a SchemaOptions,
+    /// By node: its annotation is ignored, and so is the hint, which agrees with it.
+    ignored: &'a [bool],
+    /// Whether the hints are of our own, which promise no more than the file holds.
+    pub(crate) is_exact: bool,
     pub(crate) warnings: &'a mut Warnings,
-    /// By leaf: the key type of columns that were dictionary encoded in Arrow.
-    pub(crate) dictionary_keys: HashMap<usize, DataType>,
+    /// By leaf: what is known of columns that were dictionaries in Arrow.
+    pub(crate) dictionaries: HashMap<usize, HintedDictionary>,
 }
 
 impl<'a> Restore<'a> {
     pub(crate) fn new(
         schema: &'a ParquetSchema,
         options: &'a SchemaOptions,
+        ignored: &'a [bool],
         warnings: &'a mut Warnings,
     ) -> Self {
         Self {
             schema,
             options,
+            ignored,
+            is_exact: false,
             warnings,
-            dictionary_keys: HashMap::new(),
+            dictionaries: HashMap::new(),
         }
     }
 
@@ -92,6 +106,16 @@ impl<'a> Restore<'a> {
 
     /// Applies a hint to a field; its name is the caller's to restore.
     fn node(&mut self, node: &mut Node, outer: &Hint) {
+        if self.ignored.get(node.schema_node) == Some(&true) {
+            // What is in a map keeps its hints.
+            if let (NodeKind::List { child, .. }, HintKind::Map { entries, .. }) =
+                (&mut node.kind, &outer.kind)
+            {
+                self.entries(child, entries);
+                node.rebuild_data_type();
+            }
+            return;
+        }
         let (mut layers, hint) = layers(outer, node.nullable);
         let fits = match (&mut node.kind, &hint.kind) {
             (NodeKind::Leaf { leaf, .. }, HintKind::Leaf(data_type)) => {
@@ -102,7 +126,12 @@ impl<'a> Restore<'a> {
                     && let Some(Layer::Dictionary { key }) =
                         layers.pop_if(|layer| is_dictionary(layer))
                 {
-                    self.dictionary_keys.insert(leaf, key);
+                    // Other writers keep the order of text and bytes alone, and none that of runs.
+                    let leaf_type = self.schema.leaves()[leaf].physical_type;
+                    let keeps_order = self.is_exact || leaf_type == Type::ByteArray;
+                    let is_ordered = outer.is_ordered && layers.is_empty() && keeps_order;
+                    let dictionary = HintedDictionary { key, is_ordered };
+                    self.dictionaries.insert(leaf, dictionary);
                 }
                 fits
             }

@@ -6,7 +6,7 @@ use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields};
 use herringbone_format::{Error, Limits, Repetition, Result, SchemaElement};
 
 use super::leaf_type::stored;
-use super::{WriteKind, WriteLeaf, WriteNode, WriteSchemaOptions};
+use super::{HintPolicy, WriteKind, WriteLeaf, WriteNode, WriteSchemaOptions};
 use crate::FIELD_ID_KEY;
 
 /// The levels around a node.
@@ -91,6 +91,12 @@ impl<'a> Builder<'a> {
         element: SchemaElement,
         this: Levels,
     ) -> Result<WriteNode> {
+        if self.options.arrow_schema_hint != HintPolicy::None && loses_order(field) {
+            return self.here(Err(Error::unsupported(
+                "an ordered dictionary of booleans, groups or runs, or in runs: no dictionary page \
+                 keeps its order; write its values, or a dictionary that is not ordered",
+            )));
+        }
         let kind = match field.data_type() {
             DataType::Dictionary(_, values) if matches!(**values, DataType::Dictionary(..)) => {
                 return self.here(Err(Error::unsupported("a dictionary of dictionaries")));
@@ -215,6 +221,23 @@ pub(super) fn leaf_value(data_type: &DataType) -> Option<&DataType> {
             nested if nested.is_nested() => return None,
             leaf => return Some(leaf),
         };
+    }
+}
+
+/// Whether the field is a dictionary whose order means something, but which no dictionary page holds.
+fn loses_order(field: &Field) -> bool {
+    match field.data_type() {
+        DataType::RunEndEncoded(_, values) => {
+            values.dict_is_ordered() == Some(true) || loses_order(values)
+        }
+        DataType::Dictionary(_, values) => {
+            let has_page = match **values {
+                DataType::Boolean | DataType::RunEndEncoded(..) => false,
+                _ => !values.is_nested(),
+            };
+            field.dict_is_ordered() == Some(true) && !has_page
+        }
+        _ => false,
     }
 }
 

@@ -43,7 +43,7 @@ pub(super) fn key_values(of: &Fields) -> Result<Vec<KeyValue>> {
     let stored = fields(of);
     let hint = encode(&stored)?;
     let mut pairs = Vec::new();
-    if &stored != of {
+    if &stored != of || of.iter().any(|field| orders_numbers(field)) {
         let exact = exact_value(&hint, &encode(of)?);
         pairs.push(pair(EXACT_SCHEMA_KEY, exact));
     }
@@ -68,6 +68,27 @@ fn encode(fields: &Fields) -> Result<String> {
     bytes.extend_from_slice(&length.to_le_bytes());
     bytes.extend_from_slice(&message);
     Ok(STANDARD.encode(bytes))
+}
+
+/// Whether there are ordered dictionaries of anything but text and bytes, whose order other writers do
+/// not keep: readers do not believe it in the schema for everybody.
+fn orders_numbers(field: &Field) -> bool {
+    use DataType as T;
+    match field.data_type() {
+        T::Dictionary(_, values) => {
+            let is_bytes = matches!(
+                **values,
+                T::Utf8 | T::LargeUtf8 | T::Utf8View | T::Binary | T::LargeBinary | T::BinaryView
+            );
+            field.dict_is_ordered() == Some(true) && !is_bytes
+        }
+        T::Struct(children) => children.iter().any(|child| orders_numbers(child)),
+        T::List(child) | T::LargeList(child) | T::ListView(child) | T::LargeListView(child) => {
+            orders_numbers(child)
+        }
+        T::FixedSizeList(child, _) | T::Map(child, _) => orders_numbers(child),
+        _ => false,
+    }
 }
 
 fn fields(fields: &Fields) -> Fields {

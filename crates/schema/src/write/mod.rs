@@ -59,8 +59,8 @@ pub struct WriteMapping {
 /// # Errors
 ///
 /// Unsupported, with the column, when Parquet has no form for a type: unions, fixed sizes of 0,
-/// structs without fields (unless the options say otherwise), dictionaries of dictionaries, decimals
-/// of negative scale whose digits exceed 76. Argument when a data type contradicts itself, when metadata of a field cannot
+/// structs without fields (unless the options say otherwise), dictionaries of dictionaries, ordered
+/// dictionaries of what has no dictionary page, decimals of negative scale whose digits exceed 76. Argument when a data type contradicts itself, when metadata of a field cannot
 /// be understood or do not fit its type. Limit when fields are nested too deeply to be read back.
 ///
 /// ```

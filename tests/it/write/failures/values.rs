@@ -114,8 +114,31 @@ fn impossible_values() -> Vec<(ArrayRef, &'static str)> {
         (Arc::new(times.clone()), "seconds since 1970"),
         (Arc::new(times.with_timezone("UTC")), "seconds since 1970"),
         (
-            Arc::new(Time32SecondArray::from(vec![1, i32::MAX])),
-            "seconds of a day",
+            Arc::new(Time32SecondArray::from(vec![86_399, 86_400])),
+            "the time 86400 is not of a day",
+        ),
+        (
+            Arc::new(Time32SecondArray::from(vec![0, i32::MAX])),
+            "the time 2147483647",
+        ),
+        (
+            Arc::new(Time32MillisecondArray::from(vec![86_399_999, 86_400_000])),
+            "the time 86400000",
+        ),
+        (
+            Arc::new(Time32MillisecondArray::from(vec![0, -1000])),
+            "the time -1000",
+        ),
+        (
+            Arc::new(Time64MicrosecondArray::from(vec![
+                86_399_999_999,
+                86_400_000_000,
+            ])),
+            "the time 86400000000",
+        ),
+        (
+            Arc::new(Time64NanosecondArray::from(vec![86_399_999_999_999, -1])),
+            "the time -1",
         ),
     ]
 }

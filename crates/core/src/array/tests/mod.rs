@@ -113,10 +113,12 @@ fn nulls_from_any_physical_type() {
     array
         .set_page(Encoding::DeltaByteArray, page([]), 0)
         .unwrap();
-    array.append(2).unwrap();
-    let validity = bitmap(&[true, true, false, false, true]);
-    array.append(1).unwrap();
+    let validity = bitmap(&[false, false, false, false, false]);
+    array.append(0).unwrap();
+    array.expand(&validity, 0, 2).unwrap();
     array.expand(&validity, 2, 3).unwrap();
+    // A value would be lost.
+    assert_eq!(array.append(1).unwrap_err().kind(), ErrorKind::Corrupt);
     assert_eq!(array.finish(None).unwrap().len(), 5);
     assert_eq!(array.finish(None).unwrap().len(), 0);
 }

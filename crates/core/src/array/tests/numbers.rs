@@ -136,40 +136,47 @@ fn deltas_and_byte_streams() {
 
 #[test]
 fn narrower_integers() {
-    let bytes = plain([1i32, -1, 127, 255, -128].map(i32::to_le_bytes));
-    for values in [page(&bytes), unaligned(&bytes)] {
-        let read = |data_type| {
-            read(
-                &leaf(Type::Int32, 0, data_type),
-                Encoding::Plain,
-                values.clone(),
-                5,
-            )
-            .unwrap()
-        };
-        let array = read(DataType::Int8);
-        assert_eq!(
-            array.as_primitive::<Int8Type>().values(),
-            &[1, -1, 127, -1, -128]
-        );
-        let array = read(DataType::UInt8);
-        assert_eq!(
-            array.as_primitive::<UInt8Type>().values(),
-            &[1, 255, 127, 255, 128]
-        );
-        let array = read(DataType::Int16);
-        assert_eq!(
-            array.as_primitive::<Int16Type>().values(),
-            &[1, -1, 127, 255, -128]
-        );
-        let array = read(DataType::UInt16);
-        assert_eq!(array.as_primitive::<UInt16Type>().values()[1], u16::MAX);
-        let array = read(DataType::Date64);
-        assert_eq!(
-            array.as_primitive::<Date64Type>().values()[..2],
-            [86_400_000, -86_400_000]
-        );
+    // Those that do not fit are errors, wherever they are.
+    for (data_type, beyond) in [
+        (DataType::Int8, [128, -129]),
+        (DataType::UInt8, [256, -1]),
+        (DataType::Int16, [32_768, -32_769]),
+        (DataType::UInt16, [65_536, -1]),
+    ] {
+        for value in beyond.into_iter().chain([i32::MIN, i32::MAX, 1 << 24]) {
+            for place in [0, 6, 299] {
+                let mut values = [7_i32; 300];
+                values[place] = value;
+                let bytes = page(values.map(i32::to_le_bytes).concat());
+                let leaf = leaf(Type::Int32, 0, data_type.clone());
+                let error = read(&leaf, Encoding::Plain, bytes, 300).unwrap_err();
+                assert_eq!(error.kind(), ErrorKind::Corrupt, "{value}");
+            }
+        }
     }
+    let read = |data_type, values: [i32; 5]| {
+        let bytes = plain(values.map(i32::to_le_bytes));
+        let leaf = leaf(Type::Int32, 0, data_type);
+        let read = |bytes| read(&leaf, Encoding::Plain, bytes, 5).unwrap();
+        let (aligned, other) = (read(page(&bytes)), read(unaligned(&bytes)));
+        assert_eq!(&aligned, &other);
+        aligned
+    };
+    let array = read(DataType::Int8, [1, -1, 127, 0, -128]);
+    let array = array.as_primitive::<Int8Type>();
+    assert_eq!(array.values(), &[1, -1, 127, 0, -128]);
+    let array = read(DataType::UInt8, [1, 255, 127, 0, 128]);
+    let array = array.as_primitive::<UInt8Type>();
+    assert_eq!(array.values(), &[1, 255, 127, 0, 128]);
+    let array = read(DataType::Int16, [1, -1, 32_767, 0, -32_768]);
+    let array = array.as_primitive::<Int16Type>();
+    assert_eq!(array.values(), &[1, -1, 32_767, 0, -32_768]);
+    let array = read(DataType::UInt16, [1, 65_535, 0, 2, 3]);
+    let array = array.as_primitive::<UInt16Type>();
+    assert_eq!(array.values(), &[1, 65_535, 0, 2, 3]);
+    let array = read(DataType::Date64, [1, -1, 0, 0, 0]);
+    let array = array.as_primitive::<Date64Type>();
+    assert_eq!(array.values()[..2], [86_400_000, -86_400_000]);
 }
 
 #[test]

@@ -21,6 +21,8 @@ pub(crate) struct Dictionary {
     entries: Entries,
     /// By ordinal among the keyed values of one call: their codes.
     keyed: Vec<u32>,
+    /// By code: whether a slot has it. `None` while there are no values but those of slots.
+    used: Option<Vec<bool>>,
 }
 
 /// The values, by physical type. Floating point numbers are told apart by their bits.
@@ -55,6 +57,7 @@ impl Dictionary {
         Some(Self {
             entries,
             keyed: Vec::new(),
+            used: None,
         })
     }
 
@@ -65,6 +68,15 @@ impl Dictionary {
             Entries::Int64(values) | Entries::Double(values) => values.values().len(),
             Entries::Fixed { values, .. } | Entries::ByteArray(values) => values.len(),
         }
+    }
+
+    /// The codes of values that slots have, ascending.
+    pub(crate) fn used(&self) -> impl Iterator<Item = u32> + '_ {
+        let is_used = |code: &u32| match &self.used {
+            None => true,
+            Some(used) => used.get(*code as usize) == Some(&true),
+        };
+        (0..self.len() as u32).filter(is_used)
     }
 
     /// Bytes of the dictionary page.
@@ -84,11 +96,23 @@ impl Dictionary {
     /// Bytes held.
     pub(crate) fn heap_bytes(&self) -> usize {
         4 * self.keyed.capacity()
+            + self.used.as_ref().map_or(0, Vec::capacity)
             + match &self.entries {
                 Entries::Int32(values) | Entries::Float(values) => values.heap_bytes(),
                 Entries::Int64(values) | Entries::Double(values) => values.heap_bytes(),
                 Entries::Fixed { values, .. } | Entries::ByteArray(values) => values.heap_bytes(),
             }
+    }
+
+    /// Takes values that slots may or may not have; their codes ascend in their order, but for those
+    /// that are there already.
+    ///
+    /// # Errors
+    /// As [`Self::append`].
+    pub(crate) fn list(&mut self, values: &Values<'_>) -> Result<()> {
+        let known = self.len();
+        self.used.get_or_insert_with(|| vec![true; known]);
+        self.append_values(values, &mut Vec::new())
     }
 
     /// Appends the codes of slots to `codes`, and values that are new to the dictionary.
@@ -97,8 +121,28 @@ impl Dictionary {
     /// Limit where a byte array is longer than the format allows.
     pub(crate) fn append(&mut self, slots: &Slots<'_>, codes: &mut Vec<u32>) -> Result<()> {
         match slots {
-            Slots::Values(values) => self.append_values(values, codes),
+            Slots::Values(values) => {
+                let before = codes.len();
+                self.append_values(values, codes)?;
+                if self.used.is_some() {
+                    let codes = codes.get(before..).unwrap_or_default();
+                    codes.iter().for_each(|code| self.mark_used(*code));
+                }
+                Ok(())
+            }
             Slots::Keyed { keys, values } => self.append_keyed(keys, values, codes),
+        }
+    }
+
+    fn mark_used(&mut self, code: u32) {
+        if let Some(used) = &mut self.used {
+            let code = code as usize;
+            if used.len() <= code {
+                used.resize(code + 1, false);
+            }
+            if let Some(used) = used.get_mut(code) {
+                *used = true;
+            }
         }
     }
 
@@ -158,6 +202,7 @@ impl Dictionary {
             };
             if *code == NONE {
                 *code = self.code_of(values, index)?;
+                self.mark_used(*code);
             }
             codes.push(*code);
         }

@@ -1,0 +1,23 @@
+//! Columns that are read as they are stored.
+
+use clap::Args;
+use herringbone::SchemaOptions;
+
+use super::Columns;
+
+/// Which annotations are ignored.
+#[derive(Debug, Args)]
+pub(super) struct Annotations {
+    /// Columns to read as they are stored, and maps to read as lists of structs, e.g. where an interval
+    /// is too long or a key null
+    #[arg(long, value_name = "LIST")]
+    ignore_annotations: Option<Columns>,
+}
+
+impl Annotations {
+    pub(super) fn choose(&self, options: &mut SchemaOptions) {
+        if let Some(columns) = &self.ignore_annotations {
+            options.ignore_annotations = columns.paths.clone();
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Annotations that a caller does not want.
+
+use herringbone_format::{Error, Result};
+
+use crate::nested::Nesting;
+use crate::path::Paths;
+use crate::shape::{Shape, shape};
+use crate::{ParquetSchema, SchemaOptions};
+
+/// By node: its annotation is ignored. Empty where the options name none.
+///
+/// # Errors
+///
+/// Argument when a path is not there, or leads to a group that is no map.
+pub(crate) fn ignored(schema: &ParquetSchema, options: &SchemaOptions) -> Result<Vec<bool>> {
+    if options.ignore_annotations.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut nesting = Nesting::new(schema, options, &[]);
+    for node in schema.children(0) {
+        nesting.field(node);
+    }
+    let paths = Paths::new(schema, &nesting.wrappers);
+    let mut ignored = vec![false; schema.nodes().len()];
+    for path in &options.ignore_annotations {
+        let node = paths.find(path)?;
+        if !matches!(shape(schema, node), Shape::Leaf | Shape::Map { .. }) {
+            return Err(Error::argument(format!(
+                "`{}` is neither a column nor a map: it has no annotation that can be ignored",
+                path.join(".")
+            )));
+        }
+        ignored[node] = true;
+    }
+    Ok(ignored)
+}

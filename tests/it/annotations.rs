@@ -1,0 +1,321 @@
+//! Values that the annotation of their column does not allow, or that Arrow's type cannot hold: an error
+//! of the read, never another value; and the same column as it is stored, on request.
+
+use std::sync::Arc;
+
+use herringbone::arrow::array::builder::{LargeStringBuilder, MapBuilder, StringViewBuilder};
+use herringbone::arrow::array::cast::AsArray;
+use herringbone::arrow::array::types::{Int32Type, Int64Type};
+use herringbone::arrow::array::{
+    Array, ArrayRef, IntervalDayTimeArray, RecordBatch, Time32SecondArray,
+};
+use herringbone::arrow::buffer::IntervalDayTime;
+use herringbone::arrow::schema::{DataType, TimeUnit};
+use herringbone::format::{
+    CompressionCodec, ConvertedType, Encoding, LogicalType, Repetition, SchemaElement,
+    TimeUnit as ParquetUnit, Type,
+};
+use herringbone::{
+    Error, ErrorKind, ParquetFile, ReadOptions, SchemaOptions, WriteOptions, Writer,
+};
+
+use crate::crafted::{Chunk, Page, file, group, leaf};
+
+/// A file of one REQUIRED column `x` of numbers, PLAIN or in a dictionary.
+pub(crate) fn numbers(element: SchemaElement, values: &[i64], dictionary: bool) -> Vec<u8> {
+    let physical = element.type_.unwrap();
+    let encode = |value: &i64| match physical {
+        Type::Int32 => (*value as i32).to_le_bytes().to_vec(),
+        _ => value.to_le_bytes().to_vec(),
+    };
+    let body: Vec<u8> = values.iter().flat_map(encode).collect();
+    let n = values.len();
+    let pages = match dictionary {
+        false => vec![Page::v1(n, &body)],
+        true => {
+            // Codes of 8 bits, in runs of one.
+            let runs = (0..n).flat_map(|code| [2, code as u8]);
+            let codes: Vec<u8> = [8].into_iter().chain(runs).collect();
+            let page = Page::v1(n, &codes).with_encoding(Encoding::RleDictionary);
+            vec![Page::dictionary(n, &body), page]
+        }
+    };
+    one_column(element, n, pages)
+}
+
+pub(crate) fn one_column(element: SchemaElement, n: usize, pages: Vec<Page>) -> Vec<u8> {
+    let chunk = Chunk {
+        physical: element.type_.unwrap(),
+        codec: CompressionCodec::Uncompressed,
+        num_values: n as u64,
+        pages,
+    };
+    let schema = vec![group("schema", None, 1), element];
+    file(schema, &[(n as u64, vec![chunk])])
+}
+
+pub(crate) fn converted(physical: Type, converted: ConvertedType) -> SchemaElement {
+    SchemaElement {
+        converted_type: Some(converted),
+        ..leaf("x", physical, Repetition::Required)
+    }
+}
+
+pub(crate) fn logical(physical: Type, logical: LogicalType) -> SchemaElement {
+    SchemaElement {
+        logical_type: Some(logical),
+        ..leaf("x", physical, Repetition::Required)
+    }
+}
+
+/// A file of a map `m` of two entries, the key of the second one null.
+pub(crate) fn null_key() -> Vec<u8> {
+    let map = SchemaElement {
+        logical_type: Some(LogicalType::Map),
+        ..group("m", Some(Repetition::Required), 1)
+    };
+    let schema = vec![
+        group("schema", None, 1),
+        map,
+        group("key_value", Some(Repetition::Repeated), 2),
+        leaf("key", Type::Int32, Repetition::Optional),
+        leaf("value", Type::Int32, Repetition::Required),
+    ];
+    // Levels are packed in groups of eight, behind the length of what follows.
+    let repetition = [2, 0, 0, 0, 3, 0b10];
+    let key_levels = [3, 0, 0, 0, 3, 0b01_10, 0];
+    let value_levels = [2, 0, 0, 0, 3, 0b11];
+    let chunk = |levels: &[u8], values: &[i32]| {
+        let values: Vec<u8> = values.iter().flat_map(|it| it.to_le_bytes()).collect();
+        Chunk {
+            physical: Type::Int32,
+            codec: CompressionCodec::Uncompressed,
+            num_values: 2,
+            pages: vec![Page::v1(2, &[&repetition, levels, &values].concat())],
+        }
+    };
+    let chunks = vec![chunk(&key_levels, &[7]), chunk(&value_levels, &[10, 20])];
+    file(schema, &[(1, chunks)])
+}
+
+/// A file of intervals of months, days and milliseconds.
+pub(crate) fn intervals(parts: &[[u32; 3]]) -> Vec<u8> {
+    let element = SchemaElement {
+        type_length: Some(12),
+        ..converted(Type::FixedLenByteArray, ConvertedType::Interval)
+    };
+    let bytes = parts.iter().flatten().flat_map(|part| part.to_le_bytes());
+    let body: Vec<u8> = bytes.collect();
+    one_column(element, parts.len(), vec![Page::v1(parts.len(), &body)])
+}
+
+pub(crate) fn read(file: &[u8], ignored: &[&str]) -> Result<RecordBatch, Error> {
+    let mut schema = SchemaOptions::default();
+    let parts = |path: &&str| path.split('.').map(str::to_owned).collect();
+    schema.ignore_annotations = ignored.iter().map(parts).collect();
+    let file = ParquetFile::from_bytes(file.to_vec())?;
+    let mut reader = file.read(ReadOptions::default().schema(schema).threads(1))?;
+    let batch = reader.next_batch()?.expect("there are rows");
+    assert!(reader.next_batch()?.is_none());
+    Ok(batch)
+}
+
+fn column(batch: &RecordBatch) -> &ArrayRef {
+    batch.column(0)
+}
+
+/// The annotation in both of its forms, and the least and greatest number by the specification.
+fn small_integers() -> Vec<(SchemaElement, i64, i64)> {
+    let integer = |bit_width, is_signed| LogicalType::Integer {
+        bit_width,
+        is_signed,
+    };
+    let cases = [
+        (ConvertedType::Int8, integer(8, true), -128, 127),
+        (ConvertedType::Int16, integer(16, true), -32_768, 32_767),
+        (ConvertedType::Uint8, integer(8, false), 0, 255),
+        (ConvertedType::Uint16, integer(16, false), 0, 65_535),
+    ];
+    let both = |(old, new, least, most)| {
+        let forms = [converted(Type::Int32, old), logical(Type::Int32, new)];
+        forms.map(|element| (element, least, most))
+    };
+    cases.into_iter().flat_map(both).collect()
+}
+
+#[test]
+fn small_integers_are_never_cut() {
+    for (element, least, most) in small_integers() {
+        let plain = i64::from(i32::MIN)..=i64::from(i32::MAX);
+        let beyond = [
+            least - 1,
+            most + 1,
+            *plain.start(),
+            *plain.end(),
+            most + 65_536,
+        ];
+        for dictionary in [false, true] {
+            let batch = read(
+                &numbers(element.clone(), &[least, 0, most], dictionary),
+                &[],
+            );
+            let text = format!("{:?}", column(&batch.unwrap()));
+            assert!(text.contains(&least.to_string()) && text.contains(&most.to_string()));
+            for value in beyond {
+                let stored = [0, value, 1];
+                let file = numbers(element.clone(), &stored, dictionary);
+                let error = read(&file, &[]).unwrap_err();
+                assert_eq!(error.kind(), ErrorKind::Corrupt, "{value}");
+                let message = error.to_string();
+                assert!(
+                    message.contains(&format!("({least} to {most})")),
+                    "{message}"
+                );
+                assert!(message.contains("`ignore_annotations`"), "{message}");
+                assert!(message.contains("column x"), "{message}");
+                let batch = read(&file, &["x"]).unwrap();
+                let values = column(&batch).as_primitive::<Int32Type>().values();
+                assert_eq!(values, &stored.map(|value| value as i32));
+            }
+        }
+    }
+}
+
+#[test]
+fn integers_of_32_bits_are_all_allowed() {
+    let element = converted(Type::Int32, ConvertedType::Uint32);
+    let batch = read(&numbers(element, &[-1, 0], false), &[]).unwrap();
+    let values = column(&batch).as_primitive::<herringbone::arrow::array::types::UInt32Type>();
+    assert_eq!(values.values(), &[u32::MAX, 0]);
+}
+
+#[test]
+fn a_column_of_nulls_has_no_values() {
+    let element = logical(Type::Int32, LogicalType::Unknown);
+    let file = numbers(element, &[5, 6], false);
+    let error = read(&file, &[]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corrupt);
+    assert!(error.to_string().contains("UNKNOWN"), "{error}");
+    let batch = read(&file, &["x"]).unwrap();
+    assert_eq!(column(&batch).as_primitive::<Int32Type>().values(), &[5, 6]);
+}
+
+/// Arrow's arrays hold them, so they come as they are: that they are of no day is for `verify`.
+#[test]
+fn times_of_no_day_come_as_they_are_stored() {
+    let time = |unit| LogicalType::Time {
+        is_adjusted_to_utc: false,
+        unit,
+    };
+    let millis = numbers(
+        logical(Type::Int32, time(ParquetUnit::Millis)),
+        &[86_400_000, -1000],
+        false,
+    );
+    let batch = read(&millis, &[]).unwrap();
+    assert_eq!(
+        column(&batch).data_type(),
+        &DataType::Time32(TimeUnit::Millisecond)
+    );
+    assert_eq!(
+        column(&batch).to_data().buffer::<i32>(0),
+        &[86_400_000, -1000]
+    );
+    let micros = numbers(
+        logical(Type::Int64, time(ParquetUnit::Micros)),
+        &[86_400_000_000],
+        false,
+    );
+    let batch = read(&micros, &[]).unwrap();
+    assert_eq!(column(&batch).to_data().buffer::<i64>(0), &[86_400_000_000]);
+    let batch = read(&micros, &["x"]).unwrap();
+    assert_eq!(
+        column(&batch).as_primitive::<Int64Type>().values(),
+        &[86_400_000_000]
+    );
+}
+
+#[test]
+fn intervals_beyond_arrow_come_as_bytes_on_request() {
+    let parts = [[1, 2, 3], [1 << 31, 0, u32::MAX], [0, u32::MAX, 0]];
+    let file = intervals(&parts);
+    let error = read(&file, &[]).unwrap_err();
+    // The file is sound.
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    let error = error.to_string();
+    assert!(error.contains("FixedSizeBinary(12)"), "{error}");
+    assert!(error.contains("`ignore_annotations`"), "{error}");
+    let batch = read(&file, &["x"]).unwrap();
+    assert_eq!(column(&batch).data_type(), &DataType::FixedSizeBinary(12));
+    let values = column(&batch).as_fixed_size_binary();
+    for (value, parts) in values.iter().zip(parts) {
+        let bytes: Vec<u8> = parts.iter().flat_map(|part| part.to_le_bytes()).collect();
+        assert_eq!(value, Some(&bytes[..]));
+    }
+    // The lesser number of milliseconds fits Arrow's nanoseconds.
+    assert!(read(&intervals(&[[i32::MAX as u32, 0, u32::MAX]]), &[]).is_ok());
+}
+
+#[test]
+fn maps_with_null_keys_are_lists_on_request() {
+    let file = null_key();
+    let error = read(&file, &[]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corrupt);
+    let message = error.to_string();
+    assert!(message.contains("a key of a map is null"), "{message}");
+    assert!(message.contains("`ignore_annotations`"), "{message}");
+    assert!(message.contains("m.key_value.key"), "{message}");
+    let batch = read(&file, &["m"]).unwrap();
+    let lists = column(&batch).as_list::<i32>();
+    assert_eq!(lists.value_offsets(), &[0, 2]);
+    let entries = lists.values().as_struct();
+    let keys = entries.column_by_name("key").unwrap();
+    let values = entries.column_by_name("value").unwrap();
+    let keys: Vec<_> = keys.as_primitive::<Int32Type>().iter().collect();
+    assert_eq!(keys, [Some(7), None]);
+    assert_eq!(values.as_primitive::<Int32Type>().values(), &[10, 20]);
+}
+
+#[test]
+fn only_columns_and_maps_have_annotations_to_ignore() {
+    let file = null_key();
+    for path in ["m.key_value", "nowhere"] {
+        let error = read(&file, &[path]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Argument, "{path}: {error}");
+    }
+}
+
+/// The Arrow schema in the file agrees with the annotation, so it is passed over too; but for what is in
+/// a map.
+#[test]
+fn what_the_arrow_schema_says_of_them_is_passed_over() {
+    let mut maps = MapBuilder::new(None, LargeStringBuilder::new(), StringViewBuilder::new());
+    maps.keys().append_value("key");
+    maps.values().append_value("value");
+    maps.append(true).unwrap();
+    let intervals = IntervalDayTimeArray::from(vec![IntervalDayTime::new(3, 4)]);
+    let seconds = Time32SecondArray::from(vec![5]);
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("m", Arc::new(maps.finish())),
+        ("i", Arc::new(intervals)),
+        ("t", Arc::new(seconds)),
+    ];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let mut file = Vec::new();
+    let mut writer = Writer::new(&mut file, batch.schema(), WriteOptions::new()).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    let stored = read(&file, &["m", "i", "t"]).unwrap();
+    let DataType::List(entries) = stored.column(0).data_type() else {
+        panic!("{}", stored.column(0).data_type());
+    };
+    let DataType::Struct(fields) = entries.data_type() else {
+        panic!("{entries}");
+    };
+    assert_eq!(fields[0].data_type(), &DataType::LargeUtf8);
+    assert_eq!(fields[1].data_type(), &DataType::Utf8View);
+    let bytes = stored.column(1).as_fixed_size_binary().value(0);
+    assert_eq!(bytes, [0, 0, 0, 0, 3, 0, 0, 0, 4, 0, 0, 0]);
+    let millis = stored.column(2).as_primitive::<Int32Type>();
+    assert_eq!(millis.values(), &[5000]);
+}

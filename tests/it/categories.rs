@@ -1,0 +1,255 @@
+//! Arrow dictionaries come back as they were written: their order, and values that no row has.
+
+use std::sync::Arc;
+
+use herringbone::arrow::array::cast::AsArray;
+use herringbone::arrow::array::types::{Int8Type, Int64Type};
+use herringbone::arrow::array::{
+    Array, ArrayRef, BooleanArray, DictionaryArray, FixedSizeBinaryArray, Int8Array, Int32Array,
+    Int64Array, RecordBatch, StringArray, StructArray, Time32MillisecondArray,
+};
+use herringbone::arrow::schema::{DataType, Field, Schema};
+use herringbone::schema::HintPolicy;
+use herringbone::{ColumnOptions, Error, ParquetFile, ReadOptions, WriteOptions, Writer};
+
+use crate::files;
+
+type Keys = [Option<i8>];
+
+fn dictionary(keys: &Keys, values: ArrayRef) -> ArrayRef {
+    let keys = Int8Array::from(keys.to_vec());
+    Arc::new(DictionaryArray::<Int8Type>::try_new(keys, values).unwrap())
+}
+
+fn strings(values: &[&str]) -> ArrayRef {
+    Arc::new(StringArray::from(values.to_vec()))
+}
+
+/// One column `c`, whose dictionary may be ordered.
+fn schema(data_type: &DataType, is_ordered: bool) -> Arc<Schema> {
+    let field = Field::new("c", data_type.clone(), true).with_dict_is_ordered(is_ordered);
+    Arc::new(Schema::new(vec![field]))
+}
+
+fn written(
+    batches: &[ArrayRef],
+    is_ordered: bool,
+    options: WriteOptions,
+) -> Result<Vec<u8>, Error> {
+    let schema = schema(batches[0].data_type(), is_ordered);
+    let mut bytes = Vec::new();
+    let mut writer = Writer::new(&mut bytes, schema.clone(), options)?;
+    for array in batches {
+        writer.write(&RecordBatch::try_new(schema.clone(), vec![array.clone()]).unwrap())?;
+    }
+    writer.finish()?;
+    Ok(bytes)
+}
+
+/// The batches of a file, and whether its only column is an ordered dictionary.
+fn read(file: &[u8]) -> (Vec<ArrayRef>, Option<bool>) {
+    let file = ParquetFile::from_bytes(file.to_vec()).unwrap();
+    let reader = file.read(ReadOptions::default().threads(1)).unwrap();
+    let is_ordered = reader.schema().field(0).dict_is_ordered();
+    let batches = reader.map(|batch| batch.unwrap().column(0).clone());
+    (batches.collect(), is_ordered)
+}
+
+fn parts(array: &ArrayRef) -> (Vec<Option<i8>>, ArrayRef) {
+    let array = array.as_dictionary::<Int8Type>();
+    (array.keys().iter().collect(), array.values().clone())
+}
+
+fn assert_sound(file: &[u8]) {
+    let file = ParquetFile::from_bytes(file.to_vec()).unwrap();
+    let findings: Vec<_> = herringbone_inspect::verify(&file)
+        .map(|it| it.unwrap().to_string())
+        .collect();
+    assert_eq!(findings, Vec::<String>::new());
+}
+
+const SIZES: [&str; 4] = ["small", "medium", "large", "huge"];
+const KEYS: [Option<i8>; 6] = [Some(2), Some(0), None, Some(2), Some(1), Some(0)];
+
+#[test]
+fn values_that_no_row_has_and_their_order() {
+    let fixed = [b"zz", b"aa", b"mm", b"qq"].into_iter();
+    let values: [ArrayRef; 4] = [
+        strings(&SIZES),
+        Arc::new(Int64Array::from(vec![40, 10, 30, 20])),
+        Arc::new(Int32Array::from(vec![-1, 7, 5, 6])),
+        Arc::new(FixedSizeBinaryArray::try_from_iter(fixed).unwrap()),
+    ];
+    for values in values {
+        for is_ordered in [false, true] {
+            for keys in [&KEYS[..], &[None, None], &[Some(3)]] {
+                let array = dictionary(keys, values.clone());
+                let file = written(&[array], is_ordered, WriteOptions::new()).unwrap();
+                assert_sound(&file);
+                let (batches, ordered) = read(&file);
+                assert_eq!(ordered, Some(is_ordered));
+                assert_eq!(batches.len(), 1);
+                let (read_keys, read_values) = parts(&batches[0]);
+                assert_eq!(read_keys, keys);
+                assert_eq!(&read_values, &values);
+            }
+        }
+    }
+}
+
+#[test]
+fn each_row_group_has_all_values() {
+    let array = dictionary(&KEYS, strings(&SIZES));
+    let options = WriteOptions::new().row_group_rows(2);
+    // Batches of the same dictionary, and one row group that goes on with another batch.
+    let batches = [array.slice(0, 3), array.slice(3, 3)];
+    let file = written(&batches, true, options).unwrap();
+    assert_sound(&file);
+    let (batches, ordered) = read(&file);
+    assert_eq!((batches.len(), ordered), (3, Some(true)));
+    let mut keys = Vec::new();
+    for batch in &batches {
+        let (more, values) = parts(batch);
+        keys.extend(more);
+        assert_eq!(&values, &strings(&SIZES));
+    }
+    assert_eq!(keys, KEYS);
+}
+
+#[test]
+fn other_dictionaries_add_their_values_behind() {
+    let batches = [
+        dictionary(&[Some(1)], strings(&["a", "b", "c"])),
+        dictionary(&[Some(1), Some(2)], strings(&["x", "b", "y", "z"])),
+    ];
+    let file = written(&batches, true, WriteOptions::new()).unwrap();
+    assert_sound(&file);
+    let (batches, _) = read(&file);
+    let (keys, values) = parts(&batches[0]);
+    assert_eq!(&values, &strings(&["a", "b", "c", "x", "y", "z"]));
+    assert_eq!(keys, [Some(1), Some(1), Some(4)]);
+}
+
+#[test]
+fn in_structs_and_lists() {
+    let array = dictionary(&KEYS, strings(&SIZES));
+    let field = Field::new("d", array.data_type().clone(), true).with_dict_is_ordered(true);
+    let array: ArrayRef = Arc::new(StructArray::new(vec![field].into(), vec![array], None));
+    let file = written(&[array.clone()], false, WriteOptions::new()).unwrap();
+    let (batches, _) = read(&file);
+    assert_eq!(&batches[0], &array);
+    let DataType::Struct(fields) = batches[0].data_type() else {
+        panic!("no struct");
+    };
+    assert_eq!(fields[0].dict_is_ordered(), Some(true));
+    let values = parts(batches[0].as_struct().column(0)).1;
+    assert_eq!(&values, &strings(&SIZES));
+}
+
+/// `dictionary_bytes` holds for values that no row has, unless the order counts.
+#[test]
+fn too_large_dictionaries_are_kept_only_for_their_order() {
+    let words: Vec<String> = (0..100)
+        .map(|i| format!("the word number {}", 997 * i % 100))
+        .collect();
+    let words: ArrayRef = Arc::new(StringArray::from(words));
+    let array = dictionary(&[Some(99), Some(3)], words.clone());
+    let options = WriteOptions::new().columns(ColumnOptions::new().dictionary_bytes(500));
+    let file = written(&[array.clone()], true, options.clone()).unwrap();
+    assert_eq!(&parts(&read(&file).0[0]).1, &words);
+    let file = written(&[array], false, options).unwrap();
+    let (keys, values) = parts(&read(&file).0[0]);
+    assert_eq!((keys.len(), values.len()), (2, 2));
+}
+
+#[test]
+fn statistics_and_filters_know_only_what_rows_have() {
+    let values: ArrayRef = Arc::new(Int64Array::from(vec![5, 900, 7, -900]));
+    let array = dictionary(&[Some(0), Some(2), Some(0)], values);
+    let filter = herringbone::BloomFilterOptions::default();
+    let options = WriteOptions::new().columns(ColumnOptions::new().bloom_filter(filter));
+    let file = written(&[array], false, options).unwrap();
+    assert_sound(&file);
+    let file = ParquetFile::from_bytes(file).unwrap();
+    let chunk = file.metadata().column_chunk(0, 0).unwrap();
+    let statistics = chunk
+        .meta_data
+        .as_ref()
+        .unwrap()
+        .statistics
+        .as_ref()
+        .unwrap();
+    assert_eq!(
+        statistics.min_value.as_deref(),
+        Some(&5_i64.to_le_bytes()[..])
+    );
+    assert_eq!(
+        statistics.max_value.as_deref(),
+        Some(&7_i64.to_le_bytes()[..])
+    );
+    assert_eq!(statistics.distinct_count, Some(2));
+}
+
+/// What cannot be kept is an error where it means something.
+#[test]
+fn orders_that_no_page_keeps_are_errors() {
+    let booleans: ArrayRef = Arc::new(BooleanArray::from(vec![true, false]));
+    let array = dictionary(&[Some(0)], booleans);
+    let error = written(&[array.clone()], true, WriteOptions::new()).unwrap_err();
+    assert!(
+        error.to_string().contains("an ordered dictionary"),
+        "{error}"
+    );
+    assert!(written(&[array], false, WriteOptions::new()).is_ok());
+    let array = dictionary(&KEYS, strings(&SIZES));
+    let plain = WriteOptions::new().columns(ColumnOptions::new().dictionary(false));
+    let error = written(&[array.clone()], true, plain.clone()).unwrap_err();
+    assert!(
+        error.to_string().contains("an ordered dictionary"),
+        "{error}"
+    );
+    assert!(written(&[array.clone()], false, plain.clone()).is_ok());
+    let mut forgetful = plain;
+    forgetful.schema.arrow_schema_hint = HintPolicy::None;
+    assert!(written(&[array], true, forgetful).is_ok());
+}
+
+/// One that no row has does not stand in the way of the others.
+#[test]
+fn values_that_no_row_has_may_be_impossible() {
+    let times: ArrayRef = Arc::new(Time32MillisecondArray::from(vec![1, 86_400_000]));
+    let array = dictionary(&[Some(0)], times);
+    let file = written(&[array.clone()], false, WriteOptions::new()).unwrap();
+    assert_eq!(parts(&read(&file).0[0]).1.len(), 1);
+    let error = written(&[array], true, WriteOptions::new()).unwrap_err();
+    assert!(error.to_string().contains("86400000"), "{error}");
+}
+
+#[test]
+fn as_pyarrow_writes_them() {
+    let path = files::testdata().join("pyarrow/ordered_dictionary.parquet");
+    let file = ParquetFile::open(path).unwrap();
+    let reader = file.read(ReadOptions::default()).unwrap();
+    let schema = reader.schema();
+    let ordered = schema.fields().iter().map(|field| field.dict_is_ordered());
+    // Of numbers, its pages have no more than what rows have, in their order.
+    assert!(ordered.eq([Some(true), Some(true), Some(false)]));
+    let mut rows = 0;
+    for batch in reader {
+        let batch = batch.unwrap();
+        rows += batch.num_rows();
+        for column in &batch.columns()[..2] {
+            assert_eq!(&parts(column).1, &strings(&SIZES));
+        }
+    }
+    assert_eq!(rows, KEYS.len());
+}
+
+#[test]
+fn plain_integers_know_no_order() {
+    let array: ArrayRef = Arc::new(Int64Array::from(vec![1, 2]));
+    let file = written(&[array], false, WriteOptions::new()).unwrap();
+    let (batches, ordered) = read(&file);
+    assert_eq!(ordered, None);
+    assert_eq!(batches[0].as_primitive::<Int64Type>().values(), &[1, 2]);
+}

@@ -1,0 +1,217 @@
+//! What `verify` calls sound is read, and what a read refuses is a finding.
+//!
+//! A read passes over much of what `verify` looks at: bounds, indexes, filters, counts. So an error of
+//! `verify` is not always one of the read; but where it is about what rows are made of, it is, but for
+//! values that Arrow's arrays hold although their annotation does not allow them. What is sound and yet
+//! too much for a limit or for Arrow is an error of the read that says so.
+
+use herringbone::format::{ConvertedType, LogicalType, SchemaElement, TimeUnit, Type};
+use herringbone::{Error, ErrorKind, ParquetFile, ReadOptions};
+use herringbone_inspect::verify::{Finding, FindingKind, Severity};
+
+use super::findings;
+use crate::annotations::{converted, intervals, logical, null_key, numbers, one_column};
+use crate::crafted::Page;
+use crate::files;
+
+/// Whether a finding is about what the rows are made of.
+fn is_about_rows(finding: &Finding) -> bool {
+    use FindingKind::{Checksum, Nesting, Page, PageHeader, Utf8, Value};
+    finding.severity == Severity::Error
+        && matches!(
+            finding.kind,
+            Checksum | Nesting | Page | PageHeader | Utf8 | Value
+        )
+}
+
+fn errors(file: &[u8]) -> Vec<Finding> {
+    let mut findings = findings(file);
+    findings.retain(|it| it.severity == Severity::Error);
+    findings
+}
+
+fn read(file: &[u8]) -> Result<(), Error> {
+    let file = ParquetFile::from_bytes(file.to_vec())?;
+    let mut reader = file.read(ReadOptions::default().threads(1))?;
+    while reader.next_batch()?.is_some() {}
+    Ok(())
+}
+
+/// Sound by the format, and refused: what Arrow has no room for.
+const NO_ROOM: [&str; 6] = [
+    "interval_beyond_arrow.parquet",
+    "int96_beyond_nanoseconds.parquet",
+    "int96_from_spark.parquet",
+    "null_fixed_of_2g.parquet",
+    "null_lists_of_1000.parquet",
+    "null_lists_of_2g.parquet",
+];
+
+/// Not sound, and read: a page that starts inside of a row, which other readers pass over, and levels
+/// that make the same lists as others would.
+const FORGIVEN: [&str; 2] = [
+    "page_of_no_rows_but_values.parquet",
+    "second_element_of_a_null_list.parquet",
+];
+
+/// How the two disagree on a file, if it has a footer that can be read.
+fn disagreement(name: &str, file: &[u8]) -> Option<String> {
+    if ParquetFile::from_bytes(file.to_vec()).is_err() {
+        return None;
+    }
+    let findings = findings(file);
+    let has = |severity| findings.iter().any(|it| it.severity == severity);
+    let not_checked = findings.iter().any(|it| it.kind == FindingKind::NotChecked);
+    let about_rows = findings.iter().find(|it| is_about_rows(it));
+    let agree = match read(file) {
+        Ok(()) => about_rows.is_some() == FORGIVEN.contains(&name),
+        Err(_) if NO_ROOM.contains(&name) => !has(Severity::Error),
+        Err(error) if error.kind() == ErrorKind::Corrupt => has(Severity::Error),
+        Err(_) => not_checked || has(Severity::Error),
+    };
+    (!agree).then(|| format!("{name}: {:?}, {findings:?}", read(file)))
+}
+
+#[test]
+fn files_of_all_kinds() {
+    let mut paths = files::generated();
+    paths.extend(files::parquet_files(&files::testdata().join("hostile")));
+    if let Some(folder) = files::official() {
+        for part in ["data", "data/geospatial", "bad_data", "shredded_variant"] {
+            paths.extend(files::parquet_files(&folder.join(part)));
+        }
+    }
+    let mut found = Vec::new();
+    for path in paths {
+        let name = path.file_name().unwrap().to_string_lossy();
+        // 2 GiB of strings, which take long.
+        if name != "large_string_map.brotli.parquet" {
+            found.extend(disagreement(&name, &std::fs::read(&path).unwrap()));
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+/// A file of one column of texts.
+fn texts(element: SchemaElement, texts: &[&[u8]]) -> Vec<u8> {
+    let length = |text: &&[u8]| (text.len() as u32).to_le_bytes();
+    let values = texts.iter().map(|text| [&length(text)[..], text].concat());
+    let body: Vec<u8> = values.flatten().collect();
+    one_column(element, texts.len(), vec![Page::v1(texts.len(), &body)])
+}
+
+/// Crafted files, and whether both call them sound.
+fn crafted() -> Vec<(String, Vec<u8>, bool)> {
+    let mut files = vec![
+        ("a null key".to_owned(), null_key(), false),
+        (
+            "values where all are null".to_owned(),
+            numbers(logical(Type::Int32, LogicalType::Unknown), &[0], false),
+            false,
+        ),
+    ];
+    for (annotation, least, most) in [
+        (ConvertedType::Int8, -128, 127),
+        (ConvertedType::Uint8, 0, 255),
+        (ConvertedType::Int16, -32_768, 32_767),
+        (ConvertedType::Uint16, 0, 65_535),
+        (
+            ConvertedType::Int32,
+            i64::from(i32::MIN),
+            i64::from(i32::MAX),
+        ),
+        (
+            ConvertedType::Date,
+            i64::from(i32::MIN),
+            i64::from(i32::MAX),
+        ),
+    ] {
+        for dictionary in [false, true] {
+            let mut add = |value: i64, sound| {
+                let file = numbers(converted(Type::Int32, annotation), &[0, value], dictionary);
+                files.push((format!("{annotation:?} {value}"), file, sound));
+            };
+            add(least, true);
+            add(most, true);
+            if most < i64::from(i32::MAX) {
+                add(least - 1, false);
+                add(most + 1, false);
+            }
+        }
+    }
+    for annotation in [ConvertedType::TimestampMillis, ConvertedType::Uint64] {
+        let file = numbers(
+            converted(Type::Int64, annotation),
+            &[i64::MIN, i64::MAX],
+            false,
+        );
+        files.push((format!("{annotation:?}"), file, true));
+    }
+    for annotation in [
+        ConvertedType::Utf8,
+        ConvertedType::Enum,
+        ConvertedType::Json,
+    ] {
+        let element = converted(Type::ByteArray, annotation);
+        for (text, sound) in [
+            (&b"\xc3\xa9"[..], true),
+            (b"\xc3", false),
+            (b"\xff{}", false),
+        ] {
+            let file = texts(element.clone(), &[b"1", text]);
+            files.push((format!("{annotation:?} {text:?}"), file, sound));
+        }
+    }
+    files
+}
+
+#[test]
+fn crafted_files() {
+    for (name, file, sound) in crafted() {
+        let errors = errors(&file);
+        assert_eq!(errors.is_empty(), sound, "{name}: {errors:?}");
+        let read = read(&file);
+        assert_eq!(read.is_ok(), sound, "{name}: {read:?}");
+    }
+}
+
+/// Sound by the format, and too large for Arrow: the read says what to do.
+#[test]
+fn sound_values_that_arrow_has_not() {
+    let file = intervals(&[[0, 1 << 31, 0]]);
+    assert_eq!(errors(&file), []);
+    let error = read(&file).unwrap_err().to_string();
+    assert!(error.contains("`ignore_annotations`"), "{error}");
+}
+
+/// Not sound, but no reader takes them for something else: they come as they are.
+#[test]
+fn values_that_arrow_has_though_the_format_has_not() {
+    let time = LogicalType::Time {
+        is_adjusted_to_utc: true,
+        unit: TimeUnit::Micros,
+    };
+    let decimal = SchemaElement {
+        precision: Some(2),
+        scale: Some(0),
+        ..converted(Type::Int32, ConvertedType::Decimal)
+    };
+    for (file, kind) in [
+        (
+            numbers(logical(Type::Int64, time.clone()), &[86_400_000_000], false),
+            FindingKind::Time,
+        ),
+        (
+            numbers(logical(Type::Int64, time), &[-1], true),
+            FindingKind::Time,
+        ),
+        (numbers(decimal, &[100], false), FindingKind::Decimal),
+    ] {
+        read(&file).unwrap();
+        let kinds: Vec<_> = errors(&file).into_iter().map(|it| it.kind).collect();
+        assert!(
+            !kinds.is_empty() && kinds.iter().all(|it| *it == kind),
+            "{kinds:?}"
+        );
+    }
+}
