@@ -76,8 +76,11 @@ impl Decimal {
     }
 
     /// Bytes of the narrowest of `decimal4`, `decimal8` and `decimal16` that holds it.
+    ///
+    /// Digits behind the point count even where they are zeros: a type of 9 digits has at most 9 of
+    /// them there, and the `parquet` crate refuses more.
     pub(crate) fn width(&self) -> u8 {
-        match self.digits() {
+        match self.digits().max(self.scale.into()) {
             digits if digits <= DECIMAL4_DIGITS => 4,
             digits if digits <= DECIMAL8_DIGITS => 8,
             _ => 16,
@@ -137,6 +140,9 @@ mod tests {
             (i128::MIN, 16),
         ] {
             assert_eq!(Decimal::new(unscaled, 0).width(), width, "{unscaled}");
+        }
+        for (scale, width) in [(9, 4), (10, 8), (18, 8), (19, 16)] {
+            assert_eq!(Decimal::new(1, scale).width(), width, "{scale}");
         }
     }
 

@@ -1,8 +1,9 @@
-//! VARIANT values: their binary encoding.
+//! VARIANT values: their binary encoding, and JSON.
 //!
 //! A value is two byte strings: *metadata*, a dictionary of field names, and the *value* itself.
 //! [`Variant`] is a view over both that checks whatever it looks at; [`Variant::validated`] checks
-//! everything at once.
+//! everything at once. [`VariantBuilder`] makes values, [`VariantBuf`] owns one. [`json`] has JSON in
+//! and out.
 
 #![forbid(unsafe_code)]
 
@@ -12,11 +13,15 @@ mod bytes;
 mod children;
 mod container;
 mod decimal;
+mod equality;
 mod extent;
+pub mod json;
 mod limits;
 mod metadata;
 mod object;
 mod owned;
+mod temporal;
+mod text;
 mod types;
 mod validate;
 mod value;

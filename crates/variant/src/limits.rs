@@ -23,6 +23,9 @@ pub struct Limits {
     pub variant_bytes: usize,
     /// Bytes of the metadata of one value.
     pub variant_metadata_bytes: usize,
+    /// Bytes of one value as JSON. Names are written once a field there, so JSON may be larger than
+    /// the value by far.
+    pub variant_json_bytes: usize,
 }
 
 impl Limits {
@@ -39,6 +42,10 @@ impl Limits {
         check("variant_bytes", bytes, self.variant_bytes)
     }
 
+    pub(crate) fn check_json_bytes(&self, bytes: usize) -> Result<()> {
+        check("variant_json_bytes", bytes, self.variant_json_bytes)
+    }
+
     pub(crate) fn check_metadata_bytes(&self, bytes: usize) -> Result<()> {
         check("variant_metadata_bytes", bytes, self.variant_metadata_bytes)
     }
@@ -50,6 +57,7 @@ impl Default for Limits {
             variant_depth: Self::DEPTH,
             variant_bytes: Self::BYTES,
             variant_metadata_bytes: Self::BYTES,
+            variant_json_bytes: 1 << 30,
         }
     }
 }

@@ -70,6 +70,20 @@ pub enum Value<'a> {
 }
 
 impl Value<'_> {
+    /// An integer or decimal of any width, as a decimal.
+    #[must_use]
+    pub fn to_decimal(&self) -> Option<Decimal> {
+        let integer = |value: i64| Some(Decimal::new(value.into(), 0));
+        match *self {
+            Self::Int8(value) => integer(value.into()),
+            Self::Int16(value) => integer(value.into()),
+            Self::Int32(value) => integer(value.into()),
+            Self::Int64(value) => integer(value),
+            Self::Decimal4(value) | Self::Decimal8(value) | Self::Decimal16(value) => Some(value),
+            _ => None,
+        }
+    }
+
     /// Its type.
     #[must_use]
     pub fn variant_type(&self) -> VariantType {
