@@ -39,6 +39,9 @@ mod write;
 pub use lost::LostTypes;
 pub use write::JsonWriter;
 
+pub(crate) use number::{decimal_of, is_number};
+pub(crate) use write::plain_text;
+
 /// What numbers with a fraction become.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Fractions {

@@ -57,6 +57,20 @@ pub(super) fn scan(text: &str) -> Option<Number<'_>> {
     })
 }
 
+/// Whether `text` is a number of JSON.
+pub(crate) fn is_number(text: &str) -> bool {
+    scan(text).is_some_and(|number| number.len() == text.len())
+}
+
+/// The decimal that `text` is, without an exponent; `None` if it is none or has too many digits.
+pub(crate) fn decimal_of(text: &str) -> Option<Decimal> {
+    let number = scan(text).filter(|number| number.len() == text.len() && !number.has_exponent)?;
+    if number.is_negative_zero() {
+        return Some(Decimal::new(0, 0));
+    }
+    number.decimal()
+}
+
 impl Number<'_> {
     /// Bytes of its text.
     pub(super) fn len(&self) -> usize {

@@ -1,5 +1,6 @@
 //! Values as JSON text, without recursion.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use herringbone_format::{Error, Result};
@@ -7,7 +8,6 @@ use herringbone_format::{Error, Result};
 use super::escape::push_quoted;
 use super::{LostTypes, NonFinite};
 use crate::array::Elements;
-use crate::decimal::Decimal;
 use crate::limits::Limits;
 use crate::object::Fields;
 use crate::temporal::{Unit, push_date, push_time, push_timestamp};
@@ -127,18 +127,8 @@ impl JsonWriter {
         self.lost.insert(value.variant_type());
         match *value {
             Value::Null => out.push_str("null"),
-            Value::Boolean(value) => out.push_str(if value { "true" } else { "false" }),
-            Value::Int8(value) => push_int(out, value.into()),
-            Value::Int16(value) => push_int(out, value.into()),
-            Value::Int32(value) => push_int(out, value.into()),
-            Value::Int64(value) => push_int(out, value),
-            Value::Decimal4(value) | Value::Decimal8(value) | Value::Decimal16(value) => {
-                push_decimal(out, value);
-            }
             Value::String(value) => push_quoted(out, value),
-            // Rust prints the fewest digits, and 1.0, 1e300, inf, NaN.
-            Value::Double(value) if value.is_finite() => _ = write!(out, "{value:?}"),
-            Value::Float(value) if value.is_finite() => _ = write!(out, "{value:?}"),
+            _ if push_number(out, value).is_some() => {}
             Value::Double(value) => self.non_finite(value, out)?,
             Value::Float(value) => self.non_finite(value.into(), out)?,
             _ => {
@@ -151,13 +141,7 @@ impl JsonWriter {
     }
 
     fn non_finite(&self, value: f64, out: &mut String) -> Result<()> {
-        let text = if value.is_nan() {
-            "NaN"
-        } else if value > 0.0 {
-            "Infinity"
-        } else {
-            "-Infinity"
-        };
+        let text = special(value);
         match self.non_finite {
             NonFinite::String => push_quoted(out, text),
             NonFinite::Null => out.push_str("null"),
@@ -195,13 +179,48 @@ fn next<'a>(level: &mut Level<'a>, out: &mut String) -> Result<Option<Variant<'a
     Ok(value)
 }
 
-#[inline]
-fn push_int(out: &mut String, value: i64) {
-    _ = write!(out, "{value}");
+/// A primitive value as text: as in JSON, without quotes and escapes.
+pub(crate) fn plain_text<'a>(value: &Value<'a>) -> Option<Cow<'a, str>> {
+    let mut out = String::new();
+    match *value {
+        Value::String(text) => return Some(text.into()),
+        Value::Double(value) if !value.is_finite() => out.push_str(special(value)),
+        Value::Float(value) if !value.is_finite() => out.push_str(special(value.into())),
+        _ => {
+            push_number(&mut out, value).or_else(|| push_plain(&mut out, value).ok())?;
+        }
+    }
+    Some(out.into())
 }
 
-fn push_decimal(out: &mut String, value: Decimal) {
-    _ = write!(out, "{value}");
+/// What NaN and infinities are called.
+fn special(value: f64) -> &'static str {
+    if value.is_nan() {
+        "NaN"
+    } else if value > 0.0 {
+        "Infinity"
+    } else {
+        "-Infinity"
+    }
+}
+
+/// A boolean or a finite number, all digits; `None` is neither.
+fn push_number(out: &mut String, value: &Value<'_>) -> Option<()> {
+    _ = match *value {
+        Value::Boolean(value) => write!(out, "{value}"),
+        Value::Int8(value) => write!(out, "{value}"),
+        Value::Int16(value) => write!(out, "{value}"),
+        Value::Int32(value) => write!(out, "{value}"),
+        Value::Int64(value) => write!(out, "{value}"),
+        Value::Decimal4(value) | Value::Decimal8(value) | Value::Decimal16(value) => {
+            write!(out, "{value}")
+        }
+        // Rust prints the fewest digits, and 1.0, 1e300.
+        Value::Double(value) if value.is_finite() => write!(out, "{value:?}"),
+        Value::Float(value) if value.is_finite() => write!(out, "{value:?}"),
+        _ => return None,
+    };
+    Some(())
 }
 
 /// Text that needs no escapes.

@@ -14,3 +14,5 @@ mod peer;
 mod equality;
 #[cfg(test)]
 mod json;
+#[cfg(test)]
+mod path;
