@@ -1,0 +1,297 @@
+//! The names of the fields of a value: met in any order, written sorted and once each.
+
+use std::hash::BuildHasher as _;
+
+use hashbrown::{DefaultHashBuilder, HashTable};
+use herringbone_format::{Error, Result};
+
+use super::fields::Seen;
+use super::tape::Numbers;
+use crate::bytes::{push_uint, width_of};
+use crate::metadata::{Metadata, OFFSET_WIDTH_SHIFT, SORTED, VERSION};
+
+/// Names of values before that are remembered.
+const REMEMBERED_NAMES: usize = 4096;
+/// Bytes of names of values before that are remembered.
+const REMEMBERED_BYTES: usize = 1 << 18;
+
+/// All names that a builder knows, each with a handle: its place in the order in which they came.
+///
+/// Objects tend to have the names of the object before in the same order, so the name that followed
+/// a name the last time is tried first.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    text: String,
+    names: Vec<Name>,
+    handles: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+    /// The name that came last.
+    last: Option<u32>,
+    /// Counts the objects and arrays of all values.
+    serial: u64,
+    /// The serial of the first one of this value.
+    first_serial: u64,
+    /// Names in use by this value, in the order in which they came.
+    used: Vec<u32>,
+    /// Place of each name in the order of all names, as far as they were sorted.
+    ranks: Vec<u32>,
+    /// Place of each name that is used in the order of those that are used.
+    ids: Vec<u32>,
+    /// Metadata that was given: the first names, whose handles are their ids.
+    given: Option<Vec<u8>>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Name {
+    end: u32,
+    /// The name that followed last time.
+    next: u32,
+    /// The last object that has it.
+    serial: u64,
+}
+
+impl Names {
+    /// The serial of an object or array that is opened now.
+    pub(super) fn next_serial(&mut self) -> u64 {
+        self.serial += 1;
+        self.serial
+    }
+
+    /// The handle of the name of a field of the object with this serial, and whether it had it.
+    #[inline]
+    pub(super) fn field(&mut self, name: &str, serial: u64) -> Result<(u32, Seen)> {
+        let handle = match self.guess(name) {
+            Some(handle) => handle,
+            None => self.find_or_add(name)?,
+        };
+        self.last = Some(handle);
+        let first_serial = self.first_serial;
+        let Some(known) = self.names.get_mut(handle as usize) else {
+            return Ok((handle, Seen::No));
+        };
+        let before = std::mem::replace(&mut known.serial, serial);
+        if before <= first_serial {
+            self.used.push(handle);
+        }
+        let seen = match before.cmp(&serial) {
+            std::cmp::Ordering::Less => Seen::No,
+            std::cmp::Ordering::Equal => Seen::Yes,
+            std::cmp::Ordering::Greater => Seen::Perhaps,
+        };
+        Ok((handle, seen))
+    }
+
+    #[inline]
+    fn guess(&self, name: &str) -> Option<u32> {
+        let next = self.names.get(self.last? as usize)?.next;
+        (self.name(next) == name && (next as usize) < self.names.len()).then_some(next)
+    }
+
+    fn find_or_add(&mut self, name: &str) -> Result<u32> {
+        let hash = self.hasher.hash_one(name);
+        let found = self.handles.find(hash, |handle| self.name(*handle) == name);
+        let handle = match found {
+            Some(handle) => *handle,
+            None if self.given.is_some() => return Err(missing(name)),
+            None => self.add(name, hash)?,
+        };
+        let last = self.last.and_then(|last| self.names.get_mut(last as usize));
+        if let Some(last) = last {
+            last.next = handle;
+        }
+        Ok(handle)
+    }
+
+    fn add(&mut self, name: &str, hash: u64) -> Result<u32> {
+        let handle = self.append(name)?;
+        let Self {
+            handles,
+            names,
+            text,
+            hasher,
+            ..
+        } = self;
+        handles.insert_unique(hash, handle, |handle| {
+            hasher.hash_one(name_of(names, text, *handle))
+        });
+        Ok(handle)
+    }
+
+    /// Appends a name, known or not.
+    fn append(&mut self, name: &str) -> Result<u32> {
+        let end = u32::try_from(self.text.len() + name.len());
+        let handle = u32::try_from(self.names.len());
+        let (Ok(end), Ok(handle)) = (end, handle) else {
+            return Err(Error::argument("the names of a variant take 4 GiB"));
+        };
+        self.text.push_str(name);
+        self.names.push(Name {
+            end,
+            next: 0,
+            serial: 0,
+        });
+        Ok(handle)
+    }
+
+    /// The name with this handle.
+    #[inline]
+    pub(super) fn name(&self, handle: u32) -> &str {
+        name_of(&self.names, &self.text, handle)
+    }
+
+    /// Forgets which names are used, and all names if they have become many.
+    pub(super) fn clear(&mut self) {
+        self.used.clear();
+        self.first_serial = self.serial;
+        let many = self.names.len() > REMEMBERED_NAMES || self.text.len() > REMEMBERED_BYTES;
+        if many && self.given.is_none() {
+            self.forget();
+        }
+    }
+
+    fn forget(&mut self) {
+        self.last = None;
+        self.text.clear();
+        self.names.clear();
+        self.handles.clear();
+        self.ranks.clear();
+    }
+
+    /// Takes the names of this metadata, with their ids.
+    pub(super) fn use_metadata(&mut self, metadata: Metadata<'_>) -> Result<()> {
+        if self.are(metadata) {
+            return Ok(());
+        }
+        self.use_own_metadata();
+        self.forget();
+        for id in 0..metadata.len() as u32 {
+            let name = metadata.name(id)?;
+            let hash = self.hasher.hash_one(name);
+            let known = self.handles.find(hash, |handle| self.name(*handle) == name);
+            if known.is_some() {
+                _ = self.append(name)?;
+            } else {
+                _ = self.add(name, hash)?;
+            }
+        }
+        self.ids.clear();
+        self.ids.extend(0..metadata.len() as u32);
+        self.given = Some(metadata.as_bytes().to_vec());
+        Ok(())
+    }
+
+    pub(super) fn use_own_metadata(&mut self) {
+        if self.given.take().is_some() {
+            self.forget();
+        }
+    }
+
+    /// Whether these names were given.
+    #[inline]
+    pub(super) fn are(&self, metadata: Metadata<'_>) -> bool {
+        let given = self.given.as_ref();
+        given.is_some_and(|given| given == metadata.as_bytes())
+    }
+
+    /// Numbers the names that are used.
+    pub(super) fn number(&mut self) {
+        if self.ranks.len() != self.names.len() {
+            self.rank();
+        }
+        if self.given.is_some() {
+            return;
+        }
+        let ranks = &self.ranks;
+        self.used
+            .sort_unstable_by_key(|handle| ranks.get(*handle as usize).copied());
+        self.ids.resize(self.names.len(), 0);
+        for (id, handle) in self.used.iter().enumerate() {
+            if let Some(slot) = self.ids.get_mut(*handle as usize) {
+                *slot = id as u32;
+            }
+        }
+    }
+
+    /// The numbers, once made.
+    pub(super) fn numbers(&self) -> Numbers<'_> {
+        Numbers {
+            ids: &self.ids,
+            order: match self.given {
+                Some(_) => &self.ranks,
+                None => &self.ids,
+            },
+        }
+    }
+
+    /// Sorts all names.
+    fn rank(&mut self) {
+        let mut sorted: Vec<u32> = (0..self.names.len() as u32).collect();
+        sorted.sort_unstable_by_key(|handle| self.name(*handle));
+        self.ranks.clear();
+        self.ranks.resize(sorted.len(), 0);
+        for (rank, handle) in sorted.into_iter().enumerate() {
+            if let Some(slot) = self.ranks.get_mut(handle as usize) {
+                *slot = rank as u32;
+            }
+        }
+    }
+
+    /// Bytes of the metadata of this value.
+    pub(super) fn size(&self) -> usize {
+        if let Some(given) = &self.given {
+            return given.len();
+        }
+        let (width, bytes) = self.width_and_bytes();
+        1 + usize::from(width) * (self.used.len() + 2) + bytes
+    }
+
+    fn width_and_bytes(&self) -> (u8, usize) {
+        let bytes = self
+            .used
+            .iter()
+            .map(|handle| self.name(*handle).len())
+            .sum();
+        // Handles and the ends of names are 32-bit numbers, so these are as well.
+        let largest = self.used.len().max(bytes);
+        (width_of(u32::try_from(largest).unwrap_or(u32::MAX)), bytes)
+    }
+
+    /// Appends the metadata of this value, once its names were numbered.
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        if let Some(given) = &self.given {
+            out.extend_from_slice(given);
+            return;
+        }
+        let (width, bytes) = self.width_and_bytes();
+        out.reserve(1 + usize::from(width) * (self.used.len() + 2) + bytes);
+        out.push(VERSION | SORTED | (width - 1) << OFFSET_WIDTH_SHIFT);
+        push_uint(out, self.used.len() as u32, width);
+        push_uint(out, 0, width);
+        let mut end = 0;
+        for handle in &self.used {
+            end += self.name(*handle).len() as u32;
+            push_uint(out, end, width);
+        }
+        for handle in &self.used {
+            out.extend_from_slice(self.name(*handle).as_bytes());
+        }
+    }
+}
+
+#[inline]
+fn name_of<'a>(names: &[Name], text: &'a str, handle: u32) -> &'a str {
+    let at = handle as usize;
+    let start = match at.checked_sub(1) {
+        Some(before) => names.get(before).map_or(0, |name| name.end),
+        None => 0,
+    };
+    let end = names.get(at).map_or(0, |name| name.end);
+    text.get(start as usize..end as usize).unwrap_or_default()
+}
+
+#[cold]
+fn missing(name: &str) -> Error {
+    Error::argument(format!(
+        "the metadata that a variant is to have lacks the name `{name}`"
+    ))
+}

@@ -1,0 +1,257 @@
+//! Values as values of one wanted type.
+
+mod number;
+mod parse;
+
+use std::borrow::Cow;
+
+use herringbone_format::{Error, Result};
+
+use crate::decimal::{Decimal, MAX_DECIMAL_DIGITS};
+use crate::json::plain_text;
+use crate::path::VariantPath;
+use crate::temporal::Unit;
+use crate::types::VariantType;
+use crate::value::Value;
+use crate::variant::Variant;
+
+/// A type that primitive values may be wanted as, and may be shredded as.
+///
+/// *Variant Shredding, "Shredded Value Types".*
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum PrimitiveType {
+    /// True or false.
+    Boolean,
+    /// 8-bit signed integer.
+    Int8,
+    /// 16-bit signed integer.
+    Int16,
+    /// 32-bit signed integer.
+    Int32,
+    /// 64-bit signed integer.
+    Int64,
+    /// 32-bit floating point number.
+    Float,
+    /// 64-bit floating point number.
+    Double,
+    /// Decimal of up to `precision` digits, `scale` of them behind the point.
+    Decimal {
+        /// 1 to 38.
+        precision: u8,
+        /// 0 to `precision`.
+        scale: u8,
+    },
+    /// Day of the calendar.
+    Date,
+    /// Local time of day, in microseconds.
+    Time,
+    /// Date and time.
+    Timestamp {
+        /// Whether it is in nanoseconds, or else in microseconds.
+        nanos: bool,
+        /// Whether it is an instant, in UTC, or else local.
+        utc: bool,
+    },
+    /// Text.
+    String,
+    /// Bytes.
+    Binary,
+    /// UUID.
+    Uuid,
+}
+
+/// A value of a wanted type.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Scalar<'a> {
+    /// Of [`PrimitiveType::Boolean`].
+    Boolean(bool),
+    /// Of the integer types, within their range.
+    Int(i64),
+    /// Of [`PrimitiveType::Float`].
+    Float(f32),
+    /// Of [`PrimitiveType::Double`].
+    Double(f64),
+    /// Of [`PrimitiveType::Decimal`], with its scale, and within its precision.
+    Decimal(Decimal),
+    /// Days since 1970-01-01.
+    Date(i32),
+    /// Microseconds since midnight.
+    Time(i64),
+    /// Micro- or nanoseconds since 1970-01-01 00:00:00.
+    Timestamp(i64),
+    /// Text.
+    String(Cow<'a, str>),
+    /// Bytes.
+    Binary(Cow<'a, [u8]>),
+    /// UUID, in the order in which it is printed.
+    Uuid([u8; 16]),
+}
+
+/// What became of a value that was wanted as a type.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Cast<'a> {
+    /// There is no value at the path.
+    Missing,
+    /// The value is the null of variants.
+    Null,
+    /// The value is not one of the wanted type.
+    Misfit(VariantType),
+    /// The value.
+    Value(Scalar<'a>),
+}
+
+/// Casts that are only done on request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct CastOptions {
+    /// Strings are read as the text of a value of the wanted type.
+    pub parse_strings: bool,
+    /// Primitive values are written as text where strings are wanted, as in JSON, without quotes.
+    pub format_strings: bool,
+}
+
+impl<'a> Variant<'a> {
+    /// The value at `path` as one of `wanted`: [`Variant::get`], then [`Variant::cast`].
+    ///
+    /// # Errors
+    ///
+    /// Those of both. That a value is missing or a misfit is none.
+    pub fn get_as(
+        &self,
+        path: &VariantPath,
+        wanted: PrimitiveType,
+        options: CastOptions,
+    ) -> Result<Cast<'a>> {
+        match self.get(path)? {
+            Some(value) => value.cast(wanted, options),
+            None => Ok(Cast::Missing),
+        }
+    }
+
+    /// This value as one of type `wanted`.
+    ///
+    /// Nothing is lost: a value that `wanted` cannot hold is a misfit.
+    ///
+    /// | wanted | values that fit |
+    /// |---|---|
+    /// | integers | integers in range; decimals, floats and doubles without a fraction |
+    /// | decimal | integers, decimals, floats and doubles whose digits it has room for |
+    /// | double | floats; integers that it holds exactly; decimals, to the nearest double |
+    /// | float | doubles and integers that it holds exactly; decimals, to the nearest float |
+    /// | date | dates; local timestamps at midnight |
+    /// | timestamp | timestamps in the other unit, if they are whole and in range there; dates, where it is local; never between UTC and local |
+    /// | others | values of the same type |
+    ///
+    /// A decimal without a fraction is an integer here. A decimal with one is seldom a binary number
+    /// exactly; the nearest one is what reading its text gives.
+    ///
+    /// With [`CastOptions::parse_strings`] a string fits if it is the text of a value that fits:
+    /// numbers as in JSON, also `NaN` and `Infinity`; `true` and `false` in any case; dates, times
+    /// and timestamps of ISO 8601, where a time zone is needed for UTC and refused for local; base64;
+    /// UUIDs with hyphens.
+    ///
+    /// # Errors
+    ///
+    /// As [`Variant::value`], and a decimal type that cannot be.
+    pub fn cast(&self, wanted: PrimitiveType, options: CastOptions) -> Result<Cast<'a>> {
+        wanted.check()?;
+        let value = self.value()?;
+        if matches!(value, Value::Null) {
+            return Ok(Cast::Null);
+        }
+        let scalar = match value {
+            Value::String(text) if options.parse_strings && wanted != PrimitiveType::String => {
+                parse::parse(text, wanted)
+            }
+            _ if options.format_strings && wanted == PrimitiveType::String => {
+                plain_text(&value).map(Scalar::String)
+            }
+            _ => cast(&value, wanted),
+        };
+        Ok(match scalar {
+            Some(scalar) => Cast::Value(scalar),
+            None => Cast::Misfit(value.variant_type()),
+        })
+    }
+}
+
+/// `value` as one of type `wanted`, without text; `None` is a misfit.
+pub(crate) fn cast<'a>(value: &Value<'a>, wanted: PrimitiveType) -> Option<Scalar<'a>> {
+    use PrimitiveType as T;
+    match wanted {
+        T::Int8 => number::int(value, i8::MIN.into()..=i8::MAX.into()),
+        T::Int16 => number::int(value, i16::MIN.into()..=i16::MAX.into()),
+        T::Int32 => number::int(value, i32::MIN.into()..=i32::MAX.into()),
+        T::Int64 => number::int(value, i64::MIN..=i64::MAX),
+        T::Float => number::float(value).map(Scalar::Float),
+        T::Double => number::double(value).map(Scalar::Double),
+        T::Decimal { precision, scale } => {
+            number::decimal(value, precision, scale).map(Scalar::Decimal)
+        }
+        T::Date => date(value).map(Scalar::Date),
+        T::Timestamp { nanos, utc } => timestamp(value, nanos, utc).map(Scalar::Timestamp),
+        T::Boolean | T::Time | T::String | T::Binary | T::Uuid => same_type(value, wanted),
+    }
+}
+
+fn same_type<'a>(value: &Value<'a>, wanted: PrimitiveType) -> Option<Scalar<'a>> {
+    use PrimitiveType as T;
+    Some(match (wanted, *value) {
+        (T::Boolean, Value::Boolean(value)) => Scalar::Boolean(value),
+        (T::Time, Value::Time(value)) => Scalar::Time(value),
+        (T::String, Value::String(value)) => Scalar::String(value.into()),
+        (T::Binary, Value::Binary(value)) => Scalar::Binary(value.into()),
+        (T::Uuid, Value::Uuid(value)) => Scalar::Uuid(value),
+        _ => return None,
+    })
+}
+
+const DAY_SECONDS: i64 = 86_400;
+
+fn date(value: &Value<'_>) -> Option<i32> {
+    let (value, unit) = match *value {
+        Value::Date(days) => return Some(days),
+        Value::TimestampNtz(value) => (value, Unit::Micros),
+        Value::TimestampNtzNanos(value) => (value, Unit::Nanos),
+        _ => return None,
+    };
+    let day = DAY_SECONDS * unit.per_second();
+    let days = i32::try_from(value.div_euclid(day)).ok()?;
+    (value.rem_euclid(day) == 0).then_some(days)
+}
+
+fn timestamp(value: &Value<'_>, nanos: bool, utc: bool) -> Option<i64> {
+    let (value, from_nanos) = match (utc, *value) {
+        (true, Value::Timestamp(value)) | (false, Value::TimestampNtz(value)) => (value, false),
+        (true, Value::TimestampNanos(value)) | (false, Value::TimestampNtzNanos(value)) => {
+            (value, true)
+        }
+        (false, Value::Date(days)) => {
+            let seconds = i64::from(days) * DAY_SECONDS;
+            (seconds.checked_mul(Unit::Micros.per_second())?, false)
+        }
+        _ => return None,
+    };
+    match (from_nanos, nanos) {
+        (false, true) => value.checked_mul(1000),
+        (true, false) => (value % 1000 == 0).then_some(value / 1000),
+        _ => Some(value),
+    }
+}
+
+impl PrimitiveType {
+    /// Whether a decimal has a precision of 1 to 38, and a scale within it.
+    pub(crate) fn check(self) -> Result<()> {
+        if let Self::Decimal { precision, scale } = self
+            && (!(1..=MAX_DECIMAL_DIGITS).contains(&precision) || scale > precision)
+        {
+            return Err(Error::argument(format!(
+                "decimals of a variant have 1 to {MAX_DECIMAL_DIGITS} digits, and no more behind the \
+                 point: not ({precision}, {scale})"
+            )));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,90 @@
+//! The values of an object or array one after the other.
+
+use herringbone_format::{Error, Result};
+
+use crate::container::{Container, ends_early};
+use crate::extent::size_of;
+use crate::variant::Variant;
+
+/// Goes over the values of an object or array, in the order of its offsets.
+///
+/// All values together may take no more bytes than there are: so the bytes of a level are never
+/// more than those of the level above, and a walk over all levels takes no longer than depth times
+/// bytes, whatever the offsets are.
+#[derive(Debug, Clone)]
+pub(crate) struct Children<'a> {
+    container: Container<'a>,
+    index: u32,
+    /// Bytes that values not yet seen may take.
+    bytes_left: usize,
+    /// All offsets in ascending order, from the first value of an unknown type on.
+    ascending: Option<Vec<u32>>,
+}
+
+impl<'a> Children<'a> {
+    pub(crate) fn new(container: Container<'a>) -> Self {
+        Self {
+            container,
+            index: 0,
+            bytes_left: container.values_size(),
+            ascending: None,
+        }
+    }
+
+    pub(crate) fn container(&self) -> &Container<'a> {
+        &self.container
+    }
+
+    /// In objects, the id of the name of the value that comes next, if one comes.
+    #[inline]
+    pub(crate) fn next_field_id(&self) -> Option<u32> {
+        if self.index == self.container.len() || !self.container.is_object() {
+            return None;
+        }
+        self.container.field_id(self.index)
+    }
+
+    /// Values that are left.
+    pub(crate) fn left(&self) -> usize {
+        (self.container.len() - self.index) as usize
+    }
+
+    /// The next value; after an error, none.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Result<Option<Variant<'a>>> {
+        if self.index == self.container.len() {
+            return Ok(None);
+        }
+        let index = std::mem::replace(&mut self.index, self.container.len());
+        let bytes = self.container.bytes_from(index)?;
+        let size = match size_of(bytes)? {
+            Some(size) => size,
+            None => self.size_until_next(index)?,
+        };
+        let value = self.container.sized(bytes, size)?;
+        self.bytes_left = self.bytes_left.checked_sub(size).ok_or_else(shared)?;
+        self.index = index + 1;
+        Ok(Some(value))
+    }
+
+    /// As that of [`Container`], but in logarithmic time from the second time on.
+    #[cold]
+    fn size_until_next(&mut self, index: u32) -> Result<usize> {
+        let container = &self.container;
+        let ascending = self.ascending.get_or_insert_with(|| {
+            let offsets = (0..=container.len()).filter_map(|index| container.offset(index));
+            let mut offsets: Vec<u32> = offsets.map(|offset| offset as u32).collect();
+            offsets.sort_unstable();
+            offsets
+        });
+        let start = container.offset(index).ok_or_else(ends_early)?;
+        let next = ascending.partition_point(|offset| *offset as usize <= start);
+        let next = ascending.get(next).ok_or_else(ends_early)?;
+        Ok(*next as usize - start)
+    }
+}
+
+#[cold]
+fn shared() -> Error {
+    Error::corrupt("values of a variant object or array share bytes")
+}

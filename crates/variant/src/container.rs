@@ -1,0 +1,171 @@
+//! What objects and arrays have in common: offsets to the values that they hold.
+
+use herringbone_format::{Error, Result};
+
+use crate::bytes::read_uint;
+use crate::extent::size_of;
+use crate::metadata::Metadata;
+use crate::types::{ARRAY_LARGE, BASIC_OBJECT, OBJECT_LARGE};
+use crate::variant::Variant;
+
+/// An object or array whose ids and offsets are known to lie within its bytes.
+///
+/// *Variant Binary Encoding, "Value Data for Object" and "Value Data for Array".*
+///
+/// ```text
+/// header  num_elements  [field_id 0 …]  field_offset 0 … field_offset n  values
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Container<'a> {
+    metadata: Metadata<'a>,
+    /// From the header to the end of the values.
+    bytes: &'a [u8],
+    len: u32,
+    /// Where field ids begin, and offsets where there are none.
+    ids_start: u8,
+    /// Bytes of a field id; 0 in arrays.
+    id_width: u8,
+    offset_width: u8,
+}
+
+impl<'a> Container<'a> {
+    /// Reads the header at the start of `bytes`, which may go on behind the value.
+    #[inline]
+    pub(crate) fn new(metadata: Metadata<'a>, bytes: &'a [u8]) -> Result<Self> {
+        Self::try_new(metadata, bytes).ok_or_else(ends_early)
+    }
+
+    #[inline]
+    fn try_new(metadata: Metadata<'a>, bytes: &'a [u8]) -> Option<Self> {
+        let header = *bytes.first()?;
+        let offset_width = ((header >> 2) & 3) + 1;
+        let (large, id_width) = if header & 3 == BASIC_OBJECT {
+            (header & OBJECT_LARGE != 0, ((header >> 4) & 3) + 1)
+        } else {
+            (header & ARRAY_LARGE != 0, 0)
+        };
+        let size_width = if large { 4 } else { 1 };
+        let mut container = Self {
+            metadata,
+            bytes,
+            len: read_uint(bytes, 1, size_width)?,
+            ids_start: 1 + size_width,
+            id_width,
+            offset_width,
+        };
+        let values = container.values_start()?;
+        let size = container.offset(container.len)?;
+        container.bytes = bytes.get(..values.checked_add(size)?)?;
+        Some(container)
+    }
+
+    pub(crate) fn metadata(&self) -> Metadata<'a> {
+        self.metadata
+    }
+
+    pub(crate) fn as_bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    #[inline]
+    pub(crate) fn len(&self) -> u32 {
+        self.len
+    }
+
+    #[inline]
+    pub(crate) fn is_object(&self) -> bool {
+        self.id_width > 0
+    }
+
+    /// The id of the name of field `index`.
+    #[inline]
+    pub(crate) fn field_id(&self, index: u32) -> Option<u32> {
+        let at = (index as usize).checked_mul(self.id_width.into())?;
+        read_uint(
+            self.bytes,
+            at.checked_add(self.ids_start.into())?,
+            self.id_width,
+        )
+    }
+
+    /// Value `index`, without what follows it.
+    ///
+    /// Takes the same time whatever the number of values, but for values of unknown types: where
+    /// these end is only told by where others begin.
+    #[inline]
+    pub(crate) fn value(&self, index: u32) -> Result<Variant<'a>> {
+        let bytes = self.bytes_from(index)?;
+        let size = match size_of(bytes)? {
+            Some(size) => size,
+            None => self.size_until_next(index)?,
+        };
+        self.sized(bytes, size)
+    }
+
+    /// The first `size` of these `bytes` as a value.
+    #[inline]
+    pub(crate) fn sized(&self, bytes: &'a [u8], size: usize) -> Result<Variant<'a>> {
+        let bytes = bytes.get(..size).ok_or_else(ends_early)?;
+        Ok(Variant::from_parts(self.metadata, bytes))
+    }
+
+    /// All bytes from the start of value `index`.
+    #[inline]
+    pub(crate) fn bytes_from(&self, index: u32) -> Result<&'a [u8]> {
+        let start = self
+            .offset(index)
+            .zip(self.values_start())
+            .and_then(|(offset, values)| values.checked_add(offset));
+        match start.and_then(|start| self.bytes.get(start..)) {
+            Some(bytes) if !bytes.is_empty() => Ok(bytes),
+            _ => Err(outside(index)),
+        }
+    }
+
+    /// Bytes from the start of value `index` to that of the next one in the order of bytes.
+    #[cold]
+    fn size_until_next(&self, index: u32) -> Result<usize> {
+        let start = self.offset(index).ok_or_else(ends_early)?;
+        let offsets = (0..=self.len).filter_map(|other| self.offset(other));
+        let next = offsets.filter(|offset| *offset > start).min();
+        next.map(|next| next - start).ok_or_else(ends_early)
+    }
+
+    /// Where value `index` starts, counted from the first value; for `len`, where the last one ends.
+    #[inline]
+    pub(crate) fn offset(&self, index: u32) -> Option<usize> {
+        let at = (index as usize).checked_mul(self.offset_width.into())?;
+        let at = at.checked_add(self.offsets_start()?)?;
+        read_uint(self.bytes, at, self.offset_width).map(|offset| offset as usize)
+    }
+
+    /// Bytes of all values together.
+    pub(crate) fn values_size(&self) -> usize {
+        self.offset(self.len).unwrap_or(0)
+    }
+
+    #[inline]
+    fn offsets_start(&self) -> Option<usize> {
+        let ids = (self.len as usize).checked_mul(self.id_width.into())?;
+        ids.checked_add(self.ids_start.into())
+    }
+
+    #[inline]
+    fn values_start(&self) -> Option<usize> {
+        let offsets = (self.len as usize).checked_add(1)?;
+        let offsets = offsets.checked_mul(self.offset_width.into())?;
+        offsets.checked_add(self.offsets_start()?)
+    }
+}
+
+#[cold]
+pub(crate) fn ends_early() -> Error {
+    Error::corrupt("a variant value ends early")
+}
+
+#[cold]
+fn outside(index: u32) -> Error {
+    Error::corrupt(format!(
+        "value {index} of a variant object or array begins outside of it"
+    ))
+}

@@ -1,0 +1,66 @@
+//! Which types of values JSON does not tell.
+
+use std::fmt;
+
+use crate::types::VariantType;
+
+/// Types whose values were written as JSON that reads back as another class of values.
+///
+/// It prints as a list: `date, double`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LostTypes {
+    bits: u16,
+}
+
+/// The types that JSON loses, in the order in which they are named.
+const LOSSY: [VariantType; 10] = [
+    VariantType::Double,
+    VariantType::Float,
+    VariantType::Date,
+    VariantType::Time,
+    VariantType::Timestamp,
+    VariantType::TimestampNtz,
+    VariantType::TimestampNanos,
+    VariantType::TimestampNtzNanos,
+    VariantType::Binary,
+    VariantType::Uuid,
+];
+
+impl LostTypes {
+    /// Whether nothing was lost.
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self.bits == 0
+    }
+
+    /// The types.
+    pub fn iter(self) -> impl Iterator<Item = VariantType> {
+        let all = (0_u16..).zip(LOSSY);
+        all.filter_map(move |(bit, lost)| (self.bits >> bit & 1 == 1).then_some(lost))
+    }
+
+    /// Both together.
+    #[must_use]
+    pub fn union(self, other: Self) -> Self {
+        Self {
+            bits: self.bits | other.bits,
+        }
+    }
+
+    pub(super) fn insert(&mut self, lost: VariantType) {
+        if let Some(bit) = LOSSY.iter().position(|it| *it == lost) {
+            self.bits |= 1 << bit;
+        }
+    }
+}
+
+impl fmt::Display for LostTypes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut comma = "";
+        for lost in self.iter() {
+            write!(f, "{comma}{lost}")?;
+            comma = ", ";
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,87 @@
+//! Values from JSON text, and as JSON text.
+//!
+//! # From JSON
+//!
+//! | JSON | value |
+//! |---|---|
+//! | number without fraction and exponent | the narrowest integer; beyond 64 bits a decimal |
+//! | number with a fraction | a decimal with the digits as they are written: `1.50` has scale 2 |
+//! | number with an exponent, `-0` and `-0.0` | a double |
+//! | number of more than 38 digits | an error, or a double: [`LargeNumbers`] |
+//! | `NaN`, `Infinity`, `-Infinity` | an error, or a double: [`JsonOptions::non_finite`] |
+//! | two fields of one name | [`DuplicateFields`](crate::DuplicateFields) of the builder |
+//!
+//! # As JSON
+//!
+//! The text is always valid JSON.
+//!
+//! | value | JSON |
+//! |---|---|
+//! | integers, decimals | numbers, all digits |
+//! | float, double | numbers with the fewest digits that read back as the same; NaN and infinities: [`NonFinite`] |
+//! | date | `"2024-01-02"` |
+//! | time | `"12:34:56.123456"` |
+//! | timestamp, in UTC | `"2024-01-02T12:34:56.123456Z"`, nanoseconds with nine digits |
+//! | timestamp, local | `"2024-01-02T12:34:56.123456"` |
+//! | binary | base64 with padding |
+//! | UUID | `"f24f9b64-81fa-49d1-b74e-8c09a6e31c56"` |
+//! | types of newer specifications | an error |
+//!
+//! What reads back as a value of another class is one of the [`LostTypes`].
+
+mod escape;
+mod lost;
+mod number;
+mod read;
+mod scan;
+mod write;
+
+pub use lost::LostTypes;
+pub use write::JsonWriter;
+
+pub(crate) use number::{decimal_of, is_number};
+pub(crate) use write::plain_text;
+
+/// What numbers with a fraction become.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Fractions {
+    /// Decimals, which keep all digits.
+    #[default]
+    Decimal,
+    /// Doubles.
+    Double,
+}
+
+/// What numbers become that have more than 38 digits, or as many behind the point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LargeNumbers {
+    /// They are an error.
+    #[default]
+    Error,
+    /// The nearest double.
+    Double,
+}
+
+/// What NaN and the infinities become in JSON, which has no numbers for them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum NonFinite {
+    /// `"NaN"`, `"Infinity"` and `"-Infinity"`.
+    #[default]
+    String,
+    /// `null`.
+    Null,
+    /// They are an error.
+    Error,
+}
+
+/// How JSON is read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct JsonOptions {
+    /// Numbers with a fraction.
+    pub fractions: Fractions,
+    /// Numbers of more than 38 digits.
+    pub large_numbers: LargeNumbers,
+    /// Whether `NaN`, `Infinity` and `-Infinity` are read as doubles, though they are no JSON.
+    pub non_finite: bool,
+}

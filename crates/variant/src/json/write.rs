@@ -1,0 +1,245 @@
+//! Values as JSON text, without recursion.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use herringbone_format::{Error, Result};
+
+use super::escape::push_quoted;
+use super::{LostTypes, NonFinite};
+use crate::array::Elements;
+use crate::limits::Limits;
+use crate::object::Fields;
+use crate::temporal::{Unit, push_date, push_time, push_timestamp};
+use crate::text::{push_base64, push_uuid};
+use crate::types::VariantType;
+use crate::value::Value;
+use crate::variant::Variant;
+
+/// Writes values as JSON text, and notes which types are lost: see [`json`](crate::json).
+///
+/// ```
+/// use herringbone_variant::json::JsonWriter;
+/// use herringbone_variant::{Value, VariantBuilder};
+///
+/// let mut builder = VariantBuilder::new();
+/// builder.push(Value::Date(0))?;
+/// let date = builder.finish()?;
+/// let mut writer = JsonWriter::new();
+/// let mut text = String::new();
+/// writer.write(date.as_variant(), &mut text)?;
+/// assert_eq!(text, r#""1970-01-01""#);
+/// assert_eq!(writer.lost_types().to_string(), "date");
+/// # Ok::<(), herringbone_format::Error>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct JsonWriter {
+    non_finite: NonFinite,
+    limits: Limits,
+    lost: LostTypes,
+}
+
+/// An object or array whose end was not written yet.
+enum Level<'a> {
+    Object(Fields<'a>),
+    Array(Elements<'a>),
+}
+
+impl JsonWriter {
+    /// A writer with the default limits that writes NaN and infinities as strings.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// With this rule for NaN and infinities.
+    #[must_use]
+    pub fn with_non_finite(mut self, non_finite: NonFinite) -> Self {
+        self.non_finite = non_finite;
+        self
+    }
+
+    /// With these limits.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// The types that were lost by what was written so far.
+    #[must_use]
+    pub fn lost_types(&self) -> LostTypes {
+        self.lost
+    }
+
+    /// Appends `variant` to `out`, without spaces; fields are in the order of the object.
+    ///
+    /// # Errors
+    ///
+    /// What a walk over the value says, types of newer specifications, the limits of depth and of
+    /// JSON, and NaN if that is to be an error. Nothing is appended then.
+    pub fn write(&mut self, variant: Variant<'_>, out: &mut String) -> Result<()> {
+        let start = out.len();
+        let result = self.write_all(variant, start, out);
+        if result.is_err() {
+            out.truncate(start);
+        }
+        result
+    }
+
+    fn write_all(&mut self, variant: Variant<'_>, start: usize, out: &mut String) -> Result<()> {
+        let mut levels = Vec::new();
+        self.begin(variant, &mut levels, out)?;
+        while let Some(level) = levels.last_mut() {
+            self.limits.check_json_bytes(out.len() - start)?;
+            match next(level, out)? {
+                Some(value) => self.begin(value, &mut levels, out)?,
+                None => drop(levels.pop()),
+            }
+        }
+        self.limits.check_json_bytes(out.len() - start)
+    }
+
+    /// Writes a value, or the beginning of one that holds others.
+    fn begin<'a>(
+        &mut self,
+        variant: Variant<'a>,
+        levels: &mut Vec<Level<'a>>,
+        out: &mut String,
+    ) -> Result<()> {
+        let level = match variant.value()? {
+            Value::Object(object) => {
+                out.push('{');
+                Level::Object(object.iter())
+            }
+            Value::Array(array) => {
+                out.push('[');
+                Level::Array(array.iter())
+            }
+            value => return self.primitive(&value, out),
+        };
+        self.limits.check_depth(levels.len() + 1)?;
+        levels.push(level);
+        Ok(())
+    }
+
+    fn primitive(&mut self, value: &Value<'_>, out: &mut String) -> Result<()> {
+        self.lost.insert(value.variant_type());
+        match *value {
+            Value::Null => out.push_str("null"),
+            Value::String(value) => push_quoted(out, value),
+            _ if push_number(out, value).is_some() => {}
+            Value::Double(value) => self.non_finite(value, out)?,
+            Value::Float(value) => self.non_finite(value.into(), out)?,
+            _ => {
+                out.push('"');
+                push_plain(out, value)?;
+                out.push('"');
+            }
+        }
+        Ok(())
+    }
+
+    fn non_finite(&self, value: f64, out: &mut String) -> Result<()> {
+        let text = special(value);
+        match self.non_finite {
+            NonFinite::String => push_quoted(out, text),
+            NonFinite::Null => out.push_str("null"),
+            NonFinite::Error => {
+                return Err(Error::unsupported(format!("JSON has no number for {text}")));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes what comes before the next value, or the end of `level`.
+fn next<'a>(level: &mut Level<'a>, out: &mut String) -> Result<Option<Variant<'a>>> {
+    // No value ends like this, so what does has just begun.
+    let is_first = out.ends_with(['{', '[']);
+    let (value, end) = match level {
+        Level::Object(fields) => match fields.next().transpose()? {
+            Some((name, value)) => {
+                if !is_first {
+                    out.push(',');
+                }
+                push_quoted(out, name);
+                out.push(':');
+                return Ok(Some(value));
+            }
+            None => (None, '}'),
+        },
+        Level::Array(elements) => (elements.next().transpose()?, ']'),
+    };
+    match value {
+        Some(_) if !is_first => out.push(','),
+        Some(_) => {}
+        None => out.push(end),
+    }
+    Ok(value)
+}
+
+/// A primitive value as text: as in JSON, without quotes and escapes.
+pub(crate) fn plain_text<'a>(value: &Value<'a>) -> Option<Cow<'a, str>> {
+    let mut out = String::new();
+    match *value {
+        Value::String(text) => return Some(text.into()),
+        Value::Double(value) if !value.is_finite() => out.push_str(special(value)),
+        Value::Float(value) if !value.is_finite() => out.push_str(special(value.into())),
+        _ => {
+            push_number(&mut out, value).or_else(|| push_plain(&mut out, value).ok())?;
+        }
+    }
+    Some(out.into())
+}
+
+/// What NaN and infinities are called.
+fn special(value: f64) -> &'static str {
+    if value.is_nan() {
+        "NaN"
+    } else if value > 0.0 {
+        "Infinity"
+    } else {
+        "-Infinity"
+    }
+}
+
+/// A boolean or a finite number, all digits; `None` is neither.
+fn push_number(out: &mut String, value: &Value<'_>) -> Option<()> {
+    _ = match *value {
+        Value::Boolean(value) => write!(out, "{value}"),
+        Value::Int8(value) => write!(out, "{value}"),
+        Value::Int16(value) => write!(out, "{value}"),
+        Value::Int32(value) => write!(out, "{value}"),
+        Value::Int64(value) => write!(out, "{value}"),
+        Value::Decimal4(value) | Value::Decimal8(value) | Value::Decimal16(value) => {
+            write!(out, "{value}")
+        }
+        // Rust prints the fewest digits, and 1.0, 1e300.
+        Value::Double(value) if value.is_finite() => write!(out, "{value:?}"),
+        Value::Float(value) if value.is_finite() => write!(out, "{value:?}"),
+        _ => return None,
+    };
+    Some(())
+}
+
+/// Text that needs no escapes.
+fn push_plain(out: &mut String, value: &Value<'_>) -> Result<()> {
+    match *value {
+        Value::Date(days) => push_date(out, days.into()),
+        Value::Time(micros) => push_time(out, micros),
+        Value::Timestamp(value) => push_timestamp(out, value, Unit::Micros, true),
+        Value::TimestampNtz(value) => push_timestamp(out, value, Unit::Micros, false),
+        Value::TimestampNanos(value) => push_timestamp(out, value, Unit::Nanos, true),
+        Value::TimestampNtzNanos(value) => push_timestamp(out, value, Unit::Nanos, false),
+        Value::Binary(value) => push_base64(out, value),
+        Value::Uuid(value) => push_uuid(out, value),
+        _ => return Err(no_text(value.variant_type())),
+    }
+    Ok(())
+}
+
+#[cold]
+fn no_text(variant_type: VariantType) -> Error {
+    Error::unsupported(format!("a variant's {variant_type} as JSON"))
+}

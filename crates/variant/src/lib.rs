@@ -1,0 +1,43 @@
+//! VARIANT values: their binary encoding, JSON, paths and casts.
+//!
+//! A value is two byte strings: *metadata*, a dictionary of field names, and the *value* itself.
+//! [`Variant`] is a view over both that checks whatever it looks at; [`Variant::validated`] checks
+//! everything at once. [`VariantBuilder`] makes values, [`VariantBuf`] owns one. [`json`] has JSON in
+//! and out. [`VariantPath`] leads into values, [`Variant::cast`] makes them values of one type.
+
+#![forbid(unsafe_code)]
+
+mod array;
+mod builder;
+mod bytes;
+mod cast;
+mod children;
+mod container;
+mod decimal;
+mod equality;
+mod extent;
+pub mod json;
+mod limits;
+mod metadata;
+mod object;
+mod owned;
+mod path;
+mod temporal;
+mod text;
+mod types;
+mod validate;
+mod value;
+mod variant;
+
+pub use array::{Array, Elements};
+pub use builder::{DuplicateFields, VariantBuilder};
+pub use cast::{Cast, CastOptions, PrimitiveType, Scalar};
+pub use decimal::{Decimal, MAX_DECIMAL_DIGITS};
+pub use limits::Limits;
+pub use metadata::Metadata;
+pub use object::{Fields, Object};
+pub use owned::VariantBuf;
+pub use path::{PathPart, VariantPath};
+pub use types::VariantType;
+pub use value::Value;
+pub use variant::Variant;

@@ -1,0 +1,189 @@
+//! The dictionary of field names.
+
+use herringbone_format::{Error, Result};
+
+use crate::bytes::{read_uint, utf8};
+
+/// The version of the encoding that is read and written.
+pub(crate) const VERSION: u8 = 1;
+/// Bit of the header: names are said to be sorted and unique.
+pub(crate) const SORTED: u8 = 0x10;
+/// Bits of the header: bytes of each offset, less one.
+pub(crate) const OFFSET_WIDTH_SHIFT: u32 = 6;
+
+/// A view over the metadata of a value: the dictionary of the names of its fields.
+///
+/// *Variant Binary Encoding, "Metadata encoding".*
+///
+/// ```text
+/// header  dictionary_size  offset 0 … offset n  names
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Metadata<'a> {
+    /// From the header to the end of the last name.
+    bytes: &'a [u8],
+    len: u32,
+    width: u8,
+    sorted: bool,
+}
+
+impl<'a> Metadata<'a> {
+    /// A dictionary without names: version 1, sorted.
+    pub const EMPTY: Metadata<'static> = Metadata {
+        bytes: &[VERSION | SORTED, 0, 0],
+        len: 0,
+        width: 1,
+        sorted: true,
+    };
+
+    /// Reads the header, and checks that offsets and names lie within `bytes`.
+    ///
+    /// Takes the same time whatever the size; names are checked when they are asked for, or all by
+    /// [`Metadata::validate`]. Bytes behind the last name are ignored. No bytes at all, which Spark
+    /// wrote beside nulls, are a dictionary without names.
+    ///
+    /// # Errors
+    ///
+    /// Bytes that end early, and a version that is not 1.
+    pub fn new(bytes: &'a [u8]) -> Result<Self> {
+        let Some(&header) = bytes.first() else {
+            return Ok(Metadata::EMPTY);
+        };
+        let version = header & 0x0F;
+        if version != VERSION {
+            return Err(Error::unsupported(format!(
+                "variant metadata of version {version}, only {VERSION} is known"
+            )));
+        }
+        let width = (header >> OFFSET_WIDTH_SHIFT) + 1;
+        let len = read_uint(bytes, 1, width).ok_or_else(ends_early)?;
+        let mut metadata = Self {
+            bytes,
+            len,
+            width,
+            sorted: header & SORTED != 0,
+        };
+        let names = metadata.names_start().ok_or_else(ends_early)?;
+        let size = metadata.offset(len).ok_or_else(ends_early)?;
+        let end = names.checked_add(size).ok_or_else(ends_early)?;
+        metadata.bytes = bytes.get(..end).ok_or_else(ends_early)?;
+        if metadata.offset(0) != Some(0) {
+            return Err(Error::corrupt(
+                "the first offset of a variant's names is not 0",
+            ));
+        }
+        Ok(metadata)
+    }
+
+    /// The bytes of the metadata, without what followed them.
+    #[must_use]
+    pub fn as_bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// Number of names.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len as usize
+    }
+
+    /// Whether there are no names.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Whether the header says that names are sorted and unique. Writers are known to say so where
+    /// it is not true, so nothing here relies on it.
+    #[must_use]
+    pub fn says_sorted(&self) -> bool {
+        self.sorted
+    }
+
+    /// The name with this id.
+    ///
+    /// # Errors
+    ///
+    /// Ids beyond the dictionary, offsets that descend, and names that are not UTF-8.
+    #[inline]
+    pub fn name(&self, id: u32) -> Result<&'a str> {
+        utf8(self.name_bytes(id)?, "field name")
+    }
+
+    /// The bytes of the name with this id.
+    #[inline]
+    pub(crate) fn name_bytes(&self, id: u32) -> Result<&'a [u8]> {
+        self.try_name_bytes(id).ok_or_else(|| self.no_name(id))
+    }
+
+    #[inline]
+    fn try_name_bytes(&self, id: u32) -> Option<&'a [u8]> {
+        if id >= self.len {
+            return None;
+        }
+        let names = self.bytes.get(self.names_start()?..)?;
+        names.get(self.offset(id)?..self.offset(id + 1)?)
+    }
+
+    #[cold]
+    fn no_name(&self, id: u32) -> Error {
+        if id >= self.len {
+            Error::corrupt(format!(
+                "a variant's field has name {id} of a dictionary of {}",
+                self.len
+            ))
+        } else {
+            Error::corrupt(format!("the offsets of a variant's name {id} are wrong"))
+        }
+    }
+
+    /// Checks every offset, and that every name is UTF-8.
+    ///
+    /// # Errors
+    ///
+    /// As [`Metadata::name`].
+    pub fn validate(&self) -> Result<()> {
+        let names_start = self.names_start().unwrap_or(0);
+        let names = utf8(
+            self.bytes.get(names_start..).unwrap_or_default(),
+            "field name",
+        )?;
+        let mut start = 0;
+        for id in 0..self.len {
+            let end = self.offset(id + 1).unwrap_or(0);
+            if names.get(start..end).is_none() {
+                return Err(self.no_name(id));
+            }
+            start = end;
+        }
+        Ok(())
+    }
+
+    /// Whether names may be ordered otherwise by their UTF-16 form, in which some writers sort the
+    /// fields of objects: only where a code point above U+FFFF meets one of U+E000 to U+FFFF.
+    pub(crate) fn orders_differ(&self) -> bool {
+        let names = self.names_start().and_then(|start| self.bytes.get(start..));
+        let names = names.unwrap_or_default();
+        // The largest byte first, which is all that names of most dictionaries need.
+        names.iter().fold(0, |largest, byte| largest.max(*byte)) >= 0xF0
+            && names.iter().any(|byte| matches!(byte, 0xEE | 0xEF))
+    }
+
+    #[inline]
+    fn names_start(&self) -> Option<usize> {
+        let numbers = (self.len as usize).checked_add(2)?;
+        numbers.checked_mul(self.width.into())?.checked_add(1)
+    }
+
+    #[inline]
+    fn offset(&self, index: u32) -> Option<usize> {
+        let width = usize::from(self.width);
+        let at = (index as usize + 1).checked_mul(width)?.checked_add(1)?;
+        read_uint(self.bytes, at, self.width).map(|offset| offset as usize)
+    }
+}
+
+#[cold]
+fn ends_early() -> Error {
+    Error::corrupt("variant metadata ends early")
+}

@@ -1,0 +1,143 @@
+//! Paths into values: `$.a['b.c'][0]`.
+
+mod parse;
+
+use std::fmt;
+
+use herringbone_format::{Error, Result};
+
+use crate::variant::Variant;
+
+/// One step of a path.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum PathPart {
+    /// A field of an object: `.a` or `['a']`.
+    Field(String),
+    /// An element of an array, counted from 0: `[0]`.
+    Element(usize),
+    /// Every element of an array: `[*]`. It is parsed, but no value can be asked for it yet.
+    EveryElement,
+}
+
+/// A path into a value.
+///
+/// ```text
+/// $            the value itself
+/// $.a          field a of an object; every letter counts but `.` and `[`
+/// $['b.c']     a field of any name, in single or double quotes; a backslash before a quote or a
+/// $["b.c"]     backslash makes it a part of the name
+/// $[0]         an element of an array, counted from 0
+/// $[*]         every element of an array
+/// ```
+///
+/// The `$` may be left out: `a.b[0]`.
+///
+/// ```
+/// use herringbone_variant::VariantPath;
+///
+/// let path: VariantPath = "$.a['b.c'][0]".parse()?;
+/// assert_eq!(path, VariantPath::root().field("a").field("b.c").element(0));
+/// assert_eq!(path.to_string(), "$.a['b.c'][0]");
+/// # Ok::<(), herringbone_format::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct VariantPath {
+    parts: Vec<PathPart>,
+}
+
+impl VariantPath {
+    /// The path of the value itself.
+    #[must_use]
+    pub fn root() -> Self {
+        Self::default()
+    }
+
+    /// Goes on to a field of an object.
+    #[must_use]
+    pub fn field(self, name: impl Into<String>) -> Self {
+        self.join(PathPart::Field(name.into()))
+    }
+
+    /// Goes on to an element of an array, counted from 0.
+    #[must_use]
+    pub fn element(self, index: usize) -> Self {
+        self.join(PathPart::Element(index))
+    }
+
+    /// Goes on to every element of an array.
+    #[must_use]
+    pub fn every_element(self) -> Self {
+        self.join(PathPart::EveryElement)
+    }
+
+    /// Goes on by this part.
+    #[must_use]
+    pub fn join(mut self, part: PathPart) -> Self {
+        self.parts.push(part);
+        self
+    }
+
+    /// The parts, from the outside in.
+    #[must_use]
+    pub fn parts(&self) -> &[PathPart] {
+        &self.parts
+    }
+}
+
+impl From<Vec<PathPart>> for VariantPath {
+    fn from(parts: Vec<PathPart>) -> Self {
+        Self { parts }
+    }
+}
+
+impl fmt::Display for VariantPath {
+    /// With quotes only where they are needed; it reads back as the same path.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("$")?;
+        for part in &self.parts {
+            match part {
+                PathPart::Field(name) if !name.is_empty() && !name.contains(['.', '[']) => {
+                    write!(f, ".{name}")?;
+                }
+                PathPart::Field(name) => {
+                    let name = name.replace('\\', "\\\\").replace('\'', "\\'");
+                    write!(f, "['{name}']")?;
+                }
+                PathPart::Element(index) => write!(f, "[{index}]")?,
+                PathPart::EveryElement => f.write_str("[*]")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<'a> Variant<'a> {
+    /// The value at `path`, or `None` if it is missing.
+    ///
+    /// A field of what is no object is missing, and so is an element of what is no array. A null
+    /// that is there is a value: see [`Variant::is_null`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Variant::field`] and [`Variant::element`], and a path with `[*]`.
+    pub fn get(&self, path: &VariantPath) -> Result<Option<Self>> {
+        let mut value = *self;
+        for part in &path.parts {
+            let found = match part {
+                PathPart::Field(name) => value.field(name)?,
+                PathPart::Element(index) => value.element(*index)?,
+                PathPart::EveryElement => {
+                    return Err(Error::unsupported(format!(
+                        "the variant path {path} is of every element; name one, as in [0]"
+                    )));
+                }
+            };
+            let Some(found) = found else {
+                return Ok(None);
+            };
+            value = found;
+        }
+        Ok(Some(value))
+    }
+}

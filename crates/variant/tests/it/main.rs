@@ -1,0 +1,18 @@
+//! Values against the specification, the official files and another implementation.
+
+#[cfg(test)]
+mod encoding;
+#[cfg(test)]
+mod hostile;
+#[cfg(test)]
+mod official;
+#[cfg(test)]
+mod builder;
+#[cfg(test)]
+mod peer;
+#[cfg(test)]
+mod equality;
+#[cfg(test)]
+mod json;
+#[cfg(test)]
+mod path;
