@@ -7,8 +7,17 @@
 //!
 //! - [`wkb`] reads well-known binary without allocation and without recursion, and writes it.
 //! - [`wkt`] is the same as text.
+//! - [`bounds`] has bounding boxes: of geometries, merged, compared; [`StatisticsBuilder`] makes the
+//!   statistics of a column chunk from its values.
 
 #![forbid(unsafe_code)]
 
+pub mod bounds;
 pub mod wkb;
 pub mod wkt;
+
+mod edges;
+mod statistics;
+
+pub use edges::Edges;
+pub use statistics::{GeometryTypes, StatisticsBuilder};

@@ -1,12 +1,17 @@
 """What other implementations make of geometries: run it to write `fixtures/` again.
 
-    python fixtures.py            # needs shapely 2.2 (GEOS 3.14) and pyproj 3.7
+    python fixtures.py parquet-testing/data/geospatial    # needs shapely 2.2, pyproj 3.7, pyarrow
 
 Lines are values separated by tabs. WKB is hexadecimal.
 """
 
+import math
 import pathlib
+import random
+import sys
 
+import pyarrow.parquet as pq
+import pyproj
 import shapely
 
 HERE = pathlib.Path(__file__).parent / "fixtures"
@@ -73,6 +78,77 @@ def wkb():
         yield [text, *iso, extended, *bounds]
 
 
+OFFICIAL = [
+    "geospatial",
+    "geospatial-with-nan",
+    "crs-default",
+    "geography-points",
+    "geography-lines",
+    "geography-polygons",
+]
+
+
+def official(folder):
+    """Row groups of the files of parquet-testing: file, box, types, and all values that are not null.
+
+    Boxes and types are those that the files' statistics have.
+    """
+    for name in OFFICIAL:
+        file = pq.ParquetFile(f"{folder}/{name}.parquet")
+        column = file.schema_arrow.get_field_index("geometry")
+        for index in range(file.num_row_groups):
+            statistics = file.metadata.row_group(index).column(column).geo_statistics
+            bounds = {}
+            if statistics is not None:
+                bounds = {
+                    axis + end: getattr(statistics, axis + end)
+                    for axis in "xyzm"
+                    for end in ("min", "max")
+                }
+            box = " ".join(f"{key}={value!r}" for key, value in bounds.items() if value is not None)
+            types = statistics.geospatial_types if statistics is not None else None
+            values = file.read_row_group(index, columns=["geometry"]).column(0)
+            values = [value.as_py() for value in values if value.is_valid]
+            values = [v.wkb if hasattr(v, "wkb") else v for v in values]
+            types = " ".join(map(str, types or []))
+            yield [name, box, types, *(value.hex() for value in values)]
+
+
+def edges():
+    """Shortest paths of ellipsoids: flattening, both ends, and places between them.
+
+    Those are the ones with the highest and the lowest latitude of 2,000, and some others.
+    """
+    chance = random.Random(20261122)
+    for flattening in (1 / 298.257223563, 1 / 169.8):
+        geod = pyproj.Geod(a=6378137, f=flattening)
+        for kind in range(160):
+            first = (chance.uniform(-180, 180), math.degrees(math.asin(chance.uniform(-1, 1))))
+            second = (chance.uniform(-180, 180), math.degrees(math.asin(chance.uniform(-1, 1))))
+            if kind % 4 == 1:
+                # Close to each other.
+                step = 10 ** chance.uniform(-6, 0.5)
+                second = (first[0] + chance.choice([0, step]), first[1] + chance.uniform(-step, step))
+            if kind % 4 == 2:
+                # On one parallel, the most poleward path.
+                second = (second[0], first[1])
+            if kind % 8 == 3:
+                # Close to opposite.
+                second = (first[0] + 180 + chance.uniform(-3, 3), -first[1] + chance.uniform(-1, 1))
+            if kind % 16 == 7:
+                # Along the equator, or nearly.
+                second = (second[0], chance.choice([0, 0.001]))
+                first = (first[0], 0)
+            second = ((second[0] + 180) % 360 - 180, max(-90, min(90, second[1])))
+            places = geod.npts(*first, *second, 2000)
+            by_latitude = sorted(places, key=lambda place: place[1])
+            chosen = [by_latitude[0], by_latitude[-1], *places[::500]]
+            flat = [value for place in (first, second, *chosen) for value in place]
+            yield [repr(flattening), *map(repr, flat)]
+
+
 if __name__ == "__main__":
     HERE.mkdir(exist_ok=True)
     write("wkb.tsv", wkb())
+    write("official.tsv", official(sys.argv[1]))
+    write("edges.tsv", edges())

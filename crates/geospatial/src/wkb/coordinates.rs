@@ -88,7 +88,7 @@ impl<'a> Coordinates<'a> {
     }
 
     /// All positions.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = Position> + use<'a> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Position> + Clone + use<'a> {
         let coordinates = *self;
         self.bytes
             .chunks_exact(self.dimensions.position_bytes())
