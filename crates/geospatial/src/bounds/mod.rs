@@ -11,6 +11,7 @@
 mod bounder;
 mod bulge;
 mod check;
+mod extent;
 mod interval;
 mod longitudes;
 mod path;
@@ -20,6 +21,7 @@ mod ring;
 #[cfg(test)]
 mod tests;
 
-pub use bounder::{Bounder, Extent, NoBox};
+pub use bounder::Bounder;
 pub use check::{InvalidBox, check, faults};
+pub use extent::{Extent, NoBox};
 pub use relation::{contains, intersects};
