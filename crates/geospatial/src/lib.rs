@@ -9,10 +9,13 @@
 //! - [`wkt`] is the same as text.
 //! - [`bounds`] has bounding boxes: of geometries, merged, compared; [`StatisticsBuilder`] makes the
 //!   statistics of a column chunk from its values.
+//! - [`crs`] and [`geoarrow`] say what coordinates mean, to Parquet and to Arrow.
 
 #![forbid(unsafe_code)]
 
 pub mod bounds;
+pub mod crs;
+pub mod geoarrow;
 pub mod wkb;
 pub mod wkt;
 

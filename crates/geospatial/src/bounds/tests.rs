@@ -134,10 +134,7 @@ fn statistics_of_parts_are_merged() {
     let types_only = merged(Edges::Planar, &[&a, &empty]).unwrap();
     assert_eq!(types_only, part(None, &[1, 4, 3003]));
     let unknown = merged(Edges::Planar, &[&a, &part(a.bbox.clone(), &[])]).unwrap();
-    assert_eq!(
-        (unknown.bbox, unknown.geospatial_types),
-        (a.bbox.clone(), None)
-    );
+    assert_eq!((unknown.bbox, unknown.geospatial_types), (a.bbox, None));
     let inverted = part(Some(bbox(0.0, 1.0, 5.0, 4.0)), &[1]);
     assert_eq!(merged(Edges::Planar, &[&inverted]), Some(part(None, &[1])));
 }
@@ -224,16 +221,12 @@ fn relations_are_those_of_the_points() {
     let below = bbox(0.0, 1.0, -1.0, -0.5);
     let above = bbox(0.0, 1.0, -0.25, 1.0);
     assert!(!intersects(&below, &above, Edges::Planar));
-    let high = BoundingBox {
-        zmin: Some(5.0),
-        zmax: Some(6.0),
-        ..below.clone()
+    let in_z = |zmin, zmax| BoundingBox {
+        zmin: Some(zmin),
+        zmax: Some(zmax),
+        ..bbox(0.0, 1.0, -1.0, -0.5)
     };
-    let low = BoundingBox {
-        zmin: Some(1.0),
-        zmax: Some(4.0),
-        ..below.clone()
-    };
+    let (high, low) = (in_z(5.0, 6.0), in_z(1.0, 4.0));
     assert!(!intersects(&high, &low, Edges::Planar) && intersects(&high, &below, Edges::Planar));
     assert!(contains(&below, &high, Edges::Planar) && !contains(&high, &below, Edges::Planar));
 }
