@@ -162,6 +162,16 @@ impl Crs {
         is_geographic(&definition(text).ok()?)
     }
 
+    /// A definition in few words: its `id`, else its `name`.
+    pub(crate) fn label(&self) -> String {
+        if let Some(Identity { authority, code }) = self.identity() {
+            return format!("{authority}:{code}");
+        }
+        let definition = definition(self.text().unwrap_or_default()).unwrap_or_default();
+        let name = definition.get("name").and_then(Value::as_str);
+        format!("{:?}", name.unwrap_or("without a name"))
+    }
+
     fn identity(&self) -> Option<Identity<'_>> {
         let known = |authority: &'static str, code| Identity {
             authority: authority.into(),

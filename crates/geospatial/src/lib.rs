@@ -6,16 +6,19 @@
 //! ```
 //!
 //! - [`wkb`] reads well-known binary without allocation and without recursion, and writes it.
-//! - [`wkt`] is the same as text.
+//! - [`wkt`] and [`geojson`] are the same as text.
 //! - [`bounds`] has bounding boxes: of geometries, merged, compared; [`StatisticsBuilder`] makes the
 //!   statistics of a column chunk from its values.
 //! - [`crs`] and [`geoarrow`] say what coordinates mean, to Parquet and to Arrow.
+//! - [`geoparquet`] is the metadata that GeoParquet adds to a file.
 
 #![forbid(unsafe_code)]
 
 pub mod bounds;
 pub mod crs;
 pub mod geoarrow;
+pub mod geojson;
+pub mod geoparquet;
 pub mod wkb;
 pub mod wkt;
 

@@ -1,17 +1,23 @@
 """What other implementations make of geometries: run it to write `fixtures/` again.
 
-    python fixtures.py parquet-testing/data/geospatial    # needs shapely 2.2, pyproj 3.7, pyarrow
+    python fixtures.py parquet-testing/data/geospatial    # needs what is imported below
 
 Lines are values separated by tabs. WKB is hexadecimal.
 """
 
+import json
 import math
+import os
 import pathlib
 import random
 import sys
+import tempfile
 
+import duckdb
+import geopandas
 import pyarrow.parquet as pq
 import pyproj
+import sedonadb
 import shapely
 
 HERE = pathlib.Path(__file__).parent / "fixtures"
@@ -54,7 +60,7 @@ def texts():
 
 
 def wkb():
-    """Text, ISO with either byte order, extended, and minimum and maximum of each ordinate."""
+    """Text, ISO with either byte order, extended, minimum and maximum of each ordinate, GeoJSON."""
     for text in texts():
         geometry = shapely.from_wkt(text)
         iso = [
@@ -75,7 +81,8 @@ def wkb():
             present = [value for value in axis.tolist() if value == value]
             bounds.append(f"{min(present)!r} {max(present)!r}" if present else "")
         text = shapely.to_wkt(geometry, rounding_precision=-1, output_dimension=4)
-        yield [text, *iso, extended, *bounds]
+        geojson = "" if geometry.has_m else shapely.to_geojson(geometry)
+        yield [text, *iso, extended, *bounds, geojson]
 
 
 OFFICIAL = [
@@ -147,8 +154,55 @@ def edges():
             yield [repr(flattening), *map(repr, flat)]
 
 
+def geo():
+    """GeoParquet metadata: who wrote it, what it is, and the logical types of the columns at the root.
+
+    A logical type is NAME=KIND|CRS; no kind for those that are no geometries, KIND bytes for plain
+    byte arrays.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/it.parquet"
+
+        def line(writer):
+            metadata = pq.read_metadata(path)
+            columns = []
+            for field in metadata.schema.to_arrow_schema():
+                index = metadata.schema.names.index(field.name) if field.name in metadata.schema.names else None
+                column = metadata.schema.column(index) if index is not None else None
+                kind = ""
+                if column is not None and column.physical_type == "BYTE_ARRAY":
+                    logical = json.loads(column.logical_type.to_json())
+                    kind = {"Geometry": "geometry", "Geography": "geography"}.get(logical["Type"], "bytes")
+                    kind += "|" + logical.get("crs", "")
+                columns.append(f"{field.name}={kind}")
+            return [writer, metadata.metadata[b"geo"].decode(), *columns]
+
+        points = [shapely.Point(1, 2), shapely.Point(3, 4, 5)]
+        for version in ("1.0.0", "1.1.0", "2.0.0"):
+            for crs in ("EPSG:4326", "OGC:CRS84", "EPSG:5070", None):
+                frame = geopandas.GeoDataFrame({"id": [1, 2]}, geometry=points, crs=crs)
+                frame.to_parquet(path, schema_version=version, write_covering_bbox=version != "1.0.0")
+                yield line(f"geopandas {version} {crs}")
+        for version in ("1.0", "1.1", "2.0"):
+            session = sedonadb.connect()
+            frame = session.sql("SELECT 1 AS id, ST_Point(1, 2, 4326) AS geometry")
+            frame.to_parquet(path, geoparquet_version=version)
+            yield line(f"sedonadb {version}")
+            frame = session.sql("SELECT ST_GeogPoint(1, 2) AS geometry")
+            frame.to_parquet(path, geoparquet_version=version)
+            yield line(f"sedonadb {version} geography")
+        connection = duckdb.connect()
+        for version in ("V1", "V2", "BOTH"):
+            os.remove(path)
+            connection.sql(
+                f"COPY (SELECT 'POINT (1 2)'::GEOMETRY AS geometry) TO '{path}' (GEOPARQUET_VERSION '{version}')"
+            )
+            yield line(f"duckdb {version}")
+
+
 if __name__ == "__main__":
     HERE.mkdir(exist_ok=True)
     write("wkb.tsv", wkb())
     write("official.tsv", official(sys.argv[1]))
     write("edges.tsv", edges())
+    write("geo.tsv", geo())

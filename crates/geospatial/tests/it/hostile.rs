@@ -1,7 +1,7 @@
 //! Bytes that are no geometry.
 
 use herringbone_geospatial::wkb::{Events, write_iso};
-use herringbone_geospatial::wkt;
+use herringbone_geospatial::{Edges, StatisticsBuilder, geojson, wkt};
 
 use crate::fixtures::{bytes, lines};
 
@@ -17,6 +17,10 @@ fn use_everywhere(value: &[u8]) {
     );
     write_iso(value, &mut Vec::new()).ok();
     wkt::write(value, &mut String::new()).ok();
+    geojson::write(value, &mut String::new()).ok();
+    for edges in [Edges::Planar, Edges::Spherical, Edges::Karney] {
+        StatisticsBuilder::new(edges).add(value).ok();
+    }
 }
 
 #[test]

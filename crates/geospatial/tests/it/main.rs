@@ -7,6 +7,8 @@ mod edges;
 #[cfg(test)]
 mod fixtures;
 #[cfg(test)]
+mod geoparquet;
+#[cfg(test)]
 mod hostile;
 #[cfg(test)]
 mod sphere;

@@ -130,7 +130,7 @@ fn places() -> impl Strategy<Value = Vec<(f64, f64)>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
     fn lines_are_within(places in places()) {
@@ -154,7 +154,7 @@ proptest! {
     /// Rings that are not closed, too.
     #[test]
     fn rings_are_within(ring in places()) {
-        let bbox = bbox(&[polygon(&[ring.clone()])]).unwrap();
+        let bbox = bbox(&[polygon(std::slice::from_ref(&ring))]).unwrap();
         let closed = ring.iter().chain(&ring[..1]).copied().collect::<Vec<_>>();
         for pair in closed.windows(2) {
             for place in along(pair[0], pair[1]).unwrap_or_default() {
@@ -230,7 +230,7 @@ fn poles_are_enclosed() {
     for (y, poles) in [(60.0, (59.0, 90.0)), (-60.0, (-90.0, -59.0))] {
         let mut ring = around(y);
         for _ in 0..2 {
-            let bbox = bbox(&[polygon(&[ring.clone()])]).unwrap();
+            let bbox = bbox(&[polygon(std::slice::from_ref(&ring))]).unwrap();
             assert_eq!((bbox.xmin, bbox.xmax), (-180.0, 180.0));
             assert!(bbox.ymin >= poles.0 && bbox.ymax <= poles.1, "{bbox:?}");
             assert!(bbox.ymin == -90.0 || bbox.ymax == 90.0, "{bbox:?}");

@@ -1,7 +1,8 @@
-//! Well-known binary and text, as GEOS writes them.
+//! Well-known binary, text and GeoJSON, as GEOS writes them.
 
 use herringbone_geospatial::wkb::{Event, Events, write_iso};
-use herringbone_geospatial::wkt;
+use herringbone_geospatial::{geojson, wkt};
+use serde_json::Value;
 
 use crate::fixtures::{bytes, lines};
 
@@ -79,5 +80,47 @@ fn orders_are_mixed() {
                 line[0]
             )
         );
+    }
+}
+
+#[test]
+fn geojson_is_that_of_geos() {
+    let mut count = 0;
+    for line in lines(WKB).filter(|line| !line[8].is_empty()) {
+        let mut json = String::new();
+        geojson::write(&bytes(line[1]), &mut json).unwrap();
+        let mut value = Vec::new();
+        geojson::read(&json, &mut value).unwrap();
+        let is_empty = line[0].contains("EMPTY");
+        if is_empty {
+            // GEOS leaves empty points out, and gives empty polygons a ring.
+            assert_eq!(text(&value).replace(" Z", ""), line[0].replace(" Z", ""));
+            continue;
+        }
+        assert_eq!(value, bytes(line[1]), "{}", line[0]);
+        let [given, wanted] = [&json, line[8]].map(|it| serde_json::from_str::<Value>(it).unwrap());
+        assert_eq!(
+            numbers_as_floats(given),
+            numbers_as_floats(wanted),
+            "{}",
+            line[0]
+        );
+        count += 1;
+    }
+    assert_eq!(count, 8);
+}
+
+/// `1` and `1.0` are the same number.
+fn numbers_as_floats(value: Value) -> Value {
+    match value {
+        Value::Number(number) => number.as_f64().into(),
+        Value::Array(all) => all.into_iter().map(numbers_as_floats).collect(),
+        Value::Object(all) => {
+            let members = all
+                .into_iter()
+                .map(|(name, it)| (name, numbers_as_floats(it)));
+            Value::Object(members.collect())
+        }
+        other => other,
     }
 }
