@@ -12,7 +12,7 @@ use super::plane::PlaneX;
 use super::ring::{Poles, enclosed};
 use crate::Edges;
 use crate::wkb::{
-    Coordinates, Dimensions, Event, Events, GeometryKind, GeometryType, Position, WkbError,
+    Coordinates, Dimensions, Event, Events, GeometryKind, GeometryType, Position, WkbError, point,
 };
 
 /// Bounds geometries, or what was bounded before.
@@ -55,6 +55,10 @@ impl Bounder {
     ///
     /// It is not well-known binary. There is no box then.
     pub fn add(&mut self, value: &[u8]) -> Result<GeometryType, WkbError> {
+        if let Some((geometry_type, coordinates)) = point(value) {
+            self.add_coordinates(&coordinates, GeometryKind::Point, false);
+            return Ok(geometry_type);
+        }
         let result = self.add_events(Events::new(value));
         if result.is_err() {
             self.unknown = Some(NoBox::Malformed);
@@ -74,13 +78,7 @@ impl Bounder {
                     is_shell = kind == GeometryKind::Polygon;
                 }
                 Event::Coordinates(coordinates) => {
-                    match &mut self.x {
-                        X::Plane(x) => {
-                            let (y, z, m) = (&mut self.y, &mut self.z, &mut self.m);
-                            add_plane(&coordinates, &mut x.interval, y, z, m);
-                        }
-                        X::Longitudes(_) => self.add_geography(&coordinates, kind, is_shell),
-                    }
+                    self.add_coordinates(&coordinates, kind, is_shell);
                     is_shell = false;
                 }
                 Event::Opaque(_) => self.unknown = Some(NoBox::Opaque),
@@ -92,6 +90,21 @@ impl Bounder {
             GeometryKind::GeometryCollection,
             Dimensions::Xy,
         )))
+    }
+
+    fn add_coordinates(
+        &mut self,
+        coordinates: &Coordinates<'_>,
+        kind: GeometryKind,
+        is_shell: bool,
+    ) {
+        match &mut self.x {
+            X::Plane(x) => {
+                let (y, z, m) = (&mut self.y, &mut self.z, &mut self.m);
+                add_plane(coordinates, &mut x.interval, y, z, m);
+            }
+            X::Longitudes(_) => self.add_geography(coordinates, kind, is_shell),
+        }
     }
 
     /// Takes a box of something else. Invalid ones make the extent unknown.

@@ -16,6 +16,7 @@ mod coordinates;
 mod error;
 mod events;
 mod header;
+mod point;
 mod writer;
 #[cfg(test)]
 mod tests;
@@ -25,4 +26,5 @@ pub use coordinates::{Coordinates, Position};
 pub use error::{WkbError, WkbErrorKind};
 pub use events::{Event, Events, MAX_DEPTH, ReadOptions};
 pub use header::{ByteOrder, Header};
+pub(crate) use point::point;
 pub use writer::{Writer, write_iso};

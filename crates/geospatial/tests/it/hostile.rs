@@ -18,7 +18,7 @@ fn use_everywhere(value: &[u8]) {
     write_iso(value, &mut Vec::new()).ok();
     wkt::write(value, &mut String::new()).ok();
     geojson::write(value, &mut String::new()).ok();
-    for edges in [Edges::Planar, Edges::Spherical, Edges::Karney] {
+    for edges in [Edges::Planar, Edges::Spherical] {
         StatisticsBuilder::new(edges).add(value).ok();
     }
 }
@@ -44,10 +44,10 @@ fn truncated_anywhere() {
 #[test]
 fn any_byte_is_another() {
     for line in lines(WKB) {
-        for form in &line[1..4] {
+        for form in [line[1], line[3]] {
             let mut value = bytes(form);
             for at in 0..value.len() {
-                for flipped in [0x01, 0x20, 0x80, 0xff] {
+                for flipped in [0x01, 0x80, 0xff] {
                     value[at] ^= flipped;
                     use_everywhere(&value);
                     value[at] ^= flipped;

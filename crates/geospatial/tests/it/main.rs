@@ -11,6 +11,8 @@ mod geoparquet;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
+mod random;
+#[cfg(test)]
 mod sphere;
 #[cfg(test)]
 mod wkb;
