@@ -10,7 +10,8 @@
 //! - [`bounds`] has bounding boxes: of geometries, merged, compared; [`StatisticsBuilder`] makes the
 //!   statistics of a column chunk from its values.
 //! - [`crs`] and [`geoarrow`] say what coordinates mean, to Parquet and to Arrow.
-//! - [`geoparquet`] is the metadata that GeoParquet adds to a file.
+//! - [`geoparquet`] is the metadata that GeoParquet adds to a file; [`ColumnMeaning`] is what holds
+//!   where it, the logical type and the Arrow schema disagree.
 
 #![forbid(unsafe_code)]
 
@@ -22,8 +23,10 @@ pub mod geoparquet;
 pub mod wkb;
 pub mod wkt;
 
+mod column;
 mod edges;
 mod statistics;
 
+pub use column::ColumnMeaning;
 pub use edges::Edges;
 pub use statistics::{GeometryTypes, StatisticsBuilder};
