@@ -1,6 +1,8 @@
 """What other implementations make of geometries: run it to write `fixtures/` again.
 
-    python fixtures.py parquet-testing/data/geospatial    # needs what is imported below
+    python fixtures.py parquet-testing/data/geospatial    # and these versions:
+
+    duckdb 2.0, geopandas 1.2, pyarrow 26, pyproj 3.7, sedonadb 0.5, shapely 2.2
 
 Lines are values separated by tabs. WKB is hexadecimal.
 """

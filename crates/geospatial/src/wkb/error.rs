@@ -79,12 +79,10 @@ impl fmt::Display for WkbError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let at = self.at;
         match self.kind {
-            WkbErrorKind::Truncated { missing } => {
-                write!(
-                    f,
-                    "the geometry ends early: byte {at} is followed by {missing} too few"
-                )
-            }
+            WkbErrorKind::Truncated { missing } => write!(
+                f,
+                "the value ends {missing} bytes too early for what starts at byte {at}"
+            ),
             WkbErrorKind::Trailing(bytes) => {
                 write!(f, "the geometry ends at byte {at}, but {bytes} more follow")
             }

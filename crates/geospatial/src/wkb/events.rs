@@ -120,30 +120,24 @@ impl<'a> Events<'a> {
         self.at
     }
 
-    fn event(&mut self) -> Result<Event<'a>, WkbError> {
-        match self.state {
-            State::Outside => self.start(None),
-            State::Inside | State::Done => self.inside(),
-            State::Opaque => {
-                self.state = State::Done;
-                let rest = self.value.get(self.at..).unwrap_or_default();
-                self.at = self.value.len();
-                Ok(Event::Opaque(rest))
-            }
-            State::TooLong { allowed } => Err(WkbError {
-                kind: WkbErrorKind::TooLong {
-                    bytes: self.value.len(),
-                    allowed,
-                },
-                at: 0,
-            }),
-        }
+    /// All that is left.
+    fn opaque(&mut self) -> Event<'a> {
+        let rest = self.value.get(self.at..).unwrap_or_default();
+        self.at = self.value.len();
+        self.state = State::Done;
+        Event::Opaque(rest)
+    }
+
+    fn too_long(&self, allowed: usize) -> WkbError {
+        let bytes = self.value.len();
+        self.error(WkbErrorKind::TooLong { bytes, allowed })
     }
 
     /// The next part of the innermost geometry, or its end.
     fn inside(&mut self) -> Result<Event<'a>, WkbError> {
         let top = self.depth.saturating_sub(1);
         let Some(open) = self.open.get_mut(top) else {
+            // It was there when it started.
             return Err(self.error(WkbErrorKind::TooDeep(self.max_depth)));
         };
         if open.parts == 0 {
@@ -276,10 +270,13 @@ impl<'a> Iterator for Events<'a> {
     type Item = Result<Event<'a>, WkbError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.state == State::Done {
-            return None;
-        }
-        let event = self.event();
+        let event = match self.state {
+            State::Outside => self.start(None),
+            State::Inside => self.inside(),
+            State::Opaque => Ok(self.opaque()),
+            State::TooLong { allowed } => Err(self.too_long(allowed)),
+            State::Done => return None,
+        };
         if event.is_err() {
             self.state = State::Done;
         }

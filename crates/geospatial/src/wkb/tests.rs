@@ -27,11 +27,11 @@ fn faults_say_what_and_where() {
     let cases = [
         (
             "",
-            "the geometry ends early: byte 0 is followed by 1 too few",
+            "the value ends 1 bytes too early for what starts at byte 0",
         ),
         (
             "01 0100",
-            "the geometry ends early: byte 1 is followed by 2 too few",
+            "the value ends 2 bytes too early for what starts at byte 1",
         ),
         (
             "02 01000000",
@@ -47,7 +47,7 @@ fn faults_say_what_and_where() {
         ),
         (
             "01 02000000 ffffffff",
-            "the geometry ends early: byte 9 is followed by 68719476720 too few",
+            "the value ends 68719476720 bytes too early for what starts at byte 9",
         ),
         (
             "01 04000000 01000000 01 02000000 00000000",
@@ -67,11 +67,11 @@ fn faults_say_what_and_where() {
     }
     assert_eq!(
         fault(&format!("01 01000000 {ONE}")),
-        "the geometry ends early: byte 5 is followed by 8 too few"
+        "the value ends 8 bytes too early for what starts at byte 5"
     );
     assert_eq!(
         fault(&format!("01 03000000 01000000 02000000 {ONE}{TWO}{ONE}")),
-        "the geometry ends early: byte 13 is followed by 8 too few"
+        "the value ends 8 bytes too early for what starts at byte 13"
     );
 }
 
