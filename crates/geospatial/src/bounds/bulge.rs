@@ -1,0 +1,151 @@
+//! How far an edge goes poleward between its ends.
+//!
+//! On a sphere, the latitude of a great circle is highest at its apex, and at `d` degrees of
+//! longitude from there `tan(latitude) = tan(apex) · cos(d)`. Where the apex lies on an edge, one of
+//! the ends is at most half the edge away, so that
+//!
+//! ```text
+//! tan(apex) ≤ tan(higher end) / cos(longitudes between the ends / 2)
+//! ```
+//!
+//! A geodesic of an ellipsoid is such a circle in reduced latitudes, `tan β = (1 - f) tan φ`, a factor
+//! that both sides have. The difference of longitudes is greater there: ω = λ + f sin α₀ I₃(σ), where
+//! I₃(σ) ≤ σ, and the arc σ is no longer than ω and the difference of β together; so that
+//! ω ≤ (λ + f |Δβ|) / (1 - f), where |Δβ| ≤ |Δφ| / (1 - f).
+
+use super::interval::Interval;
+use super::path::HALF_WAY;
+
+/// The flattening that no ellipsoid of the Earth exceeds (they are at 1/311 to 1/293), nor those of
+/// the Moon and Mars.
+const FLATTENING: f64 = 0.01;
+/// Radians by which what is calculated may be wrong, many times over.
+const ROUNDED: f64 = 1e-14;
+
+/// Degrees within which a latitude may be on either side of the equator.
+const EQUATOR: f64 = 1e-6;
+
+/// What edges run on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Surface {
+    Sphere,
+    Ellipsoid,
+}
+
+/// A longitude and a latitude, in degrees.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Place {
+    pub(super) longitude: f64,
+    pub(super) latitude: f64,
+}
+
+/// Adds the latitudes of an edge whose ends are `east` degrees apart, the ends included.
+pub(super) fn add_edge(
+    surface: Surface,
+    start: Place,
+    end: Place,
+    east: f64,
+    latitudes: &mut Interval,
+) {
+    let ends = Interval {
+        min: start.latitude.min(end.latitude),
+        max: start.latitude.max(end.latitude),
+    };
+    latitudes.merge(ends);
+    let mut between = east.abs();
+    if between == 0.0 {
+        // Along a meridian.
+        return;
+    }
+    if surface == Surface::Ellipsoid {
+        let poleward = (ends.max - ends.min) / (1.0 - FLATTENING);
+        between = (between + FLATTENING * poleward) / (1.0 - FLATTENING);
+    }
+    let most = most_bulge(between);
+    if ends.max + most <= latitudes.max && ends.min - most >= latitudes.min {
+        return;
+    }
+    let headings = match surface {
+        Surface::Sphere => Headings::new(start, end),
+        Surface::Ellipsoid => Headings::UNKNOWN,
+    };
+    // An edge between ends of one hemisphere bulges there; along the equator an ellipsoid's shortest
+    // path may take either side.
+    if ends.max > -EQUATOR && headings.may_reach_north {
+        latitudes.add(poleward(ends.max, between, headings.apex).min(90.0));
+    }
+    if ends.min < EQUATOR && headings.may_reach_south {
+        latitudes.add(-poleward(-ends.min, between, headings.apex).min(90.0));
+    }
+}
+
+/// Degrees that no edge goes beyond its higher end: asin(tan²(`between` / 4)), without the functions.
+fn most_bulge(between: f64) -> f64 {
+    /// Up to 90 degrees, x²/14 is greater, in radians.
+    const FACTOR: f64 = std::f64::consts::PI / 180.0 / 14.0;
+    if between > 90.0 {
+        return 90.0;
+    }
+    between * between * FACTOR
+}
+
+/// The latitude that an edge may reach between its ends, the higher of which is at `latitude`.
+fn poleward(latitude: f64, between: f64, apex: f64) -> f64 {
+    if between >= HALF_WAY {
+        return apex.to_degrees().max(latitude);
+    }
+    let cos = (between / 2.0).to_radians().cos();
+    let bound = (latitude.to_radians().tan() / cos).atan() + ROUNDED / cos;
+    bound.min(apex).to_degrees().max(latitude)
+}
+
+/// Where an edge leads at its ends.
+struct Headings {
+    may_reach_north: bool,
+    may_reach_south: bool,
+    /// The highest latitude of its great circle, in radians.
+    apex: f64,
+}
+
+impl Headings {
+    const UNKNOWN: Self = Self {
+        may_reach_north: true,
+        may_reach_south: true,
+        apex: std::f64::consts::FRAC_PI_2,
+    };
+
+    /// On a sphere: the apex is on the edge where that leads north at its start and south at its end.
+    fn new(start: Place, end: Place) -> Self {
+        let (a, b) = (vector(start), vector(end));
+        // The same as twice a × b, but precise where both are close.
+        let normal = cross(
+            [a[0] - b[0], a[1] - b[1], a[2] - b[2]],
+            [a[0] + b[0], a[1] + b[1], a[2] + b[2]],
+        );
+        let length = (normal[0].powi(2) + normal[1].powi(2) + normal[2].powi(2)).sqrt();
+        let northward = |at: [f64; 3]| normal[0] * at[1] - normal[1] * at[0];
+        let (first, last) = (northward(a), northward(b));
+        // The plane of the circle is as uncertain as its ends are close, or close to opposite.
+        let uncertain = 4.0 * ROUNDED / length.max(ROUNDED);
+        let apex = normal[0].hypot(normal[1]).atan2(normal[2].abs());
+        Self {
+            may_reach_north: first >= -ROUNDED && last <= ROUNDED,
+            may_reach_south: first <= ROUNDED && last >= -ROUNDED,
+            apex: (apex + uncertain).min(std::f64::consts::FRAC_PI_2),
+        }
+    }
+}
+
+fn vector(place: Place) -> [f64; 3] {
+    let (sin, cos) = place.longitude.to_radians().sin_cos();
+    let (up, out) = place.latitude.to_radians().sin_cos();
+    [out * cos, out * sin, up]
+}
+
+fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
+    [
+        a[1] * b[2] - a[2] * b[1],
+        a[2] * b[0] - a[0] * b[2],
+        a[0] * b[1] - a[1] * b[0],
+    ]
+}

@@ -1,0 +1,40 @@
+//! The smallest and the largest of some numbers.
+
+/// Bounds of numbers; NaN is none of them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Interval {
+    pub(super) min: f64,
+    pub(super) max: f64,
+}
+
+impl Interval {
+    /// Of no number.
+    pub(super) const EMPTY: Self = Self {
+        min: f64::INFINITY,
+        max: f64::NEG_INFINITY,
+    };
+
+    #[inline]
+    pub(super) fn add(&mut self, number: f64) {
+        // Comparisons with NaN are false.
+        self.min = if number < self.min { number } else { self.min };
+        self.max = if number > self.max { number } else { self.max };
+    }
+
+    /// Adds the numbers of another.
+    pub(super) fn merge(&mut self, other: Self) {
+        if !other.is_empty() {
+            self.add(other.min);
+            self.add(other.max);
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.min > self.max
+    }
+
+    /// Both bounds, if there are any.
+    pub(super) fn bounds(&self) -> Option<(f64, f64)> {
+        (!self.is_empty()).then_some((self.min, self.max))
+    }
+}

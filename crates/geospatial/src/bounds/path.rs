@@ -1,0 +1,81 @@
+//! Which longitudes a path takes.
+
+use super::longitudes::Longitudes;
+
+/// Edges of nearly half the way around may lead along either side.
+pub(super) const HALF_WAY: f64 = 180.0 - 1e-9;
+
+/// A longitude, and how often the path went around eastwards before.
+type Place = (i64, f64);
+
+/// A path whose edges take the shorter way around. Longitudes along each are between those of its
+/// ends, on spheres and on ellipsoids of revolution: the path keeps going east, or keeps going west.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Path {
+    start: Place,
+    at: Place,
+    west: Place,
+    east: Place,
+    is_everywhere: bool,
+}
+
+impl Path {
+    pub(super) fn new(longitude: f64) -> Self {
+        let start = (0, longitude);
+        Self {
+            start,
+            at: start,
+            west: start,
+            east: start,
+            is_everywhere: false,
+        }
+    }
+
+    /// Goes to a longitude, and returns how many degrees east that is: -180 to 180.
+    pub(super) fn go(&mut self, longitude: f64) -> f64 {
+        let (mut turns, before) = self.at;
+        let mut east = longitude - before;
+        if east > 180.0 {
+            turns -= 1;
+            east -= 360.0;
+        } else if east < -180.0 {
+            turns += 1;
+            east += 360.0;
+        }
+        self.is_everywhere |= east.abs() >= HALF_WAY;
+        self.at = (turns, longitude);
+        // Pairs compare exactly, where sums would be rounded.
+        if self.at < self.west {
+            self.west = self.at;
+        }
+        if self.at > self.east {
+            self.east = self.at;
+        }
+        east
+    }
+
+    /// How often a path that ends where it started goes around, eastwards.
+    pub(super) fn turns(&self) -> i64 {
+        self.at.0 - self.start.0
+    }
+
+    /// Degrees from the most western place to the most eastern one.
+    pub(super) fn width(&self) -> f64 {
+        if self.is_everywhere {
+            return 360.0;
+        }
+        let turns = self.east.0 - self.west.0;
+        turns as f64 * 360.0 + (self.east.1 - self.west.1)
+    }
+
+    pub(super) fn add_to(&self, longitudes: &mut Longitudes) {
+        if self.width() >= 360.0 {
+            longitudes.add_all();
+        } else if self.east.0 == self.west.0 {
+            longitudes.add(self.west.1, self.east.1);
+        } else {
+            longitudes.add(self.west.1, 180.0);
+            longitudes.add(-180.0, self.east.1);
+        }
+    }
+}

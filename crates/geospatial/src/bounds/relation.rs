@@ -1,0 +1,72 @@
+//! What boxes have in common.
+
+use herringbone_format::BoundingBox;
+
+use crate::Edges;
+
+/// Whether what lies in one box may touch what lies in the other: they have a place in common, their
+/// borders included. `xmin > xmax` goes across the antimeridian. Of a dimension that one of them does
+/// not bound, nothing is known, and so it may.
+///
+/// Both boxes are [valid](super::check).
+#[must_use]
+pub fn intersects(a: &BoundingBox, b: &BoundingBox, edges: Edges) -> bool {
+    let bounded = |min: Option<f64>, max: Option<f64>| min.zip(max);
+    let touch = |a: Option<(f64, f64)>, b: Option<(f64, f64)>| match (a, b) {
+        (Some((amin, amax)), Some((bmin, bmax))) => amin <= bmax && bmin <= amax,
+        _ => true,
+    };
+    intersects_x(a, b, edges)
+        && a.ymin <= b.ymax
+        && b.ymin <= a.ymax
+        && touch(bounded(a.zmin, a.zmax), bounded(b.zmin, b.zmax))
+        && touch(bounded(a.mmin, a.mmax), bounded(b.mmin, b.mmax))
+}
+
+fn intersects_x(a: &BoundingBox, b: &BoundingBox, edges: Edges) -> bool {
+    let touch = match (wraps(a), wraps(b)) {
+        // Both have the antimeridian.
+        (true, true) => return true,
+        (false, false) => a.xmin <= b.xmax && b.xmin <= a.xmax,
+        (true, false) => b.xmax >= a.xmin || b.xmin <= a.xmax,
+        (false, true) => a.xmax >= b.xmin || a.xmin <= b.xmax,
+    };
+    // On Earth, -180 is where 180 is.
+    let has_antimeridian = |it: &BoundingBox| wraps(it) || it.xmin <= -180.0 || it.xmax >= 180.0;
+    touch || edges.is_geography() && has_antimeridian(a) && has_antimeridian(b)
+}
+
+/// Whether all that lies in the second box lies in the first. Of a dimension that the first does not
+/// bound, everything does; of one that only the second does not bound, nothing is known, and so not.
+///
+/// Both boxes are [valid](super::check).
+#[must_use]
+pub fn contains(outer: &BoundingBox, inner: &BoundingBox, edges: Edges) -> bool {
+    let optional = |outer: (Option<f64>, Option<f64>), inner: (Option<f64>, Option<f64>)| match (
+        outer.0.zip(outer.1),
+        inner.0.zip(inner.1),
+    ) {
+        (None, _) => true,
+        (Some(_), None) => false,
+        (Some((omin, omax)), Some((imin, imax))) => omin <= imin && imax <= omax,
+    };
+    contains_x(outer, inner, edges)
+        && outer.ymin <= inner.ymin
+        && inner.ymax <= outer.ymax
+        && optional((outer.zmin, outer.zmax), (inner.zmin, inner.zmax))
+        && optional((outer.mmin, outer.mmax), (inner.mmin, inner.mmax))
+}
+
+fn contains_x(outer: &BoundingBox, inner: &BoundingBox, edges: Edges) -> bool {
+    let is_everywhere = edges.is_geography() && outer.xmin <= -180.0 && outer.xmax >= 180.0;
+    is_everywhere
+        || match (wraps(outer), wraps(inner)) {
+            (false, false) | (true, true) => outer.xmin <= inner.xmin && inner.xmax <= outer.xmax,
+            (true, false) => inner.xmin >= outer.xmin || inner.xmax <= outer.xmax,
+            (false, true) => false,
+        }
+}
+
+fn wraps(bbox: &BoundingBox) -> bool {
+    bbox.xmin > bbox.xmax
+}

@@ -1,0 +1,360 @@
+//! Coordinate reference systems, as the logical types GEOMETRY and GEOGRAPHY name them.
+//!
+//! Geospatial.md, "Coordinate Reference System" and "CRS Customization". Coordinates are x before y
+//! (longitude before latitude) in all of them, whatever their definition says of axes, so that
+//! EPSG:4326 is the same as OGC:CRS84 here.
+
+use std::borrow::Cow;
+
+use herringbone_format::{Error, Result};
+use serde_json::{Map, Value};
+
+/// The system of columns that name none: longitude and latitude.
+pub const DEFAULT: &str = "OGC:CRS84";
+/// What stands for a system that nobody knows.
+pub const UNDEFINED: &str = "srid:0";
+
+const SRID: &str = "srid:";
+const PROJJSON: &str = "projjson:";
+
+/// A system by the text of the logical type, which is kept as it came.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Crs(Option<String>);
+
+/// How a text names a system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CrsForm<'a> {
+    /// No text: OGC:CRS84.
+    Default,
+    /// `srid:0`.
+    Undefined,
+    /// `EPSG:5070`.
+    AuthorityCode {
+        /// Whose code it is.
+        authority: &'a str,
+        /// The code.
+        code: &'a str,
+    },
+    /// `srid:5070`, usually a code of EPSG.
+    Srid(&'a str),
+    /// `projjson:KEY`: the definition is in the key-value metadata of the file.
+    ProjjsonKey(&'a str),
+    /// The definition itself, a JSON object.
+    Projjson(&'a str),
+    /// Anything else, such as WKT.
+    Other(&'a str),
+}
+
+impl Crs {
+    /// Of the text of a logical type.
+    #[must_use]
+    pub fn new(text: Option<String>) -> Self {
+        Self(text.filter(|it| !it.is_empty()))
+    }
+
+    /// The one that nobody knows.
+    #[must_use]
+    pub fn undefined() -> Self {
+        Self(Some(UNDEFINED.to_owned()))
+    }
+
+    /// The text, as it came; `None` is [`DEFAULT`].
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        self.0.as_deref()
+    }
+
+    /// The text for the logical type.
+    #[must_use]
+    pub fn into_text(self) -> Option<String> {
+        self.0
+    }
+
+    /// How the text names the system.
+    #[must_use]
+    pub fn form(&self) -> CrsForm<'_> {
+        let Some(text) = self.text() else {
+            return CrsForm::Default;
+        };
+        if let Some(srid) = after_prefix(text, SRID) {
+            return match srid.trim() {
+                "0" => CrsForm::Undefined,
+                srid => CrsForm::Srid(srid),
+            };
+        }
+        if let Some(key) = after_prefix(text, PROJJSON) {
+            return CrsForm::ProjjsonKey(key);
+        }
+        if text.trim_start().starts_with('{') {
+            return CrsForm::Projjson(text);
+        }
+        let is_name = |it: &str| {
+            let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+            !it.is_empty() && it.bytes().all(is_part)
+        };
+        match text.split_once(':') {
+            Some((authority, code)) if is_name(authority) && is_name(code) => {
+                CrsForm::AuthorityCode { authority, code }
+            }
+            _ => CrsForm::Other(text),
+        }
+    }
+
+    /// The same with the definition in it, where the key-value metadata of the file has that:
+    /// `key_value` looks it up there.
+    ///
+    /// # Errors
+    ///
+    /// The key is not there, or has no JSON object.
+    pub fn resolve<'a>(&self, key_value: impl FnOnce(&str) -> Option<&'a str>) -> Result<Self> {
+        let CrsForm::ProjjsonKey(key) = self.form() else {
+            return Ok(self.clone());
+        };
+        let Some(text) = key_value(key) else {
+            return Err(Error::corrupt(format!(
+                "the CRS is in the key-value metadata under {key:?}, which is not there"
+            )));
+        };
+        definition(text).map_err(|why| {
+            Error::corrupt(format!(
+                "the CRS in the key-value metadata under {key:?} is no PROJJSON: {why}"
+            ))
+        })?;
+        Ok(Self(Some(text.to_owned())))
+    }
+
+    /// Whether it is longitude and latitude of WGS 84: by default, by name, or by the `id` of a
+    /// definition.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        self.identity().is_some_and(|it| it.is_default())
+    }
+
+    /// Whether both are the same system, as far as texts and the `id`s of definitions tell.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        if self == other {
+            return true;
+        }
+        match (self.identity(), other.identity()) {
+            (Some(a), Some(b)) => a.is_default() && b.is_default() || a == b,
+            (None, None) => match (self.form(), other.form()) {
+                (CrsForm::Undefined, CrsForm::Undefined) => true,
+                (CrsForm::Projjson(a), CrsForm::Projjson(b)) => {
+                    matches!((definition(a), definition(b)), (Ok(a), Ok(b)) if a == b)
+                }
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
+    /// Whether coordinates are longitudes and latitudes; `None` where that takes a database.
+    #[must_use]
+    pub fn is_geographic(&self) -> Option<bool> {
+        if self.is_default() {
+            return Some(true);
+        }
+        let CrsForm::Projjson(text) = self.form() else {
+            return None;
+        };
+        is_geographic(&definition(text).ok()?)
+    }
+
+    /// A definition in few words: its `id`, else its `name`.
+    pub(crate) fn label(&self) -> String {
+        if let Some(Identity { authority, code }) = self.identity() {
+            return format!("{authority}:{code}");
+        }
+        let definition = definition(self.text().unwrap_or_default()).unwrap_or_default();
+        let name = definition.get("name").and_then(Value::as_str);
+        format!("{:?}", name.unwrap_or("without a name"))
+    }
+
+    fn identity(&self) -> Option<Identity<'_>> {
+        let known = |authority: &'static str, code| Identity {
+            authority: authority.into(),
+            code: Cow::Borrowed(code),
+        };
+        Some(match self.form() {
+            CrsForm::Default => known("OGC", "CRS84"),
+            CrsForm::Srid(srid) => known("EPSG", srid),
+            CrsForm::AuthorityCode { authority, code } => Identity {
+                authority: authority.into(),
+                code: code.into(),
+            },
+            CrsForm::Projjson(text) => return id_of(&definition(text).ok()?),
+            CrsForm::Undefined | CrsForm::ProjjsonKey(_) | CrsForm::Other(_) => return None,
+        })
+    }
+}
+
+/// Whose code, and the code.
+#[derive(Debug)]
+struct Identity<'a> {
+    authority: Cow<'a, str>,
+    code: Cow<'a, str>,
+}
+
+impl PartialEq for Identity<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.authority.eq_ignore_ascii_case(&other.authority)
+            && self.code.eq_ignore_ascii_case(&other.code)
+    }
+}
+
+impl Identity<'_> {
+    fn is_default(&self) -> bool {
+        let is = |authority: &str, code: &str| {
+            self.authority.eq_ignore_ascii_case(authority) && self.code.eq_ignore_ascii_case(code)
+        };
+        is("OGC", "CRS84") || is("EPSG", "4326")
+    }
+}
+
+/// What follows a prefix, which may be in capitals.
+fn after_prefix<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
+    let (start, rest) = text.split_at_checked(prefix.len())?;
+    start.eq_ignore_ascii_case(prefix).then_some(rest)
+}
+
+/// The object of a definition.
+pub(crate) fn definition(text: &str) -> Result<Map<String, Value>, String> {
+    match serde_json::from_str(text) {
+        Ok(Value::Object(members)) => Ok(members),
+        Ok(_) => Err("it is no object".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn id_of(definition: &Map<String, Value>) -> Option<Identity<'static>> {
+    let id = definition.get("id")?;
+    let code = match id.get("code")? {
+        Value::String(code) => code.clone(),
+        Value::Number(code) => code.to_string(),
+        _ => return None,
+    };
+    Some(Identity {
+        authority: id.get("authority")?.as_str()?.to_owned().into(),
+        code: code.into(),
+    })
+}
+
+fn is_geographic(definition: &Map<String, Value>) -> Option<bool> {
+    let inner = match definition.get("type")?.as_str()? {
+        "GeographicCRS" => return Some(true),
+        "ProjectedCRS" | "DerivedProjectedCRS" | "EngineeringCRS" => return Some(false),
+        "BoundCRS" => definition.get("source_crs")?,
+        "CompoundCRS" => definition.get("components")?.get(0)?,
+        _ => return None,
+    };
+    // JSON is parsed to a limited depth.
+    is_geographic(inner.as_object()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn crs(text: &str) -> Crs {
+        Crs::new(Some(text.to_owned()))
+    }
+
+    const ALBERS: &str = r#"{"type": "ProjectedCRS", "name": "NAD83 / Conus Albers",
+        "id": {"authority": "EPSG", "code": 5070}}"#;
+    const WGS84: &str =
+        r#"{"type": "GeographicCRS", "name": "WGS 84", "id": {"authority": "EPSG", "code": 4326}}"#;
+
+    #[test]
+    fn forms_are_told_apart() {
+        for (text, form) in [
+            ("", CrsForm::Default),
+            ("srid:0", CrsForm::Undefined),
+            ("SRID:0", CrsForm::Undefined),
+            ("SRID:5070", CrsForm::Srid("5070")),
+            ("projjson:my_key", CrsForm::ProjjsonKey("my_key")),
+            (ALBERS, CrsForm::Projjson(ALBERS)),
+            (
+                "urn:ogc:def:crs:EPSG::5070",
+                CrsForm::Other("urn:ogc:def:crs:EPSG::5070"),
+            ),
+            ("GEOGCRS[\"WGS 84\"]", CrsForm::Other("GEOGCRS[\"WGS 84\"]")),
+            ("écrs", CrsForm::Other("écrs")),
+        ] {
+            assert_eq!(crs(text).form(), form);
+        }
+        let (authority, code) = ("IAU_2015", "30100");
+        let moon = crs("IAU_2015:30100");
+        assert_eq!(moon.form(), CrsForm::AuthorityCode { authority, code });
+    }
+
+    #[test]
+    fn the_same_system_by_many_names() {
+        let same: [&[&str]; 3] = [
+            &[
+                "",
+                "OGC:CRS84",
+                "EPSG:4326",
+                "epsg:4326",
+                "srid:4326",
+                WGS84,
+            ],
+            &["EPSG:5070", "srid:5070", "SRID:5070", ALBERS],
+            &["srid:0", "SRID:0"],
+        ];
+        for (index, names) in same.iter().enumerate() {
+            for (other, others) in same.iter().enumerate() {
+                for (a, b) in names
+                    .iter()
+                    .flat_map(|a| others.iter().map(move |b| (a, b)))
+                {
+                    assert_eq!(crs(a).is_same(&crs(b)), index == other, "{a} {b}");
+                }
+            }
+        }
+        let own = crs(r#"{"type": "EngineeringCRS", "name": "hall"}"#);
+        assert!(own.is_same(&crs(r#"{"name":"hall","type":"EngineeringCRS"}"#)));
+        assert!(!own.is_same(&crs(r#"{"name":"yard","type":"EngineeringCRS"}"#)));
+        assert!(!crs("a b").is_same(&crs("b a")) && crs("a b").is_same(&crs("a b")));
+    }
+
+    #[test]
+    fn definitions_come_from_the_file() {
+        let look_up = |text| move |key: &str| (key == "k").then_some(text);
+        assert_eq!(
+            crs("projjson:k").resolve(look_up(ALBERS)).unwrap(),
+            crs(ALBERS)
+        );
+        assert_eq!(
+            crs("srid:1").resolve(look_up(ALBERS)).unwrap(),
+            crs("srid:1")
+        );
+        let missing = crs("projjson:q").resolve(look_up(ALBERS)).unwrap_err();
+        assert_eq!(
+            missing.message(),
+            "the CRS is in the key-value metadata under \"q\", which is not there"
+        );
+        let broken = crs("projjson:k").resolve(look_up("[]")).unwrap_err();
+        assert_eq!(
+            broken.message(),
+            "the CRS in the key-value metadata under \"k\" is no PROJJSON: it is no object"
+        );
+    }
+
+    #[test]
+    fn geographic_or_projected() {
+        let bound = format!(r#"{{"type": "BoundCRS", "source_crs": {ALBERS}}}"#);
+        for (text, wanted) in [
+            ("", Some(true)),
+            ("EPSG:4326", Some(true)),
+            (WGS84, Some(true)),
+            (ALBERS, Some(false)),
+            (&bound, Some(false)),
+            ("EPSG:5070", None),
+            ("srid:0", None),
+        ] {
+            assert_eq!(crs(text).is_geographic(), wanted, "{text}");
+        }
+    }
+}

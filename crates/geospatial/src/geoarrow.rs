@@ -1,0 +1,337 @@
+//! The Arrow extension type `geoarrow.wkb` and its metadata: the reference system and the edges.
+//!
+//! ```text
+//! Parquet                       geoarrow.wkb
+//! GEOMETRY                      (no edges)
+//! GEOGRAPHY(…, KARNEY)          "edges": "karney"
+//! no crs                        "crs": "OGC:CRS84", "crs_type": "authority_code"
+//! srid:0                        (no crs)
+//! srid:5070                     "crs": "5070",      "crs_type": "srid"
+//! EPSG:5070                     "crs": "EPSG:5070", "crs_type": "authority_code"
+//! {…}, projjson:KEY             "crs": {…},         "crs_type": "projjson"
+//! anything else                 "crs": "…"
+//! ```
+
+use herringbone_format::{Error, LogicalType, Result};
+use serde_json::{Map, Value};
+
+use crate::Edges;
+use crate::crs::{Crs, CrsForm, DEFAULT, UNDEFINED, definition};
+
+/// The name of the extension type.
+pub const EXTENSION_NAME: &str = "geoarrow.wkb";
+/// The name that it had before, and that some writers still use.
+pub const FORMER_EXTENSION_NAME: &str = "ogc.wkb";
+
+/// What the metadata of the extension says.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ExtensionMetadata {
+    /// The reference system; `None` where nobody knows it.
+    pub crs: Option<ExtensionCrs>,
+    /// How edges run.
+    pub edges: Edges,
+}
+
+/// A reference system of the extension, by its `crs_type`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ExtensionCrs {
+    /// A JSON object.
+    Projjson(String),
+    /// WKT2:2019.
+    Wkt2(String),
+    /// `EPSG:5070`.
+    AuthorityCode(String),
+    /// A number that means something to the writer.
+    Srid(String),
+    /// A text whose form is not said.
+    Text(String),
+}
+
+impl ExtensionCrs {
+    fn crs_type(&self) -> Option<&'static str> {
+        match self {
+            Self::Projjson(_) => Some("projjson"),
+            Self::Wkt2(_) => Some("wkt2:2019"),
+            Self::AuthorityCode(_) => Some("authority_code"),
+            Self::Srid(_) => Some("srid"),
+            Self::Text(_) => None,
+        }
+    }
+}
+
+impl ExtensionMetadata {
+    /// Parses the metadata, a JSON object; where it is empty, nothing is said.
+    ///
+    /// # Errors
+    ///
+    /// It is no JSON object, `crs` is neither text nor object, or no edges have that name.
+    pub fn parse(text: &str) -> Result<Self> {
+        if text.trim().is_empty() {
+            return Ok(Self::default());
+        }
+        let members = definition(text).map_err(|why| {
+            let message = format!("the metadata of {EXTENSION_NAME} is no JSON object: {why}");
+            Error::argument(message)
+        })?;
+        let crs = match members.get("crs") {
+            None | Some(Value::Null) => None,
+            Some(Value::Object(definition)) => Some(ExtensionCrs::Projjson(json(Value::Object(
+                definition.clone(),
+            )))),
+            Some(Value::String(text)) => Some(Self::crs_of_text(text, members.get("crs_type"))),
+            Some(_) => {
+                return Err(Error::argument(format!(
+                    "`crs` in the metadata of {EXTENSION_NAME} is neither text nor an object"
+                )));
+            }
+        };
+        let edges = match members.get("edges") {
+            None | Some(Value::Null) => Edges::Planar,
+            Some(Value::String(name)) => Edges::from_name(name)?,
+            Some(_) => {
+                let message = format!("`edges` in the metadata of {EXTENSION_NAME} is no text");
+                return Err(Error::argument(message));
+            }
+        };
+        Ok(Self { crs, edges })
+    }
+
+    fn crs_of_text(text: &str, crs_type: Option<&Value>) -> ExtensionCrs {
+        let text = text.to_owned();
+        match crs_type.and_then(Value::as_str) {
+            // Some write the object as a text.
+            Some("projjson") if definition(&text).is_ok() => ExtensionCrs::Projjson(text),
+            Some("wkt2:2019") => ExtensionCrs::Wkt2(text),
+            Some("authority_code") => ExtensionCrs::AuthorityCode(text),
+            Some("srid") => ExtensionCrs::Srid(text),
+            _ => ExtensionCrs::Text(text),
+        }
+    }
+
+    /// Of a logical type; `None` of one that is neither GEOMETRY nor GEOGRAPHY. `key_value` looks up
+    /// the key-value metadata of the file; a definition that is not there stays a reference to it.
+    ///
+    /// # Errors
+    ///
+    /// The algorithm of a GEOGRAPHY is not known.
+    pub fn of<'a>(
+        logical_type: &LogicalType,
+        key_value: impl FnOnce(&str) -> Option<&'a str>,
+    ) -> Result<Option<Self>> {
+        let (Some(edges), LogicalType::Geometry { crs } | LogicalType::Geography { crs, .. }) =
+            (Edges::of(logical_type)?, logical_type)
+        else {
+            return Ok(None);
+        };
+        let crs = Crs::new(crs.clone());
+        let crs = crs.resolve(key_value).unwrap_or(crs);
+        let text = || crs.text().unwrap_or_default().to_owned();
+        let crs = match crs.form() {
+            CrsForm::Default => Some(ExtensionCrs::AuthorityCode(DEFAULT.to_owned())),
+            CrsForm::Undefined => None,
+            CrsForm::AuthorityCode { .. } => Some(ExtensionCrs::AuthorityCode(text())),
+            CrsForm::Srid(srid) => Some(ExtensionCrs::Srid(srid.to_owned())),
+            CrsForm::Projjson(it) if definition(it).is_ok() => Some(ExtensionCrs::Projjson(text())),
+            _ => Some(ExtensionCrs::Text(text())),
+        };
+        Ok(Some(Self { crs, edges }))
+    }
+
+    /// The logical type: a GEOMETRY where edges are planar, otherwise a GEOGRAPHY. Longitude and
+    /// latitude of WGS 84, by any name, is the default and not written, which every reader
+    /// understands; a system that nobody knows is `srid:0`; WKT goes as it is.
+    #[must_use]
+    pub fn logical_type(&self) -> LogicalType {
+        let text = match &self.crs {
+            None => UNDEFINED.to_owned(),
+            Some(ExtensionCrs::Srid(srid)) => format!("srid:{srid}"),
+            Some(
+                ExtensionCrs::Projjson(text)
+                | ExtensionCrs::Wkt2(text)
+                | ExtensionCrs::AuthorityCode(text)
+                | ExtensionCrs::Text(text),
+            ) => text.clone(),
+        };
+        let crs = Crs::new(Some(text));
+        let crs = match crs.form() {
+            CrsForm::Srid(_) => Some(crs),
+            _ if crs.is_default() => None,
+            _ => Some(crs),
+        };
+        self.edges.logical_type(crs.and_then(Crs::into_text))
+    }
+
+    /// The metadata as JSON; `{}` where nothing is said.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let mut members = Map::new();
+        if let Some(crs) = &self.crs {
+            let value = match crs {
+                ExtensionCrs::Projjson(text) => match definition(text) {
+                    Ok(definition) => Value::Object(definition),
+                    Err(_) => Value::String(text.clone()),
+                },
+                ExtensionCrs::Wkt2(text)
+                | ExtensionCrs::AuthorityCode(text)
+                | ExtensionCrs::Srid(text)
+                | ExtensionCrs::Text(text) => Value::String(text.clone()),
+            };
+            members.insert("crs".to_owned(), value);
+            if let Some(crs_type) = crs.crs_type() {
+                members.insert("crs_type".to_owned(), crs_type.into());
+            }
+        }
+        if self.edges.is_geography() {
+            members.insert("edges".to_owned(), self.edges.name().into());
+        }
+        json(Value::Object(members))
+    }
+}
+
+fn json(value: Value) -> String {
+    value.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use herringbone_format::EdgeInterpolationAlgorithm;
+
+    use super::*;
+
+    const ALBERS: &str = r#"{"type":"ProjectedCRS","name":"Albers","scale":0.1,"id":{"authority":"EPSG","code":5070}}"#;
+
+    fn geometry(crs: &str) -> LogicalType {
+        LogicalType::Geometry {
+            crs: (!crs.is_empty()).then(|| crs.to_owned()),
+        }
+    }
+
+    fn to_arrow(logical_type: &LogicalType) -> String {
+        let look_up = |key: &str| (key == "k").then_some(ALBERS);
+        let metadata = ExtensionMetadata::of(logical_type, look_up).unwrap();
+        metadata.unwrap().to_json()
+    }
+
+    fn to_parquet(metadata: &str) -> LogicalType {
+        ExtensionMetadata::parse(metadata).unwrap().logical_type()
+    }
+
+    #[test]
+    fn every_form_goes_there_and_back() {
+        let albers = format!(r#"{{"crs":{ALBERS},"crs_type":"projjson"}}"#);
+        for (parquet, arrow) in [
+            ("", r#"{"crs":"OGC:CRS84","crs_type":"authority_code"}"#),
+            ("srid:0", "{}"),
+            ("srid:5070", r#"{"crs":"5070","crs_type":"srid"}"#),
+            ("srid:4326", r#"{"crs":"4326","crs_type":"srid"}"#),
+            (
+                "EPSG:5070",
+                r#"{"crs":"EPSG:5070","crs_type":"authority_code"}"#,
+            ),
+            (ALBERS, &albers),
+            ("projjson:q", r#"{"crs":"projjson:q"}"#),
+            ("{broken", r#"{"crs":"{broken"}"#),
+            ("any text", r#"{"crs":"any text"}"#),
+        ] {
+            assert_eq!(to_arrow(&geometry(parquet)), arrow);
+            assert_eq!(to_parquet(arrow), geometry(parquet), "{arrow}");
+        }
+        assert_eq!(to_arrow(&geometry("projjson:k")), albers);
+        assert_eq!(
+            to_arrow(&geometry("SRID:7")),
+            r#"{"crs":"7","crs_type":"srid"}"#
+        );
+    }
+
+    /// As pyarrow, geopandas and GDAL write it.
+    #[test]
+    fn metadata_of_others() {
+        let wgs84 =
+            r#"{"crs": {"type": "GeographicCRS", "id": {"authority": "EPSG", "code": 4326}}}"#;
+        for (arrow, parquet) in [
+            ("", "srid:0"),
+            ("{}", "srid:0"),
+            (r#"{"crs": null, "edges": "planar"}"#, "srid:0"),
+            (r#"{"crs": "EPSG:4326"}"#, ""),
+            (wgs84, ""),
+            (
+                r#"{"crs": "{\"name\": \"x\"}", "crs_type": "projjson"}"#,
+                r#"{"name": "x"}"#,
+            ),
+            (
+                r#"{"crs": "GEOGCRS[]", "crs_type": "wkt2:2019"}"#,
+                "GEOGCRS[]",
+            ),
+            (
+                r#"{"crs": "EPSG:5070", "crs_type": "of tomorrow"}"#,
+                "EPSG:5070",
+            ),
+        ] {
+            assert_eq!(to_parquet(arrow), geometry(parquet), "{arrow}");
+        }
+    }
+
+    #[test]
+    fn edges_are_kept() {
+        for edges in Edges::ALL {
+            let metadata = ExtensionMetadata { crs: None, edges };
+            assert_eq!(
+                ExtensionMetadata::parse(&metadata.to_json()).unwrap(),
+                metadata
+            );
+            let logical_type = metadata.logical_type();
+            assert_eq!(Edges::of(&logical_type).unwrap(), Some(edges));
+            let back = ExtensionMetadata::of(&logical_type, |_| None).unwrap();
+            assert_eq!(back, Some(metadata));
+        }
+        let karney = to_parquet(r#"{"crs": "OGC:CRS84", "edges": "karney"}"#);
+        let algorithm = Some(EdgeInterpolationAlgorithm::Karney);
+        assert_eq!(
+            karney,
+            LogicalType::Geography {
+                crs: None,
+                algorithm
+            }
+        );
+    }
+
+    #[test]
+    fn what_is_not_understood_is_an_error() {
+        for (metadata, wanted) in [
+            (
+                r#"{"edges": "loxodrome"}"#,
+                "edges are \"loxodrome\", and not planar, spherical, vincenty, thomas, andoyer or karney",
+            ),
+            (
+                r#"{"edges": 1}"#,
+                "`edges` in the metadata of geoarrow.wkb is no text",
+            ),
+            (
+                r#"{"crs": 4326}"#,
+                "`crs` in the metadata of geoarrow.wkb is neither text nor an object",
+            ),
+            (
+                "[]",
+                "the metadata of geoarrow.wkb is no JSON object: it is no object",
+            ),
+        ] {
+            let error = ExtensionMetadata::parse(metadata).unwrap_err();
+            assert_eq!(error.message(), wanted);
+        }
+        let unknown = LogicalType::Geography {
+            crs: None,
+            algorithm: Some(EdgeInterpolationAlgorithm::from_id(9)),
+        };
+        let error = ExtensionMetadata::of(&unknown, |_| None).unwrap_err();
+        assert!(
+            error
+                .message()
+                .starts_with("the algorithm of a GEOGRAPHY is ")
+        );
+        assert_eq!(
+            ExtensionMetadata::of(&LogicalType::Json, |_| None).unwrap(),
+            None
+        );
+    }
+}

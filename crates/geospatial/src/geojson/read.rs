@@ -1,0 +1,148 @@
+//! GeoJSON as a value.
+
+use herringbone_format::{Error, Result};
+use serde_json::{Map, Value};
+
+use crate::wkb::{Dimensions, GeometryKind, GeometryType, MAX_DEPTH, Position, Writer};
+
+/// Appends the well-known binary of a geometry object. It has Z where any position has three numbers;
+/// NaN is the z of those that have two. Members that a geometry does not have are passed over.
+///
+/// # Errors
+///
+/// The text is no geometry object, a position has more than three numbers, or there are more than
+/// [`MAX_DEPTH`] collections inside of each other. `out` has then part of it.
+pub fn read(text: &str, out: &mut Vec<u8>) -> Result<()> {
+    let value: Value = serde_json::from_str(text)
+        .map_err(|error| Error::argument(format!("the geometry is no JSON: {error}")))?;
+    geometry(&value, &mut Writer::new(out), MAX_DEPTH)
+}
+
+fn geometry(value: &Value, writer: &mut Writer<'_>, depth: usize) -> Result<()> {
+    let Value::Object(members) = value else {
+        return Err(Error::argument("a geometry is no JSON object"));
+    };
+    let kind = kind(members)?;
+    if depth == 0 {
+        let message = format!("more than {MAX_DEPTH} geometries are inside of each other");
+        return Err(Error::argument(message));
+    }
+    let geometry_type = GeometryType::new(kind, dimensions(members));
+    if kind == GeometryKind::GeometryCollection {
+        let geometries = array(members.get("geometries"), kind, "geometries")?;
+        writer.start(geometry_type, count(geometries)?);
+        return geometries
+            .iter()
+            .try_for_each(|it| geometry(it, writer, depth - 1));
+    }
+    let coordinates = array(members.get("coordinates"), kind, "coordinates")?;
+    coordinates_of(coordinates, geometry_type, writer)
+}
+
+fn kind(members: &Map<String, Value>) -> Result<GeometryKind> {
+    let Some(name) = members.get("type").and_then(Value::as_str) else {
+        return Err(Error::argument("a geometry has no `type`"));
+    };
+    GeometryKind::from_name(name)
+        .ok_or_else(|| Error::argument(format!("the `type` of a geometry is {name:?}")))
+}
+
+/// Writes a geometry with such coordinates, and those that it is made up of.
+fn coordinates_of(
+    coordinates: &[Value],
+    geometry_type: GeometryType,
+    writer: &mut Writer<'_>,
+) -> Result<()> {
+    let GeometryType { kind, dimensions } = geometry_type;
+    let part = match kind {
+        GeometryKind::MultiPoint => GeometryKind::Point,
+        GeometryKind::MultiLineString => GeometryKind::LineString,
+        GeometryKind::MultiPolygon => GeometryKind::Polygon,
+        GeometryKind::Point => {
+            writer.start(geometry_type, 1);
+            writer.position(position(coordinates)?, geometry_type);
+            return Ok(());
+        }
+        GeometryKind::LineString => {
+            writer.start(geometry_type, count(coordinates)?);
+            return positions(coordinates, geometry_type, writer);
+        }
+        _ => {
+            writer.start(geometry_type, count(coordinates)?);
+            return coordinates.iter().try_for_each(|ring| {
+                let ring = array(Some(ring), kind, "rings")?;
+                writer.start_ring(count(ring)?);
+                positions(ring, geometry_type, writer)
+            });
+        }
+    };
+    writer.start(geometry_type, count(coordinates)?);
+    coordinates.iter().try_for_each(|it| {
+        let it = array(Some(it), kind, "coordinates")?;
+        coordinates_of(it, GeometryType::new(part, dimensions), writer)
+    })
+}
+
+fn positions(values: &[Value], geometry_type: GeometryType, writer: &mut Writer<'_>) -> Result<()> {
+    values.iter().try_for_each(|it| {
+        let it = array(Some(it), geometry_type.kind, "positions")?;
+        if it.is_empty() {
+            return Err(Error::argument("a position has no numbers"));
+        }
+        writer.position(position(it)?, geometry_type);
+        Ok(())
+    })
+}
+
+/// Nowhere, of no numbers.
+fn position(numbers: &[Value]) -> Result<Position> {
+    let number = |value: &Value| {
+        value
+            .as_f64()
+            .ok_or_else(|| Error::argument(format!("a position has {value} in it, and no number")))
+    };
+    let (x, y, z) = match numbers {
+        [] => (f64::NAN, f64::NAN, f64::NAN),
+        [x, y] => (number(x)?, number(y)?, f64::NAN),
+        [x, y, z] => (number(x)?, number(y)?, number(z)?),
+        _ => {
+            return Err(Error::argument(format!(
+                "a position has {} numbers; GeoJSON knows longitude, latitude and height",
+                numbers.len()
+            )));
+        }
+    };
+    let m = f64::NAN;
+    Ok(Position { x, y, z, m })
+}
+
+/// Whether any position within has three numbers.
+fn dimensions(members: &Map<String, Value>) -> Dimensions {
+    fn has_z(value: &Value) -> bool {
+        // JSON is parsed to a limited depth.
+        match value {
+            Value::Array(all) if all.first().is_some_and(Value::is_number) => all.len() > 2,
+            Value::Array(all) => all.iter().any(has_z),
+            Value::Object(members) => is_within(members),
+            _ => false,
+        }
+    }
+    fn is_within(members: &Map<String, Value>) -> bool {
+        let parts = [members.get("coordinates"), members.get("geometries")];
+        parts.into_iter().flatten().any(has_z)
+    }
+    Dimensions::new(is_within(members), false)
+}
+
+fn array<'a>(value: Option<&'a Value>, kind: GeometryKind, what: &str) -> Result<&'a [Value]> {
+    match value {
+        Some(Value::Array(all)) => Ok(all),
+        _ => Err(Error::argument(format!(
+            "the {what} of a {kind} are no array"
+        ))),
+    }
+}
+
+fn count(all: &[Value]) -> Result<u32> {
+    u32::try_from(all.len()).map_err(|_| Error::argument("a geometry has more than 2³² parts"))
+}

@@ -1,0 +1,106 @@
+//! What GeoJSON has no place for, and what is no GeoJSON. What others make of it is in `tests/it`.
+
+use super::*;
+use crate::wkt;
+
+fn text_of(json: &str) -> String {
+    let (mut value, mut text) = (Vec::new(), String::new());
+    read(json, &mut value).unwrap();
+    wkt::write(&value, &mut text).unwrap();
+    text
+}
+
+fn fault(json: &str) -> String {
+    read(json, &mut Vec::new())
+        .unwrap_err()
+        .message()
+        .to_owned()
+}
+
+#[test]
+fn dimensions_of_positions_are_mixed() {
+    assert_eq!(
+        text_of(r#"{"type": "LineString", "coordinates": [[1, 2], [3, 4, 5]]}"#),
+        "LINESTRING Z (1 2 NaN, 3 4 5)"
+    );
+    let collection = r#"{"type": "GeometryCollection", "geometries": [
+        {"type": "Point", "coordinates": [1, 2]}, {"type": "Point", "coordinates": [1, 2, 3]}]}"#;
+    let text = "GEOMETRYCOLLECTION Z (POINT (1 2), POINT Z (1 2 3))";
+    assert_eq!(text_of(collection), text);
+    let mut value = Vec::new();
+    read(collection, &mut value).unwrap();
+    let mut json = String::new();
+    write(&value, &mut json).unwrap();
+    assert_eq!(text_of(&json), text);
+}
+
+#[test]
+fn what_is_no_geometry() {
+    let nested = format!(
+        "{}{}{}",
+        r#"{"type":"GeometryCollection","geometries":["#.repeat(33),
+        r#"{"type":"Point","coordinates":[]}"#,
+        "]}".repeat(33)
+    );
+    for (json, wanted) in [
+        ("[1, 2]", "a geometry is no JSON object"),
+        (r#"{"coordinates": [1, 2]}"#, "a geometry has no `type`"),
+        (
+            r#"{"type": "Feature"}"#,
+            "the `type` of a geometry is \"Feature\"",
+        ),
+        (
+            r#"{"type": "Point"}"#,
+            "the coordinates of a POINT are no array",
+        ),
+        (
+            r#"{"type": "Point", "coordinates": [1, 2, 3, 4]}"#,
+            "a position has 4 numbers; GeoJSON knows longitude, latitude and height",
+        ),
+        (
+            r#"{"type": "Point", "coordinates": [1, "2"]}"#,
+            "a position has \"2\" in it, and no number",
+        ),
+        (
+            r#"{"type": "Polygon", "coordinates": [[1, 2]]}"#,
+            "the positions of a POLYGON are no array",
+        ),
+        (
+            r#"{"type": "LineString", "coordinates": [[]]}"#,
+            "a position has no numbers",
+        ),
+        (&nested, "more than 32 geometries are inside of each other"),
+    ] {
+        assert_eq!(fault(json), wanted, "{json}");
+    }
+    let deep = "[".repeat(100_000);
+    assert!(fault(&deep).starts_with("the geometry is no JSON: recursion limit exceeded"));
+}
+
+#[test]
+fn what_geojson_has_no_place_for() {
+    let said = |value: &[u8]| {
+        write(value, &mut String::new())
+            .unwrap_err()
+            .message()
+            .to_owned()
+    };
+    let point = |code: u32, ordinates: &[f64]| {
+        let mut value = vec![1];
+        value.extend(code.to_le_bytes());
+        value.extend(ordinates.iter().flat_map(|it| it.to_le_bytes()));
+        value
+    };
+    assert_eq!(
+        said(&point(2001, &[1.0, 2.0, 3.0])),
+        "the geometry at byte 0 is a POINT M, and GeoJSON has no place for M"
+    );
+    assert_eq!(
+        said(&point(1, &[1.0, f64::NAN])),
+        "a position is 1 NaN, and GeoJSON has finite numbers only"
+    );
+    assert_eq!(
+        said(&point(16, &[])),
+        "the geometry at byte 0 is a TIN, which is kept but not looked into"
+    );
+}

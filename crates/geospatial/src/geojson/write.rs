@@ -1,0 +1,157 @@
+//! A value as GeoJSON.
+
+use std::fmt::Write;
+
+use herringbone_format::{Error, Result};
+
+use crate::wkb::{
+    Coordinates, Event, Events, GeometryKind, Header, MAX_DEPTH, Position, WkbError, WkbErrorKind,
+};
+
+/// Appends a value as a geometry object. An empty point has no coordinates, `[]`; a position whose z
+/// is NaN has none.
+///
+/// # Errors
+///
+/// The value is not well-known binary, or GeoJSON has no place for it: it has M, x or y that are not
+/// finite, or a geometry that is opaque. `out` has then part of it.
+pub fn write(value: &[u8], out: &mut String) -> Result<()> {
+    let mut json = Json {
+        out,
+        open: [Open::default(); MAX_DEPTH],
+        depth: 0,
+    };
+    let mut events = Events::new(value);
+    loop {
+        let at = events.position();
+        let Some(event) = events.next() else {
+            return Ok(());
+        };
+        match event? {
+            Event::Start(header) => json.start(&header, at)?,
+            Event::Coordinates(coordinates) => json.coordinates(&coordinates)?,
+            Event::End(_) => json.end(),
+            Event::Opaque(_) => {}
+        }
+    }
+}
+
+/// A geometry whose brackets are open.
+#[derive(Debug, Clone, Copy, Default)]
+struct Open {
+    kind: Option<GeometryKind>,
+    has_part: bool,
+    /// Whether it is an object of its own, and not coordinates of one.
+    is_object: bool,
+}
+
+struct Json<'a> {
+    out: &'a mut String,
+    open: [Open; MAX_DEPTH],
+    depth: usize,
+}
+
+impl Json<'_> {
+    fn start(&mut self, header: &Header, at: usize) -> Result<()> {
+        let geometry_type = header.geometry_type;
+        let kind = geometry_type.kind;
+        let Some(name) = kind.name() else {
+            let kind = WkbErrorKind::Opaque(kind);
+            return Err(WkbError { kind, at }.into());
+        };
+        if geometry_type.dimensions.has_m() {
+            return Err(Error::argument(format!(
+                "the geometry at byte {at} is a {geometry_type}, and GeoJSON has no place for M"
+            )));
+        }
+        let whole = self.comma();
+        let is_object = whole.is_none_or(|it| it == GeometryKind::GeometryCollection);
+        if is_object {
+            let members = match kind {
+                GeometryKind::GeometryCollection => "geometries",
+                _ => "coordinates",
+            };
+            // Writing to a string does not fail.
+            write!(self.out, "{{\"type\":\"{name}\",\"{members}\":").ok();
+        }
+        if kind != GeometryKind::Point {
+            self.out.push('[');
+        }
+        if let Some(open) = self.open.get_mut(self.depth) {
+            *open = Open {
+                kind: Some(kind),
+                has_part: false,
+                is_object,
+            };
+        }
+        self.depth += 1;
+        Ok(())
+    }
+
+    fn coordinates(&mut self, coordinates: &Coordinates<'_>) -> Result<()> {
+        match self.comma() {
+            Some(GeometryKind::Polygon) => {
+                self.out.push('[');
+                self.positions(coordinates)?;
+                self.out.push(']');
+                Ok(())
+            }
+            Some(GeometryKind::Point) if coordinates.iter().all(|it| it.is_nowhere()) => {
+                self.out.push_str("[]");
+                Ok(())
+            }
+            _ => self.positions(coordinates),
+        }
+    }
+
+    fn end(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+        if let Some(open) = self.open.get(self.depth) {
+            if open.kind != Some(GeometryKind::Point) {
+                self.out.push(']');
+            }
+            if open.is_object {
+                self.out.push('}');
+            }
+        }
+    }
+
+    /// Writes a comma between parts of the innermost geometry, and returns its kind.
+    fn comma(&mut self) -> Option<GeometryKind> {
+        let open = self.open.get_mut(self.depth.checked_sub(1)?)?;
+        if open.has_part {
+            self.out.push(',');
+        }
+        open.has_part = true;
+        open.kind
+    }
+
+    fn positions(&mut self, coordinates: &Coordinates<'_>) -> Result<()> {
+        for (index, position) in coordinates.iter().enumerate() {
+            if index > 0 {
+                self.out.push(',');
+            }
+            self.position(&position)?;
+        }
+        Ok(())
+    }
+
+    fn position(&mut self, position: &Position) -> Result<()> {
+        let Position { x, y, z, .. } = *position;
+        if !x.is_finite() || !y.is_finite() || z.is_infinite() {
+            return Err(Error::argument(format!(
+                "a position is {x} {y}, and GeoJSON has finite numbers only"
+            )));
+        }
+        self.out.push('[');
+        crate::wkt::write_number(x, self.out);
+        self.out.push(',');
+        crate::wkt::write_number(y, self.out);
+        if !z.is_nan() {
+            self.out.push(',');
+            crate::wkt::write_number(z, self.out);
+        }
+        self.out.push(']');
+        Ok(())
+    }
+}

@@ -1,0 +1,148 @@
+//! What the metadata says against what the file is.
+
+use herringbone_format::LogicalType;
+
+use super::model::{Encoding, GeoColumn, GeoMetadata, Version};
+use crate::Edges;
+use crate::bounds::faults;
+use crate::crs::{Crs, CrsForm};
+
+/// A column at the root of the file's schema.
+#[derive(Debug, Clone, Copy)]
+pub struct FileColumn<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Whether it is a BYTE_ARRAY that is not repeated.
+    pub is_byte_array: bool,
+    /// Its logical type. A CRS that is in the key-value metadata of the file is
+    /// [resolved](Crs::resolve) before.
+    pub logical_type: Option<&'a LogicalType>,
+}
+
+impl FileColumn<'_> {
+    fn is_geospatial(&self) -> bool {
+        matches!(
+            self.logical_type,
+            Some(LogicalType::Geometry { .. } | LogicalType::Geography { .. })
+        )
+    }
+}
+
+impl GeoMetadata {
+    /// Each rule of the specification that the metadata breaks, by itself or against the columns at the
+    /// root of the file, in sentences for people.
+    #[must_use]
+    pub fn disagreements(&self, columns: &[FileColumn<'_>]) -> Vec<String> {
+        let mut found = Vec::new();
+        if self.column(&self.primary_column).is_none() {
+            found.push(format!(
+                "the primary column {:?} is not among the columns of the GeoParquet metadata",
+                self.primary_column
+            ));
+        }
+        for (name, column) in &self.columns {
+            let mut say = |what: String| found.push(format!("column {name:?} {what}"));
+            column.rules(self.version, &mut say);
+            match columns.iter().find(|it| it.name == name) {
+                None => say("of the GeoParquet metadata is not at the root of the file".into()),
+                Some(it) => column.against(it, self.version, &mut say),
+            }
+            if let Some(covering) = &column.covering
+                && !columns.iter().any(|it| it.name == covering.column)
+            {
+                let name = &covering.column;
+                say(format!(
+                    "is covered by column {name:?}, which is not at the root of the file"
+                ));
+            }
+        }
+        let is_missing =
+            |it: &&FileColumn<'_>| it.is_geospatial() && self.column(it.name).is_none();
+        for column in columns.iter().filter(is_missing) {
+            let name = column.name;
+            found.push(format!(
+                "column {name:?} has geometries, but is not in the GeoParquet metadata"
+            ));
+        }
+        found
+    }
+}
+
+impl GeoColumn {
+    /// What it says by itself.
+    pub(super) fn rules(&self, version: Version, say: &mut impl FnMut(String)) {
+        if let Encoding::Native(_) = self.encoding
+            && version != Version::V1_1
+        {
+            say(format!(
+                "has the encoding {}, which is of 1.1 alone",
+                self.encoding
+            ));
+        }
+        if version == Version::V1_0 && self.covering.is_some() {
+            say("has a covering, which 1.0 does not know".into());
+        }
+        if version < Version::V2_0 {
+            if !matches!(self.edges, Edges::Planar | Edges::Spherical) {
+                say(format!("has {} edges, which are of 2.0", self.edges));
+            }
+            if let Some(it) = self.geometry_types.iter().find(|it| it.dimensions.has_m()) {
+                say(format!("has the type {it}, which is of 2.0"));
+            }
+        }
+        for (index, it) in self.geometry_types.iter().enumerate() {
+            if self
+                .geometry_types
+                .iter()
+                .take(index)
+                .any(|before| before == it)
+            {
+                say(format!("has the type {it} twice"));
+            }
+        }
+        for fault in self.bbox.iter().flat_map(|it| faults(it, self.edges)) {
+            say(format!("has an invalid bbox: {fault}"));
+        }
+    }
+
+    /// What it says of the column of the file.
+    fn against(&self, column: &FileColumn<'_>, version: Version, say: &mut impl FnMut(String)) {
+        if self.encoding == Encoding::Wkb && !column.is_byte_array {
+            say("is WKB in the GeoParquet metadata, but no BYTE_ARRAY that is not repeated".into());
+        }
+        if version >= Version::V2_0 && !column.is_geospatial() {
+            say("is neither a GEOMETRY nor a GEOGRAPHY, which GeoParquet 2.0 asks for".into());
+        }
+        let Some(
+            logical_type @ (LogicalType::Geometry { crs } | LogicalType::Geography { crs, .. }),
+        ) = column.logical_type
+        else {
+            return;
+        };
+        match Edges::of(logical_type) {
+            Ok(Some(edges)) if edges != self.edges => say(format!(
+                "has {edges} edges by its logical type, {} ones in the GeoParquet metadata",
+                self.edges
+            )),
+            Ok(_) => {}
+            Err(error) => say(format!("has edges that are not known: {}", error.message())),
+        }
+        let crs = Crs::new(crs.clone());
+        if !crs.is_same(&self.crs) {
+            say(format!(
+                "has the CRS {} by its logical type, {} in the GeoParquet metadata",
+                shown(&crs),
+                shown(&self.crs)
+            ));
+        }
+    }
+}
+
+/// A CRS in few words.
+fn shown(crs: &Crs) -> String {
+    match crs.form() {
+        CrsForm::Default => crate::crs::DEFAULT.to_owned(),
+        CrsForm::Projjson(_) => crs.label(),
+        _ => format!("{:?}", crs.text().unwrap_or_default()),
+    }
+}

@@ -1,0 +1,264 @@
+//! Rules of the specification. What others write is in `tests/it`.
+
+use herringbone_format::{BoundingBox, LogicalType};
+
+use super::*;
+use crate::Edges;
+use crate::crs::Crs;
+use crate::wkb::{Dimensions, GeometryKind, GeometryType};
+
+fn with_column(version: &str, members: &str) -> String {
+    format!(
+        r#"{{"version": "{version}", "primary_column": "g", "columns": {{"g": {{{members}}}}}}}"#
+    )
+}
+
+const WKB: &str = r#""encoding": "WKB", "geometry_types": []"#;
+
+#[test]
+fn errors_name_the_member() {
+    let missing_type =
+        r#"{"version": "1.0.0", "primary_column": "g", "columns": {"g": {"encoding": "WKB"}}}"#;
+    for (text, wanted) in [
+        ("[]", "the GeoParquet metadata is no JSON object"),
+        (
+            r#"{"version": 1}"#,
+            "version of the GeoParquet metadata is a number, and not text",
+        ),
+        (
+            r#"{"version": "1.0.0"}"#,
+            "primary_column of the GeoParquet metadata is missing, and not text",
+        ),
+        (
+            missing_type,
+            "columns.g.geometry_types of the GeoParquet metadata is missing, and not an array",
+        ),
+        (
+            r#"{"version": "0.4.0"}"#,
+            "GeoParquet metadata of version \"0.4.0\"; 1.0, 1.1 and 2.0 are known",
+        ),
+    ] {
+        let error = GeoMetadata::parse(text).unwrap_err();
+        assert_eq!(error.message(), wanted);
+    }
+    for (member, wanted) in [
+        (
+            r#""crs": "EPSG:4326""#,
+            "columns.g.crs of the GeoParquet metadata is other text, and not a PROJJSON object or null",
+        ),
+        (
+            r#""edges": "bent""#,
+            "columns.g.edges of the GeoParquet metadata: edges are \"bent\", and not planar, spherical, \
+             vincenty, thomas, andoyer or karney",
+        ),
+        (
+            r#""bbox": [1, 2, 3]"#,
+            "columns.g.bbox of the GeoParquet metadata has 3 numbers, not 4, 6 or 8",
+        ),
+        (
+            r#""bbox": [1, "2", 3, 4]"#,
+            "columns.g.bbox of the GeoParquet metadata is an array, and not an array of numbers",
+        ),
+        (
+            r#""orientation": "clockwise""#,
+            "columns.g.orientation of the GeoParquet metadata is other text, and not \"counterclockwise\"",
+        ),
+        (
+            r#""covering": {"bbox": {"xmin": ["b", "xmin"]}}"#,
+            "columns.g.covering.bbox.ymin of the GeoParquet metadata is missing, and not a column and its \
+             field",
+        ),
+    ] {
+        let text = with_column("2.0.0", &format!("{WKB}, {member}"));
+        let error = GeoMetadata::parse(&text).unwrap_err();
+        assert_eq!(error.message(), wanted);
+    }
+    let types = r#""encoding": "WKB", "geometry_types": ["Point X"]"#;
+    let error = GeoMetadata::parse(&with_column("1.0.0", types)).unwrap_err();
+    assert_eq!(
+        error.message(),
+        "columns.g.geometry_types of the GeoParquet metadata has \"Point X\", which is no geometry type"
+    );
+    let encoding = r#""encoding": "WKT", "geometry_types": []"#;
+    let error = GeoMetadata::parse(&with_column("1.0.0", encoding)).unwrap_err();
+    assert_eq!(
+        error.message(),
+        "columns.g.encoding of the GeoParquet metadata is \"WKT\", which is not known"
+    );
+}
+
+fn disagreements(version: &str, members: &str, logical_type: Option<LogicalType>) -> Vec<String> {
+    let metadata = GeoMetadata::parse(&with_column(version, members)).unwrap();
+    metadata.disagreements(&[FileColumn {
+        name: "g",
+        is_byte_array: true,
+        logical_type: logical_type.as_ref(),
+    }])
+}
+
+#[test]
+fn disagreements_are_said() {
+    let geometry = |crs: &str| {
+        let crs = (!crs.is_empty()).then(|| crs.to_owned());
+        Some(LogicalType::Geometry { crs })
+    };
+    let with = |member: &str| format!("{WKB}, {member}");
+    let albers = r#""crs": {"type": "ProjectedCRS", "id": {"authority": "EPSG", "code": 5070}}"#;
+    let none: [&str; 0] = [];
+    assert_eq!(
+        disagreements("2.0.0", &with(albers), geometry("EPSG:5070")),
+        none
+    );
+    assert_eq!(
+        disagreements("2.0.0", &with(albers), geometry("")),
+        [
+            "column \"g\" has the CRS OGC:CRS84 by its logical type, EPSG:5070 in the GeoParquet metadata"
+        ]
+    );
+    assert_eq!(
+        disagreements("2.0.0", &with(r#""crs": null"#), geometry("SRID:0")),
+        none
+    );
+    assert_eq!(
+        disagreements("2.0.0", WKB, None),
+        ["column \"g\" is neither a GEOMETRY nor a GEOGRAPHY, which GeoParquet 2.0 asks for"]
+    );
+    assert_eq!(disagreements("1.1.0", WKB, None), none);
+    let karney = Some(Edges::Karney.logical_type(None));
+    assert_eq!(
+        disagreements("2.0.0", &with(r#""edges": "spherical""#), karney),
+        [
+            "column \"g\" has karney edges by its logical type, spherical ones in the GeoParquet metadata"
+        ]
+    );
+    let old = r#""encoding": "WKB", "geometry_types": ["Point", "Point M", "Point"], "edges": "thomas",
+        "bbox": [0, 5, 1, 4], "covering": {"bbox": {"xmin": ["b", "xmin"], "ymin": ["b", "ymin"],
+        "xmax": ["b", "xmax"], "ymax": ["b", "ymax"]}}"#;
+    assert_eq!(
+        disagreements("1.0.0", old, None),
+        [
+            "column \"g\" has a covering, which 1.0 does not know",
+            "column \"g\" has thomas edges, which are of 2.0",
+            "column \"g\" has the type POINT M, which is of 2.0",
+            "column \"g\" has the type POINT twice",
+            "column \"g\" has an invalid bbox: ymin is 5, above ymax, 4",
+            "column \"g\" is covered by column \"b\", which is not at the root of the file",
+        ]
+    );
+    let metadata = GeoMetadata::parse(&with_column("2.0.0", WKB)).unwrap();
+    let other = geometry("");
+    let column = FileColumn {
+        name: "other",
+        is_byte_array: true,
+        logical_type: other.as_ref(),
+    };
+    assert_eq!(
+        metadata.disagreements(&[column]),
+        [
+            "column \"g\" of the GeoParquet metadata is not at the root of the file",
+            "column \"other\" has geometries, but is not in the GeoParquet metadata",
+        ]
+    );
+}
+
+fn metadata(version: Version, column: GeoColumn) -> GeoMetadata {
+    GeoMetadata {
+        version,
+        primary_column: "g".into(),
+        columns: vec![("g".into(), column)],
+        others: Others::default(),
+    }
+}
+
+#[test]
+fn all_of_a_column_is_written() {
+    let column = GeoColumn {
+        geometry_types: vec![GeometryType::new(
+            GeometryKind::MultiPoint,
+            Dimensions::Xyzm,
+        )],
+        crs: Crs::undefined(),
+        edges: Edges::Vincenty,
+        is_counterclockwise: true,
+        bbox: Some(BoundingBox {
+            xmin: 170.0,
+            xmax: -170.0,
+            ymin: -0.1,
+            ymax: 0.5,
+            zmin: Some(1.0),
+            zmax: Some(2.0),
+            mmin: Some(3.0),
+            mmax: Some(4.0),
+        }),
+        epoch: Some(2021.47),
+        covering: Some(Covering {
+            column: "b".into(),
+            has_z: true,
+        }),
+        ..GeoColumn::default()
+    };
+    let metadata = metadata(Version::V2_0, column);
+    let text = metadata.to_json().unwrap();
+    assert_eq!(
+        text,
+        "{\"version\":\"2.0.0\",\"primary_column\":\"g\",\"columns\":{\"g\":{\"encoding\":\"WKB\",\
+         \"geometry_types\":[\"MultiPoint ZM\"],\"crs\":null,\"edges\":\"vincenty\",\
+         \"orientation\":\"counterclockwise\",\"bbox\":[170.0,-0.1,1.0,3.0,-170.0,0.5,2.0,4.0],\
+         \"epoch\":2021.47,\"covering\":{\"bbox\":{\"xmin\":[\"b\",\"xmin\"],\"ymin\":[\"b\",\"ymin\"],\
+         \"zmin\":[\"b\",\"zmin\"],\"xmax\":[\"b\",\"xmax\"],\"ymax\":[\"b\",\"ymax\"],\
+         \"zmax\":[\"b\",\"zmax\"]}}}}}"
+    );
+    assert_eq!(GeoMetadata::parse(&text).unwrap(), metadata);
+}
+
+#[test]
+fn what_a_version_has_no_place_for_is_refused() {
+    let said = |version, column| {
+        metadata(version, column)
+            .to_json()
+            .unwrap_err()
+            .message()
+            .to_owned()
+    };
+    let crs = |text: &str| Crs::new(Some(text.to_owned()));
+    let albers = GeoColumn {
+        crs: crs("EPSG:5070"),
+        ..GeoColumn::default()
+    };
+    assert_eq!(
+        said(Version::V2_0, albers),
+        "column \"g\" in GeoParquet metadata of version 2.0.0: its CRS \"EPSG:5070\" would have to be a \
+         PROJJSON definition"
+    );
+    let karney = GeoColumn {
+        edges: Edges::Karney,
+        ..GeoColumn::default()
+    };
+    assert_eq!(
+        said(Version::V1_1, karney),
+        "column \"g\" in GeoParquet metadata of version 1.1.0: it has karney edges, which are of 2.0"
+    );
+    let endless = GeoColumn {
+        bbox: Some(BoundingBox {
+            xmax: f64::INFINITY,
+            ..BoundingBox::default()
+        }),
+        ..GeoColumn::default()
+    };
+    assert_eq!(
+        said(Version::V1_1, endless),
+        "column \"g\" in GeoParquet metadata of version 1.1.0: its bbox is not finite, and JSON has no number \
+         for that"
+    );
+    // The default has many names, and needs none.
+    let wgs84 = GeoColumn {
+        crs: crs("EPSG:4326"),
+        ..GeoColumn::default()
+    };
+    assert!(
+        !metadata(Version::V1_1, wgs84)
+            .to_json()
+            .unwrap()
+            .contains("crs")
+    );
+}

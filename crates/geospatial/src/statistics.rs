@@ -1,0 +1,140 @@
+//! Geospatial statistics of a column chunk, or of anything with geometries.
+
+use herringbone_format::GeospatialStatistics;
+
+use crate::Edges;
+use crate::bounds::{Bounder, Extent};
+use crate::wkb::{Dimensions, GeometryKind, GeometryType, WkbError};
+
+/// The geometry types that occur.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct GeometryTypes {
+    /// Bit 7·d + k for the known kind k of dimensions d.
+    bits: u32,
+    has_others: bool,
+}
+
+const KINDS: u32 = GeometryKind::KNOWN.len() as u32;
+
+impl GeometryTypes {
+    /// Takes a type.
+    pub fn add(&mut self, geometry_type: GeometryType) {
+        let kind = geometry_type.kind;
+        if kind.is_opaque() {
+            self.has_others = true;
+        } else {
+            self.bits |= 1 << (geometry_type.dimensions as u32 * KINDS + kind.code() - 1);
+        }
+    }
+
+    /// Takes those of another.
+    pub fn merge(&mut self, other: Self) {
+        self.bits |= other.bits;
+        self.has_others |= other.has_others;
+    }
+
+    /// Takes what may be of any type.
+    pub fn add_unknown(&mut self) {
+        self.has_others = true;
+    }
+
+    /// The types by their codes, ascending; `None` where others may occur.
+    #[must_use]
+    pub fn types(self) -> Option<impl Iterator<Item = GeometryType>> {
+        let all = Dimensions::ALL.into_iter().flat_map(|dimensions| {
+            let of_kind = move |kind| GeometryType::new(kind, dimensions);
+            GeometryKind::KNOWN.into_iter().map(of_kind)
+        });
+        let occur = move |(index, _): &(usize, GeometryType)| self.bits >> index & 1 == 1;
+        let types = all.enumerate().filter(occur).map(|(_, it)| it);
+        (!self.has_others).then_some(types)
+    }
+
+    /// The ISO codes, ascending; `None` where there are no types, or others may occur.
+    #[must_use]
+    pub fn codes(self) -> Option<Vec<i32>> {
+        let codes: Vec<i32> = self.types()?.map(|it| it.code().cast_signed()).collect();
+        (!codes.is_empty()).then_some(codes)
+    }
+}
+
+/// Makes statistics of values, or of other statistics.
+#[derive(Debug, Clone)]
+pub struct StatisticsBuilder {
+    bounder: Bounder,
+    types: GeometryTypes,
+}
+
+impl StatisticsBuilder {
+    /// Of nothing yet.
+    #[must_use]
+    pub fn new(edges: Edges) -> Self {
+        Self {
+            bounder: Bounder::new(edges),
+            types: GeometryTypes::default(),
+        }
+    }
+
+    /// Takes a value that is not null.
+    ///
+    /// # Errors
+    ///
+    /// It is not well-known binary. There are no statistics then.
+    pub fn add(&mut self, value: &[u8]) -> Result<GeometryType, WkbError> {
+        let result = self.bounder.add(value);
+        match result {
+            Ok(geometry_type) => self.types.add(geometry_type),
+            Err(_) => self.types.add_unknown(),
+        }
+        result
+    }
+
+    /// Takes what another one took; both have the same edges.
+    pub fn merge(&mut self, other: &Self) {
+        self.bounder.merge(&other.bounder);
+        self.types.merge(other.types);
+    }
+
+    /// Takes the statistics of a column chunk or a file that has values, `None` where it has no
+    /// statistics. Without a box, or with an invalid one, there will be no box: the values may be
+    /// empty, or anywhere.
+    pub fn add_statistics(&mut self, statistics: Option<&GeospatialStatistics>) {
+        match statistics.and_then(|it| it.bbox.as_ref()) {
+            Some(bbox) => self.bounder.add_box(bbox),
+            None => self.bounder.add_unknown(),
+        }
+        let codes = statistics.and_then(|it| it.geospatial_types.as_ref());
+        let codes = codes.map(Vec::as_slice).unwrap_or_default();
+        if codes.is_empty() {
+            self.types.add_unknown();
+        }
+        for code in codes {
+            match u32::try_from(*code).ok().and_then(GeometryType::from_code) {
+                Some(geometry_type) => self.types.add(geometry_type),
+                None => self.types.add_unknown(),
+            }
+        }
+    }
+
+    /// Where all of it is.
+    #[must_use]
+    pub fn extent(&self) -> Extent {
+        self.bounder.extent()
+    }
+
+    /// The types that occur.
+    #[must_use]
+    pub fn types(&self) -> GeometryTypes {
+        self.types
+    }
+
+    /// The statistics; `None` where they would say nothing.
+    #[must_use]
+    pub fn finish(&self) -> Option<GeospatialStatistics> {
+        let statistics = GeospatialStatistics {
+            bbox: self.extent().bbox(),
+            geospatial_types: self.types.codes(),
+        };
+        (statistics != GeospatialStatistics::default()).then_some(statistics)
+    }
+}

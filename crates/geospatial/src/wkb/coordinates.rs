@@ -1,0 +1,137 @@
+//! Positions, read from the bytes of the value when they are asked for.
+
+use super::{ByteOrder, Dimensions};
+
+/// A position; NaN where it does not have the ordinate.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Position {
+    /// Longitude, easting.
+    pub x: f64,
+    /// Latitude, northing.
+    pub y: f64,
+    /// Usually the height.
+    pub z: f64,
+    /// A measure.
+    pub m: f64,
+}
+
+impl Position {
+    /// The ordinates that positions of these dimensions have: the first 2 to 4.
+    #[must_use]
+    pub fn ordinates(&self, dimensions: Dimensions) -> ([f64; 4], usize) {
+        let third = if dimensions.has_z() { self.z } else { self.m };
+        ([self.x, self.y, third, self.m], dimensions.ordinates())
+    }
+
+    /// Whether x, y, z and m are all NaN, which is how a point without position is written.
+    #[must_use]
+    pub fn is_nowhere(&self) -> bool {
+        self.x.is_nan() && self.y.is_nan() && self.z.is_nan() && self.m.is_nan()
+    }
+}
+
+/// The positions of a point, of a line string or of a ring, in the bytes of the value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Coordinates<'a> {
+    bytes: &'a [u8],
+    byte_order: ByteOrder,
+    dimensions: Dimensions,
+}
+
+impl<'a> Coordinates<'a> {
+    /// `bytes` are whole positions.
+    pub(super) fn new(bytes: &'a [u8], byte_order: ByteOrder, dimensions: Dimensions) -> Self {
+        Self {
+            bytes,
+            byte_order,
+            dimensions,
+        }
+    }
+
+    /// How many positions there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.bytes.len() / self.dimensions.position_bytes()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// Which ordinates they have.
+    #[must_use]
+    pub fn dimensions(&self) -> Dimensions {
+        self.dimensions
+    }
+
+    /// The ordinates one after the other, as they lie in the value: 8 bytes each.
+    #[must_use]
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// The order of the bytes of each ordinate.
+    #[must_use]
+    pub fn byte_order(&self) -> ByteOrder {
+        self.byte_order
+    }
+
+    /// The position at `index`, from 0.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<Position> {
+        let size = self.dimensions.position_bytes();
+        let start = index.checked_mul(size)?;
+        let bytes = self.bytes.get(start..start.checked_add(size)?)?;
+        Some(self.position(bytes))
+    }
+
+    /// All positions.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Position> + Clone + use<'a> {
+        let coordinates = *self;
+        self.bytes
+            .chunks_exact(self.dimensions.position_bytes())
+            .map(move |bytes| coordinates.position(bytes))
+    }
+
+    /// All ordinates, those of a position together: `N` is [`Dimensions::ordinates`], or nothing is
+    /// seen.
+    #[inline]
+    pub fn for_each<const N: usize>(&self, mut see: impl FnMut([f64; N])) {
+        if N != self.dimensions.ordinates() {
+            return;
+        }
+        let (ordinates, _) = self.bytes.as_chunks::<8>();
+        let (positions, _) = ordinates.as_chunks::<N>();
+        // One loop for each order, so that neither asks.
+        match self.byte_order {
+            ByteOrder::LittleEndian => positions
+                .iter()
+                .for_each(|position| see(position.map(f64::from_le_bytes))),
+            ByteOrder::BigEndian => positions
+                .iter()
+                .for_each(|position| see(position.map(f64::from_be_bytes))),
+        }
+    }
+
+    fn position(&self, bytes: &[u8]) -> Position {
+        let (ordinates, _) = bytes.as_chunks::<8>();
+        let ordinate = |index: usize| match ordinates.get(index) {
+            Some(bytes) => self.byte_order.ordinate(*bytes),
+            None => f64::NAN,
+        };
+        let (z, m) = match self.dimensions {
+            Dimensions::Xy => (f64::NAN, f64::NAN),
+            Dimensions::Xyz => (ordinate(2), f64::NAN),
+            Dimensions::Xym => (f64::NAN, ordinate(2)),
+            Dimensions::Xyzm => (ordinate(2), ordinate(3)),
+        };
+        Position {
+            x: ordinate(0),
+            y: ordinate(1),
+            z,
+            m,
+        }
+    }
+}

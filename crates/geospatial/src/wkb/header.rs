@@ -1,0 +1,97 @@
+//! What comes before the coordinates of a geometry: byte order, code, SRID.
+
+use super::{Dimensions, GeometryKind, GeometryType, WkbErrorKind};
+
+/// Which byte of a number comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ByteOrder {
+    /// The most significant one, `00`.
+    BigEndian,
+    /// The least significant one, `01`.
+    LittleEndian,
+}
+
+impl ByteOrder {
+    pub(super) fn from_byte(byte: u8) -> Result<Self, WkbErrorKind> {
+        match byte {
+            0 => Ok(Self::BigEndian),
+            1 => Ok(Self::LittleEndian),
+            other => Err(WkbErrorKind::ByteOrder(other)),
+        }
+    }
+
+    pub(super) fn number(self, bytes: [u8; 4]) -> u32 {
+        match self {
+            Self::BigEndian => u32::from_be_bytes(bytes),
+            Self::LittleEndian => u32::from_le_bytes(bytes),
+        }
+    }
+
+    pub(super) fn ordinate(self, bytes: [u8; 8]) -> f64 {
+        match self {
+            Self::BigEndian => f64::from_be_bytes(bytes),
+            Self::LittleEndian => f64::from_le_bytes(bytes),
+        }
+    }
+}
+
+/// What a geometry says of itself, be it a value or a part of one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Header {
+    /// Kind and dimensions.
+    pub geometry_type: GeometryType,
+    /// What it is made up of: positions of a line string, rings of a polygon, geometries of others.
+    /// 1 for a point, 0 for what is opaque.
+    pub parts: u32,
+    /// Order of the bytes of its numbers. Its parts have their own.
+    pub byte_order: ByteOrder,
+    /// Whether its code has flags of the extended form, which Parquet does not allow.
+    pub is_extended: bool,
+    /// The spatial reference identifier, of the extended form alone.
+    pub srid: Option<u32>,
+}
+
+const HAS_Z: u32 = 0x8000_0000;
+const HAS_M: u32 = 0x4000_0000;
+const HAS_SRID: u32 = 0x2000_0000;
+const FLAGS: u32 = HAS_Z | HAS_M | HAS_SRID;
+
+/// A code, taken apart.
+pub(super) struct Code {
+    pub(super) geometry_type: GeometryType,
+    pub(super) is_extended: bool,
+    pub(super) has_srid: bool,
+}
+
+impl Code {
+    /// Of the ISO form, the extended one, or a mixture of both.
+    pub(super) fn new(code: u32) -> Result<Self, WkbErrorKind> {
+        let Some(plain) = GeometryType::from_code(code & !FLAGS) else {
+            return Err(WkbErrorKind::Code(code));
+        };
+        let flagged = Dimensions::new(code & HAS_Z != 0, code & HAS_M != 0);
+        Ok(Self {
+            geometry_type: GeometryType {
+                dimensions: plain.dimensions.union(flagged),
+                ..plain
+            },
+            is_extended: code & FLAGS != 0,
+            has_srid: code & HAS_SRID != 0,
+        })
+    }
+}
+
+/// The fewest bytes that `parts` parts of a geometry take.
+pub(super) fn fewest_bytes(geometry_type: GeometryType, parts: u32) -> u64 {
+    /// Byte order and code; what is opaque may have no more.
+    const GEOMETRY: u64 = 5;
+    /// The number of positions.
+    const RING: u64 = 4;
+    let position = geometry_type.dimensions.position_bytes() as u64;
+    u64::from(parts)
+        * match geometry_type.kind {
+            GeometryKind::Point | GeometryKind::LineString => position,
+            GeometryKind::Polygon => RING,
+            _ => GEOMETRY,
+        }
+}

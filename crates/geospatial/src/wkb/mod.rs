@@ -1,0 +1,30 @@
+//! Well-known binary (ISO/IEC 13249-3, OGC 06-103r4 §8), read as [`Events`] and written by
+//! [`Writer`].
+//!
+//! ```text
+//! byte order   code    parts  ...
+//! 01           u32     u32    line string: coordinates · polygon: rings · others: geometries
+//! 00 or 01             ─      a point has no count, just its coordinates
+//! ```
+//!
+//! The code is the kind plus 1000 with Z, 2000 with M, 3000 with both. The extended form (EWKB of
+//! PostGIS, and what GEOS writes by default) has flags in the highest bits instead, and may have an
+//! SRID after the code. It is read as well; Parquet allows the ISO form alone.
+
+mod code;
+mod coordinates;
+mod error;
+mod events;
+mod header;
+mod point;
+mod writer;
+#[cfg(test)]
+mod tests;
+
+pub use code::{Dimensions, GeometryKind, GeometryType};
+pub use coordinates::{Coordinates, Position};
+pub use error::{WkbError, WkbErrorKind};
+pub use events::{Event, Events, MAX_DEPTH, ReadOptions};
+pub use header::{ByteOrder, Header};
+pub(crate) use point::point;
+pub use writer::{Writer, write_iso};

@@ -1,0 +1,18 @@
+//! The crate against what other implementations make of the same geometries.
+
+#[cfg(test)]
+mod bounds;
+#[cfg(test)]
+mod edges;
+#[cfg(test)]
+mod fixtures;
+#[cfg(test)]
+mod geoparquet;
+#[cfg(test)]
+mod hostile;
+#[cfg(test)]
+mod random;
+#[cfg(test)]
+mod sphere;
+#[cfg(test)]
+mod wkb;
