@@ -11,14 +11,20 @@
 
 #![forbid(unsafe_code)]
 
+pub mod crypto_metadata;
+pub mod file;
 pub mod module;
+pub mod properties;
 
 mod cipher;
 mod key;
 mod random;
+mod redacted;
 
+pub use file::{FileDecryptor, FileEncryptor, KeyStep};
 pub use key::{Key, KeyLength, MAX_INVOCATIONS};
-pub use module::{ModuleId, ModuleKey, ModuleKind};
+pub use module::{Algorithm, ModuleId, ModuleKey, ModuleKind};
+pub use properties::{FileDecryptionProperties, FileEncryptionProperties};
 
 /// The result of everything that this crate does.
 pub use herringbone_format::{Error, ErrorKind, Result};
