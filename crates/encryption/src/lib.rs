@@ -5,7 +5,7 @@
 //! and bloom filters. A [`ModuleKey`] encrypts and decrypts the modules of one key in one file, a [`ModuleId`] says which
 //! module it is, so that none can stand in for another.
 //!
-//! Nothing here does I/O.
+//! Nothing here does I/O but [`key_tools::FileKeyMaterialStore`].
 //!
 //! Messages and `Debug` output never contain a key, an authentication tag, an access token or key metadata.
 
@@ -13,10 +13,12 @@
 
 pub mod crypto_metadata;
 pub mod file;
+pub mod key_tools;
 pub mod module;
 pub mod properties;
 
 mod cipher;
+mod json;
 mod key;
 mod random;
 mod redacted;

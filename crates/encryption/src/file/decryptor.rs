@@ -171,6 +171,7 @@ impl FileDecryptor {
         drop(retrieved);
         let request = KeyRequest {
             key_metadata: key_metadata.to_vec(),
+            footer_key_metadata: self.footer_key_metadata.clone(),
             column: column.map(<[String]>::to_vec),
         };
         let answer = retriever.retrieve(&request).map_err(|error| match column {

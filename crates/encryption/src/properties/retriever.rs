@@ -11,6 +11,8 @@ pub struct KeyRequest {
     /// What the file says of the key, which is a matter between its writer and the retriever. Anybody who can write the
     /// file can change it.
     pub key_metadata: Vec<u8>,
+    /// What the file says of the key of its footer, if anything. Key tools find there which KMS it is.
+    pub footer_key_metadata: Option<Vec<u8>>,
     /// The column whose key it is; `None` for the footer.
     pub column: Option<ColumnPath>,
 }
@@ -20,7 +22,7 @@ impl fmt::Debug for KeyRequest {
         f.debug_struct("KeyRequest")
             .field("key_metadata", &Redacted(self.key_metadata.len()))
             .field("column", &self.column)
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 

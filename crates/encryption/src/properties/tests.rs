@@ -228,6 +228,7 @@ fn debug_shows_no_secrets() {
         .aad_prefix("tester");
     let request = KeyRequest {
         key_metadata: b"metadata-of-a".to_vec(),
+        footer_key_metadata: Some(b"metadata-of-a".to_vec()),
         column: None,
     };
     let debug = format!(
