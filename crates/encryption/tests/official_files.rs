@@ -6,6 +6,9 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use herringbone_encryption::{
     Algorithm, Error, ErrorKind, FileDecryptionProperties, Key, ModuleKind,
+    key_tools::{
+        FileKeyMaterialStore, InMemoryKms, KeyTools, KmsClient, KmsConnection, KmsUrlPolicy,
+    },
     properties::{FileDecryptionPropertiesBuilder, KeyAnswer, KeyRequest},
 };
 use support::walker::{Module, walk};
@@ -121,6 +124,38 @@ fn every_module_is_decrypted() {
         );
         assert_eq!(counts.get(&9), counts.get(&8), "{name}");
     }
+}
+
+/// Written by parquet-java with key tools: double wrapping, and key material beside the file.
+#[test]
+fn external_key_material_is_unwrapped() {
+    let name = "external_key_material_java";
+    let Some(bytes) = file(name) else {
+        return;
+    };
+    let ids = ["kf", "kc1", "kc2"];
+    let kms = Arc::new(InMemoryKms::new(ids.into_iter().zip(KEYS_128.map(key))));
+    let factory = move |_: &KmsConnection| Ok(kms.clone() as Arc<dyn KmsClient>);
+    let folder = PathBuf::from(std::env::var_os("PARQUET_TEST_DATA").unwrap());
+    let parquet_file = folder.join(format!("{name}.parquet.encrypted"));
+    let store = Arc::new(FileKeyMaterialStore::new(parquet_file).unwrap());
+    let tools = Arc::new(KeyTools::new(Arc::new(factory)));
+    let retriever = |store| {
+        let (connection, policy) = (KmsConnection::default(), KmsUrlPolicy::default());
+        let retriever = tools.key_retriever(connection, policy, store);
+        FileDecryptionProperties::builder()
+            .key_retriever(retriever)
+            .build()
+            .unwrap()
+    };
+    let modules = walk(&bytes, &retriever(Some(store))).unwrap();
+    let counts = counts(&modules);
+    assert!(counts[&1] >= 2 && counts[&2] >= 2, "{counts:?}");
+    let error = walk(&bytes, &retriever(None)).err().unwrap();
+    assert!(
+        error.message().contains("beside the Parquet file"),
+        "{error}"
+    );
 }
 
 /// CTR authenticates nothing, so its pages are compared with those of the same rows under GCM.

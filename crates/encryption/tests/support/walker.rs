@@ -12,9 +12,12 @@ use herringbone_format::{
     thrift::{CompactReader, Wire},
 };
 
-/// The plaintext of a module.
+/// A module.
 pub(crate) struct Module {
     pub(crate) id: ModuleId,
+    /// Where it starts in the file, and how long it is there; `None` for what is part of the footer.
+    pub(crate) place: Option<(usize, usize)>,
+    /// Its plaintext; that of pages is decompressed.
     pub(crate) plaintext: Vec<u8>,
 }
 
@@ -26,6 +29,7 @@ pub(crate) fn walk(bytes: &[u8], properties: &FileDecryptionProperties) -> Resul
     decryptor.check_key_value_metadata(metadata.key_value_metadata())?;
     let mut modules = vec![Module {
         id: ModuleId::FOOTER,
+        place: None,
         plaintext: footer,
     }];
     for row_group in 0..metadata.num_row_groups() {
@@ -44,8 +48,8 @@ pub(crate) fn walk(bytes: &[u8], properties: &FileDecryptionProperties) -> Resul
     Ok(modules)
 }
 
-/// Decrypts or verifies the footer.
-fn footer(
+/// Decrypts or verifies the footer; also says whether it was in plaintext.
+pub(crate) fn footer(
     bytes: &[u8],
     properties: &FileDecryptionProperties,
 ) -> Result<(Vec<u8>, FileDecryptor, bool)> {
@@ -93,7 +97,7 @@ struct Metadata {
     bloom_filter: Option<(i64, i64)>,
 }
 
-impl Chunk<'_> {
+impl<'a> Chunk<'a> {
     fn walk(&mut self, chunk: &ColumnChunk, file: &FileDecryptor, plaintext: bool) -> Result<()> {
         let Some(crypto) = &chunk.crypto_metadata else {
             return Ok(());
@@ -130,6 +134,7 @@ impl Chunk<'_> {
         let plaintext = self.key.as_ref().unwrap().decrypt(&id, module)?;
         self.modules.push(Module {
             id,
+            place: self.place(module),
             plaintext: plaintext.clone(),
         });
         Ok(plaintext)
@@ -149,10 +154,17 @@ impl Chunk<'_> {
         Ok((self.module(kind, page, module)?, rest))
     }
 
-    fn range(&self, offset: i64, length: i64) -> &'static [u8] {
-        // Leaked, as tests may: the borrow of `self` ends.
-        let (offset, length) = (offset as usize, length as usize);
-        self.bytes[offset..offset + length].to_vec().leak()
+    fn range(&self, offset: i64, length: i64) -> &'a [u8] {
+        let offset = offset as usize;
+        &self.bytes[offset..offset + length as usize]
+    }
+
+    /// Where `module` is in the file, if it is part of it.
+    fn place(&self, module: &[u8]) -> Option<(usize, usize)> {
+        let file = self.bytes.as_ptr_range();
+        let start = module.as_ptr();
+        file.contains(&start)
+            .then(|| (start.addr() - file.start.addr(), module.len()))
     }
 
     fn pages(&mut self, metadata: &Metadata) -> Result<()> {
@@ -202,6 +214,7 @@ impl Chunk<'_> {
     ) -> Result<()> {
         let id = ModuleId::of_page(kind, self.row_group, self.column, page);
         let key = self.key.as_ref().unwrap();
+        let place = self.place(body);
         let mut body = body.to_vec();
         let (range, levels, compressed) = match &header.data_page_header_v2 {
             Some(v2) => {
@@ -218,7 +231,11 @@ impl Chunk<'_> {
             plaintext.extend(snap::raw::Decoder::new().decompress_vec(&values).unwrap());
         }
         assert_eq!(plaintext.len(), header.uncompressed_page_size as usize);
-        self.modules.push(Module { id, plaintext });
+        self.modules.push(Module {
+            id,
+            place,
+            plaintext,
+        });
         Ok(())
     }
 
