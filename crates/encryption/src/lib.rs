@@ -14,6 +14,7 @@
 pub mod crypto_metadata;
 pub mod file;
 pub mod key_tools;
+pub mod keys_file;
 pub mod module;
 pub mod properties;
 
