@@ -10,7 +10,7 @@ use std::{
 };
 
 use herringbone_encryption::{
-    Key, KeyLength, ModuleId, ModuleKey, ModuleKind,
+    Key, KeyLength, ModuleId, ModuleKey, ModuleKind, Result,
     module::{Algorithm, FileAad},
 };
 
@@ -21,7 +21,7 @@ const ID: ModuleId = ModuleId {
     page: 3,
 };
 
-fn main() {
+fn main() -> Result<()> {
     let backend = if cfg!(feature = "aws-lc-rs") {
         "aws-lc-rs"
     } else {
@@ -31,39 +31,42 @@ fn main() {
     println!("algorithm       bits    bytes   encrypt   decrypt");
     for algorithm in [Algorithm::AesGcmV1, Algorithm::AesGcmCtrV1] {
         for length in [KeyLength::Bits128, KeyLength::Bits256] {
-            let key = Key::generate(length).expect("random bytes");
+            let key = Key::generate(length)?;
             let key = ModuleKey::new(key, algorithm, Arc::new(FileAad::new(b"", b"12345678")));
             for size in [4 << 10, 64 << 10, 1 << 20] {
-                let (encrypt, decrypt) = measure(&key, size);
+                let (encrypt, decrypt) = measure(&key, size)?;
                 let (name, bits) = (algorithm.name(), length.bytes() * 8);
                 println!("{name:14} {bits:5} {size:8} {encrypt:9.2} {decrypt:9.2}");
             }
         }
     }
+    Ok(())
 }
 
-fn measure(key: &ModuleKey, size: usize) -> (f64, f64) {
+fn measure(key: &ModuleKey, size: usize) -> Result<(f64, f64)> {
     let plaintext = vec![0x5a; size];
     let mut module = Vec::with_capacity(size + key.overhead(ID.kind));
     let encrypt = throughput(size, || {
         module.clear();
         key.encrypt(&ID, &[&plaintext], &mut module)
-            .expect("encrypts");
-    });
+    })?;
     // With the copy that a reader makes of bytes which are not its own.
     let decrypt = throughput(size, || {
-        black_box(key.decrypt(&ID, &module).expect("decrypts"));
-    });
-    (encrypt, decrypt)
+        black_box(key.decrypt(&ID, &module)?);
+        Ok(())
+    })?;
+    Ok((encrypt, decrypt))
 }
 
-fn throughput(size: usize, mut run: impl FnMut()) -> f64 {
+fn throughput(size: usize, mut run: impl FnMut() -> Result<()>) -> Result<f64> {
     let repetitions = (16 << 20) / size;
     let mut best = Duration::MAX;
     for _ in 0..20 {
         let start = Instant::now();
-        (0..repetitions).for_each(|_| run());
+        for _ in 0..repetitions {
+            run()?;
+        }
         best = best.min(start.elapsed());
     }
-    (size * repetitions) as f64 / best.as_secs_f64() / 1e9
+    Ok((size * repetitions) as f64 / best.as_secs_f64() / 1e9)
 }

@@ -77,86 +77,88 @@ fn every_member_is_read() {
     assert!(parse("{}").unwrap().decryption_properties(None).is_err());
 }
 
+/// What is wrong, and a part of what is said of it.
+const WRONG: &[(&str, &str)] = &[
+    ("", "line 1"),
+    ("[]", "line 1: the keys file has to be an object"),
+    (
+        "{\n\"footer_key\": 1}",
+        "line 2: \"footer_key\" has to be text",
+    ),
+    ("{\n\n\"footer_key\": \"SECRET\"}", "line 3: \"footer_key\""),
+    ("{\"footer_key\": \"SECRET!!\"}", "base64"),
+    ("{\"footer_key\": \"AAAAAAAAAAAAAAAAAAAAAA==\"}", "zeros"),
+    ("{\"footer_key\": \"U0VDUkVU\"}", "not 6"),
+    (
+        "{\"footer_keys\": \"SECRET\"}",
+        "unknown member \"footer_keys\"",
+    ),
+    (
+        "{\n\"U0VDUkVUU0VDUkVUMTIzNA==\": 1}",
+        "line 2: unknown member",
+    ),
+    (
+        "{\"column_keys\": [\"SECRET\"]}",
+        "\"column_keys\" has to be an object",
+    ),
+    (
+        "{\"column_keys\": {\"\": \"SECRET\"}}",
+        "no path of a column",
+    ),
+    (
+        "{\"column_keys\": {\"a,a\": \"MDEyMzQ1Njc4OTAxMjM0NQ==\"}}",
+        "twice",
+    ),
+    (
+        "{\"by_metadata\": {\"base64:SECRET\": \"SECRET\"}}",
+        "\"by_metadata\" has no base64",
+    ),
+    (
+        "{\"by_metadata\": {\"SECRET\": \"SECRET\"}}",
+        "line 1: \"by_metadata\"",
+    ),
+    (
+        "{\"master_keys\": {\"SECRET\": null}}",
+        "\"master_keys\" has to be text",
+    ),
+    (
+        "{\"master_keys\": {\"SECRET\": \"MDEyMzQ1Njc4OTAxMjM0NQ==\"}}",
+        "without \"kms\"",
+    ),
+    (
+        "{\n\"kms\": \"test\"}",
+        "line 2: \"kms\" without \"master_keys\"",
+    ),
+    ("{\"kms\": \"SECRET\"}", "neither \"test\" nor \"local\""),
+    ("{\"aad_prefix\": \"base64:SECRET!\"}", "\"aad_prefix\""),
+    ("{\"algorithms\": []}", "empty"),
+    (
+        "{\"algorithms\": \"AES_GCM_V1\"}",
+        "\"algorithms\" has to be an array",
+    ),
+    ("{\"algorithms\": [\"SECRET\"]}", "AES_GCM_CTR_V1"),
+    ("{\"algorithm\": \"SECRET\"}", "\"algorithm\""),
+    ("{\"plaintext_footer\": \"SECRET\"}", "true or false"),
+    ("{\"store_aad_prefix\": 1}", "\"store_aad_prefix\""),
+    (
+        "{\"key_metadata\": {\"footer\": \"SECRET\"}}",
+        "unknown member \"footer\"",
+    ),
+    (
+        "{\"key_metadata\": {\"column_keys\": {\"a,a\": \"SECRET\"}}}",
+        "twice",
+    ),
+    ("{\"footer_key\": \"SECRET", "line 1"),
+    ("{\"footer_key\": \"SECRET\" \"b\"}", "line 1"),
+    (
+        "{\"plaintext_footer\": true,\n\"plaintext_footer\": true}",
+        "line 2: a member is there twice",
+    ),
+];
+
 #[test]
 fn errors_name_line_and_member_and_no_key() {
-    let cases = [
-        ("", "line 1"),
-        ("[]", "line 1: the keys file has to be an object"),
-        (
-            "{\n\"footer_key\": 1}",
-            "line 2: \"footer_key\" has to be text",
-        ),
-        ("{\n\n\"footer_key\": \"SECRET\"}", "line 3: \"footer_key\""),
-        ("{\"footer_key\": \"SECRET!!\"}", "base64"),
-        ("{\"footer_key\": \"AAAAAAAAAAAAAAAAAAAAAA==\"}", "zeros"),
-        ("{\"footer_key\": \"U0VDUkVU\"}", "not 6"),
-        (
-            "{\"footer_keys\": \"SECRET\"}",
-            "unknown member \"footer_keys\"",
-        ),
-        (
-            "{\n\"U0VDUkVUU0VDUkVUMTIzNA==\": 1}",
-            "line 2: unknown member",
-        ),
-        (
-            "{\"column_keys\": [\"SECRET\"]}",
-            "\"column_keys\" has to be an object",
-        ),
-        (
-            "{\"column_keys\": {\"\": \"SECRET\"}}",
-            "no path of a column",
-        ),
-        (
-            "{\"column_keys\": {\"a,a\": \"MDEyMzQ1Njc4OTAxMjM0NQ==\"}}",
-            "twice",
-        ),
-        (
-            "{\"by_metadata\": {\"base64:SECRET\": \"SECRET\"}}",
-            "\"by_metadata\" has no base64",
-        ),
-        (
-            "{\"by_metadata\": {\"SECRET\": \"SECRET\"}}",
-            "line 1: \"by_metadata\"",
-        ),
-        (
-            "{\"master_keys\": {\"SECRET\": null}}",
-            "\"master_keys\" has to be text",
-        ),
-        (
-            "{\"master_keys\": {\"SECRET\": \"MDEyMzQ1Njc4OTAxMjM0NQ==\"}}",
-            "without \"kms\"",
-        ),
-        (
-            "{\n\"kms\": \"test\"}",
-            "line 2: \"kms\" without \"master_keys\"",
-        ),
-        ("{\"kms\": \"SECRET\"}", "neither \"test\" nor \"local\""),
-        ("{\"aad_prefix\": \"base64:SECRET!\"}", "\"aad_prefix\""),
-        ("{\"algorithms\": []}", "empty"),
-        (
-            "{\"algorithms\": \"AES_GCM_V1\"}",
-            "\"algorithms\" has to be an array",
-        ),
-        ("{\"algorithms\": [\"SECRET\"]}", "AES_GCM_CTR_V1"),
-        ("{\"algorithm\": \"SECRET\"}", "\"algorithm\""),
-        ("{\"plaintext_footer\": \"SECRET\"}", "true or false"),
-        ("{\"store_aad_prefix\": 1}", "\"store_aad_prefix\""),
-        (
-            "{\"key_metadata\": {\"footer\": \"SECRET\"}}",
-            "unknown member \"footer\"",
-        ),
-        (
-            "{\"key_metadata\": {\"column_keys\": {\"a,a\": \"SECRET\"}}}",
-            "twice",
-        ),
-        ("{\"footer_key\": \"SECRET", "line 1"),
-        ("{\"footer_key\": \"SECRET\" \"b\"}", "line 1"),
-        (
-            "{\"plaintext_footer\": true,\n\"plaintext_footer\": true}",
-            "line 2: a member is there twice",
-        ),
-    ];
-    for (text, expected) in cases {
+    for (text, expected) in WRONG {
         let error = parse(text).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Argument);
         assert!(error.message().starts_with("keys file, line "), "{error}");

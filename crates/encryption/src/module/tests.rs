@@ -302,7 +302,7 @@ fn both_layouts_of_version_2() {
 fn the_tag_tells_layouts_that_look_alike() {
     let module = encrypt(&gcm(), &PAGE, b"values");
     let body_length = 40 + module.len() as u32;
-    let mut levels = vec![9; 40];
+    let mut levels = [9; 40];
     levels[..4].copy_from_slice(&(body_length - 4).to_le_bytes());
     let mut body = [&levels[..], &module].concat();
     assert_eq!(

@@ -9,7 +9,7 @@ use herringbone_encryption::{
 use herringbone_format::{
     BloomFilterHeader, ColumnChunk, ColumnIndex, CompressionCodec, FileMetadata, Limits,
     OffsetIndex, PageHeader, PageType,
-    thrift::{CompactReader, Wire},
+    thrift::{CompactReader, CompactWriter, Wire},
 };
 
 /// A module.
@@ -35,14 +35,23 @@ pub(crate) fn walk(bytes: &[u8], properties: &FileDecryptionProperties) -> Resul
     for row_group in 0..metadata.num_row_groups() {
         for column in 0..metadata.num_columns(row_group) {
             let chunk = metadata.column_chunk(row_group, column)?;
+            let Some((path, key)) = key(&chunk, &decryptor)? else {
+                continue;
+            };
             let mut walker = Chunk {
                 bytes,
                 row_group,
                 column,
                 modules: &mut modules,
-                key: None,
+                key,
             };
-            walker.walk(&chunk, &decryptor, is_plaintext)?;
+            let metadata = walker.metadata(&chunk, is_plaintext)?;
+            assert_eq!(metadata.path, path);
+            walker.pages(&metadata)?;
+            walker.indexes(&chunk)?;
+            if let Some((offset, length)) = metadata.bloom_filter {
+                walker.bloom_filter(walker.range(offset, length))?;
+            }
         }
     }
     Ok(modules)
@@ -54,7 +63,7 @@ pub(crate) fn footer(
     properties: &FileDecryptionProperties,
 ) -> Result<(Vec<u8>, FileDecryptor, bool)> {
     let (rest, magic) = bytes.split_at(bytes.len() - 4);
-    let (rest, length) = rest.split_last_chunk().unwrap();
+    let (rest, length) = rest.split_last_chunk().ok_or_else(|| missing("length"))?;
     let metadata = &rest[rest.len() - u32::from_le_bytes(*length) as usize..];
     if magic == b"PARE" {
         let (crypto, length) = FileCryptoMetadata::decode_prefix(metadata)?;
@@ -77,12 +86,31 @@ pub(crate) fn footer(
     Ok((footer.to_vec(), decryptor, true))
 }
 
+/// The path of a column, and its key; `None` if it is not encrypted.
+fn key(chunk: &ColumnChunk, file: &FileDecryptor) -> Result<Option<(Vec<String>, ModuleKey)>> {
+    let Some(crypto) = &chunk.crypto_metadata else {
+        return Ok(None);
+    };
+    let crypto = ColumnCryptoMetadata::decode(&crypto.0)?;
+    let path = match (&crypto, &chunk.meta_data) {
+        (ColumnCryptoMetadata::ColumnKey { path_in_schema, .. }, _) => path_in_schema.clone(),
+        (_, Some(metadata)) => metadata.path_in_schema.clone(),
+        (_, None) => return Err(missing("metadata")),
+    };
+    let key = file.column_key(&path, &crypto)?.ready()?;
+    Ok(Some((path, key)))
+}
+
+fn missing(what: &str) -> Error {
+    Error::corrupt(format!("there is no {what}"))
+}
+
 struct Chunk<'a> {
     bytes: &'a [u8],
     row_group: usize,
     column: usize,
     modules: &'a mut Vec<Module>,
-    key: Option<ModuleKey>,
+    key: ModuleKey,
 }
 
 /// The fields of `ColumnMetaData` that a walk needs.
@@ -98,40 +126,25 @@ struct Metadata {
 }
 
 impl<'a> Chunk<'a> {
-    fn walk(&mut self, chunk: &ColumnChunk, file: &FileDecryptor, plaintext: bool) -> Result<()> {
-        let Some(crypto) = &chunk.crypto_metadata else {
-            return Ok(());
-        };
-        let crypto = ColumnCryptoMetadata::decode(&crypto.0)?;
-        let path = match (&crypto, &chunk.meta_data) {
-            (ColumnCryptoMetadata::ColumnKey { path_in_schema, .. }, _) => path_in_schema.clone(),
-            (_, Some(metadata)) => metadata.path_in_schema.clone(),
-            _ => panic!("a column with the key of the footer has metadata in the clear"),
-        };
-        self.key = Some(file.column_key(&path, &crypto)?.ready()?);
-        let metadata = match &chunk.encrypted_column_metadata {
-            Some(encrypted) => self.module(ModuleKind::ColumnMetadata, 0, encrypted)?,
-            None => {
-                assert!(!plaintext && crypto == ColumnCryptoMetadata::FooterKey);
-                let mut writer = herringbone_format::thrift::CompactWriter::new();
-                chunk.meta_data.as_ref().unwrap().encode(&mut writer);
+    /// The metadata of the chunk: in a module of its own, unless its key is that of an encrypted footer.
+    fn metadata(&mut self, chunk: &ColumnChunk, plaintext: bool) -> Result<Metadata> {
+        let metadata = match (&chunk.encrypted_column_metadata, &chunk.meta_data) {
+            (Some(encrypted), _) => self.module(ModuleKind::ColumnMetadata, 0, encrypted)?,
+            (None, Some(metadata)) => {
+                assert!(!plaintext);
+                let mut writer = CompactWriter::new();
+                metadata.encode(&mut writer);
                 writer.finish()
             }
+            (None, None) => return Err(missing("metadata")),
         };
-        let metadata = read_metadata(&metadata);
-        assert_eq!(metadata.path, path);
-        self.pages(&metadata)?;
-        self.indexes(chunk)?;
-        if let Some((offset, length)) = metadata.bloom_filter {
-            self.bloom_filter(self.range(offset, length))?;
-        }
-        Ok(())
+        read_metadata(&metadata)
     }
 
     /// Decrypts a module, and notes it.
     fn module(&mut self, kind: ModuleKind, page: usize, module: &[u8]) -> Result<Vec<u8>> {
         let id = ModuleId::of_page(kind, self.row_group, self.column, page);
-        let plaintext = self.key.as_ref().unwrap().decrypt(&id, module)?;
+        let plaintext = self.key.decrypt(&id, module)?;
         self.modules.push(Module {
             id,
             place: self.place(module),
@@ -148,8 +161,8 @@ impl<'a> Chunk<'a> {
         bytes: &'b [u8],
     ) -> Result<(Vec<u8>, &'b [u8])> {
         let id = ModuleId::of_page(kind, self.row_group, self.column, page);
-        let key = self.key.as_ref().unwrap();
-        let length = key.module_bytes(&id, bytes, bytes.len())?.unwrap();
+        let length = self.key.module_bytes(&id, bytes, bytes.len())?;
+        let length = length.ok_or_else(|| missing("length"))?;
         let (module, rest) = bytes.split_at(length);
         Ok((self.module(kind, page, module)?, rest))
     }
@@ -184,19 +197,19 @@ impl<'a> Chunk<'a> {
                 (ModuleKind::DataPageHeader, ModuleKind::DataPage)
             };
             let (header, after) = self.first(header_kind, page, rest)?;
-            let (header, length) = PageHeader::decode(&header, &Limits::default())?;
-            assert_only_zeros(&self.modules.last().unwrap().plaintext[length..]);
+            let plaintext = header;
+            let (header, length) = PageHeader::decode(&plaintext, &Limits::default())?;
+            assert_only_zeros(&plaintext[length..]);
             let (body, after) = after.split_at(header.compressed_page_size as usize);
+            self.body(kind, page, body, &header, metadata.codec)?;
             if let Some(crc) = header.crc {
                 assert_eq!(crc32fast::hash(body), crc as u32, "over the ciphertext");
             }
-            self.body(kind, page, body, &header, metadata.codec)?;
             rest = after;
-            match header.type_ {
-                PageType::DictionaryPage => assert!(dictionary),
-                PageType::DataPage => values += header.data_page_header.unwrap().num_values,
-                _ => values += header.data_page_header_v2.unwrap().num_values,
-            }
+            assert_eq!(header.type_ == PageType::DictionaryPage, dictionary);
+            let version_1 = header.data_page_header.map(|header| header.num_values);
+            let version_2 = header.data_page_header_v2.map(|header| header.num_values);
+            values += version_1.or(version_2).unwrap_or_default();
             page += usize::from(!dictionary);
             dictionary = false;
         }
@@ -213,22 +226,24 @@ impl<'a> Chunk<'a> {
         codec: i64,
     ) -> Result<()> {
         let id = ModuleId::of_page(kind, self.row_group, self.column, page);
-        let key = self.key.as_ref().unwrap();
         let place = self.place(body);
         let mut body = body.to_vec();
         let (range, levels, compressed) = match &header.data_page_header_v2 {
             Some(v2) => {
                 let levels = v2.definition_levels_byte_length + v2.repetition_levels_byte_length;
-                let range = key.decrypt_data_page_v2(&id, &mut body, levels as usize)?;
+                let range = self
+                    .key
+                    .decrypt_data_page_v2(&id, &mut body, levels as usize)?;
                 (range, levels as usize, v2.is_compressed)
             }
-            None => (key.decrypt_in_place(&id, &mut body)?, 0, true),
+            None => (self.key.decrypt_in_place(&id, &mut body)?, 0, true),
         };
         let mut plaintext = body[range].to_vec();
         if compressed && codec != CompressionCodec::Uncompressed.id().into() {
             assert_eq!(codec, i64::from(CompressionCodec::Snappy.id()));
             let values = plaintext.split_off(levels);
-            plaintext.extend(snap::raw::Decoder::new().decompress_vec(&values).unwrap());
+            let values = snap::raw::Decoder::new().decompress_vec(&values);
+            plaintext.extend(values.map_err(|_| missing("values by SNAPPY"))?);
         }
         assert_eq!(plaintext.len(), header.uncompressed_page_size as usize);
         self.modules.push(Module {
@@ -264,38 +279,40 @@ impl<'a> Chunk<'a> {
 
     fn bloom_filter(&mut self, bytes: &[u8]) -> Result<()> {
         let (header, rest) = self.first(ModuleKind::BloomFilterHeader, 0, bytes)?;
-        let (header, _) = BloomFilterHeader::decode_prefix(&header, &Limits::default())?.unwrap();
+        let header = BloomFilterHeader::decode_prefix(&header, &Limits::default())?;
+        let (header, _) = header.ok_or_else(|| missing("header"))?;
         let bitset = self.module(ModuleKind::BloomFilterBitset, 0, rest)?;
         assert_eq!(bitset.len(), header.num_bytes as usize);
         Ok(())
     }
 }
 
-fn read_metadata(bytes: &[u8]) -> Metadata {
+fn read_metadata(bytes: &[u8]) -> Result<Metadata> {
     let mut reader = CompactReader::new(bytes, 100);
     let (mut metadata, mut last) = (Metadata::default(), 0);
     let (mut offset, mut length) = (None, 0);
-    while let Some(field) = reader.field(&mut last).unwrap() {
+    while let Some(field) = reader.field(&mut last)? {
         match field.id {
             3 => {
-                let (wire, parts) = reader.list().unwrap();
+                let (wire, parts) = reader.list()?;
                 assert_eq!(wire, Wire::Binary);
-                let part = |_| reader.string().unwrap().to_owned();
-                metadata.path = (0..parts).map(part).collect();
+                for _ in 0..parts {
+                    metadata.path.push(reader.string()?.to_owned());
+                }
             }
-            4 => metadata.codec = reader.integer(field.wire).unwrap(),
-            5 => metadata.num_values = reader.integer(field.wire).unwrap(),
-            7 => metadata.compressed = reader.integer(field.wire).unwrap(),
-            9 => metadata.data_page = reader.integer(field.wire).unwrap(),
-            11 => metadata.dictionary_page = reader.integer(field.wire).unwrap(),
-            14 => offset = Some(reader.integer(field.wire).unwrap()),
-            15 => length = reader.integer(field.wire).unwrap(),
-            _ => reader.skip(field.wire).unwrap(),
+            4 => metadata.codec = reader.integer(field.wire)?,
+            5 => metadata.num_values = reader.integer(field.wire)?,
+            7 => metadata.compressed = reader.integer(field.wire)?,
+            9 => metadata.data_page = reader.integer(field.wire)?,
+            11 => metadata.dictionary_page = reader.integer(field.wire)?,
+            14 => offset = Some(reader.integer(field.wire)?),
+            15 => length = reader.integer(field.wire)?,
+            _ => reader.skip(field.wire)?,
         }
     }
     assert_only_zeros(&bytes[reader.position()..]);
     metadata.bloom_filter = offset.map(|offset| (offset, length));
-    metadata
+    Ok(metadata)
 }
 
 /// parquet-java encrypts its buffer for thrift structs as a whole, which is filled up with zeros.

@@ -1,9 +1,8 @@
 //! Every module of the encrypted files of apache/parquet-testing.
 
-mod support;
-
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
+use crate::support::walker::{Module, walk};
 use herringbone_encryption::{
     Algorithm, Error, ErrorKind, FileDecryptionProperties, Key, ModuleKind,
     key_tools::{
@@ -11,7 +10,6 @@ use herringbone_encryption::{
     },
     properties::{FileDecryptionPropertiesBuilder, KeyAnswer, KeyRequest},
 };
-use support::walker::{Module, walk};
 
 /// The bytes of an official file; `None` where they are not at hand.
 fn file(name: &str) -> Option<Vec<u8>> {
@@ -260,6 +258,60 @@ fn flipped_bytes_are_errors() {
             assert!(walk(&changed, &properties).is_err(), "{name}: byte {at}");
         }
     }
+}
+
+/// A byte of each part of every module: its length, nonce, ciphertext and tag.
+#[test]
+fn errors_name_the_module_that_was_changed() {
+    for name in [
+        "encrypt_columns_and_footer_bloom_filter",
+        "aes256/encrypt_columns_plaintext_footer",
+    ] {
+        let Some(bytes) = file(name) else {
+            return;
+        };
+        let properties = by_metadata(name).build().unwrap();
+        for module in walk(&bytes, &properties).unwrap() {
+            let Some((start, length)) = module.place else {
+                continue;
+            };
+            for at in [0, 3, 4, 16, length - 1] {
+                let mut changed = bytes.clone();
+                changed[start + at] ^= 0x40;
+                let error = walk(&changed, &properties).err();
+                let error = error.unwrap_or_else(|| panic!("{name}, {}: {at}", module.id));
+                assert!(error.message().contains(&module.id.to_string()), "{error}");
+                // A header may well declare another length that there are bytes for.
+                assert!(at < 4 || error.kind() == ErrorKind::Key, "{error}");
+            }
+        }
+    }
+}
+
+/// Pages, indexes and the like that change places are found, although each is a sound module of the same key.
+#[test]
+fn modules_cannot_change_places() {
+    let name = "uniform_encryption";
+    let Some(bytes) = file(name) else {
+        return;
+    };
+    let properties = by_metadata(name).build().unwrap();
+    let modules = walk(&bytes, &properties).unwrap();
+    let places: Vec<_> = modules.iter().filter_map(|module| module.place).collect();
+    let mut swapped = 0;
+    for (number, &(a, length)) in places.iter().enumerate() {
+        for &(b, other) in &places[number + 1..] {
+            if length == other {
+                let mut changed = bytes.clone();
+                changed[a..a + length].copy_from_slice(&bytes[b..b + length]);
+                changed[b..b + length].copy_from_slice(&bytes[a..a + length]);
+                let error = walk(&changed, &properties).err().unwrap();
+                assert_eq!(error.kind(), ErrorKind::Key, "{error}");
+                swapped += 1;
+            }
+        }
+    }
+    assert!(swapped > 5, "{swapped}");
 }
 
 fn footer_start(bytes: &[u8]) -> usize {
