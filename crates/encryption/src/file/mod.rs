@@ -3,6 +3,7 @@
 mod decryptor;
 mod encryptor;
 mod recorded_algorithm;
+mod redaction;
 
 #[cfg(test)]
 mod tests;
@@ -10,3 +11,4 @@ mod tests;
 pub use decryptor::{FileDecryptor, KeyStep};
 pub use encryptor::{ColumnEncryptor, FileEncryptor};
 pub use recorded_algorithm::ALGORITHM_KEY;
+pub use redaction::redacted_metadata;
