@@ -27,6 +27,7 @@ pub struct FileEncryptor {
 
 /// How a column is encrypted.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct ColumnEncryptor {
     /// Encrypts all of its modules.
     pub key: ModuleKey,

@@ -8,6 +8,7 @@ use crate::{
 /// How the files of a data set are encrypted. The fields have the defaults of the other libraries, but for
 /// [`other_columns`](Self::other_columns).
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct EncryptionConfiguration {
     /// The master key that wraps the key of the footer.
     pub footer_key: String,

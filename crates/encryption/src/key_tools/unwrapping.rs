@@ -55,6 +55,7 @@ pub enum UnwrapStep<'a> {
 }
 
 /// What a KMS has to unwrap. All of it comes from a file, and anybody who can write that can change it.
+#[non_exhaustive]
 pub struct UnwrapRequest<'a> {
     /// The wrapped key, as the KMS returned it.
     pub wrapped: &'a str,

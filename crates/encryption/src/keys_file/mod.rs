@@ -47,6 +47,7 @@ pub enum KeysFileKms {
 
 /// What a keys file says. A member that is absent is `None`, or empty.
 #[derive(Default)]
+#[non_exhaustive]
 pub struct KeysFile {
     /// The key of the footer.
     pub footer_key: Option<Key>,

@@ -7,6 +7,7 @@ use crate::{Key, Result, redacted::Redacted};
 
 /// A key that a file needs.
 #[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct KeyRequest {
     /// What the file says of the key, which is a matter between its writer and the retriever. Anybody who can write the
     /// file can change it.
