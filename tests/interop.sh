@@ -8,7 +8,11 @@ if [ ! -x "$venv/bin/python" ]; then
     python3 -m venv "$venv"
     "$venv/bin/pip" install --quiet --disable-pip-version-check pyarrow numpy pandas duckdb polars
 fi
+"$venv/bin/python" -c "import cryptography" 2>/dev/null ||
+    "$venv/bin/pip" install --quiet --disable-pip-version-check cryptography
 cargo build --quiet -p herringbone-cli
+cargo build --quiet -p herringbone-encryption --example key_tools
 command="${CARGO_TARGET_DIR:-target}/debug/herringbone"
 "$venv/bin/python" tests/interop.py "$command"
 "$venv/bin/python" tests/interop_write.py "$command"
+"$venv/bin/python" tests/interop_encryption_keys.py "${CARGO_TARGET_DIR:-target}/debug/examples/key_tools"

@@ -1,0 +1,55 @@
+//! AES in the two modes that Parquet has, behind a trait, so that who implements it can be chosen.
+
+#[cfg(feature = "aws-lc-rs")]
+mod aws_lc;
+// Without `aws-lc-rs` it does the work; with it, the two are compared.
+#[cfg(any(test, not(feature = "aws-lc-rs")))]
+mod rust_crypto;
+
+#[cfg(test)]
+mod tests;
+
+#[cfg(feature = "aws-lc-rs")]
+pub(crate) use aws_lc::new;
+#[cfg(not(feature = "aws-lc-rs"))]
+pub(crate) use rust_crypto::new;
+
+/// Bytes of a nonce.
+pub(crate) const NONCE_BYTES: usize = 12;
+/// Bytes of an authentication tag.
+pub(crate) const TAG_BYTES: usize = 16;
+
+/// What is fresh for each encryption.
+pub(crate) type Nonce = [u8; NONCE_BYTES];
+/// What authenticates a ciphertext and its additional data.
+pub(crate) type Tag = [u8; TAG_BYTES];
+
+/// The ciphertext is not authentic, or the cipher does not take bytes of that length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Failed;
+
+/// AES with one key, whose schedule is expanded.
+pub(crate) trait AesCipher: Send + Sync {
+    /// Encrypts `buffer` in place by GCM (NIST SP 800-38D).
+    fn gcm_encrypt(&self, nonce: &Nonce, aad: &[u8], buffer: &mut [u8]) -> Result<Tag, Failed>;
+
+    /// Decrypts `buffer` in place by GCM. What is in `buffer` after a failure must not be used.
+    fn gcm_decrypt(
+        &self,
+        nonce: &Nonce,
+        aad: &[u8],
+        buffer: &mut [u8],
+        tag: &Tag,
+    ) -> Result<(), Failed>;
+
+    /// Encrypts or decrypts `buffer` in place by CTR (NIST SP 800-38A), counting from `counter` on.
+    fn ctr(&self, counter: &[u8; 16], buffer: &mut [u8]) -> Result<(), Failed>;
+}
+
+/// The first counter of CTR: the nonce and a one (Parquet Modular Encryption, section 4.2.2).
+pub(crate) fn first_counter(nonce: &Nonce) -> [u8; 16] {
+    let mut counter = [0; 16];
+    counter[..NONCE_BYTES].copy_from_slice(nonce);
+    counter[15] = 1;
+    counter
+}

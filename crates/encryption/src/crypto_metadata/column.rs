@@ -1,0 +1,119 @@
+//! Which key a column has.
+
+use std::fmt;
+
+use herringbone_format::thrift::{CompactReader, CompactWriter, Field, Wire};
+
+use super::{MAX_DEPTH, binary, non_empty, write_binary};
+use crate::{Result, redacted::redacted};
+
+/// Which key a column chunk is encrypted with: `ColumnCryptoMetaData` of the specification.
+#[derive(Clone, PartialEq, Eq)]
+pub enum ColumnCryptoMetadata {
+    /// That of the footer.
+    FooterKey,
+    /// One of its own.
+    ColumnKey {
+        /// The path of the column, as the writer has it.
+        path_in_schema: Vec<String>,
+        /// What finds the key; `None` where it is empty.
+        key_metadata: Option<Vec<u8>>,
+    },
+}
+
+impl ColumnCryptoMetadata {
+    /// Decodes field 8 of `ColumnChunk`.
+    ///
+    /// **Errors**: corrupt; unsupported if it is neither kind of key.
+    pub fn decode(bytes: &[u8]) -> Result<Self> {
+        let mut reader = CompactReader::new(bytes, MAX_DEPTH);
+        let (mut found, mut last) = (None, 0);
+        while let Some(Field { id, wire }) = reader.field(&mut last)? {
+            if found.is_some() {
+                return Err(reader.corrupt("more than one kind of key for a column"));
+            }
+            reader.expect(wire, Wire::Struct)?;
+            found = Some(match id {
+                1 => {
+                    reader.skip(wire)?;
+                    Self::FooterKey
+                }
+                2 => Self::read_column_key(&mut reader)?,
+                _ => return Err(reader.unsupported(format!("column key of kind {id}"))),
+            });
+        }
+        found.ok_or_else(|| reader.corrupt("no kind of key for an encrypted column"))
+    }
+
+    fn read_column_key(reader: &mut CompactReader<'_>) -> Result<Self> {
+        let (mut path, mut key_metadata, mut last) = (None, None, 0);
+        while let Some(Field { id, wire }) = reader.field(&mut last)? {
+            match id {
+                1 => {
+                    reader.expect(wire, Wire::List)?;
+                    let (element, parts) = reader.list()?;
+                    let mut read = Vec::new();
+                    for _ in 0..parts {
+                        reader.expect(element, Wire::Binary)?;
+                        read.push(reader.string()?.to_owned());
+                    }
+                    path = Some(read);
+                }
+                2 => key_metadata = non_empty(binary(reader, wire)?),
+                _ => reader.skip(wire)?,
+            }
+        }
+        let Some(path_in_schema) = path else {
+            return Err(reader.corrupt("EncryptionWithColumnKey.path_in_schema is missing"));
+        };
+        Ok(Self::ColumnKey {
+            path_in_schema,
+            key_metadata,
+        })
+    }
+
+    /// The bytes of field 8 of `ColumnChunk`.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut writer = CompactWriter::new();
+        writer.begin_struct();
+        match self {
+            Self::FooterKey => {
+                writer.field(1, Wire::Struct);
+                writer.begin_struct();
+            }
+            Self::ColumnKey {
+                path_in_schema,
+                key_metadata,
+            } => {
+                writer.field(2, Wire::Struct);
+                writer.begin_struct();
+                writer.field(1, Wire::List);
+                writer.list(Wire::Binary, path_in_schema.len());
+                path_in_schema
+                    .iter()
+                    .for_each(|part| writer.binary(part.as_bytes()));
+                write_binary(&mut writer, 2, key_metadata.as_deref());
+            }
+        }
+        writer.end_struct();
+        writer.end_struct();
+        writer.finish()
+    }
+}
+
+impl fmt::Debug for ColumnCryptoMetadata {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::FooterKey => f.write_str("FooterKey"),
+            Self::ColumnKey {
+                path_in_schema,
+                key_metadata,
+            } => f
+                .debug_struct("ColumnKey")
+                .field("path_in_schema", path_in_schema)
+                .field("key_metadata", &redacted(key_metadata.as_deref()))
+                .finish(),
+        }
+    }
+}

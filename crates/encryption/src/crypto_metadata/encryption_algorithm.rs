@@ -1,0 +1,109 @@
+//! How a file is encrypted.
+
+use std::fmt;
+
+use herringbone_format::thrift::{CompactReader, CompactWriter, Field, Wire};
+
+use super::{MAX_DEPTH, binary, write_binary};
+use crate::{Algorithm, Result, redacted::redacted};
+
+/// How a file is encrypted: `EncryptionAlgorithm` of the specification.
+#[derive(Clone, PartialEq, Eq)]
+pub struct EncryptionAlgorithm {
+    /// Which of the two algorithms it is.
+    pub algorithm: Algorithm,
+    /// The prefix of additional authenticated data, if it is stored in the file.
+    pub aad_prefix: Option<Vec<u8>>,
+    /// The random identifier of the file.
+    pub aad_file_unique: Vec<u8>,
+    /// Whether the reader has to supply the prefix.
+    pub supply_aad_prefix: bool,
+}
+
+impl EncryptionAlgorithm {
+    /// Decodes field 8 of `FileMetaData`.
+    ///
+    /// **Errors**: corrupt; unsupported if it is another algorithm than the two.
+    pub fn decode(bytes: &[u8]) -> Result<Self> {
+        Self::read(&mut CompactReader::new(bytes, MAX_DEPTH))
+    }
+
+    /// The bytes of field 8 of `FileMetaData`.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut writer = CompactWriter::new();
+        self.write(&mut writer);
+        writer.finish()
+    }
+
+    pub(super) fn read(reader: &mut CompactReader<'_>) -> Result<Self> {
+        let (mut found, mut last) = (None, 0);
+        while let Some(field) = reader.field(&mut last)? {
+            if found.is_some() {
+                return Err(reader.corrupt("more than one encryption algorithm"));
+            }
+            let algorithm = match field.id {
+                1 => Algorithm::AesGcmV1,
+                2 => Algorithm::AesGcmCtrV1,
+                id => {
+                    return Err(reader.unsupported(format!(
+                        "encryption algorithm {id}: AES_GCM_V1 (1) and AES_GCM_CTR_V1 (2) are known"
+                    )));
+                }
+            };
+            reader.expect(field.wire, Wire::Struct)?;
+            found = Some(Self::read_parameters(reader, algorithm)?);
+        }
+        found.ok_or_else(|| reader.corrupt("no encryption algorithm"))
+    }
+
+    fn read_parameters(reader: &mut CompactReader<'_>, algorithm: Algorithm) -> Result<Self> {
+        let mut read = Self {
+            algorithm,
+            aad_prefix: None,
+            aad_file_unique: Vec::new(),
+            supply_aad_prefix: false,
+        };
+        let mut last = 0;
+        while let Some(Field { id, wire }) = reader.field(&mut last)? {
+            match id {
+                1 => read.aad_prefix = binary(reader, wire)?,
+                2 => read.aad_file_unique = binary(reader, wire)?.unwrap_or_default(),
+                3 => read.supply_aad_prefix = reader.boolean(wire)?,
+                _ => reader.skip(wire)?,
+            }
+        }
+        Ok(read)
+    }
+
+    pub(super) fn write(&self, writer: &mut CompactWriter) {
+        writer.begin_struct();
+        let id = match self.algorithm {
+            Algorithm::AesGcmV1 => 1,
+            Algorithm::AesGcmCtrV1 => 2,
+        };
+        writer.field(id, Wire::Struct);
+        writer.begin_struct();
+        write_binary(writer, 1, self.aad_prefix.as_deref());
+        write_binary(writer, 2, Some(&self.aad_file_unique));
+        // There are readers that do not take its absence for false.
+        let boolean = if self.supply_aad_prefix {
+            Wire::BooleanTrue
+        } else {
+            Wire::BooleanFalse
+        };
+        writer.field(3, boolean);
+        writer.end_struct();
+        writer.end_struct();
+    }
+}
+
+impl fmt::Debug for EncryptionAlgorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EncryptionAlgorithm")
+            .field("algorithm", &self.algorithm)
+            .field("aad_prefix", &redacted(self.aad_prefix.as_deref()))
+            .field("supply_aad_prefix", &self.supply_aad_prefix)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,211 @@
+//! Reading one file.
+
+use std::{
+    collections::HashMap,
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use herringbone_format::KeyValue;
+
+use super::recorded_algorithm;
+use crate::{
+    Error, ErrorKind, Key, ModuleKey, Result,
+    crypto_metadata::{ColumnCryptoMetadata, EncryptionAlgorithm},
+    module::{Algorithm, FileAad},
+    properties::{FileDecryptionProperties, KeyAnswer, KeyRequest, dotted},
+};
+
+/// A key, or what has to be fetched before there is one.
+#[derive(Debug, Clone)]
+pub enum KeyStep {
+    /// The key.
+    Ready(ModuleKey),
+    /// Fetch the key, hand it to [`FileDecryptor::supply_key`], and ask again.
+    Need(KeyRequest),
+}
+
+impl KeyStep {
+    /// The key, for readers that cannot wait.
+    ///
+    /// **Errors**: key if it has to be fetched.
+    pub fn ready(self) -> Result<ModuleKey> {
+        match self {
+            Self::Ready(key) => Ok(key),
+            Self::Need(request) => Err(place(
+                request.column.as_deref(),
+                "the key retriever wants to wait, and this way of reading cannot",
+            )),
+        }
+    }
+}
+
+/// Decrypts one file: finds the keys of its footer and columns. Each key is retrieved once. Threads may share it.
+pub struct FileDecryptor {
+    properties: FileDecryptionProperties,
+    algorithm: Algorithm,
+    file_aad: Arc<FileAad>,
+    footer_key_metadata: Option<Vec<u8>>,
+    retrieved: Mutex<HashMap<Vec<u8>, Key>>,
+}
+
+impl FileDecryptor {
+    /// For a file that says of itself to be encrypted by `algorithm`, and whose footer is encrypted or signed with the key
+    /// that `footer_key_metadata` finds.
+    ///
+    /// **Errors**: key if the algorithm is not allowed, or the AAD prefix is not as it should be; those of the prefix's
+    /// verifier.
+    pub fn new(
+        properties: &FileDecryptionProperties,
+        algorithm: &EncryptionAlgorithm,
+        footer_key_metadata: Option<&[u8]>,
+    ) -> Result<Self> {
+        properties.check_algorithm(algorithm.algorithm)?;
+        let prefix = properties.resolve_aad_prefix(algorithm)?;
+        Ok(Self {
+            properties: properties.clone(),
+            algorithm: algorithm.algorithm,
+            file_aad: Arc::new(FileAad::new(prefix, &algorithm.aad_file_unique)),
+            footer_key_metadata: footer_key_metadata
+                .filter(|metadata| !metadata.is_empty())
+                .map(<[u8]>::to_vec),
+            retrieved: Mutex::default(),
+        })
+    }
+
+    /// The algorithm of the file.
+    #[must_use]
+    pub fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    /// The properties that it was made with.
+    #[must_use]
+    pub fn properties(&self) -> &FileDecryptionProperties {
+        &self.properties
+    }
+
+    /// Whether there may be a key for the footer. Without one, the columns of a plaintext footer that are not encrypted can
+    /// be read, and its signature is not verified.
+    #[must_use]
+    pub fn has_footer_key(&self) -> bool {
+        self.properties.footer_key().is_some()
+            || (self.footer_key_metadata.is_some() && self.properties.retriever().is_some())
+    }
+
+    /// The key of the footer.
+    ///
+    /// **Errors**: key if there is none; those of the key retriever.
+    pub fn footer_key(&self) -> Result<KeyStep> {
+        self.key_step(
+            self.properties.footer_key(),
+            self.footer_key_metadata.as_deref(),
+            None,
+        )
+    }
+
+    /// The key of the column with the path `leaf`, whose chunk says `metadata` of it.
+    ///
+    /// **Errors**: key, with the column, if there is none; those of the key retriever.
+    pub fn column_key(&self, leaf: &[String], metadata: &ColumnCryptoMetadata) -> Result<KeyStep> {
+        match metadata {
+            ColumnCryptoMetadata::FooterKey => self
+                .footer_key()
+                .map_err(|error| error.in_column(dotted(leaf))),
+            ColumnCryptoMetadata::ColumnKey { key_metadata, .. } => {
+                let given = self.properties.column_key(leaf);
+                self.key_step(given, key_metadata.as_deref(), Some(leaf))
+            }
+        }
+    }
+
+    /// Hands over the key that `request` asked for.
+    pub fn supply_key(&self, request: &KeyRequest, key: Key) {
+        let mut retrieved = self
+            .retrieved
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        retrieved.insert(request.key_metadata.clone(), key);
+    }
+
+    /// Checks that the footer, once it is decrypted or its signature verified, names the same algorithm, if any.
+    ///
+    /// **Errors**: key if it names another one: somebody changed what stands in the clear.
+    pub fn check_key_value_metadata(&self, footer: &[KeyValue]) -> Result<()> {
+        recorded_algorithm::check(self.algorithm, footer)
+    }
+
+    fn key_step(
+        &self,
+        given: Option<&Key>,
+        key_metadata: Option<&[u8]>,
+        column: Option<&[String]>,
+    ) -> Result<KeyStep> {
+        if let Some(key) = given {
+            return Ok(self.ready(key.clone()));
+        }
+        let (Some(retriever), Some(key_metadata)) = (self.properties.retriever(), key_metadata)
+        else {
+            return Err(place(
+                column,
+                match (key_metadata, column) {
+                    (None, Some(_)) => {
+                        "no key was given for the column, and the file does not say how to find it"
+                    }
+                    (Some(_), Some(_)) => "no key was given for the column",
+                    (None, None) => {
+                        "no key was given for the footer, and the file does not say how to find it"
+                    }
+                    (Some(_), None) => "no key was given for the footer",
+                },
+            ));
+        };
+        let retrieved = self
+            .retrieved
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(key) = retrieved.get(key_metadata) {
+            return Ok(self.ready(key.clone()));
+        }
+        // Retrievers may take long; two threads then ask for the same key rather than one waits for others' keys.
+        drop(retrieved);
+        let request = KeyRequest {
+            key_metadata: key_metadata.to_vec(),
+            footer_key_metadata: self.footer_key_metadata.clone(),
+            column: column.map(<[String]>::to_vec),
+        };
+        let answer = retriever.retrieve(&request).map_err(|error| match column {
+            Some(column) => error.in_column(dotted(column)),
+            None => error,
+        });
+        match answer? {
+            KeyAnswer::Key(key) => {
+                self.supply_key(&request, key.clone());
+                Ok(self.ready(key))
+            }
+            KeyAnswer::Wait => Ok(KeyStep::Need(request)),
+        }
+    }
+
+    fn ready(&self, key: Key) -> KeyStep {
+        KeyStep::Ready(ModuleKey::new(key, self.algorithm, self.file_aad.clone()))
+    }
+}
+
+impl fmt::Debug for FileDecryptor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FileDecryptor")
+            .field("algorithm", &self.algorithm)
+            .finish_non_exhaustive()
+    }
+}
+
+/// An error about a key, and whose it is.
+#[cold]
+fn place(column: Option<&[String]>, message: &str) -> Error {
+    let error = Error::new(ErrorKind::Key, message);
+    match column {
+        Some(column) => error.in_column(dotted(column)),
+        None => error,
+    }
+}

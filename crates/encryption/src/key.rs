@@ -1,0 +1,220 @@
+//! Keys, which are wiped when they are dropped and never printed.
+
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
+
+use crate::{
+    Error, ErrorKind, Result,
+    cipher::{self, AesCipher, Failed},
+    random,
+};
+
+/// How often a key may encrypt (NIST SP 800-38D, section 8.3).
+pub const MAX_INVOCATIONS: u64 = 1 << 32;
+
+/// The lengths that AES keys have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum KeyLength {
+    /// 16 bytes, which is what other writers take unless they are told otherwise.
+    #[default]
+    Bits128,
+    /// 24 bytes.
+    Bits192,
+    /// 32 bytes.
+    Bits256,
+}
+
+impl KeyLength {
+    /// Its number of bytes.
+    #[must_use]
+    pub const fn bytes(self) -> usize {
+        match self {
+            Self::Bits128 => 16,
+            Self::Bits192 => 24,
+            Self::Bits256 => 32,
+        }
+    }
+
+    /// The length of that many bits.
+    ///
+    /// **Errors**: argument if it is not 128, 192 or 256.
+    pub fn from_bits(bits: u32) -> Result<Self> {
+        match bits {
+            128 => Ok(Self::Bits128),
+            192 => Ok(Self::Bits192),
+            256 => Ok(Self::Bits256),
+            _ => Err(Error::argument(format!(
+                "a key has 128, 192 or 256 bits, not {bits}"
+            ))),
+        }
+    }
+
+    fn from_bytes(bytes: usize) -> Result<Self> {
+        match bytes {
+            16 => Ok(Self::Bits128),
+            24 => Ok(Self::Bits192),
+            32 => Ok(Self::Bits256),
+            _ => Err(Error::argument(format!(
+                "a key has 16, 24 or 32 bytes, not {bytes}"
+            ))),
+        }
+    }
+}
+
+/// An AES key of 128, 192 or 256 bits.
+///
+/// Clones share the bytes, the key schedule, which is expanded once, and the counter of invocations. The last of them
+/// to be dropped wipes all of it. Where the same key serves a footer and some columns, hand over clones rather than
+/// make it twice, so that its invocations are counted together.
+#[derive(Clone)]
+pub struct Key(Arc<Inner>);
+
+struct Inner {
+    // On the heap, so that moving a key leaves no copy behind.
+    bytes: Zeroizing<Box<[u8]>>,
+    length: KeyLength,
+    cipher: Box<dyn AesCipher>,
+    invocations: AtomicU64,
+}
+
+impl Key {
+    /// A key of 16, 24 or 32 bytes. The caller wipes `bytes`.
+    ///
+    /// **Errors**: argument if there are more or fewer of them, or all are zero.
+    pub fn new(bytes: &[u8]) -> Result<Self> {
+        let length = KeyLength::from_bytes(bytes.len())?;
+        if bool::from(bytes.ct_eq(&[0; 32][..bytes.len()])) {
+            return Err(Error::argument(
+                "a key of zeros alone is refused: it was most likely never set",
+            ));
+        }
+        let cipher = cipher::new(length, bytes)
+            .map_err(|Failed| Error::argument("the implementation of AES refuses the key"))?;
+        Ok(Self(Arc::new(Inner {
+            bytes: Zeroizing::new(bytes.into()),
+            length,
+            cipher,
+            invocations: AtomicU64::new(0),
+        })))
+    }
+
+    /// A new key from the generator of the operating system.
+    ///
+    /// **Errors**: I/O if that fails.
+    pub fn generate(length: KeyLength) -> Result<Self> {
+        let mut bytes = Zeroizing::new([0; 32]);
+        let bytes = &mut bytes[..length.bytes()];
+        random::fill(bytes)?;
+        Self::new(bytes)
+    }
+
+    /// Its length.
+    #[must_use]
+    pub fn length(&self) -> KeyLength {
+        self.0.length
+    }
+
+    /// The key itself, for wrapping it. Whoever copies it has to wipe the copy.
+    #[must_use]
+    pub fn expose_bytes(&self) -> &[u8] {
+        &self.0.bytes
+    }
+
+    /// AES with this key, for decryption.
+    pub(crate) fn cipher(&self) -> &dyn AesCipher {
+        self.0.cipher.as_ref()
+    }
+
+    /// AES with this key for one encryption, which is counted.
+    ///
+    /// **Errors**: key if it encrypted [`MAX_INVOCATIONS`] times already.
+    pub(crate) fn cipher_for_encryption(&self) -> Result<&dyn AesCipher> {
+        let count = |count| (count < MAX_INVOCATIONS).then_some(count + 1);
+        let invocations = &self.0.invocations;
+        match invocations.fetch_update(Ordering::Relaxed, Ordering::Relaxed, count) {
+            Ok(_) => Ok(self.cipher()),
+            Err(_) => Err(Error::new(
+                ErrorKind::Key,
+                "a key has encrypted 2^32 modules, and AES-GCM allows no more: take a new key for each file",
+            )),
+        }
+    }
+}
+
+impl PartialEq for Key {
+    /// Takes the same time wherever the keys differ.
+    fn eq(&self, other: &Self) -> bool {
+        self.0.bytes.ct_eq(&other.0.bytes).into()
+    }
+}
+
+impl Eq for Key {}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Key({} bits, redacted)", self.0.length.bytes() * 8)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_lengths_and_zeros_are_refused() {
+        for length in 0..70 {
+            let key = Key::new(&vec![7; length]);
+            assert_eq!(key.is_ok(), matches!(length, 16 | 24 | 32), "{length}");
+        }
+        for length in [16, 24, 32] {
+            let mut bytes = vec![0; length];
+            let error = Key::new(&bytes).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Argument);
+            bytes[length - 1] = 1;
+            assert!(Key::new(&bytes).is_ok());
+        }
+    }
+
+    #[test]
+    fn debug_shows_no_key() {
+        let key = Key::new(b"0123456789012345").unwrap();
+        assert_eq!(format!("{key:?}"), "Key(128 bits, redacted)");
+    }
+
+    #[test]
+    fn generated_keys_differ() {
+        for length in [KeyLength::Bits128, KeyLength::Bits192, KeyLength::Bits256] {
+            let (a, b) = (
+                Key::generate(length).unwrap(),
+                Key::generate(length).unwrap(),
+            );
+            assert_eq!(a.expose_bytes().len(), length.bytes());
+            assert_ne!(a, b);
+            assert_eq!(a, Key::new(a.expose_bytes()).unwrap());
+        }
+    }
+
+    #[test]
+    fn invocations_are_counted_over_all_clones() {
+        let key = Key::new(b"0123456789012345").unwrap();
+        let clone = key.clone();
+        key.0
+            .invocations
+            .store(MAX_INVOCATIONS - 2, Ordering::Relaxed);
+        assert!(key.cipher_for_encryption().is_ok());
+        assert!(clone.cipher_for_encryption().is_ok());
+        for _ in 0..3 {
+            let error = key.cipher_for_encryption().err().unwrap();
+            assert_eq!(error.kind(), ErrorKind::Key);
+            assert!(error.message().contains("2^32"), "{error}");
+        }
+    }
+}

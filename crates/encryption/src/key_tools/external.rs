@@ -1,0 +1,76 @@
+//! Key material of a file, beside the file.
+//!
+//! ```text
+//! {"footerKey":"{\"keyMaterialType\":\"PKMT1\",…}","columnKey0":"{…}"}      each material is JSON within a text
+//! ```
+
+use std::collections::BTreeMap;
+
+use super::material::{KeyMaterial, malformed};
+use crate::{
+    Result,
+    json::{ObjectWriter, Value, parse},
+};
+
+/// The name of the footer's key.
+pub(crate) const FOOTER_KEY: &str = "footerKey";
+
+/// Keeps the key material of one Parquet file.
+pub trait KeyMaterialStore: Send + Sync {
+    /// What was written last.
+    ///
+    /// **Errors**: I/O.
+    fn read(&self) -> Result<String>;
+
+    /// Writes material for a new file.
+    ///
+    /// **Errors**: I/O; argument if there is material already, which a Parquet file may need.
+    fn create(&self, material: &str) -> Result<()>;
+
+    /// Replaces the material, such that whatever happens, either the old or the new one is there, and whole.
+    ///
+    /// **Errors**: I/O; then the old one is there.
+    fn replace(&self, material: &str) -> Result<()>;
+}
+
+/// The name of a column's key.
+pub(crate) fn column_key(number: usize) -> String {
+    format!("columnKey{number}")
+}
+
+/// The material of all keys of a file, by their names.
+#[derive(Default)]
+pub(crate) struct ExternalMaterial(pub(crate) BTreeMap<String, KeyMaterial>);
+
+impl ExternalMaterial {
+    /// **Errors**: key if it is not JSON of this kind.
+    pub(crate) fn parse(text: &str) -> Result<Self> {
+        let Value::Object(members) = parse(text).map_err(|error| malformed(error.message))?.value
+        else {
+            return Err(malformed("is no JSON object"));
+        };
+        let mut keys = BTreeMap::new();
+        for member in members {
+            let Value::Text(material) = &member.value.value else {
+                return Err(malformed("has a member that is not text"));
+            };
+            keys.insert(member.name.to_string(), KeyMaterial::parse(material)?);
+        }
+        Ok(Self(keys))
+    }
+
+    pub(crate) fn get(&self, reference: &str) -> Result<&KeyMaterial> {
+        let material = self.0.get(reference);
+        material.ok_or_else(|| malformed("does not have the key that the Parquet file refers to"))
+    }
+
+    pub(crate) fn to_json(&self) -> String {
+        let object = self
+            .0
+            .iter()
+            .fold(ObjectWriter::new(), |object, (name, material)| {
+                object.text(name, &material.to_json())
+            });
+        object.finish()
+    }
+}

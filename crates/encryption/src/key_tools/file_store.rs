@@ -1,0 +1,138 @@
+//! Files of key material: all I/O of this crate.
+
+use std::{
+    ffi::{OsStr, OsString},
+    fs::{self, File},
+    io::{self, ErrorKind as IoError, Write},
+    path::{Path, PathBuf},
+};
+
+use super::KeyMaterialStore;
+use crate::{Error, Result, random};
+
+/// The largest file of key material that is read: there is less than a kilobyte for each key.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// Keeps the key material of the Parquet file `NAME` in `_KEY_MATERIAL_FOR_NAME.json`, in the same folder. Whoever moves or
+/// renames the Parquet file has to do so with that file.
+#[derive(Debug, Clone)]
+pub struct FileKeyMaterialStore {
+    folder: PathBuf,
+    name: OsString,
+    overwrite: bool,
+}
+
+impl FileKeyMaterialStore {
+    /// For the Parquet file at `parquet_file`, which need not be there yet.
+    ///
+    /// **Errors**: argument if the path names no file.
+    pub fn new(parquet_file: impl AsRef<Path>) -> Result<Self> {
+        let path = parquet_file.as_ref();
+        let Some(name) = path.file_name() else {
+            return Err(Error::argument(
+                "the path of the Parquet file has no file name",
+            ));
+        };
+        Ok(Self {
+            folder: path.parent().map_or_else(PathBuf::new, Path::to_owned),
+            name: name.to_owned(),
+            overwrite: false,
+        })
+    }
+
+    /// Whether material for a new file may replace that of a file which is overwritten. From then on the old file cannot be
+    /// read, whether or not the new one is ever finished.
+    #[must_use]
+    pub fn overwrite(mut self, overwrite: bool) -> Self {
+        self.overwrite = overwrite;
+        self
+    }
+
+    /// Where the key material is.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        self.file("_KEY_MATERIAL_FOR_", ".json")
+    }
+
+    fn file(&self, prefix: &str, suffix: impl AsRef<OsStr>) -> PathBuf {
+        let mut name = OsString::from(prefix);
+        name.push(&self.name);
+        name.push(suffix);
+        self.folder.join(name)
+    }
+
+    /// Writes a file of another name, has it reach the disk, and gives it its name.
+    fn write(&self, material: &str) -> Result<()> {
+        let unique = u64::from_le_bytes(random::array()?);
+        // Readers of folders pass over names that begin like this.
+        let temporary = self.file("_TMP_KEY_MATERIAL_FOR_", format!(".{unique:016x}.json"));
+        let written = File::create_new(&temporary).and_then(|mut file| {
+            file.write_all(material.as_bytes())?;
+            file.sync_all()?;
+            fs::rename(&temporary, self.path())
+        });
+        if let Err(error) = written {
+            // What it says is the first error; a file that cannot be removed either changes nothing.
+            drop(fs::remove_file(&temporary));
+            return Err(self.error("written", &error));
+        }
+        self.sync_folder()
+            .map_err(|error| self.error("written", &error))
+    }
+
+    /// Has the new name reach the disk.
+    #[cfg(unix)]
+    fn sync_folder(&self) -> io::Result<()> {
+        let here = Path::new(".");
+        let is_here = self.folder.as_os_str().is_empty();
+        File::open(if is_here { here } else { &self.folder })?.sync_all()
+    }
+
+    /// Folders cannot be opened.
+    #[cfg(not(unix))]
+    fn sync_folder(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    #[cold]
+    fn error(&self, what: &str, error: &io::Error) -> Error {
+        let path = self.path();
+        let mut message = format!("key material {} cannot be {what}: {error}", path.display());
+        let interrupted = self.file("_TMP_KEY_MATERIAL_FOR_", ".json");
+        if error.kind() == IoError::NotFound && interrupted.exists() {
+            message += &format!(
+                "; another tool was interrupted while it rotated master keys: {} has to be renamed to it",
+                interrupted.display()
+            );
+        }
+        io::Error::new(error.kind(), message).into()
+    }
+}
+
+impl KeyMaterialStore for FileKeyMaterialStore {
+    fn read(&self) -> Result<String> {
+        let path = self.path();
+        let length = fs::metadata(&path)
+            .map_err(|error| self.error("read", &error))?
+            .len();
+        if length > MAX_BYTES {
+            let error = io::Error::other("it has more than 64 MiB");
+            return Err(self.error("read", &error));
+        }
+        fs::read_to_string(&path).map_err(|error| self.error("read", &error))
+    }
+
+    fn create(&self, material: &str) -> Result<()> {
+        if !self.overwrite && self.path().exists() {
+            return Err(Error::argument(format!(
+                "key material {} is there already: without it, the Parquet file that it belongs to cannot be read",
+                self.path().display()
+            )));
+        }
+        self.write(material)
+    }
+
+    fn replace(&self, material: &str) -> Result<()> {
+        self.write(material)
+    }
+}

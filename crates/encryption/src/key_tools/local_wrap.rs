@@ -1,0 +1,90 @@
+//! Keys that are wrapped here, with master keys that a KMS hands out: `LocalWrapKmsClient` of parquet-java and C++.
+//!
+//! ```text
+//! {"masterKeyVersion":"NO_VERSION","encryptedKey":"base64(nonce | ciphertext | tag)"}
+//! ```
+
+use std::fmt;
+
+use super::{KmsClient, wrapping};
+use crate::{
+    Error, ErrorKind, Key, Result,
+    json::{ObjectWriter, Value, parse},
+};
+
+/// The only version that there is: master keys cannot be rotated.
+const NO_VERSION: &str = "NO_VERSION";
+
+/// Hands out master keys.
+pub trait MasterKeys: Send + Sync {
+    /// The master key of that identifier.
+    ///
+    /// **Errors**: key if there is none or access to it is denied; I/O if whoever has it does not answer.
+    fn master_key(&self, master_key_id: &str) -> Result<Key>;
+}
+
+impl<F: Fn(&str) -> Result<Key> + Send + Sync> MasterKeys for F {
+    fn master_key(&self, master_key_id: &str) -> Result<Key> {
+        self(master_key_id)
+    }
+}
+
+/// Wraps keys here, for key management services that hand out master keys and do not wrap themselves. New versions of a
+/// master key make what was wrapped before unreadable.
+pub struct LocalWrapKms<M>(M);
+
+impl<M: MasterKeys> LocalWrapKms<M> {
+    /// Wraps with the keys that `master_keys` hands out. It is asked each time.
+    #[must_use]
+    pub fn new(master_keys: M) -> Self {
+        Self(master_keys)
+    }
+}
+
+impl<M: MasterKeys> KmsClient for LocalWrapKms<M> {
+    fn wrap_key(&self, key: &Key, master_key_id: &str) -> Result<String> {
+        let master_key = self.0.master_key(master_key_id)?;
+        let wrapped = wrapping::wrap(&master_key, key, master_key_id.as_bytes())?;
+        let object = ObjectWriter::new().text("masterKeyVersion", NO_VERSION);
+        Ok(object.text("encryptedKey", &wrapped).finish())
+    }
+
+    fn unwrap_key(&self, wrapped: &str, master_key_id: &str) -> Result<Key> {
+        let wrapped = encrypted_key(wrapped)?;
+        let master_key = self.0.master_key(master_key_id)?;
+        wrapping::unwrap(
+            &master_key,
+            &wrapped,
+            master_key_id.as_bytes(),
+            "a master key",
+        )
+    }
+}
+
+/// The wrapped key inside of its JSON.
+fn encrypted_key(wrapped: &str) -> Result<String> {
+    let refuse = |message| Error::new(ErrorKind::Key, message);
+    let malformed = || refuse("a key that was wrapped locally is not the JSON that it should be");
+    let Value::Object(members) = parse(wrapped).map_err(|_| malformed())?.value else {
+        return Err(malformed());
+    };
+    let text = |name: &str| {
+        let member = members.iter().find(|member| member.name.as_str() == name);
+        match member.map(|member| &member.value.value) {
+            Some(Value::Text(text)) => Ok(text),
+            _ => Err(malformed()),
+        }
+    };
+    if text("masterKeyVersion")?.as_str() != NO_VERSION {
+        return Err(refuse(
+            "a key was wrapped locally with a version of its master key, and only NO_VERSION is known",
+        ));
+    }
+    text("encryptedKey").map(|text| text.to_string())
+}
+
+impl<M> fmt::Debug for LocalWrapKms<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LocalWrapKms")
+    }
+}

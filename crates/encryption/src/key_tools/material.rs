@@ -1,0 +1,192 @@
+//! Key metadata and key material, as JSON.
+//!
+//! ```text
+//! key metadata, internal   {"keyMaterialType":"PKMT1","internalStorage":true, and the material}
+//! key metadata, external   {"keyMaterialType":"PKMT1","internalStorage":false,"keyReference":"columnKey0"}
+//! key material             {"keyMaterialType":"PKMT1","isFooterKey":…,"masterKeyID":…,"wrappedDEK":…,"doubleWrapping":…, …}
+//! ```
+//!
+//! All of it is written by somebody who can write the file, so nothing here believes it.
+
+use std::fmt;
+
+use crate::{
+    Error, ErrorKind, Result,
+    json::{Member, ObjectWriter, Value, parse},
+};
+
+/// The only version of the format.
+const TYPE: &str = "PKMT1";
+
+/// What a file says of a key.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) enum KeyMetadata {
+    /// Its material.
+    Internal(KeyMaterial),
+    /// The name of its material in a file of its own.
+    External { reference: String },
+}
+
+/// What unwraps a key.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct KeyMaterial {
+    pub(crate) is_footer_key: bool,
+    /// Of the footer's key alone.
+    pub(crate) kms_instance_id: Option<String>,
+    /// Of the footer's key alone.
+    pub(crate) kms_instance_url: Option<String>,
+    pub(crate) master_key_id: String,
+    pub(crate) wrapped_dek: String,
+    /// With double wrapping.
+    pub(crate) kek: Option<WrappedKek>,
+}
+
+/// The key that wraps a data key, itself wrapped by a master key.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct WrappedKek {
+    /// Its 16 random bytes as base64.
+    pub(crate) id: String,
+    pub(crate) wrapped: String,
+}
+
+impl KeyMetadata {
+    /// Reads what a file has as key metadata.
+    ///
+    /// **Errors**: key if it is not JSON of this kind.
+    pub(crate) fn parse(metadata: &[u8]) -> Result<Self> {
+        let text = std::str::from_utf8(metadata).map_err(|_| malformed("is not UTF-8"))?;
+        let members = Members::parse(text)?;
+        if members.boolean("internalStorage")? {
+            KeyMaterial::read(&members).map(Self::Internal)
+        } else {
+            let reference = members.text("keyReference")?;
+            Ok(Self::External { reference })
+        }
+    }
+
+    /// The key metadata that stands in a file.
+    pub(crate) fn to_json(&self) -> String {
+        let object = ObjectWriter::new().text("keyMaterialType", TYPE);
+        match self {
+            Self::Internal(material) => material.write(object.boolean("internalStorage", true)),
+            Self::External { reference } => object
+                .boolean("internalStorage", false)
+                .text("keyReference", reference),
+        }
+        .finish()
+    }
+}
+
+impl KeyMaterial {
+    /// Reads material of its own.
+    ///
+    /// **Errors**: key if it is not JSON of this kind.
+    pub(crate) fn parse(text: &str) -> Result<Self> {
+        Self::read(&Members::parse(text)?)
+    }
+
+    /// Material of its own.
+    pub(crate) fn to_json(&self) -> String {
+        let object = ObjectWriter::new().text("keyMaterialType", TYPE);
+        self.write(object).finish()
+    }
+
+    fn read(members: &Members) -> Result<Self> {
+        let is_footer_key = members.boolean("isFooterKey")?;
+        let kek = match members.boolean("doubleWrapping")? {
+            true => Some(WrappedKek {
+                id: members.text("keyEncryptionKeyID")?,
+                wrapped: members.text("wrappedKEK")?,
+            }),
+            false => None,
+        };
+        let of_footer = |name| match is_footer_key {
+            true => members.optional_text(name),
+            false => Ok(None),
+        };
+        Ok(Self {
+            is_footer_key,
+            kms_instance_id: of_footer("kmsInstanceID")?,
+            kms_instance_url: of_footer("kmsInstanceURL")?,
+            master_key_id: members.text("masterKeyID")?,
+            wrapped_dek: members.text("wrappedDEK")?,
+            kek,
+        })
+    }
+
+    fn write(&self, object: ObjectWriter) -> ObjectWriter {
+        let kek = self.kek.as_ref();
+        object
+            .boolean("isFooterKey", self.is_footer_key)
+            .optional_text("kmsInstanceID", self.kms_instance_id.as_deref())
+            .optional_text("kmsInstanceURL", self.kms_instance_url.as_deref())
+            .text("masterKeyID", &self.master_key_id)
+            .text("wrappedDEK", &self.wrapped_dek)
+            .boolean("doubleWrapping", kek.is_some())
+            .optional_text("keyEncryptionKeyID", kek.map(|kek| kek.id.as_str()))
+            .optional_text("wrappedKEK", kek.map(|kek| kek.wrapped.as_str()))
+    }
+}
+
+impl fmt::Debug for KeyMetadata {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("KeyMetadata(redacted)")
+    }
+}
+
+impl fmt::Debug for KeyMaterial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("KeyMaterial(redacted)")
+    }
+}
+
+/// The members of a JSON object whose type is PKMT1. Members that nobody asks for are passed over, and null is absent.
+struct Members(Vec<Member>);
+
+impl Members {
+    fn parse(text: &str) -> Result<Self> {
+        let Value::Object(members) = parse(text).map_err(|error| malformed(error.message))?.value
+        else {
+            return Err(malformed("is no JSON object"));
+        };
+        let members = Self(members);
+        match members.text("keyMaterialType")?.as_str() {
+            TYPE => Ok(members),
+            _ => Err(Error::unsupported(
+                "key material of another type than PKMT1, which is the only one that is known",
+            )),
+        }
+    }
+
+    fn get(&self, name: &str) -> &Value {
+        let member = self.0.iter().find(|member| member.name.as_str() == name);
+        member.map_or(&Value::Null, |member| &member.value.value)
+    }
+
+    fn optional_text(&self, name: &'static str) -> Result<Option<String>> {
+        match self.get(name) {
+            Value::Text(text) => Ok(Some(text.to_string())),
+            Value::Null => Ok(None),
+            _ => Err(malformed(format!("has a {name} that is not text"))),
+        }
+    }
+
+    fn text(&self, name: &'static str) -> Result<String> {
+        let text = self.optional_text(name)?;
+        text.ok_or_else(|| malformed(format!("has no {name}")))
+    }
+
+    fn boolean(&self, name: &'static str) -> Result<bool> {
+        match self.get(name) {
+            Value::Boolean(value) => Ok(*value),
+            _ => Err(malformed(format!("has no {name} that is true or false"))),
+        }
+    }
+}
+
+/// What is wrong with key material, without repeating any of it.
+#[cold]
+pub(crate) fn malformed(what: impl AsRef<str>) -> Error {
+    let what = what.as_ref();
+    Error::new(ErrorKind::Key, format!("the key material {what}"))
+}

@@ -1,0 +1,39 @@
+//! The key tools that parquet-java and pyarrow have in common: data keys are wrapped by master keys, which stay in a key
+//! management service (KMS), and what unwraps them again is stored as JSON, in the file or beside it ("PKMT1").
+//!
+//! ```text
+//! single wrapping   data key (DEK) wrapped by the KMS with a master key
+//! double wrapping   DEK wrapped here with a key encryption key (KEK), which the KMS wrapped with a master key
+//! ```
+//!
+//! [`KeyTools`] writes and reads with a [`KmsClient`], which may block. Who cannot block answers [`KeyAnswer::Wait`] from a
+//! key retriever of their own, and takes the steps of a [`KeyUnwrapping`] when they are ready.
+//!
+//! [`KeyAnswer::Wait`]: crate::properties::KeyAnswer::Wait
+
+mod cache;
+mod configuration;
+mod external;
+mod file_store;
+mod kms;
+mod local_wrap;
+mod material;
+mod reading;
+mod rotation;
+mod test_kms;
+mod tools;
+mod unwrapping;
+mod wrapping;
+
+#[cfg(test)]
+mod tests;
+
+pub use configuration::{EncryptionConfiguration, parse_column_keys};
+pub use external::KeyMaterialStore;
+pub use file_store::FileKeyMaterialStore;
+pub use kms::{AccessToken, DEFAULT_KMS, KmsClient, KmsClientFactory, KmsConnection};
+pub use local_wrap::{LocalWrapKms, MasterKeys};
+pub use reading::KmsUrlPolicy;
+pub use test_kms::InMemoryKms;
+pub use tools::KeyTools;
+pub use unwrapping::{KeyUnwrapping, UnwrapRequest, UnwrapStep};

@@ -1,0 +1,70 @@
+//! A KMS for tests.
+
+use std::{collections::HashMap, fmt};
+
+use super::{KmsClient, wrapping};
+use crate::{Error, ErrorKind, Key, Result};
+
+/// Holds its master keys in memory, and wraps like the KMS of parquet-java's and pyarrow's tests (`InMemoryKMS`,
+/// `TestOnlyInServerWrapKms`): AES-GCM with the identifier of the master key as additional data. It is no KMS: who runs it
+/// has the master keys.
+#[derive(Clone, Default)]
+pub struct InMemoryKms {
+    master_keys: HashMap<String, Vec<Key>>,
+}
+
+impl InMemoryKms {
+    /// A KMS with these master keys.
+    #[must_use]
+    pub fn new(master_keys: impl IntoIterator<Item = (impl Into<String>, Key)>) -> Self {
+        let mut kms = Self::default();
+        for (id, key) in master_keys {
+            kms.add_version(id, key);
+        }
+        kms
+    }
+
+    /// A new version of a master key, or a new one. From now on it wraps; those before it still unwrap.
+    pub fn add_version(&mut self, master_key_id: impl Into<String>, key: Key) {
+        self.master_keys
+            .entry(master_key_id.into())
+            .or_default()
+            .push(key);
+    }
+
+    fn versions(&self, master_key_id: &str) -> Result<&[Key]> {
+        let versions = self.master_keys.get(master_key_id);
+        versions.map(Vec::as_slice).ok_or_else(no_master_key)
+    }
+}
+
+impl KmsClient for InMemoryKms {
+    fn wrap_key(&self, key: &Key, master_key_id: &str) -> Result<String> {
+        let newest = self.versions(master_key_id)?.last();
+        let newest = newest.ok_or_else(no_master_key)?;
+        wrapping::wrap(newest, key, master_key_id.as_bytes())
+    }
+
+    fn unwrap_key(&self, wrapped: &str, master_key_id: &str) -> Result<Key> {
+        let mut result = Err(no_master_key());
+        for version in self.versions(master_key_id)?.iter().rev() {
+            result = wrapping::unwrap(version, wrapped, master_key_id.as_bytes(), "a master key");
+            if result.is_ok() {
+                break;
+            }
+        }
+        result
+    }
+}
+
+impl fmt::Debug for InMemoryKms {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "InMemoryKms({} master keys)", self.master_keys.len())
+    }
+}
+
+/// Its identifier is part of key metadata, which is not repeated.
+#[cold]
+fn no_master_key() -> Error {
+    Error::new(ErrorKind::Key, "the KMS has no such master key")
+}

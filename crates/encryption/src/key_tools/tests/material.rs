@@ -1,0 +1,103 @@
+use super::*;
+
+#[test]
+fn malformed_metadata_is_an_error_that_repeats_nothing() {
+    let tools = tools();
+    let (_folder, store) = folder();
+    let connection = KmsConnection::default();
+    let properties = tools
+        .encryption_properties(&connection, &configuration(), None)
+        .unwrap();
+    let good = String::from_utf8(write(&properties).metadata.key_metadata.unwrap()).unwrap();
+    let ask = |metadata: &str, store: Option<&FileKeyMaterialStore>| {
+        retriever(&tools, store).retrieve(&KeyRequest {
+            key_metadata: metadata.into(),
+            footer_key_metadata: None,
+            column: None,
+        })
+    };
+    assert!(matches!(ask(&good, None), Ok(KeyAnswer::Key(_))));
+    let mut cases = vec![
+        "secret".to_owned(),
+        r#"{"secret":"secret"}"#.into(),
+        r#"["secret"]"#.into(),
+        good.replace("PKMT1", "secret"),
+        good.replace("true", "\"secret\""),
+        good.replace("\"masterKeyID\":\"kf\"", "\"masterKeyID\":7"),
+        good.replace("\"masterKeyID\":\"kf\"", "\"masterKeyID\":null"),
+        good.replace("\"kf\"", "\"secret\""),
+        good.replace("wrappedDEK\":\"", "wrappedDEK\":\"secret!"),
+        good.replace("wrappedDEK\":\"", "wrappedDEK\":\"AAAA"),
+        good.replace("wrappedKEK\":\"", "wrappedKEK\":\"AAAA"),
+        good.replace("keyEncryptionKeyID\":\"", "keyEncryptionKeyID\":\"AAAA"),
+        good.replace("keyEncryptionKeyID\":\"", "keyEncryptionKeyID\":\"secret!"),
+        r#"{"keyMaterialType":"PKMT1","internalStorage":false,"keyReference":"secret"}"#.into(),
+    ];
+    cases.extend((1..good.len()).map(|end| good[..end].to_owned()));
+    for case in cases {
+        assert_ne!(case, good);
+        let error = ask(&case, None).map(drop).unwrap_err();
+        for part in ["secret", "AAAA", "kf"] {
+            assert!(!error.to_string().contains(part), "{case}: {error}");
+        }
+    }
+    let external =
+        r#"{"keyMaterialType":"PKMT1","internalStorage":false,"keyReference":"footerKey"}"#;
+    for material in [
+        "",
+        "[]",
+        "{}",
+        r#"{"footerKey":{}}"#,
+        r#"{"footerKey":"secret"}"#,
+    ] {
+        fs::write(store.path(), material).unwrap();
+        let error = ask(external, Some(&store)).map(drop).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Key, "{error}");
+        assert!(!error.to_string().contains("secret"), "{error}");
+    }
+    // Other writers put null where there is nothing, and members that nobody knows.
+    let tolerated = good.replace(
+        "\"kmsInstanceURL\":\"DEFAULT\"",
+        "\"kmsInstanceURL\":null,\"x\":[1]",
+    );
+    assert_ne!(tolerated, good);
+    assert!(ask(&tolerated, None).is_ok());
+}
+
+#[test]
+fn column_keys_as_text() {
+    let keys = parse_column_keys(" k1 : a , b.c ;; k2:d; ").unwrap();
+    let expected = vec![
+        (
+            "k1".to_owned(),
+            vec![path("a"), vec!["b".to_owned(), "c".to_owned()]],
+        ),
+        ("k2".to_owned(), vec![path("d")]),
+    ];
+    assert_eq!(keys, expected);
+    for text in [
+        "k1",
+        "k1:",
+        ":a",
+        "k1:a,",
+        "k1:a;k2:a",
+        "k1:a:b",
+        "k1:a..b",
+        "k1:a,a",
+    ] {
+        assert!(parse_column_keys(text).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn debug_shows_no_secrets() {
+    let connection = KmsConnection {
+        access_token: AccessToken::new("secret"),
+        ..KmsConnection::default()
+    };
+    let debug = format!("{connection:?} {:?} {:?}", tools(), master_keys());
+    assert!(
+        !debug.contains("secret") && !debug.contains("0123"),
+        "{debug}"
+    );
+}

@@ -1,0 +1,104 @@
+use super::*;
+
+#[test]
+fn rotation_wraps_anew_and_leaves_the_file() {
+    let (folder, store) = folder();
+    let mut kms = master_keys();
+    let connection = KmsConnection::default();
+    let old_tools = Counting::new(kms.clone()).tools();
+    let properties = old_tools.encryption_properties(&connection, &configuration(), Some(&store));
+    let file = write(&properties.unwrap());
+    let before = store.read().unwrap();
+
+    // A KMS that knows the new versions alone cannot read it before, and those before cannot after.
+    let new_key = |byte| Key::new(&[byte; 16]).unwrap();
+    let only_new = InMemoryKms::new([("kf", new_key(1)), ("kc1", new_key(2)), ("kc2", new_key(3))]);
+    let only_new = Counting::new(only_new).tools();
+    assert!(read(&file, retriever(&only_new, Some(&store))).is_err());
+    for (id, byte) in [("kf", 1), ("kc1", 2), ("kc2", 3)] {
+        kms.add_version(id, new_key(byte));
+    }
+    let tools = Counting::new(kms).tools();
+    for (double, wrapped_by_kek) in [
+        (None, true),
+        (Some(false), false),
+        (None, false),
+        (Some(true), true),
+    ] {
+        tools
+            .rotate_master_keys(
+                &connection,
+                &KmsUrlPolicy::default(),
+                &store,
+                double,
+                KeyLength::Bits256,
+            )
+            .unwrap();
+        let after = store.read().unwrap();
+        assert_ne!(after, before);
+        assert_eq!(after.contains("wrappedKEK"), wrapped_by_kek);
+        read(&file, retriever(&tools, Some(&store))).unwrap();
+        read(&file, retriever(&only_new, Some(&store))).unwrap();
+    }
+    let stale = Counting::new(master_keys()).tools();
+    assert!(read(&file, retriever(&stale, Some(&store))).is_err());
+    let names: Vec<_> = fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    assert_eq!(names, ["_KEY_MATERIAL_FOR_x.parquet.json"]);
+}
+
+#[test]
+fn a_rotation_that_fails_leaves_the_old_material() {
+    let (_folder, store) = folder();
+    let connection = KmsConnection::default();
+    let properties = tools().encryption_properties(&connection, &configuration(), Some(&store));
+    let file = write(&properties.unwrap());
+    let before = store.read().unwrap();
+    let key = Key::new(b"0123456789012345").unwrap();
+    let without_columns = Counting::new(InMemoryKms::new([("kf", key)])).tools();
+    let rotated = without_columns.rotate_master_keys(
+        &connection,
+        &KmsUrlPolicy::default(),
+        &store,
+        None,
+        KeyLength::Bits128,
+    );
+    assert_eq!(rotated.unwrap_err().kind(), ErrorKind::Key);
+    assert_eq!(store.read().unwrap(), before);
+    read(&file, retriever(&tools(), Some(&store))).unwrap();
+}
+
+#[test]
+fn material_is_not_overwritten_unless_asked() {
+    let (folder, store) = folder();
+    let connection = KmsConnection::default();
+    let create = |store: &FileKeyMaterialStore| {
+        tools()
+            .encryption_properties(&connection, &configuration(), Some(store))
+            .map(drop)
+    };
+    create(&store).unwrap();
+    let before = store.read().unwrap();
+    let error = create(&store).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Argument);
+    assert_eq!(store.read().unwrap(), before);
+    create(&store.clone().overwrite(true)).unwrap();
+    assert_ne!(store.read().unwrap(), before);
+
+    fs::remove_file(store.path()).unwrap();
+    let error = store.read().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Io);
+    assert!(
+        error.message().contains("_KEY_MATERIAL_FOR_x.parquet.json"),
+        "{error}"
+    );
+    fs::write(
+        folder.path().join("_TMP_KEY_MATERIAL_FOR_x.parquet.json"),
+        "{}",
+    )
+    .unwrap();
+    assert!(store.read().unwrap_err().message().contains("interrupted"));
+    assert!(FileKeyMaterialStore::new("/").is_err());
+}

@@ -1,0 +1,172 @@
+//! From the key metadata of a file to a key, in steps, for those who wait for a KMS in their own way.
+
+use std::fmt;
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+
+use super::{
+    external::{ExternalMaterial, FOOTER_KEY},
+    material::{KeyMaterial, KeyMetadata, malformed},
+    wrapping,
+};
+use crate::{Error, Key, Result};
+
+/// One key on its way from metadata to key. It never waits: it says what it needs, and goes on when that was supplied.
+pub struct KeyUnwrapping(State);
+
+enum State {
+    /// The material is beside the Parquet file.
+    Material {
+        reference: String,
+    },
+    /// A KMS has to unwrap something.
+    Unwrap {
+        material: KeyMaterial,
+        kms: KmsOfFile,
+    },
+    Done(Key),
+}
+
+/// Which KMS a file names.
+#[derive(Clone, Default)]
+pub(crate) struct KmsOfFile {
+    pub(crate) instance_id: Option<String>,
+    pub(crate) instance_url: Option<String>,
+}
+
+impl KmsOfFile {
+    /// What the material of the footer's key says; that of columns says nothing.
+    pub(crate) fn of(material: &KeyMaterial) -> Self {
+        Self {
+            instance_id: material.kms_instance_id.clone(),
+            instance_url: material.kms_instance_url.clone(),
+        }
+    }
+}
+
+/// What comes next.
+pub enum UnwrapStep<'a> {
+    /// Read the key material that is stored beside the Parquet file, and supply it.
+    Material,
+    /// Have a KMS unwrap a key, and supply that.
+    Unwrap(UnwrapRequest<'a>),
+    /// That is the key.
+    Done(Key),
+}
+
+/// What a KMS has to unwrap. All of it comes from a file, and anybody who can write that can change it.
+#[non_exhaustive]
+pub struct UnwrapRequest<'a> {
+    /// The wrapped key, as the KMS returned it.
+    pub wrapped: &'a str,
+    /// The master key that wrapped it.
+    pub master_key_id: &'a str,
+    /// The instance of the KMS, if the file names one.
+    pub kms_instance_id: Option<&'a str>,
+    /// The address of the instance, if the file names one. Who sends a token there without knowing it gives the token away.
+    pub kms_instance_url: Option<&'a str>,
+    /// With double wrapping, what identifies the key that is wrapped: the same key wraps many data keys and can be kept.
+    pub kek_id: Option<&'a str>,
+}
+
+impl fmt::Debug for UnwrapRequest<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("UnwrapRequest(redacted)")
+    }
+}
+
+impl KeyUnwrapping {
+    /// For a key whose metadata in the file is `key_metadata`. The file says of its footer's key what is in
+    /// `footer_key_metadata`: that names the KMS.
+    ///
+    /// **Errors**: key if the metadata is no JSON of this kind; unsupported if it is of another type than PKMT1.
+    pub fn new(key_metadata: &[u8], footer_key_metadata: Option<&[u8]>) -> Result<Self> {
+        Ok(Self(match KeyMetadata::parse(key_metadata)? {
+            KeyMetadata::External { reference } => State::Material { reference },
+            KeyMetadata::Internal(material) => {
+                let footer = footer_key_metadata.map(KeyMetadata::parse);
+                let kms = match (&material, footer) {
+                    (
+                        KeyMaterial {
+                            is_footer_key: false,
+                            ..
+                        },
+                        Some(Ok(KeyMetadata::Internal(footer))),
+                    ) => KmsOfFile::of(&footer),
+                    _ => KmsOfFile::of(&material),
+                };
+                State::Unwrap { material, kms }
+            }
+        }))
+    }
+
+    /// What comes next.
+    #[must_use]
+    pub fn step(&self) -> UnwrapStep<'_> {
+        let (material, kms) = match &self.0 {
+            State::Material { .. } => return UnwrapStep::Material,
+            State::Done(key) => return UnwrapStep::Done(key.clone()),
+            State::Unwrap { material, kms } => (material, kms),
+        };
+        let kek = material.kek.as_ref();
+        UnwrapStep::Unwrap(UnwrapRequest {
+            wrapped: kek.map_or(&material.wrapped_dek, |kek| &kek.wrapped),
+            master_key_id: &material.master_key_id,
+            kms_instance_id: kms.instance_id.as_deref(),
+            kms_instance_url: kms.instance_url.as_deref(),
+            kek_id: kek.map(|kek| kek.id.as_str()),
+        })
+    }
+
+    /// Supplies the key material of the Parquet file: the whole text of its JSON file.
+    ///
+    /// **Errors**: key if that is no JSON of this kind, or does not have the key; argument if nobody asked for it.
+    pub fn supply_material(&mut self, json: &str) -> Result<()> {
+        self.supply_parsed(&ExternalMaterial::parse(json)?)
+    }
+
+    pub(crate) fn supply_parsed(&mut self, external: &ExternalMaterial) -> Result<()> {
+        let State::Material { reference } = &self.0 else {
+            return Err(Error::argument("no key material was asked for"));
+        };
+        let material = external.get(reference)?.clone();
+        let footer = external.0.get(FOOTER_KEY).unwrap_or(&material);
+        let kms = KmsOfFile::of(footer);
+        self.0 = State::Unwrap { material, kms };
+        Ok(())
+    }
+
+    /// Supplies what the KMS unwrapped.
+    ///
+    /// **Errors**: key if it does not unwrap the data key; argument if nobody asked for it.
+    pub fn supply_key(&mut self, unwrapped: Key) -> Result<()> {
+        let State::Unwrap { material, .. } = &self.0 else {
+            return Err(Error::argument("no unwrapped key was asked for"));
+        };
+        let key = match &material.kek {
+            None => unwrapped,
+            Some(kek) => {
+                let id = STANDARD.decode(&kek.id);
+                let id = id.map_err(|_| malformed("has a keyEncryptionKeyID that is no base64"))?;
+                wrapping::unwrap(
+                    &unwrapped,
+                    &material.wrapped_dek,
+                    &id,
+                    "a key encryption key",
+                )?
+            }
+        };
+        self.0 = State::Done(key);
+        Ok(())
+    }
+}
+
+impl fmt::Debug for KeyUnwrapping {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.0 {
+            State::Material { .. } => "KeyUnwrapping(needs material)",
+            State::Unwrap { .. } => "KeyUnwrapping(needs the KMS)",
+            State::Done(_) => "KeyUnwrapping(done)",
+        })
+    }
+}

@@ -1,0 +1,49 @@
+//! Keys that wrap keys, here and not in a KMS.
+//!
+//! ```text
+//! base64(nonce (12) | ciphertext | tag (16))      by AES-GCM, without a length
+//! ```
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use zeroize::Zeroizing;
+
+use crate::{
+    Error, ErrorKind, Key, Result,
+    cipher::{Failed, NONCE_BYTES, Nonce, Tag},
+    random,
+};
+
+/// Wraps `key`, bound to `aad`.
+pub(crate) fn wrap(wrapping_key: &Key, key: &Key, aad: &[u8]) -> Result<String> {
+    let nonce: Nonce = random::array()?;
+    let plaintext = key.expose_bytes();
+    // Room for all of it, so that the key is not left behind when it grows.
+    let mut wrapped = Vec::with_capacity(nonce.len() + plaintext.len() + size_of::<Tag>());
+    wrapped.extend_from_slice(&nonce);
+    wrapped.extend_from_slice(plaintext);
+    let buffer = wrapped.get_mut(NONCE_BYTES..).unwrap_or_default();
+    let cipher = wrapping_key.cipher_for_encryption()?;
+    let tag = cipher
+        .gcm_encrypt(&nonce, aad, buffer)
+        .map_err(|Failed| Error::argument("a key cannot be wrapped"))?;
+    wrapped.extend_from_slice(&tag);
+    Ok(STANDARD.encode(wrapped))
+}
+
+/// Unwraps what [`wrap`] returned. `by` says what wraps it, for messages.
+pub(crate) fn unwrap(wrapping_key: &Key, wrapped: &str, aad: &[u8], by: &str) -> Result<Key> {
+    let refuse = |why| {
+        let message = format!("a key that was wrapped by {by} {why}");
+        Error::new(ErrorKind::Key, message)
+    };
+    let malformed = || refuse("is malformed");
+    let wrapped = STANDARD.decode(wrapped).map_err(|_| malformed())?;
+    let (nonce, rest) = wrapped.split_first_chunk().ok_or_else(malformed)?;
+    let (ciphertext, tag) = rest.split_last_chunk().ok_or_else(malformed)?;
+    let mut key = Zeroizing::new(ciphertext.to_vec());
+    let cipher = wrapping_key.cipher();
+    cipher
+        .gcm_decrypt(nonce, aad, &mut key, tag)
+        .map_err(|Failed| refuse("is not authentic: it was changed, or wrapped by another one"))?;
+    Key::new(&key)
+}

@@ -1,0 +1,207 @@
+//! The file that holds the keys of a command.
+//!
+//! ```json
+//! {
+//!   "footer_key": "MDEyMzQ1Njc4OTAxMjM0NQ==",
+//!   "column_keys": {"salary": "MTIzNDU2Nzg5MDEyMzQ1MA=="},
+//!   "by_metadata": {"kf": "MDEyMzQ1Njc4OTAxMjM0NQ==", "base64:a2Mx": "MTIzNDU2Nzg5MDEyMzQ1MA=="},
+//!   "master_keys": {"kf": "MDEyMzQ1Njc4OTAxMjM0NQ=="},
+//!   "kms": "test",
+//!   "aad_prefix": "employees.part0",
+//!   "algorithms": ["AES_GCM_V1", "AES_GCM_CTR_V1"],
+//!   "algorithm": "AES_GCM_V1",
+//!   "plaintext_footer": false,
+//!   "store_aad_prefix": true,
+//!   "key_metadata": {"footer_key": "kf", "column_keys": {"salary": "kc1"}}
+//! }
+//! ```
+//!
+//! All members may be absent, and others are errors. Keys are base64. Metadata and prefixes are text, or any bytes as
+//! `base64:` and base64. The last four members are for encryption; `key_metadata` may also be text, which is that of the
+//! footer's key.
+
+mod parse;
+
+#[cfg(test)]
+mod tests;
+
+use std::{collections::HashMap, fmt, sync::Arc};
+
+use crate::{
+    Algorithm, Error, ErrorKind, FileDecryptionProperties, FileEncryptionProperties, Key, Result,
+    key_tools::{
+        InMemoryKms, KeyMaterialStore, KeyTools, KmsClient, KmsConnection, KmsUrlPolicy,
+        LocalWrapKms,
+    },
+    properties::{ColumnPath, EncryptionKey, KeyAnswer, KeyRequest, KeyRetriever},
+};
+
+/// Which KMS the `master_keys` are those of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeysFileKms {
+    /// [`InMemoryKms`].
+    Test,
+    /// [`LocalWrapKms`].
+    Local,
+}
+
+/// What a keys file says. A member that is absent is `None`, or empty.
+#[derive(Default)]
+#[non_exhaustive]
+pub struct KeysFile {
+    /// The key of the footer.
+    pub footer_key: Option<Key>,
+    /// Keys of columns, in the order of the file.
+    pub column_keys: Vec<(ColumnPath, Key)>,
+    /// Keys by the metadata that files have of them.
+    pub by_metadata: HashMap<Vec<u8>, Key>,
+    /// Master keys by their identifiers.
+    pub master_keys: HashMap<String, Key>,
+    /// Whose master keys they are; set if there are any.
+    pub kms: Option<KeysFileKms>,
+    /// The AAD prefix.
+    pub aad_prefix: Option<Vec<u8>>,
+    /// What files may be encrypted by.
+    pub algorithms: Option<Vec<Algorithm>>,
+    /// What to encrypt by.
+    pub algorithm: Option<Algorithm>,
+    /// Whether to sign the footer in place of encrypting it.
+    pub plaintext_footer: Option<bool>,
+    /// Whether to store the AAD prefix in the file.
+    pub store_aad_prefix: Option<bool>,
+    /// Metadata of the footer's key.
+    pub footer_key_metadata: Option<Vec<u8>>,
+    /// Metadata of the keys of columns.
+    pub column_key_metadata: HashMap<ColumnPath, Vec<u8>>,
+}
+
+impl KeysFile {
+    /// Reads the text of a keys file. `columns` knows how paths are written: it returns the columns that a text names. The
+    /// caller wipes `text`.
+    ///
+    /// **Errors**: argument, with the line and the member, and never with a key.
+    pub fn parse(
+        text: &str,
+        columns: &dyn Fn(&str) -> Result<Vec<ColumnPath>, String>,
+    ) -> Result<Self> {
+        parse::parse(text, columns)
+    }
+
+    /// How files are read. `store` has the key material of the file where that is beside it.
+    ///
+    /// **Errors**: argument if there is no key at all.
+    pub fn decryption_properties(
+        &self,
+        store: Option<Arc<dyn KeyMaterialStore>>,
+    ) -> Result<FileDecryptionProperties> {
+        let mut builder = FileDecryptionProperties::builder();
+        if let Some(key) = &self.footer_key {
+            builder = builder.footer_key(key.clone());
+        }
+        for (path, key) in &self.column_keys {
+            builder = builder.column_key(path, key.clone());
+        }
+        if !self.by_metadata.is_empty() || self.kms.is_some() {
+            let retriever = Retriever {
+                by_metadata: self.by_metadata.clone(),
+                kms: self.kms_retriever(store),
+            };
+            builder = builder.key_retriever(Arc::new(retriever));
+        }
+        if let Some(prefix) = &self.aad_prefix {
+            builder = builder.aad_prefix(prefix.clone());
+        }
+        if let Some(algorithms) = &self.algorithms {
+            builder = builder.allowed_algorithms(algorithms.iter().copied());
+        }
+        builder.build()
+    }
+
+    /// How a file is written: all columns that have no key of their own with that of the footer.
+    ///
+    /// **Errors**: argument if there is no `footer_key`, or there is metadata for a column without a key.
+    pub fn encryption_properties(&self) -> Result<FileEncryptionProperties> {
+        let Some(footer_key) = &self.footer_key else {
+            return Err(Error::argument(
+                "keys file: to encrypt takes \"footer_key\"",
+            ));
+        };
+        let with_metadata = |key: &Key, metadata: Option<&Vec<u8>>| match metadata {
+            Some(metadata) => EncryptionKey::with_metadata(key.clone(), metadata.clone()),
+            None => key.clone().into(),
+        };
+        let footer_key = with_metadata(footer_key, self.footer_key_metadata.as_ref());
+        let mut builder = FileEncryptionProperties::builder(footer_key)
+            .algorithm(self.algorithm.unwrap_or_default())
+            .plaintext_footer(self.plaintext_footer.unwrap_or_default())
+            .aad_prefix(self.aad_prefix.clone().unwrap_or_default())
+            .store_aad_prefix(self.store_aad_prefix.unwrap_or(true));
+        for path in self.column_key_metadata.keys() {
+            if !self.column_keys.iter().any(|(column, _)| column == path) {
+                return Err(Error::argument(format!(
+                    "keys file: \"key_metadata\" is for column {}, which has no key in \"column_keys\"",
+                    path.join(".")
+                )));
+            }
+        }
+        for (path, key) in &self.column_keys {
+            let key = with_metadata(key, self.column_key_metadata.get(path));
+            builder = builder.column_key(path, key);
+        }
+        builder.build()
+    }
+
+    fn kms_retriever(
+        &self,
+        store: Option<Arc<dyn KeyMaterialStore>>,
+    ) -> Option<Arc<dyn KeyRetriever>> {
+        let master_keys = self.master_keys.clone();
+        let client: Arc<dyn KmsClient> = match self.kms? {
+            KeysFileKms::Test => Arc::new(InMemoryKms::new(master_keys)),
+            KeysFileKms::Local => Arc::new(LocalWrapKms::new(move |id: &str| {
+                let key = master_keys.get(id).cloned();
+                key.ok_or_else(|| missing("\"master_keys\" of the keys file"))
+            })),
+        };
+        let tools = Arc::new(KeyTools::new(Arc::new(move |_: &KmsConnection| {
+            Ok(client.clone())
+        })));
+        // Nobody is connected to, so the address in a file harms nobody.
+        let url_policy = KmsUrlPolicy::FromFile(Arc::new(|_| true));
+        Some(tools.key_retriever(KmsConnection::default(), url_policy, store))
+    }
+}
+
+impl fmt::Debug for KeysFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let columns: Vec<_> = self.column_keys.iter().map(|(path, _)| path).collect();
+        f.debug_struct("KeysFile")
+            .field("footer_key", &self.footer_key)
+            .field("column_keys", &columns)
+            .field("kms", &self.kms)
+            .field("algorithms", &self.algorithms)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Looks among the keys by metadata first.
+struct Retriever {
+    by_metadata: HashMap<Vec<u8>, Key>,
+    kms: Option<Arc<dyn KeyRetriever>>,
+}
+
+impl KeyRetriever for Retriever {
+    fn retrieve(&self, request: &KeyRequest) -> Result<KeyAnswer> {
+        match (self.by_metadata.get(&request.key_metadata), &self.kms) {
+            (Some(key), _) => Ok(KeyAnswer::Key(key.clone())),
+            (None, Some(kms)) => kms.retrieve(request),
+            (None, None) => Err(missing("\"by_metadata\" of the keys file")),
+        }
+    }
+}
+
+#[cold]
+fn missing(place: &str) -> Error {
+    let message = format!("{place} does not have the key that the file asks for");
+    Error::new(ErrorKind::Key, message)
+}

@@ -1,0 +1,33 @@
+//! Parquet Modular Encryption (specification: *Parquet Modular Encryption*): how the modules of a file are encrypted, which
+//! keys they take, what a reader accepts, and the key tools that parquet-java and pyarrow have in common.
+//!
+//! A file is encrypted module by module: its footer, and of each encrypted column the metadata, page headers, pages, indexes
+//! and bloom filters. A [`ModuleKey`] encrypts and decrypts the modules of one key in one file, a [`ModuleId`] says which
+//! module it is, so that none can stand in for another.
+//!
+//! Nothing here does I/O but [`key_tools::FileKeyMaterialStore`].
+//!
+//! Messages and `Debug` output never contain a key, an authentication tag, an access token or key metadata.
+
+#![forbid(unsafe_code)]
+
+pub mod crypto_metadata;
+pub mod file;
+pub mod key_tools;
+pub mod keys_file;
+pub mod module;
+pub mod properties;
+
+mod cipher;
+mod json;
+mod key;
+mod random;
+mod redacted;
+
+pub use file::{FileDecryptor, FileEncryptor, KeyStep};
+pub use key::{Key, KeyLength, MAX_INVOCATIONS};
+pub use module::{Algorithm, ModuleId, ModuleKey, ModuleKind};
+pub use properties::{FileDecryptionProperties, FileEncryptionProperties};
+
+/// The result of everything that this crate does.
+pub use herringbone_format::{Error, ErrorKind, Result};

@@ -1,0 +1,69 @@
+//! The signature of a footer that is not encrypted (section 5.5).
+//!
+//! ```text
+//! FileMetaData | nonce (12) | tag (16) | length of both (4) | PAR1
+//! ```
+//!
+//! The tag is that of an encryption of the footer whose ciphertext is thrown away.
+
+use subtle::ConstantTimeEq;
+
+use super::{ModuleId, ModuleKey, key::not_authentic};
+use crate::{
+    Error, Result,
+    cipher::{Failed, NONCE_BYTES, Nonce, TAG_BYTES, Tag},
+    random,
+};
+
+/// Bytes of a signature: nonce and tag.
+pub const FOOTER_SIGNATURE_BYTES: usize = NONCE_BYTES + TAG_BYTES;
+
+impl ModuleKey {
+    /// Signs the bytes of a footer exactly as they will lie in the file.
+    ///
+    /// **Errors**: key if it encrypted too often; I/O if there are no random bytes; argument if the footer is too long for
+    /// AES-GCM.
+    pub fn sign_footer(&self, footer: &[u8]) -> Result<[u8; FOOTER_SIGNATURE_BYTES]> {
+        self.key.cipher_for_encryption()?;
+        let nonce: Nonce = random::array()?;
+        let tag = self.footer_tag(&nonce, footer)?;
+        let mut signature = [0; FOOTER_SIGNATURE_BYTES];
+        signature[..NONCE_BYTES].copy_from_slice(&nonce);
+        signature[NONCE_BYTES..].copy_from_slice(&tag);
+        Ok(signature)
+    }
+
+    /// Verifies what follows a footer, which has to be the signature of its bytes exactly as they lie in the file.
+    ///
+    /// **Errors**: corrupt if it does not have [`FOOTER_SIGNATURE_BYTES`]; key if it is the signature of another footer, or
+    /// by another key.
+    pub fn verify_footer(&self, footer: &[u8], signature: &[u8]) -> Result<()> {
+        let Some((nonce, tag)) = signature.split_first_chunk() else {
+            return Err(wrong_length(signature));
+        };
+        let Ok(tag) = Tag::try_from(tag) else {
+            return Err(wrong_length(signature));
+        };
+        let computed = self.footer_tag(nonce, footer)?;
+        if bool::from(computed.ct_eq(&tag)) {
+            Ok(())
+        } else {
+            Err(not_authentic(&ModuleId::FOOTER))
+        }
+    }
+
+    fn footer_tag(&self, nonce: &Nonce, footer: &[u8]) -> Result<Tag> {
+        let aad = self.file_aad.of(&ModuleId::FOOTER)?;
+        let mut copy = footer.to_vec();
+        let tag = self.key.cipher().gcm_encrypt(nonce, &aad, &mut copy);
+        tag.map_err(|Failed| Error::argument("the footer is too long to be signed"))
+    }
+}
+
+#[cold]
+fn wrong_length(signature: &[u8]) -> Error {
+    let length = signature.len();
+    Error::corrupt(format!(
+        "the signature of the footer has {length} bytes in place of {FOOTER_SIGNATURE_BYTES}"
+    ))
+}

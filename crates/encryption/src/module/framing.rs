@@ -1,0 +1,108 @@
+//! Where nonce, ciphertext and tag of a module lie.
+
+use std::ops::Range;
+
+use super::ModuleId;
+use crate::{
+    Error, Result,
+    cipher::{NONCE_BYTES, Nonce, TAG_BYTES, Tag},
+};
+
+/// Bytes of the length in front of a module.
+pub(crate) const LENGTH_BYTES: usize = 4;
+/// Bytes in front of the ciphertext.
+pub(crate) const HEAD_BYTES: usize = LENGTH_BYTES + NONCE_BYTES;
+/// The length that a module can declare: other readers take it for a number with a sign.
+pub(crate) const MAX_LENGTH: usize = i32::MAX as usize;
+
+/// The two ways to frame a module.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Framing {
+    Gcm,
+    Ctr,
+}
+
+impl Framing {
+    fn tag_bytes(self) -> usize {
+        match self {
+            Self::Gcm => TAG_BYTES,
+            Self::Ctr => 0,
+        }
+    }
+
+    /// What a module takes besides its ciphertext.
+    pub(crate) fn overhead(self) -> usize {
+        HEAD_BYTES + self.tag_bytes()
+    }
+
+    /// The length that a module of so many bytes of plaintext declares.
+    ///
+    /// **Errors**: argument beyond [`MAX_LENGTH`].
+    pub(crate) fn declared_length(self, id: &ModuleId, plaintext: usize) -> Result<u32> {
+        let length = plaintext.checked_add(self.overhead() - LENGTH_BYTES);
+        let length = length.filter(|length| *length <= MAX_LENGTH);
+        length.and_then(|length| u32::try_from(length).ok()).ok_or_else(|| {
+            id.place(Error::argument(format!(
+                "{plaintext} bytes do not fit into the encrypted {id}, which has {MAX_LENGTH} at most"
+            )))
+        })
+    }
+
+    /// Bytes of the module at the start of `bytes`, its length included; `None` if they do not hold the length yet.
+    ///
+    /// **Errors**: corrupt if there is no room for nonce and tag, or if it has more than `limit` bytes.
+    pub(crate) fn module_bytes(
+        self,
+        id: &ModuleId,
+        bytes: &[u8],
+        limit: usize,
+    ) -> Result<Option<usize>> {
+        let Some(length) = bytes.first_chunk() else {
+            return Ok(None);
+        };
+        let least = self.overhead() - LENGTH_BYTES;
+        match usize::try_from(u32::from_le_bytes(*length)) {
+            Ok(length) if length < least => Err(corrupt(
+                id,
+                format!("declares {length} bytes, fewer than nonce and tag take ({least})"),
+            )),
+            Ok(length) if length <= limit.min(MAX_LENGTH + LENGTH_BYTES) - LENGTH_BYTES => {
+                Ok(Some(length + LENGTH_BYTES))
+            }
+            _ => Err(corrupt(
+                id,
+                format!("declares more bytes than there are or may be ({limit})"),
+            )),
+        }
+    }
+
+    /// Nonce, ciphertext and tag of a `module` that fills its bytes; the tag of CTR is empty.
+    ///
+    /// **Errors**: corrupt if the module's length is another one.
+    pub(crate) fn split(self, id: &ModuleId, module: &[u8]) -> Result<(Nonce, Range<usize>, Tag)> {
+        let bytes = self.module_bytes(id, module, module.len().max(LENGTH_BYTES))?;
+        if bytes != Some(module.len()) {
+            return Err(corrupt(
+                id,
+                match bytes {
+                    Some(bytes) => format!("has {} bytes and declares {bytes}", module.len()),
+                    None => format!("has {} bytes and no length", module.len()),
+                },
+            ));
+        }
+        let end = module.len() - self.tag_bytes();
+        let nonce = module.get(LENGTH_BYTES..HEAD_BYTES);
+        let nonce = nonce
+            .and_then(|nonce| nonce.try_into().ok())
+            .unwrap_or_default();
+        let tag = module.get(end..).and_then(|tag| tag.try_into().ok());
+        Ok((nonce, HEAD_BYTES..end, tag.unwrap_or_default()))
+    }
+}
+
+/// The bytes of a module are not as they have to be.
+#[cold]
+pub(crate) fn corrupt(id: &ModuleId, what: impl AsRef<str>) -> Error {
+    let what = what.as_ref();
+    id.place(Error::corrupt(format!("the encrypted {id} {what}")))
+}

@@ -1,0 +1,185 @@
+//! One key in one file: encryption and decryption of modules.
+
+use std::{fmt, ops::Range, sync::Arc};
+
+use zeroize::Zeroize;
+
+use super::{
+    ModuleId, ModuleKind,
+    aad::FileAad,
+    framing::{Framing, LENGTH_BYTES},
+};
+use crate::{
+    Error, ErrorKind, Key, Result,
+    cipher::{Failed, Nonce, Tag, first_counter},
+    random,
+};
+
+/// How the modules of a file are encrypted (section 4.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Algorithm {
+    /// All modules by GCM, which authenticates them.
+    #[default]
+    AesGcmV1,
+    /// Bodies of pages by CTR, all other modules by GCM. Nothing tells whether the body of a page was changed.
+    AesGcmCtrV1,
+}
+
+impl Algorithm {
+    /// Its name in the specification.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::AesGcmV1 => "AES_GCM_V1",
+            Self::AesGcmCtrV1 => "AES_GCM_CTR_V1",
+        }
+    }
+
+    /// The algorithm of that name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::AesGcmV1, Self::AesGcmCtrV1]
+            .into_iter()
+            .find(|algorithm| algorithm.name() == name)
+    }
+
+    pub(crate) fn framing(self, kind: ModuleKind) -> Framing {
+        match self {
+            Self::AesGcmCtrV1 if kind.is_page_body() => Framing::Ctr,
+            _ => Framing::Gcm,
+        }
+    }
+}
+
+impl fmt::Display for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A key as it is used in one file. Threads may share it: nothing in it changes but the counter of invocations.
+#[derive(Debug, Clone)]
+pub struct ModuleKey {
+    pub(crate) key: Key,
+    algorithm: Algorithm,
+    pub(crate) file_aad: Arc<FileAad>,
+}
+
+impl ModuleKey {
+    /// `key` for the modules of the file whose prefix and identifier are in `file_aad`.
+    #[must_use]
+    pub fn new(key: Key, algorithm: Algorithm, file_aad: Arc<FileAad>) -> Self {
+        Self {
+            key,
+            algorithm,
+            file_aad,
+        }
+    }
+
+    /// The algorithm of the file.
+    #[must_use]
+    pub fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    /// Bytes that a module of this kind takes in the file besides its ciphertext, which is as long as its plaintext.
+    #[must_use]
+    pub fn overhead(&self, kind: ModuleKind) -> usize {
+        self.algorithm.framing(kind).overhead()
+    }
+
+    /// Bytes of the module at the start of `bytes`, its length included; `None` if there are fewer than four.
+    ///
+    /// **Errors**: corrupt if there is no room for nonce and tag in it, or it has more bytes than `limit`, which is what
+    /// the file or the caller's limits leave it.
+    pub fn module_bytes(&self, id: &ModuleId, bytes: &[u8], limit: usize) -> Result<Option<usize>> {
+        let framing = self.algorithm.framing(id.kind);
+        framing.module_bytes(id, bytes, limit.max(LENGTH_BYTES))
+    }
+
+    /// Appends the module to `out`. Its plaintext is `parts`, one after the other.
+    ///
+    /// **Errors**: argument if an ordinal needs more than 16 bits, or the module would be longer than 2^31 - 1 bytes; key
+    /// if it encrypted too often; I/O if there are no random bytes. Then `out` is as it was.
+    pub fn encrypt(&self, id: &ModuleId, parts: &[&[u8]], out: &mut Vec<u8>) -> Result<()> {
+        let aad = self.file_aad.of(id)?;
+        let framing = self.algorithm.framing(id.kind);
+        let plaintext: usize = parts.iter().map(|part| part.len()).sum();
+        let length = framing.declared_length(id, plaintext)?;
+        let cipher = self.key.cipher_for_encryption()?;
+        let nonce: Nonce = random::array()?;
+
+        let start = out.len();
+        out.reserve(plaintext + framing.overhead());
+        out.extend_from_slice(&length.to_le_bytes());
+        out.extend_from_slice(&nonce);
+        let from = out.len();
+        parts.iter().for_each(|part| out.extend_from_slice(part));
+        let buffer = out.get_mut(from..).unwrap_or_default();
+        let result = match framing {
+            Framing::Gcm => cipher.gcm_encrypt(&nonce, &aad, buffer).map(Some),
+            Framing::Ctr => cipher.ctr(&first_counter(&nonce), buffer).map(|()| None),
+        };
+        match result {
+            Ok(tag) => out.extend_from_slice(tag.as_ref().map_or(&[], |tag| tag)),
+            Err(Failed) => {
+                buffer.zeroize();
+                out.truncate(start);
+                return Err(id.place(Error::argument(format!("the {id} cannot be encrypted"))));
+            }
+        }
+        Ok(())
+    }
+
+    /// Decrypts a `module`, its length included.
+    ///
+    /// **Errors**: as [`Self::decrypt_in_place`].
+    pub fn decrypt(&self, id: &ModuleId, module: &[u8]) -> Result<Vec<u8>> {
+        let (nonce, ciphertext, tag) = self.algorithm.framing(id.kind).split(id, module)?;
+        let mut buffer = module.get(ciphertext).unwrap_or_default().to_vec();
+        self.decrypt_buffer(id, &nonce, &mut buffer, &tag)?;
+        Ok(buffer)
+    }
+
+    /// Decrypts a `module`, its length included, where it lies. The plaintext is the part of `module` that is returned.
+    ///
+    /// **Errors**: corrupt if the module's length is not that of `module`; key if it is not authentic, which is when the key
+    /// or the prefix is a wrong one, or the bytes were changed or come from elsewhere; the ciphertext is zeroed then. Bodies
+    /// of pages under AES_GCM_CTR_V1 are never found to be changed.
+    pub fn decrypt_in_place(&self, id: &ModuleId, module: &mut [u8]) -> Result<Range<usize>> {
+        let (nonce, ciphertext, tag) = self.algorithm.framing(id.kind).split(id, module)?;
+        let buffer = module.get_mut(ciphertext.clone()).unwrap_or_default();
+        self.decrypt_buffer(id, &nonce, buffer, &tag)?;
+        Ok(ciphertext)
+    }
+
+    /// Decrypts the body of a module; wipes it when it is not authentic.
+    fn decrypt_buffer(
+        &self,
+        id: &ModuleId,
+        nonce: &Nonce,
+        buffer: &mut [u8],
+        tag: &Tag,
+    ) -> Result<()> {
+        let cipher = self.key.cipher();
+        let result = match self.algorithm.framing(id.kind) {
+            Framing::Gcm => cipher.gcm_decrypt(nonce, &self.file_aad.of(id)?, buffer, tag),
+            Framing::Ctr => cipher.ctr(&first_counter(nonce), buffer),
+        };
+        result.map_err(|Failed| {
+            buffer.zeroize();
+            not_authentic(id)
+        })
+    }
+}
+
+/// A module that nobody with this key wrote to this place.
+#[cold]
+pub(crate) fn not_authentic(id: &ModuleId) -> Error {
+    id.place(Error::new(
+        ErrorKind::Key,
+        format!(
+            "the {id} is not authentic: the key or the AAD prefix is wrong, or the file was changed"
+        ),
+    ))
+}

@@ -1,0 +1,241 @@
+//! What a reader knows and accepts.
+
+use std::{fmt, sync::Arc};
+
+use super::{ColumnMap, KeyRetriever, dotted};
+use crate::{
+    Error, ErrorKind, Key, Result, crypto_metadata::EncryptionAlgorithm, module::Algorithm,
+    redacted::redacted,
+};
+
+/// Looks at the AAD prefix of a file before anything of it is decrypted, and refuses it by an error.
+pub type AadPrefixVerifier = Arc<dyn Fn(&[u8]) -> Result<()> + Send + Sync>;
+
+/// Keys and policies of a reader. Clones share them.
+#[derive(Clone)]
+pub struct FileDecryptionProperties(Arc<Inner>);
+
+/// Makes [`FileDecryptionProperties`]. By default files have to be encrypted by AES_GCM_V1.
+#[derive(Default)]
+#[must_use]
+pub struct FileDecryptionPropertiesBuilder {
+    inner: Inner,
+    error: Option<Error>,
+}
+
+struct Inner {
+    footer_key: Option<Key>,
+    column_keys: ColumnMap<Key>,
+    retriever: Option<Arc<dyn KeyRetriever>>,
+    aad_prefix: Option<Vec<u8>>,
+    aad_prefix_verifier: Option<AadPrefixVerifier>,
+    allowed_algorithms: Vec<Algorithm>,
+    allow_plaintext: bool,
+}
+
+impl Default for Inner {
+    fn default() -> Self {
+        Self {
+            footer_key: None,
+            column_keys: ColumnMap::default(),
+            retriever: None,
+            aad_prefix: None,
+            aad_prefix_verifier: None,
+            allowed_algorithms: vec![Algorithm::AesGcmV1],
+            allow_plaintext: false,
+        }
+    }
+}
+
+impl FileDecryptionPropertiesBuilder {
+    /// The key of the footer, and of all columns that have none of their own.
+    pub fn footer_key(mut self, key: Key) -> Self {
+        self.inner.footer_key = Some(key);
+        self
+    }
+
+    /// The key of a column, or of all columns below a group that have none of their own. `path` is the parts of its path.
+    pub fn column_key(
+        mut self,
+        path: impl IntoIterator<Item = impl Into<String>>,
+        key: Key,
+    ) -> Self {
+        let path = path.into_iter().map(Into::into).collect();
+        let result = self.inner.column_keys.insert(path, key);
+        self.error = self.error.or(result.err());
+        self
+    }
+
+    /// Finds keys by what the file says of them, where none is given here.
+    pub fn key_retriever(mut self, retriever: Arc<dyn KeyRetriever>) -> Self {
+        self.inner.retriever = Some(retriever);
+        self
+    }
+
+    /// The AAD prefix of the file. It has to be the one that is stored there, or the file has to say that it wants one. An
+    /// empty one is none.
+    pub fn aad_prefix(mut self, prefix: impl Into<Vec<u8>>) -> Self {
+        self.inner.aad_prefix = Some(prefix.into()).filter(|prefix| !prefix.is_empty());
+        self
+    }
+
+    /// Is shown the prefix of each file. Files without a prefix are refused then.
+    pub fn aad_prefix_verifier(mut self, verifier: AadPrefixVerifier) -> Self {
+        self.inner.aad_prefix_verifier = Some(verifier);
+        self
+    }
+
+    /// What files may be encrypted by; AES_GCM_V1 alone unless this is called. Where AES_GCM_CTR_V1 is allowed, bodies of
+    /// pages may have been changed by anybody who can write the file, whichever algorithm its writer chose: what says which
+    /// one it is stands in the clear.
+    pub fn allowed_algorithms(mut self, algorithms: impl IntoIterator<Item = Algorithm>) -> Self {
+        self.inner.allowed_algorithms = algorithms.into_iter().collect();
+        self
+    }
+
+    /// Whether files that are not encrypted are read as well, and columns that are not although a key is given for them.
+    /// Who can replace a file can then hand in one of theirs.
+    pub fn allow_plaintext(mut self, allow: bool) -> Self {
+        self.inner.allow_plaintext = allow;
+        self
+    }
+
+    /// The properties.
+    ///
+    /// **Errors**: argument if there is neither a key nor a retriever, no algorithm is allowed, or two keys have the same
+    /// path.
+    pub fn build(self) -> Result<FileDecryptionProperties> {
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        let inner = self.inner;
+        if inner.footer_key.is_none() && inner.column_keys.is_empty() && inner.retriever.is_none() {
+            return Err(Error::argument(
+                "to decrypt takes a key for the footer or a column, or a key retriever",
+            ));
+        }
+        if inner.allowed_algorithms.is_empty() {
+            return Err(Error::argument("no encryption algorithm is allowed"));
+        }
+        Ok(FileDecryptionProperties(Arc::new(inner)))
+    }
+}
+
+impl FileDecryptionProperties {
+    /// No key yet.
+    pub fn builder() -> FileDecryptionPropertiesBuilder {
+        FileDecryptionPropertiesBuilder::default()
+    }
+
+    /// What a reader does first with a file that is not encrypted.
+    ///
+    /// **Errors**: key unless plaintext is allowed.
+    pub fn check_plaintext_file(&self) -> Result<()> {
+        if self.0.allow_plaintext {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::Key,
+            "the file is not encrypted, though keys were given for it: somebody may have replaced it. \
+             Allow plaintext to read it nevertheless",
+        ))
+    }
+
+    /// What a reader does first with a column that is not encrypted, in a file that is.
+    ///
+    /// **Errors**: key if it was given a key, unless plaintext is allowed.
+    pub fn check_plaintext_column(&self, leaf: &[String]) -> Result<()> {
+        if self.0.allow_plaintext || self.0.column_keys.get(leaf).is_none() {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::Key,
+            "the column is not encrypted, though a key was given for it. Allow plaintext to read it nevertheless",
+        )
+        .in_column(dotted(leaf)))
+    }
+
+    /// Checks that every column key is for a column of the file, whose leaves have these paths.
+    ///
+    /// **Errors**: argument, with the leaves that there are.
+    pub fn check_columns<'a>(
+        &self,
+        leaves: impl Iterator<Item = &'a [String]> + Clone,
+    ) -> Result<()> {
+        self.0.column_keys.check(leaves)
+    }
+
+    pub(crate) fn footer_key(&self) -> Option<&Key> {
+        self.0.footer_key.as_ref()
+    }
+
+    pub(crate) fn column_key(&self, leaf: &[String]) -> Option<&Key> {
+        self.0.column_keys.get(leaf)
+    }
+
+    pub(crate) fn retriever(&self) -> Option<&dyn KeyRetriever> {
+        self.0.retriever.as_deref()
+    }
+
+    /// Refuses algorithms that are not allowed.
+    pub(crate) fn check_algorithm(&self, algorithm: Algorithm) -> Result<()> {
+        if self.0.allowed_algorithms.contains(&algorithm) {
+            return Ok(());
+        }
+        let why = match algorithm {
+            Algorithm::AesGcmV1 => "",
+            Algorithm::AesGcmCtrV1 => ", because nothing tells whether its pages were changed",
+        };
+        Err(Error::new(
+            ErrorKind::Key,
+            format!("the file is encrypted by {algorithm}, which has to be allowed{why}"),
+        ))
+    }
+
+    /// The prefix that the modules of a file are authenticated with, after the verifier saw it.
+    pub(crate) fn resolve_aad_prefix<'a>(
+        &'a self,
+        file: &'a EncryptionAlgorithm,
+    ) -> Result<&'a [u8]> {
+        let stored = file
+            .aad_prefix
+            .as_deref()
+            .filter(|prefix| !prefix.is_empty());
+        let refuse = |message| Err(Error::new(ErrorKind::Key, message));
+        let prefix = match (stored, self.0.aad_prefix.as_deref()) {
+            (Some(stored), Some(supplied)) if stored != supplied => {
+                return refuse("the AAD prefix is not the one that is stored in the file");
+            }
+            (None, Some(_)) if !file.supply_aad_prefix => {
+                return refuse("an AAD prefix was supplied, and the file was written without one");
+            }
+            (_, None) if file.supply_aad_prefix => {
+                return refuse(
+                    "the file was written with an AAD prefix that is not stored in it: supply it",
+                );
+            }
+            (_, Some(supplied)) => Some(supplied),
+            (stored, None) => stored,
+        };
+        match (&self.0.aad_prefix_verifier, prefix) {
+            (Some(_), None) => refuse("the file has no AAD prefix to be verified"),
+            (Some(verify), Some(prefix)) => verify(prefix).map(|()| prefix),
+            (None, prefix) => Ok(prefix.unwrap_or_default()),
+        }
+    }
+}
+
+impl fmt::Debug for FileDecryptionProperties {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let inner = &self.0;
+        f.debug_struct("FileDecryptionProperties")
+            .field("footer_key", &inner.footer_key)
+            .field("column_keys", &inner.column_keys)
+            .field("key_retriever", &inner.retriever.is_some())
+            .field("aad_prefix", &redacted(inner.aad_prefix.as_deref()))
+            .field("aad_prefix_verifier", &inner.aad_prefix_verifier.is_some())
+            .field("allowed_algorithms", &inner.allowed_algorithms)
+            .field("allow_plaintext", &inner.allow_plaintext)
+            .finish()
+    }
+}

@@ -1,0 +1,29 @@
+//! What the caller decides: keys, and what is accepted or written. One of each can serve many files.
+
+mod column_map;
+mod decryption;
+mod encryption;
+mod factory;
+mod retriever;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use column_map::ColumnMap;
+pub use decryption::{
+    AadPrefixVerifier, FileDecryptionProperties, FileDecryptionPropertiesBuilder,
+};
+pub(crate) use encryption::ColumnProtection;
+pub use encryption::{
+    EncryptionKey, FileEncryptionProperties, FileEncryptionPropertiesBuilder, OtherColumns,
+};
+pub use factory::{DecryptionPropertiesFactory, EncryptionPropertiesFactory};
+pub use retriever::{KeyAnswer, KeyRequest, KeyRetriever};
+
+/// The parts of a column's path, below the root of the schema.
+pub type ColumnPath = Vec<String>;
+
+/// A path as it is shown in messages.
+pub(crate) fn dotted(path: &[String]) -> String {
+    path.join(".")
+}

@@ -1,0 +1,20 @@
+//! Random bytes of the operating system.
+
+use crate::{Error, ErrorKind, Result};
+
+/// Fills `bytes` from the generator of the operating system.
+///
+/// **Errors**: I/O if it gives none; then nothing may be encrypted.
+pub(crate) fn fill(bytes: &mut [u8]) -> Result<()> {
+    getrandom::fill(bytes).map_err(|error| {
+        let message = format!("the operating system gives no random bytes: {error}");
+        Error::new(ErrorKind::Io, message)
+    })
+}
+
+/// `N` random bytes, for what is no secret: nonces and identifiers.
+pub(crate) fn array<const N: usize>() -> Result<[u8; N]> {
+    let mut bytes = [0; N];
+    fill(&mut bytes)?;
+    Ok(bytes)
+}
