@@ -47,7 +47,7 @@ fn from_int32(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     use DataType::*;
     Ok(match &leaf.data_type {
         Time32(_) if leaf.conversion == Conversion::MillisToSeconds => {
-            converted::<i32, _>(leaf, Blocks::new(millis_to_seconds))
+            converted::<i32, _>(leaf, Blocks::of_hint(millis_to_seconds))
         }
         Int32 | UInt32 | Date32 | Time32(_) | Decimal32(..) => same::<i32>(leaf),
         // A value that the annotation of the column does not allow loses its upper bits.
@@ -65,7 +65,7 @@ fn from_int64(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     use DataType::*;
     Ok(match &leaf.data_type {
         Timestamp(..) if leaf.conversion == Conversion::MillisToSeconds => {
-            converted::<i64, _>(leaf, Blocks::new(millis_to_seconds_64))
+            converted::<i64, _>(leaf, Blocks::of_hint(millis_to_seconds_64))
         }
         Timestamp(..) | Time64(_) => same::<i64>(leaf),
         Int64 | UInt64 | Duration(_) | Date64 | Decimal64(..) => same::<i64>(leaf),
@@ -108,10 +108,8 @@ fn days_to_millis(bytes: &[u8], out: &mut Vec<i64>) -> Result<(), Malformed> {
 }
 
 /// The file promises whole seconds where it says that it was written from them.
-const FRACTION: Malformed = Malformed(
-    "a time with milliseconds where the Arrow schema in the file promises whole seconds; reading \
-     without `use_arrow_schema` ignores that schema",
-);
+const FRACTION: Malformed =
+    Malformed("a time with milliseconds where the Arrow schema in the file promises whole seconds");
 
 fn millis_to_seconds(bytes: &[u8], out: &mut Vec<i32>) -> Result<(), Malformed> {
     let values = plain::values::<i32>(bytes);
