@@ -11,6 +11,7 @@ use crate::failure::{Failure, Result};
 use crate::input::Input;
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::render::printable::{json_line, printable};
 use crate::render::table::{self, shown};
 
 /// Pages of one table.
@@ -55,7 +56,7 @@ pub(crate) fn run(
     let format = request.format.unwrap_or(default);
     for input in inputs {
         if format == ListFormat::Table && inputs.len() > 1 {
-            output.line(&format!("{}:", shown(&input.name)))?;
+            output.line(&format!("{}:", printable(&input.name)))?;
         }
         let mut list = Listing {
             format,
@@ -160,7 +161,7 @@ impl Listing<'_, '_, '_> {
         match self.format {
             ListFormat::Jsonl => {
                 let line = json(&self.input.name, place, ordinal, page);
-                self.output.line(&line.to_string())
+                self.output.line(&json_line(&line))
             }
             ListFormat::Table => {
                 self.block.push(cells(place, ordinal, page));
