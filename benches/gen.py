@@ -277,6 +277,50 @@ def _(rng, n):
     return {"s": outer}
 
 
+# A table of rides ------------------------------------------------------------------------------
+
+def rides(rng, n):
+    """Rides of a taxi, with what real data have: rounded doubles of few distinct values, sums of such,
+    skewed places, and the same rows without some of the columns."""
+    meter = np.round(np.abs(rng.gamma(1.6, 1.9, n)) + 0.3, 2)
+    fare = np.round(3.0 + 2.5 * meter + rng.choice([0.0, 0.5, 1.0], n), 1)
+    extra = rng.choice([0.0, 0.5, 1.0, 2.5, 3.5], n, p=[0.45, 0.2, 0.15, 0.15, 0.05])
+    tolls = np.where(rng.random(n) < 0.06, 6.55, 0.0)
+    tip = np.where(rng.random(n) < 0.35, 0.0, np.round(fare * rng.choice([0.15, 0.2, 0.25], n), 2))
+    fee = rng.choice([0.0, 2.5], n, p=[0.08, 0.92])
+    start = 1_704_067_200_000_000 + np.sort(rng.integers(0, 2_678_400, n)) * 1_000_000
+    took = (meter * 240 + rng.integers(60, 900, n)).astype(np.int64) * 1_000_000
+    unknown = rng.random(n) < 0.05
+
+    def known(values, kind=None):
+        return pa.array(values, type=kind, mask=unknown)
+
+    return {
+        "vendor": pa.array(rng.choice([1, 2], n, p=[0.25, 0.75]), type=pa.int32()),
+        "started": pa.array(start, type=pa.timestamp("us")),
+        "ended": pa.array(start + took, type=pa.timestamp("us")),
+        "passengers": known(rng.choice([0, 1, 2, 3, 4, 5, 6], n, p=[0.01, 0.74, 0.14, 0.04, 0.03, 0.02, 0.02]), pa.int64()),
+        "distance": pa.array(meter),
+        "rate": known(rng.choice([1.0, 2.0, 5.0, 99.0], n, p=[0.94, 0.04, 0.01, 0.01])),
+        "forwarded": known(rng.choice(["N", "Y"], n, p=[0.995, 0.005])),
+        "from": pa.array(np.minimum(rng.zipf(1.3, n), 265), type=pa.int32()),
+        "to": pa.array(np.minimum(rng.zipf(1.2, n), 265), type=pa.int32()),
+        "payment": pa.array(rng.choice([1, 2, 3, 4], n, p=[0.78, 0.2, 0.01, 0.01]), type=pa.int64()),
+        "fare": pa.array(fare),
+        "extra": pa.array(extra),
+        "tip": pa.array(tip),
+        "tolls": pa.array(tolls),
+        "surcharge": pa.array(np.full(n, 1.0)),
+        "total": pa.array(np.round(fare + extra + tolls + tip + fee + 1.0, 2)),
+        "congestion": known(fee),
+        "airport": known(rng.choice([0.0, 1.75], n, p=[0.92, 0.08])),
+    }
+
+
+for codec in ["none", "snappy", "zstd"]:
+    case(f"rides_{codec}", compression=codec, use_dictionary=True)(rides)
+
+
 # Footers --------------------------------------------------------------------------------------
 
 def many_columns(rng, columns, rows):

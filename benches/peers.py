@@ -1,6 +1,6 @@
 """Times Herringbone, arrow-rs, polars, pyarrow and duckdb on the same files, in turns, one thread each.
 
-    cargo build --release -p herringbone-benches --bin turns
+    cargo build --profile bench -p herringbone-benches --bin turns
     python benches/peers.py target/bench-data [--seconds 4] [--turns target/release/turns] [PART_OF_A_NAME ...]
 
 Everybody makes Arrow arrays of all columns. Herringbone, arrow-rs and pyarrow have the file in memory, polars and

@@ -6,6 +6,7 @@ use std::io::{self, Write as _};
 use herringbone::Limits;
 
 use crate::failure::{Failure, Result};
+use crate::render::printable::printable;
 
 /// The options that stand before any command.
 pub(crate) struct Context {
@@ -13,14 +14,21 @@ pub(crate) struct Context {
     pub(crate) quiet: bool,
     /// What files may ask for.
     pub(crate) limits: Limits,
+    /// The option of the command with which checksums are ignored.
+    pub(crate) ignores_checksums: Option<&'static str>,
     has_lost: Cell<bool>,
 }
 
 impl Context {
-    pub(crate) fn new(quiet: bool, limits: Limits) -> Self {
+    pub(crate) fn new(
+        quiet: bool,
+        limits: Limits,
+        ignores_checksums: Option<&'static str>,
+    ) -> Self {
         Self {
             quiet,
             limits,
+            ignores_checksums,
             has_lost: Cell::new(false),
         }
     }
@@ -52,16 +60,5 @@ impl Context {
 
 /// Writes a line to standard error; if nobody listens there either, that is that.
 pub(crate) fn complain(text: &str) {
-    // Text out of a file must not drive the terminal.
-    let clean: String = text
-        .chars()
-        .map(|character| {
-            if character.is_control() {
-                '\u{fffd}'
-            } else {
-                character
-            }
-        })
-        .collect();
-    writeln!(io::stderr(), "herringbone: {clean}").ok();
+    writeln!(io::stderr(), "herringbone: {}", printable(text)).ok();
 }

@@ -6,6 +6,8 @@ use std::io;
 use herringbone::ErrorKind;
 use herringbone_arrow::schema::ArrowError;
 
+use crate::advice::Advised;
+
 /// The reason for an early end.
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -51,12 +53,21 @@ impl Failure {
 
     /// The library refused `file`.
     pub(crate) fn parquet(file: &str, error: &herringbone::Error) -> Self {
-        let message = format!("{file}: {error}");
-        let message = message.replace("`ignore_annotations`", "--ignore-annotations COLUMN");
-        match error.kind() {
+        Self::advised(
+            file,
+            &Advised {
+                error,
+                ignores_checksums: None,
+            },
+        )
+    }
+
+    /// The library refused `file`, and an option of the command may help.
+    pub(crate) fn advised(file: &str, advised: &Advised<'_>) -> Self {
+        let message = format!("{file}: {advised}");
+        match advised.error.kind() {
             ErrorKind::Argument => Self::Usage(message),
             ErrorKind::Io => Self::System(message),
-            ErrorKind::Limit => Self::Data(message + "; here: --max LIMIT=N"),
             _ => Self::Data(message),
         }
     }

@@ -9,6 +9,8 @@ use herringbone::source::FileSource;
 use herringbone::{Limits, ParquetFile};
 use herringbone_inspect::repair::{Repair, RepairOptions};
 
+use crate::advice::Advised;
+use crate::context::Context;
 use crate::failure::{Failure, Result};
 
 /// What stands for standard input.
@@ -22,6 +24,7 @@ pub(crate) struct Input {
     pub(crate) size: u64,
     data: Data,
     limits: Limits,
+    ignores_checksums: Option<&'static str>,
 }
 
 enum Data {
@@ -32,7 +35,7 @@ enum Data {
 impl Input {
     /// Looks whether the file is there. What has no positions to read at, such as standard input
     /// and named pipes, is read to its end.
-    fn new(path: &Path, limits: &Limits) -> Result<Self> {
+    fn new(path: &Path, context: &Context) -> Result<Self> {
         let name = path.display().to_string();
         let refused = |name: &str, error: &io::Error| Failure::System(format!("{name}: {error}"));
         let (data, size) = if path.as_os_str() == STDIN {
@@ -55,7 +58,8 @@ impl Input {
             name,
             size,
             data,
-            limits: limits.clone(),
+            limits: context.limits.clone(),
+            ignores_checksums: context.ignores_checksums,
         })
     }
 
@@ -84,9 +88,17 @@ impl Input {
         &self.limits
     }
 
+    /// An error of the library in the words of the command.
+    pub(crate) fn advised<'a>(&self, error: &'a herringbone::Error) -> Advised<'a> {
+        Advised {
+            error,
+            ignores_checksums: self.ignores_checksums,
+        }
+    }
+
     /// What the library says about this file.
     pub(crate) fn failure(&self, error: &herringbone::Error) -> Failure {
-        Failure::parquet(&self.name, error)
+        Failure::advised(&self.name, &self.advised(error))
     }
 }
 
@@ -100,7 +112,7 @@ fn spool(mut from: impl io::Read) -> io::Result<Bytes> {
 ///
 /// # Errors
 /// System where one is not; usage where standard input is asked for twice.
-pub(crate) fn all(paths: &[PathBuf], limits: &Limits) -> Result<Vec<Input>> {
+pub(crate) fn all(paths: &[PathBuf], context: &Context) -> Result<Vec<Input>> {
     if paths
         .iter()
         .filter(|path| path.as_os_str() == STDIN)
@@ -111,5 +123,5 @@ pub(crate) fn all(paths: &[PathBuf], limits: &Limits) -> Result<Vec<Input>> {
             "standard input can be read once only".into(),
         ));
     }
-    paths.iter().map(|path| Input::new(path, limits)).collect()
+    paths.iter().map(|path| Input::new(path, context)).collect()
 }

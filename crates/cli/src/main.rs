@@ -11,6 +11,7 @@
 
 #![forbid(unsafe_code)]
 
+mod advice;
 mod args;
 mod commands;
 mod context;
@@ -60,7 +61,11 @@ fn run(arguments: &Arguments) -> failure::Result<()> {
     for change in &arguments.max {
         change.apply(&mut limits);
     }
-    let context = Context::new(arguments.quiet, limits);
+    let context = Context::new(
+        arguments.quiet,
+        limits,
+        arguments.command.ignores_checksums(),
+    );
     let mut output = Output::stdout();
     let result = commands::run(&context, arguments, &mut output);
     // Rows that came before an error are good rows.

@@ -203,7 +203,7 @@ impl<'a> Rows<'a> {
         let batch = self.reader.next_batch().map_err(broken)?;
         let losses = self.reader.losses();
         for loss in losses.kept().iter().skip(self.losses_said) {
-            self.context.lost(&self.input.name, &said(loss));
+            self.context.lost(&self.input.name, &said(self.input, loss));
         }
         self.losses_said = losses.kept().len();
         if batch.is_none() && losses.not_kept() > 0 {
@@ -214,8 +214,8 @@ impl<'a> Rows<'a> {
     }
 }
 
-fn said(loss: &Loss) -> String {
-    let error = &loss.error;
+fn said(input: &Input, loss: &Loss) -> String {
+    let error = input.advised(&loss.error);
     match loss.lost {
         Lost::Rows(rows) => format!("{rows} rows: {error}"),
         Lost::Values(0) => format!("a dictionary: {error}"),

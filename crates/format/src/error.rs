@@ -101,14 +101,58 @@ impl fmt::Display for Location {
     }
 }
 
-/// An error with its kind, its message and its place.
+/// A choice of the caller's with which the same bytes are no error.
+///
+/// Its text names options of this library. A program with options of its own, such as a command, has the
+/// parts of an [`Error`] to say the same with those.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Remedy {
+    /// To raise the field of [`Limits`](crate::Limits) that has this name.
+    RaiseLimit(&'static str),
+    /// To read pages without a look at their checksums.
+    IgnoreChecksums,
+    /// To read without the Arrow schema that the file holds.
+    IgnoreArrowSchema,
+    /// To read a column as it is stored, and a map as a list of structs.
+    IgnoreAnnotations,
+    /// To choose another unit for INT96 timestamps, or what becomes of those that it cannot hold.
+    ChooseInt96Unit,
+    /// To name columns by the ordinals of their leaves.
+    ChooseLeaves,
+    /// To say what schema a file has that has lost its own.
+    GiveSchema,
+    /// To say how many rows a row group has.
+    GiveRowGroupRows,
+}
+
+impl fmt::Display for Remedy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::RaiseLimit(_) => "raise it in `Limits`",
+            Self::IgnoreChecksums => "reading without `verify_crc` ignores it",
+            Self::IgnoreArrowSchema => "reading without `use_arrow_schema` ignores that schema",
+            Self::IgnoreAnnotations => {
+                "`ignore_annotations` reads the column as it is stored, a map as a list of structs"
+            }
+            Self::ChooseInt96Unit => {
+                "read it in a coarser unit, or as null, or let it wrap around (`Int96Overflow`)"
+            }
+            Self::ChooseLeaves => "choose among them by leaf index",
+            Self::GiveSchema => "`RepairOptions::schema` gives it",
+            Self::GiveRowGroupRows => "`RepairOptions::row_group_rows` says how many there are",
+        })
+    }
+}
+
+/// An error with its kind, its message, its place and what helps.
 pub struct Error(Box<Inner>);
 
 struct Inner {
     kind: ErrorKind,
     message: String,
     location: Location,
-    limit: Option<&'static str>,
+    remedy: Option<Remedy>,
     source: Option<std::io::Error>,
 }
 
@@ -120,7 +164,7 @@ impl Error {
             kind,
             message: message.into(),
             location: Location::default(),
-            limit: None,
+            remedy: None,
             source: None,
         }))
     }
@@ -140,12 +184,15 @@ impl Error {
     /// More than a limit allows. `limit` is the name of the field of [`Limits`](crate::Limits).
     #[cold]
     pub fn limit(limit: &'static str, asked: u64, allowed: u64) -> Self {
-        let mut error = Self::new(
-            ErrorKind::Limit,
-            format!("{asked} is more than the limit `{limit}` of {allowed}; raise it in `Limits`"),
-        );
-        error.0.limit = Some(limit);
-        error
+        let message = format!("{asked} is more than the limit `{limit}` of {allowed}");
+        Self::new(ErrorKind::Limit, message).with_remedy(Remedy::RaiseLimit(limit))
+    }
+
+    /// More of `what` than the format can say, which nobody can raise.
+    #[cold]
+    pub fn beyond_format(what: &str, asked: u64, allowed: u64) -> Self {
+        let message = format!("{asked} {what}, where the format holds {allowed} at most");
+        Self::new(ErrorKind::Limit, message)
     }
 
     /// Needs a cargo feature that is off.
@@ -166,7 +213,7 @@ impl Error {
         self.0.kind
     }
 
-    /// What went wrong, without kind and place.
+    /// What went wrong, without kind, place and remedy.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.0.message
@@ -175,7 +222,23 @@ impl Error {
     /// Which of the [`Limits`](crate::Limits) the bytes ask to exceed, if it is one of them.
     #[must_use]
     pub fn limit_name(&self) -> Option<&'static str> {
-        self.0.limit
+        match self.0.remedy {
+            Some(Remedy::RaiseLimit(limit)) => Some(limit),
+            _ => None,
+        }
+    }
+
+    /// What the caller can choose so that this is no error, if there is such a thing.
+    #[must_use]
+    pub fn remedy(&self) -> Option<Remedy> {
+        self.0.remedy
+    }
+
+    /// Adds what helps.
+    #[must_use]
+    pub fn with_remedy(mut self, remedy: Remedy) -> Self {
+        self.0.remedy = Some(remedy);
+        self
     }
 
     /// The place.
@@ -231,9 +294,13 @@ impl fmt::Display for Error {
             kind,
             message,
             location,
+            remedy,
             ..
         } = &*self.0;
         write!(f, "{kind}: {message}")?;
+        if let Some(remedy) = remedy {
+            write!(f, "; {remedy}")?;
+        }
         if *location == Location::default() {
             return Ok(());
         }
@@ -275,6 +342,24 @@ mod tests {
             error.to_string(),
             "corrupt file: page body ends early (column a.b, row group 0, page 3, offset 0x1f40)"
         );
+    }
+
+    #[test]
+    fn what_helps_stands_before_the_place() {
+        let error = Error::limit("page_bytes", 9, 8).in_row_group(0);
+        assert_eq!(
+            error.to_string(),
+            "limit exceeded: 9 is more than the limit `page_bytes` of 8; raise it in `Limits` \
+             (row group 0)"
+        );
+        assert_eq!(
+            error.message(),
+            "9 is more than the limit `page_bytes` of 8"
+        );
+        assert_eq!(error.remedy(), Some(Remedy::RaiseLimit("page_bytes")));
+        assert_eq!(error.limit_name(), Some("page_bytes"));
+        let error = Error::beyond_format("bytes of a page", 9, 8);
+        assert_eq!((error.limit_name(), error.remedy()), (None, None));
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub use enums::{
     BoundaryOrder, CompressionCodec, ConvertedType, EdgeInterpolationAlgorithm, Encoding, PageType,
     Repetition, Type,
 };
-pub use error::{Error, ErrorKind, Location, Result};
+pub use error::{Error, ErrorKind, Location, Remedy, Result};
 pub use file_metadata::{FileMetadata, FileMetadataParts};
 pub use limits::Limits;
 pub use logical_type::{ColumnOrder, LogicalType, TimeUnit};

@@ -50,7 +50,7 @@ pub use herringbone_core::write::{
     BloomFilterOptions, ColumnOptions, Compatibility, DataPageVersion, StatisticsLevel,
     WriteOptions,
 };
-pub use herringbone_format::{Error, ErrorKind, Limits, Location, Result};
+pub use herringbone_format::{Error, ErrorKind, Limits, Location, Remedy, Result};
 pub use herringbone_schema::{Int96Overflow, Projection, SchemaOptions};
 pub use pages::{PageInfo, Pages};
 pub use reader::Reader;

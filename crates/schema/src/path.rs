@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use herringbone_format::{Error, Result};
+use herringbone_format::{Error, Remedy, Result};
 
 use crate::ParquetSchema;
 
@@ -39,10 +39,11 @@ impl<'a> Paths<'a> {
             [node] => Ok(node),
             [] => Err(self.unknown(&parts)),
             ref nodes => Err(Error::argument(format!(
-                "{} columns are called `{}`; choose among them by leaf index",
+                "{} columns are called `{}`",
                 nodes.len(),
                 parts.join(".")
-            ))),
+            ))
+            .with_remedy(Remedy::ChooseLeaves)),
         }
     }
 

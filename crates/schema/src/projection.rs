@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use herringbone_arrow::schema::Field;
-use herringbone_format::{Error, Result};
+use herringbone_format::{Error, Remedy, Result};
 
 use crate::nested::list_type;
 use crate::path::Paths;
@@ -55,9 +55,10 @@ pub(crate) fn marks(
                     Some(&[node]) => mark(node),
                     Some(several) => {
                         return Err(Error::argument(format!(
-                            "{} columns have the field id {id}; choose among them by leaf index",
+                            "{} columns have the field id {id}",
                             several.len()
-                        )));
+                        ))
+                        .with_remedy(Remedy::ChooseLeaves));
                     }
                     None => {
                         return Err(Error::argument(format!("no column has the field id {id}")));

@@ -33,7 +33,7 @@ enum Reaction {
     Fail,
     /// Leave out the rest of the row group
     Skip,
-    /// Put nulls for the values of the page where the column may be null and is not in a list; else
-    /// as `skip`
+    /// Put nulls for a page whose checksum is wrong, or that cannot be decompressed or lacks its
+    /// dictionary, if the column itself may be null and is in no list; else as `skip`
     Null,
 }

@@ -63,9 +63,12 @@ are objects, maps lists of [key,value]. CSV has the same texts without quotes of
 as JSON, an empty field for null and \"\" for an empty string. A null that is alone in its row is a
 blank line. With --null NA, a null is NA, and a string NA is \"NA\".
 
---on-error skip goes on behind a row group whose pages are damaged, --on-error null behind a page. What
-is lost is said on standard error, a line each, and the exit code is then 1. --limit and --offset count
-rows that are lost as well. Damage to the footer is always an error.
+--on-error skip goes on behind a row group whose pages are damaged. --on-error null puts nulls for a
+page whose checksum is wrong, or that cannot be decompressed or lacks its dictionary, if its column may
+be null itself and is in no list; anything else (a damaged header, text that is not UTF-8, a column that
+may not be null) costs the rest of the row group, as with skip. What is lost is said on standard error,
+a line each, and the exit code is then 1. --limit and --offset count rows that are lost as well. Damage
+to the footer is always an error.
 
 Examples:
   herringbone cat trips.parquet | jq .fare
@@ -206,6 +209,9 @@ another Parquet file that the same program wrote; or an Arrow file, or a text as
 which stand for the way in which this program stores their types. The schema is believed: one that
 swaps columns of a type swaps their values. Without dictionaries, pages do not always tell where a
 column ends; then --input-row-group-rows has to say it, and the error says so.
+
+A footer that can be read is believed. If it is what is wrong, --ignore-footer looks for pages without
+it: with its schema, if that is left, or with that of --schema.
 
 Lost for good: the rows of a row group in which any page of any column is damaged; without a footer
 also those between the first damage and the last; key-value metadata that went with the footer; and

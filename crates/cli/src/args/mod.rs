@@ -163,6 +163,20 @@ pub(crate) enum Command {
     Convert(Convert),
 }
 
+impl Command {
+    /// The option with which pages are not compared with their checksums. `--no-crc` of commands that
+    /// write Parquet is about the checksums that they write.
+    pub(crate) fn ignores_checksums(&self) -> Option<&'static str> {
+        match self {
+            Self::Head { .. } | Self::Cat { .. } => Some("--no-crc"),
+            Self::Rewrite(_) | Self::Concat(_) | Self::Repair(_) | Self::Convert(_) => {
+                Some("--ignore-crc")
+            }
+            _ => None,
+        }
+    }
+}
+
 /// Of `rewrite`.
 #[derive(Debug, Args)]
 pub(crate) struct Rewrite {
@@ -218,6 +232,11 @@ pub(crate) struct Decode {
     /// Threads that decode and encode; 0 means one a core
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) threads: usize,
+    /// Do not compare the pages of IN with their checksums
+    #[arg(long)]
+    ignore_crc: bool,
+    #[command(flatten)]
+    hint: Hint,
     #[command(flatten)]
     int96: Int96,
     #[command(flatten)]
@@ -229,8 +248,26 @@ impl Decode {
     pub(crate) fn options(&self) -> ReadOptions {
         let mut schema = SchemaOptions::default();
         self.int96.choose(&mut schema);
+        self.hint.choose(&mut schema);
         self.annotations.choose(&mut schema);
-        ReadOptions::default().threads(self.threads).schema(schema)
+        ReadOptions::default()
+            .threads(self.threads)
+            .verify_crc(!self.ignore_crc)
+            .schema(schema)
+    }
+}
+
+/// Where types come from.
+#[derive(Debug, Args)]
+struct Hint {
+    /// Take types from the Parquet schema alone, not from the Arrow schema that the file may hold
+    #[arg(long)]
+    no_arrow_schema: bool,
+}
+
+impl Hint {
+    fn choose(&self, options: &mut SchemaOptions) {
+        options.use_arrow_schema = !self.no_arrow_schema;
     }
 }
 
@@ -296,6 +333,8 @@ pub(crate) struct Read {
     #[command(flatten)]
     damage: Damage,
     #[command(flatten)]
+    hint: Hint,
+    #[command(flatten)]
     int96: Int96,
     #[command(flatten)]
     annotations: Annotations,
@@ -309,6 +348,7 @@ impl Read {
     pub(crate) fn options(&self) -> ReadOptions {
         let mut schema = SchemaOptions::default();
         self.int96.choose(&mut schema);
+        self.hint.choose(&mut schema);
         self.annotations.choose(&mut schema);
         schema.strings = self.strings.into();
         let options = ReadOptions::default()

@@ -14,7 +14,7 @@ use crate::target::Target;
 pub(crate) fn run(context: &Context, concat: &Concat) -> Result<()> {
     let destination = concat.destination();
     Target::check(&destination)?;
-    let inputs = input::all(&concat.files.files, &context.limits)?;
+    let inputs = input::all(&concat.files.files, context)?;
     let request = Request {
         options: concat
             .damage

@@ -34,7 +34,7 @@ pub(crate) fn run(context: &Context, convert: &Convert) -> Result<()> {
         ),
         FileFormat::Csv | FileFormat::Jsonl => {
             let schema = convert.schema.as_ref();
-            let schema = schema.map(|path| load::schema_file(path, &context.limits));
+            let schema = schema.map(|path| load::schema_file(path, context));
             let options = TextOptions {
                 schema: schema.transpose()?,
                 infer_rows: convert.infer_rows.unwrap_or(INFER_ROWS),
@@ -80,7 +80,7 @@ fn check(convert: &Convert, from: FileFormat, to: FileFormat) -> Result<()> {
 }
 
 fn parquet(context: &Context, convert: &Convert, to: FileFormat) -> Result<()> {
-    let inputs = input::all(slice::from_ref(&convert.input), &context.limits)?;
+    let inputs = input::all(slice::from_ref(&convert.input), context)?;
     let mut request = Request {
         options: convert.damage.choose(convert.decode.options()),
         row_groups: None,

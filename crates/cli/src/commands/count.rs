@@ -3,6 +3,7 @@
 use crate::failure::Result;
 use crate::input::Input;
 use crate::output::Output;
+use crate::render::printable::printable;
 
 /// Prints the number alone; of several files, one line each and a total.
 pub(crate) fn run(inputs: &[Input], output: &mut Output<'_>) -> Result<()> {
@@ -13,7 +14,7 @@ pub(crate) fn run(inputs: &[Input], output: &mut Output<'_>) -> Result<()> {
         if inputs.len() == 1 {
             output.line(&rows.to_string())?;
         } else {
-            output.line(&format!("{rows}\t{}", input.name))?;
+            output.line(&format!("{rows}\t{}", printable(&input.name)))?;
         }
     }
     if inputs.len() > 1 {

@@ -9,6 +9,7 @@ use herringbone::format::{ColumnMetaData, FileMetadata};
 use crate::failure::Result;
 use crate::input::Input;
 use crate::output::Output;
+use crate::render::printable::printable;
 use crate::render::table::{self, shown};
 
 /// The columns of the table.
@@ -134,7 +135,7 @@ fn paragraph(input: &Input, file: &ParquetFile, columns: &[Column]) -> String {
     let uncompressed: i128 = columns.iter().map(|column| column.uncompressed).sum();
     let mut out = String::new();
     let mut line = |name: &str, value: String| _ = writeln!(out, "{name:<13}{value}");
-    line("file", shown(&input.name));
+    line("file", printable(&input.name));
     line("size", bytes(i128::from(input.size)));
     line("rows", metadata.num_rows().to_string());
     line("row groups", row_groups(metadata));

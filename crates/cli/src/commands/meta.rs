@@ -18,6 +18,7 @@ use crate::describe::{FORMAT_VERSION, base64, list};
 use crate::failure::{Failure, Result};
 use crate::input::Input;
 use crate::output::Output;
+use crate::render::printable::write_json;
 
 /// How much, and how.
 #[derive(Debug, Clone, Copy)]
@@ -39,12 +40,7 @@ pub(crate) fn run(inputs: &[Input], options: Options, output: &mut Output<'_>) -
             options,
             failure: RefCell::new(None),
         };
-        let written = if pretty {
-            serde_json::to_writer_pretty(output.writer(), &document)
-        } else {
-            serde_json::to_writer(output.writer(), &document)
-        };
-        if let Err(error) = written {
+        if let Err(error) = write_json(output.writer(), &document, pretty) {
             return Err(document
                 .failure
                 .take()

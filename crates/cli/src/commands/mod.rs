@@ -22,7 +22,7 @@ use crate::rows::Window;
 
 /// Does what the command line says.
 pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<'_>) -> Result<()> {
-    let open = |files: &crate::args::Files| input::all(&files.files, &context.limits);
+    let open = |files: &crate::args::Files| input::all(&files.files, context);
     match &arguments.command {
         Command::Info { files } => info::run(&open(files)?, output),
         Command::Schema { files, format } => schema::run(&open(files)?, *format, output),

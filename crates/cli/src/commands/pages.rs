@@ -12,6 +12,7 @@ use crate::failure::{Failure, Result};
 use crate::input::Input;
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::render::printable::{json_line, printable};
 use crate::render::table::{self, shown};
 
 /// Pages of one table.
@@ -56,7 +57,7 @@ pub(crate) fn run(
     let format = request.format.unwrap_or(default);
     for input in inputs {
         if format == ListFormat::Table && inputs.len() > 1 {
-            output.line(&format!("{}:", shown(&input.name)))?;
+            output.line(&format!("{}:", printable(&input.name)))?;
         }
         let mut list = Listing {
             format,
@@ -162,7 +163,7 @@ impl Listing<'_, '_, '_> {
             ListFormat::Jsonl => {
                 let line = json(&self.input.name, place, ordinal, page)
                     .map_err(|error| self.input.failure(&error))?;
-                self.output.line(&line.to_string())
+                self.output.line(&json_line(&line))
             }
             ListFormat::Table => {
                 self.block.push(cells(place, ordinal, page));

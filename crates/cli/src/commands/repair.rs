@@ -2,14 +2,14 @@
 
 use std::fs::File;
 use std::io::Read as _;
+use std::iter;
 use std::path::Path;
 use std::slice;
 
 use herringbone::format::KeyValue;
 use herringbone::format::footer::MAGIC;
 use herringbone::schema::ARROW_SCHEMA_KEY;
-use herringbone::{ErrorKind, Location, ReadOptions};
-use herringbone_arrow::array::RecordBatch;
+use herringbone::{Location, ReadOptions, Remedy};
 use herringbone_inspect::repair::{Lost, RepairOptions, RepairSchema, RepairSource};
 
 use crate::args::Repair;
@@ -25,7 +25,7 @@ use crate::target::Target;
 pub(crate) fn run(context: &Context, request: &Repair) -> Result<()> {
     let destination = &request.destination;
     Target::check(destination)?;
-    let inputs = input::all(slice::from_ref(&request.input), &context.limits)?;
+    let inputs = input::all(slice::from_ref(&request.input), context)?;
     let Some(input) = inputs.first() else {
         return Ok(());
     };
@@ -40,22 +40,33 @@ pub(crate) fn run(context: &Context, request: &Repair) -> Result<()> {
     let repair = checked(context, input, &options, &read)?;
     let is_whole = repair.source() == RepairSource::Footer && repair.lost().is_empty();
     if repair.sound().is_empty() && !is_whole {
+        let advice = match uses_footer(&repair, &options) {
+            true => "; --ignore-footer looks for pages without the footer",
+            false => "",
+        };
         return Err(Failure::Data(format!(
-            "{}: no row group is sound",
+            "{}: no row group is sound{advice}",
             input.name
         )));
     }
-    let reader = repair.read(read).map_err(|error| input.failure(&error))?;
+    let mut reader = repair.read(read).map_err(|error| input.failure(&error))?;
     let rows = Rows {
         schema: reader.schema(),
         work: Work::Rows(repair.num_rows()),
-        batches: Box::new(reader.map(|batch| -> Result<RecordBatch> {
-            batch.map_err(|error| Failure::Data(format!("{}: {error}", input.name)))
+        batches: Box::new(iter::from_fn(move || {
+            let batch = reader.next_batch().map_err(|error| input.failure(&error));
+            batch.map_err(Failure::in_data).transpose()
         })),
     };
     let mut write = request.write.options(request.decode.threads);
     write.key_value_metadata.extend(key_values(&repair));
     save::parquet(context, destination, write, rows)?;
+    if !repair.lost().is_empty() && uses_footer(&repair, &options) {
+        context.note(&format!(
+            "{}: if the footer is what is wrong, --ignore-footer finds more",
+            input.name
+        ));
+    }
     context.note(&format!(
         "{}: {} rows in {} row groups",
         input.name,
@@ -63,6 +74,11 @@ pub(crate) fn run(context: &Context, request: &Repair) -> Result<()> {
         repair.sound().len()
     ));
     Ok(())
+}
+
+/// Whether row groups lie where the footer says, right or wrong.
+fn uses_footer(repair: &herringbone_inspect::repair::Repair, options: &RepairOptions) -> bool {
+    repair.source() != RepairSource::Pages && !options.ignore_footer
 }
 
 /// Finds what is left, and says what is lost.
@@ -73,7 +89,7 @@ fn checked(
     read: &ReadOptions,
 ) -> Result<herringbone_inspect::repair::Repair> {
     let opened = input.repair(options);
-    let mut repair = opened.map_err(|error| advised(input, options, &error))?;
+    let mut repair = opened.map_err(|error| failed(input, &error))?;
     let found = match repair.source() {
         RepairSource::Footer => "the footer is whole",
         RepairSource::PartialMetadata => "a part of the footer is left",
@@ -91,20 +107,12 @@ fn checked(
     Ok(repair)
 }
 
-/// The failure to find anything, with the option that may help.
-fn advised(input: &Input, options: &RepairOptions, error: &herringbone::Error) -> Failure {
-    let failure = input.failure(error);
-    match failure {
-        Failure::Data(message)
-            if options.schema.is_none() && error.kind() == ErrorKind::Corrupt =>
-        {
-            Failure::Data(message + "; here: --schema FILE")
-        }
+/// The failure to find anything.
+fn failed(input: &Input, error: &herringbone::Error) -> Failure {
+    match error.remedy() {
         // Pages that can be put together in several ways are no wrong command line.
-        Failure::Usage(message) if options.row_group_rows.is_none() => {
-            Failure::Data(message + "; here: --input-row-group-rows N")
-        }
-        other => other,
+        Some(Remedy::GiveRowGroupRows) => input.failure(error).in_data(),
+        _ => input.failure(error),
     }
 }
 
@@ -124,12 +132,12 @@ fn schema(context: &Context, path: &Path) -> Result<RepairSchema> {
     let mut magic = [0; MAGIC.len()];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut magic));
     if read.is_ok() && magic == MAGIC {
-        let inputs = input::all(slice::from_ref(&path.to_owned()), &context.limits)?;
+        let inputs = input::all(slice::from_ref(&path.to_owned()), context)?;
         if let Some(sibling) = inputs.first() {
             return Ok(RepairSchema::of_file(&sibling.open()?));
         }
     }
-    let schema = load::schema_file(path, &context.limits)?;
+    let schema = load::schema_file(path, context)?;
     RepairSchema::of_arrow(&schema)
         .map_err(|error| Failure::parquet(&path.display().to_string(), &error))
 }

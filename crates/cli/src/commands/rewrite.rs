@@ -19,7 +19,7 @@ use crate::target::Target;
 pub(crate) fn run(context: &Context, rewrite: &Rewrite) -> Result<()> {
     let destination = &rewrite.destination;
     Target::check(destination)?;
-    let inputs = input::all(slice::from_ref(&rewrite.input), &context.limits)?;
+    let inputs = input::all(slice::from_ref(&rewrite.input), context)?;
     let request = Request {
         options: rewrite
             .damage

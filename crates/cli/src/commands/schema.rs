@@ -10,7 +10,7 @@ use crate::describe::{self, FORMAT_VERSION};
 use crate::failure::{Failure, Result};
 use crate::input::Input;
 use crate::output::Output;
-use crate::render::table::shown;
+use crate::render::printable::{printable, printable_lines, write_json};
 use crate::same_schema::difference;
 
 /// Prints the schema that all files share.
@@ -34,8 +34,11 @@ pub(crate) fn run(inputs: &[Input], format: SchemaFormat, output: &mut Output<'_
         }
     }
     match format {
-        SchemaFormat::Json => output.line(&json(parquet)?),
-        _ => output.write(parquet.to_string().as_bytes()),
+        SchemaFormat::Json => {
+            output.write(&json(parquet)?)?;
+            output.write(b"\n")
+        }
+        _ => output.write(printable_lines(&parquet.to_string()).as_bytes()),
     }
 }
 
@@ -44,13 +47,15 @@ fn arrow_schema(input: &Input, file: &ParquetFile) -> Result<SchemaRef> {
         .map_err(|error| input.failure(&error))
 }
 
-fn json(schema: &ParquetSchema) -> Result<String> {
+fn json(schema: &ParquetSchema) -> Result<Vec<u8>> {
     let mut tree = describe::schema::tree(schema);
     if let Value::Object(root) = &mut tree {
         root.shift_insert(0, "format_version".into(), FORMAT_VERSION.into());
     }
-    serde_json::to_string_pretty(&tree)
-        .map_err(|error| Failure::Data(format!("the schema cannot be written as JSON: {error}")))
+    let mut text = Vec::new();
+    write_json(&mut text, &tree, true)
+        .map_err(|error| Failure::Data(format!("the schema cannot be written as JSON: {error}")))?;
+    Ok(text)
 }
 
 /// A field a line, those inside of others indented.
@@ -72,17 +77,17 @@ fn push_field(out: &mut String, indent: usize, field: &Field) {
         DataType::LargeListView(_) => "LargeListView".into(),
         DataType::FixedSizeList(_, length) => format!("FixedSizeList({length})"),
         DataType::Map(..) => "Map".into(),
-        other => other.to_string(),
+        other => printable(&other.to_string()),
     };
     out.extend(std::iter::repeat_n("  ", indent));
-    out.push_str(&shown(field.name()));
+    out.push_str(&printable(field.name()));
     out.push_str(": ");
     out.push_str(&name);
     if !field.is_nullable() {
         out.push_str(" not null");
     }
     if let Some(extension) = field.extension_type_name() {
-        out.push_str(&format!(" ({})", shown(extension)));
+        out.push_str(&format!(" ({})", printable(extension)));
     }
     out.push('\n');
     for child in children {

@@ -9,6 +9,7 @@ use crate::failure::{Failure, Result};
 use crate::input::Input;
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::render::printable::{json_line, printable};
 
 /// How files are checked.
 #[derive(Clone, Copy)]
@@ -59,7 +60,7 @@ fn file(context: &Context, input: &Input, options: Options, output: &mut Output<
                 Severity::Warning => warnings += 1,
             }
             output.line(&if json {
-                object(&input.name, finding).to_string()
+                json_line(&object(&input.name, finding))
             } else {
                 printable(&format!("{}: {finding}", input.name))
             })?;
@@ -94,16 +95,4 @@ fn object(file: &str, finding: &Finding) -> Value {
         .some("page", location.page)
         .some("offset", location.offset)
         .into()
-}
-
-/// Text out of a file must not drive the terminal.
-fn printable(text: &str) -> String {
-    let clean = |character: char| {
-        if character.is_control() {
-            '\u{fffd}'
-        } else {
-            character
-        }
-    };
-    text.chars().map(clean).collect()
 }

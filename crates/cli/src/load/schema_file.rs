@@ -5,11 +5,12 @@ use std::io::Read as _;
 use std::path::Path;
 use std::slice;
 
-use herringbone::{Limits, SchemaOptions};
+use herringbone::SchemaOptions;
 use herringbone_arrow::schema::SchemaRef;
 
 use super::ipc::MAGIC;
 use super::{ipc_schema, schema_text};
+use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::input;
 
@@ -23,14 +24,14 @@ const MOST: u64 = 64 << 20;
 ///
 /// # Errors
 /// Data where it is none of these, System.
-pub(crate) fn schema_file(path: &Path, limits: &Limits) -> Result<SchemaRef> {
+pub(crate) fn schema_file(path: &Path, context: &Context) -> Result<SchemaRef> {
     let name = path.display();
     let mut text = Vec::new();
     File::open(path)
         .and_then(|file| file.take(MOST).read_to_end(&mut text))
         .map_err(|error| Failure::System(format!("{name}: {error}")))?;
     if text.starts_with(b"PAR1") {
-        let inputs = input::all(slice::from_ref(&path.to_owned()), limits)?;
+        let inputs = input::all(slice::from_ref(&path.to_owned()), context)?;
         if let Some(input) = inputs.first() {
             let schema = input.open()?.arrow_schema(&SchemaOptions::default());
             return schema.map_err(|error| input.failure(&error));

@@ -5,6 +5,7 @@ pub(crate) mod csv;
 pub(crate) mod json;
 pub(crate) mod nested;
 pub(crate) mod number;
+pub(crate) mod printable;
 pub(crate) mod scalar;
 pub(crate) mod sink;
 pub(crate) mod table;

@@ -2,29 +2,32 @@
 //!
 //! Tables are printed in blocks of [`BLOCK_ROWS`] rows, each with its header, so that a long file
 //! needs no more memory than a short one. Cells are cut at [`CELL_CHARACTERS`] characters and show
-//! control characters as escapes: what a file holds must not drive the terminal.
+//! control characters as escapes: what a file holds must not drive the terminal. Where a terminal has
+//! no room for all columns, those at both ends are shown and the others counted.
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+mod fit;
+
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
 use herringbone_arrow::array::RecordBatch;
-use herringbone_arrow::schema::{DataType, FieldRef, Schema, SchemaRef};
+use herringbone_arrow::schema::{DataType, FieldRef, SchemaRef};
 
+use super::printable::push_printable;
 use super::value::{Boxed, of};
 use crate::failure::Result;
 use crate::output::Output;
+use fit::Ends;
 
 /// Rows of one table.
 const BLOCK_ROWS: usize = 1000;
 /// Characters of a cell that are shown.
 const CELL_CHARACTERS: usize = 72;
-/// Characters that a column needs to be readable; where a terminal has less, lines run over.
-const COLUMN_CHARACTERS: usize = 8;
 
 /// Rows on their way into a table.
 pub(crate) struct Rows {
     schema: SchemaRef,
     block: Vec<Vec<String>>,
-    /// Whether a table was printed.
-    begun: bool,
+    /// The columns that are shown, as soon as a table was printed.
+    ends: Option<Ends>,
     /// Rows so far.
     count: u64,
 }
@@ -35,7 +38,7 @@ impl Rows {
         Self {
             schema,
             block: Vec::new(),
-            begun: false,
+            ends: None,
             count: 0,
         }
     }
@@ -72,38 +75,64 @@ impl Rows {
         if self.schema.fields().is_empty() {
             return output.line(&format!("{} rows without columns", self.count));
         }
-        if self.begun && self.block.is_empty() {
+        if self.ends.is_some() && self.block.is_empty() {
             return Ok(());
         }
         self.print(output)
     }
 
     fn print(&mut self, output: &mut Output<'_>) -> Result<()> {
-        let names = self.schema.fields().iter().map(|field| shown(field.name()));
-        let mut table = new(names, output.width());
-        table.add_rows(self.block.drain(..));
-        align(&mut table, numbers(&self.schema));
-        self.begun = true;
+        let fields = self.schema.fields().iter();
+        let names: Vec<String> = fields.map(|field| shown(field.name())).collect();
+        let count = names.len();
+        let ends = *self
+            .ends
+            .get_or_insert_with(|| ends(&names, &self.block, output.width()));
+        let numbers: Vec<bool> = self.schema.fields().iter().map(is_number).collect();
+        let numbers = ends.of(numbers, false).into_iter().enumerate();
+        let between = fit::left_out(ends.left_out(count));
+        let mut table = new(ends.of(names, between), output.width());
+        let rows = self.block.drain(..);
+        table.add_rows(rows.map(|row| ends.of(row, "…".into())));
+        align(&mut table, numbers.filter(|(_, is)| *is).map(|(at, _)| at));
         output.line(&table.trim_fmt())
     }
 }
 
-/// A table in the style of this command, for a terminal of `width` columns or for a file.
+/// The columns that are shown: all of them where nothing says how many are too many.
+fn ends(names: &[String], rows: &[Vec<String>], width: Option<u16>) -> Ends {
+    let width = width.map_or(usize::MAX, usize::from);
+    let need = |(at, name): (usize, &String)| {
+        let cells = rows.iter().filter_map(|row| row.get(at));
+        fit::need(name, cells.map(String::as_str), width)
+    };
+    let needs: Vec<usize> = names.iter().enumerate().map(need).collect();
+    Ends::fitting(&needs, width)
+}
+
+/// A table in the style of this command, for a terminal of `width` columns or for a file. Headers are
+/// broken between words alone; where there is no room for that, lines run over.
 pub(crate) fn new(names: impl IntoIterator<Item = String>, width: Option<u16>) -> Table {
     let header: Vec<String> = names.into_iter().collect();
     let mut table = Table::new();
     table.load_style(presets::UTF8_FULL_CONDENSED);
-    match width {
-        Some(width) if usize::from(width) >= header.len() * COLUMN_CHARACTERS => {
-            table
-                .set_content_arrangement(ContentArrangement::Dynamic)
-                .set_width(width);
-        }
-        _ => {
-            table.set_content_arrangement(ContentArrangement::Disabled);
+    table.set_content_arrangement(ContentArrangement::Disabled);
+    let words: Vec<usize> = width.map_or_else(Vec::new, |width| {
+        let words = header.iter();
+        words.map(|name| fit::word(name, width.into())).collect()
+    });
+    table.set_header(header);
+    if let Some(width) = width
+        && Ends::fitting(&words, width.into()).left_out(words.len()) == 0
+    {
+        table.set_content_arrangement(ContentArrangement::Dynamic);
+        table.set_width(width);
+        for (column, word) in table.column_iter_mut().zip(words) {
+            // The spaces at either side count.
+            let least = u16::try_from(word + 2).unwrap_or(u16::MAX);
+            column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(least)));
         }
     }
-    table.set_header(header);
     table
 }
 
@@ -116,17 +145,13 @@ pub(crate) fn align(table: &mut Table, numbers: impl IntoIterator<Item = usize>)
     }
 }
 
-/// The places of the columns that hold numbers.
-fn numbers(schema: &Schema) -> impl Iterator<Item = usize> {
-    let is_number = |field: &FieldRef| match field.data_type() {
+/// Whether a column holds numbers.
+fn is_number(field: &FieldRef) -> bool {
+    match field.data_type() {
         DataType::Dictionary(_, values) => values.is_numeric(),
         DataType::RunEndEncoded(_, values) => values.data_type().is_numeric(),
         other => other.is_numeric(),
-    };
-    let fields = schema.fields().iter().enumerate();
-    fields
-        .filter(move |(_, field)| is_number(field))
-        .map(|(at, _)| at)
+    }
 }
 
 fn cell(column: &(dyn super::value::Value + '_), row: usize) -> String {
@@ -146,11 +171,7 @@ pub(crate) fn shown(text: &str) -> String {
             out.push('…');
             break;
         }
-        if character.is_control() {
-            out.extend(character.escape_default());
-        } else {
-            out.push(character);
-        }
+        push_printable(&mut out, character);
     }
     out
 }

@@ -6,11 +6,13 @@ mod common;
 mod concat;
 mod convert;
 mod interrupt;
+mod names;
 mod on_error;
 mod repair;
 mod rewrite;
 mod rows;
 mod runs;
+mod words;
 mod verify;
 
 use common::{EXAMPLE, herringbone, json, path, stdin};

@@ -48,7 +48,11 @@ fn a_lost_footer_takes_a_schema() {
     let out = folder.file("out.parquet");
     let run = herringbone(&["repair", &damaged, &out]);
     run.fails(3, "the schema is lost with the footer");
-    assert!(run.stderr.contains("here: --schema FILE"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("; --schema FILE gives it"),
+        "{}",
+        run.stderr
+    );
     assert_eq!(folder.names(), ["damaged.parquet"]);
     let run = herringbone(&["repair", &damaged, &out, "--schema", EXAMPLE]);
     assert_eq!(run.code, 0, "{}", run.stderr);
@@ -66,7 +70,7 @@ fn columns_that_look_alike_take_a_number_of_rows() {
     herringbone(&[&["convert", &table, &whole][..], &options].concat()).ok("");
     let damaged = without_footer(&folder, &whole);
     let repair = ["repair", &damaged, &out, "--schema", &whole];
-    herringbone(&repair).fails(3, "here: --input-row-group-rows N");
+    herringbone(&repair).fails(3, "; --input-row-group-rows N says how many");
     let run = herringbone(&[&repair[..], &["--input-row-group-rows", "4"]].concat());
     assert_eq!(run.code, 0, "{}", run.stderr);
     assert_eq!(rows(&out), rows(&whole));

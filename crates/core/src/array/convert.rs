@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use herringbone_arrow::buffer::{ArrowNativeType, Buffer};
-use herringbone_format::Result;
+use herringbone_format::{Error, Remedy, Result};
 use herringbone_kernels::Malformed;
 use herringbone_kernels::bitmap::Bitmap;
 use herringbone_kernels::expand::{expand, spread};
@@ -126,12 +126,40 @@ impl<U: Native + ArrowNativeType> Convert<U> for Identity {
 pub(super) struct Blocks<T> {
     convert: fn(&[u8], &mut Vec<T>) -> Result<(), Malformed>,
     short: Option<Short<T>>,
+    /// What helps where a value cannot be converted.
+    remedy: Option<Remedy>,
 }
 
 impl<T> Blocks<T> {
     pub(super) fn new(convert: fn(&[u8], &mut Vec<T>) -> Result<(), Malformed>) -> Self {
-        let short = None;
-        Self { convert, short }
+        Self {
+            convert,
+            short: None,
+            remedy: None,
+        }
+    }
+
+    /// A conversion that the Arrow schema in the file asks for, and nothing else.
+    pub(super) fn of_hint(convert: fn(&[u8], &mut Vec<T>) -> Result<(), Malformed>) -> Self {
+        Self {
+            remedy: Some(Remedy::IgnoreArrowSchema),
+            ..Self::new(convert)
+        }
+    }
+
+    /// A conversion that the annotation of the column asks for, and that not all stored values allow.
+    pub(super) fn of_annotation(convert: fn(&[u8], &mut Vec<T>) -> Result<(), Malformed>) -> Self {
+        Self {
+            remedy: Some(Remedy::IgnoreAnnotations),
+            ..Self::new(convert)
+        }
+    }
+
+    fn refused(&self, reason: Malformed) -> Error {
+        match self.remedy {
+            None => malformed(reason),
+            Some(remedy) => malformed(reason).with_remedy(remedy),
+        }
     }
 
     /// With entries of dictionaries that are kept short.
@@ -145,7 +173,7 @@ impl<U: Native, T: ArrowNativeType> Convert<U> for Blocks<T> {
     type To = T;
 
     fn convert(&self, bytes: &[u8], out: &mut Vec<T>, _lost: &mut Lost) -> Result<()> {
-        (self.convert)(bytes, out).map_err(malformed)
+        (self.convert)(bytes, out).map_err(|it| self.refused(it))
     }
 
     fn short(&self, _units: usize) -> Option<Short<T>> {
@@ -165,7 +193,7 @@ impl<U: Native, T: ArrowNativeType> Convert<U> for Blocks<T> {
             let end = slots.end.min(start.saturating_add(block));
             scratch.clear();
             spread_plain(page, validity, start..end, &mut scratch)?;
-            (self.convert)(plain::bytes(&scratch), out).map_err(malformed)?;
+            (self.convert)(plain::bytes(&scratch), out).map_err(|it| self.refused(it))?;
         }
         Ok(true)
     }

@@ -2,7 +2,7 @@
 
 use herringbone_arrow::buffer::IntervalMonthDayNano;
 use herringbone_arrow::schema::{DataType, IntervalUnit};
-use herringbone_format::{Error, Result};
+use herringbone_format::{Error, Remedy, Result};
 use herringbone_kernels::interval;
 
 use super::convert::{Blocks, Convert, Lost};
@@ -46,9 +46,10 @@ impl Convert<u8> for MonthDayNano {
     fn convert(&self, bytes: &[u8], out: &mut Vec<Self::To>, _lost: &mut Lost) -> Result<()> {
         interval::extend_month_day_nano(bytes, out).map_err(|_| {
             Error::unsupported(
-                "an interval of 2^31 months or days, or more, is longer than Arrow can hold; \
-                 `ignore_annotations` reads the column as FixedSizeBinary(12)",
+                "an interval of 2^31 months or days, or more, is longer than Arrow can hold, if not as \
+                 FixedSizeBinary(12)",
             )
+            .with_remedy(Remedy::IgnoreAnnotations)
         })
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use herringbone_arrow::array::{ArrayRef, NullArray};
 use herringbone_arrow::buffer::{Buffer, NullBuffer};
-use herringbone_format::{Encoding, Error, Result};
+use herringbone_format::{Encoding, Error, Remedy, Result};
 use herringbone_kernels::bitmap::Bitmap;
 
 use super::LeafArray;
@@ -45,10 +45,10 @@ impl LeafArray for NullLeaf {
     fn append(&mut self, n: usize) -> Result<()> {
         match n {
             0 => Ok(()),
-            _ => Err(Error::corrupt(format!(
-                "{n} values in a column of nulls alone (UNKNOWN); `ignore_annotations` reads the \
-                 column as it is stored"
-            ))),
+            _ => {
+                let message = format!("{n} values in a column of nulls alone (UNKNOWN)");
+                Err(Error::corrupt(message).with_remedy(Remedy::IgnoreAnnotations))
+            }
         }
     }
 

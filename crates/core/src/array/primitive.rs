@@ -47,13 +47,13 @@ fn from_int32(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     use DataType::*;
     Ok(match &leaf.data_type {
         Time32(_) if leaf.conversion == Conversion::MillisToSeconds => {
-            converted::<i32, _>(leaf, Blocks::new(millis_to_seconds))
+            converted::<i32, _>(leaf, Blocks::of_hint(millis_to_seconds))
         }
         Int32 | UInt32 | Date32 | Time32(_) | Decimal32(..) => same::<i32>(leaf),
-        Int8 => converted::<i32, _>(leaf, Blocks::new(narrow::<i8>)),
-        UInt8 => converted::<i32, _>(leaf, Blocks::new(narrow::<u8>)),
-        Int16 => converted::<i32, _>(leaf, Blocks::new(narrow::<i16>)),
-        UInt16 => converted::<i32, _>(leaf, Blocks::new(narrow::<u16>)),
+        Int8 => converted::<i32, _>(leaf, Blocks::of_annotation(narrow::<i8>)),
+        UInt8 => converted::<i32, _>(leaf, Blocks::of_annotation(narrow::<u8>)),
+        Int16 => converted::<i32, _>(leaf, Blocks::of_annotation(narrow::<i16>)),
+        UInt16 => converted::<i32, _>(leaf, Blocks::of_annotation(narrow::<u16>)),
         Date64 => converted::<i32, _>(leaf, Blocks::new(days_to_millis)),
         Decimal64(..) | Decimal128(..) | Decimal256(..) => decimal::from_int32(leaf)?,
         _ => return Err(unsupported(leaf)),
@@ -64,7 +64,7 @@ fn from_int64(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     use DataType::*;
     Ok(match &leaf.data_type {
         Timestamp(..) if leaf.conversion == Conversion::MillisToSeconds => {
-            converted::<i64, _>(leaf, Blocks::new(millis_to_seconds_64))
+            converted::<i64, _>(leaf, Blocks::of_hint(millis_to_seconds_64))
         }
         Timestamp(..) | Time64(_) => same::<i64>(leaf),
         Int64 | UInt64 | Duration(_) | Date64 | Decimal64(..) => same::<i64>(leaf),
@@ -90,8 +90,7 @@ macro_rules! narrow {
             const BIAS: i32 = $bias;
             const BITS: u32 = Self::BITS;
             const MISFIT: Malformed = Malformed(concat!(
-                "a number that ", $annotation, " does not allow (", $range, "); \
-                 `ignore_annotations` reads the column as it is stored",
+                "a number that ", $annotation, " does not allow (", $range, ")",
             ));
             fn narrow(value: i32) -> Self {
                 value as Self
@@ -126,10 +125,8 @@ fn days_to_millis(bytes: &[u8], out: &mut Vec<i64>) -> Result<(), Malformed> {
 }
 
 /// The file promises whole seconds where it says that it was written from them.
-const FRACTION: Malformed = Malformed(
-    "a time with milliseconds where the Arrow schema in the file promises whole seconds; reading \
-     without `use_arrow_schema` ignores that schema",
-);
+const FRACTION: Malformed =
+    Malformed("a time with milliseconds where the Arrow schema in the file promises whole seconds");
 
 fn millis_to_seconds(bytes: &[u8], out: &mut Vec<i32>) -> Result<(), Malformed> {
     let values = plain::values::<i32>(bytes);

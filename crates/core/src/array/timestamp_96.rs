@@ -1,7 +1,7 @@
 //! Timestamps from INT96, and from the 96-bit counts of a FIXED_LEN_BYTE_ARRAY(12) TIMESTAMP.
 
 use herringbone_arrow::schema::{DataType, TimeUnit};
-use herringbone_format::{Error, Result, Type};
+use herringbone_format::{Error, Remedy, Result, Type};
 use herringbone_kernels::int96::{self, Layout};
 use herringbone_schema::{Conversion, Int96Overflow};
 
@@ -57,10 +57,8 @@ fn per_second(unit: TimeUnit) -> i64 {
 /// The error for values that the unit cannot hold.
 #[cold]
 fn overflow(data_type: &DataType) -> Error {
-    Error::unsupported(format!(
-        "a timestamp that {data_type} cannot hold; read it in a coarser unit, or as null, or let \
-         it wrap around (`Int96Overflow`)"
-    ))
+    Error::unsupported(format!("a timestamp that {data_type} cannot hold"))
+        .with_remedy(Remedy::ChooseInt96Unit)
 }
 
 struct Timestamp96 {

@@ -1,37 +1,60 @@
-//! BROTLI: one Brotli stream (RFC 7932).
+//! BROTLI: one Brotli stream (RFC 7932), in pure Rust.
 
 use super::compress::{Compress, failed};
 use super::{BrotliLevel, Codec, broken, too_long};
-use std::io::Write;
-
-use brotlic::decode::DecoderInfo;
-use brotlic::{BrotliDecoder, BrotliEncoderOptions, CompressorWriter, Quality, WindowSize};
+use brotli::enc::StandardAlloc;
+use brotli::enc::backward_references::BrotliEncoderParams;
+use brotli::{BrotliDecompressStream, BrotliResult, BrotliState};
 use herringbone_format::Result;
 
-/// Decodes Brotli streams. The library cannot reset its state, so each page makes a new one; its
-/// ring buffer is at most the 16 MiB window of RFC 7932, because large windows stay off.
+/// Decodes Brotli streams. Each page makes a new state; its ring buffer is at most the 16 MiB window of
+/// RFC 7932, because large windows stay off.
+#[cfg_attr(
+    all(feature = "libbrotli", not(test)),
+    allow(dead_code, reason = "libbrotli is faster")
+)]
 pub(super) struct Brotli;
 
 impl Codec for Brotli {
     fn decompress(&mut self, input: &[u8], output: &mut [u8]) -> Result<usize> {
-        let decoded = BrotliDecoder::new()
-            .decompress(input, output)
-            .map_err(|_| broken("BROTLI", "the stream is malformed"))?;
-        match decoded.info {
-            DecoderInfo::Finished if decoded.bytes_read == input.len() => Ok(decoded.bytes_written),
-            DecoderInfo::Finished => Err(broken("BROTLI", "bytes behind the stream")),
-            DecoderInfo::NeedsMoreOutput => Err(too_long("BROTLI")),
-            DecoderInfo::NeedsMoreInput => Err(broken("BROTLI", "the stream ends early")),
+        let alloc = StandardAlloc::default;
+        let mut state = BrotliState::new_strict(alloc(), alloc(), alloc());
+        let (mut input_left, mut input_at) = (input.len(), 0);
+        let (mut output_left, mut output_at, mut written) = (output.len(), 0, 0);
+        let result = BrotliDecompressStream(
+            &mut input_left,
+            &mut input_at,
+            input,
+            &mut output_left,
+            &mut output_at,
+            output,
+            &mut written,
+            &mut state,
+        );
+        match result {
+            BrotliResult::ResultSuccess if input_left == 0 => Ok(output_at),
+            BrotliResult::ResultSuccess => Err(broken("BROTLI", "bytes behind the stream")),
+            BrotliResult::NeedsMoreOutput => Err(too_long("BROTLI")),
+            BrotliResult::NeedsMoreInput => Err(broken("BROTLI", "the stream ends early")),
+            BrotliResult::ResultFailure => Err(broken("BROTLI", "the stream is malformed")),
         }
     }
 }
 
 /// Log2 of the window, the greatest of RFC 7932 but two.
-const WINDOW_BITS: u8 = 22;
+const WINDOW_BITS: i32 = 22;
 
-/// Makes Brotli streams. The library cannot reset its state, so each page makes a new one.
+/// Makes Brotli streams.
+#[cfg_attr(
+    all(feature = "libbrotli", not(test)),
+    allow(dead_code, reason = "libbrotli is faster")
+)]
 pub(super) struct BrotliCompressor(BrotliLevel);
 
+#[cfg_attr(
+    all(feature = "libbrotli", not(test)),
+    allow(dead_code, reason = "libbrotli is faster")
+)]
 impl BrotliCompressor {
     pub(super) fn new(level: BrotliLevel) -> Self {
         Self(level)
@@ -39,22 +62,15 @@ impl BrotliCompressor {
 }
 
 impl Compress for BrotliCompressor {
-    fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
-        let failed = |error: &dyn std::fmt::Display| failed("BROTLI", error);
-        let level = u8::try_from(self.0.get()).unwrap_or_default();
-        let quality = Quality::new(level).map_err(|error| failed(&error))?;
-        let window = WindowSize::new(WINDOW_BITS).map_err(|error| failed(&error))?;
-        let encoder = BrotliEncoderOptions::new()
-            .quality(quality)
-            .window_size(window)
-            .build()
-            .map_err(|error| failed(&error))?;
-        // Given all input at once it makes smaller streams, and faster, than in small parts.
-        let mut stream = CompressorWriter::with_encoder(encoder, out);
-        stream.write_all(input).map_err(|error| failed(&error))?;
-        stream
-            .into_inner()
-            .map_err(|error| failed(&error.error()))?;
+    fn compress(&mut self, mut input: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        let parameters = BrotliEncoderParams {
+            quality: self.0.get(),
+            lgwin: WINDOW_BITS,
+            size_hint: input.len(),
+            ..BrotliEncoderParams::default()
+        };
+        brotli::BrotliCompress(&mut input, out, &parameters)
+            .map_err(|error| failed("BROTLI", error))?;
         Ok(())
     }
 }

@@ -49,10 +49,25 @@ impl Compression {
     }
 }
 
+#[cfg(feature = "zstd")]
+fn standard() -> Compression {
+    Compression::Zstd(ZstdLevel::default())
+}
+
+#[cfg(all(feature = "snappy", not(feature = "zstd")))]
+fn standard() -> Compression {
+    Compression::Snappy
+}
+
+#[cfg(not(any(feature = "zstd", feature = "snappy")))]
+fn standard() -> Compression {
+    Compression::Uncompressed
+}
+
 impl Default for Compression {
-    /// ZSTD at level 1.
+    /// ZSTD at level 1; SNAPPY where the feature `zstd` is off, and nothing where `snappy` is off too.
     fn default() -> Self {
-        Self::Zstd(ZstdLevel::default())
+        standard()
     }
 }
 

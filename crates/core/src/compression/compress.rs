@@ -85,7 +85,11 @@ impl Compressor {
             }
             #[cfg(all(feature = "gzip", not(feature = "libdeflate")))]
             Compression::Gzip(level) => Box::new(super::gzip::GzipCompressor::new(level)),
-            #[cfg(feature = "brotli")]
+            #[cfg(feature = "libbrotli")]
+            Compression::Brotli(level) => {
+                Box::new(super::libbrotli::LibbrotliCompressor::new(level))
+            }
+            #[cfg(all(feature = "brotli", not(feature = "libbrotli")))]
             Compression::Brotli(level) => Box::new(super::brotli::BrotliCompressor::new(level)),
             #[cfg(feature = "zstd")]
             Compression::Zstd(level) => Box::new(super::zstd::ZstdCompressor::new(level)?),

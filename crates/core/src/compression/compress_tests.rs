@@ -163,6 +163,39 @@ fn a_gzip_page_is_one_member() {
     }
 }
 
+#[cfg(feature = "brotli")]
+#[test]
+fn brotli_in_rust_makes_sound_pages_too() {
+    use super::compress::Compress;
+    for plain in plain_pages() {
+        for level in [0, 4, 9] {
+            let mut compressor = brotli::BrotliCompressor::new(BrotliLevel::new(level).unwrap());
+            let mut page = Vec::new();
+            compressor.compress(&plain, &mut page).unwrap();
+            let mut output = vec![0xa5; plain.len()];
+            decompress(CompressionCodec::Brotli, &page, &mut output).unwrap();
+            assert!(output == plain, "{level} {}", plain.len());
+        }
+    }
+}
+
+/// Frames of libzstd, at all kinds of levels.
+#[cfg(all(feature = "zstd", feature = "ruzstd"))]
+#[test]
+fn ruzstd_reads_what_libzstd_writes() {
+    let mut decoder = ruzstd::Ruzstd::new();
+    for plain in plain_pages() {
+        for level in [-5, 1, 9, 19, 22] {
+            let mut page = Vec::new();
+            let level = ZstdLevel::new(level).unwrap();
+            compress(Compression::Zstd(level), &plain, &mut page).unwrap();
+            let mut output = vec![0xa5; plain.len()];
+            let written = decoder.decompress(&page, &mut output).unwrap();
+            assert!(written == plain.len() && output == plain, "{level}");
+        }
+    }
+}
+
 #[cfg(feature = "gzip")]
 #[test]
 fn zlib_makes_sound_pages_too() {

@@ -11,8 +11,8 @@
 //! |---|---|---|
 //! | SNAPPY | `snappy` | reads with our own decoder, 1.2 to 1.4 times as fast as snap; writes with snap |
 //! | GZIP | `gzip`, and `libdeflate` for speed | zlib-rs, libdeflate (C) |
-//! | BROTLI | `brotli` | libbrotli (C) |
-//! | ZSTD | `zstd` | libzstd (C) |
+//! | BROTLI | `brotli`, or `libbrotli` for speed | brotli, libbrotli (C) |
+//! | ZSTD | `zstd`, or `ruzstd` to read without C | libzstd (C), ruzstd |
 //! | LZ4, LZ4_RAW | `lz4` | lz4_flex |
 //! | LZO | `lzo` | lzokay |
 
@@ -26,6 +26,10 @@ mod hadoop;
 mod libdeflate;
 #[cfg(feature = "lz4")]
 mod lz4;
+#[cfg(feature = "libbrotli")]
+mod libbrotli;
+#[cfg(feature = "ruzstd")]
+mod ruzstd;
 #[cfg(feature = "lzo")]
 mod lzo;
 #[cfg(feature = "snappy")]
@@ -122,10 +126,14 @@ impl Decompressor {
             CompressionCodec::Gzip => Box::new(libdeflate::Libdeflate::new()),
             #[cfg(all(feature = "gzip", not(feature = "libdeflate")))]
             CompressionCodec::Gzip => Box::new(gzip::Gzip::new()),
-            #[cfg(feature = "brotli")]
+            #[cfg(feature = "libbrotli")]
+            CompressionCodec::Brotli => Box::new(libbrotli::Libbrotli),
+            #[cfg(all(feature = "brotli", not(feature = "libbrotli")))]
             CompressionCodec::Brotli => Box::new(brotli::Brotli),
             #[cfg(feature = "zstd")]
             CompressionCodec::Zstd => Box::new(zstd::Zstd::new()?),
+            #[cfg(all(feature = "ruzstd", not(feature = "zstd")))]
+            CompressionCodec::Zstd => Box::new(ruzstd::Ruzstd::new()),
             #[cfg(feature = "lz4")]
             CompressionCodec::Lz4Raw => Box::new(lz4::Lz4Raw),
             #[cfg(feature = "lz4")]

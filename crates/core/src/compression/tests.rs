@@ -101,17 +101,38 @@ const PAGES: &[(&str, CompressionCodec, &[u8])] = &[
     ),
 ];
 
-/// The vectors whose codec is compiled in, each with a decompressor.
+/// The vectors whose codec is compiled in, each with a decompressor; and with each library that could
+/// read it, where there are several.
 fn pages() -> impl Iterator<Item = (&'static str, Decompressor, &'static [u8])> {
-    PAGES
-        .iter()
-        .filter_map(|&(name, codec, page)| match Decompressor::new(codec) {
-            Ok(decompressor) => Some((name, decompressor, page)),
-            Err(error) => {
-                assert_eq!(error.kind(), ErrorKind::Feature);
-                None
-            }
-        })
+    let all = |codec| match Decompressor::new(codec) {
+        Ok(decompressor) => {
+            let mut all = others(codec);
+            all.push(decompressor);
+            all
+        }
+        Err(error) => {
+            assert_eq!(error.kind(), ErrorKind::Feature);
+            Vec::new()
+        }
+    };
+    PAGES.iter().flat_map(move |&(name, codec, page)| {
+        all(codec).into_iter().map(move |it| (name, it, page))
+    })
+}
+
+/// Decompressors that give way to a faster one.
+fn others(codec: CompressionCodec) -> Vec<Decompressor> {
+    let inner: Vec<Box<dyn Codec>> = match codec {
+        #[cfg(feature = "brotli")]
+        Brotli => vec![Box::new(brotli::Brotli)],
+        #[cfg(feature = "ruzstd")]
+        Zstd => vec![Box::new(ruzstd::Ruzstd::new())],
+        _ => Vec::new(),
+    };
+    let decompressors = inner.into_iter();
+    decompressors
+        .map(|inner| Decompressor { codec, inner })
+        .collect()
 }
 
 /// Decompresses into a slice that starts out as something else than zeros.

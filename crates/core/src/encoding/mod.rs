@@ -44,11 +44,7 @@ pub(crate) fn product(n: usize, units: usize) -> Result<usize> {
 /// Limit where it exceeds 2^31 - 1.
 pub(crate) fn length(bytes: usize) -> Result<i32> {
     i32::try_from(bytes).map_err(|_| {
-        Error::limit(
-            "bytes of a value or page, which the format bounds",
-            bytes as u64,
-            i32::MAX as u64,
-        )
+        Error::beyond_format("bytes of a value or page", bytes as u64, i32::MAX as u64)
     })
 }
 

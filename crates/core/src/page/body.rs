@@ -3,7 +3,7 @@
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::{
     CompressionCodec, DataPageHeader, DataPageHeaderV2, Error, ErrorKind, Limits, PageHeader,
-    PageType, Result,
+    PageType, Remedy, Result,
 };
 
 use super::data_page::{split_levels_v1, split_levels_v2};
@@ -238,10 +238,11 @@ pub(crate) fn num_values(header: &PageHeader) -> Result<usize> {
 pub(crate) fn verify_crc(header: &PageHeader, body: &[u8]) -> Result<()> {
     match header.crc {
         Some(crc) if crc32fast::hash(body) != crc as u32 => Err(Error::corrupt(format!(
-            "page checksum is {:08x}, its bytes have {:08x}; reading without `verify_crc` ignores it",
+            "page checksum is {:08x}, its bytes have {:08x}",
             crc as u32,
             crc32fast::hash(body)
-        ))),
+        ))
+        .with_remedy(Remedy::IgnoreChecksums)),
         _ => Ok(()),
     }
 }

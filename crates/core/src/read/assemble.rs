@@ -14,7 +14,7 @@ use herringbone_arrow::array::{
 use herringbone_arrow::buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use herringbone_arrow::data::transform::MutableArrayData;
 use herringbone_arrow::schema::{ArrowError, DataType, FieldRef};
-use herringbone_format::{Error, Result};
+use herringbone_format::{Error, Remedy, Result};
 
 use super::ReadPlan;
 use super::agreement::{LevelsInUse, SharedList, disagreement, disagreement_with};
@@ -310,10 +310,9 @@ impl BatchAssembler {
         if keys.logical_null_count() == 0 {
             return Ok(());
         }
-        let error = Error::corrupt(
-            "a key of a map is null, which neither Arrow nor the format allows; \
-             `ignore_annotations` reads the map as a list of structs",
-        );
+        let error =
+            Error::corrupt("a key of a map is null, which neither Arrow nor the format allows")
+                .with_remedy(Remedy::IgnoreAnnotations);
         let path = self.plan.columns().get(column).map(|plan| plan.path());
         let error = error.in_column(path.unwrap_or_default());
         Err(match self.pieces.get(column).and_then(Option::as_ref) {
@@ -505,9 +504,9 @@ fn fixed_size_list_array(
         let length = i64::from(pair[1]) - i64::from(pair[0]);
         if is_valid(slot) && length != i64::from(size) {
             return Err(Error::corrupt(format!(
-                "a list has {length} elements where the Arrow schema in the file promises {size}; \
-                 reading without `use_arrow_schema` ignores that schema"
-            )));
+                "a list has {length} elements where the Arrow schema in the file promises {size}"
+            ))
+            .with_remedy(Remedy::IgnoreArrowSchema));
         }
     }
     let padded_len = slots.saturating_mul(width);

@@ -420,7 +420,7 @@ fn finish_header(mut header: PageHeader, body: &[u8], crc: bool) -> Result<Vec<u
 /// A size or number as the format stores it.
 fn count(value: u64) -> Result<i64> {
     i64::try_from(value)
-        .map_err(|_| Error::limit("a size that the format bounds", value, i64::MAX as u64))
+        .map_err(|_| Error::beyond_format("bytes or values", value, i64::MAX as u64))
 }
 
 fn histogram(counts: &[u64]) -> Option<Vec<i64>> {

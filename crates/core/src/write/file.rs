@@ -211,8 +211,8 @@ impl FileEncoder {
             .ok()
             .filter(|length| *length <= i32::MAX.cast_unsigned())
             .ok_or_else(|| {
-                Error::limit(
-                    "bytes of the footer, which the format bounds",
+                Error::beyond_format(
+                    "bytes of the footer",
                     metadata_bytes as u64,
                     i32::MAX as u64,
                 )

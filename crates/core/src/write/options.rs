@@ -87,7 +87,7 @@ impl Default for BloomFilterOptions {
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ColumnOptions {
-    /// How pages are compressed; ZSTD level 1 by default.
+    /// How pages are compressed; ZSTD level 1 by default, SNAPPY where the feature `zstd` is off.
     pub compression: Option<Compression>,
     /// The encoding of values that are not in a dictionary. An error where it does not serve the
     /// column's type. RLE_DICTIONARY stands for `dictionary(true)`.

@@ -14,7 +14,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
 use herringbone_format::{
-    ColumnChunk, ColumnMetaData, CompressionCodec, Encoding, Error, ErrorKind, Result, RowGroup,
+    ColumnChunk, ColumnMetaData, CompressionCodec, Encoding, Error, ErrorKind, Remedy, Result,
+    RowGroup,
 };
 use herringbone_schema::{Leaf, ParquetSchema};
 
@@ -169,9 +170,10 @@ impl<'a> Assembly<'a> {
             let mut rows: Vec<String> = found.iter().map(|it| it.rows.to_string()).collect();
             rows.dedup();
             return Err(Error::argument(format!(
-                "a row group may have {} rows, its pages do not tell; say how many there are",
+                "a row group may have {} rows, its pages do not tell",
                 rows.join(" or ")
             ))
+            .with_remedy(Remedy::GiveRowGroupRows)
             .at_offset(offset.map_or(0, |page| page.offset)));
         }
         Ok(found.pop())

@@ -2,7 +2,7 @@
 
 use herringbone_core::budget::Budget;
 use herringbone_core::physical::PageDecoder;
-use herringbone_format::{CompressionCodec, Error, ErrorKind, Limits, Result};
+use herringbone_format::{CompressionCodec, Error, ErrorKind, Limits, Remedy, Result};
 use herringbone_schema::Leaf;
 
 use super::scan::{FoundPage, FoundPages, Gap};
@@ -203,7 +203,7 @@ fn wrong_page(error: Error) -> Result<Option<Decoded>> {
 fn too_much() -> Error {
     Error::new(
         ErrorKind::Limit,
-        "there are too many ways in which the pages may be column chunks; say how many rows a row \
-         group has",
+        "there are too many ways in which the pages may be column chunks",
     )
+    .with_remedy(Remedy::GiveRowGroupRows)
 }

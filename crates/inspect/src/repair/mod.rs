@@ -31,7 +31,7 @@ use std::sync::Arc;
 
 use herringbone_format::thrift::CompactWriter;
 use herringbone_format::{
-    Error, ErrorKind, FileMetadata, FileMetadataParts, KeyValue, Limits, Location, Result,
+    Error, ErrorKind, FileMetadata, FileMetadataParts, KeyValue, Limits, Location, Remedy, Result,
     RowGroup, SchemaElement,
 };
 use herringbone_schema::{ParquetSchema, WriteSchemaOptions, from_arrow};
@@ -183,9 +183,8 @@ impl Repair {
             (Some(given), _) => (given.elements.clone(), given.key_values.clone()),
             (None, Some(left)) => (left.schema.clone(), left.key_value_metadata.clone()),
             (None, None) => {
-                return Err(Error::corrupt(
-                    "the schema is lost with the footer, and has to be given",
-                ));
+                return Err(Error::corrupt("the schema is lost with the footer")
+                    .with_remedy(Remedy::GiveSchema));
             }
         };
         let schema = ParquetSchema::new(&elements, limits)?;

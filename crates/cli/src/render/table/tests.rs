@@ -2,6 +2,8 @@ use std::sync::Arc;
 
 use herringbone_arrow::array::{self as a, ArrayRef, RecordBatchOptions};
 
+use herringbone_arrow::schema::Schema;
+
 use super::*;
 use crate::output::written;
 
@@ -76,13 +78,54 @@ fn long_cells_are_cut() {
 }
 
 #[test]
-fn many_columns_are_not_squeezed() {
-    let names: Vec<String> = (0..50).map(|column| format!("column {column}")).collect();
-    let wide = new(names.clone(), Some(80)).trim_fmt();
-    assert!(wide.contains("column 49"), "{wide}");
-    let narrow = new(names[..3].to_vec(), Some(30)).trim_fmt();
+fn what_terminals_obey_is_escaped() {
+    let text = shown("a\u{9b}2J\u{202e}b\u{2028}");
+    assert_eq!(text, "a\\u{9b}2J\\u{202e}b\\u{2028}");
+}
+
+/// The lines of a table on a terminal, each of which has room there.
+fn on_terminal(names: &[String], rows: &[Vec<String>], width: u16) -> String {
+    let count = names.len();
+    let ends = ends(names, rows, Some(width));
+    let between = fit::left_out(ends.left_out(count));
+    let mut table = new(ends.of(names.to_vec(), between), Some(width));
+    table.add_rows(rows.iter().map(|row| ends.of(row.clone(), "…".into())));
+    let text = table.trim_fmt();
+    let longest = text.lines().map(|line| line.chars().count()).max();
+    assert!(longest <= Some(width.into()), "{text}");
+    text
+}
+
+#[test]
+fn a_terminal_shows_the_ends_of_many_columns() {
+    let names: Vec<String> = (0..300).map(|column| format!("column_{column}")).collect();
+    let rows = vec![
+        (0..300)
+            .map(|column| format!("value {column} of it"))
+            .collect();
+        2
+    ];
+    let narrow = on_terminal(&names, &rows, 40);
     assert!(
-        narrow.lines().all(|line| line.chars().count() <= 30),
+        narrow.contains("column_0 ") && narrow.contains(" 299 more"),
         "{narrow}"
     );
+    for width in [60, 80, 200] {
+        let text = on_terminal(&names, &rows, width);
+        for name in ["column_0 ", "column_299 ", " more "] {
+            assert!(text.contains(name), "{width}: {text}");
+        }
+        assert!(text.contains("value 0"), "{text}");
+    }
+    let few = on_terminal(&names[..3], &[], 80);
+    assert!(few.contains("column_2") && !few.contains("more"), "{few}");
+}
+
+#[test]
+fn headers_are_broken_between_words() {
+    let names: Vec<String> = ["row group", "uncompressed", "x"].map(String::from).into();
+    let rows = vec![["1".to_owned(), "2".into(), "word ".repeat(30)].into()];
+    let text = on_terminal(&names, &rows, 40);
+    assert!(text.contains(" uncompressed "), "{text}");
+    assert!(text.contains(" group "), "{text}");
 }

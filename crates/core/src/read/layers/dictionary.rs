@@ -9,10 +9,10 @@ use herringbone_arrow::array::types::{
 use herringbone_arrow::array::{ArrayRef, DictionaryArray, PrimitiveArray};
 use herringbone_arrow::buffer::ArrowNativeType;
 use herringbone_arrow::schema::DataType;
-use herringbone_format::{Error, Result};
+use herringbone_format::{Error, Remedy, Result};
 
 use super::same::Distinct;
-use super::{WITHOUT, gathered, invalid};
+use super::{gathered, invalid};
 
 /// The slots as a dictionary with keys of the type `key`.
 ///
@@ -40,9 +40,10 @@ fn typed<K: ArrowDictionaryKeyType>(slots: &ArrayRef, distinct: &Distinct) -> Re
     let keys = distinct.keys.iter().map(|&key| K::Native::from_usize(key));
     let Some(keys) = keys.collect::<Option<Vec<_>>>() else {
         return Err(Error::unsupported(format!(
-            "more different values in one array than keys of type {} count; {WITHOUT}",
+            "more different values in one array than keys of type {} count",
             K::DATA_TYPE
-        )));
+        ))
+        .with_remedy(Remedy::IgnoreArrowSchema));
     };
     let keys = PrimitiveArray::<K>::new(keys.into(), distinct.nulls.clone());
     let values = gathered(slots, &distinct.firsts)?;

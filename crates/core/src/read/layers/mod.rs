@@ -99,6 +99,3 @@ fn gathered(slots: &ArrayRef, ordinals: &[usize]) -> Result<ArrayRef> {
 fn invalid(error: ArrowError) -> Error {
     Error::unsupported(error.to_string())
 }
-
-/// What a reader can do where a layer does not fit the values.
-const WITHOUT: &str = "reading without `use_arrow_schema` does without";

@@ -8,9 +8,7 @@ use herringbone_arrow::array::types::{
 use herringbone_arrow::array::{Array, ArrayRef, PrimitiveArray, cast::AsArray};
 use herringbone_arrow::buffer::i256;
 use herringbone_arrow::schema::DataType;
-use herringbone_format::{Error, Result};
-
-use super::WITHOUT;
+use herringbone_format::{Error, Remedy, Result};
 
 /// Decimals of the scale 0 as such of `data_type`, whose scale is negative.
 ///
@@ -64,8 +62,9 @@ fn rescaled<T: DecimalType>(
             .ok_or_else(|| {
                 Error::unsupported(format!(
                     "{value} is no decimal of {precision} digits and the scale {scale}, which the \
-                     Arrow schema in the file promises; {WITHOUT}"
+                     Arrow schema in the file promises"
                 ))
+                .with_remedy(Remedy::IgnoreArrowSchema)
             })
     };
     let values = values.iter().map(|slot| slot.map(value).transpose());

@@ -7,9 +7,9 @@ use herringbone_arrow::array::{
 use herringbone_arrow::buffer::{ArrowNativeType, ScalarBuffer};
 use herringbone_arrow::data::ArrayData;
 use herringbone_arrow::schema::DataType;
-use herringbone_format::{Error, Result};
+use herringbone_format::{Error, Remedy, Result};
 
-use super::{WITHOUT, gathered, invalid};
+use super::{gathered, invalid};
 
 /// The array of type `data_type` whose runs start at these slots.
 ///
@@ -58,9 +58,10 @@ fn typed_run_array<R: RunEndIndexType>(
     let ends: Option<Vec<R::Native>> = ends.map(R::Native::from_usize).collect();
     let Some(ends) = ends else {
         return Err(Error::unsupported(format!(
-            "more values in one array than run ends of type {} count; {WITHOUT}",
+            "more values in one array than run ends of type {} count",
             R::DATA_TYPE
-        )));
+        ))
+        .with_remedy(Remedy::IgnoreArrowSchema));
     };
     let ends = PrimitiveArray::<R>::new(ScalarBuffer::from(ends), None);
     let array = RunArray::try_new(&ends, values).map_err(invalid)?;

@@ -1,0 +1,78 @@
+//! Errors of the library in the words of this command.
+
+use std::fmt;
+
+use herringbone::{Error, Location, Remedy};
+
+/// An error as the library shows it, but that it names the options of the command.
+pub(crate) struct Advised<'a> {
+    pub(crate) error: &'a Error,
+    /// The option of this command with which checksums are ignored.
+    pub(crate) ignores_checksums: Option<&'static str>,
+}
+
+impl fmt::Display for Advised<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let error = self.error;
+        write!(f, "{}: {}", error.kind(), error.message())?;
+        if let Some(advice) = error.remedy().and_then(|remedy| self.advice(remedy)) {
+            write!(f, "; {advice}")?;
+        }
+        match error.location() {
+            nowhere if *nowhere == Location::default() => Ok(()),
+            place => write!(f, " ({place})"),
+        }
+    }
+}
+
+impl Advised<'_> {
+    /// Which option helps; `None` where the command has none for it.
+    fn advice(&self, remedy: Remedy) -> Option<String> {
+        Some(match remedy {
+            Remedy::RaiseLimit(limit) => format!("raise it with --max {limit}=N"),
+            Remedy::IgnoreChecksums => format!("{} ignores it", self.ignores_checksums?),
+            Remedy::IgnoreArrowSchema => "--no-arrow-schema ignores that schema".into(),
+            Remedy::IgnoreAnnotations => {
+                "--ignore-annotations COLUMN reads it as it is stored, a map as a list of structs"
+                    .into()
+            }
+            Remedy::ChooseInt96Unit => {
+                "a coarser --int96-unit may hold it, or --int96-overflow null makes it null".into()
+            }
+            Remedy::GiveSchema => "--schema FILE gives it".into(),
+            Remedy::GiveRowGroupRows => "--input-row-group-rows N says how many".into(),
+            _ => return None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn advised(error: &Error, ignores_checksums: Option<&'static str>) -> String {
+        Advised {
+            error,
+            ignores_checksums,
+        }
+        .to_string()
+    }
+
+    #[test]
+    fn options_are_those_of_the_command() {
+        let error = Error::limit("page_bytes", 9, 8).in_row_group(3);
+        assert_eq!(
+            advised(&error, None),
+            "limit exceeded: 9 is more than the limit `page_bytes` of 8; raise it with --max \
+             page_bytes=N (row group 3)"
+        );
+        let error = Error::corrupt("x").with_remedy(Remedy::IgnoreChecksums);
+        assert_eq!(
+            advised(&error, Some("--no-crc")),
+            "corrupt file: x; --no-crc ignores it"
+        );
+        assert_eq!(advised(&error, None), "corrupt file: x");
+        let error = Error::argument("x").with_remedy(Remedy::ChooseLeaves);
+        assert_eq!(advised(&error, None), "invalid argument: x");
+    }
+}

@@ -1,0 +1,152 @@
+//! Text out of files that a terminal shows and does not obey.
+//!
+//! Escaped are the control characters (U+009B among them, which begins commands as ESC does), what
+//! breaks lines, and what turns the direction of text, as it makes a line read as something else
+//! than it is (Unicode, Annex 9). Commands that print rows as CSV or JSON keep all bytes.
+
+use std::io;
+
+use serde::Serialize;
+use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
+
+/// Whether a terminal, or the reader in front of it, takes `character` for more than itself.
+fn is_active(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{206f}'
+        )
+}
+
+/// Appends `character`, or an escape such as `\n` or `\u{202e}`.
+pub(crate) fn push_printable(out: &mut String, character: char) {
+    if is_active(character) {
+        out.extend(character.escape_default());
+    } else {
+        out.push(character);
+    }
+}
+
+/// `text` on one line, with escapes for what a terminal would obey.
+pub(crate) fn printable(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    text.chars()
+        .for_each(|character| push_printable(&mut out, character));
+    out
+}
+
+/// The lines of `text`, each of them [`printable`].
+pub(crate) fn printable_lines(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        match line.strip_suffix('\n') {
+            Some(line) => out.extend([&printable(line), "\n"]),
+            None => out.push_str(&printable(line)),
+        }
+    }
+    out
+}
+
+/// Writes `value` as JSON that a terminal shows as it is: the same value, with escapes in its strings.
+pub(crate) fn write_json(
+    writer: impl io::Write,
+    value: &impl Serialize,
+    pretty: bool,
+) -> serde_json::Result<()> {
+    if pretty {
+        let formatter = Printable(PrettyFormatter::new());
+        value.serialize(&mut Serializer::with_formatter(writer, formatter))
+    } else {
+        let formatter = Printable(CompactFormatter);
+        value.serialize(&mut Serializer::with_formatter(writer, formatter))
+    }
+}
+
+/// `value` as [`write_json`] writes it, on one line.
+pub(crate) fn json_line(value: &serde_json::Value) -> String {
+    let mut bytes = Vec::new();
+    // Neither a value nor memory refuses.
+    write_json(&mut bytes, value, false).ok();
+    String::from_utf8(bytes).unwrap_or_default()
+}
+
+/// A formatter whose strings are [`printable`]; all else is the inner one's.
+struct Printable<F>(F);
+
+/// Hands methods on to the inner formatter.
+macro_rules! forward {
+    ($($name:ident($($argument:ident: $type:ty)?))*) => {$(
+        fn $name<W: io::Write + ?Sized>(
+            &mut self,
+            writer: &mut W,
+            $($argument: $type)?
+        ) -> io::Result<()> {
+            self.0.$name(writer, $($argument)?)
+        }
+    )*};
+}
+
+impl<F: Formatter> Formatter for Printable<F> {
+    forward! {
+        begin_array() end_array() begin_array_value(first: bool) end_array_value()
+        begin_object() end_object() begin_object_key(first: bool) end_object_key()
+        begin_object_value() end_object_value()
+    }
+
+    fn write_string_fragment<W: io::Write + ?Sized>(
+        &mut self,
+        writer: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
+        let mut rest = fragment;
+        while let Some((at, character)) = rest.char_indices().find(|(_, it)| is_active(*it)) {
+            let (clean, tail) = rest.split_at(at);
+            // All of them are in the first plane, where four digits are enough.
+            write!(writer, "{clean}\\u{:04x}", u32::from(character))?;
+            rest = tail.strip_prefix(character).unwrap_or_default();
+        }
+        writer.write_all(rest.as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// Bidi_Control and the breaks of lines by the Unicode character database; C0 and C1.
+    const ACTIVE: &str = "\u{7}\u{1b}\u{7f}\u{85}\u{9b}\u{61c}\u{200e}\u{200f}\u{2028}\u{2029}\u{202a}\
+                          \u{202b}\u{202c}\u{202d}\u{202e}\u{2066}\u{2067}\u{2068}\u{2069}\r\n";
+
+    #[test]
+    fn what_terminals_obey_is_escaped() {
+        for character in ACTIVE.chars() {
+            let text = printable(&format!("a{character}b"));
+            assert!(text.starts_with("a\\") && text.ends_with('b'), "{text}");
+            assert!(text.is_ascii(), "{text}");
+        }
+        let harmless = "äß€🐟 שלום \\ 👩‍🚀";
+        assert_eq!(printable(harmless), harmless);
+        assert_eq!(printable("\u{202e}x\u{9b}2J"), "\\u{202e}x\\u{9b}2J");
+        assert_eq!(printable_lines("a\u{9b}\nb\n"), "a\\u{9b}\nb\n");
+    }
+
+    #[test]
+    fn json_says_the_same_in_other_letters() {
+        let value = json!({ ACTIVE: [ACTIVE, "é\u{9b}", 1.5, null, {}], "a": "" });
+        for pretty in [false, true] {
+            let mut bytes = Vec::new();
+            write_json(&mut bytes, &value, pretty).unwrap();
+            let text = String::from_utf8(bytes).unwrap();
+            assert!(
+                !text.chars().any(|it| is_active(it) && it != '\n'),
+                "{text}"
+            );
+            assert_eq!(
+                serde_json::from_str::<serde_json::Value>(&text).unwrap(),
+                value
+            );
+        }
+        assert_eq!(json_line(&json!(["\u{9b}"])), r#"["\u009b"]"#);
+    }
+}

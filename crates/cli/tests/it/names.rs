@@ -1,0 +1,75 @@
+//! Names that would drive a terminal: what prints text shows escapes, what prints data keeps bytes.
+
+use crate::common::{Folder, herringbone, json};
+
+/// A command of a terminal, and text that reads from right to left.
+const NAME: &str = "a\u{9b}2J\u{202e}b\u{2029}";
+const SHOWN: &str = "a\\u{9b}2J\\u{202e}b\\u{2029}";
+
+fn file(folder: &Folder) -> String {
+    let csv = folder.with("in.csv", format!("{NAME},long\n{NAME},{NAME}\n"));
+    let file = folder.file("out.parquet");
+    herringbone(&["--quiet", "convert", &csv, &file]).ok("");
+    file
+}
+
+fn is_harmless(text: &str) {
+    let active =
+        |it: char| (it.is_control() && it != '\n') || ('\u{2028}'..'\u{202f}').contains(&it);
+    assert!(!text.contains(active), "{text:?}");
+}
+
+#[test]
+fn text_has_escapes() {
+    let folder = Folder::new();
+    let file = file(&folder);
+    for command in [
+        &["info"][..],
+        &["schema"],
+        &["schema", "--format", "arrow"],
+        &["head", "--format", "table"],
+        &["pages", "--format", "table"],
+    ] {
+        let run = herringbone(&[command, &[&file]].concat());
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        assert!(run.stdout.contains(SHOWN), "{command:?}: {}", run.stdout);
+        is_harmless(&run.stdout);
+    }
+    let run = herringbone(&["cat", &file, "testdata/example.parquet"]);
+    run.fails(3, SHOWN);
+    is_harmless(&run.stderr);
+}
+
+#[test]
+fn descriptions_in_json_have_escapes_of_json() {
+    let folder = Folder::new();
+    let file = file(&folder);
+    let meta = herringbone(&["meta", &file]);
+    is_harmless(&meta.stdout);
+    let path = &json(&meta)["row_groups"][0]["columns"][0]["meta_data"]["path_in_schema"][0];
+    assert_eq!(path, NAME);
+    let schema = herringbone(&["schema", "--format", "json", &file]);
+    is_harmless(&schema.stdout);
+    assert_eq!(json(&schema)["fields"][0]["name"], NAME);
+    let pages = herringbone(&["pages", "--columns", "long", &file]);
+    is_harmless(&pages.stdout);
+}
+
+#[test]
+fn rows_keep_their_bytes() {
+    let folder = Folder::new();
+    let file = file(&folder);
+    herringbone(&["cat", "--format", "csv", &file])
+        .ok(&format!("{NAME},long\r\n{NAME},{NAME}\r\n"));
+    herringbone(&["cat", "--columns", "long", &file]).ok(&format!("{{\"long\":\"{NAME}\"}}\n"));
+}
+
+#[test]
+fn long_names_are_whole_in_schemas() {
+    let folder = Folder::new();
+    let name = "n".repeat(200);
+    let csv = folder.with("in.csv", format!("{name},b\n1,2\n"));
+    let file = folder.file("out.parquet");
+    herringbone(&["--quiet", "convert", &csv, &file]).ok("");
+    herringbone(&["schema", "--format", "arrow", &file]).ok(&format!("{name}: Int64\nb: Int64\n"));
+}

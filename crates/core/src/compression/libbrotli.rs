@@ -1,0 +1,60 @@
+//! BROTLI: one Brotli stream (RFC 7932), through libbrotli.
+
+use super::compress::{Compress, failed};
+use super::{BrotliLevel, Codec, broken, too_long};
+use std::io::Write;
+
+use brotlic::decode::DecoderInfo;
+use brotlic::{BrotliDecoder, BrotliEncoderOptions, CompressorWriter, Quality, WindowSize};
+use herringbone_format::Result;
+
+/// Decodes Brotli streams. The library cannot reset its state, so each page makes a new one; its
+/// ring buffer is at most the 16 MiB window of RFC 7932, because large windows stay off.
+pub(super) struct Libbrotli;
+
+impl Codec for Libbrotli {
+    fn decompress(&mut self, input: &[u8], output: &mut [u8]) -> Result<usize> {
+        let decoded = BrotliDecoder::new()
+            .decompress(input, output)
+            .map_err(|_| broken("BROTLI", "the stream is malformed"))?;
+        match decoded.info {
+            DecoderInfo::Finished if decoded.bytes_read == input.len() => Ok(decoded.bytes_written),
+            DecoderInfo::Finished => Err(broken("BROTLI", "bytes behind the stream")),
+            DecoderInfo::NeedsMoreOutput => Err(too_long("BROTLI")),
+            DecoderInfo::NeedsMoreInput => Err(broken("BROTLI", "the stream ends early")),
+        }
+    }
+}
+
+/// Log2 of the window, the greatest of RFC 7932 but two.
+const WINDOW_BITS: u8 = 22;
+
+/// Makes Brotli streams. The library cannot reset its state, so each page makes a new one.
+pub(super) struct LibbrotliCompressor(BrotliLevel);
+
+impl LibbrotliCompressor {
+    pub(super) fn new(level: BrotliLevel) -> Self {
+        Self(level)
+    }
+}
+
+impl Compress for LibbrotliCompressor {
+    fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        let failed = |error: &dyn std::fmt::Display| failed("BROTLI", error);
+        let level = u8::try_from(self.0.get()).unwrap_or_default();
+        let quality = Quality::new(level).map_err(|error| failed(&error))?;
+        let window = WindowSize::new(WINDOW_BITS).map_err(|error| failed(&error))?;
+        let encoder = BrotliEncoderOptions::new()
+            .quality(quality)
+            .window_size(window)
+            .build()
+            .map_err(|error| failed(&error))?;
+        // Given all input at once it makes smaller streams, and faster, than in small parts.
+        let mut stream = CompressorWriter::with_encoder(encoder, out);
+        stream.write_all(input).map_err(|error| failed(&error))?;
+        stream
+            .into_inner()
+            .map_err(|error| failed(&error.error()))?;
+        Ok(())
+    }
+}
