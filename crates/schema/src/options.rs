@@ -1,6 +1,6 @@
 //! What a caller chooses: Arrow layouts, and which columns.
 
-use herringbone_arrow::schema::TimeUnit;
+use herringbone_arrow::schema::{SchemaRef, TimeUnit};
 
 /// How strings and binary values lie in Arrow arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -78,6 +78,11 @@ pub struct SchemaOptions {
     pub enum_as_binary: bool,
     /// Whether the Arrow schema in the file's metadata is looked at.
     pub use_arrow_schema: bool,
+    /// An Arrow schema to look at instead of that in the file's metadata, such as one that several
+    /// files shall share. A field that is nullable in it is nullable, whatever the file says; of
+    /// the rest it decides what that in the metadata would. What does not fit the file is ignored
+    /// with a warning, so look at the schema of the batches.
+    pub arrow_schema: Option<SchemaRef>,
 }
 
 impl Default for SchemaOptions {
@@ -91,6 +96,7 @@ impl Default for SchemaOptions {
             int96_overflow: Int96Overflow::Error,
             enum_as_binary: false,
             use_arrow_schema: true,
+            arrow_schema: None,
         }
     }
 }

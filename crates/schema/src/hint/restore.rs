@@ -20,6 +20,8 @@ pub(crate) struct Restore<'a> {
     schema: &'a ParquetSchema,
     options: &'a SchemaOptions,
     pub(crate) warnings: &'a mut Warnings,
+    /// Whether the hints are our own, or the caller's.
+    pub(crate) is_exact: bool,
     /// By leaf: the key type of columns that were dictionary encoded in Arrow.
     pub(crate) dictionary_keys: HashMap<usize, DataType>,
 }
@@ -34,6 +36,7 @@ impl<'a> Restore<'a> {
             schema,
             options,
             warnings,
+            is_exact: false,
             dictionary_keys: HashMap::new(),
         }
     }
@@ -143,6 +146,9 @@ impl<'a> Restore<'a> {
             self.add_layers(node, layers, outer.nullable);
         }
         node.rebuild_data_type();
+        if self.options.arrow_schema.is_some() && outer.nullable && !node.field.is_nullable() {
+            node.field = Arc::new(Field::clone(&node.field).with_nullable(true));
+        }
         if !fits {
             self.disagreement(node, hint);
         }
@@ -244,7 +250,9 @@ impl<'a> Restore<'a> {
             }
         }
         // Its metadata, which should be absent, is written as an empty string by some.
-        if metadata.get(EXTENSION_TYPE_NAME_KEY).map(String::as_str) == Some("arrow.uuid") {
+        let is_uuid =
+            metadata.get(EXTENSION_TYPE_NAME_KEY).map(String::as_str) == Some("arrow.uuid");
+        if is_uuid && !self.is_exact {
             metadata.remove(EXTENSION_TYPE_METADATA_KEY);
         }
         if node.field.metadata() != &metadata {
