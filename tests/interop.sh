@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Compares what the command reads and writes with pyarrow, duckdb and polars, in a Python environment of its own.
+# Compares what the command reads and writes with pyarrow, duckdb, polars and DataFusion, in a Python environment of its own.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 venv="${HERRINGBONE_VENV:-target/interop-venv}"
 if [ ! -x "$venv/bin/python" ]; then
     python3 -m venv "$venv"
-    "$venv/bin/pip" install --quiet --disable-pip-version-check pyarrow numpy pandas duckdb polars
+    "$venv/bin/pip" install --quiet --disable-pip-version-check pyarrow numpy pandas duckdb polars datafusion
 fi
 "$venv/bin/python" -c "import cryptography" 2>/dev/null ||
     "$venv/bin/pip" install --quiet --disable-pip-version-check cryptography
@@ -15,4 +15,6 @@ cargo build --quiet -p herringbone-encryption --example key_tools
 command="${CARGO_TARGET_DIR:-target}/debug/herringbone"
 "$venv/bin/python" tests/interop.py "$command"
 "$venv/bin/python" tests/interop_write.py "$command"
+"$venv/bin/python" tests/interop_types.py "$command"
+"$venv/bin/python" tests/interop_rewrite.py "$command"
 "$venv/bin/python" tests/interop_encryption_keys.py "${CARGO_TARGET_DIR:-target}/debug/examples/key_tools"

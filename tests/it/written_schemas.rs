@@ -118,7 +118,12 @@ fn the_parquet_crate_makes_the_same_schemas() {
         // It takes the names of elements and entries from the file, and the rest from the hint.
         let read = parquet_to_arrow_schema(&peer, Some(&pairs)).unwrap();
         for (read, field) in read.fields().iter().zip(schema.fields()) {
-            let kind = std::mem::discriminant(field.data_type());
+            // List views are hidden, as not all readers know them.
+            let shown = match field.data_type() {
+                DataType::ListView(child) => &DataType::List(child.clone()),
+                other => other,
+            };
+            let kind = std::mem::discriminant(shown);
             assert_eq!(std::mem::discriminant(read.data_type()), kind, "{field}");
         }
         assert_eq!(read.fields().len(), schema.fields().len());

@@ -25,6 +25,8 @@ mod progress;
 mod render;
 mod rows;
 mod same_schema;
+mod common_schema;
+mod carry_over;
 mod save;
 mod sort;
 mod target;

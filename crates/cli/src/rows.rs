@@ -1,10 +1,13 @@
 //! The rows of several files as one run of batches: what the commands for rows share.
 
+use std::sync::Arc;
+
 use herringbone::{Loss, Lost, ParquetFile, ReadOptions, Reader};
 use herringbone_arrow::array::RecordBatch;
-use herringbone_arrow::schema::SchemaRef;
+use herringbone_arrow::schema::{Schema, SchemaRef};
 
 use crate::args::{Read, RowFormat, RowGroups, chosen};
+use crate::common_schema::common;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::input::Input;
@@ -34,11 +37,11 @@ pub(crate) fn print(
     if read.null.is_given() && format != RowFormat::Csv {
         return Err(Failure::Usage("--null goes with --format csv".into()));
     }
-    let request = Request {
+    let mut request = Request {
         options: read.options(),
         row_groups: read.chunks.row_groups.as_ref(),
     };
-    let Some((schema, rows)) = survey(inputs, &request)? else {
+    let Some((schema, rows)) = survey(inputs, &mut request)? else {
         return Ok(());
     };
     let rows = rows
@@ -75,39 +78,73 @@ pub(crate) struct Request<'a> {
     pub(crate) row_groups: Option<&'a RowGroups>,
 }
 
-/// The schema that all files share, and how many rows they have together.
+/// The schema that all files can be read with, and how many rows they have together. Where the files
+/// differ in it, the request has them read so.
 ///
 /// All of them are looked at before the first row is printed: half an output is worse than none.
-pub(crate) fn survey(inputs: &[Input], request: &Request<'_>) -> Result<Option<(SchemaRef, u64)>> {
-    let mut common: Option<(&Input, SchemaRef)> = None;
+///
+/// # Errors
+/// Data where the files have no schema in common.
+pub(crate) fn survey(
+    inputs: &[Input],
+    request: &mut Request<'_>,
+) -> Result<Option<(SchemaRef, u64)>> {
+    let mut schemas: Vec<SchemaRef> = Vec::new();
     let mut rows = 0_u64;
     for input in inputs {
         let file = input.open()?;
         let options = options(input, &file, request)?;
         rows = rows.saturating_add(count(input, &file, &options)?);
-        let reader = file
-            .read(options.limit(0))
-            .map_err(|error| input.failure(&error))?;
-        let schema = reader.schema();
-        match &common {
-            None => common = Some((input, schema)),
-            Some((first, common)) => {
-                if let Some(text) = difference(&first.name, common, &input.name, &schema) {
-                    return Err(Failure::Data(text));
-                }
-            }
+        schemas.push(schema_of(input, &file, options)?);
+    }
+    let (Some(first), Some(name)) = (schemas.first(), inputs.first().map(|input| &input.name))
+    else {
+        return Ok(None);
+    };
+    let same = |a: &Schema, b: &Schema| difference("", a, "", b).is_none();
+    if schemas.iter().all(|schema| same(first, schema)) {
+        return Ok(Some((first.clone(), rows)));
+    }
+    let widest = |all: Schema, schema: &SchemaRef| common(&all, schema);
+    let all = schemas.iter().fold(Schema::clone(first), widest);
+    let all = Arc::new(all);
+    request.options.schema.arrow_schema = Some(all.clone());
+    for (input, schema) in inputs.iter().zip(&schemas) {
+        let file = input.open()?;
+        let read = schema_of(input, &file, options(input, &file, request)?)?;
+        if let Some(text) = difference(name, &all, &input.name, &read) {
+            let text = difference(name, first, &input.name, schema).unwrap_or(text);
+            return Err(Failure::Data(text));
         }
     }
-    Ok(common.map(|(_, schema)| (schema, rows)))
+    Ok(Some((all, rows)))
+}
+
+/// The schema of the batches.
+fn schema_of(input: &Input, file: &ParquetFile, options: ReadOptions) -> Result<SchemaRef> {
+    let reader = file.read(options.limit(0));
+    let reader = reader.map_err(|error| input.failure(&error))?;
+    Ok(reader.schema())
+}
+
+/// The row groups that are asked for.
+///
+/// # Errors
+/// Usage where there are fewer.
+pub(crate) fn row_groups(
+    input: &Input,
+    file: &ParquetFile,
+    request: &Request<'_>,
+) -> Result<Vec<usize>> {
+    chosen(request.row_groups, file.metadata().num_row_groups())
+        .map_err(|failure| failure.in_file(&input.name))
 }
 
 fn options(input: &Input, file: &ParquetFile, request: &Request<'_>) -> Result<ReadOptions> {
     let options = request.options.clone().limits(input.limits().clone());
     match request.row_groups {
         None => Ok(options),
-        some => chosen(some, file.metadata().num_row_groups())
-            .map(|row_groups| options.row_groups(row_groups))
-            .map_err(|failure| failure.in_file(&input.name)),
+        Some(_) => Ok(options.row_groups(row_groups(input, file, request)?)),
     }
 }
 
@@ -134,7 +171,7 @@ pub(crate) struct Batches<'a> {
 }
 
 impl<'a> Batches<'a> {
-    /// The rows of `inputs`, which have equal schemas.
+    /// The rows of `inputs`, which the request reads with equal schemas.
     pub(crate) fn new(context: &'a Context, inputs: &'a [Input], request: &'a Request<'a>) -> Self {
         Self {
             context,

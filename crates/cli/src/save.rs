@@ -4,7 +4,8 @@ use std::io::BufWriter;
 
 use arrow_ipc::writer::FileWriter;
 use herringbone::Writer;
-use herringbone::core::write::{ColumnSelector, WriteOptions};
+use herringbone::core::write::{ColumnSelector, UnsortedRows, WriteOptions};
+use herringbone::format::FileMetadata;
 use herringbone::schema::from_arrow;
 use herringbone_arrow::schema::Schema;
 
@@ -33,19 +34,45 @@ pub(crate) fn parquet(
     all_columns_exist(&rows.schema, &options, &name)?;
     let broken = |error| Failure::written(&name, &error).in_data();
     let mut batches = rows.batches;
-    if !options.sorting_columns.is_empty() {
+    // Rows that were sorted when they came stay as they are.
+    let sorts = options.unsorted_rows == UnsortedRows::Unchecked;
+    if sorts && !options.sorting_columns.is_empty() {
         batches = sorted(batches, &rows.schema, &options.sorting_columns)?;
     }
+    let is_sorted = !options.sorting_columns.is_empty();
     let mut writer = Writer::new(&mut target, rows.schema, options)
         .map_err(|error| Failure::written(&name, &error))?;
+    for warning in writer.warnings() {
+        context.note(&format!("{name}: {warning}"));
+    }
     let mut meter = Meter::new(context, destination, rows.work);
     for batch in batches {
         let batch = batch?;
         writer.write(&batch).map_err(broken)?;
         meter.batch(batch.num_rows());
     }
-    writer.finish().map_err(broken)?;
+    let metadata = writer.finish().map_err(broken)?;
+    if is_sorted {
+        note_unsorted(context, &name, &metadata);
+    }
     target.commit()
+}
+
+/// Says how many row groups are not sorted as their rows were before.
+fn note_unsorted(context: &Context, name: &str, metadata: &FileMetadata) {
+    let all = metadata.num_row_groups();
+    let is_sorted = |row_group: &usize| {
+        let header = metadata.row_group_header(*row_group);
+        header.is_ok_and(|header| header.sorting_columns.is_some())
+    };
+    let sorted = (0..all).filter(is_sorted).count();
+    if sorted < all {
+        context.note(&format!(
+            "{name}: {} of {all} row groups have no sorting columns, as their rows come from several \
+             row groups and are not sorted; --sort-by sorts them",
+            all - sorted
+        ));
+    }
 }
 
 /// Whether the options name columns that are there.
@@ -57,7 +84,7 @@ fn all_columns_exist(schema: &Schema, options: &WriteOptions, name: &str) -> Res
             continue;
         };
         let mut leaves = mapping.leaves.iter();
-        if !leaves.any(|leaf| selector.selects(&leaf.path, leaf.physical_type)) {
+        if !leaves.any(|leaf| selector.selects(leaf)) {
             let path = path.join(".");
             return Err(Failure::Usage(format!("there is no column `{path}`")));
         }

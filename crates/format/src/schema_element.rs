@@ -9,7 +9,7 @@ thrift_struct! {
     /// One node of the schema tree; the tree is stored as a list, depth first.
     ///
     /// Nothing here is checked against the other elements: `num_children` may be negative or absurd.
-    #[derive(Debug, Clone, Default, PartialEq)]
+    #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub struct SchemaElement {
         /// The physical type of a leaf; absent on a group.
         1: optional type_: Type,

@@ -1,13 +1,17 @@
 //! Record batches into a file.
 
+use std::collections::VecDeque;
 use std::io::Write;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::SchemaRef;
-use herringbone_core::write::{EncodedColumn, FileEncoder, SortingCheck, WriteOptions, WritePlan};
+use herringbone_core::write::{
+    EncodedColumn, FileEncoder, SortingCheck, UnsortedRows, WriteOptions, WritePlan,
+};
 use herringbone_format::thrift::CompactWriter;
 use herringbone_format::{Error, FileMetadata, Limits, Result};
 
@@ -56,6 +60,10 @@ pub struct Writer<W: Write> {
     rows: usize,
     /// Compares rows, if the options ask for it.
     sorting: Option<SortingCheck>,
+    /// Whether the rows of the row group under construction are sorted, as far as they are compared.
+    is_sorted: bool,
+    /// The same of the row groups in flight.
+    are_sorted: VecDeque<bool>,
     /// The schema of the last batch, which needs no further look.
     checked: Option<SchemaRef>,
     failed: bool,
@@ -85,6 +93,8 @@ impl<W: Write> Writer<W> {
             commit,
             encoders: Encoders::new(plan.clone())?,
             sorting: plan.sorting_check()?,
+            is_sorted: true,
+            are_sorted: VecDeque::new(),
             plan,
             file,
             rows: 0,
@@ -97,6 +107,12 @@ impl<W: Write> Writer<W> {
     #[must_use]
     pub fn schema(&self) -> &SchemaRef {
         self.plan.schema()
+    }
+
+    /// Where the schema of the file is not as [`WriteOptions::parquet_schema`] has it.
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        self.plan.warnings()
     }
 
     /// Rows taken so far.
@@ -189,18 +205,21 @@ impl<W: Write> Writer<W> {
             self.plan.check(schema)?;
             self.checked = Some(schema.clone());
         }
-        if let Some(sorting) = &mut self.sorting {
+        let options = self.plan.options();
+        if let Some(sorting) = &mut self.sorting
+            && options.unsorted_rows == UnsortedRows::Error
+        {
             sorting.check(batch)?;
         }
         let rows = batch.num_rows();
         let row_bytes = batch.get_array_memory_size() / rows.max(1);
-        let options = self.plan.options();
         let slice_bytes = SLICE_BYTES.min(options.memory_bytes / SLICES_IN_MEMORY);
         let slice = (slice_bytes / row_bytes.max(1)).clamp(*SLICE_ROWS.start(), *SLICE_ROWS.end());
         let most = options.row_group_rows;
         let mut at = 0;
         while at < rows {
             let n = slice.min(most - self.rows).min(rows - at);
+            self.compare(batch, at..at + n)?;
             let is_large = self.encoders.write(batch, at..at + n, n * row_bytes)?;
             self.rows += n;
             at += n;
@@ -214,9 +233,28 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
+    /// Compares rows of the row group under construction, where only sorted ones are declared so.
+    fn compare(&mut self, batch: &RecordBatch, rows: Range<usize>) -> Result<()> {
+        if let Some(sorting) = &mut self.sorting
+            && self.plan.options().unsorted_rows == UnsortedRows::Undeclared
+            && self.is_sorted
+        {
+            let rows = batch.slice(rows.start, rows.len());
+            self.is_sorted = sorting.first_unsorted(&rows)?.is_none();
+        }
+        Ok(())
+    }
+
     fn end_row_group(&mut self) -> Result<()> {
         if self.rows == 0 {
             return Ok(());
+        }
+        self.are_sorted
+            .push_back(std::mem::replace(&mut self.is_sorted, true));
+        if let Some(sorting) = &mut self.sorting
+            && self.plan.options().unsorted_rows == UnsortedRows::Undeclared
+        {
+            sorting.restart();
         }
         let memory_is_short = self.encoders.heap_bytes() >= self.plan.options().memory_bytes / 2;
         self.encoders
@@ -236,10 +274,15 @@ impl<W: Write> Writer<W> {
     /// Writes the oldest row group in flight.
     fn write_row_group(&mut self) -> Result<()> {
         let (rows, columns): (u64, Vec<EncodedColumn>) = self.encoders.next_row_group()?;
+        let is_sorted = self.are_sorted.pop_front().unwrap_or(true);
         if columns.is_empty() {
             return self.file.rows_without_columns(rows);
         }
-        for part in self.file.row_group(columns)? {
+        let parts = match is_sorted {
+            true => self.file.row_group(columns)?,
+            false => self.file.unsorted_row_group(columns)?,
+        };
+        for part in parts {
             self.out.write_all(&part)?;
         }
         Ok(())

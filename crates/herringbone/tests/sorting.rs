@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use herringbone::arrow::array::{ArrayRef, Float64Array, Int32Array, RecordBatch, StringArray};
-use herringbone::core::write::SortingColumnOption;
+use herringbone::core::write::{SortingColumnOption, UnsortedRows};
 use herringbone::{ErrorKind, Result, WriteOptions, Writer};
 
 fn sorting(name: &str, descending: bool, nulls_first: bool) -> SortingColumnOption {
@@ -25,7 +25,7 @@ fn batch(names: Vec<Option<&str>>, numbers: Vec<i32>) -> RecordBatch {
 fn write(batches: &[RecordBatch], flush: bool) -> Result<()> {
     let options = WriteOptions::default()
         .sorting_columns(vec![sorting("s", false, true), sorting("n", true, true)])
-        .verify_sorting(true);
+        .unsorted_rows(UnsortedRows::Error);
     let mut writer = Writer::new(Vec::new(), batches[0].schema(), options)?;
     for batch in batches {
         writer.write(batch)?;
@@ -69,7 +69,7 @@ fn nans_are_the_greatest() {
     let write = |descending| -> Result<()> {
         let options = WriteOptions::default()
             .sorting_columns(vec![sorting("f", descending, false)])
-            .verify_sorting(true);
+            .unsorted_rows(UnsortedRows::Error);
         let mut writer = Writer::new(Vec::new(), batch.schema(), options)?;
         writer.write(&batch)
     };
@@ -85,4 +85,25 @@ fn columns_to_sort_by_have_to_be_there() {
         .err()
         .unwrap();
     assert!(error.message().contains('x'), "{error}");
+}
+
+#[test]
+fn only_row_groups_that_are_sorted_say_so() {
+    let batch = batch(
+        vec![Some("a"), Some("b"), Some("c"), Some("b"), Some("a"), None],
+        vec![0; 6],
+    );
+    let options = WriteOptions::default()
+        .sorting_columns(vec![sorting("s", false, false)])
+        .unsorted_rows(UnsortedRows::Undeclared)
+        .row_group_rows(2);
+    let mut writer = Writer::new(Vec::new(), batch.schema(), options).unwrap();
+    // What the border of two batches shows counts as well.
+    writer.write(&batch.slice(0, 3)).unwrap();
+    writer.write(&batch.slice(3, 3)).unwrap();
+    let metadata = writer.finish().unwrap();
+    let declared = |row_group| metadata.row_group(row_group).unwrap().sorting_columns;
+    assert_eq!(declared(0).map(|columns| columns.len()), Some(1));
+    assert_eq!(declared(1), None);
+    assert_eq!(declared(2).map(|columns| columns.len()), Some(1));
 }

@@ -7,11 +7,12 @@ use herringbone_arrow::schema::{Schema, SchemaRef};
 use herringbone_format::{KeyValue, Result};
 
 use crate::dictionary::Dictionaries;
-use crate::hint::{self, Restore, SchemaHint};
+use crate::hint::{self, Restore, SchemaHint, SchemaText};
 use crate::ignored::ignored;
 use crate::nested::Nesting;
 use crate::node::fields_of;
 use crate::projection::{marks, prune};
+use crate::write::arrow_schema_text;
 use crate::{
     ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY, ListLayout, Node, ParquetSchema, Projection, SchemaOptions,
 };
@@ -139,8 +140,16 @@ pub fn to_arrow_projected(
         .filter_map(|pair| Some((pair.key.clone(), pair.value.clone()?)))
         .collect();
     let mut restore = Restore::new(schema, options, &ignored, &mut warnings);
-    if options.use_arrow_schema {
-        restore_from(key_values, &mut top, &mut metadata, &mut restore);
+    if let Some(schema) = &options.arrow_schema {
+        let text = SchemaText {
+            base64: &arrow_schema_text(schema.fields())?,
+            is_exact: true,
+        };
+        restore_from(text, &mut top, &mut metadata, &mut restore);
+    } else if options.use_arrow_schema
+        && let Some(text) = hint::most_exact(key_values)
+    {
+        restore_from(text, &mut top, &mut metadata, &mut restore);
     }
     let hinted = restore.dictionaries;
     let dictionaries = Dictionaries::new(schema, &wrappers, options, hinted)?;
@@ -214,18 +223,15 @@ fn is_marked(schema: &ParquetSchema, marks: Option<&[bool]>, node: usize) -> boo
     marks.is_none_or(|marks| marks[node..schema.nodes()[node].end].contains(&true))
 }
 
-/// Takes what fits from the file's Arrow schema, if it has one.
+/// Takes what fits from an Arrow schema, in the form that files have it in.
 fn restore_from(
-    key_values: &[KeyValue],
+    text: SchemaText<'_>,
     top: &mut Top,
     metadata: &mut HashMap<String, String>,
     restore: &mut Restore<'_>,
 ) {
-    let Some((text, is_exact)) = hint::most_exact(key_values) else {
-        return;
-    };
-    restore.is_exact = is_exact;
-    let decoded = hint::bytes_of(text);
+    restore.is_exact = text.is_exact;
+    let decoded = hint::bytes_of(text.base64);
     let hint = match &decoded {
         Ok(bytes) => SchemaHint::new(bytes),
         Err(why) => Err(why.clone()),
@@ -245,7 +251,7 @@ fn restore_from(
 
 /// What was found wrong; a file with many faults fills the list, not the memory.
 #[derive(Debug, Default)]
-pub(crate) struct Warnings(Vec<String>);
+pub(crate) struct Warnings(pub(crate) Vec<String>);
 
 impl Warnings {
     const MAX: usize = 64;

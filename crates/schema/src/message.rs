@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use herringbone_format::{ConvertedType, LogicalType, SchemaElement, Type};
+use herringbone_format::{ConvertedType, LogicalType, Repetition, SchemaElement, Type};
 
 use crate::ParquetSchema;
 
@@ -88,6 +88,19 @@ impl fmt::Display for TypeName<'_> {
             }
         };
         f.write_str(name)
+    }
+}
+
+/// What an element is, without its name: repetition of lists, type and annotation.
+pub(crate) struct Described<'a>(pub(crate) &'a SchemaElement);
+
+impl fmt::Display for Described<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.repetition_type == Some(Repetition::Repeated) {
+            f.write_str("repeated ")?;
+        }
+        write!(f, "{}", TypeName(self.0))?;
+        annotation(f, self.0)
     }
 }
 

@@ -41,8 +41,9 @@ pub struct Node {
     pub def_level: u8,
     /// Whether the file can hold nulls here. The same as the field's nullability, but for the keys
     /// of a map that the file calls OPTIONAL (Arrow has no null keys, so a null is an error), for
-    /// timestamps that [become null](crate::Int96Overflow::Null) where they do not fit, and for runs
-    /// of values that are never null in a field that may be.
+    /// timestamps that [become null](crate::Int96Overflow::Null) where they do not fit, for runs
+    /// of values that are never null in a field that may be, and for fields that a
+    /// [given schema](crate::SchemaOptions::arrow_schema) has as nullable.
     pub nullable: bool,
     /// Ordinal of the node of the Parquet schema that stands for this field.
     pub schema_node: usize,
@@ -117,6 +118,14 @@ impl Node {
             NodeKind::Struct(fields) => fields.iter().find_map(Self::first_leaf),
             NodeKind::List { child, .. } => child.first_leaf(),
             NodeKind::Map { entries, .. } => entries.first_leaf(),
+        }
+    }
+
+    /// The fields of a struct; none of anything else.
+    pub(crate) fn struct_fields(&self) -> Option<&[Self]> {
+        match &self.kind {
+            NodeKind::Struct(fields) => Some(fields),
+            _ => None,
         }
     }
 

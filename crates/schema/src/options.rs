@@ -1,6 +1,6 @@
 //! What a caller chooses: Arrow layouts, and which columns.
 
-use herringbone_arrow::schema::TimeUnit;
+use herringbone_arrow::schema::{SchemaRef, TimeUnit};
 
 /// How strings and binary values lie in Arrow arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -85,6 +85,11 @@ pub struct SchemaOptions {
     /// This is for values that the annotation does not allow, and for those that Arrow's type cannot
     /// hold though the format can: parts of an INTERVAL from 2^31 on.
     pub ignore_annotations: Vec<Vec<String>>,
+    /// An Arrow schema to look at instead of that in the file's metadata, such as one that several
+    /// files shall share. A field that is nullable in it is nullable, whatever the file says; of
+    /// the rest it decides what that in the metadata would. What does not fit the file is ignored
+    /// with a warning, so look at the schema of the batches.
+    pub arrow_schema: Option<SchemaRef>,
 }
 
 impl Default for SchemaOptions {
@@ -99,6 +104,7 @@ impl Default for SchemaOptions {
             enum_as_binary: false,
             use_arrow_schema: true,
             ignore_annotations: Vec::new(),
+            arrow_schema: None,
         }
     }
 }

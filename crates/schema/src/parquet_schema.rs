@@ -29,7 +29,7 @@ use crate::shape::{Shape, shape};
 use crate::{ColumnOrderKind, SchemaOptions};
 
 /// One node of the tree: an element of the footer and its place.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SchemaNode {
     /// The element, as the file has it.
@@ -82,10 +82,10 @@ pub struct Leaf {
 }
 
 /// The schema tree of a file; cheap to clone.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParquetSchema(Arc<Inner>);
 
-#[derive(Debug, PartialEq)]
+#[derive(Debug, PartialEq, Eq)]
 struct Inner {
     nodes: Vec<SchemaNode>,
     leaves: Vec<Leaf>,

@@ -59,11 +59,14 @@ pub(crate) fn shape(schema: &ParquetSchema, node: usize) -> Shape {
 }
 
 fn list(schema: &ParquetSchema, node: usize) -> Shape {
+    let name = |node: usize| schema.nodes()[node].element.name.as_str();
     let Some(repeated) = only_repeated_child(schema, node) else {
         return Shape::Misfit;
     };
     let element = match only_child(schema, repeated) {
-        Some(child) if !is_repeated(schema, child) && !named_as_element(schema, node, repeated) => {
+        Some(child)
+            if !is_repeated(schema, child) && !named_as_element(name(node), name(repeated)) =>
+        {
             child
         }
         _ => repeated,
@@ -102,8 +105,6 @@ fn is_repeated(schema: &ParquetSchema, node: usize) -> bool {
 }
 
 /// Whether the name of a list's repeated group says that it is the element.
-fn named_as_element(schema: &ParquetSchema, list: usize, repeated: usize) -> bool {
-    let name = &schema.nodes()[repeated].element.name;
-    let list = &schema.nodes()[list].element.name;
-    name == "array" || name.strip_suffix("_tuple") == Some(list.as_str())
+pub(crate) fn named_as_element(list: &str, repeated: &str) -> bool {
+    repeated == "array" || repeated.strip_suffix("_tuple") == Some(list)
 }

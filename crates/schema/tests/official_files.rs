@@ -16,7 +16,8 @@ use herringbone_arrow::schema::{DataType, Field};
 use herringbone_format::footer::{FOOTER_TAIL_BYTES, Tail};
 use herringbone_format::{FileMetadata, Limits};
 use herringbone_schema::{
-    ArrowMapping, LOGICAL_TYPE_KEY, ParquetSchema, Projection, SchemaOptions, to_arrow,
+    ArrowMapping, LOGICAL_TYPE_KEY, ParquetSchema, Projection, SchemaOptions, WriteSchemaOptions,
+    from_arrow, to_arrow,
 };
 
 fn test_data() -> Option<PathBuf> {
@@ -153,5 +154,22 @@ fn every_leaf_can_be_projected() {
             assert_eq!(by_path.fields, projected.fields, "{name}");
             assert!(leaf.max_rep_level <= leaf.max_def_level);
         }
+    }
+}
+
+/// Written again under its own schema, a file has the same schema, element for element.
+#[test]
+fn schemas_can_be_followed() {
+    let Some(data) = test_data() else {
+        return;
+    };
+    for line in include_str!("official_schemas.txt").lines() {
+        let (name, _) = line.split_once(" | ").unwrap();
+        let (schema, mapping) = open(&data.join(name));
+        let mut options = WriteSchemaOptions::default();
+        options.parquet_schema = Some(schema.clone());
+        let written = from_arrow(&mapping.schema, &options).unwrap();
+        assert_eq!(written.schema.to_string(), schema.to_string(), "{name}");
+        assert_eq!(written.warnings, [""; 0], "{name}");
     }
 }

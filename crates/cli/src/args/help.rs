@@ -48,8 +48,8 @@ Examples:
 
 /// Of `cat`.
 pub(super) const CAT: &str = "\
-Several files are printed one after the other; they must have equal schemas, else the error names
-the first difference.
+Several files are printed one after the other; they must have the same columns, else the error names
+the first difference. What may be null, and Arrow layouts such as dictionaries, may differ.
 
 Columns: names with commas between them; dots lead into structs, lists and maps. A name that holds
 a comma, dot, quote or backslash is written in \"quotes\", or with a backslash before it. Columns
@@ -81,8 +81,10 @@ Examples:
 
 /// Of `rewrite`.
 pub(super) const REWRITE: &str = "\
-Rows, their order and the key-value metadata stay; everything else is written anew. OUT appears when
-it is complete: until then it has another name, and an error or an interrupt removes it.
+Rows, their order, the Parquet schema and the key-value metadata stay, as do bloom filters (of the
+same columns) and sorting columns (of row groups whose rows are still sorted). INT96 stays INT96. What
+cannot stay is noted on standard error. Everything else is written anew. OUT appears when it is
+complete: until then it has another name, and an error or an interrupt removes it.
 
 [COLS=]: without columns a choice is for all of them; `--compression zstd:3 --compression a,b.c=none`
 makes an exception of two. The syntax of columns is that of `cat`; a column stands for all that is in
@@ -114,9 +116,11 @@ Examples:
 
 /// Of `concat`.
 pub(super) const CONCAT: &str = "\
-Rows come in the order of the files. The files must have equal schemas, else the error names the first
-difference. Row groups are cut anew, so many small files become one with few large row groups. Of
-key-value metadata that differ, those of the first file are kept.
+Rows come in the order of the files. The files must have the same columns, else the error names the
+first difference; what may be null in one may be null in OUT, and Arrow layouts, of which Parquet says
+nothing, may differ. What goes beside the rows stays as with `rewrite`, where the files agree. Row
+groups are cut anew, so many small files become one with few large row groups. Of key-value metadata
+that differ, those of the first file are kept.
 
 The options and the syntax of columns are those of `rewrite`. --row-groups is of each file.
 

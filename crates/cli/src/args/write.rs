@@ -59,9 +59,12 @@ pub(crate) struct Write {
     /// Which counts and bounds are written
     #[arg(long, value_enum, value_name = "LEVEL", default_value_t = Bounds::Page)]
     statistics: Bounds,
-    /// Columns that get a bloom filter
+    /// Columns that get a bloom filter, beside those of Parquet input that have one
     #[arg(long, value_name = "LIST")]
     bloom_filter: Option<Columns>,
+    /// Write no bloom filters, though the input has some
+    #[arg(long, conflicts_with = "bloom_filter")]
+    no_bloom_filter: bool,
     /// Share of absent values that bloom filters do not recognise
     #[arg(long, value_name = "SHARE", default_value_t = BloomFilterOptions::default().false_positives)]
     #[arg(value_parser = share)]
@@ -91,9 +94,20 @@ impl Write {
             || self.compatibility != Readers::Widest
             || self.statistics != Bounds::Page
             || self.bloom_filter.is_some()
+            || self.no_bloom_filter
             || !self.sort_by.is_empty()
             || self.no_page_index
             || self.no_crc
+    }
+
+    /// Whether columns that had a bloom filter get one.
+    pub(crate) fn keeps_bloom_filters(&self) -> bool {
+        !self.no_bloom_filter
+    }
+
+    /// What bloom filters are like.
+    pub(crate) fn bloom_filter(&self) -> BloomFilterOptions {
+        BloomFilterOptions::new(self.bloom_filter_fpp)
     }
 
     /// What the library has to know.
@@ -165,8 +179,8 @@ impl Write {
             let options = new().compression(setting.value);
             add(setting.columns.as_ref(), options);
         }
-        let filter = BloomFilterOptions::new(self.bloom_filter_fpp);
-        add(self.bloom_filter.as_ref(), new().bloom_filter(filter));
+        let filter = new().bloom_filter(self.bloom_filter());
+        add(self.bloom_filter.as_ref(), filter);
         chosen
     }
 }

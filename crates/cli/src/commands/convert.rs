@@ -6,7 +6,7 @@ use herringbone::schema::DictionaryOutput;
 use herringbone_arrow::schema::{DataType, Schema};
 
 use crate::args::{Convert, FileFormat};
-use crate::commands::rewrite::key_values;
+use crate::commands::rewrite::anew;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::input;
@@ -85,14 +85,25 @@ fn parquet(context: &Context, convert: &Convert, to: FileFormat) -> Result<()> {
         options: convert.damage.choose(convert.decode.options()),
         row_groups: None,
     };
-    let Some((mut schema, rows)) = survey(&inputs, &request)? else {
+    if to == FileFormat::Parquet {
+        let (destination, threads) = (&convert.destination, convert.decode.threads);
+        return anew(
+            context,
+            &inputs,
+            request,
+            destination,
+            &convert.write,
+            threads,
+        );
+    }
+    let Some((mut schema, rows)) = survey(&inputs, &mut request)? else {
         return Ok(());
     };
     if to == FileFormat::Arrow && has_dictionaries(&schema) {
         // Each row group may bring another dictionary, but an IPC file holds one a column.
         context.note("dictionaries become plain values; an Arrow stream (.arrows) keeps them");
         request.options.schema.dictionary = DictionaryOutput::Never;
-        if let Some((plain, _)) = survey(&inputs, &request)? {
+        if let Some((plain, _)) = survey(&inputs, &mut request)? {
             schema = plain;
         }
     }
@@ -101,14 +112,7 @@ fn parquet(context: &Context, convert: &Convert, to: FileFormat) -> Result<()> {
         batches: Box::new(Batches::new(context, &inputs, &request)),
         work: Work::Rows(rows),
     };
-    if to != FileFormat::Parquet {
-        return save(context, convert, to, rows);
-    }
-    let mut options = convert.write.options(convert.decode.threads);
-    for input in &inputs {
-        options.key_value_metadata.extend(key_values(input)?);
-    }
-    save::parquet(context, &convert.destination, options, rows)
+    save(context, convert, to, rows)
 }
 
 fn has_dictionaries(schema: &Schema) -> bool {

@@ -6,13 +6,12 @@ use std::iter;
 use std::path::Path;
 use std::slice;
 
-use herringbone::format::KeyValue;
 use herringbone::format::footer::MAGIC;
-use herringbone::schema::ARROW_SCHEMA_KEY;
 use herringbone::{Location, ReadOptions, Remedy};
 use herringbone_inspect::repair::{Lost, RepairOptions, RepairSchema, RepairSource};
 
 use crate::args::Repair;
+use crate::carry_over::{Origin, carry_over};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::input::{self, Input};
@@ -59,7 +58,14 @@ pub(crate) fn run(context: &Context, request: &Repair) -> Result<()> {
         })),
     };
     let mut write = request.write.options(request.decode.threads);
-    write.key_value_metadata.extend(key_values(&repair));
+    let origin = Origin {
+        name: input.name.clone(),
+        file: repair.file().clone(),
+        row_groups: repair.sound().to_vec(),
+    };
+    let origins = slice::from_ref(&origin);
+    let target = (destination, &request.write);
+    carry_over(context, origins, &rows.schema, target, &mut write)?;
     save::parquet(context, destination, write, rows)?;
     if !repair.lost().is_empty() && uses_footer(&repair, &options) {
         context.note(&format!(
@@ -140,13 +146,4 @@ fn schema(context: &Context, path: &Path) -> Result<RepairSchema> {
     let schema = load::schema_file(path, context)?;
     RepairSchema::of_arrow(&schema)
         .map_err(|error| Failure::parquet(&path.display().to_string(), &error))
-}
-
-/// The metadata that stays: all but the Arrow schema, of which the writer makes its own.
-fn key_values(repair: &herringbone_inspect::repair::Repair) -> Vec<KeyValue> {
-    let pairs = repair.file().metadata().key_value_metadata().iter();
-    pairs
-        .filter(|pair| pair.key != ARROW_SCHEMA_KEY)
-        .cloned()
-        .collect()
 }

@@ -2,16 +2,13 @@
 
 use std::slice;
 
-use herringbone::WriteOptions;
-use herringbone::format::KeyValue;
-use herringbone::schema::ARROW_SCHEMA_KEY;
-
-use crate::args::{Destination, Rewrite};
+use crate::args::{Destination, Rewrite, Write};
+use crate::carry_over::{Origin, carry_over};
 use crate::context::Context;
 use crate::failure::Result;
 use crate::input::{self, Input};
 use crate::load::{Rows, Work};
-use crate::rows::{Batches, Request, survey};
+use crate::rows::{Batches, Request, row_groups, survey};
 use crate::save;
 use crate::target::Target;
 
@@ -27,39 +24,58 @@ pub(crate) fn run(context: &Context, rewrite: &Rewrite) -> Result<()> {
             .projection(rewrite.chunks.projection()),
         row_groups: rewrite.chunks.row_groups.as_ref(),
     };
-    let mut options = rewrite.write.options(rewrite.decode.threads);
-    for input in &inputs {
-        options.key_value_metadata.extend(key_values(input)?);
-    }
-    anew(context, &inputs, &request, destination, options)
+    let threads = rewrite.decode.threads;
+    anew(
+        context,
+        &inputs,
+        request,
+        destination,
+        &rewrite.write,
+        threads,
+    )
 }
 
-/// Writes the rows of `inputs` to one file.
+/// Writes the rows of `inputs` to one file, and all that goes with them.
 ///
 /// # Errors
 /// Data where the schemas differ; what reading and writing end with.
 pub(super) fn anew(
     context: &Context,
     inputs: &[Input],
-    request: &Request<'_>,
+    mut request: Request<'_>,
     destination: &Destination,
-    options: WriteOptions,
+    write: &Write,
+    threads: usize,
 ) -> Result<()> {
-    let Some((schema, rows)) = survey(inputs, request)? else {
+    let Some((schema, rows)) = survey(inputs, &mut request)? else {
         return Ok(());
     };
+    let mut options = write.options(threads);
+    let origins = origins(inputs, &request)?;
+    carry_over(
+        context,
+        &origins,
+        &schema,
+        (destination, write),
+        &mut options,
+    )?;
+    drop(origins);
     let rows = Rows {
         schema,
-        batches: Box::new(Batches::new(context, inputs, request)),
+        batches: Box::new(Batches::new(context, inputs, &request)),
         work: Work::Rows(rows),
     };
     save::parquet(context, destination, options, rows)
 }
 
-/// The metadata that stays: all but the Arrow schema, of which the writer makes its own.
-pub(super) fn key_values(input: &Input) -> Result<Vec<KeyValue>> {
-    let file = input.open()?;
-    let pairs = file.metadata().key_value_metadata().iter();
-    let kept = pairs.filter(|pair| pair.key != ARROW_SCHEMA_KEY);
-    Ok(kept.cloned().collect())
+fn origins(inputs: &[Input], request: &Request<'_>) -> Result<Vec<Origin>> {
+    let origin = |input: &Input| {
+        let file = input.open()?;
+        Ok(Origin {
+            name: input.name.clone(),
+            row_groups: row_groups(input, &file, request)?,
+            file,
+        })
+    };
+    inputs.iter().map(origin).collect()
 }

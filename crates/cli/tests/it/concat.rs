@@ -1,5 +1,10 @@
 //! `concat`, and sorting: rows of several files, and rows in another order.
 
+use std::sync::Arc;
+
+use herringbone::{WriteOptions, Writer};
+use herringbone_arrow::array::{ArrayRef, RecordBatch, StringArray};
+use herringbone_arrow::schema::{DataType, Field, Schema};
 use serde_json::Value;
 
 use crate::common::{EXAMPLE, Folder, herringbone, json};
@@ -119,4 +124,62 @@ fn rows_are_sorted() {
         ])
         .fails(2, message);
     }
+}
+
+/// A file of one column with three strings.
+fn strings(data_type: &DataType, nullable: bool) -> Vec<u8> {
+    let plain: ArrayRef = Arc::new(StringArray::from(vec!["a", "b", "a"]));
+    let column = arrow_cast::cast(&plain, data_type).unwrap();
+    let schema = Schema::new(vec![Field::new("s", data_type.clone(), nullable)]);
+    let batch = RecordBatch::try_new(schema.into(), vec![column]).unwrap();
+    let mut file = Vec::new();
+    let mut writer = Writer::new(&mut file, batch.schema(), WriteOptions::new()).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    file
+}
+
+#[test]
+fn files_that_differ_in_layout_and_nullability_become_one() {
+    let folder = Folder::new();
+    let dictionary = DataType::Dictionary(DataType::Int8.into(), DataType::Utf8.into());
+    let files = [
+        (DataType::Utf8, false, "Utf8 not null"),
+        (DataType::LargeUtf8, true, "LargeUtf8"),
+        (dictionary, true, "Dictionary(Int8, Utf8)"),
+        (DataType::Utf8View, false, "Utf8View not null"),
+    ];
+    let names: Vec<String> = files
+        .iter()
+        .enumerate()
+        .map(|(i, (data_type, nullable, _))| {
+            folder.with(&format!("{i}.parquet"), strings(data_type, *nullable))
+        })
+        .collect();
+    let out = folder.file("out.parquet");
+    for (a, (_, a_nullable, a_type)) in names.iter().zip(&files) {
+        for (b, (_, b_nullable, b_type)) in names.iter().zip(&files) {
+            let row = |text: &str| format!("{{\"s\":\"{text}\"}}\n");
+            let expected = ["a", "b", "a", "a", "b", "a"].map(row).concat();
+            herringbone(&["cat", a, b]).ok(&expected);
+            herringbone(&["concat", "--force", a, b, "-o", &out]).ok("");
+            herringbone(&["cat", &out]).ok(&expected);
+            let schema = herringbone(&["schema", "--format", "arrow", &out]).stdout;
+            let is_nullable = !schema.contains("not null");
+            assert_eq!(
+                is_nullable,
+                *a_nullable || *b_nullable,
+                "{a_type}, {b_type}: {schema}"
+            );
+            if a_type == b_type {
+                assert_eq!(schema, format!("s: {a_type}\n"));
+            }
+        }
+    }
+    // One after the other, all of them.
+    let all: Vec<&str> = names.iter().map(String::as_str).collect();
+    let run = herringbone(&[&["concat", "--force", "-o", &out], &all[..]].concat());
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""));
+    herringbone(&["count", &out]).ok("12\n");
+    herringbone(&["schema", "--format", "arrow", &out]).ok("s: LargeUtf8\n");
 }

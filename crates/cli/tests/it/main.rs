@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot run has failed")]
 
+mod carried;
 mod common;
 mod concat;
 mod convert;

@@ -80,8 +80,9 @@ fn columns_that_look_alike_take_a_number_of_rows() {
 fn the_schema_may_be_a_text() {
     let folder = Folder::new();
     // Types are stored as this program stores them.
-    let written = folder.file("written.parquet");
-    herringbone(&["rewrite", EXAMPLE, &written]).ok("");
+    let (arrow, written) = (folder.file("arrow.arrows"), folder.file("written.parquet"));
+    herringbone(&["convert", EXAMPLE, &arrow]).ok("");
+    herringbone(&["convert", &arrow, &written]).ok("");
     let damaged = without_footer(&folder, &written);
     let text = herringbone(&["schema", "--format", "arrow", EXAMPLE]).stdout;
     let text = folder.with("types.txt", text);

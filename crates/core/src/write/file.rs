@@ -9,7 +9,8 @@ use std::sync::Arc;
 use herringbone_format::footer::{MAGIC, Tail};
 use herringbone_format::thrift::CompactWriter;
 use herringbone_format::{
-    ColumnChunk, ColumnIndex, Error, FileMetadataParts, OffsetIndex, Result, RowGroup,
+    ColumnChunk, ColumnIndex, Error, FileMetadataParts, KeyValue, OffsetIndex, Result, RowGroup,
+    SortingColumn,
 };
 
 use super::chunk::EncodedColumn;
@@ -84,6 +85,24 @@ impl FileEncoder {
     /// Argument where there are not as many chunks as columns, or they differ in rows; Limit where
     /// there are more row groups than the format can count.
     pub fn row_group(&mut self, columns: Vec<EncodedColumn>) -> Result<Vec<Vec<u8>>> {
+        let sorting_columns = self.plan.sorting_columns.clone();
+        self.checked_row_group(columns, sorting_columns)
+    }
+
+    /// Adds a row group as [`Self::row_group`] does, but one whose rows are not sorted by the sorting
+    /// columns.
+    ///
+    /// # Errors
+    /// As [`Self::row_group`].
+    pub fn unsorted_row_group(&mut self, columns: Vec<EncodedColumn>) -> Result<Vec<Vec<u8>>> {
+        self.checked_row_group(columns, None)
+    }
+
+    fn checked_row_group(
+        &mut self,
+        columns: Vec<EncodedColumn>,
+        sorting_columns: Option<Vec<SortingColumn>>,
+    ) -> Result<Vec<Vec<u8>>> {
         let num_rows = columns.first().map_or(0, |column| column.num_rows);
         if columns.len() != self.plan.num_columns()
             || columns.iter().any(|column| column.num_rows != num_rows)
@@ -92,7 +111,7 @@ impl FileEncoder {
                 "the column chunks of a row group differ in their number of rows",
             ));
         }
-        self.push_row_group(columns, num_rows)
+        self.push_row_group(columns, num_rows, sorting_columns)
     }
 
     /// Adds rows of a file without columns.
@@ -100,13 +119,14 @@ impl FileEncoder {
     /// # Errors
     /// As [`Self::row_group`].
     pub fn rows_without_columns(&mut self, num_rows: u64) -> Result<()> {
-        self.push_row_group(Vec::new(), num_rows).map(|_| ())
+        self.push_row_group(Vec::new(), num_rows, None).map(|_| ())
     }
 
     fn push_row_group(
         &mut self,
         columns: Vec<EncodedColumn>,
         num_rows: u64,
+        sorting_columns: Option<Vec<SortingColumn>>,
     ) -> Result<Vec<Vec<u8>>> {
         let start = self.position;
         let mut out = Vec::with_capacity(3 * columns.len());
@@ -132,7 +152,7 @@ impl FileEncoder {
             columns: chunks,
             total_byte_size: uncompressed,
             num_rows: num_rows as i64,
-            sorting_columns: self.plan.sorting_columns.clone(),
+            sorting_columns,
             file_offset: Some(start as i64),
             total_compressed_size: Some(compressed),
             // The format counts 32 768 of them; more have none.
@@ -228,13 +248,13 @@ impl FileEncoder {
 
     fn parts(self) -> FileMetadataParts {
         let options = &self.plan.options;
-        let mut key_values = self.plan.mapping.key_values.clone();
-        for more in &options.key_value_metadata {
-            match key_values.iter_mut().find(|known| known.key == more.key) {
-                Some(known) => known.value.clone_from(&more.value),
-                None => key_values.push(more.clone()),
-            }
-        }
+        let asked = &options.key_value_metadata;
+        let of_schema = self.plan.mapping.key_values.iter();
+        let key_values: Vec<KeyValue> = of_schema
+            .filter(|pair| asked.iter().all(|asked| asked.key != pair.key))
+            .chain(asked)
+            .cloned()
+            .collect();
         FileMetadataParts {
             version: FORMAT_VERSION,
             schema: self.plan.mapping.elements.clone(),

@@ -189,6 +189,9 @@ pub(crate) fn values<'a>(
     selected: Selected<'a>,
     scratch: &'a mut Scratch,
 ) -> Result<Values<'a>> {
+    if leaf.data_type.is_null() {
+        return Ok(no_values(leaf));
+    }
     match leaf.physical_type {
         Type::Boolean => Ok(booleans(selected, &mut scratch.bytes)),
         Type::Int32 => int32(leaf, selected, &mut scratch.int32).map(Values::Int32),
@@ -199,8 +202,31 @@ pub(crate) fn values<'a>(
         Type::Double => Ok(Values::Double(
             selected.primitive::<Float64Type>(&mut scratch.double),
         )),
-        Type::ByteArray => byte_arrays(leaf, selected).map(Values::ByteArray),
+        Type::ByteArray => byte_arrays(leaf, selected, &mut scratch.bytes).map(Values::ByteArray),
         Type::Int96 | Type::FixedLenByteArray => fixed(leaf, selected, &mut scratch.bytes),
+    }
+}
+
+/// A column of nothing but nulls has no values.
+fn no_values(leaf: &WriteLeaf) -> Values<'static> {
+    match leaf.physical_type {
+        Type::Boolean => Values::Boolean {
+            bits: &[],
+            first: 0,
+            len: 0,
+        },
+        Type::Int32 => Values::Int32(&[]),
+        Type::Int64 => Values::Int64(&[]),
+        Type::Float => Values::Float(&[]),
+        Type::Double => Values::Double(&[]),
+        Type::ByteArray => Values::ByteArray(Vec::new()),
+        Type::Int96 | Type::FixedLenByteArray => Values::Fixed {
+            bytes: &[],
+            width: match leaf.physical_type {
+                Type::Int96 => convert::INT96_BYTES,
+                _ => leaf.type_length,
+            },
+        },
     }
 }
 
@@ -240,6 +266,9 @@ fn int32<'a>(leaf: &WriteLeaf, selected: Selected<'a>, out: &'a mut Vec<i32>) ->
             let times = selected.primitive::<Time32MillisecondType>(out);
             return convert::check_times(times, TimeUnit::Millisecond).map(|()| times);
         }
+        DataType::Time32(_) if leaf.conversion == WriteConversion::Identity => {
+            return Ok(selected.primitive::<Time32SecondType>(out));
+        }
         DataType::Decimal32(..) if leaf.conversion == WriteConversion::Identity => {
             let values = selected.primitive::<Decimal32Type>(out);
             return convert::check_digits(values, leaf).map(|()| values);
@@ -261,8 +290,6 @@ fn int32<'a>(leaf: &WriteLeaf, selected: Selected<'a>, out: &'a mut Vec<i32>) ->
         DataType::Decimal64(..) => decimal_int::<Decimal64Type, _>(leaf, selected, out)?,
         DataType::Decimal128(..) => decimal_int::<Decimal128Type, _>(leaf, selected, out)?,
         DataType::Decimal256(..) => decimal_int::<Decimal256Type, _>(leaf, selected, out)?,
-        // A column of nothing but nulls has no values.
-        DataType::Null => out.clear(),
         other => return Err(no_form(other, leaf)),
     }
     Ok(out)
@@ -289,6 +316,9 @@ fn int64<'a>(leaf: &WriteLeaf, selected: Selected<'a>, out: &'a mut Vec<i64>) ->
             return Ok(selected.primitive::<TimestampMicrosecondType>(out));
         }
         Timestamp(Nanosecond, _) => return Ok(selected.primitive::<TimestampNanosecondType>(out)),
+        Timestamp(Second, _) if leaf.conversion == WriteConversion::Identity => {
+            return Ok(selected.primitive::<TimestampSecondType>(out));
+        }
         Duration(Second) => return Ok(selected.primitive::<DurationSecondType>(out)),
         Duration(Millisecond) => return Ok(selected.primitive::<DurationMillisecondType>(out)),
         Duration(Microsecond) => return Ok(selected.primitive::<DurationMicrosecondType>(out)),
@@ -332,7 +362,11 @@ where
     Ok(())
 }
 
-fn byte_arrays<'a>(leaf: &WriteLeaf, selected: Selected<'a>) -> Result<Vec<&'a [u8]>> {
+fn byte_arrays<'a>(
+    leaf: &WriteLeaf,
+    selected: Selected<'a>,
+    scratch: &'a mut Vec<u8>,
+) -> Result<Vec<&'a [u8]>> {
     use herringbone_arrow::array::types::{BinaryType, LargeBinaryType, LargeUtf8Type, Utf8Type};
     Ok(match &leaf.data_type {
         DataType::Utf8 => selected.byte_slices::<Utf8Type>(),
@@ -357,8 +391,36 @@ fn byte_arrays<'a>(leaf: &WriteLeaf, selected: Selected<'a>) -> Result<Vec<&'a [
             selected.for_each(|index| out.push(array.value(index)));
             out
         }
+        DataType::Decimal32(..) => decimals::<Decimal32Type>(leaf, selected, scratch)?,
+        DataType::Decimal64(..) => decimals::<Decimal64Type>(leaf, selected, scratch)?,
+        DataType::Decimal128(..) => decimals::<Decimal128Type>(leaf, selected, scratch)?,
+        DataType::Decimal256(..) => decimals::<Decimal256Type>(leaf, selected, scratch)?,
         other => return Err(no_form(other, leaf)),
     })
+}
+
+/// Decimals as big-endian two's complement of as few bytes as hold it.
+fn decimals<'a, T>(
+    leaf: &WriteLeaf,
+    selected: Selected<'a>,
+    scratch: &'a mut Vec<u8>,
+) -> Result<Vec<&'a [u8]>>
+where
+    T: ArrowPrimitiveType,
+    T::Native: convert::Unscaled,
+{
+    /// Bytes of the widest decimal.
+    const WIDTH: usize = 32;
+    decimal_bytes::<T>(leaf, selected, WIDTH, scratch)?;
+    let shortest = |mut bytes: &'a [u8]| {
+        while let [sign @ (0 | 0xff), rest @ ..] = bytes
+            && rest.first().is_some_and(|next| (next ^ sign) < 0x80)
+        {
+            bytes = rest;
+        }
+        bytes
+    };
+    Ok(scratch.chunks_exact(WIDTH).map(shortest).collect())
 }
 
 fn fixed<'a>(leaf: &WriteLeaf, selected: Selected<'a>, out: &'a mut Vec<u8>) -> Result<Values<'a>> {

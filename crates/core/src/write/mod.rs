@@ -29,7 +29,7 @@ pub use column::ColumnWriter;
 pub use file::FileEncoder;
 pub use options::{
     BloomFilterOptions, CREATED_BY, ColumnOptions, Compatibility, DataPageVersion,
-    SortingColumnOption, StatisticsLevel, WriteOptions,
+    SortingColumnOption, StatisticsLevel, UnsortedRows, WriteOptions,
 };
 pub use plan::WritePlan;
 pub use selector::ColumnSelector;

@@ -1,7 +1,7 @@
 //! What to write, and how.
 
 use herringbone_format::{Encoding, KeyValue, Type};
-use herringbone_schema::WriteSchemaOptions;
+use herringbone_schema::{ParquetSchema, WriteSchemaOptions};
 
 use super::selector::ColumnSelector;
 use crate::compression::Compression;
@@ -47,6 +47,20 @@ pub enum StatisticsLevel {
     Chunk,
     /// And bounds of pages, in a column index.
     Page,
+}
+
+/// What becomes of a row group whose rows are not sorted by the
+/// [sorting columns](WriteOptions::sorting_columns).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum UnsortedRows {
+    /// Nobody looks: the caller knows that there is none.
+    #[default]
+    Unchecked,
+    /// An error that names the first row out of order. The rows of the whole file have to be sorted,
+    /// but for row groups that the caller ends.
+    Error,
+    /// It does not name the sorting columns. The others do.
+    Undeclared,
 }
 
 /// The bloom filter of a column.
@@ -223,9 +237,10 @@ pub struct WriteOptions {
     pub memory_bytes: usize,
     /// What the rows are sorted by, most significant first.
     pub sorting_columns: Vec<SortingColumnOption>,
-    /// Whether rows that are not sorted by `sorting_columns` are an error.
-    pub verify_sorting: bool,
-    /// Added to the metadata of the file.
+    /// What becomes of rows that are not sorted by `sorting_columns`.
+    pub unsorted_rows: UnsortedRows,
+    /// Added to the metadata of the file, as they are: keys may repeat. They win over the metadata
+    /// of the Arrow schema.
     pub key_value_metadata: Vec<KeyValue>,
     /// Which program writes the file, by custom as `application version x (build y)`.
     pub created_by: String,
@@ -255,7 +270,7 @@ impl Default for WriteOptions {
             row_group_bytes: Self::DEFAULT_ROW_GROUP_BYTES,
             memory_bytes: Self::DEFAULT_MEMORY_BYTES,
             sorting_columns: Vec::new(),
-            verify_sorting: false,
+            unsorted_rows: UnsortedRows::default(),
             key_value_metadata: Vec::new(),
             created_by: CREATED_BY.to_owned(),
             threads: 0,
@@ -276,6 +291,14 @@ impl WriteOptions {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Follows a Parquet schema, such as that of the file that the columns come from: see
+    /// [`WriteSchemaOptions::parquet_schema`].
+    #[must_use]
+    pub fn parquet_schema(mut self, schema: ParquetSchema) -> Self {
+        self.schema.parquet_schema = Some(schema);
+        self
     }
 
     /// Chooses how all columns are compressed.
@@ -325,8 +348,8 @@ setters! { WriteOptions {
     memory_bytes: usize;
     /// Says what rows are sorted by.
     sorting_columns: Vec<SortingColumnOption>;
-    /// Makes unsorted rows an error.
-    verify_sorting: bool;
+    /// Says what becomes of rows that are not sorted.
+    unsorted_rows: UnsortedRows;
     /// Adds to the metadata of the file.
     key_value_metadata: Vec<KeyValue>;
     /// Names the program that writes.

@@ -8,7 +8,7 @@ use herringbone_schema::{WriteKind, WriteMapping, WriteNode, from_arrow};
 
 use super::column::ColumnWriter;
 use super::levels::{LeafPath, paths};
-use super::options::WriteOptions;
+use super::options::{UnsortedRows, WriteOptions};
 use super::settings::{ArrowDictionary, ColumnSettings, has_total_order};
 use super::sorting::SortingCheck;
 
@@ -78,6 +78,14 @@ impl WritePlan {
         &self.schema
     }
 
+    /// Where the schema of the file is not as
+    /// [`WriteSchemaOptions::parquet_schema`](herringbone_schema::WriteSchemaOptions::parquet_schema)
+    /// has it.
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.mapping.warnings
+    }
+
     /// The options of the write.
     #[must_use]
     pub fn options(&self) -> &WriteOptions {
@@ -108,7 +116,7 @@ impl WritePlan {
         ColumnWriter::new(plan.settings.clone(), plan.path.clone())
     }
 
-    /// What compares rows with each other, if `verify_sorting` asks for it.
+    /// What compares rows with each other, if `unsorted_rows` asks for it.
     ///
     /// # Errors
     /// Argument where rows cannot be compared by one of the columns.
@@ -116,7 +124,7 @@ impl WritePlan {
         let Some(sorting_columns) = self
             .sorting_columns
             .as_ref()
-            .filter(|_| self.options.verify_sorting)
+            .filter(|_| self.options.unsorted_rows != UnsortedRows::Unchecked)
         else {
             return Ok(None);
         };

@@ -1,6 +1,7 @@
 //! Which columns an option is for.
 
 use herringbone_format::Type;
+use herringbone_schema::WriteLeaf;
 
 /// Which columns an option is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,42 +17,20 @@ pub enum ColumnSelector {
 }
 
 impl ColumnSelector {
-    /// Whether the column is meant: `path` as in the Parquet schema.
+    /// Whether the column is meant.
     #[must_use]
-    pub fn selects(&self, path: &[String], physical_type: Type) -> bool {
+    pub fn selects(&self, leaf: &WriteLeaf) -> bool {
         match self {
-            Self::PhysicalType(chosen) => *chosen == physical_type,
+            Self::PhysicalType(chosen) => *chosen == leaf.physical_type,
             Self::Path(chosen) => {
-                path.starts_with(chosen) || without_wrappers(path).starts_with(&by_ref(chosen))
+                leaf.path.starts_with(chosen) || leaf.short_path.starts_with(chosen)
             }
             Self::Pattern(pattern) => {
-                fits_or_lies_below(pattern, &path.join("."))
-                    || fits_or_lies_below(pattern, &without_wrappers(path).join("."))
+                fits_or_lies_below(pattern, &leaf.path.join("."))
+                    || fits_or_lies_below(pattern, &leaf.short_path.join("."))
             }
         }
     }
-}
-
-fn by_ref(path: &[String]) -> Vec<&str> {
-    path.iter().map(String::as_str).collect()
-}
-
-/// The path without what the writer wraps around elements and entries.
-fn without_wrappers(path: &[String]) -> Vec<&str> {
-    let mut parts: Vec<&str> = Vec::with_capacity(path.len());
-    let mut rest = path.iter().map(String::as_str).peekable();
-    let mut first = true;
-    while let Some(part) = rest.next() {
-        match (part, rest.peek()) {
-            ("list", Some(&"element")) if !first => {
-                rest.next();
-            }
-            ("key_value", Some(&"key" | &"value")) if !first => {}
-            _ => parts.push(part),
-        }
-        first = false;
-    }
-    parts
 }
 
 fn fits_or_lies_below(pattern: &str, path: &str) -> bool {
@@ -92,37 +71,88 @@ fn fits(pattern: &[u8], text: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
 
-    fn path(text: &str) -> Vec<String> {
-        text.split('.').map(str::to_owned).collect()
+    use herringbone_arrow::schema::{DataType, Field, Fields, Schema};
+    use herringbone_schema::{WriteSchemaOptions, from_arrow};
+
+    fn leaves(fields: Vec<Field>) -> Vec<WriteLeaf> {
+        let schema = Schema::new(fields);
+        let mapping = from_arrow(&schema, &WriteSchemaOptions::default());
+        mapping.unwrap().leaves
+    }
+
+    fn int(name: &str) -> Field {
+        Field::new(name, DataType::Int32, true)
+    }
+
+    fn group(name: &str, field: Field) -> Field {
+        Field::new(name, DataType::Struct(vec![field].into()), true)
+    }
+
+    fn list(name: &str, element: Field) -> Field {
+        Field::new(name, DataType::List(Arc::new(element)), true)
+    }
+
+    fn map(name: &str) -> Field {
+        let key = int("k").with_nullable(false);
+        let entries = DataType::Struct(Fields::from(vec![key, int("v")]));
+        let entries = Field::new("entries", entries, false);
+        Field::new(name, DataType::Map(Arc::new(entries), false), true)
     }
 
     #[test]
     fn patterns_select_columns_and_what_is_below() {
-        let selects = |pattern: &str, column: &str| {
-            ColumnSelector::Pattern(pattern.to_owned()).selects(&path(column), Type::Int32)
+        let selects = |pattern: &str, field: Field| {
+            let columns = leaves(vec![field]);
+            ColumnSelector::Pattern(pattern.to_owned()).selects(&columns[0])
         };
-        assert!(selects("a", "a"));
-        assert!(selects("a", "a.b"));
-        assert!(!selects("a", "ab"));
-        assert!(selects("a*", "ab"));
-        assert!(selects("*_id", "user.group_id"));
-        assert!(!selects("*_id", "user.group_ids"));
-        assert!(selects("*", "x.y"));
-        assert!(selects("tags", "tags.list.element"));
-        assert!(selects("tags.name", "tags.list.element.name"));
-        assert!(selects("m.value", "m.key_value.value"));
-        assert!(!selects("m.value", "m.key_value.key"));
-        assert!(selects("a*c*e", "abcde"));
-        assert!(!selects("a*c*e", "abcd"));
+        assert!(selects("a", int("a")));
+        assert!(selects("a", group("a", int("b"))));
+        assert!(!selects("a", int("ab")));
+        assert!(selects("a*", int("ab")));
+        assert!(selects("*_id", group("user", int("group_id"))));
+        assert!(!selects("*_id", group("user", int("group_ids"))));
+        assert!(selects("*", group("x", int("y"))));
+        assert!(selects("tags", list("tags", int("item"))));
+        let tags = || list("tags", group("item", int("name")));
+        assert!(selects("tags.name", tags()));
+        assert!(selects("tags.list.element.name", tags()));
+        assert!(selects("a*c*e", int("abcde")));
+        assert!(!selects("a*c*e", int("abcd")));
+    }
+
+    #[test]
+    fn keys_and_values_of_maps_are_told_apart() {
+        let columns = leaves(vec![map("m")]);
+        let value = ColumnSelector::Pattern("m.value".to_owned());
+        assert!(!value.selects(&columns[0]));
+        assert!(value.selects(&columns[1]));
+    }
+
+    #[test]
+    fn fields_that_are_named_as_wrappers_are_none() {
+        let columns = leaves(vec![group("a", group("list", int("element")))]);
+        let path = |parts: &[&str]| {
+            let parts = parts.iter().map(|part| (*part).to_owned());
+            ColumnSelector::Path(parts.collect())
+        };
+        assert!(path(&["a", "list"]).selects(&columns[0]));
+        assert_eq!(columns[0].short_path, ["a", "list", "element"]);
     }
 
     #[test]
     fn paths_select_columns_with_dots_in_their_names() {
-        let selector = ColumnSelector::Path(vec!["a.b".to_owned()]);
-        assert!(selector.selects(&["a.b".to_owned()], Type::Int32));
-        assert!(!selector.selects(&path("a.b"), Type::Int32));
-        assert!(ColumnSelector::Path(path("l.x")).selects(&path("l.list.element.x"), Type::Int32));
-        assert!(ColumnSelector::PhysicalType(Type::Int32).selects(&path("q"), Type::Int32));
+        let columns = leaves(vec![
+            int("a.b"),
+            group("a", int("b")),
+            list("l", group("item", int("x"))),
+        ]);
+        let dotted = ColumnSelector::Path(vec!["a.b".to_owned()]);
+        assert!(dotted.selects(&columns[0]));
+        assert!(!dotted.selects(&columns[1]));
+        let path = ColumnSelector::Path(vec!["l".to_owned(), "x".to_owned()]);
+        assert!(path.selects(&columns[2]));
+        assert!(ColumnSelector::PhysicalType(Type::Int32).selects(&columns[0]));
     }
 }

@@ -57,7 +57,7 @@ impl ColumnSettings {
         let selected = options
             .overrides
             .iter()
-            .filter(|(selector, _)| selector.selects(&leaf.path, leaf.physical_type));
+            .filter(|(selector, _)| selector.selects(leaf));
         let chosen = selected.fold(options.columns.clone(), |chosen, (_, more)| {
             chosen.overridden_by(more)
         });

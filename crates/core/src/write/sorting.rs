@@ -60,7 +60,7 @@ impl SortingCheck {
         if leaf.max_rep_level > 0 || leaf.order == ColumnOrderKind::Undefined {
             let column = leaf.path.join(".");
             return Err(Error::argument(
-                "rows cannot be compared by this column, so `verify_sorting` has to be off",
+                "rows cannot be compared by this column, so `unsorted_rows` has to be `Unchecked`",
             )
             .in_column(column));
         }
@@ -83,6 +83,20 @@ impl SortingCheck {
     /// # Errors
     /// Argument that names the first row out of order, counted over the whole file.
     pub fn check(&mut self, batch: &RecordBatch) -> Result<()> {
+        match self.first_unsorted(batch)? {
+            None => Ok(()),
+            Some(row) => Err(Error::argument(format!(
+                "row {row} is not sorted: it belongs before the row in front of it"
+            ))),
+        }
+    }
+
+    /// The first row of a batch that belongs before the row in front of it, counted over the whole
+    /// file; none where the rows are sorted.
+    ///
+    /// # Errors
+    /// Argument where the batch cannot be compared.
+    pub fn first_unsorted(&mut self, batch: &RecordBatch) -> Result<Option<u64>> {
         let columns = self
             .columns
             .iter()
@@ -96,15 +110,12 @@ impl SortingCheck {
             if let Some(last) = &self.last
                 && self.order(last, &current) == Ordering::Greater
             {
-                return Err(Error::argument(format!(
-                    "row {} is not sorted: it belongs before the row in front of it",
-                    self.num_rows
-                )));
+                return Ok(Some(self.num_rows));
             }
             self.last = Some(current);
             self.num_rows += 1;
         }
-        Ok(())
+        Ok(None)
     }
 
     fn order(&self, a: &[Option<Vec<u8>>], b: &[Option<Vec<u8>>]) -> Ordering {

@@ -20,18 +20,27 @@ pub(crate) fn exact_value(arrow_schema: &str, exact: &str) -> String {
     format!("{:016x} {exact}", digest(arrow_schema))
 }
 
-/// The most exact Arrow schema among the file's metadata, as base64 text, and whether it is that for
-/// ourselves.
-pub(crate) fn most_exact(key_values: &[KeyValue]) -> Option<(&str, bool)> {
+/// An Arrow schema in the form that files have it in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SchemaText<'a> {
+    pub(crate) base64: &'a str,
+    /// Whether it is ours, so that all of it is meant.
+    pub(crate) is_exact: bool,
+}
+
+/// The most exact Arrow schema among the file's metadata.
+pub(crate) fn most_exact(key_values: &[KeyValue]) -> Option<SchemaText<'_>> {
     let value = |key| {
         let pair = key_values.iter().find(|pair| pair.key == key);
         pair.and_then(|pair| pair.value.as_deref())
     };
     let arrow_schema = value(ARROW_SCHEMA_KEY)?;
     let exact = value(EXACT_SCHEMA_KEY).and_then(|value| value.split_once(' '));
-    Some(match exact {
-        Some((of, exact)) if of == format!("{:016x}", digest(arrow_schema)) => (exact, true),
-        _ => (arrow_schema, false),
+    let digest = format!("{:016x}", digest(arrow_schema));
+    let exact = exact.filter(|(of, _)| *of == digest);
+    Some(SchemaText {
+        base64: exact.map_or(arrow_schema, |(_, exact)| exact),
+        is_exact: exact.is_some(),
     })
 }
 
@@ -62,8 +71,10 @@ mod tests {
         };
         let exact = pair(EXACT_SCHEMA_KEY, &exact_value("old", "exact"));
         let file = |text| [exact.clone(), pair(ARROW_SCHEMA_KEY, text)];
-        assert_eq!(most_exact(&file("old")), Some(("exact", true)));
-        assert_eq!(most_exact(&file("new")), Some(("new", false)));
-        assert_eq!(most_exact(&[exact]), None);
+        let found =
+            |pairs: &[KeyValue]| most_exact(pairs).map(|it| (it.base64.to_owned(), it.is_exact));
+        assert_eq!(found(&file("old")), Some(("exact".to_owned(), true)));
+        assert_eq!(found(&file("new")), Some(("new".to_owned(), false)));
+        assert_eq!(found(&[exact]), None);
     }
 }

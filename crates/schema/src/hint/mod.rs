@@ -18,8 +18,9 @@ use std::sync::Arc;
 use herringbone_arrow::schema::{DataType, Field, FieldRef};
 
 pub(crate) use decode::{SchemaHint, bytes_of};
-pub(crate) use exact::{exact_value, most_exact};
+pub(crate) use exact::{SchemaText, exact_value, most_exact};
 pub(crate) use restore::{HintedDictionary, Restore};
+pub(crate) use value::restored;
 
 /// One Arrow field as a file holds it.
 #[derive(Debug)]

@@ -28,7 +28,7 @@ pub(crate) struct Restore<'a> {
     options: &'a SchemaOptions,
     /// By node: its annotation is ignored, and so is the hint, which agrees with it.
     ignored: &'a [bool],
-    /// Whether the hints are of our own, which promise no more than the file holds.
+    /// Whether the hints are our own or the caller's, which promise no more than the file holds.
     pub(crate) is_exact: bool,
     pub(crate) warnings: &'a mut Warnings,
     /// By leaf: what is known of columns that were dictionaries in Arrow.
@@ -172,6 +172,9 @@ impl<'a> Restore<'a> {
             self.add_layers(node, layers, outer.nullable);
         }
         node.rebuild_data_type();
+        if self.options.arrow_schema.is_some() && outer.nullable && !node.field.is_nullable() {
+            node.field = Arc::new(Field::clone(&node.field).with_nullable(true));
+        }
         if !fits {
             self.disagreement(node, hint);
         }
@@ -273,7 +276,9 @@ impl<'a> Restore<'a> {
             }
         }
         // Its metadata, which should be absent, is written as an empty string by some.
-        if metadata.get(EXTENSION_TYPE_NAME_KEY).map(String::as_str) == Some("arrow.uuid") {
+        let is_uuid =
+            metadata.get(EXTENSION_TYPE_NAME_KEY).map(String::as_str) == Some("arrow.uuid");
+        if is_uuid && !self.is_exact {
             metadata.remove(EXTENSION_TYPE_METADATA_KEY);
         }
         if node.field.metadata() != &metadata {

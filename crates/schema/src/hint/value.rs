@@ -11,7 +11,7 @@ use crate::{ByteLayout, Conversion, Layer, SchemaOptions};
 /// nothing of use. None when the two contradict each other.
 ///
 /// `file` is the type that the file alone gives the column, under the same options.
-pub(super) fn restored(
+pub(crate) fn restored(
     file: &DataType,
     hint: &DataType,
     physical: Type,

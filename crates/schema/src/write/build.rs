@@ -6,8 +6,10 @@ use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields};
 use herringbone_format::{Error, Limits, Repetition, Result, SchemaElement};
 
 use super::leaf_type::stored;
+use super::template::{Template, bare_elements};
 use super::{HintPolicy, WriteKind, WriteLeaf, WriteNode, WriteSchemaOptions};
-use crate::FIELD_ID_KEY;
+use crate::mapping::Warnings;
+use crate::{FIELD_ID_KEY, Node};
 
 /// The levels around a node.
 #[derive(Clone, Copy, Default)]
@@ -19,50 +21,106 @@ pub(super) struct Levels {
 pub(super) struct Builder<'a> {
     pub(super) options: &'a WriteSchemaOptions,
     limits: &'a Limits,
+    /// The schema to follow where the Arrow types agree with it.
+    pub(super) template: &'a Template,
     /// The names from below the root to the node at hand.
     pub(super) path: Vec<String>,
+    /// The same without what Parquet wraps around elements and entries.
+    pub(super) short_path: Vec<String>,
     pub(super) elements: Vec<SchemaElement>,
     pub(super) leaves: Vec<WriteLeaf>,
+    pub(super) warnings: Warnings,
+}
+
+/// The place of a field in its parent.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    /// The name that the field has in the file.
+    pub(super) name: &'a str,
+    /// Whether people leave the name out of paths.
+    pub(super) is_wrapper: bool,
+    pub(super) nullable: bool,
+    pub(super) around: Levels,
 }
 
 impl<'a> Builder<'a> {
-    pub(super) fn new(options: &'a WriteSchemaOptions, limits: &'a Limits) -> Self {
+    pub(super) fn new(
+        options: &'a WriteSchemaOptions,
+        limits: &'a Limits,
+        template: &'a Template,
+    ) -> Self {
         Self {
             options,
             limits,
+            template,
             path: Vec::new(),
+            short_path: Vec::new(),
             elements: Vec::new(),
             leaves: Vec::new(),
+            warnings: Warnings::default(),
         }
     }
 
     pub(super) fn root(&mut self, fields: &Fields) -> Result<Vec<WriteNode>> {
+        let name = self.template.root_name();
         self.elements.push(SchemaElement {
-            name: self.options.root_name.clone(),
+            name: name.unwrap_or(&self.options.root_name).to_owned(),
             num_children: Some(self.count(fields.len())?),
             ..SchemaElement::default()
         });
-        self.fields(fields, Levels::default())
+        self.fields(fields, Levels::default(), self.template.fields())
     }
 
-    pub(super) fn fields(&mut self, fields: &Fields, around: Levels) -> Result<Vec<WriteNode>> {
+    /// Fields side by side, and those of the template that they may follow.
+    pub(super) fn fields(
+        &mut self,
+        fields: &Fields,
+        around: Levels,
+        like: &'a [Node],
+    ) -> Result<Vec<WriteNode>> {
+        let like = super::template::matching(fields, like);
         fields
             .iter()
-            .map(|field| self.field(field, field.name(), field.is_nullable(), around))
+            .zip(like)
+            .map(|(field, like)| {
+                let place = Place {
+                    name: field.name(),
+                    is_wrapper: false,
+                    nullable: field.is_nullable() || self.template.is_optional(like),
+                    around,
+                };
+                self.field(field, place, like)
+            })
             .collect()
     }
 
-    /// A field under the name that it has in the file, OPTIONAL or REQUIRED.
+    /// A field in its place, in the form of the template's field `like` if they agree.
     pub(super) fn field(
         &mut self,
         field: &FieldRef,
-        name: &str,
-        nullable: bool,
-        around: Levels,
+        place: Place<'_>,
+        like: Option<&'a Node>,
     ) -> Result<WriteNode> {
-        let nullable = (nullable && may_be_null(field.data_type()))
+        let at = self.elements.len();
+        let node = match like.and_then(|like| bare_elements(field, place.nullable, like)) {
+            Some(child) => self.bare_list(field, place, like, child)?,
+            None => self.single(field, place, like)?,
+        };
+        self.note_difference(at, like);
+        Ok(node)
+    }
+
+    /// A field that occurs once: OPTIONAL or REQUIRED.
+    fn single(
+        &mut self,
+        field: &FieldRef,
+        place: Place<'_>,
+        like: Option<&'a Node>,
+    ) -> Result<WriteNode> {
+        let around = place.around;
+        let nullable = (place.nullable && may_be_null(field.data_type()))
             || leaf_value(field.data_type()) == Some(&DataType::Null);
-        self.enter(name)?;
+        self.enter(place.name, place.is_wrapper)?;
         let this = Levels {
             def: self.deeper(around.def, nullable)?,
             ..around
@@ -73,23 +131,30 @@ impl<'a> Builder<'a> {
             Repetition::Required
         };
         let element = SchemaElement {
-            name: name.to_owned(),
+            name: place.name.to_owned(),
             repetition_type: Some(repetition),
-            field_id: self.here(field_id(field))?,
+            field_id: self.field_id(field, like)?,
             ..SchemaElement::default()
         };
-        let node = self.value(field, nullable, element, this)?;
-        self.path.pop();
+        let node = self.value(field, nullable, element, this, like)?;
+        self.leave(place.is_wrapper);
         Ok(node)
     }
 
+    /// The id of a field: its own, or that of the template.
+    pub(super) fn field_id(&self, field: &Field, like: Option<&Node>) -> Result<Option<i32>> {
+        let of_template = || self.template.element(like?)?.field_id;
+        Ok(self.here(field_id(field))?.or_else(of_template))
+    }
+
     /// A field whose element lacks but the type.
-    fn value(
+    pub(super) fn value(
         &mut self,
         field: &FieldRef,
         nullable: bool,
         element: SchemaElement,
         this: Levels,
+        like: Option<&'a Node>,
     ) -> Result<WriteNode> {
         if self.options.arrow_schema_hint != HintPolicy::None && loses_order(field) {
             return self.here(Err(Error::unsupported(
@@ -101,28 +166,30 @@ impl<'a> Builder<'a> {
             DataType::Dictionary(_, values) if matches!(**values, DataType::Dictionary(..)) => {
                 return self.here(Err(Error::unsupported("a dictionary of dictionaries")));
             }
-            data_type if leaf_value(data_type).is_some() => self.leaf(field, element, this)?,
-            DataType::Struct(fields) => self.group(field, fields, element, this)?,
+            data_type if leaf_value(data_type).is_some() => {
+                self.leaf(field, element, this, like)?
+            }
+            DataType::Struct(fields) => self.group(field, fields, element, this, like)?,
             DataType::List(child)
             | DataType::LargeList(child)
             | DataType::ListView(child)
             | DataType::LargeListView(child)
             | DataType::FixedSizeList(child, _) => {
                 self.unannotated(field)?;
-                self.list(child, element, this)?
+                self.list(child, element, this, like)?
             }
             DataType::Map(entries, _) => {
                 self.unannotated(field)?;
-                self.map(entries, element, this)?
+                self.map(entries, element, this, like)?
             }
             DataType::RunEndEncoded(_, values) => {
                 let value = decoded(field, values.data_type());
-                let value = self.value(&value, nullable, element, this)?;
+                let value = self.value(&value, nullable, element, this, like)?;
                 WriteKind::RunEnd(Box::new(value))
             }
             DataType::Dictionary(_, value) => {
                 let value = decoded(field, value);
-                let value = self.value(&value, nullable, element, this)?;
+                let value = self.value(&value, nullable, element, this, like)?;
                 WriteKind::Dictionary(Box::new(value))
             }
             other => return self.here(Err(super::leaf_type::no_form(other))),
@@ -140,15 +207,20 @@ impl<'a> Builder<'a> {
         field: &FieldRef,
         element: SchemaElement,
         this: Levels,
+        like: Option<&Node>,
     ) -> Result<WriteKind> {
         let data_type = leaf_value(field.data_type()).unwrap_or(field.data_type());
         let stored = self.here(stored(data_type, field, self.options))?;
+        let stored = like
+            .and_then(|like| self.template.stored(like, data_type, field, &stored))
+            .unwrap_or(stored);
         let Some(physical_type) = stored.element.type_ else {
             return self.here(Err(Error::argument("a column without a type")));
         };
         let leaf = self.leaves.len();
         self.leaves.push(WriteLeaf {
             path: self.path.clone(),
+            short_path: self.short_path.clone(),
             physical_type,
             type_length: stored
                 .element
@@ -170,8 +242,18 @@ impl<'a> Builder<'a> {
         Ok(WriteKind::Leaf { leaf })
     }
 
-    pub(super) fn enter(&mut self, name: &str) -> Result<()> {
+    pub(super) fn leave(&mut self, is_wrapper: bool) {
+        self.path.pop();
+        if !is_wrapper {
+            self.short_path.pop();
+        }
+    }
+
+    pub(super) fn enter(&mut self, name: &str, is_wrapper: bool) -> Result<()> {
         self.path.push(name.to_owned());
+        if !is_wrapper {
+            self.short_path.push(name.to_owned());
+        }
         // A node as deep as the limit is what reading allows.
         if self.path.len() > self.limits.schema_depth {
             return self.here(Err(Error::limit(

@@ -3,24 +3,32 @@
 use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields};
 use herringbone_format::{ConvertedType, Error, LogicalType, Repetition, Result, SchemaElement};
 
-use super::build::{Builder, Levels, field_id, leaf_value};
+use super::build::{Builder, Levels, Place, field_id, leaf_value};
 use super::logical_type::logical_type;
 use super::{EMPTY_STRUCT_CHILD, EmptyStructs, WriteKind, WriteNode};
+use crate::Node;
 
-impl Builder<'_> {
+impl<'a> Builder<'a> {
     pub(super) fn group(
         &mut self,
         field: &FieldRef,
         fields: &Fields,
         element: SchemaElement,
         this: Levels,
+        like: Option<&'a Node>,
     ) -> Result<WriteKind> {
+        let like = like.and_then(|like| Some((like, like.struct_fields()?)));
         let logical_type = match self.here(logical_type(field))? {
             None => None,
             Some(annotation @ (LogicalType::Variant { .. } | LogicalType::File)) => {
                 Some(annotation)
             }
             Some(other) => return self.here(Err(misplaced(&other, "a struct"))),
+        };
+        // The field's own annotation wins over that of the template.
+        let annotation = match (logical_type, like) {
+            (None, Some((like, _))) => self.template.struct_annotation(like),
+            (logical_type, _) => (logical_type, None),
         };
         let none = no_fields();
         let fields = match (fields.is_empty(), self.options.empty_structs) {
@@ -34,10 +42,12 @@ impl Builder<'_> {
         };
         self.push(SchemaElement {
             num_children: Some(self.count(fields.len())?),
-            logical_type,
+            logical_type: annotation.0,
+            converted_type: annotation.1,
             ..element
         })?;
-        Ok(WriteKind::Struct(self.fields(fields, this)?))
+        let like = like.map_or(&[][..], |(_, fields)| fields);
+        Ok(WriteKind::Struct(self.fields(fields, this, like)?))
     }
 
     pub(super) fn list(
@@ -45,20 +55,84 @@ impl Builder<'_> {
         child: &FieldRef,
         element: SchemaElement,
         this: Levels,
+        like: Option<&'a Node>,
     ) -> Result<WriteKind> {
+        let form = like.and_then(|like| self.template.list(like));
+        let annotation = form.as_ref().map(|form| form.annotation.clone());
+        let (logical_type, converted_type) =
+            annotation.unwrap_or((Some(LogicalType::List), Some(ConvertedType::List)));
+        let name = element.name.clone();
         self.push(SchemaElement {
             num_children: Some(1),
-            logical_type: Some(LogicalType::List),
-            converted_type: Some(ConvertedType::List),
+            logical_type,
+            converted_type,
             ..element
         })?;
-        let inside = self.repeated("list", 1, None, this)?;
-        let child = self.field(child, "element", child.is_nullable(), inside)?;
-        self.path.pop();
+        let of_template = like.and_then(|like| self.template.list_child(like));
+        let (inside, child) = match form {
+            Some(form) if form.repeats_child && form.may_repeat(&name, child) => {
+                let inside = self.repeated_levels(&form.repeated.name, true, this)?;
+                let at = self.elements.len();
+                let element = SchemaElement {
+                    name: form.repeated.name.clone(),
+                    repetition_type: Some(Repetition::Repeated),
+                    field_id: self.field_id(child, of_template)?,
+                    ..SchemaElement::default()
+                };
+                let node = self.value(child, false, element, inside, of_template)?;
+                self.note_difference(at, of_template);
+                (inside, node)
+            }
+            form => {
+                let repeated = form.as_ref().filter(|form| !form.repeats_child);
+                let name = repeated.map_or("element", |form| form.child.field.name());
+                let repeated = repeated.map(|form| form.repeated);
+                let inside = self.repeated("list", 1, None, this, repeated)?;
+                let place = Place {
+                    name,
+                    is_wrapper: true,
+                    nullable: child.is_nullable() || self.template.is_optional(of_template),
+                    around: inside,
+                };
+                (inside, self.field(child, place, of_template)?)
+            }
+        };
+        self.leave(true);
         Ok(WriteKind::List {
             rep_level: inside.rep,
             element_def: inside.def,
             child: Box::new(child),
+        })
+    }
+
+    /// A list without a group of its own: a field that is REPEATED, whose element is `child` and in
+    /// the template `like`.
+    pub(super) fn bare_list(
+        &mut self,
+        field: &FieldRef,
+        place: Place<'_>,
+        like: Option<&'a Node>,
+        child: (&FieldRef, &'a Node),
+    ) -> Result<WriteNode> {
+        let inside = self.repeated_levels(place.name, place.is_wrapper, place.around)?;
+        let element = SchemaElement {
+            name: place.name.to_owned(),
+            repetition_type: Some(Repetition::Repeated),
+            field_id: self.field_id(field, like)?,
+            ..SchemaElement::default()
+        };
+        let (child, like) = child;
+        let child = self.value(child, false, element, inside, Some(like))?;
+        self.leave(place.is_wrapper);
+        Ok(WriteNode {
+            field: field.clone(),
+            nullable: false,
+            def_level: place.around.def,
+            kind: WriteKind::List {
+                rep_level: inside.rep,
+                element_def: inside.def,
+                child: Box::new(child),
+            },
         })
     }
 
@@ -67,6 +141,7 @@ impl Builder<'_> {
         entries: &FieldRef,
         element: SchemaElement,
         this: Levels,
+        like: Option<&'a Node>,
     ) -> Result<WriteKind> {
         let (key, value) = match entries.data_type() {
             DataType::Struct(fields) => match fields.as_ref() {
@@ -75,20 +150,37 @@ impl Builder<'_> {
             },
             _ => return self.here(Err(no_entries(entries))),
         };
+        let form = like.and_then(|like| self.template.map(like));
+        let annotation = form.as_ref().map(|form| form.annotation.clone());
+        let (logical_type, converted_type) =
+            annotation.unwrap_or((Some(LogicalType::Map), Some(ConvertedType::Map)));
         self.push(SchemaElement {
             num_children: Some(1),
-            logical_type: Some(LogicalType::Map),
-            converted_type: Some(ConvertedType::Map),
+            logical_type,
+            converted_type,
             ..element
         })?;
         let id = self.here(field_id(entries))?;
-        let inside = self.repeated("key_value", 2, id, this)?;
+        let repeated = form.as_ref().map(|form| form.repeated);
+        let inside = self.repeated("key_value", 2, id, this, repeated)?;
         if leaf_value(key.data_type()) == Some(&DataType::Null) {
             return self.here(Err(Error::unsupported("a map whose keys are all null")));
         }
-        let key = self.field(key, "key", false, inside)?;
-        let value = self.field(value, "value", value.is_nullable(), inside)?;
-        self.path.pop();
+        let (key_like, value_like) = form.map(|form| (form.key, form.value)).unzip();
+        let of_key = Place {
+            name: key_like.map_or("key", |like| like.field.name()),
+            is_wrapper: false,
+            nullable: false,
+            around: inside,
+        };
+        let key = self.field(key, of_key, key_like)?;
+        let of_value = Place {
+            name: value_like.map_or("value", |like| like.field.name()),
+            nullable: value.is_nullable() || self.template.is_optional(value_like),
+            ..of_key
+        };
+        let value = self.field(value, of_value, value_like)?;
+        self.leave(true);
         let entries = WriteNode {
             field: entries.clone(),
             nullable: false,
@@ -102,27 +194,37 @@ impl Builder<'_> {
         })
     }
 
-    /// The repeated group of a list or map; it stays in the path. Gives the levels in it.
+    /// The repeated group of a list or map, as in the template if it is there; it stays in the path.
+    /// Gives the levels in it.
     fn repeated(
         &mut self,
         name: &str,
         num_children: i32,
         field_id: Option<i32>,
         around: Levels,
+        like: Option<&SchemaElement>,
     ) -> Result<Levels> {
-        self.enter(name)?;
-        let inside = Levels {
-            def: self.deeper(around.def, true)?,
-            rep: self.deeper(around.rep, true)?,
-        };
+        let name = like.map_or(name, |like| &like.name);
+        let inside = self.repeated_levels(name, true, around)?;
         self.push(SchemaElement {
             name: name.to_owned(),
             repetition_type: Some(Repetition::Repeated),
             num_children: Some(num_children),
-            field_id,
+            field_id: field_id.or_else(|| like?.field_id),
+            logical_type: like.and_then(|like| like.logical_type.clone()),
+            converted_type: like.and_then(|like| like.converted_type),
             ..SchemaElement::default()
         })?;
         Ok(inside)
+    }
+
+    /// The levels in a repeated field, which stays in the path.
+    fn repeated_levels(&mut self, name: &str, is_wrapper: bool, around: Levels) -> Result<Levels> {
+        self.enter(name, is_wrapper)?;
+        Ok(Levels {
+            def: self.deeper(around.def, true)?,
+            rep: self.deeper(around.rep, true)?,
+        })
     }
 
     /// Lists and maps have their own annotations.

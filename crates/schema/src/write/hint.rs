@@ -2,7 +2,8 @@
 //!
 //! It differs from the caller's schema in what readers that trust it take for an error, or do not look
 //! behind: decimals of negative scale are there as they are stored, as are structs without fields;
-//! runs as their values, and dictionaries of most types too. Where that makes a difference, the
+//! list views as lists, runs as their values, and dictionaries of most types too; `arrow.uuid` is
+//! without metadata. Where that makes a difference, the
 //! caller's schema lies beside it, for ourselves. The metadata of the schema are left out, as the
 //! file has them beside the hint.
 
@@ -11,6 +12,7 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use herringbone_arrow::ipc::writer::{DictionaryTracker, IpcDataGenerator, IpcWriteOptions};
+use herringbone_arrow::schema::extension::EXTENSION_TYPE_METADATA_KEY;
 use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields, Schema};
 use herringbone_format::{Error, KeyValue, Result};
 
@@ -41,10 +43,10 @@ pub(super) fn key_values(of: &Fields) -> Result<Vec<KeyValue>> {
         value: Some(value),
     };
     let stored = fields(of);
-    let hint = encode(&stored)?;
+    let hint = arrow_schema_text(&stored)?;
     let mut pairs = Vec::new();
     if &stored != of || of.iter().any(|field| orders_numbers(field)) {
-        let exact = exact_value(&hint, &encode(of)?);
+        let exact = exact_value(&hint, &arrow_schema_text(of)?);
         pairs.push(pair(EXACT_SCHEMA_KEY, exact));
     }
     pairs.push(pair(ARROW_SCHEMA_KEY, hint));
@@ -52,7 +54,7 @@ pub(super) fn key_values(of: &Fields) -> Result<Vec<KeyValue>> {
 }
 
 /// The fields as an Arrow schema in IPC form, in base64.
-fn encode(fields: &Fields) -> Result<String> {
+pub(crate) fn arrow_schema_text(fields: &Fields) -> Result<String> {
     const CONTINUATION: [u8; 4] = [0xFF; 4];
     let message = IpcDataGenerator::default()
         .schema_to_bytes_with_dictionary_tracker(
@@ -97,11 +99,18 @@ fn fields(fields: &Fields) -> Fields {
 
 fn field(field: &FieldRef) -> FieldRef {
     let data_type = data_type(field.data_type());
-    if &data_type == field.data_type() {
-        field.clone()
-    } else {
-        Arc::new(Field::clone(field).with_data_type(data_type))
+    let is_uuid = field.extension_type_name() == Some("arrow.uuid");
+    let has_surplus = is_uuid && field.extension_type_metadata().is_some();
+    if &data_type == field.data_type() && !has_surplus {
+        return field.clone();
     }
+    let mut field = Field::clone(field).with_data_type(data_type);
+    if has_surplus {
+        let mut metadata = field.metadata().clone();
+        metadata.remove(EXTENSION_TYPE_METADATA_KEY);
+        field.set_metadata(metadata);
+    }
+    Arc::new(field)
 }
 
 fn data_type(of: &DataType) -> DataType {
@@ -111,8 +120,8 @@ fn data_type(of: &DataType) -> DataType {
         T::Struct(children) => T::Struct(fields(children)),
         T::List(child) => T::List(field(child)),
         T::LargeList(child) => T::LargeList(field(child)),
-        T::ListView(child) => T::ListView(field(child)),
-        T::LargeListView(child) => T::LargeListView(field(child)),
+        T::ListView(child) => T::List(field(child)),
+        T::LargeListView(child) => T::LargeList(field(child)),
         T::FixedSizeList(child, size) => T::FixedSizeList(field(child), *size),
         T::Map(entries, sorted) => T::Map(field(entries), *sorted),
         T::Dictionary(key, values) => match data_type(values) {
@@ -133,8 +142,7 @@ fn data_type(of: &DataType) -> DataType {
 fn has_common_dictionaries(of: &DataType) -> bool {
     use DataType as T;
     match of {
-        T::Utf8 | T::LargeUtf8 | T::Utf8View | T::Binary | T::LargeBinary | T::BinaryView => true,
-        T::Float32 | T::Float64 | T::FixedSizeBinary(_) => true,
+        T::Utf8 | T::LargeUtf8 | T::Binary | T::LargeBinary | T::Float32 | T::Float64 => true,
         T::Date32 | T::Date64 | T::Time32(_) | T::Time64(_) | T::Duration(_) => true,
         other => other.is_integer(),
     }

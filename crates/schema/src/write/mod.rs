@@ -6,7 +6,8 @@
 //! ```
 //!
 //! Both annotations are written wherever both exist. Lists have three levels, named `list` and
-//! `element`; maps have `key_value`, `key` and `value`. What Parquet has no word for is left to the
+//! `element`; maps have `key_value`, `key` and `value`. Another Parquet schema may serve as a template
+//! ([`WriteSchemaOptions::parquet_schema`]). What Parquet has no word for is left to the
 //! hint, which [`to_arrow`](crate::to_arrow) restores it from.
 
 mod build;
@@ -18,16 +19,19 @@ mod logical_type;
 mod node;
 mod options;
 mod stored;
+mod template;
 mod temporal;
 
 use herringbone_arrow::schema::Schema;
 use herringbone_format::{KeyValue, Limits, Result, SchemaElement};
 
+pub(crate) use hint::arrow_schema_text;
 pub use node::{WriteConversion, WriteKind, WriteLeaf, WriteNode};
 pub use options::{Date64, EmptyStructs, HintPolicy, WriteSchemaOptions};
 
 use crate::{ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY, ParquetSchema};
 use build::Builder;
+use template::Template;
 
 /// The name of the column that stands for the fields of a struct that has none.
 pub const EMPTY_STRUCT_CHILD: &str = "_empty";
@@ -46,6 +50,8 @@ pub struct WriteMapping {
     pub leaves: Vec<WriteLeaf>,
     /// The metadata of the Arrow schema by key, and the Arrow schema itself where it is needed.
     pub key_values: Vec<KeyValue>,
+    /// Where the schema is not as [`WriteSchemaOptions::parquet_schema`] has it, in words.
+    pub warnings: Vec<String>,
 }
 
 /// The Parquet schema of an Arrow schema.
@@ -78,9 +84,11 @@ pub struct WriteMapping {
 /// ```
 pub fn from_arrow(schema: &Schema, options: &WriteSchemaOptions) -> Result<WriteMapping> {
     let limits = Limits::default();
-    let mut builder = Builder::new(options, &limits);
+    let template = Template::new(options.parquet_schema.as_ref())?;
+    let mut builder = Builder::new(options, &limits, &template);
     let fields = builder.root(schema.fields())?;
     let (elements, leaves) = (builder.elements, builder.leaves);
+    let warnings = builder.warnings.0;
     let parquet = ParquetSchema::new(&elements, &limits)?;
     let mut key_values: Vec<KeyValue> = schema
         .metadata()
@@ -102,5 +110,6 @@ pub fn from_arrow(schema: &Schema, options: &WriteSchemaOptions) -> Result<Write
         fields,
         leaves,
         key_values,
+        warnings,
     })
 }

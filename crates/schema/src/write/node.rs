@@ -66,6 +66,7 @@ pub enum WriteKind {
 /// | integers              | INT32, INT64       | extended by sign, or by zeros where unsigned          |
 /// | decimals              | INT32, INT64       | cut: the precision says that it fits                  |
 /// | decimals              | FIXED(n)           | two's complement, big-endian                          |
+/// | decimals              | BYTE_ARRAY         | the same, as few bytes as hold it                     |
 /// | `Timestamp`           | INT96              | nanoseconds of the day, Julian day; little-endian     |
 /// | `Timestamp`           | FIXED(12)          | the count, extended by sign, little-endian            |
 /// | `Interval`            | FIXED(12)          | months, days, milliseconds; unsigned, little-endian   |
@@ -76,6 +77,8 @@ pub enum WriteKind {
 pub struct WriteLeaf {
     /// The names from below the root.
     pub path: Vec<String>,
+    /// The same without the names that Parquet wraps around elements and entries.
+    pub short_path: Vec<String>,
     /// What the PLAIN values look like.
     pub physical_type: Type,
     /// Bytes of a FIXED_LEN_BYTE_ARRAY value; 0 for other types.

@@ -1,5 +1,7 @@
 //! What a caller chooses: which of several Parquet types an Arrow type becomes.
 
+use crate::ParquetSchema;
+
 /// What to do with a struct that has no fields, as Parquet has no group without fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum EmptyStructs {
@@ -14,8 +16,8 @@ pub enum EmptyStructs {
 /// Whether the Arrow schema goes into the file, under
 /// [`ARROW_SCHEMA_KEY`](crate::ARROW_SCHEMA_KEY).
 ///
-/// Other readers may fail on types in it that they do not know, though they read the columns as
-/// they are stored: polars on list views, pyarrow on integers of 128 bits of another writer.
+/// Types that other readers fail on, though they read the columns as they are stored, are in
+/// [`EXACT_SCHEMA_KEY`](crate::EXACT_SCHEMA_KEY) alone: list views, runs, dictionaries of most types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum HintPolicy {
     /// Where the file alone would not give the same fields back. Then all fields are in it, as other
@@ -60,6 +62,14 @@ pub struct WriteSchemaOptions {
     pub times_adjusted_to_utc: bool,
     /// How `Date64` is stored.
     pub date64: Date64,
+    /// The Parquet schema to follow, such as that of the file that the columns come from.
+    ///
+    /// Arrow has no word for much of it: ENUM and BSON, annotations that are not known, INT96, ids
+    /// and older forms of lists and maps. A field is written in the form that the field of the same
+    /// name has here if it would be read as the Arrow type from there, and as the other options say
+    /// if not; [`WriteMapping::warnings`](crate::WriteMapping::warnings) has the difference then.
+    /// What metadata of Arrow fields ask for wins. Where either is nullable, the field is OPTIONAL.
+    pub parquet_schema: Option<ParquetSchema>,
 }
 
 impl Default for WriteSchemaOptions {
@@ -73,6 +83,7 @@ impl Default for WriteSchemaOptions {
             root_name: "schema".to_owned(),
             times_adjusted_to_utc: false,
             date64: Date64::Date,
+            parquet_schema: None,
         }
     }
 }

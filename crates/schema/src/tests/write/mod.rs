@@ -6,6 +6,7 @@ mod flat;
 mod hint;
 mod nested;
 mod returned;
+mod template;
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -157,7 +157,7 @@ fn metadata_at_every_level() {
     assert_eq!(returned(&schema, &WriteSchemaOptions::default()).0, schema);
     let mapping = from_arrow(&schema, &WriteSchemaOptions::default()).unwrap();
     let keys: Vec<&str> = mapping.key_values.iter().map(|pair| &*pair.key).collect();
-    assert_eq!(keys, ["a", "z", ARROW_SCHEMA_KEY]);
+    assert_eq!(keys, ["a", "z", EXACT_SCHEMA_KEY, ARROW_SCHEMA_KEY]);
 }
 
 #[test]
@@ -175,6 +175,13 @@ fn extension_types_and_annotations() {
     let time = DataType::Time64(TimeUnit::Microsecond);
     for field in [
         of(DataType::FixedSizeBinary(16), &name("arrow.uuid")),
+        of(
+            DataType::FixedSizeBinary(16),
+            &[
+                ("ARROW:extension:name", "arrow.uuid"),
+                ("ARROW:extension:metadata", "mine"),
+            ],
+        ),
         of(DataType::FixedSizeBinary(16), &custom),
         of(DataType::Utf8View, &name("arrow.json")),
         of(
@@ -242,6 +249,19 @@ fn layers_that_others_do_not_expect() {
         (runs(dictionary(DataType::Utf8)), dictionary(DataType::Utf8)),
         (dictionary(runs(DataType::Utf8)), dictionary(DataType::Utf8)),
         (dictionary(DataType::Boolean), DataType::Boolean),
+        (dictionary(DataType::Utf8View), DataType::Utf8View),
+        (
+            dictionary(DataType::FixedSizeBinary(3)),
+            DataType::FixedSizeBinary(3),
+        ),
+        (
+            DataType::ListView(child("item", DataType::Int8)),
+            DataType::List(child("item", DataType::Int8)),
+        ),
+        (
+            DataType::LargeListView(child("item", DataType::Int8)),
+            DataType::LargeList(child("item", DataType::Int8)),
+        ),
         (runs(point.clone()), seen_point.clone()),
         (dictionary(point), seen_point.clone()),
         (runs(list), DataType::List(child("item", seen_point))),

@@ -1,0 +1,266 @@
+//! What goes from Parquet files into the one that their rows are written to, beside the rows.
+//!
+//! That is what Arrow has no word for in their schema, key-value metadata, which columns have bloom
+//! filters, and what rows are sorted by as far as they still are. What cannot be kept is noted.
+
+use std::collections::BTreeSet;
+
+use herringbone::core::write::{ColumnSelector, SortingColumnOption, UnsortedRows};
+use herringbone::format::{KeyValue, Repetition, SchemaElement, SortingColumn, Type};
+use herringbone::schema::{
+    ARROW_SCHEMA_KEY, ColumnOrderKind, EXACT_SCHEMA_KEY, ParquetSchema, WriteLeaf, from_arrow,
+};
+use herringbone::{ColumnOptions, ParquetFile, WriteOptions};
+use herringbone_arrow::schema::Schema;
+
+use crate::args::{Destination, Write};
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+
+/// A file that rows come from.
+pub(crate) struct Origin {
+    /// How it is called in notes.
+    pub(crate) name: String,
+    pub(crate) file: ParquetFile,
+    /// The row groups that are read.
+    pub(crate) row_groups: Vec<usize>,
+}
+
+/// Has the options of the file `target` keep what the files have, for rows of the Arrow schema.
+///
+/// # Errors
+/// Data where a file's metadata cannot be read; what the writer refuses.
+pub(crate) fn carry_over(
+    context: &Context,
+    origins: &[Origin],
+    schema: &Schema,
+    target: (&Destination, &Write),
+    options: &mut WriteOptions,
+) -> Result<()> {
+    let (destination, write) = target;
+    options.schema.parquet_schema = parquet_schema(context, origins)?;
+    options.key_value_metadata = key_values(context, origins);
+    let mapping = from_arrow(schema, &options.schema)
+        .map_err(|error| Failure::written(&destination.path.display().to_string(), &error))?;
+    if write.keeps_bloom_filters() {
+        bloom_filters(context, origins, &mapping.leaves, write, options);
+    }
+    if options.sorting_columns.is_empty() {
+        sorting_columns(context, origins, &mapping.leaves, options)?;
+    }
+    Ok(())
+}
+
+/// The fields that all files have alike.
+fn parquet_schema(context: &Context, origins: &[Origin]) -> Result<Option<ParquetSchema>> {
+    let Some((first, others)) = origins.split_first() else {
+        return Ok(None);
+    };
+    let schema = first.file.parquet_schema();
+    let (mut kept, mut differ) = (Vec::new(), Vec::new());
+    for field in fields(schema) {
+        let is_same = |other: &Origin| {
+            let mut theirs = fields(other.file.parquet_schema());
+            theirs.any(|their| are_alike(&field, &their))
+        };
+        match others.iter().all(is_same) {
+            true => kept.push(field),
+            false => differ.push(field.first().map_or("", |element| &element.name)),
+        }
+    }
+    if !differ.is_empty() {
+        context.note(&format!(
+            "the files describe these columns otherwise, so they are written as their Arrow types \
+             say: {}",
+            differ.join(", ")
+        ));
+    }
+    let root = SchemaElement {
+        name: schema
+            .nodes()
+            .first()
+            .map_or_else(String::new, |root| root.element.name.clone()),
+        num_children: i32::try_from(kept.len()).ok(),
+        ..SchemaElement::default()
+    };
+    let elements = std::iter::once(root)
+        .chain(kept.into_iter().flatten().cloned())
+        .collect();
+    let limits = herringbone::Limits::default();
+    ParquetSchema::from_elements(elements, &limits)
+        .map(Some)
+        .map_err(|error| Failure::parquet(&first.name, &error))
+}
+
+/// The elements of each field at the top.
+fn fields(schema: &ParquetSchema) -> impl Iterator<Item = Vec<&SchemaElement>> {
+    let nodes = schema.nodes();
+    let mut at = 1;
+    std::iter::from_fn(move || {
+        let end = nodes.get(at)?.end;
+        let field = nodes.get(at..end)?;
+        at = end;
+        Some(field.iter().map(|node| &node.element).collect())
+    })
+}
+
+/// Whether fields differ in no more than in what may be null.
+fn are_alike(a: &[&SchemaElement], b: &[&SchemaElement]) -> bool {
+    let repeats = |element: &SchemaElement| element.repetition_type == Some(Repetition::Repeated);
+    let alike = |(a, b): (&&SchemaElement, &&SchemaElement)| {
+        let b = SchemaElement {
+            repetition_type: a.repetition_type,
+            ..SchemaElement::clone(b)
+        };
+        **a == b
+    };
+    a.len() == b.len()
+        && a.iter().zip(b).all(alike)
+        && a.iter().zip(b).all(|(a, b)| repeats(a) == repeats(b))
+}
+
+/// The metadata of all files but the Arrow schema, of which the writer makes its own; of keys whose
+/// values differ, those of the first file that has them.
+fn key_values(context: &Context, origins: &[Origin]) -> Vec<KeyValue> {
+    let mut kept: Vec<KeyValue> = Vec::new();
+    for origin in origins {
+        let pairs = origin.file.metadata().key_value_metadata();
+        let of_others = std::mem::take(&mut kept);
+        let mut noted: Vec<&str> = Vec::new();
+        let mut added = Vec::new();
+        for pair in pairs {
+            if [ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY].contains(&pair.key.as_str()) {
+                continue;
+            }
+            if of_others.iter().all(|known| known.key != pair.key) {
+                added.push(pair.clone());
+            } else if values(&of_others, &pair.key).ne(values(pairs, &pair.key))
+                && !noted.contains(&pair.key.as_str())
+            {
+                noted.push(&pair.key);
+                context.note(&format!(
+                    "{}: the metadata `{}` differ; those of an earlier file are kept",
+                    origin.name, pair.key
+                ));
+            }
+        }
+        kept = of_others;
+        kept.extend(added);
+    }
+    kept
+}
+
+/// The values of a key, which may repeat.
+fn values<'a>(pairs: &'a [KeyValue], key: &str) -> impl Iterator<Item = Option<&'a str>> {
+    let of_key = pairs.iter().filter(move |pair| pair.key == key);
+    of_key.map(|pair| pair.value.as_deref())
+}
+
+/// Asks for bloom filters of the columns that have one.
+fn bloom_filters(
+    context: &Context,
+    origins: &[Origin],
+    leaves: &[WriteLeaf],
+    write: &Write,
+    options: &mut WriteOptions,
+) {
+    let mut paths: BTreeSet<Vec<String>> = BTreeSet::new();
+    for origin in origins {
+        let schema = origin.file.parquet_schema();
+        for leaf in 0..schema.leaves().len() {
+            let path: Vec<String> = schema.path(leaf).into_iter().map(str::to_owned).collect();
+            if !paths.contains(&path) && has_bloom_filter(origin, leaf) {
+                paths.insert(path);
+            }
+        }
+    }
+    for path in paths {
+        let Some(leaf) = leaves.iter().find(|leaf| leaf.path == path) else {
+            // A column that is not read has nothing to lose.
+            continue;
+        };
+        if leaf.physical_type == Type::Boolean {
+            let path = path.join(".");
+            context.note(&format!("`{path}`: BOOLEAN gets no bloom filter"));
+            continue;
+        }
+        let bloom_filter = ColumnOptions::new().bloom_filter(write.bloom_filter());
+        // What is asked for on the command line comes later, and wins.
+        options
+            .overrides
+            .insert(0, (ColumnSelector::Path(path), bloom_filter));
+    }
+}
+
+/// Whether a row group that is read has one. Metadata that cannot be decoded are no reason to fail:
+/// rows may be read without them.
+fn has_bloom_filter(origin: &Origin, leaf: usize) -> bool {
+    let has_one = |row_group: &usize| {
+        let chunk = origin.file.metadata().column_chunk(*row_group, leaf);
+        let metadata = chunk.ok().and_then(|chunk| chunk.meta_data);
+        metadata.is_some_and(|metadata| metadata.bloom_filter_offset.is_some())
+    };
+    origin.row_groups.iter().any(has_one)
+}
+
+/// Declares what all row groups are sorted by, as far as it is true of those that are written.
+fn sorting_columns(
+    context: &Context,
+    origins: &[Origin],
+    leaves: &[WriteLeaf],
+    options: &mut WriteOptions,
+) -> Result<()> {
+    let mut common: Option<Vec<SortingColumnOption>> = None;
+    let mut longest = 0;
+    for origin in origins {
+        for &row_group in &origin.row_groups {
+            let header = origin.file.metadata().row_group_header(row_group);
+            let header = header.map_err(|error| Failure::parquet(&origin.name, &error))?;
+            let columns = header.sorting_columns.as_deref().unwrap_or_default();
+            longest = longest.max(columns.len());
+            let columns = by_path(origin.file.parquet_schema(), columns);
+            match &mut common {
+                None => common = Some(columns),
+                Some(common) => {
+                    let same = common.iter().zip(&columns).take_while(|(a, b)| a == b);
+                    common.truncate(same.count());
+                }
+            }
+        }
+    }
+    let mut common = common.unwrap_or_default();
+    let can_be_compared = |column: &&SortingColumnOption| {
+        leaves.iter().any(|leaf| {
+            leaf.path == column.path
+                && leaf.max_rep_level == 0
+                && leaf.order != ColumnOrderKind::Undefined
+        })
+    };
+    common.truncate(common.iter().take_while(can_be_compared).count());
+    if common.len() < longest {
+        let kept = match common.len() {
+            0 => "the sorting columns are not kept".to_owned(),
+            some => format!("only the first {some} of {longest} sorting columns are kept"),
+        };
+        context.note(&format!(
+            "{kept}: row groups differ in the others, or these were not read or have no order"
+        ));
+    }
+    options.sorting_columns = common;
+    options.unsorted_rows = UnsortedRows::Undeclared;
+    Ok(())
+}
+
+/// The sorting columns by their paths, up to the first that is not there.
+fn by_path(schema: &ParquetSchema, columns: &[SortingColumn]) -> Vec<SortingColumnOption> {
+    let by_path = |column: &SortingColumn| {
+        let leaf = usize::try_from(column.column_idx).ok();
+        let leaf = leaf.filter(|leaf| *leaf < schema.leaves().len())?;
+        Some(SortingColumnOption {
+            path: schema.path(leaf).into_iter().map(str::to_owned).collect(),
+            descending: column.descending,
+            nulls_first: column.nulls_first,
+        })
+    };
+    columns.iter().map_while(by_path).collect()
+}

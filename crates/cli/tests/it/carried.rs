@@ -1,0 +1,299 @@
+//! What goes from files into the one that is written from them, beside the rows.
+
+use std::fs;
+use std::sync::Arc;
+
+use herringbone::format::{KeyValue, LogicalType, Repetition, SchemaElement, Type};
+use herringbone::schema::ParquetSchema;
+use herringbone::{Limits, WriteOptions, Writer};
+use herringbone_arrow::array::{ArrayRef, RecordBatch, StringArray};
+use herringbone_arrow::schema::{DataType, Field, Schema};
+use serde_json::Value;
+
+use crate::common::{EXAMPLE, Folder, herringbone, json, path};
+
+/// All Parquet files of the tests.
+fn files() -> Vec<String> {
+    let mut files = Vec::new();
+    for folder in ["built", "pyarrow", "duckdb", "polars", "fastparquet"] {
+        for entry in fs::read_dir(path("testdata").join(folder)).unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            if name.ends_with(".parquet") {
+                files.push(format!("testdata/{folder}/{name}"));
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+/// Every element of the schema, all that it says.
+fn schema(file: &str) -> Value {
+    json(&herringbone(&["meta", file]))["schema"].clone()
+}
+
+#[test]
+fn schema_and_rows_of_every_file_stay() {
+    let folder = Folder::new();
+    let out = folder.file("out.parquet");
+    let mut differ = Vec::new();
+    let files = files();
+    for file in &files {
+        let run = herringbone(&["rewrite", "--force", file, &out]);
+        if run.code != 0 {
+            differ.push(format!("{file}: {}", run.stderr));
+            continue;
+        }
+        let mut root = [schema(file), schema(&out)];
+        for schema in &mut root {
+            // What the root says beside its name has no meaning.
+            let element = schema[0].as_object_mut().unwrap();
+            element.retain(|key, _| key == "name" || key == "num_children");
+        }
+        if root[0] != root[1] {
+            differ.push(format!("{file}: {} instead of {}", root[1], root[0]));
+        }
+        let rows = |file: &str| herringbone(&["cat", file]).stdout;
+        assert_eq!(rows(&out), rows(file), "{file}");
+    }
+    assert!(files.len() > 100);
+    // Groups without fields have no form in Arrow that is written; keys are never null.
+    differ.retain(|line| !line.contains("built/empty_group_"));
+    let others: Vec<_> = differ
+        .iter()
+        .filter_map(|line| line.split(':').next())
+        .collect();
+    assert_eq!(
+        others,
+        ["testdata/built/map_with_optional_keys.parquet"],
+        "{differ:?}"
+    );
+}
+
+#[test]
+fn keys_may_repeat() {
+    let folder = Folder::new();
+    let (one, two) = (folder.file("one.parquet"), folder.file("two.parquet"));
+    fs::write(&one, with_keys(&[("a", "1"), ("b", "x"), ("a", "2")])).unwrap();
+    herringbone(&["rewrite", &one, &two]).ok("");
+    assert_eq!(keys(&two), ["a=1", "b=x", "a=2"]);
+
+    fs::write(&two, with_keys(&[("a", "1"), ("c", "y"), ("a", "2")])).unwrap();
+    let out = folder.file("out.parquet");
+    herringbone(&["concat", &one, &two, "-o", &out]).ok("");
+    assert_eq!(keys(&out), ["a=1", "b=x", "a=2", "c=y"]);
+
+    fs::write(&two, with_keys(&[("a", "2"), ("a", "1")])).unwrap();
+    let run = herringbone(&["concat", "--force", &one, &two, "-o", &out]);
+    assert_eq!(run.code, 0);
+    assert!(
+        run.stderr.contains("the metadata `a` differ"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(keys(&out), ["a=1", "b=x", "a=2"]);
+}
+
+/// A file of one column and no rows that has these key-value metadata.
+fn with_keys(pairs: &[(&str, &str)]) -> Vec<u8> {
+    let pair = |(key, value): &(&str, &str)| KeyValue {
+        key: (*key).to_owned(),
+        value: Some((*value).to_owned()),
+    };
+    let options = WriteOptions::new().key_value_metadata(pairs.iter().map(pair).collect());
+    let schema = Schema::new(vec![Field::new("x", DataType::Int32, true)]);
+    let mut file = Vec::new();
+    let writer = Writer::new(&mut file, schema.into(), options).unwrap();
+    writer.finish().unwrap();
+    file
+}
+
+fn keys(file: &str) -> Vec<String> {
+    let meta = json(&herringbone(&["meta", file]));
+    let pairs = meta["key_value_metadata"].as_array().unwrap().iter();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    pairs
+        .map(|pair| text(&pair["key"]) + "=" + &text(&pair["value"]))
+        .collect()
+}
+
+/// The columns with a bloom filter.
+fn bloom_filters(file: &str) -> Vec<String> {
+    let meta = json(&herringbone(&["meta", file]));
+    let columns = meta["row_groups"][0]["columns"].as_array().unwrap().iter();
+    columns
+        .map(|column| &column["meta_data"])
+        .filter(|column| column["bloom_filter_offset"].is_number())
+        .map(|column| {
+            column["path_in_schema"]
+                .to_string()
+                .replace(['"', '[', ']'], "")
+        })
+        .collect()
+}
+
+#[test]
+fn bloom_filters_stay() {
+    let folder = Folder::new();
+    let (with, out) = (folder.file("with.parquet"), folder.file("out.parquet"));
+    herringbone(&[
+        "rewrite",
+        EXAMPLE,
+        &with,
+        "--bloom-filter",
+        "id,origin.country",
+    ])
+    .ok("");
+    let rewritten = |options: &[&str]| {
+        herringbone(&[&["rewrite", "--force", &with, &out], options].concat()).ok("");
+        bloom_filters(&out)
+    };
+    assert_eq!(rewritten(&[]), ["id", "origin,country"]);
+    assert_eq!(rewritten(&["--columns", "id,name"]), ["id"]);
+    assert_eq!(
+        rewritten(&["--bloom-filter", "name"]),
+        ["id", "name", "origin,country"]
+    );
+    assert_eq!(rewritten(&["--no-bloom-filter"]), [""; 0]);
+    herringbone(&["concat", "--force", EXAMPLE, &with, "-o", &out]).ok("");
+    assert_eq!(bloom_filters(&out), ["id", "origin,country"]);
+    herringbone(&["convert", "--force", &with, &out]).ok("");
+    assert_eq!(bloom_filters(&out), ["id", "origin,country"]);
+}
+
+/// The sorting columns of each row group, by their ordinals.
+fn sorting_columns(file: &str) -> Vec<Vec<i64>> {
+    let meta = json(&herringbone(&["meta", file]));
+    let columns = |row_group: &Value| {
+        let columns = row_group["sorting_columns"]
+            .as_array()
+            .into_iter()
+            .flatten();
+        columns
+            .map(|it| it["column_idx"].as_i64().unwrap())
+            .collect()
+    };
+    meta["row_groups"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(columns)
+        .collect()
+}
+
+#[test]
+fn sorting_columns_stay_where_rows_are_sorted() {
+    let folder = Folder::new();
+    let (sorted, out) = (folder.file("sorted.parquet"), folder.file("out.parquet"));
+    let by = ["--sort-by", "origin.country,id", "--row-group-rows", "8"];
+    herringbone(&[&["rewrite", EXAMPLE, &sorted], &by[..]].concat()).ok("");
+    let of_file = sorting_columns(&sorted);
+    assert_eq!((of_file.len(), of_file[0].len()), (3, 2));
+
+    herringbone(&["rewrite", "--force", &sorted, &out]).ok("");
+    assert_eq!(sorting_columns(&out), [of_file[0].clone()]);
+    // The last of them is not read.
+    let run = herringbone(&[
+        "rewrite",
+        "--force",
+        &sorted,
+        &out,
+        "--columns",
+        "name,origin",
+    ]);
+    assert!(
+        run.stderr.contains("only the first 1 of 2 sorting columns"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(sorting_columns(&out).first().map(Vec::len), Some(1));
+    herringbone(&["rewrite", "--force", &sorted, &out, "--sort-by", "name"]).ok("");
+    assert_eq!(sorting_columns(&out)[0].len(), 1);
+
+    // Behind the last row of one file is the first of the other.
+    let twice = ["concat", "--force", &sorted, &sorted, "-o", &out];
+    let run = herringbone(&twice);
+    assert_eq!(run.code, 0);
+    assert!(
+        run.stderr
+            .contains("1 of 1 row groups have no sorting columns"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(sorting_columns(&out), [[0; 0]]);
+    let run = herringbone(&[&twice[..], &["--row-group-rows", "12"]].concat());
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""));
+    assert_eq!(sorting_columns(&out), vec![of_file[0].clone(); 4]);
+}
+
+#[test]
+fn the_exact_schema_is_not_taken_from_the_input() {
+    // Runs are beside `ARROW:schema`, which names the column that is left out.
+    let folder = Folder::new();
+    let (source, out) = (folder.file("runs.parquet"), folder.file("out.parquet"));
+    fs::write(&source, with_runs()).unwrap();
+    herringbone(&["rewrite", &source, &out, "--columns", "r"]).ok("");
+    let run = herringbone(&["schema", "--format", "arrow", &out]);
+    assert!(run.stdout.contains("RunEndEncoded"), "{}", run.stdout);
+}
+
+/// A file of runs and of numbers.
+fn with_runs() -> Vec<u8> {
+    let ends = Arc::new(Field::new("run_ends", DataType::Int32, false));
+    let values = Arc::new(Field::new("values", DataType::Utf8, true));
+    let runs = DataType::RunEndEncoded(ends, values);
+    let schema = Schema::new(vec![
+        Field::new("x", DataType::Int32, true),
+        Field::new("r", runs, true),
+    ]);
+    let mut file = Vec::new();
+    let writer = Writer::new(&mut file, schema.into(), WriteOptions::new()).unwrap();
+    writer.finish().unwrap();
+    file
+}
+
+/// A file of one row whose column has this annotation.
+fn annotated(annotation: LogicalType) -> Vec<u8> {
+    let root = SchemaElement {
+        name: "schema".into(),
+        num_children: Some(1),
+        ..SchemaElement::default()
+    };
+    let column = SchemaElement {
+        name: "x".into(),
+        type_: Some(Type::ByteArray),
+        repetition_type: Some(Repetition::Optional),
+        logical_type: Some(annotation),
+        ..SchemaElement::default()
+    };
+    let like = ParquetSchema::new(&[root, column], &Limits::default()).unwrap();
+    let column: ArrayRef = Arc::new(StringArray::from(vec!["a"]));
+    let batch = RecordBatch::try_from_iter_with_nullable([("x", column, true)]).unwrap();
+    let options = WriteOptions::new().parquet_schema(like);
+    let mut file = Vec::new();
+    let mut writer = Writer::new(&mut file, batch.schema(), options).unwrap();
+    assert_eq!(writer.warnings(), [""; 0]);
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    file
+}
+
+#[test]
+fn annotations_stay_where_the_files_agree() {
+    let folder = Folder::new();
+    let a = folder.with("a.parquet", annotated(LogicalType::Enum));
+    let b = folder.with("b.parquet", annotated(LogicalType::String));
+    let out = folder.file("out.parquet");
+    let schema = |file: &str| herringbone(&["schema", file]).stdout;
+    let of = |annotation| format!("message schema {{\n  optional binary x ({annotation});\n}}\n");
+    herringbone(&["concat", &a, &a, "-o", &out]).ok("");
+    assert_eq!(schema(&out), of("ENUM"));
+    let run = herringbone(&["concat", "--force", &a, &b, "-o", &out]);
+    assert_eq!(run.code, 0);
+    assert!(
+        run.stderr.contains("describe these columns otherwise"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(schema(&out), of("STRING"));
+}

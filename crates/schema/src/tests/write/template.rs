@@ -1,0 +1,230 @@
+//! Schemas that follow another one.
+
+use herringbone_arrow::schema::{DataType, Field, Schema};
+use herringbone_format::{Limits, LogicalType, SchemaElement, Type};
+
+use super::metadata;
+use crate::tests::schema;
+use crate::{
+    FIELD_ID_KEY, LOGICAL_TYPE_KEY, ParquetSchema, SchemaOptions, WriteMapping, WriteSchemaOptions,
+    from_arrow, to_arrow,
+};
+
+/// What is written for the Arrow fields under a Parquet schema.
+fn written_like(fields: &Schema, like: &ParquetSchema) -> WriteMapping {
+    let options = WriteSchemaOptions {
+        parquet_schema: Some(like.clone()),
+        ..WriteSchemaOptions::default()
+    };
+    from_arrow(fields, &options).unwrap()
+}
+
+/// The Arrow schema that is read from a Parquet schema.
+fn read(from: &ParquetSchema) -> Schema {
+    let mapping = to_arrow(from, &[], &SchemaOptions::default()).unwrap();
+    Schema::clone(&mapping.schema)
+}
+
+/// The elements are written again, one for one, and read as the same fields.
+fn stays(like: &ParquetSchema) {
+    let fields = read(like);
+    let mapping = written_like(&fields, like);
+    let elements: Vec<_> = mapping.elements.iter().collect();
+    let expected: Vec<_> = like.nodes().iter().map(|node| &node.element).collect();
+    assert_eq!(elements, expected, "{like}");
+    assert_eq!(mapping.warnings, [""; 0], "{like}");
+    assert_eq!(read(&mapping.schema), fields, "{like}");
+    for (leaf, stored) in mapping.leaves.iter().zip(mapping.schema.leaves()) {
+        assert_eq!(leaf.max_def_level, stored.max_def_level);
+        assert_eq!(leaf.max_rep_level, stored.max_rep_level);
+    }
+    for (ordinal, leaf) in mapping.leaves.iter().enumerate() {
+        assert_eq!(leaf.order, like.order(ordinal), "{like}");
+        assert_eq!(leaf.path, like.path(ordinal));
+    }
+}
+
+#[test]
+fn annotations_that_arrow_has_no_word_for() {
+    for field in [
+        "optional binary a (ENUM);",
+        "optional binary a (converted:ENUM);",
+        "required binary a (BSON);",
+        "optional binary a (converted:BSON);",
+        "optional binary a (UTF8);",
+        "optional binary a (JSON) = 7;",
+        "optional int32 a (TIME(MILLIS,true));",
+        "optional int32 a (TIME(MILLIS,false));",
+        "optional int64 a (TIME_MICROS);",
+        "optional int64 a (TIMESTAMP_MILLIS);",
+        "optional int32 a (INT_8);",
+        "optional int32 a (INTEGER(32,true));",
+        "optional int64 a (converted:DECIMAL(9,2));",
+        "optional int64 a (DECIMAL(9,2));",
+        "optional fixed_len_byte_array(16) a (DECIMAL(9,2));",
+        "optional binary a (DECIMAL(9,2));",
+        "optional fixed_len_byte_array(12) a (INTERVAL);",
+        "optional fixed_len_byte_array(12) a (TIMESTAMP(NANOS,true));",
+        "optional fixed_len_byte_array(16) a;",
+        "optional int96 a;",
+        "optional binary a (UNKNOWN);",
+        "optional binary a (GEOMETRY(srid:4326));",
+        "optional group a (VARIANT) { required binary metadata; optional binary value; }",
+        "optional group a (FILE) { optional binary path (STRING); }",
+    ] {
+        stays(&schema(field));
+    }
+}
+
+#[test]
+fn forms_of_lists_and_maps() {
+    for field in [
+        "optional group a (LIST) { repeated group list { optional int32 element; } }",
+        "optional group a (converted:LIST) { repeated group bag { optional int32 array_element = 3; } } ",
+        "required group a (LIST) { repeated int32 array; }",
+        "optional group a (LIST) { repeated group array { required int32 x; } }",
+        "optional group a (LIST) { repeated group a_tuple { required binary x (ENUM); } }",
+        "optional group a (LIST) { repeated group item { required int32 x; optional int32 y; } }",
+        "optional group a (LIST) { repeated group array (LIST) { repeated int32 array; } }",
+        "optional group a (LIST) { repeated group element { repeated int32 items; } }",
+        "repeated int32 a = 4;",
+        "repeated binary a (ENUM);",
+        "repeated group a { required int32 x; repeated int64 y; }",
+        "optional group a (MAP) { repeated group map (MAP_KEY_VALUE) { required binary k (UTF8); optional binary v (ENUM); } }",
+        "optional group a (MAP_KEY_VALUE) { repeated group map { required int32 key; optional int32 value; } }",
+        "required group a (MAP) { repeated group key_value { required int32 key; } }",
+        "optional group a = 1 { optional group b = 2 { optional binary c (ENUM) = 3; } }",
+    ] {
+        stays(&schema(field));
+    }
+}
+
+#[test]
+fn annotations_that_are_not_known() {
+    let element = |name: &str, parameters: &[u8]| SchemaElement {
+        name: name.to_owned(),
+        type_: Some(Type::Int64),
+        repetition_type: Some(herringbone_format::Repetition::Optional),
+        logical_type: Some(LogicalType::Unrecognized {
+            field_id: 90,
+            parameters: parameters.to_vec(),
+        }),
+        ..SchemaElement::default()
+    };
+    let root = SchemaElement {
+        name: "spark_schema".to_owned(),
+        num_children: Some(2),
+        ..SchemaElement::default()
+    };
+    let elements = [root, element("a", &[0]), element("b", &[0x15, 2, 0])];
+    stays(&ParquetSchema::new(&elements, &Limits::default()).unwrap());
+}
+
+/// The message without its frame, and the warnings, of a field that follows the template.
+fn followed(field: Field, like: &str) -> (String, Vec<String>) {
+    let mapping = written_like(&Schema::new(vec![field]), &schema(like));
+    let text = mapping.schema.to_string();
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let text = words.join(" ");
+    let inside = text.strip_prefix("message m { ").unwrap();
+    let inside = inside.strip_suffix(" }").unwrap().to_owned();
+    (inside, mapping.warnings)
+}
+
+#[test]
+fn types_that_do_not_agree_are_written_as_ever_and_named() {
+    for (data_type, like, expected, is, not) in [
+        (
+            DataType::Utf8,
+            "optional int32 a (DATE);",
+            "optional binary a (STRING);",
+            "binary (STRING)",
+            "int32 (DATE)",
+        ),
+        (
+            DataType::Binary,
+            "optional binary a (UTF8);",
+            "optional binary a;",
+            "binary",
+            "binary (UTF8)",
+        ),
+        (
+            DataType::Int64,
+            "optional int64 a (TIMESTAMP(MICROS,true));",
+            "optional int64 a;",
+            "int64",
+            "int64 (TIMESTAMP(MICROS,true))",
+        ),
+    ] {
+        let warning = format!("`a` is written as {is}, not as {not}");
+        let (written, warnings) = followed(Field::new("a", data_type, true), like);
+        assert_eq!((written.as_str(), warnings), (expected, vec![warning]));
+    }
+}
+
+#[test]
+fn what_may_be_null_is_optional() {
+    let list = |nullable, child_nullable| {
+        let child = Field::new("x", DataType::Int32, child_nullable);
+        Field::new("a", DataType::new_list(DataType::Int32, true), nullable)
+            .with_data_type(DataType::List(child.into()))
+    };
+    for (field, like, expected) in [
+        (
+            Field::new("a", DataType::Utf8, true),
+            "required binary a (ENUM);",
+            "optional binary a (ENUM);",
+        ),
+        (
+            Field::new("a", DataType::Utf8, false),
+            "optional binary a (ENUM);",
+            "optional binary a (ENUM);",
+        ),
+        (
+            list(true, true),
+            "repeated int32 a;",
+            "optional group a (LIST) { repeated group list { optional int32 element; } }",
+        ),
+        (
+            list(true, true),
+            "optional group a (LIST) { repeated int32 array; }",
+            "optional group a (LIST) { repeated group list { optional int32 element; } }",
+        ),
+    ] {
+        assert_eq!(followed(field, like).0, expected);
+    }
+}
+
+#[test]
+fn a_struct_of_one_field_is_not_taken_for_a_wrapper() {
+    // The other field was not read.
+    let like =
+        "optional group a (LIST) { repeated group item { required int32 x; required int32 y; } }";
+    let inner = Field::new("x", DataType::Int32, false);
+    let child = Field::new("item", DataType::Struct(vec![inner].into()), false);
+    let field = Field::new("a", DataType::List(child.into()), true);
+    assert_eq!(
+        followed(field.clone(), like).0,
+        "optional group a (LIST) { repeated group list { required group element { required int32 x; } } }"
+    );
+}
+
+#[test]
+fn metadata_of_the_field_win() {
+    let asked = metadata(&[(LOGICAL_TYPE_KEY, "ENUM")]);
+    let field = Field::new("a", DataType::Binary, true).with_metadata(asked);
+    let (written, _) = followed(field, "optional binary a (BSON);");
+    assert_eq!(written, "optional binary a (ENUM);");
+    let id = metadata(&[(FIELD_ID_KEY, "5")]);
+    let field = Field::new("a", DataType::Utf8, true).with_metadata(id);
+    let (written, _) = followed(field, "optional binary a (ENUM) = 4;");
+    assert_eq!(written, "optional binary a (ENUM) = 5;");
+}
+
+#[test]
+fn runs_and_dictionaries_are_looked_through() {
+    let field = Field::new("a", super::dictionary(DataType::Utf8), true);
+    let (written, warnings) = followed(field, "optional binary a (ENUM);");
+    assert_eq!(written, "optional binary a (ENUM);");
+    assert_eq!(warnings, [""; 0]);
+}
