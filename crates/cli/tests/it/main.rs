@@ -5,6 +5,7 @@
 mod common;
 mod concat;
 mod convert;
+mod exact;
 mod interrupt;
 mod on_error;
 mod repair;
