@@ -12,3 +12,4 @@ cargo build --quiet -p herringbone-cli
 command="${CARGO_TARGET_DIR:-target}/debug/herringbone"
 "$venv/bin/python" tests/interop.py "$command"
 "$venv/bin/python" tests/interop_write.py "$command"
+"$venv/bin/python" tests/interop_text.py "$command"

@@ -144,7 +144,7 @@ class Command:
         done = self.run("convert", "-f", *arguments)
         if done.returncode == 0:
             return True
-        assert re.search(rb"line \d+: (column `|the key `)|column `.*`: line \d+", done.stderr, re.S), done.stderr
+        assert re.search(rb"line \d+: (column `|the key `|expected )|column `.*`: line \d+", done.stderr, re.S), done.stderr
         self.refused += 1
         return False
 
@@ -165,9 +165,9 @@ def round_trip(check, made):
         done = check.run("convert", "-f", *given, middle, back)
         assert done.returncode == 0, (name, done.stderr, made.schema)
         assert check.rows(back) == rows, (name, made.schema)
-        if not given:
+        if name == "x.arrows":
             assert pq.read_schema(back).equals(pq.read_schema(source)), made.schema
-        elif check.convert(middle, back):
+        elif given and check.convert(middle, back):
             assert check.run("convert", "-f", back, again).returncode == 0
             assert middle.read_bytes() == again.read_bytes(), (name, middle.read_bytes(), again.read_bytes(), made.schema)
 
@@ -184,7 +184,10 @@ def same_number(ours, token):
         context.prec = 400
         wanted = decimal.Decimal(token)
         if isinstance(ours, float):
-            return ours == float(token) and math.copysign(1, ours) == math.copysign(1, float(token))
+            all_digits = wanted in (decimal.Decimal(repr(ours)), decimal.Decimal(ours))
+            return all_digits and math.copysign(1, ours) == math.copysign(1, float(token))
+        if wanted.is_zero() and wanted.is_signed():
+            return False
         return isinstance(ours, (int, decimal.Decimal)) and decimal.Decimal(ours) == wanted
 
 

@@ -16,6 +16,8 @@ pub(super) struct Numbers {
     pub(super) signed: bool,
     /// Whether UInt64 does.
     pub(super) unsigned: bool,
+    /// Whether one is a zero below zero, which only floats are.
+    minus_zero: bool,
     /// Whether Float64 has all their digits.
     pub(super) float: bool,
     /// Digits before the point, at most.
@@ -26,8 +28,8 @@ pub(super) struct Numbers {
 
 impl Numbers {
     pub(super) fn of(number: &Number<'_>) -> Self {
-        let is_zero = number.negative && number.whole == "0";
-        let integers = number.is_integer && !is_zero;
+        let minus_zero = number.is_minus_zero();
+        let integers = number.is_integer && !minus_zero;
         let size = integers.then(|| number.whole.parse::<u64>().ok()).flatten();
         let least = i64::MIN.unsigned_abs();
         let signed = size.is_some_and(|it| it < least || number.negative && it == least);
@@ -50,6 +52,7 @@ impl Numbers {
             integers,
             signed,
             unsigned: size.is_some() && !number.negative,
+            minus_zero,
             float,
             whole: usize::try_from(power + 1).unwrap_or(0).max(1),
             places: if number.is_integer { 0 } else { places },
@@ -61,6 +64,7 @@ impl Numbers {
             integers: self.integers && other.integers,
             signed: self.signed && other.signed,
             unsigned: self.unsigned && other.unsigned,
+            minus_zero: self.minus_zero || other.minus_zero,
             float: self.float && other.float,
             whole: self.whole.max(other.whole),
             places: self.places.max(other.places),
@@ -99,6 +103,9 @@ impl Numbers {
 
     /// A decimal that holds all of them.
     pub(super) fn decimal_type(self) -> Option<DataType> {
+        if self.minus_zero {
+            return None;
+        }
         let digits = self.whole + self.places;
         let scale = i8::try_from(self.places).ok()?;
         let (_, precision) = DIGITS.into_iter().find(|(most, _)| digits <= *most)?;
@@ -136,7 +143,8 @@ mod tests {
             (&["18446744073709551616"], "none", "Decimal128(38, 0)"),
             (&[&nines], "none", "Decimal256(76, 0)"),
             (&["1", "1.50"], "Float64", "Decimal128(38, 1)"),
-            (&["-0"], "Float64", "Decimal128(38, 0)"),
+            (&["-0"], "Float64", "none"),
+            (&["-0.0", "18446744073709551615"], "none", "none"),
             (&["1.5", "9007199254740993"], "none", "Decimal128(38, 1)"),
             (&["0.1234567890123456789"], "none", "Decimal128(38, 19)"),
             (&["1e500"], "none", "none"),

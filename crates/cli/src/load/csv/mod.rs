@@ -15,6 +15,7 @@ use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields, Schema, Schem
 use self::kind::Kind;
 use self::records::Records;
 use super::sample::Sample;
+use super::value::number::Number;
 use super::value::{Rules, Scalar, Slot, Wrong, may_be_empty};
 use super::{BATCH_BYTES, BATCH_ROWS, INFERRED, Rows, Stream, TextOptions};
 use crate::failure::{Failure, Result};
@@ -197,9 +198,10 @@ fn kinds(
     Ok(kinds)
 }
 
-/// Whether a field without quotes would be read as text, were it alone in its column.
+/// Whether a field without quotes would be read as text, were it alone in its column: by this command,
+/// and as far as numbers go, by anyone.
 pub(crate) fn reads_as_text(text: &str) -> bool {
-    Kind::of(text).data_type() == DataType::Utf8
+    Number::of(text).is_none() && Kind::of(text).data_type() == DataType::Utf8
 }
 
 /// For each field of the schema the column of the file that has its name.

@@ -56,6 +56,11 @@ impl<'t> Number<'t> {
         })
     }
 
+    /// Whether it is a zero with a minus, which integers and decimals do not know.
+    pub(in crate::load) fn is_minus_zero(&self) -> bool {
+        self.negative && self.digits().all(|digit| digit == b'0')
+    }
+
     fn digits(&self) -> impl Iterator<Item = u8> {
         self.whole.bytes().chain(self.fraction.bytes())
     }

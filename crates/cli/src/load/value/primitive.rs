@@ -62,13 +62,22 @@ fn number(scalar: Scalar<'_>, inferred: bool) -> Result<Number<'_>, &'static str
     }
 }
 
+/// The same of an exact type; where that was inferred, a zero below zero is none.
+fn exact(scalar: Scalar<'_>, inferred: bool) -> Result<Number<'_>, &'static str> {
+    let number = number(scalar, inferred)?;
+    match inferred && number.is_minus_zero() {
+        true => Err("it is a zero below zero"),
+        false => Ok(number),
+    }
+}
+
 /// Integers. Where the type was given, any number that is one: 1.0 too.
 pub(super) fn integers<T>(data_type: &DataType, inferred: bool) -> Box<dyn Column>
 where
     T: ArrowPrimitiveType<Native: TryFrom<i128>>,
 {
     primitive::<T>(data_type, move |scalar| {
-        let number = number(scalar, inferred)?;
+        let number = exact(scalar, inferred)?;
         if inferred && !number.is_integer {
             return Err("it is written as a fraction");
         }
@@ -178,7 +187,7 @@ pub(super) fn decimals<T: DecimalType>(
     native: impl Fn(i256) -> Option<T::Native> + 'static,
 ) -> Box<dyn Column> {
     primitive::<T>(data_type, move |scalar| {
-        let value = number(scalar, inferred)?.scaled(scale.into())?;
+        let value = exact(scalar, inferred)?.scaled(scale.into())?;
         let digits = value.to_string();
         if value != i256::ZERO && digits.trim_start_matches('-').len() > precision.into() {
             return Err(DIGITS);

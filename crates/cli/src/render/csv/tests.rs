@@ -132,7 +132,7 @@ fn text_that_looks_like_another_type_is_quoted() {
         firsts,
         [
             "1",
-            "007",
+            "\"007\"",
             "\"1\"",
             "\"1.10\"",
             "\"true\"",
