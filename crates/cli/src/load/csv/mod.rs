@@ -119,7 +119,6 @@ impl Beginning {
         let names = names.collect::<Result<Vec<_>, _>>().map_err(refused)?;
         let all_quoted = options.header && quotes_all(&header, &rows, options).map_err(refused)?;
         let kinds = kinds(&rows, width, all_quoted, options).map_err(refused)?;
-        drop(fields);
         Ok(Self {
             sample,
             names,
