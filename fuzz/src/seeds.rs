@@ -29,6 +29,11 @@ pub(crate) fn write(corpus: &Path, folders: &[PathBuf]) -> usize {
         corpus: corpus.to_owned(),
     };
     seeds.choices();
+    for (target, text) in crate::import::SEEDS {
+        for choice in 0..4_u8 {
+            seeds.add(target, &[&[choice], text.as_bytes()].concat());
+        }
+    }
     let mut files = 0;
     for folder in folders {
         let Ok(entries) = std::fs::read_dir(folder) else {

@@ -1,8 +1,10 @@
 //! The targets by their names.
 
 use herringbone::format::{CompressionCodec, Encoding};
+use herringbone_cli::import::Format;
 
 use crate::codec::decompress_and_compress;
+use crate::import::import;
 use crate::metadata::{footer, page_header, page_index};
 use crate::page::values;
 use crate::peer::against_arrow_rs;
@@ -13,7 +15,7 @@ use crate::round_trip::write_then_read;
 type Target = fn(&[u8]);
 
 /// All of them.
-pub const TARGETS: [(&str, Target); 21] = [
+pub const TARGETS: [(&str, Target); 23] = [
     ("against_arrow_rs", |data| {
         against_arrow_rs(&data.to_vec().into())
     }),
@@ -45,6 +47,8 @@ pub const TARGETS: [(&str, Target); 21] = [
         values(Encoding::RleDictionary, data)
     }),
     ("footer", footer),
+    ("import_csv", |data| import(Format::Csv, data)),
+    ("import_json_lines", |data| import(Format::JsonLines, data)),
     ("page_header", page_header),
     ("page_index", page_index),
     ("whole_file", whole_file),

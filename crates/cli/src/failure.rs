@@ -108,6 +108,15 @@ impl Failure {
         }
     }
 
+    /// The same, with what helps.
+    pub(crate) fn hinting(self, hint: &str) -> Self {
+        match self {
+            Self::Usage(message) => Self::Usage(message + hint),
+            Self::Data(message) => Self::Data(message + hint),
+            other => other,
+        }
+    }
+
     /// Writing Arrow there went wrong.
     pub(crate) fn arrow_output(name: &str, error: &ArrowError) -> Self {
         match error {

@@ -6,8 +6,8 @@ use arrow_ipc::writer::FileWriter;
 use herringbone::Writer;
 use herringbone::core::write::{ColumnSelector, UnsortedRows, WriteOptions};
 use herringbone::format::FileMetadata;
-use herringbone::schema::from_arrow;
-use herringbone_arrow::schema::Schema;
+use herringbone::schema::{EmptyStructs, from_arrow};
+use herringbone_arrow::schema::{DataType, Field, Schema};
 
 use crate::args::{Destination, FileFormat, RowFormat};
 use crate::context::Context;
@@ -77,8 +77,16 @@ fn note_unsorted(context: &Context, name: &str, metadata: &FileMetadata) {
 
 /// Whether the options name columns that are there.
 fn all_columns_exist(schema: &Schema, options: &WriteOptions, name: &str) -> Result<()> {
-    let mapping =
-        from_arrow(schema, &options.schema).map_err(|error| Failure::written(name, &error))?;
+    let mapping = from_arrow(schema, &options.schema).map_err(|error| {
+        let mut fields = schema.flattened_fields().into_iter();
+        let is_empty =
+            |field: &Field| matches!(field.data_type(), DataType::Struct(it) if it.is_empty());
+        let failure = Failure::written(name, &error);
+        match options.schema.empty_structs == EmptyStructs::Error && fields.any(is_empty) {
+            true => failure.hinting("; --fill-empty-structs gives it one that holds nulls"),
+            false => failure,
+        }
+    })?;
     for (selector, _) in &options.overrides {
         let ColumnSelector::Path(path) = selector else {
             continue;

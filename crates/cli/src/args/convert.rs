@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Damage, Decode, Destination, FileFormat, Null, Write, at_least_one};
+use super::{Damage, Decode, Destination, FileFormat, Null, Setting, Write};
 
 /// Of `convert`.
 #[derive(Debug, Args)]
@@ -23,9 +23,12 @@ pub(crate) struct Convert {
     /// Schema of CSV or JSON lines: a Parquet or Arrow file that has it, or a text; see below
     #[arg(long, value_name = "FILE")]
     pub(crate) schema: Option<PathBuf>,
-    /// Rows to infer a schema from [default: 10000]
-    #[arg(long, value_name = "N", value_parser = at_least_one, conflicts_with = "schema")]
+    /// Rows to infer a schema from; 0: all columns of CSV are text [default: 10000]
+    #[arg(long, value_name = "N", conflicts_with = "schema")]
     pub(crate) infer_rows: Option<usize>,
+    /// Type of a column of CSV or JSON lines, as in a schema; the others are inferred
+    #[arg(long = "type", value_name = "COLUMN=TYPE", conflicts_with = "schema")]
+    pub(crate) types: Vec<Setting<String>>,
     /// The first line of CSV holds no names
     #[arg(long)]
     pub(crate) no_header: bool,

@@ -60,8 +60,9 @@ infinities the strings \"NaN\", \"Infinity\", \"-Infinity\"; decimals are string
 their usual form; dates, times and timestamps ISO 8601 (with Z or an offset when there is a time
 zone, years beyond 9999 with a sign), durations and intervals like \"PT1.5S\" and \"P1M2DT3S\"; structs
 are objects, maps lists of [key,value]. CSV has the same texts without quotes of JSON, nested values
-as JSON, an empty field for null and \"\" for an empty string. A null that is alone in its row is a
-blank line. With --null NA, a null is NA, and a string NA is \"NA\".
+as JSON, an empty field for null and \"\" for an empty string; text that looks like a number or a date is
+quoted, and so are decimals. A null that is alone in its row is a blank line. With --null NA, a null is
+NA, and a string NA is \"NA\".
 
 --on-error skip goes on behind a row group whose pages are damaged. --on-error null puts nulls for a
 page whose checksum is wrong, or that cannot be decompressed or lacks its dictionary, if its column may
@@ -136,8 +137,16 @@ for `-`, say --from and --to. OUT appears when it is complete: until then it has
 error or an interrupt removes it.
 
 CSV and JSON lines are read as `cat` writes them. Without --schema their types are inferred from the
-first rows: booleans, Int64, Float64, text, and in CSV dates and timestamps; everything may be null.
-What does not fit later is an error with its line, never a null.
+first rows, so that nothing of these changes; everything may be null. What does not fit later is an
+error with its line and column, never a null and never rounded.
+
+In CSV: booleans, Int64, UInt64, Float64, dates (2024-01-02), timestamps (2024-01-02T03:04:05.123, with
+the offset that all of them have, or with none), else text: also 007, +1, numbers with more digits than
+the type holds, columns of several types, and all that is in quotes, unless the file quotes everything.
+--infer-rows 0 makes all columns text, --type zip,phone=Utf8 some of them; --type takes any type of
+--schema. In JSON lines: integers are Int64, UInt64 or decimals of up to 76 digits, others Float64, or
+decimals where that loses digits; values of several types become text, of which a note tells; arrays of
+[key,value] of two types are maps.
 
 In CSV, an empty field is null, \"\" is an empty string, or null where the type has no empty value.
 With --null NA, nulls are read and written as NA without quotes; strings may then be empty without
@@ -147,7 +156,11 @@ quotes too. A blank line is a row if there is one column, and nothing if there a
 a field a line, those inside of others indented by two more spaces, `not null` and extension types
 behind the type. Columns of CSV are found by their names. Bytes are base64, UUIDs have their usual
 form, durations and intervals are like \"PT1.5S\" and \"P1M2DT3S\", maps are objects or lists of
-[key,value]; in CSV, nested values are JSON.
+[key,value]; in CSV, nested values are JSON. Every text is taken that says a value of the type exactly:
+1.50 is a Decimal128(5, 1), 1.55 is none. Only fractions become the nearest float. A timestamp has an
+offset where its type has a time zone, and only there.
+
+In CSV that is written, text which would be read as another type is quoted, and so are decimals.
 
 Parquet output: the options and the syntax of columns are those of `rewrite`; so is --on-error.
 
@@ -157,6 +170,7 @@ Examples:
   herringbone convert trips.parquet - --to arrow-stream | python3 plot.py
   herringbone schema --format arrow old.parquet > types.txt
   herringbone convert --schema types.txt trips.csv trips.parquet --compression zstd:9
+  herringbone convert --type zip,phone=Utf8 --type 'price=Decimal128(9, 2)' shop.csv shop.parquet
   herringbone convert --delimiter ';' --no-header --null NULL export.csv trips.parquet
   zcat log.json.gz | herringbone convert --from jsonl - log.parquet";
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use herringbone::core::write::ColumnSelector;
 use herringbone::format::{Encoding, Type};
+use herringbone::schema::EmptyStructs;
 use herringbone::{
     BloomFilterOptions, ColumnOptions, Compatibility, Compression, DataPageVersion,
     StatisticsLevel, WriteOptions,
@@ -72,6 +73,9 @@ pub(crate) struct Write {
     /// Sort rows by these columns, e.g. `a,b.c:desc`; all rows are held in memory for that
     #[arg(long, value_name = "COL[:desc],…")]
     sort_by: Vec<SortKeys>,
+    /// A struct without fields, for which Parquet has no form, gets one that holds nulls
+    #[arg(long)]
+    fill_empty_structs: bool,
     /// Write no offset and column indexes
     #[arg(long)]
     no_page_index: bool,
@@ -96,6 +100,7 @@ impl Write {
             || self.bloom_filter.is_some()
             || self.no_bloom_filter
             || !self.sort_by.is_empty()
+            || self.fill_empty_structs
             || self.no_page_index
             || self.no_crc
     }
@@ -123,6 +128,9 @@ impl Write {
                     .collect(),
             )
             .threads(threads);
+        if self.fill_empty_structs {
+            options.schema.empty_structs = EmptyStructs::UnknownLeaf;
+        }
         options.columns.statistics = Some(self.statistics.into());
         options.columns.page_rows = self.page_rows;
         options.columns.page_bytes = self.page_bytes.map(|size| size.0);

@@ -3,7 +3,7 @@
 use std::slice;
 
 use herringbone::schema::DictionaryOutput;
-use herringbone_arrow::schema::{DataType, Schema};
+use herringbone_arrow::schema::{DataType, Field, Schema};
 
 use crate::args::{Convert, FileFormat};
 use crate::commands::rewrite::anew;
@@ -38,6 +38,8 @@ pub(crate) fn run(context: &Context, convert: &Convert) -> Result<()> {
             let options = TextOptions {
                 schema: schema.transpose()?,
                 infer_rows: convert.infer_rows.unwrap_or(INFER_ROWS),
+                types: types(convert)?,
+                note: &|text| context.note(text),
                 header: !convert.no_header,
                 delimiter: convert.delimiter.unwrap_or(b','),
                 null: convert.null.text().into(),
@@ -52,13 +54,36 @@ pub(crate) fn run(context: &Context, convert: &Convert) -> Result<()> {
     }
 }
 
+/// The columns whose types are given.
+fn types(convert: &Convert) -> Result<Vec<Field>> {
+    let mut types = Vec::new();
+    for setting in &convert.types {
+        let wrong = |text: String| Failure::Usage(format!("--type: {text}"));
+        let columns = setting.columns.as_ref();
+        let columns = columns.ok_or_else(|| wrong("expected COLUMN=TYPE".into()))?;
+        for path in &columns.paths {
+            let [name] = path.as_slice() else {
+                return Err(wrong(format!("`{}` is within a column", path.join("."))));
+            };
+            types.push(load::field_of(name, &setting.value).map_err(wrong)?);
+        }
+    }
+    Ok(types)
+}
+
 /// Whether the options go with the formats.
 fn check(convert: &Convert, from: FileFormat, to: FileFormat) -> Result<()> {
     let is_text = matches!(from, FileFormat::Csv | FileFormat::Jsonl);
     let is_csv = from == FileFormat::Csv;
     let wrong = |text: &str| Err(Failure::Usage(text.into()));
-    if !is_text && (convert.schema.is_some() || convert.infer_rows.is_some()) {
-        return wrong("--schema and --infer-rows are for CSV and JSON lines; IN has a schema");
+    let types = !convert.types.is_empty() || convert.infer_rows.is_some();
+    if !is_text && (convert.schema.is_some() || types) {
+        return wrong(
+            "--schema, --type and --infer-rows are for CSV and JSON lines; IN has a schema",
+        );
+    }
+    if from == FileFormat::Jsonl && convert.infer_rows == Some(0) {
+        return wrong("--infer-rows 0 is for CSV: the columns of JSON lines are in the rows");
     }
     if from != FileFormat::Parquet && convert.damage.is_given() {
         return wrong("--on-error is for Parquet input");

@@ -1,21 +1,19 @@
 //! Rows out of files of any format.
 //!
 //! ```text
-//! CSV        ─► sample ─► schema ─► text: records and columns   ─┐
-//! JSON lines ─► sample ─► infer  ─► text: decoder of arrow-json ─┼─► record batches
+//! CSV        ─► sample ─► kinds of columns ─► records ─► values ─┐
+//! JSON lines ─► sample ─► kinds of columns ─► rows ────► values ─┼─► record batches
 //! Arrow      ─► ipc ─────────────────────────────────────────────┘
 //! ```
 
 mod csv;
-mod infer;
-mod interval;
 mod ipc;
 mod json;
+mod numbers;
 mod sample;
 mod schema_file;
 mod schema_text;
-mod text;
-mod values;
+mod value;
 
 use std::cell::Cell;
 use std::fs;
@@ -24,12 +22,13 @@ use std::path::Path;
 use std::rc::Rc;
 
 use herringbone_arrow::array::RecordBatch;
-use herringbone_arrow::schema::SchemaRef;
+use herringbone_arrow::schema::{Field, SchemaRef};
 
-pub(crate) use csv::csv;
+pub(crate) use csv::{csv, reads_as_text};
 pub(crate) use ipc::{ipc_file_or_stream, schema_of as ipc_schema};
 pub(crate) use json::jsonl;
 pub(crate) use schema_file::schema_file;
+pub(crate) use schema_text::field_of;
 
 use crate::failure::{Failure, Result};
 
@@ -52,18 +51,48 @@ pub(crate) enum Work {
     Unknown,
 }
 
+/// Rows of a batch of text, at most.
+const BATCH_ROWS: usize = 8192;
+
+/// Bytes of text of a batch, but for those of the last row.
+const BATCH_BYTES: usize = 16 << 20;
+
+/// What helps where types do not fit.
+const INFERRED: &str = "; the types were inferred: --infer-rows N looks at more rows, \
+    --type COLUMN=TYPE and --schema FILE give them";
+
 /// How text is read.
-pub(crate) struct TextOptions {
+pub(crate) struct TextOptions<'a> {
     /// The schema, where it is given.
     pub(crate) schema: Option<SchemaRef>,
     /// Rows to infer the schema from.
     pub(crate) infer_rows: usize,
+    /// Columns whose types are given.
+    pub(crate) types: Vec<Field>,
+    /// Hears what is worth knowing.
+    pub(crate) note: &'a dyn Fn(&str),
     /// Whether CSV has a line of names.
     pub(crate) header: bool,
     /// What stands between the fields of CSV.
     pub(crate) delimiter: u8,
     /// What a null is in CSV, without quotes.
     pub(crate) null: String,
+}
+
+impl TextOptions<'_> {
+    /// Whether every column that has a type is in the file.
+    ///
+    /// # Errors
+    /// Usage.
+    fn all_are_in(&self, file: &str, is_there: impl Fn(&String) -> bool) -> Result<()> {
+        match self.types.iter().find(|it| !is_there(it.name())) {
+            None => Ok(()),
+            Some(field) => Err(Failure::Usage(format!(
+                "--type: {file} has no column `{}`",
+                field.name()
+            ))),
+        }
+    }
 }
 
 /// A file that is read from its beginning to its end.
@@ -101,6 +130,16 @@ impl Stream {
             name,
             read,
         })
+    }
+
+    /// Bytes that are there already.
+    pub(crate) fn of_bytes(name: &str, bytes: Vec<u8>) -> Self {
+        Self {
+            name: name.to_owned(),
+            total: Some(bytes.len() as u64),
+            bytes: Box::new(io::Cursor::new(bytes)),
+            read: Rc::default(),
+        }
     }
 
     /// How much there is to read.

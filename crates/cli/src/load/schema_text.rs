@@ -37,6 +37,18 @@ pub(super) fn schema(text: &str) -> Result<SchemaRef, String> {
     }
 }
 
+/// The field `name` of a type without fields of its own.
+///
+/// # Errors
+/// Words about the type.
+pub(crate) fn field_of(name: &str, data_type: &str) -> Result<Field, String> {
+    let text = format!("_: {data_type}");
+    let line = Line::of(1, &text)?;
+    let unknown = |_| format!("there is no type `{}`", line.data_type);
+    let field = field(&line, &Fields::empty()).map_err(unknown)?;
+    Ok(field.with_name(name))
+}
+
 struct Line<'t> {
     number: usize,
     depth: usize,

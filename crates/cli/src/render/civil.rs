@@ -53,6 +53,23 @@ pub(crate) fn date(days: i64) -> Date {
     }
 }
 
+/// The days from 1970-01-01 to a date; `None` where there is no such date, or too far away to count.
+pub(crate) fn days(wanted: Date) -> Option<i64> {
+    let month = usize::from(wanted.month).checked_sub(1)?;
+    // A year that begins in March.
+    let (year, month) = match month {
+        0 | 1 => (wanted.year.checked_sub(1)?, month + 10),
+        _ => (wanted.year, month - 2),
+    };
+    let (cycle, of_cycle) = (year.div_euclid(400), year.rem_euclid(400));
+    let years = of_cycle * 365 + of_cycle / 4 - of_cycle / 100;
+    let day = i64::from(wanted.day) - 1;
+    let of_cycle = years + MONTH_STARTS.get(month)? + day;
+    let days = cycle.checked_mul(DAYS_400)?.checked_add(of_cycle - EPOCH)?;
+    // Months have different lengths: what is no date is another one.
+    (date(days) == wanted).then_some(days)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,7 +105,25 @@ mod tests {
         };
         for days in -719_528..=400_000 {
             assert_eq!(date(days), expected, "{days}");
+            assert_eq!(super::days(expected), Some(days));
             expected = next(expected);
+        }
+    }
+
+    #[test]
+    fn what_is_no_date_has_no_days() {
+        for (year, month, day) in [
+            (2023, 2, 29),
+            (1900, 2, 29),
+            (2024, 4, 31),
+            (2024, 0, 1),
+            (2024, 13, 1),
+            (2024, 1, 0),
+            (2024, 1, 32),
+            (i64::MAX, 1, 1),
+            (i64::MIN, 1, 1),
+        ] {
+            assert_eq!(days(Date { year, month, day }), None);
         }
     }
 

@@ -3,12 +3,16 @@
 //! Nested values are their JSON text. A null is an empty field or another text without quotes. What has
 //! the same text is quoted, as is an empty string, so they stay apart. A null that is alone in its row
 //! leaves a blank line, which is a record of one empty field.
+//!
+//! Readers infer types. Text that one would take for something else, a number or a date, is quoted, and so
+//! are all decimals, which would become floats.
 
 use herringbone_arrow::array::RecordBatch;
-use herringbone_arrow::schema::Schema;
+use herringbone_arrow::schema::{DataType, Schema};
 
 use super::value::{Boxed, of};
 use crate::failure::Result;
+use crate::load::reads_as_text;
 use crate::output::Output;
 
 /// Writes the names of the columns.
@@ -20,7 +24,7 @@ pub(crate) fn write_header(schema: &Schema, output: &mut Output<'_>) -> Result<(
         }
         let start = line.len();
         line.push_str(field.name());
-        quote_from(&mut line, start, "");
+        quote_from(&mut line, start, "", Quotes::Needed);
     }
     line.push_str("\r\n");
     output.write(line.as_bytes())
@@ -40,16 +44,16 @@ impl Rows {
     /// Writes each row of `batch`.
     pub(crate) fn write(&self, batch: &RecordBatch, output: &mut Output<'_>) -> Result<()> {
         let schema = batch.schema_ref();
-        let columns: Vec<Boxed<'_>> = schema
+        let columns: Vec<(Boxed<'_>, Quotes)> = schema
             .fields()
             .iter()
             .zip(batch.columns())
-            .map(|(field, column)| of(field, column.as_ref()))
+            .map(|(field, column)| Ok((of(field, column.as_ref())?, Quotes::of(field.data_type()))))
             .collect::<Result<_>>()?;
         let mut line = String::new();
         for row in 0..batch.num_rows() {
             line.clear();
-            for (at, column) in columns.iter().enumerate() {
+            for (at, (column, quotes)) in columns.iter().enumerate() {
                 if at > 0 {
                     line.push(',');
                 }
@@ -58,7 +62,7 @@ impl Rows {
                 } else {
                     let start = line.len();
                     column.text(row, &mut line);
-                    quote_from(&mut line, start, &self.null);
+                    quote_from(&mut line, start, &self.null, *quotes);
                 }
             }
             line.push_str("\r\n");
@@ -68,12 +72,45 @@ impl Rows {
     }
 }
 
+/// When values of a column are quoted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Quotes {
+    /// Where the text needs them.
+    Needed,
+    /// Where it would be taken for another type as well.
+    Text,
+    /// Always.
+    Always,
+}
+
+impl Quotes {
+    fn of(data_type: &DataType) -> Self {
+        match data_type {
+            DataType::Dictionary(_, values) => Self::of(values),
+            DataType::RunEndEncoded(_, values) => Self::of(values.data_type()),
+            data_type if data_type.is_string() || data_type.is_binary() => Self::Text,
+            data_type if data_type.is_decimal() => Self::Always,
+            _ => Self::Needed,
+        }
+    }
+
+    /// Whether a text without special characters is quoted.
+    fn want(self, text: &str) -> bool {
+        match self {
+            Self::Needed => false,
+            Self::Text => !reads_as_text(text),
+            Self::Always => true,
+        }
+    }
+}
+
 /// Puts the field that begins at `start` into quotes if it needs them: also if it is empty or looks
 /// like a null.
-fn quote_from(line: &mut String, start: usize, null: &str) {
+fn quote_from(line: &mut String, start: usize, null: &str, quotes: Quotes) {
     let needed = |byte| matches!(byte, b'"' | b',' | b'\r' | b'\n');
     let field = line.get(start..).unwrap_or_default();
-    if !field.is_empty() && field != null && !field.bytes().any(needed) {
+    let special = field.is_empty() || field == null || field.bytes().any(needed);
+    if !special && !quotes.want(field) {
         return;
     }
     let field = line.split_off(start);

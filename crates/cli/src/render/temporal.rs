@@ -38,7 +38,7 @@ impl Zone {
 }
 
 /// `+02:00`, `-0530` or `+02` in seconds.
-fn offset_seconds(text: &str) -> Option<i32> {
+pub(crate) fn offset_seconds(text: &str) -> Option<i32> {
     let (sign, digits) = match text.as_bytes().split_first()? {
         (b'+', digits) => (1, digits),
         (b'-', digits) => (-1, digits),

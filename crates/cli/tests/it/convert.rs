@@ -110,22 +110,18 @@ fn errors_have_lines_and_leave_no_file() {
         (
             "a.csv",
             "a,b\n1,x\n\n2,\"y\ny\"\nz,3\n",
-            "line 6: Error while parsing value 'z' as type 'Int64' for column `a`; the types were inferred",
+            "line 6: column `a`: \"z\" is no Int64; the types were inferred",
         ),
-        (
-            "b.csv",
-            "a,b\n1,x\n2\n",
-            "line 3: incorrect number of fields: expected 2 got 1",
-        ),
+        ("b.csv", "a,b\n1,x\n2\n", "line 3: expected 2 fields, got 1"),
         (
             "c.jsonl",
             "{\"a\":1}\n{\"a\":2}\n\n{\"a\":\"x\"}\n",
-            "line 4: whilst decoding field 'a': failed to parse \"x\" as Int64; the types were inferred",
+            "line 4: column `a`: \"x\" is no Int64: a string; the types were inferred",
         ),
         (
             "d.jsonl",
             "{\"a\":1}\n{\"b\":2}\n",
-            "line 2: column 'b' missing from schema",
+            "line 2: column `b`: it is not in the schema; the types were inferred",
         ),
         ("e.jsonl", "{\"a\":1}\n{\"a\":]}\n", "line 2: "),
         ("f.jsonl", "[{\"a\":1}]\n", "line 1: a row is an object"),
@@ -170,10 +166,7 @@ fn wrong_schemas_are_refused() {
     with("a: Int64\n").fails(3, "x.csv: the column `b` is not in the schema");
     with("a: Int64\nb: Int64\nc: Int64\n")
         .fails(3, "there is no column `c`, which is in the schema");
-    with("a: Int64\nb: Boolean\n").fails(
-        3,
-        "line 2: Error while parsing value '2' as type 'Boolean' for column `b`",
-    );
+    with("a: Int64\nb: Boolean\n").fails(3, "line 2: column `b`: \"2\" is no Boolean");
     with("a: Int65\n").fails(3, "types.txt: line 1: `a` has no known type: `Int65`");
     with("b: Int8 not null\na: Utf8\n").ok("");
     assert_eq!(rows(&out), "{\"b\":2,\"a\":\"1\"}\n");
@@ -213,7 +206,7 @@ fn nulls_and_empty_strings_stay_apart_in_csv() {
     for (options, text, expected) in [
         // Two columns: numbers have no empty value, and programs may quote everything.
         (
-            &[][..],
+            &["--type", "n=Int64"][..],
             "t,n\r\n,1\r\n\"\",\"\"\r\n\n\"x\",\"2\"\r\n",
             r#"{"t":null,"n":1} {"t":"","n":null} {"t":"x","n":2}"#,
         ),
@@ -296,13 +289,17 @@ fn lines_of_errors_count_blank_ones_and_headers() {
         (
             "\nn\n\n1\n\nx\n",
             "n: Int64\n",
-            "line 6: Error while parsing value 'x'",
+            "line 6: column `n`: \"x\" is no Int64",
         ),
-        ("n\n1\n\n2\n", "n: Int64 not null\n", "line 3: "),
+        (
+            "n\n1\n\n2\n",
+            "n: Int64 not null\n",
+            "line 3: column `n`: a null, but the column is `not null`",
+        ),
         (
             "n,m\n1,1\n\n2,2,2\n",
             "n: Int8\nm: Int8\n",
-            "line 4: incorrect number of fields: expected 2 got 3",
+            "line 4: expected 2 fields, got 3",
         ),
         (
             "n\n1\n\"2\n3\n4\n",

@@ -6,6 +6,7 @@ mod carried;
 mod common;
 mod concat;
 mod convert;
+mod exact;
 mod interrupt;
 mod names;
 mod on_error;

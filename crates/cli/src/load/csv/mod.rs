@@ -1,91 +1,217 @@
 //! CSV.
 //!
-//! arrow-csv finds the types. It does not know whether a field was quoted, and passes over blank
-//! lines, so nulls would be lost: records are read here.
+//! A null and an empty string are told apart by quotes, and so are numbers and their text, so a field is
+//! known with its quotes. A file that quotes everything says nothing by that.
 
-mod columns;
+mod kind;
 mod records;
 
+use std::io::BufRead;
 use std::sync::Arc;
 
-use arrow_csv::reader::Format;
 use herringbone_arrow::array::{ArrayRef, RecordBatch};
-use herringbone_arrow::schema::{ArrowError, DataType, Field, FieldRef, Schema, SchemaRef};
-use regex::Regex;
+use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 
-use self::columns::{column, may_be_empty};
+use self::kind::Kind;
 use self::records::Records;
-use super::json::{INFERRED, message};
 use super::sample::Sample;
-use super::text::{Batches, Decode, Text};
-use super::{Rows, Stream, TextOptions};
+use super::value::number::Number;
+use super::value::{Rules, Scalar, Slot, Wrong, may_be_empty};
+use super::{BATCH_BYTES, BATCH_ROWS, INFERRED, Rows, Stream, TextOptions};
 use crate::failure::{Failure, Result};
 
 /// Reads CSV.
 ///
 /// # Errors
 /// Data where no schema can be inferred or the given one does not fit, System.
-pub(crate) fn csv(stream: Stream, options: &TextOptions) -> Result<Rows<'static>> {
+pub(crate) fn csv(stream: Stream, options: &TextOptions<'_>) -> Result<Rows<'static>> {
     let name = stream.name.clone();
     let work = stream.work();
     let wrong = |text: String| Failure::Data(format!("{name}: {text}"));
-    let rows = if options.schema.is_some() {
-        0
-    } else {
-        options.infer_rows
-    };
-    let sample = Sample::of(stream, rows.saturating_add(1), true)?;
-    let null = Regex::new(&format!("^({})?$", regex::escape(&options.null)))
-        .map_err(|error| wrong(error.to_string()))?;
-    let format = Format::default()
-        .with_header(options.header)
-        .with_delimiter(options.delimiter)
-        .with_null_regex(null);
-    let (found, _) = format
-        .infer_schema(sample.text.as_slice(), Some(rows))
-        .map_err(|error| wrong(message(error)))?;
-    let inferred = options.schema.is_none();
+    let beginning = Beginning::of(stream, options)?;
     let (schema, order) = match &options.schema {
-        Some(schema) if options.header => (schema.clone(), matched(&found, schema).map_err(wrong)?),
-        Some(schema) => (schema.clone(), (0..schema.fields().len()).collect()),
-        None if found.fields().is_empty() => {
-            return Err(wrong(
-                "there is no row to infer a schema from; --schema gives it".into(),
-            ));
+        Some(schema) if options.header => {
+            let order = matched(&beginning.names, schema).map_err(wrong)?;
+            (schema.clone(), order)
         }
+        Some(schema) => (schema.clone(), (0..schema.fields().len()).collect()),
         None => {
-            let schema = completed(&found, &sample.text, options);
+            options.all_are_in(&name, |column| beginning.names.contains(column))?;
+            let schema = beginning.schema(options).map_err(wrong)?;
             let order = (0..schema.fields().len()).collect();
             (schema, order)
         }
     };
-    let table = Table {
-        schema: schema.clone(),
-        order,
-        delimiter: options.delimiter,
-        header: options.header,
-        null: options.null.clone(),
-        inferred,
+    let column = |(field, &from): (&FieldRef, &usize)| {
+        let chosen = options.types.iter().any(|it| it.name() == field.name());
+        Column::new(field, from, options.schema.is_none() && !chosen)
     };
+    let columns = schema.fields().iter().zip(&order).map(column);
+    let columns = columns.collect::<Result<Vec<_>, Wrong>>();
+    let columns = columns.map_err(|it| wrong(it.words()))?;
+    let mut records = Records::new(options.delimiter, Some(order.len()));
+    records.blanks = order.len() == 1 && !options.header;
     Ok(Rows {
-        schema,
-        batches: Box::new(Batches::new(name, sample.whole(), table)?),
+        schema: schema.clone(),
+        batches: Box::new(Batches {
+            name,
+            all_quoted: beginning.all_quoted,
+            input: beginning.sample.whole(),
+            schema,
+            columns,
+            records,
+            header: options.header,
+            null: options.null.clone(),
+            failed: false,
+        }),
         work,
     })
 }
 
+/// What is known of a file by its first rows.
+struct Beginning {
+    sample: Sample,
+    names: Vec<String>,
+    kinds: Vec<Kind>,
+    /// Whether quotes say nothing: those of the header are not needed, and all fields have them.
+    all_quoted: bool,
+}
+
+impl Beginning {
+    fn of(stream: Stream, options: &TextOptions<'_>) -> Result<Self> {
+        let name = stream.name.clone();
+        let wanted = match options.schema {
+            Some(_) => 0,
+            None => options.infer_rows,
+        };
+        let mut header = Records::new(options.delimiter, None);
+        let mut rows = Records::new(options.delimiter, None);
+        let mut in_rows = !options.header;
+        if let (Some(schema), false) = (&options.schema, options.header) {
+            rows.width = Some(schema.fields().len());
+        }
+        let wrong = |(line, text)| format!("line {line}: {text}");
+        let sample = Sample::of(stream, |mut text| {
+            if !in_rows {
+                let taken = header.read(text, 1, usize::MAX).map_err(wrong)?;
+                text = text.get(taken..).unwrap_or_default();
+                in_rows = header.len() > 0;
+                if !in_rows {
+                    return Ok(false);
+                }
+                rows = header.behind_header();
+            }
+            rows.read(text, wanted, usize::MAX).map_err(wrong)?;
+            Ok(rows.len() >= wanted && !(wanted == 0 && rows.width.is_none()))
+        })?;
+        let refused = |it| Failure::Data(format!("{name}: {}", wrong(it)));
+        if !in_rows {
+            header.cut();
+            rows = header.behind_header();
+        }
+        rows.cut();
+        let width = rows.width.unwrap_or(0);
+        let fields = header.text().map_err(refused)?;
+        let names = (0..width).map(|column| match options.header {
+            true => fields.get(0, column).map(|it| it.0.to_owned()),
+            false => Ok(format!("column_{}", column + 1)),
+        });
+        let names = names.collect::<Result<Vec<_>, _>>().map_err(refused)?;
+        let all_quoted = options.header && quotes_all(&header, &rows, options).map_err(refused)?;
+        let kinds = kinds(&rows, width, all_quoted, options).map_err(refused)?;
+        Ok(Self {
+            sample,
+            names,
+            kinds,
+            all_quoted,
+        })
+    }
+
+    /// The schema that was found.
+    fn schema(&self, options: &TextOptions<'_>) -> Result<SchemaRef, String> {
+        if self.names.is_empty() {
+            return Err("there is no row to infer a schema from; --schema gives it".into());
+        }
+        let field = |(name, kind): (&String, &Kind)| {
+            let chosen = options.types.iter().find(|it| it.name() == name);
+            let inferred = || Field::new(name, kind.data_type(), true);
+            chosen.cloned().unwrap_or_else(inferred)
+        };
+        let fields = self.names.iter().zip(&self.kinds).map(field);
+        Ok(Arc::new(Schema::new(fields.collect::<Fields>())))
+    }
+}
+
+/// Whether every field is quoted that is no null, and so is the header, which needs it nowhere.
+fn quotes_all(
+    header: &Records,
+    rows: &Records,
+    options: &TextOptions<'_>,
+) -> Result<bool, records::Wrong> {
+    let width = rows.width.unwrap_or(0);
+    let (names, fields) = (header.text()?, rows.text()?);
+    let mut needless = false;
+    for column in 0..width {
+        let (name, quoted) = names.get(0, column)?;
+        let special = ['"', '\r', '\n', char::from(options.delimiter)];
+        needless |= quoted && !name.is_empty() && !name.contains(special);
+        if !quoted {
+            return Ok(false);
+        }
+    }
+    for record in 0..rows.len() {
+        for column in 0..width {
+            let (text, quoted) = fields.get(record, column)?;
+            if !quoted && !text.is_empty() && text != options.null {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(needless)
+}
+
+/// What each column holds.
+fn kinds(
+    rows: &Records,
+    width: usize,
+    all_quoted: bool,
+    options: &TextOptions<'_>,
+) -> Result<Vec<Kind>, records::Wrong> {
+    let mut kinds = vec![Kind::Nothing; width];
+    if options.infer_rows == 0 {
+        kinds.fill(Kind::Text);
+    }
+    let fields = rows.text()?;
+    for record in 0..rows.len() {
+        for (column, kind) in kinds.iter_mut().enumerate() {
+            let (text, quoted) = fields.get(record, column)?;
+            let is_null =
+                text.is_empty() && (!quoted || all_quoted) || !quoted && text == options.null;
+            *kind = match *kind {
+                known if is_null || known == Kind::Text => known,
+                _ if quoted && !all_quoted => Kind::Text,
+                known => known.with(Kind::of(text)),
+            };
+        }
+    }
+    Ok(kinds)
+}
+
+/// Whether a field without quotes would be read as text, were it alone in its column: by this command,
+/// and as far as numbers go, by anyone.
+pub(crate) fn reads_as_text(text: &str) -> bool {
+    Number::of(text).is_none() && Kind::of(text).data_type() == DataType::Utf8
+}
+
 /// For each field of the schema the column of the file that has its name.
-fn matched(found: &Schema, schema: &Schema) -> Result<Vec<usize>, String> {
-    let known = |field: &&FieldRef| schema.fields().iter().any(|it| it.name() == field.name());
-    if let Some(field) = found.fields().iter().find(|field| !known(field)) {
-        return Err(format!(
-            "the column `{}` is not in the schema",
-            field.name()
-        ));
+fn matched(names: &[String], schema: &Schema) -> Result<Vec<usize>, String> {
+    let known = |name: &&String| schema.fields().iter().any(|it| it.name() == *name);
+    if let Some(name) = names.iter().find(|name| !known(name)) {
+        return Err(format!("the column `{name}` is not in the schema"));
     }
     let place = |field: &FieldRef| {
-        let columns = found.fields().iter().enumerate();
-        let mut places = columns.filter(|(_, column)| column.name() == field.name());
+        let columns = names.iter().enumerate();
+        let mut places = columns.filter(|(_, name)| *name == field.name());
         match (places.next(), places.next()) {
             (Some((at, _)), None) => Ok(at),
             (None, _) => Err(format!(
@@ -98,133 +224,162 @@ fn matched(found: &Schema, schema: &Schema) -> Result<Vec<usize>, String> {
     schema.fields().iter().map(place).collect()
 }
 
-/// What was inferred, and what arrow-csv does not care for: columns without values are text,
-/// timestamps that all have an offset are instants.
-fn completed(found: &Schema, sample: &[u8], options: &TextOptions) -> SchemaRef {
-    let mut records = Records::new(options.delimiter, found.fields().len());
-    // Whether all of it is right is seen when it is read.
-    _ = records.read(sample, usize::MAX).is_ok() && records.read(&[], usize::MAX).is_ok();
-    let data_type = |(at, field): (usize, &FieldRef)| {
-        let texts = records.column(at).skip(usize::from(options.header));
-        let mut texts = texts.flatten().map(|(text, _)| text);
-        let is_value = |text: &&str| !text.is_empty() && *text != options.null;
-        match field.data_type() {
-            DataType::Null => DataType::Utf8,
-            DataType::Timestamp(unit, None) if texts.by_ref().filter(is_value).all(has_offset) => {
-                DataType::Timestamp(*unit, Some("UTC".into()))
+/// A column of the file on its way.
+struct Column {
+    slot: Slot,
+    /// Which field of a record it is.
+    from: usize,
+    may_be_empty: bool,
+    /// The type, where it was inferred.
+    inferred: Option<DataType>,
+}
+
+impl Column {
+    fn new(field: &Field, from: usize, inferred: bool) -> Result<Self, Wrong> {
+        Ok(Self {
+            slot: Slot::new(field, "", &Rules::default())?,
+            from,
+            may_be_empty: may_be_empty(field.data_type()),
+            inferred: inferred.then(|| field.data_type().clone()),
+        })
+    }
+
+    /// Appends a field.
+    ///
+    /// Without quotes, it may be a null. With quotes it is none, but where no value has an empty text.
+    fn append(
+        &mut self,
+        (text, quoted): (&str, bool),
+        null: &str,
+        all_quoted: bool,
+    ) -> Result<(), Wrong> {
+        let text_in_quotes = quoted && !all_quoted;
+        let is_empty = text.is_empty() && !self.may_be_empty;
+        if !quoted && text == null || is_empty && !(self.inferred.is_some() && text_in_quotes) {
+            return self.slot.null();
+        }
+        if let Some(data_type) = &self.inferred
+            && *data_type != DataType::Utf8
+        {
+            let cell = Scalar::Cell(text);
+            if text_in_quotes {
+                let wrong = Wrong::misfit(cell, data_type, "it is quoted, so it is text");
+                return Err(self.slot.wrong(wrong));
             }
-            other => other.clone(),
+            if !Kind::of(text).goes_with(data_type) {
+                return Err(self.slot.wrong(Wrong::misfit(cell, data_type, "")));
+            }
         }
-    };
-    let fields = found.fields().iter().enumerate();
-    let fields = fields.map(|it| Field::new(it.1.name(), data_type(it), true));
-    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+        self.slot.scalar(Scalar::Cell(text))
+    }
 }
 
-/// `Z`, `+02:00` or `-0330` behind the time.
-fn has_offset(text: &str) -> bool {
-    let time = text.get(19..).unwrap_or_default();
-    time.ends_with('Z') || time.contains(['+', '-'])
-}
-
-/// A table, and what its columns become.
-struct Table {
+/// The batches of a table.
+struct Batches<R> {
+    name: String,
+    input: R,
     schema: SchemaRef,
-    /// For each field its column.
-    order: Vec<usize>,
-    delimiter: u8,
-    header: bool,
-    null: String,
-    inferred: bool,
-}
-
-impl Text for Table {
-    fn decoder(&self, rows: usize, first: bool) -> Result<Box<dyn Decode>, ArrowError> {
-        let header = self.header && first;
-        let mut records = Records::new(self.delimiter, self.order.len());
-        records.blanks = self.order.len() == 1 && !header;
-        Ok(Box::new(Rest {
-            records,
-            rows,
-            header,
-            schema: self.schema.clone(),
-            order: self.order.clone(),
-            null: self.null.clone(),
-        }))
-    }
-
-    fn explain(&self, error: ArrowError) -> String {
-        let text = message(error);
-        if self.inferred && text.contains(" for column `") {
-            text + INFERRED
-        } else {
-            text
-        }
-    }
-}
-
-/// The records that are still to come.
-struct Rest {
+    columns: Vec<Column>,
     records: Records,
-    /// Rows of a batch.
-    rows: usize,
     /// Whether the names of the columns come first.
     header: bool,
-    schema: SchemaRef,
-    order: Vec<usize>,
     null: String,
+    all_quoted: bool,
+    failed: bool,
 }
 
-impl Rest {
-    /// A column as the field wants it.
-    ///
-    /// Without quotes, a field may be a null. With quotes it is none, but where no value has an
-    /// empty text: programs that quote everything leave nothing else.
-    fn column(&self, field: &FieldRef, at: usize) -> Result<ArrayRef, ArrowError> {
-        let may_be_empty = may_be_empty(field.data_type());
-        let texts = self.records.column(at).map(|it| {
-            let (text, quoted) = it?;
-            let is_null = !quoted && text == self.null || !may_be_empty && text.is_empty();
-            Ok((!is_null).then_some(text))
-        });
-        column(field, &texts.collect::<Result<Vec<_>, ArrowError>>()?)
-    }
-}
-
-impl Decode for Rest {
-    fn blank(&self, text: &[u8]) -> usize {
-        let is_blank = |byte: &&u8| !self.records.blanks && matches!(byte, b'\r' | b'\n');
-        text.iter().take_while(is_blank).count()
-    }
-
-    fn decode(&mut self, text: &[u8]) -> Result<usize, ArrowError> {
-        if !self.header {
-            return self.records.read(text, self.rows);
-        }
-        let taken = self.records.read(text, 1)?;
-        if self.records.len() == 1 {
+impl<R: BufRead> Batches<R> {
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        if self.header {
             self.header = false;
+            self.fill(1)?;
             self.records.clear();
             // Of several columns, none is there in a blank line.
-            self.records.blanks = self.order.len() == 1;
+            self.records.blanks = self.columns.len() == 1;
         }
-        Ok(taken)
-    }
-
-    fn flush(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
-        let rows = self.records.len();
-        if rows == 0 {
+        self.fill(BATCH_ROWS)?;
+        if self.records.len() == 0 {
             return Ok(None);
         }
-        if i32::try_from(self.records.bytes()).is_err() {
-            let text = format!("more than 2 GiB of text in {rows} rows");
-            return Err(ArrowError::CsvError(text));
+        let columns = self
+            .arrays()
+            .map_err(|(line, wrong)| self.wrong(line, wrong))?;
+        self.records.clear_to(BATCH_BYTES);
+        let batch = RecordBatch::try_new(self.schema.clone(), columns);
+        batch
+            .map(Some)
+            .map_err(|error| Failure::Data(format!("{}: {error}", self.name)))
+    }
+
+    /// Reads so many records, or as many as a batch may hold bytes of.
+    fn fill(&mut self, rows: usize) -> Result<()> {
+        loop {
+            let text = self
+                .input
+                .fill_buf()
+                .map_err(|error| Failure::System(format!("{}: {error}", self.name)))?;
+            let available = text.len();
+            let taken = self.records.read(text, rows, BATCH_BYTES);
+            let taken = taken.map_err(|(line, text)| self.wrong(line, Wrong::new(text)))?;
+            self.input.consume(taken);
+            // The end is to be seen.
+            if available == 0 || taken < available {
+                return Ok(());
+            }
         }
-        let fields = self.schema.fields().iter().zip(&self.order);
-        let columns: Vec<ArrayRef> = fields
-            .map(|(field, &at)| self.column(field, at))
-            .collect::<Result<_, _>>()?;
-        self.records.clear();
-        RecordBatch::try_new(self.schema.clone(), columns).map(Some)
+    }
+
+    /// The records as columns; an error has its line.
+    fn arrays(&mut self) -> Result<Vec<ArrayRef>, (usize, Wrong)> {
+        let no_text = |(line, text): records::Wrong| (line, Wrong::new(text));
+        if i32::try_from(self.records.bytes()).is_err() {
+            let text = "a row of more than 2 GiB";
+            let last = self.records.len().saturating_sub(1);
+            return Err((self.records.line(last), Wrong::new(text)));
+        }
+        let fields = self.records.text().map_err(no_text)?;
+        for record in 0..self.records.len() {
+            for column in &mut self.columns {
+                let field = fields.get(record, column.from).map_err(no_text)?;
+                column
+                    .append(field, &self.null, self.all_quoted)
+                    .map_err(|wrong| (self.records.line(record), wrong))?;
+            }
+        }
+        let last = self.records.line(self.records.len());
+        let columns = self.columns.iter_mut().map(|it| it.slot.finish());
+        columns
+            .collect::<Result<_, _>>()
+            .map_err(|wrong| (last, wrong))
+    }
+
+    fn wrong(&self, line: usize, wrong: Wrong) -> Failure {
+        let of_inferred = |path: &String| {
+            let is_it = |it: &&Column| it.slot.is_called(path);
+            let column = self.columns.iter().find(is_it);
+            column.is_some_and(|it| it.inferred.is_some())
+        };
+        let hint = match &wrong.path {
+            Some(path) if of_inferred(path) => INFERRED,
+            _ => "",
+        };
+        Failure::Data(format!(
+            "{}: line {line}: {}{hint}",
+            self.name,
+            wrong.words()
+        ))
+    }
+}
+
+impl<R: BufRead> Iterator for Batches<R> {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.failed {
+            return None;
+        }
+        let batch = self.next_batch();
+        self.failed = batch.is_err();
+        batch.transpose()
     }
 }

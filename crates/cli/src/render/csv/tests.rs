@@ -98,3 +98,54 @@ fn nested_values_are_json() {
         "l\r\n\"[1,null]\"\r\n[]\r\n\r\n"
     );
 }
+
+#[test]
+fn text_that_looks_like_another_type_is_quoted() {
+    let texts = [
+        "007",
+        "1",
+        "1.10",
+        "true",
+        "2024-01-02",
+        "NaN",
+        "x1",
+        "12:30:00",
+        "2024-13-02",
+    ];
+    let count = texts.len();
+    let texts = a::StringArray::from(texts.to_vec());
+    let bytes = a::BinaryArray::from(vec![b"\xd7\x6d\xf8".as_slice(); count]);
+    let numbers = a::Int64Array::from(vec![1; count]);
+    let decimals = a::Decimal128Array::from(vec![1250; count]);
+    let decimals = decimals.with_precision_and_scale(9, 2).unwrap();
+    let text = csv(vec![
+        ("1", Arc::new(texts)),
+        ("b", Arc::new(bytes)),
+        ("n", Arc::new(numbers)),
+        ("d", Arc::new(decimals)),
+    ]);
+    let firsts: Vec<&str> = text
+        .lines()
+        .map(|line| line.split(',').next().unwrap())
+        .collect();
+    assert_eq!(
+        firsts,
+        [
+            "1",
+            "\"007\"",
+            "\"1\"",
+            "\"1.10\"",
+            "\"true\"",
+            "\"2024-01-02\"",
+            "NaN",
+            "x1",
+            "12:30:00",
+            "2024-13-02"
+        ]
+    );
+    let mut rows = text.lines().skip(1);
+    assert!(
+        rows.all(|line| line.ends_with(",\"1234\",1,\"12.50\"")),
+        "{text}"
+    );
+}

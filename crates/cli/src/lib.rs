@@ -4,6 +4,8 @@
 //! args ─► commands ─► input ─► the library ─► render / describe ─► output
 //! ```
 //!
+//! The command is `bin/herringbone.rs`, which calls [`main`]; [`import`] is there for tests and fuzzing.
+//!
 //! `render` prints values, `describe` prints metadata, `load` reads files of other formats,
 //! `save` writes files. Every write to standard
 //! output goes through [`output::Output`], every file is a [`target::Target`] until it is complete,
@@ -17,6 +19,8 @@ mod commands;
 mod context;
 mod describe;
 mod failure;
+#[doc(hidden)]
+pub mod import;
 mod input;
 mod interrupt;
 mod load;
@@ -42,7 +46,8 @@ use context::{Context, complain};
 use failure::Failure;
 use output::Output;
 
-fn main() -> ExitCode {
+/// Does what the command line says.
+pub fn main() -> ExitCode {
     let result = match Arguments::try_parse() {
         Ok(arguments) => run(&arguments),
         Err(error) => return explain(&error),

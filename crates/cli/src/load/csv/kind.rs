@@ -1,0 +1,263 @@
+//! What a field of CSV looks like, and the type that holds all fields of a column.
+
+use herringbone_arrow::schema::{DataType, TimeUnit};
+
+use crate::load::numbers::Numbers;
+use crate::load::value::number::Number;
+use crate::load::value::{Moment, date, is_special, timestamp};
+
+/// What is common to some fields.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// There was no value.
+    Nothing,
+    Boolean,
+    Numbers(Numbers),
+    /// Names of what is no number: of numbers, if there are any.
+    Special,
+    Date,
+    Timestamps(Timestamps),
+    Text,
+}
+
+/// What is common to some timestamps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Timestamps {
+    /// Digits of the fraction, at most.
+    digits: usize,
+    /// Seconds east of UTC of all of them, if they say so.
+    offset: Option<i32>,
+    /// For each unit whether it holds all of them.
+    fits: [bool; 4],
+}
+
+const UNITS: [(usize, TimeUnit); 4] = [
+    (0, TimeUnit::Second),
+    (3, TimeUnit::Millisecond),
+    (6, TimeUnit::Microsecond),
+    (9, TimeUnit::Nanosecond),
+];
+
+impl Kind {
+    /// What a field without quotes looks like.
+    pub(super) fn of(text: &str) -> Self {
+        match text.as_bytes() {
+            [b't' | b'T' | b'f' | b'F', ..] => {
+                let is = |name: &str| text.eq_ignore_ascii_case(name);
+                if is("true") || is("false") {
+                    Self::Boolean
+                } else {
+                    Self::Text
+                }
+            }
+            [b'N' | b'I', ..] | [b'-', b'I', ..] if is_special(text, true) => Self::Special,
+            [b'+' | b'-' | b'.' | b'0'..=b'9', ..] => Self::number(text)
+                .or_else(|| {
+                    date(text)
+                        .and_then(|days| i32::try_from(days).ok())
+                        .map(|_| Self::Date)
+                })
+                .or_else(|| timestamp(text).map(Timestamps::of).map(Self::Timestamps))
+                .unwrap_or(Self::Text),
+            _ => Self::Text,
+        }
+    }
+
+    /// A number, if nothing of its text is lost but zeros at its end: with zeros in front or a plus, it
+    /// is a code.
+    fn number(text: &str) -> Option<Self> {
+        let number = Number::of(text)?;
+        let zeros = number.whole.len() > 1 && number.whole.starts_with('0');
+        if zeros || text.starts_with('+') {
+            return Some(Self::Text);
+        }
+        Some(Self::Numbers(Numbers::of(&number)))
+    }
+
+    /// What is both.
+    pub(super) fn with(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Nothing, kind) | (kind, Self::Nothing) => kind,
+            (Self::Numbers(a), Self::Numbers(b)) => Self::Numbers(a.with(b)),
+            (Self::Numbers(a), Self::Special) | (Self::Special, Self::Numbers(a)) => {
+                Self::Numbers(a.as_floats())
+            }
+            (Self::Timestamps(a), Self::Timestamps(b)) if a.offset == b.offset => {
+                Self::Timestamps(a.with(b))
+            }
+            (a, b) if a == b => a,
+            _ => Self::Text,
+        }
+    }
+
+    /// The type that holds all of it.
+    pub(super) fn data_type(self) -> DataType {
+        let data_type = match self {
+            Self::Nothing | Self::Special | Self::Text => None,
+            Self::Boolean => Some(DataType::Boolean),
+            Self::Numbers(numbers) => numbers.machine_type(),
+            Self::Date => Some(DataType::Date32),
+            Self::Timestamps(timestamps) => timestamps.data_type(),
+        };
+        data_type.unwrap_or(DataType::Utf8)
+    }
+
+    /// Whether a column of this type, which was inferred, would have become so with the field as well.
+    pub(super) fn goes_with(self, data_type: &DataType) -> bool {
+        match (data_type, self) {
+            (DataType::Utf8, _) | (DataType::Boolean, Self::Boolean) => true,
+            (DataType::Int64, Self::Numbers(it)) => it.integers && it.signed,
+            (DataType::UInt64, Self::Numbers(it)) => it.integers && it.unsigned,
+            (DataType::Float64, Self::Numbers(it)) => it.float,
+            (DataType::Float64, Self::Special) | (DataType::Date32, Self::Date) => true,
+            (DataType::Timestamp(unit, zone), Self::Timestamps(it)) => {
+                let place = UNITS.iter().position(|(_, known)| known == unit);
+                let fits = place.and_then(|at| it.fits.get(at));
+                fits == Some(&true) && it.zone().as_deref() == zone.as_deref()
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Timestamps {
+    fn of(moment: Moment) -> Self {
+        Self {
+            digits: moment.digits,
+            offset: moment.offset,
+            fits: UNITS.map(|(_, unit)| moment.ticks(unit).is_ok()),
+        }
+    }
+
+    fn with(self, other: Self) -> Self {
+        let [a, b, c, d] = self.fits;
+        let [e, f, g, h] = other.fits;
+        Self {
+            digits: self.digits.max(other.digits),
+            offset: self.offset,
+            fits: [a && e, b && f, c && g, d && h],
+        }
+    }
+
+    /// The zone of the type: `UTC`, or the offset.
+    fn zone(self) -> Option<String> {
+        let offset = self.offset?;
+        if offset == 0 {
+            return Some("UTC".into());
+        }
+        let sign = if offset < 0 { '-' } else { '+' };
+        let minutes = offset.unsigned_abs() / 60;
+        Some(format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60))
+    }
+
+    fn data_type(self) -> Option<DataType> {
+        let mut units = UNITS.into_iter().zip(self.fits);
+        let unit = units.find(|((digits, _), _)| *digits >= self.digits)?;
+        let ((_, unit), true) = unit else {
+            return None;
+        };
+        Some(DataType::Timestamp(unit, self.zone().map(Into::into)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(texts: &[&str]) -> String {
+        let kinds = texts.iter().map(|text| Kind::of(text));
+        kinds
+            .fold(Kind::Nothing, Kind::with)
+            .data_type()
+            .to_string()
+    }
+
+    #[test]
+    fn the_type_holds_all() {
+        for (texts, expected) in [
+            (&[][..], "Utf8"),
+            (&["true", "False"], "Boolean"),
+            (&["1", "-2", "0"], "Int64"),
+            (&["9223372036854775808", "0"], "UInt64"),
+            (&["18446744073709551616"], "Utf8"),
+            (&["-1", "9223372036854775808"], "Utf8"),
+            (&["1", "1.10"], "Float64"),
+            (&[".5", "5.", "1e5", "-0"], "Float64"),
+            (&["1.5", "NaN", "-Infinity"], "Float64"),
+            (&["NaN"], "Utf8"),
+            (&["007"], "Utf8"),
+            (&["-007"], "Utf8"),
+            (&["00.5"], "Utf8"),
+            (&["+5"], "Utf8"),
+            (&["1", "007"], "Utf8"),
+            (&["1e500"], "Utf8"),
+            (&["0.1234567890123456789"], "Utf8"),
+            (&["1.5", "9007199254740993"], "Utf8"),
+            (&["2024-02-29", "-0001-01-01"], "Date32"),
+            (&["1234-56-78"], "Utf8"),
+            (&["2023-02-29"], "Utf8"),
+            (&["+99999999-01-01"], "Utf8"),
+            (&["24:00:00"], "Utf8"),
+            (&["2024-01-02", "2024-01-02T00:00:00"], "Utf8"),
+            (&["2024-01-02T23:59:59"], "Timestamp(s)"),
+            (
+                &["2024-01-02 23:59:59", "2024-01-02T23:59:59.1"],
+                "Timestamp(ms)",
+            ),
+            (&["2024-01-02T23:59:59.0001"], "Timestamp(µs)"),
+            (&["2024-01-02T23:59:59.0000001"], "Timestamp(ns)"),
+            (
+                &["1600-01-01T00:00:00", "2024-01-02T23:59:59.0000001"],
+                "Utf8",
+            ),
+            (&["2024-01-02T24:00:00"], "Utf8"),
+            (
+                &["2024-01-02T03:04:05Z", "2024-01-02T03:04:05+00:00"],
+                "Timestamp(s, \"UTC\")",
+            ),
+            (&["2024-01-02T03:04:05+05:30"], "Timestamp(s, \"+05:30\")"),
+            (
+                &["2024-01-02T03:04:05Z", "2024-01-02T03:04:05+05:00"],
+                "Utf8",
+            ),
+            (&["2024-01-02T03:04:05Z", "2024-01-02T03:04:05"], "Utf8"),
+            (&["1", "true"], "Utf8"),
+            (&["12:34:56"], "Utf8"),
+            (&[" 1"], "Utf8"),
+            (&["1_000"], "Utf8"),
+        ] {
+            assert_eq!(of(texts), expected, "{texts:?}");
+        }
+    }
+
+    #[test]
+    fn later_fields_are_to_be_of_the_same_kind() {
+        for (texts, later, goes) in [
+            (&["1"][..], "2", true),
+            (&["1"], "2.0", false),
+            (&["1"], "007", false),
+            (&["1"], "9223372036854775808", false),
+            (&["1.5"], "2", true),
+            (&["1.5"], "Infinity", true),
+            (&["1.5"], "1e500", false),
+            (&["1.5"], "9007199254740993", false),
+            (&["2024-01-02"], "2024-01-02T23:59:59", false),
+            (&["2024-01-02"], "2024-13-02", false),
+            (&["2024-01-02T23:59:59"], "2024-01-02T23:59:59.999", false),
+            (&["2024-01-02T23:59:59"], "2024-01-02T23:59:59+05:00", false),
+            (&["2024-01-02T23:59:59Z"], "2024-01-02T23:59:59", false),
+            (&["2024-01-02T23:59:59.5Z"], "2024-01-02T23:59:59Z", true),
+            (&["x"], "1", true),
+        ] {
+            let kind = texts
+                .iter()
+                .map(|it| Kind::of(it))
+                .fold(Kind::Nothing, Kind::with);
+            assert_eq!(
+                Kind::of(later).goes_with(&kind.data_type()),
+                goes,
+                "{texts:?} {later}"
+            );
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! The type that holds all numbers of a column.
+
+use herringbone_arrow::schema::DataType;
+
+use super::value::number::Number;
+
+/// Most digits of a decimal of 128 bits, and of 256.
+const DIGITS: [(usize, u8); 2] = [(38, 38), (76, 76)];
+
+/// What is common to some numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Numbers {
+    /// Whether none has a point, an exponent, or is a zero below zero.
+    pub(super) integers: bool,
+    /// Whether Int64 holds all of them, if they are integers.
+    pub(super) signed: bool,
+    /// Whether UInt64 does.
+    pub(super) unsigned: bool,
+    /// Whether one is a zero below zero, which only floats are.
+    minus_zero: bool,
+    /// Whether Float64 has all their digits.
+    pub(super) float: bool,
+    /// Digits before the point, at most.
+    whole: usize,
+    /// Digits behind the point, at most.
+    places: usize,
+}
+
+impl Numbers {
+    pub(super) fn of(number: &Number<'_>) -> Self {
+        let minus_zero = number.is_minus_zero();
+        let integers = number.is_integer && !minus_zero;
+        let size = integers.then(|| number.whole.parse::<u64>().ok()).flatten();
+        let least = i64::MIN.unsigned_abs();
+        let signed = size.is_some_and(|it| it < least || number.negative && it == least);
+        let float = match size {
+            Some(size) if size < 1 << 53 => true,
+            _ => {
+                let (digits, power) = number.significant();
+                // From the digits alone, so that the text needs no second look.
+                let text = format!("0.{digits}0e{}", power + 1);
+                let value = text.parse().unwrap_or(f64::INFINITY);
+                number.is_held_by(value)
+            }
+        };
+        let (digits, power) = match size {
+            Some(_) => (String::new(), number.whole.len() as i64 - 1),
+            None => number.significant(),
+        };
+        let places = usize::try_from(digits.len() as i64 - 1 - power).unwrap_or(0);
+        Self {
+            integers,
+            signed,
+            unsigned: size.is_some() && !number.negative,
+            minus_zero,
+            float,
+            whole: usize::try_from(power + 1).unwrap_or(0).max(1),
+            places: if number.is_integer { 0 } else { places },
+        }
+    }
+
+    pub(super) fn with(self, other: Self) -> Self {
+        Self {
+            integers: self.integers && other.integers,
+            signed: self.signed && other.signed,
+            unsigned: self.unsigned && other.unsigned,
+            minus_zero: self.minus_zero || other.minus_zero,
+            float: self.float && other.float,
+            whole: self.whole.max(other.whole),
+            places: self.places.max(other.places),
+        }
+    }
+
+    /// The same beside what only floats have.
+    pub(super) fn as_floats(self) -> Self {
+        Self {
+            integers: false,
+            ..self
+        }
+    }
+
+    /// Int64, UInt64 or Float64, if one of them holds all of them.
+    pub(super) fn machine_type(self) -> Option<DataType> {
+        match self {
+            Self {
+                integers: true,
+                signed: true,
+                ..
+            } => Some(DataType::Int64),
+            Self {
+                integers: true,
+                unsigned: true,
+                ..
+            } => Some(DataType::UInt64),
+            Self {
+                integers: false,
+                float: true,
+                ..
+            } => Some(DataType::Float64),
+            _ => None,
+        }
+    }
+
+    /// A decimal that holds all of them.
+    pub(super) fn decimal_type(self) -> Option<DataType> {
+        if self.minus_zero {
+            return None;
+        }
+        let digits = self.whole + self.places;
+        let scale = i8::try_from(self.places).ok()?;
+        let (_, precision) = DIGITS.into_iter().find(|(most, _)| digits <= *most)?;
+        Some(match precision {
+            38 => DataType::Decimal128(precision, scale),
+            _ => DataType::Decimal256(precision, scale),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(texts: &[&str]) -> (String, String) {
+        let numbers = texts
+            .iter()
+            .map(|text| Numbers::of(&Number::of(text).unwrap()));
+        let numbers = numbers.reduce(Numbers::with).unwrap();
+        let name = |it: Option<DataType>| it.map_or("none".into(), |it| it.to_string());
+        (name(numbers.machine_type()), name(numbers.decimal_type()))
+    }
+
+    #[test]
+    fn the_type_holds_all() {
+        let nines = "9".repeat(39);
+        for (texts, machine, decimal) in [
+            (
+                &["1", "-9223372036854775808"][..],
+                "Int64",
+                "Decimal128(38, 0)",
+            ),
+            (&["1", "9223372036854775808"], "UInt64", "Decimal128(38, 0)"),
+            (&["-1", "9223372036854775808"], "none", "Decimal128(38, 0)"),
+            (&["18446744073709551616"], "none", "Decimal128(38, 0)"),
+            (&[&nines], "none", "Decimal256(76, 0)"),
+            (&["1", "1.50"], "Float64", "Decimal128(38, 1)"),
+            (&["-0"], "Float64", "none"),
+            (&["-0.0", "18446744073709551615"], "none", "none"),
+            (&["1.5", "9007199254740993"], "none", "Decimal128(38, 1)"),
+            (&["0.1234567890123456789"], "none", "Decimal128(38, 19)"),
+            (&["1e500"], "none", "none"),
+            (&["1e-500"], "none", "none"),
+            (&["1e300"], "Float64", "none"),
+            (&["1e5"], "Float64", "Decimal128(38, 0)"),
+        ] {
+            assert_eq!(of(texts), (machine.into(), decimal.into()), "{texts:?}");
+        }
+    }
+}

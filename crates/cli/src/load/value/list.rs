@@ -1,0 +1,206 @@
+//! Lists of every kind, and maps.
+
+use std::sync::Arc;
+
+use herringbone_arrow::array::{
+    ArrayRef, FixedSizeListArray, GenericListArray, GenericListViewArray, MapArray,
+    OffsetSizeTrait, StructArray,
+};
+use herringbone_arrow::buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
+use herringbone_arrow::schema::{FieldRef, Fields};
+
+use super::structs::{arrow, nulls, whole};
+use super::{Column, Result, Scalar, Slot, Wrong};
+use crate::load::json::parse::{Json, Start};
+
+/// What lists are made into: from offsets, of which there is one more than lists, nulls and items.
+pub(super) type Make = Box<dyn Fn(Vec<usize>, Option<NullBuffer>, ArrayRef) -> Result<ArrayRef>>;
+
+/// A column of lists.
+pub(super) struct Lists {
+    items: Slot,
+    /// Where each list ends.
+    ends: Vec<usize>,
+    count: usize,
+    valid: Vec<bool>,
+    /// How many items every list has, if that is fixed.
+    length: Option<usize>,
+    make: Make,
+}
+
+impl Lists {
+    pub(super) fn new(items: Slot, length: Option<usize>, make: Make) -> Self {
+        Self {
+            items,
+            ends: vec![0],
+            count: 0,
+            valid: Vec::new(),
+            length,
+            make,
+        }
+    }
+}
+
+impl Column for Lists {
+    fn null(&mut self) {
+        for _ in 0..self.length.unwrap_or(0) {
+            self.items.fill();
+            self.count += 1;
+        }
+        self.ends.push(self.count);
+        self.valid.push(false);
+    }
+
+    fn scalar(&mut self, scalar: Scalar<'_>) -> Result<()> {
+        match scalar {
+            Scalar::Cell(text) => whole(self, text),
+            _ => Err(Wrong::misfit(scalar, &"array", "")),
+        }
+    }
+
+    fn array(&mut self, json: &mut Json<'_>) -> Result<()> {
+        let (mut first, before) = (true, self.count);
+        while json.item(&mut first)? {
+            self.items.json(json)?;
+            self.count += 1;
+        }
+        let found = self.count - before;
+        match self.length {
+            Some(length) if length != found => {
+                let text = format!("an array of {found}, where there are {length} in each");
+                return Err(Wrong::new(text));
+            }
+            _ => {}
+        }
+        self.ends.push(self.count);
+        self.valid.push(true);
+        Ok(())
+    }
+
+    fn object(&mut self, _json: &mut Json<'_>) -> Result<()> {
+        Err(Wrong::new("an object, where an array belongs"))
+    }
+
+    fn finish(&mut self) -> Result<ArrayRef> {
+        let offsets = std::mem::replace(&mut self.ends, vec![0]);
+        self.count = 0;
+        (self.make)(offsets, nulls(&mut self.valid).0, self.items.finish()?)
+    }
+}
+
+fn fitting<O: OffsetSizeTrait>(offsets: Vec<usize>) -> Result<ScalarBuffer<O>> {
+    let fitting: Option<Vec<O>> = offsets.into_iter().map(O::from_usize).collect();
+    Ok(fitting.ok_or_else(too_many)?.into())
+}
+
+fn too_many() -> Wrong {
+    Wrong::new("more items than the offsets of the type can count")
+}
+
+/// Lists that follow each other.
+pub(super) fn lists<O: OffsetSizeTrait>(item: FieldRef) -> Make {
+    Box::new(move |offsets, nulls, items| {
+        let offsets = OffsetBuffer::new(fitting::<O>(offsets)?);
+        let array = GenericListArray::try_new(item.clone(), offsets, items, nulls);
+        Ok(Arc::new(array.map_err(arrow)?))
+    })
+}
+
+/// Lists with offsets and sizes.
+pub(super) fn views<O: OffsetSizeTrait>(item: FieldRef) -> Make {
+    Box::new(move |mut offsets, nulls, items| {
+        let ends = offsets.iter().skip(1);
+        let sizes = ends.zip(&offsets).map(|(end, start)| end - start).collect();
+        offsets.pop();
+        let (offsets, sizes) = (fitting::<O>(offsets)?, fitting::<O>(sizes)?);
+        let array = GenericListViewArray::try_new(item.clone(), offsets, sizes, items, nulls);
+        Ok(Arc::new(array.map_err(arrow)?))
+    })
+}
+
+/// Lists of one length.
+pub(super) fn fixed(item: FieldRef, length: i32) -> Make {
+    Box::new(move |offsets, nulls, items| {
+        let count = offsets.len().saturating_sub(1);
+        let array =
+            FixedSizeListArray::try_new_with_length(item.clone(), length, items, nulls, count);
+        Ok(Arc::new(array.map_err(arrow)?))
+    })
+}
+
+/// A column of maps: arrays of `[key, value]`, or objects.
+pub(super) struct Maps {
+    pub(super) keys: Slot,
+    pub(super) values: Slot,
+    pub(super) entries: FieldRef,
+    pub(super) fields: Fields,
+    pub(super) ordered: bool,
+    pub(super) ends: Vec<usize>,
+    pub(super) count: usize,
+    pub(super) valid: Vec<bool>,
+}
+
+impl Maps {
+    fn end(&mut self) {
+        self.ends.push(self.count);
+        self.valid.push(true);
+    }
+}
+
+impl Column for Maps {
+    fn null(&mut self) {
+        self.ends.push(self.count);
+        self.valid.push(false);
+    }
+
+    fn scalar(&mut self, scalar: Scalar<'_>) -> Result<()> {
+        match scalar {
+            Scalar::Cell(text) => whole(self, text),
+            _ => Err(Wrong::misfit(scalar, &"array of [key, value]", "")),
+        }
+    }
+
+    fn array(&mut self, json: &mut Json<'_>) -> Result<()> {
+        let wrong = || Err(Wrong::new("no array of [key, value]"));
+        let mut first = true;
+        while json.item(&mut first)? {
+            let mut first = true;
+            if !matches!(json.value()?, Start::Array) || !json.item(&mut first)? {
+                return wrong();
+            }
+            self.keys.json(json)?;
+            if !json.item(&mut first)? {
+                return wrong();
+            }
+            self.values.json(json)?;
+            if json.item(&mut first)? {
+                return wrong();
+            }
+            self.count += 1;
+        }
+        self.end();
+        Ok(())
+    }
+
+    fn object(&mut self, json: &mut Json<'_>) -> Result<()> {
+        let mut first = true;
+        while let Some(key) = json.key(&mut first)? {
+            self.keys.scalar(Scalar::Text(&key))?;
+            self.values.json(json)?;
+            self.count += 1;
+        }
+        self.end();
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<ArrayRef> {
+        let offsets = std::mem::replace(&mut self.ends, vec![0]);
+        self.count = 0;
+        let columns = vec![self.keys.finish()?, self.values.finish()?];
+        let entries = StructArray::try_new(self.fields.clone(), columns, None).map_err(arrow)?;
+        let offsets = OffsetBuffer::new(fitting::<i32>(offsets)?);
+        let (entry, nulls) = (self.entries.clone(), nulls(&mut self.valid).0);
+        let maps = MapArray::try_new(entry, offsets, entries, nulls, self.ordered);
+        Ok(Arc::new(maps.map_err(arrow)?))
+    }
+}

@@ -1,0 +1,207 @@
+//! Text into values of Arrow types, exactly: what a type cannot hold is an error, never something near
+//! it.
+//!
+//! ```text
+//! field of CSV ──► Scalar ─┐
+//! JSON ──► Json ─► Scalar ─┴─► Slot ─► Column, one an Arrow layout ─► array
+//!               └► arrays, objects ─► Slot ─► …
+//! ```
+
+mod bytes;
+mod encoded;
+mod list;
+mod make;
+pub(super) mod number;
+mod period;
+mod primitive;
+mod structs;
+mod temporal;
+mod text;
+
+use herringbone_arrow::array::ArrayRef;
+use herringbone_arrow::schema::Field;
+
+pub(super) use make::may_be_empty;
+pub(super) use primitive::is_special;
+pub(super) use structs::Struct;
+pub(super) use temporal::{Moment, date, timestamp};
+
+use super::json::parse::{Json, Start};
+
+/// A value without parts.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Scalar<'t> {
+    /// `true` or `false` of JSON.
+    Boolean(bool),
+    /// A number of JSON, as it is written there.
+    Number(&'t str),
+    /// What a string of JSON says.
+    Text(&'t str),
+    /// A field of CSV, which may be any of them.
+    Cell(&'t str),
+}
+
+impl<'t> Scalar<'t> {
+    /// What it says.
+    pub(super) fn text(self) -> &'t str {
+        match self {
+            Self::Boolean(true) => "true",
+            Self::Boolean(false) => "false",
+            Self::Number(text) | Self::Text(text) | Self::Cell(text) => text,
+        }
+    }
+}
+
+/// What is wrong with a value.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Wrong {
+    /// The column, and the fields inside of it.
+    pub(super) path: Option<String>,
+    pub(super) message: String,
+}
+
+/// The result of everything that has to do with values.
+pub(super) type Result<T, E = Wrong> = std::result::Result<T, E>;
+
+impl Wrong {
+    pub(super) fn new(message: impl Into<String>) -> Self {
+        Self {
+            path: None,
+            message: message.into(),
+        }
+    }
+
+    /// `value` is none of `what`, and why.
+    pub(super) fn misfit(value: Scalar<'_>, what: &impl std::fmt::Display, why: &str) -> Self {
+        const SHOWN: usize = 80;
+        let text = value.text();
+        let mut shown: String = text.chars().take(SHOWN).collect();
+        if shown.len() < text.len() {
+            shown.push('…');
+        }
+        let quote = match value {
+            Scalar::Boolean(_) | Scalar::Number(_) => "",
+            Scalar::Text(_) | Scalar::Cell(_) => "\"",
+        };
+        let colon = if why.is_empty() { "" } else { ": " };
+        Self::new(format!("{quote}{shown}{quote} is no {what}{colon}{why}"))
+    }
+
+    /// The same, of `path` unless it is known better.
+    fn of(mut self, path: &str) -> Self {
+        self.path.get_or_insert_with(|| path.to_owned());
+        self
+    }
+
+    /// All in words.
+    pub(super) fn words(self) -> String {
+        match self.path {
+            Some(path) => format!("column `{path}`: {}", self.message),
+            None => self.message,
+        }
+    }
+}
+
+/// Which values a type takes.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Rules {
+    /// Whether the types were inferred. Then a column takes only what its type would have been inferred
+    /// from; otherwise whatever says a value of the type that was asked for.
+    pub(super) inferred: bool,
+    /// Of the inferred ones, columns of text that were seen to hold numbers or booleans as well.
+    pub(super) mixed: Vec<String>,
+}
+
+/// The values of a column on their way.
+pub(super) trait Column {
+    /// Appends a null.
+    fn null(&mut self);
+
+    /// Appends a value without parts.
+    fn scalar(&mut self, scalar: Scalar<'_>) -> Result<()>;
+
+    /// Appends a JSON array, whose bracket was read.
+    fn array(&mut self, _json: &mut Json<'_>) -> Result<()> {
+        Err(Wrong::new("an array, where a value without parts belongs"))
+    }
+
+    /// Appends a JSON object, whose brace was read.
+    fn object(&mut self, _json: &mut Json<'_>) -> Result<()> {
+        Err(Wrong::new("an object, where a value without parts belongs"))
+    }
+
+    /// The values so far; the next ones begin an array of their own.
+    fn finish(&mut self) -> Result<ArrayRef>;
+}
+
+/// A column, or a field inside of one, with its name.
+pub(super) struct Slot {
+    path: String,
+    nullable: bool,
+    column: Box<dyn Column>,
+}
+
+impl Slot {
+    /// Of a field below `parent`, which is empty for a column.
+    ///
+    /// # Errors
+    /// A type that text cannot be read as.
+    pub(super) fn new(field: &Field, parent: &str, rules: &Rules) -> Result<Self> {
+        let dot = if parent.is_empty() { "" } else { "." };
+        let path = format!("{parent}{dot}{}", field.name());
+        let column = make::column(field, &path, rules).map_err(|wrong| wrong.of(&path))?;
+        Ok(Self {
+            path,
+            nullable: field.is_nullable(),
+            column,
+        })
+    }
+
+    /// Whether this is its name.
+    pub(super) fn is_called(&self, path: &str) -> bool {
+        self.path == path
+    }
+
+    /// The error of this column.
+    pub(super) fn wrong(&self, wrong: Wrong) -> Wrong {
+        wrong.of(&self.path)
+    }
+
+    /// Appends a null, if there may be one.
+    pub(super) fn null(&mut self) -> Result<()> {
+        if !self.nullable {
+            return Err(Wrong::new("a null, but the column is `not null`").of(&self.path));
+        }
+        self.column.null();
+        Ok(())
+    }
+
+    /// Appends something below a null.
+    pub(super) fn fill(&mut self) {
+        self.column.null();
+    }
+
+    /// Appends a value without parts.
+    pub(super) fn scalar(&mut self, scalar: Scalar<'_>) -> Result<()> {
+        let appended = self.column.scalar(scalar);
+        appended.map_err(|wrong| wrong.of(&self.path))
+    }
+
+    /// Appends the next value of a JSON text.
+    pub(super) fn json(&mut self, json: &mut Json<'_>) -> Result<()> {
+        let appended = match json.value()? {
+            Start::Null => return self.null(),
+            Start::Boolean(value) => self.column.scalar(Scalar::Boolean(value)),
+            Start::Number(text) => self.column.scalar(Scalar::Number(text)),
+            Start::Text(text) => self.column.scalar(Scalar::Text(&text)),
+            Start::Array => self.column.array(json),
+            Start::Object => self.column.object(json),
+        };
+        appended.map_err(|wrong| wrong.of(&self.path))
+    }
+
+    /// The values so far.
+    pub(super) fn finish(&mut self) -> Result<ArrayRef> {
+        self.column.finish().map_err(|wrong| wrong.of(&self.path))
+    }
+}

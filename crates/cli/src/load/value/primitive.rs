@@ -1,0 +1,227 @@
+//! Numbers and booleans.
+
+use half::f16;
+use herringbone_arrow::array::ArrayRef;
+use herringbone_arrow::array::builder::{BooleanBuilder, PrimitiveBuilder};
+use herringbone_arrow::array::types::{ArrowPrimitiveType, DecimalType};
+use herringbone_arrow::buffer::i256;
+use herringbone_arrow::schema::DataType;
+use std::sync::Arc;
+
+use super::number::{DIGITS, Number, RANGE};
+use super::{Column, Result, Scalar, Wrong};
+
+/// Values of fixed width, made by `parse`.
+struct Primitive<T: ArrowPrimitiveType, F> {
+    builder: PrimitiveBuilder<T>,
+    data_type: DataType,
+    parse: F,
+}
+
+impl<T, F> Column for Primitive<T, F>
+where
+    T: ArrowPrimitiveType,
+    F: Fn(Scalar<'_>) -> Result<T::Native, &'static str>,
+{
+    fn null(&mut self) {
+        self.builder.append_null();
+    }
+
+    fn scalar(&mut self, scalar: Scalar<'_>) -> Result<()> {
+        let value = (self.parse)(scalar);
+        let value = value.map_err(|why| Wrong::misfit(scalar, &self.data_type, why))?;
+        self.builder.append_value(value);
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<ArrayRef> {
+        Ok(Arc::new(self.builder.finish()))
+    }
+}
+
+/// A column of the values that `parse` makes; its errors say why, or are empty.
+pub(super) fn primitive<T: ArrowPrimitiveType>(
+    data_type: &DataType,
+    parse: impl Fn(Scalar<'_>) -> Result<T::Native, &'static str> + 'static,
+) -> Box<dyn Column> {
+    Box::new(Primitive {
+        builder: PrimitiveBuilder::<T>::new().with_data_type(data_type.clone()),
+        data_type: data_type.clone(),
+        parse,
+    })
+}
+
+/// The number that a scalar writes.
+fn number(scalar: Scalar<'_>, inferred: bool) -> Result<Number<'_>, &'static str> {
+    match scalar {
+        Scalar::Boolean(_) => Err(""),
+        Scalar::Text(_) if inferred => Err("a string"),
+        Scalar::Number(text) | Scalar::Text(text) | Scalar::Cell(text) => {
+            Number::of(text).ok_or("")
+        }
+    }
+}
+
+/// The same of an exact type; where that was inferred, a zero below zero is none.
+fn exact(scalar: Scalar<'_>, inferred: bool) -> Result<Number<'_>, &'static str> {
+    let number = number(scalar, inferred)?;
+    match inferred && number.is_minus_zero() {
+        true => Err("it is a zero below zero"),
+        false => Ok(number),
+    }
+}
+
+/// Integers. Where the type was given, any number that is one: 1.0 too.
+pub(super) fn integers<T>(data_type: &DataType, inferred: bool) -> Box<dyn Column>
+where
+    T: ArrowPrimitiveType<Native: TryFrom<i128>>,
+{
+    primitive::<T>(data_type, move |scalar| {
+        let number = exact(scalar, inferred)?;
+        if inferred && !number.is_integer {
+            return Err("it is written as a fraction");
+        }
+        let value = number.scaled(0)?.to_i128().ok_or(RANGE)?;
+        T::Native::try_from(value).map_err(|_| RANGE)
+    })
+}
+
+/// The integer of so many units of a column of dates or times.
+pub(super) fn ticks(text: &str) -> Result<i64, &'static str> {
+    let number = Number::of(text).ok_or("")?;
+    let value = number.scaled(0)?.to_i128().ok_or(RANGE)?;
+    i64::try_from(value).map_err(|_| RANGE)
+}
+
+/// A floating point type.
+pub(super) trait Float: Copy {
+    /// The nearest value.
+    fn nearest(text: &str) -> Option<Self>;
+    /// The same value in more bits.
+    fn wide(self) -> f64;
+}
+
+impl Float for f64 {
+    fn nearest(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+
+    fn wide(self) -> f64 {
+        self
+    }
+}
+
+impl Float for f32 {
+    fn nearest(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+
+    fn wide(self) -> f64 {
+        self.into()
+    }
+}
+
+impl Float for f16 {
+    fn nearest(text: &str) -> Option<Self> {
+        text.parse().ok().map(Self::from_f64)
+    }
+
+    fn wide(self) -> f64 {
+        self.into()
+    }
+}
+
+/// Floating point numbers: the nearest value of a fraction. Nothing is rounded to infinity or zero, nor
+/// is an integer to another one; where the type was inferred, all digits are to be there.
+pub(super) fn floats<T>(data_type: &DataType, inferred: bool) -> Box<dyn Column>
+where
+    T: ArrowPrimitiveType<Native: Float>,
+{
+    primitive::<T>(data_type, move |scalar| {
+        let text = scalar.text();
+        if !matches!(scalar, Scalar::Boolean(_) | Scalar::Number(_)) && is_special(text, inferred) {
+            return T::Native::nearest(text).ok_or("");
+        }
+        let number = number(scalar, inferred)?;
+        let value = T::Native::nearest(text).ok_or("")?;
+        let wide = value.wide();
+        let lost = wide == 0.0 && !number.significant().0.is_empty();
+        if wide.is_infinite() || lost {
+            return Err(RANGE);
+        }
+        if (inferred || number.is_integer) && !is_held(&number, wide) {
+            return Err(DIGITS);
+        }
+        Ok(value)
+    })
+}
+
+/// Whether all digits are there: those of an integer in any of the widths.
+fn is_held(number: &Number<'_>, value: f64) -> bool {
+    match number.is_integer {
+        true if value.abs() < 1e15 => {
+            number.scaled(0).map(i256::to_i128) == Ok(Some(value as i128))
+        }
+        _ => number.is_held_by(value),
+    }
+}
+
+/// Names of what no digits say: those that this command writes, and where the type was given, those of
+/// other programs.
+pub(in crate::load) fn is_special(text: &str, inferred: bool) -> bool {
+    if inferred {
+        return matches!(text, "NaN" | "Infinity" | "-Infinity");
+    }
+    let text = text.strip_prefix(['-', '+']).unwrap_or(text);
+    ["nan", "inf", "infinity"]
+        .iter()
+        .any(|name| text.eq_ignore_ascii_case(name))
+}
+
+/// Decimals: all digits, or an error.
+pub(super) fn decimals<T: DecimalType>(
+    data_type: &DataType,
+    precision: u8,
+    scale: i8,
+    inferred: bool,
+    native: impl Fn(i256) -> Option<T::Native> + 'static,
+) -> Box<dyn Column> {
+    primitive::<T>(data_type, move |scalar| {
+        let value = exact(scalar, inferred)?.scaled(scale.into())?;
+        let digits = value.to_string();
+        if value != i256::ZERO && digits.trim_start_matches('-').len() > precision.into() {
+            return Err(DIGITS);
+        }
+        native(value).ok_or(DIGITS)
+    })
+}
+
+/// `true` and `false`.
+pub(super) struct Booleans(BooleanBuilder);
+
+impl Booleans {
+    pub(super) fn new() -> Self {
+        Self(BooleanBuilder::new())
+    }
+}
+
+impl Column for Booleans {
+    fn null(&mut self) {
+        self.0.append_null();
+    }
+
+    fn scalar(&mut self, scalar: Scalar<'_>) -> Result<()> {
+        let value = match scalar {
+            Scalar::Boolean(value) => value,
+            Scalar::Cell(text) if text.eq_ignore_ascii_case("true") => true,
+            Scalar::Cell(text) if text.eq_ignore_ascii_case("false") => false,
+            _ => return Err(Wrong::misfit(scalar, &DataType::Boolean, "")),
+        };
+        self.0.append_value(value);
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<ArrayRef> {
+        Ok(Arc::new(self.0.finish()))
+    }
+}

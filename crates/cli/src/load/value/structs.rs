@@ -1,0 +1,156 @@
+//! Objects with names that are known.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use herringbone_arrow::array::{ArrayRef, StructArray};
+use herringbone_arrow::buffer::NullBuffer;
+use herringbone_arrow::schema::{ArrowError, Fields};
+
+use super::{Column, Result, Rules, Scalar, Slot, Wrong};
+use crate::load::json::parse::Json;
+
+/// A struct, or the columns of a file.
+pub(in crate::load) struct Struct {
+    fields: Fields,
+    path: String,
+    /// The place of each name.
+    places: HashMap<String, usize>,
+    slots: Vec<Slot>,
+    valid: Vec<bool>,
+    /// For each field the number of the object that named it last.
+    named: Vec<usize>,
+    objects: usize,
+}
+
+impl Struct {
+    /// Of fields below `path`.
+    pub(in crate::load) fn new(fields: &Fields, path: &str, rules: &Rules) -> Result<Self> {
+        let slots = fields.iter().map(|field| Slot::new(field, path, rules));
+        Ok(Self {
+            path: path.to_owned(),
+            ..Self::of(fields, slots.collect::<Result<_>>()?)
+        })
+    }
+
+    /// Of fields that have their columns.
+    pub(in crate::load) fn of(fields: &Fields, slots: Vec<Slot>) -> Self {
+        let places = fields.iter().enumerate().rev();
+        Self {
+            named: vec![0; slots.len()],
+            path: String::new(),
+            places: places.map(|(at, it)| (it.name().clone(), at)).collect(),
+            fields: fields.clone(),
+            slots,
+            valid: Vec::new(),
+            objects: 0,
+        }
+    }
+
+    /// The number of values so far.
+    pub(in crate::load) fn len(&self) -> usize {
+        self.valid.len()
+    }
+
+    /// The values so far, each with its field.
+    pub(in crate::load) fn columns(&mut self) -> Result<Vec<ArrayRef>> {
+        self.valid.clear();
+        self.slots.iter_mut().map(Slot::finish).collect()
+    }
+
+    /// The place of a field; mostly they come in order.
+    fn find(&self, name: &str, expected: usize) -> Option<usize> {
+        match self.fields.get(expected) {
+            Some(field) if field.name() == name => Some(expected),
+            _ => self.places.get(name).copied(),
+        }
+    }
+}
+
+impl Column for Struct {
+    fn null(&mut self) {
+        self.valid.push(false);
+        self.slots.iter_mut().for_each(Slot::fill);
+    }
+
+    fn scalar(&mut self, scalar: Scalar<'_>) -> Result<()> {
+        match scalar {
+            Scalar::Cell(text) => whole(self, text),
+            _ => Err(Wrong::misfit(scalar, &"object", "")),
+        }
+    }
+
+    fn array(&mut self, _json: &mut Json<'_>) -> Result<()> {
+        Err(Wrong::new("an array, where an object belongs"))
+    }
+
+    fn object(&mut self, json: &mut Json<'_>) -> Result<()> {
+        self.objects += 1;
+        let (mut first, mut expected) = (true, 0);
+        while let Some(key) = json.key(&mut first)? {
+            let Some(at) = self.find(&key, expected) else {
+                let dot = if self.path.is_empty() { "" } else { "." };
+                let path = format!("{}{dot}{key}", self.path);
+                return Err(Wrong::new("it is not in the schema").of(&path));
+            };
+            let (Some(named), Some(slot)) = (self.named.get_mut(at), self.slots.get_mut(at)) else {
+                continue;
+            };
+            if std::mem::replace(named, self.objects) == self.objects {
+                return Err(Wrong::new(format!("the key `{key}` is there twice")));
+            }
+            slot.json(json)?;
+            expected = at + 1;
+        }
+        for (slot, named) in self.slots.iter_mut().zip(&self.named) {
+            if *named != self.objects {
+                slot.null()?;
+            }
+        }
+        self.valid.push(true);
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<ArrayRef> {
+        let nulls = nulls(&mut self.valid);
+        if self.slots.is_empty() {
+            let length = nulls.1;
+            return Ok(Arc::new(StructArray::new_empty_fields(length, nulls.0)));
+        }
+        let columns = self.slots.iter_mut().map(Slot::finish);
+        let columns = columns.collect::<Result<_>>()?;
+        let array = StructArray::try_new(self.fields.clone(), columns, nulls.0);
+        Ok(Arc::new(array.map_err(arrow)?))
+    }
+}
+
+/// The nulls among values, if there are any, and how many values there are.
+pub(super) fn nulls(valid: &mut Vec<bool>) -> (Option<NullBuffer>, usize) {
+    let valid = std::mem::take(valid);
+    let length = valid.len();
+    let nulls = NullBuffer::from(valid);
+    (Some(nulls).filter(|nulls| nulls.null_count() > 0), length)
+}
+
+/// What Arrow says against an array.
+pub(super) fn arrow(error: ArrowError) -> Wrong {
+    Wrong::new(error.to_string())
+}
+
+/// Appends the JSON text of a field of CSV.
+pub(super) fn whole(column: &mut dyn Column, text: &str) -> Result<()> {
+    use crate::load::json::parse::Start;
+    let mut json = Json::new(text);
+    match json.value()? {
+        Start::Array => column.array(&mut json)?,
+        Start::Object => column.object(&mut json)?,
+        _ => {
+            return Err(Wrong::misfit(
+                Scalar::Cell(text),
+                &"JSON array or object",
+                "",
+            ));
+        }
+    }
+    json.end()
+}

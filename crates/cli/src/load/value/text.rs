@@ -1,0 +1,64 @@
+//! Text, and nothing but nulls.
+
+use std::sync::Arc;
+
+use herringbone_arrow::array::builder::{LargeStringBuilder, StringBuilder, StringViewBuilder};
+use herringbone_arrow::array::{ArrayRef, NullArray};
+
+use super::{Column, Result, Scalar, Wrong};
+
+/// A column of text.
+pub(super) struct Texts<B> {
+    builder: B,
+    /// Whether numbers and booleans are text here as well: as they are written.
+    any: bool,
+}
+
+impl<B> Texts<B> {
+    pub(super) fn new(builder: B, any: bool) -> Self {
+        Self { builder, any }
+    }
+}
+
+/// Columns of text, each in its layout.
+macro_rules! texts {
+    ($($builder:ty)*) => {$(
+        impl Column for Texts<$builder> {
+            fn null(&mut self) {
+                self.builder.append_null();
+            }
+
+            fn scalar(&mut self, scalar: Scalar<'_>) -> Result<()> {
+                if !self.any && matches!(scalar, Scalar::Boolean(_) | Scalar::Number(_)) {
+                    return Err(Wrong::misfit(scalar, &"string", ""));
+                }
+                self.builder.append_value(scalar.text());
+                Ok(())
+            }
+
+            fn finish(&mut self) -> Result<ArrayRef> {
+                Ok(Arc::new(self.builder.finish()))
+            }
+        }
+    )*};
+}
+
+texts! { StringBuilder LargeStringBuilder StringViewBuilder }
+
+/// A column of nulls.
+#[derive(Default)]
+pub(super) struct Nulls(usize);
+
+impl Column for Nulls {
+    fn null(&mut self) {
+        self.0 += 1;
+    }
+
+    fn scalar(&mut self, scalar: Scalar<'_>) -> Result<()> {
+        Err(Wrong::misfit(scalar, &"null", ""))
+    }
+
+    fn finish(&mut self) -> Result<ArrayRef> {
+        Ok(Arc::new(NullArray::new(std::mem::take(&mut self.0))))
+    }
+}

@@ -1,0 +1,222 @@
+//! JSON lines.
+
+use super::{Import, becomes};
+use crate::common::herringbone;
+
+#[test]
+fn integers_of_json_keep_their_digits() {
+    for (values, data_type, shown) in [
+        (
+            ["9223372036854775807", "-9223372036854775808"],
+            "Int64",
+            ["9223372036854775807", "-9223372036854775808"],
+        ),
+        (
+            ["18446744073709551615", "18446744073709551614"],
+            "UInt64",
+            ["18446744073709551615", "18446744073709551614"],
+        ),
+        (
+            ["18446744073709551616", "-1"],
+            "Decimal128(38, 0)",
+            ["\"18446744073709551616\"", "\"-1\""],
+        ),
+        (
+            ["9223372036854775808", "-1"],
+            "Decimal128(38, 0)",
+            ["\"9223372036854775808\"", "\"-1\""],
+        ),
+        (["1", "19.99"], "Float64", ["1.0", "19.99"]),
+        (
+            ["9007199254740993", "0.5"],
+            "Decimal128(38, 1)",
+            ["\"9007199254740993.0\"", "\"0.5\""],
+        ),
+    ] {
+        let [a, b] = values;
+        let [c, d] = shown;
+        becomes(
+            "x.jsonl",
+            &format!("{{\"a\":{a}}}\n{{\"a\":{b}}}\n"),
+            &[],
+            &format!("a: {data_type}"),
+            &format!("{{\"a\":{c}}}; {{\"a\":{d}}}"),
+        );
+    }
+    let long = "9".repeat(76);
+    let row = |digits: &str| format!("{{\"a\":{digits}}}\n");
+    let rows = format!("{{\"a\":\"{long}\"}}");
+    becomes("x.jsonl", &row(&long), &[], "a: Decimal256(76, 0)", &rows);
+    let longer = Import::of("x.jsonl", row(&(long + "9")));
+    longer
+        .run(&[])
+        .fails(3, "column `a`: an integer of more than 76 digits");
+}
+
+#[test]
+fn numbers_of_json_are_not_cut() {
+    let rows = "{\"a\":1}\n{\"a\":19.99}\n{\"a\":-0.9}\n";
+    let json = Import::of("x.jsonl", rows);
+    json.run(&["--infer-rows", "1"])
+        .fails(3, "x.jsonl: line 2: column `a`: 19.99 is no Int64");
+    json.fails_as(
+        "a: Int64\n",
+        "line 2: column `a`: 19.99 is no Int64: it has a fraction",
+    );
+    json.fails_as(
+        "a: Timestamp(ms)\n",
+        "line 2: column `a`: 19.99 is no Timestamp(ms)",
+    );
+    json.fails_as(
+        "a: Decimal128(5, 1)\n",
+        "line 2: column `a`: 19.99 is no Decimal128(5, 1)",
+    );
+    json.fails_as("a: Boolean\n", "line 1: column `a`: 1 is no Boolean");
+    json.fails_as("a: Binary\n", "line 1: column `a`: 1 is no string");
+    let list = Import::of("x.jsonl", "{\"a\":[1]}\n{\"a\":[2,\n-0.9]}\n");
+    list.fails_as(
+        "a: List\n  item: Int8\n",
+        "line 3: column `a.item`: -0.9 is no Int8",
+    );
+    list.run(&["--infer-rows", "1"])
+        .fails(3, "line 3: column `a.item`: -0.9 is no Int64");
+    let whole = Import::of("x.jsonl", "{\"a\":1.0}\n{\"a\":1e3}\n{\"a\":\"7\"}\n");
+    let types = whole.folder.with("types.txt", "a: Int16\n");
+    let rows = "{\"a\":1}; {\"a\":1000}; {\"a\":7}";
+    assert_eq!(whole.becomes(&["--schema", &types]).1, rows);
+}
+
+#[test]
+fn later_rows_of_json_are_of_the_inferred_types() {
+    for (first, later, message) in [
+        (
+            "1",
+            "9223372036854775808",
+            "9223372036854775808 is no Int64: it is out of range",
+        ),
+        ("1", "\"2\"", "\"2\" is no Int64: a string"),
+        ("1", "true", "true is no Int64"),
+        ("1", "-0", "-0 is no Int64: it is a zero below zero"),
+        ("1.5", "1e500", "1e500 is no Float64: it is out of range"),
+        ("1.5", "1e-400", "1e-400 is no Float64: it is out of range"),
+        (
+            "1.5",
+            "0.1234567890123456789",
+            "0.1234567890123456789 is no Float64: it has more digits",
+        ),
+        (
+            "1.5",
+            "9007199254740993",
+            "9007199254740993 is no Float64: it has more digits",
+        ),
+        ("\"x\"", "2", "2 is no string"),
+        ("true", "\"true\"", "\"true\" is no Boolean"),
+        ("null", "1", "1 is no null"),
+        ("[1]", "1", "1 is no array"),
+        ("[1]", "{}", "an object, where an array belongs"),
+        ("{\"b\":1}", "[1]", "an array, where an object belongs"),
+        ("1", "[1]", "an array, where a value without parts belongs"),
+        ("[[\"a\",1]]", "[[\"a\"]]", "no array of [key, value]"),
+        (
+            "{\"b\":1}",
+            "{\"c\":1}",
+            "column `a.c`: it is not in the schema",
+        ),
+    ] {
+        let json = Import::of("x.jsonl", format!("{{\"a\":{first}}}\n{{\"a\":{later}}}\n"));
+        let run = json.run(&["--infer-rows", "1"]);
+        run.fails(3, "line 2: column `a");
+        run.fails(3, message);
+        run.fails(3, "--type COLUMN=TYPE");
+    }
+}
+
+#[test]
+fn json_that_would_lose_something_is_refused() {
+    for (text, message) in [
+        (
+            "{\"a\":1,\"b\":2,\"a\":3}\n",
+            "line 1: the key `a` is there twice",
+        ),
+        (
+            "{\"a\":1}\n{\"b\":{\"c\":1,\n\"c\":1}}",
+            "line 3: the key `c` is there twice",
+        ),
+        (
+            "{\"a\":\"\\ud800\"}",
+            "line 1: no JSON: \\ud800 alone is half of a character",
+        ),
+        ("{\"a\":\"\0\"}", "line 1: no JSON: a control character"),
+        ("{\"a\":01}", "line 1: no JSON"),
+        ("{\"a\":NaN}", "line 1: no JSON"),
+        (
+            "{\"a\":1}\n{\"a\":2",
+            "line 2: no JSON: the file ends within a row",
+        ),
+        ("{\"a\":1} x", "line 1: a row is an object"),
+        ("{\"a\":1}\n[1]", "line 2: a row is an object"),
+        ("{\"a\":1}\n\"x\"", "line 2: a row is an object"),
+        ("{\"a\":1}}\n", "line 1: a row is an object"),
+        ("{\"a\":[1}]\n", "line 1: no JSON"),
+        ("\u{feff}\u{feff}{}\n", "line 1: a row is an object"),
+    ] {
+        Import::of("x.jsonl", text).run(&[]).fails(3, message);
+    }
+    Import::of("x.jsonl", b"{\"a\":1}\n{\"a\":\n\"\xff\"}")
+        .run(&[])
+        .fails(3, "text that is not UTF-8");
+    Import::of("x.jsonl", b"\xff\xfe{\0}\0")
+        .run(&[])
+        .fails(3, "the text is UTF-16");
+    let deep = format!("{{\"a\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
+    Import::of("x.jsonl", deep)
+        .run(&[])
+        .fails(3, "more than 64 levels of nesting");
+}
+
+#[test]
+fn json_has_any_white_space() {
+    becomes(
+        "x.jsonl",
+        "\u{feff}\r\n{\r\n \"a\" :\t1 }{\"a\":2}\r\n\r\n  {\"a\":3}",
+        &["--infer-rows", "1"],
+        "a: Int64",
+        "{\"a\":1}; {\"a\":2}; {\"a\":3}",
+    );
+}
+
+#[test]
+fn values_of_several_types_are_said_to_become_text() {
+    let json = Import::of(
+        "x.jsonl",
+        "{\"a\":\"x\",\"b\":[1,true]}\n{\"a\":1.50,\"b\":[]}\n",
+    );
+    let run = json.run(&[]);
+    assert_eq!(run.code, 0);
+    assert!(
+        run.stderr.contains("note: ") && run.stderr.contains("`a`, `b.item`"),
+        "{}",
+        run.stderr
+    );
+    let rows = herringbone(&["cat", "--format", "jsonl", &json.out]).stdout;
+    assert_eq!(
+        rows,
+        "{\"a\":\"x\",\"b\":[\"1\",\"true\"]}\n{\"a\":\"1.50\",\"b\":[]}\n"
+    );
+}
+
+#[test]
+fn structs_without_fields_may_be_filled() {
+    let json = Import::of("x.jsonl", "{\"a\":{}}\n{\"a\":null}\n");
+    json.run(&[]).fails(3, "--fill-empty-structs");
+    let (_, rows) = json.becomes(&["--fill-empty-structs"]);
+    assert_eq!(rows, "{\"a\":{}}; {\"a\":null}");
+}
+
+#[test]
+fn maps_come_back_as_maps() {
+    let rows = "{\"m\":[[\"a\",1],[\"b\",null]]}; {\"m\":[]}; {\"m\":null}";
+    let (schema, found) = Import::of("x.jsonl", rows.replace("; ", "\n")).becomes(&[]);
+    assert!(schema.starts_with("m: Map"), "{schema}");
+    assert_eq!(found, rows);
+}

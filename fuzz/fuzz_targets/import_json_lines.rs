@@ -1,0 +1,7 @@
+//! JSON lines that the command imports, whatever its bytes: what comes of it comes back.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| herringbone_fuzz::run(env!("CARGO_BIN_NAME"), data));
