@@ -31,6 +31,7 @@ mod allocator;
 mod encoders;
 mod file;
 mod inline;
+mod int96;
 mod page_index;
 mod pages;
 mod parts;
@@ -40,6 +41,7 @@ pub mod source;
 mod target;
 mod threads;
 pub mod verify;
+mod workers;
 mod writer;
 
 pub use herringbone_arrow as arrow;
@@ -56,6 +58,7 @@ pub use herringbone_core::write::{
 };
 pub use herringbone_format::{Error, ErrorKind, Limits, Location, Result};
 pub use herringbone_schema::{Int96Overflow, Projection, SchemaOptions};
+pub use int96::Int96Units;
 pub use pages::{PageInfo, Pages};
 pub use reader::Reader;
 pub use target::FileTarget;

@@ -24,7 +24,7 @@ pub(crate) fn run(context: &Context, concat: &Concat) -> Result<()> {
     };
     let mut options = concat.write.options(concat.decode.threads);
     options.key_value_metadata = merged(context, &inputs)?;
-    anew(context, &inputs, &request, &destination, options)
+    anew(context, &inputs, request, &destination, options)
 }
 
 /// The metadata of all files; of those that differ, that of the first file that has them.

@@ -9,7 +9,7 @@ use herringbone::format::KeyValue;
 use herringbone::format::footer::MAGIC;
 use herringbone::repair::{Lost, RepairOptions, RepairSchema, RepairSource};
 use herringbone::schema::ARROW_SCHEMA_KEY;
-use herringbone::{ErrorKind, Location, ReadOptions};
+use herringbone::{ErrorKind, Int96Overflow, Int96Units, Location, ReadOptions};
 use herringbone_arrow::array::RecordBatch;
 
 use crate::args::Repair;
@@ -18,6 +18,7 @@ use crate::failure::{Failure, Result};
 use crate::input::{self, Input};
 use crate::load::{self, Rows, Work};
 use crate::progress::Progress;
+use crate::rows::int96_unit;
 use crate::save;
 use crate::target::Target;
 
@@ -36,7 +37,7 @@ pub(crate) fn run(context: &Context, request: &Repair) -> Result<()> {
     if let Some(path) = &request.schema {
         options.schema = Some(schema(context, path)?);
     }
-    let read = request.decode.options().limits(context.limits.clone());
+    let mut read = request.decode.options().limits(context.limits.clone());
     let repair = checked(context, input, &options, &read)?;
     let is_whole = repair.source() == RepairSource::Footer && repair.lost().is_empty();
     if repair.sound().is_empty() && !is_whole {
@@ -44,6 +45,14 @@ pub(crate) fn run(context: &Context, request: &Repair) -> Result<()> {
             "{}: no row group is sound",
             input.name
         )));
+    }
+    if read.schema.int96_overflow == Int96Overflow::CoarserUnit {
+        let mut units = Int96Units::default();
+        let sound = read.clone().row_groups(repair.sound().to_vec());
+        let added = units.add(repair.file(), &sound);
+        added.map_err(|error| input.failure(&error))?;
+        read.schema.int96_unit = int96_unit(&units)?;
+        read.schema.int96_overflow = Int96Overflow::Error;
     }
     let reader = repair.read(read).map_err(|error| input.failure(&error))?;
     let rows = Rows {

@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::failure::Result;
 use crate::input::{self, Input};
 use crate::load::{Rows, Work};
-use crate::rows::{Batches, Request, survey};
+use crate::rows::{Batches, Request, Window, survey};
 use crate::save;
 use crate::target::Target;
 
@@ -31,7 +31,7 @@ pub(crate) fn run(context: &Context, rewrite: &Rewrite) -> Result<()> {
     for input in &inputs {
         options.key_value_metadata.extend(key_values(input)?);
     }
-    anew(context, &inputs, &request, destination, options)
+    anew(context, &inputs, request, destination, options)
 }
 
 /// Writes the rows of `inputs` to one file.
@@ -41,16 +41,17 @@ pub(crate) fn run(context: &Context, rewrite: &Rewrite) -> Result<()> {
 pub(super) fn anew(
     context: &Context,
     inputs: &[Input],
-    request: &Request<'_>,
+    mut request: Request<'_>,
     destination: &Destination,
     options: WriteOptions,
 ) -> Result<()> {
-    let Some((schema, rows)) = survey(inputs, request)? else {
+    request.choose_int96_unit(inputs, Window::default())?;
+    let Some((schema, rows)) = survey(inputs, &request)? else {
         return Ok(());
     };
     let rows = Rows {
         schema,
-        batches: Box::new(Batches::new(context, inputs, request)),
+        batches: Box::new(Batches::new(context, inputs, &request)),
         work: Work::Rows(rows),
     };
     save::parquet(context, destination, options, rows)
