@@ -5,9 +5,9 @@ use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
+use herringbone::ParquetFile;
 use herringbone::core::compression::decompress;
 use herringbone::format::{ColumnMetaData, CompressionCodec, PageHeader};
-use herringbone::{Limits, ParquetFile};
 
 use crate::noise::Noise;
 use crate::page::seed_of_values;
@@ -19,6 +19,9 @@ const THEIR_FAULTS: [&str; 3] = [
     "pages_without_values",
     "repeated_no_annotation",
 ];
+
+/// Larger pages are no seeds.
+const LARGEST_PAGE: usize = 16 << 20;
 
 /// Larger files make a fuzzer slow.
 const MOST: usize = 32 << 10;
@@ -144,7 +147,7 @@ impl Seeds {
         body: &[u8],
     ) {
         let plain = header.uncompressed_page_size.max(0) as usize;
-        if plain > Limits::DECOMPRESSION_FLOOR {
+        if plain > LARGEST_PAGE {
             return;
         }
         let mut values = body.to_vec();

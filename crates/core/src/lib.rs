@@ -11,6 +11,7 @@
 
 // In the order in which data flows.
 pub mod footer;
+mod created_by;
 pub mod page;
 pub mod compression;
 pub mod statistics;

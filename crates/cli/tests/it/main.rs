@@ -5,12 +5,14 @@
 mod common;
 mod concat;
 mod convert;
+mod int96;
 mod interrupt;
 mod on_error;
 mod repair;
 mod rewrite;
 mod rows;
 mod runs;
+mod threads;
 mod verify;
 
 use common::{EXAMPLE, herringbone, json, path, stdin};
@@ -21,6 +23,16 @@ fn counts_come_from_footers() {
     herringbone(&["count", EXAMPLE]).ok("24\n");
     herringbone(&["count", EXAMPLE, EXAMPLE])
         .ok("24\ttestdata/example.parquet\n24\ttestdata/example.parquet\n48\ttotal\n");
+}
+
+/// Some writers leave the number of rows in the footer at 0.
+#[test]
+fn rows_are_those_of_the_row_groups() {
+    let file = "testdata/built/footer_of_no_rows.parquet";
+    herringbone(&["count", file]).ok("6\n");
+    assert_eq!(herringbone(&["cat", file]).stdout.lines().count(), 6);
+    let info = herringbone(&["info", file]).stdout;
+    assert!(info.contains("rows         6\n"), "{info}");
 }
 
 #[test]
