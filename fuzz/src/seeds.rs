@@ -13,7 +13,8 @@ use crate::noise::Noise;
 use crate::page::seed_of_values;
 
 /// Files that the `parquet` crate reads otherwise than the format says: bits of BIT_PACKED levels from
-/// the wrong end, no row where the footer says so, the rows up to a page without values, and a repeated field of which it loses rows.
+/// the wrong end, no row where the footer says so, the rows up to a page without values, and a repeated
+/// field of which it loses rows.
 const THEIR_FAULTS: [&str; 4] = [
     "bit_packed_levels",
     "footer_of_no_rows",

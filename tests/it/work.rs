@@ -285,7 +285,7 @@ fn many_bombs_with_few_values_each() {
     let mut limits = Limits::default();
     limits.memory_bytes = options.limits.memory_bytes;
     let file = ParquetFile::from_source(bytes.clone(), limits).unwrap();
-    let found: Vec<_> = file.verify().map(|it| it.unwrap()).collect();
+    let found: Vec<_> = file.verify().map(Result::unwrap).collect();
     let place = |it: &Finding| it.kind == FindingKind::NotChecked && it.location.page == Some(page);
     assert!(found.iter().any(place), "{found:?}");
     // A higher ratio grants more.
@@ -342,7 +342,7 @@ fn pages_that_compress_very_well() {
         let batches = pushed(&bytes, &ReadOptions::default(), SUPPLIES[0]).unwrap();
         assert_eq!(lengths(batches), expected);
         let file = ParquetFile::from_bytes(bytes).unwrap();
-        let found = file.verify().map(|it| it.unwrap());
+        let found = file.verify().map(Result::unwrap);
         let unchecked = |it: &Finding| it.kind == FindingKind::NotChecked;
         assert_eq!(found.filter(unchecked).count(), 0);
     }

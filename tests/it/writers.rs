@@ -61,7 +61,7 @@ fn every_door_takes_them() {
         assert_eq!(pushed_table.columns, table.columns, "{name}, pushed");
         let file = ParquetFile::from_bytes(bytes.clone()).unwrap();
         // Sizes and encodings are the script's, which does not count them.
-        let found = file.verify().map(|it| it.unwrap());
+        let found = file.verify().map(Result::unwrap);
         let found = found.filter(|it| it.severity == Severity::Error);
         let found: Vec<_> = found.map(|it| it.to_string()).collect();
         assert_eq!(found, wanted, "{name}");
