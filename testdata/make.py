@@ -30,9 +30,10 @@ def built():
     import built_encodings
     import built_pages
     import built_schemas
+    import built_writers
     import cases
 
-    for module in (built_pages, built_encodings, built_schemas):
+    for module in (built_pages, built_encodings, built_schemas, built_writers):
         module.all_cases()
     out = folder("built")
     for name, (data, expectation) in cases.BUILT.items():

@@ -5,20 +5,25 @@ use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
+use herringbone::ParquetFile;
 use herringbone::core::compression::decompress;
 use herringbone::format::{ColumnMetaData, CompressionCodec, PageHeader};
-use herringbone::{Limits, ParquetFile};
 
 use crate::noise::Noise;
 use crate::page::seed_of_values;
 
 /// Files that the `parquet` crate reads otherwise than the format says: bits of BIT_PACKED levels from
-/// the wrong end, the rows up to a page without values, and a repeated field of which it loses rows.
-const THEIR_FAULTS: [&str; 3] = [
+/// the wrong end, no row where the footer says so, the rows up to a page without values, and a repeated
+/// field of which it loses rows.
+const THEIR_FAULTS: [&str; 4] = [
     "bit_packed_levels",
+    "footer_of_no_rows",
     "pages_without_values",
     "repeated_no_annotation",
 ];
+
+/// Larger pages are no seeds.
+const LARGEST_PAGE: usize = 16 << 20;
 
 /// Larger files make a fuzzer slow.
 const MOST: usize = 32 << 10;
@@ -149,7 +154,7 @@ impl Seeds {
         body: &[u8],
     ) {
         let plain = header.uncompressed_page_size.max(0) as usize;
-        if plain > Limits::DECOMPRESSION_FLOOR {
+        if plain > LARGEST_PAGE {
             return;
         }
         let mut values = body.to_vec();

@@ -212,7 +212,8 @@ def chunk_metadata(out, chunk, leaf):
     ), size
 
 
-def build(nodes, row_groups, num_rows=None, key_values=None, num_children=None, version=1, schema=None):
+def build(nodes, row_groups, num_rows=None, key_values=None, num_children=None, version=1, schema=None,
+          created_by="herringbone testdata"):
     """The bytes of a file; `row_groups` is a list of (rows, [Chunk for each leaf])."""
     root = Node("schema", None, children=list(nodes), num_children=num_children)
     leaves = [leaf for node in nodes for leaf in node.leaves()]
@@ -229,7 +230,7 @@ def build(nodes, row_groups, num_rows=None, key_values=None, num_children=None, 
     footer = struct(
         (1, "i32", version), (2, "list", ("struct", list(root.elements()) if schema is None else schema)), (3, "i64", rows),
         (4, "list", ("struct", groups)), (5, "list", ("struct", pairs)) if pairs else (5, "list", None),
-        (6, "bytes", "herringbone testdata"),
+        (6, "bytes", created_by),
     )
     return bytes(out) + footer + binary.pack("<I", len(footer)) + b"PAR1"
 

@@ -33,7 +33,8 @@ KINDS = {
     "limit exceeded": """*_plain_size_huge dictionary_of_2g_entries_* delta_byte_array_bytes_prefix_huge fixed_of_length_2g
         footer_length_huge page_header_deep page_size_huge schema_300_repeated schema_deep null_fixed_* null_lists_of_*""",
     "unsupported": """codec_unknown dictionary_missing_boolean encoding_* external_file file_encrypted_footer
-        int96_beyond_nanoseconds interval_beyond_arrow schema_repetition_unknown schema_type_unknown""",
+        int96_beyond_nanoseconds interval_beyond_arrow schema_leaf_of_repetition_minus_one schema_repetition_unknown
+        schema_type_unknown""",
 }
 PLACES = {
     "chunk": """a_column_is_missing chunk_size_* columns_of_other_lengths external_file fewer_rows_than_promised page_offset_*
@@ -42,7 +43,7 @@ PLACES = {
     "column": "fixed_of_length_negative fixed_without_length schema_children_negative",
     "offset": """file_encrypted_footer file_magic_wrong footer_length_0 footer_length_beyond footer_list* footer_maps_of_2g
         footer_no_schema footer_ones footer_row_groups_2g footer_string_of_2g footer_structs_10000_deep footer_type_unknown
-        footer_zeros schema_repetition_unknown schema_root_without_name schema_type_unknown""",
+        footer_zeros schema_leaf_of_repetition_minus_one schema_repetition_unknown schema_root_without_name schema_type_unknown""",
     "file": "file_* footer_length_huge schema_*",
 }
 # Valid but for their offset index, which is read only when asked for.
@@ -442,6 +443,7 @@ def schemas():
     add("schema_element_left_over", "an element that no group holds", shaped(node, leaf("y", INT32)))
     add("schema_type_unknown", "a physical type that nobody knows", shaped(leaf("x", 12)))
     add("schema_repetition_unknown", "a repetition that nobody knows", shaped(leaf("x", INT32, 7)))
+    add("schema_leaf_of_repetition_minus_one", "no repetition, which the root alone may say", shaped(leaf("x", INT32, -1)))
     chain = [Node("g", OPTIONAL, num_children=1)] * 5_000 + [node]
     add("schema_deep", "a chain of 5000 groups", shaped(*chain))
     chain = [Node("l", REPEATED, num_children=1)] * 300 + [node]

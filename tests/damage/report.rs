@@ -13,9 +13,8 @@ use crate::damages::Damage;
 use crate::watchdog::Watchdog;
 use crate::ways;
 
-/// The most that reading a damaged copy may hold: two decompressed pages of
-/// `Limits::DECOMPRESSION_FLOOR` bytes for each of a few columns, which is what a few lying bytes can
-/// ask for.
+/// The most that reading a damaged copy may hold: two decompressed pages of 16 MiB for each of a few
+/// columns. Larger ones have to hold what they announce.
 const BUDGET: usize = 128 << 20;
 
 pub(crate) struct Report {

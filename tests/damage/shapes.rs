@@ -1,6 +1,5 @@
 //! Small files whose shape asks for much memory.
 
-use herringbone::Limits;
 use herringbone::core::compression::{Compression, ZstdLevel, compress};
 use herringbone::format::{CompressionCodec, Repetition, Type};
 
@@ -44,7 +43,7 @@ fn long_name() -> Vec<u8> {
 /// Pages of no values that decompress to 16 MiB each.
 fn bombs() -> Vec<u8> {
     let mut bomb = Vec::new();
-    let plain = vec![0; Limits::DECOMPRESSION_FLOOR];
+    let plain = vec![0; 16 << 20];
     let level = Compression::Zstd(ZstdLevel::default());
     compress(level, &plain, &mut bomb).unwrap();
     let mut four = Vec::new();

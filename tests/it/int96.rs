@@ -2,13 +2,17 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use herringbone::schema::SchemaOptions;
 use herringbone::{ErrorKind, Int96Overflow, ParquetFile, ReadOptions};
+use herringbone_arrow::array::cast::AsArray;
+use herringbone_inspect::repair::{Repair, RepairOptions};
 use parquet::data_type::{Int96, Int96Type};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 
+use crate::push::{SUPPLIES, pushed};
 use crate::table::Table;
 
 const JULIAN_DAY_OF_1970: u32 = 2_440_588;
@@ -75,4 +79,78 @@ fn keys_of_maps_do_not_become_null() {
     let error = read(file(schema, &[1, FAR], Some(&[0, 0]))).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
     assert!(error.message().contains("key"), "{error}");
+}
+
+fn coarser() -> ReadOptions {
+    let mut schema = SchemaOptions::default();
+    schema.int96_overflow = Int96Overflow::CoarserUnit;
+    ReadOptions::default().schema(schema)
+}
+
+#[test]
+fn the_finest_unit_that_holds_all_is_found() {
+    let schema = "message m { required int96 a; required group s { required int96 b; } }";
+    let bytes = Bytes::from(file(schema, &[1, FAR], None));
+    let opened = ParquetFile::from_bytes(bytes.clone()).unwrap();
+    let error = Table::read(opened.read(ReadOptions::default()).unwrap()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
+    let table = Table::read(opened.read(coarser()).unwrap()).unwrap();
+    assert_eq!(table.fields[0].1, "timestamp[us] not null");
+    // 109,800 days behind 1970-01-01, as Python has it.
+    let values = [
+        "\"1970-01-02T00:00:00.000000\"",
+        "\"2270-08-16T00:00:00.000000\"",
+    ];
+    assert_eq!(table.columns[0], values);
+    assert_eq!(table.columns[1][1], format!("{{\"b\":{}}}", values[1]));
+    let schema = opened.arrow_schema(&coarser().schema).unwrap();
+    assert_eq!(schema.field(0).data_type().to_string(), "Timestamp(µs)");
+    let batches = pushed(&bytes, &coarser(), SUPPLIES[0]).unwrap();
+    assert_eq!(batches[0].schema(), schema);
+    // Only what is read counts.
+    let first = Table::read(opened.read(coarser().limit(1)).unwrap()).unwrap();
+    assert_eq!(first.fields[0].1, "timestamp[ns] not null");
+}
+
+#[test]
+fn timestamps_in_lists_count() {
+    let schema = "message m { repeated int96 a; }";
+    let bytes = file(schema, &[1, FAR, 2, FAR], Some(&[0, 1, 0, 1]));
+    let file = ParquetFile::from_bytes(bytes).unwrap();
+    let table = Table::read(file.read(coarser()).unwrap()).unwrap();
+    assert!(
+        table.fields[0].1.contains("timestamp[us]"),
+        "{:?}",
+        table.fields
+    );
+    assert!(
+        table.columns[0][0].contains("2270-08-16T"),
+        "{:?}",
+        table.columns
+    );
+}
+
+/// Far timestamps are no damage.
+#[test]
+fn repair_keeps_them() {
+    let bytes = Bytes::from(file("message m { required int96 a; }", &[1, FAR], None));
+    let mut repair = Repair::open(bytes, &RepairOptions::default()).unwrap();
+    repair.check(&ReadOptions::default(), |_| {}).unwrap();
+    assert!(repair.lost().is_empty(), "{:?}", repair.lost());
+    let table = Table::read(repair.read(coarser()).unwrap()).unwrap();
+    assert_eq!(table.rows, 2);
+}
+
+/// The bytes of INT96 are there for who wants to make something of them.
+#[test]
+fn bytes_instead_of_timestamps() {
+    let mut schema = SchemaOptions::default();
+    schema.int96_as_bytes = true;
+    let bytes = file("message m { required int96 a; }", &[1, FAR], None);
+    let file = ParquetFile::from_bytes(bytes).unwrap();
+    let mut reader = file.read(ReadOptions::default().schema(schema)).unwrap();
+    let batch = reader.next_batch().unwrap().unwrap();
+    let values = batch.column(0).as_fixed_size_binary();
+    let day = (JULIAN_DAY_OF_1970 + FAR).to_le_bytes();
+    assert_eq!(values.value(1), [&[0; 8][..], &day].concat());
 }

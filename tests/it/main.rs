@@ -47,6 +47,8 @@ mod crafted;
 #[cfg(test)]
 mod work;
 #[cfg(test)]
+mod writers;
+#[cfg(test)]
 mod budget;
 #[cfg(test)]
 mod dictionaries;

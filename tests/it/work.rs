@@ -5,13 +5,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
-use herringbone::core::compression::{Compression, ZstdLevel, compress};
+use herringbone::core::compression::{BrotliLevel, Compression, GzipLevel, ZstdLevel, compress};
 use herringbone::format::{CompressionCodec, Encoding, Repetition, Type};
 use herringbone::source::Source;
-use herringbone::{Error, ErrorKind, Limits, ParquetFile, ReadOptions};
+use herringbone::{Error, ErrorKind, Limits, ParquetFile, ReadOptions, WriteOptions, Writer};
+use herringbone_arrow::array::cast::AsArray;
+use herringbone_arrow::array::{Array, ArrayRef, RecordBatch, StringArray};
+use herringbone_arrow::schema::DataType;
+use herringbone_inspect::verify::{Finding, FindingKind};
 
 use crate::crafted::{Chunk, Page, file, group, leaf, shared_file};
+use crate::push::{SUPPLIES, pushed};
 use crate::table::Table;
+
+/// Plain bytes of a page that takes half a KiB.
+const BOMB: usize = 16 << 20;
 
 /// Bytes in memory that count what is read of them.
 #[derive(Clone)]
@@ -137,10 +145,9 @@ fn zstd(bytes: &[u8]) -> Vec<u8> {
 /// 16 MiB of zeros in half a KiB, in page after page: what no value needs is not decompressed.
 #[test]
 fn bombs_in_pages_that_nobody_needs() {
-    let bomb = zstd(&vec![0; Limits::DECOMPRESSION_FLOOR]);
+    let bomb = zstd(&vec![0; BOMB]);
     let good = || Page::v1(4, &zstd(&four())).with_plain_size(16);
-    let dictionary =
-        || Page::dictionary(1 << 22, &bomb).with_plain_size(Limits::DECOMPRESSION_FLOOR);
+    let dictionary = || Page::dictionary(1 << 22, &bomb).with_plain_size(BOMB);
     let mut pages: Vec<_> = (0..2000).map(|_| dictionary()).collect();
     pages.push(good());
     let chunk = int32(pages, CompressionCodec::Zstd);
@@ -151,7 +158,7 @@ fn bombs_in_pages_that_nobody_needs() {
     assert_eq!(error.location().page, Some(1), "{error}");
 
     // Pages without values, flat and in a list.
-    let empty = || Page::v1(0, &bomb).with_plain_size(Limits::DECOMPRESSION_FLOOR);
+    let empty = || Page::v1(0, &bomb).with_plain_size(BOMB);
     let mut pages: Vec<_> = (0..2000).map(|_| empty()).collect();
     pages.push(good());
     let chunk = int32(pages, CompressionCodec::Zstd);
@@ -241,37 +248,147 @@ fn nulls_count_as_bytes_of_a_batch() {
     assert_eq!(sizes, [16, 16, 16, 16, 16, 16, 4]);
 }
 
-/// 16 MiB in half a KiB, again and again, for one value each: one such page may be, not many.
+/// 16 MiB in half a KiB, again and again, for a few values each: one such page may be, not many. The work is
+/// bounded by the bytes granted and those of the chunk, whoever drives the read.
 #[test]
-fn many_bombs_with_a_value_each() {
-    let bomb = zstd(&vec![0; Limits::DECOMPRESSION_FLOOR]);
-    let pages = || {
-        let page = |_| Page::v1(1, &bomb).with_plain_size(Limits::DECOMPRESSION_FLOOR);
-        (0..2000).map(page).collect()
-    };
-    let chunk = || Chunk {
+fn many_bombs_with_few_values_each() {
+    const VALUES: usize = 100;
+    const PAGES: usize = 1500;
+    let bomb = zstd(&vec![0; BOMB]);
+    let chunk = Chunk {
         physical: Type::Int32,
         codec: CompressionCodec::Zstd,
-        num_values: 2000,
-        pages: pages(),
+        num_values: (PAGES * VALUES) as u64,
+        pages: (0..PAGES)
+            .map(|_| Page::v1(VALUES, &bomb).with_plain_size(BOMB))
+            .collect(),
     };
-    let bytes = file(required(), &[(2000, vec![chunk()])]);
-    let error = Counting::new(bytes.clone())
-        .read_all()
-        .expect_err("too much work");
-    assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
-    assert_eq!(error.limit_name(), Some("decompression_ratio"), "{error}");
-    assert_eq!(error.location().page, Some(1), "{error}");
-    // Two of them are three times as much as a higher ratio grants.
-    let mut options = ReadOptions::default().threads(1).limit(3);
+    let rows = chunk.num_values;
+    let bytes = Bytes::from(file(required(), &[(rows, vec![chunk])]));
+    let mut options = ReadOptions::default();
+    options.limits.memory_bytes = 64 << 20;
+    // Twice four bytes and eight for the level of each value.
+    let accounted = bomb.len() * options.limits.decompression_ratio + VALUES * 16;
+    let page = (64 << 20) / (BOMB - accounted);
+    let mut errors = Vec::new();
+    for threads in [1, 2, 4] {
+        let file = ParquetFile::from_bytes(bytes.clone()).unwrap();
+        let error = Table::read(file.read(options.clone().threads(threads)).unwrap())
+            .expect_err("too much work");
+        assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
+        assert_eq!(error.limit_name(), Some("decompression_ratio"), "{error}");
+        assert_eq!(error.location().page, Some(page), "{error}");
+        errors.push(error.to_string());
+    }
+    errors.push(pushed(&bytes, &options, SUPPLIES[0]).unwrap_err());
+    assert!(errors.iter().all(|it| *it == errors[0]), "{errors:?}");
+    let mut limits = Limits::default();
+    limits.memory_bytes = options.limits.memory_bytes;
+    let file = ParquetFile::from_source(bytes.clone(), limits).unwrap();
+    let found: Vec<_> = herringbone_inspect::verify(&file)
+        .map(Result::unwrap)
+        .collect();
+    let place = |it: &Finding| it.kind == FindingKind::NotChecked && it.location.page == Some(page);
+    assert!(found.iter().any(place), "{found:?}");
+    // A higher ratio grants more.
     options.limits.decompression_ratio = 1 << 16;
-    let table = Table::read(
-        ParquetFile::from_bytes(bytes)
-            .unwrap()
-            .read(options)
-            .unwrap(),
-    );
-    assert_eq!(table.unwrap().columns[0], ["0"; 3]);
+    let file = ParquetFile::from_bytes(bytes).unwrap();
+    let table = Table::read(file.read(options.limit(1000)).unwrap()).unwrap();
+    assert_eq!(table.columns[0], vec!["0"; 1000]);
+}
+
+/// Single pages are not refused for how well they compress: one value of 40 MB of zeros, as we write it,
+/// and a page that repeats one text.
+#[test]
+fn pages_that_compress_very_well() {
+    const LONG: usize = 40_000_000;
+    let zeros = "0".repeat(LONG);
+    let values = StringArray::from(vec![zeros.as_str(), "short", zeros.as_str()]);
+    let batch = RecordBatch::try_from_iter([("x", Arc::new(values) as ArrayRef)]).unwrap();
+    let options = WriteOptions::default();
+    let mut long = Vec::new();
+    let mut writer = Writer::new(&mut long, batch.schema(), options).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    assert!(LONG > 9000 * long.len() / 2, "{} bytes", long.len());
+
+    let text = "a text that is told again and again. ".repeat(500);
+    let value = [&(text.len() as u32).to_le_bytes()[..], text.as_bytes()].concat();
+    let count = LONG / value.len();
+    let plain = value.repeat(count);
+    let body = zstd(&plain);
+    assert!(plain.len() > 9000 * body.len(), "{} bytes", body.len());
+    let page = Page::v1(count, &body).with_plain_size(plain.len());
+    let chunk = Chunk {
+        physical: Type::ByteArray,
+        codec: CompressionCodec::Zstd,
+        num_values: count as u64,
+        pages: vec![page],
+    };
+    let schema = vec![root(1), leaf("x", Type::ByteArray, Repetition::Required)];
+    let repeated = file(schema, &[(count as u64, vec![chunk])]);
+
+    let lengths = |batches: Vec<RecordBatch>| -> Vec<usize> {
+        let columns = batches.iter().map(|batch| lengths(batch.column(0)));
+        columns.collect::<Vec<_>>().concat()
+    };
+    for (bytes, expected) in [
+        (Bytes::from(long), vec![LONG, 5, LONG]),
+        (Bytes::from(repeated), vec![text.len(); count]),
+    ] {
+        for threads in [1, 2] {
+            let file = ParquetFile::from_bytes(bytes.clone()).unwrap();
+            let reader = file.read(ReadOptions::default().threads(threads)).unwrap();
+            assert_eq!(lengths(reader.map(Result::unwrap).collect()), expected);
+        }
+        let batches = pushed(&bytes, &ReadOptions::default(), SUPPLIES[0]).unwrap();
+        assert_eq!(lengths(batches), expected);
+        let file = ParquetFile::from_bytes(bytes).unwrap();
+        let found = herringbone_inspect::verify(&file).map(Result::unwrap);
+        let unchecked = |it: &Finding| it.kind == FindingKind::NotChecked;
+        assert_eq!(found.filter(unchecked).count(), 0);
+    }
+}
+
+/// Bytes of each value of strings or binary values.
+fn lengths(array: &ArrayRef) -> Vec<usize> {
+    let offsets = match array.data_type() {
+        DataType::Utf8 => array.as_string::<i32>().offsets(),
+        _ => array.as_binary::<i32>().offsets(),
+    };
+    offsets.lengths().collect()
+}
+
+/// What announces more than its bytes can hold is found out before there is memory for it.
+#[test]
+fn pages_that_announce_more_than_they_hold() {
+    let announced = 1 << 29;
+    let plain = vec![7; 1 << 20];
+    for (codec, level) in [
+        (CompressionCodec::Snappy, Compression::Snappy),
+        (
+            CompressionCodec::Gzip,
+            Compression::Gzip(GzipLevel::default()),
+        ),
+        (
+            CompressionCodec::Brotli,
+            Compression::Brotli(BrotliLevel::default()),
+        ),
+        (
+            CompressionCodec::Zstd,
+            Compression::Zstd(ZstdLevel::default()),
+        ),
+        (CompressionCodec::Lz4Raw, Compression::Lz4Raw),
+    ] {
+        let mut body = Vec::new();
+        compress(level, &plain, &mut body).unwrap();
+        let page = Page::v1(4, &body).with_plain_size(announced);
+        let bytes = file(required(), &[(4, vec![int32(vec![page], codec)])]);
+        let error = Counting::new(bytes).read_all().expect_err("a lie");
+        assert_eq!(error.kind(), ErrorKind::Corrupt, "{codec}: {error}");
+        let message = format!("do not hold the {announced} plain bytes");
+        assert!(error.message().contains(&message), "{codec}: {error}");
+    }
 }
 
 /// What values account for is never too much, however well it compresses.
@@ -289,9 +406,10 @@ fn long_runs_of_zeros_are_no_bombs() {
     };
     let rows = chunk.num_values;
     let bytes = file(required(), &[(rows, vec![chunk])]);
-    // More than 16 MiB, and than the usual ratio of what they take in the file.
-    assert!(4 * pages * VALUES > Limits::DECOMPRESSION_FLOOR + 4096 * bytes.len());
-    let options = ReadOptions::default().threads(1).batch_size(VALUES);
+    // More than is granted, and than the usual ratio of what they take in the file.
+    assert!(4 * pages * VALUES > BOMB + 4096 * bytes.len());
+    let mut options = ReadOptions::default().threads(1).batch_size(VALUES);
+    options.limits.memory_bytes = BOMB as u64;
     let reader = ParquetFile::from_bytes(bytes)
         .unwrap()
         .read(options)

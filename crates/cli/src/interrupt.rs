@@ -15,6 +15,10 @@ pub(crate) fn uninterrupted<T>(step: impl FnOnce(&mut Option<PathBuf>) -> T) -> 
     step(&mut TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
+/// Bytes of the stack on which signals are waited for, however large those of other threads are.
+#[cfg(unix)]
+const STACK_BYTES: usize = 256 << 10;
+
 /// From now on SIGINT and SIGTERM remove the temporary file before they end the command.
 #[cfg(unix)]
 pub(crate) fn watch() -> std::io::Result<()> {
@@ -23,8 +27,16 @@ pub(crate) fn watch() -> std::io::Result<()> {
     use signal_hook::consts::{SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
 
-    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    let (tell, told) = std::sync::mpsc::sync_channel(1);
     let wait = move || {
+        let mut signals = match Signals::new([SIGINT, SIGTERM]) {
+            Ok(signals) => signals,
+            Err(error) => {
+                tell.send(Err(error)).ok();
+                return;
+            }
+        };
+        tell.send(Ok(())).ok();
         if signals.forever().next().is_some() {
             uninterrupted(|temporary| {
                 if let Some(path) = temporary {
@@ -35,7 +47,12 @@ pub(crate) fn watch() -> std::io::Result<()> {
             });
         }
     };
-    std::thread::Builder::new().spawn(wait).map(drop)
+    let builder = std::thread::Builder::new().stack_size(STACK_BYTES);
+    match builder.spawn(wait) {
+        Ok(_) => told.recv().unwrap_or(Ok(())),
+        // Where there are no more threads, signals end the command as they end others.
+        Err(_) => Ok(()),
+    }
 }
 
 /// Elsewhere the name of the file must do: it says that it is a temporary one.

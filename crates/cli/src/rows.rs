@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use herringbone::{Loss, Lost, ParquetFile, ReadOptions, Reader};
+use herringbone::{Int96Overflow, Int96Units, Loss, Lost, ParquetFile, ReadOptions, Reader};
 use herringbone_arrow::array::RecordBatch;
-use herringbone_arrow::schema::{Schema, SchemaRef};
+use herringbone_arrow::schema::{Schema, SchemaRef, TimeUnit};
 
 use crate::args::{Read, RowFormat, RowGroups, chosen};
 use crate::common_schema::common;
@@ -17,7 +17,7 @@ use crate::render::sink::Sink;
 use crate::same_schema::difference;
 
 /// Which rows, of all files together.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Window {
     /// Rows to pass over.
     pub(crate) offset: u64,
@@ -41,6 +41,7 @@ pub(crate) fn print(
         options: read.options(),
         row_groups: read.chunks.row_groups.as_ref(),
     };
+    request.choose_int96_unit(inputs, window)?;
     let Some((schema, rows)) = survey(inputs, &mut request)? else {
         return Ok(());
     };
@@ -76,6 +77,73 @@ pub(crate) struct Request<'a> {
     pub(crate) options: ReadOptions,
     /// All of them where `None`.
     pub(crate) row_groups: Option<&'a RowGroups>,
+}
+
+impl Request<'_> {
+    /// Gives INT96 timestamps the finest unit that holds all of those in the window, unless the user
+    /// chose one.
+    ///
+    /// # Errors
+    /// Data where there is none; what reading them ends with.
+    pub(crate) fn choose_int96_unit(&mut self, inputs: &[Input], mut window: Window) -> Result<()> {
+        if self.options.schema.int96_overflow != Int96Overflow::CoarserUnit {
+            return Ok(());
+        }
+        let mut units = Int96Units::default();
+        for input in inputs {
+            let file = input.open()?;
+            if let Some(options) = window.options(input, &file, self)? {
+                let added = units.add(&file, &options);
+                added.map_err(|error| input.failure(&error))?;
+            }
+        }
+        self.options.schema.int96_unit = int96_unit(&units)?;
+        self.options.schema.int96_overflow = Int96Overflow::Error;
+        Ok(())
+    }
+}
+
+/// The finest unit that holds all timestamps with all their digits.
+///
+/// # Errors
+/// Data where there is none.
+pub(crate) fn int96_unit(units: &Int96Units) -> Result<TimeUnit> {
+    units.finest().ok_or_else(|| {
+        Failure::Data(
+            "no unit holds all INT96 timestamps with all their digits; choose one: --int96-unit, and \
+             --int96-overflow for those that do not fit"
+                .into(),
+        )
+    })
+}
+
+impl Window {
+    /// How the rows of the next file are read that lie in the window, if there are some; the window then
+    /// starts behind the file.
+    fn options(
+        &mut self,
+        input: &Input,
+        file: &ParquetFile,
+        request: &Request<'_>,
+    ) -> Result<Option<ReadOptions>> {
+        if self.limit == Some(0) {
+            return Ok(None);
+        }
+        let mut options = options(input, file, request)?;
+        let rows = count(input, file, &options)?;
+        if rows <= self.offset {
+            self.offset -= rows;
+            return Ok(None);
+        }
+        options = options.offset(self.offset);
+        if let Some(limit) = &mut self.limit {
+            options = options.limit(*limit);
+            // Rows that are lost count as well: which rows are asked for does not depend on damage.
+            *limit = limit.saturating_sub(rows - self.offset);
+        }
+        self.offset = 0;
+        Ok(Some(options))
+    }
 }
 
 /// The schema that all files can be read with, and how many rows they have together. Where the files
@@ -271,23 +339,10 @@ struct Printer<'o, 'w> {
 
 impl Printer<'_, '_> {
     fn file(&mut self, input: &Input) -> Result<()> {
-        if self.window.limit == Some(0) {
-            return Ok(());
-        }
         let file = input.open()?;
-        let mut options = options(input, &file, &self.request)?;
-        let rows = count(input, &file, &options)?;
-        if rows <= self.window.offset {
-            self.window.offset -= rows;
+        let Some(options) = self.window.options(input, &file, &self.request)? else {
             return Ok(());
-        }
-        options = options.offset(self.window.offset);
-        if let Some(limit) = &mut self.window.limit {
-            options = options.limit(*limit);
-            // Rows that are lost count as well: which rows are asked for does not depend on damage.
-            *limit = limit.saturating_sub(rows - self.window.offset);
-        }
-        self.window.offset = 0;
+        };
         let mut rows = Rows::start(self.context, input, &file, options)?;
         while let Some(batch) = rows.next_batch()? {
             self.sink.write(&batch)?;

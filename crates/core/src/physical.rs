@@ -17,6 +17,7 @@ use herringbone_schema::{Conversion, Int96Overflow, Leaf};
 
 use crate::array::{LeafArray, LeafType, leaf_array};
 use crate::budget::{Budget, ColumnMemory, MemoryUse};
+use crate::created_by::CreatedBy;
 use crate::levels::Levels;
 use crate::page::allowance::Allowance;
 use crate::page::body::{BodyDecoder, check_sizes, num_values, verify_crc};
@@ -81,14 +82,16 @@ pub struct Block<'a> {
 }
 
 impl PageDecoder {
-    /// A decoder of pages of `leaf` that `codec` compressed. It shares `budget` with other decoders
-    /// that are in use at the same time.
+    /// A decoder of pages of `leaf` that `codec` compressed, in a file that says who it was
+    /// `created_by`: some old writers have faults. It shares `budget` with other decoders that are in use
+    /// at the same time.
     ///
     /// # Errors
     /// Unsupported for values that no array can hold.
     pub fn new(
         leaf: &Leaf,
         codec: CompressionCodec,
+        created_by: Option<&str>,
         limits: Limits,
         budget: &Arc<Budget>,
     ) -> Result<Self> {
@@ -105,8 +108,8 @@ impl PageDecoder {
             max_rep_level: leaf.max_rep_level,
             codec,
             memory: ColumnMemory::new(budget.clone()),
-            allowance: Allowance::new(&limits, (leaf.physical_type, leaf.type_length), 1),
-            body: BodyDecoder::new(codec, max_levels),
+            allowance: Allowance::new(&limits, (leaf.physical_type, leaf.type_length)),
+            body: BodyDecoder::new(codec, max_levels, CreatedBy::new(created_by)),
             limits,
             array: leaf_array(&leaf_type)?,
             page: None,
@@ -145,9 +148,9 @@ impl PageDecoder {
         check_sizes(header, &self.limits)?;
         self.memory.hold(MemoryUse::Window, body.len() as u64)?;
         if self.codec != CompressionCodec::Uncompressed {
-            self.allowance.spend(header, num_values(header)?)?;
             let plain = u64::try_from(header.uncompressed_page_size).unwrap_or_default();
             self.memory.hold_at_least(MemoryUse::Body, plain)?;
+            self.allowance.spend(header, num_values(header)?)?;
         }
         match self
             .body

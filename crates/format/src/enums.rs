@@ -95,6 +95,15 @@ macro_rules! closed_enum {
                 }
             }
 
+            /// The value with this thrift id, which `reader` has just read.
+            ///
+            /// **Errors**: unsupported if there is none.
+            pub(crate) fn known(id: i32, reader: &CompactReader<'_>) -> Result<Self> {
+                Self::from_id(id).ok_or_else(|| {
+                    reader.unsupported(format!(concat!(stringify!($name), " with the id {}"), id))
+                })
+            }
+
             /// The id in the file.
             #[must_use]
             pub fn id(self) -> i32 {
@@ -111,9 +120,7 @@ macro_rules! closed_enum {
 
             fn read(reader: &mut CompactReader<'_>, wire: Wire) -> Result<Self> {
                 let id = i32::read(reader, wire)?;
-                Self::from_id(id).ok_or_else(|| {
-                    reader.unsupported(format!(concat!(stringify!($name), " with the id {}"), id))
-                })
+                Self::known(id, reader)
             }
 
             fn write(&self, writer: &mut CompactWriter) {

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use crate::{
     ColumnChunk, ColumnChunkLayout, ColumnOrder, Error, KeyValue, Limits, Result, RowGroup,
     RowGroupHeader, SchemaElement,
-    schema_element::lossy_text,
+    schema_element::{lossy_text, read_schema},
     thrift::{CompactReader, RawStruct, Templates, Value, Wire, count, required, thrift_struct},
 };
 
@@ -79,7 +79,7 @@ impl FileMetadata {
     #[must_use]
     pub fn schema(&self) -> &[SchemaElement] {
         // What was decoded before can be decoded again.
-        let decode = || Vec::read(&mut self.reader_at(self.schema_position), Wire::List);
+        let decode = || read_schema(&mut self.reader_at(self.schema_position), Wire::List);
         self.schema.get_or_init(|| decode().unwrap_or_default())
     }
 
@@ -93,10 +93,18 @@ impl FileMetadata {
         }
     }
 
-    /// Rows in the file, not negative.
+    /// Rows in the file, not negative, as the footer says in one number. Some writers leave it at 0;
+    /// readers go by [`Self::num_rows_of_row_groups`].
     #[must_use]
     pub fn num_rows(&self) -> i64 {
         self.num_rows
+    }
+
+    /// Rows of all row groups together: as many as a reader of the whole file gives.
+    #[must_use]
+    pub fn num_rows_of_row_groups(&self) -> u64 {
+        let rows = self.row_groups.iter().map(|it| it.header.num_rows);
+        rows.fold(0, |sum, rows| sum.saturating_add(rows.unsigned_abs()))
     }
 
     /// What the writer adds; empty when absent.
@@ -390,7 +398,7 @@ fn schema(
         let (asked, allowed) = (size as u64, limits.schema_nodes as u64);
         return Err(Error::limit("schema_nodes", asked, allowed));
     }
-    Vec::read(reader, wire)
+    read_schema(reader, wire)
 }
 
 thrift_struct! {

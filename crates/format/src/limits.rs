@@ -27,10 +27,9 @@ pub struct Limits {
     pub page_header_bytes: usize,
     /// Bytes of one page, compressed or not.
     pub page_bytes: usize,
-    /// Decompressed bytes for each compressed byte of a page, beyond a first
-    /// [`Limits::DECOMPRESSION_FLOOR`] bytes that are always granted. The same for all pages of a
-    /// column chunk together, with what their values account for; the column chunks of a file share
-    /// 1 GiB of granted bytes.
+    /// Decompressed bytes for each compressed byte of all pages of a column chunk together, beyond what
+    /// their values account for, and as many bytes as one page may have: `memory_bytes` or `page_bytes`,
+    /// whichever is less.
     pub decompression_ratio: usize,
     /// Levels of one page, nulls included.
     pub page_values: usize,
@@ -50,11 +49,6 @@ pub struct Limits {
     /// file of a thousand columns or more has larger ones than its share, raise this to a tenth more
     /// than a page of each, or read some of the columns at a time.
     pub memory_bytes: u64,
-}
-
-impl Limits {
-    /// Decompressed bytes that need no justification by a page's compressed size.
-    pub const DECOMPRESSION_FLOOR: usize = 16 << 20;
 }
 
 impl Default for Limits {

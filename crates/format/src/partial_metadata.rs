@@ -2,6 +2,7 @@
 
 use crate::{
     KeyValue, Limits, Result, RowGroup, SchemaElement,
+    schema_element::{lossy_text, read_schema},
     thrift::{CompactReader, Value, Wire},
 };
 
@@ -16,6 +17,8 @@ pub struct PartialMetadata {
     pub row_groups: Vec<RowGroup>,
     /// What the writer added, if that is left.
     pub key_value_metadata: Vec<KeyValue>,
+    /// Which program wrote the file, if that is left.
+    pub created_by: Option<String>,
 }
 
 impl PartialMetadata {
@@ -29,6 +32,7 @@ impl PartialMetadata {
             num_rows: None,
             row_groups: Vec::new(),
             key_value_metadata: Vec::new(),
+            created_by: None,
         };
         // Whatever ends it, what came before is kept.
         partial.fields(&mut reader, limits, &mut schema).ok();
@@ -46,7 +50,7 @@ impl PartialMetadata {
         while let Some(field) = reader.field(&mut last)? {
             match field.id {
                 2 => {
-                    let elements = Vec::<SchemaElement>::read(reader, field.wire)?;
+                    let elements = read_schema(reader, field.wire)?;
                     if elements.len() > limits.schema_nodes {
                         return Ok(());
                     }
@@ -61,6 +65,9 @@ impl PartialMetadata {
                 }
                 5 if field.wire == Wire::List => {
                     self.key_value_metadata = Vec::read(reader, field.wire)?;
+                }
+                6 if field.wire == Wire::Binary => {
+                    self.created_by = Some(lossy_text(reader, field.wire)?);
                 }
                 _ => reader.skip(field.wire)?,
             }

@@ -5,6 +5,9 @@ use crate::{
     thrift::{CompactReader, CompactWriter, Value, Wire, required, thrift_struct},
 };
 
+/// The repetition with which some writers say that the root has none.
+const NO_REPETITION: i32 = -1;
+
 thrift_struct! {
     /// One node of the schema tree; the tree is stored as a list, depth first.
     ///
@@ -32,6 +35,64 @@ thrift_struct! {
         /// The annotation; wins over `converted_type`.
         10: optional logical_type: LogicalType,
     }
+}
+
+thrift_struct! {
+    /// The root as it stands in the file: writers bend the rules there, as nobody needs it.
+    struct Root {
+        1: optional type_: Type,
+        2: optional type_length: i32,
+        3: optional repetition_type: i32,
+        4: required name: String,
+        5: optional num_children: i32,
+        6: optional converted_type: ConvertedType,
+        7: optional scale: i32,
+        8: optional precision: i32,
+        9: optional field_id: i32,
+        10: optional logical_type: LogicalType,
+    }
+}
+
+impl Root {
+    /// The element, without a repetition of -1, and without a type if there are children.
+    fn element(self, reader: &CompactReader<'_>) -> Result<SchemaElement> {
+        let repetition_type = match self.repetition_type {
+            None | Some(NO_REPETITION) => None,
+            Some(id) => Some(Repetition::known(id, reader)?),
+        };
+        let has_children = self.num_children.is_some_and(|children| children > 0);
+        Ok(SchemaElement {
+            type_: self.type_.filter(|_| !has_children),
+            type_length: self.type_length,
+            repetition_type,
+            name: self.name,
+            num_children: self.num_children,
+            converted_type: self.converted_type,
+            scale: self.scale,
+            precision: self.precision,
+            field_id: self.field_id,
+            logical_type: self.logical_type,
+        })
+    }
+}
+
+/// Reads all nodes of a schema, the first of which is its root.
+pub(crate) fn read_schema(
+    reader: &mut CompactReader<'_>,
+    wire: Wire,
+) -> Result<Vec<SchemaElement>> {
+    reader.expect(wire, Wire::List)?;
+    let (wire, size) = reader.list()?;
+    // An element in memory is larger than in the file, so the size is not reserved before it is true.
+    let reserve = size.min(reader.remaining() / size_of::<SchemaElement>() + 1);
+    let mut elements = Vec::with_capacity(reserve);
+    for ordinal in 0..size {
+        elements.push(match ordinal {
+            0 => Root::read_element(reader, wire)?.element(reader)?,
+            _ => SchemaElement::read_element(reader, wire)?,
+        });
+    }
+    Ok(elements)
 }
 
 /// A key and its value, from the writer for its readers. Writers put what they like into it, so

@@ -21,6 +21,8 @@ use herringbone_arrow::array::{ArrayRef, RecordBatch};
 use herringbone_core::write::{ColumnWriter, EncodedColumn, WritePlan};
 use herringbone_format::{Error, Result};
 
+use crate::workers;
+
 /// Slices that columns may be behind the caller.
 const SLICES_AHEAD: usize = 2;
 
@@ -136,10 +138,7 @@ impl Encoders {
                 })
             })
             .collect::<Result<Vec<_>>>()?;
-        let threads = match plan.options().threads {
-            0 => std::thread::available_parallelism().map_or(1, usize::from),
-            threads => threads,
-        };
+        let threads = workers::threads(plan.options().threads);
         Ok(Self {
             unstarted: threads.min(columns.len()).saturating_sub(1),
             shared: Arc::new(Shared {
@@ -307,17 +306,12 @@ impl Encoders {
     }
 
     fn start_workers(&mut self) {
-        for _ in 0..std::mem::take(&mut self.unstarted) {
-            let shared = self.shared.clone();
-            let worker = std::thread::Builder::new()
-                .name("herringbone-writer".to_owned())
-                .spawn(move || shared.work());
-            match worker {
-                Ok(worker) => self.workers.push(worker),
-                // The system gives no more threads; those that are there do the work.
-                Err(_) => break,
-            }
-        }
+        let unstarted = std::mem::take(&mut self.unstarted);
+        let shared = &self.shared;
+        self.workers.extend(workers::start(unstarted, || {
+            let shared = shared.clone();
+            move || shared.work()
+        }));
     }
 }
 

@@ -15,6 +15,7 @@ use herringbone_format::{
 };
 use herringbone_schema::{ParquetSchema, SchemaOptions, to_arrow};
 
+use crate::int96::with_unit;
 use crate::pages::Pages;
 use crate::reader::Reader;
 use crate::source::{FileSource, Source};
@@ -111,6 +112,8 @@ impl ParquetFile {
     /// Corrupt or Unsupported where the schema has no Arrow form.
     pub fn arrow_schema(&self, options: &SchemaOptions) -> Result<SchemaRef> {
         let key_values = self.metadata.key_value_metadata();
+        let options = ReadOptions::default().schema(options.clone());
+        let options = &with_unit(self, &options)?.schema;
         to_arrow(&self.schema, key_values, options).map(|mapping| mapping.schema)
     }
 
@@ -132,11 +135,12 @@ impl ParquetFile {
     /// # Errors
     /// As [`Self::read`].
     pub fn plan(&self, options: &ReadOptions) -> Result<ReadPlan> {
+        let options = with_unit(self, options)?;
         ReadPlan::new(
             self.metadata.clone(),
             &self.schema,
             self.source.len(),
-            options,
+            &options,
         )
     }
 

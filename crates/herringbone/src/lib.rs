@@ -29,12 +29,15 @@ mod allocator;
 mod encoders;
 mod file;
 mod inline;
+mod int96;
 pub mod pages;
 mod parts;
 mod reader;
 pub mod source;
 mod target;
 mod threads;
+#[doc(hidden)]
+pub mod workers;
 mod writer;
 
 pub use herringbone_arrow as arrow;
@@ -52,6 +55,7 @@ pub use herringbone_core::write::{
 };
 pub use herringbone_format::{Error, ErrorKind, Limits, Location, Remedy, Result};
 pub use herringbone_schema::{Int96Overflow, Projection, SchemaOptions};
+pub use int96::Int96Units;
 pub use pages::{PageInfo, Pages};
 pub use reader::Reader;
 pub use target::FileTarget;

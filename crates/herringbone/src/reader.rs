@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::thread::available_parallelism;
 
 use bytes::Bytes;
 use herringbone_arrow::array::{RecordBatch, RecordBatchReader};
@@ -18,6 +17,7 @@ use crate::allocator::{ONE_THREAD, SEVERAL_THREADS, keep_memory};
 use crate::inline::Inline;
 use crate::source::Source;
 use crate::threads::Threads;
+use crate::workers;
 
 /// Values below which neither a second thread nor anything else is worth its start.
 const FEW_VALUES: u64 = 1 << 17;
@@ -47,10 +47,7 @@ impl Reader {
             .iter()
             .map(|group| group.num_wanted())
             .sum();
-        let threads = match plan.options().threads {
-            0 => available_parallelism().map_or(1, usize::from),
-            threads => threads,
-        };
+        let threads = workers::threads(plan.options().threads);
         let values = (plan.num_columns() as u64).saturating_mul(rows_left);
         let is_short = plan.num_columns() == 0 || values < FEW_VALUES;
         let driver = if threads == 1 || is_short {

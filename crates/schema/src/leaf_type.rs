@@ -78,6 +78,7 @@ pub(crate) fn physical(leaf: &Leaf, options: &SchemaOptions) -> DataType {
         Type::Boolean => DataType::Boolean,
         Type::Int32 => DataType::Int32,
         Type::Int64 => DataType::Int64,
+        Type::Int96 if options.int96_as_bytes => DataType::FixedSizeBinary(12),
         Type::Int96 => DataType::Timestamp(options.int96_unit, None),
         Type::Float => DataType::Float32,
         Type::Double => DataType::Float64,

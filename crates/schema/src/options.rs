@@ -52,6 +52,11 @@ pub enum Int96Overflow {
     Null,
     /// The value wraps around silently, as most readers do.
     Wrap,
+    /// All INT96 columns of the read take the finest unit that holds each of their values with all its
+    /// digits, instead of `int96_unit`; the read fails where there is none. All of these values are looked
+    /// at before the read begins. Who reads without files, from bytes as they come, has to find the unit
+    /// on its own: there it is as `Error`. So it is for 96-bit timestamps that are no INT96.
+    CoarserUnit,
 }
 
 /// What Arrow types a file's columns become.
@@ -74,6 +79,8 @@ pub struct SchemaOptions {
     pub int96_unit: TimeUnit,
     /// What becomes of INT96 timestamps that the unit cannot hold.
     pub int96_overflow: Int96Overflow,
+    /// INT96 columns as their 12 bytes, `FixedSizeBinary`, whatever these mean.
+    pub int96_as_bytes: bool,
     /// ENUM columns as binary values instead of strings.
     pub enum_as_binary: bool,
     /// Whether the Arrow schema in the file's metadata is looked at.
@@ -101,6 +108,7 @@ impl Default for SchemaOptions {
             smallest_decimals: false,
             int96_unit: TimeUnit::Nanosecond,
             int96_overflow: Int96Overflow::Error,
+            int96_as_bytes: false,
             enum_as_binary: false,
             use_arrow_schema: true,
             ignore_annotations: Vec::new(),

@@ -274,18 +274,21 @@ impl Hint {
 /// What becomes of INT96 timestamps.
 #[derive(Debug, Args)]
 struct Int96 {
-    /// Unit of INT96 timestamps; ns reaches from 1677 to 2262
-    #[arg(long, value_enum, value_name = "UNIT", default_value_t = Unit::Ns)]
-    int96_unit: Unit,
-    /// What becomes of INT96 timestamps that do not fit into their unit
-    #[arg(long, value_enum, value_name = "WHAT", default_value_t = Overflow::Error)]
-    int96_overflow: Overflow,
+    /// Unit of INT96 timestamps; ns reaches from 1677 to 2262 [default: the finest that holds all of them]
+    #[arg(long, value_enum, value_name = "UNIT")]
+    int96_unit: Option<Unit>,
+    /// What becomes of INT96 timestamps that do not fit into their unit, ns if none is given [default: error]
+    #[arg(long, value_enum, value_name = "WHAT")]
+    int96_overflow: Option<Overflow>,
 }
 
 impl Int96 {
     fn choose(&self, options: &mut SchemaOptions) {
-        options.int96_unit = self.int96_unit.into();
-        options.int96_overflow = self.int96_overflow.into();
+        options.int96_unit = self.int96_unit.unwrap_or(Unit::Ns).into();
+        options.int96_overflow = match (self.int96_unit, self.int96_overflow) {
+            (None, None) => Int96Overflow::CoarserUnit,
+            (_, overflow) => overflow.unwrap_or(Overflow::Error).into(),
+        };
     }
 }
 

@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::input;
 use crate::load::{self, Rows, Stream, TextOptions, Work};
-use crate::rows::{Batches, Request, survey};
+use crate::rows::{Batches, Request, Window, survey};
 use crate::save;
 use crate::target::Target;
 
@@ -121,6 +121,7 @@ fn parquet(context: &Context, convert: &Convert, to: FileFormat) -> Result<()> {
             threads,
         );
     }
+    request.choose_int96_unit(&inputs, Window::default())?;
     let Some((mut schema, rows)) = survey(&inputs, &mut request)? else {
         return Ok(());
     };

@@ -9,7 +9,7 @@ use crate::render::printable::printable;
 pub(crate) fn run(inputs: &[Input], output: &mut Output<'_>) -> Result<()> {
     let mut total = 0_i128;
     for input in inputs {
-        let rows = input.open()?.metadata().num_rows();
+        let rows = input.open()?.metadata().num_rows_of_row_groups();
         total += i128::from(rows);
         if inputs.len() == 1 {
             output.line(&rows.to_string())?;

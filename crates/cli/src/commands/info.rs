@@ -137,7 +137,7 @@ fn paragraph(input: &Input, file: &ParquetFile, columns: &[Column]) -> String {
     let mut line = |name: &str, value: String| _ = writeln!(out, "{name:<13}{value}");
     line("file", printable(&input.name));
     line("size", bytes(i128::from(input.size)));
-    line("rows", metadata.num_rows().to_string());
+    line("rows", metadata.num_rows_of_row_groups().to_string());
     line("row groups", row_groups(metadata));
     line("columns", columns.len().to_string());
     line("compressed", bytes(compressed));

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::slice;
 
 use herringbone::format::footer::MAGIC;
-use herringbone::{Location, ReadOptions, Remedy};
+use herringbone::{Int96Overflow, Int96Units, Location, ReadOptions, Remedy};
 use herringbone_inspect::repair::{Lost, RepairOptions, RepairSchema, RepairSource};
 
 use crate::args::Repair;
@@ -17,6 +17,7 @@ use crate::failure::{Failure, Result};
 use crate::input::{self, Input};
 use crate::load::{self, Rows, Work};
 use crate::progress::Progress;
+use crate::rows::int96_unit;
 use crate::save;
 use crate::target::Target;
 
@@ -35,7 +36,7 @@ pub(crate) fn run(context: &Context, request: &Repair) -> Result<()> {
     if let Some(path) = &request.schema {
         options.schema = Some(schema(context, path)?);
     }
-    let read = request.decode.options().limits(context.limits.clone());
+    let mut read = request.decode.options().limits(context.limits.clone());
     let repair = checked(context, input, &options, &read)?;
     let is_whole = repair.source() == RepairSource::Footer && repair.lost().is_empty();
     if repair.sound().is_empty() && !is_whole {
@@ -47,6 +48,14 @@ pub(crate) fn run(context: &Context, request: &Repair) -> Result<()> {
             "{}: no row group is sound{advice}",
             input.name
         )));
+    }
+    if read.schema.int96_overflow == Int96Overflow::CoarserUnit {
+        let mut units = Int96Units::default();
+        let sound = read.clone().row_groups(repair.sound().to_vec());
+        let added = units.add(repair.file(), &sound);
+        added.map_err(|error| input.failure(&error))?;
+        read.schema.int96_unit = int96_unit(&units)?;
+        read.schema.int96_overflow = Int96Overflow::Error;
     }
     let mut reader = repair.read(read).map_err(|error| input.failure(&error))?;
     let rows = Rows {

@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::failure::Result;
 use crate::input::{self, Input};
 use crate::load::{Rows, Work};
-use crate::rows::{Batches, Request, row_groups, survey};
+use crate::rows::{Batches, Request, Window, row_groups, survey};
 use crate::save;
 use crate::target::Target;
 
@@ -47,6 +47,7 @@ pub(super) fn anew(
     write: &Write,
     threads: usize,
 ) -> Result<()> {
+    request.choose_int96_unit(inputs, Window::default())?;
     let Some((schema, rows)) = survey(inputs, &mut request)? else {
         return Ok(());
     };

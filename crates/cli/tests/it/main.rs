@@ -7,6 +7,7 @@ mod common;
 mod concat;
 mod convert;
 mod exact;
+mod int96;
 mod interrupt;
 mod names;
 mod on_error;
@@ -15,6 +16,7 @@ mod rewrite;
 mod rows;
 mod runs;
 mod words;
+mod threads;
 mod verify;
 
 use common::{EXAMPLE, herringbone, json, path, stdin};
@@ -25,6 +27,16 @@ fn counts_come_from_footers() {
     herringbone(&["count", EXAMPLE]).ok("24\n");
     herringbone(&["count", EXAMPLE, EXAMPLE])
         .ok("24\ttestdata/example.parquet\n24\ttestdata/example.parquet\n48\ttotal\n");
+}
+
+/// Some writers leave the number of rows in the footer at 0.
+#[test]
+fn rows_are_those_of_the_row_groups() {
+    let file = "testdata/built/footer_of_no_rows.parquet";
+    herringbone(&["count", file]).ok("6\n");
+    assert_eq!(herringbone(&["cat", file]).stdout.lines().count(), 6);
+    let info = herringbone(&["info", file]).stdout;
+    assert!(info.contains("rows         6\n"), "{info}");
 }
 
 #[test]

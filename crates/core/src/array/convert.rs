@@ -28,6 +28,28 @@ pub(super) trait Convert<U: Native>: Send {
     /// For values that the Arrow type cannot hold.
     fn convert(&self, bytes: &[u8], out: &mut Vec<Self::To>, lost: &mut Lost) -> Result<()>;
 
+    /// The same of the entries of a dictionary, which matter only where a row has them: those that the type
+    /// cannot hold may be noted as lost.
+    ///
+    /// # Errors
+    /// As [`Self::convert`].
+    fn convert_entries(
+        &self,
+        bytes: &[u8],
+        out: &mut Vec<Self::To>,
+        lost: &mut Lost,
+    ) -> Result<()> {
+        self.convert(bytes, out, lost)
+    }
+
+    /// Looks at entries of a dictionary that rows have.
+    ///
+    /// # Errors
+    /// Where lost ones are an error.
+    fn check_used(&self, _lost: &Lost) -> Result<()> {
+        Ok(())
+    }
+
     /// Elements that a value of `units` units becomes.
     fn elements(&self, _units: usize) -> usize {
         1
@@ -225,6 +247,11 @@ impl Lost {
     pub(super) fn note(&mut self, len: usize, lost: impl Iterator<Item = bool>) {
         self.0.resize(len, 1);
         self.0.extend(lost.map(|lost| u8::from(!lost)));
+    }
+
+    /// Whether there is one.
+    pub(super) fn is_any(&self) -> bool {
+        self.0.contains(&0)
     }
 
     /// The flags; empty if nothing is lost.

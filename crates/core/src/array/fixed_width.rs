@@ -105,11 +105,11 @@ impl<U: Native, C: Convert<U>> LeafArray for FixedWidth<U, C> {
             self.dictionary = Some(Entries::Short { values, widen });
             return Ok(());
         }
-        let mut page = Page::new(Encoding::Plain, values.clone(), self.units)?;
+        let bytes = values.get(..units * size_of::<U>()).unwrap_or_default();
         let mut values = Vec::with_capacity(num_values * self.elements());
         let mut lost = Lost::default();
         self.convert
-            .decode(&mut page, (num_values, self.units), &mut values, &mut lost)?;
+            .convert_entries(bytes, &mut values, &mut lost)?;
         lost.fill(values.len());
         self.dictionary = Some(Entries::Whole { values, lost });
         Ok(())
@@ -158,6 +158,7 @@ impl<U: Native, C: Convert<U>> LeafArray for FixedWidth<U, C> {
         let units = product(n, self.units)?;
         if let Page::Dictionary(_) = self.page {
             self.gather(n)?;
+            self.convert.check_used(&self.lost)?;
         } else if units > 0
             && self.values.is_empty()
             && let Some(buffer) = self.convert.borrow(&mut self.page, units)?

@@ -68,6 +68,14 @@ struct Timestamp96 {
     data_type: DataType,
 }
 
+impl Timestamp96 {
+    /// Notes which of the values are lost that were appended behind `before` others.
+    fn note(&self, bytes: &[u8], before: usize, lost: &mut Lost) {
+        let overflows = int96::overflows(bytes, self.layout, self.per_second);
+        lost.note(before, overflows);
+    }
+}
+
 impl Convert<u8> for Timestamp96 {
     type To = i64;
 
@@ -78,14 +86,29 @@ impl Convert<u8> for Timestamp96 {
         }
         match self.overflow {
             Int96Overflow::Wrap => Ok(()),
-            Int96Overflow::Error => Err(overflow(&self.data_type)),
+            Int96Overflow::Error | Int96Overflow::CoarserUnit => Err(overflow(&self.data_type)),
             Int96Overflow::Null => {
-                lost.note(
-                    before,
-                    int96::overflows(bytes, self.layout, self.per_second),
-                );
+                self.note(bytes, before, lost);
                 Ok(())
             }
+        }
+    }
+
+    fn convert_entries(&self, bytes: &[u8], out: &mut Vec<i64>, lost: &mut Lost) -> Result<()> {
+        let before = out.len();
+        let any = int96::extend(bytes, self.layout, self.per_second, out);
+        if any && self.overflow != Int96Overflow::Wrap {
+            self.note(bytes, before, lost);
+        }
+        Ok(())
+    }
+
+    fn check_used(&self, lost: &Lost) -> Result<()> {
+        match self.overflow {
+            Int96Overflow::Error | Int96Overflow::CoarserUnit if lost.is_any() => {
+                Err(overflow(&self.data_type))
+            }
+            _ => Ok(()),
         }
     }
 }

@@ -41,6 +41,34 @@ impl Codec for Brotli {
     }
 }
 
+/// Bytes that are decoded at a time to count them.
+const COUNTED: usize = 64 << 10;
+
+/// Whether a stream holds so many bytes: no other codec may say as much in so little.
+pub(super) fn holds(mut input: &[u8], plain: usize) -> bool {
+    if input.len().saturating_mul(ORDINARY_RATIO) >= plain {
+        return true;
+    }
+    let mut decoder = BrotliDecoder::new();
+    let mut output = vec![0; COUNTED];
+    let mut counted = 0;
+    loop {
+        let Ok(decoded) = decoder.decompress(input, &mut output) else {
+            return false;
+        };
+        input = input.get(decoded.bytes_read..).unwrap_or_default();
+        counted += decoded.bytes_written;
+        match decoded.info {
+            DecoderInfo::NeedsMoreOutput if counted <= plain => {}
+            DecoderInfo::Finished => return counted == plain,
+            _ => return false,
+        }
+    }
+}
+
+/// Plain bytes for each byte of a stream, up to which it is decoded without being counted first.
+const ORDINARY_RATIO: usize = 1024;
+
 /// Log2 of the window, the greatest of RFC 7932 but two.
 const WINDOW_BITS: i32 = 22;
 

@@ -93,6 +93,37 @@ pub fn decompress(codec: CompressionCodec, input: &[u8], output: &mut [u8]) -> R
     })
 }
 
+/// Looks whether `input` can hold `plain` bytes, without memory for them. What it does not find is found by
+/// [`decompress`].
+///
+/// # Errors
+///
+/// Corrupt where it cannot.
+pub(crate) fn check_plain_size(codec: CompressionCodec, input: &[u8], plain: usize) -> Result<()> {
+    let is_possible = match codec {
+        // A match of 64 bytes takes three.
+        CompressionCodec::Snappy => input.len().saturating_mul(22) >= plain,
+        // A match of 258 bytes takes two bits.
+        CompressionCodec::Gzip => input.len().saturating_mul(1032) >= plain,
+        // A byte makes a match longer by 255 bytes.
+        CompressionCodec::Lz4 | CompressionCodec::Lz4Raw | CompressionCodec::Lzo => {
+            input.len().saturating_mul(256) >= plain
+        }
+        #[cfg(feature = "zstd")]
+        CompressionCodec::Zstd => zstd::may_hold(input, plain),
+        #[cfg(feature = "brotli")]
+        CompressionCodec::Brotli => brotli::holds(input, plain),
+        _ => true,
+    };
+    match is_possible {
+        true => Ok(()),
+        false => Err(Error::corrupt(format!(
+            "{} bytes of {codec} data do not hold the {plain} plain bytes that the page announces",
+            input.len()
+        ))),
+    }
+}
+
 /// Decompresses pages of one codec. Keep it for many pages: contexts are allocated once.
 ///
 /// ```
@@ -139,7 +170,7 @@ impl Decompressor {
             #[cfg(feature = "lz4")]
             CompressionCodec::Lz4 => Box::new(lz4::Lz4::new()),
             #[cfg(feature = "lzo")]
-            CompressionCodec::Lzo => Box::new(lzo::Lzo),
+            CompressionCodec::Lzo => Box::new(lzo::Lzo::default()),
             other => return Err(absent(other)),
         };
         Ok(Self { codec, inner })

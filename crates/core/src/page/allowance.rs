@@ -1,16 +1,9 @@
 //! How many bytes the pages of a column chunk may decompress to.
 //!
-//! A compressed page of forty bytes may say that it holds 16 MiB. One such page may be right; a chunk
-//! of many is work that neither its bytes nor its values ask for.
+//! A compressed page of forty bytes may say that it holds a gigabyte. One such page may be right: a
+//! single long value of zeros is. A chunk of many is work that neither its bytes nor its values ask for.
 
 use herringbone_format::{Error, Limits, PageHeader, Result, Type};
-
-/// Bytes that all column chunks of a file are granted together, each at most
-/// [`Limits::DECOMPRESSION_FLOOR`].
-const FILE_FLOOR: u64 = 1 << 30;
-
-/// Bytes that each column chunk is granted at least.
-const CHUNK_FLOOR: u64 = 64 << 10;
 
 /// Bytes for the levels of a value.
 const LEVEL_BYTES: u64 = 8;
@@ -32,12 +25,9 @@ pub(crate) struct Allowance {
 }
 
 impl Allowance {
-    /// That of a chunk with values of this type, in a file of so many column chunks.
-    pub(crate) fn new(
-        limits: &Limits,
-        (physical_type, type_length): (Type, usize),
-        chunks: u64,
-    ) -> Self {
+    /// That of a chunk with values of this type. As many bytes are granted as the largest page may have
+    /// that a read can hold: such a page is never too much, whatever it was compressed to.
+    pub(crate) fn new(limits: &Limits, (physical_type, type_length): (Type, usize)) -> Self {
         let width = match physical_type {
             Type::Boolean => 1,
             Type::Int32 | Type::Float => 4,
@@ -46,9 +36,8 @@ impl Allowance {
             Type::FixedLenByteArray => type_length as u64,
             Type::ByteArray => BYTE_ARRAY_BYTES,
         };
-        let share = FILE_FLOOR / chunks.max(1);
         Self {
-            left: share.clamp(CHUNK_FLOOR, Limits::DECOMPRESSION_FLOOR as u64),
+            left: limits.memory_bytes.min(limits.page_bytes as u64),
             ratio: limits.decompression_ratio as u64,
             value_bytes: width.saturating_mul(2).saturating_add(LEVEL_BYTES),
             compressed: 0,

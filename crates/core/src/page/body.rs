@@ -8,13 +8,20 @@ use herringbone_format::{
 
 use super::data_page::{split_levels_v1, split_levels_v2};
 use super::{DataPage, Page, SharedPage};
-use crate::compression::decompress;
+use crate::compression::{check_plain_size, decompress};
+use crate::created_by::CreatedBy;
+
+/// Bytes of a decompressed page from which on it is asked whether it can be that large, before there is
+/// memory for it: large sizes are often lies.
+const LARGE_BODY: usize = 16 << 20;
 
 /// Decodes the bodies of the pages of one column chunk.
 pub(crate) struct BodyDecoder {
     codec: CompressionCodec,
     /// The highest repetition and definition level.
     max_levels: (u8, u8),
+    /// What is known of the writer.
+    created_by: CreatedBy,
     /// Decompressed bodies, to be used again once nobody holds them: more than one only where arrays
     /// keep parts of pages in place.
     bodies: [Option<Buffer>; 2],
@@ -23,10 +30,15 @@ pub(crate) struct BodyDecoder {
 impl BodyDecoder {
     /// A decoder of pages that `codec` compressed, with repetition and definition levels up to
     /// `max_levels`.
-    pub(crate) fn new(codec: CompressionCodec, max_levels: (u8, u8)) -> Self {
+    pub(crate) fn new(
+        codec: CompressionCodec,
+        max_levels: (u8, u8),
+        created_by: CreatedBy,
+    ) -> Self {
         Self {
             codec,
             max_levels,
+            created_by,
             bodies: [None, None],
         }
     }
@@ -115,7 +127,7 @@ impl BodyDecoder {
         let plain = (header.uncompressed_page_size as usize)
             .checked_sub(levels)
             .ok_or_else(|| Error::corrupt("the levels of a page are longer than the whole page"))?;
-        let values = match v2.is_compressed {
+        let values = match v2.is_compressed || self.created_by.compresses_all_pages {
             true => self.decompress(body, plain, shared)?,
             false => uncompressed(body, plain)?,
         };
@@ -146,6 +158,9 @@ impl BodyDecoder {
         if plain == 0 {
             return Ok(Buffer::default());
         }
+        if plain > LARGE_BODY {
+            check_plain_size(self.codec, &body, plain)?;
+        }
         let mut output = self.spare_body(plain)?;
         decompress(self.codec, &body, &mut output)?;
         let output = Buffer::from_vec(output);
@@ -175,8 +190,8 @@ impl BodyDecoder {
                 Ok(body)
             }
             _ => {
-                // Large sizes are often lies; an allocation that fails would end the process.
-                if length > Limits::DECOMPRESSION_FLOOR {
+                // An allocation that fails would end the process.
+                if length > LARGE_BODY {
                     Vec::<u8>::new().try_reserve_exact(length).map_err(|_| {
                         Error::new(
                             ErrorKind::Limit,
@@ -215,14 +230,6 @@ pub(crate) fn check_sizes(header: &PageHeader, limits: &Limits) -> Result<u64> {
             ));
         }
     }
-    let granted = compressed
-        .saturating_mul(limits.decompression_ratio)
-        .max(Limits::DECOMPRESSION_FLOOR);
-    if plain > granted {
-        let ratio = (plain / compressed.max(1)) as u64;
-        let limit = limits.decompression_ratio as u64;
-        return Err(Error::limit("decompression_ratio", ratio, limit));
-    }
     Ok(compressed as u64)
 }
 
@@ -234,15 +241,18 @@ pub(crate) fn num_values(header: &PageHeader) -> Result<usize> {
     usize::try_from(declared).map_err(|_| Error::corrupt("page header has a negative value count"))
 }
 
-/// Compares a body with the checksum of its header, if it has one.
+/// Compares a body with the checksum of its header, if it has one. A checksum of 0 stands for none: old
+/// writers fill the field although they compute nothing.
 pub(crate) fn verify_crc(header: &PageHeader, body: &[u8]) -> Result<()> {
     match header.crc {
-        Some(crc) if crc32fast::hash(body) != crc as u32 => Err(Error::corrupt(format!(
-            "page checksum is {:08x}, its bytes have {:08x}",
-            crc as u32,
-            crc32fast::hash(body)
-        ))
-        .with_remedy(Remedy::IgnoreChecksums)),
+        Some(crc) if crc != 0 && crc32fast::hash(body) != crc as u32 => {
+            Err(Error::corrupt(format!(
+                "page checksum is {:08x}, its bytes have {:08x}",
+                crc as u32,
+                crc32fast::hash(body)
+            ))
+            .with_remedy(Remedy::IgnoreChecksums))
+        }
         _ => Ok(()),
     }
 }

@@ -20,6 +20,7 @@ use super::chunk_bytes::ChunkBytes;
 use super::{Page, SharedPage};
 use crate::Step;
 use crate::budget::{ColumnMemory, MemoryUse};
+use crate::created_by::CreatedBy;
 
 /// Old writers left the dictionary page's header out of `total_compressed_size`; a chunk may
 /// therefore go on this many bytes behind its declared end (PARQUET-816).
@@ -63,6 +64,8 @@ pub(crate) struct PageReaderOptions {
     pub(crate) file_length: u64,
     pub(crate) verify_crc: bool,
     pub(crate) limits: Limits,
+    /// Who wrote the file.
+    pub(crate) created_by: CreatedBy,
 }
 
 /// What a page reader must know of its column chunk.
@@ -118,7 +121,7 @@ impl PageReader {
             largest_page: 0,
             largest_body: 0,
             num_bodies: 0,
-            decoder: BodyDecoder::new(chunk.codec, chunk.max_levels),
+            decoder: BodyDecoder::new(chunk.codec, chunk.max_levels, options.created_by),
             options,
             chunk,
         }
@@ -331,10 +334,6 @@ impl PageReader {
         }
         // Bodies that are not compressed stay in the window.
         if self.is_compressed() {
-            if header.type_ != PageType::DictionaryPage || !self.is_again {
-                let num_values = num_values(&header)?;
-                self.chunk.allowance.spend(&header, num_values)?;
-            }
             let plain = u64::try_from(header.uncompressed_page_size).unwrap_or_default();
             self.largest_body = self.largest_body.max(plain);
             // What is left to another part stays until that has come for it.
@@ -342,6 +341,10 @@ impl PageReader {
             self.num_bodies = self.num_bodies.max(1 + others);
             let bodies = self.largest_body.saturating_mul(self.num_bodies);
             memory.hold_at_least(MemoryUse::Body, bodies)?;
+            if header.type_ != PageType::DictionaryPage || !self.is_again {
+                let num_values = num_values(&header)?;
+                self.chunk.allowance.spend(&header, num_values)?;
+            }
         }
         let (body, limits) = (Buffer::from(body), &self.options.limits);
         let page = self.decoder.decode(&header, body, shared, limits)?;

@@ -87,6 +87,7 @@ mod tests {
     };
 
     use super::*;
+    use crate::created_by::CreatedBy;
     use crate::page::Page;
     use crate::page::body::BodyDecoder;
 
@@ -120,7 +121,7 @@ mod tests {
         let shared = page(2);
         assert!(shared.take().is_none());
         shared.leave(Buffer::from(vec![1_u8, 2, 3, 4]));
-        let mut decoder = BodyDecoder::new(CompressionCodec::Snappy, (0, 0));
+        let mut decoder = BodyDecoder::new(CompressionCodec::Snappy, (0, 0), CreatedBy::default());
         let mut decode = || {
             // No codec makes anything of this.
             let damaged = Buffer::from(vec![0xff_u8; 3]);

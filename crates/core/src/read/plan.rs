@@ -14,6 +14,7 @@ use super::shape::{Shape, Shapes};
 use super::wanted_rows::{RowGroupPlan, plan_row_groups, repeats};
 use crate::budget::Budget;
 use crate::column::{ColumnPlan, WantedRows};
+use crate::created_by::CreatedBy;
 use crate::page::PageReaderOptions;
 
 /// What a read comes to; shared by everything that decodes a part of it.
@@ -26,8 +27,6 @@ pub struct ReadPlan {
     row_groups: Vec<RowGroupPlan>,
     /// How often the same row group is read, at most.
     repeats: u64,
-    /// Column chunks of the whole file.
-    chunks_of_file: u64,
     options: ReadOptions,
     pages: Arc<PageReaderOptions>,
 }
@@ -48,12 +47,12 @@ impl ReadPlan {
         let mapping = to_arrow_projected(schema, key_values, &options.schema, &options.projection)?;
         let shapes = Shapes::new(&mapping, schema, options)?;
         let row_groups = plan_row_groups(&metadata, options)?;
-        let metadata_row_groups = metadata.num_row_groups() as u64;
         let limits = options.limits.clone();
         let pages = PageReaderOptions {
             file_length,
             verify_crc: options.verify_crc,
             limits,
+            created_by: CreatedBy::new(metadata.created_by()),
         };
         Ok(Self {
             metadata,
@@ -61,7 +60,6 @@ impl ReadPlan {
             warnings: mapping.warnings,
             shapes: Arc::new(shapes),
             repeats: repeats(&row_groups),
-            chunks_of_file: (schema.leaves().len() as u64).saturating_mul(metadata_row_groups),
             row_groups,
             options: options.clone(),
             pages: Arc::new(pages),
@@ -117,6 +115,11 @@ impl ReadPlan {
         self.shapes.columns.len()
     }
 
+    /// The columns that the read decodes, by their ordinals among the leaves of the Parquet schema.
+    pub fn leaves(&self) -> impl Iterator<Item = usize> {
+        self.columns().iter().map(|column| column.leaf)
+    }
+
     /// The column chunks of the `index`-th of [`Self::row_groups`], whose columns share `budget`
     /// with all other columns of the read that are under way.
     ///
@@ -165,7 +168,6 @@ impl ReadPlan {
             shapes: self.shapes.clone(),
             chunks,
             pages: self.pages.clone(),
-            chunks_of_file: self.chunks_of_file,
             budget: budget.clone(),
         })
     }

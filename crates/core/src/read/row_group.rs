@@ -25,8 +25,6 @@ pub struct OpenRowGroup {
     /// One a column.
     pub(super) chunks: Vec<Chunk>,
     pub(super) pages: Arc<PageReaderOptions>,
-    /// Column chunks of the whole file.
-    pub(super) chunks_of_file: u64,
     pub(super) budget: Arc<Budget>,
 }
 
@@ -122,7 +120,7 @@ impl OpenRowGroup {
     fn allowance(&self, plan: &ColumnPlan) -> Allowance {
         let leaf = &plan.leaf_type;
         let values = (leaf.physical_type, leaf.type_length);
-        Allowance::new(&self.pages.limits, values, self.chunks_of_file)
+        Allowance::new(&self.pages.limits, values)
     }
 
     /// A part of a column, from a multiple of [`Self::batch_rows`] up to another one, or to the last row.

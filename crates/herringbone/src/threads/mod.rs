@@ -27,6 +27,7 @@ use herringbone_format::Result;
 
 use crate::inline::Inline;
 use crate::source::Source;
+use crate::workers::start;
 use state::take_pieces;
 use workers::{Shared, Wake};
 
@@ -64,7 +65,7 @@ impl Threads {
     }
 
     pub(crate) fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
-        self.start_workers()?;
+        self.start_workers();
         loop {
             let mut state = self.shared.lock();
             if let Some(panic) = state.panic.take() {
@@ -142,13 +143,13 @@ impl Threads {
         Inline::new_behind(plan, source, budget, (row_groups, rows_given))
     }
 
-    fn start_workers(&mut self) -> Result<()> {
-        for _ in 0..std::mem::take(&mut self.unstarted) {
-            let shared = self.shared.clone();
-            let builder = std::thread::Builder::new().name("herringbone".into());
-            self.workers.push(builder.spawn(move || shared.work())?);
-        }
-        Ok(())
+    fn start_workers(&mut self) {
+        let unstarted = std::mem::take(&mut self.unstarted);
+        let shared = &self.shared;
+        self.workers.extend(start(unstarted, || {
+            let shared = shared.clone();
+            move || shared.work()
+        }));
     }
 }
 

@@ -45,6 +45,8 @@ pub(super) struct End {
 pub(super) struct Trials<'a> {
     source: &'a dyn Source,
     limits: &'a Limits,
+    /// Who wrote the file, if that is known.
+    pub(super) created_by: Option<&'a str>,
     /// Nothing is missing behind the last page.
     end_is_known: bool,
     /// Bytes behind the values of a PLAIN page that do not matter.
@@ -61,6 +63,7 @@ impl<'a> Trials<'a> {
         Self {
             source,
             limits,
+            created_by: None,
             end_is_known: found.end_is_known,
             slack: 0,
             last: None,
@@ -103,7 +106,8 @@ impl<'a> Trials<'a> {
             ends: Vec::new(),
         };
         let (limits, budget) = (self.limits.clone(), Budget::new(self.limits));
-        let Ok(mut decoder) = PageDecoder::new(leaf, codec, limits, &budget) else {
+        let Ok(mut decoder) = PageDecoder::new(leaf, codec, self.created_by, limits, &budget)
+        else {
             return Ok(trial);
         };
         let (mut rows, mut levels) = (0, 0);

@@ -34,7 +34,7 @@ use herringbone_format::{
     Error, ErrorKind, FileMetadata, FileMetadataParts, KeyValue, Limits, Location, Remedy, Result,
     RowGroup, SchemaElement,
 };
-use herringbone_schema::{ParquetSchema, WriteSchemaOptions, from_arrow};
+use herringbone_schema::{Int96Overflow, ParquetSchema, WriteSchemaOptions, from_arrow};
 
 use assemble::Assembly;
 use chunk::Trials;
@@ -69,6 +69,7 @@ pub struct RepairOptions {
 pub struct RepairSchema {
     elements: Vec<SchemaElement>,
     key_values: Vec<KeyValue>,
+    created_by: Option<String>,
 }
 
 impl RepairSchema {
@@ -78,6 +79,7 @@ impl RepairSchema {
         Self {
             elements: sibling.metadata().schema().to_vec(),
             key_values: sibling.metadata().key_value_metadata().to_vec(),
+            created_by: sibling.metadata().created_by().map(str::to_owned),
         }
     }
 
@@ -91,6 +93,7 @@ impl RepairSchema {
         Ok(Self {
             elements: mapping.elements,
             key_values: mapping.key_values,
+            created_by: None,
         })
     }
 }
@@ -179,9 +182,21 @@ impl Repair {
         let partial = partial_metadata::find(&*source, limits)?;
         let (partial, footer) = partial.unzip();
         let end = footer.unwrap_or(source.len());
-        let (elements, key_values) = match (&options.schema, &partial) {
-            (Some(given), _) => (given.elements.clone(), given.key_values.clone()),
-            (None, Some(left)) => (left.schema.clone(), left.key_value_metadata.clone()),
+        let created_by = partial.as_ref().and_then(|left| left.created_by.clone());
+        let RepairSchema {
+            elements,
+            key_values,
+            created_by,
+        } = match (&options.schema, &partial) {
+            (Some(given), _) => RepairSchema {
+                created_by: created_by.or_else(|| given.created_by.clone()),
+                ..given.clone()
+            },
+            (None, Some(left)) => RepairSchema {
+                elements: left.schema.clone(),
+                key_values: left.key_value_metadata.clone(),
+                created_by,
+            },
             (None, None) => {
                 return Err(Error::corrupt("the schema is lost with the footer")
                     .with_remedy(Remedy::GiveSchema));
@@ -205,6 +220,7 @@ impl Repair {
         let assemble = |slack| {
             let mut trials = Trials::new(&*source, limits, &found);
             trials.slack = slack;
+            trials.created_by = created_by.as_deref();
             Assembly::new(&schema, &found, trials, rows).run()
         };
         let mut assembled = assemble(0)?;
@@ -224,13 +240,18 @@ impl Repair {
             0 => RepairSource::Pages,
             _ => RepairSource::PartialMetadata,
         };
-        let metadata = metadata(elements, key_values, row_groups, limits)?;
+        let schema = RepairSchema {
+            elements,
+            key_values,
+            created_by,
+        };
+        let metadata = metadata(schema, row_groups, limits)?;
         let file = ParquetFile::with_metadata(source, metadata, limits.clone())?;
         Ok(Self::new(file, from, lost))
     }
 
     /// Reads each row group to its end; `progress` is told the number of those that were read. Only
-    /// the sound ones are given out afterwards.
+    /// the sound ones are given out afterwards. Timestamps that their unit cannot hold are no damage.
     ///
     /// # Errors
     /// Io, and Argument where the options name what the file does not have.
@@ -258,9 +279,11 @@ impl Repair {
     }
 
     fn read_to_end(&self, row_group: usize, options: &ReadOptions) -> Result<()> {
-        let mut reader = self
-            .file
-            .read(options.clone().row_groups(vec![row_group]))?;
+        let mut options = options.clone().row_groups(vec![row_group]);
+        if options.schema.int96_overflow != Int96Overflow::Null {
+            options.schema.int96_overflow = Int96Overflow::Wrap;
+        }
+        let mut reader = self.file.read(options)?;
         while reader.next_batch()?.is_some() {}
         Ok(())
     }
@@ -366,19 +389,18 @@ fn lost_rows(known: i64, found: i64) -> Option<Lost> {
 }
 
 fn metadata(
-    schema: Vec<SchemaElement>,
-    key_values: Vec<KeyValue>,
+    schema: RepairSchema,
     row_groups: Vec<RowGroup>,
     limits: &Limits,
 ) -> Result<FileMetadata> {
     let rows = row_groups.iter().map(|it| it.num_rows);
     let parts = FileMetadataParts {
         version: 2,
-        schema,
+        schema: schema.elements,
         num_rows: rows.fold(0, i64::saturating_add),
         row_groups,
-        key_value_metadata: Some(key_values),
-        created_by: None,
+        key_value_metadata: Some(schema.key_values),
+        created_by: schema.created_by,
         column_orders: None,
         encryption_algorithm: None,
         footer_signing_key_metadata: None,

@@ -17,6 +17,7 @@ use super::chunk::Checked;
 use super::finding::Report;
 use super::part;
 use herringbone::ParquetFile;
+use herringbone::workers::start;
 
 /// Tasks of each thread that may wait for the caller.
 const AHEAD: u64 = 2;
@@ -107,12 +108,12 @@ impl Ahead {
     /// # Errors
     /// Io.
     pub(super) fn next(&mut self) -> Result<Option<Outcome>> {
-        for _ in 0..std::mem::take(&mut self.unstarted) {
-            let shared = self.shared.clone();
-            let builder = std::thread::Builder::new().name("herringbone".into());
-            self.workers.push(builder.spawn(move || shared.work())?);
-        }
         let shared = &self.shared;
+        let unstarted = std::mem::take(&mut self.unstarted);
+        self.workers.extend(start(unstarted, || {
+            let shared = shared.clone();
+            move || shared.work()
+        }));
         let mut state = shared.lock();
         loop {
             if let Some(panic) = state.panic.take() {

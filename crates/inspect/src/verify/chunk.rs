@@ -76,7 +76,9 @@ pub(super) fn check(
         return Ok(Checked::default());
     };
     let (limits, budget) = (file.limits().clone(), Budget::new(file.limits()));
-    let decoder = match PageDecoder::new(&column.leaf, metadata.codec, limits, &budget) {
+    let created_by = file.metadata().created_by();
+    let decoder = PageDecoder::new(&column.leaf, metadata.codec, created_by, limits, &budget);
+    let decoder = match decoder {
         Ok(decoder) => Some(decoder),
         Err(error) => {
             report.failed(FindingKind::Page, error)?;

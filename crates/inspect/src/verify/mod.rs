@@ -43,14 +43,13 @@ mod wkb;
 
 pub use finding::{Finding, FindingKind, Severity};
 
-use std::thread::available_parallelism;
-
 use herringbone_format::{Location, Result};
 
 use ahead::{Ahead, Outcome, Task};
 use chunk::Sizes;
 use finding::Report;
 use herringbone::ParquetFile;
+use herringbone::workers;
 use nesting::Shared;
 
 /// Values below which a second thread is not worth its start.
@@ -146,12 +145,11 @@ impl Verify {
 
     /// How many threads there is work for.
     fn useful_threads(&self) -> usize {
-        let rows = u64::try_from(self.file.metadata().num_rows()).unwrap_or_default();
+        let rows = self.file.metadata().num_rows_of_row_groups();
         let leaves = self.file.parquet_schema().leaves().len() as u64;
         match self.threads {
             _ if rows.saturating_mul(leaves) < FEW_VALUES => 1,
-            0 => available_parallelism().map_or(1, usize::from),
-            threads => threads,
+            asked => workers::threads(asked),
         }
     }
 

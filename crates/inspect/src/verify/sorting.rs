@@ -137,7 +137,13 @@ impl Cursor {
         Ok(Self {
             source: file.source().clone(),
             pages: file.pages(row_group, leaf)?,
-            decoder: PageDecoder::new(&column.leaf, codec, file.limits().clone(), budget)?,
+            decoder: PageDecoder::new(
+                &column.leaf,
+                codec,
+                file.metadata().created_by(),
+                file.limits().clone(),
+                budget,
+            )?,
             column,
             sorting,
             open: false,

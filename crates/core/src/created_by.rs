@@ -1,0 +1,53 @@
+//! What `created_by` tells: faults of old writers that readers have to live with.
+
+/// The program that wrote a file, as far as it matters to its readers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct CreatedBy {
+    /// It compressed all pages, also data pages of version 2 whose headers say that they are not
+    /// (ARROW-17100).
+    pub(crate) compresses_all_pages: bool,
+}
+
+impl CreatedBy {
+    /// The writer that calls itself so.
+    pub(crate) fn new(created_by: Option<&str>) -> Self {
+        let (name, version) = name_and_version(created_by.unwrap_or_default());
+        Self {
+            // Its last version was 1.5.1, which Arrow before 3.0 kept as its name.
+            compresses_all_pages: name == "parquet-cpp" && version < 2,
+        }
+    }
+}
+
+/// `parquet-cpp` and 1 of `parquet-cpp version 1.5.1-SNAPSHOT`; a version that nobody can read is 0.
+fn name_and_version(created_by: &str) -> (&str, u32) {
+    let (name, version) = created_by
+        .split_once(" version ")
+        .unwrap_or((created_by, ""));
+    let end = version.find(|it: char| !it.is_ascii_digit());
+    let major = &version[..end.unwrap_or(version.len())];
+    (name.trim(), major.parse().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_compresses_all_pages() {
+        for (created_by, expected) in [
+            ("parquet-cpp version 1.5.1-SNAPSHOT", true),
+            ("parquet-cpp version 1.0.0", true),
+            ("parquet-cpp", true),
+            ("parquet-cpp version 2.0.0", false),
+            ("parquet-cpp-arrow version 1.0.0", false),
+            ("parquet-cpp-arrow version 3.0.0", false),
+            ("parquet-mr version 1.5.1", false),
+            ("", false),
+        ] {
+            let writer = CreatedBy::new(Some(created_by));
+            assert_eq!(writer.compresses_all_pages, expected, "{created_by}");
+        }
+        assert_eq!(CreatedBy::new(None), CreatedBy::default());
+    }
+}

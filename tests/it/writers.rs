@@ -1,0 +1,114 @@
+//! Files of writers that bend the rules: every door takes them alike. What they hold is checked with all other
+//! generated files.
+
+use bytes::Bytes;
+use herringbone::{ErrorKind, ParquetFile, ReadOptions};
+use herringbone_inspect::repair::{Repair, RepairOptions};
+use herringbone_inspect::verify::Severity;
+
+use crate::files;
+use crate::push::{SUPPLIES, pushed};
+use crate::table::Table;
+
+/// Files, and what `verify` has to say about them.
+const FILES: [(&str, &[&str]); 7] = [
+    ("root_with_repetition_minus_one", &[]),
+    ("root_with_a_type", &[]),
+    ("checksum_of_zero", &[]),
+    (
+        "footer_of_no_rows",
+        &["error rows: the footer says 0 rows, the row groups have 6"],
+    ),
+    ("v2_snappy_whatever_the_header_says", &[]),
+    ("v2_zstd_whatever_the_header_says", &[]),
+    ("lzo_without_framing", &[]),
+];
+
+fn bytes(name: &str) -> Bytes {
+    let path = files::testdata().join(format!("built/{name}.parquet"));
+    std::fs::read(path).unwrap().into()
+}
+
+fn read(bytes: &Bytes, options: ReadOptions) -> Table {
+    let file = ParquetFile::from_bytes(bytes.clone()).unwrap();
+    Table::read(file.read(options).unwrap()).unwrap()
+}
+
+fn repaired(bytes: &Bytes, ignore_footer: bool) -> Table {
+    let mut options = RepairOptions::default();
+    options.ignore_footer = ignore_footer;
+    let mut repair = Repair::open(bytes.clone(), &options).unwrap();
+    repair.check(&ReadOptions::default(), |_| {}).unwrap();
+    assert!(repair.lost().is_empty(), "{:?}", repair.lost());
+    Table::read(repair.read(ReadOptions::default()).unwrap()).unwrap()
+}
+
+#[test]
+fn every_door_takes_them() {
+    for (name, wanted) in FILES {
+        let bytes = bytes(name);
+        let table = read(&bytes, ReadOptions::default().threads(1));
+        assert!(table.rows > 0, "{name}");
+        let mut pushed_table = Table::empty(
+            &ParquetFile::from_bytes(bytes.clone())
+                .unwrap()
+                .arrow_schema(&ReadOptions::default().schema)
+                .unwrap(),
+        );
+        for batch in pushed(&bytes, &ReadOptions::default(), SUPPLIES[0]).unwrap() {
+            pushed_table.push(&batch);
+        }
+        assert_eq!(pushed_table.columns, table.columns, "{name}, pushed");
+        let file = ParquetFile::from_bytes(bytes.clone()).unwrap();
+        // Sizes and encodings are the script's, which does not count them.
+        let found = herringbone_inspect::verify(&file).map(Result::unwrap);
+        let found = found.filter(|it| it.severity == Severity::Error);
+        let found: Vec<_> = found.map(|it| it.to_string()).collect();
+        assert_eq!(found, wanted, "{name}");
+        assert_eq!(repaired(&bytes, false).columns, table.columns, "{name}");
+        let rows = file.metadata().num_rows_of_row_groups();
+        assert_eq!(rows, table.rows as u64, "{name}");
+    }
+}
+
+/// Without a footer, what is left of it tells who wrote the pages.
+#[test]
+fn their_pages_are_put_together() {
+    for (name, _) in FILES {
+        let bytes = bytes(name);
+        let table = read(&bytes, ReadOptions::default());
+        assert_eq!(repaired(&bytes, true).columns, table.columns, "{name}");
+    }
+}
+
+/// Page headers of another writer are believed.
+#[test]
+fn other_writers_are_not_indulged() {
+    let (old, other) = (
+        &b"parquet-cpp version 1.5.1-SNAPSHOT"[..],
+        &b"parquet-cpp-arrow version 5.0.0   "[..],
+    );
+    assert_eq!(old.len(), other.len());
+    let mut bytes = bytes("v2_snappy_whatever_the_header_says").to_vec();
+    let place = bytes.windows(old.len()).position(|it| it == old).unwrap();
+    bytes[place..place + old.len()].copy_from_slice(other);
+    let file = ParquetFile::from_bytes(bytes).unwrap();
+    let error = Table::read(file.read(ReadOptions::default()).unwrap()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+}
+
+/// Fields of the schema that are not its root are held to the rules.
+#[test]
+fn only_the_root_may_bend_them() {
+    for (name, message) in [
+        ("schema_repetition_unknown", "Repetition with the id"),
+        (
+            "schema_leaf_of_repetition_minus_one",
+            "Repetition with the id -1",
+        ),
+    ] {
+        let path = files::testdata().join(format!("hostile/{name}.parquet"));
+        let error = ParquetFile::open(path).err().unwrap();
+        assert!(error.message().contains(message), "{error}");
+    }
+}
