@@ -7,6 +7,9 @@ use super::value::number::Number;
 /// Most digits of a decimal of 128 bits, and of 256.
 const DIGITS: [(usize, u8); 2] = [(38, 38), (76, 76)];
 
+/// More digits are looked at by nobody: no type holds them but for zeros.
+const MOST: usize = 800;
+
 /// What is common to some numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Numbers {
@@ -30,6 +33,17 @@ impl Numbers {
     pub(super) fn of(number: &Number<'_>) -> Self {
         let minus_zero = number.is_minus_zero();
         let integers = number.is_integer && !minus_zero;
+        if number.len() > MOST {
+            return Self {
+                integers,
+                signed: false,
+                unsigned: false,
+                minus_zero,
+                float: false,
+                whole: MOST,
+                places: 0,
+            };
+        }
         let size = integers.then(|| number.whole.parse::<u64>().ok()).flatten();
         let least = i64::MIN.unsigned_abs();
         let signed = size.is_some_and(|it| it < least || number.negative && it == least);
@@ -142,6 +156,7 @@ mod tests {
             (&["-1", "9223372036854775808"], "none", "Decimal128(38, 0)"),
             (&["18446744073709551616"], "none", "Decimal128(38, 0)"),
             (&[&nines], "none", "Decimal256(76, 0)"),
+            (&[&nines.repeat(30)], "none", "none"),
             (&["1", "1.50"], "Float64", "Decimal128(38, 1)"),
             (&["-0"], "Float64", "none"),
             (&["-0.0", "18446744073709551615"], "none", "none"),

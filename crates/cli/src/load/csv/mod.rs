@@ -82,7 +82,8 @@ impl Beginning {
         let name = stream.name.clone();
         let wanted = match options.schema {
             Some(_) => 0,
-            None => options.infer_rows,
+            // Without a header, the first row says how many columns there are.
+            None => options.infer_rows.max(usize::from(!options.header)),
         };
         let mut header = Records::new(options.delimiter, None);
         let mut rows = Records::new(options.delimiter, None);
@@ -102,7 +103,7 @@ impl Beginning {
                 rows = header.behind_header();
             }
             rows.read(text, wanted, usize::MAX).map_err(wrong)?;
-            Ok(rows.len() >= wanted && !(wanted == 0 && rows.width.is_none()))
+            Ok(rows.len() >= wanted)
         })?;
         let refused = |it| Failure::Data(format!("{name}: {}", wrong(it)));
         if !in_rows {
@@ -200,7 +201,9 @@ fn kinds(
 /// Whether a field without quotes would be read as text, were it alone in its column: by this command,
 /// and as far as numbers go, by anyone.
 pub(crate) fn reads_as_text(text: &str) -> bool {
-    Number::of(text).is_none() && Kind::of(text).data_type() == DataType::Utf8
+    let may_be_number = text.starts_with(|it: char| matches!(it, '+' | '-' | '.' | '0'..='9'));
+    let is_number = may_be_number && Number::of(text).is_some();
+    !is_number && Kind::of(text).data_type() == DataType::Utf8
 }
 
 /// For each field of the schema the column of the file that has its name.

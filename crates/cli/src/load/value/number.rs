@@ -61,6 +61,11 @@ impl<'t> Number<'t> {
         self.negative && self.digits().all(|digit| digit == b'0')
     }
 
+    /// Digits on both sides of the point.
+    pub(in crate::load) fn len(&self) -> usize {
+        self.whole.len() + self.fraction.len()
+    }
+
     fn digits(&self) -> impl Iterator<Item = u8> {
         self.whole.bytes().chain(self.fraction.bytes())
     }
@@ -105,7 +110,7 @@ impl<'t> Number<'t> {
     /// Whether `value`, which is the nearest, has all digits of the number: printed with as many, or
     /// with as few as tell it from its neighbours, it has the same.
     pub(in crate::load) fn is_held_by(&self, value: f64) -> bool {
-        if self.whole.len() + self.fraction.len() <= 15 && value.is_normal() {
+        if self.len() <= 15 && value.is_normal() {
             return true;
         }
         let (digits, power) = self.significant();

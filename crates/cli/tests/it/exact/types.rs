@@ -101,6 +101,13 @@ fn types_of_columns_are_chosen() {
         "zip: Utf8; n: Utf8; x=y: Utf8",
         all,
     );
+    becomes(
+        "x.csv",
+        "1,2\n3,4\n",
+        &["--infer-rows", "0", "--no-header"],
+        "column_1: Utf8; column_2: Utf8",
+        r#"{"column_1":"1","column_2":"2"}; {"column_1":"3","column_2":"4"}"#,
+    );
     let some = [
         "--type",
         "zip,x=y=Utf8",
