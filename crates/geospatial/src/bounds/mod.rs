@@ -11,6 +11,7 @@
 mod bounder;
 mod bulge;
 mod check;
+mod earth;
 mod extent;
 mod interval;
 mod longitudes;
