@@ -113,6 +113,37 @@ fn what_cannot_be_looked_into_has_neither_box_nor_types() {
 }
 
 #[test]
+fn what_pages_took_is_merged() {
+    for (edges, wanted) in [
+        (Edges::Planar, (-170.0, 170.0)),
+        (Edges::Karney, (170.0, -170.0)),
+    ] {
+        let page = |dimensions, ordinates| {
+            let mut page = StatisticsBuilder::new(edges);
+            page.add(&point(dimensions, ordinates)).unwrap();
+            page
+        };
+        let mut chunk = page(Dimensions::Xyz, [170.0, 1.0, 5.0, NAN]);
+        chunk.merge(&page(Dimensions::Xy, [-170.0, -1.0, NAN, NAN]));
+        chunk.merge(&page(Dimensions::Xyzm, [NAN, NAN, 7.0, 2.0]));
+        let statistics = chunk.finish().unwrap();
+        assert_eq!(statistics.geospatial_types, Some(vec![1, 1001, 3001]));
+        let wanted = BoundingBox {
+            zmin: Some(5.0),
+            zmax: Some(7.0),
+            mmin: Some(2.0),
+            mmax: Some(2.0),
+            ..bbox(wanted.0, wanted.1, -1.0, 1.0)
+        };
+        assert_eq!(statistics.bbox, Some(wanted));
+        let mut opaque = StatisticsBuilder::new(edges);
+        opaque.add(&[1, 16, 0, 0, 0]).unwrap();
+        chunk.merge(&opaque);
+        assert_eq!(chunk.finish(), None);
+    }
+}
+
+#[test]
 fn statistics_of_parts_are_merged() {
     let part = |bbox, types: &[i32]| GeospatialStatistics {
         bbox,
