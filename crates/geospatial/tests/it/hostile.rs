@@ -19,7 +19,8 @@ fn use_everywhere(value: &[u8]) {
     wkt::write(value, &mut String::new()).ok();
     geojson::write(value, &mut String::new()).ok();
     for edges in [Edges::Planar, Edges::Spherical] {
-        StatisticsBuilder::new(edges).add(value).ok();
+        let is_sound = Events::new(value).all(|it| it.is_ok());
+        assert_eq!(StatisticsBuilder::new(edges).add(value).is_ok(), is_sound);
     }
 }
 
@@ -38,6 +39,20 @@ fn truncated_anywhere() {
                 use_everywhere(truncated);
             }
         }
+    }
+}
+
+#[test]
+fn one_byte_more() {
+    for line in lines(WKB) {
+        let mut value = bytes(line[1]);
+        value.push(0);
+        assert!(
+            Events::new(&value).any(|event| event.is_err()),
+            "{}",
+            line[0]
+        );
+        use_everywhere(&value);
     }
 }
 
