@@ -273,3 +273,27 @@ fn the_antimeridian_has_two_numbers() {
     assert!(contains(&all, &across, Edges::Spherical));
     assert!(!contains(&all, &across, Edges::Planar));
 }
+
+#[test]
+fn ordinates_outside_of_a_box() {
+    let plain = BoundingBox {
+        zmin: Some(5.0),
+        zmax: Some(6.0),
+        ..bbox(1.0, 2.0, 3.0, 4.0)
+    };
+    let across = bbox(170.0, -170.0, 0.0, 1.0);
+    let (yes, no) = (true, false);
+    for (bbox, [x, y, z, m], wanted) in [
+        (&plain, [1.0, 4.0, 5.5, 9.0], [no, no, no, no]),
+        (&plain, [0.5, 4.5, 6.5, 9.0], [yes, yes, yes, no]),
+        (&plain, [0.9, 4.1, 4.9, NAN], [no, no, yes, no]),
+        (&plain, [NAN; 4], [no, no, no, no]),
+        (&across, [180.0, 0.0, 1.0, NAN], [no, no, no, no]),
+        (&across, [-180.0, 2.0, NAN, NAN], [no, yes, no, no]),
+        (&across, [169.5, 0.0, NAN, NAN], [yes, no, no, no]),
+        (&across, [-169.9, 0.0, NAN, NAN], [no, no, no, no]),
+    ] {
+        let at = Position { x, y, z, m };
+        assert_eq!(outside(bbox, &at, 0.2), wanted, "{bbox:?} {at:?}");
+    }
+}
