@@ -5,6 +5,25 @@
 //!                            └────────► bounds ──► GeospatialStatistics
 //! ```
 //!
+//! ```
+//! use herringbone_geospatial::{Edges, StatisticsBuilder, geojson, wkt};
+//!
+//! // A path over the Pacific, across the antimeridian.
+//! let mut value = Vec::new();
+//! geojson::read(r#"{"type": "LineString", "coordinates": [[170, 50], [-170, 50]]}"#, &mut value)?;
+//! let mut text = String::new();
+//! wkt::write(&value, &mut text)?;
+//! assert_eq!(text, "LINESTRING (170 50, -170 50)");
+//!
+//! let mut statistics = StatisticsBuilder::new(Edges::Spherical);
+//! statistics.add(&value)?;
+//! let bbox = statistics.extent().bbox().unwrap();
+//! assert_eq!((bbox.xmin, bbox.xmax), (170.0, -170.0));
+//! // Great circles bulge poleward.
+//! assert!(bbox.ymin == 50.0 && bbox.ymax > 50.4);
+//! # Ok::<(), herringbone_format::Error>(())
+//! ```
+//!
 //! - [`wkb`] reads well-known binary without allocation and without recursion, and writes it.
 //! - [`wkt`] and [`geojson`] are the same as text.
 //! - [`bounds`] has bounding boxes: of geometries, merged, compared; [`StatisticsBuilder`] makes the

@@ -2,24 +2,20 @@
 
 use herringbone_format::BoundingBox;
 
-use super::bulge::{self, Place, Surface};
 use super::check::check;
+use super::earth::Earth;
 use super::extent::{Extent, NoBox};
 use super::interval::Interval;
-use super::longitudes::Longitudes;
-use super::path::Path;
 use super::plane::PlaneX;
-use super::ring::{Poles, enclosed};
 use crate::Edges;
 use crate::wkb::{
-    Coordinates, Dimensions, Event, Events, GeometryKind, GeometryType, Position, WkbError, point,
+    Coordinates, Dimensions, Event, Events, GeometryKind, GeometryType, WkbError, point,
 };
 
 /// Bounds geometries, or what was bounded before.
 #[derive(Debug, Clone)]
 pub struct Bounder {
-    x: X,
-    y: Interval,
+    xy: Xy,
     z: Interval,
     m: Interval,
     edges: Edges,
@@ -27,9 +23,9 @@ pub struct Bounder {
 }
 
 #[derive(Debug, Clone)]
-enum X {
-    Plane(PlaneX),
-    Longitudes(Box<Longitudes>),
+enum Xy {
+    Plane { x: PlaneX, y: Interval },
+    Earth(Box<Earth>),
 }
 
 impl Bounder {
@@ -37,11 +33,13 @@ impl Bounder {
     #[must_use]
     pub fn new(edges: Edges) -> Self {
         Self {
-            x: match edges.is_geography() {
-                true => X::Longitudes(Box::new(Longitudes::new())),
-                false => X::Plane(PlaneX::EMPTY),
+            xy: match edges.is_geography() {
+                true => Xy::Earth(Box::new(Earth::new())),
+                false => Xy::Plane {
+                    x: PlaneX::EMPTY,
+                    y: Interval::EMPTY,
+                },
             },
-            y: Interval::EMPTY,
             z: Interval::EMPTY,
             m: Interval::EMPTY,
             edges,
@@ -98,12 +96,20 @@ impl Bounder {
         kind: GeometryKind,
         is_shell: bool,
     ) {
-        match &mut self.x {
-            X::Plane(x) => {
-                let (y, z, m) = (&mut self.y, &mut self.z, &mut self.m);
-                add_plane(coordinates, &mut x.interval, y, z, m);
+        let (z, m) = (&mut self.z, &mut self.m);
+        match &mut self.xy {
+            Xy::Plane { x, y } => add_plane(coordinates, &mut x.interval, y, z, m),
+            Xy::Earth(earth) => {
+                if coordinates.dimensions() != Dimensions::Xy {
+                    for position in coordinates.iter() {
+                        z.add(position.z);
+                        m.add(position.m);
+                    }
+                }
+                if let Err(reason) = earth.add(coordinates, self.edges, kind, is_shell) {
+                    self.unknown.get_or_insert(reason);
+                }
             }
-            X::Longitudes(_) => self.add_geography(coordinates, kind, is_shell),
         }
     }
 
@@ -113,12 +119,21 @@ impl Bounder {
             self.unknown = Some(NoBox::Part);
             return;
         }
-        match &mut self.x {
-            X::Longitudes(longitudes) => longitudes.add(bbox.xmin, bbox.xmax),
-            X::Plane(x) if bbox.xmin > bbox.xmax => x.add_wrapped(bbox.xmin, bbox.xmax),
-            X::Plane(x) => x.interval.merge(interval(Some(bbox.xmin), Some(bbox.xmax))),
+        let ys = interval(Some(bbox.ymin), Some(bbox.ymax));
+        match &mut self.xy {
+            Xy::Earth(earth) => {
+                earth.longitudes.add(bbox.xmin, bbox.xmax);
+                earth.latitudes.merge(ys);
+            }
+            Xy::Plane { x, y } => {
+                if bbox.xmin > bbox.xmax {
+                    x.add_wrapped(bbox.xmin, bbox.xmax);
+                } else {
+                    x.interval.merge(interval(Some(bbox.xmin), Some(bbox.xmax)));
+                }
+                y.merge(ys);
+            }
         }
-        self.y.merge(interval(Some(bbox.ymin), Some(bbox.ymax)));
         self.z.merge(interval(bbox.zmin, bbox.zmax));
         self.m.merge(interval(bbox.mmin, bbox.mmax));
     }
@@ -130,12 +145,14 @@ impl Bounder {
 
     /// Takes what another one took; both have the same edges.
     pub fn merge(&mut self, other: &Self) {
-        match (&mut self.x, &other.x) {
-            (X::Plane(x), X::Plane(other)) => x.merge(other),
-            (X::Longitudes(x), X::Longitudes(other)) => x.merge(other),
+        match (&mut self.xy, &other.xy) {
+            (Xy::Plane { x, y }, Xy::Plane { x: xs, y: ys }) => {
+                x.merge(xs);
+                y.merge(*ys);
+            }
+            (Xy::Earth(earth), Xy::Earth(other)) => earth.merge(other),
             _ => self.unknown = Some(NoBox::Part),
         }
-        self.y.merge(other.y);
         self.z.merge(other.z);
         self.m.merge(other.m);
         self.unknown = self.unknown.or(other.unknown);
@@ -147,15 +164,17 @@ impl Bounder {
         if let Some(reason) = self.unknown {
             return Extent::Unknown(reason);
         }
-        let x = match &self.x {
-            X::Longitudes(longitudes) => longitudes.hull(),
-            X::Plane(x) if x.is_empty() => None,
-            X::Plane(x) => match x.bounds() {
-                Some(bounds) => Some(bounds),
-                None => return Extent::Unknown(NoBox::Everywhere),
-            },
+        let (x, y) = match &self.xy {
+            Xy::Earth(earth) => (earth.longitudes.hull(), earth.latitudes.bounds()),
+            Xy::Plane { x, y } => {
+                let bounds = x.bounds();
+                if bounds.is_none() && !x.is_empty() {
+                    return Extent::Unknown(NoBox::Everywhere);
+                }
+                (bounds, y.bounds())
+            }
         };
-        let (Some((xmin, xmax)), Some((ymin, ymax))) = (x, self.y.bounds()) else {
+        let (Some((xmin, xmax)), Some((ymin, ymax))) = (x, y) else {
             return Extent::Empty;
         };
         let (z, m) = (self.z.bounds(), self.m.bounds());
@@ -169,100 +188,6 @@ impl Bounder {
             mmin: m.map(|(min, _)| min),
             mmax: m.map(|(_, max)| max),
         })
-    }
-
-    /// Takes a point, a path or a ring of a GEOGRAPHY.
-    fn add_geography(&mut self, coordinates: &Coordinates<'_>, kind: GeometryKind, is_shell: bool) {
-        for position in coordinates.iter() {
-            self.z.add(position.z);
-            self.m.add(position.m);
-            self.add_place(&position);
-        }
-        if kind == GeometryKind::Point || coordinates.len() < 2 {
-            return;
-        }
-        let surface = match self.edges {
-            Edges::Spherical | Edges::Planar => Surface::Sphere,
-            // Both give the shortest path, or none.
-            Edges::Vincenty | Edges::Karney => Surface::Ellipsoid,
-            // Approximations of it, which differ from one implementation to the next.
-            Edges::Thomas | Edges::Andoyer => {
-                self.unknown.get_or_insert(NoBox::Edges);
-                return;
-            }
-        };
-        let is_ring = kind == GeometryKind::Polygon;
-        // Rings that are not closed have the edge nevertheless.
-        let closing = coordinates.iter().take(usize::from(is_ring));
-        let places = coordinates.iter().chain(closing).map(|position| Place {
-            longitude: position.x,
-            latitude: position.y,
-        });
-        self.add_path(surface, places, is_shell);
-    }
-
-    fn add_place(&mut self, position: &Position) {
-        let (x, y) = (position.x, position.y);
-        if x.abs() > 180.0 || y.abs() > 90.0 {
-            self.unknown.get_or_insert(NoBox::OutOfRange);
-            return;
-        }
-        self.y.add(y);
-        if let X::Longitudes(longitudes) = &mut self.x
-            && !x.is_nan()
-        {
-            longitudes.add(x, x);
-        }
-    }
-
-    /// Takes the edges between places. Where one of them is not whole, no edge leads there.
-    fn add_path(
-        &mut self,
-        surface: Surface,
-        places: impl Iterator<Item = Place> + Clone,
-        is_shell: bool,
-    ) {
-        let X::Longitudes(longitudes) = &mut self.x else {
-            return;
-        };
-        let is_whole =
-            |place: &Place| place.longitude.abs() <= 180.0 && place.latitude.abs() <= 90.0;
-        let mut current: Option<(Path, Place)> = None;
-        let (mut was_whole, mut is_everywhere) = (true, false);
-        for place in places.clone() {
-            if !is_whole(&place) {
-                was_whole = false;
-                if let Some((path, _)) = current.take() {
-                    path.add_to(longitudes);
-                }
-                continue;
-            }
-            let Some((path, before)) = &mut current else {
-                current = Some((Path::new(place.longitude), place));
-                continue;
-            };
-            // A pole has all longitudes, whichever it was given.
-            is_everywhere |= before.latitude.abs() == 90.0 || place.latitude.abs() == 90.0;
-            let east = path.go(place.longitude);
-            bulge::add_edge(surface, *before, place, east, &mut self.y);
-            *before = place;
-        }
-        if let Some((path, _)) = current {
-            path.add_to(longitudes);
-        }
-        if let Some((path, _)) = current.filter(|_| is_shell && was_whole) {
-            let poles = enclosed(surface, &path, places);
-            is_everywhere |= poles == Poles::Both;
-            if matches!(poles, Poles::North | Poles::Both) {
-                self.y.add(90.0);
-            }
-            if matches!(poles, Poles::South | Poles::Both) {
-                self.y.add(-90.0);
-            }
-        }
-        if is_everywhere {
-            longitudes.add_all();
-        }
     }
 }
 

@@ -11,6 +11,7 @@
 mod bounder;
 mod bulge;
 mod check;
+mod earth;
 mod extent;
 mod interval;
 mod longitudes;
@@ -24,4 +25,4 @@ mod tests;
 pub use bounder::Bounder;
 pub use check::{InvalidBox, check, faults};
 pub use extent::{Extent, NoBox};
-pub use relation::{contains, intersects};
+pub use relation::{contains, intersects, outside};

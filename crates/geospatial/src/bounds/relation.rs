@@ -3,6 +3,7 @@
 use herringbone_format::BoundingBox;
 
 use crate::Edges;
+use crate::wkb::Position;
 
 /// Whether what lies in one box may touch what lies in the other: they have a place in common, their
 /// borders included. `xmin > xmax` goes across the antimeridian. Of a dimension that one of them does
@@ -65,6 +66,27 @@ fn contains_x(outer: &BoundingBox, inner: &BoundingBox, edges: Edges) -> bool {
             (true, false) => inner.xmin >= outer.xmin || inner.xmax <= outer.xmax,
             (false, true) => false,
         }
+}
+
+/// Which of x, y, z and m of a position are outside of a box, the first two by more than `slack`, which
+/// is for boxes of a GEOGRAPHY, whose bounds are calculated. NaN is nowhere, and so never outside;
+/// bounds that are not there, or NaN, exclude nothing.
+#[must_use]
+pub fn outside(bbox: &BoundingBox, at: &Position, slack: f64) -> [bool; 4] {
+    let beyond = |min: f64, max: f64, ordinate: f64| ordinate < min || ordinate > max;
+    let (west, east) = (bbox.xmin - slack, bbox.xmax + slack);
+    let optional = |min: Option<f64>, max: Option<f64>, ordinate| {
+        beyond(min.unwrap_or(f64::NAN), max.unwrap_or(f64::NAN), ordinate)
+    };
+    [
+        match wraps(bbox) {
+            true => at.x < west && at.x > east,
+            false => beyond(west, east, at.x),
+        },
+        beyond(bbox.ymin - slack, bbox.ymax + slack, at.y),
+        optional(bbox.zmin, bbox.zmax, at.z),
+        optional(bbox.mmin, bbox.mmax, at.m),
+    ]
 }
 
 fn wraps(bbox: &BoundingBox) -> bool {

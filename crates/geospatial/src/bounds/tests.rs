@@ -113,6 +113,37 @@ fn what_cannot_be_looked_into_has_neither_box_nor_types() {
 }
 
 #[test]
+fn what_pages_took_is_merged() {
+    for (edges, wanted) in [
+        (Edges::Planar, (-170.0, 170.0)),
+        (Edges::Karney, (170.0, -170.0)),
+    ] {
+        let page = |dimensions, ordinates| {
+            let mut page = StatisticsBuilder::new(edges);
+            page.add(&point(dimensions, ordinates)).unwrap();
+            page
+        };
+        let mut chunk = page(Dimensions::Xyz, [170.0, 1.0, 5.0, NAN]);
+        chunk.merge(&page(Dimensions::Xy, [-170.0, -1.0, NAN, NAN]));
+        chunk.merge(&page(Dimensions::Xyzm, [NAN, NAN, 7.0, 2.0]));
+        let statistics = chunk.finish().unwrap();
+        assert_eq!(statistics.geospatial_types, Some(vec![1, 1001, 3001]));
+        let wanted = BoundingBox {
+            zmin: Some(5.0),
+            zmax: Some(7.0),
+            mmin: Some(2.0),
+            mmax: Some(2.0),
+            ..bbox(wanted.0, wanted.1, -1.0, 1.0)
+        };
+        assert_eq!(statistics.bbox, Some(wanted));
+        let mut opaque = StatisticsBuilder::new(edges);
+        opaque.add(&[1, 16, 0, 0, 0]).unwrap();
+        chunk.merge(&opaque);
+        assert_eq!(chunk.finish(), None);
+    }
+}
+
+#[test]
 fn statistics_of_parts_are_merged() {
     let part = |bbox, types: &[i32]| GeospatialStatistics {
         bbox,
@@ -241,4 +272,28 @@ fn the_antimeridian_has_two_numbers() {
     let across = bbox(170.0, -170.0, 0.0, 1.0);
     assert!(contains(&all, &across, Edges::Spherical));
     assert!(!contains(&all, &across, Edges::Planar));
+}
+
+#[test]
+fn ordinates_outside_of_a_box() {
+    let plain = BoundingBox {
+        zmin: Some(5.0),
+        zmax: Some(6.0),
+        ..bbox(1.0, 2.0, 3.0, 4.0)
+    };
+    let across = bbox(170.0, -170.0, 0.0, 1.0);
+    let (yes, no) = (true, false);
+    for (bbox, [x, y, z, m], wanted) in [
+        (&plain, [1.0, 4.0, 5.5, 9.0], [no, no, no, no]),
+        (&plain, [0.5, 4.5, 6.5, 9.0], [yes, yes, yes, no]),
+        (&plain, [0.9, 4.1, 4.9, NAN], [no, no, yes, no]),
+        (&plain, [NAN; 4], [no, no, no, no]),
+        (&across, [180.0, 0.0, 1.0, NAN], [no, no, no, no]),
+        (&across, [-180.0, 2.0, NAN, NAN], [no, yes, no, no]),
+        (&across, [169.5, 0.0, NAN, NAN], [yes, no, no, no]),
+        (&across, [-169.9, 0.0, NAN, NAN], [no, no, no, no]),
+    ] {
+        let at = Position { x, y, z, m };
+        assert_eq!(outside(bbox, &at, 0.2), wanted, "{bbox:?} {at:?}");
+    }
 }

@@ -71,7 +71,7 @@ fn column(mut members: Members, place: &Place<'_>) -> Result<GeoColumn> {
         edges: edges(&mut members, place)?,
         is_counterclockwise: is_counterclockwise(&mut members, place)?,
         bbox: bounds(&mut members, place)?,
-        epoch: match members.shift_remove("epoch") {
+        epoch: match optional(&mut members, "epoch") {
             None => None,
             Some(Value::Number(year)) => year.as_f64(),
             other => return Err(place.member("epoch").is(other.as_ref(), "a number")),
@@ -132,7 +132,7 @@ fn crs(members: &mut Members, place: &Place<'_>) -> Result<Crs> {
 }
 
 fn edges(members: &mut Members, place: &Place<'_>) -> Result<Edges> {
-    match members.shift_remove("edges") {
+    match optional(members, "edges") {
         None => Ok(Edges::Planar),
         Some(Value::String(name)) => Edges::from_name(&name).map_err(|error| {
             let message = format!("{}: {}", place.member("edges"), error.message());
@@ -143,7 +143,7 @@ fn edges(members: &mut Members, place: &Place<'_>) -> Result<Edges> {
 }
 
 fn is_counterclockwise(members: &mut Members, place: &Place<'_>) -> Result<bool> {
-    match members.shift_remove("orientation") {
+    match optional(members, "orientation") {
         None => Ok(false),
         Some(Value::String(it)) if it == "counterclockwise" => Ok(true),
         other => Err(place
@@ -154,7 +154,7 @@ fn is_counterclockwise(members: &mut Members, place: &Place<'_>) -> Result<bool>
 
 fn bounds(members: &mut Members, place: &Place<'_>) -> Result<Option<BoundingBox>> {
     let place = place.member("bbox");
-    let Some(value) = members.shift_remove("bbox") else {
+    let Some(value) = optional(members, "bbox") else {
         return Ok(None);
     };
     let numbers = value
@@ -182,7 +182,7 @@ fn bounds(members: &mut Members, place: &Place<'_>) -> Result<Option<BoundingBox
 
 fn covering(members: &mut Members, place: &Place<'_>) -> Result<Option<Covering>> {
     let place = place.member("covering");
-    let mut members = match members.shift_remove("covering") {
+    let mut members = match optional(members, "covering") {
         None => return Ok(None),
         Some(Value::Object(members)) => members,
         other => return Err(place.is(other.as_ref(), "an object")),
@@ -219,6 +219,11 @@ fn covering(members: &mut Members, place: &Place<'_>) -> Result<Option<Covering>
         }
     }
     Ok(Some(covering))
+}
+
+/// A member that may be missing. Some writers put null there, which means something for `crs` alone.
+fn optional(members: &mut Members, name: &str) -> Option<Value> {
+    members.shift_remove(name).filter(|it| !it.is_null())
 }
 
 fn text_of(members: &mut Members, place: &Place<'_>, name: &str) -> Result<String> {

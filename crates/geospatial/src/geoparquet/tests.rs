@@ -87,6 +87,17 @@ fn errors_name_the_member() {
     );
 }
 
+#[test]
+fn null_is_missing() {
+    let nulls =
+        ["edges", "orientation", "bbox", "epoch", "covering"].map(|it| format!(", \"{it}\": null"));
+    let text = with_column("1.1.0", &format!("{WKB}{}", nulls.concat()));
+    assert_eq!(
+        GeoMetadata::parse(&text).unwrap().columns[0].1,
+        GeoColumn::default()
+    );
+}
+
 fn disagreements(version: &str, members: &str, logical_type: Option<LogicalType>) -> Vec<String> {
     let metadata = GeoMetadata::parse(&with_column(version, members)).unwrap();
     metadata.disagreements(&[FileColumn {

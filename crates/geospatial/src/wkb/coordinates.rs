@@ -117,21 +117,15 @@ impl<'a> Coordinates<'a> {
 
     fn position(&self, bytes: &[u8]) -> Position {
         let (ordinates, _) = bytes.as_chunks::<8>();
-        let ordinate = |index: usize| match ordinates.get(index) {
-            Some(bytes) => self.byte_order.ordinate(*bytes),
-            None => f64::NAN,
+        let of = |bytes: &[u8; 8]| self.byte_order.ordinate(*bytes);
+        let (x, y, z, m) = match (ordinates, self.dimensions) {
+            ([x, y], _) => (of(x), of(y), f64::NAN, f64::NAN),
+            ([x, y, z], Dimensions::Xyz) => (of(x), of(y), of(z), f64::NAN),
+            ([x, y, m], _) => (of(x), of(y), f64::NAN, of(m)),
+            ([x, y, z, m], _) => (of(x), of(y), of(z), of(m)),
+            // Positions have two to four ordinates.
+            _ => (f64::NAN, f64::NAN, f64::NAN, f64::NAN),
         };
-        let (z, m) = match self.dimensions {
-            Dimensions::Xy => (f64::NAN, f64::NAN),
-            Dimensions::Xyz => (ordinate(2), f64::NAN),
-            Dimensions::Xym => (f64::NAN, ordinate(2)),
-            Dimensions::Xyzm => (ordinate(2), ordinate(3)),
-        };
-        Position {
-            x: ordinate(0),
-            y: ordinate(1),
-            z,
-            m,
-        }
+        Position { x, y, z, m }
     }
 }

@@ -56,8 +56,12 @@ fn along(a: (f64, f64), b: (f64, f64)) -> Option<Vec<(f64, f64)>> {
     })
 }
 
-pub(crate) fn bbox(values: &[Vec<u8>]) -> Option<BoundingBox> {
-    let mut bounder = Bounder::new(Edges::Spherical);
+fn bbox(values: &[Vec<u8>]) -> Option<BoundingBox> {
+    bbox_of(Edges::Spherical, values)
+}
+
+fn bbox_of(edges: Edges, values: &[Vec<u8>]) -> Option<BoundingBox> {
+    let mut bounder = Bounder::new(edges);
     for value in values {
         bounder.add(value).unwrap();
     }
@@ -226,6 +230,13 @@ fn destination((x, y): (f64, f64), distance: f64, azimuth: f64) -> (f64, f64) {
 /// Poles and sides as S2 has them: a ring around a pole has it, whichever way it goes.
 #[test]
 fn poles_are_enclosed() {
+    for edges in [Edges::Spherical, Edges::Karney] {
+        poles_are_enclosed_by(edges);
+    }
+}
+
+fn poles_are_enclosed_by(edges: Edges) {
+    let bbox = |values: &[Vec<u8>]| bbox_of(edges, values);
     let around = |y: f64| -> Vec<_> { (0..=6).map(|i| (f64::from(i) * 60.0 - 180.0, y)).collect() };
     for (y, poles) in [(60.0, (59.0, 90.0)), (-60.0, (-90.0, -59.0))] {
         let mut ring = around(y);

@@ -1,0 +1,141 @@
+//! Metadata of the extension, there and back.
+
+use herringbone_format::EdgeInterpolationAlgorithm;
+
+use super::*;
+
+const ALBERS: &str =
+    r#"{"type":"ProjectedCRS","name":"Albers","scale":0.1,"id":{"authority":"EPSG","code":5070}}"#;
+
+fn geometry(crs: &str) -> LogicalType {
+    LogicalType::Geometry {
+        crs: (!crs.is_empty()).then(|| crs.to_owned()),
+    }
+}
+
+fn to_arrow(logical_type: &LogicalType) -> String {
+    let look_up = |key: &str| (key == "k").then_some(ALBERS);
+    let metadata = ExtensionMetadata::of(logical_type, look_up).unwrap();
+    metadata.unwrap().to_json()
+}
+
+fn to_parquet(metadata: &str) -> LogicalType {
+    ExtensionMetadata::parse(metadata).unwrap().logical_type()
+}
+
+#[test]
+fn every_form_goes_there_and_back() {
+    let albers = format!(r#"{{"crs":{ALBERS},"crs_type":"projjson"}}"#);
+    for (parquet, arrow) in [
+        ("", r#"{"crs":"OGC:CRS84","crs_type":"authority_code"}"#),
+        ("srid:0", "{}"),
+        ("srid:5070", r#"{"crs":"5070","crs_type":"srid"}"#),
+        ("srid:4326", r#"{"crs":"4326","crs_type":"srid"}"#),
+        (
+            "EPSG:5070",
+            r#"{"crs":"EPSG:5070","crs_type":"authority_code"}"#,
+        ),
+        (ALBERS, &albers),
+        ("projjson:q", r#"{"crs":"projjson:q"}"#),
+        ("{broken", r#"{"crs":"{broken"}"#),
+        ("any text", r#"{"crs":"any text"}"#),
+    ] {
+        assert_eq!(to_arrow(&geometry(parquet)), arrow);
+        assert_eq!(to_parquet(arrow), geometry(parquet), "{arrow}");
+    }
+    assert_eq!(to_arrow(&geometry("projjson:k")), albers);
+    assert_eq!(
+        to_arrow(&geometry("SRID:7")),
+        r#"{"crs":"7","crs_type":"srid"}"#
+    );
+}
+
+/// As pyarrow, geopandas and GDAL write it.
+#[test]
+fn metadata_of_others() {
+    let wgs84 = r#"{"crs": {"type": "GeographicCRS", "id": {"authority": "EPSG", "code": 4326}}}"#;
+    for (arrow, parquet) in [
+        ("", "srid:0"),
+        ("{}", "srid:0"),
+        (r#"{"crs": null, "edges": "planar"}"#, "srid:0"),
+        (r#"{"crs": "EPSG:4326"}"#, ""),
+        (wgs84, ""),
+        (
+            r#"{"crs": "{\"name\": \"x\"}", "crs_type": "projjson"}"#,
+            r#"{"name": "x"}"#,
+        ),
+        (
+            r#"{"crs": "GEOGCRS[]", "crs_type": "wkt2:2019"}"#,
+            "GEOGCRS[]",
+        ),
+        (
+            r#"{"crs": "EPSG:5070", "crs_type": "of tomorrow"}"#,
+            "EPSG:5070",
+        ),
+    ] {
+        assert_eq!(to_parquet(arrow), geometry(parquet), "{arrow}");
+    }
+}
+
+#[test]
+fn edges_are_kept() {
+    for edges in Edges::ALL {
+        let metadata = ExtensionMetadata { crs: None, edges };
+        assert_eq!(
+            ExtensionMetadata::parse(&metadata.to_json()).unwrap(),
+            metadata
+        );
+        let logical_type = metadata.logical_type();
+        assert_eq!(Edges::of(&logical_type).unwrap(), Some(edges));
+        let back = ExtensionMetadata::of(&logical_type, |_| None).unwrap();
+        assert_eq!(back, Some(metadata));
+    }
+    let karney = to_parquet(r#"{"crs": "OGC:CRS84", "edges": "karney"}"#);
+    let algorithm = Some(EdgeInterpolationAlgorithm::Karney);
+    assert_eq!(
+        karney,
+        LogicalType::Geography {
+            crs: None,
+            algorithm
+        }
+    );
+}
+
+#[test]
+fn what_is_not_understood_is_an_error() {
+    for (metadata, wanted) in [
+        (
+            r#"{"edges": "loxodrome"}"#,
+            "edges are \"loxodrome\", and not planar, spherical, vincenty, thomas, andoyer or karney",
+        ),
+        (
+            r#"{"edges": 1}"#,
+            "`edges` in the metadata of geoarrow.wkb is no text",
+        ),
+        (
+            r#"{"crs": 4326}"#,
+            "`crs` in the metadata of geoarrow.wkb is neither text nor an object",
+        ),
+        (
+            "[]",
+            "the metadata of geoarrow.wkb is no JSON object: it is no object",
+        ),
+    ] {
+        let error = ExtensionMetadata::parse(metadata).unwrap_err();
+        assert_eq!(error.message(), wanted);
+    }
+    let unknown = LogicalType::Geography {
+        crs: None,
+        algorithm: Some(EdgeInterpolationAlgorithm::from_id(9)),
+    };
+    let error = ExtensionMetadata::of(&unknown, |_| None).unwrap_err();
+    assert!(
+        error
+            .message()
+            .starts_with("the algorithm of a GEOGRAPHY is ")
+    );
+    assert_eq!(
+        ExtensionMetadata::of(&LogicalType::Json, |_| None).unwrap(),
+        None
+    );
+}
