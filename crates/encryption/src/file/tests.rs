@@ -279,3 +279,37 @@ fn missing_keys_name_the_column() {
     }
     assert!(file.column_key(&path("b"), &column("kc")).is_ok());
 }
+
+/// Whoever takes the identifier out of a file does not make it one of DuckDB's.
+#[test]
+fn files_without_identifier_are_read_if_asked() {
+    let (encryptor, footer, _) =
+        written(&FileEncryptionProperties::builder(key(1)).build().unwrap());
+    let mut file = encryptor.file_crypto_metadata();
+    assert!(
+        !open(reads().duckdb_dialect(true), &file)
+            .unwrap()
+            .is_duckdb_dialect()
+    );
+    file.encryption_algorithm.aad_file_unique.clear();
+    for asked in [false, true] {
+        let open = open(reads().duckdb_dialect(asked), &file).unwrap();
+        assert_eq!(open.is_duckdb_dialect(), asked);
+        assert!(!decrypts(&open, &footer));
+    }
+    let mut theirs = vec![];
+    let none = Arc::new(crate::module::FileAad::NONE);
+    let their_key = crate::ModuleKey::new(key(1), Algorithm::AesGcmV1, none);
+    their_key
+        .encrypt(&ModuleId::FOOTER, &[b"footer"], &mut theirs)
+        .unwrap();
+    assert!(decrypts(
+        &open(reads().duckdb_dialect(true), &file).unwrap(),
+        &theirs
+    ));
+    assert!(!decrypts(&open(reads(), &file).unwrap(), &theirs));
+    file.encryption_algorithm.algorithm = Algorithm::AesGcmCtrV1;
+    let both = [Algorithm::AesGcmV1, Algorithm::AesGcmCtrV1];
+    let ctr = open(reads().duckdb_dialect(true).allowed_algorithms(both), &file);
+    assert!(!ctr.unwrap().is_duckdb_dialect());
+}
