@@ -3,9 +3,9 @@
     cargo build -p herringbone-encryption --example key_tools
     python tests/interop_encryption_keys.py target/debug/examples/key_tools
 
-Needs pyarrow and cryptography. pyarrow writes files of every kind that its key tools know; we decrypt every module of
+Needs pyarrow, cryptography and duckdb. pyarrow writes files of every kind that its key tools know; we decrypt every module of
 each. We encrypt every module of each anew, with keys of our own, and pyarrow reads that. Each rotates the master keys
-of the other.
+of the other. DuckDB's dialect is read as well.
 """
 
 import base64
@@ -16,6 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pyarrow.parquet.encryption as pe
@@ -113,10 +114,24 @@ def kinds():
         )
 
 
+def duckdb_dialect(path):
+    connection = duckdb.connect()
+    connection.execute("SET force_mbedtls_unsafe = true")
+    connection.execute(f"PRAGMA add_parquet_key('kf', '{MASTER_KEYS['kf'].decode()}')")
+    connection.execute(
+        "COPY (SELECT i::INT AS i, 'name ' || i % 10 AS name FROM range(10000) t(i)) "
+        f"TO '{path}' (FORMAT parquet, ENCRYPTION_CONFIG {{footer_key: 'kf'}}, ROW_GROUP_SIZE 4096)"
+    )
+    # A footer, and in each of three row groups two columns, one of them with a dictionary.
+    modules = int(run("duckdb", path))
+    assert modules >= 1 + 3 * (2 + 4), modules
+
+
 def main():
     counts = dict.fromkeys(("read", "rewritten", "rotated"), 0)
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
+        duckdb_dialect(folder / "duckdb.parquet")
         for number, options in enumerate(kinds()):
             theirs = folder / f"{number}.parquet"
             write(theirs, **options)

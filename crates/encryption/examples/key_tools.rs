@@ -1,6 +1,7 @@
 //! What the comparison with pyarrow's key tools runs, with the KMS and the master keys of its tests:
 //!
 //!     key_tools read FILE                          decrypts every module
+//!     key_tools duckdb FILE                        the same for a file of DuckDB with the key `kf`
 //!     key_tools rotate FILE same|double|single     rotates the master keys of its key material, which is beside it
 //!     key_tools rewrite FROM TO internal|external double|single 128|192|256
 //!                                                  encrypts every module anew, with new keys
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match arguments.as_slice() {
         ["read", file] => read(file),
+        ["duckdb", file] => duckdb(file),
         ["rotate", file, wrapping] => rotate(file, wrapping),
         ["rewrite", from, to, storage, wrapping, bits] => {
             rewrite(from, to, storage, wrapping, bits)
@@ -71,6 +73,18 @@ fn decryption(tools: &Arc<KeyTools>, file: &str) -> Outcome<FileDecryptionProper
 
 fn read(file: &str) -> Outcome {
     let modules = walker::walk(&std::fs::read(file)?, &decryption(&tools()?, file)?)?;
+    println!("{}", modules.len());
+    Ok(())
+}
+
+fn duckdb(file: &str) -> Outcome {
+    let bytes = std::fs::read(file)?;
+    let footer_key = Key::new(b"0123456789012345")?;
+    let builder = || FileDecryptionProperties::builder().footer_key(footer_key.clone());
+    if walker::walk(&bytes, &builder().build()?).is_ok() {
+        return Err("it is read without being asked to".into());
+    }
+    let modules = walker::walk(&bytes, &builder().duckdb_dialect(true).build()?)?;
     println!("{}", modules.len());
     Ok(())
 }

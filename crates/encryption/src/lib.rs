@@ -5,6 +5,30 @@
 //! and bloom filters. A [`ModuleKey`] encrypts and decrypts the modules of one key in one file, a [`ModuleId`] says which
 //! module it is, so that none can stand in for another.
 //!
+//! ```
+//! use herringbone_encryption::{
+//!     FileDecryptionProperties, FileDecryptor, FileEncryptionProperties, FileEncryptor, Key, KeyLength, ModuleId,
+//!     ModuleKind,
+//! };
+//!
+//! # fn main() -> herringbone_encryption::Result<()> {
+//! let key = Key::generate(KeyLength::Bits256)?;
+//! let properties = FileEncryptionProperties::builder(key.clone()).aad_prefix("employees.part0").build()?;
+//! let file = FileEncryptor::new(&properties, &[vec!["salary".into()]])?;
+//! let id = ModuleId::of_page(ModuleKind::DataPage, 0, 0, 0);
+//! let mut module = Vec::new();
+//! if let Some(column) = file.column(0) {
+//!     column.key.encrypt(&id, &[b"body of a page"], &mut module)?;
+//! }
+//!
+//! let stored = file.file_crypto_metadata();
+//! let properties = FileDecryptionProperties::builder().footer_key(key).build()?;
+//! let file = FileDecryptor::new(&properties, &stored.encryption_algorithm, None)?;
+//! assert_eq!(file.footer_key()?.ready()?.decrypt(&id, &module)?, b"body of a page");
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! Nothing here does I/O but [`key_tools::FileKeyMaterialStore`].
 //!
 //! Messages and `Debug` output never contain a key, an authentication tag, an access token or key metadata.

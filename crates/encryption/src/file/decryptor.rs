@@ -45,6 +45,7 @@ pub struct FileDecryptor {
     properties: FileDecryptionProperties,
     algorithm: Algorithm,
     file_aad: Arc<FileAad>,
+    is_duckdb_dialect: bool,
     footer_key_metadata: Option<Vec<u8>>,
     retrieved: Mutex<HashMap<Vec<u8>, Key>>,
 }
@@ -62,10 +63,17 @@ impl FileDecryptor {
     ) -> Result<Self> {
         properties.check_algorithm(algorithm.algorithm)?;
         let prefix = properties.resolve_aad_prefix(algorithm)?;
+        let is_duckdb_dialect = properties.is_duckdb_dialect(algorithm);
+        let file_aad = if is_duckdb_dialect {
+            FileAad::NONE
+        } else {
+            FileAad::new(prefix, &algorithm.aad_file_unique)
+        };
         Ok(Self {
             properties: properties.clone(),
             algorithm: algorithm.algorithm,
-            file_aad: Arc::new(FileAad::new(prefix, &algorithm.aad_file_unique)),
+            file_aad: Arc::new(file_aad),
+            is_duckdb_dialect,
             footer_key_metadata: footer_key_metadata
                 .filter(|metadata| !metadata.is_empty())
                 .map(<[u8]>::to_vec),
@@ -83,6 +91,13 @@ impl FileDecryptor {
     #[must_use]
     pub fn properties(&self) -> &FileDecryptionProperties {
         &self.properties
+    }
+
+    /// Whether it is a file of DuckDB. Then column chunks do not say that they are encrypted; all are, with the key of the
+    /// footer. What page headers say of the length of a body leaves out the [overhead](ModuleKey::overhead) of its module.
+    #[must_use]
+    pub fn is_duckdb_dialect(&self) -> bool {
+        self.is_duckdb_dialect
     }
 
     /// Whether there may be a key for the footer. Without one, the columns of a plaintext footer that are not encrypted can

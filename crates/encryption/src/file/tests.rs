@@ -100,21 +100,22 @@ fn aad_prefixes() {
     assert!(supplied.encryption_algorithm.supply_aad_prefix);
 
     let cases = [
-        (reads(), [true, false, true]),
-        (reads().aad_prefix(""), [true, false, true]),
-        (reads().aad_prefix("p"), [true, true, false]),
-        (reads().aad_prefix("q"), [false, false, false]),
+        (reads(), "yes refused yes"),
+        (reads().aad_prefix(""), "yes refused yes"),
+        (reads().aad_prefix("p"), "yes yes refused"),
+        // Nothing but the tag tells that it is the wrong one.
+        (reads().aad_prefix("q"), "refused no refused"),
         (
             reads().aad_prefix_verifier(verifier(b"p")),
-            [true, false, false],
+            "yes refused refused",
         ),
         (
             reads().aad_prefix_verifier(verifier(b"q")),
-            [false, false, false],
+            "refused refused refused",
         ),
         (
             reads().aad_prefix("p").aad_prefix_verifier(verifier(b"p")),
-            [true, true, false],
+            "yes yes refused",
         ),
     ];
     let files = [
@@ -125,10 +126,14 @@ fn aad_prefixes() {
     for (number, (builder, expected)) in cases.into_iter().enumerate() {
         let properties = builder.build().unwrap();
         let read = files.map(|(file, footer)| {
-            FileDecryptor::new(&properties, &file.encryption_algorithm, None)
-                .is_ok_and(|file| decrypts(&file, footer))
+            let file = FileDecryptor::new(&properties, &file.encryption_algorithm, None);
+            match file.map(|file| decrypts(&file, footer)) {
+                Err(_) => "refused",
+                Ok(true) => "yes",
+                Ok(false) => "no",
+            }
         });
-        assert_eq!(read, expected, "{number}");
+        assert_eq!(read.join(" "), expected, "{number}");
     }
 }
 
@@ -278,4 +283,38 @@ fn missing_keys_name_the_column() {
         assert!(!error.to_string().contains("kc"), "{error}");
     }
     assert!(file.column_key(&path("b"), &column("kc")).is_ok());
+}
+
+/// Whoever takes the identifier out of a file does not make it one of DuckDB's.
+#[test]
+fn files_without_identifier_are_read_if_asked() {
+    let (encryptor, footer, _) =
+        written(&FileEncryptionProperties::builder(key(1)).build().unwrap());
+    let mut file = encryptor.file_crypto_metadata();
+    assert!(
+        !open(reads().duckdb_dialect(true), &file)
+            .unwrap()
+            .is_duckdb_dialect()
+    );
+    file.encryption_algorithm.aad_file_unique.clear();
+    for asked in [false, true] {
+        let open = open(reads().duckdb_dialect(asked), &file).unwrap();
+        assert_eq!(open.is_duckdb_dialect(), asked);
+        assert!(!decrypts(&open, &footer));
+    }
+    let mut theirs = vec![];
+    let none = Arc::new(crate::module::FileAad::NONE);
+    let their_key = crate::ModuleKey::new(key(1), Algorithm::AesGcmV1, none);
+    their_key
+        .encrypt(&ModuleId::FOOTER, &[b"footer"], &mut theirs)
+        .unwrap();
+    assert!(decrypts(
+        &open(reads().duckdb_dialect(true), &file).unwrap(),
+        &theirs
+    ));
+    assert!(!decrypts(&open(reads(), &file).unwrap(), &theirs));
+    file.encryption_algorithm.algorithm = Algorithm::AesGcmCtrV1;
+    let both = [Algorithm::AesGcmV1, Algorithm::AesGcmCtrV1];
+    let ctr = open(reads().duckdb_dialect(true).allowed_algorithms(both), &file);
+    assert!(!ctr.unwrap().is_duckdb_dialect());
 }

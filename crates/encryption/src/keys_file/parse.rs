@@ -1,6 +1,6 @@
 //! JSON in, typed members out.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use zeroize::Zeroizing;
@@ -72,13 +72,14 @@ pub(super) fn parse(text: &str, columns: Columns<'_>) -> Result<KeysFile> {
 
 fn column_keys(value: Json, columns: Columns<'_>) -> Result<Vec<(ColumnPath, Key)>> {
     const NAME: &str = "\"column_keys\"";
-    let mut keys: Vec<(ColumnPath, Key)> = Vec::new();
+    let mut keys = Vec::new();
+    let mut seen = HashSet::new();
     for member in object(value, NAME)? {
         let line = member.value.line;
         let paths = paths(&member.name, line, NAME, columns)?;
         let key = key(member.value, NAME)?;
         for path in paths {
-            if keys.iter().any(|(other, _)| *other == path) {
+            if !seen.insert(path.clone()) {
                 return Err(at(line, format!("{NAME} has a column twice")));
             }
             keys.push((path, key.clone()));

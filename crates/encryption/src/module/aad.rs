@@ -7,18 +7,21 @@
 use std::fmt;
 
 use super::{ModuleId, ModuleKind};
-use crate::Result;
+use crate::{Result, redacted::Redacted};
 
 /// The part that all modules of a file have in common: its prefix, which the caller chose, and its identifier, which is
 /// random (section 4.4.2).
 #[derive(Clone, PartialEq, Eq)]
-pub struct FileAad(Vec<u8>);
+pub struct FileAad(Option<Vec<u8>>);
 
 impl FileAad {
+    /// None at all, for any module: whoever can write a file can move modules about in it. DuckDB writes such files.
+    pub const NONE: Self = Self(None);
+
     /// The prefix, empty if there is none, and the identifier.
     #[must_use]
     pub fn new(prefix: &[u8], file_unique: &[u8]) -> Self {
-        Self([prefix, file_unique].concat())
+        Self(Some([prefix, file_unique].concat()))
     }
 
     /// The whole of it for one module.
@@ -26,8 +29,11 @@ impl FileAad {
     /// **Errors**: argument if an ordinal needs more than 16 bits.
     pub(crate) fn of(&self, id: &ModuleId) -> Result<Vec<u8>> {
         let [row_group, column, page] = id.ordinals()?;
-        let mut aad = Vec::with_capacity(self.0.len() + 7);
-        aad.extend_from_slice(&self.0);
+        let Some(of_file) = &self.0 else {
+            return Ok(Vec::new());
+        };
+        let mut aad = Vec::with_capacity(of_file.len() + 7);
+        aad.extend_from_slice(of_file);
         aad.push(id.kind as u8);
         if id.kind != ModuleKind::Footer {
             aad.extend_from_slice(&row_group.to_le_bytes());
@@ -42,6 +48,9 @@ impl FileAad {
 
 impl fmt::Debug for FileAad {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "FileAad({} bytes)", self.0.len())
+        let bytes = self.0.as_ref().map(Vec::len);
+        f.debug_tuple("FileAad")
+            .field(&bytes.map(Redacted))
+            .finish()
     }
 }

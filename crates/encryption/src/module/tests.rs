@@ -213,6 +213,22 @@ fn lengths_that_lie_are_refused() {
     }
 }
 
+#[test]
+fn modules_have_31_bits_of_length() {
+    use super::framing::Framing;
+    for (framing, overhead) in [(Framing::Gcm, 28), (Framing::Ctr, 12)] {
+        let longest = i32::MAX as usize - overhead;
+        assert_eq!(
+            framing.declared_length(&PAGE, longest).unwrap(),
+            i32::MAX as u32
+        );
+        for plaintext in [longest + 1, usize::MAX] {
+            let error = framing.declared_length(&PAGE, plaintext).unwrap_err();
+            assert!(error.message().contains(&PAGE.to_string()), "{error}");
+        }
+    }
+}
+
 fn assert_corrupt<T: std::fmt::Debug>(result: crate::Result<T>) {
     assert_eq!(result.unwrap_err().kind(), ErrorKind::Corrupt);
 }

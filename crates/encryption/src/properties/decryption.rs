@@ -31,6 +31,7 @@ struct Inner {
     aad_prefix_verifier: Option<AadPrefixVerifier>,
     allowed_algorithms: Vec<Algorithm>,
     allow_plaintext: bool,
+    duckdb_dialect: bool,
 }
 
 impl Default for Inner {
@@ -43,6 +44,7 @@ impl Default for Inner {
             aad_prefix_verifier: None,
             allowed_algorithms: vec![Algorithm::AesGcmV1],
             allow_plaintext: false,
+            duckdb_dialect: false,
         }
     }
 }
@@ -97,6 +99,13 @@ impl FileDecryptionPropertiesBuilder {
     /// Who can replace a file can then hand in one of theirs.
     pub fn allow_plaintext(mut self, allow: bool) -> Self {
         self.inner.allow_plaintext = allow;
+        self
+    }
+
+    /// Whether files of DuckDB are read, which break the specification: all columns have the key of the footer and do not
+    /// say so, and nothing ties modules to their places, so that whoever can write a file can move them.
+    pub fn duckdb_dialect(mut self, read: bool) -> Self {
+        self.inner.duckdb_dialect = read;
         self
     }
 
@@ -192,6 +201,14 @@ impl FileDecryptionProperties {
         ))
     }
 
+    /// Whether it is a file of DuckDB, and such files are read: they alone have no identifier.
+    pub(crate) fn is_duckdb_dialect(&self, file: &EncryptionAlgorithm) -> bool {
+        self.0.duckdb_dialect
+            && file.algorithm == Algorithm::AesGcmV1
+            && file.aad_file_unique.is_empty()
+            && file.aad_prefix.is_none()
+    }
+
     /// The prefix that the modules of a file are authenticated with, after the verifier saw it.
     pub(crate) fn resolve_aad_prefix<'a>(
         &'a self,
@@ -236,6 +253,7 @@ impl fmt::Debug for FileDecryptionProperties {
             .field("aad_prefix_verifier", &inner.aad_prefix_verifier.is_some())
             .field("allowed_algorithms", &inner.allowed_algorithms)
             .field("allow_plaintext", &inner.allow_plaintext)
+            .field("duckdb_dialect", &inner.duckdb_dialect)
             .finish()
     }
 }

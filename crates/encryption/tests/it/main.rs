@@ -1,7 +1,9 @@
-//! Encrypted files of others.
+//! Encrypted files of others, and random bytes.
 
 #[cfg(test)]
 mod official_files;
+#[cfg(test)]
+mod random;
 #[cfg(test)]
 #[path = "../support/mod.rs"]
 mod support;

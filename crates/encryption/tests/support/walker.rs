@@ -44,6 +44,7 @@ pub(crate) fn walk(bytes: &[u8], properties: &FileDecryptionProperties) -> Resul
                 column,
                 modules: &mut modules,
                 key,
+                duckdb: decryptor.is_duckdb_dialect(),
             };
             let metadata = walker.metadata(&chunk, is_plaintext)?;
             assert_eq!(metadata.path, path);
@@ -88,10 +89,11 @@ pub(crate) fn footer(
 
 /// The path of a column, and its key; `None` if it is not encrypted.
 fn key(chunk: &ColumnChunk, file: &FileDecryptor) -> Result<Option<(Vec<String>, ModuleKey)>> {
-    let Some(crypto) = &chunk.crypto_metadata else {
-        return Ok(None);
+    let crypto = match &chunk.crypto_metadata {
+        Some(crypto) => ColumnCryptoMetadata::decode(&crypto.0)?,
+        None if file.is_duckdb_dialect() => ColumnCryptoMetadata::FooterKey,
+        None => return Ok(None),
     };
-    let crypto = ColumnCryptoMetadata::decode(&crypto.0)?;
     let path = match (&crypto, &chunk.meta_data) {
         (ColumnCryptoMetadata::ColumnKey { path_in_schema, .. }, _) => path_in_schema.clone(),
         (_, Some(metadata)) => metadata.path_in_schema.clone(),
@@ -111,6 +113,7 @@ struct Chunk<'a> {
     column: usize,
     modules: &'a mut Vec<Module>,
     key: ModuleKey,
+    duckdb: bool,
 }
 
 /// The fields of `ColumnMetaData` that a walk needs.
@@ -200,7 +203,12 @@ impl<'a> Chunk<'a> {
             let plaintext = header;
             let (header, length) = PageHeader::decode(&plaintext, &Limits::default())?;
             assert_only_zeros(&plaintext[length..]);
-            let (body, after) = after.split_at(header.compressed_page_size as usize);
+            let beyond = if self.duckdb {
+                self.key.overhead(kind)
+            } else {
+                0
+            };
+            let (body, after) = after.split_at(header.compressed_page_size as usize + beyond);
             self.body(kind, page, body, &header, metadata.codec)?;
             if let Some(crc) = header.crc {
                 assert_eq!(crc32fast::hash(body), crc as u32, "over the ciphertext");

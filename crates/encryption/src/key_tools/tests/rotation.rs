@@ -102,3 +102,35 @@ fn material_is_not_overwritten_unless_asked() {
     assert!(store.read().unwrap_err().message().contains("interrupted"));
     assert!(FileKeyMaterialStore::new("/").is_err());
 }
+
+#[test]
+fn files_written_after_a_rotation_have_keys_of_the_new_version() {
+    let kms = Counting::new(master_keys());
+    let tools = kms.tools();
+    let connection = KmsConnection::default();
+    let (_folder, store) = folder();
+    tools
+        .encryption_properties(&connection, &configuration(), Some(&store))
+        .unwrap();
+    kms.counts();
+    let policy = KmsUrlPolicy::default();
+    tools
+        .rotate_master_keys(&connection, &policy, &store, None, KeyLength::Bits128)
+        .unwrap();
+    assert_eq!(kms.counts(), (3, 3), "a key for each master key");
+    tools
+        .encryption_properties(&connection, &configuration(), None)
+        .unwrap();
+    assert_eq!(kms.counts(), (3, 0), "none of those before the rotation");
+}
+
+#[test]
+fn a_file_that_cannot_be_written_leaves_nothing_behind() {
+    let (folder, store) = folder();
+    // Nothing can be renamed to a folder.
+    fs::create_dir(store.path()).unwrap();
+    assert_eq!(store.replace("{}").unwrap_err().kind(), ErrorKind::Io);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    let nowhere = FileKeyMaterialStore::new(folder.path().join("no/x.parquet")).unwrap();
+    assert_eq!(nowhere.create("{}").unwrap_err().kind(), ErrorKind::Io);
+}
