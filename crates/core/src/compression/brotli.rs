@@ -1,7 +1,7 @@
 //! BROTLI: one Brotli stream (RFC 7932), in pure Rust.
 
 use super::compress::{Compress, failed};
-use super::{BrotliLevel, Codec, broken, too_long};
+use super::{BrotliLevel, COUNTED, Codec, broken, too_long};
 use brotli::enc::StandardAlloc;
 use brotli::enc::backward_references::BrotliEncoderParams;
 use brotli::{BrotliDecompressStream, BrotliResult, BrotliState};
@@ -41,33 +41,39 @@ impl Codec for Brotli {
     }
 }
 
-/// Bytes that are decoded at a time to count them.
-const COUNTED: usize = 64 << 10;
-
-/// Whether a stream holds so many bytes: no other codec may say as much in so little.
-pub(super) fn holds(mut input: &[u8], plain: usize) -> bool {
-    if input.len().saturating_mul(ORDINARY_RATIO) >= plain {
-        return true;
-    }
-    let mut decoder = BrotliDecoder::new();
+/// Counts what a stream decodes to, until it is more than `plain` bytes.
+///
+/// # Errors
+/// Corrupt where the stream is malformed, or ends early.
+#[cfg_attr(
+    all(feature = "libbrotli", not(test)),
+    allow(dead_code, reason = "libbrotli is faster")
+)]
+pub(super) fn count(input: &[u8], plain: usize) -> Result<usize> {
+    let alloc = StandardAlloc::default;
+    let mut state = BrotliState::new_strict(alloc(), alloc(), alloc());
     let mut output = vec![0; COUNTED];
-    let mut counted = 0;
+    let (mut input_left, mut input_at, mut written) = (input.len(), 0, 0);
     loop {
-        let Ok(decoded) = decoder.decompress(input, &mut output) else {
-            return false;
-        };
-        input = input.get(decoded.bytes_read..).unwrap_or_default();
-        counted += decoded.bytes_written;
-        match decoded.info {
-            DecoderInfo::NeedsMoreOutput if counted <= plain => {}
-            DecoderInfo::Finished => return counted == plain,
-            _ => return false,
+        let (mut output_left, mut output_at) = (output.len(), 0);
+        let result = BrotliDecompressStream(
+            &mut input_left,
+            &mut input_at,
+            input,
+            &mut output_left,
+            &mut output_at,
+            &mut output,
+            &mut written,
+            &mut state,
+        );
+        match result {
+            BrotliResult::NeedsMoreOutput if written <= plain => {}
+            BrotliResult::ResultSuccess | BrotliResult::NeedsMoreOutput => return Ok(written),
+            BrotliResult::NeedsMoreInput => return Err(broken("BROTLI", "the stream ends early")),
+            BrotliResult::ResultFailure => return Err(broken("BROTLI", "the stream is malformed")),
         }
     }
 }
-
-/// Plain bytes for each byte of a stream, up to which it is decoded without being counted first.
-const ORDINARY_RATIO: usize = 1024;
 
 /// Log2 of the window, the greatest of RFC 7932 but two.
 const WINDOW_BITS: i32 = 22;

@@ -1,7 +1,7 @@
 //! BROTLI: one Brotli stream (RFC 7932), through libbrotli.
 
 use super::compress::{Compress, failed};
-use super::{BrotliLevel, Codec, broken, too_long};
+use super::{BrotliLevel, COUNTED, Codec, broken, too_long};
 use std::io::Write;
 
 use brotlic::decode::DecoderInfo;
@@ -22,6 +22,28 @@ impl Codec for Libbrotli {
             DecoderInfo::Finished => Err(broken("BROTLI", "bytes behind the stream")),
             DecoderInfo::NeedsMoreOutput => Err(too_long("BROTLI")),
             DecoderInfo::NeedsMoreInput => Err(broken("BROTLI", "the stream ends early")),
+        }
+    }
+}
+
+/// Counts what a stream decodes to, until it is more than `plain` bytes.
+///
+/// # Errors
+/// Corrupt where the stream is malformed, or ends early.
+pub(super) fn count(mut input: &[u8], plain: usize) -> Result<usize> {
+    let mut decoder = BrotliDecoder::new();
+    let mut output = vec![0; COUNTED];
+    let mut counted = 0;
+    loop {
+        let decoded = decoder
+            .decompress(input, &mut output)
+            .map_err(|_| broken("BROTLI", "the stream is malformed"))?;
+        input = input.get(decoded.bytes_read..).unwrap_or_default();
+        counted += decoded.bytes_written;
+        match decoded.info {
+            DecoderInfo::NeedsMoreOutput if counted <= plain => {}
+            DecoderInfo::Finished | DecoderInfo::NeedsMoreOutput => return Ok(counted),
+            DecoderInfo::NeedsMoreInput => return Err(broken("BROTLI", "the stream ends early")),
         }
     }
 }

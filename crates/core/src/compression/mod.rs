@@ -109,10 +109,16 @@ pub(crate) fn check_plain_size(codec: CompressionCodec, input: &[u8], plain: usi
         CompressionCodec::Lz4 | CompressionCodec::Lz4Raw | CompressionCodec::Lzo => {
             input.len().saturating_mul(256) >= plain
         }
-        #[cfg(feature = "zstd")]
-        CompressionCodec::Zstd => zstd::may_hold(input, plain),
-        #[cfg(feature = "brotli")]
-        CompressionCodec::Brotli => brotli::holds(input, plain),
+        // A block of 128 KiB takes four.
+        CompressionCodec::Zstd => {
+            (input.len() / 4).saturating_mul(128 << 10) >= plain
+                && zstd_content_size(input).is_none_or(|said| said == plain as u64)
+        }
+        // No other codec may say as much in so little.
+        CompressionCodec::Brotli => {
+            input.len().saturating_mul(ORDINARY_RATIO) >= plain
+                || brotli_count(input, plain).is_ok_and(|counted| counted == plain)
+        }
         _ => true,
     };
     match is_possible {
@@ -122,6 +128,29 @@ pub(crate) fn check_plain_size(codec: CompressionCodec, input: &[u8], plain: usi
             input.len()
         ))),
     }
+}
+
+/// Plain bytes for each byte of a Brotli stream, up to which it is decoded without being counted first.
+const ORDINARY_RATIO: usize = 1024;
+
+/// Bytes of a Brotli stream that are decoded at a time to count them.
+#[cfg(any(feature = "brotli", feature = "libbrotli"))]
+const COUNTED: usize = 64 << 10;
+
+#[cfg(all(feature = "brotli", not(feature = "libbrotli")))]
+use brotli::count as brotli_count;
+#[cfg(feature = "libbrotli")]
+use libbrotli::count as brotli_count;
+#[cfg(not(any(feature = "brotli", feature = "libbrotli")))]
+fn brotli_count(_input: &[u8], plain: usize) -> Result<usize> {
+    Ok(plain)
+}
+
+#[cfg(feature = "zstd")]
+use zstd::content_size as zstd_content_size;
+#[cfg(not(feature = "zstd"))]
+fn zstd_content_size(_input: &[u8]) -> Option<u64> {
+    None
 }
 
 /// Decompresses pages of one codec. Keep it for many pages: contexts are allocated once.

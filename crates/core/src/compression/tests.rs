@@ -290,3 +290,29 @@ fn a_codec_that_was_left_out_names_its_feature() {
     assert_eq!(error.kind(), ErrorKind::Feature);
     assert!(error.message().contains("`lz4`"), "{error}");
 }
+
+#[cfg(any(feature = "brotli", feature = "libbrotli"))]
+#[test]
+fn brotli_streams_are_counted_as_far_as_it_matters() {
+    type Count = fn(&[u8], usize) -> herringbone_format::Result<usize>;
+    let counts: &[Count] = &[
+        #[cfg(feature = "brotli")]
+        super::brotli::count,
+        #[cfg(feature = "libbrotli")]
+        super::libbrotli::count,
+    ];
+    let plain = vec![7; 1 << 20];
+    let mut stream = Vec::new();
+    super::compress(
+        Compression::Brotli(BrotliLevel::default()),
+        &plain,
+        &mut stream,
+    )
+    .unwrap();
+    for count in counts {
+        assert_eq!(count(&stream, plain.len()).unwrap(), plain.len());
+        let enough = count(&stream, 1 << 10).unwrap();
+        assert!((1 << 10..plain.len()).contains(&enough), "{enough}");
+        assert!(count(&stream[..stream.len() - 1], plain.len()).is_err());
+    }
+}

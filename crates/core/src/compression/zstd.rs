@@ -28,20 +28,13 @@ impl Codec for Zstd {
     }
 }
 
-/// Plain bytes of a block at most, and the bytes that such a block takes at least.
-const LONGEST_BLOCK: usize = 128 << 10;
-const SHORTEST_BLOCK: usize = 4;
-
-/// Whether frames may hold so many bytes: as many as the first frame says, if it does, and never more than
-/// blocks can.
-pub(super) fn may_hold(input: &[u8], plain: usize) -> bool {
-    let blocks = input.len() / SHORTEST_BLOCK;
-    let said = ::zstd::zstd_safe::find_frame_compressed_size(input)
+/// How many bytes a single frame says that it holds.
+pub(super) fn content_size(input: &[u8]) -> Option<u64> {
+    ::zstd::zstd_safe::find_frame_compressed_size(input)
         .ok()
         .filter(|length| *length == input.len())
         .and_then(|_| ::zstd::zstd_safe::get_frame_content_size(input).ok())
-        .flatten();
-    said.is_none_or(|said| said == plain as u64) && blocks.saturating_mul(LONGEST_BLOCK) >= plain
+        .flatten()
 }
 
 /// Makes one Zstandard frame a page, which says how many plain bytes it holds.
