@@ -32,7 +32,7 @@ PYARROW_FAULTS = {
 
 
 def columns_text(columns, rows):
-    text = normal.expectation(columns, rows)
+    text = canonical.expectation(columns, rows)
     return [f"{rows} rows", *text[text.index('"columns"'):].splitlines()]
 
 
@@ -77,14 +77,14 @@ def check(command, path, expectation):
     # Groups without fields are no columns to pyarrow.
     elif theirs.schema.names == table.schema.names:
         for field, a, b in zip(table.schema, table.columns, theirs.columns):
-            if same_kind(field.type, b.type) and normal.lines(a) != normal.lines(b):
+            if same_kind(field.type, b.type) and canonical.lines(a) != canonical.lines(b):
                 wrong.append(f"{field.name}: pyarrow reads other values")
     return wrong
 
 
 def same_kind(a, b):
     """Types that differ by design have other values too: an interval is twelve bytes to pyarrow."""
-    return normal.type_text(a) == normal.type_text(b)
+    return canonical.type_text(a) == canonical.type_text(b)
 
 
 def main():

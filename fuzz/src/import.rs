@@ -82,21 +82,21 @@ pub const SEEDS: [(&str, &str); 12] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::noise::Noise;
+    use crate::random::Random;
 
     /// The seeds have the property, and so has what a few changes make of them.
     #[test]
     fn texts_come_back() {
-        let mut noise = Noise::new(&[7]);
+        let mut random = Random::new(&[7]);
         let characters = br#"019-+.eE"",,::[]{}TZ ntf\u"#;
         for (target, text) in SEEDS {
             for round in 0..400_u16 {
                 let mut bytes = [&round.to_le_bytes()[..1], text.as_bytes()].concat();
-                for _ in 0..noise.below(4) {
-                    let at = noise.below(bytes.len());
-                    match noise.below(3) {
-                        0 => bytes[at] = noise.pick(characters),
-                        1 => bytes.insert(at, noise.pick(characters)),
+                for _ in 0..random.below(4) {
+                    let at = random.below(bytes.len());
+                    match random.below(3) {
+                        0 => bytes[at] = random.pick(characters),
+                        1 => bytes.insert(at, random.pick(characters)),
                         _ => _ = bytes.remove(at),
                     }
                 }

@@ -26,7 +26,7 @@ mod regressions;
 mod seeds;
 
 // The generators and the normal form of values of the ordinary tests, with choices from the fuzzer.
-mod noise;
+mod random;
 #[allow(dead_code, reason = "the other tests need all of it")]
 #[path = "../../tests/it/batches.rs"]
 mod batches;
@@ -34,8 +34,8 @@ mod batches;
 #[path = "../../tests/it/crafted.rs"]
 mod crafted;
 #[allow(dead_code, reason = "the other tests need all of it")]
-#[path = "../../tests/it/normal.rs"]
-mod normal;
+#[path = "../../tests/it/canonical.rs"]
+mod canonical;
 #[allow(dead_code, reason = "the other tests need all of it")]
 #[path = "../../tests/it/table.rs"]
 mod table;

@@ -5,22 +5,22 @@ use std::sync::Arc;
 use herringbone::core::compression::ZstdLevel;
 use herringbone::{Compression, ReadOptions};
 
-use crate::noise::Noise;
+use crate::random::Random;
 use crate::write::compare::{difference, read, written};
 use crate::write::schemas::Menu;
 use crate::write::{arrays, choices};
 
 /// Writes what the bytes choose, reads it, and compares.
 pub fn write_then_read(data: &[u8]) {
-    let noise = &mut Noise::new(data);
-    let schema = Arc::new(Menu::everything().schema(noise));
-    let batches: Vec<_> = (0..noise.below(3))
+    let random = &mut Random::new(data);
+    let schema = Arc::new(Menu::everything().schema(random));
+    let batches: Vec<_> = (0..random.below(3))
         .map(|_| {
-            let rows = noise.pick(&[0, 1, 9, 30, 130]);
-            arrays::batch(noise, &schema, rows)
+            let rows = random.pick(&[0, 1, 9, 30, 130]);
+            arrays::batch(random, &schema, rows)
         })
         .collect();
-    let mut options = choices::options(noise, &schema);
+    let mut options = choices::options(random, &schema);
     let columns = options.overrides.iter_mut().map(|(_, columns)| columns);
     for columns in columns.chain([&mut options.columns]) {
         columns.compression = columns.compression.map(fast);
@@ -29,7 +29,7 @@ pub fn write_then_read(data: &[u8]) {
     let file = written(&schema, &batches, options.threads(1)).expect("all types are written");
     let with = ReadOptions::default()
         .threads(1)
-        .batch_size(noise.pick(&[3, 50, 8192]));
+        .batch_size(random.pick(&[3, 50, 8192]));
     let (is, rows) = read(&file, with).expect("what was written");
     assert_eq!(is, schema, "written with {about}");
     assert_eq!(

@@ -9,8 +9,8 @@ use herringbone::ParquetFile;
 use herringbone::core::compression::decompress;
 use herringbone::format::{ColumnMetaData, CompressionCodec, PageHeader};
 
-use crate::noise::Noise;
 use crate::page::seed_of_values;
+use crate::random::Random;
 
 /// Files that the `parquet` crate reads otherwise than the format says: bits of BIT_PACKED levels from
 /// the wrong end, no row where the footer says so, the rows up to a page without values, and a repeated
@@ -80,9 +80,9 @@ impl Seeds {
     /// Choices without a meaning, for what is made of choices: from a few to thousands of them.
     fn choices(&self) {
         for seed in 0..60 {
-            let mut noise = Noise::new(&[seed, seed]);
-            let length = 16 << noise.below(8);
-            let choices: Vec<u8> = (0..length).map(|_| noise.next() as u8).collect();
+            let mut random = Random::new(&[seed, seed]);
+            let length = 16 << random.below(8);
+            let choices: Vec<u8> = (0..length).map(|_| random.next() as u8).collect();
             self.add("write_then_read", &choices);
         }
     }

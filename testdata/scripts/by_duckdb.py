@@ -4,7 +4,7 @@ import duckdb
 import pyarrow as pa
 
 import data
-import normal
+import canonical
 
 SOURCE = f"duckdb {duckdb.__version__}"
 # duckdb's type, the type of the data, the Arrow type of the file.
@@ -26,7 +26,7 @@ def copy(connection, out, name, columns, select, options):
     path = out / f"{name}.parquet"
     connection.execute(f"COPY ({select}) TO '{path}' (FORMAT parquet{''.join(', ' + o for o in options)})")
     rows = len(columns[0][1])
-    path.with_suffix(".json").write_text(normal.expectation(columns, rows, source=SOURCE))
+    path.with_suffix(".json").write_text(canonical.expectation(columns, rows, source=SOURCE))
 
 
 def matrix(connection, out):

@@ -5,7 +5,7 @@ import pandas as pd
 import pyarrow as pa
 
 import data
-import normal
+import canonical
 
 SOURCE = f"fastparquet {fastparquet.__version__}"
 
@@ -47,6 +47,6 @@ def write_all(out):
         fastparquet.write(str(path), frame, compression=codec, row_group_offsets=offsets, times=times, write_index=False,
                           object_encoding={n: encodings.get(n, "infer") for n in frame}, stats=False,
                           has_nulls=[f.name for f, _ in columns if f.nullable])
-        path.with_suffix(".json").write_text(normal.expectation(columns, len(frame), source=SOURCE))
+        path.with_suffix(".json").write_text(canonical.expectation(columns, len(frame), source=SOURCE))
 
 

@@ -4,7 +4,7 @@ import polars
 import pyarrow as pa
 
 import data
-import normal
+import canonical
 
 SOURCE = f"polars {polars.__version__}"
 TYPES = {
@@ -23,7 +23,7 @@ TYPES = {
 def write(out, name, frame, columns, **options):
     path = out / f"{name}.parquet"
     frame.write_parquet(path, **options)
-    path.with_suffix(".json").write_text(normal.expectation(columns, frame.height, source=SOURCE))
+    path.with_suffix(".json").write_text(canonical.expectation(columns, frame.height, source=SOURCE))
 
 
 def matrix(out):

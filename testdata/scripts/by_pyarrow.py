@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import data
-import normal
+import canonical
 
 SOURCE = f"pyarrow {pa.__version__}"
 FLOATS = [pa.float16(), pa.float32(), pa.float64()]
@@ -66,7 +66,7 @@ def write(out, name, arrays, hint=True, expected=None, **options):
         for field, column in zip(table.schema, table.columns)
         for t in [field.type if hint else unhinted(field.type)]
     ]
-    path.with_suffix(".json").write_text(normal.expectation(columns, table.num_rows, source=SOURCE))
+    path.with_suffix(".json").write_text(canonical.expectation(columns, table.num_rows, source=SOURCE))
 
 
 def matrix(out):
@@ -79,7 +79,7 @@ def matrix(out):
             for i, t in enumerate(types):
                 for density in (*densities, "all") if i % 5 == 0 else densities:
                     column = data.array(t, encoding, "none" if density == "required" else density, shape)
-                    arrays[f"{normal.type_text(t)} {density}"] = (column, density != "required")
+                    arrays[f"{canonical.type_text(t)} {density}"] = (column, density != "required")
             dictionary = encoding == "DICTIONARY"
             write(
                 out, f"{encoding.lower()}_v{version[0]}", arrays, hint=version == "1.0",

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-import normal
+import canonical
 
 BUILT = {}
 
@@ -17,7 +17,7 @@ def add(name, data, columns, rows=None, **notes):
     if rows is None:
         rows = len(arrays[0][1])
     assert all(len(array) == rows for _, array in arrays), name
-    BUILT[name] = (data, normal.expectation(arrays, rows, source="by construction", **notes))
+    BUILT[name] = (data, canonical.expectation(arrays, rows, source="by construction", **notes))
 
 
 def required(name, t):

@@ -12,7 +12,7 @@ from fnmatch import fnmatch
 
 import pyarrow as pa
 
-import normal
+import canonical
 import page_codecs
 import page_encodings as enc
 from builder import (
@@ -65,7 +65,7 @@ def tolerate(name, data, columns):
     """A file that may be read as well, as long as what comes out is `columns`."""
     assert name not in TOLERATED, name
     arrays = [(field, pa.array(values, field.type)) for field, values in columns]
-    TOLERATED[name] = (data, normal.expectation(arrays, len(arrays[0][1]), source="by construction", or_error=True))
+    TOLERATED[name] = (data, canonical.expectation(arrays, len(arrays[0][1]), source="by construction", or_error=True))
 
 
 def one(node, pages, rows, codec=0, **chunk):

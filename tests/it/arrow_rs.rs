@@ -12,9 +12,9 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::{Compression, Encoding};
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
 
-use crate::batches::{self, Noise, Nulls, Shape};
+use crate::batches::{self, Nulls, Random, Shape};
+use crate::canonical;
 use crate::files;
-use crate::normal;
 use crate::table::{Table, without_panic};
 
 const ROWS: usize = 10_000;
@@ -63,14 +63,14 @@ fn flat_types() -> Vec<DataType> {
 
 /// A batch of every flat type with one density of nulls.
 fn flat_batch(seed: u64, nulls: Nulls, shape: Shape) -> RecordBatch {
-    let mut noise = Noise(seed);
+    let mut random = Random(seed);
     let columns = flat_types()
         .iter()
         .map(|t| {
             (
                 t.to_string(),
                 nulls != Nulls::Required,
-                batches::flat(&mut noise, t, nulls, shape, ROWS),
+                batches::flat(&mut random, t, nulls, shape, ROWS),
             )
         })
         .collect();
@@ -113,7 +113,7 @@ fn differs(
             if types.0 != types.1 {
                 return Ok(Some(format!("{name}: {}, not {}", types.0, types.1)));
             }
-            let (is, want) = (normal::lines(array), normal::lines(&want));
+            let (is, want) = (canonical::lines(array), canonical::lines(&want));
             let at = is.iter().zip(&want).position(|(a, b)| a != b);
             let at = at.map(|at| format!("row {} is {}, not {}", row + at, is[at], want[at]));
             return Ok(Some(format!(
@@ -254,45 +254,46 @@ fn codecs() {
 
 /// Lists, structs and maps, and those inside each other, with one density of nulls at every level.
 fn nested_batch(seed: u64, nulls: Nulls, n: usize) -> RecordBatch {
-    let noise = &mut Noise(seed);
+    let random = &mut Random(seed);
     let inner = if nulls == Nulls::Required {
         Nulls::None
     } else {
         nulls
     };
-    let int =
-        &mut |noise: &mut Noise, n| batches::flat(noise, &DataType::Int64, inner, Shape::Random, n);
+    let int = &mut |random: &mut Random, n| {
+        batches::flat(random, &DataType::Int64, inner, Shape::Random, n)
+    };
     let text =
-        &mut |noise: &mut Noise, n| batches::flat(noise, &DataType::Utf8, inner, Shape::Few, n);
-    let pair = &mut |noise: &mut Noise, n| batches::pair(noise, inner, n);
+        &mut |random: &mut Random, n| batches::flat(random, &DataType::Utf8, inner, Shape::Few, n);
+    let pair = &mut |random: &mut Random, n| batches::pair(random, inner, n);
     let columns = vec![
-        ("list", batches::list(noise, nulls, n, int)),
-        ("list of text", batches::list(noise, nulls, n, text)),
-        ("struct", batches::pair(noise, nulls, n)),
-        ("map", batches::map(noise, nulls, n, int)),
-        ("list of struct", batches::list(noise, nulls, n, pair)),
+        ("list", batches::list(random, nulls, n, int)),
+        ("list of text", batches::list(random, nulls, n, text)),
+        ("struct", batches::pair(random, nulls, n)),
+        ("map", batches::map(random, nulls, n, int)),
+        ("list of struct", batches::list(random, nulls, n, pair)),
         (
             "list of list",
-            batches::list(noise, nulls, n, &mut |noise, n| {
-                batches::list(noise, inner, n, int)
+            batches::list(random, nulls, n, &mut |random, n| {
+                batches::list(random, inner, n, int)
             }),
         ),
         (
             "list of list of struct",
-            batches::list(noise, nulls, n, &mut |noise, n| {
-                batches::list(noise, inner, n, pair)
+            batches::list(random, nulls, n, &mut |random, n| {
+                batches::list(random, inner, n, pair)
             }),
         ),
         (
             "map of list",
-            batches::map(noise, nulls, n, &mut |noise, n| {
-                batches::list(noise, inner, n, text)
+            batches::map(random, nulls, n, &mut |random, n| {
+                batches::list(random, inner, n, text)
             }),
         ),
         (
             "list of map of struct",
-            batches::list(noise, nulls, n, &mut |noise, n| {
-                batches::map(noise, inner, n, pair)
+            batches::list(random, nulls, n, &mut |random, n| {
+                batches::map(random, inner, n, pair)
             }),
         ),
     ];

@@ -9,7 +9,7 @@ use herringbone_arrow::array::*;
 use herringbone_arrow::buffer::{NullBuffer, OffsetBuffer, i256};
 use herringbone_arrow::schema::{DataType, Field};
 
-pub(crate) use crate::noise::Noise;
+pub(crate) use crate::random::Random;
 
 /// Where nulls are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,16 +38,16 @@ pub(crate) enum Shape {
 }
 
 /// The validity of `n` slots; `None` where nothing is null.
-pub(crate) fn validity(noise: &mut Noise, nulls: Nulls, n: usize) -> Option<NullBuffer> {
+pub(crate) fn validity(random: &mut Random, nulls: Nulls, n: usize) -> Option<NullBuffer> {
     let mut bits = Vec::with_capacity(n);
     match nulls {
         Nulls::Required | Nulls::None => return None,
-        Nulls::Sparse => bits.extend((0..n).map(|_| noise.below(10) > 0)),
+        Nulls::Sparse => bits.extend((0..n).map(|_| random.below(10) > 0)),
         Nulls::All => bits.resize(n, false),
         Nulls::Runs => {
             while bits.len() < n {
-                let valid = noise.below(2) == 0;
-                let run = (1 + noise.below(100)).min(n - bits.len());
+                let valid = random.below(2) == 0;
+                let run = (1 + random.below(100)).min(n - bits.len());
                 bits.resize(bits.len() + run, valid);
             }
         }
@@ -56,13 +56,13 @@ pub(crate) fn validity(noise: &mut Noise, nulls: Nulls, n: usize) -> Option<Null
 }
 
 /// 64 bits a slot, as the shape has it.
-pub(crate) fn words(noise: &mut Noise, shape: Shape, n: usize) -> Vec<u64> {
-    let pool: Vec<u64> = (0..100).map(|_| noise.next()).collect();
+pub(crate) fn words(random: &mut Random, shape: Shape, n: usize) -> Vec<u64> {
+    let pool: Vec<u64> = (0..100).map(|_| random.next()).collect();
     (0..n)
         .map(|i| match shape {
-            Shape::Random => noise.next(),
-            Shape::Few => pool[noise.below(100)],
-            Shape::Sorted => (i as u64) * 3 + noise.next() % 3,
+            Shape::Random => random.next(),
+            Shape::Few => pool[random.below(100)],
+            Shape::Sorted => (i as u64) * 3 + random.next() % 3,
         })
         .collect()
 }
@@ -79,15 +79,15 @@ fn primitive<T: ArrowPrimitiveType>(
 
 /// A flat array of `n` slots.
 pub(crate) fn flat(
-    noise: &mut Noise,
+    random: &mut Random,
     data_type: &DataType,
     nulls: Nulls,
     shape: Shape,
     n: usize,
 ) -> ArrayRef {
     use DataType::*;
-    let words = words(noise, shape, n);
-    let valid = validity(noise, nulls, n);
+    let words = words(random, shape, n);
+    let valid = validity(random, nulls, n);
     let t = data_type;
     match data_type {
         Boolean => Arc::new(BooleanArray::new(
@@ -179,10 +179,10 @@ fn bytes(words: &[u64], valid: Option<NullBuffer>, t: &DataType, shape: Shape) -
 }
 
 /// The offsets of `n` lists of up to three elements, none where the list is null.
-fn offsets(noise: &mut Noise, valid: Option<&NullBuffer>, n: usize) -> OffsetBuffer<i32> {
+fn offsets(random: &mut Random, valid: Option<&NullBuffer>, n: usize) -> OffsetBuffer<i32> {
     OffsetBuffer::from_lengths((0..n).map(|i| {
         if valid.is_none_or(|v| v.is_valid(i)) {
-            noise.below(4)
+            random.below(4)
         } else {
             0
         }
@@ -191,22 +191,22 @@ fn offsets(noise: &mut Noise, valid: Option<&NullBuffer>, n: usize) -> OffsetBuf
 
 /// `n` lists over what `child` makes.
 pub(crate) fn list(
-    noise: &mut Noise,
+    random: &mut Random,
     nulls: Nulls,
     n: usize,
-    child: &mut dyn FnMut(&mut Noise, usize) -> ArrayRef,
+    child: &mut dyn FnMut(&mut Random, usize) -> ArrayRef,
 ) -> ArrayRef {
-    let valid = validity(noise, nulls, n);
-    let offsets = offsets(noise, valid.as_ref(), n);
-    let child = child(noise, usize::try_from(offsets.last()).unwrap());
+    let valid = validity(random, nulls, n);
+    let offsets = offsets(random, valid.as_ref(), n);
+    let child = child(random, usize::try_from(offsets.last()).unwrap());
     let field = Field::new_list_field(child.data_type().clone(), true);
     Arc::new(ListArray::new(Arc::new(field), offsets, child, valid))
 }
 
 /// `n` structs of `a`, an integer, and `b`, a text, with nulls of their own.
-pub(crate) fn pair(noise: &mut Noise, nulls: Nulls, n: usize) -> ArrayRef {
-    let a = flat(noise, &DataType::Int32, Nulls::Sparse, Shape::Few, n);
-    let b = flat(noise, &DataType::Utf8, Nulls::Runs, Shape::Few, n);
+pub(crate) fn pair(random: &mut Random, nulls: Nulls, n: usize) -> ArrayRef {
+    let a = flat(random, &DataType::Int32, Nulls::Sparse, Shape::Few, n);
+    let b = flat(random, &DataType::Utf8, Nulls::Runs, Shape::Few, n);
     let fields = vec![
         Field::new("a", DataType::Int32, true),
         Field::new("b", DataType::Utf8, true),
@@ -214,22 +214,28 @@ pub(crate) fn pair(noise: &mut Noise, nulls: Nulls, n: usize) -> ArrayRef {
     Arc::new(StructArray::new(
         fields.into(),
         vec![a, b],
-        validity(noise, nulls, n),
+        validity(random, nulls, n),
     ))
 }
 
 /// `n` maps from texts to what `value` makes.
 pub(crate) fn map(
-    noise: &mut Noise,
+    random: &mut Random,
     nulls: Nulls,
     n: usize,
-    value: &mut dyn FnMut(&mut Noise, usize) -> ArrayRef,
+    value: &mut dyn FnMut(&mut Random, usize) -> ArrayRef,
 ) -> ArrayRef {
-    let valid = validity(noise, nulls, n);
-    let offsets = offsets(noise, valid.as_ref(), n);
+    let valid = validity(random, nulls, n);
+    let offsets = offsets(random, valid.as_ref(), n);
     let entries = usize::try_from(offsets.last()).unwrap();
-    let keys = flat(noise, &DataType::Utf8, Nulls::Required, Shape::Few, entries);
-    let values = value(noise, entries);
+    let keys = flat(
+        random,
+        &DataType::Utf8,
+        Nulls::Required,
+        Shape::Few,
+        entries,
+    );
+    let values = value(random, entries);
     let fields = vec![
         Field::new("key", DataType::Utf8, false),
         Field::new("value", values.data_type().clone(), true),

@@ -4,7 +4,7 @@
 //! scripts in `testdata/` and `tests/scripts/` that never ask this library.
 
 #[cfg(test)]
-mod normal;
+mod canonical;
 #[cfg(test)]
 mod table;
 #[cfg(test)]
@@ -23,7 +23,7 @@ mod projections;
 #[cfg(test)]
 mod metadata;
 #[cfg(test)]
-mod noise;
+mod random;
 #[cfg(test)]
 mod batches;
 #[cfg(test)]

@@ -15,8 +15,8 @@ use herringbone_arrow::schema::{DataType, Field, Fields, Schema};
 
 use crate::batches::{Nulls, Shape, flat, list, pair};
 use crate::crafted::{self, Chunk, Page, group, leaf};
-use crate::noise::Noise;
 use crate::push::read;
+use crate::random::Random;
 
 /// Enough for parts of a megabyte, in pages that no batch ends with.
 const ROWS: usize = 700_001;
@@ -45,7 +45,7 @@ fn options() -> WriteOptions {
 
 /// The chunks that are written, and what they hold.
 fn cases() -> Vec<(RecordBatch, Bytes)> {
-    let mut noise = Noise(11);
+    let mut random = Random(11);
     let mut cases = Vec::new();
     for (data_type, nulls, shape) in [
         (DataType::Int64, Nulls::Sparse, Shape::Random),
@@ -54,23 +54,23 @@ fn cases() -> Vec<(RecordBatch, Bytes)> {
         (DataType::Utf8, Nulls::Sparse, Shape::Random),
         (DataType::Utf8, Nulls::None, Shape::Few),
     ] {
-        let array = flat(&mut noise, &data_type, nulls, shape, ROWS);
+        let array = flat(&mut random, &data_type, nulls, shape, ROWS);
         cases.push(write(array, options()));
     }
     let fields = Fields::from(vec![Field::new("b", DataType::Int64, true)]);
     let values = flat(
-        &mut noise,
+        &mut random,
         &DataType::Int64,
         Nulls::Sparse,
         Shape::Random,
         ROWS,
     );
-    let nulls = crate::batches::validity(&mut noise, Nulls::Runs, ROWS);
+    let nulls = crate::batches::validity(&mut random, Nulls::Runs, ROWS);
     cases.push(write(
         Arc::new(StructArray::new(fields, vec![values], nulls)),
         options(),
     ));
-    cases.extend(lists(&mut noise));
+    cases.extend(lists(&mut random));
     cases
 }
 
@@ -78,21 +78,21 @@ fn cases() -> Vec<(RecordBatch, Bytes)> {
 const LIST_CASES: usize = 4;
 
 /// Lists in pages of version 1, with an offset index and without one, and of version 2, without one.
-fn lists(noise: &mut Noise) -> Vec<(RecordBatch, Bytes)> {
+fn lists(random: &mut Random) -> Vec<(RecordBatch, Bytes)> {
     let v1 = options().page_index(false);
     let v2 = v1.clone().data_page_version(DataPageVersion::V2);
     let numbers =
-        |noise: &mut Noise, n| flat(noise, &DataType::Int64, Nulls::Sparse, Shape::Random, n);
+        |random: &mut Random, n| flat(random, &DataType::Int64, Nulls::Sparse, Shape::Random, n);
     let mut cases = Vec::new();
     for options in [options(), v1, v2] {
-        let array = list(noise, Nulls::Runs, LISTS, &mut { numbers });
+        let array = list(random, Nulls::Runs, LISTS, &mut { numbers });
         cases.push(write(array, options.clone()));
-        let array = list(noise, Nulls::Sparse, LISTS, &mut |noise, n| {
-            list(noise, Nulls::Sparse, n, &mut { numbers })
+        let array = list(random, Nulls::Sparse, LISTS, &mut |random, n| {
+            list(random, Nulls::Sparse, n, &mut { numbers })
         });
         cases.push(write(array, options.clone()));
-        let pairs = |noise: &mut Noise, n| pair(noise, Nulls::Sparse, n);
-        let array = list(noise, Nulls::Required, LISTS, &mut { pairs });
+        let pairs = |random: &mut Random, n| pair(random, Nulls::Sparse, n);
+        let array = list(random, Nulls::Required, LISTS, &mut { pairs });
         cases.push(write(array, options.clone()));
         // Pages have the rows of less than a batch.
         let row = |row: i64| Some((0..500).map(move |i| (i % 7 > 0).then_some(row * i)));
@@ -135,15 +135,15 @@ fn a_selection_is_read_as_a_whole() {
 
 #[test]
 fn damaged_parts_give_the_errors_of_the_whole() {
-    let mut noise = Noise(5);
+    let mut random = Random(5);
     let mut errors = 0;
     for (_, file) in cases() {
         let footer = file.len() - 300;
         for round in 0..5 {
             let mut damaged = file.to_vec();
             for _ in 0..=round % 3 {
-                let at = noise.below(footer);
-                damaged[at] ^= 1 << noise.below(8);
+                let at = random.below(footer);
+                damaged[at] ^= 1 << random.below(8);
             }
             let damaged = Bytes::from(damaged);
             for on_error in [OnError::Fail, OnError::SkipRowGroup, OnError::NullPage] {
@@ -219,7 +219,7 @@ fn with_wrong_headers(file: &Bytes) -> Bytes {
 
 #[test]
 fn pages_that_begin_with_other_rows_than_is_said() {
-    let lists = lists(&mut Noise(3));
+    let lists = lists(&mut Random(3));
     let (v1, others) = lists.split_at(LIST_CASES);
     let (_, v2) = others.split_at(LIST_CASES);
     let mut cases = Vec::new();
@@ -317,7 +317,7 @@ fn rows_of_three(is_v2: bool) -> Bytes {
 #[test]
 fn parts_keep_to_the_budget() {
     let mut refused = 0;
-    for (written, file) in lists(&mut Noise(17)) {
+    for (written, file) in lists(&mut Random(17)) {
         for memory in [1 << 20, 2 << 20, 5 << 20, 20 << 20] {
             let mut options = ReadOptions::new();
             options.limits.memory_bytes = memory;

@@ -223,13 +223,13 @@ fn damaged(file: &[u8], page: &std::ops::Range<usize>) -> [Vec<u8>; 3] {
     flipped[page.end - 1] ^= 0x10;
     let mut zeros = file.to_vec();
     zeros[page.clone()].fill(0);
-    let mut noise = file.to_vec();
+    let mut random = file.to_vec();
     let mut state = page.start as u32;
-    for byte in &mut noise[page.clone()] {
+    for byte in &mut random[page.clone()] {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         *byte = (state >> 24) as u8;
     }
-    [flipped, zeros, noise]
+    [flipped, zeros, random]
 }
 
 /// Without a footer, a damaged page costs its row group, whatever became of it.

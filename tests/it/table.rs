@@ -6,7 +6,7 @@ use herringbone::{Error, Reader};
 use herringbone_arrow::array::{Array, RecordBatch};
 use herringbone_arrow::schema::Schema;
 
-use crate::normal;
+use crate::canonical;
 
 /// All rows of a read, column by column.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -27,7 +27,7 @@ impl Table {
         let fields: Vec<_> = schema
             .fields()
             .iter()
-            .map(|f| (f.name().clone(), normal::slot_text(f)))
+            .map(|f| (f.name().clone(), canonical::slot_text(f)))
             .collect();
         Self {
             columns: vec![Vec::new(); fields.len()],
@@ -45,7 +45,7 @@ impl Table {
             .zip(&self.fields)
         {
             validate(array, name, data_type);
-            column.extend(normal::lines(array));
+            column.extend(canonical::lines(array));
         }
         self.rows += batch.num_rows();
         self.batches.push(batch.num_rows());

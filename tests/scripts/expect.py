@@ -55,13 +55,13 @@ def ours(path, schema):
 def from_pyarrow(path):
     table = pq.read_table(path, use_threads=False)
     fields = ours(path, table.schema)
-    return normal.expectation(list(zip(fields, table.columns)), table.num_rows, source=PYARROW)
+    return canonical.expectation(list(zip(fields, table.columns)), table.num_rows, source=PYARROW)
 
 
 def incorrect_map_schema(path):
     """pyarrow refuses optional keys; they are accepted here as long as no key is null."""
     table = duckdb.sql(f"FROM read_parquet('{path}')").to_arrow_table()
-    return normal.expectation(normal.table_columns(table), table.num_rows, source=f"duckdb {duckdb.__version__}")
+    return canonical.expectation(normal.table_columns(table), table.num_rows, source=f"duckdb {duckdb.__version__}")
 
 
 def int96_from_spark(path):
@@ -69,7 +69,7 @@ def int96_from_spark(path):
     notes = path.with_suffix(".md").read_text()
     values = re.search(r"they correspond to:\n```\n(.*?)\n```", notes, re.S).group(1).split(", ")
     array = pa.array([None if v == "null" else int(v) for v in values], pa.timestamp("us"))
-    return normal.expectation([(pa.field("a", array.type), array)], len(array), source="int96_from_spark.md")
+    return canonical.expectation([(pa.field("a", array.type), array)], len(array), source="int96_from_spark.md")
 
 
 def large_string_map(path):
@@ -93,7 +93,7 @@ def dictionary_of_zero_bits(path):
 def levels_end_early(path):
     """The repetition levels end before the page does; who reads on finds one row."""
     table = duckdb.sql(f"FROM read_parquet('{path}')").to_arrow_table()
-    return normal.expectation(normal.table_columns(table), table.num_rows, source=f"duckdb {duckdb.__version__}")
+    return canonical.expectation(normal.table_columns(table), table.num_rows, source=f"duckdb {duckdb.__version__}")
 
 
 # Files of bad_data that may be read; all others have to be errors.

@@ -2,15 +2,15 @@
 //!
 //! ```text
 //! Budget (memory_bytes) ─┬─ ColumnMemory, one a column: window, page body, dictionary, array
-//!                        ├─ Reservation, one a piece that waits for its batch
+//!                        ├─ Reservation, one a column batch that waits for its batch
 //!                        └─ Reservation of the batch that is being put together
 //! ```
 //!
 //! Memory is reserved before it is allocated, and by sizes that follow from the bytes of the file
 //! alone. So the plain loop, which works on one column at a time, always comes to the same end.
 //! Whoever works on several columns at once holds more at times, and less at others. So a refusal
-//! there means nothing yet: the plain loop has to decide. What it would have held up to a piece is
-//! known from the pieces ([`PieceMemory`]).
+//! there means nothing yet: the plain loop has to decide. What it would have held up to a column batch is
+//! known from the column batches ([`ColumnBatchMemory`]).
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -174,7 +174,7 @@ const NUM_USES: usize = MemoryUse::Array as usize + 1;
 pub(crate) struct ColumnMemory {
     reservation: Reservation,
     parts: [u64; NUM_USES],
-    /// The most that was held since the last piece.
+    /// The most that was held since the last column batch.
     peak: u64,
 }
 
@@ -226,14 +226,14 @@ impl ColumnMemory {
         budget.limit.saturating_sub(budget.used())
     }
 
-    /// The most that was held since the last piece.
+    /// The most that was held since the last column batch.
     pub(crate) fn peak(&self) -> u64 {
         self.peak
     }
 
-    /// Hands the memory of the array over to its piece. Behind the last piece the column holds
-    /// nothing; what that piece `keeps` of pages and of the dictionary goes with it.
-    pub(crate) fn hand_over(&mut self, is_last: bool, keeps: bool) -> PieceMemory {
+    /// Hands the memory of the array over to its column batch. Behind the last column batch the column holds
+    /// nothing; what that column batch `keeps` of pages and of the dictionary goes with it.
+    pub(crate) fn hand_over(&mut self, is_last: bool, keeps: bool) -> ColumnBatchMemory {
         let bytes = match is_last && keeps {
             true => self.reservation.bytes,
             false => self.held(MemoryUse::Array),
@@ -245,7 +245,7 @@ impl ColumnMemory {
             self.reservation.release();
         }
         let peak = std::mem::replace(&mut self.peak, self.reservation.bytes);
-        PieceMemory {
+        ColumnBatchMemory {
             held,
             peak,
             rest: self.reservation.bytes,
@@ -254,23 +254,23 @@ impl ColumnMemory {
     }
 }
 
-/// The memory of a piece, and what its column took to make it.
+/// The memory of a column batch, and what its column took to make it.
 #[derive(Debug)]
-pub(crate) struct PieceMemory {
+pub(crate) struct ColumnBatchMemory {
     held: Reservation,
-    /// The most that the column held, the piece included.
+    /// The most that the column held, the column batch included.
     peak: u64,
-    /// What the column holds without the piece.
+    /// What the column holds without the column batch.
     rest: u64,
-    /// No batch has taken of the piece yet.
+    /// No batch has taken of the column batch yet.
     is_new: bool,
 }
 
-/// What the plain loop holds, which makes a piece of one column after the other.
+/// What the plain loop holds, which makes a column batch of one column after the other.
 #[derive(Debug)]
 pub(crate) struct InTurn {
     limit: u64,
-    /// By column: what it held behind the pieces of earlier batches.
+    /// By column: what it held behind the column batches of earlier batches.
     columns: Vec<u64>,
 }
 
@@ -282,27 +282,33 @@ impl InTurn {
         }
     }
 
-    /// What is held once the pieces, one a column, are there. Where a column `failed` to make its
-    /// piece: what is held then, with what that column took so far.
+    /// What is held once the column batches, one a column, are there. Where a column `failed` to make its
+    /// column batch: what is held then, with what that column took so far.
     ///
     /// # Errors
     /// Limit where the budget is too small at some point on the way.
     pub(crate) fn held<'a>(
         &self,
-        pieces: impl Iterator<Item = Option<&'a PieceMemory>> + Clone,
+        column_batches: impl Iterator<Item = Option<&'a ColumnBatchMemory>> + Clone,
         failed: Option<(usize, u64)>,
     ) -> Result<u64> {
-        let earlier = pieces.clone().flatten().filter(|piece| !piece.is_new);
+        let earlier = column_batches
+            .clone()
+            .flatten()
+            .filter(|column_batch| !column_batch.is_new);
         let mut held: u64 = self.columns.iter().sum();
-        held += earlier.map(|piece| piece.held.bytes).sum::<u64>();
-        for (column, (before, piece)) in self.columns.iter().zip(pieces).enumerate() {
+        held += earlier
+            .map(|column_batch| column_batch.held.bytes)
+            .sum::<u64>();
+        for (column, (before, column_batch)) in self.columns.iter().zip(column_batches).enumerate()
+        {
             let others = held - before;
             if let Some((_, peak)) = failed.filter(|(failed, _)| *failed == column) {
                 return self.allowed(others + peak);
             }
-            if let Some(piece) = piece.filter(|piece| piece.is_new) {
-                self.allowed(others + piece.peak)?;
-                held = others + piece.rest + piece.held.bytes;
+            if let Some(column_batch) = column_batch.filter(|column_batch| column_batch.is_new) {
+                self.allowed(others + column_batch.peak)?;
+                held = others + column_batch.rest + column_batch.held.bytes;
             }
         }
         Ok(held)
@@ -316,7 +322,7 @@ impl InTurn {
         Ok(held)
     }
 
-    /// Takes a quarter of the budget for all of it: pieces of a column that is decoded in parts tell
+    /// Takes a quarter of the budget for all of it: column batches of a column that is decoded in parts tell
     /// only roughly what it would have held.
     pub(crate) fn retrace_parts(&mut self, budget: u64) {
         self.limit = budget / 4;
@@ -325,12 +331,12 @@ impl InTurn {
     /// Goes on to the next batch.
     pub(crate) fn next_batch<'a>(
         &mut self,
-        pieces: impl Iterator<Item = Option<&'a mut PieceMemory>>,
+        column_batches: impl Iterator<Item = Option<&'a mut ColumnBatchMemory>>,
     ) {
-        for (column, piece) in self.columns.iter_mut().zip(pieces) {
-            if let Some(piece) = piece.filter(|piece| piece.is_new) {
-                piece.is_new = false;
-                *column = piece.rest;
+        for (column, column_batch) in self.columns.iter_mut().zip(column_batches) {
+            if let Some(column_batch) = column_batch.filter(|column_batch| column_batch.is_new) {
+                column_batch.is_new = false;
+                *column = column_batch.rest;
             }
         }
     }
@@ -368,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_take_their_share_along() {
+    fn column_batches_take_their_share_along() {
         let budget = budget(100);
         let mut column = ColumnMemory::new(budget.clone());
         column.hold(MemoryUse::Body, 30).unwrap();
@@ -388,7 +394,7 @@ mod tests {
     fn the_plain_loop_is_retraced() {
         let budget = budget(100);
         let mut in_turn = InTurn::new(2, &budget);
-        let piece = |held: u64, rest: u64, peak: u64| PieceMemory {
+        let column_batch = |held: u64, rest: u64, peak: u64| ColumnBatchMemory {
             held: Reservation {
                 budget: budget.clone(),
                 bytes: held,
@@ -398,19 +404,22 @@ mod tests {
             is_new: true,
         };
         // 60 at most for the first column, 30 of them to stay; then 70 for the second.
-        let mut pieces = [piece(0, 30, 60), piece(0, 10, 70)];
-        let held = |in_turn: &InTurn, pieces: &[PieceMemory], failed| {
-            in_turn.held(pieces.iter().map(Some).chain([None]), failed)
+        let mut column_batches = [column_batch(0, 30, 60), column_batch(0, 10, 70)];
+        let held = |in_turn: &InTurn, column_batches: &[ColumnBatchMemory], failed| {
+            in_turn.held(column_batches.iter().map(Some).chain([None]), failed)
         };
-        assert_eq!(held(&in_turn, &pieces, None).unwrap(), 40);
-        assert_eq!(held(&in_turn, &pieces[..1], Some((1, 70))).unwrap(), 100);
-        held(&in_turn, &pieces[..1], Some((1, 71))).unwrap_err();
-        in_turn.next_batch(pieces.iter_mut().map(Some));
-        // The second column still holds 10 while the first makes its next piece.
-        let pieces = [piece(0, 30, 91), piece(0, 10, 20)];
-        held(&in_turn, &pieces, None).unwrap_err();
+        assert_eq!(held(&in_turn, &column_batches, None).unwrap(), 40);
+        assert_eq!(
+            held(&in_turn, &column_batches[..1], Some((1, 70))).unwrap(),
+            100
+        );
+        held(&in_turn, &column_batches[..1], Some((1, 71))).unwrap_err();
+        in_turn.next_batch(column_batches.iter_mut().map(Some));
+        // The second column still holds 10 while the first makes its next column batch.
+        let column_batches = [column_batch(0, 30, 91), column_batch(0, 10, 20)];
+        held(&in_turn, &column_batches, None).unwrap_err();
         in_turn.clear();
-        assert_eq!(held(&in_turn, &pieces, None).unwrap(), 40);
+        assert_eq!(held(&in_turn, &column_batches, None).unwrap(), 40);
     }
 
     #[test]

@@ -19,8 +19,8 @@ use crate::array::{LeafArray, LeafType, leaf_array};
 use crate::budget::{Budget, ColumnMemory, MemoryUse};
 use crate::created_by::CreatedBy;
 use crate::levels::Levels;
-use crate::page::allowance::Allowance;
 use crate::page::body::{BodyDecoder, check_sizes, num_values, verify_crc};
+use crate::page::decompression_limit::DecompressionLimit;
 use crate::page::{DataPage, Page};
 
 /// Levels decoded at once.
@@ -40,7 +40,7 @@ pub struct PageDecoder {
     body: BodyDecoder,
     codec: CompressionCodec,
     limits: Limits,
-    allowance: Allowance,
+    decompression_limit: DecompressionLimit,
     memory: ColumnMemory,
     array: Box<dyn LeafArray>,
     page: Option<OpenPage>,
@@ -108,7 +108,10 @@ impl PageDecoder {
             max_rep_level: leaf.max_rep_level,
             codec,
             memory: ColumnMemory::new(budget.clone()),
-            allowance: Allowance::new(&limits, (leaf.physical_type, leaf.type_length)),
+            decompression_limit: DecompressionLimit::new(
+                &limits,
+                (leaf.physical_type, leaf.type_length),
+            ),
             body: BodyDecoder::new(codec, max_levels, CreatedBy::new(created_by)),
             limits,
             array: leaf_array(&leaf_type)?,
@@ -150,7 +153,8 @@ impl PageDecoder {
         if self.codec != CompressionCodec::Uncompressed {
             let plain = u64::try_from(header.uncompressed_page_size).unwrap_or_default();
             self.memory.hold_at_least(MemoryUse::Body, plain)?;
-            self.allowance.spend(header, num_values(header)?)?;
+            self.decompression_limit
+                .spend(header, num_values(header)?)?;
         }
         match self
             .body
@@ -235,7 +239,7 @@ impl PageDecoder {
             page.levels_left -= levels;
             page.values_left = nesting::count_ge(&self.def, page.max_def_level);
         }
-        let room = self.array.room(page.values_left, BLOCK_BYTES)?;
+        let room = self.array.values_that_fit(page.values_left, BLOCK_BYTES)?;
         let values = room.max(1).min(page.values_left);
         let mut bytes = self.array.most_bytes(values);
         if room > 0 {

@@ -10,7 +10,7 @@
     reason = "the files are known, and what is unexpected must fail the test"
 )]
 
-mod facts;
+mod golden;
 
 use std::{
     fs,
@@ -18,7 +18,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use facts::{Chunk, FILES};
+use golden::{Chunk, FILES};
 use herringbone_format::{
     BloomFilterHeader, ColumnChunk, ColumnIndex, ColumnOrder, Error, FileMetadata,
     FileMetadataParts, Limits, LogicalType, OffsetIndex, PageHeader, PageType, RawStruct, Result,

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use herringbone_arrow::array::RecordBatch;
 use herringbone_core::budget::Budget;
-use herringbone_core::column::Column;
+use herringbone_core::column::ColumnChunkDecoder;
 use herringbone_core::loss::Losses;
 use herringbone_core::read::{BatchAssembler, OpenRowGroup, ReadPlan, too_few_rows};
 use herringbone_format::Result;
 
-use crate::reader::next_piece;
+use crate::reader::next_column_batch;
 use crate::source::Source;
 
 /// Decodes on the caller's thread.
@@ -19,8 +19,8 @@ pub(crate) struct Inline {
     assembler: BatchAssembler,
     next_row_group: usize,
     row_group: Option<OpenRowGroup>,
-    /// Columns that are under way; made when their turn comes, dropped behind their last piece.
-    columns: Vec<Option<Box<Column>>>,
+    /// Columns that are under way; made when their turn comes, dropped behind their last column batch.
+    columns: Vec<Option<Box<ColumnChunkDecoder>>>,
     /// Rows of the open row group still to come.
     rows_left: u64,
     /// Rows, of those that are left, that another driver has given out.
@@ -81,7 +81,7 @@ impl Inline {
             self.columns.resize_with(row_group.num_columns(), || None);
             self.row_group = Some(row_group);
         }
-        self.add_pieces()?;
+        self.add_column_batches()?;
         let batch = if self.columns.is_empty() {
             self.plan.batch_without_columns(self.rows_left)?
         } else {
@@ -103,8 +103,8 @@ impl Inline {
         self.assembler.take_losses()
     }
 
-    /// Gives the assembler the next piece of every column that it needs one of.
-    fn add_pieces(&mut self) -> Result<()> {
+    /// Gives the assembler the next column batch of every column that it needs one of.
+    fn add_column_batches(&mut self) -> Result<()> {
         let Some(row_group) = &self.row_group else {
             return Ok(());
         };
@@ -116,8 +116,9 @@ impl Inline {
                 Some(column) => column,
                 None => row_group.column(ordinal)?,
             };
-            let piece = next_piece(&mut column, &*self.source)?.ok_or_else(too_few_rows)?;
-            self.assembler.add(ordinal, piece);
+            let column_batch =
+                next_column_batch(&mut column, &*self.source)?.ok_or_else(too_few_rows)?;
+            self.assembler.add(ordinal, column_batch);
             if !column.is_done() {
                 *slot = Some(column);
             }

@@ -8,7 +8,7 @@ use herringbone_arrow::array::{RecordBatch, RecordBatchReader};
 use herringbone_arrow::schema::{ArrowError, SchemaRef};
 use herringbone_core::Step;
 use herringbone_core::budget::Budget;
-use herringbone_core::column::{Column, Piece, RowCounter};
+use herringbone_core::column::{ColumnBatch, ColumnChunkDecoder, RowCounter};
 use herringbone_core::loss::{Loss, Losses, Lost};
 use herringbone_core::read::ReadPlan;
 use herringbone_format::{Error, Result};
@@ -132,7 +132,7 @@ impl Driver {
     /// threads was too small or they had cut a column wrong; false where the error is the read's.
     fn falls_back(&mut self, error: &Error) -> bool {
         match std::mem::replace(self, Self::Failed) {
-            Self::Threads(threads) if Budget::refused(error) || threads.is_cut_wrong() => {
+            Self::Threads(threads) if Budget::refused(error) || threads.is_split_wrong() => {
                 *self = Self::Inline(threads.into_inline());
                 true
             }
@@ -176,11 +176,14 @@ impl RecordBatchReader for Reader {
     }
 }
 
-/// The next piece of a column, reading whatever bytes it needs.
-pub(crate) fn next_piece(column: &mut Column, source: &dyn Source) -> Result<Option<Piece>> {
+/// The next column batch of a column, reading whatever bytes it needs.
+pub(crate) fn next_column_batch(
+    column: &mut ColumnChunkDecoder,
+    source: &dyn Source,
+) -> Result<Option<ColumnBatch>> {
     loop {
         match column.poll()? {
-            Step::Ready(piece) => return Ok(piece),
+            Step::Ready(column_batch) => return Ok(column_batch),
             Step::Need(need) => {
                 let bytes = read_ahead(source, &need, column.chunk_end())?;
                 column.supply(need.start, bytes);

@@ -27,14 +27,14 @@ impl<'a> Dictionaries<'a> {
     /// Argument when a path is not there.
     pub(crate) fn new(
         schema: &ParquetSchema,
-        wrappers: &[bool],
+        omittable: &[bool],
         options: &'a SchemaOptions,
         hinted: HashMap<usize, HintedDictionary>,
     ) -> Result<Self> {
         let mut chosen = Vec::new();
         if let DictionaryOutput::Columns(columns) = &options.dictionary {
             chosen = vec![false; schema.leaves().len()];
-            let paths = Paths::new(schema, wrappers);
+            let paths = Paths::new(schema, omittable);
             for parts in columns {
                 let node = &schema.nodes()[paths.find(parts)?];
                 chosen[node.leaves.clone()].fill(true);
@@ -74,7 +74,7 @@ impl<'a> Dictionaries<'a> {
                     let value = self.value_type(value);
                     // What is around it was around plain values, unless it was a dictionary before.
                     if hinted.is_none() {
-                        node.layers.clear();
+                        node.wrappers.clear();
                     }
                     node.set_data_type(DataType::Dictionary(Box::new(key), Box::new(value)));
                     if hinted.is_some_and(|hinted| hinted.is_ordered) {

@@ -2,9 +2,9 @@
 
 use herringbone_format::{Error, Result};
 
+use crate::group_form::{GroupForm, group_form};
 use crate::nested::Nesting;
 use crate::path::Paths;
-use crate::shape::{Shape, shape};
 use crate::{ParquetSchema, SchemaOptions};
 
 /// By node: its annotation is ignored. Empty where the options name none.
@@ -20,11 +20,14 @@ pub(crate) fn ignored(schema: &ParquetSchema, options: &SchemaOptions) -> Result
     for node in schema.children(0) {
         nesting.field(node);
     }
-    let paths = Paths::new(schema, &nesting.wrappers);
+    let paths = Paths::new(schema, &nesting.omittable);
     let mut ignored = vec![false; schema.nodes().len()];
     for path in &options.ignore_annotations {
         let node = paths.find(path)?;
-        if !matches!(shape(schema, node), Shape::Leaf | Shape::Map { .. }) {
+        if !matches!(
+            group_form(schema, node),
+            GroupForm::Leaf | GroupForm::Map { .. }
+        ) {
             return Err(Error::argument(format!(
                 "`{}` is neither a column nor a map: it has no annotation that can be ignored",
                 path.join(".")

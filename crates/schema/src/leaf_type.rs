@@ -6,7 +6,7 @@ use herringbone_arrow::schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSIO
 use herringbone_arrow::schema::{DataType, IntervalUnit, TimeUnit};
 use herringbone_format::{SchemaElement, TimeUnit as ParquetUnit, Type};
 
-use crate::meaning::Meaning;
+use crate::resolved_type::ResolvedType;
 use crate::{ADJUSTED_TO_UTC_KEY, ByteLayout, LOGICAL_TYPE_KEY, Leaf, SchemaOptions};
 
 /// The Arrow type of a column as the file alone says it, and what its field's metadata holds of
@@ -16,20 +16,20 @@ pub(crate) fn leaf_type(
     element: &SchemaElement,
     options: &SchemaOptions,
 ) -> (DataType, HashMap<String, String>) {
-    let meaning = Meaning::of(element, leaf.physical_type, leaf.type_length);
-    let data_type = data_type(meaning, leaf, options);
+    let resolved_type = ResolvedType::of(element, leaf.physical_type, leaf.type_length);
+    let data_type = data_type(resolved_type, leaf, options);
     let mut metadata = HashMap::new();
     let mut insert = |key: &str, value: &str| {
         metadata.insert(key.to_owned(), value.to_owned());
     };
-    match meaning {
-        Meaning::Time { utc: true, .. } => insert(ADJUSTED_TO_UTC_KEY, "true"),
-        Meaning::Uuid => insert(EXTENSION_TYPE_NAME_KEY, "arrow.uuid"),
-        Meaning::Json => {
+    match resolved_type {
+        ResolvedType::Time { utc: true, .. } => insert(ADJUSTED_TO_UTC_KEY, "true"),
+        ResolvedType::Uuid => insert(EXTENSION_TYPE_NAME_KEY, "arrow.uuid"),
+        ResolvedType::Json => {
             insert(EXTENSION_TYPE_NAME_KEY, "arrow.json");
             insert(EXTENSION_TYPE_METADATA_KEY, "");
         }
-        Meaning::Geospatial => {
+        ResolvedType::Geospatial => {
             if let Some(logical_type) = &element.logical_type {
                 insert(LOGICAL_TYPE_KEY, &logical_type.to_string());
             }
@@ -39,21 +39,21 @@ pub(crate) fn leaf_type(
     (data_type, metadata)
 }
 
-fn data_type(meaning: Meaning, leaf: &Leaf, options: &SchemaOptions) -> DataType {
-    match meaning {
-        Meaning::Plain | Meaning::Ignored => physical(leaf, options),
-        Meaning::String | Meaning::Json => text(options.strings),
-        Meaning::Enum if options.enum_as_binary => binary(options.strings),
-        Meaning::Enum => text(options.strings),
-        Meaning::Bson | Meaning::Geospatial => binary(options.strings),
-        Meaning::Decimal { precision, scale } => decimal(precision, scale, options),
-        Meaning::Date => DataType::Date32,
-        Meaning::Time { unit, .. } => match unit {
+fn data_type(resolved_type: ResolvedType, leaf: &Leaf, options: &SchemaOptions) -> DataType {
+    match resolved_type {
+        ResolvedType::Plain | ResolvedType::Ignored => physical(leaf, options),
+        ResolvedType::String | ResolvedType::Json => text(options.strings),
+        ResolvedType::Enum if options.enum_as_binary => binary(options.strings),
+        ResolvedType::Enum => text(options.strings),
+        ResolvedType::Bson | ResolvedType::Geospatial => binary(options.strings),
+        ResolvedType::Decimal { precision, scale } => decimal(precision, scale, options),
+        ResolvedType::Date => DataType::Date32,
+        ResolvedType::Time { unit, .. } => match unit {
             ParquetUnit::Millis => DataType::Time32(TimeUnit::Millisecond),
             ParquetUnit::Micros => DataType::Time64(TimeUnit::Microsecond),
             ParquetUnit::Nanos => DataType::Time64(TimeUnit::Nanosecond),
         },
-        Meaning::Timestamp { unit, utc } => {
+        ResolvedType::Timestamp { unit, utc } => {
             let unit = match unit {
                 ParquetUnit::Millis => TimeUnit::Millisecond,
                 ParquetUnit::Micros => TimeUnit::Microsecond,
@@ -61,14 +61,14 @@ fn data_type(meaning: Meaning, leaf: &Leaf, options: &SchemaOptions) -> DataType
             };
             DataType::Timestamp(unit, utc.then(|| "UTC".into()))
         }
-        Meaning::Integer {
+        ResolvedType::Integer {
             bit_width,
             is_signed,
         } => integer(bit_width, is_signed),
-        Meaning::Null => DataType::Null,
-        Meaning::Uuid => DataType::FixedSizeBinary(16),
-        Meaning::Float16 => DataType::Float16,
-        Meaning::Interval => DataType::Interval(IntervalUnit::MonthDayNano),
+        ResolvedType::Null => DataType::Null,
+        ResolvedType::Uuid => DataType::FixedSizeBinary(16),
+        ResolvedType::Float16 => DataType::Float16,
+        ResolvedType::Interval => DataType::Interval(IntervalUnit::MonthDayNano),
     }
 }
 

@@ -17,11 +17,11 @@
 
 mod parquet_schema;
 mod message;
-mod meaning;
-mod shape;
+mod resolved_type;
+mod group_form;
 mod options;
 mod order;
-mod layer;
+mod wrapper;
 mod node;
 mod leaf_type;
 mod nested;
@@ -35,7 +35,6 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub use layer::Layer;
 pub use mapping::{ArrowMapping, to_arrow, to_arrow_projected};
 pub use node::{Conversion, Node, NodeKind};
 pub use options::{
@@ -43,6 +42,7 @@ pub use options::{
 };
 pub use order::ColumnOrderKind;
 pub use parquet_schema::{Leaf, ParquetSchema, SchemaNode};
+pub use wrapper::ArrowWrapper;
 pub use write::{
     Date64, EMPTY_STRUCT_CHILD, EmptyStructs, HintPolicy, WriteConversion, WriteKind, WriteLeaf,
     WriteMapping, WriteNode, WriteSchemaOptions, from_arrow,

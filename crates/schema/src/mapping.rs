@@ -7,7 +7,7 @@ use herringbone_arrow::schema::{Schema, SchemaRef};
 use herringbone_format::{KeyValue, Result};
 
 use crate::dictionary::Dictionaries;
-use crate::hint::{self, Restore, SchemaHint, SchemaText};
+use crate::hint::{self, ArrowSchemaHint, Restore, SchemaText};
 use crate::ignored::ignored;
 use crate::nested::Nesting;
 use crate::node::fields_of;
@@ -36,7 +36,7 @@ pub struct ArrowMapping {
 pub(crate) struct Origin {
     pub(crate) schema: ParquetSchema,
     /// By node: it may be left out of a path.
-    pub(crate) wrappers: Vec<bool>,
+    pub(crate) omittable: Vec<bool>,
     pub(crate) lists: ListLayout,
 }
 
@@ -52,9 +52,9 @@ impl ArrowMapping {
     /// or a field id stands for several.
     pub fn project(&self, projection: &Projection) -> Result<Self> {
         let Origin {
-            schema, wrappers, ..
+            schema, omittable, ..
         } = &*self.origin;
-        Ok(match marks(schema, wrappers, projection)? {
+        Ok(match marks(schema, omittable, projection)? {
             Some(marks) => self.pruned(&marks),
             None => self.clone(),
         })
@@ -132,7 +132,7 @@ pub fn to_arrow_projected(
             "the annotation of `{path}` does not fit its fields; it is read as a struct"
         ));
     }
-    let wrappers = nesting.wrappers;
+    let omittable = nesting.omittable;
 
     let mut metadata: HashMap<String, String> = key_values
         .iter()
@@ -152,12 +152,12 @@ pub fn to_arrow_projected(
         restore_from(text, &mut top, &mut metadata, &mut restore);
     }
     let hinted = restore.dictionaries;
-    let dictionaries = Dictionaries::new(schema, &wrappers, options, hinted)?;
+    let dictionaries = Dictionaries::new(schema, &omittable, options, hinted)?;
     let mut fields = top.fields;
     if !dictionaries.is_empty() {
         dictionaries.apply(&mut fields);
     }
-    fields.iter_mut().for_each(Node::put_layers);
+    fields.iter_mut().for_each(Node::put_wrappers);
 
     let mapping = ArrowMapping {
         schema: Arc::new(Schema::new_with_metadata(fields_of(&fields), metadata)),
@@ -165,7 +165,7 @@ pub fn to_arrow_projected(
         warnings: warnings.0,
         origin: Arc::new(Origin {
             schema: schema.clone(),
-            wrappers,
+            omittable,
             lists: options.lists,
         }),
     };
@@ -199,7 +199,7 @@ impl Top {
                 groups.push(nesting.field(node));
             }
         }
-        let marks = marks(schema, &nesting.wrappers, projection)?;
+        let marks = marks(schema, &nesting.omittable, projection)?;
         let mut groups = groups.into_iter();
         let mut top = Self::default();
         for (place, node) in schema.children(0).enumerate() {
@@ -233,7 +233,7 @@ fn restore_from(
     restore.is_exact = text.is_exact;
     let decoded = hint::bytes_of(text.base64);
     let hint = match &decoded {
-        Ok(bytes) => SchemaHint::new(bytes),
+        Ok(bytes) => ArrowSchemaHint::new(bytes),
         Err(why) => Err(why.clone()),
     };
     match hint {

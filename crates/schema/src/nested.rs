@@ -6,9 +6,9 @@ use std::sync::Arc;
 use herringbone_arrow::schema::{DataType, Field, FieldRef};
 use herringbone_format::{LogicalType, Repetition, Type};
 
+use crate::group_form::{GroupForm, group_form};
 use crate::leaf_type::{leaf_type, physical};
 use crate::node::fields_of;
-use crate::shape::{Shape, shape};
 use crate::{
     Conversion, FIELD_ID_KEY, Int96Overflow, LOGICAL_TYPE_KEY, ListLayout, Node, NodeKind,
     ParquetSchema, SchemaOptions,
@@ -23,7 +23,7 @@ pub(crate) struct Nesting<'a> {
     /// By node: its annotation is ignored. Empty where no annotation is.
     ignored: &'a [bool],
     /// By node: it wraps the elements of a list or the entries of a map, and has no name in Arrow.
-    pub(crate) wrappers: Vec<bool>,
+    pub(crate) omittable: Vec<bool>,
     /// Nodes whose annotation does not fit their fields.
     pub(crate) misfits: Vec<usize>,
 }
@@ -38,7 +38,7 @@ impl<'a> Nesting<'a> {
             schema,
             options,
             ignored,
-            wrappers: vec![false; schema.nodes().len()],
+            omittable: vec![false; schema.nodes().len()],
             misfits: Vec::new(),
         }
     }
@@ -72,7 +72,7 @@ impl<'a> Nesting<'a> {
                 element_def: this.def_level,
                 child: Box::new(child),
             },
-            layers: Vec::new(),
+            wrappers: Vec::new(),
         }
     }
 
@@ -83,30 +83,30 @@ impl<'a> Nesting<'a> {
             return self.without_columns(node);
         }
         let nullable = this.repetition() == Repetition::Optional;
-        let (data_type, kind) = match shape(self.schema, node) {
-            Shape::Leaf => return self.leaf(node, nullable),
-            Shape::Struct => self.group(node),
-            Shape::Misfit => {
+        let (data_type, kind) = match group_form(self.schema, node) {
+            GroupForm::Leaf => return self.leaf(node, nullable),
+            GroupForm::Struct => self.group(node),
+            GroupForm::Misfit => {
                 self.misfits.push(node);
                 self.group(node)
             }
-            Shape::List { repeated, element } => {
-                self.wrappers[repeated] = true;
-                self.wrappers[element] = true;
+            GroupForm::List { repeated, element } => {
+                self.omittable[repeated] = true;
+                self.omittable[element] = true;
                 let child = self.value(element);
                 self.list(repeated, child)
             }
-            Shape::Keys { repeated, key } => {
-                self.wrappers[repeated] = true;
+            GroupForm::Keys { repeated, key } => {
+                self.omittable[repeated] = true;
                 let child = self.field(key);
                 self.list(repeated, child)
             }
-            Shape::Map {
+            GroupForm::Map {
                 repeated,
                 key,
                 value,
             } => {
-                self.wrappers[repeated] = true;
+                self.omittable[repeated] = true;
                 let fields = vec![self.field(key), self.field(value)];
                 if self.ignores(node) {
                     let entries = self.entries(repeated, fields);
@@ -122,7 +122,7 @@ impl<'a> Nesting<'a> {
             nullable,
             schema_node: node,
             kind,
-            layers: Vec::new(),
+            wrappers: Vec::new(),
         }
     }
 
@@ -151,7 +151,7 @@ impl<'a> Nesting<'a> {
                 leaf: ordinal,
                 conversion: Conversion::Identity,
             },
-            layers: Vec::new(),
+            wrappers: Vec::new(),
         }
     }
 
@@ -187,7 +187,7 @@ impl<'a> Nesting<'a> {
             nullable: false,
             schema_node: repeated,
             kind: NodeKind::Struct(fields),
-            layers: Vec::new(),
+            wrappers: Vec::new(),
         }
     }
 
@@ -224,7 +224,7 @@ impl<'a> Nesting<'a> {
             nullable,
             schema_node: node,
             kind: NodeKind::Struct(fields),
-            layers: Vec::new(),
+            wrappers: Vec::new(),
         }
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields};
 
-use crate::Layer;
+use crate::ArrowWrapper;
 
 /// An Arrow field and the levels that say where its slots are and which of them are null.
 ///
@@ -50,7 +50,7 @@ pub struct Node {
     /// What the field is made of.
     pub kind: NodeKind,
     /// What is between the type that follows from `kind` and that of `field`; from the outside in.
-    pub layers: Vec<Layer>,
+    pub wrappers: Vec<ArrowWrapper>,
 }
 
 /// What a field is made of.
@@ -129,32 +129,32 @@ impl Node {
         }
     }
 
-    /// The type within all layers.
+    /// The type within all wrappers.
     #[must_use]
     pub fn decoded_type(&self) -> DataType {
         let outer = self.field.data_type().clone();
-        let layers = self.layers.iter();
-        layers.fold(outer, |outer, layer| layer.within(&outer))
+        let wrappers = self.wrappers.iter();
+        wrappers.fold(outer, |outer, wrapper| wrapper.within(&outer))
     }
 
-    /// Puts the layers around the types of the columns below.
-    pub(crate) fn put_layers(&mut self) {
+    /// Puts the wrappers around the types of the columns below.
+    pub(crate) fn put_wrappers(&mut self) {
         match &mut self.kind {
             NodeKind::Leaf { .. } => {
                 let decoded = self.field.data_type().clone();
                 return self.set_decoded_type(decoded);
             }
-            NodeKind::Struct(fields) => fields.iter_mut().for_each(Self::put_layers),
-            NodeKind::List { child, .. } => child.put_layers(),
-            NodeKind::Map { entries, .. } => entries.put_layers(),
+            NodeKind::Struct(fields) => fields.iter_mut().for_each(Self::put_wrappers),
+            NodeKind::List { child, .. } => child.put_wrappers(),
+            NodeKind::Map { entries, .. } => entries.put_wrappers(),
         }
         self.rebuild_data_type();
     }
 
-    /// The same field with another type within all layers.
+    /// The same field with another type within all wrappers.
     pub(crate) fn set_decoded_type(&mut self, decoded: DataType) {
-        let layers = self.layers.iter().rev();
-        let data_type = layers.fold(decoded, |inner, layer| layer.around(inner));
+        let wrappers = self.wrappers.iter().rev();
+        let data_type = wrappers.fold(decoded, |inner, wrapper| wrapper.around(inner));
         if self.field.data_type() != &data_type {
             self.set_data_type(data_type);
         }

@@ -23,9 +23,9 @@ use std::sync::Arc;
 use herringbone_arrow::schema::Field;
 use herringbone_format::{Error, ErrorKind, Limits, Repetition, Result, SchemaElement, Type};
 
+use crate::group_form::{GroupForm, group_form};
 use crate::leaf_type::leaf_type;
-use crate::meaning::Meaning;
-use crate::shape::{Shape, shape};
+use crate::resolved_type::ResolvedType;
 use crate::{ColumnOrderKind, SchemaOptions};
 
 /// One node of the tree: an element of the footer and its place.
@@ -177,7 +177,7 @@ impl ParquetSchema {
     #[must_use]
     pub fn order(&self, leaf: usize) -> ColumnOrderKind {
         let physical_type = self.0.leaves[leaf].physical_type;
-        self.meaning(leaf).order(physical_type)
+        self.resolved_type(leaf).order(physical_type)
     }
 
     /// Whether the values of a column are text, which has to be UTF-8.
@@ -187,8 +187,8 @@ impl ParquetSchema {
     /// When there is no such leaf.
     #[must_use]
     pub fn is_text(&self, leaf: usize) -> bool {
-        use Meaning::{Enum, Json, String};
-        matches!(self.meaning(leaf), String | Enum | Json)
+        use ResolvedType::{Enum, Json, String};
+        matches!(self.resolved_type(leaf), String | Enum | Json)
     }
 
     /// The Arrow field of a column's values by its Parquet type and annotation alone, which may be null; none
@@ -208,7 +208,7 @@ impl ParquetSchema {
     /// When there is no such leaf.
     #[must_use]
     pub fn integer_range(&self, leaf: usize) -> Option<RangeInclusive<i64>> {
-        self.meaning(leaf).integer_range()
+        self.resolved_type(leaf).integer_range()
     }
 
     /// Whether the values of a column are times of day.
@@ -218,7 +218,7 @@ impl ParquetSchema {
     /// When there is no such leaf.
     #[must_use]
     pub fn is_time(&self, leaf: usize) -> bool {
-        matches!(self.meaning(leaf), Meaning::Time { .. })
+        matches!(self.resolved_type(leaf), ResolvedType::Time { .. })
     }
 
     /// Whether the annotation of a column says that all of its values are null.
@@ -228,7 +228,7 @@ impl ParquetSchema {
     /// When there is no such leaf.
     #[must_use]
     pub fn is_always_null(&self, leaf: usize) -> bool {
-        self.meaning(leaf) == Meaning::Null
+        self.resolved_type(leaf) == ResolvedType::Null
     }
 
     /// The definition levels of a column at which the key of a map is null, which no key may be: one
@@ -246,7 +246,7 @@ impl ParquetSchema {
             let entries = nodes[node].parent;
             let map = nodes[entries].parent;
             if nodes[node].repetition() == Repetition::Optional
-                && matches!(shape(self, map), Shape::Map { key, .. } if key == node)
+                && matches!(group_form(self, map), GroupForm::Map { key, .. } if key == node)
             {
                 levels.push(nodes[entries].def_level);
             }
@@ -255,13 +255,13 @@ impl ParquetSchema {
         levels
     }
 
-    fn meaning(&self, leaf: usize) -> Meaning {
+    fn resolved_type(&self, leaf: usize) -> ResolvedType {
         let Leaf {
             physical_type,
             type_length,
             ..
         } = self.0.leaves[leaf];
-        Meaning::of(self.element(leaf), physical_type, type_length)
+        ResolvedType::of(self.element(leaf), physical_type, type_length)
     }
 
     /// The path of a column from below the root: its `path_in_schema`. Made on demand, as the paths
@@ -341,8 +341,8 @@ impl Tree {
                 type_length,
                 max_def_level: def_level,
                 max_rep_level: rep_level,
-                annotation_ignored: Meaning::of(&element, physical_type, type_length)
-                    == Meaning::Ignored,
+                annotation_ignored: ResolvedType::of(&element, physical_type, type_length)
+                    == ResolvedType::Ignored,
             });
         }
         self.nodes.push(SchemaNode {

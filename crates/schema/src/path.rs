@@ -10,19 +10,19 @@ use crate::ParquetSchema;
 pub(crate) struct Paths<'a> {
     schema: &'a ParquetSchema,
     /// By node: it may be left out of a path.
-    wrappers: &'a [bool],
+    omittable: &'a [bool],
     top: HashMap<&'a str, Vec<usize>>,
 }
 
 impl<'a> Paths<'a> {
-    pub(crate) fn new(schema: &'a ParquetSchema, wrappers: &'a [bool]) -> Self {
+    pub(crate) fn new(schema: &'a ParquetSchema, omittable: &'a [bool]) -> Self {
         let mut top: HashMap<&str, Vec<usize>> = HashMap::new();
         for node in schema.children(0) {
             top.entry(name(schema, node)).or_default().push(node);
         }
         Self {
             schema,
-            wrappers,
+            omittable,
             top,
         }
     }
@@ -81,7 +81,7 @@ impl<'a> Paths<'a> {
                 if name(self.schema, child) == *part {
                     queue.push_front((left_out, child, used + 1));
                 }
-                if self.wrappers[child] {
+                if self.omittable[child] {
                     queue.push_back((left_out + 1, child, used));
                 }
             }
@@ -127,7 +127,7 @@ impl<'a> Paths<'a> {
                 if names.len() == MAX_NAMES {
                     return names;
                 }
-                if self.wrappers[child] {
+                if self.omittable[child] {
                     groups.push(child);
                 } else {
                     names.push(name(self.schema, child));

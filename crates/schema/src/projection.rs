@@ -14,10 +14,10 @@ use crate::path::Paths;
 use crate::{ListLayout, Node, NodeKind, ParquetSchema, Projection};
 
 /// By node of the Parquet schema: whether it is part of the projection. None for all of them.
-/// `wrappers` says of each node whether it may be left out of a path.
+/// `omittable` says of each node whether it may be left out of a path.
 pub(crate) fn marks(
     schema: &ParquetSchema,
-    wrappers: &[bool],
+    omittable: &[bool],
     projection: &Projection,
 ) -> Result<Option<Vec<bool>>> {
     let nodes = schema.nodes();
@@ -26,13 +26,13 @@ pub(crate) fn marks(
     match projection {
         Projection::All => return Ok(None),
         Projection::Names(names) => {
-            let paths = Paths::new(schema, wrappers);
+            let paths = Paths::new(schema, omittable);
             for name in names {
                 mark(paths.find(&[name])?);
             }
         }
         Projection::Paths(columns) => {
-            let paths = Paths::new(schema, wrappers);
+            let paths = Paths::new(schema, omittable);
             for parts in columns {
                 mark(paths.find(parts)?);
             }

@@ -10,14 +10,14 @@ use herringbone_arrow::schema::{DataType, Field, Fields, Schema};
 
 use super::leaves;
 use super::schemas::is_null;
-use crate::batches::{self, Noise, Nulls};
+use crate::batches::{self, Nulls, Random};
 
 /// A batch of `n` rows, perhaps cut out of a longer one.
-pub(crate) fn batch(noise: &mut Noise, schema: &Arc<Schema>, n: usize) -> RecordBatch {
+pub(crate) fn batch(random: &mut Random, schema: &Arc<Schema>, n: usize) -> RecordBatch {
     let columns = schema
         .fields()
         .iter()
-        .map(|field| array(noise, field, n, None))
+        .map(|field| array(random, field, n, None))
         .collect();
     let options = RecordBatchOptions::new().with_row_count(Some(n));
     RecordBatch::try_new_with_options(schema.clone(), columns, &options).unwrap()
@@ -25,44 +25,44 @@ pub(crate) fn batch(noise: &mut Noise, schema: &Arc<Schema>, n: usize) -> Record
 
 /// The values of a field; where it may not be null, they are at most where `around` is.
 pub(crate) fn array(
-    noise: &mut Noise,
+    random: &mut Random,
     field: &Field,
     n: usize,
     around: Option<&NullBuffer>,
 ) -> ArrayRef {
-    let (before, behind) = if noise.below(3) == 0 && around.is_none() {
-        (noise.below(20), noise.below(5))
+    let (before, behind) = if random.below(3) == 0 && around.is_none() {
+        (random.below(20), random.below(5))
     } else {
         (0, 0)
     };
     let slots = before + n + behind;
     let nulls = match (field.is_nullable(), around) {
         (true, _) => {
-            let nulls = noise.pick(&[
+            let nulls = random.pick(&[
                 Nulls::None,
                 Nulls::Sparse,
                 Nulls::Sparse,
                 Nulls::Runs,
                 Nulls::All,
             ]);
-            batches::validity(noise, nulls, slots)
+            batches::validity(random, nulls, slots)
         }
-        (false, Some(around)) if noise.below(2) == 0 => Some(around.clone()),
+        (false, Some(around)) if random.below(2) == 0 => Some(around.clone()),
         (false, _) => None,
     };
-    values(noise, field, nulls, slots).slice(before, n)
+    values(random, field, nulls, slots).slice(before, n)
 }
 
-fn values(noise: &mut Noise, field: &Field, nulls: Option<NullBuffer>, n: usize) -> ArrayRef {
+fn values(random: &mut Random, field: &Field, nulls: Option<NullBuffer>, n: usize) -> ArrayRef {
     match field.data_type() {
-        DataType::List(child) => Arc::new(list::<i32>(noise, child, nulls, n)),
-        DataType::LargeList(child) => Arc::new(list::<i64>(noise, child, nulls, n)),
-        DataType::ListView(child) => Arc::new(list_view::<i32>(noise, child, nulls, n)),
-        DataType::LargeListView(child) => Arc::new(list_view::<i64>(noise, child, nulls, n)),
+        DataType::List(child) => Arc::new(list::<i32>(random, child, nulls, n)),
+        DataType::LargeList(child) => Arc::new(list::<i64>(random, child, nulls, n)),
+        DataType::ListView(child) => Arc::new(list_view::<i32>(random, child, nulls, n)),
+        DataType::LargeListView(child) => Arc::new(list_view::<i64>(random, child, nulls, n)),
         DataType::FixedSizeList(child, size) => {
             let per_slot = usize::try_from(*size).unwrap();
             let around = nulls.as_ref().map(|nulls| nulls.expand(per_slot));
-            let elements = array(noise, child, n * per_slot, around.as_ref());
+            let elements = array(random, child, n * per_slot, around.as_ref());
             Arc::new(FixedSizeListArray::new(
                 child.clone(),
                 *size,
@@ -70,114 +70,119 @@ fn values(noise: &mut Noise, field: &Field, nulls: Option<NullBuffer>, n: usize)
                 nulls,
             ))
         }
-        DataType::Struct(fields) => Arc::new(structs(noise, fields, nulls, n)),
+        DataType::Struct(fields) => Arc::new(structs(random, fields, nulls, n)),
         DataType::Map(entries, sorted) => {
             let DataType::Struct(fields) = entries.data_type() else {
                 panic!("a map of {entries}");
             };
-            let (offsets, slots) = offsets(noise, n);
-            let all = structs(noise, fields, None, slots);
+            let (offsets, slots) = offsets(random, n);
+            let all = structs(random, fields, None, slots);
             Arc::new(MapArray::new(entries.clone(), offsets, all, nulls, *sorted))
         }
         DataType::Dictionary(keys, of) => {
-            let may_be_null = field.is_nullable() && noise.below(2) == 0;
+            let may_be_null = field.is_nullable() && random.below(2) == 0;
             let entry = Field::new("", of.as_ref().clone(), may_be_null);
-            dictionary(noise, keys, &entry, nulls, n)
+            dictionary(random, keys, &entry, nulls, n)
         }
         DataType::RunEndEncoded(ends, of) => match ends.data_type() {
-            DataType::Int16 => runs::<Int16Type>(noise, field, of, n),
-            DataType::Int32 => runs::<Int32Type>(noise, field, of, n),
-            _ => runs::<Int64Type>(noise, field, of, n),
+            DataType::Int16 => runs::<Int16Type>(random, field, of, n),
+            DataType::Int32 => runs::<Int32Type>(random, field, of, n),
+            _ => runs::<Int64Type>(random, field, of, n),
         },
-        leaf => leaves::values(noise, leaf, nulls, n),
+        leaf => leaves::values(random, leaf, nulls, n),
     }
 }
 
 /// Offsets of lists that neither start at 0 nor end at the last slot, and how many slots there are.
-fn offsets<O: OffsetSizeTrait>(noise: &mut Noise, n: usize) -> (OffsetBuffer<O>, usize) {
-    let mut at = noise.below(3);
+fn offsets<O: OffsetSizeTrait>(random: &mut Random, n: usize) -> (OffsetBuffer<O>, usize) {
+    let mut at = random.below(3);
     let mut all = vec![O::usize_as(at)];
     for _ in 0..n {
-        at += noise.below(4);
+        at += random.below(4);
         all.push(O::usize_as(at));
     }
-    (OffsetBuffer::new(all.into()), at + noise.below(3))
+    (OffsetBuffer::new(all.into()), at + random.below(3))
 }
 
 /// Null lists have elements too, which nobody sees.
 fn list<O: OffsetSizeTrait>(
-    noise: &mut Noise,
+    random: &mut Random,
     child: &Arc<Field>,
     nulls: Option<NullBuffer>,
     n: usize,
 ) -> GenericListArray<O> {
-    let (offsets, slots) = offsets(noise, n);
-    let elements = array(noise, child, slots, None);
+    let (offsets, slots) = offsets(random, n);
+    let elements = array(random, child, slots, None);
     GenericListArray::new(child.clone(), offsets, elements, nulls)
 }
 
 /// Lists out of order, which share elements.
 fn list_view<O: OffsetSizeTrait>(
-    noise: &mut Noise,
+    random: &mut Random,
     child: &Arc<Field>,
     nulls: Option<NullBuffer>,
     n: usize,
 ) -> GenericListViewArray<O> {
     let slots = 4 + 2 * n;
-    let elements = array(noise, child, slots, None);
-    let sizes: Vec<O> = (0..n).map(|_| O::usize_as(noise.below(4))).collect();
+    let elements = array(random, child, slots, None);
+    let sizes: Vec<O> = (0..n).map(|_| O::usize_as(random.below(4))).collect();
     let offsets: Vec<O> = (0..n)
-        .map(|_| O::usize_as(noise.below(slots - 3)))
+        .map(|_| O::usize_as(random.below(slots - 3)))
         .collect();
     GenericListViewArray::new(child.clone(), offsets.into(), sizes.into(), elements, nulls)
 }
 
-fn structs(noise: &mut Noise, fields: &Fields, nulls: Option<NullBuffer>, n: usize) -> StructArray {
+fn structs(
+    random: &mut Random,
+    fields: &Fields,
+    nulls: Option<NullBuffer>,
+    n: usize,
+) -> StructArray {
     let columns = fields
         .iter()
-        .map(|field| array(noise, field, n, nulls.as_ref()))
+        .map(|field| array(random, field, n, nulls.as_ref()))
         .collect();
     StructArray::new(fields.clone(), columns, nulls)
 }
 
 fn dictionary(
-    noise: &mut Noise,
+    random: &mut Random,
     keys: &DataType,
     of: &Field,
     nulls: Option<NullBuffer>,
     n: usize,
 ) -> ArrayRef {
-    let entries = 1 + noise.below(100);
-    let entries = array(noise, of, entries, None);
+    let entries = 1 + random.below(100);
+    let entries = array(random, of, entries, None);
     fn of_keys<K: ArrowDictionaryKeyType>(
-        noise: &mut Noise,
+        random: &mut Random,
         entries: ArrayRef,
         nulls: Option<NullBuffer>,
         n: usize,
     ) -> ArrayRef {
         let keys: ScalarBuffer<K::Native> = (0..n)
-            .map(|_| K::Native::from_usize(noise.below(entries.len())).unwrap())
+            .map(|_| K::Native::from_usize(random.below(entries.len())).unwrap())
             .collect();
         let keys = PrimitiveArray::<K>::new(keys, nulls);
         Arc::new(DictionaryArray::new(keys, entries))
     }
     match keys {
-        DataType::Int8 => of_keys::<Int8Type>(noise, entries, nulls, n),
-        DataType::Int16 => of_keys::<Int16Type>(noise, entries, nulls, n),
-        DataType::Int32 => of_keys::<Int32Type>(noise, entries, nulls, n),
-        DataType::Int64 => of_keys::<Int64Type>(noise, entries, nulls, n),
-        DataType::UInt8 => of_keys::<UInt8Type>(noise, entries, nulls, n),
-        DataType::UInt16 => of_keys::<UInt16Type>(noise, entries, nulls, n),
-        DataType::UInt32 => of_keys::<UInt32Type>(noise, entries, nulls, n),
-        _ => of_keys::<UInt64Type>(noise, entries, nulls, n),
+        DataType::Int8 => of_keys::<Int8Type>(random, entries, nulls, n),
+        DataType::Int16 => of_keys::<Int16Type>(random, entries, nulls, n),
+        DataType::Int32 => of_keys::<Int32Type>(random, entries, nulls, n),
+        DataType::Int64 => of_keys::<Int64Type>(random, entries, nulls, n),
+        DataType::UInt8 => of_keys::<UInt8Type>(random, entries, nulls, n),
+        DataType::UInt16 => of_keys::<UInt16Type>(random, entries, nulls, n),
+        DataType::UInt32 => of_keys::<UInt32Type>(random, entries, nulls, n),
+        _ => of_keys::<UInt64Type>(random, entries, nulls, n),
     }
 }
 
-fn runs<R: RunEndIndexType>(noise: &mut Noise, field: &Field, of: &Field, n: usize) -> ArrayRef {
+fn runs<R: RunEndIndexType>(random: &mut Random, field: &Field, of: &Field, n: usize) -> ArrayRef {
     let mut ends = Vec::new();
     let mut at = 0;
     while at < n.max(1) {
-        at = (at + 1 + noise.below(9)).min(n.max(1));
+        at = (at + 1 + random.below(9)).min(n.max(1));
         ends.push(R::Native::from_usize(at).unwrap());
     }
     let value = Field::new(
@@ -185,7 +190,7 @@ fn runs<R: RunEndIndexType>(noise: &mut Noise, field: &Field, of: &Field, n: usi
         of.data_type().clone(),
         (field.is_nullable() && of.is_nullable()) || is_null(of.data_type()),
     );
-    let values = array(noise, &value, ends.len(), None);
+    let values = array(random, &value, ends.len(), None);
     let ends = PrimitiveArray::<R>::new(ends.into(), None);
     let runs = RunArray::<R>::try_new(&ends, &values).unwrap().into_data();
     let runs = runs.into_builder().data_type(field.data_type().clone());

@@ -9,7 +9,7 @@ use herringbone_arrow::buffer::{NullBuffer, OffsetBuffer};
 use herringbone_arrow::schema::{DataType, Field, Schema};
 
 use super::compare::{difference, read, written};
-use crate::normal;
+use crate::canonical;
 
 /// What is read of a batch of this one column.
 fn round_trip(array: ArrayRef, nullable: bool) -> ArrayRef {
@@ -32,14 +32,14 @@ fn dictionaries_in_runs_and_runs_in_dictionaries() {
     let runs = RunArray::<Int32Type>::try_new(&ends, &dictionary).unwrap();
     let read = round_trip(Arc::new(runs.slice(1, 5)), true);
     let want = ["\"z\"", "null", "null", "null", "\"x\""];
-    assert_eq!(normal::lines(&read), want);
+    assert_eq!(canonical::lines(&read), want);
 
     let ends = Int16Array::from(vec![1, 2, 4]);
     let runs: ArrayRef = Arc::new(RunArray::<Int16Type>::try_new(&ends, &texts).unwrap());
     let keys = UInt16Array::from(vec![Some(3), Some(0), None, Some(1), Some(2)]);
     let read = round_trip(Arc::new(DictionaryArray::new(keys, runs)), true);
     let want = ["\"z\"", "\"x\"", "null", "null", "\"z\""];
-    assert_eq!(normal::lines(&read), want);
+    assert_eq!(canonical::lines(&read), want);
 }
 
 /// Below a struct that may be null: required structs of required lists and dictionaries.

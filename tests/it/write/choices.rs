@@ -9,7 +9,7 @@ use herringbone::{
 };
 use herringbone_arrow::schema::Schema;
 
-use crate::batches::Noise;
+use crate::batches::Random;
 
 /// All codecs that are written.
 pub(crate) const CODECS: [&str; 6] = ["none", "snappy", "gzip", "brotli", "zstd", "lz4_raw"];
@@ -39,36 +39,36 @@ pub(crate) fn encodings(physical_type: Type) -> &'static [Encoding] {
 }
 
 /// Options that cut a file of few rows into many pages and row groups.
-pub(crate) fn options(noise: &mut Noise, schema: &Schema) -> WriteOptions {
+pub(crate) fn options(random: &mut Random, schema: &Schema) -> WriteOptions {
     let mut options = WriteOptions::new()
-        .compression(noise.pick(&CODECS).parse().unwrap())
-        .page_index(noise.below(4) > 0)
-        .crc(noise.below(4) > 0)
-        .threads(noise.pick(&[1, 3]))
-        .row_group_rows(noise.pick(&[7, 40, 100, 1000]))
-        .row_group_bytes(noise.pick(&[300, 1 << 20]));
-    if noise.below(2) == 0 {
+        .compression(random.pick(&CODECS).parse().unwrap())
+        .page_index(random.below(4) > 0)
+        .crc(random.below(4) > 0)
+        .threads(random.pick(&[1, 3]))
+        .row_group_rows(random.pick(&[7, 40, 100, 1000]))
+        .row_group_bytes(random.pick(&[300, 1 << 20]));
+    if random.below(2) == 0 {
         options = options.compatibility(Compatibility::Modern);
     }
-    if noise.below(2) == 0 {
+    if random.below(2) == 0 {
         let versions = [DataPageVersion::V1, DataPageVersion::V2];
-        options = options.data_page_version(noise.pick(&versions));
+        options = options.data_page_version(random.pick(&versions));
     }
-    let columns = column(noise, options.columns.clone());
+    let columns = column(random, options.columns.clone());
     options = options.columns(columns);
-    let hint = noise.pick(&[HintPolicy::Needed, HintPolicy::All]);
+    let hint = random.pick(&[HintPolicy::Needed, HintPolicy::All]);
     options.schema.arrow_schema_hint = hint;
     let mapping = from_arrow(schema, &options.schema).unwrap();
     for leaf in mapping.leaves {
-        if noise.below(2) == 0 {
+        if random.below(2) == 0 {
             continue;
         }
-        let mut chosen = column(noise, ColumnOptions::new());
-        if noise.below(3) > 0 {
+        let mut chosen = column(random, ColumnOptions::new());
+        if random.below(3) > 0 {
             let all = encodings(leaf.physical_type);
-            chosen = chosen.encoding(noise.pick(all));
+            chosen = chosen.encoding(random.pick(all));
         }
-        if noise.below(4) == 0 && leaf.physical_type != Type::Boolean {
+        if random.below(4) == 0 && leaf.physical_type != Type::Boolean {
             chosen = chosen.bloom_filter(BloomFilterOptions::new(0.05));
         }
         options = options.column_override(ColumnSelector::Path(leaf.path), chosen);
@@ -76,18 +76,18 @@ pub(crate) fn options(noise: &mut Noise, schema: &Schema) -> WriteOptions {
     options
 }
 
-fn column(noise: &mut Noise, mut options: ColumnOptions) -> ColumnOptions {
-    if noise.below(2) == 0 {
-        options = options.page_rows(noise.pick(&[1, 5, 30]));
+fn column(random: &mut Random, mut options: ColumnOptions) -> ColumnOptions {
+    if random.below(2) == 0 {
+        options = options.page_rows(random.pick(&[1, 5, 30]));
     }
-    if noise.below(3) == 0 {
-        options = options.page_bytes(noise.pick(&[1, 40, 400]));
+    if random.below(3) == 0 {
+        options = options.page_bytes(random.pick(&[1, 40, 400]));
     }
-    if noise.below(3) == 0 {
-        options = options.dictionary(noise.below(2) == 0);
+    if random.below(3) == 0 {
+        options = options.dictionary(random.below(2) == 0);
     }
-    if noise.below(3) == 0 {
-        options = options.dictionary_bytes(noise.pick(&[1, 60, 1000]));
+    if random.below(3) == 0 {
+        options = options.dictionary_bytes(random.pick(&[1, 60, 1000]));
     }
     let levels = [
         StatisticsLevel::Counts,
@@ -95,5 +95,5 @@ fn column(noise: &mut Noise, mut options: ColumnOptions) -> ColumnOptions {
         StatisticsLevel::Page,
         StatisticsLevel::Page,
     ];
-    options.statistics(noise.pick(&levels))
+    options.statistics(random.pick(&levels))
 }

@@ -4,7 +4,7 @@ use herringbone::{Error, ParquetFile, ReadOptions, WriteOptions, Writer};
 use herringbone_arrow::array::{Array, RecordBatch};
 use herringbone_arrow::schema::{Schema, SchemaRef};
 
-use crate::normal;
+use crate::canonical;
 use crate::table::cut;
 
 /// How many random cases a test tries: `usual`, or as many as the environment asks for by
@@ -36,7 +36,7 @@ pub(crate) fn lines(batches: &[RecordBatch], columns: usize) -> Vec<Vec<String>>
         .map(|i| {
             batches
                 .iter()
-                .flat_map(|batch| normal::lines(batch.column(i)))
+                .flat_map(|batch| canonical::lines(batch.column(i)))
                 .collect()
         })
         .collect()

@@ -12,7 +12,7 @@ use super::arrays;
 use super::choices::{CODECS, encodings};
 use super::compare::{difference, read, report, written};
 use super::schemas::{is_null, leaf_types};
-use crate::batches::Noise;
+use crate::batches::Random;
 use crate::table::without_panic;
 
 const ROWS: usize = 60;
@@ -98,11 +98,11 @@ fn check(
 #[test]
 fn with_every_encoding() {
     let schema = everything();
-    let noise = &mut Noise(3);
+    let random = &mut Random(3);
     let mut wrong = Vec::new();
     for choice in 0..3 {
         for version in [DataPageVersion::V1, DataPageVersion::V2] {
-            let batch = arrays::batch(noise, &schema, ROWS);
+            let batch = arrays::batch(random, &schema, ROWS);
             let options = encoded(&schema, choice).data_page_version(version);
             let what = format!("encoding {choice} in {version:?}");
             wrong.extend(check(&what, &schema, &batch, options));
@@ -114,11 +114,11 @@ fn with_every_encoding() {
 #[test]
 fn with_every_codec() {
     let schema = everything();
-    let noise = &mut Noise(4);
+    let random = &mut Random(4);
     let mut wrong = Vec::new();
     for (i, codec) in CODECS.into_iter().enumerate() {
         let version = [DataPageVersion::V1, DataPageVersion::V2][i % 2];
-        let batch = arrays::batch(noise, &schema, ROWS);
+        let batch = arrays::batch(random, &schema, ROWS);
         let options = WriteOptions::new()
             .compression(codec.parse().unwrap())
             .data_page_version(version);

@@ -9,19 +9,19 @@ use herringbone_arrow::array::*;
 use herringbone_arrow::buffer::{NullBuffer, OffsetBuffer, i256};
 use herringbone_arrow::schema::{DataType, IntervalUnit, TimeUnit};
 
-use crate::batches::{self, Noise, Shape};
+use crate::batches::{self, Random, Shape};
 
 /// `n` values of a type that is not nested.
 pub(crate) fn values(
-    noise: &mut Noise,
+    random: &mut Random,
     t: &DataType,
     nulls: Option<NullBuffer>,
     n: usize,
 ) -> ArrayRef {
     use DataType as T;
-    let shape = noise.pick(&[Shape::Random, Shape::Few, Shape::Sorted]);
-    let mut words = batches::words(noise, shape, n);
-    if noise.below(2) == 0 {
+    let shape = random.pick(&[Shape::Random, Shape::Few, Shape::Sorted]);
+    let mut words = batches::words(random, shape, n);
+    if random.below(2) == 0 {
         // The ends of number ranges, zeros of both signs and NaN.
         const EDGES: [u64; 8] = [
             0,
@@ -34,8 +34,8 @@ pub(crate) fn values(
             0x8000_0000_8000_8000,
         ];
         for word in &mut words {
-            if noise.below(4) == 0 {
-                *word = noise.pick(&EDGES);
+            if random.below(4) == 0 {
+                *word = random.pick(&EDGES);
             }
         }
     }

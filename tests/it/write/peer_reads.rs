@@ -9,7 +9,7 @@ use super::choices;
 use super::compare::{difference, num_cases, report, written};
 use super::properties::case;
 use super::schemas::Menu;
-use crate::batches::Noise;
+use crate::batches::Random;
 use crate::table::without_panic;
 
 /// What the `parquet` crate reads with the same values. It reads seconds as milliseconds, and leaves
@@ -46,9 +46,9 @@ fn theirs(file: Vec<u8>) -> Result<Vec<RecordBatch>, String> {
 }
 
 fn check(seed: u64) -> Option<String> {
-    let noise = &mut Noise(seed);
-    let (schema, batches) = case(noise, &menu());
-    let options = choices::options(noise, &schema);
+    let random = &mut Random(seed);
+    let (schema, batches) = case(random, &menu());
+    let options = choices::options(random, &schema);
     let about = format!("{options:?}");
     let file = written(&schema, &batches, options).unwrap();
     match theirs(file) {

@@ -9,7 +9,7 @@ use parquet::file::properties::{WriterProperties, WriterVersion};
 use super::compare::{difference, num_cases, read, report};
 use super::properties::case;
 use super::schemas::{Menu, leaf_types};
-use crate::batches::Noise;
+use crate::batches::Random;
 use crate::table::without_panic;
 
 /// What the `parquet` crate writes without loss.
@@ -27,18 +27,18 @@ fn menu() -> Menu {
 }
 
 fn written(
-    noise: &mut Noise,
+    random: &mut Random,
     schema: &SchemaRef,
     batches: &[RecordBatch],
 ) -> parquet::errors::Result<Vec<u8>> {
-    let version = noise.pick(&[WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0]);
+    let version = random.pick(&[WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0]);
     let properties = WriterProperties::builder()
         .set_writer_version(version)
-        .set_dictionary_enabled(noise.below(2) == 0)
-        .set_dictionary_page_size_limit(noise.pick(&[100, 1 << 20]))
-        .set_data_page_row_count_limit(noise.pick(&[7, 20_000]))
-        .set_write_batch_size(noise.pick(&[5, 1024]))
-        .set_max_row_group_row_count(Some(noise.pick(&[40, 1 << 20])));
+        .set_dictionary_enabled(random.below(2) == 0)
+        .set_dictionary_page_size_limit(random.pick(&[100, 1 << 20]))
+        .set_data_page_row_count_limit(random.pick(&[7, 20_000]))
+        .set_write_batch_size(random.pick(&[5, 1024]))
+        .set_max_row_group_row_count(Some(random.pick(&[40, 1 << 20])));
     let mut out = Vec::new();
     let mut writer = ArrowWriter::try_new(&mut out, schema.clone(), Some(properties.build()))?;
     for batch in batches {
@@ -49,16 +49,16 @@ fn written(
 }
 
 fn check(seed: u64) -> Option<String> {
-    let noise = &mut Noise(seed);
-    let (schema, batches) = case(noise, &menu());
-    let file = match without_panic(|| written(noise, &schema, &batches)) {
+    let random = &mut Random(seed);
+    let (schema, batches) = case(random, &menu());
+    let file = match without_panic(|| written(random, &schema, &batches)) {
         Ok(Ok(file)) => file,
         Ok(Err(error)) => return Some(format!("they write: {error} of {schema}")),
         Err(panic) => return Some(format!("they panic: {panic} of {schema}")),
     };
     let with = ReadOptions::default()
-        .threads(noise.pick(&[1, 2]))
-        .batch_size(noise.pick(&[3, 50, 8192]));
+        .threads(random.pick(&[1, 2]))
+        .batch_size(random.pick(&[3, 50, 8192]));
     match read(&file, with) {
         Err(error) => Some(format!("{error}: {schema}")),
         Ok((_, read)) => difference(&batches, &read, &schema),

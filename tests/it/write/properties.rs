@@ -10,33 +10,33 @@ use super::arrays;
 use super::choices;
 use super::compare::{difference, num_cases, read, report, written};
 use super::schemas::Menu;
-use crate::batches::Noise;
+use crate::batches::Random;
 use crate::table::without_panic;
 
 /// A random schema and some batches of it.
-pub(crate) fn case(noise: &mut Noise, menu: &Menu) -> (SchemaRef, Vec<RecordBatch>) {
-    let schema = Arc::new(menu.schema(noise));
-    let batches = (0..noise.below(4))
+pub(crate) fn case(random: &mut Random, menu: &Menu) -> (SchemaRef, Vec<RecordBatch>) {
+    let schema = Arc::new(menu.schema(random));
+    let batches = (0..random.below(4))
         .map(|_| {
-            let rows = noise.pick(&[0, 1, 9, 30, 130]);
-            arrays::batch(noise, &schema, rows)
+            let rows = random.pick(&[0, 1, 9, 30, 130]);
+            arrays::batch(random, &schema, rows)
         })
         .collect();
     (schema, batches)
 }
 
 fn check(seed: u64) -> Option<String> {
-    let noise = &mut Noise(seed);
-    let (schema, batches) = case(noise, &Menu::everything());
-    let options = choices::options(noise, &schema);
+    let random = &mut Random(seed);
+    let (schema, batches) = case(random, &Menu::everything());
+    let options = choices::options(random, &schema);
     let about = format!("{options:?}");
     let file = match written(&schema, &batches, options) {
         Ok(file) => file,
         Err(error) => return Some(format!("{error} in {schema}")),
     };
     let with = ReadOptions::default()
-        .threads(noise.pick(&[1, 2]))
-        .batch_size(noise.pick(&[3, 50, 8192]));
+        .threads(random.pick(&[1, 2]))
+        .batch_size(random.pick(&[3, 50, 8192]));
     match read(&file, with) {
         Err(error) => Some(format!("{error} in {schema}")),
         Ok((is, _)) if is != schema => Some(schema_difference(&is, &schema)),

@@ -17,8 +17,8 @@ use parquet::file::properties::WriterProperties;
 use super::arrays;
 use super::compare::{difference, read, written};
 use super::schemas::leaf_types;
-use crate::batches::Noise;
-use crate::normal;
+use crate::batches::Random;
+use crate::canonical;
 
 fn runs(ends: DataType, values: DataType) -> DataType {
     let ends = Arc::new(Field::new("run_ends", ends, false));
@@ -59,9 +59,9 @@ fn places(runs: &DataType) -> Vec<Field> {
     ]
 }
 
-fn check(noise: &mut Noise, leaf: &DataType, ends: &DataType) {
+fn check(random: &mut Random, leaf: &DataType, ends: &DataType) {
     let schema: SchemaRef = Arc::new(Schema::new(places(&runs(ends.clone(), leaf.clone()))));
-    let batches = [70, 0, 30].map(|rows| arrays::batch(noise, &schema, rows));
+    let batches = [70, 0, 30].map(|rows| arrays::batch(random, &schema, rows));
     let options = WriteOptions::new().row_group_rows(80);
     let file = written(&schema, &batches, options).unwrap();
     for batch_size in [1, 7, 1000] {
@@ -83,11 +83,11 @@ fn check(noise: &mut Noise, leaf: &DataType, ends: &DataType) {
 
 #[test]
 fn every_type_at_every_place() {
-    let noise = &mut Noise(0x5eed);
+    let random = &mut Random(0x5eed);
     let all_ends = [DataType::Int16, DataType::Int32, DataType::Int64];
     for (i, leaf) in leaf_types().iter().enumerate() {
         if *leaf != DataType::Null {
-            check(noise, leaf, &all_ends[i % 3]);
+            check(random, leaf, &all_ends[i % 3]);
         }
     }
 }
@@ -107,7 +107,7 @@ fn runs_of_nothing() {
     let (is, read) = read(&file, ReadOptions::default()).unwrap();
     assert_eq!(is, batch.schema());
     assert_eq!(ends::<Int32Type>(read[0].column(0)), [5]);
-    assert_eq!(normal::lines(read[0].column(0)), ["null"; 5]);
+    assert_eq!(canonical::lines(read[0].column(0)), ["null"; 5]);
 }
 
 fn ends<R: RunEndIndexType>(array: &ArrayRef) -> Vec<R::Native> {
@@ -175,7 +175,7 @@ fn neighbours_that_are_the_same_make_a_run() {
     for (slots, want) in cases {
         let (ends, array) = read_ends(&slots);
         assert_eq!(ends, want, "{}", slots.data_type());
-        assert_eq!(normal::lines(&array), normal::lines(&slots));
+        assert_eq!(canonical::lines(&array), canonical::lines(&slots));
         assert!(array.nulls().is_none());
     }
 }
@@ -263,7 +263,7 @@ fn with_hint(batch: &RecordBatch, hint: &Schema) -> Vec<u8> {
 
 #[test]
 fn files_of_the_parquet_crate() {
-    let noise = &mut Noise(7);
+    let random = &mut Random(7);
     for leaf in [
         DataType::Int32,
         DataType::Float64,
@@ -274,7 +274,7 @@ fn files_of_the_parquet_crate() {
     ] {
         let field = Field::new("a", runs(DataType::Int32, leaf), true);
         let schema = Arc::new(Schema::new(vec![field]));
-        let batch = arrays::batch(noise, &schema, 500);
+        let batch = arrays::batch(random, &schema, 500);
         let file = with_hint(&batch, &schema);
         let (is, read) = read(&file, ReadOptions::default().batch_size(70)).unwrap();
         assert_eq!(is, schema);

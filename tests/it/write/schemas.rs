@@ -7,7 +7,7 @@ use herringbone_arrow::schema::{
     DataType, Field, FieldRef, Fields, IntervalUnit, Schema, TimeUnit,
 };
 
-use crate::batches::Noise;
+use crate::batches::Random;
 
 const UNITS: [TimeUnit; 4] = [
     TimeUnit::Second,
@@ -115,111 +115,111 @@ impl Menu {
     }
 
     /// A schema of up to six columns.
-    pub(crate) fn schema(&self, noise: &mut Noise) -> Schema {
-        let fields: Vec<Field> = (0..1 + noise.below(6))
+    pub(crate) fn schema(&self, random: &mut Random) -> Schema {
+        let fields: Vec<Field> = (0..1 + random.below(6))
             .map(|i| {
-                let depth = noise.below(4);
+                let depth = random.below(4);
                 let name = ["a", "b.c", "ü", "list", "key value", "Z"][i];
-                self.field(noise, name, depth)
+                self.field(random, name, depth)
             })
             .collect();
-        let metadata: HashMap<_, _> = (0..noise.below(3))
-            .map(|i| (format!("key {i}"), format!("{}", noise.next())))
+        let metadata: HashMap<_, _> = (0..random.below(3))
+            .map(|i| (format!("key {i}"), format!("{}", random.next())))
             .collect();
         Schema::new_with_metadata(fields, metadata)
     }
 
-    fn field(&self, noise: &mut Noise, name: &str, depth: usize) -> Field {
-        let data_type = self.data_type(noise, depth);
-        let nullable = noise.below(3) > 0 || is_null(&data_type);
+    fn field(&self, random: &mut Random, name: &str, depth: usize) -> Field {
+        let data_type = self.data_type(random, depth);
+        let nullable = random.below(3) > 0 || is_null(&data_type);
         let field = Field::new(name, data_type, nullable);
         if self.names {
-            annotated(noise, field)
+            annotated(random, field)
         } else {
             field
         }
     }
 
-    fn child(&self, noise: &mut Noise, name: &str, depth: usize) -> FieldRef {
-        let name = if self.names && noise.below(3) == 0 {
-            noise.pick(&["x", "array", "element", "bag"])
+    fn child(&self, random: &mut Random, name: &str, depth: usize) -> FieldRef {
+        let name = if self.names && random.below(3) == 0 {
+            random.pick(&["x", "array", "element", "bag"])
         } else {
             name
         };
-        Arc::new(self.field(noise, name, depth))
+        Arc::new(self.field(random, name, depth))
     }
 
-    fn data_type(&self, noise: &mut Noise, depth: usize) -> DataType {
+    fn data_type(&self, random: &mut Random, depth: usize) -> DataType {
         use DataType as T;
         if depth == 0 {
-            return self.leaf(noise);
+            return self.leaf(random);
         }
-        match noise.below(10) {
-            0 | 1 => T::List(self.child(noise, "item", depth - 1)),
-            2 => T::LargeList(self.child(noise, "item", depth - 1)),
+        match random.below(10) {
+            0 | 1 => T::List(self.child(random, "item", depth - 1)),
+            2 => T::LargeList(self.child(random, "item", depth - 1)),
             3 => {
-                let size = noise.pick(&[1, 3, 4]);
-                T::FixedSizeList(self.child(noise, "item", depth - 1), size)
+                let size = random.pick(&[1, 3, 4]);
+                T::FixedSizeList(self.child(random, "item", depth - 1), size)
             }
-            4 if self.views => T::ListView(self.child(noise, "item", depth - 1)),
-            5 if self.views => T::LargeListView(self.child(noise, "item", depth - 1)),
-            6 => self.map(noise, depth - 1),
+            4 if self.views => T::ListView(self.child(random, "item", depth - 1)),
+            5 if self.views => T::LargeListView(self.child(random, "item", depth - 1)),
+            6 => self.map(random, depth - 1),
             7 if self.runs => {
-                let values = self.data_type(noise, depth - 1);
-                self.runs(noise, values)
+                let values = self.data_type(random, depth - 1);
+                self.runs(random, values)
             }
             8 if self.layers => {
-                let values = self.data_type(noise, depth - 1);
+                let values = self.data_type(random, depth - 1);
                 match values {
                     T::Dictionary(..) => values,
                     _ if !values.is_nested() && !matches!(values, T::RunEndEncoded(..)) => values,
                     _ if is_null(&values) => values,
-                    _ => T::Dictionary(Box::new(noise.pick(&KEYS)), Box::new(values)),
+                    _ => T::Dictionary(Box::new(random.pick(&KEYS)), Box::new(values)),
                 }
             }
             _ => {
-                let fields: Vec<_> = (0..1 + noise.below(3))
-                    .map(|i| self.field(noise, ["p", "q", "r"][i], depth - 1))
+                let fields: Vec<_> = (0..1 + random.below(3))
+                    .map(|i| self.field(random, ["p", "q", "r"][i], depth - 1))
                     .collect();
                 T::Struct(fields.into())
             }
         }
     }
 
-    fn map(&self, noise: &mut Noise, depth: usize) -> DataType {
+    fn map(&self, random: &mut Random, depth: usize) -> DataType {
         let key = loop {
-            let leaf = self.leaf(noise);
+            let leaf = self.leaf(random);
             if !is_null(&leaf) {
                 break leaf;
             }
         };
-        let names = if self.names && noise.below(3) == 0 {
+        let names = if self.names && random.below(3) == 0 {
             ["entries", "keys", "values"]
         } else {
             ["key_value", "key", "value"]
         };
         let fields = Fields::from(vec![
             Field::new(names[1], key, false),
-            self.field(noise, names[2], depth),
+            self.field(random, names[2], depth),
         ]);
         let entries = Field::new(names[0], DataType::Struct(fields), false);
-        DataType::Map(Arc::new(entries), noise.below(2) == 0)
+        DataType::Map(Arc::new(entries), random.below(2) == 0)
     }
 
-    fn leaf(&self, noise: &mut Noise) -> DataType {
-        let leaf = noise.pick(&self.leaves);
-        if self.dictionaries.contains(&leaf) && noise.below(6) == 0 && !is_null(&leaf) {
-            return DataType::Dictionary(Box::new(noise.pick(&KEYS)), Box::new(leaf));
+    fn leaf(&self, random: &mut Random) -> DataType {
+        let leaf = random.pick(&self.leaves);
+        if self.dictionaries.contains(&leaf) && random.below(6) == 0 && !is_null(&leaf) {
+            return DataType::Dictionary(Box::new(random.pick(&KEYS)), Box::new(leaf));
         }
-        if self.runs && noise.below(8) == 0 && !is_null(&leaf) {
-            return self.runs(noise, leaf);
+        if self.runs && random.below(8) == 0 && !is_null(&leaf) {
+            return self.runs(random, leaf);
         }
         leaf
     }
 
-    fn runs(&self, noise: &mut Noise, values: DataType) -> DataType {
-        let ends = noise.pick(&[DataType::Int16, DataType::Int32, DataType::Int64]);
-        let nullable = !self.layers || noise.below(4) > 0 || is_null(&values);
+    fn runs(&self, random: &mut Random, values: DataType) -> DataType {
+        let ends = random.pick(&[DataType::Int16, DataType::Int32, DataType::Int64]);
+        let nullable = !self.layers || random.below(4) > 0 || is_null(&values);
         DataType::RunEndEncoded(
             Arc::new(Field::new("run_ends", ends, false)),
             Arc::new(Field::new("values", values, nullable)),
@@ -238,22 +238,22 @@ pub(crate) fn is_null(data_type: &DataType) -> bool {
 }
 
 /// The field, perhaps with an id, an extension type or other metadata.
-fn annotated(noise: &mut Noise, field: Field) -> Field {
+fn annotated(random: &mut Random, field: Field) -> Field {
     let extension = |name: &str, more: &str| {
         HashMap::from([
             ("ARROW:extension:name".to_owned(), name.to_owned()),
             ("ARROW:extension:metadata".to_owned(), more.to_owned()),
         ])
     };
-    let metadata = match (noise.below(8), field.data_type()) {
-        (0, _) => HashMap::from([("PARQUET:field_id".into(), noise.below(1000).to_string())]),
+    let metadata = match (random.below(8), field.data_type()) {
+        (0, _) => HashMap::from([("PARQUET:field_id".into(), random.below(1000).to_string())]),
         (1, _) => HashMap::from([("unit".into(), "°C".into())]),
         (2, _) => extension("example.thing", "{\"a\": 1}"),
         (3.., DataType::FixedSizeBinary(16)) => {
             HashMap::from([("ARROW:extension:name".into(), "arrow.uuid".into())])
         }
-        (3.., DataType::Utf8) if noise.below(2) == 0 => extension("arrow.json", ""),
-        (3.., DataType::Int8) if noise.below(2) == 0 => extension("arrow.bool8", ""),
+        (3.., DataType::Utf8) if random.below(2) == 0 => extension("arrow.json", ""),
+        (3.., DataType::Int8) if random.below(2) == 0 => extension("arrow.bool8", ""),
         _ => return field,
     };
     field.with_metadata(metadata)

@@ -12,7 +12,7 @@ use herringbone_arrow::schema::{DataType, Field, Schema, TimeUnit};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use super::compare::{difference, read, written};
-use crate::{files, normal};
+use crate::{canonical, files};
 
 fn of_one(array: ArrayRef) -> RecordBatch {
     let field = Field::new("a", array.data_type().clone(), true);
@@ -82,8 +82,8 @@ fn int96_timestamps_of_all_units() {
             assert!(holds(&file, &[0, 0, 0, 0, 0, 0, 0, 0, 0x8d, 0x3d, 0x25, 0]));
             let theirs = theirs(file);
             assert_eq!(
-                normal::lines(&theirs),
-                normal::lines(&array),
+                canonical::lines(&theirs),
+                canonical::lines(&array),
                 "{unit:?} {zone:?}"
             );
         }

@@ -41,7 +41,7 @@ impl LeafArray for BooleanLeaf {
         self.page = Booleans::empty();
     }
 
-    fn room(&mut self, n: usize, _budget: usize) -> Result<usize> {
+    fn values_that_fit(&mut self, n: usize, _budget: usize) -> Result<usize> {
         Ok(n)
     }
 

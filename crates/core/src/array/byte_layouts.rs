@@ -86,10 +86,10 @@ impl<S: ByteSink> LeafArray for ByteLeaf<S> {
         self.page = Page::Direct(ByteArrays::Empty);
     }
 
-    fn room(&mut self, n: usize, budget: usize) -> Result<usize> {
+    fn values_that_fit(&mut self, n: usize, budget: usize) -> Result<usize> {
         let budget = budget.min(self.sink.data_room());
         match (&mut self.page, &self.dictionary) {
-            (Page::Direct(values), _) => values.room(n, S::OVERHEAD, budget),
+            (Page::Direct(values), _) => values.values_that_fit(n, S::OVERHEAD, budget),
             (Page::Dictionary(indices), Some(dictionary)) => {
                 let (indices, runs) = indices.parts();
                 Ok(self.sink.fit_indices(dictionary, indices, runs, n, budget))

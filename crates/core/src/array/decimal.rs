@@ -202,7 +202,7 @@ impl<T: Decimal + ArrowNativeType> LeafArray for ByteArrayDecimal<T> {
         self.page = Page::Direct(ByteArrays::Empty);
     }
 
-    fn room(&mut self, n: usize, _budget: usize) -> Result<usize> {
+    fn values_that_fit(&mut self, n: usize, _budget: usize) -> Result<usize> {
         Ok(n)
     }
 

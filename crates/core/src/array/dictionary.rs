@@ -164,7 +164,7 @@ impl LeafArray for DictionaryLeaf {
         self.page = Page::Others;
     }
 
-    fn room(&mut self, n: usize, budget: usize) -> Result<usize> {
+    fn values_that_fit(&mut self, n: usize, budget: usize) -> Result<usize> {
         let fitting = n.min(budget / size_of::<u32>());
         let values_left = self.max_values.saturating_sub(self.all_values());
         match &self.page {
@@ -176,9 +176,11 @@ impl LeafArray for DictionaryLeaf {
             }
             Page::Others => {
                 // Values may be much larger than keys: only those that fit need one.
-                let fitting = self.others.room(fitting.min(values_left), budget)?;
+                let fitting = self
+                    .others
+                    .values_that_fit(fitting.min(values_left), budget)?;
                 let budget = budget.saturating_sub(fitting * size_of::<u32>());
-                self.others.room(fitting, budget)
+                self.others.values_that_fit(fitting, budget)
             }
         }
     }

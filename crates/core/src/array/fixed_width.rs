@@ -133,7 +133,7 @@ impl<U: Native, C: Convert<U>> LeafArray for FixedWidth<U, C> {
         }
     }
 
-    fn room(&mut self, n: usize, budget: usize) -> Result<usize> {
+    fn values_that_fit(&mut self, n: usize, budget: usize) -> Result<usize> {
         // Values of a run, and nulls, take no bytes of the page.
         Ok(n.min(budget / self.width().max(1)))
     }

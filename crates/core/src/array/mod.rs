@@ -71,7 +71,7 @@ pub(crate) trait LeafArray: Send {
 
     /// How many of the next `n` values fit into what is left of the offsets and of `budget` bytes:
     /// `n` for fixed widths, and cheap whenever all of them fit.
-    fn room(&mut self, n: usize, budget: usize) -> Result<usize>;
+    fn values_that_fit(&mut self, n: usize, budget: usize) -> Result<usize>;
 
     /// Bytes that the next `n` slots take at most, nulls among them; as close as is cheap to tell.
     fn most_bytes(&mut self, n: usize) -> usize;

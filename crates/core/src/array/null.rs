@@ -26,7 +26,7 @@ impl LeafArray for NullLeaf {
 
     fn leave_page(&mut self) {}
 
-    fn room(&mut self, n: usize, _budget: usize) -> Result<usize> {
+    fn values_that_fit(&mut self, n: usize, _budget: usize) -> Result<usize> {
         Ok(n)
     }
 

@@ -3,16 +3,16 @@
 use herringbone_format::{Error, Result};
 use herringbone_kernels::nesting;
 
-use super::selection::Stretch;
-use super::{BLOCK_LEVELS, Column};
+use super::selection::SelectionRun;
+use super::{BLOCK_LEVELS, ColumnChunkDecoder};
 use crate::Step;
 
-impl Column {
-    /// Decodes until the piece has `max_rows` rows, is full, or no wanted row is left.
+impl ColumnChunkDecoder {
+    /// Decodes until the column batch has `max_rows` rows, is full, or no wanted row is left.
     pub(super) fn fill_flat(&mut self, max_rows: usize) -> Result<Step<()>> {
         while self.rows < max_rows {
-            let stretch = self.selection.stretch();
-            if stretch == Stretch::Done {
+            let run = self.selection.run();
+            if run == SelectionRun::Done {
                 break;
             }
             match self.open_page()? {
@@ -23,10 +23,10 @@ impl Column {
                 }
             }
             // Opening a page may have passed over others.
-            match self.selection.stretch() {
-                Stretch::Done => break,
-                Stretch::Skip(rows) => self.skip_flat(rows)?,
-                Stretch::Take(rows) => {
+            match self.selection.run() {
+                SelectionRun::Done => break,
+                SelectionRun::Skip(rows) => self.skip_flat(rows)?,
+                SelectionRun::Take(rows) => {
                     let rows = rows.min(max_rows - self.rows);
                     if !self.take_flat(rows)? {
                         break;
@@ -50,7 +50,7 @@ impl Column {
         Ok(())
     }
 
-    /// Takes `rows` rows, or what the open page has of them; false when the piece is full.
+    /// Takes `rows` rows, or what the open page has of them; false when the column batch is full.
     fn take_flat(&mut self, rows: usize) -> Result<bool> {
         let Some(left) = self.page.as_ref().map(|page| page.levels_left) else {
             return Ok(true);
@@ -63,7 +63,7 @@ impl Column {
         if self.plan.max_def_level == 0 {
             self.array.append(rows)?;
             self.validity.append_run(true, rows);
-        } else if self.plan.max_def_level == 1 && self.recorders.is_empty() {
+        } else if self.plan.max_def_level == 1 && self.nesting_builders.is_empty() {
             self.take_bits(rows)?;
         } else {
             rows = rows.min(BLOCK_LEVELS);
@@ -100,8 +100,8 @@ impl Column {
         page.definition.extend(rows, &mut block.def)?;
         // No repetition levels: the kernels take none for zeros.
         let (rep, def) = (&[][..], &block.def[..]);
-        for recorder in &mut self.recorders {
-            recorder.record(rep, def)?;
+        for nesting_builder in &mut self.nesting_builders {
+            nesting_builder.record(rep, def)?;
         }
         let start = self.validity.len();
         let highest = self.plan.max_def_level;

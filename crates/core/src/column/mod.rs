@@ -1,6 +1,6 @@
-//! One leaf over one column chunk: pages in, pieces of an Arrow array out.
+//! One leaf over one column chunk: pages in, column batches of an Arrow array out.
 //!
-//! A column is a state machine without I/O. [`Column::poll`] decodes until the piece at hand has the
+//! A column is a state machine without I/O. [`ColumnChunkDecoder::poll`] decodes until the column batch at hand has the
 //! rows asked for, and stops with [`Step::Need`] where bytes are missing; nothing is lost then.
 //!
 //! - `flat`: no repetition levels, so a level is a row;
@@ -18,7 +18,7 @@ use herringbone_schema::ParquetSchema;
 
 use crate::Step;
 use crate::array::{LeafArray, LeafType, leaf_array};
-use crate::budget::{Budget, ColumnMemory, MemoryUse, PieceMemory};
+use crate::budget::{Budget, ColumnBatchMemory, ColumnMemory, MemoryUse};
 use crate::levels::Levels;
 use crate::loss::Losses;
 use crate::page::{
@@ -27,19 +27,19 @@ use crate::page::{
 
 mod dictionary;
 mod flat;
-pub(crate) mod list_levels;
+pub(crate) mod sibling_levels;
 mod nested;
 mod open_page;
-pub(crate) mod recorder;
-mod room;
+pub(crate) mod nesting_builder;
+mod fit;
 mod row_counter;
 pub(crate) mod selection;
 
 use dictionary::DictionaryUse;
-use list_levels::{ListLevels, ListLevelsBuilder, SharedListPlan};
-use recorder::{Recorded, Recorder, RecorderPlan};
+use nesting_builder::{Nesting, NestingBuilder, NestingPlan};
 pub use row_counter::RowCounter;
-use selection::{RowRanges, Selection, Stretch};
+use selection::{RowRanges, Selection, SelectionRun};
+use sibling_levels::{ListLevels, ListLevelsBuilder, SharedListPlan};
 
 /// Levels decoded at once, as bytes: they stay in the first cache.
 const BLOCK_LEVELS: usize = 4096;
@@ -61,15 +61,15 @@ pub(crate) struct ColumnPlan {
     /// Whether the leaf itself may be null, not only its ancestors.
     pub(crate) nullable: bool,
     /// The ancestors that this leaf records.
-    pub(crate) recorders: Vec<RecorderPlan>,
+    pub(crate) nesting_plans: Vec<NestingPlan>,
     /// The lists above that other leaves are below as well.
     pub(crate) shared_lists: Vec<SharedListPlan>,
     /// Whether damaged pages become nulls.
     pub(crate) null_pages: bool,
-    /// A piece has no more slots than this where rows allow it.
+    /// A column batch has no more slots than this where rows allow it.
     pub(crate) max_slots: usize,
-    /// A piece ends when it holds this many bytes, with at least one row.
-    pub(crate) piece_bytes: usize,
+    /// A column batch ends when it holds this many bytes, with at least one row.
+    pub(crate) column_batch_bytes: usize,
     /// More bytes than this for one row are an error.
     pub(crate) row_bytes: usize,
 }
@@ -94,7 +94,7 @@ pub(crate) struct WantedRows {
 
 /// A part of a column chunk: the rows of whole batches.
 #[derive(Debug, Clone)]
-pub struct ColumnPart {
+pub struct ColumnSplit {
     /// Its rows, counted from the first one of the row group.
     pub rows: Range<u64>,
     /// The page that has the first of them.
@@ -116,20 +116,20 @@ pub struct PageOfRow {
 
 /// Rows of one leaf, with what it records of its ancestors.
 #[derive(Debug)]
-pub struct Piece {
+pub struct ColumnBatch {
     pub(crate) row_group: usize,
     pub(crate) rows: usize,
     pub(crate) leaf: ArrayRef,
-    pub(crate) recorded: Vec<Recorded>,
+    pub(crate) nestings: Vec<Nesting>,
     /// Of each list that it shares.
     pub(crate) shared_lists: Vec<ListLevels>,
     /// Damaged pages on the way to it.
     pub(crate) losses: Losses,
-    pub(crate) memory: PieceMemory,
+    pub(crate) memory: ColumnBatchMemory,
 }
 
 /// One leaf over one column chunk.
-pub struct Column {
+pub struct ColumnChunkDecoder {
     plan: Arc<ColumnPlan>,
     row_group: usize,
     num_rows: u64,
@@ -138,31 +138,31 @@ pub struct Column {
     array: Box<dyn LeafArray>,
     selection: Selection,
     /// Where it is a part of the chunk, which few columns are.
-    cut: Option<Box<Cut>>,
-    /// Rows between the places where pieces end.
+    cut: Option<Box<SplitEnds>>,
+    /// Rows between the places where column batches end.
     batch_rows: usize,
-    /// Rows of earlier pieces.
+    /// Rows of earlier column batches.
     rows_before: usize,
-    /// Rows of the piece at hand.
+    /// Rows of the column batch at hand.
     rows: usize,
-    /// Validity of the leaf's slots in the piece at hand.
+    /// Validity of the leaf's slots in the column batch at hand.
     validity: Bitmap,
-    recorders: Vec<Recorder>,
+    nesting_builders: Vec<NestingBuilder>,
     shared_lists: Vec<ListLevelsBuilder>,
     block: LevelBlock,
     dictionary: DictionaryUse,
     dictionary_is_lost: bool,
-    /// Damaged pages that the piece at hand does without.
+    /// Damaged pages that the column batch at hand does without.
     losses: Losses,
     memory: ColumnMemory,
     /// Bytes of earlier pages that the array keeps in place.
     kept_bytes: usize,
-    /// Bytes of the last piece: as many are prepared for the next one.
+    /// Bytes of the last column batch: as many are prepared for the next one.
     last_bytes: usize,
 }
 
 /// What a part of a column chunk knows of its ends.
-struct Cut {
+struct SplitEnds {
     /// The page to begin with, until it did.
     begin: Option<PageOfRow>,
     /// A page still to come, before which other rows may start than was thought.
@@ -195,7 +195,7 @@ struct LevelBlock {
     row_is_wanted: bool,
 }
 
-impl Column {
+impl ColumnChunkDecoder {
     /// The column over one chunk of a row group.
     pub(crate) fn new(
         plan: Arc<ColumnPlan>,
@@ -237,7 +237,12 @@ impl Column {
             rows_before: 0,
             rows: 0,
             validity: Bitmap::new(),
-            recorders: plan.recorders.iter().cloned().map(Recorder::new).collect(),
+            nesting_builders: plan
+                .nesting_plans
+                .iter()
+                .cloned()
+                .map(NestingBuilder::new)
+                .collect(),
             shared_lists: shared_lists.map(ListLevelsBuilder::new).collect(),
             block: LevelBlock::default(),
             dictionary: DictionaryUse::default(),
@@ -251,9 +256,9 @@ impl Column {
     }
 
     /// Wants the rows of this part alone.
-    pub(crate) fn restrict(&mut self, part: ColumnPart) {
+    pub(crate) fn restrict(&mut self, part: ColumnSplit) {
         self.selection = Selection::new([part.rows].into());
-        self.cut = Some(Box::new(Cut {
+        self.cut = Some(Box::new(SplitEnds {
             begin: Some(part.begin),
             // The headers that were counted are all there is to know of rows without lists.
             end: part.end.filter(|_| self.plan.max_rep_level > 0),
@@ -265,7 +270,7 @@ impl Column {
     /// Whether it failed because the part behind it begins with another row than was thought, so that
     /// the chunk must be read as a whole.
     #[must_use]
-    pub fn is_cut_wrong(&self) -> bool {
+    pub fn is_split_wrong(&self) -> bool {
         self.cut.as_ref().is_some_and(|cut| cut.is_wrong)
     }
 
@@ -282,27 +287,27 @@ impl Column {
     /// Whether all wanted rows were given out.
     #[must_use]
     pub fn is_done(&self) -> bool {
-        self.selection.stretch() == Stretch::Done
+        self.selection.run() == SelectionRun::Done
     }
 
-    /// Which batch of the row group the next piece belongs to.
+    /// Which batch of the row group the next column batch belongs to.
     #[must_use]
     pub fn next_batch(&self) -> u64 {
         (self.rows_before / self.batch_rows) as u64
     }
 
-    /// The most memory that it held since its last piece, in bytes.
+    /// The most memory that it held since its last column batch, in bytes.
     #[must_use]
     pub fn peak_bytes(&self) -> u64 {
         self.memory.peak()
     }
 
-    /// The next piece; `None` when no wanted row is left.
+    /// The next column batch; `None` when no wanted row is left.
     ///
-    /// Pieces end where the wanted rows of the row group are a multiple of `batch_rows`, so that
+    /// Column batches end where the wanted rows of the row group are a multiple of `batch_rows`, so that
     /// all columns of a row group fall into step again after one of them, for the sake of its
-    /// bytes, had to end a piece early.
-    pub fn poll(&mut self) -> Result<Step<Option<Piece>>> {
+    /// bytes, had to end a column batch early.
+    pub fn poll(&mut self) -> Result<Step<Option<ColumnBatch>>> {
         let max_rows = self.batch_rows - self.rows_before % self.batch_rows;
         let step = self.leave_dictionary().and_then(|()| {
             if self.plan.max_rep_level == 0 {
@@ -314,7 +319,9 @@ impl Column {
         step.and_then(|step| match step {
             Step::Need(range) => Ok(Step::Need(range)),
             Step::Ready(()) if self.rows == 0 => Ok(Step::Ready(None)),
-            Step::Ready(()) => self.finish().map(|piece| Step::Ready(Some(piece))),
+            Step::Ready(()) => self
+                .finish()
+                .map(|column_batch| Step::Ready(Some(column_batch))),
         })
         .map_err(|error| {
             let error = match &self.page {
@@ -327,29 +334,33 @@ impl Column {
         })
     }
 
-    fn finish(&mut self) -> Result<Piece> {
-        let memory = self.piece_memory()?;
+    fn finish(&mut self) -> Result<ColumnBatch> {
+        let memory = self.column_batch_memory()?;
         let nulls = self.validity.finish();
         let leaf = self
             .array
             .finish(if self.plan.nullable { nulls } else { None })?;
-        let recorded = self.recorders.iter_mut().map(Recorder::finish).collect();
+        let nestings = self
+            .nesting_builders
+            .iter_mut()
+            .map(NestingBuilder::finish)
+            .collect();
         let shared_lists = self.shared_lists.iter_mut();
         let shared_lists = shared_lists.map(ListLevelsBuilder::finish).collect();
         let rows = std::mem::take(&mut self.rows);
         self.rows_before += rows;
-        Ok(Piece {
+        Ok(ColumnBatch {
             row_group: self.row_group,
             rows,
             leaf,
-            recorded,
+            nestings,
             shared_lists,
             losses: std::mem::take(&mut self.losses),
             memory,
         })
     }
 
-    /// Lets go of a dictionary that is of no use any more, between two pieces.
+    /// Lets go of a dictionary that is of no use any more, between two column batches.
     fn leave_dictionary(&mut self) -> Result<()> {
         if !self.dictionary.is_idle() || self.array_bytes() > 0 {
             return Ok(());
@@ -363,7 +374,7 @@ impl Column {
     }
 }
 
-impl Cut {
+impl SplitEnds {
     /// The page, if others come for it too.
     fn shared(&self, page: PageStart) -> Option<&SharedPage> {
         let found = self

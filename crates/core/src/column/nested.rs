@@ -4,12 +4,12 @@
 use herringbone_format::{Error, Result};
 use herringbone_kernels::nesting;
 
-use super::selection::Stretch;
-use super::{BLOCK_LEVELS, Column};
+use super::selection::SelectionRun;
+use super::{BLOCK_LEVELS, ColumnChunkDecoder};
 use crate::Step;
 
-impl Column {
-    /// Decodes until the piece has `max_rows` whole rows, is full, or no wanted row is left.
+impl ColumnChunkDecoder {
+    /// Decodes until the column batch has `max_rows` whole rows, is full, or no wanted row is left.
     pub(super) fn fill_nested(&mut self, max_rows: usize) -> Result<Step<()>> {
         loop {
             match self.load_levels()? {
@@ -37,21 +37,21 @@ impl Column {
                 }
                 continue;
             }
-            match self.selection.stretch() {
-                Stretch::Done if self.selection.position() == self.num_rows => {
+            match self.selection.run() {
+                SelectionRun::Done if self.selection.position() == self.num_rows => {
                     return Err(Error::corrupt(format!(
                         "column chunk has more than the {} rows of its row group",
                         self.num_rows
                     )));
                 }
-                Stretch::Done => break,
-                Stretch::Skip(rows) => {
+                SelectionRun::Done => break,
+                SelectionRun::Skip(rows) => {
                     let (rows, levels) = nesting::row_starts(rep, rows);
                     self.block.row_is_wanted = false;
                     self.skip_levels(levels)?;
                     self.selection.advance(rows);
                 }
-                Stretch::Take(rows) => {
+                SelectionRun::Take(rows) => {
                     let (rows, levels) = self.fitting_rows(rows.min(max_rows - self.rows))?;
                     if rows == 0 {
                         break;
@@ -96,8 +96,8 @@ impl Column {
 
     /// At the end of the chunk, every wanted row must have started.
     fn check_rows(&self) -> Result<()> {
-        match self.selection.stretch() {
-            Stretch::Done => Ok(()),
+        match self.selection.run() {
+            SelectionRun::Done => Ok(()),
             _ => Err(Error::corrupt(format!(
                 "column chunk has {} rows, its row group {}",
                 self.selection.position(),
@@ -106,7 +106,7 @@ impl Column {
         }
     }
 
-    /// How many of the next `rows` rows fit into the piece, and the levels of the block they have.
+    /// How many of the next `rows` rows fit into the column batch, and the levels of the block they have.
     fn fitting_rows(&mut self, rows: usize) -> Result<(usize, usize)> {
         let mut rows = rows;
         loop {
@@ -134,8 +134,8 @@ impl Column {
         let next = self.block.next;
         let rep = &self.block.rep[next..next + levels];
         let def = &self.block.def[next..next + levels];
-        for recorder in &mut self.recorders {
-            recorder.record(rep, def)?;
+        for nesting_builder in &mut self.nesting_builders {
+            nesting_builder.record(rep, def)?;
         }
         for list in &mut self.shared_lists {
             list.add(rep, def);

@@ -4,8 +4,8 @@
 use herringbone_format::{Error, PageHeader, PageType, Result};
 
 use super::dictionary::is_indices;
-use super::selection::Stretch;
-use super::{Column, OpenPage};
+use super::selection::SelectionRun;
+use super::{ColumnChunkDecoder, OpenPage};
 use crate::Step;
 use crate::budget::{Budget, MemoryUse};
 use crate::levels::Levels;
@@ -22,7 +22,7 @@ struct NextPage {
     rows: Option<usize>,
 }
 
-impl Column {
+impl ColumnChunkDecoder {
     /// Makes sure that a data page with levels left is open; false behind the last page. Pages
     /// whose rows are known to be unwanted are passed over.
     pub(super) fn open_page(&mut self) -> Result<Step<bool>> {
@@ -116,9 +116,9 @@ impl Column {
 
     /// Rows that are not wanted before the next one that is.
     fn unwanted_rows(&self) -> usize {
-        match self.selection.stretch() {
-            Stretch::Skip(rows) => rows,
-            Stretch::Take(_) | Stretch::Done => 0,
+        match self.selection.run() {
+            SelectionRun::Skip(rows) => rows,
+            SelectionRun::Take(_) | SelectionRun::Done => 0,
         }
     }
 

@@ -18,7 +18,7 @@ pub(crate) struct Selection {
 
 /// What comes next on the walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stretch {
+pub(crate) enum SelectionRun {
     /// This many rows nobody wants.
     Skip(usize),
     /// This many rows that are wanted.
@@ -42,18 +42,18 @@ impl Selection {
     }
 
     /// What comes next.
-    pub(crate) fn stretch(&self) -> Stretch {
+    pub(crate) fn run(&self) -> SelectionRun {
         let rows = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         match self.ranges.get(self.next) {
-            None => Stretch::Done,
+            None => SelectionRun::Done,
             Some(range) if self.position < range.start => {
-                Stretch::Skip(rows(range.start - self.position))
+                SelectionRun::Skip(rows(range.start - self.position))
             }
-            Some(range) => Stretch::Take(rows(range.end - self.position)),
+            Some(range) => SelectionRun::Take(rows(range.end - self.position)),
         }
     }
 
-    /// Moves on by `rows`, at most what [`Self::stretch`] said.
+    /// Moves on by `rows`, at most what [`Self::run`] said.
     pub(crate) fn advance(&mut self, rows: usize) {
         self.position += rows as u64;
         if self
@@ -73,18 +73,18 @@ mod tests {
     #[test]
     fn walks_over_gaps_and_ranges() {
         let mut walk = Selection::new(Arc::from([2..5, 5..6, 9..10]));
-        assert_eq!(walk.stretch(), Stretch::Skip(2));
+        assert_eq!(walk.run(), SelectionRun::Skip(2));
         walk.advance(2);
-        assert_eq!(walk.stretch(), Stretch::Take(3));
+        assert_eq!(walk.run(), SelectionRun::Take(3));
         walk.advance(1);
-        assert_eq!(walk.stretch(), Stretch::Take(2));
+        assert_eq!(walk.run(), SelectionRun::Take(2));
         walk.advance(2);
-        assert_eq!(walk.stretch(), Stretch::Take(1));
+        assert_eq!(walk.run(), SelectionRun::Take(1));
         walk.advance(1);
-        assert_eq!(walk.stretch(), Stretch::Skip(3));
+        assert_eq!(walk.run(), SelectionRun::Skip(3));
         walk.advance(3);
-        assert_eq!(walk.stretch(), Stretch::Take(1));
+        assert_eq!(walk.run(), SelectionRun::Take(1));
         walk.advance(1);
-        assert_eq!(walk.stretch(), Stretch::Done);
+        assert_eq!(walk.run(), SelectionRun::Done);
     }
 }

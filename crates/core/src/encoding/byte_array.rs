@@ -272,7 +272,12 @@ impl ByteArrays {
 
     /// How many of the next `n` values fit into `budget` bytes, at `overhead` bytes more for each;
     /// values that are missing or broken fit.
-    pub(crate) fn room(&mut self, n: usize, overhead: usize, budget: usize) -> Result<usize> {
+    pub(crate) fn values_that_fit(
+        &mut self,
+        n: usize,
+        overhead: usize,
+        budget: usize,
+    ) -> Result<usize> {
         let all = |bytes: usize| bytes.saturating_add(n.saturating_mul(overhead)) <= budget;
         match self {
             Self::Empty => Ok(n),
@@ -283,8 +288,8 @@ impl ByteArrays {
                 Ok(fit_plain(values, *position, n, overhead, budget))
             }
             Self::Fixed { width, .. } => Ok(n.min(budget / width.saturating_add(overhead))),
-            Self::DeltaLength(values) => values.room(n, overhead, budget),
-            Self::Delta(values) => values.room(n, overhead, budget),
+            Self::DeltaLength(values) => values.values_that_fit(n, overhead, budget),
+            Self::Delta(values) => values.values_that_fit(n, overhead, budget),
         }
     }
 }

@@ -3,7 +3,7 @@
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::Encoding;
 
-pub(crate) mod allowance;
+pub(crate) mod decompression_limit;
 pub(crate) mod body;
 pub(crate) mod chunk_bytes;
 mod data_page;

@@ -14,9 +14,9 @@ use bytes::Bytes;
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::{CompressionCodec, Error, Limits, PageHeader, PageType, Result};
 
-use super::allowance::Allowance;
 use super::body::{BodyDecoder, check_sizes, num_values, verify_crc};
 use super::chunk_bytes::ChunkBytes;
+use super::decompression_limit::DecompressionLimit;
 use super::{Page, SharedPage};
 use crate::Step;
 use crate::budget::{ColumnMemory, MemoryUse};
@@ -79,7 +79,7 @@ pub(crate) struct PageReaderChunk {
     /// The highest repetition and definition level.
     pub(crate) max_levels: (u8, u8),
     /// What the pages may decompress to.
-    pub(crate) allowance: Allowance,
+    pub(crate) decompression_limit: DecompressionLimit,
 }
 
 /// The pages of one column chunk.
@@ -343,7 +343,7 @@ impl PageReader {
             memory.hold_at_least(MemoryUse::Body, bodies)?;
             if header.type_ != PageType::DictionaryPage || !self.is_again {
                 let num_values = num_values(&header)?;
-                self.chunk.allowance.spend(&header, num_values)?;
+                self.chunk.decompression_limit.spend(&header, num_values)?;
             }
         }
         let (body, limits) = (Buffer::from(body), &self.options.limits);

@@ -1,7 +1,7 @@
-//! Puts pieces of leaves together to record batches.
+//! Puts column batches of leaves together to record batches.
 //!
-//! Every column delivers pieces at its own pace; a batch has as many rows as the shortest piece at
-//! hand. What is left of longer pieces goes into the next batch: nothing is copied, arrays are
+//! Every column delivers column batches at its own pace; a batch has as many rows as the shortest column batch at
+//! hand. What is left of longer column batches goes into the next batch: nothing is copied, arrays are
 //! sliced. Counts go from the root to the leaves: so many rows of a list have so many elements,
 //! which its child must have in turn.
 
@@ -17,23 +17,23 @@ use herringbone_arrow::schema::{ArrowError, DataType, FieldRef};
 use herringbone_format::{Error, Remedy, Result};
 
 use super::ReadPlan;
-use super::agreement::{LevelsInUse, SharedList, disagreement, disagreement_with};
-use super::layers::{padded_runs, put_around};
-use super::shape::{Record, Shape};
-use crate::budget::{Budget, InTurn, PieceMemory, Reservation};
-use crate::column::Piece;
-use crate::column::recorder::{Offsets, Recorded};
+use super::array_node::{ArrayNode, Record};
+use super::siblings::{LevelsInUse, SharedList, disagreement, disagreement_with};
+use super::wrappers::{padded_runs, put_around};
+use crate::budget::{Budget, ColumnBatchMemory, InTurn, Reservation};
+use crate::column::ColumnBatch;
+use crate::column::nesting_builder::{Nesting, Offsets};
 use crate::loss::Losses;
 
-/// Puts the pieces of a row group's columns together.
+/// Puts the column batches of a row group's columns together.
 #[derive(Debug)]
 pub struct BatchAssembler {
     plan: Arc<ReadPlan>,
-    pieces: Vec<Option<PieceInUse>>,
-    /// Damaged pages of the pieces, each with its column.
+    column_batches: Vec<Option<ColumnBatchInUse>>,
+    /// Damaged pages of the column batches, each with its column.
     losses: Vec<(usize, Losses)>,
     in_turn: InTurn,
-    /// What is made for the batch at hand besides its pieces.
+    /// What is made for the batch at hand besides its column batches.
     padding: Padding,
 }
 
@@ -45,29 +45,29 @@ struct Padding {
     held: u64,
 }
 
-/// A piece, and what was taken from it.
+/// A column batch, and what was taken from it.
 #[derive(Debug)]
-struct PieceInUse {
+struct ColumnBatchInUse {
     row_group: usize,
     rows_left: usize,
     leaf: ArrayRef,
     leaf_taken: usize,
-    recorded: Vec<RecordedInUse>,
+    nestings: Vec<NestingInUse>,
     shared_lists: Vec<LevelsInUse>,
-    memory: PieceMemory,
+    memory: ColumnBatchMemory,
 }
 
 #[derive(Debug)]
-struct RecordedInUse {
-    recorded: Recorded,
+struct NestingInUse {
+    nestings: Nesting,
     taken: usize,
 }
 
 impl BatchAssembler {
-    /// An assembler without pieces, in a read with this budget.
+    /// An assembler without column batches, in a read with this budget.
     #[must_use]
     pub fn new(plan: Arc<ReadPlan>, budget: &Arc<Budget>) -> Self {
-        let pieces = plan.columns().iter().map(|_| None).collect();
+        let column_batches = plan.columns().iter().map(|_| None).collect();
         Self {
             in_turn: InTurn::new(plan.num_columns(), budget),
             padding: Padding {
@@ -75,45 +75,45 @@ impl BatchAssembler {
                 held: 0,
             },
             plan,
-            pieces,
+            column_batches,
             losses: Vec::new(),
         }
     }
 
-    /// Whether a piece of `column` must be added before the next batch.
+    /// Whether a column batch of `column` must be added before the next batch.
     #[must_use]
     pub fn needs(&self, column: usize) -> bool {
-        self.pieces.get(column).is_some_and(Option::is_none)
+        self.column_batches.get(column).is_some_and(Option::is_none)
     }
 
-    /// Adds the next piece of `column`.
-    pub fn add(&mut self, column: usize, piece: Piece) {
-        if !piece.losses.is_empty() {
-            self.losses.push((column, piece.losses));
+    /// Adds the next column batch of `column`.
+    pub fn add(&mut self, column: usize, column_batch: ColumnBatch) {
+        if !column_batch.losses.is_empty() {
+            self.losses.push((column, column_batch.losses));
         }
-        if let Some(slot) = self.pieces.get_mut(column) {
-            let in_use = |recorded| RecordedInUse { recorded, taken: 0 };
-            *slot = Some(PieceInUse {
-                row_group: piece.row_group,
-                rows_left: piece.rows,
-                leaf: piece.leaf,
+        if let Some(slot) = self.column_batches.get_mut(column) {
+            let in_use = |nestings| NestingInUse { nestings, taken: 0 };
+            *slot = Some(ColumnBatchInUse {
+                row_group: column_batch.row_group,
+                rows_left: column_batch.rows,
+                leaf: column_batch.leaf,
                 leaf_taken: 0,
-                recorded: piece.recorded.into_iter().map(in_use).collect(),
-                shared_lists: piece
+                nestings: column_batch.nestings.into_iter().map(in_use).collect(),
+                shared_lists: column_batch
                     .shared_lists
                     .into_iter()
                     .map(LevelsInUse::new)
                     .collect(),
-                memory: piece.memory,
+                memory: column_batch.memory,
             });
         }
     }
 
-    /// The damaged pages that the pieces so far did without, since the last call; by column.
+    /// The damaged pages that the column batches so far did without, since the last call; by column.
     #[must_use]
     pub fn take_losses(&mut self) -> Losses {
         let mut losses = std::mem::take(&mut self.losses);
-        // Threads deliver pieces in any order.
+        // Threads deliver column batches in any order.
         losses.sort_by_key(|(column, _)| *column);
         let mut all = Losses::default();
         losses
@@ -122,9 +122,9 @@ impl BatchAssembler {
         all
     }
 
-    /// Drops all pieces, to start with another row group.
+    /// Drops all column batches, to start with another row group.
     pub fn clear(&mut self) {
-        self.pieces.fill_with(|| None);
+        self.column_batches.fill_with(|| None);
         self.losses.clear();
         self.in_turn.clear();
         self.padding.memory.release();
@@ -137,25 +137,28 @@ impl BatchAssembler {
     }
 
     /// Whether the plain loop, which works on one column at a time, comes to this error too: that
-    /// of `column`, which took `peak_bytes`, with pieces of all columns before it.
+    /// of `column`, which took `peak_bytes`, with column batches of all columns before it.
     ///
     /// # Errors
     /// The Limit that the plain loop meets before.
     pub fn check_error(&self, column: usize, peak_bytes: u64) -> Result<()> {
         let failed = Some((column, peak_bytes));
-        self.in_turn.held(memories(&self.pieces), failed).map(drop)
+        self.in_turn
+            .held(memories(&self.column_batches), failed)
+            .map(drop)
     }
 
     /// The next batch: as many rows as every column has.
     ///
     /// # Errors
     /// Corrupt where columns with a common ancestor disagree about it. Limit where the plain loop
-    /// would not have had the memory for the pieces. Argument where a column has no piece.
+    /// would not have had the memory for the column batches. Argument where a column has no column batch.
     pub fn assemble(&mut self) -> Result<RecordBatch> {
-        self.padding.held = self.in_turn.held(memories(&self.pieces), None)?;
-        let pieces = self.pieces.iter_mut();
-        self.in_turn
-            .next_batch(pieces.map(|piece| Some(&mut piece.as_mut()?.memory)));
+        self.padding.held = self.in_turn.held(memories(&self.column_batches), None)?;
+        let column_batches = self.column_batches.iter_mut();
+        self.in_turn.next_batch(
+            column_batches.map(|column_batch| Some(&mut column_batch.as_mut()?.memory)),
+        );
         let batch = self.batch();
         self.padding.memory.release();
         batch
@@ -164,28 +167,28 @@ impl BatchAssembler {
     fn batch(&mut self) -> Result<RecordBatch> {
         let plan = self.plan.clone();
         let mut rows = usize::MAX;
-        for piece in &self.pieces {
-            let piece = piece
+        for column_batch in &self.column_batches {
+            let column_batch = column_batch
                 .as_ref()
-                .ok_or_else(|| Error::argument("a column has no piece"))?;
-            rows = rows.min(piece.rows_left);
+                .ok_or_else(|| Error::argument("a column has no column_batch"))?;
+            rows = rows.min(column_batch.rows_left);
         }
         for list in plan.shared_lists() {
             self.compare(list, rows)?;
         }
         let arrays = plan
-            .shapes()
+            .tree()
             .iter()
-            .map(|shape| {
-                self.array(shape, rows)
-                    .map_err(|error| self.locate(error, shape))
+            .map(|node| {
+                self.array(node, rows)
+                    .map_err(|error| self.locate(error, node))
             })
             .collect::<Result<Vec<_>>>()?;
-        for (column, slot) in plan.columns().iter().zip(&mut self.pieces) {
-            if let Some(piece) = slot {
-                piece.rows_left -= rows;
-                if piece.rows_left == 0 {
-                    let (used_up, row_group) = (piece.is_used_up(), piece.row_group);
+        for (column, slot) in plan.columns().iter().zip(&mut self.column_batches) {
+            if let Some(column_batch) = slot {
+                column_batch.rows_left -= rows;
+                if column_batch.rows_left == 0 {
+                    let (used_up, row_group) = (column_batch.is_used_up(), column_batch.row_group);
                     *slot = None;
                     if !used_up {
                         let error = disagreement().in_column(column.path());
@@ -199,16 +202,16 @@ impl BatchAssembler {
     }
 
     /// Adds the row group and the first column of a root field.
-    fn locate(&self, error: Error, root: &Shape) -> Error {
+    fn locate(&self, error: Error, root: &ArrayNode) -> Error {
         let column = root.first_column();
         let plan = column.and_then(|column| self.plan.columns().get(column));
-        let piece = column.and_then(|column| self.pieces.get(column));
+        let column_batch = column.and_then(|column| self.column_batches.get(column));
         let error = match plan {
             Some(plan) => error.in_column(plan.path()),
             None => error,
         };
-        match piece {
-            Some(Some(piece)) => error.in_row_group(piece.row_group),
+        match column_batch {
+            Some(Some(column_batch)) => error.in_row_group(column_batch.row_group),
             _ => error,
         }
     }
@@ -217,10 +220,13 @@ impl BatchAssembler {
     fn compare(&mut self, list: &SharedList, rows: usize) -> Result<()> {
         let mut members = Vec::with_capacity(list.len());
         for member in list {
-            let piece = self.pieces.get(member.column).and_then(Option::as_ref);
-            let levels = piece.and_then(|piece| {
-                let levels = piece.shared_lists.get(member.ordinal)?;
-                Some((member.column, piece, levels))
+            let column_batch = self
+                .column_batches
+                .get(member.column)
+                .and_then(Option::as_ref);
+            let levels = column_batch.and_then(|column_batch| {
+                let levels = column_batch.shared_lists.get(member.ordinal)?;
+                Some((member.column, column_batch, levels))
             });
             members.push(levels.ok_or_else(disagreement)?);
         }
@@ -236,30 +242,36 @@ impl BatchAssembler {
             let error = error.in_column(path(one.max(other)).unwrap_or_default());
             Err(error.in_row_group(row_group))
         };
-        for (column, piece, levels) in others {
+        for (column, column_batch, levels) in others {
             if !levels.agrees(first.2, known) {
-                return error(*column, first.0, piece.row_group);
+                return error(*column, first.0, column_batch.row_group);
             }
         }
-        // A piece that ends here has no more levels than others: its rows are theirs.
-        for (column, piece, levels) in &members {
-            if piece.rows_left == rows && levels.left() > known {
-                return error(*column, shortest.0, piece.row_group);
+        // A column batch that ends here has no more levels than others: its rows are theirs.
+        for (column, column_batch, levels) in &members {
+            if column_batch.rows_left == rows && levels.left() > known {
+                return error(*column, shortest.0, column_batch.row_group);
             }
         }
         for member in list {
-            let piece = self.pieces.get_mut(member.column).and_then(Option::as_mut);
-            let levels = piece.and_then(|piece| piece.shared_lists.get_mut(member.ordinal));
+            let column_batch = self
+                .column_batches
+                .get_mut(member.column)
+                .and_then(Option::as_mut);
+            let levels = column_batch
+                .and_then(|column_batch| column_batch.shared_lists.get_mut(member.ordinal));
             levels.ok_or_else(disagreement)?.advance(known);
         }
         Ok(())
     }
 
-    fn array(&mut self, shape: &Shape, slots: usize) -> Result<ArrayRef> {
-        match shape {
-            Shape::Leaf { column } => self.take_leaf(*column, slots),
-            Shape::Layered { layers, inner } => put_around(self.array(inner, slots)?, layers),
-            Shape::Struct {
+    fn array(&mut self, node: &ArrayNode, slots: usize) -> Result<ArrayRef> {
+        match node {
+            ArrayNode::Leaf { column } => self.take_leaf(*column, slots),
+            ArrayNode::Wrapped { wrappers, inner } => {
+                put_around(self.array(inner, slots)?, wrappers)
+            }
+            ArrayNode::Struct {
                 fields,
                 validity,
                 nullable_key,
@@ -279,7 +291,7 @@ impl BatchAssembler {
                 let array = StructArray::try_new_with_length(fields.clone(), arrays, nulls, slots);
                 Ok(Arc::new(array.map_err(invalid)?))
             }
-            Shape::List {
+            ArrayNode::List {
                 data_type,
                 record,
                 child,
@@ -315,47 +327,53 @@ impl BatchAssembler {
                 .with_remedy(Remedy::IgnoreAnnotations);
         let path = self.plan.columns().get(column).map(|plan| plan.path());
         let error = error.in_column(path.unwrap_or_default());
-        Err(match self.pieces.get(column).and_then(Option::as_ref) {
-            Some(piece) => error.in_row_group(piece.row_group),
-            None => error,
-        })
+        Err(
+            match self.column_batches.get(column).and_then(Option::as_ref) {
+                Some(column_batch) => error.in_row_group(column_batch.row_group),
+                None => error,
+            },
+        )
     }
 
     fn take_leaf(&mut self, column: usize, slots: usize) -> Result<ArrayRef> {
-        let piece = self
-            .pieces
+        let column_batch = self
+            .column_batches
             .get_mut(column)
             .and_then(Option::as_mut)
             .ok_or_else(disagreement)?;
-        let from = piece.leaf_taken;
-        if from == 0 && slots == piece.leaf.len() {
-            piece.leaf_taken = slots;
-            return Ok(piece.leaf.clone());
+        let from = column_batch.leaf_taken;
+        if from == 0 && slots == column_batch.leaf.len() {
+            column_batch.leaf_taken = slots;
+            return Ok(column_batch.leaf.clone());
         }
-        if slots > piece.leaf.len() - from {
+        if slots > column_batch.leaf.len() - from {
             return Err(disagreement());
         }
-        piece.leaf_taken += slots;
-        Ok(piece.leaf.slice(from, slots))
+        column_batch.leaf_taken += slots;
+        Ok(column_batch.leaf.slice(from, slots))
     }
 
-    fn recorded(&mut self, record: Record, slots: usize) -> Result<&mut RecordedInUse> {
-        let piece = self.pieces.get_mut(record.column).and_then(Option::as_mut);
-        let recorded = piece.and_then(|piece| piece.recorded.get_mut(record.recorder));
-        recorded
-            .filter(|recorded| slots <= recorded.recorded.slots - recorded.taken)
+    fn nestings(&mut self, record: Record, slots: usize) -> Result<&mut NestingInUse> {
+        let column_batch = self
+            .column_batches
+            .get_mut(record.column)
+            .and_then(Option::as_mut);
+        let nestings = column_batch
+            .and_then(|column_batch| column_batch.nestings.get_mut(record.nesting_builder));
+        nestings
+            .filter(|nestings| slots <= nestings.nestings.slots - nestings.taken)
             .ok_or_else(disagreement)
     }
 
     /// The validity of the next slots, which stay to be taken if they are lists.
     fn take_validity(&mut self, record: Record, slots: usize) -> Result<Option<NullBuffer>> {
-        let in_use = self.recorded(record, slots)?;
+        let in_use = self.nestings(record, slots)?;
         let from = in_use.taken;
-        let whole = from == 0 && slots == in_use.recorded.slots;
-        if in_use.recorded.offsets.is_none() {
+        let whole = from == 0 && slots == in_use.nestings.slots;
+        if in_use.nestings.offsets.is_none() {
             in_use.taken += slots;
         }
-        let nulls = match &in_use.recorded.validity {
+        let nulls = match &in_use.nestings.validity {
             Some(nulls) if !whole => Some(nulls.slice(from, slots)),
             nulls => nulls.clone(),
         };
@@ -364,10 +382,10 @@ impl BatchAssembler {
 
     /// The offsets of the next slots, from 0 on.
     fn take_offsets(&mut self, record: Record, slots: usize) -> Result<Offsets> {
-        let in_use = self.recorded(record, slots)?;
+        let in_use = self.nestings(record, slots)?;
         let from = in_use.taken;
         in_use.taken += slots;
-        let offsets = in_use.recorded.offsets.as_mut().ok_or_else(disagreement)?;
+        let offsets = in_use.nestings.offsets.as_mut().ok_or_else(disagreement)?;
         Ok(match offsets {
             Offsets::I32(offsets) => Offsets::I32(cut(offsets, from, slots)),
             Offsets::I64(offsets) => Offsets::I64(cut(offsets, from, slots)),
@@ -375,13 +393,13 @@ impl BatchAssembler {
     }
 }
 
-impl PieceInUse {
+impl ColumnBatchInUse {
     fn is_used_up(&self) -> bool {
         self.leaf_taken == self.leaf.len()
             && self
-                .recorded
+                .nestings
                 .iter()
-                .all(|in_use| in_use.taken == in_use.recorded.slots)
+                .all(|in_use| in_use.taken == in_use.nestings.slots)
     }
 }
 
@@ -424,9 +442,13 @@ impl FixedSize<'_> {
     }
 }
 
-/// The memory of each piece.
-fn memories(pieces: &[Option<PieceInUse>]) -> impl Iterator<Item = Option<&PieceMemory>> + Clone {
-    pieces.iter().map(|piece| Some(&piece.as_ref()?.memory))
+/// The memory of each column batch.
+fn memories(
+    column_batches: &[Option<ColumnBatchInUse>],
+) -> impl Iterator<Item = Option<&ColumnBatchMemory>> + Clone {
+    column_batches
+        .iter()
+        .map(|column_batch| Some(&column_batch.as_ref()?.memory))
 }
 
 fn list_array(

@@ -1,21 +1,21 @@
 //! From a file's metadata to record batches.
 //!
 //! ```text
-//! ReadOptions + FileMetadata → ReadPlan → one Column a leaf and row group → pieces → RecordBatch
+//! ReadOptions + FileMetadata → ReadPlan → one ColumnChunkDecoder a leaf and row group → column batches → RecordBatch
 //! ```
 //!
-//! A [`ReadPlan`] says what to decode. Drivers take its [`Column`](crate::column::Column)s one by one,
-//! on as many threads as they like, and put their pieces together with a [`BatchAssembler`]; the
+//! A [`ReadPlan`] says what to decode. Drivers take its [`ColumnChunkDecoder`](crate::column::ColumnChunkDecoder)s one by one,
+//! on as many threads as they like, and put their column batches together with a [`BatchAssembler`]; the
 //! [`PushDecoder`] does so on the caller's thread, for bytes that arrive in any order.
 
-mod agreement;
+mod siblings;
 mod assemble;
-mod layers;
+mod wrappers;
 mod options;
 mod plan;
 mod push;
 mod row_group;
-mod shape;
+mod array_node;
 mod wanted_rows;
 
 pub use assemble::BatchAssembler;

@@ -8,9 +8,9 @@ use herringbone_format::{Error, FileMetadata, Result};
 use herringbone_schema::{ParquetSchema, to_arrow_projected};
 
 use super::ReadOptions;
-use super::agreement::SharedList;
+use super::array_node::{ArrayNode, ArrayTree};
 use super::row_group::{Chunk, OpenRowGroup};
-use super::shape::{Shape, Shapes};
+use super::siblings::SharedList;
 use super::wanted_rows::{RowGroupPlan, plan_row_groups, repeats};
 use crate::budget::Budget;
 use crate::column::{ColumnPlan, WantedRows};
@@ -23,7 +23,7 @@ pub struct ReadPlan {
     metadata: Arc<FileMetadata>,
     schema: SchemaRef,
     warnings: Vec<String>,
-    shapes: Arc<Shapes>,
+    tree: Arc<ArrayTree>,
     row_groups: Vec<RowGroupPlan>,
     /// How often the same row group is read, at most.
     repeats: u64,
@@ -45,7 +45,7 @@ impl ReadPlan {
     ) -> Result<Self> {
         let key_values = metadata.key_value_metadata();
         let mapping = to_arrow_projected(schema, key_values, &options.schema, &options.projection)?;
-        let shapes = Shapes::new(&mapping, schema, options)?;
+        let tree = ArrayTree::new(&mapping, schema, options)?;
         let row_groups = plan_row_groups(&metadata, options)?;
         let limits = options.limits.clone();
         let pages = PageReaderOptions {
@@ -58,7 +58,7 @@ impl ReadPlan {
             metadata,
             schema: mapping.schema,
             warnings: mapping.warnings,
-            shapes: Arc::new(shapes),
+            tree: Arc::new(tree),
             repeats: repeats(&row_groups),
             row_groups,
             options: options.clone(),
@@ -97,22 +97,22 @@ impl ReadPlan {
     }
 
     pub(crate) fn columns(&self) -> &[Arc<ColumnPlan>] {
-        &self.shapes.columns
+        &self.tree.columns
     }
 
-    pub(crate) fn shapes(&self) -> &[Shape] {
-        &self.shapes.roots
+    pub(crate) fn tree(&self) -> &[ArrayNode] {
+        &self.tree.roots
     }
 
     /// The lists with several columns below them.
     pub(crate) fn shared_lists(&self) -> &[SharedList] {
-        &self.shapes.shared_lists
+        &self.tree.shared_lists
     }
 
     /// How many columns the read decodes: the projected leaves of the schema.
     #[must_use]
     pub fn num_columns(&self) -> usize {
-        self.shapes.columns.len()
+        self.tree.columns.len()
     }
 
     /// The columns that the read decodes, by their ordinals among the leaves of the Parquet schema.
@@ -165,7 +165,7 @@ impl ReadPlan {
         };
         Ok(OpenRowGroup {
             rows,
-            shapes: self.shapes.clone(),
+            tree: self.tree.clone(),
             chunks,
             pages: self.pages.clone(),
             budget: budget.clone(),
@@ -197,7 +197,7 @@ impl ReadPlan {
             .unwrap_or(usize::MAX)
             .min(self.options.batch_size)
             .max(1);
-        let groups = self.shapes().iter().map(|shape| shape.without_leaves(rows));
+        let groups = self.tree().iter().map(|node| node.without_leaves(rows));
         let arrays = groups.collect::<Result<Vec<_>>>()?;
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options)

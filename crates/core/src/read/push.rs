@@ -14,7 +14,7 @@ use herringbone_format::{Error, Result};
 use super::{BatchAssembler, OpenRowGroup, ReadPlan};
 use crate::Step;
 use crate::budget::Budget;
-use crate::column::{Column, Piece};
+use crate::column::{ColumnBatch, ColumnChunkDecoder};
 use crate::loss::{Loss, Losses, Lost};
 
 /// What a [`PushDecoder`] came to.
@@ -62,8 +62,8 @@ pub struct PushDecoder {
 /// A column of the open row group.
 #[derive(Default)]
 struct OpenColumn {
-    /// Made when it is needed, dropped behind its last piece.
-    column: Option<Box<Column>>,
+    /// Made when it is needed, dropped behind its last column batch.
+    column: Option<Box<ColumnChunkDecoder>>,
     /// What it must have before it goes on.
     need: Option<Range<u64>>,
     /// Why it does not go on.
@@ -154,7 +154,7 @@ impl PushDecoder {
                 .resize_with(row_group.num_columns(), OpenColumn::default);
             self.row_group = Some(row_group);
         }
-        if let Some(needs) = self.fill_pieces()? {
+        if let Some(needs) = self.fill_column_batches()? {
             return Ok(Poll::Needs(needs));
         }
         let batch = if self.columns.is_empty() {
@@ -166,9 +166,9 @@ impl PushDecoder {
         Ok(Poll::Batch(batch))
     }
 
-    /// Polls every column without a piece; what they must have, if anything. As in the plain loop,
-    /// an error counts once all columns before it have their pieces.
-    fn fill_pieces(&mut self) -> Result<Option<Needs>> {
+    /// Polls every column without a column batch; what they must have, if anything. As in the plain loop,
+    /// an error counts once all columns before it have their column batches.
+    fn fill_column_batches(&mut self) -> Result<Option<Needs>> {
         let mut needs = Needs {
             now: Vec::new(),
             soon: Vec::new(),
@@ -180,8 +180,8 @@ impl PushDecoder {
             if !self.assembler.needs(ordinal) {
                 continue;
             }
-            if let Some(piece) = open.poll(row_group, ordinal)? {
-                self.assembler.add(ordinal, piece);
+            if let Some(column_batch) = open.poll(row_group, ordinal)? {
+                self.assembler.add(ordinal, column_batch);
             } else if let Some(range) = &open.need {
                 let end = open.column.as_ref().map_or(0, |column| column.chunk_end());
                 if end > range.end {
@@ -224,16 +224,16 @@ impl PushDecoder {
 }
 
 impl OpenColumn {
-    /// The next piece, unless bytes are missing or the column has failed.
+    /// The next column batch, unless bytes are missing or the column has failed.
     ///
     /// # Errors
     /// Limit where the budget refuses: that counts at once.
-    fn poll(&mut self, row_group: &OpenRowGroup, ordinal: usize) -> Result<Option<Piece>> {
+    fn poll(&mut self, row_group: &OpenRowGroup, ordinal: usize) -> Result<Option<ColumnBatch>> {
         if self.need.is_some() || self.error.is_some() {
             return Ok(None);
         }
         match self.step(row_group, ordinal) {
-            Ok(Step::Ready(piece)) => return Ok(Some(piece)),
+            Ok(Step::Ready(column_batch)) => return Ok(Some(column_batch)),
             Ok(Step::Need(range)) => self.need = Some(range),
             Err(error) if Budget::refused(&error) => return Err(error),
             Err(error) => self.error = Some(error),
@@ -241,19 +241,19 @@ impl OpenColumn {
         Ok(None)
     }
 
-    fn step(&mut self, row_group: &OpenRowGroup, ordinal: usize) -> Result<Step<Piece>> {
+    fn step(&mut self, row_group: &OpenRowGroup, ordinal: usize) -> Result<Step<ColumnBatch>> {
         let column = match &mut self.column {
             Some(column) => column,
             slot => slot.insert(row_group.column(ordinal)?),
         };
-        let piece = match column.poll()? {
+        let column_batch = match column.poll()? {
             Step::Need(range) => return Ok(Step::Need(range)),
-            Step::Ready(piece) => piece.ok_or_else(too_few_rows)?,
+            Step::Ready(column_batch) => column_batch.ok_or_else(too_few_rows)?,
         };
         if column.is_done() {
             self.column = None;
         }
-        Ok(Step::Ready(piece))
+        Ok(Step::Ready(column_batch))
     }
 }
 

@@ -8,20 +8,20 @@ use herringbone_format::{
     ColumnChunkLayout, ColumnLayout, CompressionCodec, Error, PageHeader, Result,
 };
 
-use super::shape::Shapes;
+use super::array_node::ArrayTree;
 use crate::budget::Budget;
-use crate::column::{Column, ColumnPart, ColumnPlan, RowCounter, WantedRows};
-use crate::page::allowance::Allowance;
+use crate::column::{ColumnChunkDecoder, ColumnPlan, ColumnSplit, RowCounter, WantedRows};
 use crate::page::body::num_values;
+use crate::page::decompression_limit::DecompressionLimit;
 use crate::page::{PageReaderChunk, PageReaderOptions, SharedPage};
 
 /// The column chunks of a row group, ready to be decoded.
 ///
-/// A [`Column`] holds buffers, so make each when its turn comes and drop it when it
-/// [has no more](Column::is_done).
+/// A [`ColumnChunkDecoder`] holds buffers, so make each when its turn comes and drop it when it
+/// [has no more](ColumnChunkDecoder::is_done).
 pub struct OpenRowGroup {
     pub(super) rows: WantedRows,
-    pub(super) shapes: Arc<Shapes>,
+    pub(super) tree: Arc<ArrayTree>,
     /// One a column.
     pub(super) chunks: Vec<Chunk>,
     pub(super) pages: Arc<PageReaderOptions>,
@@ -44,15 +44,17 @@ pub struct ChunkInPlan {
     /// Whether a level is a row, so that all page headers tell how many rows a page has.
     pub is_flat: bool,
     /// What its pages may decompress to, if they are compressed.
-    allowance: Option<Allowance>,
+    decompression_limit: Option<DecompressionLimit>,
 }
 
 impl ChunkInPlan {
     /// Counts a page that carries values; whether all pages so far decompress to no more than their
     /// bytes and values account for.
     pub fn allows(&mut self, header: &PageHeader) -> bool {
-        match (&mut self.allowance, num_values(header)) {
-            (Some(allowance), Ok(values)) => allowance.spend(header, values).is_ok(),
+        match (&mut self.decompression_limit, num_values(header)) {
+            (Some(decompression_limit), Ok(values)) => {
+                decompression_limit.spend(header, values).is_ok()
+            }
             (None, Ok(_)) => true,
             (_, Err(_)) => false,
         }
@@ -77,14 +79,14 @@ impl OpenRowGroup {
     /// # Errors
     /// Corrupt or Unsupported where the chunk does not fit its row group or its Arrow type;
     /// Argument where the read has no such column.
-    pub fn column(&self, ordinal: usize) -> Result<Box<Column>> {
+    pub fn column(&self, ordinal: usize) -> Result<Box<ColumnChunkDecoder>> {
         let (plan, chunk) = self.get(ordinal)?;
-        let allowance = self.allowance(plan);
-        self.make(plan, chunk, allowance)
+        let decompression_limit = self.decompression_limit(plan);
+        self.make(plan, chunk, decompression_limit)
     }
 
     fn get(&self, ordinal: usize) -> Result<(&Arc<ColumnPlan>, &Chunk)> {
-        let column = self.shapes.columns.get(ordinal);
+        let column = self.tree.columns.get(ordinal);
         let column = column.zip(self.chunks.get(ordinal));
         column.ok_or_else(|| Error::argument(format!("the read has no column {ordinal}")))
     }
@@ -93,10 +95,10 @@ impl OpenRowGroup {
         &self,
         plan: &Arc<ColumnPlan>,
         chunk: &Chunk,
-        allowance: Allowance,
-    ) -> Result<Box<Column>> {
-        let pages = self.pages_of(plan, chunk, allowance);
-        Column::new(plan.clone(), &self.rows, pages, self.budget.clone())
+        decompression_limit: DecompressionLimit,
+    ) -> Result<Box<ColumnChunkDecoder>> {
+        let pages = self.pages_of(plan, chunk, decompression_limit);
+        ColumnChunkDecoder::new(plan.clone(), &self.rows, pages, self.budget.clone())
     }
 
     /// What the pages of a chunk are read by.
@@ -104,23 +106,23 @@ impl OpenRowGroup {
         &self,
         plan: &ColumnPlan,
         chunk: &Chunk,
-        allowance: Allowance,
+        decompression_limit: DecompressionLimit,
     ) -> (Arc<PageReaderOptions>, PageReaderChunk) {
         let chunk = PageReaderChunk {
             range: chunk.range.clone(),
             num_values: chunk.num_values,
             codec: chunk.codec,
             max_levels: (plan.max_rep_level, plan.max_def_level),
-            allowance,
+            decompression_limit,
         };
         (self.pages.clone(), chunk)
     }
 
     /// What the pages of a column chunk may decompress to.
-    fn allowance(&self, plan: &ColumnPlan) -> Allowance {
+    fn decompression_limit(&self, plan: &ColumnPlan) -> DecompressionLimit {
         let leaf = &plan.leaf_type;
         let values = (leaf.physical_type, leaf.type_length);
-        Allowance::new(&self.pages.limits, values)
+        DecompressionLimit::new(&self.pages.limits, values)
     }
 
     /// A part of a column, from a multiple of [`Self::batch_rows`] up to another one, or to the last row.
@@ -128,9 +130,9 @@ impl OpenRowGroup {
     ///
     /// # Errors
     /// As [`Self::column`].
-    pub fn part(&self, ordinal: usize, part: ColumnPart) -> Result<Box<Column>> {
+    pub fn part(&self, ordinal: usize, part: ColumnSplit) -> Result<Box<ColumnChunkDecoder>> {
         let (plan, chunk) = self.get(ordinal)?;
-        let mut column = self.make(plan, chunk, self.allowance(plan).unlimited())?;
+        let mut column = self.make(plan, chunk, self.decompression_limit(plan).unlimited())?;
         column.restrict(part);
         Ok(column)
     }
@@ -147,7 +149,7 @@ impl OpenRowGroup {
         uncounted: VecDeque<SharedPage>,
     ) -> Result<Box<RowCounter>> {
         let (plan, chunk) = self.get(ordinal)?;
-        let pages = self.pages_of(plan, chunk, self.allowance(plan).unlimited());
+        let pages = self.pages_of(plan, chunk, self.decompression_limit(plan).unlimited());
         let counter = RowCounter::new(plan.max_rep_level, pages, uncounted, self.budget.clone());
         Ok(Box::new(counter))
     }
@@ -164,7 +166,7 @@ impl OpenRowGroup {
             row_group: self.rows.row_group,
             leaf: plan.leaf,
             is_flat: plan.max_rep_level == 0,
-            allowance: is_compressed.then(|| self.allowance(plan)),
+            decompression_limit: is_compressed.then(|| self.decompression_limit(plan)),
         })
     }
 

@@ -1,4 +1,4 @@
-//! The bounds of values: from the values themselves, or from those that codes name.
+//! The bounds of values: from the values themselves, or from those that indices name.
 
 use super::options::StatisticsLevel;
 use super::settings::ColumnSettings;
@@ -23,29 +23,30 @@ impl Bounds {
         }
     }
 
-    /// Bounds of the values that `codes` name: each of them is looked at once.
-    pub(crate) fn of_codes(
+    /// Bounds of the values that `indices` name: each of them is looked at once.
+    pub(crate) fn of_indices(
         settings: &ColumnSettings,
         dictionary: &Dictionary,
-        codes: &[u32],
+        indices: &[u32],
     ) -> Self {
         let mut bounds = Self::new(settings);
         let Some(builder) = &mut bounds.builder else {
             return bounds;
         };
         let mut used = vec![false; dictionary.len()];
-        for code in codes {
-            if let Some(used) = used.get_mut(*code as usize) {
+        for dictionary_index in indices {
+            if let Some(used) = used.get_mut(*dictionary_index as usize) {
                 *used = true;
             }
         }
         let named = (0_u32..).zip(&used).filter(|(_, used)| **used);
-        dictionary.with_values(named.map(|(code, _)| code), |values| {
-            update(builder, values)
-        });
+        dictionary.with_values(
+            named.map(|(dictionary_index, _)| dictionary_index),
+            |values| update(builder, values),
+        );
         if builder.nan_count().is_some_and(|count| count > 0) {
             // Counted once a distinct value so far.
-            dictionary.with_values(codes.iter().copied(), |values| {
+            dictionary.with_values(indices.iter().copied(), |values| {
                 let mut all = BoundsBuilder::new(settings.leaf.order, settings.leaf.physical_type);
                 update(&mut all, values);
                 *builder = all;

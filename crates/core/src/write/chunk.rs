@@ -10,9 +10,9 @@ use herringbone_format::{
 };
 
 use super::bounds::Bounds;
-use super::held;
+use super::chunked_buffer::{self, ChunkedBuffer};
+use super::heap_bytes;
 use super::options::{DataPageVersion, StatisticsLevel};
-use super::parts::{self, Parts};
 use super::settings::ColumnSettings;
 use crate::compression::{Compression, compress};
 use crate::encoding::length;
@@ -40,22 +40,22 @@ impl EncodedColumn {
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         self.dictionary_page.capacity()
-            + parts::heap_bytes(&self.data_pages)
+            + chunked_buffer::heap_bytes(&self.data_pages)
             + self.bloom_filter.as_ref().map_or(0, Vec::capacity)
             + self.metadata_bytes()
     }
 
     /// Bytes held by what stays when the pages are given out.
     pub(super) fn metadata_bytes(&self) -> usize {
-        held::by_metadata(&self.metadata)
-            + held::by_indexes(self.column_index.as_ref(), self.offset_index.as_ref())
+        heap_bytes::by_metadata(&self.metadata)
+            + heap_bytes::by_indexes(self.column_index.as_ref(), self.offset_index.as_ref())
     }
 }
 
 /// Pages of a column chunk under construction.
 pub(crate) struct ChunkBuilder {
     settings: Arc<ColumnSettings>,
-    data_pages: Parts,
+    data_pages: ChunkedBuffer,
     num_rows: u64,
     num_levels: u64,
     num_nulls: u64,
@@ -86,7 +86,7 @@ pub(crate) struct DataPage<'a> {
 impl ChunkBuilder {
     pub(crate) fn new(settings: Arc<ColumnSettings>) -> Self {
         Self {
-            data_pages: Parts::default(),
+            data_pages: ChunkedBuffer::default(),
             num_rows: 0,
             num_levels: 0,
             num_nulls: 0,

@@ -1,10 +1,10 @@
 //! One column of the row group under construction.
 //!
-//! Rows are taken in blocks: levels, then values without nulls, then codes or encoded values. A page
+//! Rows are taken in blocks: levels, then values without nulls, then indices or encoded values. A page
 //! ends when it has enough rows or bytes, always with a whole row.
 //!
-//! Whether a dictionary pays is seen after some pages only. Until then their codes are kept; then
-//! they are all written as codes, or all as values, and the dictionary is dropped. Later on a
+//! Whether a dictionary pays is seen after some pages only. Until then their indices are kept; then
+//! they are all written as indices, or all as values, and the dictionary is dropped. Later on a
 //! dictionary that grew too large ends: pages behind that are written as values, those before stay.
 //!
 //! A column that is a dictionary in Arrow has it whole, values that no slot has included, in its order:
@@ -71,23 +71,23 @@ struct Memory {
 
 /// How values are kept.
 struct PageValues {
-    /// Present from the first code on, and as long as a page of the chunk has codes.
+    /// Present from the first index on, and as long as a page of the chunk has indices.
     dictionary: Option<Dictionary>,
     phase: Phase,
     /// Whether the dictionary is kept though it saves nothing: it has values that no slot has.
     keeps_dictionary: bool,
-    /// Codes of the page.
-    codes: Vec<u32>,
+    /// Indices of the page.
+    indices: Vec<u32>,
     /// Pages that wait for a decision.
     pending: Vec<PendingPage>,
     pending_values: usize,
-    /// What they take in PLAIN, and as codes.
+    /// What they take in PLAIN, and as indices.
     pending_bytes: usize,
     pending_code_bytes: usize,
     /// Of values outside of the dictionary.
     encoder: Box<dyn ValueEncoder>,
     /// Of the page's values. Of those in the dictionary, only numbers: looking at each is faster
-    /// than finding out which codes there are.
+    /// than finding out which indices there are.
     bounds: Bounds,
     /// Values in the dictionary that `bounds` do not know.
     unbounded: bool,
@@ -95,9 +95,9 @@ struct PageValues {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// Codes, which may still be taken back.
+    /// Indices, which may still be taken back.
     Undecided,
-    /// Codes.
+    /// Indices.
     Codes,
     /// Values.
     Values,
@@ -105,8 +105,8 @@ enum Phase {
 
 struct PendingPage {
     levels: EncodedLevels,
-    codes: Vec<u32>,
-    /// Values of the dictionary when the page ended: codes are below.
+    indices: Vec<u32>,
+    /// Values of the dictionary when the page ended: indices are below.
     num_entries: usize,
     /// Bounds of the values, where they were taken when the values came.
     bounds: Option<Bounds>,
@@ -117,7 +117,7 @@ impl PendingPage {
     /// Bytes held.
     fn heap_bytes(&self) -> usize {
         size_of::<Self>()
-            + size_of::<u32>() * self.codes.capacity()
+            + size_of::<u32>() * self.indices.capacity()
             + self.levels.heap_bytes()
             + self.bounds.as_ref().map_or(0, Bounds::heap_bytes)
     }
@@ -146,7 +146,7 @@ impl ColumnWriter {
                 dictionary,
                 phase,
                 keeps_dictionary: false,
-                codes: Vec::new(),
+                indices: Vec::new(),
                 pending: Vec::new(),
                 pending_values: 0,
                 pending_bytes: 0,
@@ -180,7 +180,7 @@ impl ColumnWriter {
             + if values.phase == Phase::Values {
                 values.encoder.page_bytes()
             } else {
-                values.codes.len() / 2 * 3
+                values.indices.len() / 2 * 3
             }
     }
 
@@ -189,7 +189,7 @@ impl ColumnWriter {
         let values = &self.values;
         self.chunk.heap_bytes()
             + values.dictionary.as_ref().map_or(0, Dictionary::heap_bytes)
-            + size_of::<u32>() * values.codes.capacity()
+            + size_of::<u32>() * values.indices.capacity()
             + values
                 .pending
                 .iter()
@@ -268,7 +268,7 @@ impl ColumnWriter {
         let size = slots.plain_size();
         let bytes = match self.values.phase {
             Phase::Values => self.page_size.bytes + size.bytes,
-            // Codes are small; but the dictionary is not to grow without measure.
+            // Indices are small; but the dictionary is not to grow without measure.
             Phase::Undecided | Phase::Codes => size.bytes,
         };
         let too_large = bytes > self.settings.page_bytes + self.settings.page_bytes / 4
@@ -342,7 +342,7 @@ impl ColumnWriter {
         error
     }
 
-    /// Rows of the page. The first ones are shorter where they have codes: these are narrow while the
+    /// Rows of the page. The first ones are shorter where they have indices: these are narrow while the
     /// dictionary is small.
     fn page_rows(&self) -> usize {
         let rows = self.settings.page_rows;
@@ -356,8 +356,8 @@ impl ColumnWriter {
     fn page_is_full(&self) -> bool {
         let bytes = match self.values.phase {
             Phase::Values => self.values.encoder.page_bytes(),
-            // Codes are packed to two bytes or less, usually.
-            Phase::Codes => 2 * self.values.codes.len(),
+            // Indices are packed to two bytes or less, usually.
+            Phase::Codes => 2 * self.values.indices.len(),
             Phase::Undecided => self.page_size.bytes / 2,
         };
         self.page.num_rows() >= self.page_rows()
@@ -372,17 +372,17 @@ impl ColumnWriter {
         match values.phase {
             Phase::Values => return self.write_values(&levels, size.byte_array_bytes),
             Phase::Codes => {
-                let page = values.take_codes(&self.settings, levels, size);
-                self.write_codes(&page)?;
-                self.values.codes = page.codes;
-                self.values.codes.clear();
+                let page = values.take_indices(&self.settings, levels, size);
+                self.write_indices(&page)?;
+                self.values.indices = page.indices;
+                self.values.indices.clear();
             }
             Phase::Undecided => {
-                values.pending_values += values.codes.len();
+                values.pending_values += values.indices.len();
                 values.pending_bytes += size.bytes;
-                let page = values.take_codes(&self.settings, levels, size);
+                let page = values.take_indices(&self.settings, levels, size);
                 values.pending_code_bytes +=
-                    page.codes.len() * usize::from(code_width(page.num_entries)) / 8;
+                    page.indices.len() * usize::from(code_width(page.num_entries)) / 8;
                 values.pending.push(page);
                 if values.is_time_to_decide(&self.settings) {
                     self.decide()?;
@@ -395,12 +395,12 @@ impl ColumnWriter {
         Ok(())
     }
 
-    /// Writes the pages that wait, as codes or as values, whatever takes fewer bytes.
+    /// Writes the pages that wait, as indices or as values, whatever takes fewer bytes.
     fn decide(&mut self) -> Result<()> {
         let pending = std::mem::take(&mut self.values.pending);
         if self.values.dictionary_pays() {
             self.values.phase = Phase::Codes;
-            return pending.iter().try_for_each(|page| self.write_codes(page));
+            return pending.iter().try_for_each(|page| self.write_indices(page));
         }
         self.values.phase = Phase::Values;
         let Some(dictionary) = self.values.dictionary.take() else {
@@ -409,7 +409,7 @@ impl ColumnWriter {
         for page in pending {
             let values = &mut self.values;
             let bloom_filter = self.bloom_filter.as_mut();
-            dictionary.with_values(page.codes.iter().copied(), |all| {
+            dictionary.with_values(page.indices.iter().copied(), |all| {
                 values.append_values(all, bloom_filter)
             })?;
             self.write_values(&page.levels, page.byte_array_bytes)?;
@@ -434,24 +434,24 @@ impl ColumnWriter {
         Ok(())
     }
 
-    fn write_codes(&mut self, page: &PendingPage) -> Result<()> {
+    fn write_indices(&mut self, page: &PendingPage) -> Result<()> {
         let Some(dictionary) = &self.values.dictionary else {
             return Ok(());
         };
-        let of_codes = match &page.bounds {
+        let of_indices = match &page.bounds {
             Some(_) => Bounds::new(&self.settings),
-            None => Bounds::of_codes(&self.settings, dictionary, &page.codes),
+            None => Bounds::of_indices(&self.settings, dictionary, &page.indices),
         };
         let data_page = DataPage {
             levels: &page.levels,
             encoding: Encoding::RleDictionary,
-            bounds: page.bounds.as_ref().unwrap_or(&of_codes),
+            bounds: page.bounds.as_ref().unwrap_or(&of_indices),
             byte_array_bytes: page.byte_array_bytes,
         };
         let width = code_width(page.num_entries);
         self.chunk.data_page(&data_page, |out| {
             out.push(width);
-            hybrid::encode_u32(&page.codes, width, out);
+            hybrid::encode_u32(&page.indices, width, out);
         })
     }
 
@@ -478,9 +478,9 @@ impl ColumnWriter {
                 insert(values, bloom_filter);
             });
         }
-        let only_codes = self.values.phase == Phase::Codes;
+        let only_indices = self.values.phase == Phase::Codes;
         let distinct = dictionary
-            .filter(|_| only_codes)
+            .filter(|_| only_indices)
             .map(|it| it.used().count());
         self.chunk.finish(
             dictionary.map(|dictionary| (dictionary.plain(), dictionary.len())),
@@ -499,7 +499,7 @@ fn is_same(one: &ArrayRef, other: &ArrayRef) -> bool {
     Arc::ptr_eq(one, other) || one.to_data().ptr_eq(&other.to_data())
 }
 
-/// Bits of the highest code of a dictionary.
+/// Bits of the highest index of a dictionary.
 fn code_width(len: usize) -> u8 {
     (usize::BITS - len.saturating_sub(1).leading_zeros()) as u8
 }
@@ -546,7 +546,7 @@ impl PageValues {
                     Slots::Values(values) if values.are_numbers() => self.bounds.update(values),
                     _ => self.unbounded = true,
                 }
-                dictionary.append(slots, &mut self.codes)
+                dictionary.append(slots, &mut self.indices)
             }
             _ => slots.with_values(|values| self.append_values(values, bloom_filter)),
         }
@@ -565,8 +565,8 @@ impl PageValues {
         Ok(())
     }
 
-    /// The page of codes, and room for the next one.
-    fn take_codes(
+    /// The page of indices, and room for the next one.
+    fn take_indices(
         &mut self,
         settings: &ColumnSettings,
         levels: EncodedLevels,
@@ -575,7 +575,7 @@ impl PageValues {
         let bounds = std::mem::replace(&mut self.bounds, Bounds::new(settings));
         PendingPage {
             levels,
-            codes: std::mem::take(&mut self.codes),
+            indices: std::mem::take(&mut self.indices),
             num_entries: self.dictionary.as_ref().map_or(0, Dictionary::len),
             bounds: (!std::mem::take(&mut self.unbounded)).then_some(bounds),
             byte_array_bytes: size.byte_array_bytes,
@@ -601,7 +601,7 @@ impl PageValues {
             || (enough && distinct >= self.pending_values / 64 * HOPELESS)
     }
 
-    /// Whether dictionary and codes take fewer bytes than the values that wait, or are kept anyway.
+    /// Whether dictionary and indices take fewer bytes than the values that wait, or are kept anyway.
     fn dictionary_pays(&self) -> bool {
         let Some(dictionary) = &self.dictionary else {
             return false;

@@ -12,12 +12,12 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use herringbone_core::column::{ColumnPart, RowCounter};
+use herringbone_core::column::{ColumnSplit, RowCounter};
 use herringbone_core::page::SharedPage;
 use herringbone_core::read::OpenRowGroup;
 use herringbone_format::Result;
 
-use super::cutter::{Cutter, DataPage};
+use super::splitter::{DataPage, Splitter};
 
 /// A column whose pages are being counted.
 pub(crate) struct Counting {
@@ -28,8 +28,8 @@ pub(crate) struct Counting {
     /// Those behind them which are not cut, the first one first.
     begun: VecDeque<Begun>,
     /// Groups before those.
-    num_cut: usize,
-    cutter: Cutter,
+    num_split: usize,
+    splitter: Splitter,
     /// Rows of all that is cut.
     rows: u64,
 }
@@ -45,7 +45,7 @@ impl Counting {
     pub(super) fn new(
         (row_group, ordinal): (Arc<OpenRowGroup>, usize),
         pages: Vec<DataPage>,
-        cutter: Cutter,
+        splitter: Splitter,
         group_work: u64,
     ) -> Self {
         let mut groups = VecDeque::new();
@@ -68,8 +68,8 @@ impl Counting {
             ordinal,
             groups,
             begun: VecDeque::new(),
-            num_cut: 0,
-            cutter,
+            num_split: 0,
+            splitter,
             rows: 0,
         }
     }
@@ -90,13 +90,13 @@ impl Counting {
         let shared = pages.iter().filter_map(|page| page.shared.clone());
         let counter = self.row_group.row_counter(self.ordinal, shared.collect());
         self.begun.push_back(Begun { pages, rows: None });
-        Some((self.num_cut + self.begun.len() - 1, counter))
+        Some((self.num_split + self.begun.len() - 1, counter))
     }
 
     /// Notes what rows start in each page of a group; the parts that are known because of that. Where
     /// counting failed, what is behind is one part, which fails for the same reason.
-    pub(crate) fn counted(&mut self, group: usize, rows: Result<Vec<u64>>) -> Vec<ColumnPart> {
-        let index = group.checked_sub(self.num_cut);
+    pub(crate) fn counted(&mut self, group: usize, rows: Result<Vec<u64>>) -> Vec<ColumnSplit> {
+        let index = group.checked_sub(self.num_split);
         if let Some(begun) = index.and_then(|index| self.begun.get_mut(index)) {
             begun.rows = Some(rows);
         }
@@ -104,7 +104,7 @@ impl Counting {
         while self.begun.front().is_some_and(|begun| begun.rows.is_some())
             && let Some(Begun { pages, rows }) = self.begun.pop_front()
         {
-            self.num_cut += 1;
+            self.num_split += 1;
             let rows = rows
                 .and_then(Result::ok)
                 .filter(|rows| rows.len() == pages.len());
@@ -117,11 +117,11 @@ impl Counting {
             for (mut page, rows) in pages.into_iter().zip(rows) {
                 page.place.rows_before = self.rows;
                 self.rows += rows;
-                parts.extend(self.cutter.add(page));
+                parts.extend(self.splitter.add(page));
             }
         }
         if self.groups.is_empty() && self.begun.is_empty() {
-            parts.extend(self.cutter.end());
+            parts.extend(self.splitter.end());
         }
         parts
     }

@@ -6,7 +6,7 @@
 //! parts     |           |           |              |
 //! ```
 //!
-//! Parts begin where batches do, so that their pieces are those of the undivided column. A page that
+//! Parts begin where batches do, so that their column batches are those of the undivided column. A page that
 //! two parts have rows of is decompressed by one of them, and decoded from there by both.
 //!
 //! Which rows a page has is what headers tell or, of pages of version 1 of a column below lists, the
@@ -14,11 +14,11 @@
 //! Where there is no such index, the rows are [counted](Counting) as the read goes on.
 
 mod counting;
-mod cutter;
+mod splitter;
 
 use std::sync::Arc;
 
-use herringbone_core::column::{ColumnPart, PageOfRow};
+use herringbone_core::column::{ColumnSplit, PageOfRow};
 use herringbone_core::loss::OnError;
 use herringbone_core::page::PageStart;
 use herringbone_core::pruning::IndexDecoder;
@@ -26,7 +26,7 @@ use herringbone_core::read::{ChunkInPlan, OpenRowGroup, ReadPlan};
 use herringbone_format::{PageHeader, PageType};
 
 pub(crate) use counting::Counting;
-use cutter::{Cutter, DataPage};
+use splitter::{DataPage, Splitter};
 
 use crate::pages::Pages;
 use crate::source::Source;
@@ -59,11 +59,11 @@ const PARTS_A_THREAD: u64 = 8;
 const GROUPS_A_PART: u64 = 4;
 
 /// How a column of a row group is cut.
-pub(crate) enum Cut {
+pub(crate) enum SplitColumn {
     /// Not at all.
     Whole,
     /// Into parts that are known.
-    Parts(Vec<ColumnPart>),
+    Parts(Vec<ColumnSplit>),
     /// As its pages are counted.
     Counting(Box<Counting>),
 }
@@ -89,10 +89,10 @@ pub(crate) fn of_row_group(
     source: &Arc<dyn Source>,
     plan: &ReadPlan,
     threads: usize,
-) -> Vec<Cut> {
+) -> Vec<SplitColumn> {
     let options = plan.options();
     let columns = row_group.num_columns();
-    let mut cuts: Vec<_> = (0..columns).map(|_| Cut::Whole).collect();
+    let mut cuts: Vec<_> = (0..columns).map(|_| SplitColumn::Whole).collect();
     let chunks: Vec<_> = (0..columns).filter_map(|i| row_group.chunk(i)).collect();
     let work_of = |chunk: &ChunkInPlan| work(chunk.uncompressed_size, chunk.num_values);
     let works = chunks.iter().map(work_of);
@@ -121,25 +121,25 @@ pub(crate) fn of_row_group(
         };
         let part = part.max(pages.dictionary.saturating_mul(LEAST_DICTIONARIES));
         let batch_rows = row_group.batch_rows() as u64;
-        let cutter = Cutter::new(num_rows, batch_rows, part, chunk.is_flat);
+        let splitter = Splitter::new(num_rows, batch_rows, part, chunk.is_flat);
         *cut = if pages.are_rows_known {
-            cut_all(pages.data, cutter)
+            split_all(pages.data, splitter)
         } else {
             let (column, group) = ((row_group.clone(), ordinal), part / GROUPS_A_PART);
-            Cut::Counting(Box::new(Counting::new(column, pages.data, cutter, group)))
+            SplitColumn::Counting(Box::new(Counting::new(column, pages.data, splitter, group)))
         };
     }
     cuts
 }
 
 /// The parts of a chunk whose pages are known.
-fn cut_all(pages: Vec<DataPage>, mut cutter: Cutter) -> Cut {
+fn split_all(pages: Vec<DataPage>, mut splitter: Splitter) -> SplitColumn {
     let pages = pages.into_iter();
-    let mut parts: Vec<_> = pages.filter_map(|page| cutter.add(page)).collect();
-    parts.extend(cutter.end());
+    let mut parts: Vec<_> = pages.filter_map(|page| splitter.add(page)).collect();
+    parts.extend(splitter.end());
     match parts.len() {
-        0 | 1 => Cut::Whole,
-        _ => Cut::Parts(parts),
+        0 | 1 => SplitColumn::Whole,
+        _ => SplitColumn::Parts(parts),
     }
 }
 
@@ -292,16 +292,16 @@ mod tests {
         pages
     }
 
-    fn rows_and_pages(parts: &[ColumnPart]) -> Vec<(Range<u64>, usize)> {
+    fn rows_and_pages(parts: &[ColumnSplit]) -> Vec<(Range<u64>, usize)> {
         parts
             .iter()
             .map(|part| (part.rows.clone(), part.begin.page.ordinal))
             .collect()
     }
 
-    fn cut(pages: Vec<DataPage>, num_rows: u64, batch_rows: u64, work: u64) -> Vec<ColumnPart> {
-        match cut_all(pages, Cutter::new(num_rows, batch_rows, work, true)) {
-            Cut::Parts(parts) => parts,
+    fn cut(pages: Vec<DataPage>, num_rows: u64, batch_rows: u64, work: u64) -> Vec<ColumnSplit> {
+        match split_all(pages, Splitter::new(num_rows, batch_rows, work, true)) {
+            SplitColumn::Parts(parts) => parts,
             _ => Vec::new(),
         }
     }
@@ -361,9 +361,9 @@ mod tests {
             let row_group = Arc::new(plan.open(0, &budget).unwrap());
             let source: Arc<dyn Source> = Arc::new(source);
             let (parts, were_known) = match of_row_group(&row_group, &source, &plan, 2).remove(0) {
-                Cut::Whole => panic!("{version:?} {page_index}"),
-                Cut::Parts(parts) => (parts, true),
-                Cut::Counting(counting) => (parts_backwards(*counting, &source), false),
+                SplitColumn::Whole => panic!("{version:?} {page_index}"),
+                SplitColumn::Parts(parts) => (parts, true),
+                SplitColumn::Counting(counting) => (parts_backwards(*counting, &source), false),
             };
             assert_eq!(were_known, are_rows_known, "{version:?} {page_index}");
             assert!(parts.len() > 1, "{version:?} {page_index}");
@@ -379,7 +379,7 @@ mod tests {
     }
 
     /// The parts of a column whose last pages are counted first.
-    fn parts_backwards(mut counting: Counting, source: &Arc<dyn Source>) -> Vec<ColumnPart> {
+    fn parts_backwards(mut counting: Counting, source: &Arc<dyn Source>) -> Vec<ColumnSplit> {
         let mut groups = Vec::new();
         while let Some((group, counter)) = counting.begin() {
             groups.push((group, count_rows(&mut counter.unwrap(), source).unwrap()));

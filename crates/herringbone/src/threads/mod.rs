@@ -1,14 +1,14 @@
 //! Several threads, the caller's included.
 //!
-//! A task decodes the next piece of one column. Tasks are ordered by the batch that the piece
+//! A task decodes the next column batch of one column. Tasks are ordered by the batch that the column batch
 //! belongs to, then by column: whoever is free takes the first one, so the batch that is due is
 //! always worked on first. Workers run ahead of the caller by a few batches and no further, which
 //! bounds the memory; the caller works too instead of waiting, as long as there is work.
 //!
 //! A column that would keep the others waiting is cut into [parts]. Threads that have nothing to do for
-//! the batches that come next work on its later parts, whose pieces wait until it is their turn.
+//! the batches that come next work on its later parts, whose column batches wait until it is their turn.
 //!
-//! Pieces depend on nothing but the bytes, so batches and errors are those of the plain loop. Only
+//! Column batches depend on nothing but the bytes, so batches and errors are those of the plain loop. Only
 //! the memory that is held at a time does not: where the budget refuses, the plain loop decides
 //! ([`Threads::into_inline`]). So it does where a column turns out to be cut wrong.
 
@@ -28,10 +28,10 @@ use herringbone_format::Result;
 use crate::inline::Inline;
 use crate::source::Source;
 use crate::workers::start;
-use state::take_pieces;
+use state::take_column_batches;
 use workers::{Shared, Wake};
 
-/// Batches, behind the one that is due, that workers may decode pieces of.
+/// Batches, behind the one that is due, that workers may decode column batches of.
 const BATCHES_AHEAD: u64 = 3;
 
 /// Decodes on several threads.
@@ -80,7 +80,7 @@ impl Threads {
                     return Ok(None);
                 }
             }
-            if take_pieces(&mut state, &mut self.assembler, self.shared.threads)? {
+            if take_column_batches(&mut state, &mut self.assembler, self.shared.threads)? {
                 drop(state);
                 let batch = self.assembler.assemble()?;
                 self.shared.give_out(batch.num_rows() as u64);
@@ -118,8 +118,8 @@ impl Threads {
     }
 
     /// Whether the last batch failed as a column was cut wrong.
-    pub(crate) fn is_cut_wrong(&self) -> bool {
-        self.shared.lock().is_cut_wrong
+    pub(crate) fn is_split_wrong(&self) -> bool {
+        self.shared.lock().is_split_wrong
     }
 
     pub(crate) fn take_losses(&mut self) -> Losses {

@@ -3,12 +3,12 @@
 use std::any::Any;
 use std::collections::{BTreeSet, VecDeque};
 
-use herringbone_core::column::{Column, ColumnPart, Piece, RowCounter};
+use herringbone_core::column::{ColumnBatch, ColumnChunkDecoder, ColumnSplit, RowCounter};
 use herringbone_core::read::{BatchAssembler, OpenRowGroup, ReadPlan};
 use herringbone_format::{Error, Result};
 
 use super::BATCHES_AHEAD;
-use crate::parts::{Counting, Cut};
+use crate::parts::{Counting, SplitColumn};
 
 #[derive(Default)]
 pub(super) struct State {
@@ -18,7 +18,7 @@ pub(super) struct State {
     pub(super) ahead: BTreeSet<Task>,
     /// Columns with pages that nobody has begun to count.
     pub(super) uncounted: BTreeSet<Place>,
-    /// Row groups with pieces still to be given out; the front one is due.
+    /// Row groups with column batches still to be given out; the front one is due.
     pub(super) open: VecDeque<DueRowGroup>,
     /// Index, in the plan, of the front of `open`.
     pub(super) front: usize,
@@ -26,8 +26,8 @@ pub(super) struct State {
     pub(super) has_parts: bool,
     /// Somebody is opening the row group behind the last of `open`.
     pub(super) opening: bool,
-    /// A piece that was due failed as its column was cut wrong.
-    pub(super) is_cut_wrong: bool,
+    /// A column batch that was due failed as its column was cut wrong.
+    pub(super) is_split_wrong: bool,
     /// Opening a row group failed; due once everything before it was given out.
     pub(super) open_error: Option<Error>,
     /// The batch that is due, counted over the whole read.
@@ -47,10 +47,10 @@ pub(super) struct Place {
     pub(super) column: usize,
 }
 
-/// The next piece of a column.
+/// The next column batch of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Task {
-    /// The batch that the piece belongs to, counted over the whole read.
+    /// The batch that the column batch belongs to, counted over the whole read.
     pub(super) batch: u64,
     pub(super) column: usize,
     /// Which part of the column.
@@ -84,12 +84,12 @@ pub(super) struct OpenColumn {
 
 /// A part of a column, most often all of it.
 pub(super) struct OpenPart {
-    /// Absent while somebody decodes it, and behind its last piece.
-    pub(super) column: Option<Box<Column>>,
-    pub(super) pieces: VecDeque<Result<Piece, Failed>>,
+    /// Absent while somebody decodes it, and behind its last column batch.
+    pub(super) column: Option<Box<ColumnChunkDecoder>>,
+    pub(super) column_batches: VecDeque<Result<ColumnBatch, Failed>>,
     /// The first of its batches, counted over the whole read.
     pub(super) first_batch: u64,
-    /// Its last piece, or its error, was delivered.
+    /// Its last column batch, or its error, was delivered.
     pub(super) is_over: bool,
 }
 
@@ -103,35 +103,35 @@ impl Task {
 }
 
 impl OpenPart {
-    fn new(column: Result<Box<Column>>, first_batch: u64) -> Self {
-        let mut pieces = VecDeque::new();
+    fn new(column: Result<Box<ColumnChunkDecoder>>, first_batch: u64) -> Self {
+        let mut column_batches = VecDeque::new();
         let column = column
             .map_err(|error| {
                 // Due when the column is, as in the plain loop.
-                pieces.push_back(Err(Failed {
+                column_batches.push_back(Err(Failed {
                     error,
                     peak_bytes: 0,
-                    is_cut_wrong: false,
+                    is_split_wrong: false,
                 }));
             })
             .ok();
         Self {
             is_over: column.is_none(),
             column,
-            pieces,
+            column_batches,
             first_batch,
         }
     }
 
     /// Whether all of it was given out.
     fn is_passed(&self) -> bool {
-        self.is_over && self.pieces.is_empty()
+        self.is_over && self.column_batches.is_empty()
     }
 }
 
 impl OpenColumn {
     /// Opens parts behind those that are open.
-    fn add_parts(&mut self, (row_group, ordinal): (&OpenRowGroup, usize), parts: Vec<ColumnPart>) {
+    fn add_parts(&mut self, (row_group, ordinal): (&OpenRowGroup, usize), parts: Vec<ColumnSplit>) {
         let batch_rows = row_group.batch_rows() as u64;
         for part in parts {
             let first_batch = self.first_batch + part.rows.start / batch_rows;
@@ -159,7 +159,7 @@ impl OpenColumn {
         is_due: bool,
     ) -> Option<Task> {
         let open = self.parts.get(part.checked_sub(self.passed)?)?;
-        let enough = is_due && open.pieces.len() >= BATCHES_AHEAD as usize;
+        let enough = is_due && open.column_batches.len() >= BATCHES_AHEAD as usize;
         let idle = open.column.as_ref().filter(|_| !enough)?;
         Some(Task {
             batch: open.first_batch + idle.next_batch(),
@@ -170,16 +170,16 @@ impl OpenColumn {
     }
 }
 
-/// Why a column has no more pieces, and the memory that it took up to there.
+/// Why a column has no more column batches, and the memory that it took up to there.
 pub(super) struct Failed {
     pub(super) error: Error,
     pub(super) peak_bytes: u64,
-    pub(super) is_cut_wrong: bool,
+    pub(super) is_split_wrong: bool,
 }
 
 /// What a free thread may do.
 pub(super) enum Job {
-    Decode(Task, Box<Column>),
+    Decode(Task, Box<ColumnChunkDecoder>),
     /// A group of pages of a column.
     Count(Place, usize, Result<Box<RowCounter>>),
     Open(usize),
@@ -351,7 +351,7 @@ impl State {
 pub(super) fn open_column(
     row_group: &OpenRowGroup,
     ordinal: usize,
-    cut: Cut,
+    cut: SplitColumn,
     first_batch: u64,
 ) -> OpenColumn {
     let mut column = OpenColumn {
@@ -362,20 +362,20 @@ pub(super) fn open_column(
         is_cut: true,
     };
     match cut {
-        Cut::Whole => {
+        SplitColumn::Whole => {
             let whole = OpenPart::new(row_group.column(ordinal), first_batch);
             column.parts.push_back(whole);
             column.is_cut = false;
         }
-        Cut::Parts(parts) => column.add_parts((row_group, ordinal), parts),
-        Cut::Counting(counting) => column.counting = Some(counting),
+        SplitColumn::Parts(parts) => column.add_parts((row_group, ordinal), parts),
+        SplitColumn::Counting(counting) => column.counting = Some(counting),
     }
     column
 }
 
 /// Gives the assembler what it needs of the row group that is due; whether it then has all. An
 /// error counts once all columns before it have delivered, as in the plain loop.
-pub(super) fn take_pieces(
+pub(super) fn take_column_batches(
     state: &mut State,
     assembler: &mut BatchAssembler,
     threads: usize,
@@ -394,15 +394,15 @@ pub(super) fn take_pieces(
         }
         state.pass_parts(column, (ordinal, row_group_index), threads);
         let front = column.parts.front_mut();
-        match front.and_then(|part| part.pieces.pop_front()) {
+        match front.and_then(|part| part.column_batches.pop_front()) {
             None => complete = complete.and(Ok(false)),
-            Some(Ok(piece)) => {
-                assembler.add(ordinal, piece);
+            Some(Ok(column_batch)) => {
+                assembler.add(ordinal, column_batch);
                 let place = (ordinal, column.passed, row_group_index);
                 state.ready.extend(column.next_task(place, true));
             }
             Some(Err(failed)) if matches!(complete, Ok(true)) => {
-                state.is_cut_wrong = failed.is_cut_wrong;
+                state.is_split_wrong = failed.is_split_wrong;
                 complete = assembler
                     .check_error(ordinal, failed.peak_bytes)
                     .and(Err(failed.error));
@@ -410,7 +410,7 @@ pub(super) fn take_pieces(
             }
             Some(failed) => {
                 if let Some(part) = column.parts.front_mut() {
-                    part.pieces.push_front(failed);
+                    part.column_batches.push_front(failed);
                 }
             }
         }

@@ -4,14 +4,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use herringbone_core::budget::Budget;
-use herringbone_core::column::{Column, Piece};
+use herringbone_core::column::{ColumnBatch, ColumnChunkDecoder};
 use herringbone_core::read::{OpenRowGroup, ReadPlan, too_few_rows};
 use herringbone_format::Result;
 
 use super::BATCHES_AHEAD;
 use super::state::{DueRowGroup, Failed, Job, Place, State, Task, open_column};
-use crate::parts::{self, Cut};
-use crate::reader::{count_rows, next_piece};
+use crate::parts::{self, SplitColumn};
+use crate::reader::{count_rows, next_column_batch};
 use crate::source::Source;
 
 pub(super) struct Shared {
@@ -22,7 +22,7 @@ pub(super) struct Shared {
     pub(super) state: Mutex<State>,
     /// A task became ready, or everything is over.
     pub(super) work: Condvar,
-    /// A piece was delivered.
+    /// A column batch was delivered.
     pub(super) delivered: Condvar,
 }
 
@@ -85,7 +85,7 @@ impl Shared {
     }
 
     /// Wakes whoever waits for what the state has now. A call to the system that wakes nobody takes
-    /// as long as the decoding of some pieces, so there is none.
+    /// as long as the decoding of some column batches, so there is none.
     pub(super) fn wake(&self, state: MutexGuard<'_, State>, workers: Wake) {
         let (workers_wait, caller_waits) = (state.workers_waiting > 0, state.caller_waits);
         drop(state);
@@ -102,14 +102,14 @@ impl Shared {
     pub(super) fn run(&self, job: Job) {
         match job {
             Job::Decode(task, mut column) => {
-                let piece = next_piece(&mut column, &*self.source)
-                    .and_then(|piece| piece.ok_or_else(too_few_rows))
+                let column_batch = next_column_batch(&mut column, &*self.source)
+                    .and_then(|column_batch| column_batch.ok_or_else(too_few_rows))
                     .map_err(|error| Failed {
                         error,
                         peak_bytes: column.peak_bytes(),
-                        is_cut_wrong: column.is_cut_wrong(),
+                        is_split_wrong: column.is_split_wrong(),
                     });
-                self.deliver(task, column, piece);
+                self.deliver(task, column, column_batch);
             }
             Job::Count(place, group, counter) => {
                 let rows = counter.and_then(|mut counter| count_rows(&mut counter, &*self.source));
@@ -127,22 +127,27 @@ impl Shared {
         }
     }
 
-    fn deliver(&self, task: Task, column: Box<Column>, piece: Result<Piece, Failed>) {
+    fn deliver(
+        &self,
+        task: Task,
+        column: Box<ColumnChunkDecoder>,
+        column_batch: Result<ColumnBatch, Failed>,
+    ) {
         let mut state = self.lock();
         let Some(part) = state.part(&task) else {
             return;
         };
-        if piece.is_ok() && !column.is_done() {
+        if column_batch.is_ok() && !column.is_done() {
             part.column = Some(column);
         } else {
             part.is_over = true;
         }
-        part.pieces.push_back(piece);
+        part.column_batches.push_back(column_batch);
         state.go_on(&task);
         self.wake(state, Wake::One);
     }
 
-    fn opened(&self, index: usize, row_group: Result<Arc<OpenRowGroup>>, cuts: Vec<Cut>) {
+    fn opened(&self, index: usize, row_group: Result<Arc<OpenRowGroup>>, cuts: Vec<SplitColumn>) {
         let mut state = self.lock();
         state.opening = false;
         match row_group {
@@ -159,7 +164,7 @@ impl Shared {
                     .map_or(0, |g| g.num_wanted());
                 let batch_rows = row_group.batch_rows() as u64;
                 let end_batch = first_batch + rows_left.div_ceil(batch_rows);
-                let is_cut = cuts.iter().any(|cut| !matches!(cut, Cut::Whole));
+                let is_cut = cuts.iter().any(|cut| !matches!(cut, SplitColumn::Whole));
                 state.has_parts |= is_cut;
                 let mut columns = Vec::with_capacity(row_group.num_columns());
                 for (ordinal, cut) in cuts.into_iter().enumerate() {
@@ -194,7 +199,7 @@ impl Shared {
         self.wake(state, Wake::All);
     }
 
-    /// Counts rows that were given out, and makes way for the pieces behind them.
+    /// Counts rows that were given out, and makes way for the column batches behind them.
     pub(super) fn give_out(&self, rows: u64) {
         let mut state = self.lock();
         let Some(row_group) = state.open.front_mut() else {

@@ -35,13 +35,13 @@ pub(crate) fn bytes_of(text: &str) -> Result<Vec<u8>, String> {
 }
 
 /// The Arrow schema as a file holds it, its fields still encoded.
-pub(crate) struct SchemaHint<'a> {
+pub(crate) struct ArrowSchemaHint<'a> {
     pub(crate) metadata: Vec<(String, String)>,
     fields: Tables<'a>,
     decoder: Decoder,
 }
 
-impl<'a> SchemaHint<'a> {
+impl<'a> ArrowSchemaHint<'a> {
     /// Finds the schema in the bytes of `ARROW:schema`.
     ///
     /// **Errors**: why the whole hint is of no use. A field of a type that is not known is

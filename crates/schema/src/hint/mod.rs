@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use herringbone_arrow::schema::{DataType, Field, FieldRef};
 
-pub(crate) use decode::{SchemaHint, bytes_of};
+pub(crate) use decode::{ArrowSchemaHint, bytes_of};
 pub(crate) use exact::{SchemaText, exact_value, most_exact};
 pub(crate) use restore::{HintedDictionary, Restore};
 pub(crate) use value::restored;

@@ -9,11 +9,11 @@ use herringbone_arrow::schema::{DataType, Field, FieldRef};
 use herringbone_format::Type;
 
 use super::value::{negative_scale, restored};
-use super::{Hint, HintKind, ListKind, SchemaHint};
+use super::{ArrowSchemaHint, Hint, HintKind, ListKind};
 use crate::mapping::Warnings;
 use crate::{
-    ADJUSTED_TO_UTC_KEY, DictionaryOutput, EMPTY_STRUCT_CHILD, LOGICAL_TYPE_KEY, Layer, ListLayout,
-    Node, NodeKind, ParquetSchema, SchemaOptions,
+    ADJUSTED_TO_UTC_KEY, ArrowWrapper, DictionaryOutput, EMPTY_STRUCT_CHILD, LOGICAL_TYPE_KEY,
+    ListLayout, Node, NodeKind, ParquetSchema, SchemaOptions,
 };
 
 /// What a hint says of a dictionary, but for its values.
@@ -58,7 +58,7 @@ impl<'a> Restore<'a> {
         &mut self,
         places: &[usize],
         nodes: &mut [Node],
-        hint: &mut SchemaHint<'_>,
+        hint: &mut ArrowSchemaHint<'_>,
     ) {
         let mut by_name = None;
         for (&place, node) in places.iter().zip(nodes) {
@@ -116,20 +116,20 @@ impl<'a> Restore<'a> {
             }
             return;
         }
-        let (mut layers, hint) = layers(outer, node.nullable);
+        let (mut wrappers, hint) = wrappers(outer, node.nullable);
         let fits = match (&mut node.kind, &hint.kind) {
             (NodeKind::Leaf { leaf, .. }, HintKind::Leaf(data_type)) => {
                 let leaf = *leaf;
-                let fits = self.leaf(node, data_type, &mut layers);
+                let fits = self.leaf(node, data_type, &mut wrappers);
                 // Columns make dictionaries themselves.
                 if fits
-                    && let Some(Layer::Dictionary { key }) =
-                        layers.pop_if(|layer| is_dictionary(layer))
+                    && let Some(ArrowWrapper::Dictionary { key }) =
+                        wrappers.pop_if(|wrapper| is_dictionary(wrapper))
                 {
                     // Other writers keep the order of text and bytes alone, and none that of runs.
                     let leaf_type = self.schema.leaves()[leaf].physical_type;
                     let keeps_order = self.is_exact || leaf_type == Type::ByteArray;
-                    let is_ordered = outer.is_ordered && layers.is_empty() && keeps_order;
+                    let is_ordered = outer.is_ordered && wrappers.is_empty() && keeps_order;
                     let dictionary = HintedDictionary { key, is_ordered };
                     self.dictionaries.insert(leaf, dictionary);
                 }
@@ -138,7 +138,7 @@ impl<'a> Restore<'a> {
             (NodeKind::Struct(fields), HintKind::Struct(hints)) if hints.is_empty() => {
                 let is_empty = stands_for_no_fields(fields);
                 if is_empty {
-                    layers.push(Layer::NoFields);
+                    wrappers.push(ArrowWrapper::NoFields);
                 }
                 is_empty || fields.is_empty()
             }
@@ -169,7 +169,7 @@ impl<'a> Restore<'a> {
             _ => false,
         };
         if fits {
-            self.add_layers(node, layers, outer.nullable);
+            self.add_wrappers(node, wrappers, outer.nullable);
         }
         node.rebuild_data_type();
         if self.options.arrow_schema.is_some() && outer.nullable && !node.field.is_nullable() {
@@ -181,21 +181,21 @@ impl<'a> Restore<'a> {
         self.merge_metadata(node, &outer.metadata, fits);
     }
 
-    fn add_layers(&self, node: &mut Node, mut layers: Vec<Layer>, nullable: bool) {
+    fn add_wrappers(&self, node: &mut Node, mut wrappers: Vec<ArrowWrapper>, nullable: bool) {
         if !matches!(
             self.options.dictionary,
             DictionaryOutput::Hinted | DictionaryOutput::Always
         ) {
-            layers.retain(|layer| !is_dictionary(layer));
+            wrappers.retain(|wrapper| !is_dictionary(wrapper));
         }
         // Only the values of runs can be null, so the file may rule nulls out where the field does not.
-        let has_runs = layers
+        let has_runs = wrappers
             .iter()
-            .any(|layer| matches!(layer, Layer::RunEnds { .. }));
+            .any(|wrapper| matches!(wrapper, ArrowWrapper::RunEnds { .. }));
         if has_runs && nullable && !node.field.is_nullable() {
             node.field = Arc::new(Field::clone(&node.field).with_nullable(true));
         }
-        node.layers = layers;
+        node.wrappers = wrappers;
     }
 
     /// The child of a list or an entry of a map: its place says who it is, its name is free.
@@ -222,13 +222,18 @@ impl<'a> Restore<'a> {
         self.merge_metadata(entries, &hint.metadata, true);
     }
 
-    /// Takes the type of a column's values, and adds the layers that this takes.
-    fn leaf(&mut self, node: &mut Node, data_type: &DataType, layers: &mut Vec<Layer>) -> bool {
+    /// Takes the type of a column's values, and adds the wrappers that this takes.
+    fn leaf(
+        &mut self,
+        node: &mut Node,
+        data_type: &DataType,
+        wrappers: &mut Vec<ArrowWrapper>,
+    ) -> bool {
         let NodeKind::Leaf { leaf, conversion } = &mut node.kind else {
             return false;
         };
-        if let Some(layer) = negative_scale(node.field.data_type(), data_type) {
-            layers.push(layer);
+        if let Some(wrapper) = negative_scale(node.field.data_type(), data_type) {
+            wrappers.push(wrapper);
             return true;
         }
         let physical = self.schema.leaves()[*leaf].physical_type;
@@ -314,24 +319,24 @@ impl<'a> Restore<'a> {
 /// The dictionaries and runs around a field, from the outside in, and the field within.
 ///
 /// An array of runs has its nulls among the values, so these may be null where the field may.
-fn layers(outer: &Hint, nullable: bool) -> (Vec<Layer>, &Hint) {
-    let mut layers = Vec::new();
+fn wrappers(outer: &Hint, nullable: bool) -> (Vec<ArrowWrapper>, &Hint) {
+    let mut wrappers = Vec::new();
     let mut hint = outer;
     let mut nullable = nullable;
     loop {
         if let Some(key) = &hint.dictionary_key {
-            layers.push(Layer::Dictionary { key: key.clone() });
+            wrappers.push(ArrowWrapper::Dictionary { key: key.clone() });
             // Null slots have no key: no value needs to be null.
             nullable = false;
         }
         let HintKind::RunEndEncoded { run_ends, values } = &hint.kind else {
-            return (layers, hint);
+            return (wrappers, hint);
         };
         let type_of_ends = match &run_ends.kind {
             HintKind::Leaf(data_type) => data_type.clone(),
             _ => DataType::Int32,
         };
-        layers.push(Layer::RunEnds {
+        wrappers.push(ArrowWrapper::RunEnds {
             run_ends: run_ends.to_field("run_ends", type_of_ends, false),
             values: values.to_field("values", DataType::Null, values.nullable || nullable),
         });
@@ -339,8 +344,8 @@ fn layers(outer: &Hint, nullable: bool) -> (Vec<Layer>, &Hint) {
     }
 }
 
-fn is_dictionary(layer: &Layer) -> bool {
-    matches!(layer, Layer::Dictionary { .. })
+fn is_dictionary(wrapper: &ArrowWrapper) -> bool {
+    matches!(wrapper, ArrowWrapper::Dictionary { .. })
 }
 
 /// Whether the fields are the column that is written for a struct without any.

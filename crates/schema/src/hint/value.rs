@@ -5,7 +5,7 @@ use std::sync::Arc;
 use herringbone_arrow::schema::{DataType, TimeUnit};
 use herringbone_format::Type;
 
-use crate::{ByteLayout, Conversion, Layer, SchemaOptions};
+use crate::{ArrowWrapper, ByteLayout, Conversion, SchemaOptions};
 
 /// The type that a column takes: the hint's, something between, or the file's where the hint says
 /// nothing of use. None when the two contradict each other.
@@ -52,9 +52,9 @@ pub(crate) fn restored(
     }
 }
 
-/// The layer between a decimal of the scale 0 in the file and one of a negative scale: it has as many
+/// The wrapper between a decimal of the scale 0 in the file and one of a negative scale: it has as many
 /// digits less as the scale has zeros.
-pub(super) fn negative_scale(file: &DataType, hint: &DataType) -> Option<Layer> {
+pub(super) fn negative_scale(file: &DataType, hint: &DataType) -> Option<ArrowWrapper> {
     let (_, precision, 0) = decimal(file)? else {
         return None;
     };
@@ -64,7 +64,7 @@ pub(super) fn negative_scale(file: &DataType, hint: &DataType) -> Option<Layer> 
     let zeros = hint_scale.unsigned_abs();
     let is_same = (1..=max_precision).contains(&hint_precision)
         && hint_precision.checked_add(zeros) == Some(precision);
-    is_same.then(|| Layer::NegativeScale {
+    is_same.then(|| ArrowWrapper::NegativeScale {
         stored: file.clone(),
         restored: hint.clone(),
     })

@@ -14,11 +14,11 @@ use super::WriteConversion;
 use super::build::Builder;
 use super::logical_type::logical_type;
 use super::stored::Stored;
+use crate::group_form::{GroupForm, group_form, named_as_element};
 use crate::hint::restored;
 use crate::leaf_type::leaf_type;
-use crate::meaning::Meaning;
 use crate::message::Described;
-use crate::shape::{Shape, named_as_element, shape};
+use crate::resolved_type::ResolvedType;
 use crate::{
     ADJUSTED_TO_UTC_KEY, Conversion, Node, NodeKind, ParquetSchema, SchemaOptions, to_arrow,
 };
@@ -92,8 +92,8 @@ impl Template {
         let Some(schema) = &self.schema else {
             return (None, None);
         };
-        match shape(schema, like.schema_node) {
-            Shape::Struct => self.annotation(like.schema_node),
+        match group_form(schema, like.schema_node) {
+            GroupForm::Struct => self.annotation(like.schema_node),
             _ => (None, None),
         }
     }
@@ -108,9 +108,9 @@ impl Template {
     /// The form of a list; none for other fields, and for lists without a group of their own.
     pub(super) fn list<'a>(&'a self, like: &'a Node) -> Option<ListForm<'a>> {
         let child = self.list_child(like)?;
-        let (repeated, repeats_child) = match shape(self.schema.as_ref()?, like.schema_node) {
-            Shape::List { repeated, element } => (repeated, repeated == element),
-            Shape::Keys { repeated, .. } => (repeated, false),
+        let (repeated, repeats_child) = match group_form(self.schema.as_ref()?, like.schema_node) {
+            GroupForm::List { repeated, element } => (repeated, repeated == element),
+            GroupForm::Keys { repeated, .. } => (repeated, false),
             _ => return None,
         };
         Some(ListForm {
@@ -160,8 +160,8 @@ impl Template {
         };
         let schema = self.schema.as_ref()?;
         let (leaf, element) = (schema.leaves().get(leaf)?, schema.element(leaf));
-        let meaning = Meaning::of(element, leaf.physical_type, leaf.type_length);
-        if contradicts(element, meaning, field, ours) {
+        let resolved_type = ResolvedType::of(element, leaf.physical_type, leaf.type_length);
+        if contradicts(element, resolved_type, field, ours) {
             return None;
         }
         let options = SchemaOptions {
@@ -169,9 +169,9 @@ impl Template {
             ..SchemaOptions::default()
         };
         let (of_file, _) = leaf_type(leaf, element, &options);
-        let conversion = match (meaning, data_type) {
+        let conversion = match (resolved_type, data_type) {
             // What Arrow has no room for is read as the bytes that it is.
-            (Meaning::Interval, DataType::FixedSizeBinary(12)) => WriteConversion::Identity,
+            (ResolvedType::Interval, DataType::FixedSizeBinary(12)) => WriteConversion::Identity,
             _ => conversion(&of_file, data_type, leaf.physical_type)?,
         };
         Some(Stored {
@@ -185,7 +185,7 @@ impl Template {
                 ..SchemaElement::default()
             },
             conversion,
-            order: meaning.order(leaf.physical_type),
+            order: resolved_type.order(leaf.physical_type),
         })
     }
 }
@@ -258,14 +258,19 @@ pub(super) fn bare_elements<'f, 'a>(
 }
 
 /// Whether the metadata of a field ask for something else than the template.
-fn contradicts(element: &SchemaElement, meaning: Meaning, field: &Field, ours: &Stored) -> bool {
+fn contradicts(
+    element: &SchemaElement,
+    resolved_type: ResolvedType,
+    field: &Field,
+    ours: &Stored,
+) -> bool {
     if let Ok(Some(asked)) = logical_type(field) {
         return element.logical_type.as_ref() != Some(&asked);
     }
-    match (&ours.element.logical_type, meaning) {
-        (Some(LogicalType::Json), meaning) => meaning != Meaning::Json,
-        (Some(LogicalType::Uuid), meaning) => meaning != Meaning::Uuid,
-        (Some(LogicalType::Time { .. }), Meaning::Time { utc, .. }) => {
+    match (&ours.element.logical_type, resolved_type) {
+        (Some(LogicalType::Json), resolved_type) => resolved_type != ResolvedType::Json,
+        (Some(LogicalType::Uuid), resolved_type) => resolved_type != ResolvedType::Uuid,
+        (Some(LogicalType::Time { .. }), ResolvedType::Time { utc, .. }) => {
             let asked = field.metadata().get(ADJUSTED_TO_UTC_KEY);
             asked.is_some_and(|asked| (asked == "true") != utc)
         }

@@ -10,7 +10,7 @@ use herringbone_arrow::schema::{DataType, Field, Schema, SchemaRef};
 
 use super::keys::{Key, bound, is_float, is_ordered};
 use super::rows::{Row, extremes, leaf_type, rows, values};
-use crate::batches::Noise;
+use crate::batches::Random;
 use crate::write::arrays;
 use crate::write::compare::written;
 use crate::write::schemas::leaf_types;
@@ -48,7 +48,7 @@ pub(crate) fn for_each_chunk(
 ) {
     let schema = schema();
     for seed in 0..3 {
-        let batch = arrays::batch(&mut Noise(seed), &schema, 150);
+        let batch = arrays::batch(&mut Random(seed), &schema, 150);
         let file = written(&schema, std::slice::from_ref(&batch), options.clone()).unwrap();
         for_each_chunk_of(&ParquetFile::from_bytes(file).unwrap(), &batch, &mut check);
     }

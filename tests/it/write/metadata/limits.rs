@@ -5,24 +5,24 @@ use std::sync::Arc;
 use herringbone::{Compression, ParquetFile, WriteOptions, Writer};
 use herringbone_arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 
-use crate::batches::Noise;
+use crate::batches::Random;
 use crate::write::choices;
 use crate::write::compare::written;
 use crate::write::properties::case;
 use crate::write::schemas::Menu;
 
 /// Rows of which no column is like another: `n` columns, every tenth of them of long texts.
-fn skewed(noise: &mut Noise, n: usize, rows: usize) -> RecordBatch {
+fn skewed(random: &mut Random, n: usize, rows: usize) -> RecordBatch {
     let columns = (0..n).map(|i| {
         let array: ArrayRef = if i % 10 == 0 {
-            let text = |noise: &mut Noise| format!("{:016x}", noise.next()).repeat(1 + i % 23);
+            let text = |random: &mut Random| format!("{:016x}", random.next()).repeat(1 + i % 23);
             Arc::new(StringArray::from_iter_values(
-                (0..rows).map(|_| text(noise)),
+                (0..rows).map(|_| text(random)),
             ))
         } else {
             let distinct = 1 + i % 300;
             Arc::new(Int64Array::from_iter_values(
-                (0..rows).map(|_| noise.below(distinct) as i64),
+                (0..rows).map(|_| random.below(distinct) as i64),
             ))
         };
         (format!("c{i}"), array)
@@ -43,7 +43,7 @@ fn row_groups(file: &[u8]) -> Vec<(usize, usize)> {
 
 #[test]
 fn row_groups_have_no_more_rows_than_asked_for() {
-    let batch = skewed(&mut Noise(1), 3, 1000);
+    let batch = skewed(&mut Random(1), 3, 1000);
     let batches = [batch.clone(), batch.slice(10, 777), batch];
     for rows in [1000, 999, 70] {
         let options = WriteOptions::new().row_group_rows(rows);
@@ -60,8 +60,8 @@ fn row_groups_have_no_more_rows_than_asked_for() {
 
 #[test]
 fn row_groups_have_about_the_bytes_asked_for() {
-    let noise = &mut Noise(2);
-    let batches: Vec<_> = (0..40).map(|_| skewed(noise, 20, 1024)).collect();
+    let random = &mut Random(2);
+    let batches: Vec<_> = (0..40).map(|_| skewed(random, 20, 1024)).collect();
     // What a slice adds is what a row group may be too large by, three of them.
     let slice = row_groups(&written(&batches[0].schema(), &batches[..1], plain()).unwrap())[0].1;
     for bytes in [1 << 20, 2 << 20] {
@@ -86,7 +86,7 @@ fn plain() -> WriteOptions {
 /// apart from what a slice adds, which is a batch here.
 #[test]
 fn memory_stays_below_its_budget() {
-    let batch = skewed(&mut Noise(3), 400, 300);
+    let batch = skewed(&mut Random(3), 400, 300);
     const BUDGET: usize = 16 << 20;
     let slack = 2 * batch.get_array_memory_size();
     for threads in [1, 3] {
@@ -110,8 +110,8 @@ fn memory_stays_below_its_budget() {
 
 #[test]
 fn the_same_bytes_for_any_number_of_threads() {
-    let noise = &mut Noise(4);
-    let batches: Vec<_> = (0..12).map(|_| skewed(noise, 12, 1200)).collect();
+    let random = &mut Random(4);
+    let batches: Vec<_> = (0..12).map(|_| skewed(random, 12, 1200)).collect();
     let schema = batches[0].schema();
     for options in [
         WriteOptions::new(),
@@ -134,9 +134,9 @@ fn the_same_bytes_for_any_number_of_threads() {
 #[test]
 fn the_same_bytes_of_random_batches() {
     for seed in 0..40 {
-        let noise = &mut Noise(1000 + seed);
-        let (schema, batches) = case(noise, &Menu::everything());
-        let options = choices::options(noise, &schema);
+        let random = &mut Random(1000 + seed);
+        let (schema, batches) = case(random, &Menu::everything());
+        let options = choices::options(random, &schema);
         let with = |threads| written(&schema, &batches, options.clone().threads(threads)).unwrap();
         assert!(with(1) == with(4), "seed {seed}");
     }

@@ -10,7 +10,7 @@ use herringbone_arrow::schema::DataType;
 use super::bounds::{self, for_each_chunk, pages};
 use super::keys::{Key, is_float};
 use super::rows::{Row, histogram, num_levels, values};
-use crate::batches::Noise;
+use crate::batches::Random;
 use crate::write::arrays;
 use crate::write::compare::written;
 
@@ -196,7 +196,7 @@ fn pages_are_where_the_indexes_say() {
 #[test]
 fn row_groups_say_where_and_how_large_they_are() {
     let schema = bounds::schema();
-    let batch = arrays::batch(&mut Noise(7), &schema, 150);
+    let batch = arrays::batch(&mut Random(7), &schema, 150);
     let sorted = |path: &str, descending, nulls_first| SortingColumnOption {
         path: path.split('/').map(str::to_owned).collect(),
         descending,
@@ -244,7 +244,7 @@ fn row_groups_say_where_and_how_large_they_are() {
 #[test]
 fn every_page_has_its_checksum() {
     let schema = bounds::schema();
-    let batch = arrays::batch(&mut Noise(8), &schema, 150);
+    let batch = arrays::batch(&mut Random(8), &schema, 150);
     for options in some_options() {
         for crc in [true, false] {
             let bytes = written(
@@ -271,7 +271,7 @@ fn every_page_has_its_checksum() {
 #[test]
 fn without_indexes() {
     let schema = bounds::schema();
-    let batch = arrays::batch(&mut Noise(9), &schema, 150);
+    let batch = arrays::batch(&mut Random(9), &schema, 150);
     let options = WriteOptions::new().page_index(false);
     let file = written(&schema, &[batch], options).unwrap();
     let file = ParquetFile::from_bytes(file).unwrap();
@@ -287,7 +287,7 @@ fn without_indexes() {
 #[test]
 fn pages_that_do_not_shrink() {
     let schema = bounds::schema();
-    let batch = arrays::batch(&mut Noise(10), &schema, 150);
+    let batch = arrays::batch(&mut Random(10), &schema, 150);
     let options = bounds::options(Compatibility::Modern, false)
         .compression("zstd".parse().unwrap())
         .data_page_version(DataPageVersion::V2);
@@ -315,7 +315,7 @@ fn pages_that_do_not_shrink() {
 #[test]
 fn the_footer() {
     let schema = bounds::schema();
-    let batch = arrays::batch(&mut Noise(11), &schema, 50);
+    let batch = arrays::batch(&mut Random(11), &schema, 50);
     for (compatibility, float) in [
         (Compatibility::Widest, ColumnOrder::TypeDefined),
         (Compatibility::Modern, ColumnOrder::Ieee754Total),

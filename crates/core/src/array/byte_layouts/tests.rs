@@ -198,7 +198,7 @@ fn every_encoding_goes_into_every_layout() {
                     .unwrap();
             }
             array.set_page(encoding, buffer(page), 1000).unwrap();
-            assert_eq!(array.room(1000, usize::MAX).unwrap(), 1000);
+            assert_eq!(array.values_that_fit(1000, usize::MAX).unwrap(), 1000);
             let mut rest = values.as_slice();
             let mut wanted = Vec::new();
             for (skip, take) in [(0, 1), (3, 0), (0, 500), (77, 300), (1, 18)] {
@@ -236,7 +236,7 @@ fn room_is_exact_where_it_is_scarce() {
         array.set_page(encoding, buffer(page), 300).unwrap();
         let mut at = 0;
         for budget in [0usize, 3, 4, 100, 1000, 5000, 1 << 30] {
-            let fitting = array.room(300 - at, budget).unwrap();
+            let fitting = array.values_that_fit(300 - at, budget).unwrap();
             let cost = |n: usize| values[at..at + n].iter().map(|value| value.len() + 4).sum();
             let (fits, more): (usize, usize) = (cost(fitting), cost((fitting + 1).min(300 - at)));
             assert!(fits <= budget, "{encoding} {budget}");
@@ -311,7 +311,7 @@ fn fixed_length_values_become_binary() {
             array.set_dictionary(&buffer(reversed), 50).unwrap();
             array.set_page(encoding, buffer(page), 50).unwrap();
             array.skip(7).unwrap();
-            assert_eq!(array.room(43, usize::MAX).unwrap(), 43);
+            assert_eq!(array.values_that_fit(43, usize::MAX).unwrap(), 43);
             array.append(43).unwrap();
             assert_eq!(
                 values_of(&array.finish(None).unwrap()),
@@ -336,7 +336,7 @@ fn assert_corrupt(encoding: Encoding, page: &[u8], n: usize) {
         for skip in [false, true] {
             let outcome = array
                 .set_page(encoding, buffer(page.to_vec()), n)
-                .and_then(|()| array.room(n, 1000).map(|_| ()))
+                .and_then(|()| array.values_that_fit(n, 1000).map(|_| ()))
                 .and_then(|()| if skip { array.skip(n) } else { array.append(n) });
             let is_index = matches!(encoding, Encoding::RleDictionary) && skip;
             match outcome {
@@ -405,7 +405,7 @@ fn repeated_prefixes_are_bounded_by_the_budget() {
         array
             .set_page(Encoding::DeltaByteArray, buffer(page.clone()), 20_001)
             .unwrap();
-        let fitting = array.room(20_001, 100_500).unwrap();
+        let fitting = array.values_that_fit(20_001, 100_500).unwrap();
         assert!((9..=10).contains(&fitting), "{fitting}");
         array.append(9).unwrap();
         assert_eq!(values_of(&array.finish(None).unwrap())[8].len(), 10_000);
@@ -482,13 +482,13 @@ fn keys_that_are_too_narrow_are_refused() {
     array
         .set_page(Encoding::Plain, buffer(plain(&values)), 200)
         .unwrap();
-    assert_eq!(array.room(200, usize::MAX).unwrap(), 28);
+    assert_eq!(array.values_that_fit(200, usize::MAX).unwrap(), 28);
     array.append(28).unwrap();
-    assert_eq!(array.room(172, usize::MAX).unwrap(), 0);
+    assert_eq!(array.values_that_fit(172, usize::MAX).unwrap(), 0);
     let found = values_of(&array.finish(None).unwrap());
     assert_eq!(found[0], values[99]);
     assert_eq!(found[1..], values[..28]);
-    assert_eq!(array.room(172, usize::MAX).unwrap(), 128);
+    assert_eq!(array.values_that_fit(172, usize::MAX).unwrap(), 128);
     assert_eq!(
         array.append(129).unwrap_err().kind(),
         ErrorKind::Unsupported

@@ -100,7 +100,12 @@ impl DeltaByteArray {
     /// How many of the next `n` values fit into `budget` bytes, at `overhead` bytes more for each.
     ///
     /// Values repeat what the ones before them had, so that the page's size is no bound.
-    pub(crate) fn room(&mut self, n: usize, overhead: usize, budget: usize) -> Result<usize> {
+    pub(crate) fn values_that_fit(
+        &mut self,
+        n: usize,
+        overhead: usize,
+        budget: usize,
+    ) -> Result<usize> {
         let prefixes = self.prefixes.peek(n)?;
         let suffixes = self.suffixes.peek(n)?;
         if prefixes.len() == suffixes.len()

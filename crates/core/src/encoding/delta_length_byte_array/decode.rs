@@ -71,7 +71,12 @@ impl DeltaLengthByteArray {
     }
 
     /// How many of the next `n` values fit into `budget` bytes, at `overhead` bytes more for each.
-    pub(crate) fn room(&mut self, n: usize, overhead: usize, budget: usize) -> Result<usize> {
+    pub(crate) fn values_that_fit(
+        &mut self,
+        n: usize,
+        overhead: usize,
+        budget: usize,
+    ) -> Result<usize> {
         let most = self.page.len().saturating_sub(self.position);
         if most.saturating_add(n.saturating_mul(overhead)) <= budget {
             return Ok(n);

@@ -204,7 +204,7 @@ fn a_struct_of_one_field_is_not_taken_for_a_wrapper() {
     let child = Field::new("item", DataType::Struct(vec![inner].into()), false);
     let field = Field::new("a", DataType::List(child.into()), true);
     assert_eq!(
-        followed(field.clone(), like).0,
+        followed(field, like).0,
         "optional group a (LIST) { repeated group list { required group element { required int32 x; } } }"
     );
 }

@@ -2,7 +2,7 @@
 
 use super::hash;
 
-/// One place of the table: the code plus one, 0 where the place is free; a part of the hash; and where
+/// One place of the table: the index plus one, 0 where the place is free; a part of the hash; and where
 /// the value lies in the dictionary page.
 #[derive(Debug, Clone, Copy, Default)]
 struct Place {
@@ -54,23 +54,23 @@ impl ByteArrays {
             + size_of::<Place>() * self.places.capacity()
     }
 
-    /// The value with a code; empty if there is none.
+    /// The value with an index; empty if there is none.
     #[inline]
-    pub(super) fn get(&self, code: u32) -> &[u8] {
-        let code = code as usize;
-        let start = match code.checked_sub(1) {
+    pub(super) fn get(&self, dictionary_index: u32) -> &[u8] {
+        let dictionary_index = dictionary_index as usize;
+        let start = match dictionary_index.checked_sub(1) {
             Some(before) => self.ends.get(before).copied(),
             None => Some(0),
         };
-        let range = start.zip(self.ends.get(code).copied());
+        let range = start.zip(self.ends.get(dictionary_index).copied());
         range
             .and_then(|(start, end)| self.plain.get(start + self.prefix..end))
             .unwrap_or_default()
     }
 
-    /// The code of a value, which is a new one if it was not there yet.
+    /// The index of a value, which is a new one if it was not there yet.
     #[inline]
-    pub(super) fn code(&mut self, value: &[u8]) -> u32 {
+    pub(super) fn dictionary_index(&mut self, value: &[u8]) -> u32 {
         let hash = hash::bytes(value, self.seed);
         let (mut at, tag) = (hash as usize, (hash >> 32) as u32);
         let mask = self.places.len().wrapping_sub(1);
@@ -93,7 +93,7 @@ impl ByteArrays {
 
     #[cold]
     fn insert(&mut self, value: &[u8], hash: u64) -> u32 {
-        let code = self.ends.len() as u32;
+        let dictionary_index = self.ends.len() as u32;
         if self.prefix > 0 {
             // Callers have checked that the length fits.
             let length = value.len() as u32;
@@ -104,17 +104,21 @@ impl ByteArrays {
         if self.ends.len() * 2 > self.places.len() {
             self.grow();
         } else {
-            self.put(hash, code);
+            self.put(hash, dictionary_index);
         }
-        code
+        dictionary_index
     }
 
-    fn put(&mut self, hash: u64, code: u32) {
-        let length = self.get(code).len();
-        let end = self.ends.get(code as usize).copied().unwrap_or(0);
+    fn put(&mut self, hash: u64, dictionary_index: u32) {
+        let length = self.get(dictionary_index).len();
+        let end = self
+            .ends
+            .get(dictionary_index as usize)
+            .copied()
+            .unwrap_or(0);
         // `MAX_DICTIONARY_BYTES` sees to it that values in front of the last start within 32 bits.
         let new = Place {
-            code_plus_1: code + 1,
+            code_plus_1: dictionary_index + 1,
             tag: (hash >> 32) as u32,
             start: (end - length) as u32,
             length: length as u32,
@@ -133,9 +137,9 @@ impl ByteArrays {
     fn grow(&mut self) {
         let places = (self.places.len() * 2).max(FIRST_PLACES);
         self.places = vec![Place::default(); places];
-        for code in 0..self.ends.len() as u32 {
-            let hash = hash::bytes(self.get(code), self.seed);
-            self.put(hash, code);
+        for dictionary_index in 0..self.ends.len() as u32 {
+            let hash = hash::bytes(self.get(dictionary_index), self.seed);
+            self.put(hash, dictionary_index);
         }
     }
 }
@@ -147,11 +151,11 @@ mod tests {
     #[test]
     fn values_get_codes_in_the_order_of_their_appearance() {
         let mut arrays = ByteArrays::new(true);
-        let codes: Vec<u32> = ["a", "", "bc", "a", "bc", ""]
+        let indices: Vec<u32> = ["a", "", "bc", "a", "bc", ""]
             .iter()
-            .map(|value| arrays.code(value.as_bytes()))
+            .map(|value| arrays.dictionary_index(value.as_bytes()))
             .collect();
-        assert_eq!(codes, [0, 1, 2, 0, 2, 1]);
+        assert_eq!(indices, [0, 1, 2, 0, 2, 1]);
         assert_eq!(arrays.plain(), b"\x01\0\0\0a\0\0\0\0\x02\0\0\0bc");
         assert_eq!(arrays.get(2), b"bc");
         assert_eq!(arrays.get(3), b"");
@@ -162,21 +166,30 @@ mod tests {
         let mut arrays = ByteArrays::new(true);
         let text = "x".repeat(100);
         for length in 0..=100 {
-            assert_eq!(arrays.code(&text.as_bytes()[..length]), length as u32);
+            assert_eq!(
+                arrays.dictionary_index(&text.as_bytes()[..length]),
+                length as u32
+            );
         }
         let mut other = text.clone().into_bytes();
         for at in 0..100 {
             other[at] = b'y';
-            assert_eq!(arrays.code(&other), 101 + at as u32);
+            assert_eq!(arrays.dictionary_index(&other), 101 + at as u32);
             other[at] = b'x';
         }
-        assert_eq!(arrays.code(text.as_bytes()), 100);
+        assert_eq!(arrays.dictionary_index(text.as_bytes()), 100);
     }
 
     #[test]
     fn fixed_lengths_have_no_prefix() {
         let mut arrays = ByteArrays::new(false);
-        assert_eq!((arrays.code(b"abcd"), arrays.code(b"efgh")), (0, 1));
+        assert_eq!(
+            (
+                arrays.dictionary_index(b"abcd"),
+                arrays.dictionary_index(b"efgh")
+            ),
+            (0, 1)
+        );
         assert_eq!(arrays.plain(), b"abcdefgh");
         assert_eq!(arrays.get(1), b"efgh");
     }

@@ -1,5 +1,5 @@
 //! Dictionaries under construction: each value is kept once, in the order of its first appearance,
-//! and called by its ordinal, its *code*.
+//! and called by its ordinal, its *index*.
 
 mod byte_arrays;
 mod hash;
@@ -13,15 +13,15 @@ use crate::encoding::{length, mismatch};
 use byte_arrays::ByteArrays;
 use numbers::Numbers;
 
-/// The code of a value that has none yet.
+/// The index of a value that has none yet.
 const NONE: u32 = u32::MAX;
 
 /// The dictionary of a column chunk.
 pub(crate) struct Dictionary {
     entries: Entries,
-    /// By ordinal among the keyed values of one call: their codes.
+    /// By ordinal among the keyed values of one call: their indices.
     keyed: Vec<u32>,
-    /// By code: whether a slot has it. `None` while there are no values but those of slots.
+    /// By index: whether a slot has it. `None` while there are no values but those of slots.
     used: Option<Vec<bool>>,
 }
 
@@ -70,11 +70,11 @@ impl Dictionary {
         }
     }
 
-    /// The codes of values that slots have, ascending.
+    /// The indices of values that slots have, ascending.
     pub(crate) fn used(&self) -> impl Iterator<Item = u32> + '_ {
-        let is_used = |code: &u32| match &self.used {
+        let is_used = |dictionary_index: &u32| match &self.used {
             None => true,
-            Some(used) => used.get(*code as usize) == Some(&true),
+            Some(used) => used.get(*dictionary_index as usize) == Some(&true),
         };
         (0..self.len() as u32).filter(is_used)
     }
@@ -104,7 +104,7 @@ impl Dictionary {
             }
     }
 
-    /// Takes values that slots may or may not have; their codes ascend in their order, but for those
+    /// Takes values that slots may or may not have; their indices ascend in their order, but for those
     /// that are there already.
     ///
     /// # Errors
@@ -115,50 +115,52 @@ impl Dictionary {
         self.append_values(values, &mut Vec::new())
     }
 
-    /// Appends the codes of slots to `codes`, and values that are new to the dictionary.
+    /// Appends the indices of slots to `indices`, and values that are new to the dictionary.
     ///
     /// # Errors
     /// Limit where a byte array is longer than the format allows.
-    pub(crate) fn append(&mut self, slots: &Slots<'_>, codes: &mut Vec<u32>) -> Result<()> {
+    pub(crate) fn append(&mut self, slots: &Slots<'_>, indices: &mut Vec<u32>) -> Result<()> {
         match slots {
             Slots::Values(values) => {
-                let before = codes.len();
-                self.append_values(values, codes)?;
+                let before = indices.len();
+                self.append_values(values, indices)?;
                 if self.used.is_some() {
-                    let codes = codes.get(before..).unwrap_or_default();
-                    codes.iter().for_each(|code| self.mark_used(*code));
+                    let indices = indices.get(before..).unwrap_or_default();
+                    indices
+                        .iter()
+                        .for_each(|dictionary_index| self.mark_used(*dictionary_index));
                 }
                 Ok(())
             }
-            Slots::Keyed { keys, values } => self.append_keyed(keys, values, codes),
+            Slots::Keyed { keys, values } => self.append_keyed(keys, values, indices),
         }
     }
 
-    fn mark_used(&mut self, code: u32) {
+    fn mark_used(&mut self, dictionary_index: u32) {
         if let Some(used) = &mut self.used {
-            let code = code as usize;
-            if used.len() <= code {
-                used.resize(code + 1, false);
+            let dictionary_index = dictionary_index as usize;
+            if used.len() <= dictionary_index {
+                used.resize(dictionary_index + 1, false);
             }
-            if let Some(used) = used.get_mut(code) {
+            if let Some(used) = used.get_mut(dictionary_index) {
                 *used = true;
             }
         }
     }
 
-    fn append_values(&mut self, values: &Values<'_>, codes: &mut Vec<u32>) -> Result<()> {
+    fn append_values(&mut self, values: &Values<'_>, indices: &mut Vec<u32>) -> Result<()> {
         match (&mut self.entries, values) {
             (Entries::Int32(entries), Values::Int32(values)) => {
-                entries.append(values.iter().map(|value| value.cast_unsigned()), codes);
+                entries.append(values.iter().map(|value| value.cast_unsigned()), indices);
             }
             (Entries::Int64(entries), Values::Int64(values)) => {
-                entries.append(values.iter().map(|value| value.cast_unsigned()), codes);
+                entries.append(values.iter().map(|value| value.cast_unsigned()), indices);
             }
             (Entries::Float(entries), Values::Float(values)) => {
-                entries.append(values.iter().map(|value| value.to_bits()), codes);
+                entries.append(values.iter().map(|value| value.to_bits()), indices);
             }
             (Entries::Double(entries), Values::Double(values)) => {
-                entries.append(values.iter().map(|value| value.to_bits()), codes);
+                entries.append(values.iter().map(|value| value.to_bits()), indices);
             }
             (
                 Entries::Fixed {
@@ -167,16 +169,16 @@ impl Dictionary {
                 },
                 Values::Fixed { bytes, .. },
             ) => {
-                codes.reserve(bytes.len() / (*width).max(1));
+                indices.reserve(bytes.len() / (*width).max(1));
                 for value in bytes.chunks_exact((*width).max(1)) {
-                    codes.push(entries.code(value));
+                    indices.push(entries.dictionary_index(value));
                 }
             }
             (Entries::ByteArray(entries), Values::ByteArray(values)) => {
-                codes.reserve(values.len());
+                indices.reserve(values.len());
                 for value in values {
                     length(value.len())?;
-                    codes.push(entries.code(value));
+                    indices.push(entries.dictionary_index(value));
                 }
             }
             _ => return Err(mismatch()),
@@ -184,46 +186,46 @@ impl Dictionary {
         Ok(())
     }
 
-    /// Looks each value up when a key first names it; after that a key is a code.
+    /// Looks each value up when a key first names it; after that a key is an index.
     fn append_keyed(
         &mut self,
         keys: &[u32],
         values: &Values<'_>,
-        codes: &mut Vec<u32>,
+        indices: &mut Vec<u32>,
     ) -> Result<()> {
         let mut keyed = std::mem::take(&mut self.keyed);
         keyed.clear();
         keyed.resize(values.len(), NONE);
-        codes.reserve(keys.len());
+        indices.reserve(keys.len());
         for &key in keys {
             let index = key as usize;
-            let Some(code) = keyed.get_mut(index) else {
+            let Some(dictionary_index) = keyed.get_mut(index) else {
                 return Err(mismatch());
             };
-            if *code == NONE {
-                *code = self.code_of(values, index)?;
-                self.mark_used(*code);
+            if *dictionary_index == NONE {
+                *dictionary_index = self.index_of(values, index)?;
+                self.mark_used(*dictionary_index);
             }
-            codes.push(*code);
+            indices.push(*dictionary_index);
         }
         self.keyed = keyed;
         Ok(())
     }
 
-    fn code_of(&mut self, values: &Values<'_>, index: usize) -> Result<u32> {
-        let code = match (&mut self.entries, values) {
-            (Entries::Int32(entries), Values::Int32(values)) => {
-                values.get(index).map(|v| entries.code(v.cast_unsigned()))
-            }
-            (Entries::Int64(entries), Values::Int64(values)) => {
-                values.get(index).map(|v| entries.code(v.cast_unsigned()))
-            }
-            (Entries::Float(entries), Values::Float(values)) => {
-                values.get(index).map(|v| entries.code(v.to_bits()))
-            }
-            (Entries::Double(entries), Values::Double(values)) => {
-                values.get(index).map(|v| entries.code(v.to_bits()))
-            }
+    fn index_of(&mut self, values: &Values<'_>, index: usize) -> Result<u32> {
+        let dictionary_index = match (&mut self.entries, values) {
+            (Entries::Int32(entries), Values::Int32(values)) => values
+                .get(index)
+                .map(|v| entries.dictionary_index(v.cast_unsigned())),
+            (Entries::Int64(entries), Values::Int64(values)) => values
+                .get(index)
+                .map(|v| entries.dictionary_index(v.cast_unsigned())),
+            (Entries::Float(entries), Values::Float(values)) => values
+                .get(index)
+                .map(|v| entries.dictionary_index(v.to_bits())),
+            (Entries::Double(entries), Values::Double(values)) => values
+                .get(index)
+                .map(|v| entries.dictionary_index(v.to_bits())),
             (
                 Entries::Fixed {
                     values: entries,
@@ -232,45 +234,47 @@ impl Dictionary {
                 Values::Fixed { bytes, .. },
             ) => bytes
                 .get(index * *width..(index + 1) * *width)
-                .map(|value| entries.code(value)),
+                .map(|value| entries.dictionary_index(value)),
             (Entries::ByteArray(entries), Values::ByteArray(values)) => match values.get(index) {
                 Some(value) => {
                     length(value.len())?;
-                    Some(entries.code(value))
+                    Some(entries.dictionary_index(value))
                 }
                 None => None,
             },
             _ => None,
         };
-        code.ok_or_else(mismatch)
+        dictionary_index.ok_or_else(mismatch)
     }
 
-    /// Calls `visit` with the values that have these codes; `scratch` is memory to be used again.
+    /// Calls `visit` with the values that have these indices; `scratch` is memory to be used again.
     pub(crate) fn with_values<R>(
         &self,
-        codes: impl Iterator<Item = u32>,
+        indices: impl Iterator<Item = u32>,
         visit: impl FnOnce(&Values<'_>) -> R,
     ) -> R {
         match &self.entries {
             Entries::Int32(entries) => {
-                let values: Vec<i32> = entries.gather(codes, u32::cast_signed);
+                let values: Vec<i32> = entries.gather(indices, u32::cast_signed);
                 visit(&Values::Int32(&values))
             }
             Entries::Int64(entries) => {
-                let values: Vec<i64> = entries.gather(codes, u64::cast_signed);
+                let values: Vec<i64> = entries.gather(indices, u64::cast_signed);
                 visit(&Values::Int64(&values))
             }
             Entries::Float(entries) => {
-                let values: Vec<f32> = entries.gather(codes, f32::from_bits);
+                let values: Vec<f32> = entries.gather(indices, f32::from_bits);
                 visit(&Values::Float(&values))
             }
             Entries::Double(entries) => {
-                let values: Vec<f64> = entries.gather(codes, f64::from_bits);
+                let values: Vec<f64> = entries.gather(indices, f64::from_bits);
                 visit(&Values::Double(&values))
             }
             Entries::Fixed { values, width } => {
                 let mut bytes = Vec::new();
-                codes.for_each(|code| bytes.extend_from_slice(values.get(code)));
+                indices.for_each(|dictionary_index| {
+                    bytes.extend_from_slice(values.get(dictionary_index))
+                });
                 let width = *width;
                 visit(&Values::Fixed {
                     bytes: &bytes,
@@ -278,7 +282,9 @@ impl Dictionary {
                 })
             }
             Entries::ByteArray(values) => visit(&Values::ByteArray(
-                codes.map(|code| values.get(code)).collect(),
+                indices
+                    .map(|dictionary_index| values.get(dictionary_index))
+                    .collect(),
             )),
         }
     }

@@ -26,7 +26,7 @@ impl Bits for u64 {
     }
 }
 
-/// One place of the hash table: a number, and its code plus one; 0 where the place is free.
+/// One place of the hash table: a number, and its index plus one; 0 where the place is free.
 #[derive(Debug, Clone, Copy, Default)]
 struct Place<T> {
     value: T,
@@ -36,7 +36,7 @@ struct Place<T> {
 #[derive(Debug)]
 pub(super) struct Numbers<T> {
     values: Vec<T>,
-    /// For each number from `base` on: its code plus one; 0 where it has none.
+    /// For each number from `base` on: its index plus one; 0 where it has none.
     near: Vec<u32>,
     base: i64,
     places: Vec<Place<T>>,
@@ -75,20 +75,20 @@ impl<T: Bits> Numbers<T> {
             + self.near.capacity() * size_of::<u32>()
     }
 
-    /// Appends the codes of values.
+    /// Appends the indices of values.
     pub(super) fn append(
         &mut self,
         values: impl ExactSizeIterator<Item = T> + Clone,
-        codes: &mut Vec<u32>,
+        indices: &mut Vec<u32>,
     ) {
         if self.values.is_empty() && values.len() >= NEAR_AFTER {
             self.choose_near(values.clone());
         }
-        let start = codes.len();
-        codes.resize(start + values.len(), 0);
-        let codes = codes.get_mut(start..).unwrap_or_default();
-        for (value, code) in values.zip(codes) {
-            *code = self.code(value);
+        let start = indices.len();
+        indices.resize(start + values.len(), 0);
+        let indices = indices.get_mut(start..).unwrap_or_default();
+        for (value, dictionary_index) in values.zip(indices) {
+            *dictionary_index = self.dictionary_index(value);
         }
     }
 
@@ -112,9 +112,9 @@ impl<T: Bits> Numbers<T> {
         value.signed().wrapping_sub(self.base).cast_unsigned() as usize
     }
 
-    /// The code of a value, which is a new one if it was not there yet.
+    /// The index of a value, which is a new one if it was not there yet.
     #[inline(always)]
-    pub(super) fn code(&mut self, value: T) -> u32 {
+    pub(super) fn dictionary_index(&mut self, value: T) -> u32 {
         let near = self.near_index(value);
         if let Some(code_plus_1) = self.near.get(near) {
             return match code_plus_1 {
@@ -143,40 +143,40 @@ impl<T: Bits> Numbers<T> {
     }
 
     fn push(&mut self, value: T) -> u32 {
-        let code = self.values.len() as u32;
+        let dictionary_index = self.values.len() as u32;
         self.values.push(value);
-        code
+        dictionary_index
     }
 
     #[cold]
     fn insert_near(&mut self, value: T, index: usize) -> u32 {
-        let code = self.push(value);
+        let dictionary_index = self.push(value);
         if let Some(place) = self.near.get_mut(index) {
-            *place = code + 1;
+            *place = dictionary_index + 1;
         }
-        code
+        dictionary_index
     }
 
     #[cold]
     fn insert(&mut self, value: T) -> u32 {
-        let code = self.push(value);
+        let dictionary_index = self.push(value);
         self.hashed += 1;
         if self.hashed * 2 > self.places.len() {
             self.grow();
         } else {
-            self.put(value, code);
+            self.put(value, dictionary_index);
         }
-        code
+        dictionary_index
     }
 
-    fn put(&mut self, value: T, code: u32) {
+    fn put(&mut self, value: T, dictionary_index: u32) {
         let mask = self.places.len().wrapping_sub(1);
         let mut at = self.hash(value);
         while let Some(place) = self.places.get_mut(at & mask) {
             if place.code_plus_1 == 0 {
                 *place = Place {
                     value,
-                    code_plus_1: code + 1,
+                    code_plus_1: dictionary_index + 1,
                 };
                 return;
             }
@@ -187,23 +187,23 @@ impl<T: Bits> Numbers<T> {
     fn grow(&mut self) {
         let places = (self.places.len() * 2).max(FIRST_PLACES);
         self.places = vec![Place::default(); places];
-        for code in 0..self.values.len() {
-            if let Some(&value) = self.values.get(code)
+        for dictionary_index in 0..self.values.len() {
+            if let Some(&value) = self.values.get(dictionary_index)
                 && self.near.get(self.near_index(value)).is_none()
             {
-                self.put(value, code as u32);
+                self.put(value, dictionary_index as u32);
             }
         }
     }
 
-    /// The values with these codes, each turned into another type.
+    /// The values with these indices, each turned into another type.
     pub(super) fn gather<U>(
         &self,
-        codes: impl Iterator<Item = u32>,
+        indices: impl Iterator<Item = u32>,
         with: impl Fn(T) -> U,
     ) -> Vec<U> {
-        codes
-            .filter_map(|code| self.values.get(code as usize))
+        indices
+            .filter_map(|dictionary_index| self.values.get(dictionary_index as usize))
             .map(|value| with(*value))
             .collect()
     }
@@ -216,9 +216,9 @@ mod tests {
     #[test]
     fn values_get_codes_in_the_order_of_their_appearance() {
         let mut numbers = Numbers::<u64>::new();
-        let mut codes = Vec::new();
-        numbers.append([5, 7, 5, 0, 7, 0].into_iter(), &mut codes);
-        assert_eq!(codes, [0, 1, 0, 2, 1, 2]);
+        let mut indices = Vec::new();
+        numbers.append([5, 7, 5, 0, 7, 0].into_iter(), &mut indices);
+        assert_eq!(indices, [0, 1, 0, 2, 1, 2]);
         assert_eq!(numbers.values(), [5, 7, 0]);
     }
 
@@ -226,11 +226,11 @@ mod tests {
     fn tables_grow() {
         let mut numbers = Numbers::<u32>::new();
         let values: Vec<u32> = (0..5000).map(|i| (i % 3000) * 0x1000).collect();
-        let mut codes = Vec::new();
-        numbers.append(values.iter().copied(), &mut codes);
+        let mut indices = Vec::new();
+        numbers.append(values.iter().copied(), &mut indices);
         assert_eq!(numbers.values().len(), 3000);
-        assert!((0..5000).all(|i| codes[i] as usize == i % 3000));
-        assert_eq!(numbers.gather(codes.into_iter(), |v| v), values);
+        assert!((0..5000).all(|i| indices[i] as usize == i % 3000));
+        assert_eq!(numbers.gather(indices.into_iter(), |v| v), values);
     }
 
     #[test]
@@ -240,13 +240,13 @@ mod tests {
             let near = (0..2000).map(|i| base.wrapping_add(i % 1000));
             let far = (0..500).map(|i| base.wrapping_add((i % 250) << 40));
             let values: Vec<u64> = near.chain(far).map(i64::cast_unsigned).collect();
-            let mut codes = Vec::new();
+            let mut indices = Vec::new();
             for part in values.chunks(600) {
-                numbers.append(part.iter().copied(), &mut codes);
+                numbers.append(part.iter().copied(), &mut indices);
             }
             // The first of the far ones is one of the near ones.
             assert_eq!(numbers.values().len(), 1000 + 249);
-            assert_eq!(numbers.gather(codes.into_iter(), |v| v), values);
+            assert_eq!(numbers.gather(indices.into_iter(), |v| v), values);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Levels slot by slot, by the definition of the format. Nothing is shared with the code under test.
+//! Levels slot by slot, by the definition of the format. Nothing is shared with the index under test.
 
 use herringbone_arrow::array::cast::AsArray;
 use herringbone_arrow::array::types::{Int8Type, Int32Type};

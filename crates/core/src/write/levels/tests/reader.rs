@@ -8,7 +8,7 @@ use herringbone_kernels::nesting::ListPlan;
 use super::super::path::Step;
 use super::arrays::{Random, array};
 use super::{DefinitionLevels, LeafLevels, leaf_levels, paths};
-use crate::column::recorder::{Offsets, Recorder, RecorderPlan};
+use crate::column::nesting_builder::{NestingBuilder, NestingPlan, Offsets};
 
 /// The length of each top-level list, 0 for null.
 fn lengths(array: &ArrayRef) -> Option<Vec<usize>> {
@@ -32,7 +32,7 @@ fn lengths(array: &ArrayRef) -> Option<Vec<usize>> {
 fn the_reader_records_the_lists_and_nulls_at_the_top() {
     let mut random = Random(0x2545_f491_4f6c_dd1d);
     let mut out = LeafLevels::new();
-    let mut recorded = 0;
+    let mut nestings = 0;
     for _ in 0..400 {
         let len = 1 + random.below(200);
         let array = array(&mut random, len, 3);
@@ -43,12 +43,12 @@ fn the_reader_records_the_lists_and_nulls_at_the_top() {
                 continue;
             };
             let plan = match path.steps[0] {
-                Step::Struct { .. } if path.max_rep > 0 => RecorderPlan::Struct {
+                Step::Struct { .. } if path.max_rep > 0 => NestingPlan::Struct {
                     rep_level: 0,
                     slot_def: 0,
                     valid_def: 1,
                 },
-                Step::List { .. } => RecorderPlan::List {
+                Step::List { .. } => NestingPlan::List {
                     plan: ListPlan {
                         rep_level: 1,
                         list_def: 1,
@@ -60,9 +60,9 @@ fn the_reader_records_the_lists_and_nulls_at_the_top() {
                 },
                 _ => continue,
             };
-            let mut recorder = Recorder::new(plan);
-            recorder.record(&out.rep, def).unwrap();
-            let levels = recorder.finish();
+            let mut nesting_builder = NestingBuilder::new(plan);
+            nesting_builder.record(&out.rep, def).unwrap();
+            let levels = nesting_builder.finish();
             assert_eq!(levels.slots, len);
             let valid = |row| {
                 levels
@@ -75,8 +75,8 @@ fn the_reader_records_the_lists_and_nulls_at_the_top() {
                 let read = offsets.windows(2).map(|pair| (pair[1] - pair[0]) as usize);
                 assert_eq!(read.collect::<Vec<_>>(), lengths(&array).unwrap());
             }
-            recorded += 1;
+            nestings += 1;
         }
     }
-    assert!(recorded > 200, "{recorded}");
+    assert!(nestings > 200, "{nestings}");
 }

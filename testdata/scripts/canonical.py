@@ -1,6 +1,6 @@
-"""The normal form of values that the tests compare, made from Arrow data.
+"""The canonical form of values that the tests compare, made from Arrow data.
 
-One value is one line of JSON without spaces; `tests/it/normal.rs` makes the same text in Rust, so that
+One value is one line of JSON without spaces; `tests/it/canonical.rs` makes the same text in Rust, so that
 values can be compared, and whole columns digested, byte by byte:
 
 - integers are numbers; decimals are strings with all digits of their scale
@@ -214,7 +214,7 @@ def scalar_text(t, value):
         return quoted(base64.b64encode(value).decode())
     if isinstance(value, str):
         return quoted(value)
-    raise TypeError(f"no normal form for {t}")
+    raise TypeError(f"no canonical form for {t}")
 
 
 def column_expectation(field, array):

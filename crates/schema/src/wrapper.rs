@@ -9,12 +9,12 @@ use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields};
 /// A column decodes to dictionary arrays by itself; this is about what columns do not: groups in
 /// dictionaries, runs of anything, dictionaries of runs.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Layer {
+pub enum ArrowWrapper {
     /// Equal values side by side become one.
     RunEnds {
         /// The field of the run ends.
         run_ends: FieldRef,
-        /// The field of the values; its data type is for the layers below to say.
+        /// The field of the values; its data type is for the wrappers below to say.
         values: FieldRef,
     },
     /// Equal values become one, wherever they are.
@@ -33,7 +33,7 @@ pub enum Layer {
     NoFields,
 }
 
-impl Layer {
+impl ArrowWrapper {
     /// The type that values of the type `inner` get.
     #[must_use]
     pub fn around(&self, inner: DataType) -> DataType {

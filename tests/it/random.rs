@@ -1,9 +1,9 @@
 //! Where random cases get their choices from.
 
-/// A small generator of repeatable noise (splitmix64).
-pub(crate) struct Noise(pub(crate) u64);
+/// A small generator of repeatable random numbers (splitmix64).
+pub(crate) struct Random(pub(crate) u64);
 
-impl Noise {
+impl Random {
     /// The next 64 bits.
     pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -1,25 +1,25 @@
-//! What fits into a piece, and the memory that is held for it.
+//! What fits into a column batch, and the memory that is held for it.
 
 use herringbone_format::{Error, Result};
 
-use super::Column;
-use super::list_levels::ListLevelsBuilder;
-use super::recorder::Recorder;
-use crate::budget::{MemoryUse, PieceMemory};
+use super::ColumnChunkDecoder;
+use super::nesting_builder::NestingBuilder;
+use super::sibling_levels::ListLevelsBuilder;
+use crate::budget::{ColumnBatchMemory, MemoryUse};
 
 /// Bytes that a level takes at most in each recorder.
 const LEVEL_BYTES: usize = 9;
 /// Bytes of values that are tried first where the budget has little left.
 const SMALL_RESERVE: usize = 64 << 10;
 
-impl Column {
-    /// What the piece holds from now on, instead of the column.
-    pub(super) fn piece_memory(&mut self) -> Result<PieceMemory> {
+impl ColumnChunkDecoder {
+    /// What the column batch holds from now on, instead of the column.
+    pub(super) fn column_batch_memory(&mut self) -> Result<ColumnBatchMemory> {
         self.last_bytes = self.array_bytes();
         let finishing = self.array.finishing_bytes();
         let mut bytes = self.last_bytes.saturating_add(finishing);
         let (keeps, is_last) = (self.array.keeps_pages(), self.is_done());
-        // The column is about to leave the page, which stays with the piece.
+        // The column is about to leave the page, which stays with the column batch.
         let page = self.page.as_ref().filter(|page| page.levels_left == 0);
         if let Some(page) = page.filter(|_| keeps && !is_last) {
             bytes += page.body_bytes;
@@ -29,10 +29,10 @@ impl Column {
         Ok(self.memory.hand_over(is_last, keeps))
     }
 
-    /// How many of the next `n` values fit into the piece; 0 only if it has rows already.
+    /// How many of the next `n` values fit into the column batch; 0 only if it has rows already.
     pub(super) fn fitting(&mut self, n: usize) -> Result<usize> {
         let used = self.used_bytes();
-        if self.rows > 0 && used >= self.plan.piece_bytes {
+        if self.rows > 0 && used >= self.plan.column_batch_bytes {
             return Ok(0);
         }
         if self.page.as_ref().is_some_and(|page| page.is_lost) {
@@ -41,7 +41,7 @@ impl Column {
         }
         let fitting = self
             .array
-            .room(n, self.plan.piece_bytes.saturating_sub(used))?
+            .values_that_fit(n, self.plan.column_batch_bytes.saturating_sub(used))?
             .min(self.slots_left());
         if fitting > 0 || self.rows > 0 || n == 0 {
             return self.reserve(fitting).map(|()| fitting);
@@ -63,7 +63,7 @@ impl Column {
     pub(super) fn row_must_fit(&mut self, n: usize) -> Result<()> {
         let used = self.used_bytes();
         let budget = self.plan.row_bytes.saturating_sub(used);
-        if used > self.plan.row_bytes || self.array.room(n, budget)? < n {
+        if used > self.plan.row_bytes || self.array.values_that_fit(n, budget)? < n {
             let error = Error::limit(
                 "batch_column_bytes",
                 self.plan.row_bytes as u64 + 1,
@@ -78,8 +78,8 @@ impl Column {
     pub(super) fn reserve(&mut self, n: usize) -> Result<()> {
         let used = self.array_bytes();
         // Offsets and bits of ancestors and shared lists, bits of the leaf.
-        let recorders = self.recorders.len() * LEVEL_BYTES + self.shared_lists.len();
-        let levels = n.saturating_mul(recorders) + n / 8;
+        let nesting_builders = self.nesting_builders.len() * LEVEL_BYTES + self.shared_lists.len();
+        let levels = n.saturating_mul(nesting_builders) + n / 8;
         let needed = |values: usize| (used.saturating_add(levels)).saturating_add(values) as u64;
         let values = self.array.most_bytes(n);
         let held = self.memory.held(MemoryUse::Array);
@@ -99,7 +99,7 @@ impl Column {
             let left = usize::try_from(self.memory.left().saturating_add(held));
             let left = left.unwrap_or(usize::MAX);
             tried = tried.min(left.saturating_sub(used.saturating_add(levels)));
-            if self.array.room(n, tried)? >= n {
+            if self.array.values_that_fit(n, tried)? >= n {
                 return self.memory.hold(MemoryUse::Array, needed(tried));
             }
             if needed(tried) >= left as u64 {
@@ -117,8 +117,8 @@ impl Column {
     }
 
     pub(super) fn used_bytes(&self) -> usize {
-        let recorders = self.recorders.iter().map(Recorder::bytes);
+        let nesting_builders = self.nesting_builders.iter().map(NestingBuilder::bytes);
         let shared_lists = self.shared_lists.iter().map(ListLevelsBuilder::bytes);
-        self.array.bytes() + recorders.chain(shared_lists).sum::<usize>()
+        self.array.bytes() + nesting_builders.chain(shared_lists).sum::<usize>()
     }
 }

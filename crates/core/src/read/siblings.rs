@@ -1,12 +1,12 @@
 //! Whether the columns below a list tell the same lists.
 //!
-//! Each column of a shared list has its levels as bits beside its piece. They are compared as far as
-//! all of them reach; what is left of longer pieces waits for the next batch. So nothing depends on
-//! where pieces or batches end.
+//! Each column of a shared list has its levels as bits beside its column batch. They are compared as far as
+//! all of them reach; what is left of longer column batches waits for the next batch. So nothing depends on
+//! where column batches or batches end.
 
 use herringbone_format::Error;
 
-use crate::column::list_levels::ListLevels;
+use crate::column::sibling_levels::ListLevels;
 
 /// The columns below one list, and which of its shared lists it is to each.
 pub(crate) type SharedList = Vec<Member>;

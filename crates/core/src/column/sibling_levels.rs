@@ -38,7 +38,7 @@ impl ListLevelsBuilder {
         Self { plan, levels }
     }
 
-    /// Adds a stretch of levels.
+    /// Adds a run of levels.
     pub(crate) fn add(&mut self, rep: &[u8], def: &[u8]) {
         let SharedListPlan {
             rep_level,

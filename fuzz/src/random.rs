@@ -1,12 +1,12 @@
-//! Choices that the fuzzer makes: the twin of `tests/it/noise.rs`, driven by bytes.
+//! Choices that the fuzzer makes: the twin of `tests/it/random.rs`, driven by bytes.
 
 /// Numbers from the fuzzer's bytes while there are any, and from a generator that they seed behind.
-pub(crate) struct Noise {
+pub(crate) struct Random {
     bytes: std::vec::IntoIter<u8>,
     state: u64,
 }
 
-impl Noise {
+impl Random {
     /// The choices that these bytes are.
     pub(crate) fn new(bytes: &[u8]) -> Self {
         Self {

@@ -1,6 +1,6 @@
 //! Where one part ends and the next one begins.
 
-use herringbone_core::column::{ColumnPart, PageOfRow};
+use herringbone_core::column::{ColumnSplit, PageOfRow};
 use herringbone_core::page::SharedPage;
 
 /// A data page, as far as cutting needs to know it.
@@ -12,13 +12,13 @@ pub(super) struct DataPage {
 }
 
 /// Makes parts of about so much work from the pages of a column chunk, which it gets one by one.
-pub(super) struct Cutter {
+pub(super) struct Splitter {
     num_rows: u64,
     batch_rows: u64,
     part_work: u64,
     is_flat: bool,
     /// The part at hand, with the work of its pages so far.
-    open: Option<ColumnPart>,
+    open: Option<ColumnSplit>,
     work: u64,
     /// The row that the next part is to begin with: a batch does.
     next: Option<u64>,
@@ -26,7 +26,7 @@ pub(super) struct Cutter {
     last: Option<(PageOfRow, u64)>,
 }
 
-impl Cutter {
+impl Splitter {
     pub(super) fn new(num_rows: u64, batch_rows: u64, part_work: u64, is_flat: bool) -> Self {
         Self {
             num_rows,
@@ -41,11 +41,11 @@ impl Cutter {
     }
 
     /// Adds the next page; the part that is complete now, if one is.
-    pub(super) fn add(&mut self, page: DataPage) -> Option<ColumnPart> {
+    pub(super) fn add(&mut self, page: DataPage) -> Option<ColumnSplit> {
         let place = page.place;
         let next = self.next.take_if(|first| place.rows_before > *first);
         let complete = next.and_then(|first| self.cut(first));
-        let open = self.open.get_or_insert_with(|| ColumnPart {
+        let open = self.open.get_or_insert_with(|| ColumnSplit {
             rows: 0..self.num_rows,
             begin: place,
             end: None,
@@ -64,14 +64,14 @@ impl Cutter {
     }
 
     /// The parts that are left when there is no page any more.
-    pub(super) fn end(&mut self) -> impl Iterator<Item = ColumnPart> {
+    pub(super) fn end(&mut self) -> impl Iterator<Item = ColumnSplit> {
         let first = self.next.take();
         let before = first.and_then(|first| self.cut(first));
         before.into_iter().chain(self.open.take())
     }
 
     /// Has the next part begin with the row `first`, in the last page; the part before it.
-    fn cut(&mut self, first: u64) -> Option<ColumnPart> {
+    fn cut(&mut self, first: u64) -> Option<ColumnSplit> {
         let (begin, work) = self.last?;
         let mut before = self.open.take()?;
         before.rows.end = first;
@@ -92,7 +92,7 @@ impl Cutter {
                 }
             });
         }
-        self.open = Some(ColumnPart {
+        self.open = Some(ColumnSplit {
             rows: first..self.num_rows,
             begin,
             end: None,

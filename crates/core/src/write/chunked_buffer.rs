@@ -1,6 +1,6 @@
 //! Bytes that grow without being moved: a list of parts.
 
-/// Bytes of a part that small pieces are collected in.
+/// Bytes of a part that small column batches are collected in.
 const PART_BYTES: usize = 1 << 20;
 
 /// Bytes from which on a buffer becomes a part of its own instead of being copied.
@@ -8,12 +8,12 @@ const LARGE: usize = 1 << 18;
 
 /// Bytes in the order in which they came.
 #[derive(Debug, Default)]
-pub(crate) struct Parts {
+pub(crate) struct ChunkedBuffer {
     parts: Vec<Vec<u8>>,
     len: usize,
 }
 
-impl Parts {
+impl ChunkedBuffer {
     /// All bytes.
     pub(crate) fn len(&self) -> usize {
         self.len
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn parts_are_all_bytes_in_order() {
-        let mut parts = Parts::default();
+        let mut parts = ChunkedBuffer::default();
         let mut expected = Vec::new();
         for i in 0..5000_usize {
             let mut bytes = vec![i as u8; i % 300];

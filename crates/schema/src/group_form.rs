@@ -21,7 +21,7 @@ use crate::ParquetSchema;
 
 /// What one occurrence of a node is; members are ordinals of nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub(crate) enum GroupForm {
     Leaf,
     Struct,
     /// `element` is `repeated` itself in the two-level form.
@@ -43,25 +43,25 @@ pub(crate) enum Shape {
     Misfit,
 }
 
-/// The shape of a node, apart from its own repetition.
-pub(crate) fn shape(schema: &ParquetSchema, node: usize) -> Shape {
+/// The form of a node, apart from its own repetition.
+pub(crate) fn group_form(schema: &ParquetSchema, node: usize) -> GroupForm {
     let this = &schema.nodes()[node];
     if !this.is_group() {
-        return Shape::Leaf;
+        return GroupForm::Leaf;
     }
     let element = &this.element;
     match (&element.logical_type, element.converted_type) {
         (Some(LogicalType::List), _) | (None, Some(ConvertedType::List)) => list(schema, node),
         (Some(LogicalType::Map), _)
         | (None, Some(ConvertedType::Map | ConvertedType::MapKeyValue)) => map(schema, node),
-        _ => Shape::Struct,
+        _ => GroupForm::Struct,
     }
 }
 
-fn list(schema: &ParquetSchema, node: usize) -> Shape {
+fn list(schema: &ParquetSchema, node: usize) -> GroupForm {
     let name = |node: usize| schema.nodes()[node].element.name.as_str();
     let Some(repeated) = only_repeated_child(schema, node) else {
-        return Shape::Misfit;
+        return GroupForm::Misfit;
     };
     let element = match only_child(schema, repeated) {
         Some(child)
@@ -71,22 +71,22 @@ fn list(schema: &ParquetSchema, node: usize) -> Shape {
         }
         _ => repeated,
     };
-    Shape::List { repeated, element }
+    GroupForm::List { repeated, element }
 }
 
-fn map(schema: &ParquetSchema, node: usize) -> Shape {
+fn map(schema: &ParquetSchema, node: usize) -> GroupForm {
     let Some(repeated) = only_repeated_child(schema, node) else {
-        return Shape::Misfit;
+        return GroupForm::Misfit;
     };
     let mut children = schema.children(repeated);
     match (children.next(), children.next(), children.next()) {
-        (Some(key), Some(value), None) => Shape::Map {
+        (Some(key), Some(value), None) => GroupForm::Map {
             repeated,
             key,
             value,
         },
-        (Some(key), None, None) => Shape::Keys { repeated, key },
-        _ => Shape::Misfit,
+        (Some(key), None, None) => GroupForm::Keys { repeated, key },
+        _ => GroupForm::Misfit,
     }
 }
 

@@ -19,54 +19,60 @@ use herringbone_arrow::array::{Array, ArrayRef, StructArray, cast::AsArray, make
 use herringbone_arrow::data::transform::MutableArrayData;
 use herringbone_arrow::schema::{ArrowError, DataType};
 use herringbone_format::{Error, Result};
-use herringbone_schema::Layer;
+use herringbone_schema::ArrowWrapper;
 
 pub(super) use run_ends::padded_runs;
 use same::{distinct, run_starts};
 
-/// A layer and the type that it makes.
+/// A wrapper and the type that it makes.
 #[derive(Debug)]
-pub(crate) struct TypedLayer {
-    layer: Layer,
+pub(crate) struct TypedWrapper {
+    wrapper: ArrowWrapper,
     data_type: DataType,
 }
 
-/// The layers around an array of type `decoded`, from the inside out.
-pub(super) fn typed_layers(layers: &[Layer], decoded: DataType) -> Vec<TypedLayer> {
+/// The wrappers around an array of type `decoded`, from the inside out.
+pub(super) fn typed_wrappers(wrappers: &[ArrowWrapper], decoded: DataType) -> Vec<TypedWrapper> {
     let mut inner = decoded;
-    let typed = layers.iter().rev().map(|layer| {
-        inner = layer.around(inner.clone());
-        TypedLayer {
-            layer: layer.clone(),
+    let typed = wrappers.iter().rev().map(|wrapper| {
+        inner = wrapper.around(inner.clone());
+        TypedWrapper {
+            wrapper: wrapper.clone(),
             data_type: inner.clone(),
         }
     });
     typed.collect()
 }
 
-/// Slots that an array with these layers can have for certain.
-pub(super) fn max_slots(layers: &[Layer]) -> usize {
-    let max = |layer: &Layer| match layer {
-        Layer::RunEnds { run_ends, .. } => run_ends::max_slots(run_ends.data_type()),
-        Layer::Dictionary { key } => dictionary::max_values(key),
-        Layer::NegativeScale { .. } | Layer::NoFields => usize::MAX,
+/// Slots that an array with these wrappers can have for certain.
+pub(super) fn max_slots(wrappers: &[ArrowWrapper]) -> usize {
+    let max = |wrapper: &ArrowWrapper| match wrapper {
+        ArrowWrapper::RunEnds { run_ends, .. } => run_ends::max_slots(run_ends.data_type()),
+        ArrowWrapper::Dictionary { key } => dictionary::max_values(key),
+        ArrowWrapper::NegativeScale { .. } | ArrowWrapper::NoFields => usize::MAX,
     };
-    layers.iter().map(max).min().unwrap_or(usize::MAX)
+    wrappers.iter().map(max).min().unwrap_or(usize::MAX)
 }
 
-/// Puts layers around an array, from the inside out.
+/// Puts wrappers around an array, from the inside out.
 ///
 /// # Errors
-/// Unsupported where the values do not fit the layers: more of them than keys or run ends count,
+/// Unsupported where the values do not fit the wrappers: more of them than keys or run ends count,
 /// decimals with digits that the negative scale has no place for.
-pub(super) fn put_around(decoded: ArrayRef, layers: &[TypedLayer]) -> Result<ArrayRef> {
+pub(super) fn put_around(decoded: ArrayRef, wrappers: &[TypedWrapper]) -> Result<ArrayRef> {
     let mut array = decoded.clone();
-    for TypedLayer { layer, data_type } in layers {
-        array = match layer {
-            Layer::RunEnds { .. } => run_ends::run_ends(&array, &run_starts(&decoded)?, data_type)?,
-            Layer::Dictionary { key } => dictionary::dictionary(&array, &distinct(&decoded)?, key)?,
-            Layer::NegativeScale { .. } => negative_scale::negative_scale(&array, data_type)?,
-            Layer::NoFields => without_fields(&array)?,
+    for TypedWrapper { wrapper, data_type } in wrappers {
+        array = match wrapper {
+            ArrowWrapper::RunEnds { .. } => {
+                run_ends::run_ends(&array, &run_starts(&decoded)?, data_type)?
+            }
+            ArrowWrapper::Dictionary { key } => {
+                dictionary::dictionary(&array, &distinct(&decoded)?, key)?
+            }
+            ArrowWrapper::NegativeScale { .. } => {
+                negative_scale::negative_scale(&array, data_type)?
+            }
+            ArrowWrapper::NoFields => without_fields(&array)?,
         };
     }
     Ok(array)

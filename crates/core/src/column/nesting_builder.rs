@@ -14,7 +14,7 @@ use crate::malformed;
 
 /// One ancestor to record.
 #[derive(Debug, Clone)]
-pub(crate) enum RecorderPlan {
+pub(crate) enum NestingPlan {
     /// A struct that may be null: one bit for each position with a repetition level of at most
     /// `rep_level` and a definition level of at least `slot_def`; set from `valid_def` on.
     Struct {
@@ -34,25 +34,25 @@ pub(crate) enum Offsets {
 }
 
 /// One ancestor under construction.
-pub(crate) struct Recorder {
-    plan: RecorderPlan,
+pub(crate) struct NestingBuilder {
+    plan: NestingPlan,
     validity: Bitmap,
     offsets: Offsets,
     /// Elements so far, of a list.
     elements: usize,
 }
 
-/// One ancestor over the rows of a piece.
+/// One ancestor over the rows of a column batch.
 #[derive(Debug)]
-pub(crate) struct Recorded {
+pub(crate) struct Nesting {
     pub(crate) slots: usize,
     pub(crate) validity: Option<NullBuffer>,
     /// Of a list: one more than slots.
     pub(crate) offsets: Option<Offsets>,
 }
 
-impl Recorder {
-    pub(crate) fn new(plan: RecorderPlan) -> Self {
+impl NestingBuilder {
+    pub(crate) fn new(plan: NestingPlan) -> Self {
         let offsets = first_offset(&plan);
         Self {
             plan,
@@ -62,10 +62,10 @@ impl Recorder {
         }
     }
 
-    /// Records a stretch of levels.
+    /// Records a run of levels.
     pub(crate) fn record(&mut self, rep: &[u8], def: &[u8]) -> Result<()> {
         match &self.plan {
-            &RecorderPlan::Struct {
+            &NestingPlan::Struct {
                 rep_level,
                 slot_def,
                 valid_def,
@@ -80,7 +80,7 @@ impl Recorder {
                 );
                 Ok(())
             }
-            RecorderPlan::List { plan, .. } => {
+            NestingPlan::List { plan, .. } => {
                 let (elements, validity) = (&mut self.elements, &mut self.validity);
                 match &mut self.offsets {
                     Offsets::I32(offsets) => {
@@ -105,12 +105,12 @@ impl Recorder {
     }
 
     /// What was recorded since the last call.
-    pub(crate) fn finish(&mut self) -> Recorded {
+    pub(crate) fn finish(&mut self) -> Nesting {
         let slots = self.validity.len();
         let validity = self.validity.finish();
         let offsets = match &self.plan {
-            RecorderPlan::Struct { .. } => None,
-            RecorderPlan::List { .. } => {
+            NestingPlan::Struct { .. } => None,
+            NestingPlan::List { .. } => {
                 self.elements = 0;
                 let mut offsets = std::mem::replace(&mut self.offsets, first_offset(&self.plan));
                 match &mut offsets {
@@ -120,7 +120,7 @@ impl Recorder {
                 Some(offsets)
             }
         };
-        Recorded {
+        Nesting {
             slots,
             validity,
             offsets,
@@ -129,9 +129,9 @@ impl Recorder {
 }
 
 /// Every list of offsets starts with 0.
-fn first_offset(plan: &RecorderPlan) -> Offsets {
+fn first_offset(plan: &NestingPlan) -> Offsets {
     match plan {
-        RecorderPlan::List { large: true, .. } => Offsets::I64(vec![0]),
+        NestingPlan::List { large: true, .. } => Offsets::I64(vec![0]),
         _ => Offsets::I32(vec![0]),
     }
 }

@@ -13,7 +13,7 @@ const BYTE_ARRAY_BYTES: u64 = 256;
 
 /// What is left of the bytes that a column chunk may decompress to.
 #[derive(Debug, Clone)]
-pub(crate) struct Allowance {
+pub(crate) struct DecompressionLimit {
     left: u64,
     /// Bytes for each compressed byte.
     ratio: u64,
@@ -24,7 +24,7 @@ pub(crate) struct Allowance {
     plain: u64,
 }
 
-impl Allowance {
+impl DecompressionLimit {
     /// That of a chunk with values of this type. As many bytes are granted as the largest page may have
     /// that a read can hold: such a page is never too much, whatever it was compressed to.
     pub(crate) fn new(limits: &Limits, (physical_type, type_length): (Type, usize)) -> Self {

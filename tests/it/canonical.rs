@@ -1,6 +1,6 @@
 //! The normal form of values: one line of JSON for each slot of an Arrow array.
 //!
-//! `testdata/scripts/normal.py` makes the same text in Python and says what it looks like.
+//! `testdata/scripts/canonical.py` makes the same text in Python and says what it looks like.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

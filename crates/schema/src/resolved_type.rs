@@ -2,7 +2,7 @@
 //!
 //! LogicalType wins over ConvertedType. An annotation that is not known, or that may not stand on
 //! the column's physical type, does not make the file unreadable: by the specification the physical
-//! values are read, and the column's bounds are not used. That is [`Meaning::Ignored`].
+//! values are read, and the column's bounds are not used. That is [`ResolvedType::Ignored`].
 
 use std::ops::RangeInclusive;
 
@@ -11,7 +11,7 @@ use herringbone_format::{ConvertedType, LogicalType, SchemaElement, TimeUnit, Ty
 
 /// What the values of a column mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Meaning {
+pub(crate) enum ResolvedType {
     /// There is no annotation.
     Plain,
     String,
@@ -48,16 +48,16 @@ pub(crate) enum Meaning {
     Ignored,
 }
 
-impl Meaning {
+impl ResolvedType {
     /// The meaning of a column; `type_length` is 0 unless its length is fixed.
     pub(crate) fn of(element: &SchemaElement, physical: Type, type_length: usize) -> Self {
-        let meaning = match (&element.logical_type, element.converted_type) {
+        let resolved_type = match (&element.logical_type, element.converted_type) {
             (Some(logical), _) => of_logical(logical),
             (None, Some(converted)) => of_converted(converted, element),
             (None, None) => Self::Plain,
         };
-        if meaning.may_annotate(physical, type_length) {
-            meaning
+        if resolved_type.may_annotate(physical, type_length) {
+            resolved_type
         } else {
             Self::Ignored
         }
@@ -138,67 +138,67 @@ impl Meaning {
     }
 }
 
-fn of_logical(logical: &LogicalType) -> Meaning {
+fn of_logical(logical: &LogicalType) -> ResolvedType {
     match *logical {
-        LogicalType::String => Meaning::String,
-        LogicalType::Enum => Meaning::Enum,
-        LogicalType::Json => Meaning::Json,
-        LogicalType::Bson => Meaning::Bson,
+        LogicalType::String => ResolvedType::String,
+        LogicalType::Enum => ResolvedType::Enum,
+        LogicalType::Json => ResolvedType::Json,
+        LogicalType::Bson => ResolvedType::Bson,
         LogicalType::Decimal { scale, precision } => decimal(precision, scale),
-        LogicalType::Date => Meaning::Date,
+        LogicalType::Date => ResolvedType::Date,
         LogicalType::Time {
             is_adjusted_to_utc: utc,
             unit,
-        } => Meaning::Time { unit, utc },
+        } => ResolvedType::Time { unit, utc },
         LogicalType::Timestamp {
             is_adjusted_to_utc: utc,
             unit,
-        } => Meaning::Timestamp { unit, utc },
+        } => ResolvedType::Timestamp { unit, utc },
         LogicalType::Integer {
             bit_width: bit_width @ (8 | 16 | 32 | 64),
             is_signed,
-        } => Meaning::Integer {
+        } => ResolvedType::Integer {
             bit_width,
             is_signed,
         },
-        LogicalType::Unknown => Meaning::Null,
-        LogicalType::Uuid => Meaning::Uuid,
-        LogicalType::Float16 => Meaning::Float16,
-        LogicalType::Geometry { .. } | LogicalType::Geography { .. } => Meaning::Geospatial,
+        LogicalType::Unknown => ResolvedType::Null,
+        LogicalType::Uuid => ResolvedType::Uuid,
+        LogicalType::Float16 => ResolvedType::Float16,
+        LogicalType::Geometry { .. } | LogicalType::Geography { .. } => ResolvedType::Geospatial,
         // Groups' annotations on a column, widths that do not exist, and what is not known.
-        _ => Meaning::Ignored,
+        _ => ResolvedType::Ignored,
     }
 }
 
-fn of_converted(converted: ConvertedType, element: &SchemaElement) -> Meaning {
-    let integer = |bit_width, is_signed| Meaning::Integer {
+fn of_converted(converted: ConvertedType, element: &SchemaElement) -> ResolvedType {
+    let integer = |bit_width, is_signed| ResolvedType::Integer {
         bit_width,
         is_signed,
     };
     let (millis, micros) = (TimeUnit::Millis, TimeUnit::Micros);
     match converted {
-        ConvertedType::Utf8 => Meaning::String,
-        ConvertedType::Enum => Meaning::Enum,
-        ConvertedType::Json => Meaning::Json,
-        ConvertedType::Bson => Meaning::Bson,
+        ConvertedType::Utf8 => ResolvedType::String,
+        ConvertedType::Enum => ResolvedType::Enum,
+        ConvertedType::Json => ResolvedType::Json,
+        ConvertedType::Bson => ResolvedType::Bson,
         ConvertedType::Decimal => {
             decimal(element.precision.unwrap_or(0), element.scale.unwrap_or(0))
         }
-        ConvertedType::Date => Meaning::Date,
+        ConvertedType::Date => ResolvedType::Date,
         // The converted types stand for instants and times in UTC only.
-        ConvertedType::TimeMillis => Meaning::Time {
+        ConvertedType::TimeMillis => ResolvedType::Time {
             unit: millis,
             utc: true,
         },
-        ConvertedType::TimeMicros => Meaning::Time {
+        ConvertedType::TimeMicros => ResolvedType::Time {
             unit: micros,
             utc: true,
         },
-        ConvertedType::TimestampMillis => Meaning::Timestamp {
+        ConvertedType::TimestampMillis => ResolvedType::Timestamp {
             unit: millis,
             utc: true,
         },
-        ConvertedType::TimestampMicros => Meaning::Timestamp {
+        ConvertedType::TimestampMicros => ResolvedType::Timestamp {
             unit: micros,
             utc: true,
         },
@@ -210,23 +210,23 @@ fn of_converted(converted: ConvertedType, element: &SchemaElement) -> Meaning {
         ConvertedType::Int16 => integer(16, true),
         ConvertedType::Int32 => integer(32, true),
         ConvertedType::Int64 => integer(64, true),
-        ConvertedType::Interval => Meaning::Interval,
+        ConvertedType::Interval => ResolvedType::Interval,
         ConvertedType::Map
         | ConvertedType::MapKeyValue
         | ConvertedType::List
-        | ConvertedType::Unknown(_) => Meaning::Ignored,
+        | ConvertedType::Unknown(_) => ResolvedType::Ignored,
     }
 }
 
 /// A decimal that Arrow can hold, within what the specification allows.
-fn decimal(precision: i32, scale: i32) -> Meaning {
+fn decimal(precision: i32, scale: i32) -> ResolvedType {
     const MAX_PRECISION: u8 = 76;
     match (u8::try_from(precision), i8::try_from(scale)) {
         (Ok(precision @ 1..=MAX_PRECISION), Ok(scale))
             if scale >= 0 && i32::from(scale) <= i32::from(precision) =>
         {
-            Meaning::Decimal { precision, scale }
+            ResolvedType::Decimal { precision, scale }
         }
-        _ => Meaning::Ignored,
+        _ => ResolvedType::Ignored,
     }
 }

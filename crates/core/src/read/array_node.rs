@@ -1,7 +1,7 @@
 //! How leaves make up the columns of a batch.
 //!
 //! The schema's tree is taken apart into one [`ColumnPlan`] a leaf, which is all that decoding needs,
-//! and a tree of [`Shape`]s that says how to put pieces of leaves together again.
+//! and a tree of [`ArrayNode`]s that says how to put column batches of leaves together again.
 
 use std::sync::Arc;
 
@@ -12,24 +12,24 @@ use herringbone_kernels::nesting::ListPlan;
 use herringbone_schema::{ArrowMapping, Conversion, Node, NodeKind, ParquetSchema};
 
 use super::ReadOptions;
-use super::agreement::{Member, SharedList};
-use super::layers::{TypedLayer, max_slots, put_around, typed_layers};
+use super::siblings::{Member, SharedList};
+use super::wrappers::{TypedWrapper, max_slots, put_around, typed_wrappers};
 use crate::array::LeafType;
 use crate::column::ColumnPlan;
-use crate::column::list_levels::SharedListPlan;
-use crate::column::recorder::RecorderPlan;
+use crate::column::nesting_builder::NestingPlan;
+use crate::column::sibling_levels::SharedListPlan;
 use crate::loss::OnError;
 
 /// Where an ancestor is recorded: the ordinals of the column and of its recorder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Record {
     pub(crate) column: usize,
-    pub(crate) recorder: usize,
+    pub(crate) nesting_builder: usize,
 }
 
 /// An Arrow array to be put together.
 #[derive(Debug)]
-pub(crate) enum Shape {
+pub(crate) enum ArrayNode {
     /// The array of one column.
     Leaf { column: usize },
     /// A struct; never null where nothing records its validity.
@@ -47,20 +47,20 @@ pub(crate) enum Shape {
         child: Box<Self>,
     },
     /// Another array with something around it.
-    Layered {
-        layers: Vec<TypedLayer>,
+    Wrapped {
+        wrappers: Vec<TypedWrapper>,
         inner: Box<Self>,
     },
 }
 
-impl Shape {
+impl ArrayNode {
     /// The first column below, if there is any.
     pub(crate) fn first_column(&self) -> Option<usize> {
         match self {
             Self::Leaf { column } => Some(*column),
             Self::Struct { children, .. } => children.iter().find_map(Self::first_column),
             Self::List { child, .. } => child.first_column(),
-            Self::Layered { inner, .. } => inner.first_column(),
+            Self::Wrapped { inner, .. } => inner.first_column(),
         }
     }
 
@@ -70,8 +70,8 @@ impl Shape {
             Self::Struct {
                 fields, children, ..
             } => (fields, children),
-            Self::Layered { layers, inner } => {
-                return put_around(inner.without_leaves(rows)?, layers);
+            Self::Wrapped { wrappers, inner } => {
+                return put_around(inner.without_leaves(rows)?, wrappers);
             }
             _ => return Err(Error::argument("a field with a leaf among groups without")),
         };
@@ -86,14 +86,14 @@ impl Shape {
 
 /// The columns to decode and how to put them together.
 #[derive(Debug)]
-pub(crate) struct Shapes {
+pub(crate) struct ArrayTree {
     pub(crate) columns: Vec<Arc<ColumnPlan>>,
-    pub(crate) roots: Vec<Shape>,
+    pub(crate) roots: Vec<ArrayNode>,
     /// From the outermost to the innermost.
     pub(crate) shared_lists: Vec<SharedList>,
 }
 
-impl Shapes {
+impl ArrayTree {
     pub(crate) fn new(
         mapping: &ArrowMapping,
         schema: &ParquetSchema,
@@ -115,7 +115,7 @@ impl Shapes {
         let roots = mapping
             .fields
             .iter()
-            .map(|node| builder.shape(node, top))
+            .map(|node| builder.node(node, top))
             .collect::<Result<_>>()?;
         Ok(Self {
             columns: builder.columns.into_iter().map(Arc::new).collect(),
@@ -142,7 +142,7 @@ impl Depth {
 
 /// An ancestor of the node at hand, recorded by the first leaf below it.
 struct Ancestor {
-    plan: RecorderPlan,
+    plan: NestingPlan,
     record: Option<Record>,
 }
 
@@ -155,25 +155,25 @@ struct Builder<'a> {
     shared_lists: Vec<SharedList>,
     /// Which of them are around the node at hand.
     sharing: Vec<(usize, SharedListPlan)>,
-    /// What the layers around the node at hand have room for.
+    /// What the wrappers around the node at hand have room for.
     max_slots: usize,
 }
 
 impl Builder<'_> {
-    fn shape(&mut self, node: &Node, depth: Depth) -> Result<Shape> {
-        if node.layers.is_empty() {
+    fn node(&mut self, node: &Node, depth: Depth) -> Result<ArrayNode> {
+        if node.wrappers.is_empty() {
             return self.decoded(node, depth);
         }
         let around = self.max_slots;
-        self.max_slots = around.min(max_slots(&node.layers));
+        self.max_slots = around.min(max_slots(&node.wrappers));
         let inner = Box::new(self.decoded(node, depth)?);
         self.max_slots = around;
-        let layers = typed_layers(&node.layers, node.decoded_type());
-        Ok(Shape::Layered { layers, inner })
+        let wrappers = typed_wrappers(&node.wrappers, node.decoded_type());
+        Ok(ArrayNode::Wrapped { wrappers, inner })
     }
 
-    /// The shape within the layers of a node.
-    fn decoded(&mut self, node: &Node, depth: Depth) -> Result<Shape> {
+    /// The array node within the wrappers of a node.
+    fn decoded(&mut self, node: &Node, depth: Depth) -> Result<ArrayNode> {
         match &node.kind {
             NodeKind::Leaf { leaf, conversion } => self.leaf(node, *leaf, *conversion, depth),
             NodeKind::Struct(children) => self.struct_(node, children, depth),
@@ -202,7 +202,7 @@ impl Builder<'_> {
         ordinal: usize,
         conversion: Conversion,
         depth: Depth,
-    ) -> Result<Shape> {
+    ) -> Result<ArrayNode> {
         let leaf = self
             .schema
             .leaves()
@@ -213,13 +213,13 @@ impl Builder<'_> {
         // Keys need a value even where nobody looks, and there may be none: so these are null.
         let is_keyed = matches!(data_type, DataType::Dictionary(..));
         let nullable = node.nullable || (is_keyed && depth.has_null(node));
-        let mut recorders = Vec::new();
+        let mut nesting_plans = Vec::new();
         for ancestor in self.ancestors.iter_mut().filter(|a| a.record.is_none()) {
             ancestor.record = Some(Record {
                 column,
-                recorder: recorders.len(),
+                nesting_builder: nesting_plans.len(),
             });
-            recorders.push(ancestor.plan.clone());
+            nesting_plans.push(ancestor.plan.clone());
         }
         let mut shared_lists = Vec::new();
         for &(list, plan) in &self.sharing {
@@ -243,22 +243,22 @@ impl Builder<'_> {
             max_rep_level: leaf.max_rep_level,
             slot_def: depth.slot_def,
             nullable,
-            recorders,
+            nesting_plans,
             shared_lists,
             max_slots: self.max_slots,
             null_pages: self.options.on_error == OnError::NullPage
                 && nullable
                 && leaf.max_rep_level == 0,
-            piece_bytes: self
+            column_batch_bytes: self
                 .options
                 .batch_bytes
                 .min(self.options.limits.batch_column_bytes),
             row_bytes: self.options.limits.batch_column_bytes,
         });
-        Ok(Shape::Leaf { column })
+        Ok(ArrayNode::Leaf { column })
     }
 
-    fn struct_(&mut self, node: &Node, children: &[Node], depth: Depth) -> Result<Shape> {
+    fn struct_(&mut self, node: &Node, children: &[Node], depth: Depth) -> Result<ArrayNode> {
         let fields = children.iter().map(|child| child.field.clone()).collect();
         // One that may not be null is null all the same where a struct around it is: the lists in it
         // are, and Arrow wants nulls of required fields to be nulls of what is around them.
@@ -268,7 +268,7 @@ impl Builder<'_> {
                 rep_level,
                 slot_def,
             } = depth;
-            let plan = RecorderPlan::Struct {
+            let plan = NestingPlan::Struct {
                 rep_level,
                 slot_def,
                 valid_def: node.def_level,
@@ -281,14 +281,14 @@ impl Builder<'_> {
         let nullable_key = nullable_key.map(|_| self.columns.len());
         let children = children
             .iter()
-            .map(|child| self.shape(child, depth))
+            .map(|child| self.node(child, depth))
             .collect::<Result<_>>()?;
         let validity = if is_recorded {
             self.ancestors.pop().and_then(|a| a.record)
         } else {
             None
         };
-        Ok(Shape::Struct {
+        Ok(ArrayNode::Struct {
             fields,
             validity,
             nullable_key,
@@ -296,7 +296,7 @@ impl Builder<'_> {
         })
     }
 
-    fn list(&mut self, node: &Node, child: &Node, outer: Depth, inner: Depth) -> Result<Shape> {
+    fn list(&mut self, node: &Node, child: &Node, outer: Depth, inner: Depth) -> Result<ArrayNode> {
         let plan = ListPlan {
             rep_level: inner.rep_level,
             list_def: node.def_level,
@@ -310,7 +310,7 @@ impl Builder<'_> {
             DataType::LargeList(_) | DataType::LargeListView(_)
         );
         self.ancestors.push(Ancestor {
-            plan: RecorderPlan::List { plan, large },
+            plan: NestingPlan::List { plan, large },
             record: None,
         });
         let is_shared = has_leaves(child, 2);
@@ -322,7 +322,7 @@ impl Builder<'_> {
             self.sharing.push((self.shared_lists.len(), plan));
             self.shared_lists.push(SharedList::new());
         }
-        let child = Box::new(self.shape(child, inner)?);
+        let child = Box::new(self.node(child, inner)?);
         if is_shared {
             self.sharing.pop();
         }
@@ -332,7 +332,7 @@ impl Builder<'_> {
                 node.field.name()
             ))
         })?;
-        Ok(Shape::List {
+        Ok(ArrayNode::List {
             data_type,
             record,
             child,
