@@ -16,3 +16,7 @@ mod equality;
 mod json;
 #[cfg(test)]
 mod path;
+#[cfg(all(test, feature = "arrow-60"))]
+mod shredding;
+#[cfg(all(test, feature = "arrow-60"))]
+mod shredded_cases;
