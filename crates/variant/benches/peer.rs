@@ -33,7 +33,7 @@ fn small_rows() -> Vec<String> {
             "ts": "2024-11-07T12:33:54.123456Z", "extra_{}": {},
             "text": "The quick brown fox jumps over the lazy dog, and then once more"}}"#,
             id % 10,
-            id % 2 == 0,
+            id.is_multiple_of(2),
             id % 100,
             id % 7,
             id * 1000

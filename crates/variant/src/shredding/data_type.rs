@@ -83,8 +83,8 @@ impl PrimitiveType {
             Self::Float => DataType::Float32,
             Self::Double => DataType::Float64,
             Self::Decimal { precision, scale } => match (precision, scale.cast_signed()) {
-                (..=9, scale) => DataType::Decimal32(precision, scale),
-                (..=18, scale) => DataType::Decimal64(precision, scale),
+                (0..=9, scale) => DataType::Decimal32(precision, scale),
+                (10..=18, scale) => DataType::Decimal64(precision, scale),
                 (_, scale) => DataType::Decimal128(precision, scale),
             },
             Self::Date => DataType::Date32,

@@ -50,8 +50,8 @@ impl PrimitiveColumn {
             T::Float => Self::Float(PrimitiveBuilder::new()),
             T::Double => Self::Double(PrimitiveBuilder::new()),
             T::Decimal { precision, .. } => match precision {
-                ..=9 => Self::Decimal4(PrimitiveBuilder::new().with_data_type(data_type)),
-                ..=18 => Self::Decimal8(PrimitiveBuilder::new().with_data_type(data_type)),
+                0..=9 => Self::Decimal4(PrimitiveBuilder::new().with_data_type(data_type)),
+                10..=18 => Self::Decimal8(PrimitiveBuilder::new().with_data_type(data_type)),
                 _ => Self::Decimal16(PrimitiveBuilder::new().with_data_type(data_type)),
             },
             T::Date => Self::Date(PrimitiveBuilder::new()),

@@ -220,8 +220,8 @@ pub(super) fn primitive_value(array: &ArrayRef, primitive: PrimitiveType, row: u
             };
             let decimal = Decimal::new(unscaled, scale);
             match precision {
-                ..=9 => Value::Decimal4(decimal),
-                ..=18 => Value::Decimal8(decimal),
+                0..=9 => Value::Decimal4(decimal),
+                10..=18 => Value::Decimal8(decimal),
                 _ => Value::Decimal16(decimal),
             }
         }

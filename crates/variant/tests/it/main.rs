@@ -16,7 +16,9 @@ mod equality;
 mod json;
 #[cfg(test)]
 mod path;
-#[cfg(all(test, feature = "arrow-60"))]
+#[cfg(test)]
+#[cfg(feature = "arrow-60")]
 mod shredding;
-#[cfg(all(test, feature = "arrow-60"))]
+#[cfg(test)]
+#[cfg(feature = "arrow-60")]
 mod shredded_cases;

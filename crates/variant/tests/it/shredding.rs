@@ -15,7 +15,7 @@ use herringbone_variant::json::{JsonOptions, JsonWriter};
 use herringbone_variant::shredding::{
     Shredder, ShreddingType, UnshredOptions, VariantArray, is_variant, variant_field,
 };
-use herringbone_variant::{Limits, PrimitiveType, VariantBuf, VariantBuilder};
+use herringbone_variant::{Limits, PrimitiveType, Variant, VariantBuf, VariantBuilder};
 use proptest::prelude::*;
 
 use crate::official::all;
@@ -501,6 +501,65 @@ fn extension_names() {
     assert!(!is_variant(&Field::new("v", DataType::Null, true)));
 }
 
+/// Whatever the bytes, shredding and reading give values or errors.
+fn survive(metadata: &[u8], value: &[u8]) {
+    let strings = primitive(PrimitiveType::String);
+    let shredding = object(&[
+        ("a", ShreddingType::Array(Box::new(strings.clone()))),
+        ("id", primitive(PrimitiveType::Int8)),
+        ("species", object(&[("name", strings)])),
+    ]);
+    if let Ok(variant) = Variant::new(metadata, value) {
+        for shredding in [
+            shredding,
+            ShreddingType::Array(Box::new(ShreddingType::Unshredded)),
+        ] {
+            let mut shredder = Shredder::new(shredding).unwrap();
+            let appended = shredder.append(variant);
+            let array = shredder.finish();
+            if appended.is_ok() {
+                let array = array.unwrap();
+                let array = VariantArray::try_new(&array).unwrap();
+                let read = array.unshred(&UnshredOptions::default());
+                assert!(variant.validate(&Limits::default()).is_err() || read.is_ok());
+            }
+        }
+    }
+    for is_typed in [false, true] {
+        let mut array = shredded_object(Some(value), is_typed, Some(5));
+        let columns = array.columns().iter().skip(1).cloned();
+        let columns = std::iter::once(binary(vec![Some(metadata)]))
+            .chain(columns)
+            .collect();
+        array = StructArray::try_new(array.fields().clone(), columns, None).unwrap();
+        let array = VariantArray::try_new(&array).unwrap();
+        for options in [UnshredOptions::default(), lenient()] {
+            drop(array.value(0, &options));
+            drop(array.unshred(&options));
+        }
+    }
+}
+
+#[test]
+fn damaged_official_values() {
+    for mut file in all() {
+        for at in 0..file.value.len() {
+            for bit in 0..8 {
+                file.value[at] ^= 1 << bit;
+                survive(&file.metadata, &file.value);
+                file.value[at] ^= 1 << bit;
+            }
+        }
+        for at in 0..file.metadata.len() {
+            for bit in 0..8 {
+                file.metadata[at] ^= 1 << bit;
+                survive(&file.metadata, &file.value);
+                file.metadata[at] ^= 1 << bit;
+            }
+        }
+    }
+}
+
 /// Shredding types that have something to do with the values of [`any_value`].
 fn any_shredding() -> impl Strategy<Value = ShreddingType> {
     let leaf = prop_oneof![
@@ -554,6 +613,12 @@ proptest! {
         failure_persistence: None,
         ..ProptestConfig::default()
     })]
+
+    #[test]
+    fn random_bytes(metadata: Vec<u8>, value in prop::collection::vec(0_u8..24, 0..64)) {
+        survive(&metadata, &value);
+        survive(&crate::encoding::metadata(&["a", "id", "species"], 1, true), &value);
+    }
 
     #[test]
     fn any_value_comes_back_from_any_columns(
