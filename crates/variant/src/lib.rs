@@ -31,6 +31,7 @@ mod text;
 mod types;
 mod validate;
 mod value;
+mod value_from;
 mod variant;
 
 pub use array::{Array, Elements};

@@ -12,6 +12,7 @@
 //! ```
 
 mod bytes;
+mod columns;
 mod data_type;
 mod primitive;
 mod read;

@@ -22,3 +22,6 @@ mod shredding;
 #[cfg(test)]
 #[cfg(feature = "arrow-60")]
 mod shredded_cases;
+#[cfg(test)]
+#[cfg(feature = "arrow-60")]
+mod peer_arrays;
