@@ -200,6 +200,26 @@ fn events_of_the_specification() {
     assert!(matches!(shredded, ShreddingType::Object(fields) if fields.len() == 3));
 }
 
+/// What is left of an object has the widths that it needs.
+#[test]
+fn wide_rests_of_objects() {
+    let long = format!("\"{}\"", "x".repeat(70_000));
+    for (fields, value) in [(1, "1"), (1, long.as_str()), (300, "1"), (700, "\"text\"")] {
+        let fields: Vec<String> = (0..fields)
+            .map(|field| format!("\"f{field:03}\":{value}"))
+            .collect();
+        let text = format!("{{{},\"shredded\":5}}", fields.join(","));
+        let int = primitive(PrimitiveType::Int8);
+        let array = shred(&[Some(&text)], object(&[("shredded", int)]));
+        let value = values(&array, "value").remove(0).unwrap();
+        let metadata = values(&array, "metadata").remove(0).unwrap();
+        let rest = Variant::validated(&metadata, &value, &Limits::default()).unwrap();
+        assert_eq!(rest.as_object().unwrap().unwrap().len(), fields.len());
+        assert!(rest.field("shredded").unwrap().is_none());
+        assert_eq!(json(&array, &UnshredOptions::default()), [Some(text)]);
+    }
+}
+
 #[test]
 fn unshredded_values_have_a_value_each() {
     let input = [Some("1"), None, Some("{}")];
@@ -316,24 +336,25 @@ fn storage_in_all_layouts() {
     let typed: ArrayRef = Arc::new(Int32Array::from(vec![None, Some(8), None]));
     let expected = ["7", "8", "null"].map(|it| Some(it.to_owned()));
     let plain = binary(vec![Some(NO_NAMES); 3]);
-    let dictionary: ArrayRef = Arc::new(
-        DictionaryArray::<Int8Type>::try_new(
-            Int8Array::from(vec![1, 0, 1]),
-            binary(vec![Some(NO_NAMES), Some(NO_NAMES)]),
-        )
-        .unwrap(),
-    );
+    let names = binary(vec![Some(NO_NAMES), Some(NAME_A)]);
+    let keys = Int8Array::from(vec![1, 0, 1]);
+    let dictionary = DictionaryArray::<Int8Type>::try_new(keys, names.clone()).unwrap();
     let run_ends = Int32Array::from(vec![2, 5]);
-    let names = binary(vec![Some(NO_NAMES), Some(NO_NAMES)]);
     let runs = RunArray::<Int32Type>::try_new(&run_ends, &names).unwrap();
-    let runs: ArrayRef = Arc::new(runs.slice(1, 3));
-    for metadata in [plain, dictionary, runs] {
+    for (metadata, lengths) in [
+        (plain, [0, 0, 0]),
+        (Arc::new(dictionary), [1, 0, 1]),
+        (Arc::new(runs.slice(1, 3)), [0, 1, 1]),
+    ] {
         let array = by_hand(vec![
             ("typed_value", typed.clone()),
             ("metadata", metadata),
             ("value", value.clone()),
         ]);
         assert_eq!(json(&array, &UnshredOptions::default()), expected);
+        let array = VariantArray::try_new(&array).unwrap();
+        let names = [0, 1, 2].map(|row| array.metadata(row).unwrap().len());
+        assert_eq!(names, lengths);
     }
     // No `value`, and lists with 64-bit offsets.
     let elements = by_hand(vec![("typed_value", typed)]);
