@@ -5,7 +5,7 @@ use herringbone_format::{Error, Result};
 use crate::bytes::read_uint;
 use crate::extent::size_of;
 use crate::metadata::Metadata;
-use crate::types::{ARRAY_LARGE, BASIC_OBJECT, OBJECT_LARGE};
+use crate::types::{ARRAY_LARGE, BASIC_ARRAY, BASIC_OBJECT, OBJECT_LARGE};
 use crate::variant::Variant;
 
 /// An object or array whose ids and offsets are known to lie within its bytes.
@@ -26,6 +26,8 @@ pub(crate) struct Container<'a> {
     /// Bytes of a field id; 0 in arrays.
     id_width: u8,
     offset_width: u8,
+    offsets_start: usize,
+    values_start: usize,
 }
 
 impl<'a> Container<'a> {
@@ -33,6 +35,17 @@ impl<'a> Container<'a> {
     #[inline]
     pub(crate) fn new(metadata: Metadata<'a>, bytes: &'a [u8]) -> Result<Self> {
         Self::try_new(metadata, bytes).ok_or_else(ends_early)
+    }
+
+    /// As [`Container::new`], or `None` if the value is neither object nor array.
+    #[inline]
+    pub(crate) fn if_any(metadata: Metadata<'a>, bytes: &'a [u8]) -> Result<Option<Self>> {
+        match bytes.first() {
+            Some(header) if matches!(header & 3, BASIC_OBJECT | BASIC_ARRAY) => {
+                Self::new(metadata, bytes).map(Some)
+            }
+            _ => Ok(None),
+        }
     }
 
     #[inline]
@@ -45,17 +58,25 @@ impl<'a> Container<'a> {
             (header & ARRAY_LARGE != 0, 0)
         };
         let size_width = if large { 4 } else { 1 };
+        let ids_start = 1 + size_width;
+        let len = read_uint(bytes, 1, size_width)?;
+        let count = len as usize;
+        let ids = count.checked_mul(id_width.into())?;
+        let offsets_start = ids.checked_add(ids_start.into())?;
+        let offsets = count.checked_add(1)?.checked_mul(offset_width.into())?;
+        let values_start = offsets_start.checked_add(offsets)?;
         let mut container = Self {
             metadata,
             bytes,
-            len: read_uint(bytes, 1, size_width)?,
-            ids_start: 1 + size_width,
+            len,
+            ids_start,
             id_width,
             offset_width,
+            offsets_start,
+            values_start,
         };
-        let values = container.values_start()?;
-        let size = container.offset(container.len)?;
-        container.bytes = bytes.get(..values.checked_add(size)?)?;
+        let size = container.offset(len)?;
+        container.bytes = bytes.get(..values_start.checked_add(size)?)?;
         Some(container)
     }
 
@@ -88,6 +109,12 @@ impl<'a> Container<'a> {
         )
     }
 
+    /// Value `index` as an object or array, if it is one.
+    #[inline]
+    pub(crate) fn inner(&self, index: u32) -> Result<Option<Self>> {
+        Self::if_any(self.metadata, self.bytes_from(index)?)
+    }
+
     /// Value `index`, without what follows it.
     ///
     /// Takes the same time whatever the number of values, but for values of unknown types: where
@@ -114,8 +141,7 @@ impl<'a> Container<'a> {
     pub(crate) fn bytes_from(&self, index: u32) -> Result<&'a [u8]> {
         let start = self
             .offset(index)
-            .zip(self.values_start())
-            .and_then(|(offset, values)| values.checked_add(offset));
+            .and_then(|offset| offset.checked_add(self.values_start));
         match start.and_then(|start| self.bytes.get(start..)) {
             Some(bytes) if !bytes.is_empty() => Ok(bytes),
             _ => Err(outside(index)),
@@ -135,26 +161,13 @@ impl<'a> Container<'a> {
     #[inline]
     pub(crate) fn offset(&self, index: u32) -> Option<usize> {
         let at = (index as usize).checked_mul(self.offset_width.into())?;
-        let at = at.checked_add(self.offsets_start()?)?;
+        let at = at.checked_add(self.offsets_start)?;
         read_uint(self.bytes, at, self.offset_width).map(|offset| offset as usize)
     }
 
     /// Bytes of all values together.
     pub(crate) fn values_size(&self) -> usize {
         self.offset(self.len).unwrap_or(0)
-    }
-
-    #[inline]
-    fn offsets_start(&self) -> Option<usize> {
-        let ids = (self.len as usize).checked_mul(self.id_width.into())?;
-        ids.checked_add(self.ids_start.into())
-    }
-
-    #[inline]
-    fn values_start(&self) -> Option<usize> {
-        let offsets = (self.len as usize).checked_add(1)?;
-        let offsets = offsets.checked_mul(self.offset_width.into())?;
-        offsets.checked_add(self.offsets_start()?)
     }
 }
 

@@ -1,9 +1,11 @@
-//! VARIANT values: their binary encoding, JSON, paths and casts.
+//! VARIANT values: their binary encoding, JSON, paths, casts and shredding.
 //!
 //! A value is two byte strings: *metadata*, a dictionary of field names, and the *value* itself.
 //! [`Variant`] is a view over both that checks whatever it looks at; [`Variant::validated`] checks
 //! everything at once. [`VariantBuilder`] makes values, [`VariantBuf`] owns one. [`json`] has JSON in
 //! and out. [`VariantPath`] leads into values, [`Variant::cast`] makes them values of one type.
+//! With one of the features `arrow-60` (default) and `arrow-59`, `shredding` lays values out in Arrow
+//! arrays.
 
 #![forbid(unsafe_code)]
 
@@ -22,11 +24,14 @@ mod metadata;
 mod object;
 mod owned;
 mod path;
+#[cfg(any(feature = "arrow-59", feature = "arrow-60"))]
+pub mod shredding;
 mod temporal;
 mod text;
 mod types;
 mod validate;
 mod value;
+mod value_from;
 mod variant;
 
 pub use array::{Array, Elements};

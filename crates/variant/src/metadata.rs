@@ -25,6 +25,8 @@ pub struct Metadata<'a> {
     len: u32,
     width: u8,
     sorted: bool,
+    /// Where the names begin.
+    names_start: usize,
 }
 
 impl<'a> Metadata<'a> {
@@ -34,6 +36,7 @@ impl<'a> Metadata<'a> {
         len: 0,
         width: 1,
         sorted: true,
+        names_start: 3,
     };
 
     /// Reads the header, and checks that offsets and names lie within `bytes`.
@@ -57,15 +60,19 @@ impl<'a> Metadata<'a> {
         }
         let width = (header >> OFFSET_WIDTH_SHIFT) + 1;
         let len = read_uint(bytes, 1, width).ok_or_else(ends_early)?;
+        let numbers = (len as usize).checked_add(2);
+        let numbers = numbers.and_then(|numbers| numbers.checked_mul(width.into()));
+        let names_start = numbers.and_then(|bytes| bytes.checked_add(1));
         let mut metadata = Self {
             bytes,
             len,
             width,
             sorted: header & SORTED != 0,
+            names_start: names_start.ok_or_else(ends_early)?,
         };
-        let names = metadata.names_start().ok_or_else(ends_early)?;
         let size = metadata.offset(len).ok_or_else(ends_early)?;
-        let end = names.checked_add(size).ok_or_else(ends_early)?;
+        let end = metadata.names_start.checked_add(size);
+        let end = end.ok_or_else(ends_early)?;
         metadata.bytes = bytes.get(..end).ok_or_else(ends_early)?;
         if metadata.offset(0) != Some(0) {
             return Err(Error::corrupt(
@@ -121,7 +128,7 @@ impl<'a> Metadata<'a> {
         if id >= self.len {
             return None;
         }
-        let names = self.bytes.get(self.names_start()?..)?;
+        let names = self.bytes.get(self.names_start..)?;
         names.get(self.offset(id)?..self.offset(id + 1)?)
     }
 
@@ -143,11 +150,8 @@ impl<'a> Metadata<'a> {
     ///
     /// As [`Metadata::name`].
     pub fn validate(&self) -> Result<()> {
-        let names_start = self.names_start().unwrap_or(0);
-        let names = utf8(
-            self.bytes.get(names_start..).unwrap_or_default(),
-            "field name",
-        )?;
+        let names = self.bytes.get(self.names_start..);
+        let names = utf8(names.unwrap_or_default(), "field name")?;
         let mut start = 0;
         for id in 0..self.len {
             let end = self.offset(id + 1).unwrap_or(0);
@@ -162,17 +166,10 @@ impl<'a> Metadata<'a> {
     /// Whether names may be ordered otherwise by their UTF-16 form, in which some writers sort the
     /// fields of objects: only where a code point above U+FFFF meets one of U+E000 to U+FFFF.
     pub(crate) fn orders_differ(&self) -> bool {
-        let names = self.names_start().and_then(|start| self.bytes.get(start..));
-        let names = names.unwrap_or_default();
+        let names = self.bytes.get(self.names_start..).unwrap_or_default();
         // The largest byte first, which is all that names of most dictionaries need.
         names.iter().fold(0, |largest, byte| largest.max(*byte)) >= 0xF0
             && names.iter().any(|byte| matches!(byte, 0xEE | 0xEF))
-    }
-
-    #[inline]
-    fn names_start(&self) -> Option<usize> {
-        let numbers = (self.len as usize).checked_add(2)?;
-        numbers.checked_mul(self.width.into())?.checked_add(1)
     }
 
     #[inline]

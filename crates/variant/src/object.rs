@@ -52,7 +52,7 @@ impl<'a> Object<'a> {
     }
 
     #[inline]
-    fn position(&self, name: &[u8]) -> Result<Option<u32>> {
+    pub(crate) fn position(&self, name: &[u8]) -> Result<Option<u32>> {
         let (mut low, mut high) = (0, self.container.len());
         while low < high {
             let middle = low + (high - low) / 2;

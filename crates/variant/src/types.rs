@@ -95,6 +95,11 @@ const PRIMITIVES: [VariantType; 21] = [
     VariantType::Uuid,
 ];
 
+/// The first byte of a primitive value.
+pub(crate) const fn primitive_header(type_id: u8) -> u8 {
+    type_id << 2
+}
+
 /// Ids of the primitive types that builders write.
 pub(crate) mod id {
     pub(crate) const NULL: u8 = 0;

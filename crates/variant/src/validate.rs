@@ -2,6 +2,7 @@
 
 use herringbone_format::{Error, Result};
 
+use crate::bytes::utf8;
 use crate::children::Children;
 use crate::limits::Limits;
 use crate::value::Value;
@@ -16,59 +17,78 @@ struct Level<'a> {
 
 /// By which forms of the names the fields so far are in strictly ascending order.
 struct Order<'a> {
-    previous: Option<&'a str>,
+    previous: Option<&'a [u8]>,
     utf8: bool,
+    /// Only where it may be another order.
     utf16: bool,
 }
 
 impl<'a> Order<'a> {
-    fn push(&mut self, name: &'a str) -> Result<()> {
+    fn push(&mut self, name: &'a [u8]) -> Result<()> {
         if let Some(previous) = self.previous.replace(name) {
             self.utf8 &= previous < name;
-            self.utf16 &= previous.encode_utf16().lt(name.encode_utf16());
+            if self.utf16 {
+                let (previous, name) = (utf8(previous, NAME)?, utf8(name, NAME)?);
+                self.utf16 = previous.encode_utf16().lt(name.encode_utf16());
+            }
             if !self.utf8 && !self.utf16 {
-                return Err(out_of_order(previous, name));
+                return Err(out_of_order(utf8(previous, NAME)?, utf8(name, NAME)?));
             }
         }
         Ok(())
     }
 }
 
+const NAME: &str = "field name";
+
 pub(crate) fn validate(variant: Variant<'_>, limits: &Limits) -> Result<()> {
-    limits.check_metadata_bytes(variant.metadata().as_bytes().len())?;
+    let metadata = variant.metadata();
+    limits.check_metadata_bytes(metadata.as_bytes().len())?;
     limits.check_bytes(variant.as_bytes().len())?;
-    variant.metadata().validate()?;
+    metadata.validate()?;
+    let utf16 = metadata.orders_differ();
     let mut levels = Vec::new();
-    open(variant, &mut levels, limits)?;
-    while let Some(level) = levels.last_mut() {
-        if let (Some(order), Some(id)) = (&mut level.order, level.children.next_field_id()) {
-            order.push(level.children.container().metadata().name(id)?)?;
+    let mut next = Some(variant);
+    loop {
+        if let Some(value) = next
+            && let Some(level) = open(value, utf16)?
+        {
+            limits.check_depth(levels.len() + 1)?;
+            levels.push(level);
         }
-        match level.children.next()? {
-            Some(value) => open(value, &mut levels, limits)?,
-            None => drop(levels.pop()),
+        let Some(level) = levels.last_mut() else {
+            return Ok(());
+        };
+        if let (Some(order), Some(id)) = (&mut level.order, level.children.next_field_id()) {
+            order.push(metadata.name_bytes(id)?)?;
+        }
+        next = level.children.next()?;
+        if next.is_none() {
+            drop(levels.pop());
         }
     }
-    Ok(())
 }
 
-/// Checks a value by itself, and puts it on the stack if it holds others.
-fn open<'a>(variant: Variant<'a>, levels: &mut Vec<Level<'a>>, limits: &Limits) -> Result<()> {
-    let (children, order) = match variant.value()? {
+/// Checks a value by itself; gives what it holds others in.
+fn open(variant: Variant<'_>, utf16: bool) -> Result<Option<Level<'_>>> {
+    Ok(match variant.value()? {
         Value::Object(object) => {
             let order = Order {
                 previous: None,
                 utf8: true,
-                utf16: true,
+                utf16,
             };
-            (object.children(), Some(order))
+            Some(Level {
+                children: object.children(),
+                order: Some(order),
+            })
         }
-        Value::Array(array) => (array.children(), None),
-        _ => return Ok(()),
-    };
-    limits.check_depth(levels.len() + 1)?;
-    levels.push(Level { children, order });
-    Ok(())
+        Value::Array(array) => Some(Level {
+            children: array.children(),
+            order: None,
+        }),
+        _ => None,
+    })
 }
 
 #[cold]

@@ -22,7 +22,7 @@ impl Bounds {
         let column = column.filter(|column| column.physical_type != Type::Int96);
         let decoder = column
             .and_then(|_| BoundsDecoder::new(schema, leaf, &SchemaOptions::default()).ok())
-            .filter(|decoder| has_text(decoder));
+            .filter(has_text);
         Self(decoder)
     }
 

@@ -2,9 +2,8 @@
 
 use herringbone_format::{Error, Result};
 
-use super::primitive_header;
 use crate::decimal::Decimal;
-use crate::types::{BASIC_SHORT_STRING, SHORT_STRING_BYTES, id};
+use crate::types::{BASIC_SHORT_STRING, SHORT_STRING_BYTES, id, primitive_header};
 use crate::value::Value;
 
 /// Appends `value`, which is neither object nor array.

@@ -16,6 +16,8 @@ pub(super) fn push_quoted(out: &mut String, text: &str) {
         match chars.next() {
             Some('"') => out.push_str("\\\""),
             Some('\\') => out.push_str("\\\\"),
+            Some('\u{8}') => out.push_str("\\b"),
+            Some('\u{c}') => out.push_str("\\f"),
             Some('\n') => out.push_str("\\n"),
             Some('\r') => out.push_str("\\r"),
             Some('\t') => out.push_str("\\t"),

@@ -6,6 +6,8 @@ use std::fmt;
 
 use herringbone_format::{Error, Result};
 
+use crate::container::Container;
+use crate::object::Object;
 use crate::variant::Variant;
 
 /// One step of a path.
@@ -122,22 +124,45 @@ impl<'a> Variant<'a> {
     ///
     /// Those of [`Variant::field`] and [`Variant::element`], and a path with `[*]`.
     pub fn get(&self, path: &VariantPath) -> Result<Option<Self>> {
-        let mut value = *self;
-        for part in &path.parts {
-            let found = match part {
-                PathPart::Field(name) => value.field(name)?,
-                PathPart::Element(index) => value.element(*index)?,
-                PathPart::EveryElement => {
-                    return Err(Error::unsupported(format!(
-                        "the variant path {path} is of every element; name one, as in [0]"
-                    )));
-                }
-            };
-            let Some(found) = found else {
+        let Some((last, parts)) = path.parts.split_last() else {
+            return Ok(Some(*self));
+        };
+        let mut container = self.container()?;
+        for part in parts {
+            let Some((holder, index)) = find(container, part, path)? else {
                 return Ok(None);
             };
-            value = found;
+            // What follows the value does no harm: only the last one has to be told from it.
+            container = holder.inner(index)?;
         }
-        Ok(Some(value))
+        match find(container, last, path)? {
+            Some((holder, index)) => holder.value(index).map(Some),
+            None => Ok(None),
+        }
     }
+}
+
+/// Which value of an object or array `part` leads to, or `None` if it is missing.
+#[inline]
+fn find<'a>(
+    container: Option<Container<'a>>,
+    part: &PathPart,
+    path: &VariantPath,
+) -> Result<Option<(Container<'a>, u32)>> {
+    let index = match (part, container) {
+        (PathPart::EveryElement, _) => {
+            return Err(Error::unsupported(format!(
+                "the variant path {path} is of every element; name one, as in [0]"
+            )));
+        }
+        (PathPart::Field(name), Some(holder)) if holder.is_object() => {
+            Object::new(holder).position(name.as_bytes())?
+        }
+        (PathPart::Element(index), Some(holder)) if !holder.is_object() => {
+            let index = u32::try_from(*index).ok();
+            index.filter(|index| *index < holder.len())
+        }
+        _ => None,
+    };
+    Ok(container.zip(index))
 }

@@ -16,3 +16,12 @@ mod equality;
 mod json;
 #[cfg(test)]
 mod path;
+#[cfg(test)]
+#[cfg(feature = "arrow-60")]
+mod shredding;
+#[cfg(test)]
+#[cfg(feature = "arrow-60")]
+mod shredded_cases;
+#[cfg(test)]
+#[cfg(feature = "arrow-60")]
+mod peer_arrays;

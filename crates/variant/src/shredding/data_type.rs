@@ -1,0 +1,153 @@
+//! The Arrow types of shredded columns.
+
+use herringbone_arrow::schema::{DataType, Field, Fields, TimeUnit};
+use herringbone_format::{Error, Result};
+
+use super::{METADATA, ShreddingType, TYPED_VALUE, VALUE, with_extension};
+use crate::cast::PrimitiveType;
+
+/// The time zone of timestamps in UTC.
+pub(super) const UTC: &str = "UTC";
+
+impl ShreddingType {
+    /// The Arrow type of a column of values that are shredded like this, as we write it.
+    ///
+    /// Binary and text are views. `value` is nullable only where values are shredded.
+    ///
+    /// # Errors
+    ///
+    /// Names that occur twice, decimals of more digits than there can be, and more levels than
+    /// [`MAX_SHREDDING_DEPTH`](super::MAX_SHREDDING_DEPTH).
+    pub fn storage_type(&self) -> Result<DataType> {
+        self.check(0)?;
+        let mut fields = vec![Field::new(METADATA, DataType::BinaryView, false)];
+        match self {
+            Self::Unshredded => fields.push(Field::new(VALUE, DataType::BinaryView, false)),
+            _ => fields.extend(self.group_fields()),
+        }
+        Ok(DataType::Struct(fields.into()))
+    }
+
+    /// `value` and `typed_value` of a field, an element or a shredded column.
+    fn group_fields(&self) -> Vec<Field> {
+        let value = Field::new(VALUE, DataType::BinaryView, true);
+        std::iter::once(value).chain(self.typed_field()).collect()
+    }
+
+    /// The struct of a field or element.
+    pub(super) fn group_type(&self) -> DataType {
+        DataType::Struct(self.group_fields().into())
+    }
+
+    fn typed_field(&self) -> Option<Field> {
+        let data_type = match self {
+            Self::Unshredded => return None,
+            Self::Primitive(primitive) => primitive.data_type(),
+            Self::Array(element) => DataType::List(element.element_field().into()),
+            Self::Object(fields) => DataType::Struct(object_fields(fields)),
+        };
+        let field = Field::new(TYPED_VALUE, data_type, true);
+        Some(match self {
+            Self::Primitive(PrimitiveType::Uuid) => with_extension(field, "arrow.uuid"),
+            _ => field,
+        })
+    }
+
+    /// The field of the elements of a list.
+    pub(super) fn element_field(&self) -> Field {
+        Field::new("element", self.group_type(), false)
+    }
+}
+
+/// The fields of the struct of a shredded object.
+pub(super) fn object_fields(fields: &[(String, ShreddingType)]) -> Fields {
+    let fields = fields.iter();
+    fields
+        .map(|(name, field)| Field::new(name, field.group_type(), false))
+        .collect()
+}
+
+impl PrimitiveType {
+    /// The Arrow type of a column that values are shredded into.
+    ///
+    /// *Variant Shredding, "Shredded Value Types"; decimals have the narrowest type of their
+    /// precision.*
+    #[must_use]
+    pub fn data_type(self) -> DataType {
+        match self {
+            Self::Boolean => DataType::Boolean,
+            Self::Int8 => DataType::Int8,
+            Self::Int16 => DataType::Int16,
+            Self::Int32 => DataType::Int32,
+            Self::Int64 => DataType::Int64,
+            Self::Float => DataType::Float32,
+            Self::Double => DataType::Float64,
+            Self::Decimal { precision, scale } => match (precision, scale.cast_signed()) {
+                (0..=9, scale) => DataType::Decimal32(precision, scale),
+                (10..=18, scale) => DataType::Decimal64(precision, scale),
+                (_, scale) => DataType::Decimal128(precision, scale),
+            },
+            Self::Date => DataType::Date32,
+            Self::Time => DataType::Time64(TimeUnit::Microsecond),
+            Self::Timestamp { nanos, utc } => {
+                let unit = match nanos {
+                    true => TimeUnit::Nanosecond,
+                    false => TimeUnit::Microsecond,
+                };
+                DataType::Timestamp(unit, utc.then(|| UTC.into()))
+            }
+            Self::String => DataType::Utf8View,
+            Self::Binary => DataType::BinaryView,
+            Self::Uuid => DataType::FixedSizeBinary(16),
+        }
+    }
+
+    /// The type whose values a column of this Arrow type may hold, in any layout.
+    ///
+    /// # Errors
+    ///
+    /// Types that values may not be shredded into: unsigned integers, units of time but micro- and
+    /// nanoseconds, decimals of negative scale or of more than 38 digits, and others that variants do
+    /// not have.
+    pub fn of_data_type(data_type: &DataType) -> Result<Self> {
+        Ok(match data_type {
+            DataType::Boolean => Self::Boolean,
+            DataType::Int8 => Self::Int8,
+            DataType::Int16 => Self::Int16,
+            DataType::Int32 => Self::Int32,
+            DataType::Int64 => Self::Int64,
+            DataType::Float32 => Self::Float,
+            DataType::Float64 => Self::Double,
+            DataType::Decimal32(precision, scale)
+            | DataType::Decimal64(precision, scale)
+            | DataType::Decimal128(precision, scale) => {
+                let scale = u8::try_from(*scale).map_err(|_| unknown(data_type))?;
+                let decimal = Self::Decimal {
+                    precision: *precision,
+                    scale,
+                };
+                decimal.check()?;
+                decimal
+            }
+            DataType::Date32 => Self::Date,
+            DataType::Time64(TimeUnit::Microsecond) => Self::Time,
+            DataType::Timestamp(unit @ (TimeUnit::Microsecond | TimeUnit::Nanosecond), zone) => {
+                Self::Timestamp {
+                    nanos: *unit == TimeUnit::Nanosecond,
+                    utc: zone.is_some(),
+                }
+            }
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Self::String,
+            DataType::Binary | DataType::LargeBinary | DataType::BinaryView => Self::Binary,
+            DataType::FixedSizeBinary(16) => Self::Uuid,
+            _ => return Err(unknown(data_type)),
+        })
+    }
+}
+
+#[cold]
+fn unknown(data_type: &DataType) -> Error {
+    Error::corrupt(format!(
+        "variants cannot be shredded into `typed_value` of type {data_type}"
+    ))
+}

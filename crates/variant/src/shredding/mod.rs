@@ -1,0 +1,122 @@
+//! Values in Arrow arrays, shredded into columns of their types or not.
+//!
+//! *Variant Shredding; Arrow canonical extension types, "Parquet Variant".*
+//!
+//! ```text
+//! struct                    the values of one column
+//! ├─ metadata: binary       the dictionary of each value
+//! ├─ value: binary          what is not shredded
+//! └─ typed_value            what is shredded: primitive values, or
+//!    ├─ struct              objects: of each field a struct of value and typed_value
+//!    └─ list                arrays: of the elements a struct of value and typed_value
+//! ```
+
+mod bytes;
+mod columns;
+mod data_type;
+mod primitive;
+mod read;
+mod residual;
+mod typed;
+mod unshred;
+mod write;
+
+use std::collections::HashMap;
+
+use herringbone_arrow::schema::{ArrowError, DataType, Field};
+use herringbone_format::{Error, Result};
+
+use crate::cast::PrimitiveType;
+
+pub use read::VariantArray;
+pub use unshred::UnshredOptions;
+pub use write::Shredder;
+
+/// The name of the Arrow extension type.
+pub const EXTENSION_NAME: &str = "arrow.parquet.variant";
+/// The name that older writers gave it.
+const OLD_EXTENSION_NAME: &str = "parquet.variant";
+/// Where Arrow fields have the name and the metadata of an extension type.
+const EXTENSION_NAME_KEY: &str = "ARROW:extension:name";
+const EXTENSION_METADATA_KEY: &str = "ARROW:extension:metadata";
+
+/// The names of the columns.
+const METADATA: &str = "metadata";
+const VALUE: &str = "value";
+const TYPED_VALUE: &str = "typed_value";
+
+/// Objects and arrays within each other that a column may be shredded into. Columns are walked by
+/// recursion, so this bounds the stack.
+pub const MAX_SHREDDING_DEPTH: usize = 100;
+
+/// Into which columns values are shredded.
+///
+/// *Variant Shredding, "Value Shredding".*
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum ShreddingType {
+    /// Into none: the bytes of the value.
+    Unshredded,
+    /// Primitive values of one type.
+    Primitive(PrimitiveType),
+    /// Arrays, and how their elements are shredded.
+    Array(Box<Self>),
+    /// Objects: the names of the fields that are shredded, and how.
+    Object(Vec<(String, Self)>),
+}
+
+impl ShreddingType {
+    /// Whether it can be: names that are unique, decimals that there are, and not too deep.
+    fn check(&self, depth: usize) -> Result<()> {
+        if depth > MAX_SHREDDING_DEPTH {
+            return Err(too_deep());
+        }
+        match self {
+            Self::Unshredded => Ok(()),
+            Self::Primitive(primitive) => primitive.check(),
+            Self::Array(element) => element.check(depth + 1),
+            Self::Object(fields) => {
+                let mut names: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
+                names.sort_unstable();
+                if let Some(name) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+                    let name = name[0];
+                    return Err(Error::argument(format!(
+                        "a variant's field `{name}` is to be shredded twice"
+                    )));
+                }
+                let mut fields = fields.iter();
+                fields.try_for_each(|(_, field)| field.check(depth + 1))
+            }
+        }
+    }
+}
+
+/// Whether an Arrow field says that its values are variants.
+#[must_use]
+pub fn is_variant(field: &Field) -> bool {
+    let name = field.metadata().get(EXTENSION_NAME_KEY);
+    name.is_some_and(|name| matches!(name.as_str(), EXTENSION_NAME | OLD_EXTENSION_NAME))
+}
+
+/// A field that says that its values, of this storage type, are variants.
+#[must_use]
+pub fn variant_field(name: &str, storage: DataType, nullable: bool) -> Field {
+    with_extension(Field::new(name, storage, nullable), EXTENSION_NAME)
+}
+
+fn with_extension(field: Field, name: &str) -> Field {
+    let entries = [(EXTENSION_NAME_KEY, name), (EXTENSION_METADATA_KEY, "")];
+    let entries = entries.map(|(key, value)| (key.to_owned(), value.to_owned()));
+    field.with_metadata(HashMap::from(entries))
+}
+
+#[cold]
+fn too_deep() -> Error {
+    Error::argument(format!(
+        "a variant shredded into more than {MAX_SHREDDING_DEPTH} levels of columns"
+    ))
+}
+
+#[cold]
+fn of_arrow(error: ArrowError) -> Error {
+    Error::argument(error.to_string())
+}
