@@ -135,7 +135,7 @@ fn in_structs_and_lists() {
     let array = dictionary(&KEYS, strings(&SIZES));
     let field = Field::new("d", array.data_type().clone(), true).with_dict_is_ordered(true);
     let array: ArrayRef = Arc::new(StructArray::new(vec![field].into(), vec![array], None));
-    let file = written(&[array.clone()], false, WriteOptions::new()).unwrap();
+    let file = written(std::slice::from_ref(&array), false, WriteOptions::new()).unwrap();
     let (batches, _) = read(&file);
     assert_eq!(&batches[0], &array);
     let DataType::Struct(fields) = batches[0].data_type() else {
@@ -155,7 +155,7 @@ fn too_large_dictionaries_are_kept_only_for_their_order() {
     let words: ArrayRef = Arc::new(StringArray::from(words));
     let array = dictionary(&[Some(99), Some(3)], words.clone());
     let options = WriteOptions::new().columns(ColumnOptions::new().dictionary_bytes(500));
-    let file = written(&[array.clone()], true, options.clone()).unwrap();
+    let file = written(std::slice::from_ref(&array), true, options.clone()).unwrap();
     assert_eq!(&parts(&read(&file).0[0]).1, &words);
     let file = written(&[array], false, options).unwrap();
     let (keys, values) = parts(&read(&file).0[0]);
@@ -195,7 +195,7 @@ fn statistics_and_filters_know_only_what_rows_have() {
 fn orders_that_no_page_keeps_are_errors() {
     let booleans: ArrayRef = Arc::new(BooleanArray::from(vec![true, false]));
     let array = dictionary(&[Some(0)], booleans);
-    let error = written(&[array.clone()], true, WriteOptions::new()).unwrap_err();
+    let error = written(std::slice::from_ref(&array), true, WriteOptions::new()).unwrap_err();
     assert!(
         error.to_string().contains("an ordered dictionary"),
         "{error}"
@@ -203,12 +203,12 @@ fn orders_that_no_page_keeps_are_errors() {
     assert!(written(&[array], false, WriteOptions::new()).is_ok());
     let array = dictionary(&KEYS, strings(&SIZES));
     let plain = WriteOptions::new().columns(ColumnOptions::new().dictionary(false));
-    let error = written(&[array.clone()], true, plain.clone()).unwrap_err();
+    let error = written(std::slice::from_ref(&array), true, plain.clone()).unwrap_err();
     assert!(
         error.to_string().contains("an ordered dictionary"),
         "{error}"
     );
-    assert!(written(&[array.clone()], false, plain.clone()).is_ok());
+    assert!(written(std::slice::from_ref(&array), false, plain.clone()).is_ok());
     let mut forgetful = plain;
     forgetful.schema.arrow_schema_hint = HintPolicy::None;
     assert!(written(&[array], true, forgetful).is_ok());
@@ -219,7 +219,7 @@ fn orders_that_no_page_keeps_are_errors() {
 fn values_that_no_row_has_may_be_impossible() {
     let times: ArrayRef = Arc::new(Time32MillisecondArray::from(vec![1, 86_400_000]));
     let array = dictionary(&[Some(0)], times);
-    let file = written(&[array.clone()], false, WriteOptions::new()).unwrap();
+    let file = written(std::slice::from_ref(&array), false, WriteOptions::new()).unwrap();
     assert_eq!(parts(&read(&file).0[0]).1.len(), 1);
     let error = written(&[array], true, WriteOptions::new()).unwrap_err();
     assert!(error.to_string().contains("86400000"), "{error}");
