@@ -84,7 +84,7 @@ fn decompress_page(
     body: &mut Vec<u8>,
 ) -> Result<()> {
     let header = &page.header;
-    let start = usize::try_from(page.offset)? + page.header_bytes;
+    let start = usize::try_from(page.start.offset)? + page.header_bytes;
     let end = start + usize::try_from(header.compressed_page_size)?;
     let input = bytes.get(start..end).ok_or("a page outside of the file")?;
     // Levels of a page of version 2 are never compressed.

@@ -136,8 +136,8 @@ impl Seeds {
             return;
         };
         for page in pages.take(3).flatten() {
-            let body = page.offset as usize + page.header_bytes;
-            self.add("page_header", &bytes[page.offset as usize..body]);
+            let body = page.start.offset as usize + page.header_bytes;
+            self.add("page_header", &bytes[page.start.offset as usize..body]);
             let end = body + page.header.compressed_page_size as usize;
             if let Some(body) = bytes.get(body..end) {
                 self.of_page(file, leaf, &metadata, &page.header, body);

@@ -47,11 +47,11 @@ fn check_pages(file: &ParquetFile, row_group: usize, leaf: usize) -> Option<Stri
     }
     for pair in pages.windows(2) {
         let body = u64::try_from(pair[0].header.compressed_page_size).unwrap();
-        let end = pair[0].offset + pair[0].header_bytes as u64 + body;
-        if pair[1].offset != end {
+        let end = pair[0].start.offset + pair[0].header_bytes as u64 + body;
+        if pair[1].start.offset != end {
             return Some(format!(
                 "a page at {}, the one before ends at {end}",
-                pair[1].offset
+                pair[1].start.offset
             ));
         }
     }
@@ -64,7 +64,7 @@ fn check_pages(file: &ParquetFile, row_group: usize, leaf: usize) -> Option<Stri
     let data: Vec<_> = pages
         .iter()
         .filter(|p| num_values(&p.header).is_some())
-        .map(|p| p.offset)
+        .map(|p| p.start.offset)
         .collect();
     (located != data).then(|| format!("the offset index says {located:?}, pages are at {data:?}"))
 }

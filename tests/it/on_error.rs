@@ -59,7 +59,7 @@ fn damaged(row_group: usize, leaf: usize, page: usize) -> Bytes {
         .nth(page)
         .unwrap()
         .unwrap();
-    let body = page.offset as usize + page.header_bytes;
+    let body = page.start.offset as usize + page.header_bytes;
     bytes[body + page.header.compressed_page_size as usize / 2] ^= 0x10;
     bytes.into()
 }

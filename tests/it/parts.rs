@@ -209,7 +209,7 @@ fn with_wrong_headers(file: &Bytes) -> Bytes {
                 _ if i == last => -i32::try_from(last.div_ceil(5)).unwrap(),
                 _ => i32::from(i % 5 == 0),
             };
-            let at = usize::try_from(page.offset).unwrap();
+            let at = usize::try_from(page.start.offset).unwrap();
             let length = page.header_bytes;
             replace(&mut wrong, at, length, |writer| header.encode(writer));
         }

@@ -207,7 +207,7 @@ fn pages(file: &ParquetFile) -> Vec<(std::ops::Range<usize>, usize)> {
         for leaf in 0..file.parquet_schema().leaves().len() {
             for page in file.pages(row_group, leaf).unwrap() {
                 let page = page.unwrap();
-                let start = page.offset as usize;
+                let start = page.start.offset as usize;
                 let body = start + page.header_bytes;
                 let end = body + page.header.compressed_page_size as usize;
                 pages.push((start..end, row_group));

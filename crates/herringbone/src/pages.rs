@@ -3,8 +3,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use herringbone_core::page::{PageStart, PageWalker};
 use herringbone_core::read::{byte_range, plain_metadata};
-use herringbone_format::{ColumnChunkLayout, Error, Limits, PageHeader, PageType, Result};
+use herringbone_format::{ColumnChunkLayout, Limits, PageHeader, Result};
 
 use crate::source::Source;
 
@@ -15,8 +16,8 @@ const HEADER_READ: u64 = 512;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct PageInfo {
-    /// Where the header starts in the file.
-    pub offset: u64,
+    /// Where the page starts, and what comes before it.
+    pub start: PageStart,
     /// Bytes of the header; the body follows it.
     pub header_bytes: usize,
     /// The header.
@@ -27,11 +28,11 @@ pub struct PageInfo {
 pub struct Pages {
     source: Arc<dyn Source>,
     limits: Limits,
-    position: u64,
-    end: u64,
-    ordinal: usize,
-    /// Values still to come in data pages.
-    values_left: i64,
+    walker: PageWalker,
+    /// Levels of the whole chunk.
+    num_values: u64,
+    /// A header could not be read.
+    failed: bool,
 }
 
 impl Pages {
@@ -54,53 +55,43 @@ impl Pages {
         limits: Limits,
     ) -> Self {
         Self {
+            walker: PageWalker::new(range, source.len()),
             source,
             limits,
-            position: range.start,
-            end: range.end,
-            ordinal: 0,
-            values_left: i64::try_from(num_values).unwrap_or(i64::MAX),
+            num_values,
+            failed: false,
         }
     }
 
     fn page(&mut self) -> Result<PageInfo> {
-        let offset = self.position;
-        let (header, header_bytes) = header_at(&self.source, offset, &self.limits)?;
-        let body = u64::try_from(header.compressed_page_size)
-            .map_err(|_| Error::corrupt("page header has a negative size"))?;
-        self.position = offset
-            .saturating_add(header_bytes as u64)
-            .saturating_add(body);
-        if header.type_ != PageType::DictionaryPage {
-            let num_values = header.num_values().unwrap_or_default();
-            self.values_left = self.values_left.saturating_sub(i64::from(num_values));
-        }
-        Ok(PageInfo {
-            offset,
-            header_bytes,
+        let header = read_header(&*self.source, &mut self.walker, &self.limits)?;
+        let page = PageInfo {
+            start: self.walker.start(),
+            header_bytes: self.walker.header_bytes(),
             header,
-        })
+        };
+        self.walker.pass();
+        Ok(page)
     }
 }
 
-/// The page header at `offset`, and its bytes.
+/// Reads the header of the page at hand.
 ///
 /// # Errors
 /// What the source says, and Corrupt or Limit where there is no header that can be used.
-pub fn header_at(source: &dyn Source, offset: u64, limits: &Limits) -> Result<(PageHeader, usize)> {
+pub fn read_header(
+    source: &dyn Source,
+    walker: &mut PageWalker,
+    limits: &Limits,
+) -> Result<PageHeader> {
+    let start = walker.position();
     let mut length = HEADER_READ;
     loop {
-        let end = offset.saturating_add(length).min(source.len());
-        let bytes = source.read(offset.min(end)..end)?;
-        if let Some(parsed) = PageHeader::decode_prefix(&bytes, limits)? {
-            return Ok(parsed);
-        }
-        if end == source.len() {
-            return Err(Error::corrupt("the file ends inside a page header"));
-        }
-        if length >= limits.page_header_bytes as u64 {
-            let limit = limits.page_header_bytes as u64;
-            return Err(Error::limit("page_header_bytes", length, limit));
+        let end = start.saturating_add(length).min(walker.end());
+        let bytes = source.read(start.min(end)..end)?;
+        let is_whole = walker.decode_header(&bytes, limits, PageHeader::decode_prefix)?;
+        if let Some(header) = walker.header().filter(|_| is_whole) {
+            return Ok(header.clone());
         }
         length *= 4;
     }
@@ -110,17 +101,16 @@ impl Iterator for Pages {
     type Item = Result<PageInfo>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.values_left <= 0 || self.position >= self.end {
+        let start = self.walker.start();
+        let is_over =
+            start.num_values_before >= self.num_values || start.offset >= self.walker.chunk().end;
+        if self.failed || is_over {
             return None;
         }
-        let (offset, ordinal) = (self.position, self.ordinal);
-        self.ordinal += 1;
         let page = self
             .page()
-            .map_err(|error| error.at_offset(offset).in_page(ordinal));
-        if page.is_err() {
-            self.position = self.end;
-        }
+            .map_err(|error| error.at_offset(start.offset).in_page(start.ordinal));
+        self.failed = page.is_err();
         Some(page)
     }
 }

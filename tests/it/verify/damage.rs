@@ -216,6 +216,6 @@ fn with_appended(
 pub(crate) fn body(file: &[u8], leaf: usize, page: usize) -> std::ops::Range<usize> {
     let opened = ParquetFile::from_bytes(file.to_vec()).unwrap();
     let page = opened.pages(0, leaf).unwrap().nth(page).unwrap().unwrap();
-    let start = page.offset as usize + page.header_bytes;
+    let start = page.start.offset as usize + page.header_bytes;
     start..start + page.header.compressed_page_size as usize
 }

@@ -121,7 +121,7 @@ fn headers_of_version_2_count_nulls_and_rows() {
     // Both are small numbers, of one byte as a zigzag varint behind their field's header.
     let header = |leaf| {
         let page = page(leaf);
-        let start = page.offset as usize;
+        let start = page.start.offset as usize;
         (start..start + page.header_bytes, page.header)
     };
     let (range, parsed) = header(SCORE);
@@ -150,7 +150,14 @@ fn a_header_that_is_none() {
     let mut file = sound(DataPageVersion::V1);
     let offset = {
         let opened = ParquetFile::from_bytes(file.clone()).unwrap();
-        opened.pages(0, ID).unwrap().nth(1).unwrap().unwrap().offset
+        opened
+            .pages(0, ID)
+            .unwrap()
+            .nth(1)
+            .unwrap()
+            .unwrap()
+            .start
+            .offset
     };
     file[offset as usize] = 0;
     let found = findings(&file);

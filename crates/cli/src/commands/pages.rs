@@ -215,7 +215,7 @@ fn cells(place: &Place<'_>, ordinal: usize, info: &PageInfo) -> Vec<String> {
         place.row_group.to_string(),
         shown(&place.path().join(".")),
         ordinal.to_string(),
-        info.offset.to_string(),
+        info.start.offset.to_string(),
         header.type_.to_string(),
         or_empty(header.encoding().map(|encoding| encoding.to_string())),
         or_empty(header.num_values().map(|values| values.to_string())),

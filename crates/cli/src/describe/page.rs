@@ -23,7 +23,7 @@ pub(crate) fn page(
         .map(|it| it.decode(limits))
         .transpose()?;
     let object = object
-        .with("offset", page.offset)
+        .with("offset", page.start.offset)
         .with("header_size", page.header_bytes)
         .name("type", header.type_)
         .with("compressed_size", header.compressed_page_size)

@@ -9,11 +9,13 @@ pub(crate) mod chunk_bytes;
 mod data_page;
 mod reader;
 mod shared;
+mod walker;
 
 pub(crate) use data_page::level_width;
-pub use reader::PageStart;
-pub(crate) use reader::{PagePlace, PageReader, PageReaderChunk, PageReaderOptions};
+pub(crate) use reader::{PageReader, PageReaderChunk, PageReaderOptions};
 pub use shared::SharedPage;
+pub(crate) use walker::PagePlace;
+pub use walker::{PageStart, PageWalker};
 
 /// A page that carries values, decompressed.
 #[derive(Debug)]

@@ -17,45 +17,17 @@ use herringbone_format::{CompressionCodec, Error, Limits, PageHeader, PageType, 
 use super::body::{BodyDecoder, check_sizes, num_values, verify_crc};
 use super::chunk_bytes::ChunkBytes;
 use super::decompression_limit::DecompressionLimit;
+use super::walker::{PagePlace, PageStart, PageWalker};
 use super::{Page, SharedPage};
 use crate::Step;
 use crate::budget::{ColumnMemory, MemoryUse};
 use crate::created_by::CreatedBy;
-
-/// Old writers left the dictionary page's header out of `total_compressed_size`; a chunk may
-/// therefore go on this many bytes behind its declared end (PARQUET-816).
-const CHUNK_SLACK: u64 = 100;
 
 /// Bytes asked for at least, so that small pages share a read.
 const SMALLEST_WINDOW: u64 = 8 << 10;
 
 /// Bytes of a page header, in all but absurd files.
 const USUAL_HEADER: u64 = 128;
-
-/// Which page, for errors.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct PagePlace {
-    ordinal: usize,
-    offset: u64,
-}
-
-impl PagePlace {
-    /// Adds the place to an error, unless it has one.
-    pub(crate) fn of(self, error: Error) -> Error {
-        error.in_page(self.ordinal).at_offset(self.offset)
-    }
-}
-
-/// Where a data page starts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PageStart {
-    /// Which page of the chunk it is, dictionary and unknown pages included.
-    pub ordinal: usize,
-    /// Where its header starts in the file.
-    pub offset: u64,
-    /// Levels in the pages before it.
-    pub num_values_before: u64,
-}
 
 /// What is the same for all column chunks of a read.
 #[derive(Debug)]
@@ -87,15 +59,7 @@ pub(crate) struct PageReader {
     options: Arc<PageReaderOptions>,
     chunk: PageReaderChunk,
     bytes: ChunkBytes,
-    /// File offset of the next page header or, with `header` present, of its body.
-    position: u64,
-    header: Option<PageHeader>,
-    /// File offset of `header`.
-    header_start: u64,
-    /// Ordinal of the page that `header` belongs to or, without one, of the next page.
-    ordinal: usize,
-    /// Levels in the pages passed so far.
-    num_values_seen: u64,
+    walker: PageWalker,
     has_dictionary: bool,
     /// The dictionary is read once more.
     is_again: bool,
@@ -111,11 +75,7 @@ impl PageReader {
     pub(crate) fn new(options: Arc<PageReaderOptions>, chunk: PageReaderChunk) -> Self {
         Self {
             bytes: ChunkBytes::new(chunk.range.clone()),
-            position: chunk.range.start,
-            header: None,
-            header_start: 0,
-            ordinal: 0,
-            num_values_seen: 0,
+            walker: PageWalker::new(chunk.range.clone(), options.file_length),
             has_dictionary: false,
             is_again: false,
             largest_page: 0,
@@ -144,13 +104,7 @@ impl PageReader {
 
     /// Ordinal and file offset of the page that comes next.
     pub(crate) fn place(&self) -> PagePlace {
-        PagePlace {
-            ordinal: self.ordinal,
-            offset: match self.header {
-                Some(_) => self.header_start,
-                None => self.position,
-            },
-        }
+        self.walker.place()
     }
 
     /// The header of the next page that carries values; `None` behind the last one. Called again
@@ -159,37 +113,38 @@ impl PageReader {
         &mut self,
         memory: &mut ColumnMemory,
     ) -> Result<Step<Option<&PageHeader>>> {
-        while self.header.is_none() {
-            if self.num_values_seen >= self.chunk.num_values {
+        while self.walker.header().is_none() {
+            if self.walker.start().num_values_before >= self.chunk.num_values {
                 return Ok(Step::Ready(None));
             }
             self.hold_window(memory, USUAL_HEADER)?;
-            let Some((header, length)) = self.parse_header()? else {
+            if !self.decode_header()? {
                 // Up to twice as much each time: a header is decoded from its start again.
-                let available = self.bytes.available(self.position).len() as u64;
+                let position = self.walker.position();
+                let available = self.bytes.available(position).len() as u64;
                 let least = (available + 1).next_power_of_two().max(USUAL_HEADER);
                 self.hold_windows(memory, least)?;
                 // It is replaced, so there need not be both.
-                self.bytes.let_go(self.position, u64::MAX);
-                return Ok(Step::Need(self.window(self.position, least)));
-            };
+                self.bytes.let_go(position, u64::MAX);
+                return Ok(Step::Need(self.window(position, least)));
+            }
             // What is there already counts like what is asked for.
-            self.hold_windows(memory, length as u64)?;
-            let body = check_sizes(&header, &self.options.limits)?;
-            self.header_start = self.position;
-            self.position += length as u64;
+            let length = self.walker.header_bytes() as u64;
+            self.hold_windows(memory, length)?;
+            let Some(header) = self.walker.header() else {
+                continue;
+            };
+            let carries_values = header.type_.carries_values();
+            let body = check_sizes(header, &self.options.limits)?;
             // A dictionary comes once, and may be larger than any page behind it.
             if header.type_ != PageType::DictionaryPage {
-                self.largest_page = self.largest_page.max(length as u64 + body);
+                self.largest_page = self.largest_page.max(length + body);
             }
-            if header.type_.carries_values() {
-                self.header = Some(header);
-            } else {
-                self.position += body;
-                self.ordinal += 1;
+            if !carries_values {
+                self.walker.pass();
             }
         }
-        Ok(Step::Ready(self.header.as_ref()))
+        Ok(Step::Ready(self.walker.header()))
     }
 
     /// Holds memory for as many bytes of the chunk as are asked for at once, of which `least` are needed.
@@ -221,27 +176,21 @@ impl PageReader {
         }
     }
 
-    /// The header at the position and its length; `None` where more bytes are needed.
-    fn parse_header(&self) -> Result<Option<(PageHeader, usize)>> {
-        let limit = self.chunk_limit();
-        if self.position >= limit {
+    /// Decodes the header of the next page from what is here; false where more bytes are needed.
+    fn decode_header(&mut self) -> Result<bool> {
+        let position = self.walker.position();
+        if position >= self.walker.end() {
             return Err(Error::corrupt(format!(
                 "column chunk ends after {} of its {} values",
-                self.num_values_seen, self.chunk.num_values
+                self.walker.start().num_values_before,
+                self.chunk.num_values
             )));
         }
-        let available = self.bytes.available(self.position);
-        // The window may reach into the next chunk, which is none of ours.
-        let ours = usize::try_from(limit - self.position).unwrap_or(usize::MAX);
-        let available = &available[..available.len().min(ours)];
-        let parsed = PageHeader::decode_prefix_without_statistics(available, &self.options.limits)?;
-        if parsed.is_some() {
-            return Ok(parsed);
-        }
-        if available.len() == ours {
-            return Err(Error::corrupt("column chunk ends inside a page header"));
-        }
-        Ok(None)
+        self.walker.decode_header(
+            self.bytes.available(position),
+            &self.options.limits,
+            PageHeader::decode_prefix_without_statistics,
+        )
     }
 
     /// The range to ask for so that `least` bytes from `from` on are there.
@@ -249,41 +198,24 @@ impl PageReader {
         let end = from
             .saturating_add(self.usual_window().max(least))
             .min(self.chunk.range.end.max(from + least));
-        from..end.min(self.chunk_limit())
-    }
-
-    /// Where the chunk must have ended.
-    fn chunk_limit(&self) -> u64 {
-        let end = self.chunk.range.end;
-        end.saturating_add(CHUNK_SLACK)
-            .min(self.options.file_length)
+        from..end.min(self.walker.end())
     }
 
     /// Passes over the body of the page whose header was returned last.
     pub(crate) fn pass(&mut self) -> Result<()> {
-        if let Some(header) = self.header.take() {
-            self.count_values(&header)?;
-            self.position += u64::try_from(header.compressed_page_size).unwrap_or_default();
-            self.ordinal += 1;
-        }
+        self.check_num_values()?;
+        self.walker.pass();
         Ok(())
     }
 
     /// Passes over the page whose header was returned last, and over all others before `start`.
     pub(crate) fn jump(&mut self, start: PageStart) {
-        self.header = None;
-        self.position = start.offset;
-        self.ordinal = start.ordinal;
-        self.num_values_seen = start.num_values_before;
+        self.walker.jump(start);
     }
 
     /// Where the page is whose header was returned last.
     pub(crate) fn start(&self) -> PageStart {
-        PageStart {
-            ordinal: self.ordinal,
-            offset: self.header_start,
-            num_values_before: self.num_values_seen,
-        }
+        self.walker.start()
     }
 
     /// Goes back to the dictionary at `place`.
@@ -301,26 +233,14 @@ impl PageReader {
         shared: Option<&SharedPage>,
         memory: &mut ColumnMemory,
     ) -> Result<Step<Page>> {
-        let Some(header) = &self.header else {
-            return Err(Error::argument(
-                "a page body is asked for before its header",
-            ));
-        };
-        let length = u64::try_from(header.compressed_page_size).unwrap_or_default();
-        let end = self.position.saturating_add(length);
-        if end > self.chunk_limit() {
-            return Err(Error::corrupt(format!(
-                "page of {length} bytes goes beyond its column chunk, which ends at {:#x}",
-                self.chunk.range.end
-            )));
-        }
+        let range = self.walker.body()?;
+        let length = range.end - range.start;
         self.hold_window(memory, length + USUAL_HEADER)?;
-        let Some(body) = self.bytes.get(self.position..end) else {
+        let (Some(body), Some(header)) = (self.bytes.get(range.clone()), self.walker.header())
+        else {
             // It is replaced, so there need not be both.
-            self.bytes.let_go(self.position, length);
-            return Ok(Step::Need(
-                self.window(self.position, length + USUAL_HEADER),
-            ));
+            self.bytes.let_go(range.start, length);
+            return Ok(Step::Need(self.window(range.start, length + USUAL_HEADER)));
         };
         let header = header.clone();
         if self.options.verify_crc {
@@ -348,33 +268,35 @@ impl PageReader {
         }
         let (body, limits) = (Buffer::from(body), &self.options.limits);
         let page = self.decoder.decode(&header, body, shared, limits)?;
-        self.count_values(&header)?;
-        self.header = None;
-        self.position = end;
-        self.ordinal += 1;
+        self.check_num_values()?;
+        self.walker.pass();
         let is_compressed = self.is_compressed();
         // Levels of pages of version 2 stay in the window.
         let is_copied = is_compressed && header.type_ != PageType::DataPageV2;
         if is_copied && length + length / 2 > self.usual_window() {
             // The little that is left is asked for again, with the next page.
-            self.bytes.let_go(end, length);
+            self.bytes.let_go(range.end, length);
             memory.hold(MemoryUse::Window, 0)?;
         } else if is_compressed {
-            self.bytes.leave(end);
+            self.bytes.leave(range.end);
         }
         Ok(Step::Ready(page))
     }
 
-    fn count_values(&mut self, header: &PageHeader) -> Result<()> {
-        let num_values = num_values(header)?;
-        if header.type_ != PageType::DictionaryPage {
-            self.num_values_seen += num_values as u64;
-            if self.num_values_seen > self.chunk.num_values {
-                return Err(Error::corrupt(format!(
-                    "pages hold more than the {} values of their column chunk",
-                    self.chunk.num_values
-                )));
-            }
+    /// Checks that the chunk has as many values as it has with the page at hand.
+    fn check_num_values(&self) -> Result<()> {
+        let Some(header) = self.walker.header() else {
+            return Ok(());
+        };
+        let num_values = num_values(header)? as u64;
+        let before = self.walker.start().num_values_before;
+        if header.type_ != PageType::DictionaryPage
+            && before.saturating_add(num_values) > self.chunk.num_values
+        {
+            return Err(Error::corrupt(format!(
+                "pages hold more than the {} values of their column chunk",
+                self.chunk.num_values
+            )));
         }
         Ok(())
     }

@@ -92,11 +92,7 @@ mod tests {
     use crate::page::body::BodyDecoder;
 
     fn page(parts: usize) -> SharedPage {
-        let start = PageStart {
-            ordinal: 0,
-            offset: 4,
-            num_values_before: 0,
-        };
+        let start = PageStart::first(4);
         SharedPage::new(start, parts)
     }
 

@@ -20,7 +20,6 @@ use std::sync::Arc;
 
 use herringbone_core::column::{ColumnSplit, PageOfRow};
 use herringbone_core::loss::OnError;
-use herringbone_core::page::PageStart;
 use herringbone_core::pruning::IndexDecoder;
 use herringbone_core::read::{ChunkInPlan, OpenRowGroup, ReadPlan};
 use herringbone_format::{PageHeader, PageType};
@@ -161,8 +160,8 @@ fn data_pages(
     let mut counted = chunk.clone();
     let mut data_pages = Vec::new();
     let mut dictionary = 0;
-    let (mut values, mut rows) = (0, Some(0));
-    for (ordinal, page) in pages.enumerate() {
+    let mut rows = Some(0);
+    for page in pages {
         let page = page.ok()?;
         let header = &page.header;
         let bytes = u64::try_from(header.uncompressed_page_size).ok()?;
@@ -183,17 +182,12 @@ fn data_pages(
         }
         data_pages.push(DataPage {
             place: PageOfRow {
-                page: PageStart {
-                    ordinal,
-                    offset: page.offset,
-                    num_values_before: values,
-                },
+                page: page.start,
                 rows_before: rows.unwrap_or_default(),
             },
             work: work(bytes, values_of_page),
             shared: None,
         });
-        values += values_of_page;
         rows = rows.zip(rows_of_page).map(|(before, rows)| before + rows);
     }
     let are_rows_known = match rows {
@@ -264,6 +258,7 @@ mod tests {
     use herringbone_arrow::array::{ArrayRef, ListArray, RecordBatch};
     use herringbone_core::budget::Budget;
     use herringbone_core::compression::Compression;
+    use herringbone_core::page::PageStart;
     use herringbone_core::read::ReadOptions;
     use herringbone_core::write::{ColumnOptions, DataPageVersion, WriteOptions};
 
@@ -271,17 +266,22 @@ mod tests {
     use crate::reader::count_rows;
     use crate::{ParquetFile, Writer};
 
+    /// Where the data page at `ordinal` starts, behind a dictionary.
+    fn start(ordinal: usize, num_values_before: u64) -> PageStart {
+        let mut start = PageStart::first(100 * ordinal as u64);
+        start.ordinal = ordinal + 1;
+        start.data_pages_before = ordinal;
+        start.num_values_before = num_values_before;
+        start
+    }
+
     fn pages(rows: &[u64]) -> Vec<DataPage> {
         let mut before = 0;
         let mut pages = Vec::new();
         for (ordinal, rows) in rows.iter().enumerate() {
             pages.push(DataPage {
                 place: PageOfRow {
-                    page: PageStart {
-                        ordinal: ordinal + 1,
-                        offset: 100 * ordinal as u64,
-                        num_values_before: before,
-                    },
+                    page: start(ordinal, before),
                     rows_before: before,
                 },
                 work: *rows,

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use herringbone_core::bloom_filter::hash;
 use herringbone_core::budget::Budget;
+use herringbone_core::page::PageWalker;
 use herringbone_core::physical::{Block, PageDecoder};
 use herringbone_core::pruning::IndexDecoder;
 use herringbone_format::{
@@ -20,12 +21,9 @@ use super::page::PageCheck;
 use super::truth::{Truth, for_each_plain};
 use super::{encodings, regions, statistics};
 use herringbone::ParquetFile;
-use herringbone::pages::header_at;
+use herringbone::pages::read_header;
 use herringbone::source::Source;
 
-/// Old writers left the header of the dictionary page out of the size of the chunk (PARQUET-816),
-/// which then goes on for so many bytes at most.
-const CHUNK_SLACK: u64 = 100;
 /// Levels that are looked at although the chunk is said to have fewer.
 const CHECKED_ANYWAY: u64 = 1 << 20;
 /// Different values that are counted at most.
@@ -101,8 +99,7 @@ pub(super) fn check(
         limits: file.limits(),
         column,
         metadata,
-        position: range.start,
-        end: range.end,
+        walker: PageWalker::new(range, file.source().len()),
         decoder,
         truth: Some(Truth::new(column, old_bounds)),
         old_bounds,
@@ -184,8 +181,7 @@ struct Walk<'a> {
     limits: &'a Limits,
     column: &'a Column,
     metadata: &'a ColumnMetaData,
-    position: u64,
-    end: u64,
+    walker: PageWalker,
     /// `None` where values of the type cannot be decoded.
     decoder: Option<PageDecoder>,
     /// What the pages so far hold; `None` once one of them could not be decoded.
@@ -210,14 +206,15 @@ struct Walk<'a> {
 impl Walk<'_> {
     /// Visits all pages; false where one could not be passed.
     fn pages(&mut self, report: &mut Report) -> Result<bool> {
-        let mut ordinal = 0;
-        while self.position < self.end {
-            report.enter_page(ordinal, self.position);
-            let (header, header_bytes) = match header_at(self.source, self.position, self.limits) {
-                Ok(parsed) => parsed,
+        let end = self.walker.chunk().end;
+        while self.walker.position() < end {
+            let start = self.walker.start();
+            report.enter_page(start.ordinal, start.offset);
+            let header = match read_header(self.source, &mut self.walker, self.limits) {
+                Ok(header) => header,
                 Err(error) => {
                     if self.num_values >= self.declared() {
-                        let rest = self.end - self.position;
+                        let rest = end - start.offset;
                         let message = format!("{rest} bytes behind the last page are no page");
                         report.warning(FindingKind::ColumnMetadata, message);
                         return Ok(true);
@@ -226,25 +223,18 @@ impl Walk<'_> {
                     return Ok(false);
                 }
             };
-            let body = self.position + header_bytes as u64;
-            let Ok(length) = u64::try_from(header.compressed_page_size) else {
-                return Ok(false);
+            let body = match self.walker.body() {
+                Ok(body) => body,
+                Err(error) => {
+                    report.failed(FindingKind::PageHeader, error)?;
+                    return Ok(false);
+                }
             };
-            let next = body.saturating_add(length);
-            if next > self.end.saturating_add(CHUNK_SLACK).min(self.source.len()) {
-                let message = format!(
-                    "the page of {length} bytes goes beyond its column chunk, which ends at {:#x}",
-                    self.end
-                );
-                report.error(FindingKind::PageHeader, message);
-                return Ok(false);
-            }
-            self.sizes.compressed += next - self.position;
-            self.sizes.uncompressed += header_bytes as u64
+            self.sizes.compressed += body.end - start.offset;
+            self.sizes.uncompressed += self.walker.header_bytes() as u64
                 + u64::try_from(header.uncompressed_page_size).unwrap_or_default();
-            self.page(ordinal, &header, body..next, report)?;
-            self.position = next;
-            ordinal += 1;
+            self.page(start.ordinal, &header, body, report)?;
+            self.walker.pass();
         }
         Ok(true)
     }
@@ -261,7 +251,7 @@ impl Walk<'_> {
         body: std::ops::Range<u64>,
         report: &mut Report,
     ) -> Result<()> {
-        let offset = self.position;
+        let offset = self.walker.start().offset;
         let is_data = matches!(header.type_, PageType::DataPage | PageType::DataPageV2);
         let Some(mut check) =
             PageCheck::new(header, self.limits, self.column, self.old_bounds, report)
@@ -341,8 +331,8 @@ impl Walk<'_> {
         report: &mut Report,
     ) {
         let found = FoundPage {
-            offset: self.position,
-            size: end - self.position,
+            offset: self.walker.start().offset,
+            size: end - self.walker.start().offset,
             first_row: self.truth.as_ref().map(Truth::rows),
             starts_row: check.starts_row,
             truth: decoded.then_some(&check.truth),
@@ -421,8 +411,9 @@ impl Walk<'_> {
                 format!("num_values is {said}, the pages have {pages}"),
             );
         }
-        if self.position > self.end {
-            let more = self.position - self.end;
+        let (position, end) = (self.walker.position(), self.walker.chunk().end);
+        if position > end {
+            let more = position - end;
             let message = format!("total_compressed_size is {more} bytes less than the pages have");
             report.warning(kind, message);
         }

@@ -189,7 +189,7 @@ impl Cursor {
             return Ok(false);
         };
         let page = page?;
-        let body = page.offset + page.header_bytes as u64;
+        let body = page.start.offset + page.header_bytes as u64;
         let length = u64::try_from(page.header.compressed_page_size).unwrap_or_default();
         let header = &page.header;
         let is_data = matches!(header.type_, PageType::DataPage | PageType::DataPageV2);

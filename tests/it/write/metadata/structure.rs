@@ -67,7 +67,7 @@ fn check_pages(file: &ParquetFile, chunk: (usize, usize), rows: &[Row]) {
         .zip(pages(file, chunk, rows));
     for ((page, location), rows) in parts {
         let (num_values, num_rows, _) = data_page(page).unwrap();
-        assert_eq!(page.offset as i64, location.offset);
+        assert_eq!(page.start.offset as i64, location.offset);
         let body = usize::try_from(page.header.compressed_page_size).unwrap();
         assert_eq!(
             location.compressed_page_size as usize,
@@ -101,13 +101,13 @@ fn check_sizes(metadata: &ColumnMetaData, infos: &[PageInfo]) {
         sum(|page| page.header.uncompressed_page_size)
     );
     let first_data = infos.iter().find(|page| data_page(page).is_some()).unwrap();
-    assert_eq!(metadata.data_page_offset, first_data.offset as i64);
+    assert_eq!(metadata.data_page_offset, first_data.start.offset as i64);
     let dictionary = infos
         .iter()
         .find(|page| page.header.type_ == PageType::DictionaryPage);
     assert_eq!(
         metadata.dictionary_page_offset,
-        dictionary.map(|page| page.offset as i64)
+        dictionary.map(|page| page.start.offset as i64)
     );
     assert_eq!(metadata.index_page_offset, None);
     let mut known: Vec<PageEncodingStats> = Vec::new();
@@ -218,7 +218,7 @@ fn row_groups_say_where_and_how_large_they_are() {
             let chunks: Vec<_> = (0..row_group.columns.len())
                 .map(|column| metadata(&file, (group, column)))
                 .collect();
-            let start = infos(&file, (group, 0))[0].offset;
+            let start = infos(&file, (group, 0))[0].start.offset;
             assert_eq!(row_group.file_offset, Some(start as i64));
             let sum = |of: fn(&ColumnMetaData) -> i64| chunks.iter().map(of).sum::<i64>();
             assert_eq!(
@@ -257,7 +257,7 @@ fn every_page_has_its_checksum() {
             for group in 0..file.metadata().num_row_groups() {
                 for column in 0..schema.fields().len() {
                     for page in infos(&file, (group, column)) {
-                        let start = page.offset as usize + page.header_bytes;
+                        let start = page.start.offset as usize + page.header_bytes;
                         let end = start + page.header.compressed_page_size as usize;
                         let sum = crc32fast::hash(&bytes[start..end]).cast_signed();
                         assert_eq!(page.header.crc, crc.then_some(sum));

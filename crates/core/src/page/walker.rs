@@ -1,0 +1,311 @@
+//! The way through the pages of one column chunk, header by header.
+//!
+//! ```text
+//! [header | dictionary page]? ([header | data page])*      index pages and unknown pages: among them
+//! ```
+//!
+//! A [`PageWalker`] knows where the next header or body lies and which page it is, and decodes headers. It
+//! does not read, and does not look at bodies: whoever walks asks for the bytes, and for no more of them
+//! than it needs.
+
+use std::ops::Range;
+
+use herringbone_format::{Error, Limits, PageHeader, PageType, Result};
+
+/// Old writers left the dictionary page's header out of `total_compressed_size`; a chunk may
+/// therefore go on this many bytes behind its declared end (PARQUET-816).
+const CHUNK_SLACK: u64 = 100;
+
+/// Which page, for errors.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PagePlace {
+    ordinal: usize,
+    offset: u64,
+}
+
+impl PagePlace {
+    /// Adds the place to an error, unless it has one.
+    pub(crate) fn of(self, error: Error) -> Error {
+        error.in_page(self.ordinal).at_offset(self.offset)
+    }
+}
+
+/// Where a page starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PageStart {
+    /// Which page of the chunk it is, dictionary and unknown pages included.
+    pub ordinal: usize,
+    /// How many data pages come before it.
+    pub data_pages_before: usize,
+    /// Where its header starts in the file.
+    pub offset: u64,
+    /// Levels in the data pages before it.
+    pub num_values_before: u64,
+}
+
+impl PageStart {
+    /// The first page of a chunk that starts at `offset`.
+    #[must_use]
+    pub fn first(offset: u64) -> Self {
+        Self {
+            ordinal: 0,
+            data_pages_before: 0,
+            offset,
+            num_values_before: 0,
+        }
+    }
+}
+
+/// The way through the pages of one column chunk.
+#[derive(Debug, Clone)]
+pub struct PageWalker {
+    /// Where the chunk lies in the file.
+    chunk: Range<u64>,
+    file_length: u64,
+    /// The page at hand: that of `header` or, without one, the next one.
+    start: PageStart,
+    /// The header of the page at hand, and its bytes.
+    header: Option<(PageHeader, usize)>,
+}
+
+impl PageWalker {
+    /// Stands before the first page of a chunk that lies in `chunk`, in a file of `file_length` bytes.
+    #[must_use]
+    pub fn new(chunk: Range<u64>, file_length: u64) -> Self {
+        Self {
+            start: PageStart::first(chunk.start),
+            chunk,
+            file_length,
+            header: None,
+        }
+    }
+
+    /// Where the chunk lies in the file.
+    #[must_use]
+    pub fn chunk(&self) -> Range<u64> {
+        self.chunk.clone()
+    }
+
+    /// Where the chunk must have ended.
+    #[must_use]
+    pub fn end(&self) -> u64 {
+        let end = self.chunk.end.saturating_add(CHUNK_SLACK);
+        end.min(self.file_length)
+    }
+
+    /// Where the page at hand starts.
+    #[must_use]
+    pub fn start(&self) -> PageStart {
+        self.start
+    }
+
+    /// The page at hand, for errors.
+    pub(crate) fn place(&self) -> PagePlace {
+        PagePlace {
+            ordinal: self.start.ordinal,
+            offset: self.start.offset,
+        }
+    }
+
+    /// Bytes of the header of the page at hand; 0 before it was decoded.
+    #[must_use]
+    pub fn header_bytes(&self) -> usize {
+        self.header.as_ref().map_or(0, |(_, length)| *length)
+    }
+
+    /// Where the next bytes lie: those of the body once the header was decoded, those of the header before.
+    #[must_use]
+    pub fn position(&self) -> u64 {
+        self.start.offset.saturating_add(self.header_bytes() as u64)
+    }
+
+    /// The header of the page at hand; none before it was decoded.
+    #[must_use]
+    pub fn header(&self) -> Option<&PageHeader> {
+        self.header.as_ref().map(|(header, _)| header)
+    }
+
+    /// Decodes the header of the page at hand, which `available` starts with; false where more bytes are
+    /// needed. `decode` is one of [`PageHeader`]'s decoders of a prefix.
+    ///
+    /// # Errors
+    /// Corrupt where there is no header, or the chunk ends inside of it; Limit where it is too long.
+    pub fn decode_header(
+        &mut self,
+        available: &[u8],
+        limits: &Limits,
+        decode: impl Fn(&[u8], &Limits) -> Result<Option<(PageHeader, usize)>>,
+    ) -> Result<bool> {
+        // What was read may reach into the next chunk, which is none of ours.
+        let ours = self.end().saturating_sub(self.start.offset);
+        let ours = usize::try_from(ours).unwrap_or(usize::MAX);
+        let available = available.get(..ours).unwrap_or(available);
+        self.header = decode(available, limits)?;
+        if self.header.is_none() && available.len() == ours {
+            return Err(Error::corrupt("column chunk ends inside a page header"));
+        }
+        Ok(self.header.is_some())
+    }
+
+    /// Where the body of the page at hand lies.
+    ///
+    /// # Errors
+    /// Corrupt where its size is negative, or it goes beyond the chunk; Argument before its header was
+    /// decoded.
+    pub fn body(&self) -> Result<Range<u64>> {
+        let header = self
+            .header()
+            .ok_or_else(|| Error::argument("a page body is asked for before its header"))?;
+        let length = u64::try_from(header.compressed_page_size)
+            .map_err(|_| Error::corrupt("page header has a negative size"))?;
+        let start = self.position();
+        let end = start.saturating_add(length);
+        if end > self.end() {
+            return Err(Error::corrupt(format!(
+                "the page of {length} bytes goes beyond its column chunk, which ends at {:#x}",
+                self.chunk.end
+            )));
+        }
+        Ok(start..end)
+    }
+
+    /// Goes on behind the page at hand, whose header was decoded.
+    pub fn pass(&mut self) {
+        let Some((header, length)) = self.header.take() else {
+            return;
+        };
+        let body = u64::try_from(header.compressed_page_size).unwrap_or_default();
+        let is_data = matches!(header.type_, PageType::DataPage | PageType::DataPageV2);
+        let num_values = header.num_values().filter(|_| is_data).unwrap_or_default();
+        self.start = PageStart {
+            ordinal: self.start.ordinal + 1,
+            data_pages_before: self.start.data_pages_before + usize::from(is_data),
+            offset: self
+                .start
+                .offset
+                .saturating_add(length as u64)
+                .saturating_add(body),
+            num_values_before: self
+                .start
+                .num_values_before
+                .saturating_add(u64::try_from(num_values).unwrap_or_default()),
+        };
+    }
+
+    /// Goes to another page of the chunk.
+    pub fn jump(&mut self, start: PageStart) {
+        self.header = None;
+        self.start = start;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use herringbone_format::thrift::CompactWriter;
+    use herringbone_format::{DataPageHeader, DictionaryPageHeader, Encoding};
+
+    use super::*;
+
+    fn header(type_: PageType, num_values: i32, body: i32) -> Vec<u8> {
+        let is_dictionary = type_ == PageType::DictionaryPage;
+        let header = PageHeader {
+            type_,
+            uncompressed_page_size: body,
+            compressed_page_size: body,
+            crc: None,
+            data_page_header: (!is_dictionary).then_some(DataPageHeader {
+                num_values,
+                encoding: Encoding::Plain,
+                definition_level_encoding: Encoding::Rle,
+                repetition_level_encoding: Encoding::Rle,
+                statistics: None,
+            }),
+            index_page_header: None,
+            dictionary_page_header: is_dictionary.then_some(DictionaryPageHeader {
+                num_values,
+                encoding: Encoding::Plain,
+                is_sorted: None,
+            }),
+            data_page_header_v2: None,
+        };
+        let mut writer = CompactWriter::new();
+        header.encode(&mut writer);
+        writer.finish()
+    }
+
+    fn decode(walker: &mut PageWalker, file: &[u8]) -> Result<bool> {
+        let at = usize::try_from(walker.position()).unwrap();
+        let decode = PageHeader::decode_prefix;
+        walker.decode_header(&file[at..], &Limits::default(), decode)
+    }
+
+    /// A dictionary of 3 bytes and two data pages of 5 and 7, behind 4 bytes.
+    fn file() -> (Vec<u8>, [u64; 3]) {
+        let mut file = b"PAR1".to_vec();
+        let mut starts = [0; 3];
+        let pages = [
+            (PageType::DictionaryPage, 9, 3),
+            (PageType::DataPage, 10, 5),
+            (PageType::DataPage, 20, 7),
+        ];
+        for (start, (type_, num_values, body)) in starts.iter_mut().zip(pages) {
+            *start = file.len() as u64;
+            file.extend(header(type_, num_values, body));
+            file.extend(vec![0xee; usize::try_from(body).unwrap()]);
+        }
+        (file, starts)
+    }
+
+    #[test]
+    fn data_pages_and_their_levels_are_counted_and_dictionaries_are_not() {
+        let (file, starts) = file();
+        let length = file.len() as u64;
+        let mut walker = PageWalker::new(4..length, length);
+        let mut seen = Vec::new();
+        while walker.position() < length {
+            assert!(decode(&mut walker, &file).unwrap());
+            let body = walker.body().unwrap();
+            assert_eq!(file[body.start as usize], 0xee);
+            seen.push(walker.start());
+            walker.pass();
+        }
+        let found: Vec<_> = seen
+            .iter()
+            .map(|page| (page.offset, page.data_pages_before, page.num_values_before))
+            .collect();
+        assert_eq!(
+            found,
+            [(starts[0], 0, 0), (starts[1], 0, 0), (starts[2], 1, 10)]
+        );
+        assert_eq!(walker.start().num_values_before, 30);
+        // A jump brings the counts along.
+        walker.jump(seen[2]);
+        assert!(decode(&mut walker, &file).unwrap());
+        walker.pass();
+        assert_eq!(walker.start().data_pages_before, 2);
+    }
+
+    #[test]
+    fn what_is_not_in_the_chunk_is_none_of_it() {
+        let (file, starts) = file();
+        let length = file.len() as u64;
+        // The chunk ends inside of the second header, if only the slack is not behind it.
+        let mut walker = PageWalker::new(starts[1]..starts[1] + 2, starts[1] + 2);
+        assert!(decode(&mut walker, &file).is_err());
+        let mut walker = PageWalker::new(starts[1]..starts[1] + 2, length);
+        assert!(decode(&mut walker, &file).unwrap());
+        assert!(walker.body().is_ok());
+        let mut walker = PageWalker::new(4..length, length - 1);
+        walker.jump(PageStart {
+            offset: starts[2],
+            ..PageStart::first(0)
+        });
+        assert!(decode(&mut walker, &file).unwrap());
+        let error = walker.body().unwrap_err();
+        assert!(
+            error.message().contains("beyond its column chunk"),
+            "{error}"
+        );
+    }
+}
