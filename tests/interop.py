@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "testdata" / "scripts"))
-import normal  # noqa: E402
+import canonical  # noqa: E402
 
 # Files that are errors with default options; the Rust tests look at them.
 ERRORS = {
@@ -60,7 +60,7 @@ def check(command, path, expectation):
         table = stream(command, path)
     except (RuntimeError, pa.ArrowInvalid) as error:
         return [str(error)]
-    ours = columns_text(normal.table_columns(table), table.num_rows)
+    ours = columns_text(canonical.table_columns(table), table.num_rows)
     wrong = []
     if expectation.exists():
         wanted = expected_text(expectation)

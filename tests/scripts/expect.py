@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / "testdata" / "scripts"))
-import normal  # noqa: E402
+import canonical  # noqa: E402
 
 DATA = Path(os.environ["PARQUET_TEST_DATA"]).resolve().parent
 OUT = HERE.parent / "expected"
@@ -61,7 +61,7 @@ def from_pyarrow(path):
 def incorrect_map_schema(path):
     """pyarrow refuses optional keys; they are accepted here as long as no key is null."""
     table = duckdb.sql(f"FROM read_parquet('{path}')").to_arrow_table()
-    return canonical.expectation(normal.table_columns(table), table.num_rows, source=f"duckdb {duckdb.__version__}")
+    return canonical.expectation(canonical.table_columns(table), table.num_rows, source=f"duckdb {duckdb.__version__}")
 
 
 def int96_from_spark(path):
@@ -81,7 +81,7 @@ def large_string_map(path):
         key = key.encode()
         rows.append({"key_bytes": len(key), "key_crc32": f"{zlib.crc32(key):08x}", "value": value})
     head = f'"rows":{frame.height},\n"source":"polars {polars.__version__}"'
-    entries = ",\n".join(normal.json.dumps(row) for row in rows)
+    entries = ",\n".join(canonical.json.dumps(row) for row in rows)
     return "{" + head + ',\n"entries":[\n' + entries + "\n]}\n"
 
 
@@ -93,7 +93,7 @@ def dictionary_of_zero_bits(path):
 def levels_end_early(path):
     """The repetition levels end before the page does; who reads on finds one row."""
     table = duckdb.sql(f"FROM read_parquet('{path}')").to_arrow_table()
-    return canonical.expectation(normal.table_columns(table), table.num_rows, source=f"duckdb {duckdb.__version__}")
+    return canonical.expectation(canonical.table_columns(table), table.num_rows, source=f"duckdb {duckdb.__version__}")
 
 
 # Files of bad_data that may be read; all others have to be errors.
