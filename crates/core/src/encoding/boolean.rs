@@ -1,4 +1,4 @@
-//! The booleans of a page, in whichever encoding.
+//! The booleans of a page, in whichever encoding, both ways.
 
 use std::ops::Range;
 
@@ -8,6 +8,9 @@ use herringbone_kernels::bitmap::Bitmap;
 
 use super::plain::PlainBooleans;
 use super::rle::RleBooleans;
+use super::values::Values;
+use super::{ValueEncoder, mismatch};
+use crate::malformed;
 
 /// The booleans of one data page, from the next one on.
 pub(crate) enum Booleans {
@@ -65,5 +68,43 @@ impl Booleans {
             Self::Plain(bits) => bits.skip(n),
             Self::Rle(runs) => runs.skip(n),
         }
+    }
+}
+
+/// The booleans of the page under construction, as bits until it ends.
+pub(crate) struct BooleanEncoder {
+    bits: Bitmap,
+    /// Appends so many bits in the encoding of the page.
+    append: fn(&[u8], usize, &mut Vec<u8>),
+}
+
+impl BooleanEncoder {
+    /// An encoder of pages whose values section `append` makes of bits.
+    pub(crate) fn new(append: fn(&[u8], usize, &mut Vec<u8>)) -> Self {
+        let bits = Bitmap::new();
+        Self { bits, append }
+    }
+}
+
+impl ValueEncoder for BooleanEncoder {
+    fn append(&mut self, values: &Values<'_>) -> Result<()> {
+        let Values::Boolean { bits, first, len } = *values else {
+            return Err(mismatch());
+        };
+        let appended = self.bits.append_packed(bits, first, len);
+        appended.map(drop).map_err(malformed)
+    }
+
+    fn page_bytes(&self) -> usize {
+        self.bits.len().div_ceil(8)
+    }
+
+    fn finish_page(&mut self, out: &mut Vec<u8>) {
+        let bits = self.bits.finish_boolean();
+        (self.append)(bits.values(), bits.len(), out);
+    }
+
+    fn heap_bytes(&self) -> usize {
+        self.bits.heap_bytes()
     }
 }

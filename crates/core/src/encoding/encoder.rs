@@ -5,6 +5,7 @@
 
 use herringbone_format::{Encoding, Error, Result, Type};
 
+use super::boolean::BooleanEncoder;
 use super::values::Values;
 use super::{
     alp, byte_stream_split, delta_binary_packed, delta_byte_array, delta_length_byte_array, plain,
@@ -43,8 +44,8 @@ pub(crate) fn value_encoder(
         Alp, ByteStreamSplit, DeltaBinaryPacked, DeltaByteArray, DeltaLengthByteArray, Plain, Rle,
     };
     Ok(match (encoding, physical_type) {
-        (Plain, Type::Boolean) => Box::new(plain::PlainBooleanEncoder::default()),
-        (Rle, Type::Boolean) => Box::new(rle::RleBooleanEncoder::default()),
+        (Plain, Type::Boolean) => Box::new(BooleanEncoder::new(plain::append_bits)),
+        (Rle, Type::Boolean) => Box::new(BooleanEncoder::new(rle::append_runs)),
         (Plain, _) => Box::new(plain::Plain::default()),
         (DeltaBinaryPacked, Type::Int32) => Box::new(delta_binary_packed::Int32::default()),
         (DeltaBinaryPacked, Type::Int64) => Box::new(delta_binary_packed::Int64::default()),

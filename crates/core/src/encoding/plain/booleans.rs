@@ -7,8 +7,7 @@ use herringbone_format::Result;
 use herringbone_kernels::bitmap::Bitmap;
 use herringbone_kernels::expand::spread_bits;
 
-use crate::encoding::values::Values;
-use crate::encoding::{ValueEncoder, ends_early, mismatch};
+use crate::encoding::ends_early;
 use crate::malformed;
 
 /// A position in the bits of a page.
@@ -57,32 +56,7 @@ impl PlainBooleans {
     }
 }
 
-/// The bits of the page under construction.
-#[derive(Default)]
-pub(crate) struct PlainBooleanEncoder {
-    bits: Bitmap,
-}
-
-impl ValueEncoder for PlainBooleanEncoder {
-    fn append(&mut self, values: &Values<'_>) -> Result<()> {
-        let Values::Boolean { bits, first, len } = *values else {
-            return Err(mismatch());
-        };
-        let appended = self.bits.append_packed(bits, first, len);
-        appended.map(drop).map_err(malformed)
-    }
-
-    fn page_bytes(&self) -> usize {
-        self.bits.len().div_ceil(8)
-    }
-
-    fn finish_page(&mut self, out: &mut Vec<u8>) {
-        let bits = self.bits.finish_boolean();
-        let (bytes, len) = (bits.values(), bits.len());
-        out.extend_from_slice(bytes.get(..len.div_ceil(8)).unwrap_or(bytes));
-    }
-
-    fn heap_bytes(&self) -> usize {
-        self.bits.heap_bytes()
-    }
+/// Appends the first `len` of `bits` as the values section of a page.
+pub(crate) fn append_bits(bits: &[u8], len: usize, out: &mut Vec<u8>) {
+    out.extend_from_slice(bits.get(..len.div_ceil(8)).unwrap_or(bits));
 }

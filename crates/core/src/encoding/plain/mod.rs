@@ -5,6 +5,6 @@ mod booleans;
 mod decode;
 mod encode;
 
-pub(super) use booleans::{PlainBooleanEncoder, PlainBooleans};
+pub(super) use booleans::{PlainBooleans, append_bits};
 pub(crate) use decode::PlainDecoder;
 pub(super) use encode::{Plain, append_plain};

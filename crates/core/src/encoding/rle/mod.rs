@@ -9,4 +9,4 @@ mod decode;
 mod encode;
 
 pub(super) use decode::RleBooleans;
-pub(super) use encode::RleBooleanEncoder;
+pub(super) use encode::append_runs;
