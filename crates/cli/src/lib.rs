@@ -8,8 +8,8 @@
 //!
 //! `render` prints values, `describe` prints metadata, `load` reads files of other formats,
 //! `save` writes files. Every write to standard
-//! output goes through [`output::Output`], every file is a [`target::Target`] until it is complete,
-//! every early end is a [`failure::Failure`] with its exit code.
+//! output goes through `output::Output`, every file is a `target::Target` until it is complete,
+//! every early end is a `failure::Failure` with its exit code.
 
 #![forbid(unsafe_code)]
 

@@ -10,7 +10,7 @@
 //! alone. So the plain loop, which works on one column at a time, always comes to the same end.
 //! Whoever works on several columns at once holds more at times, and less at others. So a refusal
 //! there means nothing yet: the plain loop has to decide. What it would have held up to a column batch is
-//! known from the column batches ([`ColumnBatchMemory`]).
+//! known from the column batches (`ColumnBatchMemory`).
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -119,7 +119,7 @@ impl PushDecoder {
         }
     }
 
-    /// What the batches so far did without, if [damage](super::OnError) is no reason to fail.
+    /// What the batches so far did without, if [damage](crate::loss::OnError) is no reason to fail.
     #[must_use]
     pub fn losses(&self) -> &Losses {
         &self.losses
