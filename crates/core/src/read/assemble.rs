@@ -170,7 +170,7 @@ impl BatchAssembler {
         for column_batch in &self.column_batches {
             let column_batch = column_batch
                 .as_ref()
-                .ok_or_else(|| Error::argument("a column has no column_batch"))?;
+                .ok_or_else(|| Error::argument("a column has no column batch"))?;
             rows = rows.min(column_batch.rows_left);
         }
         for list in plan.shared_lists() {
