@@ -171,8 +171,15 @@ mod tests {
         }
         assert_eq!(
             "zstd".parse::<Compression>().unwrap(),
-            Compression::default()
+            Compression::Zstd(ZstdLevel::default())
         );
+        // The best codec that is there.
+        let best = match () {
+            () if cfg!(feature = "zstd") => "zstd:1",
+            () if cfg!(feature = "snappy") => "snappy",
+            () => "none",
+        };
+        assert_eq!(Compression::default().to_string(), best);
     }
 
     #[test]
