@@ -15,7 +15,7 @@ use std::str::FromStr;
 ///
 /// let compression: Compression = "zstd:3".parse()?;
 /// assert_eq!(compression, Compression::Zstd(ZstdLevel::new(3)?));
-/// assert_eq!(Compression::default().to_string(), "zstd:1");
+/// assert_eq!(compression.to_string(), "zstd:3");
 /// # Ok::<(), herringbone_format::Error>(())
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
