@@ -55,7 +55,7 @@ pub fn footer(data: &[u8]) {
     drop(file.arrow_schema(&herringbone::SchemaOptions::default()));
     for row_group in 0..file.metadata().num_row_groups().min(50) {
         for leaf in 0..file.metadata().num_columns(row_group).min(50) {
-            drop(file.metadata().column_layout(row_group, leaf));
+            drop(file.metadata().readable_chunk(row_group, leaf));
             drop(file.offset_index(row_group, leaf));
             drop(file.column_index(row_group, leaf));
         }

@@ -57,6 +57,8 @@ mod categories;
 #[cfg(test)]
 mod annotations;
 #[cfg(test)]
+mod encryption;
+#[cfg(test)]
 mod on_error;
 #[cfg(test)]
 mod write;

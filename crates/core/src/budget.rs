@@ -157,6 +157,8 @@ pub(crate) enum MemoryUse {
     Column,
     /// Bytes of the file.
     Window,
+    /// The decrypted page.
+    Decrypted,
     /// The decompressed page.
     Body,
     /// Values of the page that are not used as they stand there.

@@ -11,6 +11,7 @@ use herringbone_arrow::array::cast::AsArray;
 use herringbone_arrow::array::{Array, ArrayRef};
 use herringbone_arrow::buffer::Buffer;
 use herringbone_arrow::schema::DataType;
+use herringbone_format::modular_encryption::ChunkCipher;
 use herringbone_format::{CompressionCodec, Encoding, Error, Limits, PageHeader, Result, Type};
 use herringbone_kernels::nesting;
 use herringbone_schema::{Conversion, Int96Overflow, Leaf};
@@ -21,7 +22,7 @@ use crate::created_by::CreatedBy;
 use crate::levels::Levels;
 use crate::page::body::{BodyDecoder, check_sizes, num_values, verify_crc};
 use crate::page::decompression_limit::DecompressionLimit;
-use crate::page::{DataPage, Page};
+use crate::page::{DataPage, Page, PageStart};
 
 /// Levels decoded at once.
 const BLOCK_LEVELS: usize = 4096;
@@ -39,6 +40,7 @@ pub struct PageDecoder {
     max_rep_level: u8,
     body: BodyDecoder,
     codec: CompressionCodec,
+    is_encrypted: bool,
     limits: Limits,
     decompression_limit: DecompressionLimit,
     memory: ColumnMemory,
@@ -113,6 +115,7 @@ impl PageDecoder {
                 (leaf.physical_type, leaf.type_length),
             ),
             body: BodyDecoder::new(codec, max_levels, CreatedBy::new(created_by)),
+            is_encrypted: false,
             limits,
             array: leaf_array(&leaf_type)?,
             page: None,
@@ -120,6 +123,16 @@ impl PageDecoder {
             rep: Vec::new(),
             def: Vec::new(),
         })
+    }
+
+    /// The same decoder, of pages that are encrypted if there is a cipher for them.
+    #[must_use]
+    pub fn encrypted(self, cipher: Option<ChunkCipher>) -> Self {
+        Self {
+            is_encrypted: cipher.is_some(),
+            body: self.body.encrypted(cipher),
+            ..self
+        }
     }
 
     /// Checks the sizes in a header, before any memory is spent on the page.
@@ -138,28 +151,30 @@ impl PageDecoder {
         verify_crc(header, body)
     }
 
-    /// Takes the next page. The entries of a dictionary page come out as values without levels, and
+    /// Takes the page that starts at `start`. The entries of a dictionary page come out as values without levels, and
     /// the data pages behind it refer to them.
     ///
     /// # Errors
     /// Corrupt, Limit or Unsupported where the body is not what the header says, up to where its
     /// values start.
-    pub fn open(&mut self, header: &PageHeader, body: Bytes) -> Result<()> {
+    pub fn open(&mut self, header: &PageHeader, start: &PageStart, body: Bytes) -> Result<()> {
         self.page = None;
         // What an error left of the page before.
         self.array.finish(None).ok();
         check_sizes(header, &self.limits)?;
         self.memory.hold(MemoryUse::Window, body.len() as u64)?;
+        if self.is_encrypted {
+            self.memory
+                .hold_at_least(MemoryUse::Decrypted, body.len() as u64)?;
+        }
         if self.codec != CompressionCodec::Uncompressed {
             let plain = u64::try_from(header.uncompressed_page_size).unwrap_or_default();
             self.memory.hold_at_least(MemoryUse::Body, plain)?;
             self.decompression_limit
                 .spend(header, num_values(header)?)?;
         }
-        match self
-            .body
-            .decode(header, Buffer::from(body), None, &self.limits)?
-        {
+        let (page, body) = ((header, start.data_pages_before), Buffer::from(body));
+        match self.body.decode(page, body, None, &self.limits)? {
             Page::Dictionary { values, num_values } => self.open_dictionary(&values, num_values),
             Page::Data(page) => self.open_data(page),
         }

@@ -42,10 +42,12 @@ mod writer;
 
 pub use herringbone_arrow as arrow;
 pub use herringbone_core as core;
+#[cfg(feature = "encryption")]
+pub use herringbone_encryption as encryption;
 pub use herringbone_format as format;
 pub use herringbone_schema as schema;
 
-pub use file::ParquetFile;
+pub use file::{OpenOptions, ParquetFile};
 pub use herringbone_core::compression::Compression;
 pub use herringbone_core::loss::{Loss, Losses, Lost, OnError};
 pub use herringbone_core::read::ReadOptions;
@@ -53,6 +55,7 @@ pub use herringbone_core::write::{
     BloomFilterOptions, ColumnOptions, Compatibility, DataPageVersion, StatisticsLevel,
     WriteOptions,
 };
+pub use herringbone_format::modular_encryption;
 pub use herringbone_format::{Error, ErrorKind, Limits, Location, Remedy, Result};
 pub use herringbone_schema::{Int96Overflow, Projection, SchemaOptions};
 pub use int96::Int96Units;
@@ -78,8 +81,10 @@ pub fn open(path: impl AsRef<Path>) -> Result<Reader> {
 /// # Errors
 /// As [`open`], and Argument where the options name what the file does not have.
 pub fn open_with(path: impl AsRef<Path>, options: ReadOptions) -> Result<Reader> {
-    let source = source::FileSource::open(path)?;
-    ParquetFile::from_source(source, options.limits.clone())?.read(options)
+    let source = source::FileSource::open(&path)?;
+    let open = OpenOptions::from(options.limits.clone());
+    let open = open.decryption(options.decryption.clone(), Some(path.as_ref()));
+    ParquetFile::from_source(source, open)?.read(options)
 }
 
 /// Starts a file of batches with this schema. It appears under its name when it is

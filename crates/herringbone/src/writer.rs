@@ -76,16 +76,17 @@ impl<W: Write> Writer<W> {
     /// Unsupported where a type of the schema has no form in Parquet, Argument where options make no
     /// sense, Io where `out` does not take bytes.
     pub fn new(out: W, schema: SchemaRef, options: WriteOptions) -> Result<Self> {
-        Self::with_commit(out, schema, &options, |mut out| out.flush())
+        Self::with_commit(out, None, schema, &options, |mut out| out.flush())
     }
 
     pub(crate) fn with_commit(
         mut out: W,
+        path: Option<&Path>,
         schema: SchemaRef,
         options: &WriteOptions,
         commit: fn(W) -> std::io::Result<()>,
     ) -> Result<Self> {
-        let plan = Arc::new(WritePlan::new(schema, options)?);
+        let plan = Arc::new(WritePlan::new(schema, options, path)?);
         let mut file = FileEncoder::new(plan.clone());
         out.write_all(&file.start())?;
         Ok(Self {
@@ -296,5 +297,5 @@ pub(crate) fn create(
     options: &WriteOptions,
 ) -> Result<Writer<FileTarget>> {
     let target = FileTarget::create(path)?;
-    Writer::with_commit(target, schema, options, FileTarget::commit)
+    Writer::with_commit(target, Some(path), schema, options, FileTarget::commit)
 }

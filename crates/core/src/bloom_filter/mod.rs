@@ -134,8 +134,9 @@ impl BloomFilter {
         }
     }
 
-    /// Appends the header and the bits, as they are in a file.
-    pub fn encode(&self, out: &mut Vec<u8>) {
+    /// The header, as it is in a file.
+    #[must_use]
+    pub fn encode_header(&self) -> Vec<u8> {
         let mut header = CompactWriter::new();
         BloomFilterHeader {
             // At most 2^30.
@@ -145,9 +146,12 @@ impl BloomFilter {
             compression: BloomFilterCompression::Uncompressed,
         }
         .encode(&mut header);
-        let header = header.finish();
-        out.reserve(header.len() + self.num_bytes());
-        out.extend_from_slice(&header);
+        header.finish()
+    }
+
+    /// Appends the bits, which follow the header in a file.
+    pub fn encode_bits(&self, out: &mut Vec<u8>) {
+        out.reserve(self.num_bytes());
         for word in self.blocks.iter().flatten() {
             out.extend_from_slice(&word.to_le_bytes());
         }

@@ -17,7 +17,8 @@ fn wrongly_found(filter: &BloomFilter) -> f64 {
 
 fn encoded(filter: &BloomFilter) -> Vec<u8> {
     let mut out = Vec::new();
-    filter.encode(&mut out);
+    out.extend(filter.encode_header());
+    filter.encode_bits(&mut out);
     out
 }
 

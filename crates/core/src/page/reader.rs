@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use herringbone_arrow::buffer::Buffer;
+use herringbone_format::modular_encryption::ChunkCipher;
 use herringbone_format::{CompressionCodec, Error, Limits, PageHeader, PageType, Result};
 
 use super::body::{BodyDecoder, check_sizes, num_values, verify_crc};
@@ -48,6 +49,10 @@ pub(crate) struct PageReaderChunk {
     /// Levels in the whole chunk.
     pub(crate) num_values: u64,
     pub(crate) codec: CompressionCodec,
+    /// Whether the chunk is said to have a dictionary.
+    pub(crate) has_dictionary: bool,
+    /// What decrypts the pages, if they are encrypted.
+    pub(crate) cipher: Option<ChunkCipher>,
     /// The highest repetition and definition level.
     pub(crate) max_levels: (u8, u8),
     /// What the pages may decompress to.
@@ -75,13 +80,15 @@ impl PageReader {
     pub(crate) fn new(options: Arc<PageReaderOptions>, chunk: PageReaderChunk) -> Self {
         Self {
             bytes: ChunkBytes::new(chunk.range.clone()),
-            walker: PageWalker::new(chunk.range.clone(), options.file_length),
+            walker: PageWalker::new(chunk.range.clone(), options.file_length)
+                .encrypted(chunk.cipher.clone(), chunk.has_dictionary),
             has_dictionary: false,
             is_again: false,
             largest_page: 0,
             largest_body: 0,
             num_bodies: 0,
-            decoder: BodyDecoder::new(chunk.codec, chunk.max_levels, options.created_by),
+            decoder: BodyDecoder::new(chunk.codec, chunk.max_levels, options.created_by)
+                .encrypted(chunk.cipher.clone()),
             options,
             chunk,
         }
@@ -252,32 +259,38 @@ impl PageReader {
         {
             return Err(Error::corrupt("the column chunk has a second dictionary"));
         }
-        // Bodies that are not compressed stay in the window.
-        if self.is_compressed() {
-            let plain = u64::try_from(header.uncompressed_page_size).unwrap_or_default();
-            self.largest_body = self.largest_body.max(plain);
+        // Bodies that are neither compressed nor encrypted stay in the window.
+        let (is_compressed, is_encrypted) = (self.is_compressed(), self.chunk.cipher.is_some());
+        if is_compressed || is_encrypted {
+            let uncompressed = u64::try_from(header.uncompressed_page_size).unwrap_or_default();
+            self.largest_body = self.largest_body.max(uncompressed);
             // What is left to another part stays until that has come for it.
             let others = u64::from(another) + u64::from(shared.is_some());
             self.num_bodies = self.num_bodies.max(1 + others);
             let bodies = self.largest_body.saturating_mul(self.num_bodies);
             memory.hold_at_least(MemoryUse::Body, bodies)?;
-            if header.type_ != PageType::DictionaryPage || !self.is_again {
-                let num_values = num_values(&header)?;
-                self.chunk.decompression_limit.spend(&header, num_values)?;
-            }
+        }
+        if is_encrypted {
+            memory.hold_at_least(MemoryUse::Decrypted, length)?;
+        }
+        if is_compressed && (header.type_ != PageType::DictionaryPage || !self.is_again) {
+            let num_values = num_values(&header)?;
+            self.chunk.decompression_limit.spend(&header, num_values)?;
         }
         let (body, limits) = (Buffer::from(body), &self.options.limits);
-        let page = self.decoder.decode(&header, body, shared, limits)?;
+        let ordinal = self.walker.start().data_pages_before;
+        let page = self
+            .decoder
+            .decode((&header, ordinal), body, shared, limits)?;
         self.check_num_values()?;
         self.walker.pass();
-        let is_compressed = self.is_compressed();
         // Levels of pages of version 2 stay in the window.
-        let is_copied = is_compressed && header.type_ != PageType::DataPageV2;
+        let is_copied = is_encrypted || (is_compressed && header.type_ != PageType::DataPageV2);
         if is_copied && length + length / 2 > self.usual_window() {
             // The little that is left is asked for again, with the next page.
             self.bytes.let_go(range.end, length);
             memory.hold(MemoryUse::Window, 0)?;
-        } else if is_compressed {
+        } else if is_compressed || is_encrypted {
             self.bytes.leave(range.end);
         }
         Ok(Step::Ready(page))

@@ -121,7 +121,7 @@ mod tests {
         let mut decode = || {
             // No codec makes anything of this.
             let damaged = Buffer::from(vec![0xff_u8; 3]);
-            decoder.decode(&header, damaged, Some(&shared), &Limits::default())
+            decoder.decode((&header, 0), damaged, Some(&shared), &Limits::default())
         };
         match decode() {
             Ok(Page::Data(page)) => assert_eq!(page.values.as_slice(), [1, 2, 3, 4]),

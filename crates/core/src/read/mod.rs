@@ -22,5 +22,5 @@ pub use assemble::BatchAssembler;
 pub use options::ReadOptions;
 pub use plan::ReadPlan;
 pub use push::{Needs, Poll, PushDecoder, too_few_rows};
-pub use row_group::{ChunkInPlan, OpenRowGroup, byte_range, plain_metadata};
+pub use row_group::{ChunkInPlan, OpenRowGroup};
 pub use wanted_rows::RowGroupPlan;

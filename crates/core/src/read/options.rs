@@ -1,8 +1,10 @@
 //! What to read of a file, and how.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use herringbone_format::Limits;
+use herringbone_format::modular_encryption::Decryption;
 use herringbone_schema::{Projection, SchemaOptions};
 
 use crate::loss::OnError;
@@ -42,6 +44,9 @@ pub struct ReadOptions {
     pub limits: Limits,
     /// The Arrow types that columns become.
     pub schema: SchemaOptions,
+    /// Who has the keys of the file, for calls that open it. A file that is open already has been asked for
+    /// them.
+    pub decryption: Option<Arc<dyn Decryption>>,
 }
 
 impl ReadOptions {
@@ -72,6 +77,7 @@ impl Default for ReadOptions {
             on_error: OnError::Fail,
             limits: Limits::default(),
             schema: SchemaOptions::default(),
+            decryption: None,
         }
     }
 }
@@ -115,6 +121,8 @@ setters! {
     limits: Limits;
     /// Chooses the Arrow types.
     schema: SchemaOptions;
+    /// Sets who has the keys of the file.
+    decryption: Arc<dyn Decryption>;
 }
 
 impl ReadOptions {

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use herringbone_arrow::array::{RecordBatch, RecordBatchOptions};
 use herringbone_arrow::schema::SchemaRef;
-use herringbone_format::{Error, FileMetadata, Result};
+use herringbone_format::modular_encryption::{KeyRequest, KeyStep};
+use herringbone_format::{Error, FileMetadata, ReadableChunk, Result};
 use herringbone_schema::{ParquetSchema, to_arrow_projected};
 
 use super::ReadOptions;
@@ -147,9 +148,9 @@ impl ReadPlan {
                 return Err(locate(error, plan));
             }
             let chunk = self
-                .metadata
-                .column_layout(row_group.ordinal(), plan.leaf)
-                .and_then(|chunk| Chunk::new(&chunk, plan, self.pages.file_length))
+                .readable_chunk(row_group.ordinal(), plan)
+                .and_then(KeyStep::ready)
+                .and_then(|chunk| Chunk::new(chunk, plan, self.pages.file_length))
                 .map_err(|error| locate(error, plan))?;
             bytes = bytes.saturating_add(chunk.uncompressed_size);
             bytes_of_file = bytes_of_file.saturating_add(chunk.range.end - chunk.range.start);
@@ -170,6 +171,37 @@ impl ReadPlan {
             pages: self.pages.clone(),
             budget: budget.clone(),
         })
+    }
+
+    /// The key that must be [supplied](herringbone_format::modular_encryption::FileDecryption::supply_key)
+    /// before the `index`-th of [`Self::row_groups`] is opened, if one is missing.
+    #[must_use]
+    pub fn needs_key(&self, index: usize) -> Option<KeyRequest> {
+        let row_group = self.row_groups.get(index);
+        let row_group = row_group.filter(|_| self.metadata.decryption().is_some())?;
+        let mut columns = self.columns().iter();
+        columns.find_map(|plan| {
+            // What is wrong otherwise, opening says.
+            match self.readable_chunk(row_group.ordinal(), plan) {
+                Ok(KeyStep::NeedKey(request)) => Some(request),
+                _ => None,
+            }
+        })
+    }
+
+    /// A column chunk of the read, once it is known that it may be read.
+    fn readable_chunk(
+        &self,
+        row_group: usize,
+        plan: &ColumnPlan,
+    ) -> Result<KeyStep<ReadableChunk>> {
+        let step = self.metadata.readable_chunk(row_group, plan.leaf)?;
+        if let (KeyStep::Ready(chunk), Some(decryption)) = (&step, self.metadata.decryption())
+            && chunk.cipher.is_none()
+        {
+            decryption.check_plaintext_column(&plan.path_parts())?;
+        }
+        Ok(step)
     }
 
     /// Fails where the column chunks of the read so far have so many bytes that the file must be gone

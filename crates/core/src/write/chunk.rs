@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use herringbone_format::modular_encryption::{ChunkCipher, ModuleKind};
 use herringbone_format::thrift::CompactWriter;
 use herringbone_format::{
     ColumnIndex, ColumnMetaData, CompressionCodec, DataPageHeader, DataPageHeaderV2,
@@ -14,6 +15,7 @@ use super::chunked_buffer::{self, ChunkedBuffer};
 use super::heap_bytes;
 use super::options::{DataPageVersion, StatisticsLevel};
 use super::settings::ColumnSettings;
+use crate::bloom_filter::BloomFilter;
 use crate::compression::{Compression, compress};
 use crate::encoding::length;
 use crate::levels::EncodedLevels;
@@ -71,6 +73,11 @@ pub(crate) struct ChunkBuilder {
     /// Memory for bodies, plain and compressed.
     body: Vec<u8>,
     compressed: Vec<u8>,
+    /// What encrypts the pages, if they are to be encrypted, and how many data pages it did.
+    cipher: Option<ChunkCipher>,
+    num_data_pages: usize,
+    /// Memory for encrypted bodies.
+    module: Vec<u8>,
 }
 
 /// A data page that is about to be written.
@@ -84,7 +91,7 @@ pub(crate) struct DataPage<'a> {
 }
 
 impl ChunkBuilder {
-    pub(crate) fn new(settings: Arc<ColumnSettings>) -> Self {
+    pub(crate) fn new(settings: Arc<ColumnSettings>, cipher: Option<ChunkCipher>) -> Self {
         Self {
             data_pages: ChunkedBuffer::default(),
             num_rows: 0,
@@ -100,6 +107,9 @@ impl ChunkBuilder {
             def_histogram: Vec::new(),
             body: Vec::new(),
             compressed: Vec::new(),
+            cipher,
+            num_data_pages: 0,
+            module: Vec::new(),
             settings,
         }
     }
@@ -114,6 +124,7 @@ impl ChunkBuilder {
         self.data_pages.heap_bytes()
             + self.body.capacity()
             + self.compressed.capacity()
+            + self.module.capacity()
             + self.bounds.heap_bytes()
             + self.offset_index.heap_bytes()
             + self.column_index.heap_bytes()
@@ -137,9 +148,9 @@ impl ChunkBuilder {
             DataPageVersion::V1 => self.body_v1(page, append_values)?,
             DataPageVersion::V2 => self.body_v2(page, append_values)?,
         };
-        let is_plain = self.compressed.is_empty();
+        let is_uncompressed = self.compressed.is_empty();
         self.uncompressed += self.body.len() as u64;
-        self.push_page(header, is_plain)?;
+        self.push_page(header, is_uncompressed)?;
 
         let location = PageLocation {
             offset: start as i64,
@@ -236,14 +247,29 @@ impl ChunkBuilder {
         })
     }
 
-    /// Appends header and body: the plain one, or the compressed one.
-    fn push_page(&mut self, header: PageHeader, is_plain: bool) -> Result<()> {
-        let body = if is_plain {
+    /// Appends header and body: the one that is not compressed, or the compressed one.
+    fn push_page(&mut self, header: PageHeader, is_uncompressed: bool) -> Result<()> {
+        let mut body = if is_uncompressed {
             &mut self.body
         } else {
             &mut self.compressed
         };
+        if let Some(cipher) = &self.cipher {
+            let id = cipher.page(ModuleKind::DataPage, self.num_data_pages);
+            let levels = header.data_page_header_v2.as_ref().map_or(0, |v2| {
+                (v2.definition_levels_byte_length + v2.repetition_levels_byte_length) as usize
+            });
+            let (levels, rest) = body.split_at_checked(levels).unwrap_or((body, &[]));
+            self.module.clear();
+            cipher
+                .modules()
+                .encrypt(&id, levels, rest, &mut self.module)?;
+            body = &mut self.module;
+        }
         let header = finish_header(header, body, self.settings.crc)?;
+        let kind = ModuleKind::DataPageHeader;
+        let header = encrypted_header(self.cipher.as_ref(), (kind, self.num_data_pages), header)?;
+        self.num_data_pages += 1;
         self.uncompressed += header.len() as u64;
         self.data_pages.push(&header);
         self.data_pages.push_or_take(body);
@@ -286,7 +312,14 @@ impl ChunkBuilder {
             }),
             ..header(PageType::DictionaryPage, plain.len())?
         };
-        let mut page = finish_header(header, body, self.settings.crc)?;
+        let module = match &self.cipher {
+            Some(cipher) => Some(cipher.encrypt(ModuleKind::DictionaryPage, body)?),
+            None => None,
+        };
+        let body = module.as_deref().unwrap_or(body);
+        let header = finish_header(header, body, self.settings.crc)?;
+        let kind = ModuleKind::DictionaryPageHeader;
+        let mut page = encrypted_header(self.cipher.as_ref(), (kind, 0), header)?;
         self.uncompressed += (page.len() + plain.len()) as u64;
         page.extend_from_slice(body);
         Ok(page)
@@ -301,8 +334,11 @@ impl ChunkBuilder {
         mut self,
         dictionary: Option<(&[u8], usize)>,
         distinct: Option<u64>,
-        bloom_filter: Option<Vec<u8>>,
+        bloom_filter: Option<BloomFilter>,
     ) -> Result<EncodedColumn> {
+        let bloom_filter = bloom_filter
+            .map(|filter| self.bloom_filter(&filter))
+            .transpose()?;
         let dictionary_page = match dictionary {
             Some((plain, num_values)) => {
                 self.encodings.insert(
@@ -360,6 +396,20 @@ impl ChunkBuilder {
         })
     }
 
+    /// Header and bits of a bloom filter.
+    fn bloom_filter(&self, filter: &BloomFilter) -> Result<Vec<u8>> {
+        let mut bytes = filter.encode_header();
+        let Some(cipher) = &self.cipher else {
+            filter.encode_bits(&mut bytes);
+            return Ok(bytes);
+        };
+        let mut bits = Vec::new();
+        filter.encode_bits(&mut bits);
+        let mut modules = cipher.encrypt(ModuleKind::BloomFilterHeader, &bytes)?;
+        modules.extend(cipher.encrypt(ModuleKind::BloomFilterBitset, &bits)?);
+        Ok(modules)
+    }
+
     fn is_byte_array(&self) -> bool {
         self.settings.leaf.physical_type == Type::ByteArray
     }
@@ -415,6 +465,21 @@ fn finish_header(mut header: PageHeader, body: &[u8], crc: bool) -> Result<Vec<u
     let mut writer = CompactWriter::new();
     header.encode(&mut writer);
     Ok(writer.finish())
+}
+
+/// A header as it is in the file: that of the data page at an ordinal, or of a dictionary page.
+fn encrypted_header(
+    cipher: Option<&ChunkCipher>,
+    (kind, ordinal): (ModuleKind, usize),
+    header: Vec<u8>,
+) -> Result<Vec<u8>> {
+    let Some(cipher) = cipher else {
+        return Ok(header);
+    };
+    let mut module = Vec::new();
+    let id = cipher.page(kind, ordinal);
+    cipher.modules().encrypt(&id, &[], &header, &mut module)?;
+    Ok(module)
 }
 
 /// A size or number as the format stores it.

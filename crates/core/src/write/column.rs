@@ -16,6 +16,7 @@ use std::sync::Arc;
 use herringbone_arrow::array::cast::AsArray;
 use herringbone_arrow::array::{Array, ArrayRef};
 use herringbone_arrow::schema::DataType;
+use herringbone_format::modular_encryption::ChunkCipher;
 use herringbone_format::{Encoding, Error, Result};
 use herringbone_kernels::hybrid;
 
@@ -124,11 +125,15 @@ impl PendingPage {
 }
 
 impl ColumnWriter {
-    /// An empty column chunk.
+    /// An empty column chunk, whose pages `cipher` is to encrypt.
     ///
     /// # Errors
     /// Argument where the encoding does not serve the column's type.
-    pub(crate) fn new(settings: Arc<ColumnSettings>, path: Arc<LeafPath>) -> Result<Self> {
+    pub(crate) fn new(
+        settings: Arc<ColumnSettings>,
+        path: Arc<LeafPath>,
+        cipher: Option<ChunkCipher>,
+    ) -> Result<Self> {
         let leaf = &settings.leaf;
         let dictionary = if settings.dictionary {
             Dictionary::new(leaf.physical_type, leaf.type_length)
@@ -155,7 +160,7 @@ impl ColumnWriter {
                 bounds: Bounds::new(&settings),
                 unbounded: false,
             },
-            chunk: ChunkBuilder::new(settings.clone()),
+            chunk: ChunkBuilder::new(settings.clone(), cipher),
             bloom_filter: bloom_filter(&settings)?,
             memory: Memory {
                 levels: LeafLevels::new(),
@@ -485,11 +490,7 @@ impl ColumnWriter {
         self.chunk.finish(
             dictionary.map(|dictionary| (dictionary.plain(), dictionary.len())),
             distinct.map(|count| count as u64),
-            self.bloom_filter.map(|builder| {
-                let mut bytes = Vec::new();
-                builder.finish().encode(&mut bytes);
-                bytes
-            }),
+            self.bloom_filter.map(BloomFilterBuilder::finish),
         )
     }
 }

@@ -1,5 +1,8 @@
 //! What to write, and how.
 
+use std::sync::Arc;
+
+use herringbone_format::modular_encryption::Encryption;
 use herringbone_format::{Encoding, KeyValue, Type};
 use herringbone_schema::{ParquetSchema, WriteSchemaOptions};
 
@@ -248,6 +251,9 @@ pub struct WriteOptions {
     pub threads: usize,
     /// What becomes of Arrow types.
     pub schema: WriteSchemaOptions,
+    /// Who has the keys that the file is encrypted with; nothing is encrypted where `None`. Pages are of version 1
+    /// then, unless another is asked for: writers disagree about how version 2 is encrypted.
+    pub encryption: Option<Arc<dyn Encryption>>,
 }
 
 /// What the library calls itself in the files it writes.
@@ -275,6 +281,7 @@ impl Default for WriteOptions {
             created_by: CREATED_BY.to_owned(),
             threads: 0,
             schema: WriteSchemaOptions::default(),
+            encryption: None,
         }
     }
 }
@@ -358,4 +365,6 @@ setters! { WriteOptions {
     threads: usize;
     /// Chooses what becomes of Arrow types.
     schema: WriteSchemaOptions;
+    /// Sets who has the keys that the file is encrypted with.
+    encryption: Arc<dyn Encryption> => Some;
 }}
