@@ -28,6 +28,7 @@ struct Readme;
 mod allocator;
 mod encoders;
 mod file;
+mod file_writer;
 mod inline;
 mod int96;
 pub mod pages;
