@@ -64,3 +64,5 @@ mod write;
 mod verify;
 #[cfg(test)]
 mod repair;
+#[cfg(test)]
+mod extensions;

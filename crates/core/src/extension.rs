@@ -1,12 +1,14 @@
 //! Extension types: the half that makes arrays.
 //!
 //! ```text
-//! read     storage of a record batch ──► ExtensionType::from_storage ──► array of the extension type
+//! read     storage of a record batch ──► ExtensionType::make_array ──► array of the extension type
 //! write    array of a record batch ──► StorageWriter::arrays ──► storage, and columns beside it
 //! ```
 //!
 //! The half that maps fields is [`ExtensionMapping`]. An extension type whose arrays are those of its
 //! storage needs no more than that half, and an empty implementation of this one.
+
+use std::sync::Arc;
 
 use herringbone_arrow::array::ArrayRef;
 use herringbone_arrow::schema::{Field, FieldRef};
@@ -31,7 +33,7 @@ pub trait ExtensionType: ExtensionMapping {
     /// # Errors
     ///
     /// Corrupt, where stored values break the rules of the type. The read ends with it.
-    fn from_storage(&self, storage: &ArrayRef, field: &Field) -> Result<ArrayRef> {
+    fn make_array(&self, storage: &ArrayRef, field: &Field) -> Result<ArrayRef> {
         let _ = storage;
         Err(Error::unsupported(format!(
             "{self:?} makes no arrays, though `{}` is said to be one",
@@ -69,7 +71,8 @@ pub trait StorageWriter: Send {
     /// Any: nothing is written then.
     fn fields(&mut self, first: &ArrayRef) -> Result<Vec<FieldRef>>;
 
-    /// The arrays of these fields, with as many slots as `array`.
+    /// The arrays of these fields, with as many slots as `array`. What lies in a null struct, or in an
+    /// element that no list shows, is among them: it may be anything, and is not written.
     ///
     /// # Errors
     ///
@@ -84,4 +87,15 @@ pub trait StorageWriter: Send {
     fn key_values(&mut self) -> Result<Vec<KeyValue>> {
         Ok(Vec::new())
     }
+}
+
+/// The halves that map fields.
+pub(crate) fn mappings(extensions: &[Arc<dyn ExtensionType>]) -> Vec<Arc<dyn ExtensionMapping>> {
+    extensions.iter().map(mapping).collect()
+}
+
+/// The half that maps fields.
+pub(crate) fn mapping(extension: &Arc<dyn ExtensionType>) -> Arc<dyn ExtensionMapping> {
+    let extension: Arc<dyn ExtensionType> = Arc::clone(extension);
+    extension
 }

@@ -8,7 +8,7 @@ use herringbone_format::{Error, Result};
 use herringbone_schema::{ExtensionRequest, ReadExtensions};
 
 use super::ReadOptions;
-use crate::extension::{ExtensionMapping, ExtensionType};
+use crate::extension::{ExtensionType, mapping, mappings};
 
 /// A column that an extension type makes besides those of the projection.
 #[derive(Debug, Clone)]
@@ -24,15 +24,13 @@ pub struct ExtensionColumnOption {
 
 /// What the options ask for, in the terms of the schema.
 pub(super) fn requests(options: &ReadOptions) -> ReadExtensions {
-    let mapping =
-        |extension: &Arc<dyn ExtensionType>| -> Arc<dyn ExtensionMapping> { extension.clone() };
     let request = |column: &ExtensionColumnOption| ExtensionRequest {
         name: column.name.clone(),
         path: column.path.clone(),
         extension: mapping(&column.extension),
     };
     ReadExtensions {
-        types: options.extensions.iter().map(mapping).collect(),
+        types: mappings(&options.extensions),
         columns: options.extension_columns.iter().map(request).collect(),
     }
 }
@@ -50,7 +48,7 @@ impl ExtensionArray {
     /// # Errors
     /// What the extension type says; Argument where its array is not what it was said to be.
     pub(crate) fn make(&self, storage: &ArrayRef) -> Result<ArrayRef> {
-        let array = self.extension.from_storage(storage, &self.field)?;
+        let array = self.extension.make_array(storage, &self.field)?;
         let data_type = self.field.data_type();
         if array.len() != storage.len() || array.data_type() != data_type {
             return Err(Error::argument(format!(

@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use herringbone_arrow::schema::{Fields, Schema, SchemaRef};
 use herringbone_format::{ColumnOrder, Error, Result, SortingColumn};
-use herringbone_schema::{
-    ExtensionMapping, WriteKind, WriteMapping, WriteNode, from_arrow_extended,
-};
+use herringbone_schema::{WriteKind, WriteMapping, WriteNode, from_arrow_extended};
 
 use super::column::ColumnWriter;
 use super::column_statistics::{ColumnStatistics, StatisticsColumn};
@@ -14,6 +12,7 @@ use super::levels::{LeafPath, paths};
 use super::options::{UnsortedRows, WriteOptions};
 use super::settings::{ArrowDictionary, ColumnSettings, has_total_order};
 use super::sorting::SortingCheck;
+use crate::extension::mappings;
 
 /// What a write comes to; shared by everything that encodes a part of it.
 #[derive(Debug)]
@@ -45,11 +44,7 @@ impl WritePlan {
         if options.row_group_rows == 0 {
             return Err(Error::argument("row_group_rows has to be at least 1"));
         }
-        let types: Vec<Arc<dyn ExtensionMapping>> = options
-            .extensions
-            .iter()
-            .map(|extension| -> Arc<dyn ExtensionMapping> { extension.clone() })
-            .collect();
+        let types = mappings(&options.extensions);
         let mapping = from_arrow_extended(&schema, &options.schema, &types)?;
         let mut columns = Vec::with_capacity(mapping.leaves.len());
         let mut dictionaries = vec![None; mapping.leaves.len()];

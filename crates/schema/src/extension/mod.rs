@@ -188,9 +188,8 @@ pub struct ReadExtensions {
 /// The storage as a field of an extension type. The hint in the file may have it as one already, which
 /// stays: `None` if it is another one.
 fn extended(storage: &Field, name: &str, metadata: Option<&str>) -> Option<Field> {
-    match storage.extension_type_name() {
-        Some(hinted) => return (hinted == name).then(|| storage.clone()),
-        None => {}
+    if let Some(hinted) = storage.extension_type_name() {
+        return (hinted == name).then(|| storage.clone());
     }
     let mut pairs = storage.metadata().clone();
     pairs.remove(EXTENSION_TYPE_METADATA_KEY);

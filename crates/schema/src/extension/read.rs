@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use herringbone_arrow::schema::{DataType, Field};
-use herringbone_format::{ConvertedType, Error, KeyValue, Result};
+use herringbone_format::{ConvertedType, Error, KeyValue, LogicalType, Result};
 
 use super::builtin::{Json, Uuid};
 use super::file::File;
@@ -72,7 +72,7 @@ impl Extensions<'_> {
         if makes_arrays {
             let wrapper = ArrowWrapper::Extension {
                 ordinal,
-                storage: storage.clone(),
+                storage,
                 data_type: field.data_type().clone(),
             };
             node.wrappers.insert(split, wrapper);
@@ -86,10 +86,17 @@ impl Extensions<'_> {
 
     /// Whether there is anybody to ask: those of the library know annotations alone.
     fn may_be_known(&self, node: &Node) -> bool {
+        if !self.types.is_empty() {
+            return true;
+        }
         let element = &self.schema.nodes()[node.schema_node].element;
-        !self.types.is_empty()
-            || element.logical_type.is_some()
-            || element.converted_type == Some(ConvertedType::Json)
+        match &element.logical_type {
+            None => element.converted_type == Some(ConvertedType::Json),
+            Some(logical_type) => matches!(
+                logical_type,
+                LogicalType::Uuid | LogicalType::Json | LogicalType::File
+            ),
+        }
     }
 
     /// The first extension type that knows a field, and what it makes of it.

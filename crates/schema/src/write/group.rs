@@ -256,7 +256,7 @@ fn no_entries(entries: &Field) -> Error {
 #[cold]
 fn misplaced(annotation: &LogicalType, what: &str) -> Error {
     Error::argument(format!(
-        "the field's metadata ask for {annotation}, which {what} cannot be"
+        "the field's metadata or its extension type ask for {annotation}, which {what} cannot be"
     ))
 }
 

@@ -89,7 +89,7 @@ fn annotated(stored: Stored, annotation: LogicalType, data_type: &DataType) -> R
     let resolved = ResolvedType::of(&element, physical, length.unwrap_or(0));
     match &element.logical_type {
         Some(annotation) if resolved == ResolvedType::Ignored => Err(Error::argument(format!(
-            "the field's metadata ask for {annotation}, which {data_type} cannot be"
+            "the field's metadata or its extension type ask for {annotation}, which {data_type} cannot be"
         ))),
         _ => Ok(Stored {
             order: resolved.order(physical),
