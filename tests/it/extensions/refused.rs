@@ -156,6 +156,7 @@ fn columns_beside_them_need_a_place_and_a_name() {
     let error = in_list(true).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     assert!(error.to_string().contains("no place"), "{error}");
+    assert_eq!(error.location().column.as_deref(), Some("a"));
 
     let named = |name| Field::new(name, DataType::Utf8, true);
     let beside = |name| {
@@ -173,4 +174,60 @@ fn a_value_that_cannot_be_stored_ends_the_file() {
     let error = written(Schema::new(vec![field("c")]), columns, false).unwrap_err();
     assert!(error.to_string().contains("a bad cell"), "{error}");
     assert!(error.to_string().contains("column c"), "{error}");
+    let bad: ArrayRef = Arc::new(StringArray::from(vec!["bad"]));
+    let lists = OffsetBuffer::from_lengths([1]);
+    let list = ListArray::new(Arc::new(field("element")), lists, bad, None);
+    let schema = Schema::new(vec![Field::new("a", list.data_type().clone(), true)]);
+    let error = written(schema, vec![Arc::new(list)], false).unwrap_err();
+    assert_eq!(error.location().column.as_deref(), Some("a.element"));
+}
+
+/// An annotation for a field of another layout: arrays would not be what is written.
+#[derive(Debug)]
+struct OtherLayout;
+
+impl ExtensionMapping for OtherLayout {
+    fn to_arrow(&self, _: &StoredField<'_>) -> Result<Option<ExtensionField>> {
+        Ok(None)
+    }
+
+    fn to_parquet(&self, field: &Field) -> Result<Option<AnnotatedField>> {
+        let field = field.clone().with_data_type(DataType::Binary);
+        Ok(Some(AnnotatedField::new(field, LogicalType::Bson)))
+    }
+}
+
+impl ExtensionType for OtherLayout {}
+
+#[test]
+fn a_field_is_annotated_as_what_it_is() {
+    let schema = Arc::new(Schema::new(vec![field("c")]));
+    let options = WriteOptions::new().extension(OtherLayout);
+    let error = Writer::new(Vec::new(), schema, options)
+        .map(drop)
+        .unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Argument);
+    assert!(
+        error.to_string().contains("stores Utf8 as Binary"),
+        "{error}"
+    );
+}
+
+/// In dictionaries and runs of groups, nobody would make the storage.
+#[test]
+fn what_has_a_storage_of_its_own_is_refused_in_dictionaries() {
+    let group = DataType::Struct(vec![field("c")].into());
+    let ends = Arc::new(Field::new("run_ends", DataType::Int32, false));
+    let values = Arc::new(Field::new("values", group.clone(), true));
+    for data_type in [
+        DataType::Dictionary(Box::new(DataType::Int32), Box::new(group)),
+        DataType::RunEndEncoded(ends, values),
+    ] {
+        let schema = Arc::new(Schema::new(vec![Field::new("a", data_type, true)]));
+        let options = WriteOptions::new().extension(Cell::default());
+        let error = Writer::new(Vec::new(), schema, options)
+            .map(drop)
+            .unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unsupported);
+    }
 }

@@ -129,6 +129,7 @@ impl BatchAssembler {
     pub fn clear(&mut self) {
         self.column_batches.fill_with(|| None);
         self.losses.clear();
+        self.kept.clear();
         self.in_turn.clear();
         self.padding.memory.release();
     }

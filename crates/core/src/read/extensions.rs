@@ -77,7 +77,9 @@ impl KeptColumn {
         let storage = kept.get(self.slot).and_then(Option::as_ref);
         let storage = storage.ok_or_else(|| Error::argument("a storage was not kept"))?;
         match &self.array {
-            Some(array) => array.make(storage),
+            Some(array) => array
+                .make(storage)
+                .map_err(|error| error.in_column(array.field.name())),
             None => Ok(storage.clone()),
         }
     }

@@ -31,6 +31,8 @@ pub struct StorageBatches {
 
 /// A field of the batches.
 struct StorageField {
+    /// The names from the top, with dots between.
+    path: String,
     field: FieldRef,
     kind: Kind,
     /// What is stored of it; empty until that is chosen.
@@ -56,7 +58,7 @@ impl StorageBatches {
         if options.extensions.is_empty() {
             return Ok(None);
         }
-        let fields = storage_fields(schema.fields(), &options.extensions)?;
+        let fields = storage_fields("", schema.fields(), &options.extensions)?;
         let changes = fields.iter().any(|field| !matches!(field.kind, Kind::Same));
         Ok(changes.then(|| Self {
             schema: schema.clone(),
@@ -121,32 +123,44 @@ impl StorageBatches {
 }
 
 fn storage_fields(
+    parent: &str,
     fields: &Fields,
     extensions: &[Arc<dyn ExtensionType>],
 ) -> Result<Vec<StorageField>> {
     let fields = fields.iter();
     fields
-        .map(|field| StorageField::new(field, extensions))
+        .map(|field| StorageField::new(parent, field, extensions))
         .collect()
 }
 
 impl StorageField {
-    fn new(field: &FieldRef, extensions: &[Arc<dyn ExtensionType>]) -> Result<Self> {
-        let kind = kind(field, extensions).map_err(|error| error.in_column(field.name()))?;
+    /// A field below the one with the path `parent`, which is empty at the top.
+    fn new(parent: &str, field: &FieldRef, extensions: &[Arc<dyn ExtensionType>]) -> Result<Self> {
+        let path = match parent {
+            "" => field.name().clone(),
+            parent => format!("{parent}.{}", field.name()),
+        };
         Ok(Self {
+            kind: kind(&path, field, extensions).map_err(|error| error.in_column(&path))?,
+            path,
             field: field.clone(),
-            kind,
             stored: Vec::new(),
         })
     }
 
     /// The fields that are stored of it.
     fn choose(&mut self, first: &ArrayRef) -> Result<Vec<FieldRef>> {
+        let fields = self.choose_by(first);
+        self.stored = fields.map_err(|error| error.in_column(&self.path))?;
+        Ok(self.stored.clone())
+    }
+
+    fn choose_by(&mut self, first: &ArrayRef) -> Result<Vec<FieldRef>> {
         let renamed = |field: &FieldRef| match field.name() == self.field.name() {
             true => field.clone(),
             false => Arc::new(Field::clone(field).with_name(self.field.name())),
         };
-        self.stored = match &mut self.kind {
+        Ok(match &mut self.kind {
             Kind::Same => vec![self.field.clone()],
             Kind::Extension(writer) => {
                 let mut fields = writer.fields(first)?;
@@ -170,12 +184,16 @@ impl StorageField {
                 let data_type = list_type(self.field.data_type(), stored.clone());
                 vec![with_type(&self.field, data_type)]
             }
-        };
-        Ok(self.stored.clone())
+        })
     }
 
     /// The arrays of these fields.
     fn arrays(&mut self, array: &ArrayRef) -> Result<Vec<ArrayRef>> {
+        let arrays = self.arrays_of(array);
+        arrays.map_err(|error| error.in_column(&self.path))
+    }
+
+    fn arrays_of(&mut self, array: &ArrayRef) -> Result<Vec<ArrayRef>> {
         let arrays = match &mut self.kind {
             Kind::Same => return Ok(vec![array.clone()]),
             Kind::Extension(writer) => {
@@ -215,7 +233,7 @@ impl StorageField {
 }
 
 /// How a field is stored.
-fn kind(field: &FieldRef, extensions: &[Arc<dyn ExtensionType>]) -> Result<Kind> {
+fn kind(path: &str, field: &FieldRef, extensions: &[Arc<dyn ExtensionType>]) -> Result<Kind> {
     if field.extension_type_name().is_some() {
         for extension in extensions {
             if let Some(writer) = extension.storage_writer(field)? {
@@ -226,7 +244,7 @@ fn kind(field: &FieldRef, extensions: &[Arc<dyn ExtensionType>]) -> Result<Kind>
     let is_same = |field: &StorageField| matches!(field.kind, Kind::Same);
     Ok(match field.data_type() {
         DataType::Struct(fields) => {
-            let fields = storage_fields(fields, extensions)?;
+            let fields = storage_fields(path, fields, extensions)?;
             match fields.iter().all(is_same) {
                 true => Kind::Same,
                 false => Kind::Struct(fields),
@@ -238,7 +256,7 @@ fn kind(field: &FieldRef, extensions: &[Arc<dyn ExtensionType>]) -> Result<Kind>
         | DataType::LargeListView(child)
         | DataType::FixedSizeList(child, _)
         | DataType::Map(child, _) => {
-            let child = StorageField::new(child, extensions)?;
+            let child = StorageField::new(path, child, extensions)?;
             match is_same(&child) {
                 true => Kind::Same,
                 false => Kind::Elements(Box::new(child)),
@@ -246,9 +264,11 @@ fn kind(field: &FieldRef, extensions: &[Arc<dyn ExtensionType>]) -> Result<Kind>
         }
         DataType::Dictionary(_, values) if values.is_nested() => {
             let values = Arc::new(Field::new("values", values.as_ref().clone(), true));
-            in_encoding(&StorageField::new(&values, extensions)?)?
+            in_encoding(&StorageField::new(path, &values, extensions)?)?
         }
-        DataType::RunEndEncoded(_, values) => in_encoding(&StorageField::new(values, extensions)?)?,
+        DataType::RunEndEncoded(_, values) => {
+            in_encoding(&StorageField::new(path, values, extensions)?)?
+        }
         _ => Kind::Same,
     })
 }
@@ -267,8 +287,7 @@ fn choose_all(fields: &mut [StorageField], arrays: &[ArrayRef]) -> Result<Vec<Fi
     let mut stored: Vec<FieldRef> = Vec::with_capacity(fields.len());
     let mut beside = Vec::new();
     for (field, array) in fields.iter_mut().zip(arrays) {
-        let name = field.field.name().clone();
-        let of_field = field.choose(array).map_err(|error| error.in_column(name))?;
+        let of_field = field.choose(array)?;
         beside.extend(of_field.iter().skip(1).map(|field| field.name().clone()));
         stored.extend(of_field);
     }
@@ -285,8 +304,7 @@ fn choose_all(fields: &mut [StorageField], arrays: &[ArrayRef]) -> Result<Vec<Fi
 fn arrays_of_all(fields: &mut [StorageField], arrays: &[ArrayRef]) -> Result<Vec<ArrayRef>> {
     let mut stored = Vec::with_capacity(arrays.len());
     for (field, array) in fields.iter_mut().zip(arrays) {
-        let name = field.field.name().clone();
-        stored.extend(field.arrays(array).map_err(|error| error.in_column(name))?);
+        stored.extend(field.arrays(array)?);
     }
     Ok(stored)
 }

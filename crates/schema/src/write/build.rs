@@ -233,6 +233,12 @@ impl<'a> Builder<'a> {
             field: stored,
             logical_type,
         } = annotated;
+        if !has_layout(stored.data_type(), value) {
+            return self.here(Err(Error::argument(format!(
+                "an extension type stores {value} as {}, which is no form of it",
+                stored.data_type()
+            ))));
+        }
         let stored = match value == data_type {
             true => stored,
             false => stored.with_data_type(data_type.clone()),
@@ -342,6 +348,19 @@ pub(super) fn leaf_value(data_type: &DataType) -> Option<&DataType> {
             nested if nested.is_nested() => return None,
             leaf => return Some(leaf),
         };
+    }
+}
+
+/// Whether arrays of the type `of` may be taken for such of the type `stored`: only names, metadata and
+/// nulls that are allowed differ.
+fn has_layout(stored: &DataType, of: &DataType) -> bool {
+    let same =
+        |(stored, of): (&FieldRef, &FieldRef)| has_layout(stored.data_type(), of.data_type());
+    match (stored, of) {
+        (DataType::Struct(stored), DataType::Struct(of)) => {
+            stored.len() == of.len() && stored.iter().zip(of).all(same)
+        }
+        (stored, of) => stored == of,
     }
 }
 
