@@ -66,3 +66,5 @@ mod write;
 mod verify;
 #[cfg(test)]
 mod repair;
+#[cfg(test)]
+mod extensions;

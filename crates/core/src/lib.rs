@@ -24,6 +24,7 @@ mod encoding;
 mod array;
 pub mod column;
 pub mod physical;
+pub mod extension;
 pub mod pruning;
 pub mod read;
 pub mod write;

@@ -8,6 +8,8 @@
 //! | write to memory or anything else that takes bytes | [`Writer`] |
 //! | write something else that is to appear when it is complete | [`FileTarget`] |
 //! | do the I/O yourself | [`core::read::PushDecoder`] |
+//! | read and write Arrow extension types of your own | [`extension::ExtensionType`] |
+//! | make statistics of column chunks of your own | [`core::write::ColumnStatistics`] |
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -27,7 +29,9 @@ struct Readme;
 
 mod allocator;
 mod encoders;
+pub mod extension;
 mod file;
+mod file_writer;
 mod inline;
 mod int96;
 pub mod pages;

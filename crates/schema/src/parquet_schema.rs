@@ -297,7 +297,7 @@ impl ParquetSchema {
     }
 
     /// The ordinals of the fields of a group; none for a leaf.
-    pub(crate) fn children(&self, node: usize) -> impl Iterator<Item = usize> + Clone + '_ {
+    pub fn children(&self, node: usize) -> impl Iterator<Item = usize> + Clone + '_ {
         let end = self.0.nodes[node].end;
         let inside = move |child: &usize| *child < end;
         std::iter::successors(Some(node + 1).filter(inside), move |&child| {

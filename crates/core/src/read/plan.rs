@@ -6,10 +6,11 @@ use herringbone_arrow::array::{RecordBatch, RecordBatchOptions};
 use herringbone_arrow::schema::SchemaRef;
 use herringbone_format::modular_encryption::{KeyRequest, KeyStep};
 use herringbone_format::{Error, FileMetadata, ReadableChunk, Result};
-use herringbone_schema::{ParquetSchema, to_arrow_projected};
+use herringbone_schema::{ParquetSchema, to_arrow_extended};
 
 use super::ReadOptions;
 use super::array_node::{ArrayNode, ArrayTree};
+use super::extensions::{KeptColumn, requests};
 use super::row_group::{Chunk, OpenRowGroup};
 use super::siblings::SharedList;
 use super::wanted_rows::{RowGroupPlan, plan_row_groups, repeats};
@@ -45,7 +46,13 @@ impl ReadPlan {
         options: &ReadOptions,
     ) -> Result<Self> {
         let key_values = metadata.key_value_metadata();
-        let mapping = to_arrow_projected(schema, key_values, &options.schema, &options.projection)?;
+        let mapping = to_arrow_extended(
+            schema,
+            key_values,
+            &options.schema,
+            &options.projection,
+            &requests(options),
+        )?;
         let tree = ArrayTree::new(&mapping, schema, options)?;
         let row_groups = plan_row_groups(&metadata, options)?;
         let limits = options.limits.clone();
@@ -103,6 +110,16 @@ impl ReadPlan {
 
     pub(crate) fn tree(&self) -> &[ArrayNode] {
         &self.tree.roots
+    }
+
+    /// What extension columns are made from and the batch does not have.
+    pub(crate) fn storages(&self) -> &[ArrayNode] {
+        &self.tree.storages
+    }
+
+    /// The columns behind those of the [tree](Self::tree).
+    pub(crate) fn extension_columns(&self) -> &[KeptColumn] {
+        &self.tree.extension_columns
     }
 
     /// The lists with several columns below them.

@@ -12,6 +12,7 @@ use herringbone_format::{
 
 use super::bounds::Bounds;
 use super::chunked_buffer::{self, ChunkedBuffer};
+use super::column_statistics::ChunkStatistics;
 use super::heap_bytes;
 use super::options::{DataPageVersion, StatisticsLevel};
 use super::settings::ColumnSettings;
@@ -326,7 +327,7 @@ impl ChunkBuilder {
     }
 
     /// The whole chunk. `dictionary` is the body of its dictionary page, and how many values that
-    /// has; `distinct` the number of distinct values, if it is known.
+    /// has; `distinct` the number of distinct values, if it is known; `statistics` are those that others made.
     ///
     /// # Errors
     /// As [`Self::data_page`].
@@ -334,11 +335,16 @@ impl ChunkBuilder {
         mut self,
         dictionary: Option<(&[u8], usize)>,
         distinct: Option<u64>,
+        statistics: ChunkStatistics,
         bloom_filter: Option<BloomFilter>,
     ) -> Result<EncodedColumn> {
         let bloom_filter = bloom_filter
             .map(|filter| self.bloom_filter(&filter))
             .transpose()?;
+        let ChunkStatistics {
+            geospatial,
+            without_bounds,
+        } = statistics;
         let dictionary_page = match dictionary {
             Some((plain, num_values)) => {
                 self.encodings.insert(
@@ -366,7 +372,7 @@ impl ChunkBuilder {
             data_page_offset: dictionary_page.len() as i64,
             index_page_offset: None,
             dictionary_page_offset: (!dictionary_page.is_empty()).then_some(0),
-            statistics: Some(self.statistics(distinct)),
+            statistics: Some(self.statistics(distinct, without_bounds)),
             encoding_stats: Some(self.encodings.clone()),
             bloom_filter_offset: None,
             bloom_filter_length: None,
@@ -377,7 +383,7 @@ impl ChunkBuilder {
                 repetition_level_histogram: histogram(&self.rep_histogram),
                 definition_level_histogram: histogram(&self.def_histogram),
             }),
-            geospatial_statistics: None,
+            geospatial_statistics: geospatial,
         };
         let page_index = self.settings.page_index && self.num_rows > 0;
         let data_offset = dictionary_page.len() as i64;
@@ -386,7 +392,10 @@ impl ChunkBuilder {
             data_pages: self.data_pages.finish(),
             metadata,
             offset_index: page_index.then(|| self.offset_index.finish(data_offset)),
-            column_index: if page_index && self.settings.statistics >= StatisticsLevel::Page {
+            column_index: if page_index
+                && self.settings.statistics >= StatisticsLevel::Page
+                && !without_bounds
+            {
                 self.column_index.finish()
             } else {
                 None
@@ -436,8 +445,11 @@ impl ChunkBuilder {
         all
     }
 
-    fn statistics(&self, distinct: Option<u64>) -> Statistics {
-        let bounds: EncodedBounds = self.bounds.encode(&self.settings);
+    fn statistics(&self, distinct: Option<u64>, without_bounds: bool) -> Statistics {
+        let bounds = match without_bounds {
+            true => EncodedBounds::default(),
+            false => self.bounds.encode(&self.settings),
+        };
         Statistics {
             distinct_count: distinct.map(|count| count as i64),
             ..bounds.into_statistics(self.num_nulls as i64)

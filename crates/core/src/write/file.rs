@@ -35,6 +35,8 @@ pub struct FileEncoder {
     num_rows: u64,
     /// Bytes held by `row_groups` and `indexes`.
     metadata_bytes: usize,
+    /// Added to the key-value metadata, instead of what is there under the same keys.
+    key_values: Vec<KeyValue>,
 }
 
 impl FileEncoder {
@@ -48,7 +50,13 @@ impl FileEncoder {
             indexes: Vec::new(),
             num_rows: 0,
             metadata_bytes: 0,
+            key_values: Vec::new(),
         }
+    }
+
+    /// Adds to the key-value metadata of the file. What is there under the same keys goes.
+    pub fn add_key_values(&mut self, key_values: Vec<KeyValue>) {
+        self.key_values.extend(key_values);
     }
 
     /// Bytes held: what the footer will say, and page indexes.
@@ -283,6 +291,8 @@ impl FileEncoder {
         let key_values: Vec<KeyValue> = of_schema
             .filter(|pair| asked.iter().all(|asked| asked.key != pair.key))
             .chain(asked)
+            .filter(|pair| self.key_values.iter().all(|added| added.key != pair.key))
+            .chain(&self.key_values)
             .cloned()
             .collect();
         FileMetadataParts {

@@ -12,17 +12,22 @@ impl<'a> Builder<'a> {
     pub(super) fn group(
         &mut self,
         field: &FieldRef,
-        fields: &Fields,
+        of_extension: Option<&LogicalType>,
         element: SchemaElement,
         this: Levels,
         like: Option<&'a Node>,
     ) -> Result<WriteKind> {
+        let DataType::Struct(fields) = field.data_type() else {
+            return self.here(Err(Error::argument("a group of no struct")));
+        };
         let like = like.and_then(|like| Some((like, like.struct_fields()?)));
         let logical_type = match self.here(logical_type(field))? {
-            None => None,
-            Some(annotation @ (LogicalType::Variant { .. } | LogicalType::File)) => {
-                Some(annotation)
-            }
+            None => of_extension.cloned(),
+            Some(
+                annotation @ (LogicalType::Variant { .. }
+                | LogicalType::File
+                | LogicalType::Unrecognized { .. }),
+            ) => Some(annotation),
             Some(other) => return self.here(Err(misplaced(&other, "a struct"))),
         };
         // The field's own annotation wins over that of the template.
@@ -228,8 +233,12 @@ impl<'a> Builder<'a> {
     }
 
     /// Lists and maps have their own annotations.
-    pub(super) fn unannotated(&self, field: &Field) -> Result<()> {
-        match self.here(logical_type(field))? {
+    pub(super) fn unannotated(
+        &self,
+        field: &Field,
+        of_extension: Option<&LogicalType>,
+    ) -> Result<()> {
+        match self.here(logical_type(field))?.or(of_extension.cloned()) {
             None => Ok(()),
             Some(other) => self.here(Err(misplaced(&other, "a list or map"))),
         }
@@ -247,7 +256,7 @@ fn no_entries(entries: &Field) -> Error {
 #[cold]
 fn misplaced(annotation: &LogicalType, what: &str) -> Error {
     Error::argument(format!(
-        "the field's metadata ask for {annotation}, which {what} cannot be"
+        "the field's metadata or its extension type ask for {annotation}, which {what} cannot be"
     ))
 }
 
