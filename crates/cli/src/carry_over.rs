@@ -5,12 +5,13 @@
 
 use std::collections::BTreeSet;
 
-use herringbone::core::write::{ColumnSelector, SortingColumnOption, UnsortedRows};
 use herringbone::format::{KeyValue, Repetition, SchemaElement, SortingColumn, Type};
 use herringbone::schema::{
     ARROW_SCHEMA_KEY, ColumnOrderKind, EXACT_SCHEMA_KEY, ParquetSchema, WriteLeaf, from_arrow,
 };
-use herringbone::{ColumnOptions, ParquetFile, WriteOptions};
+use herringbone::{
+    ColumnOptions, ColumnSelector, ParquetFile, SortingColumnOption, UnsortedRows, WriteOptions,
+};
 use herringbone_arrow::schema::Schema;
 
 use crate::args::{Destination, Write};

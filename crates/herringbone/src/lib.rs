@@ -7,7 +7,10 @@
 //! | write a file | [`create`], or [`create_with`] and [`WriteOptions`] |
 //! | write to memory or anything else that takes bytes | [`Writer`] |
 //! | write something else that is to appear when it is complete | [`FileTarget`] |
-//! | do the I/O yourself | [`core::read::PushDecoder`] |
+//! | do the I/O yourself | [`PushDecoder`](push::PushDecoder) |
+//! | know what a file says of its data, to skip what nobody needs | [`pruning`] |
+//! | look at pages as they are stored | [`Pages`] and [`physical`] |
+//! | make or change metadata | [`format`](mod@format), [`schema`] |
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -32,6 +35,9 @@ mod inline;
 mod int96;
 pub mod pages;
 mod parts;
+pub mod physical;
+pub mod pruning;
+pub mod push;
 mod reader;
 pub mod source;
 mod target;
@@ -41,17 +47,17 @@ pub mod workers;
 mod writer;
 
 pub use herringbone_arrow as arrow;
-pub use herringbone_core as core;
 pub use herringbone_format as format;
 pub use herringbone_schema as schema;
 
 pub use file::ParquetFile;
-pub use herringbone_core::compression::Compression;
+pub use herringbone_core::Step;
+pub use herringbone_core::compression::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
 pub use herringbone_core::loss::{Loss, Losses, Lost, OnError};
-pub use herringbone_core::read::ReadOptions;
+pub use herringbone_core::read::{ReadOptions, ReadPlan, RowGroupPlan};
 pub use herringbone_core::write::{
-    BloomFilterOptions, ColumnOptions, Compatibility, DataPageVersion, StatisticsLevel,
-    WriteOptions,
+    BloomFilterOptions, CREATED_BY, ColumnOptions, ColumnSelector, Compatibility, DataPageVersion,
+    SortingColumnOption, StatisticsLevel, UnsortedRows, WriteOptions,
 };
 pub use herringbone_format::{Error, ErrorKind, Limits, Location, Remedy, Result};
 pub use herringbone_schema::{Int96Overflow, Projection, SchemaOptions};

@@ -3,7 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use herringbone_core::page::{PageStart, PageWalker};
+pub use herringbone_core::page::PageStart;
+use herringbone_core::page::PageWalker;
 use herringbone_core::read::{byte_range, plain_metadata};
 use herringbone_format::{ColumnChunkLayout, Limits, PageHeader, Result};
 
@@ -75,10 +76,11 @@ impl Pages {
     }
 }
 
-/// Reads the header of the page at hand.
+/// Reads the header of the page at hand. Hidden: `herringbone-inspect` walks pages that no footer names.
 ///
 /// # Errors
 /// What the source says, and Corrupt or Limit where there is no header that can be used.
+#[doc(hidden)]
 pub fn read_header(
     source: &dyn Source,
     walker: &mut PageWalker,

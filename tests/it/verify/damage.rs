@@ -5,7 +5,6 @@ use std::sync::Arc;
 use herringbone::arrow::array::{
     ArrayRef, Float64Array, Int32Array, ListArray, RecordBatch, StringArray, types::Int32Type,
 };
-use herringbone::core::write::SortingColumnOption;
 use herringbone::format::footer::{FOOTER_TAIL_BYTES, Tail};
 use herringbone::format::thrift::CompactWriter;
 use herringbone::format::{
@@ -13,8 +12,8 @@ use herringbone::format::{
     Statistics, Type,
 };
 use herringbone::{
-    BloomFilterOptions, ColumnOptions, Compression, DataPageVersion, ParquetFile, WriteOptions,
-    Writer,
+    BloomFilterOptions, ColumnOptions, Compression, DataPageVersion, ParquetFile,
+    SortingColumnOption, WriteOptions, Writer,
 };
 
 /// Ordinals of the columns of [`sound`].

@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use herringbone::core::write::ColumnSelector;
 use herringbone::format::{Encoding, Type};
 use herringbone::schema::EmptyStructs;
 use herringbone::{
-    BloomFilterOptions, ColumnOptions, Compatibility, Compression, DataPageVersion,
+    BloomFilterOptions, ColumnOptions, ColumnSelector, Compatibility, Compression, DataPageVersion,
     StatisticsLevel, WriteOptions,
 };
 

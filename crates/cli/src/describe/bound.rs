@@ -1,8 +1,8 @@
 //! Bounds of statistics: PLAIN bytes, and what they mean.
 
 use herringbone::SchemaOptions;
-use herringbone::core::pruning::BoundsDecoder;
 use herringbone::format::Type;
+use herringbone::pruning::BoundsDecoder;
 use herringbone::schema::ParquetSchema;
 use herringbone_arrow::array::Array as _;
 use herringbone_arrow::schema::DataType;

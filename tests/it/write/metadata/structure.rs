@@ -1,10 +1,12 @@
 //! Pages, indexes, sizes and offsets: what the footer and the indexes say is where the pages are.
 
-use herringbone::core::write::{CREATED_BY, SortingColumnOption};
 use herringbone::format::{
     ColumnMetaData, ColumnOrder, Encoding, PageEncodingStats, PageType, SortingColumn, Type,
 };
-use herringbone::{Compatibility, DataPageVersion, PageInfo, ParquetFile, WriteOptions};
+use herringbone::{
+    CREATED_BY, Compatibility, DataPageVersion, PageInfo, ParquetFile, SortingColumnOption,
+    WriteOptions,
+};
 use herringbone_arrow::schema::DataType;
 
 use super::bounds::{self, for_each_chunk, pages};
