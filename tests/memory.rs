@@ -177,10 +177,8 @@ fn bombs() -> Vec<(&'static str, Bytes)> {
         page(rows, &levels)
     };
     let long_string = [&1000_u32.to_le_bytes()[..], &[b'x'; 1000]].concat();
-    let wide = |name: &str| SchemaElement {
-        type_length: Some(500),
-        ..leaf(name, Type::FixedLenByteArray, Repetition::Optional)
-    };
+    let wide =
+        |name: &str| leaf(name, Type::FixedLenByteArray, Repetition::Optional).type_length(500);
     vec![
         ("pages longer than their values", {
             let plain = zeros(4 << 20);

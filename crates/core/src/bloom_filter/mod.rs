@@ -137,13 +137,13 @@ impl BloomFilter {
     /// Appends the header and the bits, as they are in a file.
     pub fn encode(&self, out: &mut Vec<u8>) {
         let mut header = CompactWriter::new();
-        BloomFilterHeader {
+        BloomFilterHeader::new(
             // At most 2^30.
-            num_bytes: self.num_bytes() as i32,
-            algorithm: BloomFilterAlgorithm::Block,
-            hash: BloomFilterHash::Xxhash,
-            compression: BloomFilterCompression::Uncompressed,
-        }
+            self.num_bytes() as i32,
+            BloomFilterAlgorithm::Block,
+            BloomFilterHash::Xxhash,
+            BloomFilterCompression::Uncompressed,
+        )
         .encode(&mut header);
         let header = header.finish();
         out.reserve(header.len() + self.num_bytes());

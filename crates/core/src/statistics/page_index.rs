@@ -132,20 +132,17 @@ impl ColumnIndexBuilder {
             return None;
         }
         let some = |list: Vec<i64>| (!list.is_empty()).then_some(list);
-        Some(ColumnIndex {
-            null_pages: self.null_pages,
-            min_values: self.min_values,
-            max_values: self.max_values,
-            boundary_order: match (self.ascending, self.descending) {
-                (true, _) => BoundaryOrder::Ascending,
-                (false, true) => BoundaryOrder::Descending,
-                (false, false) => BoundaryOrder::Unordered,
-            },
-            null_counts: Some(self.null_counts),
-            repetition_level_histograms: some(self.repetition_levels),
-            definition_level_histograms: some(self.definition_levels),
-            nan_counts: some(self.nan_counts),
-        })
+        let order = match (self.ascending, self.descending) {
+            (true, _) => BoundaryOrder::Ascending,
+            (false, true) => BoundaryOrder::Descending,
+            (false, false) => BoundaryOrder::Unordered,
+        };
+        let index = ColumnIndex::new(self.null_pages, self.min_values, self.max_values, order)
+            .null_counts(self.null_counts)
+            .repetition_level_histograms(some(self.repetition_levels))
+            .definition_level_histograms(some(self.definition_levels))
+            .nan_counts(some(self.nan_counts));
+        Some(index)
     }
 }
 
@@ -187,9 +184,7 @@ impl OffsetIndexBuilder {
             page.offset += chunk_offset;
         }
         let bytes = self.byte_array_bytes;
-        OffsetIndex {
-            unencoded_byte_array_data_bytes: (!bytes.is_empty()).then_some(bytes),
-            page_locations: self.pages,
-        }
+        OffsetIndex::new(self.pages)
+            .unencoded_byte_array_data_bytes((!bytes.is_empty()).then_some(bytes))
     }
 }

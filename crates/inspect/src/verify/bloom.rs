@@ -96,6 +96,7 @@ impl Bloom {
             algorithm,
             hash,
             compression,
+            ..
         } = header;
         let length = bits.end.saturating_sub(offset);
         if let Some(claimed) = metadata.bloom_filter_length

@@ -86,6 +86,7 @@ fn location(index: &OffsetIndex, ordinal: usize, page: FoundPage<'_>, report: &m
         offset,
         compressed_page_size,
         first_row_index,
+        ..
     } = *listed;
     let mut compare = |name: &str, claimed: i64, actual: u64| {
         if u64::try_from(claimed) != Ok(actual) {
