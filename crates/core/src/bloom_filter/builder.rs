@@ -24,7 +24,7 @@ const FIRST_LOOK: usize = 1 << 12;
 /// # Ok::<(), herringbone_format::Error>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct BloomFilterBuilder {
+pub(crate) struct BloomFilterBuilder {
     fpp: f64,
     most_blocks: usize,
     seen: Seen,
@@ -50,7 +50,7 @@ impl BloomFilterBuilder {
     /// # Errors
     ///
     /// Argument: `fpp` is not between 0 and 1.
-    pub fn new(distinct_values: Option<u64>, fpp: f64, max_bytes: usize) -> Result<Self> {
+    pub(crate) fn new(distinct_values: Option<u64>, fpp: f64, max_bytes: usize) -> Result<Self> {
         if !(fpp > 0.0 && fpp < 1.0) {
             return Err(Error::argument(format!(
                 "the share of false positives of a bloom filter is between 0 and 1, not {fpp}"
@@ -77,7 +77,7 @@ impl BloomFilterBuilder {
 
     /// Adds the value with this hash.
     #[inline]
-    pub fn insert_hash(&mut self, hash: u64) {
+    pub(crate) fn insert_hash(&mut self, hash: u64) {
         match &mut self.seen {
             Seen::Filter(filter) => filter.insert_hash(hash),
             Seen::Hashes { hashes, look } => {
@@ -106,7 +106,7 @@ impl BloomFilterBuilder {
 
     /// Bytes held.
     #[must_use]
-    pub fn heap_bytes(&self) -> usize {
+    pub(crate) fn heap_bytes(&self) -> usize {
         match &self.seen {
             Seen::Hashes { hashes, .. } => size_of::<u64>() * hashes.capacity(),
             Seen::Filter(filter) => filter.num_bytes(),
@@ -115,7 +115,7 @@ impl BloomFilterBuilder {
 
     /// The filter.
     #[must_use]
-    pub fn finish(self) -> BloomFilter {
+    pub(crate) fn finish(self) -> BloomFilter {
         match self.seen {
             Seen::Filter(mut filter) => {
                 filter.fold_to(self.fpp);

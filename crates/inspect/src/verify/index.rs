@@ -217,10 +217,10 @@ fn boundary_order(index: &ColumnIndex, column: &Column, report: &mut Report) {
         BoundaryOrder::Ascending => "ascending",
         BoundaryOrder::Descending => "descending",
         BoundaryOrder::Unordered => return,
-        BoundaryOrder::Unknown(id) => {
+        unknown => {
             report.warning(
                 FindingKind::NotChecked,
-                format!("the boundary order {id} is not known"),
+                format!("the boundary order {} is not known", unknown.id()),
             );
             return;
         }
