@@ -33,6 +33,7 @@ mod encoders;
 mod file;
 mod inline;
 mod int96;
+#[doc(hidden)] // `herringbone-inspect` walks pages that no footer names.
 pub mod pages;
 mod parts;
 pub mod physical;
@@ -42,7 +43,7 @@ mod reader;
 pub mod source;
 mod target;
 mod threads;
-#[doc(hidden)]
+#[doc(hidden)] // `herringbone-inspect` has threads as well.
 pub mod workers;
 mod writer;
 
@@ -62,7 +63,7 @@ pub use herringbone_core::write::{
 pub use herringbone_format::{Error, ErrorKind, Limits, Location, Remedy, Result};
 pub use herringbone_schema::{Int96Overflow, Projection, SchemaOptions};
 pub use int96::Int96Units;
-pub use pages::{PageInfo, Pages};
+pub use pages::{PageInfo, PageStart, Pages};
 pub use reader::Reader;
 pub use target::FileTarget;
 pub use writer::Writer;

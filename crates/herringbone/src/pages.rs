@@ -76,11 +76,10 @@ impl Pages {
     }
 }
 
-/// Reads the header of the page at hand. Hidden: `herringbone-inspect` walks pages that no footer names.
+/// Reads the header of the page at hand.
 ///
 /// # Errors
 /// What the source says, and Corrupt or Limit where there is no header that can be used.
-#[doc(hidden)]
 pub fn read_header(
     source: &dyn Source,
     walker: &mut PageWalker,
