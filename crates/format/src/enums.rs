@@ -206,6 +206,25 @@ open_enum! {
     }
 }
 
+impl Encoding {
+    /// The physical types whose values it encodes, by `Encodings.md`; none where it encodes levels only, or is
+    /// not known.
+    #[must_use]
+    pub fn serves(self) -> &'static [Type] {
+        use Type::{Boolean, ByteArray, Double, FixedLenByteArray, Float, Int32, Int64};
+        match self {
+            Self::Plain | Self::PlainDictionary | Self::RleDictionary => Type::ALL,
+            Self::Rle => &[Boolean],
+            Self::DeltaBinaryPacked => &[Int32, Int64],
+            Self::DeltaLengthByteArray => &[ByteArray],
+            Self::DeltaByteArray => &[ByteArray, FixedLenByteArray],
+            Self::ByteStreamSplit => &[Int32, Int64, Float, Double, FixedLenByteArray],
+            Self::Alp => &[Float, Double],
+            Self::BitPacked | Self::Unknown(_) => &[],
+        }
+    }
+}
+
 open_enum! {
     /// How pages are compressed.
     #[non_exhaustive]
