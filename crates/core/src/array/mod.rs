@@ -4,8 +4,6 @@
 //! the buffers of the array that is being built. It knows nothing of levels: the column tells it
 //! how many non-null values come next, and where the nulls are afterwards.
 
-mod binary;
-mod binary_view;
 mod boolean;
 mod byte_layouts;
 mod convert;

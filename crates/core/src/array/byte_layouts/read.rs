@@ -8,7 +8,7 @@ use herringbone_kernels::bitmap::Bitmap;
 use herringbone_kernels::bytes::ByteBuilder;
 use herringbone_kernels::views::ViewBuilder;
 
-use super::{LeafArray, LeafType};
+use crate::array::{LeafArray, LeafType};
 use crate::encoding::byte_array::{ByteArrays, ByteSink};
 use crate::encoding::dictionary::Indices;
 use crate::malformed;
@@ -160,6 +160,3 @@ impl<S: ByteSink> LeafArray for ByteLeaf<S> {
         self.sink.finish(nulls).map_err(malformed)
     }
 }
-
-#[cfg(test)]
-mod tests;

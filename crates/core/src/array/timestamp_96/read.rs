@@ -5,10 +5,10 @@ use herringbone_format::{Error, Remedy, Result, Type};
 use herringbone_kernels::int96::{self, Layout};
 use herringbone_schema::{Conversion, Int96Overflow};
 
-use super::convert::{Convert, Lost};
-use super::fixed_width::FixedWidth;
+use crate::array::convert::{Convert, Lost};
+use crate::array::fixed_width::FixedWidth;
 
-use super::{LeafArray, LeafType, unsupported};
+use crate::array::{LeafArray, LeafType, unsupported};
 
 /// Bytes of a value.
 const BYTES: usize = 12;
@@ -18,7 +18,7 @@ const MILLIS_PER_SECOND: i64 = 1_000;
 ///
 /// # Errors
 /// Unsupported where the Arrow type is not a timestamp.
-pub(super) fn array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
+pub(in crate::array) fn array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     let DataType::Timestamp(unit, _) = leaf.data_type else {
         return Err(unsupported(leaf));
     };

@@ -3,9 +3,9 @@
 use herringbone_arrow::schema::DataType;
 use herringbone_format::Result;
 
-use super::convert::Identity;
-use super::fixed_width::FixedWidth;
-use super::{LeafArray, LeafType, unsupported};
+use crate::array::convert::Identity;
+use crate::array::fixed_width::FixedWidth;
+use crate::array::{LeafArray, LeafType, unsupported};
 
 /// Bytes of an INT96 value.
 const INT96_BYTES: usize = 12;
@@ -14,7 +14,7 @@ const INT96_BYTES: usize = 12;
 ///
 /// # Errors
 /// Unsupported where the Arrow type has another length.
-pub(super) fn array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
+pub(in crate::array) fn array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     let width = match leaf.physical_type {
         herringbone_format::Type::Int96 => INT96_BYTES,
         _ => leaf.type_length,

@@ -1,0 +1,5 @@
+//! Booleans, a bit each.
+
+mod read;
+
+pub(super) use read::BooleanLeaf;

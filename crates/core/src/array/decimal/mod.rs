@@ -1,0 +1,5 @@
+//! Decimals in integers and in big-endian bytes of fixed or varying length.
+
+mod read;
+
+pub(super) use read::{from_byte_array, from_fixed, from_int32, from_int64};
