@@ -11,18 +11,6 @@ const FIRST_LOOK: usize = 1 << 12;
 /// When it was told how many different values to expect, the bits are set right away and the filter
 /// is halved in the end if there were fewer. Otherwise it keeps the different hashes, 8 bytes each,
 /// until it has seen all of them, or so many that the filter is as large as it may become.
-///
-/// ```
-/// use herringbone_core::bloom_filter::{BloomFilterBuilder, hash};
-///
-/// let mut builder = BloomFilterBuilder::new(None, 0.01, 1 << 20)?;
-/// for value in 0..1000_i64 {
-///     builder.insert_hash(hash(&value.to_le_bytes()));
-/// }
-/// let filter = builder.finish();
-/// assert_eq!(filter.num_bytes(), 2048);
-/// # Ok::<(), herringbone_format::Error>(())
-/// ```
 #[derive(Debug, Clone)]
 pub(crate) struct BloomFilterBuilder {
     fpp: f64,

@@ -212,3 +212,14 @@ fn the_filter_in_a_file_bit_by_bit() {
     }
     assert_eq!(encoded(&filter), &bytes[..end]);
 }
+
+/// By the formula of the specification, 1000 values and one wrong answer in 100 take 9,682 bits, which is
+/// between 1024 and 2048 bytes.
+#[test]
+fn a_filter_is_as_large_as_its_values_ask() {
+    let mut builder = BloomFilterBuilder::new(None, 0.01, 1 << 20).unwrap();
+    for hash in hashes(1000) {
+        builder.insert_hash(hash);
+    }
+    assert_eq!(builder.finish().num_bytes(), 2048);
+}

@@ -5,10 +5,7 @@ use herringbone_format::Result;
 
 use crate::array::convert::Identity;
 use crate::array::fixed_width::FixedWidth;
-use crate::array::{LeafArray, LeafType, unsupported};
-
-/// Bytes of an INT96 value.
-const INT96_BYTES: usize = 12;
+use crate::array::{LeafArray, LeafType, timestamp_96, unsupported};
 
 /// The array of a FIXED_LEN_BYTE_ARRAY or INT96 leaf that keeps its bytes.
 ///
@@ -16,7 +13,7 @@ const INT96_BYTES: usize = 12;
 /// Unsupported where the Arrow type has another length.
 pub(in crate::array) fn array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     let width = match leaf.physical_type {
-        herringbone_format::Type::Int96 => INT96_BYTES,
+        herringbone_format::Type::Int96 => timestamp_96::BYTES,
         _ => leaf.type_length,
     };
     let fits = match leaf.data_type {

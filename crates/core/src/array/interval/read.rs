@@ -5,12 +5,10 @@ use herringbone_arrow::schema::{DataType, IntervalUnit};
 use herringbone_format::{Error, Remedy, Result};
 use herringbone_kernels::interval;
 
+use super::BYTES;
 use crate::array::convert::{Blocks, Convert, Lost};
 use crate::array::fixed_width::FixedWidth;
 use crate::array::{LeafArray, LeafType, unsupported};
-
-/// Bytes of a value.
-const BYTES: usize = 12;
 
 /// The array of a leaf with intervals.
 ///
