@@ -7,31 +7,10 @@ use herringbone_kernels::bitmap::Bitmap;
 use herringbone_kernels::bytes::{ByteBuilder, ByteDictionary};
 use herringbone_kernels::hybrid::HybridDecoder;
 
+use super::read::ByteLayout;
 use crate::encoding::byte_array::ByteSink;
 
 impl<O: OffsetSizeTrait> ByteSink for ByteBuilder<O> {
-    type Dictionary = ByteDictionary;
-
-    const OVERHEAD: usize = size_of::<O>();
-
-    const ENTRY: usize = size_of::<u64>();
-
-    fn longest(dictionary: &ByteDictionary) -> usize {
-        dictionary.longest()
-    }
-
-    fn dictionary(
-        &self,
-        page: &Buffer,
-        n: usize,
-        width: Option<usize>,
-    ) -> Result<ByteDictionary, Malformed> {
-        match width {
-            None => ByteDictionary::plain(page, n, self.is_utf8()),
-            Some(width) => ByteDictionary::fixed(page, width, n, self.is_utf8()),
-        }
-    }
-
     fn append_plain(
         &mut self,
         page: &Buffer,
@@ -68,6 +47,30 @@ impl<O: OffsetSizeTrait> ByteSink for ByteBuilder<O> {
         previous: &mut Vec<u8>,
     ) -> Result<usize, Malformed> {
         self.append_delta_byte_array(prefixes, suffixes, bytes, previous)
+    }
+}
+
+impl<O: OffsetSizeTrait> ByteLayout for ByteBuilder<O> {
+    type Dictionary = ByteDictionary;
+
+    const OVERHEAD: usize = size_of::<O>();
+
+    const ENTRY: usize = size_of::<u64>();
+
+    fn longest(dictionary: &ByteDictionary) -> usize {
+        dictionary.longest()
+    }
+
+    fn dictionary(
+        &self,
+        page: &Buffer,
+        n: usize,
+        width: Option<usize>,
+    ) -> Result<ByteDictionary, Malformed> {
+        match width {
+            None => ByteDictionary::plain(page, n, self.is_utf8()),
+            Some(width) => ByteDictionary::fixed(page, width, n, self.is_utf8()),
+        }
     }
 
     fn gather(

@@ -7,35 +7,13 @@ use herringbone_kernels::bitmap::Bitmap;
 use herringbone_kernels::hybrid::HybridDecoder;
 use herringbone_kernels::views::{ViewBuilder, ViewDictionary};
 
+use super::read::ByteLayout;
 use crate::encoding::byte_array::ByteSink;
 
 /// Bytes of a view.
 const VIEW: usize = 16;
 
 impl ByteSink for ViewBuilder {
-    type Dictionary = ViewDictionary;
-
-    /// The view, and the length that stands before the value in a PLAIN page.
-    const OVERHEAD: usize = VIEW + 4;
-
-    const ENTRY: usize = VIEW;
-
-    fn longest(_dictionary: &ViewDictionary) -> usize {
-        0
-    }
-
-    fn dictionary(
-        &self,
-        page: &Buffer,
-        n: usize,
-        width: Option<usize>,
-    ) -> Result<ViewDictionary, Malformed> {
-        match width {
-            None => ViewDictionary::plain(page, n, self.is_utf8()),
-            Some(width) => ViewDictionary::fixed(page, width, n, self.is_utf8()),
-        }
-    }
-
     fn append_plain(
         &mut self,
         page: &Buffer,
@@ -72,6 +50,31 @@ impl ByteSink for ViewBuilder {
         previous: &mut Vec<u8>,
     ) -> Result<usize, Malformed> {
         self.append_delta_byte_array(prefixes, suffixes, bytes, previous)
+    }
+}
+
+impl ByteLayout for ViewBuilder {
+    type Dictionary = ViewDictionary;
+
+    /// The view, and the length that stands before the value in a PLAIN page.
+    const OVERHEAD: usize = VIEW + 4;
+
+    const ENTRY: usize = VIEW;
+
+    fn longest(_dictionary: &ViewDictionary) -> usize {
+        0
+    }
+
+    fn dictionary(
+        &self,
+        page: &Buffer,
+        n: usize,
+        width: Option<usize>,
+    ) -> Result<ViewDictionary, Malformed> {
+        match width {
+            None => ViewDictionary::plain(page, n, self.is_utf8()),
+            Some(width) => ViewDictionary::fixed(page, width, n, self.is_utf8()),
+        }
     }
 
     fn gather(

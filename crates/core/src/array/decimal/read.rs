@@ -162,12 +162,9 @@ impl<T: Decimal + ArrowNativeType> ByteArrayDecimal<T> {
 fn extend<T: Decimal>(values: &mut ByteArrays, n: usize, out: &mut Vec<T>) -> Result<()> {
     values.for_each(n, |bytes| {
         if bytes.len() > MAX_BYTES {
-            return Err(Error::corrupt(format!(
-                "a decimal of {} bytes",
-                bytes.len()
-            )));
+            return Err(Malformed("a decimal of more than 256 bytes"));
         }
-        out.push(decimal::from_big_endian(bytes).map_err(malformed)?);
+        out.push(decimal::from_big_endian(bytes)?);
         Ok(())
     })
 }
@@ -231,7 +228,7 @@ impl<T: Decimal + ArrowNativeType> LeafArray for ByteArrayDecimal<T> {
 
     fn skip(&mut self, n: usize) -> Result<()> {
         match &mut self.page {
-            Page::Direct(values) => values.for_each(n, |_| Ok(())),
+            Page::Direct(values) => values.skip(n),
             Page::Dictionary(indices) => indices.skip(n),
         }
     }
