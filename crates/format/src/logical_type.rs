@@ -89,6 +89,53 @@ pub enum LogicalType {
     },
 }
 
+impl LogicalType {
+    /// One of each that is known. Hidden: tests of the tables over logical types go through them.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn one_of_each() -> Vec<Self> {
+        vec![
+            Self::String,
+            Self::Map,
+            Self::List,
+            Self::Enum,
+            Self::Decimal {
+                scale: 2,
+                precision: 9,
+            },
+            Self::Date,
+            Self::Time {
+                is_adjusted_to_utc: true,
+                unit: TimeUnit::Micros,
+            },
+            Self::Timestamp {
+                is_adjusted_to_utc: true,
+                unit: TimeUnit::Micros,
+            },
+            Self::Integer {
+                bit_width: 16,
+                is_signed: false,
+            },
+            Self::Unknown,
+            Self::Json,
+            Self::Bson,
+            Self::Uuid,
+            Self::Float16,
+            Self::Variant {
+                specification_version: Some(1),
+            },
+            Self::Geometry {
+                crs: Some("OGC:CRS84".to_owned()),
+            },
+            Self::Geography {
+                crs: None,
+                algorithm: Some(EdgeInterpolationAlgorithm::Karney),
+            },
+            Self::File,
+        ]
+    }
+}
+
 impl fmt::Display for LogicalType {
     /// `TIMESTAMP(isAdjustedToUTC=true, unit=MICROS)`: the names of the specification.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -100,22 +100,9 @@ mod tests {
 
     #[test]
     fn what_one_part_left_is_not_decompressed_again() {
-        let header = PageHeader {
-            type_: PageType::DataPage,
-            uncompressed_page_size: 4,
-            compressed_page_size: 3,
-            crc: None,
-            data_page_header: Some(DataPageHeader {
-                num_values: 1,
-                encoding: Encoding::Plain,
-                definition_level_encoding: Encoding::Rle,
-                repetition_level_encoding: Encoding::Rle,
-                statistics: None,
-            }),
-            index_page_header: None,
-            dictionary_page_header: None,
-            data_page_header_v2: None,
-        };
+        let header = PageHeader::new(PageType::DataPage, 4, 3).data_page_header(
+            DataPageHeader::new(1, Encoding::Plain, Encoding::Rle, Encoding::Rle),
+        );
         let shared = page(2);
         assert!(shared.take().is_none());
         shared.leave(Buffer::from(vec![1_u8, 2, 3, 4]));

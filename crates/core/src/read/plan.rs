@@ -128,12 +128,14 @@ impl ReadPlan {
     }
 
     /// How many columns the read decodes: the projected leaves of the schema.
+    #[doc(hidden)] // For drivers.
     #[must_use]
     pub fn num_columns(&self) -> usize {
         self.tree.columns.len()
     }
 
     /// The columns that the read decodes, by their ordinals among the leaves of the Parquet schema.
+    #[doc(hidden)] // For drivers.
     pub fn leaves(&self) -> impl Iterator<Item = usize> {
         self.columns().iter().map(|column| column.leaf)
     }
@@ -144,6 +146,7 @@ impl ReadPlan {
     /// # Errors
     /// Corrupt or Unsupported where the metadata of a column chunk makes no sense or cannot be
     /// followed, as where the chunk lies in another file.
+    #[doc(hidden)] // For drivers.
     pub fn open(&self, index: usize, budget: &Arc<Budget>) -> Result<OpenRowGroup> {
         let row_group = self
             .row_groups
@@ -241,6 +244,7 @@ impl ReadPlan {
     ///
     /// # Errors
     /// Argument where a field has a leaf.
+    #[doc(hidden)] // For drivers.
     pub fn batch_without_columns(&self, rows_left: u64) -> Result<RecordBatch> {
         let rows = usize::try_from(rows_left)
             .unwrap_or(usize::MAX)

@@ -23,11 +23,11 @@ use herringbone_kernels::hybrid;
 use super::bounds::Bounds;
 use super::chunk::{ChunkBuilder, DataPage, EncodedColumn};
 use super::column_statistics::ColumnStatistics;
-use super::leaf_values::{Scratch, Selected, values};
 use super::levels::{LeafLevels, LeafPath, leaf_levels};
 use super::options::BloomFilterOptions;
 use super::settings::ColumnSettings;
-use super::slots::{Keyed, slots};
+use crate::array::dictionary::{Keyed, slots};
+use crate::array::{Scratch, Selected, values};
 use crate::bloom_filter::{BloomFilterBuilder, hash};
 use crate::encoding::dictionary::Dictionary;
 use crate::encoding::values::{PlainSize, Slots, Values, plain_width};
@@ -298,7 +298,7 @@ impl ColumnWriter {
             scratch,
             keyed,
         } = &mut self.memory;
-        let slots = match slots(&self.settings.leaf, levels, scratch, keyed) {
+        let slots = match slots(&self.settings.leaf, levels.selected(), scratch, keyed) {
             Ok(slots) => slots,
             Err(error) => return Err(self.in_row(array, all, error)),
         };
@@ -369,8 +369,9 @@ impl ColumnWriter {
             keyed,
         } = &mut self.memory;
         for row in rows {
-            let found = leaf_levels(&self.path, array, row..row + 1, levels)
-                .and_then(|()| slots(&self.settings.leaf, levels, scratch, keyed).map(|_| ()));
+            let found = leaf_levels(&self.path, array, row..row + 1, levels).and_then(|()| {
+                slots(&self.settings.leaf, levels.selected(), scratch, keyed).map(|_| ())
+            });
             if let Err(found) = found {
                 let message = format!("row {row} of the batch: {}", found.message());
                 return Error::new(found.kind(), message);

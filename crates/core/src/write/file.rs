@@ -167,16 +167,14 @@ impl FileEncoder {
             }
         }
         self.num_rows += num_rows;
-        self.row_groups.push(RowGroup {
-            columns: chunks,
-            total_byte_size: uncompressed,
-            num_rows: num_rows as i64,
-            sorting_columns,
-            file_offset: Some(start as i64),
-            total_compressed_size: Some(compressed),
-            // The format counts 32 768 of them; more have none.
-            ordinal: i16::try_from(self.row_groups.len()).ok(),
-        });
+        self.row_groups.push(
+            RowGroup::new(chunks, uncompressed, num_rows as i64)
+                .sorting_columns(sorting_columns)
+                .file_offset(start as i64)
+                .total_compressed_size(compressed)
+                // The format counts 32 768 of them; more have none.
+                .ordinal(i16::try_from(self.row_groups.len()).ok()),
+        );
         Ok(out)
     }
 
@@ -197,10 +195,7 @@ impl FileEncoder {
         for part in column.data_pages {
             self.push(part, out);
         }
-        ColumnChunk {
-            meta_data: Some(metadata),
-            ..ColumnChunk::default()
-        }
+        ColumnChunk::default().meta_data(metadata)
     }
 
     fn push(&mut self, bytes: Vec<u8>, out: &mut Vec<Vec<u8>>) {
@@ -295,17 +290,15 @@ impl FileEncoder {
             .chain(&self.key_values)
             .cloned()
             .collect();
-        FileMetadataParts {
-            version: FORMAT_VERSION,
-            schema: self.plan.mapping.elements.clone(),
-            num_rows: self.num_rows as i64,
-            row_groups: self.row_groups,
-            key_value_metadata: (!key_values.is_empty()).then_some(key_values),
-            created_by: Some(options.created_by.clone()),
-            column_orders: Some(self.plan.column_orders()),
-            encryption_algorithm: None,
-            footer_signing_key_metadata: None,
-        }
+        FileMetadataParts::new(
+            FORMAT_VERSION,
+            self.plan.mapping.elements.clone(),
+            self.num_rows as i64,
+            self.row_groups,
+        )
+        .key_value_metadata((!key_values.is_empty()).then_some(key_values))
+        .created_by(options.created_by.clone())
+        .column_orders(self.plan.column_orders())
     }
 }
 

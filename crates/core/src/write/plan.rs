@@ -278,11 +278,11 @@ fn sorting_columns(
             })
     };
     let sorting = options.sorting_columns.iter().map(|column| {
-        Ok(SortingColumn {
-            column_idx: find(&column.path)?,
-            descending: column.descending,
-            nulls_first: column.nulls_first,
-        })
+        Ok(SortingColumn::new(
+            find(&column.path)?,
+            column.descending,
+            column.nulls_first,
+        ))
     });
     sorting.collect::<Result<_>>().map(Some)
 }

@@ -1,0 +1,7 @@
+//! Fixed-size binaries and 16-bit floating-point numbers, byte for byte.
+
+mod read;
+mod write;
+
+pub(super) use read::array;
+pub(super) use write::values;
