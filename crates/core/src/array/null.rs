@@ -1,5 +1,5 @@
 //! Nothing but nulls, whatever the physical type, both ways. A value that is read is an error, as it would
-//! be lost.
+//! be lost: LogicalTypes, "UNKNOWN (always null)".
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! Split block bloom filters: which values are not in a column chunk.
+//! Split block bloom filters, which say what values are not in a column chunk: BloomFilter, "Split Block Bloom
+//! Filter".
 //!
 //! ```text
 //! filter = header, block*                    32 bytes a block; here always a power of two of them

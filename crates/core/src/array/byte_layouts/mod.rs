@@ -1,4 +1,5 @@
-//! Byte arrays and strings in any of Arrow's layouts, with offsets or with views.
+//! Byte arrays and strings in any of Arrow's layouts, with offsets or with views: LogicalTypes, "String
+//! Types".
 
 mod binary;
 mod binary_view;

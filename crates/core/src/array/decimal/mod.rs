@@ -1,4 +1,5 @@
-//! DECIMAL in integers and in big-endian bytes of fixed or varying length.
+//! DECIMAL in integers and in big-endian bytes of fixed or varying length: LogicalTypes,
+//! "DECIMAL".
 
 mod read;
 mod unscaled;

@@ -1,4 +1,5 @@
-//! INTERVAL: months, days and milliseconds in FIXED_LEN_BYTE_ARRAY(12).
+//! INTERVAL: months, days and milliseconds in FIXED_LEN_BYTE_ARRAY(12): LogicalTypes,
+//! "INTERVAL".
 
 mod read;
 mod write;

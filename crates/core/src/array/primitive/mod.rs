@@ -1,4 +1,5 @@
-//! Numbers, dates, times, timestamps and durations in INT32, INT64, FLOAT and DOUBLE.
+//! Numbers, dates, times, timestamps and durations in INT32, INT64, FLOAT and DOUBLE:
+//! LogicalTypes, "Numeric Types" and "Temporal Types".
 
 mod read;
 mod times;

@@ -1,4 +1,4 @@
-//! Bytes of a page to values.
+//! Bytes of a page to values: Encodings, "Delta Strings (DELTA_BYTE_ARRAY = 7)".
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::{Error, Result};

@@ -1,4 +1,4 @@
-//! Bytes of a page to values.
+//! Bytes of a page to values: Encodings, "Delta-length byte array (DELTA_LENGTH_BYTE_ARRAY = 6)".
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::Result;
