@@ -30,9 +30,10 @@ TOLERATED = {}
 GROWING = {}
 # Which lies are no corruption, and which are not found in a page: patterns of names.
 KINDS = {
+    "key": "file_encrypted_footer",
     "limit exceeded": """*_plain_size_huge dictionary_of_2g_entries_* delta_byte_array_bytes_prefix_huge fixed_of_length_2g
         footer_length_huge page_header_deep page_size_huge schema_300_repeated schema_deep null_fixed_* null_lists_of_*""",
-    "unsupported": """codec_unknown dictionary_missing_boolean encoding_* external_file file_encrypted_footer
+    "unsupported": """codec_unknown dictionary_missing_boolean encoding_* external_file
         int96_beyond_nanoseconds interval_beyond_arrow schema_leaf_of_repetition_minus_one schema_repetition_unknown
         schema_type_unknown""",
 }

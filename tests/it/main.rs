@@ -8,6 +8,8 @@ mod canonical;
 #[cfg(test)]
 mod table;
 #[cfg(test)]
+mod completeness;
+#[cfg(test)]
 mod expectation;
 #[cfg(test)]
 mod files;
@@ -56,6 +58,8 @@ mod dictionaries;
 mod categories;
 #[cfg(test)]
 mod annotations;
+#[cfg(test)]
+mod encryption;
 #[cfg(test)]
 mod on_error;
 #[cfg(test)]

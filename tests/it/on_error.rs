@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use herringbone::core::read::{Poll, PushDecoder};
 use herringbone::format::{CompressionCodec, Repetition, Type};
+use herringbone::push::{Poll, PushDecoder};
 use herringbone::{
     ColumnOptions, Loss, Losses, Lost, OnError, ParquetFile, ReadOptions, WriteOptions, Writer,
 };
@@ -103,6 +103,7 @@ fn push(file: &Bytes, options: &ReadOptions) -> Result<Outcome, String> {
                     decoder.supply(range.start, &bytes);
                 }
             }
+            Poll::NeedsKey(request) => return Err(format!("{request:?}")),
             Poll::Finished => {
                 let losses = told(decoder.losses().kept());
                 return Ok(Outcome { batches, losses });

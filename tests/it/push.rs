@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use herringbone::arrow::array::RecordBatch;
-use herringbone::core::read::{Needs, Poll, PushDecoder};
+use herringbone::push::{Needs, Poll, PushDecoder};
 use herringbone::{ParquetFile, ReadOptions};
 
 use crate::files;
@@ -61,6 +61,7 @@ pub(crate) fn pushed(
         match decoder.poll().map_err(|error| error.to_string())? {
             Poll::Batch(batch) => batches.push(batch),
             Poll::Needs(needs) => supply(&mut decoder, file, &needs, how),
+            Poll::NeedsKey(request) => return Err(format!("{request:?}")),
             Poll::Finished => return Ok(batches),
         }
     }

@@ -41,6 +41,7 @@ impl Advised<'_> {
             }
             Remedy::GiveSchema => "--schema FILE gives it".into(),
             Remedy::GiveRowGroupRows => "--input-row-group-rows N says how many".into(),
+            Remedy::GiveKeys => "--keys FILE has them".into(),
             _ => return None,
         })
     }

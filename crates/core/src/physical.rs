@@ -11,6 +11,7 @@ use herringbone_arrow::array::cast::AsArray;
 use herringbone_arrow::array::{Array, ArrayRef};
 use herringbone_arrow::buffer::Buffer;
 use herringbone_arrow::schema::DataType;
+use herringbone_format::modular_encryption::ChunkCipher;
 use herringbone_format::{CompressionCodec, Encoding, Error, Limits, PageHeader, Result, Type};
 use herringbone_kernels::nesting;
 use herringbone_schema::{Conversion, Int96Overflow, Leaf};
@@ -19,9 +20,9 @@ use crate::array::{LeafArray, LeafType, leaf_array};
 use crate::budget::{Budget, ColumnMemory, MemoryUse};
 use crate::created_by::CreatedBy;
 use crate::levels::Levels;
-use crate::page::body::{BodyDecoder, check_sizes, num_values, verify_crc};
+use crate::page::body::{BodyDecoder, PageUse, check_sizes, verify_crc};
 use crate::page::decompression_limit::DecompressionLimit;
-use crate::page::{DataPage, Page};
+use crate::page::{DataPage, Page, PageStart};
 
 /// Levels decoded at once.
 const BLOCK_LEVELS: usize = 4096;
@@ -38,9 +39,7 @@ pub struct PageDecoder {
     max_def_level: u8,
     max_rep_level: u8,
     body: BodyDecoder,
-    codec: CompressionCodec,
     limits: Limits,
-    decompression_limit: DecompressionLimit,
     memory: ColumnMemory,
     array: Box<dyn LeafArray>,
     page: Option<OpenPage>,
@@ -106,13 +105,13 @@ impl PageDecoder {
         Ok(Self {
             max_def_level: leaf.max_def_level,
             max_rep_level: leaf.max_rep_level,
-            codec,
             memory: ColumnMemory::new(budget.clone()),
-            decompression_limit: DecompressionLimit::new(
-                &limits,
-                (leaf.physical_type, leaf.type_length),
+            body: BodyDecoder::new(
+                codec,
+                max_levels,
+                CreatedBy::new(created_by),
+                DecompressionLimit::new(&limits, (leaf.physical_type, leaf.type_length)),
             ),
-            body: BodyDecoder::new(codec, max_levels, CreatedBy::new(created_by)),
             limits,
             array: leaf_array(&leaf_type)?,
             page: None,
@@ -120,6 +119,15 @@ impl PageDecoder {
             rep: Vec::new(),
             def: Vec::new(),
         })
+    }
+
+    /// The same decoder, of pages that are encrypted if there is a cipher for them.
+    #[must_use]
+    pub fn encrypted(self, cipher: Option<ChunkCipher>) -> Self {
+        Self {
+            body: self.body.encrypted(cipher),
+            ..self
+        }
     }
 
     /// Checks the sizes in a header, before any memory is spent on the page.
@@ -138,28 +146,25 @@ impl PageDecoder {
         verify_crc(header, body)
     }
 
-    /// Takes the next page. The entries of a dictionary page come out as values without levels, and
+    /// Takes the page that starts at `start`. The entries of a dictionary page come out as values without levels, and
     /// the data pages behind it refer to them.
     ///
     /// # Errors
     /// Corrupt, Limit or Unsupported where the body is not what the header says, up to where its
     /// values start.
-    pub fn open(&mut self, header: &PageHeader, body: Bytes) -> Result<()> {
+    pub fn open(&mut self, header: &PageHeader, start: &PageStart, body: Bytes) -> Result<()> {
         self.page = None;
         // What an error left of the page before.
         self.array.finish(None).ok();
         check_sizes(header, &self.limits)?;
         self.memory.hold(MemoryUse::Window, body.len() as u64)?;
-        if self.codec != CompressionCodec::Uncompressed {
-            let plain = u64::try_from(header.uncompressed_page_size).unwrap_or_default();
-            self.memory.hold_at_least(MemoryUse::Body, plain)?;
-            self.decompression_limit
-                .spend(header, num_values(header)?)?;
-        }
-        match self
+        let page = (header, start.data_pages_before);
+        let body = Buffer::from(body);
+        let page_use = PageUse::default();
+        let page = self
             .body
-            .decode(header, Buffer::from(body), None, &self.limits)?
-        {
+            .open(page, body, page_use, &self.limits, &mut self.memory)?;
+        match page {
             Page::Dictionary { values, num_values } => self.open_dictionary(&values, num_values),
             Page::Data(page) => self.open_data(page),
         }

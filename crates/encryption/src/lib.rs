@@ -48,7 +48,8 @@ mod key;
 mod random;
 mod redacted;
 
-pub use file::{FileDecryptor, FileEncryptor, KeyStep};
+pub use file::{FileDecryptor, FileEncryptor};
+pub use herringbone_format::modular_encryption::{KeyRequest, KeyStep};
 pub use key::{Key, KeyLength, MAX_INVOCATIONS};
 pub use module::{Algorithm, ModuleId, ModuleKey, ModuleKind};
 pub use properties::{FileDecryptionProperties, FileEncryptionProperties};

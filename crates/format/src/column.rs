@@ -34,14 +34,16 @@ thrift_struct! {
 thrift_struct! {
     /// A [`ColumnChunk`] as far as it takes to read its pages: statistics and the like are passed
     /// over, which matters where there are many thousands of chunks.
-    #[derive(Debug, Clone, PartialEq)]
-    pub struct ColumnChunkLayout {
+    #[derive(Debug, Clone, PartialEq, Default)]
+    pub(crate) struct ColumnChunkLayout {
         /// The file that holds the chunk, if it is another one.
         1: optional file_path: String,
         /// What there is to know of its pages.
         3: optional meta_data: ColumnLayout,
         /// How the chunk is encrypted.
         8: optional crypto_metadata: RawStruct,
+        /// Its metadata as a module of its own.
+        9: optional encrypted_column_metadata: Vec<u8>,
     }
 }
 

@@ -124,6 +124,8 @@ pub enum Remedy {
     GiveSchema,
     /// To say how many rows a row group has.
     GiveRowGroupRows,
+    /// To give keys to decrypt with.
+    GiveKeys,
 }
 
 impl fmt::Display for Remedy {
@@ -141,6 +143,7 @@ impl fmt::Display for Remedy {
             Self::ChooseLeaves => "choose among them by leaf index",
             Self::GiveSchema => "`RepairOptions::schema` gives it",
             Self::GiveRowGroupRows => "`RepairOptions::row_group_rows` says how many there are",
+            Self::GiveKeys => "`decryption` takes them, with the feature `encryption`",
         })
     }
 }

@@ -4,13 +4,18 @@
 //! footer is walked once: what there is once a file or once a row group is decoded, of each column
 //! chunk only the position is noted. A chunk is decoded when somebody asks for it.
 
-use std::{fmt, ops::Range, sync::OnceLock};
+use std::{
+    fmt,
+    ops::Range,
+    sync::{Arc, OnceLock},
+};
 
 use bytes::Bytes;
 
 use crate::{
-    ColumnChunk, ColumnChunkLayout, ColumnOrder, Error, KeyValue, Limits, Result, RowGroup,
-    RowGroupHeader, SchemaElement,
+    ColumnChunk, ColumnOrder, Error, KeyValue, Limits, Result, RowGroup, RowGroupHeader,
+    SchemaElement,
+    modular_encryption::FileDecryption,
     schema_element::{lossy_text, read_schema},
     thrift::{CompactReader, RawStruct, Templates, Value, Wire, count, required, thrift_struct},
 };
@@ -36,6 +41,10 @@ pub struct FileMetadata {
     row_groups: Vec<IndexedRowGroup>,
     /// Where each column chunk starts in `bytes`, one row group after the other.
     column_chunks: Vec<u32>,
+    /// What decrypts the file, if it is encrypted.
+    decryption: Option<Arc<dyn FileDecryption>>,
+    /// Whether every row group says which one it is.
+    has_ordinals: bool,
 }
 
 /// A row group and which of the positions are its column chunks'.
@@ -67,6 +76,23 @@ impl FileMetadata {
             bytes,
             ..scanned
         })
+    }
+
+    /// The same metadata, with what decrypts the column chunks.
+    #[must_use]
+    pub fn with_decryption(self, decryption: Option<Arc<dyn FileDecryption>>) -> Self {
+        let has_ordinals = self.row_groups.iter().all(|it| it.header.ordinal.is_some());
+        Self {
+            decryption,
+            has_ordinals,
+            ..self
+        }
+    }
+
+    /// What decrypts the column chunks, if the file is encrypted and there are keys.
+    #[must_use]
+    pub fn decryption(&self) -> Option<&Arc<dyn FileDecryption>> {
+        self.decryption.as_ref()
     }
 
     /// Version of the format: 1 or 2, which says nothing about what is in the file.
@@ -184,22 +210,39 @@ impl FileMetadata {
         })
     }
 
-    /// Decodes the column chunk of one leaf in one row group.
+    /// Decodes the column chunk of one leaf in one row group. Where its metadata is encrypted and there is a
+    /// key for it, its `meta_data` is what was decrypted.
     ///
     /// **Errors**: argument if there is none; corrupt or unsupported, with row group and offset, if
-    /// it is not as it should be.
+    /// it is not as it should be; key if its metadata is not authentic.
     pub fn column_chunk(&self, row_group: usize, leaf: usize) -> Result<ColumnChunk> {
-        self.decode_chunk(row_group, leaf)
+        let mut chunk = self.decode_chunk(row_group, leaf)?;
+        self.decrypt_chunk(row_group, leaf, &mut chunk)?;
+        Ok(chunk)
     }
 
-    /// Decodes no more of a column chunk than it takes to read its pages.
+    /// The ordinal of a row group as its modules have it: what it says of itself where all of them do.
     ///
-    /// **Errors**: as [`Self::column_chunk`].
-    pub fn column_layout(&self, row_group: usize, leaf: usize) -> Result<ColumnChunkLayout> {
-        self.decode_chunk(row_group, leaf)
+    /// **Errors**: corrupt if it is negative.
+    pub(crate) fn ordinal_of(&self, row_group: usize) -> Result<usize> {
+        let said = self.row_group_header(row_group)?.ordinal;
+        let said = said.filter(|_| self.has_ordinals);
+        said.map_or(Ok(row_group), |ordinal| {
+            usize::try_from(ordinal).map_err(|_| {
+                Error::corrupt("the row group has a negative ordinal").in_row_group(row_group)
+            })
+        })
     }
 
-    fn decode_chunk<T: Value>(&self, row_group: usize, leaf: usize) -> Result<T> {
+    /// Limits for metadata that was a module of its own.
+    pub(crate) fn limits_of_metadata(&self) -> Limits {
+        Limits {
+            schema_depth: self.max_depth,
+            ..Limits::default()
+        }
+    }
+
+    pub(crate) fn decode_chunk<T: Value>(&self, row_group: usize, leaf: usize) -> Result<T> {
         let chunks = self.indexed(row_group)?.chunks.clone();
         let position = self.column_chunks.get(chunks).unwrap_or_default().get(leaf);
         let Some(&position) = position else {
@@ -304,6 +347,8 @@ impl Scan {
             num_rows: count(reader, "FileMetaData.num_rows", self.num_rows)?,
             row_groups: required(reader, "FileMetaData.row_groups", self.row_groups)?,
             column_chunks: self.column_chunks,
+            decryption: None,
+            has_ordinals: false,
             key_value_metadata: self.key_value_metadata,
             created_by: self.created_by,
             column_orders: self.column_orders,

@@ -7,6 +7,7 @@
 pub mod error;
 pub mod footer;
 pub mod limits;
+pub mod modular_encryption;
 pub mod thrift;
 
 mod enums;
@@ -17,6 +18,7 @@ mod statistics;
 mod column;
 mod row_group;
 mod file_metadata;
+mod readable_chunk;
 mod partial_metadata;
 mod page_header;
 mod page_index;
@@ -28,7 +30,8 @@ mod tests;
 pub use bloom_filter::{
     BloomFilterAlgorithm, BloomFilterCompression, BloomFilterHash, BloomFilterHeader,
 };
-pub use column::{ColumnChunk, ColumnChunkLayout, ColumnLayout, ColumnMetaData, PageEncodingStats};
+pub(crate) use column::ColumnChunkLayout;
+pub use column::{ColumnChunk, ColumnLayout, ColumnMetaData, PageEncodingStats};
 pub use enums::{
     BoundaryOrder, CompressionCodec, ConvertedType, EdgeInterpolationAlgorithm, Encoding, PageType,
     Repetition, Type,
@@ -43,6 +46,7 @@ pub use page_header::{
 };
 pub use page_index::{ByteArrays, ColumnIndex, OffsetIndex, PageLocation};
 pub use partial_metadata::PartialMetadata;
+pub use readable_chunk::{ReadableChunk, encrypted};
 pub use row_group::{RowGroup, RowGroupHeader, SortingColumn};
 pub use schema_element::{KeyValue, SchemaElement};
 pub use statistics::{BoundingBox, GeospatialStatistics, SizeStatistics, Statistics};

@@ -131,7 +131,7 @@ impl Encoders {
         let columns = (0..plan.num_columns())
             .map(|column| {
                 Ok(Column {
-                    writer: Some(Box::new(plan.column_writer(column)?)),
+                    writer: Some(Box::new(plan.column_writer(column, 0)?)),
                     tasks: VecDeque::new(),
                     heap_bytes: 0,
                     taken: false,
@@ -531,7 +531,10 @@ impl Shared {
             Task::End { slice, row_group } => {
                 let ended = writer.map(|writer| {
                     let chunk = writer.finish()?;
-                    Ok((chunk, Box::new(self.plan.column_writer(column)?)))
+                    Ok((
+                        chunk,
+                        Box::new(self.plan.column_writer(column, row_group + 1)?),
+                    ))
                 });
                 let (ended, error) = split(ended);
                 let (chunk, writer) = ended.unzip();

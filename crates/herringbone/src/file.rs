@@ -1,17 +1,17 @@
 //! A Parquet file whose footer is known.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
 use herringbone_arrow::schema::SchemaRef;
 use herringbone_core::Step;
-use herringbone_core::footer::FooterDecoder;
+use herringbone_core::footer::{FooterDecoder, FooterStep};
 use herringbone_core::pruning::{BloomFilterProbe, IndexDecoder};
 use herringbone_core::read::{ReadOptions, ReadPlan};
+use herringbone_format::modular_encryption::{Decryption, KeyStep};
 use herringbone_format::{
-    BloomFilterHeader, ColumnChunk, ColumnIndex, ColumnMetaData, Error, FileMetadata, Limits,
-    OffsetIndex, Result,
+    BloomFilterHeader, ColumnChunk, ColumnIndex, Error, FileMetadata, Limits, OffsetIndex, Result,
 };
 use herringbone_schema::{ParquetSchema, SchemaOptions, to_arrow};
 
@@ -31,6 +31,49 @@ pub struct ParquetFile {
     limits: Limits,
 }
 
+/// How a file is opened. [`Limits`] alone are options too.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct OpenOptions {
+    /// What the file may ask for.
+    pub limits: Limits,
+    /// Who has the keys of the file.
+    pub decryption: Option<Arc<dyn Decryption>>,
+    /// The path of the file, for those who have other keys for each file.
+    pub path: Option<PathBuf>,
+}
+
+impl OpenOptions {
+    /// The default limits, and no keys.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets what the file may ask for.
+    #[must_use]
+    pub fn limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// Sets who has the keys of the file, and its path, if it has one.
+    #[must_use]
+    pub fn decryption(self, decryption: Option<Arc<dyn Decryption>>, path: Option<&Path>) -> Self {
+        let path = path.map(Path::to_path_buf);
+        Self {
+            decryption,
+            path,
+            ..self
+        }
+    }
+}
+
+impl From<Limits> for OpenOptions {
+    fn from(limits: Limits) -> Self {
+        Self::new().limits(limits)
+    }
+}
+
 impl ParquetFile {
     /// Opens the file at `path`.
     ///
@@ -48,20 +91,37 @@ impl ParquetFile {
         Self::from_source(bytes.into(), Limits::default())
     }
 
-    /// A file in any positioned source.
+    /// A file in any positioned source. Options may be [`Limits`] alone.
     ///
     /// # Errors
-    /// What the source says, and Corrupt, Unsupported or Limit where the footer cannot be used.
-    pub fn from_source(source: impl Source + 'static, limits: Limits) -> Result<Self> {
+    /// What the source says; Corrupt, Unsupported or Limit where the footer cannot be used; Key where a key is
+    /// missing or wrong; Argument where there is a key for a column that the file does not have.
+    pub fn from_source(
+        source: impl Source + 'static,
+        options: impl Into<OpenOptions>,
+    ) -> Result<Self> {
+        let OpenOptions {
+            limits,
+            decryption,
+            path,
+        } = options.into();
         let source: Arc<dyn Source> = Arc::new(source);
-        let mut footer = FooterDecoder::new(source.len(), limits.clone());
+        let mut footer =
+            FooterDecoder::new(source.len(), limits.clone()).decryption(decryption, path);
         let metadata = loop {
             match footer.poll()? {
-                Step::Ready(metadata) => break metadata,
-                Step::Need(range) => footer.supply(source.read(range)?),
+                FooterStep::Ready(metadata) => break *metadata,
+                FooterStep::Need(range) => footer.supply(source.read(range)?),
+                FooterStep::NeedKey(request) => return KeyStep::NeedKey(request).ready(),
             }
         };
-        Self::with_metadata(source, metadata, limits)
+        let file = Self::with_metadata(source, metadata, limits)?;
+        if let Some(decryption) = file.metadata.decryption() {
+            let leaves = 0..file.schema.leaves().len();
+            let parts = |leaf| file.schema.path(leaf).into_iter().map(str::to_owned);
+            decryption.check_columns(&mut leaves.map(|leaf| parts(leaf).collect()))?;
+        }
+        Ok(file)
     }
 
     /// A file with this metadata, wherever it comes from.
@@ -152,7 +212,8 @@ impl ParquetFile {
     pub fn pages(&self, row_group: usize, leaf: usize) -> Result<Pages> {
         self.check_chunk(row_group, leaf)?;
         self.metadata
-            .column_layout(row_group, leaf)
+            .readable_chunk(row_group, leaf)
+            .and_then(KeyStep::ready)
             .and_then(|chunk| Pages::new(self.source.clone(), &chunk, self.limits.clone()))
             .map_err(|error| self.locate(error, row_group, leaf))
     }
@@ -164,7 +225,7 @@ impl ParquetFile {
     pub fn column_index(&self, row_group: usize, leaf: usize) -> Result<Option<ColumnIndex>> {
         let chunk = self.chunk(row_group, leaf)?;
         IndexDecoder::of_column(&chunk, self.source.len(), &self.limits)
-            .and_then(|index| self.index(index))
+            .and_then(|index| self.index(index, (row_group, leaf), &chunk))
             .map_err(|e| self.locate(e, row_group, leaf))
     }
 
@@ -175,17 +236,24 @@ impl ParquetFile {
     pub fn offset_index(&self, row_group: usize, leaf: usize) -> Result<Option<OffsetIndex>> {
         let chunk = self.chunk(row_group, leaf)?;
         IndexDecoder::of_offsets(&chunk, self.source.len(), &self.limits)
-            .and_then(|index| self.index(index))
+            .and_then(|index| self.index(index, (row_group, leaf), &chunk))
             .map_err(|e| self.locate(e, row_group, leaf))
     }
 
     /// Reads and decodes an index.
-    fn index<T>(&self, index: Option<IndexDecoder<T>>) -> Result<Option<T>> {
-        let decode = |index: IndexDecoder<T>| {
-            let bytes = self.source.read(index.range())?;
-            index.decode(&bytes, &self.limits)
+    fn index<T>(
+        &self,
+        index: Option<IndexDecoder<T>>,
+        (row_group, leaf): (usize, usize),
+        chunk: &ColumnChunk,
+    ) -> Result<Option<T>> {
+        let Some(index) = index else {
+            return Ok(None);
         };
-        index.map(decode).transpose()
+        let cipher = self.metadata.cipher_of(row_group, leaf, chunk)?.ready()?;
+        let index = index.encrypted(cipher);
+        let bytes = self.source.read(index.range())?;
+        index.decode(&bytes, &self.limits).map(Some)
     }
 
     /// The header of the bloom filter of a column chunk, if it has one.
@@ -197,27 +265,41 @@ impl ParquetFile {
         row_group: usize,
         leaf: usize,
     ) -> Result<Option<BloomFilterHeader>> {
-        let chunk = self.chunk(row_group, leaf)?;
-        let Some(metadata) = chunk.meta_data else {
+        let Some(mut filter) = self.bloom_filter(row_group, leaf)? else {
             return Ok(None);
         };
-        self.read_bloom_filter_header(&metadata)
+        let header = loop {
+            match filter.poll_header(&self.limits) {
+                Ok(Step::Ready(header)) => break Ok(header),
+                Ok(Step::Need(range)) => {
+                    filter.supply(range.start, self.source.read(range)?);
+                }
+                Err(error) => break Err(error),
+            }
+        };
+        header
+            .map(Some)
             .map_err(|e| self.locate(e, row_group, leaf))
     }
 
-    fn read_bloom_filter_header(
-        &self,
-        metadata: &ColumnMetaData,
-    ) -> Result<Option<BloomFilterHeader>> {
-        let Some(mut filter) = BloomFilterProbe::new(metadata, self.source.len())? else {
+    /// The bloom filter of a column chunk, if it has one, to be asked for its header and for values.
+    ///
+    /// # Errors
+    /// Argument where there is no such column chunk; Corrupt where it lies outside of the file; Key where it
+    /// is encrypted and there is no key for it.
+    pub fn bloom_filter(&self, row_group: usize, leaf: usize) -> Result<Option<BloomFilterProbe>> {
+        let chunk = self.chunk(row_group, leaf)?;
+        let Some(metadata) = &chunk.meta_data else {
             return Ok(None);
         };
-        loop {
-            match filter.poll_header(&self.limits)? {
-                Step::Ready(header) => return Ok(Some(header)),
-                Step::Need(range) => filter.supply(self.source.read(range)?),
-            }
-        }
+        let filter = BloomFilterProbe::new(metadata, self.source.len());
+        let Some(filter) = filter.map_err(|e| self.locate(e, row_group, leaf))? else {
+            return Ok(None);
+        };
+        let cipher = self.metadata.cipher_of(row_group, leaf, &chunk);
+        let cipher = cipher.and_then(KeyStep::ready);
+        let cipher = cipher.map_err(|e| self.locate(e, row_group, leaf))?;
+        Ok(Some(filter.encrypted(cipher)))
     }
 
     fn chunk(&self, row_group: usize, leaf: usize) -> Result<ColumnChunk> {

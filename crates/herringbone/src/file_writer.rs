@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::io::Write;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -45,14 +46,14 @@ pub(crate) struct FileWriter<W: Write> {
 }
 
 impl<W: Write> FileWriter<W> {
-    /// Starts the file. `commit` ends it when its last byte is written.
+    /// Starts the file, which may have a path. `commit` ends it when its last byte is written.
     pub(crate) fn new(
-        mut out: W,
+        (mut out, path): (W, Option<&Path>),
         schema: SchemaRef,
         options: &WriteOptions,
         commit: fn(W) -> std::io::Result<()>,
     ) -> Result<Self> {
-        let plan = Arc::new(WritePlan::new(schema, options)?);
+        let plan = Arc::new(WritePlan::new(schema, options, path)?);
         let mut file = FileEncoder::new(plan.clone());
         out.write_all(&file.start())?;
         Ok(Self {

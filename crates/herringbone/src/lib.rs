@@ -7,9 +7,12 @@
 //! | write a file | [`create`], or [`create_with`] and [`WriteOptions`] |
 //! | write to memory or anything else that takes bytes | [`Writer`] |
 //! | write something else that is to appear when it is complete | [`FileTarget`] |
-//! | do the I/O yourself | [`core::read::PushDecoder`] |
+//! | do the I/O yourself | [`PushDecoder`](push::PushDecoder) |
+//! | know what a file says of its data, to skip what nobody needs | [`pruning`] |
+//! | look at pages as they are stored | [`Pages`] and [`physical`] |
+//! | make or change metadata | [`format`](mod@format), [`schema`] |
 //! | read and write Arrow extension types of your own | [`extension::ExtensionType`] |
-//! | make statistics of column chunks of your own | [`core::write::ColumnStatistics`] |
+//! | make statistics of column chunks of your own | [`ColumnStatistics`](extension::ColumnStatistics) |
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -34,33 +37,40 @@ mod file;
 mod file_writer;
 mod inline;
 mod int96;
+#[doc(hidden)] // `herringbone-inspect` walks pages that no footer names.
 pub mod pages;
 mod parts;
+pub mod physical;
+pub mod pruning;
+pub mod push;
 mod reader;
 pub mod source;
 mod target;
 mod threads;
-#[doc(hidden)]
+#[doc(hidden)] // `herringbone-inspect` has threads as well.
 pub mod workers;
 mod writer;
 
 pub use herringbone_arrow as arrow;
-pub use herringbone_core as core;
+#[cfg(feature = "encryption")]
+pub use herringbone_encryption as encryption;
 pub use herringbone_format as format;
 pub use herringbone_schema as schema;
 
-pub use file::ParquetFile;
-pub use herringbone_core::compression::Compression;
+pub use file::{OpenOptions, ParquetFile};
+pub use herringbone_core::Step;
+pub use herringbone_core::compression::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
 pub use herringbone_core::loss::{Loss, Losses, Lost, OnError};
-pub use herringbone_core::read::ReadOptions;
+pub use herringbone_core::read::{ReadOptions, ReadPlan, RowGroupPlan};
 pub use herringbone_core::write::{
-    BloomFilterOptions, ColumnOptions, Compatibility, DataPageVersion, StatisticsLevel,
-    WriteOptions,
+    BloomFilterOptions, CREATED_BY, ColumnOptions, ColumnSelector, Compatibility, DataPageVersion,
+    SortingColumnOption, StatisticsLevel, UnsortedRows, WriteOptions,
 };
+pub use herringbone_format::modular_encryption;
 pub use herringbone_format::{Error, ErrorKind, Limits, Location, Remedy, Result};
 pub use herringbone_schema::{Int96Overflow, Projection, SchemaOptions};
 pub use int96::Int96Units;
-pub use pages::{PageInfo, Pages};
+pub use pages::{PageInfo, PageStart, Pages};
 pub use reader::Reader;
 pub use target::FileTarget;
 pub use writer::Writer;
@@ -82,8 +92,10 @@ pub fn open(path: impl AsRef<Path>) -> Result<Reader> {
 /// # Errors
 /// As [`open`], and Argument where the options name what the file does not have.
 pub fn open_with(path: impl AsRef<Path>, options: ReadOptions) -> Result<Reader> {
-    let source = source::FileSource::open(path)?;
-    ParquetFile::from_source(source, options.limits.clone())?.read(options)
+    let source = source::FileSource::open(&path)?;
+    let open = OpenOptions::from(options.limits.clone());
+    let open = open.decryption(options.decryption.clone(), Some(path.as_ref()));
+    ParquetFile::from_source(source, open)?.read(options)
 }
 
 /// Starts a file of batches with this schema. It appears under its name when it is

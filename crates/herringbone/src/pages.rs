@@ -1,11 +1,10 @@
 //! The pages of a column chunk, as their headers tell.
 
-use std::ops::Range;
 use std::sync::Arc;
 
-use herringbone_core::page::{PageStart, PageWalker};
-use herringbone_core::read::{byte_range, plain_metadata};
-use herringbone_format::{ColumnChunkLayout, Limits, PageHeader, Result};
+pub use herringbone_core::page::PageStart;
+use herringbone_core::page::PageWalker;
+use herringbone_format::{Limits, PageHeader, ReadableChunk, Result};
 
 use crate::source::Source;
 
@@ -20,6 +19,8 @@ pub struct PageInfo {
     pub start: PageStart,
     /// Bytes of the header; the body follows it.
     pub header_bytes: usize,
+    /// Bytes of the body, as the header has them.
+    pub body_bytes: u64,
     /// The header.
     pub header: PageHeader,
 }
@@ -38,24 +39,23 @@ pub struct Pages {
 impl Pages {
     pub(crate) fn new(
         source: Arc<dyn Source>,
-        chunk: &ColumnChunkLayout,
+        chunk: &ReadableChunk,
         limits: Limits,
     ) -> Result<Self> {
-        let metadata = plain_metadata(chunk)?;
-        let range = byte_range(metadata, source.len())?;
-        let num_values = u64::try_from(metadata.num_values).unwrap_or(0);
-        Ok(Self::over(source, range, num_values, limits))
+        let num_values = u64::try_from(chunk.layout.num_values).unwrap_or(0);
+        let walker = PageWalker::of_chunk(chunk, source.len())?;
+        Ok(Self::over(source, walker, num_values, limits))
     }
 
-    /// The pages of a chunk of `num_values` levels that lies in `range`.
+    /// The pages of a chunk of `num_values` levels, before the first of which `walker` stands.
     pub(crate) fn over(
         source: Arc<dyn Source>,
-        range: Range<u64>,
+        walker: PageWalker,
         num_values: u64,
         limits: Limits,
     ) -> Self {
         Self {
-            walker: PageWalker::new(range, source.len()),
+            walker,
             source,
             limits,
             num_values,
@@ -68,6 +68,7 @@ impl Pages {
         let page = PageInfo {
             start: self.walker.start(),
             header_bytes: self.walker.header_bytes(),
+            body_bytes: self.walker.body_bytes().unwrap_or_default(),
             header,
         };
         self.walker.pass();

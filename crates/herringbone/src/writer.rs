@@ -1,7 +1,7 @@
 //! The writer of record batches, and the storage of extension types in front of it.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::SchemaRef;
@@ -56,6 +56,7 @@ enum Stage<W: Write> {
 /// What it takes to start the file.
 struct Unopened<W> {
     out: W,
+    path: Option<PathBuf>,
     options: WriteOptions,
     commit: fn(W) -> std::io::Result<()>,
 }
@@ -67,25 +68,27 @@ impl<W: Write> Writer<W> {
     /// Unsupported where a type of the schema has no form in Parquet, Argument where options make no
     /// sense, Io where `out` does not take bytes.
     pub fn new(out: W, schema: SchemaRef, options: WriteOptions) -> Result<Self> {
-        Self::with_commit(out, schema, &options, |mut out| out.flush())
+        Self::with_commit(out, None, schema, &options, |mut out| out.flush())
     }
 
     pub(crate) fn with_commit(
         out: W,
+        path: Option<&Path>,
         schema: SchemaRef,
         options: &WriteOptions,
         commit: fn(W) -> std::io::Result<()>,
     ) -> Result<Self> {
         let storage = StorageBatches::new(&schema, options)?;
         let stage = if storage.is_some() {
-            let options = options.clone();
+            let (options, path) = (options.clone(), path.map(Path::to_path_buf));
             Stage::Waiting(Box::new(Unopened {
                 out,
+                path,
                 options,
                 commit,
             }))
         } else {
-            let file = FileWriter::new(out, schema.clone(), options, commit)?;
+            let file = FileWriter::new((out, path), schema.clone(), options, commit)?;
             Stage::Open(Box::new(file))
         };
         Ok(Self {
@@ -204,10 +207,11 @@ impl<W: Write> Writer<W> {
             if let Stage::Waiting(unopened) = stage {
                 let Unopened {
                     out,
+                    path,
                     options,
                     commit,
                 } = *unopened;
-                let file = FileWriter::new(out, schema, &options, commit)?;
+                let file = FileWriter::new((out, path.as_deref()), schema, &options, commit)?;
                 self.stage = Stage::Open(Box::new(file));
             }
         }
@@ -237,5 +241,5 @@ pub(crate) fn create(
     options: &WriteOptions,
 ) -> Result<Writer<FileTarget>> {
     let target = FileTarget::create(path)?;
-    Writer::with_commit(target, schema, options, FileTarget::commit)
+    Writer::with_commit(target, Some(path), schema, options, FileTarget::commit)
 }

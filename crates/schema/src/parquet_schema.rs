@@ -105,13 +105,8 @@ impl ParquetSchema {
     /// use herringbone_schema::ParquetSchema;
     ///
     /// let elements = [
-    ///     SchemaElement { name: "schema".into(), num_children: Some(1), ..Default::default() },
-    ///     SchemaElement {
-    ///         name: "a".into(),
-    ///         type_: Some(Type::Int32),
-    ///         repetition_type: Some(Repetition::Optional),
-    ///         ..Default::default()
-    ///     },
+    ///     SchemaElement::new("schema".into()).num_children(1),
+    ///     SchemaElement::new("a".into()).type_(Type::Int32).repetition_type(Repetition::Optional),
     /// ];
     /// let schema = ParquetSchema::new(&elements, &Limits::default())?;
     /// assert_eq!(schema.leaves()[0].max_def_level, 1);

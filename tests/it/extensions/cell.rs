@@ -18,11 +18,11 @@ use herringbone::arrow::array::{
 };
 use herringbone::arrow::schema::extension::EXTENSION_TYPE_NAME_KEY;
 use herringbone::arrow::schema::{DataType, Field, FieldRef, Fields, Schema};
-use herringbone::core::extension::{
-    AnnotatedField, ExtensionField, ExtensionMapping, ExtensionType, StorageWriter, StoredField,
-};
 use herringbone::format::{KeyValue, LogicalType};
 use herringbone::{Error, ParquetFile, Result, WriteOptions, Writer};
+use herringbone_core::extension::{
+    AnnotatedField, ExtensionField, ExtensionMapping, ExtensionType, StorageWriter, StoredField,
+};
 
 pub(super) const NAME: &str = "test.cell";
 
@@ -155,10 +155,10 @@ impl StorageWriter for CellWriter {
     }
 
     fn key_values(&mut self) -> Result<Vec<KeyValue>> {
-        Ok(vec![KeyValue {
-            key: "cells".to_owned(),
-            value: Some(format!("{} of {}", self.rows, self.field.name())),
-        }])
+        Ok(vec![KeyValue::new(
+            "cells",
+            format!("{} of {}", self.rows, self.field.name()),
+        )])
     }
 }
 

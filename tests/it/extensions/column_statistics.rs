@@ -9,11 +9,11 @@ use herringbone::arrow::array::{
     Array, ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int64Array, RecordBatch,
     StringArray,
 };
-use herringbone::core::write::{
-    ChunkStatistics, ColumnStatistics, ColumnStatisticsFactory, ColumnValues, StatisticsColumn,
-};
 use herringbone::format::{BoundingBox, GeospatialStatistics, LogicalType};
 use herringbone::{ColumnOptions, ParquetFile, Result, WriteOptions, Writer};
+use herringbone_core::write::{
+    ChunkStatistics, ColumnStatistics, ColumnStatisticsFactory, ColumnValues, StatisticsColumn,
+};
 
 /// What was counted of each value, by column.
 type Counts = Arc<Mutex<BTreeMap<String, BTreeMap<String, usize>>>>;
@@ -81,14 +81,9 @@ impl ColumnStatistics for Counter {
             "{} calls for few values",
             self.calls
         );
-        let bbox = BoundingBox {
-            xmax: self.values as f64,
-            ..BoundingBox::default()
-        };
-        let geospatial = GeospatialStatistics {
-            bbox: Some(bbox),
-            geospatial_types: None,
-        };
+        let mut bbox = BoundingBox::default();
+        bbox.xmax = self.values as f64;
+        let geospatial = GeospatialStatistics::new().bbox(bbox);
         ChunkStatistics {
             geospatial: Some(geospatial),
             without_bounds: self.name.starts_with("without"),

@@ -79,6 +79,12 @@ impl ColumnPlan {
     pub(crate) fn path(&self) -> String {
         self.schema.column_path(self.leaf)
     }
+
+    /// The parts of that path.
+    pub(crate) fn path_parts(&self) -> Vec<String> {
+        let parts = self.schema.path(self.leaf).into_iter();
+        parts.map(str::to_owned).collect()
+    }
 }
 
 /// Which rows of a row group are wanted, and in what portions.

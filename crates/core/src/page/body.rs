@@ -1,13 +1,17 @@
-//! From the header and the body of a page to its sections: decompression, and cutting.
+//! From the header and the body of a page to its sections: decryption, decompression, and cutting.
 
 use herringbone_arrow::buffer::Buffer;
+use herringbone_format::modular_encryption::{ChunkCipher, ModuleKind};
 use herringbone_format::{
     CompressionCodec, DataPageHeader, DataPageHeaderV2, Error, ErrorKind, Limits, PageHeader,
     PageType, Remedy, Result,
 };
 
 use super::data_page::{split_levels_v1, split_levels_v2};
+use super::decompression_limit::DecompressionLimit;
+use super::walker::kind_of_body;
 use super::{DataPage, Page, SharedPage};
+use crate::budget::{ColumnMemory, MemoryUse};
 use crate::compression::{check_plain_size, decompress};
 use crate::created_by::CreatedBy;
 
@@ -15,13 +19,33 @@ use crate::created_by::CreatedBy;
 /// memory for it: large sizes are often lies.
 const LARGE_BODY: usize = 16 << 20;
 
-/// Decodes the bodies of the pages of one column chunk.
+/// Who has use for a page, and for parts of pages before it.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct PageUse<'a> {
+    /// Parts of a page before it are still in use.
+    pub(crate) another: bool,
+    /// Another part of the column chunk has rows of it too.
+    pub(crate) shared: Option<&'a SharedPage>,
+    /// It is a dictionary that was read before.
+    pub(crate) is_again: bool,
+}
+
+/// Opens the pages of one column chunk, once their bodies are there.
 pub(crate) struct BodyDecoder {
     codec: CompressionCodec,
     /// The highest repetition and definition level.
     max_levels: (u8, u8),
     /// What is known of the writer.
     created_by: CreatedBy,
+    /// What decrypts bodies, if they are encrypted.
+    cipher: Option<ChunkCipher>,
+    /// What the pages may decompress to.
+    decompression_limit: DecompressionLimit,
+    /// Bytes of the largest page so far, decompressed, and how many of them are in use at a time.
+    largest_body: u64,
+    num_bodies: u64,
+    /// A decrypted body of compressed bytes, to be used again.
+    decrypted: Option<Buffer>,
     /// Decompressed bodies, to be used again once nobody holds them: more than one only where arrays
     /// keep parts of pages in place.
     bodies: [Option<Buffer>; 2],
@@ -34,20 +58,73 @@ impl BodyDecoder {
         codec: CompressionCodec,
         max_levels: (u8, u8),
         created_by: CreatedBy,
+        decompression_limit: DecompressionLimit,
     ) -> Self {
         Self {
             codec,
             max_levels,
             created_by,
+            cipher: None,
+            decompression_limit,
+            largest_body: 0,
+            num_bodies: 0,
+            decrypted: None,
             bodies: [None, None],
         }
     }
 
-    /// The page of `header`, whose body is `body`. It is decompressed unless it is `shared` and the other
-    /// part has done so.
-    pub(crate) fn decode(
+    /// The same decoder, of bodies that are encrypted if there is a cipher for them.
+    pub(crate) fn encrypted(self, cipher: Option<ChunkCipher>) -> Self {
+        Self { cipher, ..self }
+    }
+
+    /// Whether pages are decompressed, so that it is worth keeping them.
+    pub(crate) fn is_compressed(&self) -> bool {
+        self.codec != CompressionCodec::Uncompressed
+    }
+
+    /// Whether bodies are copied out of the bytes of the file, which may go then.
+    pub(crate) fn copies(&self, header: &PageHeader) -> bool {
+        // Levels of pages of version 2 are not compressed.
+        let is_whole = header.type_ != PageType::DataPageV2;
+        self.cipher.is_some() || (self.is_compressed() && is_whole)
+    }
+
+    /// Opens the page of `header`, with so many data pages of the chunk before it, whose body is `body`: holds
+    /// memory for it, decrypts, decompresses and takes it apart.
+    pub(crate) fn open(
         &mut self,
-        header: &PageHeader,
+        (header, ordinal): (&PageHeader, usize),
+        body: Buffer,
+        page_use: PageUse<'_>,
+        limits: &Limits,
+        memory: &mut ColumnMemory,
+    ) -> Result<Page> {
+        let is_encrypted = self.cipher.is_some();
+        // Bodies that are neither compressed nor encrypted stay in the bytes of the file.
+        if self.is_compressed() || is_encrypted {
+            let uncompressed = u64::try_from(header.uncompressed_page_size).unwrap_or_default();
+            self.largest_body = self.largest_body.max(uncompressed);
+            // What is left to another part stays until that has come for it.
+            let others = u64::from(page_use.another) + u64::from(page_use.shared.is_some());
+            self.num_bodies = self.num_bodies.max(1 + others);
+            let bodies = self.largest_body.saturating_mul(self.num_bodies);
+            memory.hold_at_least(MemoryUse::Body, bodies)?;
+        }
+        if is_encrypted {
+            memory.hold_at_least(MemoryUse::Decrypted, body.len() as u64)?;
+        }
+        if self.is_compressed() && !page_use.is_again {
+            self.decompression_limit
+                .spend(header, num_values(header)?)?;
+        }
+        self.decode((header, ordinal), body, page_use.shared, limits)
+    }
+
+    /// The page of `header`. It is decompressed unless it is `shared` and the other part has done so.
+    fn decode(
+        &mut self,
+        (header, ordinal): (&PageHeader, usize),
         body: Buffer,
         shared: Option<&SharedPage>,
         limits: &Limits,
@@ -63,9 +140,11 @@ impl BodyDecoder {
                 ));
             }
             let plain = header.uncompressed_page_size as usize;
+            let body = self.decrypt((header, ordinal), body)?;
             let values = self.decompress(body, plain, None)?;
             // It comes once, and may be much larger than the pages behind it.
             self.bodies = [None, None];
+            self.decrypted = None;
             return Ok(Page::Dictionary { values, num_values });
         }
         let limit = limits.page_values;
@@ -74,23 +153,30 @@ impl BodyDecoder {
         }
         let page = match (&header.data_page_header, &header.data_page_header_v2) {
             (Some(v1), _) if header.type_ == PageType::DataPage => {
-                self.data_page_v1((header, v1), body, num_values, shared)?
+                let body = match shared.and_then(SharedPage::take) {
+                    Some(body) => body,
+                    None => {
+                        let body = self.decrypt((header, ordinal), body)?;
+                        self.decompress(body, header.uncompressed_page_size as usize, shared)?
+                    }
+                };
+                self.data_page_v1(v1, body, num_values)?
             }
-            (_, Some(v2)) => self.data_page_v2((header, v2), body, num_values, shared)?,
+            (_, Some(v2)) => {
+                let body = self.decrypt((header, ordinal), body)?;
+                self.data_page_v2((header, v2), body, num_values, shared)?
+            }
             _ => return Err(Error::corrupt("page header lacks the header of its type")),
         };
         Ok(Page::Data(page))
     }
 
     fn data_page_v1(
-        &mut self,
-        (header, v1): (&PageHeader, &DataPageHeader),
-        body: Buffer,
+        &self,
+        v1: &DataPageHeader,
+        mut body: Buffer,
         num_values: usize,
-        shared: Option<&SharedPage>,
     ) -> Result<DataPage> {
-        let plain = header.uncompressed_page_size as usize;
-        let mut body = self.decompress(body, plain, shared)?;
         let (max_rep, max_def) = self.max_levels;
         let repetition =
             split_levels_v1(&mut body, v1.repetition_level_encoding, num_values, max_rep)?;
@@ -127,9 +213,11 @@ impl BodyDecoder {
         let plain = (header.uncompressed_page_size as usize)
             .checked_sub(levels)
             .ok_or_else(|| Error::corrupt("the levels of a page are longer than the whole page"))?;
-        let values = match v2.is_compressed || self.created_by.compresses_all_pages {
-            true => self.decompress(body, plain, shared)?,
-            false => uncompressed(body, plain)?,
+        let is_compressed = v2.is_compressed || self.created_by.compresses_all_pages;
+        let values = match shared.and_then(SharedPage::take) {
+            Some(values) => values,
+            None if is_compressed => self.decompress(body, plain, shared)?,
+            None => uncompressed(body, plain)?,
         };
         Ok(DataPage {
             num_values,
@@ -138,6 +226,36 @@ impl BodyDecoder {
             encoding: v2.encoding,
             values,
         })
+    }
+
+    /// The bytes of a body, decrypted where it is encrypted.
+    fn decrypt(&mut self, (header, ordinal): (&PageHeader, usize), body: Buffer) -> Result<Buffer> {
+        let Some(cipher) = self.cipher.clone() else {
+            return Ok(body);
+        };
+        let id = match kind_of_body(header) {
+            ModuleKind::DataPage => cipher.page(ModuleKind::DataPage, ordinal),
+            kind => cipher.module(kind),
+        };
+        let is_body = self.codec == CompressionCodec::Uncompressed;
+        let mut plaintext = match is_body {
+            true => self.free_body().unwrap_or_default(),
+            false => {
+                let free = self.decrypted.take().map(Buffer::into_vec);
+                free.and_then(std::result::Result::ok).unwrap_or_default()
+            }
+        };
+        plaintext.clear();
+        reserve(&mut plaintext, body.len())?;
+        cipher
+            .modules()
+            .decrypt(&id, &body, level_bytes(header), &mut plaintext)?;
+        let plaintext = Buffer::from_vec(plaintext);
+        match is_body {
+            true => self.keep_body(&plaintext),
+            false => self.decrypted = Some(plaintext.clone()),
+        }
+        Ok(plaintext)
     }
 
     /// `plain` bytes from a body, or the body itself where there is no codec.
@@ -150,10 +268,6 @@ impl BodyDecoder {
         if self.codec == CompressionCodec::Uncompressed {
             return uncompressed(body, plain);
         }
-        // Both parts have read the same header.
-        if let Some(body) = shared.and_then(SharedPage::take) {
-            return Ok(body);
-        }
         // A page of nulls alone may have no compressed bytes at all, not even an empty stream.
         if plain == 0 {
             return Ok(Buffer::default());
@@ -164,14 +278,19 @@ impl BodyDecoder {
         let mut output = self.spare_body(plain)?;
         decompress(self.codec, &body, &mut output)?;
         let output = Buffer::from_vec(output);
-        if self.bodies[0].is_some() {
-            self.bodies.swap(0, 1);
-        }
-        self.bodies[0] = Some(output.clone());
+        self.keep_body(&output);
         if let Some(shared) = shared {
             shared.leave(output.clone());
         }
         Ok(output)
+    }
+
+    /// Keeps a body, to be used again.
+    fn keep_body(&mut self, body: &Buffer) {
+        if self.bodies[0].is_some() {
+            self.bodies.swap(0, 1);
+        }
+        self.bodies[0] = Some(body.clone());
     }
 
     /// The body of an earlier page that nobody holds.
@@ -190,19 +309,41 @@ impl BodyDecoder {
                 Ok(body)
             }
             _ => {
-                // An allocation that fails would end the process.
-                if length > LARGE_BODY {
-                    Vec::<u8>::new().try_reserve_exact(length).map_err(|_| {
-                        Error::new(
-                            ErrorKind::Limit,
-                            format!("there is no memory for a page of {length} bytes"),
-                        )
-                    })?;
-                }
+                check_memory(length)?;
                 Ok(vec![0; length])
             }
         }
     }
+}
+
+/// Fails where there is no memory for so many bytes: an allocation that fails would end the process.
+fn check_memory(length: usize) -> Result<()> {
+    match length > LARGE_BODY {
+        true => reserve(&mut Vec::new(), length),
+        false => Ok(()),
+    }
+}
+
+/// Makes room for so many bytes.
+fn reserve(bytes: &mut Vec<u8>, length: usize) -> Result<()> {
+    if length <= LARGE_BODY {
+        bytes.reserve(length);
+        return Ok(());
+    }
+    bytes.try_reserve_exact(length).map_err(|_| {
+        let message = format!("there is no memory for a page of {length} bytes");
+        Error::new(ErrorKind::Limit, message)
+    })
+}
+
+/// Bytes of the levels of a data page version 2, as its header has it; 0 for other pages.
+fn level_bytes(header: &PageHeader) -> usize {
+    let v2 = header.data_page_header_v2.as_ref();
+    let levels = v2.map_or(0, |v2| {
+        let definition = u64::from(v2.definition_levels_byte_length.unsigned_abs());
+        definition + u64::from(v2.repetition_levels_byte_length.unsigned_abs())
+    });
+    usize::try_from(levels).unwrap_or(usize::MAX)
 }
 
 /// A body that nothing was compressed in.

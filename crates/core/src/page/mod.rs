@@ -1,7 +1,9 @@
-//! Pages of a column chunk: header, checksum, decompression, and where their sections lie.
+//! Pages of a column chunk: header, checksum, decryption, decompression, and where their sections lie.
+
+use std::ops::Range;
 
 use herringbone_arrow::buffer::Buffer;
-use herringbone_format::Encoding;
+use herringbone_format::{ColumnLayout, Encoding, Error, Result};
 
 pub(crate) mod decompression_limit;
 pub(crate) mod body;
@@ -14,7 +16,7 @@ mod walker;
 pub(crate) use data_page::level_width;
 pub(crate) use reader::{PageReader, PageReaderChunk, PageReaderOptions};
 pub use shared::SharedPage;
-pub(crate) use walker::PagePlace;
+pub(crate) use walker::{PagePlace, has_dictionary};
 pub use walker::{PageStart, PageWalker};
 
 /// A page that carries values, decompressed.
@@ -55,4 +57,28 @@ pub(crate) struct LevelSection {
     /// RLE or BIT_PACKED.
     pub(crate) bit_packed: bool,
     pub(crate) bytes: Buffer,
+}
+
+/// Where a column chunk lies. Offsets of 0 stand for no dictionary page in files of old writers.
+///
+/// # Errors
+/// Corrupt where it lies outside of a file of `file_length` bytes.
+pub fn byte_range(metadata: &ColumnLayout, file_length: u64) -> Result<Range<u64>> {
+    let data = metadata.data_page_offset;
+    let start = match metadata.dictionary_page_offset {
+        // Without data pages, the offset of the first one is 0 with some writers.
+        Some(dictionary) if dictionary > 0 && (dictionary < data || data == 0) => dictionary,
+        _ => data,
+    };
+    let length = metadata.total_compressed_size;
+    let range = u64::try_from(start)
+        .ok()
+        .zip(u64::try_from(length).ok())
+        .and_then(|(start, length)| Some(start..start.checked_add(length)?));
+    range.filter(|range| range.end <= file_length).ok_or_else(|| {
+        Error::corrupt(format!(
+            "the column chunk at {start} with {length} bytes lies outside of the file, which has \
+             {file_length}"
+        ))
+    })
 }

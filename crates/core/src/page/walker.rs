@@ -4,13 +4,18 @@
 //! [header | dictionary page]? ([header | data page])*      index pages and unknown pages: among them
 //! ```
 //!
-//! A [`PageWalker`] knows where the next header or body lies and which page it is, and decodes headers. It
-//! does not read, and does not look at bodies: whoever walks asks for the bytes, and for no more of them
-//! than it needs.
+//! A [`PageWalker`] knows where the next header or body lies and which page it is, and decodes headers, which
+//! it decrypts first where the chunk is encrypted. It does not read, and does not look at bodies: whoever
+//! walks asks for the bytes, and for no more of them than it needs.
 
 use std::ops::Range;
 
-use herringbone_format::{Error, Limits, PageHeader, PageType, Result};
+use herringbone_format::modular_encryption::{ChunkCipher, ModuleKind};
+use herringbone_format::{
+    ColumnLayout, Error, ErrorKind, Limits, PageHeader, PageType, ReadableChunk, Result,
+};
+
+use super::byte_range;
 
 /// Old writers left the dictionary page's header out of `total_compressed_size`; a chunk may
 /// therefore go on this many bytes behind its declared end (PARQUET-816).
@@ -67,6 +72,16 @@ pub struct PageWalker {
     start: PageStart,
     /// The header of the page at hand, and its bytes.
     header: Option<(PageHeader, usize)>,
+    encryption: Option<PageEncryption>,
+}
+
+/// How the pages of a chunk are encrypted.
+#[derive(Debug, Clone)]
+struct PageEncryption {
+    cipher: ChunkCipher,
+    /// Whether the chunk is said to have a dictionary. The type of a page is in its header, so it must be
+    /// known before that is decrypted.
+    has_dictionary: bool,
 }
 
 impl PageWalker {
@@ -78,7 +93,29 @@ impl PageWalker {
             chunk,
             file_length,
             header: None,
+            encryption: None,
         }
+    }
+
+    /// Stands before the first page of a chunk in a file of `file_length` bytes.
+    ///
+    /// # Errors
+    /// Corrupt where the chunk lies outside of the file.
+    pub fn of_chunk(chunk: &ReadableChunk, file_length: u64) -> Result<Self> {
+        let range = byte_range(&chunk.layout, file_length)?;
+        let cipher = chunk.cipher.clone();
+        Ok(Self::new(range, file_length).encrypted(cipher, has_dictionary(&chunk.layout)))
+    }
+
+    /// The same pages, encrypted if there is a cipher for them. `has_dictionary` is whether the chunk is
+    /// said to have a dictionary.
+    #[must_use]
+    pub fn encrypted(self, cipher: Option<ChunkCipher>, has_dictionary: bool) -> Self {
+        let encryption = cipher.map(|cipher| PageEncryption {
+            cipher,
+            has_dictionary,
+        });
+        Self { encryption, ..self }
     }
 
     /// Where the chunk lies in the file.
@@ -141,7 +178,10 @@ impl PageWalker {
         let ours = self.end().saturating_sub(self.start.offset);
         let ours = usize::try_from(ours).unwrap_or(usize::MAX);
         let available = available.get(..ours).unwrap_or(available);
-        self.header = decode(available, limits)?;
+        self.header = match &self.encryption {
+            None => decode(available, limits)?,
+            Some(encryption) => encryption.header(self.start, available, limits, decode)?,
+        };
         if self.header.is_none() && available.len() == ours {
             return Err(Error::corrupt("column chunk ends inside a page header"));
         }
@@ -157,8 +197,9 @@ impl PageWalker {
         let header = self
             .header()
             .ok_or_else(|| Error::argument("a page body is asked for before its header"))?;
-        let length = u64::try_from(header.compressed_page_size)
-            .map_err(|_| Error::corrupt("page header has a negative size"))?;
+        let length = self
+            .bytes_of_body(header)
+            .ok_or_else(|| Error::corrupt("page header has a negative size"))?;
         let start = self.position();
         let end = start.saturating_add(length);
         if end > self.end() {
@@ -170,12 +211,27 @@ impl PageWalker {
         Ok(start..end)
     }
 
+    /// Bytes of the body of the page at hand, as its header has them; none before that was decoded.
+    #[must_use]
+    pub fn body_bytes(&self) -> Option<u64> {
+        self.bytes_of_body(self.header()?)
+    }
+
+    fn bytes_of_body(&self, header: &PageHeader) -> Option<u64> {
+        let counted = u64::try_from(header.compressed_page_size).ok()?;
+        let uncounted = self.encryption.as_ref().map_or(0, |encryption| {
+            let kind = kind_of_body(header);
+            encryption.cipher.modules().uncounted_bytes(kind) as u64
+        });
+        counted.checked_add(uncounted)
+    }
+
     /// Goes on behind the page at hand, whose header was decoded.
     pub fn pass(&mut self) {
         let Some((header, length)) = self.header.take() else {
             return;
         };
-        let body = u64::try_from(header.compressed_page_size).unwrap_or_default();
+        let body = self.bytes_of_body(&header).unwrap_or_default();
         let is_data = matches!(header.type_, PageType::DataPage | PageType::DataPageV2);
         let num_values = header.num_values().filter(|_| is_data).unwrap_or_default();
         self.start = PageStart {
@@ -200,6 +256,62 @@ impl PageWalker {
     }
 }
 
+/// Whether a chunk is said to have a dictionary. Some writers put 0 for none.
+pub(crate) fn has_dictionary(layout: &ColumnLayout) -> bool {
+    layout
+        .dictionary_page_offset
+        .is_some_and(|offset| offset > 0)
+}
+
+/// What module the body of a page is.
+pub(super) fn kind_of_body(header: &PageHeader) -> ModuleKind {
+    match header.type_ {
+        PageType::DictionaryPage => ModuleKind::DictionaryPage,
+        _ => ModuleKind::DataPage,
+    }
+}
+
+impl PageEncryption {
+    /// Decrypts and decodes the header at `start`, which `available` starts with; `None` where more bytes are
+    /// needed.
+    fn header(
+        &self,
+        start: PageStart,
+        available: &[u8],
+        limits: &Limits,
+        decode: impl Fn(&[u8], &Limits) -> Result<Option<(PageHeader, usize)>>,
+    ) -> Result<Option<(PageHeader, usize)>> {
+        let of_data = ModuleKind::DataPageHeader;
+        let of_data = self.cipher.page(of_data, start.data_pages_before);
+        let of_dictionary = self.cipher.module(ModuleKind::DictionaryPageHeader);
+        let (first, second) = match (start.ordinal, self.has_dictionary) {
+            (0, true) => (of_dictionary, Some(of_data)),
+            // There are writers that do not say where the dictionary is.
+            (0, false) => (of_data, Some(of_dictionary)),
+            _ => (of_data, None),
+        };
+        let modules = self.cipher.modules();
+        let length = modules.module_bytes(&first, available, limits.page_header_bytes)?;
+        let module = length.and_then(|length| available.get(..length));
+        let Some(module) = module else {
+            return Ok(None);
+        };
+        let mut header = Vec::new();
+        let decrypted = modules.decrypt(&first, module, 0, &mut header);
+        let decrypted = match (decrypted, second) {
+            (Err(error), Some(second)) if error.kind() == ErrorKind::Key => modules
+                .decrypt(&second, module, 0, &mut header)
+                .map_err(|_| error),
+            (decrypted, _) => decrypted,
+        };
+        decrypted?;
+        match decode(&header, limits)? {
+            Some((header, _)) => Ok(Some((header, module.len()))),
+            None => Err(Error::corrupt("an encrypted page header ends early")),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use herringbone_format::thrift::CompactWriter;
@@ -209,26 +321,16 @@ mod tests {
 
     fn header(type_: PageType, num_values: i32, body: i32) -> Vec<u8> {
         let is_dictionary = type_ == PageType::DictionaryPage;
-        let header = PageHeader {
-            type_,
-            uncompressed_page_size: body,
-            compressed_page_size: body,
-            crc: None,
-            data_page_header: (!is_dictionary).then_some(DataPageHeader {
+        let header = PageHeader::new(type_, body, body)
+            .data_page_header((!is_dictionary).then_some(DataPageHeader::new(
                 num_values,
-                encoding: Encoding::Plain,
-                definition_level_encoding: Encoding::Rle,
-                repetition_level_encoding: Encoding::Rle,
-                statistics: None,
-            }),
-            index_page_header: None,
-            dictionary_page_header: is_dictionary.then_some(DictionaryPageHeader {
-                num_values,
-                encoding: Encoding::Plain,
-                is_sorted: None,
-            }),
-            data_page_header_v2: None,
-        };
+                Encoding::Plain,
+                Encoding::Rle,
+                Encoding::Rle,
+            )))
+            .dictionary_page_header(
+                is_dictionary.then_some(DictionaryPageHeader::new(num_values, Encoding::Plain)),
+            );
         let mut writer = CompactWriter::new();
         header.encode(&mut writer);
         writer.finish()

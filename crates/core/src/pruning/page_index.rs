@@ -2,7 +2,11 @@
 
 use std::ops::Range;
 
+use herringbone_format::modular_encryption::{ChunkCipher, ModuleKind};
 use herringbone_format::{ColumnChunk, ColumnIndex, Error, Limits, OffsetIndex, Result};
+
+/// Decodes the bytes of an index.
+type Decode<T> = fn(&[u8], &Limits) -> Result<T>;
 
 /// One of the two indexes of a column chunk (format, "Page Index"): where it lies in the file, and what
 /// its bytes say.
@@ -13,7 +17,9 @@ use herringbone_format::{ColumnChunk, ColumnIndex, Error, Limits, OffsetIndex, R
 #[derive(Debug, Clone)]
 pub struct IndexDecoder<T> {
     range: Range<u64>,
-    decode: fn(&[u8], &Limits) -> Result<T>,
+    decode: Decode<T>,
+    kind: ModuleKind,
+    cipher: Option<ChunkCipher>,
 }
 
 impl IndexDecoder<ColumnIndex> {
@@ -28,7 +34,13 @@ impl IndexDecoder<ColumnIndex> {
         limits: &Limits,
     ) -> Result<Option<Self>> {
         let (offset, length) = (chunk.column_index_offset, chunk.column_index_length);
-        Self::new(offset, length, file_length, limits, ColumnIndex::decode)
+        let kind = ModuleKind::ColumnIndex;
+        Self::new(
+            (offset, length),
+            file_length,
+            limits,
+            (kind, ColumnIndex::decode),
+        )
     }
 }
 
@@ -43,17 +55,22 @@ impl IndexDecoder<OffsetIndex> {
         limits: &Limits,
     ) -> Result<Option<Self>> {
         let (offset, length) = (chunk.offset_index_offset, chunk.offset_index_length);
-        Self::new(offset, length, file_length, limits, OffsetIndex::decode)
+        let kind = ModuleKind::OffsetIndex;
+        Self::new(
+            (offset, length),
+            file_length,
+            limits,
+            (kind, OffsetIndex::decode),
+        )
     }
 }
 
 impl<T> IndexDecoder<T> {
     fn new(
-        offset: Option<i64>,
-        length: Option<i32>,
+        (offset, length): (Option<i64>, Option<i32>),
         file_length: u64,
         limits: &Limits,
-        decode: fn(&[u8], &Limits) -> Result<T>,
+        (kind, decode): (ModuleKind, Decode<T>),
     ) -> Result<Option<Self>> {
         let (Some(offset), Some(length)) = (offset, length) else {
             return Ok(None);
@@ -71,7 +88,15 @@ impl<T> IndexDecoder<T> {
         Ok(Some(Self {
             range: start..end,
             decode,
+            kind,
+            cipher: None,
         }))
+    }
+
+    /// The same index, encrypted if there is a cipher for it.
+    #[must_use]
+    pub fn encrypted(self, cipher: Option<ChunkCipher>) -> Self {
+        Self { cipher, ..self }
     }
 
     /// Where it lies in the file.
@@ -83,8 +108,14 @@ impl<T> IndexDecoder<T> {
     /// What it says: `bytes` are those of its range.
     ///
     /// # Errors
-    /// Corrupt or Limit where it cannot be used.
+    /// Corrupt or Limit where it cannot be used; Key where it is encrypted and not authentic.
     pub fn decode(&self, bytes: &[u8], limits: &Limits) -> Result<T> {
-        (self.decode)(bytes, limits).map_err(|error| error.at_offset(self.range.start))
+        let decoded = match &self.cipher {
+            None => (self.decode)(bytes, limits),
+            Some(cipher) => cipher
+                .decrypt(self.kind, bytes)
+                .and_then(|bytes| (self.decode)(&bytes, limits)),
+        };
+        decoded.map_err(|error| error.at_offset(self.range.start))
     }
 }

@@ -24,5 +24,5 @@ pub use extensions::ExtensionColumnOption;
 pub use options::ReadOptions;
 pub use plan::ReadPlan;
 pub use push::{Needs, Poll, PushDecoder, too_few_rows};
-pub use row_group::{ChunkInPlan, OpenRowGroup, byte_range, plain_metadata};
+pub use row_group::{ChunkInPlan, OpenRowGroup};
 pub use wanted_rows::RowGroupPlan;

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use herringbone_format::Limits;
+use herringbone_format::modular_encryption::Decryption;
 use herringbone_schema::{Projection, SchemaOptions};
 
 use super::extensions::ExtensionColumnOption;
@@ -45,6 +46,9 @@ pub struct ReadOptions {
     pub limits: Limits,
     /// The Arrow types that columns become.
     pub schema: SchemaOptions,
+    /// Who has the keys of the file, for calls that open it. A file that is open already has been asked for
+    /// them.
+    pub decryption: Option<Arc<dyn Decryption>>,
     /// Extension types that are asked what they make of each field, before those of the library.
     pub extensions: Vec<Arc<dyn ExtensionType>>,
     /// Columns that extension types make, behind those of `projection`.
@@ -79,6 +83,7 @@ impl Default for ReadOptions {
             on_error: OnError::Fail,
             limits: Limits::default(),
             schema: SchemaOptions::default(),
+            decryption: None,
             extensions: Vec::new(),
             extension_columns: Vec::new(),
         }
@@ -124,6 +129,8 @@ setters! {
     limits: Limits;
     /// Chooses the Arrow types.
     schema: SchemaOptions;
+    /// Sets who has the keys of the file.
+    decryption: Arc<dyn Decryption>;
 }
 
 impl ReadOptions {

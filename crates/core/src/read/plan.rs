@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use herringbone_arrow::array::{RecordBatch, RecordBatchOptions};
 use herringbone_arrow::schema::SchemaRef;
-use herringbone_format::{Error, FileMetadata, Result};
+use herringbone_format::modular_encryption::{KeyRequest, KeyStep};
+use herringbone_format::{Error, FileMetadata, ReadableChunk, Result};
 use herringbone_schema::{ParquetSchema, to_arrow_extended};
 
 use super::ReadOptions;
@@ -127,12 +128,14 @@ impl ReadPlan {
     }
 
     /// How many columns the read decodes: the projected leaves of the schema.
+    #[doc(hidden)] // For drivers.
     #[must_use]
     pub fn num_columns(&self) -> usize {
         self.tree.columns.len()
     }
 
     /// The columns that the read decodes, by their ordinals among the leaves of the Parquet schema.
+    #[doc(hidden)] // For drivers.
     pub fn leaves(&self) -> impl Iterator<Item = usize> {
         self.columns().iter().map(|column| column.leaf)
     }
@@ -143,6 +146,7 @@ impl ReadPlan {
     /// # Errors
     /// Corrupt or Unsupported where the metadata of a column chunk makes no sense or cannot be
     /// followed, as where the chunk lies in another file.
+    #[doc(hidden)] // For drivers.
     pub fn open(&self, index: usize, budget: &Arc<Budget>) -> Result<OpenRowGroup> {
         let row_group = self
             .row_groups
@@ -164,9 +168,9 @@ impl ReadPlan {
                 return Err(locate(error, plan));
             }
             let chunk = self
-                .metadata
-                .column_layout(row_group.ordinal(), plan.leaf)
-                .and_then(|chunk| Chunk::new(&chunk, plan, self.pages.file_length))
+                .readable_chunk(row_group.ordinal(), plan)
+                .and_then(KeyStep::ready)
+                .and_then(|chunk| Chunk::new(chunk, plan, self.pages.file_length))
                 .map_err(|error| locate(error, plan))?;
             bytes = bytes.saturating_add(chunk.uncompressed_size);
             bytes_of_file = bytes_of_file.saturating_add(chunk.range.end - chunk.range.start);
@@ -189,6 +193,37 @@ impl ReadPlan {
         })
     }
 
+    /// The key that must be [supplied](herringbone_format::modular_encryption::FileDecryption::supply_key)
+    /// before the `index`-th of [`Self::row_groups`] is opened, if one is missing.
+    #[must_use]
+    pub fn needs_key(&self, index: usize) -> Option<KeyRequest> {
+        let row_group = self.row_groups.get(index);
+        let row_group = row_group.filter(|_| self.metadata.decryption().is_some())?;
+        let mut columns = self.columns().iter();
+        columns.find_map(|plan| {
+            // What is wrong otherwise, opening says.
+            match self.readable_chunk(row_group.ordinal(), plan) {
+                Ok(KeyStep::NeedKey(request)) => Some(request),
+                _ => None,
+            }
+        })
+    }
+
+    /// A column chunk of the read, once it is known that it may be read.
+    fn readable_chunk(
+        &self,
+        row_group: usize,
+        plan: &ColumnPlan,
+    ) -> Result<KeyStep<ReadableChunk>> {
+        let step = self.metadata.readable_chunk(row_group, plan.leaf)?;
+        if let (KeyStep::Ready(chunk), Some(decryption)) = (&step, self.metadata.decryption())
+            && chunk.cipher.is_none()
+        {
+            decryption.check_plaintext_column(&plan.path_parts())?;
+        }
+        Ok(step)
+    }
+
     /// Fails where the column chunks of the read so far have so many bytes that the file must be gone
     /// over too often.
     fn check_overlap(&self, bytes: u64) -> Result<()> {
@@ -209,6 +244,7 @@ impl ReadPlan {
     ///
     /// # Errors
     /// Argument where a field has a leaf.
+    #[doc(hidden)] // For drivers.
     pub fn batch_without_columns(&self, rows_left: u64) -> Result<RecordBatch> {
         let rows = usize::try_from(rows_left)
             .unwrap_or(usize::MAX)

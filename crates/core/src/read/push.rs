@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use herringbone_arrow::array::RecordBatch;
+use herringbone_format::modular_encryption::KeyRequest;
 use herringbone_format::{Error, Result};
 
 use super::{BatchAssembler, OpenRowGroup, ReadPlan};
@@ -22,6 +23,8 @@ use crate::loss::{Loss, Losses, Lost};
 pub enum Poll {
     /// Bytes of the file are missing.
     Needs(Needs),
+    /// The key of a column is missing: [supply](PushDecoder::supply_key) it.
+    NeedsKey(KeyRequest),
     /// The next batch.
     Batch(RecordBatch),
     /// There are no more rows.
@@ -146,6 +149,9 @@ impl PushDecoder {
             let Some(row_group) = self.plan.row_groups().get(self.next_row_group) else {
                 return Ok(Poll::Finished);
             };
+            if let Some(request) = self.plan.needs_key(self.next_row_group) {
+                return Ok(Poll::NeedsKey(request));
+            }
             self.rows_left = row_group.num_wanted();
             self.next_row_group += 1;
             let row_group = self.plan.open(self.next_row_group - 1, &self.budget)?;
@@ -201,6 +207,17 @@ impl PushDecoder {
             }
         }
         Ok((!needs.now.is_empty()).then_some(needs))
+    }
+
+    /// Hands over the key that `request` asked for.
+    ///
+    /// # Errors
+    /// Argument where it has a length that no key has, or the file is not encrypted.
+    pub fn supply_key(&self, request: &KeyRequest, key: &[u8]) -> Result<()> {
+        match self.plan.metadata().decryption() {
+            Some(file) => file.supply_key(request, key),
+            None => Err(Error::argument("the file is not encrypted")),
+        }
     }
 
     /// Hands in bytes of the file that start at `offset`, to every column that waits for some of

@@ -4,16 +4,17 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-use herringbone_format::{
-    ColumnChunkLayout, ColumnLayout, CompressionCodec, Error, PageHeader, Result,
-};
+use herringbone_format::modular_encryption::ChunkCipher;
+use herringbone_format::{CompressionCodec, Error, PageHeader, ReadableChunk, Result};
 
 use super::array_node::ArrayTree;
 use crate::budget::Budget;
 use crate::column::{ColumnChunkDecoder, ColumnPlan, ColumnSplit, RowCounter, WantedRows};
 use crate::page::body::num_values;
 use crate::page::decompression_limit::DecompressionLimit;
-use crate::page::{PageReaderChunk, PageReaderOptions, SharedPage};
+use crate::page::{
+    PageReaderChunk, PageReaderOptions, PageWalker, SharedPage, byte_range, has_dictionary,
+};
 
 /// The column chunks of a row group, ready to be decoded.
 ///
@@ -45,9 +46,17 @@ pub struct ChunkInPlan {
     pub is_flat: bool,
     /// What its pages may decompress to, if they are compressed.
     decompression_limit: Option<DecompressionLimit>,
+    /// Stands before its first page.
+    walker: PageWalker,
 }
 
 impl ChunkInPlan {
+    /// The way through its pages.
+    #[must_use]
+    pub fn walker(&self) -> PageWalker {
+        self.walker.clone()
+    }
+
     /// Counts a page that carries values; whether all pages so far decompress to no more than their
     /// bytes and values account for.
     pub fn allows(&mut self, header: &PageHeader) -> bool {
@@ -112,6 +121,8 @@ impl OpenRowGroup {
             range: chunk.range.clone(),
             num_values: chunk.num_values,
             codec: chunk.codec,
+            has_dictionary: chunk.has_dictionary,
+            cipher: chunk.cipher.clone(),
             max_levels: (plan.max_rep_level, plan.max_def_level),
             decompression_limit,
         };
@@ -167,6 +178,8 @@ impl OpenRowGroup {
             leaf: plan.leaf,
             is_flat: plan.max_rep_level == 0,
             decompression_limit: is_compressed.then(|| self.decompression_limit(plan)),
+            walker: PageWalker::new(chunk.range.clone(), self.pages.file_length)
+                .encrypted(chunk.cipher.clone(), chunk.has_dictionary),
         })
     }
 
@@ -184,15 +197,13 @@ pub(super) struct Chunk {
     num_values: u64,
     pub(super) uncompressed_size: u64,
     codec: CompressionCodec,
+    has_dictionary: bool,
+    cipher: Option<ChunkCipher>,
 }
 
 impl Chunk {
-    pub(super) fn new(
-        chunk: &ColumnChunkLayout,
-        plan: &ColumnPlan,
-        file_length: u64,
-    ) -> Result<Self> {
-        let metadata = plain_metadata(chunk)?;
+    pub(super) fn new(chunk: ReadableChunk, plan: &ColumnPlan, file_length: u64) -> Result<Self> {
+        let metadata = &chunk.layout;
         if metadata.type_ != plan.leaf_type.physical_type {
             return Err(Error::corrupt(format!(
                 "the column chunk holds {}, the schema says {}",
@@ -206,46 +217,8 @@ impl Chunk {
             num_values,
             uncompressed_size: u64::try_from(metadata.total_uncompressed_size).unwrap_or(0),
             codec: metadata.codec,
+            has_dictionary: has_dictionary(metadata),
+            cipher: chunk.cipher,
         })
     }
-}
-
-/// The metadata of a column chunk that can be read here: in this file, and not encrypted.
-///
-/// # Errors
-/// Unsupported where the chunk lies in another file or is encrypted.
-pub fn plain_metadata(chunk: &ColumnChunkLayout) -> Result<&ColumnLayout> {
-    if let Some(path) = &chunk.file_path {
-        return Err(Error::unsupported(format!(
-            "the column chunk lies in another file, `{path}`, which is not looked up"
-        )));
-    }
-    match &chunk.meta_data {
-        Some(metadata) if chunk.crypto_metadata.is_none() => Ok(metadata),
-        _ => Err(Error::unsupported("the column chunk is encrypted")),
-    }
-}
-
-/// Where a column chunk lies. Offsets of 0 stand for no dictionary page in files of old writers.
-///
-/// # Errors
-/// Corrupt where it lies outside of a file of `file_length` bytes.
-pub fn byte_range(metadata: &ColumnLayout, file_length: u64) -> Result<Range<u64>> {
-    let data = metadata.data_page_offset;
-    let start = match metadata.dictionary_page_offset {
-        // Without data pages, the offset of the first one is 0 with some writers.
-        Some(dictionary) if dictionary > 0 && (dictionary < data || data == 0) => dictionary,
-        _ => data,
-    };
-    let length = metadata.total_compressed_size;
-    let range = u64::try_from(start)
-        .ok()
-        .zip(u64::try_from(length).ok())
-        .and_then(|(start, length)| Some(start..start.checked_add(length)?));
-    range.filter(|range| range.end <= file_length).ok_or_else(|| {
-        Error::corrupt(format!(
-            "the column chunk at {start} with {length} bytes lies outside of the file, which has \
-             {file_length}"
-        ))
-    })
 }

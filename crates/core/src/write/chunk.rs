@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use herringbone_format::modular_encryption::{ChunkCipher, ModuleKind};
 use herringbone_format::thrift::CompactWriter;
 use herringbone_format::{
     ColumnIndex, ColumnMetaData, CompressionCodec, DataPageHeader, DataPageHeaderV2,
@@ -15,6 +16,7 @@ use super::column_statistics::ChunkStatistics;
 use super::heap_bytes;
 use super::options::{DataPageVersion, StatisticsLevel};
 use super::settings::ColumnSettings;
+use crate::bloom_filter::BloomFilter;
 use crate::compression::{Compression, compress};
 use crate::encoding::length;
 use crate::levels::EncodedLevels;
@@ -72,6 +74,11 @@ pub(crate) struct ChunkBuilder {
     /// Memory for bodies, plain and compressed.
     body: Vec<u8>,
     compressed: Vec<u8>,
+    /// What encrypts the pages, if they are to be encrypted, and how many data pages it did.
+    cipher: Option<ChunkCipher>,
+    num_data_pages: usize,
+    /// Memory for encrypted bodies.
+    module: Vec<u8>,
 }
 
 /// A data page that is about to be written.
@@ -85,7 +92,7 @@ pub(crate) struct DataPage<'a> {
 }
 
 impl ChunkBuilder {
-    pub(crate) fn new(settings: Arc<ColumnSettings>) -> Self {
+    pub(crate) fn new(settings: Arc<ColumnSettings>, cipher: Option<ChunkCipher>) -> Self {
         Self {
             data_pages: ChunkedBuffer::default(),
             num_rows: 0,
@@ -101,6 +108,9 @@ impl ChunkBuilder {
             def_histogram: Vec::new(),
             body: Vec::new(),
             compressed: Vec::new(),
+            cipher,
+            num_data_pages: 0,
+            module: Vec::new(),
             settings,
         }
     }
@@ -115,6 +125,7 @@ impl ChunkBuilder {
         self.data_pages.heap_bytes()
             + self.body.capacity()
             + self.compressed.capacity()
+            + self.module.capacity()
             + self.bounds.heap_bytes()
             + self.offset_index.heap_bytes()
             + self.column_index.heap_bytes()
@@ -138,15 +149,15 @@ impl ChunkBuilder {
             DataPageVersion::V1 => self.body_v1(page, append_values)?,
             DataPageVersion::V2 => self.body_v2(page, append_values)?,
         };
-        let is_plain = self.compressed.is_empty();
+        let is_uncompressed = self.compressed.is_empty();
         self.uncompressed += self.body.len() as u64;
-        self.push_page(header, is_plain)?;
+        self.push_page(header, is_uncompressed)?;
 
-        let location = PageLocation {
-            offset: start as i64,
-            compressed_page_size: length(self.data_pages.len() - start)?,
-            first_row_index: self.num_rows as i64,
-        };
+        let location = PageLocation::new(
+            start as i64,
+            length(self.data_pages.len() - start)?,
+            self.num_rows as i64,
+        );
         let byte_array_bytes = page.byte_array_bytes as i64;
         self.offset_index
             .push(location, self.is_byte_array().then_some(byte_array_bytes));
@@ -190,16 +201,9 @@ impl ChunkBuilder {
         if self.settings.compression != Compression::Uncompressed {
             compress(self.settings.compression, &self.body, &mut self.compressed)?;
         }
-        Ok(PageHeader {
-            data_page_header: Some(DataPageHeader {
-                num_values: length(levels.num_levels)?,
-                encoding: page.encoding,
-                definition_level_encoding: Encoding::Rle,
-                repetition_level_encoding: Encoding::Rle,
-                statistics: None,
-            }),
-            ..header(PageType::DataPage, self.body.len())?
-        })
+        let num_values = length(levels.num_levels)?;
+        let of_page = DataPageHeader::new(num_values, page.encoding, Encoding::Rle, Encoding::Rle);
+        Ok(header(PageType::DataPage, self.body.len())?.data_page_header(of_page))
     }
 
     /// Levels, then values, which alone are compressed, and only if that makes them smaller.
@@ -222,29 +226,41 @@ impl ChunkBuilder {
                 self.compressed.clear();
             }
         }
-        Ok(PageHeader {
-            data_page_header_v2: Some(DataPageHeaderV2 {
-                num_values: length(levels.num_levels)?,
-                num_nulls: length(levels.num_nulls)?,
-                num_rows: length(levels.num_rows)?,
-                encoding: page.encoding,
-                definition_levels_byte_length: length(levels.def.len())?,
-                repetition_levels_byte_length: length(levels.rep.len())?,
-                is_compressed: !self.compressed.is_empty(),
-                statistics: None,
-            }),
-            ..header(PageType::DataPageV2, self.body.len())?
-        })
+        let of_page = DataPageHeaderV2::new(
+            length(levels.num_levels)?,
+            length(levels.num_nulls)?,
+            length(levels.num_rows)?,
+            page.encoding,
+            length(levels.def.len())?,
+            length(levels.rep.len())?,
+        )
+        .is_compressed(!self.compressed.is_empty());
+        Ok(header(PageType::DataPageV2, self.body.len())?.data_page_header_v2(of_page))
     }
 
-    /// Appends header and body: the plain one, or the compressed one.
-    fn push_page(&mut self, header: PageHeader, is_plain: bool) -> Result<()> {
-        let body = if is_plain {
+    /// Appends header and body: the one that is not compressed, or the compressed one.
+    fn push_page(&mut self, header: PageHeader, is_uncompressed: bool) -> Result<()> {
+        let mut body = if is_uncompressed {
             &mut self.body
         } else {
             &mut self.compressed
         };
+        if let Some(cipher) = &self.cipher {
+            let id = cipher.page(ModuleKind::DataPage, self.num_data_pages);
+            let levels = header.data_page_header_v2.as_ref().map_or(0, |v2| {
+                (v2.definition_levels_byte_length + v2.repetition_levels_byte_length) as usize
+            });
+            let (levels, rest) = body.split_at_checked(levels).unwrap_or((body, &[]));
+            self.module.clear();
+            cipher
+                .modules()
+                .encrypt(&id, levels, rest, &mut self.module)?;
+            body = &mut self.module;
+        }
         let header = finish_header(header, body, self.settings.crc)?;
+        let kind = ModuleKind::DataPageHeader;
+        let header = encrypted_header(self.cipher.as_ref(), (kind, self.num_data_pages), header)?;
+        self.num_data_pages += 1;
         self.uncompressed += header.len() as u64;
         self.data_pages.push(&header);
         self.data_pages.push_or_take(body);
@@ -262,11 +278,9 @@ impl ChunkBuilder {
             .find(|known| (known.page_type, known.encoding) == (page_type, encoding));
         match known {
             Some(known) => known.count = known.count.saturating_add(1),
-            None => self.encodings.push(PageEncodingStats {
-                page_type,
-                encoding,
-                count: 1,
-            }),
+            None => self
+                .encodings
+                .push(PageEncodingStats::new(page_type, encoding, 1)),
         }
     }
 
@@ -279,15 +293,16 @@ impl ChunkBuilder {
             compress(self.settings.compression, plain, &mut self.compressed)?;
             &self.compressed
         };
-        let header = PageHeader {
-            dictionary_page_header: Some(DictionaryPageHeader {
-                num_values: length(num_values)?,
-                encoding: Encoding::Plain,
-                is_sorted: None,
-            }),
-            ..header(PageType::DictionaryPage, plain.len())?
+        let of_page = DictionaryPageHeader::new(length(num_values)?, Encoding::Plain);
+        let header = header(PageType::DictionaryPage, plain.len())?.dictionary_page_header(of_page);
+        let module = match &self.cipher {
+            Some(cipher) => Some(cipher.encrypt(ModuleKind::DictionaryPage, body)?),
+            None => None,
         };
-        let mut page = finish_header(header, body, self.settings.crc)?;
+        let body = module.as_deref().unwrap_or(body);
+        let header = finish_header(header, body, self.settings.crc)?;
+        let kind = ModuleKind::DictionaryPageHeader;
+        let mut page = encrypted_header(self.cipher.as_ref(), (kind, 0), header)?;
         self.uncompressed += (page.len() + plain.len()) as u64;
         page.extend_from_slice(body);
         Ok(page)
@@ -303,8 +318,11 @@ impl ChunkBuilder {
         dictionary: Option<(&[u8], usize)>,
         distinct: Option<u64>,
         statistics: ChunkStatistics,
-        bloom_filter: Option<Vec<u8>>,
+        bloom_filter: Option<BloomFilter>,
     ) -> Result<EncodedColumn> {
+        let bloom_filter = bloom_filter
+            .map(|filter| self.bloom_filter(&filter))
+            .transpose()?;
         let ChunkStatistics {
             geospatial,
             without_bounds,
@@ -313,42 +331,35 @@ impl ChunkBuilder {
             Some((plain, num_values)) => {
                 self.encodings.insert(
                     0,
-                    PageEncodingStats {
-                        page_type: PageType::DictionaryPage,
-                        encoding: Encoding::Plain,
-                        count: 1,
-                    },
+                    PageEncodingStats::new(PageType::DictionaryPage, Encoding::Plain, 1),
                 );
                 self.dictionary_page(plain, num_values)?
             }
             None => Vec::new(),
         };
         let leaf = &self.settings.leaf;
-        let metadata = ColumnMetaData {
-            type_: leaf.physical_type,
-            encodings: self.all_encodings(),
-            path_in_schema: leaf.path.clone(),
-            codec: self.codec(),
-            num_values: count(self.num_levels)?,
-            total_uncompressed_size: count(self.uncompressed)?,
-            total_compressed_size: count((dictionary_page.len() + self.data_pages.len()) as u64)?,
-            key_value_metadata: None,
-            data_page_offset: dictionary_page.len() as i64,
-            index_page_offset: None,
-            dictionary_page_offset: (!dictionary_page.is_empty()).then_some(0),
-            statistics: Some(self.statistics(distinct, without_bounds)),
-            encoding_stats: Some(self.encodings.clone()),
-            bloom_filter_offset: None,
-            bloom_filter_length: None,
-            size_statistics: Some(SizeStatistics {
-                unencoded_byte_array_data_bytes: self
-                    .is_byte_array()
-                    .then_some(self.byte_array_bytes),
-                repetition_level_histogram: histogram(&self.rep_histogram),
-                definition_level_histogram: histogram(&self.def_histogram),
-            }),
-            geospatial_statistics: geospatial,
-        };
+        let metadata = ColumnMetaData::new(
+            leaf.physical_type,
+            self.all_encodings(),
+            self.codec(),
+            count(self.num_levels)?,
+            count(self.uncompressed)?,
+            count((dictionary_page.len() + self.data_pages.len()) as u64)?,
+            dictionary_page.len() as i64,
+        )
+        .path_in_schema(leaf.path.clone())
+        .dictionary_page_offset((!dictionary_page.is_empty()).then_some(0))
+        .statistics(self.statistics(distinct, without_bounds))
+        .encoding_stats(self.encodings.clone())
+        .size_statistics(
+            SizeStatistics::new()
+                .unencoded_byte_array_data_bytes(
+                    self.is_byte_array().then_some(self.byte_array_bytes),
+                )
+                .repetition_level_histogram(histogram(&self.rep_histogram))
+                .definition_level_histogram(histogram(&self.def_histogram)),
+        )
+        .geospatial_statistics(geospatial);
         let page_index = self.settings.page_index && self.num_rows > 0;
         let data_offset = dictionary_page.len() as i64;
         Ok(EncodedColumn {
@@ -367,6 +378,20 @@ impl ChunkBuilder {
             bloom_filter,
             num_rows: self.num_rows,
         })
+    }
+
+    /// Header and bits of a bloom filter.
+    fn bloom_filter(&self, filter: &BloomFilter) -> Result<Vec<u8>> {
+        let mut bytes = filter.encode_header();
+        let Some(cipher) = &self.cipher else {
+            filter.encode_bits(&mut bytes);
+            return Ok(bytes);
+        };
+        let mut bits = Vec::new();
+        filter.encode_bits(&mut bits);
+        let mut modules = cipher.encrypt(ModuleKind::BloomFilterHeader, &bytes)?;
+        modules.extend(cipher.encrypt(ModuleKind::BloomFilterBitset, &bits)?);
+        Ok(modules)
     }
 
     fn is_byte_array(&self) -> bool {
@@ -400,24 +425,14 @@ impl ChunkBuilder {
             true => EncodedBounds::default(),
             false => self.bounds.encode(&self.settings),
         };
-        Statistics {
-            distinct_count: distinct.map(|count| count as i64),
-            ..bounds.into_statistics(self.num_nulls as i64)
-        }
+        bounds
+            .into_statistics(self.num_nulls as i64)
+            .distinct_count(distinct.map(|count| count as i64))
     }
 }
 
 fn header(type_: PageType, uncompressed: usize) -> Result<PageHeader> {
-    Ok(PageHeader {
-        type_,
-        uncompressed_page_size: length(uncompressed)?,
-        compressed_page_size: 0,
-        crc: None,
-        data_page_header: None,
-        index_page_header: None,
-        dictionary_page_header: None,
-        data_page_header_v2: None,
-    })
+    Ok(PageHeader::new(type_, length(uncompressed)?, 0))
 }
 
 /// The bytes of a header, once the body is known that it stands in front of.
@@ -427,6 +442,21 @@ fn finish_header(mut header: PageHeader, body: &[u8], crc: bool) -> Result<Vec<u
     let mut writer = CompactWriter::new();
     header.encode(&mut writer);
     Ok(writer.finish())
+}
+
+/// A header as it is in the file: that of the data page at an ordinal, or of a dictionary page.
+fn encrypted_header(
+    cipher: Option<&ChunkCipher>,
+    (kind, ordinal): (ModuleKind, usize),
+    header: Vec<u8>,
+) -> Result<Vec<u8>> {
+    let Some(cipher) = cipher else {
+        return Ok(header);
+    };
+    let mut module = Vec::new();
+    let id = cipher.page(kind, ordinal);
+    cipher.modules().encrypt(&id, &[], &header, &mut module)?;
+    Ok(module)
 }
 
 /// A size or number as the format stores it.

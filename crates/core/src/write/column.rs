@@ -16,17 +16,18 @@ use std::sync::Arc;
 use herringbone_arrow::array::cast::AsArray;
 use herringbone_arrow::array::{Array, ArrayRef};
 use herringbone_arrow::schema::DataType;
+use herringbone_format::modular_encryption::ChunkCipher;
 use herringbone_format::{Encoding, Error, Result};
 use herringbone_kernels::hybrid;
 
 use super::bounds::Bounds;
 use super::chunk::{ChunkBuilder, DataPage, EncodedColumn};
 use super::column_statistics::ColumnStatistics;
-use super::leaf_values::{Scratch, Selected, values};
 use super::levels::{LeafLevels, LeafPath, leaf_levels};
 use super::options::BloomFilterOptions;
 use super::settings::ColumnSettings;
-use super::slots::{Keyed, slots};
+use crate::array::dictionary::{Keyed, slots};
+use crate::array::{Scratch, Selected, values};
 use crate::bloom_filter::{BloomFilterBuilder, hash};
 use crate::encoding::dictionary::Dictionary;
 use crate::encoding::values::{PlainSize, Slots, Values, plain_width};
@@ -155,13 +156,14 @@ impl PendingPage {
 }
 
 impl ColumnWriter {
-    /// An empty column chunk.
+    /// An empty column chunk, whose pages `cipher` is to encrypt.
     ///
     /// # Errors
     /// Argument where the encoding does not serve the column's type.
     pub(crate) fn new(
         settings: Arc<ColumnSettings>,
         path: Arc<LeafPath>,
+        cipher: Option<ChunkCipher>,
         statistics: Option<Box<dyn ColumnStatistics>>,
     ) -> Result<Self> {
         let leaf = &settings.leaf;
@@ -190,7 +192,7 @@ impl ColumnWriter {
                 bounds: Bounds::new(&settings),
                 unbounded: false,
             },
-            chunk: ChunkBuilder::new(settings.clone()),
+            chunk: ChunkBuilder::new(settings.clone(), cipher),
             observers: Observers {
                 bloom_filter: bloom_filter(&settings)?,
                 statistics,
@@ -296,7 +298,7 @@ impl ColumnWriter {
             scratch,
             keyed,
         } = &mut self.memory;
-        let slots = match slots(&self.settings.leaf, levels, scratch, keyed) {
+        let slots = match slots(&self.settings.leaf, levels.selected(), scratch, keyed) {
             Ok(slots) => slots,
             Err(error) => return Err(self.in_row(array, all, error)),
         };
@@ -367,8 +369,9 @@ impl ColumnWriter {
             keyed,
         } = &mut self.memory;
         for row in rows {
-            let found = leaf_levels(&self.path, array, row..row + 1, levels)
-                .and_then(|()| slots(&self.settings.leaf, levels, scratch, keyed).map(|_| ()));
+            let found = leaf_levels(&self.path, array, row..row + 1, levels).and_then(|()| {
+                slots(&self.settings.leaf, levels.selected(), scratch, keyed).map(|_| ())
+            });
             if let Err(found) = found {
                 let message = format!("row {row} of the batch: {}", found.message());
                 return Error::new(found.kind(), message);
@@ -527,11 +530,7 @@ impl ColumnWriter {
             dictionary.map(|dictionary| (dictionary.plain(), dictionary.len())),
             distinct.map(|count| count as u64),
             statistics.unwrap_or_default(),
-            bloom_filter.map(|builder| {
-                let mut bytes = Vec::new();
-                builder.finish().encode(&mut bytes);
-                bytes
-            }),
+            bloom_filter.map(BloomFilterBuilder::finish),
         )
     }
 }

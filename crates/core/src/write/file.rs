@@ -3,10 +3,13 @@
 //! ```text
 //! PAR1  (column chunks  bloom filters)*  column indexes  offset indexes  FileMetaData  length  PAR1
 //! ```
+//!
+//! With an encrypted footer, the magic is `PARE`.
 
 use std::sync::Arc;
 
-use herringbone_format::footer::{MAGIC, Tail};
+use herringbone_format::footer::{MAGIC, MAGIC_ENCRYPTED, Tail};
+use herringbone_format::modular_encryption::{ChunkCipher, FileEncryption, ModuleId, ModuleKind};
 use herringbone_format::thrift::CompactWriter;
 use herringbone_format::{
     ColumnChunk, ColumnIndex, Error, FileMetadataParts, KeyValue, OffsetIndex, Result, RowGroup,
@@ -84,7 +87,15 @@ impl FileEncoder {
     #[must_use]
     pub fn start(&mut self) -> Vec<u8> {
         self.position += MAGIC.len() as u64;
-        MAGIC.to_vec()
+        match self.encrypts_footer() {
+            true => MAGIC_ENCRYPTED.to_vec(),
+            false => MAGIC.to_vec(),
+        }
+    }
+
+    fn encrypts_footer(&self) -> bool {
+        let encryption = self.plan.encryption.as_ref();
+        encryption.is_some_and(|encryption| encryption.encrypts_footer())
     }
 
     /// Adds a row group of these column chunks, all of them with as many rows.
@@ -156,16 +167,14 @@ impl FileEncoder {
             }
         }
         self.num_rows += num_rows;
-        self.row_groups.push(RowGroup {
-            columns: chunks,
-            total_byte_size: uncompressed,
-            num_rows: num_rows as i64,
-            sorting_columns,
-            file_offset: Some(start as i64),
-            total_compressed_size: Some(compressed),
-            // The format counts 32 768 of them; more have none.
-            ordinal: i16::try_from(self.row_groups.len()).ok(),
-        });
+        self.row_groups.push(
+            RowGroup::new(chunks, uncompressed, num_rows as i64)
+                .sorting_columns(sorting_columns)
+                .file_offset(start as i64)
+                .total_compressed_size(compressed)
+                // The format counts 32 768 of them; more have none.
+                .ordinal(i16::try_from(self.row_groups.len()).ok()),
+        );
         Ok(out)
     }
 
@@ -186,10 +195,7 @@ impl FileEncoder {
         for part in column.data_pages {
             self.push(part, out);
         }
-        ColumnChunk {
-            meta_data: Some(metadata),
-            ..ColumnChunk::default()
-        }
+        ColumnChunk::default().meta_data(metadata)
     }
 
     fn push(&mut self, bytes: Vec<u8>, out: &mut Vec<Vec<u8>>) {
@@ -199,28 +205,34 @@ impl FileEncoder {
         }
     }
 
-    /// Ends the file: page indexes and footer. The second part is the metadata alone.
+    /// Ends the file: page indexes and footer. The second part is the metadata alone, nothing of which is
+    /// encrypted.
     ///
     /// # Errors
-    /// Limit where the footer is larger than the format allows.
+    /// Limit where the footer is larger than the format allows; those of encryption.
     pub fn finish(mut self) -> Result<(Vec<u8>, FileMetadataParts)> {
         let mut writer = CompactWriter::new();
         let base = self.position;
-        let chunks = || {
-            self.row_groups
-                .iter()
-                .map(|group| group.columns.len())
-                .sum::<usize>()
+        let ordinals = self.ordinals();
+        let ciphers = || {
+            let of = |&(row_group, column): &(usize, usize)| self.plan.cipher(row_group, column);
+            ordinals.iter().map(of)
         };
-        let mut places = vec![(None, None); chunks()];
-        for ((column_index, _), place) in self.indexes.iter().zip(&mut places) {
-            if let Some(index) = column_index {
-                place.0 = Some(encode(&mut writer, base, |writer| index.encode(writer))?);
+        let mut places = vec![(None, None); ordinals.len()];
+        for (((index, _), place), cipher) in self.indexes.iter().zip(&mut places).zip(ciphers()) {
+            if let Some(index) = index {
+                let cipher = cipher.map(|cipher| (cipher, ModuleKind::ColumnIndex));
+                place.0 = Some(encode(&mut writer, base, cipher, |writer| {
+                    index.encode(writer)
+                })?);
             }
         }
-        for ((_, offset_index), place) in self.indexes.iter().zip(&mut places) {
-            if let Some(index) = offset_index {
-                place.1 = Some(encode(&mut writer, base, |writer| index.encode(writer))?);
+        for (((_, index), place), cipher) in self.indexes.iter().zip(&mut places).zip(ciphers()) {
+            if let Some(index) = index {
+                let cipher = cipher.map(|cipher| (cipher, ModuleKind::OffsetIndex));
+                place.1 = Some(encode(&mut writer, base, cipher, |writer| {
+                    index.encode(writer)
+                })?);
             }
         }
         let all = self
@@ -231,9 +243,13 @@ impl FileEncoder {
             (chunk.column_index_offset, chunk.column_index_length) = column_index.unzip();
             (chunk.offset_index_offset, chunk.offset_index_length) = offset_index.unzip();
         }
+        let encryption = self.plan.encryption.clone();
         let parts = self.parts();
         let start = writer.position();
-        parts.encode(&mut writer);
+        match &encryption {
+            Some(encryption) => writer.raw(&encrypted_footer(&**encryption, &parts)?),
+            None => parts.encode(&mut writer),
+        }
         let metadata_bytes = writer.position() - start;
         let metadata_length = u32::try_from(metadata_bytes)
             .ok()
@@ -248,10 +264,19 @@ impl FileEncoder {
         let mut bytes = writer.finish();
         let tail = Tail {
             metadata_length,
-            encrypted: false,
+            encrypted: encryption.is_some_and(|encryption| encryption.encrypts_footer()),
         };
         bytes.extend_from_slice(&tail.encode());
         Ok((bytes, parts))
+    }
+
+    /// Row group and column of all chunks, in the order of the file.
+    fn ordinals(&self) -> Vec<(usize, usize)> {
+        let groups = self.row_groups.iter().enumerate();
+        let columns = |(ordinal, group): (usize, &RowGroup)| {
+            (0..group.columns.len()).map(move |column| (ordinal, column))
+        };
+        groups.flat_map(columns).collect()
     }
 
     fn parts(self) -> FileMetadataParts {
@@ -265,28 +290,49 @@ impl FileEncoder {
             .chain(&self.key_values)
             .cloned()
             .collect();
-        FileMetadataParts {
-            version: FORMAT_VERSION,
-            schema: self.plan.mapping.elements.clone(),
-            num_rows: self.num_rows as i64,
-            row_groups: self.row_groups,
-            key_value_metadata: (!key_values.is_empty()).then_some(key_values),
-            created_by: Some(options.created_by.clone()),
-            column_orders: Some(self.plan.column_orders()),
-            encryption_algorithm: None,
-            footer_signing_key_metadata: None,
-        }
+        FileMetadataParts::new(
+            FORMAT_VERSION,
+            self.plan.mapping.elements.clone(),
+            self.num_rows as i64,
+            self.row_groups,
+        )
+        .key_value_metadata((!key_values.is_empty()).then_some(key_values))
+        .created_by(options.created_by.clone())
+        .column_orders(self.plan.column_orders())
     }
 }
 
-/// Writes an index; its place in the file.
+/// What stands in front of the tail of a file that is encrypted.
+fn encrypted_footer(encryption: &dyn FileEncryption, parts: &FileMetadataParts) -> Result<Vec<u8>> {
+    let mut sealed = parts.clone();
+    for (row_group, group) in sealed.row_groups.iter_mut().enumerate() {
+        for (column, chunk) in group.columns.iter_mut().enumerate() {
+            let id = ModuleId::of_column(ModuleKind::ColumnMetadata, row_group, column);
+            encryption.seal_chunk(&id, chunk)?;
+        }
+    }
+    encryption.complete_metadata(&mut sealed);
+    let mut writer = CompactWriter::new();
+    sealed.encode(&mut writer);
+    encryption.seal_footer(writer.finish())
+}
+
+/// Writes an index, encrypted if there is a cipher for it; its place in the file.
 fn encode(
     writer: &mut CompactWriter,
     base: u64,
+    cipher: Option<(ChunkCipher, ModuleKind)>,
     write: impl FnOnce(&mut CompactWriter),
 ) -> Result<(i64, i32)> {
     let start = writer.position();
-    write(writer);
+    match cipher {
+        None => write(writer),
+        Some((cipher, kind)) => {
+            let mut index = CompactWriter::new();
+            write(&mut index);
+            writer.raw(&cipher.encrypt(kind, &index.finish())?);
+        }
+    }
     let length = crate::encoding::length(writer.position() - start)?;
     Ok(((base + start as u64) as i64, length))
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use herringbone_format::modular_encryption::Encryption;
 use herringbone_format::{Encoding, KeyValue, Type};
 use herringbone_schema::{ParquetSchema, WriteSchemaOptions};
 
@@ -252,6 +253,9 @@ pub struct WriteOptions {
     pub threads: usize,
     /// What becomes of Arrow types.
     pub schema: WriteSchemaOptions,
+    /// Who has the keys that the file is encrypted with; nothing is encrypted where `None`. Pages are of version 1
+    /// then, unless another is asked for: writers disagree about how version 2 is encrypted.
+    pub encryption: Option<Arc<dyn Encryption>>,
     /// Extension types that are asked how fields are stored, before those of the library.
     pub extensions: Vec<Arc<dyn ExtensionType>>,
     /// What makes further statistics of columns; of several the first one counts that has something to
@@ -284,6 +288,7 @@ impl Default for WriteOptions {
             created_by: CREATED_BY.to_owned(),
             threads: 0,
             schema: WriteSchemaOptions::default(),
+            encryption: None,
             extensions: Vec::new(),
             column_statistics: Vec::new(),
         }
@@ -383,4 +388,6 @@ setters! { WriteOptions {
     threads: usize;
     /// Chooses what becomes of Arrow types.
     schema: WriteSchemaOptions;
+    /// Sets who has the keys that the file is encrypted with.
+    encryption: Arc<dyn Encryption> => Some;
 }}

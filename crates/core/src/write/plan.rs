@@ -1,8 +1,10 @@
 //! What a write comes to: the schema of the file, and how each column is written.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use herringbone_arrow::schema::{Fields, Schema, SchemaRef};
+use herringbone_format::modular_encryption::{ChunkCipher, FileEncryption};
 use herringbone_format::{ColumnOrder, Error, Result, SortingColumn};
 use herringbone_schema::{WriteKind, WriteMapping, WriteNode, from_arrow_extended};
 
@@ -14,7 +16,7 @@ use super::settings::{ArrowDictionary, ColumnSettings, has_total_order};
 use super::sorting::SortingCheck;
 use crate::extension::mappings;
 
-/// What a write comes to; shared by everything that encodes a part of it.
+/// What the write of one file comes to; shared by everything that encodes a part of it.
 #[derive(Debug)]
 pub struct WritePlan {
     pub(super) mapping: WriteMapping,
@@ -22,6 +24,7 @@ pub struct WritePlan {
     pub(super) columns: Vec<ColumnPlan>,
     pub(super) sorting_columns: Option<Vec<SortingColumn>>,
     schema: SchemaRef,
+    pub(super) encryption: Option<Arc<dyn FileEncryption>>,
 }
 
 /// How one column is written.
@@ -35,12 +38,13 @@ pub(super) struct ColumnPlan {
 
 impl WritePlan {
     /// Plans a file of batches with this schema: where extension types have a storage of their own, that of
-    /// the [storage](super::StorageBatches).
+    /// the [storage](super::StorageBatches). Its `path`, if it has one, is for those who have other keys for
+    /// each file.
     ///
     /// # Errors
     /// Unsupported where a type has no form in Parquet; Argument where options make no sense. Both
     /// name the column.
-    pub fn new(schema: SchemaRef, options: &WriteOptions) -> Result<Self> {
+    pub fn new(schema: SchemaRef, options: &WriteOptions, path: Option<&Path>) -> Result<Self> {
         if options.row_group_rows == 0 {
             return Err(Error::argument("row_group_rows has to be at least 1"));
         }
@@ -67,7 +71,19 @@ impl WritePlan {
             }
         }
         let sorting_columns = sorting_columns(&columns, options)?;
+        let encryption = match &options.encryption {
+            Some(encryption) => {
+                let leaves: Vec<_> = mapping
+                    .leaves
+                    .iter()
+                    .map(|leaf| leaf.path.clone())
+                    .collect();
+                encryption.open(path, &leaves)?
+            }
+            None => None,
+        };
         Ok(Self {
+            encryption,
             mapping,
             options: options.clone(),
             columns,
@@ -108,17 +124,24 @@ impl WritePlan {
         self.columns.get(column).map(|column| column.field)
     }
 
-    /// A new chunk of a column.
+    /// A new chunk of a column, in the row group at this ordinal.
     ///
     /// # Errors
     /// Argument where there is no such column.
-    pub fn column_writer(&self, column: usize) -> Result<ColumnWriter> {
+    pub fn column_writer(&self, column: usize, row_group: usize) -> Result<ColumnWriter> {
         let plan = self
             .columns
             .get(column)
             .ok_or_else(|| Error::argument(format!("the file has no column {column}")))?;
         let statistics = self.column_statistics(column, &plan.settings)?;
-        ColumnWriter::new(plan.settings.clone(), plan.path.clone(), statistics)
+        let cipher = self.cipher(row_group, column);
+        ColumnWriter::new(plan.settings.clone(), plan.path.clone(), cipher, statistics)
+    }
+
+    /// What encrypts a column chunk, if it is to be encrypted.
+    pub(super) fn cipher(&self, row_group: usize, column: usize) -> Option<ChunkCipher> {
+        let modules = self.encryption.as_ref()?.column(column)?;
+        Some(ChunkCipher::new(modules, row_group, column))
     }
 
     /// What makes further statistics of a column, if anything does.
@@ -255,11 +278,11 @@ fn sorting_columns(
             })
     };
     let sorting = options.sorting_columns.iter().map(|column| {
-        Ok(SortingColumn {
-            column_idx: find(&column.path)?,
-            descending: column.descending,
-            nulls_first: column.nulls_first,
-        })
+        Ok(SortingColumn::new(
+            find(&column.path)?,
+            column.descending,
+            column.nulls_first,
+        ))
     });
     sorting.collect::<Result<_>>().map(Some)
 }

@@ -95,11 +95,13 @@ impl ColumnSettings {
         let settings = Self {
             leaf: leaf.clone(),
             compression: chosen.compression.unwrap_or_default(),
-            version: options.data_page_version.unwrap_or(if modern {
-                DataPageVersion::V2
-            } else {
-                DataPageVersion::V1
-            }),
+            version: options.data_page_version.unwrap_or(
+                if modern && options.encryption.is_none() {
+                    DataPageVersion::V2
+                } else {
+                    DataPageVersion::V1
+                },
+            ),
             encoding,
             dictionary,
             dictionary_bytes: chosen.dictionary_bytes.unwrap_or(1 << 20),

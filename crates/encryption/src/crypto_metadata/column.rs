@@ -45,6 +45,15 @@ impl ColumnCryptoMetadata {
         found.ok_or_else(|| reader.corrupt("no kind of key for an encrypted column"))
     }
 
+    /// The path of the column, as the writer has it; empty where it has the key of the footer.
+    #[must_use]
+    pub fn path_in_schema(&self) -> &[String] {
+        match self {
+            Self::FooterKey => &[],
+            Self::ColumnKey { path_in_schema, .. } => path_in_schema,
+        }
+    }
+
     fn read_column_key(reader: &mut CompactReader<'_>) -> Result<Self> {
         let (mut path, mut key_metadata, mut last) = (None, None, 0);
         while let Some(Field { id, wire }) = reader.field(&mut last)? {

@@ -6,39 +6,18 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use herringbone_format::KeyValue;
+use herringbone_format::{
+    KeyValue,
+    modular_encryption::{KeyRequest, KeyStep},
+};
 
 use super::recorded_algorithm;
 use crate::{
     Error, ErrorKind, Key, ModuleKey, Result,
     crypto_metadata::{ColumnCryptoMetadata, EncryptionAlgorithm},
     module::{Algorithm, FileAad},
-    properties::{FileDecryptionProperties, KeyAnswer, KeyRequest, dotted},
+    properties::{FileDecryptionProperties, KeyAnswer, dotted},
 };
-
-/// A key, or what has to be fetched before there is one.
-#[derive(Debug, Clone)]
-pub enum KeyStep {
-    /// The key.
-    Ready(ModuleKey),
-    /// Fetch the key, hand it to [`FileDecryptor::supply_key`], and ask again.
-    Need(KeyRequest),
-}
-
-impl KeyStep {
-    /// The key, for readers that cannot wait.
-    ///
-    /// **Errors**: key if it has to be fetched.
-    pub fn ready(self) -> Result<ModuleKey> {
-        match self {
-            Self::Ready(key) => Ok(key),
-            Self::Need(request) => Err(place(
-                request.column.as_deref(),
-                "the key retriever wants to wait, and this way of reading cannot",
-            )),
-        }
-    }
-}
 
 /// Decrypts one file: finds the keys of its footer and columns. Each key is retrieved once. Threads may share it.
 pub struct FileDecryptor {
@@ -111,7 +90,7 @@ impl FileDecryptor {
     /// The key of the footer.
     ///
     /// **Errors**: key if there is none; those of the key retriever.
-    pub fn footer_key(&self) -> Result<KeyStep> {
+    pub fn footer_key(&self) -> Result<KeyStep<ModuleKey>> {
         self.key_step(
             self.properties.footer_key(),
             self.footer_key_metadata.as_deref(),
@@ -122,7 +101,11 @@ impl FileDecryptor {
     /// The key of the column with the path `leaf`, whose chunk says `metadata` of it.
     ///
     /// **Errors**: key, with the column, if there is none; those of the key retriever.
-    pub fn column_key(&self, leaf: &[String], metadata: &ColumnCryptoMetadata) -> Result<KeyStep> {
+    pub fn column_key(
+        &self,
+        leaf: &[String],
+        metadata: &ColumnCryptoMetadata,
+    ) -> Result<KeyStep<ModuleKey>> {
         match metadata {
             ColumnCryptoMetadata::FooterKey => self
                 .footer_key()
@@ -155,7 +138,7 @@ impl FileDecryptor {
         given: Option<&Key>,
         key_metadata: Option<&[u8]>,
         column: Option<&[String]>,
-    ) -> Result<KeyStep> {
+    ) -> Result<KeyStep<ModuleKey>> {
         if let Some(key) = given {
             return Ok(self.ready(key.clone()));
         }
@@ -184,11 +167,11 @@ impl FileDecryptor {
         }
         // Retrievers may take long; two threads then ask for the same key rather than one waits for others' keys.
         drop(retrieved);
-        let request = KeyRequest {
-            key_metadata: key_metadata.to_vec(),
-            footer_key_metadata: self.footer_key_metadata.clone(),
-            column: column.map(<[String]>::to_vec),
-        };
+        let request = KeyRequest::new(
+            key_metadata.to_vec(),
+            self.footer_key_metadata.clone(),
+            column.map(<[String]>::to_vec),
+        );
         let answer = retriever.retrieve(&request).map_err(|error| match column {
             Some(column) => error.in_column(dotted(column)),
             None => error,
@@ -198,11 +181,11 @@ impl FileDecryptor {
                 self.supply_key(&request, key.clone());
                 Ok(self.ready(key))
             }
-            KeyAnswer::Wait => Ok(KeyStep::Need(request)),
+            KeyAnswer::Wait => Ok(KeyStep::NeedKey(request)),
         }
     }
 
-    fn ready(&self, key: Key) -> KeyStep {
+    fn ready(&self, key: Key) -> KeyStep<ModuleKey> {
         KeyStep::Ready(ModuleKey::new(key, self.algorithm, self.file_aad.clone()))
     }
 }

@@ -13,10 +13,7 @@ pub const ALGORITHM_KEY: &str = "herringbone:encryption_algorithm";
 
 /// What a writer adds to the footer.
 pub(crate) fn key_value(algorithm: Algorithm) -> KeyValue {
-    KeyValue {
-        key: ALGORITHM_KEY.into(),
-        value: Some(algorithm.name().into()),
-    }
+    KeyValue::new(ALGORITHM_KEY, algorithm.name().to_owned())
 }
 
 /// Refuses a footer that names another algorithm. Only our files name one.

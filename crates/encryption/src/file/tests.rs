@@ -7,8 +7,8 @@ use herringbone_format::KeyValue;
 
 use super::*;
 use crate::{
-    Algorithm, ErrorKind, FileDecryptionProperties, FileEncryptionProperties, Key, ModuleId,
-    ModuleKind, Result,
+    Algorithm, ErrorKind, FileDecryptionProperties, FileEncryptionProperties, Key, KeyStep,
+    ModuleId, ModuleKind, Result,
     crypto_metadata::{ColumnCryptoMetadata, FileCryptoMetadata},
     properties::{EncryptionKey, FileDecryptionPropertiesBuilder, KeyAnswer, KeyRequest},
 };
@@ -155,10 +155,7 @@ fn a_downgrade_is_found() {
         open.check_key_value_metadata(std::slice::from_ref(&recorded))
             .is_err()
     );
-    let other = KeyValue {
-        key: "other".into(),
-        value: None,
-    };
+    let other = KeyValue::new("other", None);
     assert!(open.check_key_value_metadata(&[other]).is_ok());
     file.encryption_algorithm.algorithm = Algorithm::AesGcmV1;
     let open =
@@ -257,14 +254,14 @@ fn retrievers_may_wait() {
     let retriever = |_: &KeyRequest| Ok(KeyAnswer::Wait);
     let builder = FileDecryptionProperties::builder().key_retriever(Arc::new(retriever));
     let file = open(builder, &encryptor.file_crypto_metadata()).unwrap();
-    let KeyStep::Need(request) = file.footer_key().unwrap() else {
+    let KeyStep::NeedKey(request) = file.footer_key().unwrap() else {
         panic!("there is no key yet");
     };
     assert_eq!(
         (request.key_metadata.as_slice(), &request.column),
         (&b"kf"[..], &None)
     );
-    assert!(KeyStep::Need(request.clone()).ready().is_err());
+    assert!(KeyStep::<()>::NeedKey(request.clone()).ready().is_err());
     file.supply_key(&request, key(1));
     assert!(decrypts(&file, &footer));
 }

@@ -1,6 +1,6 @@
 //! One key in one file: encryption and decryption of modules.
 
-use std::{fmt, ops::Range, sync::Arc};
+use std::{fmt, sync::Arc};
 
 use zeroize::Zeroize;
 
@@ -133,24 +133,30 @@ impl ModuleKey {
 
     /// Decrypts a `module`, its length included.
     ///
-    /// **Errors**: as [`Self::decrypt_in_place`].
+    /// **Errors**: as [`Self::append_plaintext`].
     pub fn decrypt(&self, id: &ModuleId, module: &[u8]) -> Result<Vec<u8>> {
-        let (nonce, ciphertext, tag) = self.algorithm.framing(id.kind).split(id, module)?;
-        let mut buffer = module.get(ciphertext).unwrap_or_default().to_vec();
-        self.decrypt_buffer(id, &nonce, &mut buffer, &tag)?;
-        Ok(buffer)
+        let mut plaintext = Vec::new();
+        self.append_plaintext(id, module, &mut plaintext)?;
+        Ok(plaintext)
     }
 
-    /// Decrypts a `module`, its length included, where it lies. The plaintext is the part of `module` that is returned.
+    /// Appends the plaintext of a `module`, whose length is included, to `plaintext`.
     ///
     /// **Errors**: corrupt if the module's length is not that of `module`; key if it is not authentic, which is when the key
-    /// or the prefix is a wrong one, or the bytes were changed or come from elsewhere; the ciphertext is zeroed then. Bodies
-    /// of pages under AES_GCM_CTR_V1 are never found to be changed.
-    pub fn decrypt_in_place(&self, id: &ModuleId, module: &mut [u8]) -> Result<Range<usize>> {
+    /// or the prefix is a wrong one, or the bytes were changed or come from elsewhere. Then nothing is appended, and what was
+    /// decrypted is wiped. Bodies of pages under AES_GCM_CTR_V1 are never found to be changed.
+    pub fn append_plaintext(
+        &self,
+        id: &ModuleId,
+        module: &[u8],
+        plaintext: &mut Vec<u8>,
+    ) -> Result<()> {
         let (nonce, ciphertext, tag) = self.algorithm.framing(id.kind).split(id, module)?;
-        let buffer = module.get_mut(ciphertext.clone()).unwrap_or_default();
-        self.decrypt_buffer(id, &nonce, buffer, &tag)?;
-        Ok(ciphertext)
+        let start = plaintext.len();
+        plaintext.extend_from_slice(module.get(ciphertext).unwrap_or_default());
+        let buffer = plaintext.get_mut(start..).unwrap_or_default();
+        self.decrypt_buffer(id, &nonce, buffer, &tag)
+            .inspect_err(|_| plaintext.truncate(start))
     }
 
     /// Decrypts the body of a module; wipes it when it is not authentic.

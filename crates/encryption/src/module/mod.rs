@@ -11,14 +11,12 @@ mod aad;
 mod data_page_v2;
 mod footer_signature;
 mod framing;
-mod id;
 mod key;
 
 #[cfg(test)]
 mod tests;
 
 pub use aad::FileAad;
-pub use data_page_v2::DataPageV2Layout;
 pub use footer_signature::FOOTER_SIGNATURE_BYTES;
-pub use id::{MAX_ORDINALS, ModuleId, ModuleKind};
+pub use herringbone_format::modular_encryption::{MAX_ORDINALS, ModuleId, ModuleKind};
 pub use key::{Algorithm, ModuleKey};

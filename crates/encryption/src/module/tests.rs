@@ -87,7 +87,7 @@ fn modules_of_all_kinds_come_back() {
         for kind in KINDS {
             let id = ModuleId::of_page(kind, 1, 2, 3);
             for plaintext in [&b""[..], b"x", &[7; 1000]] {
-                let mut module = encrypt(&key, &id, plaintext);
+                let module = encrypt(&key, &id, plaintext);
                 assert_eq!(module.len(), plaintext.len() + key.overhead(kind));
                 let is_ctr = kind.is_page_body() && key.algorithm() == Algorithm::AesGcmCtrV1;
                 assert_eq!(key.overhead(kind), if is_ctr { 16 } else { 32 });
@@ -98,8 +98,6 @@ fn modules_of_all_kinds_come_back() {
                     Some(module.len())
                 );
                 assert_eq!(key.decrypt(&id, &module).unwrap(), plaintext);
-                let range = key.decrypt_in_place(&id, &mut module).unwrap();
-                assert_eq!(&module[range], plaintext);
             }
         }
     }
@@ -151,13 +149,11 @@ fn refuses(key: &ModuleKey, id: &ModuleId, module: &[u8]) {
     let error = key.decrypt(id, module).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Key, "{error}");
     assert!(error.message().contains(&id.to_string()), "{error}");
-    let mut in_place = module.to_vec();
-    key.decrypt_in_place(id, &mut in_place).unwrap_err();
-    assert!(
-        in_place[16..module.len() - 16]
-            .iter()
-            .all(|byte| *byte == 0)
-    );
+    let mut plaintext = Vec::with_capacity(1 + module.len());
+    plaintext.push(7);
+    key.append_plaintext(id, module, &mut plaintext)
+        .unwrap_err();
+    assert_eq!(plaintext, [7]);
 }
 
 #[test]
@@ -280,35 +276,19 @@ fn both_layouts_of_version_2() {
         let values_only = [&levels[..], &encrypt(&key, &PAGE, values)].concat();
         let no_values = [&levels[..], &encrypt(&key, &PAGE, b"")].concat();
         let no_levels = encrypt(&key, &PAGE, values);
+        let both = [&levels[..], values].concat();
         let cases = [
-            (
-                whole,
-                6,
-                DataPageV2Layout::WholePage,
-                [&levels[..], values].concat(),
-            ),
-            (
-                values_only,
-                6,
-                DataPageV2Layout::ValuesOnly,
-                [&levels[..], values].concat(),
-            ),
-            (no_values, 6, DataPageV2Layout::ValuesOnly, levels.to_vec()),
-            (no_levels, 0, DataPageV2Layout::WholePage, values.to_vec()),
-            (
-                levels.to_vec(),
-                6,
-                DataPageV2Layout::LevelsOnly,
-                levels.to_vec(),
-            ),
+            (whole, 6, &both[..]),
+            (values_only, 6, &both[..]),
+            (no_values, 6, levels),
+            (no_levels, 0, values),
+            (levels.to_vec(), 6, levels),
         ];
-        for (mut body, levels, layout, plaintext) in cases {
-            assert_eq!(
-                key.data_page_v2_layout(&PAGE, &body, levels).unwrap(),
-                layout
-            );
-            let range = key.decrypt_data_page_v2(&PAGE, &mut body, levels).unwrap();
-            assert_eq!(body[range], plaintext, "{layout:?}");
+        for (body, levels, expected) in cases {
+            let mut plaintext = vec![7];
+            key.append_data_page_v2(&PAGE, &body, levels, &mut plaintext)
+                .unwrap();
+            assert_eq!(plaintext, [&[7], expected].concat());
         }
     }
 }
@@ -321,19 +301,19 @@ fn the_tag_tells_layouts_that_look_alike() {
     let mut levels = [9; 40];
     levels[..4].copy_from_slice(&(body_length - 4).to_le_bytes());
     let mut body = [&levels[..], &module].concat();
-    assert_eq!(
-        gcm().data_page_v2_layout(&PAGE, &body, 40).unwrap(),
-        DataPageV2Layout::WholePage
-    );
-    let range = gcm().decrypt_data_page_v2(&PAGE, &mut body, 40).unwrap();
-    assert_eq!(body[range], [&levels[..], b"values"].concat());
+    let mut plaintext = Vec::new();
+    gcm()
+        .append_data_page_v2(&PAGE, &body, 40, &mut plaintext)
+        .unwrap();
+    assert_eq!(plaintext, [&levels[..], b"values"].concat());
 
-    let mut body = [&levels[..], &module].concat();
     *body.last_mut().unwrap() ^= 1;
+    plaintext.clear();
     let error = gcm()
-        .decrypt_data_page_v2(&PAGE, &mut body, 40)
+        .append_data_page_v2(&PAGE, &body, 40, &mut plaintext)
         .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Key);
+    assert!(plaintext.is_empty());
 }
 
 #[test]
@@ -342,10 +322,11 @@ fn bodies_of_neither_layout_are_corrupt() {
     for levels in [0, 1, 6, body.len() - 1, body.len() + 1, usize::MAX] {
         for end in 0..body.len() {
             if end != levels || levels == 0 {
-                assert_corrupt(gcm().decrypt_data_page_v2(
+                assert_corrupt(gcm().append_data_page_v2(
                     &PAGE,
-                    &mut body[..end].to_vec(),
+                    &body[..end],
                     levels,
+                    &mut Vec::new(),
                 ));
             }
         }

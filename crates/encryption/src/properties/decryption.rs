@@ -174,6 +174,10 @@ impl FileDecryptionProperties {
         self.0.column_keys.check(leaves)
     }
 
+    pub(crate) fn has_column_keys(&self) -> bool {
+        !self.0.column_keys.is_empty()
+    }
+
     pub(crate) fn footer_key(&self) -> Option<&Key> {
         self.0.footer_key.as_ref()
     }

@@ -18,7 +18,8 @@ pub use encryption::{
     EncryptionKey, FileEncryptionProperties, FileEncryptionPropertiesBuilder, OtherColumns,
 };
 pub use factory::{DecryptionPropertiesFactory, EncryptionPropertiesFactory};
-pub use retriever::{KeyAnswer, KeyRequest, KeyRetriever};
+pub use herringbone_format::modular_encryption::KeyRequest;
+pub use retriever::{KeyAnswer, KeyRetriever};
 
 /// The parts of a column's path, below the root of the schema.
 pub type ColumnPath = Vec<String>;

@@ -226,11 +226,11 @@ fn debug_shows_no_secrets() {
     let decryption = FileDecryptionProperties::builder()
         .footer_key(secret)
         .aad_prefix("tester");
-    let request = KeyRequest {
-        key_metadata: b"metadata-of-a".to_vec(),
-        footer_key_metadata: Some(b"metadata-of-a".to_vec()),
-        column: None,
-    };
+    let request = KeyRequest::new(
+        b"metadata-of-a".to_vec(),
+        Some(b"metadata-of-a".to_vec()),
+        None,
+    );
     let debug = format!(
         "{:?} {:?} {request:?}",
         encryption.build().unwrap(),

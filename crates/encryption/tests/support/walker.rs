@@ -235,18 +235,20 @@ impl<'a> Chunk<'a> {
     ) -> Result<()> {
         let id = ModuleId::of_page(kind, self.row_group, self.column, page);
         let place = self.place(body);
-        let mut body = body.to_vec();
-        let (range, levels, compressed) = match &header.data_page_header_v2 {
+        let mut plaintext = Vec::new();
+        let (levels, compressed) = match &header.data_page_header_v2 {
             Some(v2) => {
                 let levels = v2.definition_levels_byte_length + v2.repetition_levels_byte_length;
-                let range = self
-                    .key
-                    .decrypt_data_page_v2(&id, &mut body, levels as usize)?;
-                (range, levels as usize, v2.is_compressed)
+                let levels = levels as usize;
+                self.key
+                    .append_data_page_v2(&id, body, levels, &mut plaintext)?;
+                (levels, v2.is_compressed)
             }
-            None => (self.key.decrypt_in_place(&id, &mut body)?, 0, true),
+            None => {
+                self.key.append_plaintext(&id, body, &mut plaintext)?;
+                (0, true)
+            }
         };
-        let mut plaintext = body[range].to_vec();
         if compressed && codec != CompressionCodec::Uncompressed.id().into() {
             assert_eq!(codec, i64::from(CompressionCodec::Snappy.id()));
             let values = plaintext.split_off(levels);

@@ -22,6 +22,7 @@ use herringbone_core::column::{ColumnSplit, PageOfRow};
 use herringbone_core::loss::OnError;
 use herringbone_core::pruning::IndexDecoder;
 use herringbone_core::read::{ChunkInPlan, OpenRowGroup, ReadPlan};
+use herringbone_format::modular_encryption::KeyStep;
 use herringbone_format::{PageHeader, PageType};
 
 pub(crate) use counting::Counting;
@@ -151,12 +152,7 @@ fn data_pages(
     largest_page: u64,
 ) -> Option<ChunkPages> {
     let limits = plan.options().limits.clone();
-    let pages = Pages::over(
-        source.clone(),
-        chunk.range.clone(),
-        chunk.num_values,
-        limits,
-    );
+    let pages = Pages::over(source.clone(), chunk.walker(), chunk.num_values, limits);
     let mut counted = chunk.clone();
     let mut data_pages = Vec::new();
     let mut dictionary = 0;
@@ -226,11 +222,14 @@ fn add_offset_index(
     chunk: &ChunkInPlan,
     (source, plan): (&dyn Source, &ReadPlan),
 ) -> Option<()> {
-    let metadata = plan.metadata();
-    let metadata = metadata.column_chunk(chunk.row_group, chunk.leaf).ok()?;
+    let (row_group, leaf) = (chunk.row_group, chunk.leaf);
+    let metadata = plan.metadata().column_chunk(row_group, leaf).ok()?;
+    let cipher = plan.metadata().cipher_of(row_group, leaf, &metadata);
+    let cipher = cipher.and_then(KeyStep::ready).ok()?;
     let mut limits = plan.options().limits.clone();
     limits.page_index_bytes = INDEX_BYTES_A_PAGE * (pages.len() + 1);
     let index = IndexDecoder::of_offsets(&metadata, source.len(), &limits).ok()??;
+    let index = index.encrypted(cipher);
     let bytes = source.read(index.range()).ok()?;
     let locations = index.decode(&bytes, &limits).ok()?.page_locations;
     if locations.len() != pages.len() {

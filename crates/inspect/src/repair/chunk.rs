@@ -1,6 +1,7 @@
 //! Which pages may be a column chunk of a leaf, found out by decoding them.
 
 use herringbone_core::budget::Budget;
+use herringbone_core::page::PageStart;
 use herringbone_core::physical::PageDecoder;
 use herringbone_format::{CompressionCodec, Error, ErrorKind, Limits, Remedy, Result};
 use herringbone_schema::Leaf;
@@ -159,7 +160,7 @@ impl<'a> Trials<'a> {
             return Ok(None);
         }
         let body = self.source.read(page.body..page.end)?;
-        if let Err(error) = decoder.open(&page.header, body) {
+        if let Err(error) = decoder.open(&page.header, &PageStart::first(page.offset), body) {
             return wrong_page(error);
         }
         let mut decoded = Decoded {
@@ -210,4 +211,16 @@ fn too_much() -> Error {
         "there are too many ways in which the pages may be column chunks",
     )
     .with_remedy(Remedy::GiveRowGroupRows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_codec_is_tried() {
+        for codec in CompressionCodec::ALL {
+            assert!(CODECS.contains(codec), "{codec}");
+        }
+    }
 }

@@ -10,8 +10,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-use herringbone_core::read::{byte_range, plain_metadata};
+use herringbone_core::page::byte_range;
 use herringbone_format::Result;
+use herringbone_format::modular_encryption::KeyStep;
 
 use super::chunk::Checked;
 use super::finding::Report;
@@ -231,8 +232,9 @@ fn chunk_bytes(file: &ParquetFile, task: Task) -> u64 {
     let Task::Chunk { row_group, leaf } = task else {
         return 0;
     };
-    let layout = file.metadata().column_layout(row_group, leaf);
-    let range = layout.and_then(|chunk| byte_range(plain_metadata(&chunk)?, file.source().len()));
+    let chunk = file.metadata().readable_chunk(row_group, leaf);
+    let chunk = chunk.and_then(KeyStep::ready);
+    let range = chunk.and_then(|chunk| byte_range(&chunk.layout, file.source().len()));
     // Those that lie nowhere are reported with the file.
     range.map_or(0, |range| range.end - range.start)
 }

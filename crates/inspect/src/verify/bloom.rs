@@ -1,19 +1,18 @@
 //! A bloom filter against the values that it must not miss.
 
-use std::ops::Range;
-
+use bytes::Bytes;
 use herringbone_arrow::array::{Array, ArrayRef};
 use herringbone_core::Step;
 use herringbone_core::bloom_filter::{BloomFilter, hash};
 use herringbone_core::pruning::BloomFilterProbe;
 use herringbone_format::{
     BloomFilterAlgorithm, BloomFilterCompression, BloomFilterHash, BloomFilterHeader,
-    ColumnMetaData, Error, Limits, Result, Type,
+    ColumnMetaData, Error, Result, Type,
 };
 
 use super::finding::{FindingKind, Report};
 use super::truth::for_each_plain;
-use herringbone::source::Source;
+use herringbone::ParquetFile;
 
 /// A bloom filter, and the values that it missed.
 #[derive(Debug)]
@@ -26,22 +25,29 @@ pub(super) struct Bloom {
     first_page: Option<usize>,
 }
 
-/// The header of the filter of a column chunk, if it has one, and where its bits lie.
-pub(super) fn header(
-    source: &dyn Source,
-    metadata: &ColumnMetaData,
-    limits: &Limits,
-) -> Result<Option<(BloomFilterHeader, Range<u64>)>> {
-    let Some(mut filter) = BloomFilterProbe::new(metadata, source.len())? else {
-        return Ok(None);
-    };
-    let header = loop {
-        match filter.poll_header(limits)? {
-            Step::Ready(header) => break header,
-            Step::Need(range) => filter.supply(source.read(range)?),
+/// Where the filter of a column chunk ends, if it has one that can be read.
+pub(super) fn end(file: &ParquetFile, (row_group, leaf): (usize, usize)) -> Option<u64> {
+    let mut filter = file.bloom_filter(row_group, leaf).ok()??;
+    header(file, &mut filter).ok()?;
+    filter.end()
+}
+
+fn header(file: &ParquetFile, filter: &mut BloomFilterProbe) -> Result<BloomFilterHeader> {
+    loop {
+        match filter.poll_header(file.limits())? {
+            Step::Ready(header) => return Ok(header),
+            Step::Need(range) => filter.supply(range.start, file.source().read(range)?),
         }
-    };
-    Ok(filter.blocks().map(|bits| (header, bits)))
+    }
+}
+
+fn bits(file: &ParquetFile, filter: &mut BloomFilterProbe) -> Result<Bytes> {
+    loop {
+        match filter.poll_bits(file.limits())? {
+            Step::Ready(bits) => return Ok(bits),
+            Step::Need(range) => filter.supply(range.start, file.source().read(range)?),
+        }
+    }
 }
 
 impl Bloom {
@@ -50,9 +56,9 @@ impl Bloom {
     /// # Errors
     /// Io.
     pub(super) fn read(
-        source: &dyn Source,
+        file: &ParquetFile,
+        ids: (usize, usize),
         metadata: &ColumnMetaData,
-        limits: &Limits,
         report: &mut Report,
     ) -> Result<Option<Self>> {
         let Some(offset) = metadata.bloom_filter_offset else {
@@ -62,7 +68,7 @@ impl Bloom {
             return Ok(None);
         };
         report.location.offset = Some(offset);
-        let filter = match Self::filter(source, offset, metadata, limits, report) {
+        let filter = match Self::filter(file, ids, (offset, metadata), report) {
             Ok(filter) => filter,
             Err(error) => {
                 report.failed(FindingKind::BloomFilter, error)?;
@@ -82,22 +88,29 @@ impl Bloom {
     }
 
     fn filter(
-        source: &dyn Source,
-        offset: u64,
-        metadata: &ColumnMetaData,
-        limits: &Limits,
+        file: &ParquetFile,
+        (row_group, leaf): (usize, usize),
+        (offset, metadata): (u64, &ColumnMetaData),
         report: &mut Report,
     ) -> Result<Option<BloomFilter>> {
-        let Some((header, bits)) = header(source, metadata, limits)? else {
+        let Some(mut filter) = file.bloom_filter(row_group, leaf)? else {
             return Ok(None);
         };
+        let header = header(file, &mut filter)?;
         let BloomFilterHeader {
             num_bytes,
             algorithm,
             hash,
             compression,
+            ..
         } = header;
-        let length = bits.end.saturating_sub(offset);
+        // Where the bits of an encrypted one end, they tell themselves.
+        let mut read = None;
+        if filter.end().is_none() {
+            read = Some(bits(file, &mut filter)?);
+        }
+        let end = filter.end().unwrap_or(offset);
+        let length = end.saturating_sub(offset);
         if let Some(claimed) = metadata.bloom_filter_length
             && u64::try_from(claimed) != Ok(length)
         {
@@ -113,7 +126,10 @@ impl Bloom {
                 "a bloom filter of a kind that is not known",
             ));
         }
-        let bits = source.read(bits)?;
+        let bits = match read {
+            Some(bits) => bits,
+            None => bits(file, &mut filter)?,
+        };
         let filter = BloomFilter::from_bits(&bits);
         if filter.is_none() {
             let message = format!("{num_bytes} bytes of bits are no whole blocks of 32");

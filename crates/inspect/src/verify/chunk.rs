@@ -7,6 +7,7 @@ use herringbone_core::budget::Budget;
 use herringbone_core::page::PageWalker;
 use herringbone_core::physical::{Block, PageDecoder};
 use herringbone_core::pruning::IndexDecoder;
+use herringbone_format::modular_encryption::ChunkCipher;
 use herringbone_format::{
     ColumnChunk, ColumnMetaData, Encoding, ErrorKind, Limits, PageHeader, PageType, Result,
 };
@@ -51,12 +52,12 @@ pub(super) struct Checked {
 /// Io.
 pub(super) fn check(
     file: &ParquetFile,
-    chunk: &ColumnChunk,
+    ids: (usize, usize),
+    (chunk, num_rows): (&ColumnChunk, u64),
     column: &Column,
-    num_rows: u64,
     report: &mut Report,
 ) -> Result<Checked> {
-    let Some(metadata) = regions::readable(chunk, report) else {
+    let Some((metadata, cipher)) = regions::readable(file, ids, chunk, report) else {
         return Ok(Checked::default());
     };
     if metadata.type_ != column.leaf.physical_type {
@@ -77,7 +78,7 @@ pub(super) fn check(
     let created_by = file.metadata().created_by();
     let decoder = PageDecoder::new(&column.leaf, metadata.codec, created_by, limits, &budget);
     let decoder = match decoder {
-        Ok(decoder) => Some(decoder),
+        Ok(decoder) => Some(decoder.encrypted(cipher.clone())),
         Err(error) => {
             report.failed(FindingKind::Page, error)?;
             None
@@ -94,20 +95,22 @@ pub(super) fn check(
     if claimed.is_some() && geometries.is_none() {
         geospatial::none_expected(report);
     }
+    let has_dictionary = metadata.dictionary_page_offset.is_some_and(|it| it > 0);
     let mut walk = Walk {
         source: &**file.source(),
         limits: file.limits(),
         column,
         metadata,
-        walker: PageWalker::new(range, file.source().len()),
+        walker: PageWalker::new(range, file.source().len())
+            .encrypted(cipher.clone(), has_dictionary),
         decoder,
         truth: Some(Truth::new(column, old_bounds)),
         old_bounds,
         distinct: distinct.map(|_| HashSet::new()),
-        indexes: indexes(file, chunk, report)?,
+        indexes: indexes(file, chunk, cipher.as_ref(), report)?,
         nesting: Nesting::new(file.parquet_schema(), column.ordinal),
         geometries,
-        bloom: Bloom::read(&**file.source(), metadata, file.limits(), report)?,
+        bloom: Bloom::read(file, ids, metadata, report)?,
         encodings: BTreeMap::new(),
         num_values: 0,
         dictionary_page: None,
@@ -125,18 +128,23 @@ pub(super) fn check(
 }
 
 /// The page index of a column chunk, as far as it can be decoded.
-fn indexes(file: &ParquetFile, chunk: &ColumnChunk, report: &mut Report) -> Result<Indexes> {
+fn indexes(
+    file: &ParquetFile,
+    chunk: &ColumnChunk,
+    cipher: Option<&ChunkCipher>,
+    report: &mut Report,
+) -> Result<Indexes> {
     let mut indexes = Indexes::default();
     let (length, limits) = (file.source().len(), file.limits());
     indexes.column_index = index(
         file,
-        IndexDecoder::of_column(chunk, length, limits),
+        (IndexDecoder::of_column(chunk, length, limits), cipher),
         FindingKind::ColumnIndex,
         report,
     )?;
     indexes.offset_index = index(
         file,
-        IndexDecoder::of_offsets(chunk, length, limits),
+        (IndexDecoder::of_offsets(chunk, length, limits), cipher),
         FindingKind::OffsetIndex,
         report,
     )?;
@@ -146,7 +154,7 @@ fn indexes(file: &ParquetFile, chunk: &ColumnChunk, report: &mut Report) -> Resu
 /// An index that can be decoded. One that lies outside of the file is reported with the file's regions.
 fn index<T>(
     file: &ParquetFile,
-    decoder: Result<Option<IndexDecoder<T>>>,
+    (decoder, cipher): (Result<Option<IndexDecoder<T>>>, Option<&ChunkCipher>),
     kind: FindingKind,
     report: &mut Report,
 ) -> Result<Option<T>> {
@@ -158,7 +166,7 @@ fn index<T>(
             None
         }
     };
-    let Some(decoder) = decoder else {
+    let Some(decoder) = decoder.map(|decoder| decoder.encrypted(cipher.cloned())) else {
         return Ok(None);
     };
     report.location.offset = Some(decoder.range().start);
@@ -233,7 +241,7 @@ impl Walk<'_> {
             self.sizes.compressed += body.end - start.offset;
             self.sizes.uncompressed += self.walker.header_bytes() as u64
                 + u64::try_from(header.uncompressed_page_size).unwrap_or_default();
-            self.page(start.ordinal, &header, body, report)?;
+            self.page(&header, body, report)?;
             self.walker.pass();
         }
         Ok(true)
@@ -246,12 +254,12 @@ impl Walk<'_> {
 
     fn page(
         &mut self,
-        ordinal: usize,
         header: &PageHeader,
         body: std::ops::Range<u64>,
         report: &mut Report,
     ) -> Result<()> {
-        let offset = self.walker.start().offset;
+        let start = self.walker.start();
+        let (ordinal, offset) = (start.ordinal, start.offset);
         let is_data = matches!(header.type_, PageType::DataPage | PageType::DataPageV2);
         let Some(mut check) =
             PageCheck::new(header, self.limits, self.column, self.old_bounds, report)
@@ -310,7 +318,7 @@ impl Walk<'_> {
                         }
                     }
                 };
-                check.decode(self.source, body.clone(), decoder, sink, report)?
+                check.decode(self.source, (&start, body.clone()), decoder, sink, report)?
             }
         };
         if is_data {

@@ -1,7 +1,7 @@
 //! The file as a whole, and its row groups.
 
 use herringbone_core::read::ReadOptions;
-use herringbone_format::footer::{FOOTER_TAIL_BYTES, MAGIC, Tail};
+use herringbone_format::footer::{FOOTER_TAIL_BYTES, MAGIC, MAGIC_ENCRYPTED, Tail};
 use herringbone_format::{ErrorKind, Result, RowGroupHeader};
 use herringbone_schema::{SchemaOptions, to_arrow};
 
@@ -45,7 +45,7 @@ pub(super) fn check(file: &ParquetFile, report: &mut Report) -> Result<()> {
                 .location
                 .set_column(file.parquet_schema().column_path(leaf));
             match metadata.column_chunk(row_group, leaf) {
-                Ok(chunk) => regions.chunk(&chunk, &**file.source(), file.limits(), report)?,
+                Ok(chunk) => regions.chunk(file, (row_group, leaf), &chunk, report)?,
                 Err(error) => report.failed(FindingKind::ColumnMetadata, error)?,
             }
         }
@@ -67,26 +67,33 @@ fn magic(file: &ParquetFile, regions: &mut Regions, report: &mut Report) -> Resu
     let magic = MAGIC.len() as u64;
     let start = file.source().read(0..magic.min(length))?;
     report.location.offset = Some(0);
-    if start[..] != MAGIC {
-        let message = format!(
-            "the file starts with \"{}\", not with \"PAR1\"",
-            start.escape_ascii()
-        );
-        report.error(FindingKind::Magic, message);
-    }
-    report.location.offset = None;
-    regions.push(0..magic, "magic", &report.location);
     let tail_offset = length.saturating_sub(FOOTER_TAIL_BYTES as u64);
     let tail = file.source().read(tail_offset..length)?;
     let Some(tail) = tail.first_chunk() else {
         return Ok(());
     };
-    let metadata_length = u64::from(Tail::decode(tail)?.metadata_length);
+    let tail = Tail::decode(tail)?;
+    let expected = match tail.encrypted {
+        true => MAGIC_ENCRYPTED,
+        false => MAGIC,
+    };
+    if start[..] != expected {
+        let message = format!(
+            "the file starts with \"{}\", not with \"{}\"",
+            start.escape_ascii(),
+            expected.escape_ascii()
+        );
+        report.error(FindingKind::Magic, message);
+    }
+    report.location.offset = None;
+    regions.push(0..magic, "magic", &report.location);
+    let metadata_length = u64::from(tail.metadata_length);
     let footer = tail_offset.saturating_sub(metadata_length);
     regions.push(footer..length, "footer", &report.location);
     let decoded = file.metadata().encoded_len() as u64;
     // A signature follows where the footer is signed.
-    if decoded < metadata_length && file.metadata().encryption_algorithm().is_none() {
+    let is_alone = !tail.encrypted && file.metadata().encryption_algorithm().is_none();
+    if decoded < metadata_length && is_alone {
         let surplus = metadata_length - decoded;
         report.location.offset = Some(footer + decoded);
         report.warning(

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use herringbone_arrow::array::cast::AsArray;
 use herringbone_arrow::array::{Array, ArrayRef};
+use herringbone_core::page::PageStart;
 use herringbone_core::physical::{Block, PageDecoder};
 use herringbone_core::statistics::compare;
 use herringbone_format::{Encoding, Limits, PageHeader, PageType, Result, Statistics};
@@ -99,7 +100,7 @@ impl<'a> PageCheck<'a> {
     pub(super) fn decode(
         &mut self,
         source: &dyn Source,
-        body: Range<u64>,
+        (start, body): (&PageStart, Range<u64>),
         decoder: &mut PageDecoder,
         mut see: impl FnMut(&Block<'_>),
         report: &mut Report,
@@ -118,7 +119,7 @@ impl<'a> PageCheck<'a> {
         if let Err(error) = PageDecoder::verify_crc(self.header, &body) {
             report.failed(FindingKind::Checksum, error)?;
         }
-        if let Err(error) = decoder.open(self.header, body) {
+        if let Err(error) = decoder.open(self.header, start, body) {
             report.failed(FindingKind::Page, error)?;
             return Ok(false);
         }

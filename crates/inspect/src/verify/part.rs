@@ -54,7 +54,7 @@ fn chunk(
     report.location.set_column(column.path.join("."));
     let num_rows = metadata.row_group_header(row_group)?.num_rows;
     let num_rows = u64::try_from(num_rows).unwrap_or_default();
-    chunk::check(file, &chunk, &column, num_rows, report)
+    chunk::check(file, (row_group, leaf), (&chunk, num_rows), &column, report)
 }
 
 fn order(file: &ParquetFile, row_group: usize, report: &mut Report) -> Result<()> {

@@ -2,11 +2,13 @@
 
 use std::ops::Range;
 
-use herringbone_core::read::byte_range;
-use herringbone_format::{ColumnChunk, ColumnLayout, ColumnMetaData, Limits, Location, Result};
+use herringbone_core::page::byte_range;
+use herringbone_format::modular_encryption::{ChunkCipher, KeyStep};
+use herringbone_format::{ColumnChunk, ColumnLayout, ColumnMetaData, Location, Result};
 
 use super::bloom;
 use super::finding::{FindingKind, Report};
+use herringbone::ParquetFile;
 use herringbone::source::Source;
 
 /// A part of a file.
@@ -38,11 +40,12 @@ impl Regions {
     /// Io.
     pub(super) fn chunk(
         &mut self,
+        file: &ParquetFile,
+        ids: (usize, usize),
         chunk: &ColumnChunk,
-        source: &dyn Source,
-        limits: &Limits,
         report: &mut Report,
     ) -> Result<()> {
+        let source = &**file.source();
         let indexes = [
             (
                 "offset index",
@@ -83,10 +86,8 @@ impl Regions {
         if let Some(offset) = metadata.bloom_filter_offset {
             let length = match metadata.bloom_filter_length {
                 Some(length) => i64::from(length),
-                None => bloom::header(source, metadata, limits)
-                    .ok()
-                    .flatten()
-                    .and_then(|(_, bits)| i64::try_from(bits.end).ok())
+                None => bloom::end(file, ids)
+                    .and_then(|end| i64::try_from(end).ok())
                     .map_or(1, |end| end.saturating_sub(offset)),
             };
             self.add("bloom filter", offset, length, source, report);
@@ -158,28 +159,33 @@ pub(super) fn chunk_range(metadata: &ColumnMetaData, file_length: u64) -> Option
     byte_range(&layout(metadata), file_length).ok()
 }
 
-/// The metadata of a column chunk that can be checked; says so where it cannot.
+/// The metadata of a column chunk that can be checked, with what decrypts it; says so where it cannot.
 pub(super) fn readable<'a>(
+    file: &ParquetFile,
+    (row_group, leaf): (usize, usize),
     chunk: &'a ColumnChunk,
     report: &mut Report,
-) -> Option<&'a ColumnMetaData> {
-    let reason = match (&chunk.file_path, &chunk.meta_data, &chunk.crypto_metadata) {
+) -> Option<(&'a ColumnMetaData, Option<ChunkCipher>)> {
+    let cipher = file.metadata().cipher_of(row_group, leaf, chunk);
+    let cipher = cipher.and_then(KeyStep::ready);
+    let reason = match (&chunk.file_path, cipher, &chunk.meta_data) {
         (Some(path), ..) => format!("the column chunk lies in another file, `{path}`"),
-        (None, Some(metadata), None) => return Some(metadata),
-        _ => "the column chunk is encrypted".to_owned(),
+        (None, Ok(cipher), Some(metadata)) => return Some((metadata, cipher)),
+        (None, Err(error), _) => error.message().to_owned(),
+        (None, Ok(_), None) => "the column chunk has no metadata".to_owned(),
     };
     report.warning(FindingKind::NotChecked, reason);
     None
 }
 
 fn layout(metadata: &ColumnMetaData) -> ColumnLayout {
-    ColumnLayout {
-        type_: metadata.type_,
-        codec: metadata.codec,
-        num_values: metadata.num_values,
-        total_uncompressed_size: metadata.total_uncompressed_size,
-        total_compressed_size: metadata.total_compressed_size,
-        data_page_offset: metadata.data_page_offset,
-        dictionary_page_offset: metadata.dictionary_page_offset,
-    }
+    ColumnLayout::new(
+        metadata.type_,
+        metadata.codec,
+        metadata.num_values,
+        metadata.total_uncompressed_size,
+        metadata.total_compressed_size,
+        metadata.data_page_offset,
+    )
+    .dictionary_page_offset(metadata.dictionary_page_offset)
 }

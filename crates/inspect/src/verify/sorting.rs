@@ -128,22 +128,18 @@ impl Cursor {
         sorting: SortingColumn,
         budget: &Arc<Budget>,
     ) -> Result<Self> {
-        let codec = file
-            .metadata()
-            .column_layout(row_group, leaf)?
-            .meta_data
-            .ok_or_else(|| Error::unsupported("the column chunk is encrypted"))?
-            .codec;
+        let chunk = file.metadata().readable_chunk(row_group, leaf)?.ready()?;
         Ok(Self {
             source: file.source().clone(),
             pages: file.pages(row_group, leaf)?,
             decoder: PageDecoder::new(
                 &column.leaf,
-                codec,
+                chunk.layout.codec,
                 file.metadata().created_by(),
                 file.limits().clone(),
                 budget,
-            )?,
+            )?
+            .encrypted(chunk.cipher),
             column,
             sorting,
             open: false,
@@ -190,13 +186,14 @@ impl Cursor {
         };
         let page = page?;
         let body = page.start.offset + page.header_bytes as u64;
-        let length = u64::try_from(page.header.compressed_page_size).unwrap_or_default();
         let header = &page.header;
         let is_data = matches!(header.type_, PageType::DataPage | PageType::DataPageV2);
         if is_data || header.type_ == PageType::DictionaryPage {
             self.decoder.check_sizes(header)?;
-            let body = self.source.read(body..body.saturating_add(length))?;
-            self.decoder.open(header, body)?;
+            let body = self
+                .source
+                .read(body..body.saturating_add(page.body_bytes))?;
+            self.decoder.open(header, &page.start, body)?;
             self.open = is_data;
         }
         Ok(true)

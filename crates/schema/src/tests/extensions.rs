@@ -51,10 +51,7 @@ fn extended(
     projection: &Projection,
     extensions: &ReadExtensions,
 ) -> Result<ArrowMapping> {
-    let pair = KeyValue {
-        key: "k".to_owned(),
-        value: None,
-    };
+    let pair = KeyValue::new("k", None);
     to_arrow_extended(schema, &[pair], options, projection, extensions)
 }
 

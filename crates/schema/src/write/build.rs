@@ -67,11 +67,10 @@ impl<'a> Builder<'a> {
 
     pub(super) fn root(&mut self, fields: &Fields) -> Result<Vec<WriteNode>> {
         let name = self.template.root_name();
-        self.elements.push(SchemaElement {
-            name: name.unwrap_or(&self.options.root_name).to_owned(),
-            num_children: Some(self.count(fields.len())?),
-            ..SchemaElement::default()
-        });
+        self.elements.push(
+            SchemaElement::new(name.unwrap_or(&self.options.root_name).to_owned())
+                .num_children(self.count(fields.len())?),
+        );
         self.fields(fields, Levels::default(), self.template.fields())
     }
 
@@ -134,12 +133,9 @@ impl<'a> Builder<'a> {
         } else {
             Repetition::Required
         };
-        let element = SchemaElement {
-            name: place.name.to_owned(),
-            repetition_type: Some(repetition),
-            field_id: self.field_id(field, like)?,
-            ..SchemaElement::default()
-        };
+        let element = SchemaElement::new(place.name.to_owned())
+            .repetition_type(repetition)
+            .field_id(self.field_id(field, like)?);
         let node = self.value(field, nullable, element, this, like)?;
         self.leave(place.is_wrapper);
         Ok(node)
@@ -277,12 +273,13 @@ impl<'a> Builder<'a> {
             conversion: stored.conversion,
             order: stored.order,
         });
-        self.push(SchemaElement {
-            name: element.name,
-            repetition_type: element.repetition_type,
-            field_id: element.field_id,
-            ..stored.element
-        })?;
+        let mut stored = stored.element;
+        stored.name = element.name;
+        self.push(
+            stored
+                .repetition_type(element.repetition_type)
+                .field_id(element.field_id),
+        )?;
         Ok(WriteKind::Leaf { leaf })
     }
 

@@ -1,7 +1,7 @@
 //! How the values of an Arrow type are stored: physical type, annotations and conversion.
 
 use herringbone_arrow::schema::{DataType, Field};
-use herringbone_format::{ConvertedType, Error, LogicalType, Result, SchemaElement, Type};
+use herringbone_format::{ConvertedType, Error, LogicalType, Result, Type};
 
 use super::decimal::decimal;
 use super::logical_type::logical_type;
@@ -77,11 +77,9 @@ fn annotated(stored: Stored, annotation: LogicalType, data_type: &DataType) -> R
         LogicalType::Json => Some(ConvertedType::Json),
         _ => None,
     };
-    let element = SchemaElement {
-        logical_type: Some(annotation),
-        converted_type,
-        ..stored.element
-    };
+    let mut element = stored.element;
+    element.logical_type = Some(annotation);
+    element.converted_type = converted_type;
     let length = element
         .type_length
         .and_then(|length| usize::try_from(length).ok());

@@ -109,10 +109,7 @@ pub fn from_arrow_extended(
         .metadata()
         .iter()
         .filter(|(key, _)| ![ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY].contains(&key.as_str()))
-        .map(|(key, value)| KeyValue {
-            key: key.clone(),
-            value: Some(value.clone()),
-        })
+        .map(|(key, value)| KeyValue::new(key.clone(), value.clone()))
         .collect();
     // The metadata come in no order; the same schema should give the same file.
     key_values.sort_unstable_by(|a, b| a.key.cmp(&b.key));

@@ -10,11 +10,7 @@ fn malformed_metadata_is_an_error_that_repeats_nothing() {
         .unwrap();
     let good = String::from_utf8(write(&properties).metadata.key_metadata.unwrap()).unwrap();
     let ask = |metadata: &str, store: Option<&FileKeyMaterialStore>| {
-        retriever(&tools, store).retrieve(&KeyRequest {
-            key_metadata: metadata.into(),
-            footer_key_metadata: None,
-            column: None,
-        })
+        retriever(&tools, store).retrieve(&KeyRequest::new(metadata.into(), None, None))
     };
     assert!(matches!(ask(&good, None), Ok(KeyAnswer::Key(_))));
     let mut cases = vec![

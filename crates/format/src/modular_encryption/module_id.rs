@@ -42,12 +42,14 @@ impl ModuleKind {
     }
 
     /// Whether there is one of it for each data page.
-    pub(crate) fn has_page_ordinal(self) -> bool {
+    #[must_use]
+    pub fn has_page_ordinal(self) -> bool {
         matches!(self, Self::DataPage | Self::DataPageHeader)
     }
 
     /// Its words in messages.
-    pub(crate) fn name(self) -> &'static str {
+    #[must_use]
+    pub fn name(self) -> &'static str {
         match self {
             Self::Footer => "footer",
             Self::ColumnMetadata => "column metadata",
@@ -106,11 +108,11 @@ impl ModuleId {
     /// Row group, column and page as the 16-bit numbers of the additional authenticated data.
     ///
     /// **Errors**: argument if one of them is [`MAX_ORDINALS`] or more.
-    pub(crate) fn ordinals(&self) -> Result<[i16; 3]> {
-        let narrow = |ordinal: usize, of: &str, hint: &str| {
+    pub fn ordinals(&self) -> Result<[i16; 3]> {
+        let narrow = |ordinal: usize, of: &str, advice: &str| {
             i16::try_from(ordinal).map_err(|_| {
                 self.place(Error::argument(format!(
-                    "encryption numbers {of} with 16 bits, {MAX_ORDINALS} at most, and this is number {ordinal}{hint}"
+                    "encryption numbers {of} with 16 bits, {MAX_ORDINALS} at most, and this is number {ordinal}{advice}"
                 )))
             })
         };
@@ -126,7 +128,8 @@ impl ModuleId {
     }
 
     /// Adds what is known of the place.
-    pub(crate) fn place(&self, error: Error) -> Error {
+    #[must_use]
+    pub fn place(&self, error: Error) -> Error {
         match self.kind {
             ModuleKind::Footer => error,
             _ => error.in_row_group(self.row_group),

@@ -1,0 +1,126 @@
+//! Column chunks as a reader takes them: their metadata decrypted, with what decrypts their pages.
+
+use crate::modular_encryption::{ChunkCipher, KeyStep, ModuleKind};
+use crate::thrift::{RawStruct, Value, decode_whole};
+use crate::{
+    ColumnChunk, ColumnChunkLayout, ColumnLayout, Error, ErrorKind, FileMetadata, Remedy, Result,
+};
+
+const LIMIT: &str = "footer_bytes";
+
+/// A column chunk whose pages can be read.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ReadableChunk {
+    /// Where its pages are, and what there is to know of them.
+    pub layout: ColumnLayout,
+    /// What decrypts them; none where they are not encrypted.
+    pub cipher: Option<ChunkCipher>,
+}
+
+impl FileMetadata {
+    /// A column chunk whose pages are to be read. No more of its metadata is decoded than that takes.
+    ///
+    /// **Errors**: those of [`Self::column_chunk`]; unsupported if the chunk lies in another file; key if it is encrypted
+    /// and there is no key for it.
+    pub fn readable_chunk(&self, row_group: usize, leaf: usize) -> Result<KeyStep<ReadableChunk>> {
+        let chunk: ColumnChunkLayout = self.decode_chunk(row_group, leaf)?;
+        if let Some(path) = &chunk.file_path {
+            return Err(Error::unsupported(format!(
+                "the column chunk lies in another file, `{path}`, which is not looked up"
+            )));
+        }
+        let encrypted = chunk.encrypted_column_metadata;
+        let step = self.chunk_cipher(row_group, leaf, chunk.crypto_metadata.as_ref())?;
+        let cipher = match step {
+            KeyStep::Ready(cipher) => cipher,
+            KeyStep::NeedKey(request) => return Ok(KeyStep::NeedKey(request)),
+        };
+        let layout = match self.decrypted(cipher.as_ref(), encrypted)? {
+            Some(layout) => layout,
+            None => chunk
+                .meta_data
+                .ok_or_else(|| Error::corrupt("the column chunk has no metadata"))?,
+        };
+        Ok(KeyStep::Ready(ReadableChunk { layout, cipher }))
+    }
+
+    /// What decrypts the modules of a column chunk; `None` if it is not encrypted. For the first `chunk`'s index modules
+    /// and bloom filter too.
+    ///
+    /// **Errors**: as [`Self::readable_chunk`].
+    pub fn cipher_of(
+        &self,
+        row_group: usize,
+        leaf: usize,
+        chunk: &ColumnChunk,
+    ) -> Result<KeyStep<Option<ChunkCipher>>> {
+        self.chunk_cipher(row_group, leaf, chunk.crypto_metadata.as_ref())
+    }
+
+    /// Puts decrypted metadata into a chunk that was decoded, where there is a key for it.
+    pub(crate) fn decrypt_chunk(
+        &self,
+        row_group: usize,
+        leaf: usize,
+        chunk: &mut ColumnChunk,
+    ) -> Result<()> {
+        if self.decryption().is_none() || chunk.encrypted_column_metadata.is_none() {
+            return Ok(());
+        }
+        let cipher = match self.cipher_of(row_group, leaf, chunk) {
+            Ok(KeyStep::Ready(cipher)) => cipher,
+            // Others of its columns can be looked at without this key.
+            Ok(KeyStep::NeedKey(_)) => None,
+            Err(error) if error.kind() == ErrorKind::Key => None,
+            Err(error) => return Err(error),
+        };
+        let encrypted = chunk.encrypted_column_metadata.clone();
+        if let Some(metadata) = self.decrypted(cipher.as_ref(), encrypted)? {
+            chunk.meta_data = Some(metadata);
+        }
+        Ok(())
+    }
+
+    fn chunk_cipher(
+        &self,
+        row_group: usize,
+        leaf: usize,
+        crypto_metadata: Option<&RawStruct>,
+    ) -> Result<KeyStep<Option<ChunkCipher>>> {
+        let Some(decryption) = self.decryption() else {
+            return match crypto_metadata {
+                None => Ok(KeyStep::Ready(None)),
+                Some(_) => Err(encrypted("the column chunk is encrypted")),
+            };
+        };
+        let bytes = crypto_metadata.map(|crypto_metadata| crypto_metadata.0.as_slice());
+        let step = decryption.column(bytes)?;
+        let row_group = self.ordinal_of(row_group)?;
+        Ok(step.map(|modules| modules.map(|modules| ChunkCipher::new(modules, row_group, leaf))))
+    }
+
+    /// Decodes the metadata of a chunk that is a module of its own.
+    fn decrypted<T: Value>(
+        &self,
+        cipher: Option<&ChunkCipher>,
+        module: Option<Vec<u8>>,
+    ) -> Result<Option<T>> {
+        let (Some(cipher), Some(module)) = (cipher, module) else {
+            return Ok(None);
+        };
+        let metadata = cipher.decrypt(ModuleKind::ColumnMetadata, &module)?;
+        let limits = self.limits_of_metadata();
+        // There are writers with bytes behind it.
+        let (decoded, _) =
+            decode_whole(&metadata, &limits, LIMIT, metadata.len(), "column metadata")?;
+        Ok(Some(decoded))
+    }
+}
+
+/// Something is encrypted, and there are no keys.
+#[cold]
+pub fn encrypted(what: &str) -> Error {
+    Error::new(ErrorKind::Key, format!("{what}, and no keys were given"))
+        .with_remedy(Remedy::GiveKeys)
+}
