@@ -18,11 +18,11 @@ use herringbone::arrow::array::{
 };
 use herringbone::arrow::schema::extension::EXTENSION_TYPE_NAME_KEY;
 use herringbone::arrow::schema::{DataType, Field, FieldRef, Fields, Schema};
-use herringbone::format::{KeyValue, LogicalType};
-use herringbone::{Error, ParquetFile, Result, WriteOptions, Writer};
-use herringbone_core::extension::{
+use herringbone::extension::{
     AnnotatedField, ExtensionField, ExtensionMapping, ExtensionType, StorageWriter, StoredField,
 };
+use herringbone::format::{KeyValue, LogicalType};
+use herringbone::{Error, ParquetFile, Result, WriteOptions, Writer};
 
 pub(super) const NAME: &str = "test.cell";
 
