@@ -186,7 +186,7 @@ impl FooterDecoder {
         file: Option<Arc<dyn FileDecryption>>,
     ) -> Result<FooterStep> {
         if let Some(file) = &file {
-            file.check_metadata(&metadata)?;
+            file.check_key_values(metadata.key_value_metadata())?;
         }
         Ok(FooterStep::Ready(Box::new(metadata.with_decryption(file))))
     }

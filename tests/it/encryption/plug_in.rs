@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use herringbone::format::thrift::CompactWriter;
-use herringbone::format::{ColumnChunk, FileMetadata, FileMetadataParts, Limits, RawStruct};
+use herringbone::format::{ColumnChunk, FileMetadataParts, KeyValue, Limits, RawStruct};
 use herringbone::modular_encryption::{
     Decryption, Encryption, FileDecryption, FileEncryption, FileToDecrypt, FooterEncryption,
     KeyRequest, KeyStep, ModuleCipher, ModuleId, ModuleKind,
@@ -158,8 +158,8 @@ impl FileDecryption for Xor {
         }
     }
 
-    fn check_metadata(&self, metadata: &FileMetadata) -> Result<()> {
-        let last = metadata.key_value_metadata().last();
+    fn check_key_values(&self, key_values: &[KeyValue]) -> Result<()> {
+        let last = key_values.last();
         assert_eq!(last.map(|entry| entry.key.as_str()), Some("xor"));
         Ok(())
     }

@@ -9,13 +9,30 @@ use herringbone_kernels::bitmap::Bitmap;
 use herringbone_kernels::expand::{expand, spread};
 use herringbone_kernels::plain;
 
-use super::entries::Short;
 use crate::encoding::plain::PlainDecoder;
 use crate::encoding::{Native, Page, ends_early};
 use crate::malformed;
 
 /// Bytes of units that are decoded before they are converted: they stay in the L1 cache.
 pub(super) const BLOCK_BYTES: usize = 8192;
+
+/// Appends the values in the bytes of a PLAIN page, of so many units each.
+type Read = fn(&[u8], usize, &mut Vec<i64>) -> Result<(), Malformed>;
+
+/// How values that are wider in the array fit into 64 bits.
+pub(super) struct Short<T> {
+    pub(super) read: Read,
+    /// Appends what 64-bit integers in bytes are in the array.
+    pub(super) widen: fn(&[u8], &mut Vec<T>),
+}
+
+impl<T> Clone for Short<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Short<T> {}
 
 /// How units become Arrow values.
 pub(super) trait Convert<U: Native>: Send {

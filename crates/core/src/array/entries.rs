@@ -1,7 +1,7 @@
 //! The entries of a dictionary page of fixed-width values, and how they are gathered.
 
 use herringbone_arrow::buffer::ArrowNativeType;
-use herringbone_kernels::{Malformed, plain};
+use herringbone_kernels::plain;
 
 use super::convert::{BLOCK_BYTES, Lost};
 use super::values::Values;
@@ -18,24 +18,6 @@ pub(super) enum Entries<T> {
         widen: fn(&[u8], &mut Vec<T>),
     },
 }
-
-/// Appends the values in the bytes of a PLAIN page, of so many units each.
-type Read = fn(&[u8], usize, &mut Vec<i64>) -> Result<(), Malformed>;
-
-/// How values that are wider in the array fit into 64 bits.
-pub(super) struct Short<T> {
-    pub(super) read: Read,
-    /// Appends what 64-bit integers in bytes are in the array.
-    pub(super) widen: fn(&[u8], &mut Vec<T>),
-}
-
-impl<T> Clone for Short<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for Short<T> {}
 
 impl<T: ArrowNativeType> Entries<T> {
     /// Appends the entries of the next `n` indices, of `elements` elements each.

@@ -8,8 +8,9 @@ use herringbone_arrow::schema::DataType;
 use herringbone_format::{Encoding, Error, Result};
 use herringbone_kernels::bitmap::Bitmap;
 
+use super::convert::Short;
 use super::convert::{Blocks, Convert, Lost};
-use super::entries::{Entries, Short};
+use super::entries::Entries;
 use super::values::Values;
 use super::{LeafArray, LeafType, finish_fixed_width};
 use crate::encoding::{Native, Page, product};

@@ -21,7 +21,7 @@ pub(crate) fn values<'a>(
 ) -> Result<Values<'a>> {
     use DataType::*;
     match (leaf.physical_type, &leaf.data_type) {
-        (_, Null) => Ok(null::values(leaf)),
+        (_, Null) => Ok(null::values(leaf, width(leaf))),
         (Type::Boolean, Boolean) => Ok(boolean::values(selected, &mut scratch.bytes)),
         (_, Decimal32(..) | Decimal64(..) | Decimal128(..) | Decimal256(..)) => {
             decimal::values(leaf, selected, scratch)

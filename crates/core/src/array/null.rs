@@ -10,7 +10,6 @@ use herringbone_kernels::bitmap::Bitmap;
 use herringbone_schema::WriteLeaf;
 
 use super::LeafArray;
-use super::leaf_values::width;
 use crate::encoding::values::Values;
 
 /// An array of nulls.
@@ -75,7 +74,7 @@ impl LeafArray for NullLeaf {
 }
 
 /// A column of nothing but nulls has no values.
-pub(super) fn values(leaf: &WriteLeaf) -> Values<'static> {
+pub(super) fn values(leaf: &WriteLeaf, width: usize) -> Values<'static> {
     match leaf.physical_type {
         Type::Boolean => Values::Boolean {
             bits: &[],
@@ -87,9 +86,6 @@ pub(super) fn values(leaf: &WriteLeaf) -> Values<'static> {
         Type::Float => Values::Float(&[]),
         Type::Double => Values::Double(&[]),
         Type::ByteArray => Values::ByteArray(Vec::new()),
-        Type::Int96 | Type::FixedLenByteArray => Values::Fixed {
-            bytes: &[],
-            width: width(leaf),
-        },
+        Type::Int96 | Type::FixedLenByteArray => Values::Fixed { bytes: &[], width },
     }
 }

@@ -1,18 +1,9 @@
 //! The way to compressed pages.
 
+use super::compressor::Compress;
 use super::{Compression, absent};
-use herringbone_format::{Error, Result};
+use herringbone_format::Result;
 use std::cell::RefCell;
-
-/// One codec at one level, with the scratch memory that it keeps between pages.
-pub(super) trait Compress: Send {
-    /// Appends the compressed `input` to `out`. What it appended before an error is unspecified.
-    ///
-    /// # Errors
-    ///
-    /// Argument: the codec cannot hold so much. Io: the library failed.
-    fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<()>;
-}
 
 /// How many compressors a thread keeps: enough for a file whose columns have different ones.
 const KEPT: usize = 8;
@@ -119,32 +110,4 @@ impl Compress for Uncompressed {
         out.extend_from_slice(input);
         Ok(())
     }
-}
-
-/// Appends to `out` what `fill` writes to the front of `bound` zeroed bytes; it says how many.
-///
-/// For libraries that only write to initialised memory.
-#[cfg(any(feature = "snappy", feature = "libdeflate", feature = "lz4"))]
-pub(super) fn append(
-    out: &mut Vec<u8>,
-    bound: usize,
-    fill: impl FnOnce(&mut [u8]) -> Result<usize>,
-) -> Result<()> {
-    let start = out.len();
-    out.resize(start + bound, 0);
-    let written = fill(out.get_mut(start..).unwrap_or_default())?;
-    out.truncate(start + written);
-    Ok(())
-}
-
-/// The error of a library that does not compress.
-#[cold]
-#[allow(
-    dead_code,
-    reason = "only codecs fail, and all of them may be left out"
-)]
-pub(super) fn failed(codec: &'static str, reason: impl std::fmt::Display) -> Error {
-    Error::from(std::io::Error::other(format!(
-        "{codec} cannot compress a page: {reason}"
-    )))
 }

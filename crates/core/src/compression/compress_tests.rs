@@ -167,7 +167,7 @@ fn a_gzip_page_is_one_member() {
 #[cfg(feature = "brotli")]
 #[test]
 fn brotli_in_rust_makes_sound_pages_too() {
-    use super::compress::Compress;
+    use super::compressor::Compress;
     for plain in plain_pages() {
         for level in [0, 4, 9] {
             let mut compressor = brotli::BrotliCompressor::new(BrotliLevel::new(level).unwrap());
@@ -200,7 +200,7 @@ fn ruzstd_reads_what_libzstd_writes() {
 #[cfg(feature = "gzip")]
 #[test]
 fn zlib_makes_sound_pages_too() {
-    use super::compress::Compress;
+    use super::compressor::Compress;
     for plain in plain_pages() {
         for level in [1, 6, 9] {
             let mut compressor = gzip::GzipCompressor::new(GzipLevel::new(level).unwrap());

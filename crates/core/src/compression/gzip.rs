@@ -6,7 +6,7 @@
 //! header = 1f 8b 08 flags, 6 bytes of time and system, the optional fields that the flags announce
 //! ```
 
-use super::compress::{Compress, failed};
+use super::compressor::{Compress, failed};
 use super::{Codec, GzipLevel, broken, too_long};
 use flate2::{Decompress, FlushCompress, FlushDecompress, Status};
 use herringbone_format::Result;

@@ -1,6 +1,6 @@
 //! BROTLI: one Brotli stream (RFC 7932), through libbrotli: Compression, "BROTLI".
 
-use super::compress::{Compress, failed};
+use super::compressor::{Compress, failed};
 use super::{BrotliLevel, COUNTED, Codec, broken, too_long};
 use std::io::Write;
 

@@ -6,7 +6,7 @@
 //! errors included, is left to the decoder that knows about members. (A second member with the very
 //! same bytes goes unnoticed: the output is right as far as the page announces it.)
 
-use super::compress::{Compress, append, failed};
+use super::compressor::{Compress, append, failed};
 use super::{Codec, GzipLevel, gzip::Gzip};
 use herringbone_format::Result;
 

@@ -1,7 +1,7 @@
 //! LZ4_RAW, and the deprecated LZ4 with the three layouts that old files have: Compression,
 //! "LZ4_RAW" and "LZ4".
 
-use super::compress::{Compress, append, failed};
+use super::compressor::{Compress, append, failed};
 use super::{Codec, broken, hadoop, too_long};
 use herringbone_format::{Error, Result};
 use lz4_flex::block::{

@@ -37,6 +37,7 @@ mod snappy;
 mod zstd;
 
 mod choice;
+mod compressor;
 mod compress;
 mod level;
 

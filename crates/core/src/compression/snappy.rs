@@ -1,7 +1,7 @@
 //! SNAPPY: the raw Snappy block format, without the framing that Snappy's own files
 //! have: Compression, "SNAPPY".
 
-use super::compress::{Compress, append, failed};
+use super::compressor::{Compress, append, failed};
 use super::{Codec, broken};
 use herringbone_format::{Error, Result};
 

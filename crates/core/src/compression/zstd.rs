@@ -1,6 +1,6 @@
 //! ZSTD: one or more Zstandard frames (RFC 8878), through libzstd: Compression, "ZSTD".
 
-use super::compress::{Compress, failed};
+use super::compressor::{Compress, failed};
 use super::{Codec, ZstdLevel, broken};
 use herringbone_format::{Error, Result};
 use std::io::Cursor;

@@ -3,6 +3,7 @@
 use super::EncodedBounds;
 use super::bytes::{ByteOrder, ByteRange};
 use super::float::{FloatRange, Width};
+use super::range::widen;
 use super::truncate;
 use herringbone_arrow::buffer::bit_chunk_iterator::UnalignedBitChunk;
 use herringbone_format::Type;
@@ -241,12 +242,4 @@ fn shortened(min: &[u8], max: &[u8], length: usize) -> EncodedBounds {
         max: Some(raised.unwrap_or_else(|| max.to_vec())),
         nan_count: None,
     }
-}
-
-/// Widens a range to hold another.
-pub(super) fn widen<T: Copy + Ord>(range: &mut Option<(T, T)>, (min, max): (T, T)) {
-    *range = Some(match *range {
-        Some((least, greatest)) => (least.min(min), greatest.max(max)),
-        None => (min, max),
-    });
 }

@@ -3,7 +3,7 @@
 //! Floats are kept as integers that have the total order of IEEE 754. The zeros are then
 //! neighbours, -0 being -1 and +0 being 0.
 
-use super::bounds::widen;
+use super::range::widen;
 use herringbone_kernels::min_max;
 
 /// How wide a float is.

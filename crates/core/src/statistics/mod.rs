@@ -14,6 +14,7 @@
 mod bounds;
 mod bytes;
 mod encoded;
+mod range;
 mod float;
 mod page_index;
 mod truncate;

@@ -9,7 +9,7 @@ use herringbone_format::modular_encryption::{
     KeyRequest, KeyStep, ModuleCipher, ModuleId, ModuleKind,
 };
 use herringbone_format::thrift::CompactWriter;
-use herringbone_format::{ColumnChunk, FileMetadata, FileMetadataParts, RawStruct};
+use herringbone_format::{ColumnChunk, FileMetadataParts, KeyValue, RawStruct};
 
 use super::{FileDecryptor, FileEncryptor, redacted_metadata};
 use crate::crypto_metadata::{ColumnCryptoMetadata, EncryptionAlgorithm, FileCryptoMetadata};
@@ -134,8 +134,8 @@ impl FileDecryption for FileDecryptor {
         }
     }
 
-    fn check_metadata(&self, metadata: &FileMetadata) -> Result<()> {
-        self.check_key_value_metadata(metadata.key_value_metadata())
+    fn check_key_values(&self, key_values: &[KeyValue]) -> Result<()> {
+        self.check_key_value_metadata(key_values)
     }
 
     fn check_columns(&self, leaves: &mut dyn Iterator<Item = ColumnPath>) -> Result<()> {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::ModuleCipher;
-use crate::{Error, ErrorKind, FileMetadata, Result};
+use crate::{Error, ErrorKind, KeyValue, Result};
 
 /// What a file says of its encryption before anything of it is decrypted.
 #[derive(Debug, Clone, Copy)]
@@ -72,10 +72,10 @@ pub trait FileDecryption: Send + Sync + fmt::Debug {
     /// **Errors**: key if it is not authentic; corrupt if there is no signature.
     fn verify_footer(&self, metadata: &[u8], signature: &[u8]) -> Result<KeyStep<()>>;
 
-    /// Looks at the metadata of the file, once it was decrypted or verified.
+    /// Looks at the key-value metadata of the file, once the footer was decrypted or verified.
     ///
     /// **Errors**: key if it says that the file is encrypted in another way.
-    fn check_metadata(&self, metadata: &FileMetadata) -> Result<()>;
+    fn check_key_values(&self, key_values: &[KeyValue]) -> Result<()>;
 
     /// Looks at the columns of the file, by the parts of their paths.
     ///

@@ -9,8 +9,8 @@ use herringbone_kernels::bitmap::Bitmap;
 use herringbone_kernels::decimal::{self, Decimal};
 use herringbone_kernels::plain;
 
+use crate::array::convert::Short;
 use crate::array::convert::{Blocks, Convert, Lost};
-use crate::array::entries::Short;
 use crate::array::finish_fixed_width;
 use crate::array::fixed_width::{FixedWidth, converted};
 use crate::array::values::Values;

@@ -1,0 +1,41 @@
+//! What a codec that compresses has to do, and what several of them need for it.
+
+use herringbone_format::{Error, Result};
+
+/// One codec at one level, with the scratch memory that it keeps between pages.
+pub(super) trait Compress: Send {
+    /// Appends the compressed `input` to `out`. What it appended before an error is unspecified.
+    ///
+    /// # Errors
+    ///
+    /// Argument: the codec cannot hold so much. Io: the library failed.
+    fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<()>;
+}
+
+/// Appends to `out` what `fill` writes to the front of `bound` zeroed bytes; it says how many.
+///
+/// For libraries that only write to initialised memory.
+#[cfg(any(feature = "snappy", feature = "libdeflate", feature = "lz4"))]
+pub(super) fn append(
+    out: &mut Vec<u8>,
+    bound: usize,
+    fill: impl FnOnce(&mut [u8]) -> Result<usize>,
+) -> Result<()> {
+    let start = out.len();
+    out.resize(start + bound, 0);
+    let written = fill(out.get_mut(start..).unwrap_or_default())?;
+    out.truncate(start + written);
+    Ok(())
+}
+
+/// The error of a library that does not compress.
+#[cold]
+#[allow(
+    dead_code,
+    reason = "only codecs fail, and all of them may be left out"
+)]
+pub(super) fn failed(codec: &'static str, reason: impl std::fmt::Display) -> Error {
+    Error::from(std::io::Error::other(format!(
+        "{codec} cannot compress a page: {reason}"
+    )))
+}

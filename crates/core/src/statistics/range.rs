@@ -1,0 +1,9 @@
+//! Ranges of keys that order as values do.
+
+/// Widens a range to hold another.
+pub(super) fn widen<T: Copy + Ord>(range: &mut Option<(T, T)>, (min, max): (T, T)) {
+    *range = Some(match *range {
+        Some((least, greatest)) => (least.min(min), greatest.max(max)),
+        None => (min, max),
+    });
+}
