@@ -106,23 +106,19 @@ fn uncommon_types_come_back_with_a_schema() {
 #[test]
 fn a_schema_names_files() {
     let folder = Folder::new();
-    let (rows_of_files, out) = (
-        "{\"f\":{\"uri\":\"s3://a\",\"inline\":null}}\n{\"f\":null}\n",
-        folder.file("x.parquet"),
-    );
+    let rows_of_files = "{\"f\":{\"uri\":\"s3://a\",\"inline\":null}}\n{\"f\":null}\n";
     let json = folder.with("x.jsonl", rows_of_files);
-    let types = "f: Struct (arrow.parquet.file)\n  uri: Utf8\n  inline: Binary\n";
-    let types = folder.with("types.txt", types);
+    let types_of_files = "f: Struct (arrow.parquet.file)\n  uri: Utf8\n  inline: Binary\n";
+    let types = folder.with("types.txt", types_of_files);
+    let (out, copy) = (folder.file("x.parquet"), folder.file("copy.parquet"));
     herringbone(&["convert", "--schema", &types, &json, &out]).ok("");
-    let copy = folder.file("copy.parquet");
     herringbone(&["rewrite", &out, &copy]).ok("");
     for file in [&out, &copy] {
         assert_eq!(rows(file), rows_of_files);
-        assert!(
-            schema(file).contains("optional group f (FILE) {"),
-            "{}",
-            schema(file)
-        );
+        assert_eq!(schema(file), types_of_files);
+        let run = herringbone(&["schema", file]);
+        let message = &run.stdout;
+        assert!(message.contains("optional group f (FILE) {"), "{message}");
     }
 }
 

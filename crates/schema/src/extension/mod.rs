@@ -6,8 +6,7 @@
 //! ```
 //!
 //! An Arrow extension type is a name (and metadata) on a field, whose arrays are those of its storage
-//! type. Most extension types map fields alone; [`Uuid`](builtin::Uuid), [`Json`](builtin::Json) and
-//! [`File`](file::File) are such. Others make arrays of another type from what is stored: the
+//! type. Most extension types map fields alone; [`Uuid`], [`Json`] and [`File`] are such. Others make arrays of another type from what is stored: the
 //! half that does so is a trait of the data path.
 
 mod builtin;
@@ -21,7 +20,10 @@ use std::sync::Arc;
 
 use herringbone_arrow::schema::Field;
 use herringbone_arrow::schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
-use herringbone_format::{KeyValue, LogicalType, Result, SchemaElement};
+use herringbone_format::{ConvertedType, KeyValue, LogicalType, Result, SchemaElement};
+
+use builtin::{Json, Uuid};
+use file::File;
 
 use crate::{Leaf, ParquetSchema, SchemaNode};
 
@@ -185,6 +187,20 @@ pub struct ReadExtensions {
     pub types: Vec<Arc<dyn ExtensionMapping>>,
     /// Columns behind those of the projection.
     pub columns: Vec<ExtensionRequest>,
+}
+
+/// The extension types of the library.
+const BUILTIN: [&dyn ExtensionMapping; 3] = [&Uuid, &Json, &File];
+
+/// Whether one of these may know a field: they go by its annotation.
+fn is_builtin(element: &SchemaElement) -> bool {
+    match &element.logical_type {
+        None => element.converted_type == Some(ConvertedType::Json),
+        Some(logical_type) => matches!(
+            logical_type,
+            LogicalType::Uuid | LogicalType::Json | LogicalType::File
+        ),
+    }
 }
 
 /// The storage as a field of an extension type. The hint in the file may have it as one already, which

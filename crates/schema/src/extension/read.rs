@@ -3,11 +3,9 @@
 use std::sync::Arc;
 
 use herringbone_arrow::schema::{DataType, Field};
-use herringbone_format::{ConvertedType, Error, KeyValue, LogicalType, Result};
+use herringbone_format::{Error, KeyValue, Result};
 
-use super::builtin::{Json, Uuid};
-use super::file::File;
-use super::{ExtensionField, ExtensionMapping, StoredField};
+use super::{BUILTIN, ExtensionField, ExtensionMapping, StoredField, is_builtin};
 use crate::{ArrowWrapper, Node, NodeKind, ParquetSchema};
 
 /// Asks extension types about the fields of one file.
@@ -84,25 +82,14 @@ impl Extensions<'_> {
         Ok(true)
     }
 
-    /// Whether there is anybody to ask: those of the library know annotations alone.
+    /// Whether there is anybody to ask.
     fn may_be_known(&self, node: &Node) -> bool {
-        if !self.types.is_empty() {
-            return true;
-        }
-        let element = &self.schema.nodes()[node.schema_node].element;
-        match &element.logical_type {
-            None => element.converted_type == Some(ConvertedType::Json),
-            Some(logical_type) => matches!(
-                logical_type,
-                LogicalType::Uuid | LogicalType::Json | LogicalType::File
-            ),
-        }
+        !self.types.is_empty() || is_builtin(&self.schema.nodes()[node.schema_node].element)
     }
 
     /// The first extension type that knows a field, and what it makes of it.
     fn ask(&self, stored: &StoredField<'_>) -> Result<Option<(usize, ExtensionField)>> {
-        let builtin: [&dyn ExtensionMapping; 3] = [&Uuid, &Json, &File];
-        let all = self.types.iter().map(AsRef::as_ref).chain(builtin);
+        let all = self.types.iter().map(AsRef::as_ref).chain(BUILTIN);
         for (ordinal, extension) in all.enumerate() {
             let answer = extension.to_arrow(stored);
             if let Some(field) = answer.map_err(|error| self.locate(error, stored))? {

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use herringbone_arrow::schema::Field;
 use herringbone_format::Result;
 
-use super::builtin::{Json, Uuid};
-use super::file::File;
-use super::{AnnotatedField, ExtensionMapping};
+use super::{AnnotatedField, BUILTIN, ExtensionMapping};
 
 /// How a field is stored if an extension type knows it: the first that does counts.
 pub(crate) fn to_parquet(
@@ -17,8 +15,7 @@ pub(crate) fn to_parquet(
     if field.extension_type_name().is_none() {
         return Ok(None);
     }
-    let builtin: [&dyn ExtensionMapping; 3] = [&Uuid, &Json, &File];
-    for extension in types.iter().map(AsRef::as_ref).chain(builtin) {
+    for extension in types.iter().map(AsRef::as_ref).chain(BUILTIN) {
         if let Some(annotated) = extension.to_parquet(field)? {
             return Ok(Some(annotated));
         }
