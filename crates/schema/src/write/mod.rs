@@ -23,6 +23,7 @@ mod template;
 mod temporal;
 
 use herringbone_arrow::schema::Schema;
+use herringbone_format::modular_encryption::ALGORITHM_KEY;
 use herringbone_format::{KeyValue, Limits, Result, SchemaElement};
 
 pub(crate) use hint::arrow_schema_text;
@@ -32,6 +33,9 @@ pub use options::{Date64, EmptyStructs, HintPolicy, WriteSchemaOptions};
 use crate::{ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY, ParquetSchema};
 use build::Builder;
 use template::Template;
+
+/// Metadata of a file that say something of this file alone.
+const OF_THE_FILE_ALONE: [&str; 3] = [ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY, ALGORITHM_KEY];
 
 /// The name of the column that stands for the fields of a struct that has none.
 pub const EMPTY_STRUCT_CHILD: &str = "_empty";
@@ -93,7 +97,7 @@ pub fn from_arrow(schema: &Schema, options: &WriteSchemaOptions) -> Result<Write
     let mut key_values: Vec<KeyValue> = schema
         .metadata()
         .iter()
-        .filter(|(key, _)| ![ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY].contains(&key.as_str()))
+        .filter(|(key, _)| !OF_THE_FILE_ALONE.contains(&key.as_str()))
         .map(|(key, value)| KeyValue {
             key: key.clone(),
             value: Some(value.clone()),
