@@ -13,6 +13,7 @@ use herringbone_inspect::repair::{Lost, RepairOptions, RepairSchema, RepairSourc
 use crate::args::Repair;
 use crate::carry_over::{Origin, carry_over};
 use crate::context::Context;
+use crate::encryption::Protection;
 use crate::failure::{Failure, Result};
 use crate::input::{self, Input};
 use crate::load::{self, Rows, Work};
@@ -68,14 +69,16 @@ pub(crate) fn run(context: &Context, request: &Repair) -> Result<()> {
     };
     let mut write = request.write.options(request.decode.threads);
     let origin = Origin {
-        name: input.name.clone(),
+        input,
         file: repair.file().clone(),
         row_groups: repair.sound().to_vec(),
     };
     let origins = slice::from_ref(&origin);
     let target = (destination, &request.write);
-    carry_over(context, origins, &rows.schema, target, &mut write)?;
+    let keep = Protection::Keep;
+    let kept = carry_over(context, origins, &rows.schema, target, keep, &mut write)?;
     save::parquet(context, destination, write, rows)?;
+    kept.map_or(Ok(()), |kept| kept.finish())?;
     if !repair.lost().is_empty() && uses_footer(&repair, &options) {
         context.note(&format!(
             "{}: if the footer is what is wrong, --ignore-footer finds more",
