@@ -10,14 +10,16 @@ use std::io;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use herringbone::core::compression::{Compression, ZstdLevel, compress};
 use herringbone::format::{CompressionCodec, Encoding, Repetition, SchemaElement, Type};
 use herringbone::schema::ByteLayout;
-use herringbone::{ErrorKind, Limits, ParquetFile, ReadOptions, WriteOptions, Writer};
+use herringbone::{
+    Compression, ErrorKind, Limits, ParquetFile, ReadOptions, WriteOptions, Writer, ZstdLevel,
+};
 use herringbone_arrow::array::{
     ArrayRef, Float64Array, Int8Array, Int64Array, ListArray, RecordBatch, StringArray,
     types::Int32Type,
 };
+use herringbone_core::compression::compress;
 use herringbone_inspect::verify::FindingKind;
 use peak_alloc::PeakAlloc;
 
@@ -175,10 +177,8 @@ fn bombs() -> Vec<(&'static str, Bytes)> {
         page(rows, &levels)
     };
     let long_string = [&1000_u32.to_le_bytes()[..], &[b'x'; 1000]].concat();
-    let wide = |name: &str| SchemaElement {
-        type_length: Some(500),
-        ..leaf(name, Type::FixedLenByteArray, Repetition::Optional)
-    };
+    let wide =
+        |name: &str| leaf(name, Type::FixedLenByteArray, Repetition::Optional).type_length(500);
     vec![
         ("pages longer than their values", {
             let plain = zeros(4 << 20);

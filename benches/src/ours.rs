@@ -3,7 +3,6 @@
 use crate::{BATCH_SIZE, Result};
 use bytes::Bytes;
 use herringbone::arrow::array::RecordBatch;
-use herringbone::core::compression::decompress;
 use herringbone::format::CompressionCodec;
 use herringbone::format::footer::Tail;
 use herringbone::format::thrift::{CompactReader, Wire};
@@ -12,6 +11,7 @@ use herringbone::{
     Compression, Limits, PageInfo, ParquetFile, Projection, ReadOptions, SchemaOptions,
     WriteOptions, Writer,
 };
+use herringbone_core::compression::decompress;
 use std::hint::black_box;
 use std::path::Path;
 

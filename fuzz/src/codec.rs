@@ -1,9 +1,8 @@
 //! Compressed bytes of pages.
 
-use herringbone::core::compression::{
-    BrotliLevel, Compression, GzipLevel, ZstdLevel, compress, decompress,
-};
 use herringbone::format::CompressionCodec;
+use herringbone::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
+use herringbone_core::compression::{compress, decompress};
 
 /// Decompresses `data` into as many bytes as its first two say, and compresses and decompresses it.
 pub fn decompress_and_compress(codec: CompressionCodec, data: &[u8]) {

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use herringbone::core::compression::ZstdLevel;
-use herringbone::{Compression, ReadOptions};
+use herringbone::{Compression, ReadOptions, ZstdLevel};
 
 use crate::random::Random;
 use crate::write::compare::{difference, read, written};

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use herringbone::ParquetFile;
-use herringbone::core::compression::decompress;
 use herringbone::format::{ColumnMetaData, CompressionCodec, PageHeader};
+use herringbone_core::compression::decompress;
 
 use crate::page::seed_of_values;
 use crate::random::Random;

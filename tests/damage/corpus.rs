@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use herringbone::core::write::{BloomFilterOptions, ColumnOptions, StatisticsLevel};
 use herringbone::format::{CompressionCodec, Encoding, Repetition, Type};
-use herringbone::{Compression, WriteOptions, Writer};
+use herringbone::{
+    BloomFilterOptions, ColumnOptions, Compression, StatisticsLevel, WriteOptions, Writer,
+};
 use herringbone_arrow::array::types::Int32Type;
 use herringbone_arrow::array::{ArrayRef, Int64Array, ListArray, RecordBatch, StringArray};
 

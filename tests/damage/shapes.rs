@@ -1,7 +1,8 @@
 //! Small files whose shape asks for much memory.
 
-use herringbone::core::compression::{Compression, ZstdLevel, compress};
 use herringbone::format::{CompressionCodec, Repetition, Type};
+use herringbone::{Compression, ZstdLevel};
+use herringbone_core::compression::compress;
 
 use crate::crafted::{Chunk, Page, file, group, leaf};
 

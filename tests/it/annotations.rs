@@ -55,25 +55,16 @@ pub(crate) fn one_column(element: SchemaElement, n: usize, pages: Vec<Page>) -> 
 }
 
 pub(crate) fn converted(physical: Type, converted: ConvertedType) -> SchemaElement {
-    SchemaElement {
-        converted_type: Some(converted),
-        ..leaf("x", physical, Repetition::Required)
-    }
+    leaf("x", physical, Repetition::Required).converted_type(converted)
 }
 
 pub(crate) fn logical(physical: Type, logical: LogicalType) -> SchemaElement {
-    SchemaElement {
-        logical_type: Some(logical),
-        ..leaf("x", physical, Repetition::Required)
-    }
+    leaf("x", physical, Repetition::Required).logical_type(logical)
 }
 
 /// A file of a map `m` of two entries, the key of the second one null.
 pub(crate) fn null_key() -> Vec<u8> {
-    let map = SchemaElement {
-        logical_type: Some(LogicalType::Map),
-        ..group("m", Some(Repetition::Required), 1)
-    };
+    let map = group("m", Some(Repetition::Required), 1).logical_type(LogicalType::Map);
     let schema = vec![
         group("schema", None, 1),
         map,
@@ -100,10 +91,7 @@ pub(crate) fn null_key() -> Vec<u8> {
 
 /// A file of intervals of months, days and milliseconds.
 pub(crate) fn intervals(parts: &[[u32; 3]]) -> Vec<u8> {
-    let element = SchemaElement {
-        type_length: Some(12),
-        ..converted(Type::FixedLenByteArray, ConvertedType::Interval)
-    };
+    let element = converted(Type::FixedLenByteArray, ConvertedType::Interval).type_length(12);
     let bytes = parts.iter().flatten().flat_map(|part| part.to_le_bytes());
     let body: Vec<u8> = bytes.collect();
     one_column(element, parts.len(), vec![Page::v1(parts.len(), &body)])

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use herringbone::core::compression::{Compression, ZstdLevel, compress};
 use herringbone::format::{CompressionCodec, Encoding, Repetition, SchemaElement, Type};
 use herringbone::schema::{ByteLayout, DictionaryOutput};
 use herringbone::{
-    ColumnOptions, ErrorKind, OnError, ParquetFile, ReadOptions, StatisticsLevel, WriteOptions,
-    Writer,
+    ColumnOptions, Compression, ErrorKind, OnError, ParquetFile, ReadOptions, StatisticsLevel,
+    WriteOptions, Writer, ZstdLevel,
 };
 use herringbone_arrow::array::{ArrayRef, Int32Array, RecordBatch};
+use herringbone_core::compression::compress;
 
 use crate::crafted::{Chunk, Page, file, group, leaf};
 use crate::push::{SUPPLIES, Supply, pushed, read};

@@ -10,22 +10,16 @@ use herringbone::format::{
 
 /// A leaf of the schema.
 pub(crate) fn leaf(name: &str, physical: Type, repetition: Repetition) -> SchemaElement {
-    SchemaElement {
-        type_: Some(physical),
-        repetition_type: Some(repetition),
-        name: name.to_owned(),
-        ..SchemaElement::default()
-    }
+    SchemaElement::new(name.to_owned())
+        .type_(physical)
+        .repetition_type(repetition)
 }
 
 /// A group of the schema, without its children; the root is one.
 pub(crate) fn group(name: &str, repetition: Option<Repetition>, children: usize) -> SchemaElement {
-    SchemaElement {
-        repetition_type: repetition,
-        name: name.to_owned(),
-        num_children: Some(i32::try_from(children).unwrap()),
-        ..SchemaElement::default()
-    }
+    SchemaElement::new(name.to_owned())
+        .repetition_type(repetition)
+        .num_children(i32::try_from(children).unwrap())
 }
 
 /// A page whose body lies in the file as it is given.
@@ -38,16 +32,7 @@ impl Page {
     fn new(type_: PageType, body: &[u8]) -> Self {
         let size = i32::try_from(body.len()).unwrap();
         Self {
-            header: PageHeader {
-                type_,
-                uncompressed_page_size: size,
-                compressed_page_size: size,
-                crc: None,
-                data_page_header: None,
-                index_page_header: None,
-                dictionary_page_header: None,
-                data_page_header_v2: None,
-            },
+            header: PageHeader::new(type_, size, size),
             body: body.to_vec(),
         }
     }
@@ -55,13 +40,12 @@ impl Page {
     /// A data page of version 1 with PLAIN values.
     pub(crate) fn v1(num_values: usize, body: &[u8]) -> Self {
         let mut page = Self::new(PageType::DataPage, body);
-        page.header.data_page_header = Some(DataPageHeader {
-            num_values: i32::try_from(num_values).unwrap(),
-            encoding: Encoding::Plain,
-            definition_level_encoding: Encoding::Rle,
-            repetition_level_encoding: Encoding::Rle,
-            statistics: None,
-        });
+        page.header.data_page_header = Some(DataPageHeader::new(
+            i32::try_from(num_values).unwrap(),
+            Encoding::Plain,
+            Encoding::Rle,
+            Encoding::Rle,
+        ));
         page
     }
 
@@ -74,27 +58,27 @@ impl Page {
     ) -> Self {
         let mut page = Self::new(PageType::DataPageV2, &[definition, values].concat());
         let num_values = i32::try_from(num_values).unwrap();
-        page.header.data_page_header_v2 = Some(DataPageHeaderV2 {
-            num_values,
-            num_nulls: 0,
-            num_rows: num_values,
-            encoding,
-            definition_levels_byte_length: i32::try_from(definition.len()).unwrap(),
-            repetition_levels_byte_length: 0,
-            is_compressed: false,
-            statistics: None,
-        });
+        page.header.data_page_header_v2 = Some(
+            DataPageHeaderV2::new(
+                num_values,
+                0,
+                num_values,
+                encoding,
+                i32::try_from(definition.len()).unwrap(),
+                0,
+            )
+            .is_compressed(false),
+        );
         page
     }
 
     /// A dictionary page of PLAIN values.
     pub(crate) fn dictionary(num_values: usize, body: &[u8]) -> Self {
         let mut page = Self::new(PageType::DictionaryPage, body);
-        page.header.dictionary_page_header = Some(DictionaryPageHeader {
-            num_values: i32::try_from(num_values).unwrap(),
-            encoding: Encoding::Plain,
-            is_sorted: None,
-        });
+        page.header.dictionary_page_header = Some(DictionaryPageHeader::new(
+            i32::try_from(num_values).unwrap(),
+            Encoding::Plain,
+        ));
         page
     }
 
@@ -109,10 +93,7 @@ impl Page {
     /// The same with `bytes` bytes of a bound in its header.
     pub(crate) fn with_long_header(mut self, bytes: usize) -> Self {
         let header = self.header.data_page_header.as_mut().unwrap();
-        let statistics = Statistics {
-            min_value: Some(vec![b'm'; bytes]),
-            ..Statistics::default()
-        };
+        let statistics = Statistics::new().min_value(vec![b'm'; bytes]);
         header.statistics = Some((&statistics).into());
         self
     }
@@ -148,11 +129,8 @@ pub(crate) fn file(schema: Vec<SchemaElement>, row_groups: &[(u64, Vec<Chunk>)])
 #[allow(dead_code, reason = "another binary needs it")]
 pub(crate) fn sorted_file(schema: Vec<SchemaElement>, row_groups: &[(u64, Vec<Chunk>)]) -> Vec<u8> {
     let columns = row_groups.iter().map(|(_, chunks)| chunks.len()).max();
-    let sorting = (0..columns.unwrap_or_default()).map(|column| SortingColumn {
-        column_idx: i32::try_from(column).unwrap(),
-        descending: false,
-        nulls_first: false,
-    });
+    let sorting = (0..columns.unwrap_or_default())
+        .map(|column| SortingColumn::new(i32::try_from(column).unwrap(), false, false));
     file_of(schema, row_groups, Some(sorting.collect()), push)
 }
 
@@ -173,28 +151,17 @@ fn file_of(
     let mut out = MAGIC.to_vec();
     let mut groups = Vec::new();
     for (num_rows, chunks) in row_groups {
-        groups.push(RowGroup {
-            columns: chunks.iter().map(|chunk| push(chunk, &mut out)).collect(),
-            total_byte_size: 0,
-            num_rows: i64::try_from(*num_rows).unwrap(),
-            sorting_columns: sorting_columns.clone(),
-            file_offset: None,
-            total_compressed_size: None,
-            ordinal: None,
-        });
+        groups.push(
+            RowGroup::new(
+                chunks.iter().map(|chunk| push(chunk, &mut out)).collect(),
+                0,
+                i64::try_from(*num_rows).unwrap(),
+            )
+            .sorting_columns(sorting_columns.clone()),
+        );
     }
     let rows = row_groups.iter().map(|(rows, _)| rows).sum::<u64>();
-    let parts = FileMetadataParts {
-        version: 2,
-        schema,
-        num_rows: i64::try_from(rows).unwrap(),
-        row_groups: groups,
-        key_value_metadata: None,
-        created_by: None,
-        column_orders: None,
-        encryption_algorithm: None,
-        footer_signing_key_metadata: None,
-    };
+    let parts = FileMetadataParts::new(2, schema, i64::try_from(rows).unwrap(), groups);
     let mut writer = CompactWriter::new();
     parts.encode(&mut writer);
     let footer = writer.finish();
@@ -213,26 +180,13 @@ fn push(chunk: &Chunk, out: &mut Vec<u8>) -> ColumnChunk {
         page.push(out);
     }
     let size = i64::try_from(out.len()).unwrap() - start;
-    ColumnChunk {
-        meta_data: Some(ColumnMetaData {
-            type_: chunk.physical,
-            encodings: vec![Encoding::Plain],
-            path_in_schema: Vec::new(),
-            codec: chunk.codec,
-            num_values: i64::try_from(chunk.num_values).unwrap(),
-            total_uncompressed_size: size,
-            total_compressed_size: size,
-            key_value_metadata: None,
-            data_page_offset: start,
-            index_page_offset: None,
-            dictionary_page_offset: None,
-            statistics: None,
-            encoding_stats: None,
-            bloom_filter_offset: None,
-            bloom_filter_length: None,
-            size_statistics: None,
-            geospatial_statistics: None,
-        }),
-        ..ColumnChunk::default()
-    }
+    ColumnChunk::default().meta_data(ColumnMetaData::new(
+        chunk.physical,
+        vec![Encoding::Plain],
+        chunk.codec,
+        i64::try_from(chunk.num_values).unwrap(),
+        size,
+        size,
+        start,
+    ))
 }

@@ -4,9 +4,7 @@ use std::ops::Range;
 
 use bytes::Bytes;
 use herringbone::ReadOptions;
-use herringbone::format::{
-    CompressionCodec, ConvertedType, Encoding, Repetition, SchemaElement, Type,
-};
+use herringbone::format::{CompressionCodec, ConvertedType, Encoding, Repetition, Type};
 use herringbone::schema::ByteLayout;
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::array::cast::AsArray;
@@ -83,16 +81,12 @@ fn crafted() -> Bytes {
             [&[4, 0, 0, 0], &(number as u32).to_be_bytes()[..]].concat()
         }),
     ];
-    let text = SchemaElement {
-        converted_type: Some(ConvertedType::Utf8),
-        ..leaf("text", Type::ByteArray, Repetition::Required)
-    };
-    let decimal = SchemaElement {
-        converted_type: Some(ConvertedType::Decimal),
-        precision: Some(9),
-        scale: Some(0),
-        ..leaf("decimal", Type::ByteArray, Repetition::Required)
-    };
+    let text =
+        leaf("text", Type::ByteArray, Repetition::Required).converted_type(ConvertedType::Utf8);
+    let decimal = leaf("decimal", Type::ByteArray, Repetition::Required)
+        .converted_type(ConvertedType::Decimal)
+        .precision(9)
+        .scale(0);
     let schema = vec![
         group("schema", None, 3),
         leaf("number", Type::Int64, Repetition::Required),

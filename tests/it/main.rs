@@ -8,6 +8,8 @@ mod canonical;
 #[cfg(test)]
 mod table;
 #[cfg(test)]
+mod completeness;
+#[cfg(test)]
 mod expectation;
 #[cfg(test)]
 mod files;
@@ -66,3 +68,5 @@ mod write;
 mod verify;
 #[cfg(test)]
 mod repair;
+#[cfg(test)]
+mod extensions;

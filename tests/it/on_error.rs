@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use herringbone::core::read::{Poll, PushDecoder};
 use herringbone::format::{CompressionCodec, Repetition, Type};
+use herringbone::push::{Poll, PushDecoder};
 use herringbone::{
     ColumnOptions, Loss, Losses, Lost, OnError, ParquetFile, ReadOptions, WriteOptions, Writer,
 };

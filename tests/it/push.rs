@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use herringbone::arrow::array::RecordBatch;
-use herringbone::core::read::{Needs, Poll, PushDecoder};
+use herringbone::push::{Needs, Poll, PushDecoder};
 use herringbone::{ParquetFile, ReadOptions};
 
 use crate::files;

@@ -5,13 +5,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
-use herringbone::core::compression::{BrotliLevel, Compression, GzipLevel, ZstdLevel, compress};
 use herringbone::format::{CompressionCodec, Encoding, Repetition, Type};
 use herringbone::source::Source;
-use herringbone::{Error, ErrorKind, Limits, ParquetFile, ReadOptions, WriteOptions, Writer};
+use herringbone::{
+    BrotliLevel, Compression, Error, ErrorKind, GzipLevel, Limits, ParquetFile, ReadOptions,
+    WriteOptions, Writer, ZstdLevel,
+};
 use herringbone_arrow::array::cast::AsArray;
 use herringbone_arrow::array::{Array, ArrayRef, RecordBatch, StringArray};
 use herringbone_arrow::schema::DataType;
+use herringbone_core::compression::compress;
 use herringbone_inspect::verify::{Finding, FindingKind};
 
 use crate::crafted::{Chunk, Page, file, group, leaf, shared_file};

@@ -6,13 +6,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use herringbone::core::write::{ColumnSelector, SortingColumnOption, UnsortedRows};
 use herringbone::format::{KeyValue, Repetition, SchemaElement, SortingColumn, Type};
 use herringbone::modular_encryption::{ALGORITHM_KEY, Encryption};
 use herringbone::schema::{
     ARROW_SCHEMA_KEY, ColumnOrderKind, EXACT_SCHEMA_KEY, ParquetSchema, WriteLeaf, from_arrow,
 };
-use herringbone::{ColumnOptions, ParquetFile, WriteOptions};
+use herringbone::{
+    ColumnOptions, ColumnSelector, ParquetFile, SortingColumnOption, UnsortedRows, WriteOptions,
+};
 use herringbone_arrow::schema::Schema;
 
 use crate::args::{Destination, Write};
@@ -89,14 +90,9 @@ fn parquet_schema(context: &Context, origins: &[Origin<'_>]) -> Result<Option<Pa
             differ.join(", ")
         ));
     }
-    let root = SchemaElement {
-        name: schema
-            .nodes()
-            .first()
-            .map_or_else(String::new, |root| root.element.name.clone()),
-        num_children: i32::try_from(kept.len()).ok(),
-        ..SchemaElement::default()
-    };
+    let name = schema.nodes().first().map(|root| &root.element.name);
+    let root = SchemaElement::new(name.cloned().unwrap_or_default())
+        .num_children(i32::try_from(kept.len()).ok());
     let elements = std::iter::once(root)
         .chain(kept.into_iter().flatten().cloned())
         .collect();
@@ -122,10 +118,7 @@ fn fields(schema: &ParquetSchema) -> impl Iterator<Item = Vec<&SchemaElement>> {
 fn are_alike(a: &[&SchemaElement], b: &[&SchemaElement]) -> bool {
     let repeats = |element: &SchemaElement| element.repetition_type == Some(Repetition::Repeated);
     let alike = |(a, b): (&&SchemaElement, &&SchemaElement)| {
-        let b = SchemaElement {
-            repetition_type: a.repetition_type,
-            ..SchemaElement::clone(b)
-        };
+        let b = SchemaElement::clone(b).repetition_type(a.repetition_type);
         **a == b
     };
     a.len() == b.len()

@@ -3,10 +3,9 @@
 use std::io::BufWriter;
 
 use arrow_ipc::writer::FileWriter;
-use herringbone::Writer;
-use herringbone::core::write::{ColumnSelector, UnsortedRows, WriteOptions};
 use herringbone::format::FileMetadata;
 use herringbone::schema::{EmptyStructs, from_arrow};
+use herringbone::{ColumnSelector, UnsortedRows, WriteOptions, Writer};
 use herringbone_arrow::schema::{DataType, Field, Schema};
 
 use crate::args::{Destination, FileFormat, RowFormat};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_row::{RowConverter, SortField};
 use arrow_select::interleave::interleave_record_batch;
-use herringbone::core::write::SortingColumnOption;
+use herringbone::SortingColumnOption;
 use herringbone_arrow::array::cast::AsArray as _;
 use herringbone_arrow::array::{Array as _, ArrayRef, RecordBatch, make_array};
 use herringbone_arrow::buffer::NullBuffer;

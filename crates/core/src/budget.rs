@@ -45,17 +45,20 @@ impl Budget {
 
     /// Says that from now on one column is worked on after the other, as the plain loop does. Only then
     /// do columns make do with less than they would like: what that is depends on what is left.
+    #[doc(hidden)] // For drivers.
     pub fn work_in_turn(&self) {
         self.in_turn.store(true, Ordering::Relaxed);
     }
 
     /// Whether more than half is in use: a reason not to run ahead.
+    #[doc(hidden)] // For drivers.
     #[must_use]
     pub fn is_short(&self) -> bool {
         self.used() > self.limit / 2
     }
 
     /// Whether an error is a refusal of a budget.
+    #[doc(hidden)] // For drivers.
     #[must_use]
     pub fn refused(error: &Error) -> bool {
         error.limit_name() == Some(LIMIT)

@@ -5,7 +5,8 @@
 //! ```
 //!
 //! This crate does no I/O and spawns no thread: it says which bytes it needs and takes them.
-//! Most people want the `herringbone` crate instead, which reads files with it.
+//! Most people want the `herringbone` crate instead, which reads files with it. What that crate does not
+//! export of this one is for the crates of this workspace, and changes with any release.
 
 #![forbid(unsafe_code)]
 
@@ -24,6 +25,7 @@ mod encoding;
 mod array;
 pub mod column;
 pub mod physical;
+pub mod extension;
 pub mod pruning;
 pub mod read;
 pub mod write;

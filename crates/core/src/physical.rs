@@ -20,7 +20,7 @@ use crate::array::{LeafArray, LeafType, leaf_array};
 use crate::budget::{Budget, ColumnMemory, MemoryUse};
 use crate::created_by::CreatedBy;
 use crate::levels::Levels;
-use crate::page::body::{BodyDecoder, check_sizes, num_values, verify_crc};
+use crate::page::body::{BodyDecoder, PageUse, check_sizes, verify_crc};
 use crate::page::decompression_limit::DecompressionLimit;
 use crate::page::{DataPage, Page, PageStart};
 
@@ -39,10 +39,7 @@ pub struct PageDecoder {
     max_def_level: u8,
     max_rep_level: u8,
     body: BodyDecoder,
-    codec: CompressionCodec,
-    is_encrypted: bool,
     limits: Limits,
-    decompression_limit: DecompressionLimit,
     memory: ColumnMemory,
     array: Box<dyn LeafArray>,
     page: Option<OpenPage>,
@@ -108,14 +105,13 @@ impl PageDecoder {
         Ok(Self {
             max_def_level: leaf.max_def_level,
             max_rep_level: leaf.max_rep_level,
-            codec,
             memory: ColumnMemory::new(budget.clone()),
-            decompression_limit: DecompressionLimit::new(
-                &limits,
-                (leaf.physical_type, leaf.type_length),
+            body: BodyDecoder::new(
+                codec,
+                max_levels,
+                CreatedBy::new(created_by),
+                DecompressionLimit::new(&limits, (leaf.physical_type, leaf.type_length)),
             ),
-            body: BodyDecoder::new(codec, max_levels, CreatedBy::new(created_by)),
-            is_encrypted: false,
             limits,
             array: leaf_array(&leaf_type)?,
             page: None,
@@ -129,7 +125,6 @@ impl PageDecoder {
     #[must_use]
     pub fn encrypted(self, cipher: Option<ChunkCipher>) -> Self {
         Self {
-            is_encrypted: cipher.is_some(),
             body: self.body.encrypted(cipher),
             ..self
         }
@@ -163,18 +158,13 @@ impl PageDecoder {
         self.array.finish(None).ok();
         check_sizes(header, &self.limits)?;
         self.memory.hold(MemoryUse::Window, body.len() as u64)?;
-        if self.is_encrypted {
-            self.memory
-                .hold_at_least(MemoryUse::Decrypted, body.len() as u64)?;
-        }
-        if self.codec != CompressionCodec::Uncompressed {
-            let plain = u64::try_from(header.uncompressed_page_size).unwrap_or_default();
-            self.memory.hold_at_least(MemoryUse::Body, plain)?;
-            self.decompression_limit
-                .spend(header, num_values(header)?)?;
-        }
-        let (page, body) = ((header, start.data_pages_before), Buffer::from(body));
-        match self.body.decode(page, body, None, &self.limits)? {
+        let page = (header, start.data_pages_before);
+        let body = Buffer::from(body);
+        let page_use = PageUse::default();
+        let page = self
+            .body
+            .open(page, body, page_use, &self.limits, &mut self.memory)?;
+        match page {
             Page::Dictionary { values, num_values } => self.open_dictionary(&values, num_values),
             Page::Data(page) => self.open_data(page),
         }

@@ -240,18 +240,17 @@ impl Rewrite {
             .collect();
         let mut key_values = self.metadata.key_value_metadata().to_vec();
         key_values.push(encryptor.key_value());
-        let footer = herringbone_format::FileMetadataParts {
-            version: self.metadata.version(),
-            schema: self.metadata.schema().to_vec(),
-            num_rows: self.metadata.num_rows(),
-            row_groups: row_groups?,
-            key_value_metadata: Some(key_values),
-            created_by: Some("herringbone".into()),
-            column_orders: self.metadata.column_orders().map(<[_]>::to_vec),
-            encryption_algorithm: plaintext
-                .then(|| RawStruct(crypto.encryption_algorithm.encode())),
-            footer_signing_key_metadata: crypto.key_metadata.clone().filter(|_| plaintext),
-        };
+        let footer = herringbone_format::FileMetadataParts::new(
+            self.metadata.version(),
+            self.metadata.schema().to_vec(),
+            self.metadata.num_rows(),
+            row_groups?,
+        )
+        .key_value_metadata(key_values)
+        .created_by("herringbone".to_owned())
+        .column_orders(self.metadata.column_orders().map(<[_]>::to_vec))
+        .encryption_algorithm(plaintext.then(|| RawStruct(crypto.encryption_algorithm.encode())))
+        .footer_signing_key_metadata(crypto.key_metadata.clone().filter(|_| plaintext));
         let mut writer = CompactWriter::new();
         footer.encode(&mut writer);
         let footer = writer.finish();

@@ -34,7 +34,7 @@ thrift_struct! {
 thrift_struct! {
     /// A [`ColumnChunk`] as far as it takes to read its pages: statistics and the like are passed
     /// over, which matters where there are many thousands of chunks.
-    #[derive(Debug, Clone, PartialEq)]
+    #[derive(Debug, Clone, PartialEq, Default)]
     pub(crate) struct ColumnChunkLayout {
         /// The file that holds the chunk, if it is another one.
         1: optional file_path: String,

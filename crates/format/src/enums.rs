@@ -26,6 +26,9 @@ macro_rules! open_enum {
         }
 
         impl $name {
+            /// All that this version knows.
+            pub const ALL: &'static [Self] = &[$( Self::$variant, )+];
+
             /// The value with this thrift id; ids that are not known are kept.
             #[must_use]
             pub fn from_id(id: i32) -> Self {
@@ -86,6 +89,9 @@ macro_rules! closed_enum {
         }
 
         impl $name {
+            /// All that this version knows.
+            pub const ALL: &'static [Self] = &[$( Self::$variant, )+];
+
             /// The value with this thrift id, if there is one.
             #[must_use]
             pub fn from_id(id: i32) -> Option<Self> {
@@ -200,6 +206,25 @@ open_enum! {
     }
 }
 
+impl Encoding {
+    /// The physical types whose values it encodes, by `Encodings.md`; none where it encodes levels only, or is
+    /// not known.
+    #[must_use]
+    pub fn serves(self) -> &'static [Type] {
+        use Type::{Boolean, ByteArray, Double, FixedLenByteArray, Float, Int32, Int64};
+        match self {
+            Self::Plain | Self::PlainDictionary | Self::RleDictionary => Type::ALL,
+            Self::Rle => &[Boolean],
+            Self::DeltaBinaryPacked => &[Int32, Int64],
+            Self::DeltaLengthByteArray => &[ByteArray],
+            Self::DeltaByteArray => &[ByteArray, FixedLenByteArray],
+            Self::ByteStreamSplit => &[Int32, Int64, Float, Double, FixedLenByteArray],
+            Self::Alp => &[Float, Double],
+            Self::BitPacked | Self::Unknown(_) => &[],
+        }
+    }
+}
+
 open_enum! {
     /// How pages are compressed.
     #[non_exhaustive]
@@ -225,6 +250,7 @@ open_enum! {
 
 open_enum! {
     /// What a page holds.
+    #[non_exhaustive]
     PageType {
         /// Levels and values, version 1.
         DataPage = 0 "DATA_PAGE",
@@ -249,7 +275,8 @@ impl PageType {
 }
 
 open_enum! {
-    /// What the values mean: the older annotation, superseded by [`LogicalType`](crate::LogicalType).
+    /// What the values mean: the older annotation, superseded by [`LogicalType`](crate::LogicalType), and
+    /// closed: there will be no further ones.
     ConvertedType {
         /// A string.
         Utf8 = 0 "UTF8",
@@ -300,6 +327,7 @@ open_enum! {
 
 open_enum! {
     /// Whether the bounds in a column index are sorted.
+    #[non_exhaustive]
     BoundaryOrder {
         /// They are not.
         Unordered = 0 "UNORDERED",
@@ -312,6 +340,7 @@ open_enum! {
 
 open_enum! {
     /// How edges between the points of a GEOGRAPHY run.
+    #[non_exhaustive]
     EdgeInterpolationAlgorithm {
         /// Great circles on a sphere.
         Spherical = 0 "SPHERICAL",

@@ -12,72 +12,73 @@ use crate::EdgeInterpolationAlgorithm;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LogicalType {
-    /// UTF-8 text.
+    /// UTF-8 text: LogicalTypes, "STRING".
     String,
-    /// A group with one repeated group of key and value.
+    /// A group with one repeated group of key and value: LogicalTypes, "Maps".
     Map,
-    /// A group with one repeated field.
+    /// A group with one repeated field: LogicalTypes, "Lists".
     List,
-    /// A string out of a fixed set.
+    /// A string out of a fixed set: LogicalTypes, "ENUM".
     Enum,
-    /// The value times 10<sup>-scale</sup>.
+    /// The value times 10<sup>-scale</sup>: LogicalTypes, "DECIMAL".
     Decimal {
         /// Digits right of the decimal point.
         scale: i32,
         /// Digits in all.
         precision: i32,
     },
-    /// Days since 1970-01-01.
+    /// Days since 1970-01-01: LogicalTypes, "DATE".
     Date,
-    /// Time of day since midnight.
+    /// Time of day since midnight: LogicalTypes, "TIME".
     Time {
         /// Whether midnight is that of UTC, or that of an unknown zone.
         is_adjusted_to_utc: bool,
         /// What is counted.
         unit: TimeUnit,
     },
-    /// Time since 1970-01-01 00:00:00.
+    /// Time since 1970-01-01 00:00:00: LogicalTypes, "TIMESTAMP".
     Timestamp {
         /// Whether the value is an instant, or what a clock on the wall shows.
         is_adjusted_to_utc: bool,
         /// What is counted.
         unit: TimeUnit,
     },
-    /// An integer narrower than its physical type, or unsigned.
+    /// An integer narrower than its physical type, or unsigned: LogicalTypes, "Signed Integers" and "Unsigned
+    /// Integers".
     Integer {
         /// 8, 16, 32 or 64 in a valid file.
         bit_width: i8,
         /// Whether it is signed.
         is_signed: bool,
     },
-    /// Nothing but nulls; the physical type is a guess.
+    /// Nothing but nulls; the physical type is a guess: LogicalTypes, "UNKNOWN (always null)".
     Unknown,
-    /// A JSON document in UTF-8.
+    /// A JSON document in UTF-8: LogicalTypes, "JSON".
     Json,
-    /// A BSON document.
+    /// A BSON document: LogicalTypes, "BSON".
     Bson,
-    /// Sixteen bytes, big-endian.
+    /// Sixteen bytes, big-endian: LogicalTypes, "UUID".
     Uuid,
-    /// IEEE 754 binary16 in two bytes, little-endian.
+    /// IEEE 754 binary16 in two bytes, little-endian: LogicalTypes, "FLOAT16".
     Float16,
-    /// A group of metadata and value (and `typed_value` when shredded).
+    /// A group of metadata and value (and `typed_value` when shredded): LogicalTypes, "VARIANT".
     Variant {
         /// The version of the encoding; 1 when absent.
         specification_version: Option<i8>,
     },
-    /// Well-known binary with straight edges in the plane of its coordinates.
+    /// Well-known binary with straight edges in the plane of its coordinates: LogicalTypes, "GEOMETRY".
     Geometry {
         /// The coordinate reference system; longitude and latitude when absent.
         crs: Option<String>,
     },
-    /// Well-known binary with edges on a globe.
+    /// Well-known binary with edges on a globe: LogicalTypes, "GEOGRAPHY".
     Geography {
         /// The coordinate reference system; longitude and latitude when absent.
         crs: Option<String>,
         /// How edges run; on a sphere when absent.
         algorithm: Option<EdgeInterpolationAlgorithm>,
     },
-    /// A group that refers to, or holds, a file.
+    /// A group that refers to, or holds, a file: LogicalTypes, "FILE".
     File,
     /// An annotation that this version does not know, or one in a form that it does not know.
     Unrecognized {
@@ -87,6 +88,53 @@ pub enum LogicalType {
         /// another type. It is written as it was read.
         parameters: Vec<u8>,
     },
+}
+
+impl LogicalType {
+    /// One of each that is known. Hidden: tests of the tables over logical types go through them.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn one_of_each() -> Vec<Self> {
+        vec![
+            Self::String,
+            Self::Map,
+            Self::List,
+            Self::Enum,
+            Self::Decimal {
+                scale: 2,
+                precision: 9,
+            },
+            Self::Date,
+            Self::Time {
+                is_adjusted_to_utc: true,
+                unit: TimeUnit::Micros,
+            },
+            Self::Timestamp {
+                is_adjusted_to_utc: true,
+                unit: TimeUnit::Micros,
+            },
+            Self::Integer {
+                bit_width: 16,
+                is_signed: false,
+            },
+            Self::Unknown,
+            Self::Json,
+            Self::Bson,
+            Self::Uuid,
+            Self::Float16,
+            Self::Variant {
+                specification_version: Some(1),
+            },
+            Self::Geometry {
+                crs: Some("OGC:CRS84".to_owned()),
+            },
+            Self::Geography {
+                crs: None,
+                algorithm: Some(EdgeInterpolationAlgorithm::Karney),
+            },
+            Self::File,
+        ]
+    }
 }
 
 impl fmt::Display for LogicalType {

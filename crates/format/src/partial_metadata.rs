@@ -8,6 +8,7 @@ use crate::{
 
 /// The front part of a file's metadata, as far as it can be decoded.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct PartialMetadata {
     /// The nodes of the schema tree.
     pub schema: Vec<SchemaElement>,

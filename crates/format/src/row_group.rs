@@ -25,6 +25,7 @@ thrift_struct! {
 
 /// A row group without its column chunks. The fields are those of [`RowGroup`].
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RowGroupHeader {
     /// Bytes of all pages after decompression. For information.
     pub total_byte_size: i64,

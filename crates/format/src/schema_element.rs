@@ -98,6 +98,7 @@ pub(crate) fn read_schema(
 /// A key and its value, from the writer for its readers. Writers put what they like into it, so
 /// bytes that are not UTF-8 are no error: they are replaced by U+FFFD.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct KeyValue {
     /// The key.
     pub key: String,
@@ -106,6 +107,15 @@ pub struct KeyValue {
 }
 
 impl KeyValue {
+    /// A key with its value, or with none.
+    #[must_use]
+    pub fn new(key: impl Into<String>, value: impl Into<Option<String>>) -> Self {
+        Self {
+            key: key.into(),
+            value: value.into(),
+        }
+    }
+
     /// Writes it as a struct of the compact protocol.
     pub fn encode(&self, writer: &mut CompactWriter) {
         self.write(writer);

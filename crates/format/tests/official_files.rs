@@ -71,21 +71,23 @@ fn metadata(path: &Path) -> Result<FileMetadata> {
 
 /// Decodes all there is, and gives it as the struct to write.
 fn parts(metadata: &FileMetadata) -> Result<FileMetadataParts> {
-    Ok(FileMetadataParts {
-        version: metadata.version(),
-        schema: metadata.schema().to_vec(),
-        num_rows: metadata.num_rows(),
-        row_groups: (0..metadata.num_row_groups())
+    Ok(FileMetadataParts::new(
+        metadata.version(),
+        metadata.schema().to_vec(),
+        metadata.num_rows(),
+        (0..metadata.num_row_groups())
             .map(|row_group| metadata.row_group(row_group))
             .collect::<Result<_>>()?,
-        key_value_metadata: Some(metadata.key_value_metadata().to_vec()),
-        created_by: metadata.created_by().map(String::from),
-        column_orders: metadata.column_orders().map(<[ColumnOrder]>::to_vec),
-        encryption_algorithm: metadata
+    )
+    .key_value_metadata(metadata.key_value_metadata().to_vec())
+    .created_by(metadata.created_by().map(String::from))
+    .column_orders(metadata.column_orders().map(<[ColumnOrder]>::to_vec))
+    .encryption_algorithm(
+        metadata
             .encryption_algorithm()
             .map(|bytes| RawStruct(bytes.to_vec())),
-        footer_signing_key_metadata: metadata.footer_signing_key_metadata().map(Vec::from),
-    })
+    )
+    .footer_signing_key_metadata(metadata.footer_signing_key_metadata().map(Vec::from)))
 }
 
 fn encoded(parts: &FileMetadataParts) -> Bytes {

@@ -131,10 +131,9 @@ impl StatisticsBuilder {
     /// The statistics; `None` where they would say nothing.
     #[must_use]
     pub fn finish(&self) -> Option<GeospatialStatistics> {
-        let statistics = GeospatialStatistics {
-            bbox: self.extent().bbox(),
-            geospatial_types: self.types.codes(),
-        };
+        let statistics = GeospatialStatistics::new()
+            .bbox(self.extent().bbox())
+            .geospatial_types(self.types.codes());
         (statistics != GeospatialStatistics::default()).then_some(statistics)
     }
 }

@@ -166,7 +166,8 @@ impl ParquetFile {
         &self.schema
     }
 
-    /// The schema that batches of all columns have.
+    /// The schema that batches of all columns have. [Extension types](ReadOptions::extension) are options of
+    /// a read: the [plan](Self::plan) of one has the schema with them.
     ///
     /// # Errors
     /// Corrupt or Unsupported where the schema has no Arrow form.

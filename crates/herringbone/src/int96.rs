@@ -81,6 +81,8 @@ impl Int96Units {
         options.projection = Projection::Leaves(chosen);
         options.schema.use_arrow_schema = false;
         options.schema.int96_as_bytes = true;
+        options.extensions.clear();
+        options.extension_columns.clear();
         let mut reader = file.read(options)?;
         while let Some(batch) = reader.next_batch()? {
             self.batch(&batch);

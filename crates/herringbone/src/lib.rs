@@ -7,7 +7,12 @@
 //! | write a file | [`create`], or [`create_with`] and [`WriteOptions`] |
 //! | write to memory or anything else that takes bytes | [`Writer`] |
 //! | write something else that is to appear when it is complete | [`FileTarget`] |
-//! | do the I/O yourself | [`core::read::PushDecoder`] |
+//! | do the I/O yourself | [`PushDecoder`](push::PushDecoder) |
+//! | know what a file says of its data, to skip what nobody needs | [`pruning`] |
+//! | look at pages as they are stored | [`Pages`] and [`physical`] |
+//! | make or change metadata | [`format`](mod@format), [`schema`] |
+//! | read and write Arrow extension types of your own | [`extension::ExtensionType`] |
+//! | make statistics of column chunks of your own | [`ColumnStatistics`](extension::ColumnStatistics) |
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -27,39 +32,45 @@ struct Readme;
 
 mod allocator;
 mod encoders;
+pub mod extension;
 mod file;
+mod file_writer;
 mod inline;
 mod int96;
+#[doc(hidden)] // `herringbone-inspect` walks pages that no footer names.
 pub mod pages;
 mod parts;
+pub mod physical;
+pub mod pruning;
+pub mod push;
 mod reader;
 pub mod source;
 mod target;
 mod threads;
-#[doc(hidden)]
+#[doc(hidden)] // `herringbone-inspect` has threads as well.
 pub mod workers;
 mod writer;
 
 pub use herringbone_arrow as arrow;
-pub use herringbone_core as core;
 #[cfg(feature = "encryption")]
 pub use herringbone_encryption as encryption;
 pub use herringbone_format as format;
 pub use herringbone_schema as schema;
 
 pub use file::{OpenOptions, ParquetFile};
-pub use herringbone_core::compression::Compression;
+pub use herringbone_core::Step;
+pub use herringbone_core::compression::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
 pub use herringbone_core::loss::{Loss, Losses, Lost, OnError};
-pub use herringbone_core::read::ReadOptions;
+pub use herringbone_core::read::{ReadOptions, ReadPlan, RowGroupPlan};
 pub use herringbone_core::write::{
-    BloomFilterOptions, ColumnOptions, Compatibility, DataPageVersion, StatisticsLevel,
-    WriteOptions,
+    BloomFilterOptions, CREATED_BY, ColumnOptions, ColumnSelector, Compatibility, DataPageVersion,
+    SortingColumnOption, StatisticsLevel, UnsortedRows, WriteOptions,
 };
 pub use herringbone_format::modular_encryption;
 pub use herringbone_format::{Error, ErrorKind, Limits, Location, Remedy, Result};
 pub use herringbone_schema::{Int96Overflow, Projection, SchemaOptions};
 pub use int96::Int96Units;
-pub use pages::{PageInfo, Pages};
+pub use pages::{PageInfo, PageStart, Pages};
 pub use reader::Reader;
 pub use target::FileTarget;
 pub use writer::Writer;

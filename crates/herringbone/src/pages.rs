@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use herringbone_core::page::{PageStart, PageWalker};
+pub use herringbone_core::page::PageStart;
+use herringbone_core::page::PageWalker;
 use herringbone_format::{Limits, PageHeader, ReadableChunk, Result};
 
 use crate::source::Source;

@@ -1,31 +1,15 @@
-//! Record batches into a file.
+//! The writer of record batches, and the storage of extension types in front of it.
 
-use std::collections::VecDeque;
 use std::io::Write;
-use std::ops::Range;
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 
-use bytes::Bytes;
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::SchemaRef;
-use herringbone_core::write::{
-    EncodedColumn, FileEncoder, SortingCheck, UnsortedRows, WriteOptions, WritePlan,
-};
-use herringbone_format::thrift::CompactWriter;
-use herringbone_format::{Error, FileMetadata, Limits, Result};
+use herringbone_core::write::{StorageBatches, WriteOptions};
+use herringbone_format::{Error, FileMetadata, Result};
 
-use crate::encoders::Encoders;
+use crate::file_writer::FileWriter;
 use crate::target::FileTarget;
-
-/// Rows that are handed to the columns at once, at most and at least.
-const SLICE_ROWS: std::ops::RangeInclusive<usize> = 1024..=65_536;
-
-/// Bytes of arrays that are handed to the columns at once, roughly,
-const SLICE_BYTES: usize = 16 << 20;
-
-/// and which part of the memory they are, at most.
-const SLICES_IN_MEMORY: usize = 16;
 
 /// Writes record batches to a file, or to anything that takes bytes.
 ///
@@ -34,6 +18,9 @@ const SLICES_IN_MEMORY: usize = 16;
 /// made by [`create`](crate::create), it leaves nothing.
 ///
 /// The bytes depend on the rows and on the options, not on the number of threads.
+///
+/// Where an [extension type](herringbone_core::extension::ExtensionType) of the options chooses how it is
+/// stored, the file begins with the first batch that has rows; what is wrong with its schema comes out then.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -51,22 +38,27 @@ const SLICES_IN_MEMORY: usize = 16;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Writer<W: Write> {
-    out: W,
-    commit: fn(W) -> std::io::Result<()>,
-    plan: Arc<WritePlan>,
-    file: FileEncoder,
-    encoders: Encoders,
-    /// Rows of the row group under construction.
-    rows: usize,
-    /// Compares rows, if the options ask for it.
-    sorting: Option<SortingCheck>,
-    /// Whether the rows of the row group under construction are sorted, as far as they are compared.
-    is_sorted: bool,
-    /// The same of the row groups in flight.
-    are_sorted: VecDeque<bool>,
-    /// The schema of the last batch, which needs no further look.
-    checked: Option<SchemaRef>,
+    schema: SchemaRef,
+    /// Where an extension type has a storage of its own.
+    storage: Option<StorageBatches>,
+    stage: Stage<W>,
     failed: bool,
+}
+
+enum Stage<W: Write> {
+    /// The storage is chosen by a batch that is yet to come.
+    Waiting(Box<Unopened<W>>),
+    Open(Box<FileWriter<W>>),
+    /// The file could not be started.
+    Failed,
+}
+
+/// What it takes to start the file.
+struct Unopened<W> {
+    out: W,
+    path: Option<PathBuf>,
+    options: WriteOptions,
+    commit: fn(W) -> std::io::Result<()>,
 }
 
 impl<W: Write> Writer<W> {
@@ -80,26 +72,29 @@ impl<W: Write> Writer<W> {
     }
 
     pub(crate) fn with_commit(
-        mut out: W,
+        out: W,
         path: Option<&Path>,
         schema: SchemaRef,
         options: &WriteOptions,
         commit: fn(W) -> std::io::Result<()>,
     ) -> Result<Self> {
-        let plan = Arc::new(WritePlan::new(schema, options, path)?);
-        let mut file = FileEncoder::new(plan.clone());
-        out.write_all(&file.start())?;
+        let storage = StorageBatches::new(&schema, options)?;
+        let stage = if storage.is_some() {
+            let (options, path) = (options.clone(), path.map(Path::to_path_buf));
+            Stage::Waiting(Box::new(Unopened {
+                out,
+                path,
+                options,
+                commit,
+            }))
+        } else {
+            let file = FileWriter::new((out, path), schema.clone(), options, commit)?;
+            Stage::Open(Box::new(file))
+        };
         Ok(Self {
-            out,
-            commit,
-            encoders: Encoders::new(plan.clone())?,
-            sorting: plan.sorting_check()?,
-            is_sorted: true,
-            are_sorted: VecDeque::new(),
-            plan,
-            file,
-            rows: 0,
-            checked: None,
+            schema,
+            storage,
+            stage,
             failed: false,
         })
     }
@@ -107,32 +102,32 @@ impl<W: Write> Writer<W> {
     /// The schema that batches have to have.
     #[must_use]
     pub fn schema(&self) -> &SchemaRef {
-        self.plan.schema()
+        &self.schema
     }
 
     /// Where the schema of the file is not as [`WriteOptions::parquet_schema`] has it.
     #[must_use]
     pub fn warnings(&self) -> &[String] {
-        self.plan.warnings()
+        self.file().map_or(&[], FileWriter::warnings)
     }
 
     /// Rows taken so far.
     #[must_use]
     pub fn num_rows(&self) -> u64 {
-        self.file.num_rows() + self.encoders.rows_in_flight() + self.rows as u64
+        self.file().map_or(0, FileWriter::num_rows)
     }
 
     /// Bytes given to the output so far.
     #[must_use]
     pub fn bytes_written(&self) -> u64 {
-        self.file.position()
+        self.file().map_or(0, FileWriter::bytes_written)
     }
 
     /// Bytes held: pages of the row group under construction, dictionaries, what waits to be written,
     /// and the footer. Batches that columns still work on are not counted: they are the caller's.
     #[must_use]
     pub fn memory_size(&self) -> usize {
-        self.encoders.heap_bytes() + self.file.heap_bytes()
+        self.file().map_or(0, FileWriter::memory_size)
     }
 
     /// Appends the rows of a batch.
@@ -150,11 +145,9 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// As [`Self::write`].
     pub fn flush(&mut self) -> Result<()> {
-        self.guard(|writer| {
-            if let Some(sorting) = &mut writer.sorting {
-                sorting.restart();
-            }
-            writer.end_row_group()
+        self.guard(|writer| match &mut writer.stage {
+            Stage::Open(file) => file.flush(),
+            Stage::Waiting(_) | Stage::Failed => Ok(()),
         })
     }
 
@@ -164,31 +157,23 @@ impl<W: Write> Writer<W> {
     /// As [`Self::write`].
     pub fn finish(mut self) -> Result<FileMetadata> {
         self.guard(|writer| {
-            writer.end_row_group()?;
-            while writer.encoders.in_flight() > 0 {
-                writer.write_row_group()?;
-            }
-            Ok(())
+            let empty = RecordBatch::new_empty(writer.schema.clone());
+            writer.open(&empty).map(drop)
         })?;
-        let (bytes, parts) = self.file.finish()?;
-        self.out.write_all(&bytes)?;
-        (self.commit)(self.out)?;
-        let mut metadata = CompactWriter::new();
-        parts.encode(&mut metadata);
-        // What was just written is within the limits of the format, if not within the reader's.
-        let mut limits = Limits::default();
-        limits.footer_bytes = u64::MAX;
-        limits.schema_nodes = usize::MAX;
-        limits.row_groups = usize::MAX;
-        FileMetadata::decode(Bytes::from(metadata.finish()), 0, &limits)
+        let key_values = match &mut self.storage {
+            Some(storage) => storage.key_values()?,
+            None => Vec::new(),
+        };
+        match self.stage {
+            Stage::Open(file) => file.finish(key_values),
+            Stage::Waiting(_) | Stage::Failed => Err(failed_before()),
+        }
     }
 
     /// Runs `step` unless an earlier one failed.
     fn guard(&mut self, step: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
         if self.failed {
-            return Err(Error::argument(
-                "the writer failed before; its file cannot be finished",
-            ));
+            return Err(failed_before());
         }
         self.failed = true;
         step(self)?;
@@ -197,97 +182,56 @@ impl<W: Write> Writer<W> {
     }
 
     fn write_batch(&mut self, batch: &RecordBatch) -> Result<()> {
-        let schema = batch.schema_ref();
-        if !self
-            .checked
-            .as_ref()
-            .is_some_and(|known| Arc::ptr_eq(known, schema))
-        {
-            self.plan.check(schema)?;
-            self.checked = Some(schema.clone());
-        }
-        let options = self.plan.options();
-        if let Some(sorting) = &mut self.sorting
-            && options.unsorted_rows == UnsortedRows::Error
-        {
-            sorting.check(batch)?;
-        }
-        let rows = batch.num_rows();
-        let row_bytes = batch.get_array_memory_size() / rows.max(1);
-        let slice_bytes = SLICE_BYTES.min(options.memory_bytes / SLICES_IN_MEMORY);
-        let slice = (slice_bytes / row_bytes.max(1)).clamp(*SLICE_ROWS.start(), *SLICE_ROWS.end());
-        let most = options.row_group_rows;
-        let mut at = 0;
-        while at < rows {
-            let n = slice.min(most - self.rows).min(rows - at);
-            self.compare(batch, at..at + n)?;
-            let is_large = self.encoders.write(batch, at..at + n, n * row_bytes)?;
-            self.rows += n;
-            at += n;
-            if is_large || self.rows >= most {
-                self.end_row_group()?;
-            }
-            while self.encoders.has_row_group() {
-                self.write_row_group()?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Compares rows of the row group under construction, where only sorted ones are declared so.
-    fn compare(&mut self, batch: &RecordBatch, rows: Range<usize>) -> Result<()> {
-        if let Some(sorting) = &mut self.sorting
-            && self.plan.options().unsorted_rows == UnsortedRows::Undeclared
-            && self.is_sorted
-        {
-            let rows = batch.slice(rows.start, rows.len());
-            self.is_sorted = sorting.first_unsorted(&rows)?.is_none();
-        }
-        Ok(())
-    }
-
-    fn end_row_group(&mut self) -> Result<()> {
-        if self.rows == 0 {
-            return Ok(());
-        }
-        self.are_sorted
-            .push_back(std::mem::replace(&mut self.is_sorted, true));
-        if let Some(sorting) = &mut self.sorting
-            && self.plan.options().unsorted_rows == UnsortedRows::Undeclared
-        {
-            sorting.restart();
-        }
-        let memory_is_short = self.encoders.heap_bytes() >= self.plan.options().memory_bytes / 2;
-        self.encoders
-            .end_row_group(std::mem::take(&mut self.rows) as u64)?;
-        // A row group may still be encoded while the next one begins.
-        let most = if memory_is_short {
-            0
-        } else {
-            self.encoders.most_in_flight()
+        let Some(storage) = &self.storage else {
+            return self.open(batch)?.write(batch);
         };
-        while self.encoders.in_flight() > most {
-            self.write_row_group()?;
+        if batch.num_rows() == 0 {
+            // It says nothing about how rows are stored.
+            return storage.check(batch);
         }
-        Ok(())
+        self.open(batch)?;
+        let stored = match &mut self.storage {
+            Some(storage) => storage.storage(batch)?,
+            None => batch.clone(),
+        };
+        self.open(batch)?.write(&stored)
     }
 
-    /// Writes the oldest row group in flight.
-    fn write_row_group(&mut self) -> Result<()> {
-        let (rows, columns): (u64, Vec<EncodedColumn>) = self.encoders.next_row_group()?;
-        let is_sorted = self.are_sorted.pop_front().unwrap_or(true);
-        if columns.is_empty() {
-            return self.file.rows_without_columns(rows);
+    /// The file, started if it is not yet, in the form that suits this batch.
+    fn open(&mut self, first: &RecordBatch) -> Result<&mut FileWriter<W>> {
+        if let Stage::Waiting(_) = self.stage
+            && let Some(storage) = &mut self.storage
+        {
+            let schema = storage.choose(first)?;
+            let stage = std::mem::replace(&mut self.stage, Stage::Failed);
+            if let Stage::Waiting(unopened) = stage {
+                let Unopened {
+                    out,
+                    path,
+                    options,
+                    commit,
+                } = *unopened;
+                let file = FileWriter::new((out, path.as_deref()), schema, &options, commit)?;
+                self.stage = Stage::Open(Box::new(file));
+            }
         }
-        let parts = match is_sorted {
-            true => self.file.row_group(columns)?,
-            false => self.file.unsorted_row_group(columns)?,
-        };
-        for part in parts {
-            self.out.write_all(&part)?;
+        match &mut self.stage {
+            Stage::Open(file) => Ok(file),
+            Stage::Waiting(_) | Stage::Failed => Err(failed_before()),
         }
-        Ok(())
     }
+
+    fn file(&self) -> Option<&FileWriter<W>> {
+        match &self.stage {
+            Stage::Open(file) => Some(file),
+            Stage::Waiting(_) | Stage::Failed => None,
+        }
+    }
+}
+
+#[cold]
+fn failed_before() -> Error {
+    Error::argument("the writer failed before; its file cannot be finished")
 }
 
 /// Writes to a file, which appears under its name when the writer is finished.

@@ -4,8 +4,7 @@
 use std::sync::Arc;
 
 use herringbone::arrow::array::{ArrayRef, Float64Array, Int32Array, RecordBatch, StringArray};
-use herringbone::core::write::{SortingColumnOption, UnsortedRows};
-use herringbone::{ErrorKind, Result, WriteOptions, Writer};
+use herringbone::{ErrorKind, Result, SortingColumnOption, UnsortedRows, WriteOptions, Writer};
 
 fn sorting(name: &str, descending: bool, nulls_first: bool) -> SortingColumnOption {
     SortingColumnOption {

@@ -1,4 +1,5 @@
-//! Which groups are lists and maps: the rules of the specification for current and legacy forms.
+//! Which groups are lists and maps: the rules of the specification for current and legacy forms
+//! (LogicalTypes, "Lists" and "Maps").
 //!
 //! A group annotated LIST has one field, which is repeated. What the element is depends on that
 //! repeated field `R`:

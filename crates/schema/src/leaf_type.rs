@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use herringbone_arrow::schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use herringbone_arrow::schema::{DataType, IntervalUnit, TimeUnit};
 use herringbone_format::{SchemaElement, TimeUnit as ParquetUnit, Type};
 
@@ -24,11 +23,6 @@ pub(crate) fn leaf_type(
     };
     match resolved_type {
         ResolvedType::Time { utc: true, .. } => insert(ADJUSTED_TO_UTC_KEY, "true"),
-        ResolvedType::Uuid => insert(EXTENSION_TYPE_NAME_KEY, "arrow.uuid"),
-        ResolvedType::Json => {
-            insert(EXTENSION_TYPE_NAME_KEY, "arrow.json");
-            insert(EXTENSION_TYPE_METADATA_KEY, "");
-        }
         ResolvedType::Geospatial => {
             if let Some(logical_type) = &element.logical_type {
                 insert(LOGICAL_TYPE_KEY, &logical_type.to_string());

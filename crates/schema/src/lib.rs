@@ -30,12 +30,18 @@ mod path;
 mod ignored;
 mod dictionary;
 mod projection;
+mod extension;
 mod mapping;
 mod write;
 #[cfg(test)]
 mod tests;
 
-pub use mapping::{ArrowMapping, to_arrow, to_arrow_projected};
+pub use extension::column::{ColumnStorage, ExtensionColumn};
+pub use extension::{
+    AnnotatedField, ExtensionField, ExtensionMapping, ExtensionRequest, FILE_EXTENSION_NAME,
+    ReadExtensions, StoredField,
+};
+pub use mapping::{ArrowMapping, to_arrow, to_arrow_extended, to_arrow_projected};
 pub use node::{Conversion, Node, NodeKind};
 pub use options::{
     ByteLayout, DictionaryOutput, Int96Overflow, ListLayout, Projection, SchemaOptions,
@@ -45,7 +51,7 @@ pub use parquet_schema::{Leaf, ParquetSchema, SchemaNode};
 pub use wrapper::ArrowWrapper;
 pub use write::{
     Date64, EMPTY_STRUCT_CHILD, EmptyStructs, HintPolicy, WriteConversion, WriteKind, WriteLeaf,
-    WriteMapping, WriteNode, WriteSchemaOptions, from_arrow,
+    WriteMapping, WriteNode, WriteSchemaOptions, from_arrow, from_arrow_extended,
 };
 
 /// Field metadata: the field id that the Parquet file gives to a field.

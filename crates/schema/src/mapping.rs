@@ -3,18 +3,22 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use herringbone_arrow::schema::{Schema, SchemaRef};
-use herringbone_format::{KeyValue, Result};
+use herringbone_arrow::schema::{Fields, Schema, SchemaRef};
+use herringbone_format::{Error, KeyValue, Result};
 
 use crate::dictionary::Dictionaries;
+use crate::extension::column::{ColumnBuilder, Columns};
+use crate::extension::read::Extensions;
 use crate::hint::{self, ArrowSchemaHint, Restore, SchemaText};
 use crate::ignored::ignored;
 use crate::nested::Nesting;
 use crate::node::fields_of;
+use crate::path::Paths;
 use crate::projection::{marks, prune};
 use crate::write::arrow_schema_text;
 use crate::{
-    ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY, ListLayout, Node, ParquetSchema, Projection, SchemaOptions,
+    ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY, ExtensionColumn, ExtensionRequest, ListLayout, Node,
+    ParquetSchema, Projection, ReadExtensions, SchemaOptions,
 };
 
 /// The Arrow schema of a file or of a projection of it, and where its fields come from.
@@ -25,6 +29,10 @@ pub struct ArrowMapping {
     pub schema: SchemaRef,
     /// The fields of the schema, in the same order.
     pub fields: Vec<Node>,
+    /// Columns that extension types make besides; behind the others in the schema.
+    pub extension_columns: Vec<ExtensionColumn>,
+    /// The fields that these are made from, where the fields of the schema do not have all of it.
+    pub storages: Vec<Node>,
     /// What was found wrong and read another way: annotations that do not fit their groups, and
     /// parts of the file's Arrow schema that do not fit its columns.
     pub warnings: Vec<String>,
@@ -38,6 +46,8 @@ pub(crate) struct Origin {
     /// By node: it may be left out of a path.
     pub(crate) omittable: Vec<bool>,
     pub(crate) lists: ListLayout,
+    /// Whether extension types of the caller's were asked.
+    pub(crate) is_extended: bool,
 }
 
 impl ArrowMapping {
@@ -48,43 +58,52 @@ impl ArrowMapping {
     ///
     /// # Errors
     ///
-    /// Argument when a column is not there, with the names that may have been meant, or when a name
-    /// or a field id stands for several.
+    /// Argument when a column is not there, with the names that may have been meant, when a name
+    /// or a field id stands for several, or when the mapping is one of [`to_arrow_extended`], which
+    /// takes the projection itself: its extension types have seen whole groups.
     pub fn project(&self, projection: &Projection) -> Result<Self> {
+        if self.origin.is_extended {
+            return Err(Error::argument(
+                "fields that extension types made cannot be projected afterwards",
+            ));
+        }
         let Origin {
-            schema, omittable, ..
+            schema,
+            omittable,
+            lists,
+            ..
         } = &*self.origin;
-        Ok(match marks(schema, omittable, projection)? {
-            Some(marks) => self.pruned(&marks),
-            None => self.clone(),
-        })
-    }
-
-    /// What is left of the fields where only some nodes are wanted.
-    fn pruned(&self, marks: &[bool]) -> Self {
-        let fields: Vec<Node> = self
-            .fields
-            .iter()
-            .filter_map(|field| prune(field, marks, self.origin.lists))
-            .collect();
+        let Some(marks) = marks(schema, omittable, projection)? else {
+            return Ok(self.clone());
+        };
+        let fields = pruned(&self.fields, &marks, *lists);
         let metadata = self.schema.metadata().clone();
-        Self {
+        Ok(Self {
             schema: Arc::new(Schema::new_with_metadata(fields_of(&fields), metadata)),
             fields,
-            warnings: self.warnings.clone(),
-            origin: self.origin.clone(),
-        }
+            ..self.clone()
+        })
     }
 
     /// The ordinals of the columns that the fields are made of, ascending.
     #[must_use]
     pub fn leaves(&self) -> Vec<usize> {
         let mut leaves = Vec::new();
-        for field in &self.fields {
+        for field in self.fields.iter().chain(&self.storages) {
             field.for_each_leaf(&mut |leaf| leaves.push(leaf));
+        }
+        if !self.storages.is_empty() {
+            leaves.sort_unstable();
+            leaves.dedup();
         }
         leaves
     }
+}
+
+/// What is left of fields where only some nodes are wanted.
+fn pruned(fields: &[Node], marks: &[bool], lists: ListLayout) -> Vec<Node> {
+    let kept = fields.iter().filter_map(|field| prune(field, marks, lists));
+    kept.collect()
 }
 
 /// The Arrow schema of a file: its Parquet schema, the Arrow schema among its key-value metadata
@@ -116,9 +135,26 @@ pub fn to_arrow_projected(
     options: &SchemaOptions,
     projection: &Projection,
 ) -> Result<ArrowMapping> {
+    let extensions = ReadExtensions::default();
+    to_arrow_extended(schema, key_values, options, projection, &extensions)
+}
+
+/// What [`to_arrow_projected`] gives, with extension types of the caller's.
+///
+/// # Errors
+///
+/// Those of the former; what the extension types say; Argument when the path of an extension column is
+/// not there, or leads into a list.
+pub fn to_arrow_extended(
+    schema: &ParquetSchema,
+    key_values: &[KeyValue],
+    options: &SchemaOptions,
+    projection: &Projection,
+    extensions: &ReadExtensions,
+) -> Result<ArrowMapping> {
     let ignored = ignored(schema, options)?;
     let mut nesting = Nesting::new(schema, options, &ignored);
-    let (mut top, marks) = Top::new(&mut nesting, projection)?;
+    let (mut top, marks) = Top::new(&mut nesting, projection, &extensions.columns)?;
     let mut warnings = Warnings::default();
     for node in nesting.misfits {
         if warnings.is_full() {
@@ -159,38 +195,96 @@ pub fn to_arrow_projected(
     }
     fields.iter_mut().for_each(Node::put_wrappers);
 
-    let mapping = ArrowMapping {
-        schema: Arc::new(Schema::new_with_metadata(fields_of(&fields), metadata)),
+    let extensions = Extensions {
+        schema,
+        key_values,
+        ignored: &ignored,
+        types: &extensions.types,
+    };
+    let (fields, (extension_columns, storages)) = extended(
+        fields,
+        marks.as_deref(),
+        &top.requests,
+        &extensions,
+        options,
+    )?;
+    let of_columns = extension_columns.iter().map(|column| column.field.clone());
+    let all = fields
+        .iter()
+        .map(|node| node.field.clone())
+        .chain(of_columns);
+    let all: Fields = all.collect();
+    Ok(ArrowMapping {
+        schema: Arc::new(Schema::new_with_metadata(all, metadata)),
         fields,
         warnings: warnings.0,
         origin: Arc::new(Origin {
             schema: schema.clone(),
             omittable,
             lists: options.lists,
+            is_extended: !extensions.types.is_empty() || !extension_columns.is_empty(),
         }),
-    };
-    Ok(match marks {
-        Some(marks) => mapping.pruned(&marks),
-        None => mapping,
+        extension_columns,
+        storages,
     })
+}
+
+/// The fields of the projection as extension types have them, and the columns that they make besides.
+fn extended(
+    all: Vec<Node>,
+    marks: Option<&[bool]>,
+    requests: &[(usize, &ExtensionRequest)],
+    extensions: &Extensions<'_>,
+    options: &SchemaOptions,
+) -> Result<(Vec<Node>, Columns)> {
+    let apply = |mut fields: Vec<Node>| -> Result<Vec<Node>> {
+        for field in &mut fields {
+            extensions.apply(field)?;
+        }
+        Ok(fields)
+    };
+    if requests.is_empty() {
+        let fields = match marks {
+            Some(marks) => pruned(&all, marks, options.lists),
+            None => all,
+        };
+        return Ok((apply(fields)?, Columns::default()));
+    }
+    let projected = match marks {
+        Some(marks) => pruned(&all, marks, options.lists),
+        None => all.clone(),
+    };
+    let projected = apply(projected)?;
+    let columns = ColumnBuilder {
+        extensions,
+        fields: &all,
+        projected: &projected,
+        lists: options.lists,
+    };
+    let columns = columns.columns(requests)?;
+    Ok((projected, columns))
 }
 
 /// Fields at the top of a file.
 #[derive(Default)]
-struct Top {
+struct Top<'a> {
     fields: Vec<Node>,
     /// The place of each among all fields at the top.
     places: Vec<usize>,
+    /// Columns to be made besides, each with the ordinal of the node that it is made from.
+    requests: Vec<(usize, &'a ExtensionRequest)>,
 }
 
-impl Top {
-    /// The fields that a projection has to do with, and its marks on the nodes of the schema.
+impl<'a> Top<'a> {
+    /// The fields that a projection or further columns have to do with, and the marks of the projection on
+    /// the nodes of the schema.
     ///
     /// Groups are all made first: paths may leave out nodes in them, and which these are comes out
     /// when they are made. Columns at the top, of which there may be very many, are not.
     fn new(
         nesting: &mut Nesting<'_>,
         projection: &Projection,
+        requests: &'a [ExtensionRequest],
     ) -> Result<(Self, Option<Vec<bool>>)> {
         let schema = nesting.schema;
         let mut groups = Vec::new();
@@ -202,8 +296,17 @@ impl Top {
         let marks = marks(schema, &nesting.omittable, projection)?;
         let mut groups = groups.into_iter();
         let mut top = Self::default();
+        if !requests.is_empty() {
+            let paths = Paths::new(schema, &nesting.omittable);
+            for request in requests {
+                top.requests.push((paths.find(&request.path)?, request));
+            }
+        }
         for (place, node) in schema.children(0).enumerate() {
-            let is_marked = is_marked(schema, marks.as_deref(), node);
+            let end = schema.nodes()[node].end;
+            let is_requested = |(made_from, _): &(usize, _)| (node..end).contains(made_from);
+            let is_marked =
+                is_marked(schema, marks.as_deref(), node) || top.requests.iter().any(is_requested);
             let field = if schema.nodes()[node].is_group() {
                 groups.next().filter(|_| is_marked)
             } else {
@@ -226,7 +329,7 @@ fn is_marked(schema: &ParquetSchema, marks: Option<&[bool]>, node: usize) -> boo
 /// Takes what fits from an Arrow schema, in the form that files have it in.
 fn restore_from(
     text: SchemaText<'_>,
-    top: &mut Top,
+    top: &mut Top<'_>,
     metadata: &mut HashMap<String, String>,
     restore: &mut Restore<'_>,
 ) {

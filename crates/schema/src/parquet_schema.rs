@@ -105,13 +105,8 @@ impl ParquetSchema {
     /// use herringbone_schema::ParquetSchema;
     ///
     /// let elements = [
-    ///     SchemaElement { name: "schema".into(), num_children: Some(1), ..Default::default() },
-    ///     SchemaElement {
-    ///         name: "a".into(),
-    ///         type_: Some(Type::Int32),
-    ///         repetition_type: Some(Repetition::Optional),
-    ///         ..Default::default()
-    ///     },
+    ///     SchemaElement::new("schema".into()).num_children(1),
+    ///     SchemaElement::new("a".into()).type_(Type::Int32).repetition_type(Repetition::Optional),
     /// ];
     /// let schema = ParquetSchema::new(&elements, &Limits::default())?;
     /// assert_eq!(schema.leaves()[0].max_def_level, 1);
@@ -297,7 +292,7 @@ impl ParquetSchema {
     }
 
     /// The ordinals of the fields of a group; none for a leaf.
-    pub(crate) fn children(&self, node: usize) -> impl Iterator<Item = usize> + Clone + '_ {
+    pub fn children(&self, node: usize) -> impl Iterator<Item = usize> + Clone + '_ {
         let end = self.0.nodes[node].end;
         let inside = move |child: &usize| *child < end;
         std::iter::successors(Some(node + 1).filter(inside), move |&child| {

@@ -1,4 +1,4 @@
-//! What the values of a column mean: both annotations made one, and checked.
+//! What the values of a column mean: both annotations made one, and checked (LogicalTypes).
 //!
 //! LogicalType wins over ConvertedType. An annotation that is not known, or that may not stand on
 //! the column's physical type, does not make the file unreadable: by the specification the physical

@@ -1,4 +1,4 @@
-//! What is around the decoded values of a field: run ends, dictionaries, other scales.
+//! What is around the decoded values of a field: run ends, dictionaries, other scales, extension types.
 
 use std::sync::Arc;
 
@@ -31,6 +31,15 @@ pub enum ArrowWrapper {
     },
     /// A struct loses its fields: they were written for want of any.
     NoFields,
+    /// An extension type makes arrays of its own.
+    Extension {
+        /// Its ordinal among [`ReadExtensions::types`](crate::ReadExtensions::types).
+        ordinal: usize,
+        /// The type that its arrays are made from.
+        storage: DataType,
+        /// The type of its arrays.
+        data_type: DataType,
+    },
 }
 
 impl ArrowWrapper {
@@ -47,6 +56,7 @@ impl ArrowWrapper {
             }
             Self::NegativeScale { restored, .. } => restored.clone(),
             Self::NoFields => DataType::Struct(Fields::empty()),
+            Self::Extension { data_type, .. } => data_type.clone(),
         }
     }
 
@@ -58,6 +68,7 @@ impl ArrowWrapper {
             }
             (Self::Dictionary { .. }, DataType::Dictionary(_, values)) => values.as_ref().clone(),
             (Self::NegativeScale { stored, .. }, _) => stored.clone(),
+            (Self::Extension { storage, .. }, _) => storage.clone(),
             _ => outer.clone(),
         }
     }

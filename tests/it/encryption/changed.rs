@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use herringbone::core::write::DataPageVersion;
 use herringbone::encryption::properties::EncryptionKey;
 use herringbone::encryption::{
     Algorithm, FileDecryptionProperties, FileEncryptionProperties, KeyLength,
 };
 use herringbone::{ErrorKind, ReadOptions};
+use herringbone_core::write::DataPageVersion;
 
 use super::round_trip::key;
 use super::*;
@@ -35,7 +35,7 @@ fn file(algorithm: Algorithm, plaintext_footer: bool) -> (Bytes, Arc<dyn Decrypt
 
 /// Everything that can be read of a file, as one text; or the first error.
 fn everything(bytes: &Bytes, keys: &Arc<dyn Decryption>) -> Result<Vec<Vec<String>>> {
-    use herringbone::core::Step;
+    use herringbone_core::Step;
 
     let file = open(bytes, keys)?;
     for leaf in 0..file.parquet_schema().leaves().len() {

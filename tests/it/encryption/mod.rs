@@ -14,13 +14,13 @@ use herringbone::arrow::array::{
     StructArray,
 };
 use herringbone::arrow::schema::{DataType, Field};
-use herringbone::core::read::{Poll, PushDecoder};
 use herringbone::modular_encryption::Decryption;
 use herringbone::{
     BloomFilterOptions, ColumnOptions, OpenOptions, ParquetFile, ReadOptions, Result, WriteOptions,
     Writer,
 };
 use herringbone_arrow::array::types::Int32Type;
+use herringbone_core::read::{Poll, PushDecoder};
 use herringbone_inspect::verify::Severity;
 
 /// Rows of [`batch`].
@@ -166,8 +166,8 @@ fn errors(file: &ParquetFile) -> Vec<String> {
 
 /// Page indexes and bloom filters are those of the data.
 fn check_indexes(file: &ParquetFile, expected: &RecordBatch) {
-    use herringbone::core::Step;
-    use herringbone::core::bloom_filter::hash;
+    use herringbone_core::Step;
+    use herringbone_core::bloom_filter::hash;
 
     let schema = file.parquet_schema();
     let id = (0..schema.leaves().len()).find(|leaf| schema.column_path(*leaf) == "id");

@@ -121,7 +121,7 @@ fn check_bloom_filter_file(file: &ParquetFile) {
         let filter = file.bloom_filter(0, *leaf).unwrap();
         let has_one = filter.is_some();
         if let Some(mut filter) = filter {
-            use herringbone::core::Step;
+            use herringbone_core::Step;
             while let Step::Need(range) = filter.poll_bits(file.limits()).unwrap() {
                 filter.supply(range.start, file.source().read(range).unwrap());
             }

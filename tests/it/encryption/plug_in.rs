@@ -5,8 +5,6 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use herringbone::core::footer::{FooterDecoder, FooterStep};
-use herringbone::core::write::DataPageVersion;
 use herringbone::format::thrift::CompactWriter;
 use herringbone::format::{ColumnChunk, FileMetadata, FileMetadataParts, Limits, RawStruct};
 use herringbone::modular_encryption::{
@@ -14,6 +12,8 @@ use herringbone::modular_encryption::{
     KeyRequest, KeyStep, ModuleCipher, ModuleId, ModuleKind,
 };
 use herringbone::{Compression, Error, ErrorKind, ReadOptions, Result};
+use herringbone_core::footer::{FooterDecoder, FooterStep};
+use herringbone_core::write::DataPageVersion;
 
 use super::*;
 
@@ -241,10 +241,7 @@ impl FileEncryption for Xor {
         metadata
             .key_value_metadata
             .get_or_insert_default()
-            .push(herringbone::format::KeyValue {
-                key: "xor".into(),
-                value: None,
-            });
+            .push(herringbone::format::KeyValue::new("xor", None));
         if self.plaintext_footer {
             metadata.encryption_algorithm = Some(RawStruct(ALGORITHM.to_vec()));
             metadata.footer_signing_key_metadata = Some(b"signed".to_vec());

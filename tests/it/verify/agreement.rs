@@ -191,11 +191,9 @@ fn values_that_arrow_has_though_the_format_has_not() {
         is_adjusted_to_utc: true,
         unit: TimeUnit::Micros,
     };
-    let decimal = SchemaElement {
-        precision: Some(2),
-        scale: Some(0),
-        ..converted(Type::Int32, ConvertedType::Decimal)
-    };
+    let decimal = converted(Type::Int32, ConvertedType::Decimal)
+        .precision(2)
+        .scale(0);
     for (file, kind) in [
         (
             numbers(logical(Type::Int64, time.clone()), &[86_400_000_000], false),

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use herringbone::arrow::array::{
     ArrayRef, Float64Array, Int32Array, ListArray, RecordBatch, StringArray, types::Int32Type,
 };
-use herringbone::core::write::SortingColumnOption;
 use herringbone::format::footer::{FOOTER_TAIL_BYTES, Tail};
 use herringbone::format::thrift::CompactWriter;
 use herringbone::format::{
@@ -13,8 +12,8 @@ use herringbone::format::{
     Statistics, Type,
 };
 use herringbone::{
-    BloomFilterOptions, ColumnOptions, Compression, DataPageVersion, ParquetFile, WriteOptions,
-    Writer,
+    BloomFilterOptions, ColumnOptions, Compression, DataPageVersion, ParquetFile,
+    SortingColumnOption, WriteOptions, Writer,
 };
 
 /// Ordinals of the columns of [`sound`].
@@ -103,19 +102,17 @@ fn append_footer(out: &mut Vec<u8>, parts: &FileMetadataParts) {
 
 fn parts(metadata: &FileMetadata) -> FileMetadataParts {
     let row_groups = 0..metadata.num_row_groups();
-    FileMetadataParts {
-        version: metadata.version(),
-        schema: metadata.schema().to_vec(),
-        num_rows: metadata.num_rows(),
-        row_groups: row_groups
+    FileMetadataParts::new(
+        metadata.version(),
+        metadata.schema().to_vec(),
+        metadata.num_rows(),
+        row_groups
             .map(|it| metadata.row_group(it).unwrap())
             .collect(),
-        key_value_metadata: Some(metadata.key_value_metadata().to_vec()),
-        created_by: metadata.created_by().map(str::to_owned),
-        column_orders: metadata.column_orders().map(<[_]>::to_vec),
-        encryption_algorithm: None,
-        footer_signing_key_metadata: None,
-    }
+    )
+    .key_value_metadata(metadata.key_value_metadata().to_vec())
+    .created_by(metadata.created_by().map(str::to_owned))
+    .column_orders(metadata.column_orders().map(<[_]>::to_vec))
 }
 
 /// The file with another column chunk in the first row group.

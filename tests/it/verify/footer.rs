@@ -309,10 +309,8 @@ fn offset_indexes() {
 #[test]
 fn arrow_schemas() {
     let other = with_footer(&file(), |parts| {
-        parts.key_value_metadata = Some(vec![KeyValue {
-            key: "ARROW:schema".into(),
-            value: Some("no base64!".into()),
-        }]);
+        parts.key_value_metadata =
+            Some(vec![KeyValue::new("ARROW:schema", "no base64!".to_owned())]);
     });
     let found = lines(&other);
     assert_eq!(found.len(), 1);

@@ -43,20 +43,13 @@ fn file(values: &[Vec<u8>], geography: bool, statistics: GeospatialStatistics) -
 }
 
 fn bounds(x: [f64; 2], y: [f64; 2]) -> BoundingBox {
-    BoundingBox {
-        xmin: x[0],
-        xmax: x[1],
-        ymin: y[0],
-        ymax: y[1],
-        ..BoundingBox::default()
-    }
+    BoundingBox::new(x[0], x[1], y[0], y[1])
 }
 
 fn statistics(bbox: BoundingBox, types: &[i32]) -> GeospatialStatistics {
-    GeospatialStatistics {
-        bbox: Some(bbox),
-        geospatial_types: Some(types.to_vec()),
-    }
+    GeospatialStatistics::new()
+        .bbox(bbox)
+        .geospatial_types(types.to_vec())
 }
 
 /// The messages, with their kinds, which all are of the one column.

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use herringbone::arrow::array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray};
-use herringbone::core::write::SortingColumnOption;
-use herringbone::{Compression, ParquetFile, WriteOptions, Writer};
+use herringbone::{Compression, ParquetFile, SortingColumnOption, WriteOptions, Writer};
 
 /// 60 column chunks in 10 row groups: more values than one thread is thought to be enough for.
 fn file() -> Vec<u8> {

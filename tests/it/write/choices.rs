@@ -1,11 +1,10 @@
 //! Random options of the writer, all of them legal for a schema.
 
-use herringbone::core::write::ColumnSelector;
 use herringbone::format::{Encoding, Type};
 use herringbone::schema::{HintPolicy, from_arrow};
 use herringbone::{
-    BloomFilterOptions, ColumnOptions, Compatibility, DataPageVersion, StatisticsLevel,
-    WriteOptions,
+    BloomFilterOptions, ColumnOptions, ColumnSelector, Compatibility, DataPageVersion,
+    StatisticsLevel, WriteOptions,
 };
 use herringbone_arrow::schema::Schema;
 

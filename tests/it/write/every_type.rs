@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use herringbone::core::write::ColumnSelector;
 use herringbone::schema::{WriteSchemaOptions, from_arrow};
-use herringbone::{ColumnOptions, DataPageVersion, ReadOptions, WriteOptions};
+use herringbone::{ColumnOptions, ColumnSelector, DataPageVersion, ReadOptions, WriteOptions};
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::{DataType, Field, Fields, Schema, SchemaRef};
 

@@ -3,7 +3,7 @@
 
 mod leaves;
 mod arrays;
-mod schemas;
+pub(crate) mod schemas;
 mod choices;
 mod compare;
 

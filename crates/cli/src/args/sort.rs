@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use herringbone::core::write::SortingColumnOption;
+use herringbone::SortingColumnOption;
 
 use super::columns::{self, Columns};
 

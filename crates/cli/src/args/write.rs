@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use herringbone::core::write::ColumnSelector;
-use herringbone::format::{Encoding, Type};
+use herringbone::format::Encoding;
 use herringbone::schema::EmptyStructs;
 use herringbone::{
-    BloomFilterOptions, ColumnOptions, Compatibility, Compression, DataPageVersion,
+    BloomFilterOptions, ColumnOptions, ColumnSelector, Compatibility, Compression, DataPageVersion,
     StatisticsLevel, WriteOptions,
 };
 
@@ -153,8 +152,9 @@ impl Write {
         let new = ColumnOptions::new;
         let mut chosen = Vec::new();
         for setting in self.encoding.iter().filter(|it| it.columns.is_none()) {
-            let (encoding, types) = setting.value.serves();
-            let selectors = types.iter().copied().map(ColumnSelector::PhysicalType);
+            let encoding = setting.value.0;
+            let types = encoding.serves().iter().copied();
+            let selectors = types.map(ColumnSelector::PhysicalType);
             chosen.extend(selectors.map(|it| (it, new().encoding(encoding))));
         }
         for setting in self.dictionary.iter().filter(|it| it.columns.is_none()) {
@@ -176,7 +176,7 @@ impl Write {
             }
         };
         for setting in &self.encoding {
-            let options = new().encoding(setting.value.serves().0);
+            let options = new().encoding(setting.value.0);
             add(setting.columns.as_ref(), options);
         }
         for setting in &self.dictionary {
@@ -193,46 +193,30 @@ impl Write {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-#[value(rename_all = "snake_case")]
-enum ValueEncoding {
-    Plain,
-    Rle,
-    DeltaBinaryPacked,
-    DeltaLengthByteArray,
-    DeltaByteArray,
-    ByteStreamSplit,
-    Alp,
-}
+/// An encoding of values; dictionaries have an option of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct ValueEncoding(Encoding);
 
 impl ValueEncoding {
-    /// The encoding as the format calls it, and the types of values that it serves.
-    fn serves(self) -> (Encoding, &'static [Type]) {
-        use Type::{Boolean, ByteArray, Double, FixedLenByteArray, Float, Int32, Int64, Int96};
-        match self {
-            Self::Plain => (
-                Encoding::Plain,
-                &[
-                    Boolean,
-                    Int32,
-                    Int64,
-                    Int96,
-                    Float,
-                    Double,
-                    ByteArray,
-                    FixedLenByteArray,
-                ],
-            ),
-            Self::Rle => (Encoding::Rle, &[Boolean]),
-            Self::DeltaBinaryPacked => (Encoding::DeltaBinaryPacked, &[Int32, Int64]),
-            Self::DeltaLengthByteArray => (Encoding::DeltaLengthByteArray, &[ByteArray]),
-            Self::DeltaByteArray => (Encoding::DeltaByteArray, &[ByteArray, FixedLenByteArray]),
-            Self::ByteStreamSplit => (
-                Encoding::ByteStreamSplit,
-                &[Int32, Int64, Float, Double, FixedLenByteArray],
-            ),
-            Self::Alp => (Encoding::Alp, &[Float, Double]),
-        }
+    /// All of them, by the names that the command has for them.
+    fn all() -> impl Iterator<Item = (String, Self)> {
+        use Encoding::{PlainDictionary, RleDictionary};
+        let encodings = Encoding::ALL.iter().copied();
+        encodings
+            .filter(|it| !it.serves().is_empty() && ![PlainDictionary, RleDictionary].contains(it))
+            .map(|it| (it.to_string().to_lowercase(), Self(it)))
+    }
+}
+
+impl std::str::FromStr for ValueEncoding {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let known = Self::all().find(|(name, _)| name.eq_ignore_ascii_case(text));
+        known.map(|(_, encoding)| encoding).ok_or_else(|| {
+            let names: Vec<String> = Self::all().map(|(name, _)| name).collect();
+            format!("there is no \"{text}\"; there are {}", names.join(", "))
+        })
     }
 }
 
@@ -242,26 +226,14 @@ enum Switch {
     Off,
 }
 
-/// Reads a value by its name.
-macro_rules! by_name {
-    ($($name:ident)*) => {$(
-        impl std::str::FromStr for $name {
-            type Err = String;
+impl std::str::FromStr for Switch {
+    type Err = String;
 
-            fn from_str(text: &str) -> Result<Self, String> {
-                <Self as ValueEnum>::from_str(text, true).map_err(|_| {
-                    let names: Vec<String> = Self::value_variants()
-                        .iter()
-                        .filter_map(|it| Some(it.to_possible_value()?.get_name().to_owned()))
-                        .collect();
-                    format!("there is no \"{text}\"; there are {}", names.join(", "))
-                })
-            }
-        }
-    )*};
+    fn from_str(text: &str) -> Result<Self, String> {
+        <Self as ValueEnum>::from_str(text, true)
+            .map_err(|_| format!("there is no \"{text}\"; there are on, off"))
+    }
 }
-
-by_name! { ValueEncoding Switch }
 
 #[derive(Debug, Clone, Copy)]
 struct PageVersion(DataPageVersion);
@@ -319,5 +291,20 @@ fn share(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(share) if share > 0.0 && share < 1.0 => Ok(share),
         _ => Err("expected a number between 0 and 1".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The text behind `--help` says what each is for.
+    #[test]
+    fn every_encoding_is_in_the_help() {
+        for (name, encoding) in ValueEncoding::all() {
+            assert!(super::super::help::REWRITE.contains(&name), "{name}");
+            assert_eq!(name.parse(), Ok(encoding));
+        }
+        assert!("rle_dictionary".parse::<ValueEncoding>().is_err());
     }
 }

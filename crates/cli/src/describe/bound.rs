@@ -1,8 +1,8 @@
 //! Bounds of statistics: PLAIN bytes, and what they mean.
 
 use herringbone::SchemaOptions;
-use herringbone::core::pruning::BoundsDecoder;
 use herringbone::format::Type;
+use herringbone::pruning::BoundsDecoder;
 use herringbone::schema::ParquetSchema;
 use herringbone_arrow::array::Array as _;
 use herringbone_arrow::schema::DataType;
@@ -70,30 +70,20 @@ mod tests {
             (Type::FixedLenByteArray, _) => Some(2),
             _ => None,
         };
-        of(SchemaElement {
-            type_: Some(type_),
-            type_length,
-            logical_type: logical,
-            ..leaf()
-        })
+        of(leaf()
+            .type_(type_)
+            .type_length(type_length)
+            .logical_type(logical))
         .value(bytes)
         .map_or("-".into(), |value| value.to_string())
     }
 
     fn leaf() -> SchemaElement {
-        SchemaElement {
-            name: "a".into(),
-            repetition_type: Some(Repetition::Required),
-            ..SchemaElement::default()
-        }
+        SchemaElement::new("a".into()).repetition_type(Repetition::Required)
     }
 
     fn of(leaf: SchemaElement) -> Bounds {
-        let root = SchemaElement {
-            name: "schema".into(),
-            num_children: Some(1),
-            ..SchemaElement::default()
-        };
+        let root = SchemaElement::new("schema".into()).num_children(1);
         let schema = ParquetSchema::new(&[root, leaf], &Limits::default()).unwrap();
         Bounds::of(&schema, 0)
     }
@@ -162,11 +152,9 @@ mod tests {
             json(Type::ByteArray, Some(LogicalType::String), b"\xc3\xa4"),
             "\"ä\""
         );
-        let element = SchemaElement {
-            type_: Some(Type::Int32),
-            converted_type: Some(ConvertedType::Date),
-            ..leaf()
-        };
+        let element = leaf()
+            .type_(Type::Int32)
+            .converted_type(ConvertedType::Date);
         assert_eq!(of(element).value(&[0; 4]), Some(Value::from("1970-01-01")));
     }
 

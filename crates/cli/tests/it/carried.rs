@@ -96,10 +96,7 @@ fn keys_may_repeat() {
 
 /// A file of one column and no rows that has these key-value metadata.
 fn with_keys(pairs: &[(&str, &str)]) -> Vec<u8> {
-    let pair = |(key, value): &(&str, &str)| KeyValue {
-        key: (*key).to_owned(),
-        value: Some((*value).to_owned()),
-    };
+    let pair = |(key, value): &(&str, &str)| KeyValue::new(*key, (*value).to_owned());
     let options = WriteOptions::new().key_value_metadata(pairs.iter().map(pair).collect());
     let schema = Schema::new(vec![Field::new("x", DataType::Int32, true)]);
     let mut file = Vec::new();
@@ -254,18 +251,11 @@ fn with_runs() -> Vec<u8> {
 
 /// A file of one row whose column has this annotation.
 fn annotated(annotation: LogicalType) -> Vec<u8> {
-    let root = SchemaElement {
-        name: "schema".into(),
-        num_children: Some(1),
-        ..SchemaElement::default()
-    };
-    let column = SchemaElement {
-        name: "x".into(),
-        type_: Some(Type::ByteArray),
-        repetition_type: Some(Repetition::Optional),
-        logical_type: Some(annotation),
-        ..SchemaElement::default()
-    };
+    let root = SchemaElement::new("schema".into()).num_children(1);
+    let column = SchemaElement::new("x".into())
+        .type_(Type::ByteArray)
+        .repetition_type(Repetition::Optional)
+        .logical_type(annotation);
     let like = ParquetSchema::new(&[root, column], &Limits::default()).unwrap();
     let column: ArrayRef = Arc::new(StringArray::from(vec!["a"]));
     let batch = RecordBatch::try_from_iter_with_nullable([("x", column, true)]).unwrap();

@@ -1,30 +1,40 @@
-//! Arrow arrays under construction: one file an Arrow layout.
+//! Arrow arrays, both ways: one folder an Arrow layout.
 //!
-//! A layout takes the values section of one page after the other and appends values straight to
+//! ```text
+//! NAME/read.rs    values section of a page → array        factory       which layout a leaf gets
+//! NAME/write.rs   slots of an array → values of a page    leaf_values   the reverse
+//! ```
+//!
+//! Reading, a layout takes the values section of one page after the other and appends values straight to
 //! the buffers of the array that is being built. It knows nothing of levels: the column tells it
-//! how many non-null values come next, and where the nulls are afterwards.
+//! how many non-null values come next, and where the nulls are afterwards. Writing, it gives the values of
+//! the slots that levels show, in the physical type; encoders take them from there.
 
-mod binary;
-mod binary_view;
 mod boolean;
 mod byte_layouts;
-mod convert;
 mod decimal;
-mod dictionary;
-mod entries;
-mod factory;
+pub(crate) mod dictionary;
 mod fixed_size_binary;
-mod fixed_width;
 mod interval;
 mod null;
 mod primitive;
 mod timestamp_96;
+// What several layouts are read with.
+mod convert;
+mod entries;
+mod fixed_width;
 mod values;
+// Which layout it is, and what several are written from.
+mod factory;
+mod leaf_values;
+mod selected;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use factory::leaf_array;
 use factory::{finish_fixed_width, unsupported};
+pub(crate) use leaf_values::values;
+pub(crate) use selected::{Scratch, Selected};
 
 use std::ops::Range;
 

@@ -1,13 +1,17 @@
-//! Nothing but nulls, whatever the physical type. A value is an error, as it would be lost.
+//! Nothing but nulls, whatever the physical type, both ways. A value that is read is an error, as it would
+//! be lost: LogicalTypes, "UNKNOWN (always null)".
 
 use std::sync::Arc;
 
 use herringbone_arrow::array::{ArrayRef, NullArray};
 use herringbone_arrow::buffer::{Buffer, NullBuffer};
-use herringbone_format::{Encoding, Error, Remedy, Result};
+use herringbone_format::{Encoding, Error, Remedy, Result, Type};
 use herringbone_kernels::bitmap::Bitmap;
+use herringbone_schema::WriteLeaf;
 
 use super::LeafArray;
+use super::leaf_values::width;
+use crate::encoding::values::Values;
 
 /// An array of nulls.
 #[derive(Default)]
@@ -67,5 +71,25 @@ impl LeafArray for NullLeaf {
 
     fn finish(&mut self, _nulls: Option<NullBuffer>) -> Result<ArrayRef> {
         Ok(Arc::new(NullArray::new(std::mem::take(&mut self.slots))))
+    }
+}
+
+/// A column of nothing but nulls has no values.
+pub(super) fn values(leaf: &WriteLeaf) -> Values<'static> {
+    match leaf.physical_type {
+        Type::Boolean => Values::Boolean {
+            bits: &[],
+            first: 0,
+            len: 0,
+        },
+        Type::Int32 => Values::Int32(&[]),
+        Type::Int64 => Values::Int64(&[]),
+        Type::Float => Values::Float(&[]),
+        Type::Double => Values::Double(&[]),
+        Type::ByteArray => Values::ByteArray(Vec::new()),
+        Type::Int96 | Type::FixedLenByteArray => Values::Fixed {
+            bytes: &[],
+            width: width(leaf),
+        },
     }
 }

@@ -11,20 +11,8 @@ const FIRST_LOOK: usize = 1 << 12;
 /// When it was told how many different values to expect, the bits are set right away and the filter
 /// is halved in the end if there were fewer. Otherwise it keeps the different hashes, 8 bytes each,
 /// until it has seen all of them, or so many that the filter is as large as it may become.
-///
-/// ```
-/// use herringbone_core::bloom_filter::{BloomFilterBuilder, hash};
-///
-/// let mut builder = BloomFilterBuilder::new(None, 0.01, 1 << 20)?;
-/// for value in 0..1000_i64 {
-///     builder.insert_hash(hash(&value.to_le_bytes()));
-/// }
-/// let filter = builder.finish();
-/// assert_eq!(filter.num_bytes(), 2048);
-/// # Ok::<(), herringbone_format::Error>(())
-/// ```
 #[derive(Debug, Clone)]
-pub struct BloomFilterBuilder {
+pub(crate) struct BloomFilterBuilder {
     fpp: f64,
     most_blocks: usize,
     seen: Seen,
@@ -50,7 +38,7 @@ impl BloomFilterBuilder {
     /// # Errors
     ///
     /// Argument: `fpp` is not between 0 and 1.
-    pub fn new(distinct_values: Option<u64>, fpp: f64, max_bytes: usize) -> Result<Self> {
+    pub(crate) fn new(distinct_values: Option<u64>, fpp: f64, max_bytes: usize) -> Result<Self> {
         if !(fpp > 0.0 && fpp < 1.0) {
             return Err(Error::argument(format!(
                 "the share of false positives of a bloom filter is between 0 and 1, not {fpp}"
@@ -77,7 +65,7 @@ impl BloomFilterBuilder {
 
     /// Adds the value with this hash.
     #[inline]
-    pub fn insert_hash(&mut self, hash: u64) {
+    pub(crate) fn insert_hash(&mut self, hash: u64) {
         match &mut self.seen {
             Seen::Filter(filter) => filter.insert_hash(hash),
             Seen::Hashes { hashes, look } => {
@@ -106,7 +94,7 @@ impl BloomFilterBuilder {
 
     /// Bytes held.
     #[must_use]
-    pub fn heap_bytes(&self) -> usize {
+    pub(crate) fn heap_bytes(&self) -> usize {
         match &self.seen {
             Seen::Hashes { hashes, .. } => size_of::<u64>() * hashes.capacity(),
             Seen::Filter(filter) => filter.num_bytes(),
@@ -115,7 +103,7 @@ impl BloomFilterBuilder {
 
     /// The filter.
     #[must_use]
-    pub fn finish(self) -> BloomFilter {
+    pub(crate) fn finish(self) -> BloomFilter {
         match self.seen {
             Seen::Filter(mut filter) => {
                 filter.fold_to(self.fpp);

@@ -1,4 +1,5 @@
-//! Split block bloom filters: which values are not in a column chunk.
+//! Split block bloom filters, which say what values are not in a column chunk: BloomFilter, "Split Block Bloom
+//! Filter".
 //!
 //! ```text
 //! filter = header, block*                    32 bytes a block; here always a power of two of them
@@ -6,13 +7,13 @@
 //! hash   = | chooses the block, 32 bits | times 8 odd numbers: one bit of each word, 32 bits |
 //! ```
 //!
-//! A [`BloomFilterBuilder`] takes the hashes of values and finds out how large the filter must be.
+//! A `BloomFilterBuilder` takes the hashes of values and finds out how large the filter must be.
 
 mod builder;
 #[cfg(test)]
 mod tests;
 
-pub use builder::BloomFilterBuilder;
+pub(crate) use builder::BloomFilterBuilder;
 
 use herringbone_format::thrift::CompactWriter;
 use herringbone_format::{
@@ -86,7 +87,7 @@ impl BloomFilter {
 
     /// Bytes of the bits, without the header.
     #[must_use]
-    pub fn num_bytes(&self) -> usize {
+    pub(crate) fn num_bytes(&self) -> usize {
         self.blocks.len() * BLOCK_BYTES
     }
 
@@ -108,17 +109,11 @@ impl BloomFilter {
         block.is_some_and(|block| has_bits(block, hash))
     }
 
-    /// How likely a value that was not added is taken for one that was, judging by the bits set.
-    #[must_use]
-    pub fn false_positives(&self) -> f64 {
-        probability(self.blocks.iter().copied(), self.blocks.len())
-    }
-
     /// Halves the filter as long as false positives stay at most as likely as `fpp`.
     ///
     /// Hashes choose between the halves of twice as many blocks by one more bit, so a filter of half
     /// the size is this one with its neighbours laid over each other.
-    pub fn fold_to(&mut self, fpp: f64) {
+    pub(crate) fn fold_to(&mut self, fpp: f64) {
         while self.blocks.len() > 1 {
             let folded = || {
                 self.blocks
@@ -138,13 +133,13 @@ impl BloomFilter {
     #[must_use]
     pub fn encode_header(&self) -> Vec<u8> {
         let mut header = CompactWriter::new();
-        BloomFilterHeader {
+        BloomFilterHeader::new(
             // At most 2^30.
-            num_bytes: self.num_bytes() as i32,
-            algorithm: BloomFilterAlgorithm::Block,
-            hash: BloomFilterHash::Xxhash,
-            compression: BloomFilterCompression::Uncompressed,
-        }
+            self.num_bytes() as i32,
+            BloomFilterAlgorithm::Block,
+            BloomFilterHash::Xxhash,
+            BloomFilterCompression::Uncompressed,
+        )
         .encode(&mut header);
         header.finish()
     }

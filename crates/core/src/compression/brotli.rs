@@ -1,4 +1,4 @@
-//! BROTLI: one Brotli stream (RFC 7932), in pure Rust.
+//! BROTLI: one Brotli stream (RFC 7932), in pure Rust: Compression, "BROTLI".
 
 use super::compress::{Compress, failed};
 use super::{BrotliLevel, COUNTED, Codec, broken, too_long};

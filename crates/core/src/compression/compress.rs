@@ -27,7 +27,8 @@ thread_local! {
 ///
 /// # Errors
 ///
-/// Those of [`Compressor::new`] and [`Compressor::compress`].
+/// Feature when the codec was not compiled in, naming the cargo feature. Argument when the codec cannot hold
+/// so much. Io when its library failed.
 pub fn compress(compression: Compression, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
     COMPRESSORS.with_borrow_mut(|compressors| {
         let known = compressors
@@ -52,17 +53,7 @@ pub fn compress(compression: Compression, input: &[u8], out: &mut Vec<u8>) -> Re
 }
 
 /// Compresses pages with one codec. Keep it for many pages: contexts are allocated once.
-///
-/// ```
-/// use herringbone_core::compression::{Compression, Compressor};
-///
-/// let mut compressor = Compressor::new(Compression::Uncompressed)?;
-/// let mut page = b"before ".to_vec();
-/// compressor.compress(b"abc", &mut page)?;
-/// assert_eq!(page, b"before abc");
-/// # Ok::<(), herringbone_format::Error>(())
-/// ```
-pub struct Compressor {
+pub(crate) struct Compressor {
     compression: Compression,
     inner: Box<dyn Compress>,
 }
@@ -74,7 +65,7 @@ impl Compressor {
     ///
     /// Feature when the codec was not compiled in, naming the cargo feature. Io when its library
     /// got no memory.
-    pub fn new(compression: Compression) -> Result<Self> {
+    pub(crate) fn new(compression: Compression) -> Result<Self> {
         let inner: Box<dyn Compress> = match compression {
             Compression::Uncompressed => Box::new(Uncompressed),
             #[cfg(feature = "snappy")]
@@ -110,7 +101,7 @@ impl Compressor {
     /// # Errors
     ///
     /// Argument: the codec cannot hold so much. Io: the library failed. `out` is as it was then.
-    pub fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    pub(crate) fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
         let start = out.len();
         let done = self.inner.compress(input, out);
         if done.is_err() {

@@ -1,5 +1,6 @@
 //! Pages that we compress: read by the decompressors, which are tested with pages of others.
 
+use super::compress::Compressor;
 use super::*;
 use herringbone_format::ErrorKind;
 

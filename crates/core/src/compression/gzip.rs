@@ -1,4 +1,4 @@
-//! GZIP: one or more gzip members (RFC 1952), through zlib-rs.
+//! GZIP: one or more gzip members (RFC 1952), through zlib-rs: Compression, "GZIP".
 //!
 //! ```text
 //! page   = member+

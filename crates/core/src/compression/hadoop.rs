@@ -1,4 +1,4 @@
-//! The framing that Hadoop's codecs put around LZ4 and LZO blocks.
+//! The framing that Hadoop's codecs put around LZ4 and LZO blocks: Compression, "LZ4".
 //!
 //! ```text
 //! page  = block*

@@ -1,4 +1,4 @@
-//! BROTLI: one Brotli stream (RFC 7932), through libbrotli.
+//! BROTLI: one Brotli stream (RFC 7932), through libbrotli: Compression, "BROTLI".
 
 use super::compress::{Compress, failed};
 use super::{BrotliLevel, COUNTED, Codec, broken, too_long};

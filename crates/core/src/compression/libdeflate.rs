@@ -1,5 +1,5 @@
 //! GZIP through libdeflate, which decodes whole buffers two to three times as fast as a streaming
-//! inflate.
+//! inflate: Compression, "GZIP".
 //!
 //! It takes one member and does not tell where that ended. So a page counts as one sound member
 //! when it fills the output and the size at the end of the page says the same; everything else,

@@ -1,4 +1,5 @@
-//! LZ4_RAW, and the deprecated LZ4 with the three layouts that old files have.
+//! LZ4_RAW, and the deprecated LZ4 with the three layouts that old files have: Compression,
+//! "LZ4_RAW" and "LZ4".
 
 use super::compress::{Compress, append, failed};
 use super::{Codec, broken, hadoop, too_long};

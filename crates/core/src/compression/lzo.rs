@@ -1,5 +1,5 @@
 //! LZO: LZO1X blocks in Hadoop's framing, as the codec of Hadoop and Hive writes them, or one bare
-//! block a page.
+//! block a page: Compression, "LZO".
 
 use super::{Codec, broken, hadoop, too_long};
 use herringbone_format::Result;

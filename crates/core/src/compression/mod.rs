@@ -1,9 +1,8 @@
 //! Compressed pages: one file and one cargo feature for each codec.
 //!
-//! Readers have [`decompress`] and its [`Decompressor`], writers [`compress`], its [`Compressor`],
-//! and [`Compression`], which is a codec with its level.
+//! Readers have [`decompress`], writers [`compress`] and [`Compression`], which is a codec with its level.
 //!
-//! A page says how many bytes it holds when it is plain, so a codec is handed that many bytes and
+//! A page says how many bytes it holds when it is decompressed, so a codec is handed that many bytes and
 //! has to fill them exactly. The output slice is the bound: whatever the compressed bytes claim,
 //! nothing is written behind it and no buffer grows with a number from the file.
 //!
@@ -47,7 +46,7 @@ mod tests;
 mod compress_tests;
 
 pub use choice::Compression;
-pub use compress::{Compressor, compress};
+pub use compress::compress;
 pub use level::{BrotliLevel, GzipLevel, ZstdLevel};
 
 use std::cell::RefCell;
@@ -75,7 +74,9 @@ thread_local! {
 ///
 /// # Errors
 ///
-/// Those of [`Decompressor::new`] and [`Decompressor::decompress`].
+/// Feature when the codec was not compiled in, naming the cargo feature. Unsupported when the id is not one of
+/// the specification. Corrupt when `input` breaks the codec's format, or holds fewer or more bytes than
+/// `output` has; what `output` holds afterwards is unspecified.
 pub fn decompress(codec: CompressionCodec, input: &[u8], output: &mut [u8]) -> Result<()> {
     DECOMPRESSORS.with_borrow_mut(|decompressors| {
         let known = decompressors.iter().position(|known| known.codec == codec);
@@ -154,18 +155,7 @@ fn zstd_content_size(_input: &[u8]) -> Option<u64> {
 }
 
 /// Decompresses pages of one codec. Keep it for many pages: contexts are allocated once.
-///
-/// ```
-/// use herringbone_core::compression::Decompressor;
-/// use herringbone_format::CompressionCodec;
-///
-/// let mut decompressor = Decompressor::new(CompressionCodec::Uncompressed)?;
-/// let mut page = [0; 3];
-/// decompressor.decompress(b"abc", &mut page)?;
-/// assert_eq!(&page, b"abc");
-/// # Ok::<(), herringbone_format::Error>(())
-/// ```
-pub struct Decompressor {
+pub(crate) struct Decompressor {
     codec: CompressionCodec,
     inner: Box<dyn Codec>,
 }
@@ -177,7 +167,7 @@ impl Decompressor {
     ///
     /// Feature when the codec was not compiled in, naming the cargo feature; Unsupported when the
     /// id is not one of the specification.
-    pub fn new(codec: CompressionCodec) -> Result<Self> {
+    pub(crate) fn new(codec: CompressionCodec) -> Result<Self> {
         let inner: Box<dyn Codec> = match codec {
             CompressionCodec::Uncompressed => Box::new(Uncompressed),
             #[cfg(feature = "snappy")]
@@ -211,7 +201,7 @@ impl Decompressor {
     ///
     /// Corrupt: `input` breaks the codec's format, or holds fewer or more plain bytes than
     /// `output` has. What `output` holds afterwards is then unspecified.
-    pub fn decompress(&mut self, input: &[u8], output: &mut [u8]) -> Result<()> {
+    pub(crate) fn decompress(&mut self, input: &[u8], output: &mut [u8]) -> Result<()> {
         // A section without bytes (the values of a v2 page full of nulls) is empty in any codec.
         if input.is_empty() && output.is_empty() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! ZSTD: one or more Zstandard frames (RFC 8878), in pure Rust, read only.
+//! ZSTD: one or more Zstandard frames (RFC 8878), in pure Rust, read only: Compression, "ZSTD".
 
 use super::{Codec, broken, too_long};
 use ::ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};

@@ -1,4 +1,5 @@
-//! SNAPPY: the raw Snappy block format, without the framing that Snappy's own files have.
+//! SNAPPY: the raw Snappy block format, without the framing that Snappy's own files
+//! have: Compression, "SNAPPY".
 
 use super::compress::{Compress, append, failed};
 use super::{Codec, broken};

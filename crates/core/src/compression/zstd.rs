@@ -1,4 +1,4 @@
-//! ZSTD: one or more Zstandard frames, through libzstd.
+//! ZSTD: one or more Zstandard frames (RFC 8878), through libzstd: Compression, "ZSTD".
 
 use super::compress::{Compress, failed};
 use super::{Codec, ZstdLevel, broken};

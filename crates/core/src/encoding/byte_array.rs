@@ -1,12 +1,13 @@
 //! The byte arrays of a page without dictionary, whatever they become.
 
-use herringbone_arrow::array::ArrayRef;
-use herringbone_arrow::buffer::{Buffer, NullBuffer};
+mod each_value;
+
+pub(crate) use each_value::EachValue;
+
+use herringbone_arrow::buffer::Buffer;
 use herringbone_format::{Encoding, Error, Result};
 use herringbone_kernels::Malformed;
-use herringbone_kernels::bitmap::Bitmap;
 use herringbone_kernels::bytes::{fit_plain, skip_plain};
-use herringbone_kernels::hybrid::HybridDecoder;
 
 use super::delta_byte_array::DeltaByteArray;
 use super::delta_length_byte_array::DeltaLengthByteArray;
@@ -16,28 +17,8 @@ use crate::malformed;
 /// Bytes of the length in front of a PLAIN value.
 const LENGTH_BYTES: usize = 4;
 
-/// A layout that byte arrays are appended to in bulk.
-pub(crate) trait ByteSink: Send {
-    /// A dictionary page, ready for look-ups.
-    type Dictionary: Send;
-
-    /// Bytes that each value takes besides its own.
-    const OVERHEAD: usize;
-
-    /// Bytes that an entry of a dictionary takes besides those of its page.
-    const ENTRY: usize;
-
-    /// Bytes of the longest entry that a look-up copies.
-    fn longest(dictionary: &Self::Dictionary) -> usize;
-
-    /// Reads a dictionary page of `n` byte arrays, each of `width` bytes if that is given.
-    fn dictionary(
-        &self,
-        page: &Buffer,
-        n: usize,
-        width: Option<usize>,
-    ) -> Result<Self::Dictionary, Malformed>;
-
+/// What the byte arrays of a page are appended to, some hundreds at a time.
+pub(crate) trait ByteSink {
     /// Appends `n` PLAIN values from `position` on; returns the position behind them.
     fn append_plain(
         &mut self,
@@ -71,40 +52,6 @@ pub(crate) trait ByteSink: Send {
         bytes: &[u8],
         previous: &mut Vec<u8>,
     ) -> Result<usize, Malformed>;
-
-    /// Appends the entries at the next `n` indices.
-    fn gather(
-        &mut self,
-        dictionary: &Self::Dictionary,
-        indices: &mut HybridDecoder,
-        runs: &[u8],
-        n: usize,
-    ) -> Result<(), Malformed>;
-
-    /// How many of the entries at the next `n` indices fit into `budget` bytes.
-    fn fit_indices(
-        &self,
-        dictionary: &Self::Dictionary,
-        indices: &HybridDecoder,
-        runs: &[u8],
-        n: usize,
-        budget: usize,
-    ) -> usize;
-
-    /// Bytes of values that can be addressed beyond those that are there.
-    fn data_room(&self) -> usize;
-
-    /// As [`LeafArray::expand`](crate::array::LeafArray::expand).
-    fn expand(&mut self, validity: &Bitmap, start: usize, slots: usize) -> Result<(), Malformed>;
-
-    /// Bytes held.
-    fn bytes(&self) -> usize;
-
-    /// Whether values stay in their pages.
-    fn keeps_pages(&self) -> bool;
-
-    /// The array of everything since the last call.
-    fn finish(&mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef, Malformed>;
 }
 
 /// The values of one data page without dictionary, from the next one on.
@@ -200,41 +147,13 @@ impl ByteArrays {
         }
     }
 
-    /// Shows the next `n` values to `see`.
+    /// Shows the next `n` values to `see`, one by one.
     pub(crate) fn for_each(
         &mut self,
         n: usize,
-        mut see: impl FnMut(&[u8]) -> Result<()>,
+        see: impl FnMut(&[u8]) -> Result<(), Malformed>,
     ) -> Result<()> {
-        match self {
-            Self::Empty if n == 0 => Ok(()),
-            Self::Empty => Err(ends_early()),
-            Self::Plain { values, position } => {
-                for _ in 0..n {
-                    let rest = values.get(*position..).unwrap_or_default();
-                    let (length, rest) = rest
-                        .split_first_chunk::<LENGTH_BYTES>()
-                        .ok_or_else(ends_early)?;
-                    let length = u32::from_le_bytes(*length) as usize;
-                    see(rest.get(..length).ok_or_else(ends_early)?)?;
-                    *position += LENGTH_BYTES + length;
-                }
-                Ok(())
-            }
-            Self::Fixed {
-                values,
-                position,
-                width,
-            } => {
-                let end = fixed_end(values, *position, *width, n)?;
-                let bytes = values.get(*position..end).unwrap_or_default();
-                bytes.chunks_exact(*width).try_for_each(see)?;
-                *position = end;
-                Ok(())
-            }
-            Self::DeltaLength(values) => values.for_each(n, see),
-            Self::Delta(values) => values.for_each(n, see),
-        }
+        self.append_to(n, &mut EachValue(see))
     }
 
     /// Passes over the next `n` values.

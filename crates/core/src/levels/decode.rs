@@ -1,6 +1,7 @@
 //! The levels of one page, as they are needed: bits for the validity of a flat column, bytes else.
 //!
-//! Level encodings: RLE (the hybrid of runs and bit-packed groups) and the deprecated BIT_PACKED.
+//! Level encodings: Encodings, "Run Length Encoding / Bit-Packing Hybrid (RLE = 3)" and the deprecated
+//! "Bit-packed (Deprecated) (BIT_PACKED = 4)".
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::{Error, Result};

@@ -1,4 +1,5 @@
-//! The levels of the page under construction, and their encoded form.
+//! The levels of the page under construction, and their encoded form: Encodings, "Run Length Encoding /
+//! Bit-Packing Hybrid (RLE = 3)".
 
 use herringbone_arrow::buffer::NullBuffer;
 use herringbone_format::Result;

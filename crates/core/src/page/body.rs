@@ -8,8 +8,10 @@ use herringbone_format::{
 };
 
 use super::data_page::{split_levels_v1, split_levels_v2};
+use super::decompression_limit::DecompressionLimit;
 use super::walker::kind_of_body;
 use super::{DataPage, Page, SharedPage};
+use crate::budget::{ColumnMemory, MemoryUse};
 use crate::compression::{check_plain_size, decompress};
 use crate::created_by::CreatedBy;
 
@@ -17,7 +19,18 @@ use crate::created_by::CreatedBy;
 /// memory for it: large sizes are often lies.
 const LARGE_BODY: usize = 16 << 20;
 
-/// Decodes the bodies of the pages of one column chunk.
+/// Who has use for a page, and for parts of pages before it.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct PageUse<'a> {
+    /// Parts of a page before it are still in use.
+    pub(crate) another: bool,
+    /// Another part of the column chunk has rows of it too.
+    pub(crate) shared: Option<&'a SharedPage>,
+    /// It is a dictionary that was read before.
+    pub(crate) is_again: bool,
+}
+
+/// Opens the pages of one column chunk, once their bodies are there.
 pub(crate) struct BodyDecoder {
     codec: CompressionCodec,
     /// The highest repetition and definition level.
@@ -26,6 +39,11 @@ pub(crate) struct BodyDecoder {
     created_by: CreatedBy,
     /// What decrypts bodies, if they are encrypted.
     cipher: Option<ChunkCipher>,
+    /// What the pages may decompress to.
+    decompression_limit: DecompressionLimit,
+    /// Bytes of the largest page so far, decompressed, and how many of them are in use at a time.
+    largest_body: u64,
+    num_bodies: u64,
     /// A decrypted body of compressed bytes, to be used again.
     decrypted: Option<Buffer>,
     /// Decompressed bodies, to be used again once nobody holds them: more than one only where arrays
@@ -40,12 +58,16 @@ impl BodyDecoder {
         codec: CompressionCodec,
         max_levels: (u8, u8),
         created_by: CreatedBy,
+        decompression_limit: DecompressionLimit,
     ) -> Self {
         Self {
             codec,
             max_levels,
             created_by,
             cipher: None,
+            decompression_limit,
+            largest_body: 0,
+            num_bodies: 0,
             decrypted: None,
             bodies: [None, None],
         }
@@ -56,9 +78,51 @@ impl BodyDecoder {
         Self { cipher, ..self }
     }
 
-    /// The page of `header`, with so many data pages of the chunk before it, whose body is `body`. It is
-    /// decompressed unless it is `shared` and the other part has done so.
-    pub(crate) fn decode(
+    /// Whether pages are decompressed, so that it is worth keeping them.
+    pub(crate) fn is_compressed(&self) -> bool {
+        self.codec != CompressionCodec::Uncompressed
+    }
+
+    /// Whether bodies are copied out of the bytes of the file, which may go then.
+    pub(crate) fn copies(&self, header: &PageHeader) -> bool {
+        // Levels of pages of version 2 are not compressed.
+        let is_whole = header.type_ != PageType::DataPageV2;
+        self.cipher.is_some() || (self.is_compressed() && is_whole)
+    }
+
+    /// Opens the page of `header`, with so many data pages of the chunk before it, whose body is `body`: holds
+    /// memory for it, decrypts, decompresses and takes it apart.
+    pub(crate) fn open(
+        &mut self,
+        (header, ordinal): (&PageHeader, usize),
+        body: Buffer,
+        page_use: PageUse<'_>,
+        limits: &Limits,
+        memory: &mut ColumnMemory,
+    ) -> Result<Page> {
+        let is_encrypted = self.cipher.is_some();
+        // Bodies that are neither compressed nor encrypted stay in the bytes of the file.
+        if self.is_compressed() || is_encrypted {
+            let uncompressed = u64::try_from(header.uncompressed_page_size).unwrap_or_default();
+            self.largest_body = self.largest_body.max(uncompressed);
+            // What is left to another part stays until that has come for it.
+            let others = u64::from(page_use.another) + u64::from(page_use.shared.is_some());
+            self.num_bodies = self.num_bodies.max(1 + others);
+            let bodies = self.largest_body.saturating_mul(self.num_bodies);
+            memory.hold_at_least(MemoryUse::Body, bodies)?;
+        }
+        if is_encrypted {
+            memory.hold_at_least(MemoryUse::Decrypted, body.len() as u64)?;
+        }
+        if self.is_compressed() && !page_use.is_again {
+            self.decompression_limit
+                .spend(header, num_values(header)?)?;
+        }
+        self.decode((header, ordinal), body, page_use.shared, limits)
+    }
+
+    /// The page of `header`. It is decompressed unless it is `shared` and the other part has done so.
+    fn decode(
         &mut self,
         (header, ordinal): (&PageHeader, usize),
         body: Buffer,

@@ -15,7 +15,7 @@ use herringbone_arrow::buffer::Buffer;
 use herringbone_format::modular_encryption::ChunkCipher;
 use herringbone_format::{CompressionCodec, Error, Limits, PageHeader, PageType, Result};
 
-use super::body::{BodyDecoder, check_sizes, num_values, verify_crc};
+use super::body::{BodyDecoder, PageUse, check_sizes, num_values, verify_crc};
 use super::chunk_bytes::ChunkBytes;
 use super::decompression_limit::DecompressionLimit;
 use super::walker::{PagePlace, PageStart, PageWalker};
@@ -62,7 +62,10 @@ pub(crate) struct PageReaderChunk {
 /// The pages of one column chunk.
 pub(crate) struct PageReader {
     options: Arc<PageReaderOptions>,
-    chunk: PageReaderChunk,
+    /// Where the chunk lies in the file.
+    range: Range<u64>,
+    /// Levels in the whole chunk.
+    num_values: u64,
     bytes: ChunkBytes,
     walker: PageWalker,
     has_dictionary: bool,
@@ -70,9 +73,6 @@ pub(crate) struct PageReader {
     is_again: bool,
     /// Bytes of the largest data page so far, header included.
     largest_page: u64,
-    /// Bytes of the largest page so far, decompressed, and how many of them the decoder keeps.
-    largest_body: u64,
-    num_bodies: u64,
     decoder: BodyDecoder,
 }
 
@@ -82,15 +82,19 @@ impl PageReader {
             bytes: ChunkBytes::new(chunk.range.clone()),
             walker: PageWalker::new(chunk.range.clone(), options.file_length)
                 .encrypted(chunk.cipher.clone(), chunk.has_dictionary),
+            range: chunk.range,
+            num_values: chunk.num_values,
             has_dictionary: false,
             is_again: false,
             largest_page: 0,
-            largest_body: 0,
-            num_bodies: 0,
-            decoder: BodyDecoder::new(chunk.codec, chunk.max_levels, options.created_by)
-                .encrypted(chunk.cipher.clone()),
+            decoder: BodyDecoder::new(
+                chunk.codec,
+                chunk.max_levels,
+                options.created_by,
+                chunk.decompression_limit,
+            )
+            .encrypted(chunk.cipher),
             options,
-            chunk,
         }
     }
 
@@ -106,7 +110,7 @@ impl PageReader {
 
     /// Whether pages are decompressed, so that it is worth keeping them.
     pub(crate) fn is_compressed(&self) -> bool {
-        self.chunk.codec != CompressionCodec::Uncompressed
+        self.decoder.is_compressed()
     }
 
     /// Ordinal and file offset of the page that comes next.
@@ -121,7 +125,7 @@ impl PageReader {
         memory: &mut ColumnMemory,
     ) -> Result<Step<Option<&PageHeader>>> {
         while self.walker.header().is_none() {
-            if self.walker.start().num_values_before >= self.chunk.num_values {
+            if self.walker.start().num_values_before >= self.num_values {
                 return Ok(Step::Ready(None));
             }
             self.hold_window(memory, USUAL_HEADER)?;
@@ -156,7 +160,7 @@ impl PageReader {
 
     /// Holds memory for as many bytes of the chunk as are asked for at once, of which `least` are needed.
     fn hold_window(&self, memory: &mut ColumnMemory, least: u64) -> Result<()> {
-        let chunk = &self.chunk.range;
+        let chunk = &self.range;
         let window = self.usual_window().max(least).min(chunk.end - chunk.start);
         memory.hold_at_least(MemoryUse::Window, window)
     }
@@ -190,7 +194,7 @@ impl PageReader {
             return Err(Error::corrupt(format!(
                 "column chunk ends after {} of its {} values",
                 self.walker.start().num_values_before,
-                self.chunk.num_values
+                self.num_values
             )));
         }
         self.walker.decode_header(
@@ -204,7 +208,7 @@ impl PageReader {
     fn window(&self, from: u64, least: u64) -> Range<u64> {
         let end = from
             .saturating_add(self.usual_window().max(least))
-            .min(self.chunk.range.end.max(from + least));
+            .min(self.range.end.max(from + least));
         from..end.min(self.walker.end())
     }
 
@@ -259,38 +263,23 @@ impl PageReader {
         {
             return Err(Error::corrupt("the column chunk has a second dictionary"));
         }
-        // Bodies that are neither compressed nor encrypted stay in the window.
-        let (is_compressed, is_encrypted) = (self.is_compressed(), self.chunk.cipher.is_some());
-        if is_compressed || is_encrypted {
-            let uncompressed = u64::try_from(header.uncompressed_page_size).unwrap_or_default();
-            self.largest_body = self.largest_body.max(uncompressed);
-            // What is left to another part stays until that has come for it.
-            let others = u64::from(another) + u64::from(shared.is_some());
-            self.num_bodies = self.num_bodies.max(1 + others);
-            let bodies = self.largest_body.saturating_mul(self.num_bodies);
-            memory.hold_at_least(MemoryUse::Body, bodies)?;
-        }
-        if is_encrypted {
-            memory.hold_at_least(MemoryUse::Decrypted, length)?;
-        }
-        if is_compressed && (header.type_ != PageType::DictionaryPage || !self.is_again) {
-            let num_values = num_values(&header)?;
-            self.chunk.decompression_limit.spend(&header, num_values)?;
-        }
         let (body, limits) = (Buffer::from(body), &self.options.limits);
+        let page_use = PageUse {
+            another,
+            shared,
+            is_again: header.type_ == PageType::DictionaryPage && self.is_again,
+        };
         let ordinal = self.walker.start().data_pages_before;
-        let page = self
-            .decoder
-            .decode((&header, ordinal), body, shared, limits)?;
+        let page = (&header, ordinal);
+        let page = self.decoder.open(page, body, page_use, limits, memory)?;
         self.check_num_values()?;
         self.walker.pass();
-        // Levels of pages of version 2 stay in the window.
-        let is_copied = is_encrypted || (is_compressed && header.type_ != PageType::DataPageV2);
+        let is_copied = self.decoder.copies(&header);
         if is_copied && length + length / 2 > self.usual_window() {
             // The little that is left is asked for again, with the next page.
             self.bytes.let_go(range.end, length);
             memory.hold(MemoryUse::Window, 0)?;
-        } else if is_compressed || is_encrypted {
+        } else if is_copied || self.is_compressed() {
             self.bytes.leave(range.end);
         }
         Ok(Step::Ready(page))
@@ -304,11 +293,11 @@ impl PageReader {
         let num_values = num_values(header)? as u64;
         let before = self.walker.start().num_values_before;
         if header.type_ != PageType::DictionaryPage
-            && before.saturating_add(num_values) > self.chunk.num_values
+            && before.saturating_add(num_values) > self.num_values
         {
             return Err(Error::corrupt(format!(
                 "pages hold more than the {} values of their column chunk",
-                self.chunk.num_values
+                self.num_values
             )));
         }
         Ok(())

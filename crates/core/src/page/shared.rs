@@ -83,13 +83,15 @@ impl SharedPage {
 #[cfg(test)]
 mod tests {
     use herringbone_format::{
-        CompressionCodec, DataPageHeader, Encoding, Limits, PageHeader, PageType,
+        CompressionCodec, DataPageHeader, Encoding, Limits, PageHeader, PageType, Type,
     };
 
     use super::*;
+    use crate::budget::{Budget, ColumnMemory};
     use crate::created_by::CreatedBy;
     use crate::page::Page;
-    use crate::page::body::BodyDecoder;
+    use crate::page::body::{BodyDecoder, PageUse};
+    use crate::page::decompression_limit::DecompressionLimit;
 
     fn page(parts: usize) -> SharedPage {
         let start = PageStart::first(4);
@@ -98,30 +100,35 @@ mod tests {
 
     #[test]
     fn what_one_part_left_is_not_decompressed_again() {
-        let header = PageHeader {
-            type_: PageType::DataPage,
-            uncompressed_page_size: 4,
-            compressed_page_size: 3,
-            crc: None,
-            data_page_header: Some(DataPageHeader {
-                num_values: 1,
-                encoding: Encoding::Plain,
-                definition_level_encoding: Encoding::Rle,
-                repetition_level_encoding: Encoding::Rle,
-                statistics: None,
-            }),
-            index_page_header: None,
-            dictionary_page_header: None,
-            data_page_header_v2: None,
-        };
+        let header = PageHeader::new(PageType::DataPage, 4, 3).data_page_header(
+            DataPageHeader::new(1, Encoding::Plain, Encoding::Rle, Encoding::Rle),
+        );
         let shared = page(2);
         assert!(shared.take().is_none());
         shared.leave(Buffer::from(vec![1_u8, 2, 3, 4]));
-        let mut decoder = BodyDecoder::new(CompressionCodec::Snappy, (0, 0), CreatedBy::default());
+        let limit = DecompressionLimit::new(&Limits::default(), (Type::Int32, 0));
+        let mut decoder = BodyDecoder::new(
+            CompressionCodec::Snappy,
+            (0, 0),
+            CreatedBy::default(),
+            limit,
+        );
+        let budget = Budget::new(&Limits::default());
+        let mut memory = ColumnMemory::new(budget);
         let mut decode = || {
             // No codec makes anything of this.
             let damaged = Buffer::from(vec![0xff_u8; 3]);
-            decoder.decode((&header, 0), damaged, Some(&shared), &Limits::default())
+            let page_use = PageUse {
+                shared: Some(&shared),
+                ..PageUse::default()
+            };
+            decoder.open(
+                (&header, 0),
+                damaged,
+                page_use,
+                &Limits::default(),
+                &mut memory,
+            )
         };
         match decode() {
             Ok(Page::Data(page)) => assert_eq!(page.values.as_slice(), [1, 2, 3, 4]),

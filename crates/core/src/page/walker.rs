@@ -321,26 +321,16 @@ mod tests {
 
     fn header(type_: PageType, num_values: i32, body: i32) -> Vec<u8> {
         let is_dictionary = type_ == PageType::DictionaryPage;
-        let header = PageHeader {
-            type_,
-            uncompressed_page_size: body,
-            compressed_page_size: body,
-            crc: None,
-            data_page_header: (!is_dictionary).then_some(DataPageHeader {
+        let header = PageHeader::new(type_, body, body)
+            .data_page_header((!is_dictionary).then_some(DataPageHeader::new(
                 num_values,
-                encoding: Encoding::Plain,
-                definition_level_encoding: Encoding::Rle,
-                repetition_level_encoding: Encoding::Rle,
-                statistics: None,
-            }),
-            index_page_header: None,
-            dictionary_page_header: is_dictionary.then_some(DictionaryPageHeader {
-                num_values,
-                encoding: Encoding::Plain,
-                is_sorted: None,
-            }),
-            data_page_header_v2: None,
-        };
+                Encoding::Plain,
+                Encoding::Rle,
+                Encoding::Rle,
+            )))
+            .dictionary_page_header(
+                is_dictionary.then_some(DictionaryPageHeader::new(num_values, Encoding::Plain)),
+            );
         let mut writer = CompactWriter::new();
         header.encode(&mut writer);
         writer.finish()

@@ -20,19 +20,12 @@ fn decode(
     logical_type: Option<LogicalType>,
     bounds: &[Option<&[u8]>],
 ) -> ArrayRef {
-    let root = SchemaElement {
-        name: "schema".into(),
-        num_children: Some(1),
-        ..SchemaElement::default()
-    };
-    let leaf = SchemaElement {
-        name: "a".into(),
-        type_: Some(type_),
-        type_length,
-        repetition_type: Some(Repetition::Required),
-        logical_type,
-        ..SchemaElement::default()
-    };
+    let root = SchemaElement::new("schema".into()).num_children(1);
+    let leaf = SchemaElement::new("a".into())
+        .type_(type_)
+        .type_length(type_length)
+        .repetition_type(Repetition::Required)
+        .logical_type(logical_type);
     let schema = ParquetSchema::new(&[root, leaf], &Limits::default()).unwrap();
     let decoder = BoundsDecoder::new(&schema, 0, &SchemaOptions::default()).unwrap();
     let values = decoder.decode(bounds).unwrap();
@@ -96,11 +89,9 @@ fn bytes_that_are_no_value_are_null_and_others_stay() {
 }
 
 fn index_at(offset: i64, length: i32) -> ColumnChunk {
-    ColumnChunk {
-        offset_index_offset: Some(offset),
-        offset_index_length: Some(length),
-        ..ColumnChunk::default()
-    }
+    ColumnChunk::default()
+        .offset_index_offset(offset)
+        .offset_index_length(length)
 }
 
 #[test]
@@ -119,25 +110,16 @@ fn an_index_lies_within_the_file_and_the_limit() {
 }
 
 fn metadata(bloom_filter_offset: i64) -> ColumnMetaData {
-    ColumnMetaData {
-        type_: Type::Int32,
-        encodings: Vec::new(),
-        path_in_schema: Vec::new(),
-        codec: CompressionCodec::Uncompressed,
-        num_values: 0,
-        total_uncompressed_size: 0,
-        total_compressed_size: 0,
-        key_value_metadata: None,
-        data_page_offset: 0,
-        index_page_offset: None,
-        dictionary_page_offset: None,
-        statistics: None,
-        encoding_stats: None,
-        bloom_filter_offset: Some(bloom_filter_offset),
-        bloom_filter_length: None,
-        size_statistics: None,
-        geospatial_statistics: None,
-    }
+    ColumnMetaData::new(
+        Type::Int32,
+        Vec::new(),
+        CompressionCodec::Uncompressed,
+        0,
+        0,
+        0,
+        0,
+    )
+    .bloom_filter_offset(bloom_filter_offset)
 }
 
 #[test]

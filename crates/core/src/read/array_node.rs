@@ -9,9 +9,10 @@ use herringbone_arrow::array::{ArrayRef, StructArray};
 use herringbone_arrow::schema::{DataType, Fields};
 use herringbone_format::{Error, Result};
 use herringbone_kernels::nesting::ListPlan;
-use herringbone_schema::{ArrowMapping, Conversion, Node, NodeKind, ParquetSchema};
+use herringbone_schema::{ArrowMapping, ColumnStorage, Conversion, Node, NodeKind, ParquetSchema};
 
 use super::ReadOptions;
+use super::extensions::{ExtensionArray, KeptColumn};
 use super::siblings::{Member, SharedList};
 use super::wrappers::{TypedWrapper, max_slots, put_around, typed_wrappers};
 use crate::array::LeafType;
@@ -46,6 +47,8 @@ pub(crate) enum ArrayNode {
         record: Record,
         child: Box<Self>,
     },
+    /// An array that extension columns are made from: it is put aside under this ordinal as well.
+    Kept { slot: usize, inner: Box<Self> },
     /// Another array with something around it.
     Wrapped {
         wrappers: Vec<TypedWrapper>,
@@ -60,7 +63,7 @@ impl ArrayNode {
             Self::Leaf { column } => Some(*column),
             Self::Struct { children, .. } => children.iter().find_map(Self::first_column),
             Self::List { child, .. } => child.first_column(),
-            Self::Wrapped { inner, .. } => inner.first_column(),
+            Self::Kept { inner, .. } | Self::Wrapped { inner, .. } => inner.first_column(),
         }
     }
 
@@ -73,6 +76,7 @@ impl ArrayNode {
             Self::Wrapped { wrappers, inner } => {
                 return put_around(inner.without_leaves(rows)?, wrappers);
             }
+            Self::Kept { inner, .. } => return inner.without_leaves(rows),
             _ => return Err(Error::argument("a field with a leaf among groups without")),
         };
         let arrays = children.iter().map(|child| child.without_leaves(rows));
@@ -89,6 +93,10 @@ impl ArrayNode {
 pub(crate) struct ArrayTree {
     pub(crate) columns: Vec<Arc<ColumnPlan>>,
     pub(crate) roots: Vec<ArrayNode>,
+    /// What extension columns are made from and the batch does not have.
+    pub(crate) storages: Vec<ArrayNode>,
+    /// Behind the roots.
+    pub(crate) extension_columns: Vec<KeptColumn>,
     /// From the outermost to the innermost.
     pub(crate) shared_lists: Vec<SharedList>,
 }
@@ -107,6 +115,7 @@ impl ArrayTree {
             shared_lists: Vec::new(),
             sharing: Vec::new(),
             max_slots: usize::MAX,
+            kept: kept_nodes(mapping),
         };
         let top = Depth {
             rep_level: 0,
@@ -117,12 +126,50 @@ impl ArrayTree {
             .iter()
             .map(|node| builder.node(node, top))
             .collect::<Result<_>>()?;
+        let kept = std::mem::take(&mut builder.kept);
+        let storages = (kept.len()..).zip(&mapping.storages);
+        let storages = storages.map(|(slot, node)| {
+            let inner = Box::new(builder.node(node, top)?);
+            Ok(ArrayNode::Kept { slot, inner })
+        });
+        let storages = storages.collect::<Result<_>>()?;
+        let columns = mapping.extension_columns.iter();
+        let extension_columns = columns.zip(&options.extension_columns).map(|(column, of)| {
+            let slot = match column.storage {
+                ColumnStorage::Shared(node) => kept.iter().position(|kept| *kept == node),
+                ColumnStorage::Own(place) => Some(kept.len() + place),
+            };
+            let array = ExtensionArray {
+                extension: of.extension.clone(),
+                field: column.field.clone(),
+            };
+            KeptColumn {
+                slot: slot.unwrap_or(usize::MAX),
+                array: column.makes_arrays.then_some(array),
+            }
+        });
+        let extension_columns = extension_columns.collect();
         Ok(Self {
             columns: builder.columns.into_iter().map(Arc::new).collect(),
             roots,
+            storages,
+            extension_columns,
             shared_lists: builder.shared_lists,
         })
     }
+}
+
+/// The nodes of the projection that extension columns are made from, each once.
+fn kept_nodes(mapping: &ArrowMapping) -> Vec<usize> {
+    let mut kept = Vec::new();
+    for column in &mapping.extension_columns {
+        if let ColumnStorage::Shared(node) = column.storage
+            && !kept.contains(&node)
+        {
+            kept.push(node);
+        }
+    }
+    kept
 }
 
 /// What the innermost list around a node says.
@@ -157,6 +204,8 @@ struct Builder<'a> {
     sharing: Vec<(usize, SharedListPlan)>,
     /// What the wrappers around the node at hand have room for.
     max_slots: usize,
+    /// Nodes of the schema whose arrays are put aside, by the ordinals that they get there.
+    kept: Vec<usize>,
 }
 
 impl Builder<'_> {
@@ -168,12 +217,24 @@ impl Builder<'_> {
         self.max_slots = around.min(max_slots(&node.wrappers));
         let inner = Box::new(self.decoded(node, depth)?);
         self.max_slots = around;
-        let wrappers = typed_wrappers(&node.wrappers, node.decoded_type());
+        let wrappers = typed_wrappers(node, &self.options.extensions)?;
         Ok(ArrayNode::Wrapped { wrappers, inner })
     }
 
     /// The array node within the wrappers of a node.
     fn decoded(&mut self, node: &Node, depth: Depth) -> Result<ArrayNode> {
+        let array = self.unkept(node, depth)?;
+        let slot = self.kept.iter().position(|kept| *kept == node.schema_node);
+        Ok(match slot {
+            Some(slot) => ArrayNode::Kept {
+                slot,
+                inner: Box::new(array),
+            },
+            None => array,
+        })
+    }
+
+    fn unkept(&mut self, node: &Node, depth: Depth) -> Result<ArrayNode> {
         match &node.kind {
             NodeKind::Leaf { leaf, conversion } => self.leaf(node, *leaf, *conversion, depth),
             NodeKind::Struct(children) => self.struct_(node, children, depth),

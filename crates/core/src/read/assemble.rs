@@ -35,6 +35,8 @@ pub struct BatchAssembler {
     in_turn: InTurn,
     /// What is made for the batch at hand besides its column batches.
     padding: Padding,
+    /// Arrays of the batch at hand that extension columns are made from.
+    kept: Vec<Option<ArrayRef>>,
 }
 
 /// Memory for slots that the file does not have.
@@ -77,6 +79,7 @@ impl BatchAssembler {
             plan,
             column_batches,
             losses: Vec::new(),
+            kept: Vec::new(),
         }
     }
 
@@ -126,6 +129,7 @@ impl BatchAssembler {
     pub fn clear(&mut self) {
         self.column_batches.fill_with(|| None);
         self.losses.clear();
+        self.kept.clear();
         self.in_turn.clear();
         self.padding.memory.release();
     }
@@ -176,14 +180,20 @@ impl BatchAssembler {
         for list in plan.shared_lists() {
             self.compare(list, rows)?;
         }
-        let arrays = plan
+        let mut arrays = plan
             .tree()
             .iter()
-            .map(|node| {
-                self.array(node, rows)
-                    .map_err(|error| self.locate(error, node))
-            })
+            .map(|node| self.root(node, rows))
             .collect::<Result<Vec<_>>>()?;
+        if !plan.extension_columns().is_empty() {
+            for node in plan.storages() {
+                self.root(node, rows)?;
+            }
+            let kept = std::mem::take(&mut self.kept);
+            for column in plan.extension_columns() {
+                arrays.push(column.make(&kept)?);
+            }
+        }
         for (column, slot) in plan.columns().iter().zip(&mut self.column_batches) {
             if let Some(column_batch) = slot {
                 column_batch.rows_left -= rows;
@@ -199,6 +209,11 @@ impl BatchAssembler {
         }
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         RecordBatch::try_new_with_options(plan.schema().clone(), arrays, &options).map_err(invalid)
+    }
+
+    fn root(&mut self, node: &ArrayNode, rows: usize) -> Result<ArrayRef> {
+        self.array(node, rows)
+            .map_err(|error| self.locate(error, node))
     }
 
     /// Adds the row group and the first column of a root field.
@@ -270,6 +285,14 @@ impl BatchAssembler {
             ArrayNode::Leaf { column } => self.take_leaf(*column, slots),
             ArrayNode::Wrapped { wrappers, inner } => {
                 put_around(self.array(inner, slots)?, wrappers)
+            }
+            ArrayNode::Kept { slot, inner } => {
+                let array = self.array(inner, slots)?;
+                self.kept.resize(self.kept.len().max(slot + 1), None);
+                if let Some(place) = self.kept.get_mut(*slot) {
+                    *place = Some(array.clone());
+                }
+                Ok(array)
             }
             ArrayNode::Struct {
                 fields,

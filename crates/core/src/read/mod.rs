@@ -16,9 +16,11 @@ mod plan;
 mod push;
 mod row_group;
 mod array_node;
+mod extensions;
 mod wanted_rows;
 
 pub use assemble::BatchAssembler;
+pub use extensions::ExtensionColumnOption;
 pub use options::ReadOptions;
 pub use plan::ReadPlan;
 pub use push::{Needs, Poll, PushDecoder, too_few_rows};

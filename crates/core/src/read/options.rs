@@ -7,6 +7,8 @@ use herringbone_format::Limits;
 use herringbone_format::modular_encryption::Decryption;
 use herringbone_schema::{Projection, SchemaOptions};
 
+use super::extensions::ExtensionColumnOption;
+use crate::extension::ExtensionType;
 use crate::loss::OnError;
 
 /// What to read of a file, and how. The default reads all of it.
@@ -47,6 +49,10 @@ pub struct ReadOptions {
     /// Who has the keys of the file, for calls that open it. A file that is open already has been asked for
     /// them.
     pub decryption: Option<Arc<dyn Decryption>>,
+    /// Extension types that are asked what they make of each field, before those of the library.
+    pub extensions: Vec<Arc<dyn ExtensionType>>,
+    /// Columns that extension types make, behind those of `projection`.
+    pub extension_columns: Vec<ExtensionColumnOption>,
 }
 
 impl ReadOptions {
@@ -78,6 +84,8 @@ impl Default for ReadOptions {
             limits: Limits::default(),
             schema: SchemaOptions::default(),
             decryption: None,
+            extensions: Vec::new(),
+            extension_columns: Vec::new(),
         }
     }
 }
@@ -132,5 +140,29 @@ impl ReadOptions {
         self.projection(Projection::Names(
             names.into_iter().map(Into::into).collect(),
         ))
+    }
+
+    /// Adds an extension type.
+    #[must_use]
+    pub fn extension(mut self, extension: impl ExtensionType + 'static) -> Self {
+        self.extensions.push(Arc::new(extension));
+        self
+    }
+
+    /// Adds a column that an extension type makes from the field at a path, whether or not the field
+    /// itself is read. What is decoded for both is decoded once.
+    #[must_use]
+    pub fn extension_column<S: Into<String>>(
+        mut self,
+        name: impl Into<String>,
+        path: impl IntoIterator<Item = S>,
+        extension: impl ExtensionType + 'static,
+    ) -> Self {
+        self.extension_columns.push(ExtensionColumnOption {
+            name: name.into(),
+            path: path.into_iter().map(Into::into).collect(),
+            extension: Arc::new(extension),
+        });
+        self
     }
 }

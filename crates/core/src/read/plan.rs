@@ -6,10 +6,11 @@ use herringbone_arrow::array::{RecordBatch, RecordBatchOptions};
 use herringbone_arrow::schema::SchemaRef;
 use herringbone_format::modular_encryption::{KeyRequest, KeyStep};
 use herringbone_format::{Error, FileMetadata, ReadableChunk, Result};
-use herringbone_schema::{ParquetSchema, to_arrow_projected};
+use herringbone_schema::{ParquetSchema, to_arrow_extended};
 
 use super::ReadOptions;
 use super::array_node::{ArrayNode, ArrayTree};
+use super::extensions::{KeptColumn, requests};
 use super::row_group::{Chunk, OpenRowGroup};
 use super::siblings::SharedList;
 use super::wanted_rows::{RowGroupPlan, plan_row_groups, repeats};
@@ -45,7 +46,13 @@ impl ReadPlan {
         options: &ReadOptions,
     ) -> Result<Self> {
         let key_values = metadata.key_value_metadata();
-        let mapping = to_arrow_projected(schema, key_values, &options.schema, &options.projection)?;
+        let mapping = to_arrow_extended(
+            schema,
+            key_values,
+            &options.schema,
+            &options.projection,
+            &requests(options),
+        )?;
         let tree = ArrayTree::new(&mapping, schema, options)?;
         let row_groups = plan_row_groups(&metadata, options)?;
         let limits = options.limits.clone();
@@ -105,18 +112,30 @@ impl ReadPlan {
         &self.tree.roots
     }
 
+    /// What extension columns are made from and the batch does not have.
+    pub(crate) fn storages(&self) -> &[ArrayNode] {
+        &self.tree.storages
+    }
+
+    /// The columns behind those of the [tree](Self::tree).
+    pub(crate) fn extension_columns(&self) -> &[KeptColumn] {
+        &self.tree.extension_columns
+    }
+
     /// The lists with several columns below them.
     pub(crate) fn shared_lists(&self) -> &[SharedList] {
         &self.tree.shared_lists
     }
 
     /// How many columns the read decodes: the projected leaves of the schema.
+    #[doc(hidden)] // For drivers.
     #[must_use]
     pub fn num_columns(&self) -> usize {
         self.tree.columns.len()
     }
 
     /// The columns that the read decodes, by their ordinals among the leaves of the Parquet schema.
+    #[doc(hidden)] // For drivers.
     pub fn leaves(&self) -> impl Iterator<Item = usize> {
         self.columns().iter().map(|column| column.leaf)
     }
@@ -127,6 +146,7 @@ impl ReadPlan {
     /// # Errors
     /// Corrupt or Unsupported where the metadata of a column chunk makes no sense or cannot be
     /// followed, as where the chunk lies in another file.
+    #[doc(hidden)] // For drivers.
     pub fn open(&self, index: usize, budget: &Arc<Budget>) -> Result<OpenRowGroup> {
         let row_group = self
             .row_groups
@@ -224,6 +244,7 @@ impl ReadPlan {
     ///
     /// # Errors
     /// Argument where a field has a leaf.
+    #[doc(hidden)] // For drivers.
     pub fn batch_without_columns(&self, rows_left: u64) -> Result<RecordBatch> {
         let rows = usize::try_from(rows_left)
             .unwrap_or(usize::MAX)

@@ -24,16 +24,14 @@ pub struct EncodedBounds {
 impl EncodedBounds {
     /// The statistics of a page or column chunk with these bounds and so many nulls.
     #[must_use]
-    pub fn into_statistics(self, null_count: i64) -> Statistics {
-        Statistics {
-            null_count: Some(null_count),
-            is_max_value_exact: self.max.as_ref().map(|_| self.max_exact),
-            is_min_value_exact: self.min.as_ref().map(|_| self.min_exact),
-            max_value: self.max,
-            min_value: self.min,
-            nan_count: self.nan_count,
-            ..Statistics::default()
-        }
+    pub(crate) fn into_statistics(self, null_count: i64) -> Statistics {
+        Statistics::new()
+            .null_count(null_count)
+            .is_max_value_exact(self.max.as_ref().map(|_| self.max_exact))
+            .is_min_value_exact(self.min.as_ref().map(|_| self.min_exact))
+            .max_value(self.max)
+            .min_value(self.min)
+            .nan_count(self.nan_count)
     }
 }
 

@@ -23,4 +23,4 @@ mod tests;
 
 pub use bounds::BoundsBuilder;
 pub use encoded::{EncodedBounds, compare};
-pub use page_index::{ColumnIndexBuilder, OffsetIndexBuilder, PageSummary};
+pub(crate) use page_index::{ColumnIndexBuilder, OffsetIndexBuilder, PageSummary};

@@ -7,22 +7,22 @@ use herringbone_schema::ColumnOrderKind;
 
 /// What the column index says about one data page.
 #[derive(Debug, Clone, Copy)]
-pub struct PageSummary<'a> {
+pub(crate) struct PageSummary<'a> {
     /// Whether there are nothing but nulls.
-    pub null_page: bool,
+    pub(crate) null_page: bool,
     /// The bounds, if there are others.
-    pub bounds: &'a EncodedBounds,
+    pub(crate) bounds: &'a EncodedBounds,
     /// How many nulls there are.
-    pub null_count: i64,
+    pub(crate) null_count: i64,
     /// How often each repetition level occurs; empty to leave it out, in all pages then.
-    pub repetition_levels: &'a [u64],
+    pub(crate) repetition_levels: &'a [u64],
     /// How often each definition level occurs; empty to leave it out, in all pages then.
-    pub definition_levels: &'a [u64],
+    pub(crate) definition_levels: &'a [u64],
 }
 
 /// Collects the [`ColumnIndex`] of a column chunk.
 #[derive(Debug, Clone)]
-pub struct ColumnIndexBuilder {
+pub(crate) struct ColumnIndexBuilder {
     order: ColumnOrderKind,
     physical: Type,
     null_pages: Vec<bool>,
@@ -43,7 +43,7 @@ pub struct ColumnIndexBuilder {
 impl ColumnIndexBuilder {
     /// No pages yet, of a column of this type and order.
     #[must_use]
-    pub fn new(order: ColumnOrderKind, physical: Type) -> Self {
+    pub(crate) fn new(order: ColumnOrderKind, physical: Type) -> Self {
         Self {
             order,
             physical,
@@ -63,7 +63,7 @@ impl ColumnIndexBuilder {
 
     /// Bytes held.
     #[must_use]
-    pub fn heap_bytes(&self) -> usize {
+    pub(crate) fn heap_bytes(&self) -> usize {
         let counts = [
             &self.null_counts,
             &self.nan_counts,
@@ -78,7 +78,7 @@ impl ColumnIndexBuilder {
     }
 
     /// Adds the next data page.
-    pub fn push(&mut self, page: PageSummary<'_>) {
+    pub(crate) fn push(&mut self, page: PageSummary<'_>) {
         let (min, max) = match (page.null_page, &page.bounds.min, &page.bounds.max) {
             (true, ..) => (&[][..], &[][..]),
             (false, Some(min), Some(max)) => {
@@ -127,32 +127,29 @@ impl ColumnIndexBuilder {
     /// The index of all pages. None when a page has values but no bounds, and when there is no order:
     /// such a column chunk has no column index.
     #[must_use]
-    pub fn finish(self) -> Option<ColumnIndex> {
+    pub(crate) fn finish(self) -> Option<ColumnIndex> {
         if !self.complete {
             return None;
         }
         let some = |list: Vec<i64>| (!list.is_empty()).then_some(list);
-        Some(ColumnIndex {
-            null_pages: self.null_pages,
-            min_values: self.min_values,
-            max_values: self.max_values,
-            boundary_order: match (self.ascending, self.descending) {
-                (true, _) => BoundaryOrder::Ascending,
-                (false, true) => BoundaryOrder::Descending,
-                (false, false) => BoundaryOrder::Unordered,
-            },
-            null_counts: Some(self.null_counts),
-            repetition_level_histograms: some(self.repetition_levels),
-            definition_level_histograms: some(self.definition_levels),
-            nan_counts: some(self.nan_counts),
-        })
+        let order = match (self.ascending, self.descending) {
+            (true, _) => BoundaryOrder::Ascending,
+            (false, true) => BoundaryOrder::Descending,
+            (false, false) => BoundaryOrder::Unordered,
+        };
+        let index = ColumnIndex::new(self.null_pages, self.min_values, self.max_values, order)
+            .null_counts(self.null_counts)
+            .repetition_level_histograms(some(self.repetition_levels))
+            .definition_level_histograms(some(self.definition_levels))
+            .nan_counts(some(self.nan_counts));
+        Some(index)
     }
 }
 
 /// Collects the [`OffsetIndex`] of a column chunk, before it is known where in the file the chunk
 /// will be.
 #[derive(Debug, Clone, Default)]
-pub struct OffsetIndexBuilder {
+pub(crate) struct OffsetIndexBuilder {
     pages: Vec<PageLocation>,
     byte_array_bytes: Vec<i64>,
 }
@@ -160,13 +157,13 @@ pub struct OffsetIndexBuilder {
 impl OffsetIndexBuilder {
     /// No pages yet.
     #[must_use]
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::default()
     }
 
     /// Bytes held.
     #[must_use]
-    pub fn heap_bytes(&self) -> usize {
+    pub(crate) fn heap_bytes(&self) -> usize {
         size_of::<PageLocation>() * self.pages.capacity()
             + size_of::<i64>() * self.byte_array_bytes.capacity()
     }
@@ -175,21 +172,19 @@ impl OffsetIndexBuilder {
     ///
     /// For BYTE_ARRAY columns, `byte_array_bytes` is how long the values are together, without their
     /// lengths; for others None.
-    pub fn push(&mut self, page: PageLocation, byte_array_bytes: Option<i64>) {
+    pub(crate) fn push(&mut self, page: PageLocation, byte_array_bytes: Option<i64>) {
         self.pages.push(page);
         self.byte_array_bytes.extend(byte_array_bytes);
     }
 
     /// The index of all pages of a chunk that starts at `chunk_offset` in the file.
     #[must_use]
-    pub fn finish(mut self, chunk_offset: i64) -> OffsetIndex {
+    pub(crate) fn finish(mut self, chunk_offset: i64) -> OffsetIndex {
         for page in &mut self.pages {
             page.offset += chunk_offset;
         }
         let bytes = self.byte_array_bytes;
-        OffsetIndex {
-            unencoded_byte_array_data_bytes: (!bytes.is_empty()).then_some(bytes),
-            page_locations: self.pages,
-        }
+        OffsetIndex::new(self.pages)
+            .unencoded_byte_array_data_bytes((!bytes.is_empty()).then_some(bytes))
     }
 }

@@ -375,11 +375,7 @@ fn pages_of_nans() {
 
 #[test]
 fn offsets_are_shifted_to_the_chunk() {
-    let page = |offset, first_row_index| PageLocation {
-        offset,
-        compressed_page_size: 50,
-        first_row_index,
-    };
+    let page = |offset, first_row_index| PageLocation::new(offset, 50, first_row_index);
     let mut offsets = OffsetIndexBuilder::new();
     offsets.push(page(0, 0), Some(3));
     offsets.push(page(50, 20), Some(0));

@@ -12,6 +12,7 @@ use herringbone_format::{
 
 use super::bounds::Bounds;
 use super::chunked_buffer::{self, ChunkedBuffer};
+use super::column_statistics::ChunkStatistics;
 use super::heap_bytes;
 use super::options::{DataPageVersion, StatisticsLevel};
 use super::settings::ColumnSettings;
@@ -152,11 +153,11 @@ impl ChunkBuilder {
         self.uncompressed += self.body.len() as u64;
         self.push_page(header, is_uncompressed)?;
 
-        let location = PageLocation {
-            offset: start as i64,
-            compressed_page_size: length(self.data_pages.len() - start)?,
-            first_row_index: self.num_rows as i64,
-        };
+        let location = PageLocation::new(
+            start as i64,
+            length(self.data_pages.len() - start)?,
+            self.num_rows as i64,
+        );
         let byte_array_bytes = page.byte_array_bytes as i64;
         self.offset_index
             .push(location, self.is_byte_array().then_some(byte_array_bytes));
@@ -200,16 +201,9 @@ impl ChunkBuilder {
         if self.settings.compression != Compression::Uncompressed {
             compress(self.settings.compression, &self.body, &mut self.compressed)?;
         }
-        Ok(PageHeader {
-            data_page_header: Some(DataPageHeader {
-                num_values: length(levels.num_levels)?,
-                encoding: page.encoding,
-                definition_level_encoding: Encoding::Rle,
-                repetition_level_encoding: Encoding::Rle,
-                statistics: None,
-            }),
-            ..header(PageType::DataPage, self.body.len())?
-        })
+        let num_values = length(levels.num_levels)?;
+        let of_page = DataPageHeader::new(num_values, page.encoding, Encoding::Rle, Encoding::Rle);
+        Ok(header(PageType::DataPage, self.body.len())?.data_page_header(of_page))
     }
 
     /// Levels, then values, which alone are compressed, and only if that makes them smaller.
@@ -232,19 +226,16 @@ impl ChunkBuilder {
                 self.compressed.clear();
             }
         }
-        Ok(PageHeader {
-            data_page_header_v2: Some(DataPageHeaderV2 {
-                num_values: length(levels.num_levels)?,
-                num_nulls: length(levels.num_nulls)?,
-                num_rows: length(levels.num_rows)?,
-                encoding: page.encoding,
-                definition_levels_byte_length: length(levels.def.len())?,
-                repetition_levels_byte_length: length(levels.rep.len())?,
-                is_compressed: !self.compressed.is_empty(),
-                statistics: None,
-            }),
-            ..header(PageType::DataPageV2, self.body.len())?
-        })
+        let of_page = DataPageHeaderV2::new(
+            length(levels.num_levels)?,
+            length(levels.num_nulls)?,
+            length(levels.num_rows)?,
+            page.encoding,
+            length(levels.def.len())?,
+            length(levels.rep.len())?,
+        )
+        .is_compressed(!self.compressed.is_empty());
+        Ok(header(PageType::DataPageV2, self.body.len())?.data_page_header_v2(of_page))
     }
 
     /// Appends header and body: the one that is not compressed, or the compressed one.
@@ -287,11 +278,9 @@ impl ChunkBuilder {
             .find(|known| (known.page_type, known.encoding) == (page_type, encoding));
         match known {
             Some(known) => known.count = known.count.saturating_add(1),
-            None => self.encodings.push(PageEncodingStats {
-                page_type,
-                encoding,
-                count: 1,
-            }),
+            None => self
+                .encodings
+                .push(PageEncodingStats::new(page_type, encoding, 1)),
         }
     }
 
@@ -304,14 +293,8 @@ impl ChunkBuilder {
             compress(self.settings.compression, plain, &mut self.compressed)?;
             &self.compressed
         };
-        let header = PageHeader {
-            dictionary_page_header: Some(DictionaryPageHeader {
-                num_values: length(num_values)?,
-                encoding: Encoding::Plain,
-                is_sorted: None,
-            }),
-            ..header(PageType::DictionaryPage, plain.len())?
-        };
+        let of_page = DictionaryPageHeader::new(length(num_values)?, Encoding::Plain);
+        let header = header(PageType::DictionaryPage, plain.len())?.dictionary_page_header(of_page);
         let module = match &self.cipher {
             Some(cipher) => Some(cipher.encrypt(ModuleKind::DictionaryPage, body)?),
             None => None,
@@ -326,7 +309,7 @@ impl ChunkBuilder {
     }
 
     /// The whole chunk. `dictionary` is the body of its dictionary page, and how many values that
-    /// has; `distinct` the number of distinct values, if it is known.
+    /// has; `distinct` the number of distinct values, if it is known; `statistics` are those that others made.
     ///
     /// # Errors
     /// As [`Self::data_page`].
@@ -334,51 +317,49 @@ impl ChunkBuilder {
         mut self,
         dictionary: Option<(&[u8], usize)>,
         distinct: Option<u64>,
+        statistics: ChunkStatistics,
         bloom_filter: Option<BloomFilter>,
     ) -> Result<EncodedColumn> {
         let bloom_filter = bloom_filter
             .map(|filter| self.bloom_filter(&filter))
             .transpose()?;
+        let ChunkStatistics {
+            geospatial,
+            without_bounds,
+        } = statistics;
         let dictionary_page = match dictionary {
             Some((plain, num_values)) => {
                 self.encodings.insert(
                     0,
-                    PageEncodingStats {
-                        page_type: PageType::DictionaryPage,
-                        encoding: Encoding::Plain,
-                        count: 1,
-                    },
+                    PageEncodingStats::new(PageType::DictionaryPage, Encoding::Plain, 1),
                 );
                 self.dictionary_page(plain, num_values)?
             }
             None => Vec::new(),
         };
         let leaf = &self.settings.leaf;
-        let metadata = ColumnMetaData {
-            type_: leaf.physical_type,
-            encodings: self.all_encodings(),
-            path_in_schema: leaf.path.clone(),
-            codec: self.codec(),
-            num_values: count(self.num_levels)?,
-            total_uncompressed_size: count(self.uncompressed)?,
-            total_compressed_size: count((dictionary_page.len() + self.data_pages.len()) as u64)?,
-            key_value_metadata: None,
-            data_page_offset: dictionary_page.len() as i64,
-            index_page_offset: None,
-            dictionary_page_offset: (!dictionary_page.is_empty()).then_some(0),
-            statistics: Some(self.statistics(distinct)),
-            encoding_stats: Some(self.encodings.clone()),
-            bloom_filter_offset: None,
-            bloom_filter_length: None,
-            size_statistics: Some(SizeStatistics {
-                unencoded_byte_array_data_bytes: self
-                    .is_byte_array()
-                    .then_some(self.byte_array_bytes),
-                repetition_level_histogram: histogram(&self.rep_histogram),
-                definition_level_histogram: histogram(&self.def_histogram),
-            }),
-            geospatial_statistics: None,
-        };
+        let metadata = ColumnMetaData::new(
+            leaf.physical_type,
+            self.all_encodings(),
+            self.codec(),
+            count(self.num_levels)?,
+            count(self.uncompressed)?,
+            count((dictionary_page.len() + self.data_pages.len()) as u64)?,
+            dictionary_page.len() as i64,
+        )
+        .path_in_schema(leaf.path.clone())
+        .dictionary_page_offset((!dictionary_page.is_empty()).then_some(0))
+        .statistics(self.statistics(distinct, without_bounds))
+        .encoding_stats(self.encodings.clone())
+        .size_statistics(
+            SizeStatistics::new()
+                .unencoded_byte_array_data_bytes(
+                    self.is_byte_array().then_some(self.byte_array_bytes),
+                )
+                .repetition_level_histogram(histogram(&self.rep_histogram))
+                .definition_level_histogram(histogram(&self.def_histogram)),
+        )
+        .geospatial_statistics(geospatial);
         let page_index = self.settings.page_index && self.num_rows > 0;
         let data_offset = dictionary_page.len() as i64;
         Ok(EncodedColumn {
@@ -386,7 +367,10 @@ impl ChunkBuilder {
             data_pages: self.data_pages.finish(),
             metadata,
             offset_index: page_index.then(|| self.offset_index.finish(data_offset)),
-            column_index: if page_index && self.settings.statistics >= StatisticsLevel::Page {
+            column_index: if page_index
+                && self.settings.statistics >= StatisticsLevel::Page
+                && !without_bounds
+            {
                 self.column_index.finish()
             } else {
                 None
@@ -436,26 +420,19 @@ impl ChunkBuilder {
         all
     }
 
-    fn statistics(&self, distinct: Option<u64>) -> Statistics {
-        let bounds: EncodedBounds = self.bounds.encode(&self.settings);
-        Statistics {
-            distinct_count: distinct.map(|count| count as i64),
-            ..bounds.into_statistics(self.num_nulls as i64)
-        }
+    fn statistics(&self, distinct: Option<u64>, without_bounds: bool) -> Statistics {
+        let bounds = match without_bounds {
+            true => EncodedBounds::default(),
+            false => self.bounds.encode(&self.settings),
+        };
+        bounds
+            .into_statistics(self.num_nulls as i64)
+            .distinct_count(distinct.map(|count| count as i64))
     }
 }
 
 fn header(type_: PageType, uncompressed: usize) -> Result<PageHeader> {
-    Ok(PageHeader {
-        type_,
-        uncompressed_page_size: length(uncompressed)?,
-        compressed_page_size: 0,
-        crc: None,
-        data_page_header: None,
-        index_page_header: None,
-        dictionary_page_header: None,
-        data_page_header_v2: None,
-    })
+    Ok(PageHeader::new(type_, length(uncompressed)?, 0))
 }
 
 /// The bytes of a header, once the body is known that it stands in front of.

@@ -22,11 +22,12 @@ use herringbone_kernels::hybrid;
 
 use super::bounds::Bounds;
 use super::chunk::{ChunkBuilder, DataPage, EncodedColumn};
-use super::leaf_values::{Scratch, Selected, values};
+use super::column_statistics::ColumnStatistics;
 use super::levels::{LeafLevels, LeafPath, leaf_levels};
 use super::options::BloomFilterOptions;
 use super::settings::ColumnSettings;
-use super::slots::{Keyed, slots};
+use crate::array::dictionary::{Keyed, slots};
+use crate::array::{Scratch, Selected, values};
 use crate::bloom_filter::{BloomFilterBuilder, hash};
 use crate::encoding::dictionary::Dictionary;
 use crate::encoding::values::{PlainSize, Slots, Values, plain_width};
@@ -57,10 +58,40 @@ pub struct ColumnWriter {
     page_size: PlainSize,
     values: PageValues,
     chunk: ChunkBuilder,
-    bloom_filter: Option<BloomFilterBuilder>,
+    observers: Observers,
     memory: Memory,
     /// The values of the Arrow dictionary that were looked at last.
     listed: Option<ArrayRef>,
+}
+
+/// Who looks at all values, each at least once.
+struct Observers {
+    bloom_filter: Option<BloomFilterBuilder>,
+    statistics: Option<Box<dyn ColumnStatistics>>,
+}
+
+impl Observers {
+    fn insert(&mut self, values: &Values<'_>) {
+        if let Some(bloom_filter) = &mut self.bloom_filter {
+            insert(values, bloom_filter);
+        }
+        if let Some(statistics) = &mut self.statistics {
+            statistics.update(values.into());
+        }
+    }
+
+    /// Whether nobody looks.
+    fn is_empty(&self) -> bool {
+        self.bloom_filter.is_none() && self.statistics.is_none()
+    }
+
+    /// Bytes held.
+    fn heap_bytes(&self) -> usize {
+        let bloom_filter = self.bloom_filter.as_ref();
+        let statistics = self.statistics.as_ref();
+        bloom_filter.map_or(0, BloomFilterBuilder::heap_bytes)
+            + statistics.map_or(0, |statistics| statistics.heap_bytes())
+    }
 }
 
 /// What is used again for each block.
@@ -133,6 +164,7 @@ impl ColumnWriter {
         settings: Arc<ColumnSettings>,
         path: Arc<LeafPath>,
         cipher: Option<ChunkCipher>,
+        statistics: Option<Box<dyn ColumnStatistics>>,
     ) -> Result<Self> {
         let leaf = &settings.leaf;
         let dictionary = if settings.dictionary {
@@ -161,7 +193,10 @@ impl ColumnWriter {
                 unbounded: false,
             },
             chunk: ChunkBuilder::new(settings.clone(), cipher),
-            bloom_filter: bloom_filter(&settings)?,
+            observers: Observers {
+                bloom_filter: bloom_filter(&settings)?,
+                statistics,
+            },
             memory: Memory {
                 levels: LeafLevels::new(),
                 scratch: Scratch::default(),
@@ -206,10 +241,7 @@ impl ColumnWriter {
             + self.memory.levels.heap_bytes()
             + self.memory.scratch.heap_bytes()
             + self.memory.keyed.heap_bytes()
-            + self
-                .bloom_filter
-                .as_ref()
-                .map_or(0, BloomFilterBuilder::heap_bytes)
+            + self.observers.heap_bytes()
     }
 
     /// Appends rows of the top-level array that the column is in.
@@ -266,7 +298,7 @@ impl ColumnWriter {
             scratch,
             keyed,
         } = &mut self.memory;
-        let slots = match slots(&self.settings.leaf, levels, scratch, keyed) {
+        let slots = match slots(&self.settings.leaf, levels.selected(), scratch, keyed) {
             Ok(slots) => slots,
             Err(error) => return Err(self.in_row(array, all, error)),
         };
@@ -284,7 +316,7 @@ impl ColumnWriter {
         self.page.append(&levels.rep, &levels.def, num_rows)?;
         self.page_size.bytes += size.bytes;
         self.page_size.byte_array_bytes += size.byte_array_bytes;
-        self.values.append(&slots, self.bloom_filter.as_mut())?;
+        self.values.append(&slots, &mut self.observers)?;
         Ok(true)
     }
 
@@ -337,8 +369,9 @@ impl ColumnWriter {
             keyed,
         } = &mut self.memory;
         for row in rows {
-            let found = leaf_levels(&self.path, array, row..row + 1, levels)
-                .and_then(|()| slots(&self.settings.leaf, levels, scratch, keyed).map(|_| ()));
+            let found = leaf_levels(&self.path, array, row..row + 1, levels).and_then(|()| {
+                slots(&self.settings.leaf, levels.selected(), scratch, keyed).map(|_| ())
+            });
             if let Err(found) = found {
                 let message = format!("row {row} of the batch: {}", found.message());
                 return Error::new(found.kind(), message);
@@ -413,9 +446,9 @@ impl ColumnWriter {
         };
         for page in pending {
             let values = &mut self.values;
-            let bloom_filter = self.bloom_filter.as_mut();
+            let observers = &mut self.observers;
             dictionary.with_values(page.indices.iter().copied(), |all| {
-                values.append_values(all, bloom_filter)
+                values.append_values(all, observers)
             })?;
             self.write_values(&page.levels, page.byte_array_bytes)?;
         }
@@ -478,19 +511,26 @@ impl ColumnWriter {
             self.decide()?;
         }
         let dictionary = self.values.dictionary.as_ref();
-        if let (Some(bloom_filter), Some(dictionary)) = (&mut self.bloom_filter, dictionary) {
-            dictionary.with_values(dictionary.used(), |values| {
-                insert(values, bloom_filter);
-            });
+        if let Some(dictionary) = dictionary
+            && !self.observers.is_empty()
+        {
+            let observers = &mut self.observers;
+            dictionary.with_values(dictionary.used(), |values| observers.insert(values));
         }
         let only_indices = self.values.phase == Phase::Codes;
         let distinct = dictionary
             .filter(|_| only_indices)
             .map(|it| it.used().count());
+        let Observers {
+            bloom_filter,
+            statistics,
+        } = self.observers;
+        let statistics = statistics.map(|statistics| statistics.finish());
         self.chunk.finish(
             dictionary.map(|dictionary| (dictionary.plain(), dictionary.len())),
             distinct.map(|count| count as u64),
-            self.bloom_filter.map(BloomFilterBuilder::finish),
+            statistics.unwrap_or_default(),
+            bloom_filter.map(BloomFilterBuilder::finish),
         )
     }
 }
@@ -536,11 +576,7 @@ fn insert(values: &Values<'_>, bloom_filter: &mut BloomFilterBuilder) {
 }
 
 impl PageValues {
-    fn append(
-        &mut self,
-        slots: &Slots<'_>,
-        bloom_filter: Option<&mut BloomFilterBuilder>,
-    ) -> Result<()> {
+    fn append(&mut self, slots: &Slots<'_>, observers: &mut Observers) -> Result<()> {
         match (&mut self.dictionary, self.phase) {
             (Some(dictionary), Phase::Undecided | Phase::Codes) => {
                 match slots {
@@ -549,20 +585,14 @@ impl PageValues {
                 }
                 dictionary.append(slots, &mut self.indices)
             }
-            _ => slots.with_values(|values| self.append_values(values, bloom_filter)),
+            _ => slots.with_values(|values| self.append_values(values, observers)),
         }
     }
 
-    fn append_values(
-        &mut self,
-        values: &Values<'_>,
-        bloom_filter: Option<&mut BloomFilterBuilder>,
-    ) -> Result<()> {
+    fn append_values(&mut self, values: &Values<'_>, observers: &mut Observers) -> Result<()> {
         self.encoder.append(values)?;
         self.bounds.update(values);
-        if let Some(bloom_filter) = bloom_filter {
-            insert(values, bloom_filter);
-        }
+        observers.insert(values);
         Ok(())
     }
 

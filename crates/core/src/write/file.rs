@@ -35,6 +35,8 @@ pub struct FileEncoder {
     num_rows: u64,
     /// Bytes held by `row_groups` and `indexes`.
     metadata_bytes: usize,
+    /// Added to the key-value metadata, instead of what is there under the same keys.
+    key_values: Vec<KeyValue>,
 }
 
 impl FileEncoder {
@@ -48,7 +50,13 @@ impl FileEncoder {
             indexes: Vec::new(),
             num_rows: 0,
             metadata_bytes: 0,
+            key_values: Vec::new(),
         }
+    }
+
+    /// Adds to the key-value metadata of the file. What is there under the same keys goes.
+    pub fn add_key_values(&mut self, key_values: Vec<KeyValue>) {
+        self.key_values.extend(key_values);
     }
 
     /// Bytes held: what the footer will say, and page indexes.
@@ -159,16 +167,14 @@ impl FileEncoder {
             }
         }
         self.num_rows += num_rows;
-        self.row_groups.push(RowGroup {
-            columns: chunks,
-            total_byte_size: uncompressed,
-            num_rows: num_rows as i64,
-            sorting_columns,
-            file_offset: Some(start as i64),
-            total_compressed_size: Some(compressed),
-            // The format counts 32 768 of them; more have none.
-            ordinal: i16::try_from(self.row_groups.len()).ok(),
-        });
+        self.row_groups.push(
+            RowGroup::new(chunks, uncompressed, num_rows as i64)
+                .sorting_columns(sorting_columns)
+                .file_offset(start as i64)
+                .total_compressed_size(compressed)
+                // The format counts 32 768 of them; more have none.
+                .ordinal(i16::try_from(self.row_groups.len()).ok()),
+        );
         Ok(out)
     }
 
@@ -189,10 +195,7 @@ impl FileEncoder {
         for part in column.data_pages {
             self.push(part, out);
         }
-        ColumnChunk {
-            meta_data: Some(metadata),
-            ..ColumnChunk::default()
-        }
+        ColumnChunk::default().meta_data(metadata)
     }
 
     fn push(&mut self, bytes: Vec<u8>, out: &mut Vec<Vec<u8>>) {
@@ -283,19 +286,19 @@ impl FileEncoder {
         let key_values: Vec<KeyValue> = of_schema
             .filter(|pair| asked.iter().all(|asked| asked.key != pair.key))
             .chain(asked)
+            .filter(|pair| self.key_values.iter().all(|added| added.key != pair.key))
+            .chain(&self.key_values)
             .cloned()
             .collect();
-        FileMetadataParts {
-            version: FORMAT_VERSION,
-            schema: self.plan.mapping.elements.clone(),
-            num_rows: self.num_rows as i64,
-            row_groups: self.row_groups,
-            key_value_metadata: (!key_values.is_empty()).then_some(key_values),
-            created_by: Some(options.created_by.clone()),
-            column_orders: Some(self.plan.column_orders()),
-            encryption_algorithm: None,
-            footer_signing_key_metadata: None,
-        }
+        FileMetadataParts::new(
+            FORMAT_VERSION,
+            self.plan.mapping.elements.clone(),
+            self.num_rows as i64,
+            self.row_groups,
+        )
+        .key_value_metadata((!key_values.is_empty()).then_some(key_values))
+        .created_by(options.created_by.clone())
+        .column_orders(self.plan.column_orders())
     }
 }
 

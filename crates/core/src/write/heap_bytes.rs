@@ -14,6 +14,8 @@ pub(super) fn by_metadata(metadata: &ColumnMetaData) -> usize {
         by_counts(&sizes.repetition_level_histogram) + by_counts(&sizes.definition_level_histogram)
     });
     let encodings = metadata.encoding_stats.as_ref();
+    let geospatial = metadata.geospatial_statistics.as_ref();
+    let geospatial_types = geospatial.and_then(|it| it.geospatial_types.as_ref());
     size_of::<ColumnChunk>()
         + size_of_val(path.as_slice())
         + names
@@ -21,6 +23,7 @@ pub(super) fn by_metadata(metadata: &ColumnMetaData) -> usize {
         + histograms
         + size_of_val(metadata.encodings.as_slice())
         + encodings.map_or(0, |all| size_of_val(all.as_slice()))
+        + geospatial_types.map_or(0, |types| size_of_val(types.as_slice()))
 }
 
 fn by_statistics(statistics: &Statistics) -> usize {

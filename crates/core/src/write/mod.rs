@@ -13,9 +13,6 @@ mod options;
 mod selector;
 mod settings;
 mod plan;
-mod convert;
-mod leaf_values;
-mod slots;
 mod bounds;
 mod chunked_buffer;
 mod heap_bytes;
@@ -23,9 +20,14 @@ mod chunk;
 mod column;
 mod file;
 mod sorting;
+mod storage;
+mod column_statistics;
 
 pub use chunk::EncodedColumn;
 pub use column::ColumnWriter;
+pub use column_statistics::{
+    ChunkStatistics, ColumnStatistics, ColumnStatisticsFactory, ColumnValues, StatisticsColumn,
+};
 pub use file::FileEncoder;
 pub use options::{
     BloomFilterOptions, CREATED_BY, ColumnOptions, Compatibility, DataPageVersion,
@@ -34,3 +36,4 @@ pub use options::{
 pub use plan::WritePlan;
 pub use selector::ColumnSelector;
 pub use sorting::SortingCheck;
+pub use storage::StorageBatches;

@@ -6,8 +6,10 @@ use herringbone_format::modular_encryption::Encryption;
 use herringbone_format::{Encoding, KeyValue, Type};
 use herringbone_schema::{ParquetSchema, WriteSchemaOptions};
 
+use super::column_statistics::ColumnStatisticsFactory;
 use super::selector::ColumnSelector;
 use crate::compression::Compression;
+use crate::extension::ExtensionType;
 
 /// Which readers a file is for.
 ///
@@ -254,6 +256,11 @@ pub struct WriteOptions {
     /// Who has the keys that the file is encrypted with; nothing is encrypted where `None`. Pages are of version 1
     /// then, unless another is asked for: writers disagree about how version 2 is encrypted.
     pub encryption: Option<Arc<dyn Encryption>>,
+    /// Extension types that are asked how fields are stored, before those of the library.
+    pub extensions: Vec<Arc<dyn ExtensionType>>,
+    /// What makes further statistics of columns; of several the first one counts that has something to
+    /// say of a column.
+    pub column_statistics: Vec<Arc<dyn ColumnStatisticsFactory>>,
 }
 
 /// What the library calls itself in the files it writes.
@@ -282,6 +289,8 @@ impl Default for WriteOptions {
             threads: 0,
             schema: WriteSchemaOptions::default(),
             encryption: None,
+            extensions: Vec::new(),
+            column_statistics: Vec::new(),
         }
     }
 }
@@ -298,6 +307,20 @@ impl WriteOptions {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Adds an extension type.
+    #[must_use]
+    pub fn extension(mut self, extension: impl ExtensionType + 'static) -> Self {
+        self.extensions.push(Arc::new(extension));
+        self
+    }
+
+    /// Adds what makes further statistics of columns.
+    #[must_use]
+    pub fn column_statistics(mut self, factory: impl ColumnStatisticsFactory + 'static) -> Self {
+        self.column_statistics.push(Arc::new(factory));
+        self
     }
 
     /// Follows a Parquet schema, such as that of the file that the columns come from: see

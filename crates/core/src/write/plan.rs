@@ -3,16 +3,18 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use herringbone_arrow::schema::{Schema, SchemaRef};
+use herringbone_arrow::schema::{Fields, Schema, SchemaRef};
 use herringbone_format::modular_encryption::{ChunkCipher, FileEncryption};
 use herringbone_format::{ColumnOrder, Error, Result, SortingColumn};
-use herringbone_schema::{WriteKind, WriteMapping, WriteNode, from_arrow};
+use herringbone_schema::{WriteKind, WriteMapping, WriteNode, from_arrow_extended};
 
 use super::column::ColumnWriter;
+use super::column_statistics::{ColumnStatistics, StatisticsColumn};
 use super::levels::{LeafPath, paths};
 use super::options::{UnsortedRows, WriteOptions};
 use super::settings::{ArrowDictionary, ColumnSettings, has_total_order};
 use super::sorting::SortingCheck;
+use crate::extension::mappings;
 
 /// What the write of one file comes to; shared by everything that encodes a part of it.
 #[derive(Debug)]
@@ -35,8 +37,9 @@ pub(super) struct ColumnPlan {
 }
 
 impl WritePlan {
-    /// Plans a file of batches with this schema. Its `path`, if it has one, is for those who have other keys
-    /// for each file.
+    /// Plans a file of batches with this schema: where extension types have a storage of their own, that of
+    /// the [storage](super::StorageBatches). Its `path`, if it has one, is for those who have other keys for
+    /// each file.
     ///
     /// # Errors
     /// Unsupported where a type has no form in Parquet; Argument where options make no sense. Both
@@ -45,7 +48,8 @@ impl WritePlan {
         if options.row_group_rows == 0 {
             return Err(Error::argument("row_group_rows has to be at least 1"));
         }
-        let mapping = from_arrow(&schema, &options.schema)?;
+        let types = mappings(&options.extensions);
+        let mapping = from_arrow_extended(&schema, &options.schema, &types)?;
         let mut columns = Vec::with_capacity(mapping.leaves.len());
         let mut dictionaries = vec![None; mapping.leaves.len()];
         for node in &mapping.fields {
@@ -129,14 +133,35 @@ impl WritePlan {
             .columns
             .get(column)
             .ok_or_else(|| Error::argument(format!("the file has no column {column}")))?;
+        let statistics = self.column_statistics(column, &plan.settings)?;
         let cipher = self.cipher(row_group, column);
-        ColumnWriter::new(plan.settings.clone(), plan.path.clone(), cipher)
+        ColumnWriter::new(plan.settings.clone(), plan.path.clone(), cipher, statistics)
     }
 
     /// What encrypts a column chunk, if it is to be encrypted.
     pub(super) fn cipher(&self, row_group: usize, column: usize) -> Option<ChunkCipher> {
         let modules = self.encryption.as_ref()?.column(column)?;
         Some(ChunkCipher::new(modules, row_group, column))
+    }
+
+    /// What makes further statistics of a column, if anything does.
+    fn column_statistics(
+        &self,
+        column: usize,
+        settings: &ColumnSettings,
+    ) -> Result<Option<Box<dyn ColumnStatistics>>> {
+        let column = StatisticsColumn {
+            leaf: &settings.leaf,
+            element: self.mapping.schema.element(column),
+        };
+        for factory in &self.options.column_statistics {
+            let statistics = factory.column(&column);
+            let path = || settings.leaf.path.join(".");
+            if let Some(statistics) = statistics.map_err(|error| error.in_column(path()))? {
+                return Ok(Some(statistics));
+            }
+        }
+        Ok(None)
     }
 
     /// What compares rows with each other, if `unsorted_rows` asks for it.
@@ -167,28 +192,7 @@ impl WritePlan {
     /// # Errors
     /// Argument that says what differs.
     pub fn check(&self, schema: &Schema) -> Result<()> {
-        let (ours, theirs) = (self.schema.fields(), schema.fields());
-        if ours.len() != theirs.len() {
-            return Err(Error::argument(format!(
-                "the batch has {} columns, the file {}",
-                theirs.len(),
-                ours.len()
-            )));
-        }
-        for (our, their) in ours.iter().zip(theirs) {
-            let differs =
-                our.name() != their.name() || !our.data_type().equals_datatype(their.data_type());
-            if differs {
-                return Err(Error::argument(format!(
-                    "the batch has a column `{}` of type {}, where the file has `{}` of type {}",
-                    their.name(),
-                    their.data_type(),
-                    our.name(),
-                    our.data_type()
-                )));
-            }
-        }
-        Ok(())
+        check_schema(self.schema.fields(), schema.fields())
     }
 
     /// The order of each column's bounds.
@@ -205,6 +209,31 @@ impl WritePlan {
         };
         self.columns.iter().map(order).collect()
     }
+}
+
+/// Refuses the fields of a batch where they are not those that the file has.
+pub(super) fn check_schema(ours: &Fields, theirs: &Fields) -> Result<()> {
+    if ours.len() != theirs.len() {
+        return Err(Error::argument(format!(
+            "the batch has {} columns, the file {}",
+            theirs.len(),
+            ours.len()
+        )));
+    }
+    for (our, their) in ours.iter().zip(theirs) {
+        let differs =
+            our.name() != their.name() || !our.data_type().equals_datatype(their.data_type());
+        if differs {
+            return Err(Error::argument(format!(
+                "the batch has a column `{}` of type {}, where the file has `{}` of type {}",
+                their.name(),
+                their.data_type(),
+                our.name(),
+                our.data_type()
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Notes which leaves are dictionaries in Arrow.
@@ -249,11 +278,11 @@ fn sorting_columns(
             })
     };
     let sorting = options.sorting_columns.iter().map(|column| {
-        Ok(SortingColumn {
-            column_idx: find(&column.path)?,
-            descending: column.descending,
-            nulls_first: column.nulls_first,
-        })
+        Ok(SortingColumn::new(
+            find(&column.path)?,
+            column.descending,
+            column.nulls_first,
+        ))
     });
     sorting.collect::<Result<_>>().map(Some)
 }

@@ -8,10 +8,10 @@ use herringbone_format::{Error, Result, SortingColumn};
 use herringbone_kernels::plain;
 use herringbone_schema::ColumnOrderKind;
 
-use super::leaf_values::Scratch;
 use super::levels::{LeafLevels, LeafPath, leaf_levels};
 use super::settings::ColumnSettings;
-use super::slots::{Keyed, slots};
+use crate::array::Scratch;
+use crate::array::dictionary::{Keyed, slots};
 use crate::encoding::values::Values;
 use crate::levels::DefinitionLevels;
 use crate::statistics::compare;
@@ -136,7 +136,12 @@ impl SortedColumn {
         let mut levels = LeafLevels::new();
         leaf_levels(&self.path, array, 0..batch.num_rows(), &mut levels)?;
         let (mut scratch, mut keyed) = (Scratch::default(), Keyed::default());
-        let slots = slots(&self.settings.leaf, &levels, &mut scratch, &mut keyed)?;
+        let slots = slots(
+            &self.settings.leaf,
+            levels.selected(),
+            &mut scratch,
+            &mut keyed,
+        )?;
         let max_def = self.settings.leaf.max_def_level;
         let valid = |row: usize| match &levels.def {
             DefinitionLevels::None | DefinitionLevels::Validity(None) => true,

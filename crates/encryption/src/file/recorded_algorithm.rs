@@ -11,10 +11,7 @@ use crate::{Algorithm, Error, ErrorKind, Result};
 
 /// What a writer adds to the footer.
 pub(crate) fn key_value(algorithm: Algorithm) -> KeyValue {
-    KeyValue {
-        key: ALGORITHM_KEY.into(),
-        value: Some(algorithm.name().into()),
-    }
+    KeyValue::new(ALGORITHM_KEY, algorithm.name().to_owned())
 }
 
 /// Refuses a footer that names another algorithm. Only our files name one.

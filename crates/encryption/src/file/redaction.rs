@@ -7,25 +7,18 @@ use herringbone_format::ColumnMetaData;
 /// added, and the bloom filter, which nobody could read.
 #[must_use]
 pub fn redacted_metadata(metadata: &ColumnMetaData) -> ColumnMetaData {
-    ColumnMetaData {
-        type_: metadata.type_,
-        encodings: metadata.encodings.clone(),
-        path_in_schema: metadata.path_in_schema.clone(),
-        codec: metadata.codec,
-        num_values: metadata.num_values,
-        total_uncompressed_size: metadata.total_uncompressed_size,
-        total_compressed_size: metadata.total_compressed_size,
-        key_value_metadata: None,
-        data_page_offset: metadata.data_page_offset,
-        index_page_offset: metadata.index_page_offset,
-        dictionary_page_offset: metadata.dictionary_page_offset,
-        statistics: None,
-        encoding_stats: None,
-        bloom_filter_offset: None,
-        bloom_filter_length: None,
-        size_statistics: None,
-        geospatial_statistics: None,
-    }
+    ColumnMetaData::new(
+        metadata.type_,
+        metadata.encodings.clone(),
+        metadata.codec,
+        metadata.num_values,
+        metadata.total_uncompressed_size,
+        metadata.total_compressed_size,
+        metadata.data_page_offset,
+    )
+    .path_in_schema(metadata.path_in_schema.clone())
+    .index_page_offset(metadata.index_page_offset)
+    .dictionary_page_offset(metadata.dictionary_page_offset)
 }
 
 #[cfg(test)]
@@ -40,32 +33,29 @@ mod tests {
 
     #[test]
     fn what_tells_about_values_goes() {
-        let metadata = ColumnMetaData {
-            type_: Type::Int32,
-            encodings: vec![Encoding::Plain],
-            path_in_schema: vec!["a".into()],
-            codec: CompressionCodec::Snappy,
-            num_values: 3,
-            total_uncompressed_size: 4,
-            total_compressed_size: 5,
-            key_value_metadata: Some(vec![KeyValue {
-                key: "k".into(),
-                value: None,
-            }]),
-            data_page_offset: 6,
-            index_page_offset: Some(7),
-            dictionary_page_offset: Some(8),
-            statistics: Some(Statistics::default()),
-            encoding_stats: Some(vec![PageEncodingStats {
-                page_type: PageType::DataPage,
-                encoding: Encoding::Plain,
-                count: 1,
-            }]),
-            bloom_filter_offset: Some(9),
-            bloom_filter_length: Some(10),
-            size_statistics: Some(SizeStatistics::default()),
-            geospatial_statistics: Some(GeospatialStatistics::default()),
-        };
+        let metadata = ColumnMetaData::new(
+            Type::Int32,
+            vec![Encoding::Plain],
+            CompressionCodec::Snappy,
+            3,
+            4,
+            5,
+            6,
+        )
+        .path_in_schema(vec!["a".into()])
+        .key_value_metadata(vec![KeyValue::new("k", None)])
+        .index_page_offset(7)
+        .dictionary_page_offset(8)
+        .statistics(Statistics::default())
+        .encoding_stats(vec![PageEncodingStats::new(
+            PageType::DataPage,
+            Encoding::Plain,
+            1,
+        )])
+        .bloom_filter_offset(9)
+        .bloom_filter_length(10)
+        .size_statistics(SizeStatistics::default())
+        .geospatial_statistics(GeospatialStatistics::default());
         let ids = |metadata: &ColumnMetaData| {
             let mut writer = CompactWriter::new();
             metadata.encode(&mut writer);

@@ -12,6 +12,9 @@ use crate::Result;
 /// - `or_true`: true when missing
 ///
 /// Ids that are not declared, or have another type, are skipped, and of a field that is there twice the last one counts.
+///
+/// A public struct can grow as the format does: it is `non_exhaustive`, `new` takes the required fields in their order, and
+/// a method named like the field sets each of the others.
 macro_rules! thrift_struct {
     (@type optional $type:ty) => { Option<$type> };
     (@type $mode:ident $type:ty) => { $type };
@@ -83,10 +86,80 @@ macro_rules! thrift_struct {
         }
     };
 
-    ($(#[$meta:meta])* pub struct $name:ident $fields:tt) => {
-        $crate::thrift::thrift_struct! { @declare $(#[$meta])* pub struct $name $fields }
+    (@new ($($argument:ident: $type:ty,)*) ($($init:tt)*)) => {
+        /// A struct of these fields; all others are absent.
+        #[must_use]
+        #[allow(clippy::too_many_arguments, reason = "the format requires as many")]
+        pub fn new($($argument: $type),*) -> Self {
+            Self { $($init)* }
+        }
+    };
+    (
+        @new ($($arguments:tt)*) ($($init:tt)*)
+        $(#[$meta:meta])* $id:literal: optional $field:ident: $type:ty, $($rest:tt)*
+    ) => {
+        $crate::thrift::thrift_struct! { @new ($($arguments)*) ($($init)* $field: None,) $($rest)* }
+    };
+    (
+        @new ($($arguments:tt)*) ($($init:tt)*)
+        $(#[$meta:meta])* $id:literal: or_default $field:ident: $type:ty, $($rest:tt)*
+    ) => {
+        $crate::thrift::thrift_struct! {
+            @new ($($arguments)*) ($($init)* $field: Default::default(),) $($rest)*
+        }
+    };
+    (
+        @new ($($arguments:tt)*) ($($init:tt)*)
+        $(#[$meta:meta])* $id:literal: or_true $field:ident: $type:ty, $($rest:tt)*
+    ) => {
+        $crate::thrift::thrift_struct! { @new ($($arguments)*) ($($init)* $field: true,) $($rest)* }
+    };
+    (
+        @new ($($arguments:tt)*) ($($init:tt)*)
+        $(#[$meta:meta])* $id:literal: $mode:ident $field:ident: $type:ty, $($rest:tt)*
+    ) => {
+        $crate::thrift::thrift_struct! {
+            @new ($($arguments)* $field: $type,) ($($init)* $field,) $($rest)*
+        }
+    };
+
+    (@set required $($rest:tt)*) => {};
+    (@set count $($rest:tt)*) => {};
+    (@set optional $(#[$meta:meta])* $field:ident: $type:ty) => {
+        $(#[$meta])*
+        #[must_use]
+        pub fn $field(mut self, $field: impl Into<Option<$type>>) -> Self {
+            self.$field = $field.into();
+            self
+        }
+    };
+    (@set $mode:ident $(#[$meta:meta])* $field:ident: $type:ty) => {
+        $(#[$meta])*
+        #[must_use]
+        pub fn $field(mut self, $field: $type) -> Self {
+            self.$field = $field;
+            self
+        }
+    };
+
+    (
+        $(#[$meta:meta])*
+        pub struct $name:ident {
+            $( $(#[$field_meta:meta])* $id:literal: $mode:ident $field:ident: $type:ty, )*
+        }
+    ) => {
+        $crate::thrift::thrift_struct! {
+            @declare
+            $(#[$meta])*
+            #[non_exhaustive]
+            pub struct $name { $( $(#[$field_meta])* $id: $mode $field: $type, )* }
+        }
 
         impl $name {
+            $crate::thrift::thrift_struct! { @new () () $( $id: $mode $field: $type, )* }
+
+            $( $crate::thrift::thrift_struct! { @set $mode $(#[$field_meta])* $field: $type } )*
+
             /// Writes it as a struct of the compact protocol.
             pub fn encode(&self, writer: &mut $crate::thrift::CompactWriter) {
                 $crate::thrift::Value::write(self, writer);

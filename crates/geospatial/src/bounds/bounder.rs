@@ -178,16 +178,13 @@ impl Bounder {
             return Extent::Empty;
         };
         let (z, m) = (self.z.bounds(), self.m.bounds());
-        Extent::Box(BoundingBox {
-            xmin,
-            xmax,
-            ymin,
-            ymax,
-            zmin: z.map(|(min, _)| min),
-            zmax: z.map(|(_, max)| max),
-            mmin: m.map(|(min, _)| min),
-            mmax: m.map(|(_, max)| max),
-        })
+        Extent::Box(
+            BoundingBox::new(xmin, xmax, ymin, ymax)
+                .zmin(z.map(|(min, _)| min))
+                .zmax(z.map(|(_, max)| max))
+                .mmin(m.map(|(min, _)| min))
+                .mmax(m.map(|(_, max)| max)),
+        )
     }
 }
 

@@ -8,13 +8,7 @@ use crate::wkb::{Dimensions, GeometryKind, GeometryType, Position, Writer};
 use crate::{Edges, StatisticsBuilder};
 
 fn bbox(xmin: f64, xmax: f64, ymin: f64, ymax: f64) -> BoundingBox {
-    BoundingBox {
-        xmin,
-        xmax,
-        ymin,
-        ymax,
-        ..BoundingBox::default()
-    }
+    BoundingBox::new(xmin, xmax, ymin, ymax)
 }
 
 fn point(dimensions: Dimensions, [x, y, z, m]: [f64; 4]) -> Vec<u8> {
@@ -50,11 +44,7 @@ fn dimensions_skip_nan_by_themselves() {
                 [NAN, 3.0, NAN, 5.0],
             ],
         );
-        let wanted = BoundingBox {
-            mmin: Some(5.0),
-            mmax: Some(7.0),
-            ..bbox(1.0, 1.0, 2.0, 3.0)
-        };
+        let wanted = bbox(1.0, 1.0, 2.0, 3.0).mmin(5.0).mmax(7.0);
         assert_eq!(extent, Extent::Box(wanted));
     }
 }
@@ -128,13 +118,11 @@ fn what_pages_took_is_merged() {
         chunk.merge(&page(Dimensions::Xyzm, [NAN, NAN, 7.0, 2.0]));
         let statistics = chunk.finish().unwrap();
         assert_eq!(statistics.geospatial_types, Some(vec![1, 1001, 3001]));
-        let wanted = BoundingBox {
-            zmin: Some(5.0),
-            zmax: Some(7.0),
-            mmin: Some(2.0),
-            mmax: Some(2.0),
-            ..bbox(wanted.0, wanted.1, -1.0, 1.0)
-        };
+        let wanted = bbox(wanted.0, wanted.1, -1.0, 1.0)
+            .zmin(5.0)
+            .zmax(7.0)
+            .mmin(2.0)
+            .mmax(2.0);
         assert_eq!(statistics.bbox, Some(wanted));
         let mut opaque = StatisticsBuilder::new(edges);
         opaque.add(&[1, 16, 0, 0, 0]).unwrap();
@@ -145,9 +133,10 @@ fn what_pages_took_is_merged() {
 
 #[test]
 fn statistics_of_parts_are_merged() {
-    let part = |bbox, types: &[i32]| GeospatialStatistics {
-        bbox,
-        geospatial_types: Some(types.to_vec()),
+    let part = |bbox, types: &[i32]| {
+        GeospatialStatistics::new()
+            .bbox(bbox)
+            .geospatial_types(types.to_vec())
     };
     let a = part(Some(bbox(170.0, 175.0, 0.0, 1.0)), &[3003, 1]);
     let b = part(Some(bbox(178.0, -170.0, -5.0, 0.0)), &[1, 1002]);
@@ -201,10 +190,7 @@ fn invalid_boxes_say_why() {
     assert_eq!(said(nan, Edges::Planar), "the bounding box has a NaN in x");
     let inverted = bbox(0.0, 0.0, 2.0, 1.0);
     assert_eq!(said(inverted, Edges::Planar), "ymin is 2, above ymax, 1");
-    let one = BoundingBox {
-        zmax: Some(1.0),
-        ..good
-    };
+    let one = good.zmax(1.0);
     assert_eq!(
         said(one, Edges::Planar),
         "the bounding box has one of zmin and zmax only"
@@ -252,11 +238,7 @@ fn relations_are_those_of_the_points() {
     let below = bbox(0.0, 1.0, -1.0, -0.5);
     let above = bbox(0.0, 1.0, -0.25, 1.0);
     assert!(!intersects(&below, &above, Edges::Planar));
-    let in_z = |zmin, zmax| BoundingBox {
-        zmin: Some(zmin),
-        zmax: Some(zmax),
-        ..bbox(0.0, 1.0, -1.0, -0.5)
-    };
+    let in_z = |zmin, zmax| bbox(0.0, 1.0, -1.0, -0.5).zmin(zmin).zmax(zmax);
     let (high, low) = (in_z(5.0, 6.0), in_z(1.0, 4.0));
     assert!(!intersects(&high, &low, Edges::Planar) && intersects(&high, &below, Edges::Planar));
     assert!(contains(&below, &high, Edges::Planar) && !contains(&high, &below, Edges::Planar));
@@ -276,11 +258,7 @@ fn the_antimeridian_has_two_numbers() {
 
 #[test]
 fn ordinates_outside_of_a_box() {
-    let plain = BoundingBox {
-        zmin: Some(5.0),
-        zmax: Some(6.0),
-        ..bbox(1.0, 2.0, 3.0, 4.0)
-    };
+    let plain = bbox(1.0, 2.0, 3.0, 4.0).zmin(5.0).zmax(6.0);
     let across = bbox(170.0, -170.0, 0.0, 1.0);
     let (yes, no) = (true, false);
     for (bbox, [x, y, z, m], wanted) in [

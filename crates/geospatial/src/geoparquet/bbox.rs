@@ -5,32 +5,17 @@ use herringbone_format::BoundingBox;
 /// Of 4, 6 or 8 numbers; `None` of any other count.
 pub(super) fn from_numbers(numbers: &[f64]) -> Option<BoundingBox> {
     Some(match *numbers {
-        [xmin, ymin, xmax, ymax] => BoundingBox {
-            xmin,
-            xmax,
-            ymin,
-            ymax,
-            ..BoundingBox::default()
-        },
-        [xmin, ymin, zmin, xmax, ymax, zmax] => BoundingBox {
-            xmin,
-            xmax,
-            ymin,
-            ymax,
-            zmin: Some(zmin),
-            zmax: Some(zmax),
-            ..BoundingBox::default()
-        },
-        [xmin, ymin, zmin, mmin, xmax, ymax, zmax, mmax] => BoundingBox {
-            xmin,
-            xmax,
-            ymin,
-            ymax,
-            zmin: Some(zmin),
-            zmax: Some(zmax),
-            mmin: Some(mmin),
-            mmax: Some(mmax),
-        },
+        [xmin, ymin, xmax, ymax] => BoundingBox::new(xmin, xmax, ymin, ymax),
+        [xmin, ymin, zmin, xmax, ymax, zmax] => BoundingBox::new(xmin, xmax, ymin, ymax)
+            .zmin(zmin)
+            .zmax(zmax),
+        [xmin, ymin, zmin, mmin, xmax, ymax, zmax, mmax] => {
+            BoundingBox::new(xmin, xmax, ymin, ymax)
+                .zmin(zmin)
+                .zmax(zmax)
+                .mmin(mmin)
+                .mmax(mmax)
+        }
         _ => return None,
     })
 }

@@ -191,16 +191,13 @@ fn all_of_a_column_is_written() {
         crs: Crs::undefined(),
         edges: Edges::Vincenty,
         is_counterclockwise: true,
-        bbox: Some(BoundingBox {
-            xmin: 170.0,
-            xmax: -170.0,
-            ymin: -0.1,
-            ymax: 0.5,
-            zmin: Some(1.0),
-            zmax: Some(2.0),
-            mmin: Some(3.0),
-            mmax: Some(4.0),
-        }),
+        bbox: Some(
+            BoundingBox::new(170.0, -170.0, -0.1, 0.5)
+                .zmin(1.0)
+                .zmax(2.0)
+                .mmin(3.0)
+                .mmax(4.0),
+        ),
         epoch: Some(2021.47),
         covering: Some(Covering {
             column: "b".into(),
@@ -250,10 +247,7 @@ fn what_a_version_has_no_place_for_is_refused() {
         "column \"g\" in GeoParquet metadata of version 1.1.0: it has karney edges, which are of 2.0"
     );
     let endless = GeoColumn {
-        bbox: Some(BoundingBox {
-            xmax: f64::INFINITY,
-            ..BoundingBox::default()
-        }),
+        bbox: Some(BoundingBox::new(0.0, f64::INFINITY, 0.0, 0.0)),
         ..GeoColumn::default()
     };
     assert_eq!(

@@ -45,16 +45,18 @@ fn official_box(text: &str) -> Option<BoundingBox> {
         let (_, number) = bounds.find(|(it, _)| *it == name)?;
         Some(number.parse().unwrap())
     };
-    Some(BoundingBox {
-        xmin: bound("xmin")?,
-        xmax: bound("xmax")?,
-        ymin: bound("ymin")?,
-        ymax: bound("ymax")?,
-        zmin: bound("zmin"),
-        zmax: bound("zmax"),
-        mmin: bound("mmin"),
-        mmax: bound("mmax"),
-    })
+    Some(
+        BoundingBox::new(
+            bound("xmin")?,
+            bound("xmax")?,
+            bound("ymin")?,
+            bound("ymax")?,
+        )
+        .zmin(bound("zmin"))
+        .zmax(bound("zmax"))
+        .mmin(bound("mmin"))
+        .mmax(bound("mmax")),
+    )
 }
 
 #[test]
@@ -104,13 +106,12 @@ fn statistics_of_official_files() {
 }
 
 fn wider(bbox: &BoundingBox) -> BoundingBox {
-    BoundingBox {
-        xmin: bbox.xmin - ROUNDED,
-        xmax: bbox.xmax + ROUNDED,
-        ymin: bbox.ymin - ROUNDED,
-        ymax: bbox.ymax + ROUNDED,
-        ..bbox.clone()
-    }
+    let mut wider = bbox.clone();
+    wider.xmin -= ROUNDED;
+    wider.xmax += ROUNDED;
+    wider.ymin -= ROUNDED;
+    wider.ymax += ROUNDED;
+    wider
 }
 
 /// Boxes of row groups, merged, hold each of them, as pages do that are merged before they are boxes.

@@ -246,15 +246,11 @@ impl<'a> Assembly<'a> {
         let columns: Vec<ColumnChunk> = found.chunks.iter().enumerate().map(chunk).collect();
         let sizes = columns.iter().filter_map(|it| it.meta_data.as_ref());
         let total_byte_size = sizes.map(|it| it.total_uncompressed_size).sum();
-        RowGroup {
+        RowGroup::new(
             columns,
             total_byte_size,
-            num_rows: i64::try_from(found.rows).unwrap_or(i64::MAX),
-            sorting_columns: None,
-            file_offset: None,
-            total_compressed_size: None,
-            ordinal: None,
-        }
+            i64::try_from(found.rows).unwrap_or(i64::MAX),
+        )
     }
 
     fn chunk(&self, leaf: usize, found: &FoundChunk) -> ColumnChunk {
@@ -270,28 +266,17 @@ impl<'a> Assembly<'a> {
                 + u64::try_from(page.header.uncompressed_page_size).unwrap_or_default()
         });
         let path = self.schema.path(leaf).into_iter().map(str::to_owned);
-        let metadata = ColumnMetaData {
-            type_: self.schema.leaves()[leaf].physical_type,
-            encodings: vec![Encoding::Plain],
-            path_in_schema: path.collect(),
-            codec: found.codec,
-            num_values: signed(found.levels),
-            total_uncompressed_size: signed(uncompressed.sum()),
-            total_compressed_size: signed(end - start),
-            key_value_metadata: None,
-            data_page_offset: signed(data.map_or(start, |page| page.offset)),
-            index_page_offset: None,
-            dictionary_page_offset: dictionary.map(|page| signed(page.offset)),
-            statistics: None,
-            encoding_stats: None,
-            bloom_filter_offset: None,
-            bloom_filter_length: None,
-            size_statistics: None,
-            geospatial_statistics: None,
-        };
-        ColumnChunk {
-            meta_data: Some(metadata),
-            ..ColumnChunk::default()
-        }
+        let metadata = ColumnMetaData::new(
+            self.schema.leaves()[leaf].physical_type,
+            vec![Encoding::Plain],
+            found.codec,
+            signed(found.levels),
+            signed(uncompressed.sum()),
+            signed(end - start),
+            signed(data.map_or(start, |page| page.offset)),
+        )
+        .path_in_schema(path.collect())
+        .dictionary_page_offset(dictionary.map(|page| signed(page.offset)));
+        ColumnChunk::default().meta_data(metadata)
     }
 }

@@ -212,3 +212,15 @@ fn too_much() -> Error {
     )
     .with_remedy(Remedy::GiveRowGroupRows)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_codec_is_tried() {
+        for codec in CompressionCodec::ALL {
+            assert!(CODECS.contains(codec), "{codec}");
+        }
+    }
+}

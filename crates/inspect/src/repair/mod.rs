@@ -411,17 +411,14 @@ fn metadata(
     limits: &Limits,
 ) -> Result<FileMetadata> {
     let rows = row_groups.iter().map(|it| it.num_rows);
-    let parts = FileMetadataParts {
-        version: 2,
-        schema: schema.elements,
-        num_rows: rows.fold(0, i64::saturating_add),
+    let parts = FileMetadataParts::new(
+        2,
+        schema.elements,
+        rows.fold(0, i64::saturating_add),
         row_groups,
-        key_value_metadata: Some(schema.key_values),
-        created_by: schema.created_by,
-        column_orders: None,
-        encryption_algorithm: None,
-        footer_signing_key_metadata: None,
-    };
+    )
+    .key_value_metadata(schema.key_values)
+    .created_by(schema.created_by);
     let mut writer = CompactWriter::new();
     parts.encode(&mut writer);
     FileMetadata::decode(writer.finish().into(), 0, limits)

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use bytes::Bytes;
+use herringbone_core::page::PageWalker;
 use herringbone_core::physical::PageDecoder;
 use herringbone_format::thrift::{CompactReader, Wire};
 use herringbone_format::{
@@ -189,13 +190,14 @@ impl<'a> Scan<'a> {
 
     /// The page at `offset`, if there is one.
     fn page(&mut self, offset: u64) -> Result<Option<FoundPage>> {
-        let Some((header, header_bytes)) = self.header(offset)? else {
+        let Some(walker) = self.walker(offset)? else {
             return Ok(None);
         };
-        let body = offset + header_bytes as u64;
-        let length = u64::try_from(header.compressed_page_size).unwrap_or(u64::MAX);
-        let end = body.saturating_add(length);
-        if end > self.range.end || length > self.limits.page_bytes as u64 {
+        let (Some(header), Ok(body)) = (walker.header().cloned(), walker.body()) else {
+            return Ok(None);
+        };
+        let (body, end) = (body.start, body.end);
+        if end > self.range.end || end - body > self.limits.page_bytes as u64 {
             return Ok(None);
         }
         let intact = match header.crc {
@@ -204,7 +206,7 @@ impl<'a> Scan<'a> {
         };
         // A damaged body does not hide the pages behind it, if its header can be believed: there is
         // another one where it ends.
-        if !intact && (end == self.range.end || self.header(end)?.is_none()) {
+        if !intact && (end == self.range.end || self.walker(end)?.is_none()) {
             return Ok(None);
         }
         Ok(Some(FoundPage {
@@ -217,15 +219,18 @@ impl<'a> Scan<'a> {
         }))
     }
 
-    fn header(&mut self, offset: u64) -> Result<Option<(PageHeader, usize)>> {
+    /// A walker that stands at the page at `offset`, if a header is there that can be believed.
+    fn walker(&mut self, offset: u64) -> Result<Option<PageWalker>> {
         // Every header starts with the field 1, an i32, whose value is small.
         let bytes = self.bytes(offset)?;
         if !matches!(bytes.get(..2), Some([0x15, 0x00 | 0x04 | 0x06])) {
             return Ok(None);
         }
-        let header = PageHeader::decode_prefix_without_statistics(&bytes, &self.limits);
-        let header = header.ok().flatten();
-        Ok(header.filter(|(header, _)| plausible(header)))
+        let mut walker = PageWalker::new(offset..self.range.end, self.range.end);
+        let decode = PageHeader::decode_prefix_without_statistics;
+        let is_decoded = walker.decode_header(&bytes, &self.limits, decode);
+        let is_page = is_decoded.is_ok() && walker.header().is_some_and(plausible);
+        Ok(is_page.then_some(walker))
     }
 
     /// As many bytes from `offset` on as a header may have.

@@ -102,6 +102,7 @@ impl Bloom {
             algorithm,
             hash,
             compression,
+            ..
         } = header;
         // Where the bits of an encrypted one end, they tell themselves.
         let mut read = None;

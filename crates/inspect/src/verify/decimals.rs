@@ -100,11 +100,9 @@ mod tests {
     use super::*;
 
     fn digits(precision: i32) -> Digits {
-        let element = SchemaElement {
-            converted_type: Some(ConvertedType::Decimal),
-            precision: Some(precision),
-            ..SchemaElement::default()
-        };
+        let element = SchemaElement::default()
+            .converted_type(ConvertedType::Decimal)
+            .precision(precision);
         Digits::of(&element).unwrap()
     }
 

@@ -86,6 +86,7 @@ fn location(index: &OffsetIndex, ordinal: usize, page: FoundPage<'_>, report: &m
         offset,
         compressed_page_size,
         first_row_index,
+        ..
     } = *listed;
     let mut compare = |name: &str, claimed: i64, actual: u64| {
         if u64::try_from(claimed) != Ok(actual) {
@@ -216,10 +217,10 @@ fn boundary_order(index: &ColumnIndex, column: &Column, report: &mut Report) {
         BoundaryOrder::Ascending => "ascending",
         BoundaryOrder::Descending => "descending",
         BoundaryOrder::Unordered => return,
-        BoundaryOrder::Unknown(id) => {
+        unknown => {
             report.warning(
                 FindingKind::NotChecked,
-                format!("the boundary order {id} is not known"),
+                format!("the boundary order {} is not known", unknown.id()),
             );
             return;
         }

@@ -179,13 +179,13 @@ pub(super) fn readable<'a>(
 }
 
 fn layout(metadata: &ColumnMetaData) -> ColumnLayout {
-    ColumnLayout {
-        type_: metadata.type_,
-        codec: metadata.codec,
-        num_values: metadata.num_values,
-        total_uncompressed_size: metadata.total_uncompressed_size,
-        total_compressed_size: metadata.total_compressed_size,
-        data_page_offset: metadata.data_page_offset,
-        dictionary_page_offset: metadata.dictionary_page_offset,
-    }
+    ColumnLayout::new(
+        metadata.type_,
+        metadata.codec,
+        metadata.num_values,
+        metadata.total_uncompressed_size,
+        metadata.total_compressed_size,
+        metadata.data_page_offset,
+    )
+    .dictionary_page_offset(metadata.dictionary_page_offset)
 }

@@ -65,10 +65,7 @@ mod tests {
 
     #[test]
     fn only_beside_its_own_arrow_schema_is_it_believed() {
-        let pair = |key: &str, value: &str| KeyValue {
-            key: key.to_owned(),
-            value: Some(value.to_owned()),
-        };
+        let pair = |key: &str, value: &str| KeyValue::new(key, value.to_owned());
         let exact = pair(EXACT_SCHEMA_KEY, &exact_value("old", "exact"));
         let file = |text| [exact.clone(), pair(ARROW_SCHEMA_KEY, text)];
         let found =

@@ -3,6 +3,7 @@
 mod describe;
 mod parse;
 
+mod extensions;
 mod flat;
 mod hints;
 mod nested;

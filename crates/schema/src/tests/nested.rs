@@ -271,7 +271,7 @@ fn groups_with_a_meaning_of_their_own_keep_it() {
         ),
         "v: Struct<metadata: Binary not null, value: Binary not null> \
          {PARQUET:logical_type=VARIANT(specification_version=1)}; \
-         f: Struct<uri: Utf8> {PARQUET:logical_type=FILE}"
+         f: Struct<uri: Utf8> {ARROW:extension:metadata=} {ARROW:extension:name=arrow.parquet.file}"
     );
 }
 

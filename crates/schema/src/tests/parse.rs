@@ -15,14 +15,7 @@ pub(crate) fn elements(text: &str) -> Vec<SchemaElement> {
     let mut elements = Vec::new();
     assert_eq!(tokens.pop().unwrap(), "message");
     let name = tokens.pop().unwrap();
-    group(
-        &mut tokens,
-        &mut elements,
-        SchemaElement {
-            name,
-            ..Default::default()
-        },
-    );
+    group(&mut tokens, &mut elements, SchemaElement::new(name));
     assert!(tokens.is_empty(), "text behind the message: {tokens:?}");
     elements
 }
@@ -65,15 +58,13 @@ fn group(tokens: &mut Vec<String>, elements: &mut Vec<SchemaElement>, element: S
 }
 
 fn field(tokens: &mut Vec<String>, elements: &mut Vec<SchemaElement>) {
-    let mut element = SchemaElement {
-        repetition_type: Some(match tokens.pop().unwrap().as_str() {
+    let mut element =
+        SchemaElement::default().repetition_type(match tokens.pop().unwrap().as_str() {
             "required" => Repetition::Required,
             "optional" => Repetition::Optional,
             "repeated" => Repetition::Repeated,
             other => panic!("{other} is no repetition"),
-        }),
-        ..Default::default()
-    };
+        });
     element.type_ = match tokens.pop().unwrap().as_str() {
         "group" => None,
         "boolean" => Some(Type::Boolean),

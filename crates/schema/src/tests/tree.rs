@@ -6,21 +6,15 @@ use super::{elements, schema};
 use crate::ParquetSchema;
 
 fn leaf(name: &str) -> SchemaElement {
-    SchemaElement {
-        name: name.to_owned(),
-        type_: Some(Type::Int32),
-        repetition_type: Some(Repetition::Optional),
-        ..Default::default()
-    }
+    SchemaElement::new(name.to_owned())
+        .type_(Type::Int32)
+        .repetition_type(Repetition::Optional)
 }
 
 fn group(name: &str, num_children: i32) -> SchemaElement {
-    SchemaElement {
-        name: name.to_owned(),
-        repetition_type: Some(Repetition::Optional),
-        num_children: Some(num_children),
-        ..Default::default()
-    }
+    SchemaElement::new(name.to_owned())
+        .repetition_type(Repetition::Optional)
+        .num_children(num_children)
 }
 
 fn error(elements: &[SchemaElement]) -> ErrorKind {
@@ -102,10 +96,7 @@ fn control_characters_in_names_do_not_reach_a_terminal() {
 #[test]
 fn a_file_without_columns_has_a_schema() {
     for num_children in [Some(0), None] {
-        let root = SchemaElement {
-            num_children,
-            ..group("schema", 0)
-        };
+        let root = group("schema", 0).num_children(num_children);
         let schema = ParquetSchema::new(&[root], &Limits::default()).unwrap();
         assert!(schema.leaves().is_empty());
         assert_eq!(schema.to_string(), "message schema {\n}\n");
@@ -126,30 +117,22 @@ fn elements_that_are_no_tree_are_corrupt() {
         error(&[group("root", 1), leaf("a"), leaf("b")]),
         ErrorKind::Corrupt
     );
-    let both = SchemaElement {
-        num_children: Some(1),
-        ..leaf("a")
-    };
+    let both = leaf("a").num_children(1);
     assert_eq!(
         error(&[group("root", 1), both, leaf("b")]),
         ErrorKind::Corrupt
     );
     for type_length in [None, Some(-1)] {
-        let fixed = SchemaElement {
-            type_: Some(Type::FixedLenByteArray),
-            type_length,
-            ..leaf("a")
-        };
+        let fixed = leaf("a")
+            .type_(Type::FixedLenByteArray)
+            .type_length(type_length);
         assert_eq!(error(&[group("root", 1), fixed]), ErrorKind::Corrupt);
     }
 }
 
 #[test]
 fn a_missing_repetition_is_required() {
-    let field = SchemaElement {
-        repetition_type: None,
-        ..leaf("a")
-    };
+    let field = leaf("a").repetition_type(None);
     let schema = ParquetSchema::new(&[group("root", 1), field], &Limits::default()).unwrap();
     assert_eq!(schema.leaves()[0].max_def_level, 0);
 }

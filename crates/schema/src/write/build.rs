@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields};
-use herringbone_format::{Error, Limits, Repetition, Result, SchemaElement};
+use herringbone_format::{Error, Limits, LogicalType, Repetition, Result, SchemaElement};
 
 use super::leaf_type::stored;
 use super::template::{Template, bare_elements};
 use super::{HintPolicy, WriteKind, WriteLeaf, WriteNode, WriteSchemaOptions};
+use crate::extension::write::to_parquet;
 use crate::mapping::Warnings;
-use crate::{FIELD_ID_KEY, Node};
+use crate::{AnnotatedField, ExtensionMapping, FIELD_ID_KEY, LOGICAL_TYPE_KEY, Node};
 
 /// The levels around a node.
 #[derive(Clone, Copy, Default)]
@@ -20,6 +21,7 @@ pub(super) struct Levels {
 
 pub(super) struct Builder<'a> {
     pub(super) options: &'a WriteSchemaOptions,
+    extensions: &'a [Arc<dyn ExtensionMapping>],
     limits: &'a Limits,
     /// The schema to follow where the Arrow types agree with it.
     pub(super) template: &'a Template,
@@ -46,11 +48,13 @@ pub(super) struct Place<'a> {
 impl<'a> Builder<'a> {
     pub(super) fn new(
         options: &'a WriteSchemaOptions,
+        extensions: &'a [Arc<dyn ExtensionMapping>],
         limits: &'a Limits,
         template: &'a Template,
     ) -> Self {
         Self {
             options,
+            extensions,
             limits,
             template,
             path: Vec::new(),
@@ -63,11 +67,10 @@ impl<'a> Builder<'a> {
 
     pub(super) fn root(&mut self, fields: &Fields) -> Result<Vec<WriteNode>> {
         let name = self.template.root_name();
-        self.elements.push(SchemaElement {
-            name: name.unwrap_or(&self.options.root_name).to_owned(),
-            num_children: Some(self.count(fields.len())?),
-            ..SchemaElement::default()
-        });
+        self.elements.push(
+            SchemaElement::new(name.unwrap_or(&self.options.root_name).to_owned())
+                .num_children(self.count(fields.len())?),
+        );
         self.fields(fields, Levels::default(), self.template.fields())
     }
 
@@ -130,12 +133,9 @@ impl<'a> Builder<'a> {
         } else {
             Repetition::Required
         };
-        let element = SchemaElement {
-            name: place.name.to_owned(),
-            repetition_type: Some(repetition),
-            field_id: self.field_id(field, like)?,
-            ..SchemaElement::default()
-        };
+        let element = SchemaElement::new(place.name.to_owned())
+            .repetition_type(repetition)
+            .field_id(self.field_id(field, like)?);
         let node = self.value(field, nullable, element, this, like)?;
         self.leave(place.is_wrapper);
         Ok(node)
@@ -162,24 +162,29 @@ impl<'a> Builder<'a> {
                  keeps its order; write its values, or a dictionary that is not ordered",
             )));
         }
+        let extended = self.extended(field)?;
+        let (field, annotation) = match &extended {
+            Some((field, annotation)) => (field, Some(annotation)),
+            None => (field, None),
+        };
         let kind = match field.data_type() {
             DataType::Dictionary(_, values) if matches!(**values, DataType::Dictionary(..)) => {
                 return self.here(Err(Error::unsupported("a dictionary of dictionaries")));
             }
             data_type if leaf_value(data_type).is_some() => {
-                self.leaf(field, element, this, like)?
+                self.leaf(field, annotation, element, this, like)?
             }
-            DataType::Struct(fields) => self.group(field, fields, element, this, like)?,
+            DataType::Struct(_) => self.group(field, annotation, element, this, like)?,
             DataType::List(child)
             | DataType::LargeList(child)
             | DataType::ListView(child)
             | DataType::LargeListView(child)
             | DataType::FixedSizeList(child, _) => {
-                self.unannotated(field)?;
+                self.unannotated(field, annotation)?;
                 self.list(child, element, this, like)?
             }
             DataType::Map(entries, _) => {
-                self.unannotated(field)?;
+                self.unannotated(field, annotation)?;
                 self.map(entries, element, this, like)?
             }
             DataType::RunEndEncoded(_, values) => {
@@ -202,15 +207,51 @@ impl<'a> Builder<'a> {
         })
     }
 
+    /// A field as the extension type stores it that it has, and the annotation; none where nobody knows it,
+    /// or where the metadata ask for an annotation themselves.
+    fn extended(&self, field: &FieldRef) -> Result<Option<(FieldRef, LogicalType)>> {
+        let data_type = field.data_type();
+        if field.extension_type_name().is_none() || field.metadata().contains_key(LOGICAL_TYPE_KEY)
+        {
+            return Ok(None);
+        }
+        // An extension type is about the values, whatever dictionary they are in.
+        let value = match (leaf_value(data_type), data_type) {
+            (Some(value), _) => value,
+            (None, DataType::Dictionary(..) | DataType::RunEndEncoded(..)) => return Ok(None),
+            (None, group) => group,
+        };
+        let values = Field::clone(field).with_data_type(value.clone());
+        let Some(annotated) = self.here(to_parquet(self.extensions, &values))? else {
+            return Ok(None);
+        };
+        let AnnotatedField {
+            field: stored,
+            logical_type,
+        } = annotated;
+        if !has_layout(stored.data_type(), value) {
+            return self.here(Err(Error::argument(format!(
+                "an extension type stores {value} as {}, which is no form of it",
+                stored.data_type()
+            ))));
+        }
+        let stored = match value == data_type {
+            true => stored,
+            false => stored.with_data_type(data_type.clone()),
+        };
+        Ok(Some((Arc::new(stored), logical_type)))
+    }
+
     fn leaf(
         &mut self,
         field: &FieldRef,
+        annotation: Option<&LogicalType>,
         element: SchemaElement,
         this: Levels,
         like: Option<&Node>,
     ) -> Result<WriteKind> {
         let data_type = leaf_value(field.data_type()).unwrap_or(field.data_type());
-        let stored = self.here(stored(data_type, field, self.options))?;
+        let stored = self.here(stored(data_type, field, annotation, self.options))?;
         let stored = like
             .and_then(|like| self.template.stored(like, data_type, field, &stored))
             .unwrap_or(stored);
@@ -233,12 +274,13 @@ impl<'a> Builder<'a> {
             conversion: stored.conversion,
             order: stored.order,
         });
-        self.push(SchemaElement {
-            name: element.name,
-            repetition_type: element.repetition_type,
-            field_id: element.field_id,
-            ..stored.element
-        })?;
+        let mut stored = stored.element;
+        stored.name = element.name;
+        self.push(
+            stored
+                .repetition_type(element.repetition_type)
+                .field_id(element.field_id),
+        )?;
         Ok(WriteKind::Leaf { leaf })
     }
 
@@ -303,6 +345,19 @@ pub(super) fn leaf_value(data_type: &DataType) -> Option<&DataType> {
             nested if nested.is_nested() => return None,
             leaf => return Some(leaf),
         };
+    }
+}
+
+/// Whether arrays of the type `of` may be taken for such of the type `stored`: only names, metadata and
+/// nulls that are allowed differ.
+fn has_layout(stored: &DataType, of: &DataType) -> bool {
+    let same =
+        |(stored, of): (&FieldRef, &FieldRef)| has_layout(stored.data_type(), of.data_type());
+    match (stored, of) {
+        (DataType::Struct(stored), DataType::Struct(of)) => {
+            stored.len() == of.len() && stored.iter().zip(of).all(same)
+        }
+        (stored, of) => stored == of,
     }
 }
 

@@ -12,17 +12,22 @@ impl<'a> Builder<'a> {
     pub(super) fn group(
         &mut self,
         field: &FieldRef,
-        fields: &Fields,
+        of_extension: Option<&LogicalType>,
         element: SchemaElement,
         this: Levels,
         like: Option<&'a Node>,
     ) -> Result<WriteKind> {
+        let DataType::Struct(fields) = field.data_type() else {
+            return self.here(Err(Error::argument("a group of no struct")));
+        };
         let like = like.and_then(|like| Some((like, like.struct_fields()?)));
         let logical_type = match self.here(logical_type(field))? {
-            None => None,
-            Some(annotation @ (LogicalType::Variant { .. } | LogicalType::File)) => {
-                Some(annotation)
-            }
+            None => of_extension.cloned(),
+            Some(
+                annotation @ (LogicalType::Variant { .. }
+                | LogicalType::File
+                | LogicalType::Unrecognized { .. }),
+            ) => Some(annotation),
             Some(other) => return self.here(Err(misplaced(&other, "a struct"))),
         };
         // The field's own annotation wins over that of the template.
@@ -40,12 +45,12 @@ impl<'a> Builder<'a> {
                 )));
             }
         };
-        self.push(SchemaElement {
-            num_children: Some(self.count(fields.len())?),
-            logical_type: annotation.0,
-            converted_type: annotation.1,
-            ..element
-        })?;
+        self.push(
+            element
+                .num_children(self.count(fields.len())?)
+                .logical_type(annotation.0)
+                .converted_type(annotation.1),
+        )?;
         let like = like.map_or(&[][..], |(_, fields)| fields);
         Ok(WriteKind::Struct(self.fields(fields, this, like)?))
     }
@@ -62,23 +67,20 @@ impl<'a> Builder<'a> {
         let (logical_type, converted_type) =
             annotation.unwrap_or((Some(LogicalType::List), Some(ConvertedType::List)));
         let name = element.name.clone();
-        self.push(SchemaElement {
-            num_children: Some(1),
-            logical_type,
-            converted_type,
-            ..element
-        })?;
+        self.push(
+            element
+                .num_children(1)
+                .logical_type(logical_type)
+                .converted_type(converted_type),
+        )?;
         let of_template = like.and_then(|like| self.template.list_child(like));
         let (inside, child) = match form {
             Some(form) if form.repeats_child && form.may_repeat(&name, child) => {
                 let inside = self.repeated_levels(&form.repeated.name, true, this)?;
                 let at = self.elements.len();
-                let element = SchemaElement {
-                    name: form.repeated.name.clone(),
-                    repetition_type: Some(Repetition::Repeated),
-                    field_id: self.field_id(child, of_template)?,
-                    ..SchemaElement::default()
-                };
+                let element = SchemaElement::new(form.repeated.name.clone())
+                    .repetition_type(Repetition::Repeated)
+                    .field_id(self.field_id(child, of_template)?);
                 let node = self.value(child, false, element, inside, of_template)?;
                 self.note_difference(at, of_template);
                 (inside, node)
@@ -115,12 +117,9 @@ impl<'a> Builder<'a> {
         child: (&FieldRef, &'a Node),
     ) -> Result<WriteNode> {
         let inside = self.repeated_levels(place.name, place.is_wrapper, place.around)?;
-        let element = SchemaElement {
-            name: place.name.to_owned(),
-            repetition_type: Some(Repetition::Repeated),
-            field_id: self.field_id(field, like)?,
-            ..SchemaElement::default()
-        };
+        let element = SchemaElement::new(place.name.to_owned())
+            .repetition_type(Repetition::Repeated)
+            .field_id(self.field_id(field, like)?);
         let (child, like) = child;
         let child = self.value(child, false, element, inside, Some(like))?;
         self.leave(place.is_wrapper);
@@ -154,12 +153,12 @@ impl<'a> Builder<'a> {
         let annotation = form.as_ref().map(|form| form.annotation.clone());
         let (logical_type, converted_type) =
             annotation.unwrap_or((Some(LogicalType::Map), Some(ConvertedType::Map)));
-        self.push(SchemaElement {
-            num_children: Some(1),
-            logical_type,
-            converted_type,
-            ..element
-        })?;
+        self.push(
+            element
+                .num_children(1)
+                .logical_type(logical_type)
+                .converted_type(converted_type),
+        )?;
         let id = self.here(field_id(entries))?;
         let repeated = form.as_ref().map(|form| form.repeated);
         let inside = self.repeated("key_value", 2, id, this, repeated)?;
@@ -206,15 +205,14 @@ impl<'a> Builder<'a> {
     ) -> Result<Levels> {
         let name = like.map_or(name, |like| &like.name);
         let inside = self.repeated_levels(name, true, around)?;
-        self.push(SchemaElement {
-            name: name.to_owned(),
-            repetition_type: Some(Repetition::Repeated),
-            num_children: Some(num_children),
-            field_id: field_id.or_else(|| like?.field_id),
-            logical_type: like.and_then(|like| like.logical_type.clone()),
-            converted_type: like.and_then(|like| like.converted_type),
-            ..SchemaElement::default()
-        })?;
+        self.push(
+            SchemaElement::new(name.to_owned())
+                .repetition_type(Repetition::Repeated)
+                .num_children(num_children)
+                .field_id(field_id.or_else(|| like?.field_id))
+                .logical_type(like.and_then(|like| like.logical_type.clone()))
+                .converted_type(like.and_then(|like| like.converted_type)),
+        )?;
         Ok(inside)
     }
 
@@ -228,8 +226,12 @@ impl<'a> Builder<'a> {
     }
 
     /// Lists and maps have their own annotations.
-    pub(super) fn unannotated(&self, field: &Field) -> Result<()> {
-        match self.here(logical_type(field))? {
+    pub(super) fn unannotated(
+        &self,
+        field: &Field,
+        of_extension: Option<&LogicalType>,
+    ) -> Result<()> {
+        match self.here(logical_type(field))?.or(of_extension.cloned()) {
             None => Ok(()),
             Some(other) => self.here(Err(misplaced(&other, "a list or map"))),
         }
@@ -247,7 +249,7 @@ fn no_entries(entries: &Field) -> Error {
 #[cold]
 fn misplaced(annotation: &LogicalType, what: &str) -> Error {
     Error::argument(format!(
-        "the field's metadata ask for {annotation}, which {what} cannot be"
+        "the field's metadata or its extension type ask for {annotation}, which {what} cannot be"
     ))
 }
 

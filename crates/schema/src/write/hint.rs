@@ -38,18 +38,14 @@ pub(super) fn wanted(schema: &Schema, parquet: &ParquetSchema, policy: HintPolic
 ///
 /// **Errors**: Unsupported when the schema is larger than 2 GiB.
 pub(super) fn key_values(of: &Fields) -> Result<Vec<KeyValue>> {
-    let pair = |key: &str, value: String| KeyValue {
-        key: key.to_owned(),
-        value: Some(value),
-    };
     let stored = fields(of);
     let hint = arrow_schema_text(&stored)?;
     let mut pairs = Vec::new();
     if &stored != of || of.iter().any(|field| orders_numbers(field)) {
         let exact = exact_value(&hint, &arrow_schema_text(of)?);
-        pairs.push(pair(EXACT_SCHEMA_KEY, exact));
+        pairs.push(KeyValue::new(EXACT_SCHEMA_KEY, exact));
     }
-    pairs.push(pair(ARROW_SCHEMA_KEY, hint));
+    pairs.push(KeyValue::new(ARROW_SCHEMA_KEY, hint));
     Ok(pairs)
 }
 

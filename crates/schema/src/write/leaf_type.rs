@@ -1,6 +1,5 @@
 //! How the values of an Arrow type are stored: physical type, annotations and conversion.
 
-use herringbone_arrow::schema::extension::EXTENSION_TYPE_NAME_KEY;
 use herringbone_arrow::schema::{DataType, Field};
 use herringbone_format::{ConvertedType, Error, LogicalType, Result, Type};
 
@@ -10,19 +9,22 @@ use super::stored::Stored;
 use super::temporal::{date, time, timestamp, utc};
 use super::{Date64, WriteConversion, WriteSchemaOptions};
 use crate::ColumnOrderKind;
+use crate::resolved_type::ResolvedType;
 
 /// How a column of values of `data_type` is stored. `field` has the metadata; its own type may have
-/// dictionaries and run-end encodings around the values.
+/// dictionaries and run-end encodings around the values. `of_extension` is the annotation that its
+/// extension type asks for.
 ///
 /// **Errors**: as [`from_arrow`](super::from_arrow), without the column.
 pub(super) fn stored(
     data_type: &DataType,
     field: &Field,
+    of_extension: Option<&LogicalType>,
     options: &WriteSchemaOptions,
 ) -> Result<Stored> {
     use ColumnOrderKind as Order;
     use DataType as T;
-    let annotation = logical_type(field)?;
+    let annotation = logical_type(field)?.or_else(|| of_extension.cloned());
     let stored = match data_type {
         T::Null => Stored::new(Type::Int32, Order::Undefined).logical(LogicalType::Unknown),
         T::Boolean => Stored::new(Type::Boolean, Order::Signed),
@@ -52,11 +54,13 @@ pub(super) fn stored(
             timestamp(*unit, utc, options)
         }
         T::Interval(_) => Stored::fixed(12, Order::Undefined).converted(ConvertedType::Interval),
-        T::Utf8 | T::LargeUtf8 | T::Utf8View => text(field),
+        T::Utf8 | T::LargeUtf8 | T::Utf8View => Stored::new(Type::ByteArray, Order::UnsignedBytes)
+            .logical(LogicalType::String)
+            .converted(ConvertedType::Utf8),
         T::Binary | T::LargeBinary | T::BinaryView => {
             Stored::new(Type::ByteArray, Order::UnsignedBytes)
         }
-        T::FixedSizeBinary(length) => fixed_size(*length, field)?,
+        T::FixedSizeBinary(length) => fixed_size(*length)?,
         other => return Err(no_form(other)),
     };
     match annotation {
@@ -65,27 +69,32 @@ pub(super) fn stored(
     }
 }
 
-/// The annotation that the field's metadata ask for, instead of that of its type.
-fn annotated(mut stored: Stored, annotation: LogicalType, data_type: &DataType) -> Result<Stored> {
-    let fits = match annotation {
-        LogicalType::Variant { .. } | LogicalType::File => false,
-        _ => stored.element.type_ == Some(Type::ByteArray),
-    };
-    if !fits {
-        return Err(Error::argument(format!(
-            "the field's metadata ask for {annotation}, which {data_type} cannot be"
-        )));
-    }
-    stored.element.converted_type = match annotation {
+/// The annotation that the field's metadata or its extension type ask for, instead of that of its type.
+fn annotated(stored: Stored, annotation: LogicalType, data_type: &DataType) -> Result<Stored> {
+    let converted_type = match annotation {
         LogicalType::Enum => Some(ConvertedType::Enum),
         LogicalType::Bson => Some(ConvertedType::Bson),
-        _ => {
-            // Bounds of shapes have no meaning.
-            stored.order = ColumnOrderKind::Undefined;
-            None
-        }
+        LogicalType::Json => Some(ConvertedType::Json),
+        _ => None,
     };
-    Ok(stored.logical(annotation))
+    let mut element = stored.element;
+    element.logical_type = Some(annotation);
+    element.converted_type = converted_type;
+    let length = element
+        .type_length
+        .and_then(|length| usize::try_from(length).ok());
+    let physical = element.type_.unwrap_or(Type::ByteArray);
+    let resolved = ResolvedType::of(&element, physical, length.unwrap_or(0));
+    match &element.logical_type {
+        Some(annotation) if resolved == ResolvedType::Ignored => Err(Error::argument(format!(
+            "the field's metadata or its extension type ask for {annotation}, which {data_type} cannot be"
+        ))),
+        _ => Ok(Stored {
+            order: resolved.order(physical),
+            element,
+            ..stored
+        }),
+    }
 }
 
 #[cold]
@@ -117,36 +126,11 @@ fn integer(bit_width: i8, is_signed: bool, converted: ConvertedType) -> Stored {
         .converted(converted)
 }
 
-fn text(field: &Field) -> Stored {
-    let stored = Stored::new(Type::ByteArray, ColumnOrderKind::UnsignedBytes);
-    if is_extension(field, "arrow.json") {
-        stored
-            .logical(LogicalType::Json)
-            .converted(ConvertedType::Json)
-    } else {
-        stored
-            .logical(LogicalType::String)
-            .converted(ConvertedType::Utf8)
-    }
-}
-
-fn fixed_size(length: i32, field: &Field) -> Result<Stored> {
+fn fixed_size(length: i32) -> Result<Stored> {
     if length <= 0 {
         return Err(Error::unsupported(format!(
             "Parquet has no values of a fixed size of {length} bytes; write them as Binary"
         )));
     }
-    let stored = Stored::fixed(length, ColumnOrderKind::UnsignedBytes);
-    Ok(if length == 16 && is_extension(field, "arrow.uuid") {
-        stored.logical(LogicalType::Uuid)
-    } else {
-        stored
-    })
-}
-
-fn is_extension(field: &Field, name: &str) -> bool {
-    field
-        .metadata()
-        .get(EXTENSION_TYPE_NAME_KEY)
-        .is_some_and(|extension| extension == name)
+    Ok(Stored::fixed(length, ColumnOrderKind::UnsignedBytes))
 }

@@ -22,6 +22,8 @@ mod stored;
 mod template;
 mod temporal;
 
+use std::sync::Arc;
+
 use herringbone_arrow::schema::Schema;
 use herringbone_format::modular_encryption::ALGORITHM_KEY;
 use herringbone_format::{KeyValue, Limits, Result, SchemaElement};
@@ -30,7 +32,7 @@ pub(crate) use hint::arrow_schema_text;
 pub use node::{WriteConversion, WriteKind, WriteLeaf, WriteNode};
 pub use options::{Date64, EmptyStructs, HintPolicy, WriteSchemaOptions};
 
-use crate::{ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY, ParquetSchema};
+use crate::{ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY, ExtensionMapping, ParquetSchema};
 use build::Builder;
 use template::Template;
 
@@ -63,8 +65,8 @@ pub struct WriteMapping {
 /// Ids of fields are taken from their metadata ([`FIELD_ID_KEY`](crate::FIELD_ID_KEY)), as are
 /// annotations that no Arrow type stands for ([`LOGICAL_TYPE_KEY`](crate::LOGICAL_TYPE_KEY): ENUM
 /// and BSON, GEOMETRY and GEOGRAPHY, VARIANT and FILE) and whether times of day are in UTC
-/// ([`ADJUSTED_TO_UTC_KEY`](crate::ADJUSTED_TO_UTC_KEY)). The extension types `arrow.uuid` and
-/// `arrow.json` become UUID and JSON.
+/// ([`ADJUSTED_TO_UTC_KEY`](crate::ADJUSTED_TO_UTC_KEY)). The extension types `arrow.uuid`,
+/// `arrow.json` and `arrow.parquet.file` become UUID, JSON and FILE.
 ///
 /// # Errors
 ///
@@ -87,9 +89,22 @@ pub struct WriteMapping {
 /// # Ok::<(), herringbone_format::Error>(())
 /// ```
 pub fn from_arrow(schema: &Schema, options: &WriteSchemaOptions) -> Result<WriteMapping> {
+    from_arrow_extended(schema, options, &[])
+}
+
+/// What [`from_arrow`] gives, with extension types of the caller's: the schema is that of their storage.
+///
+/// # Errors
+///
+/// Those of the former, and what the extension types say.
+pub fn from_arrow_extended(
+    schema: &Schema,
+    options: &WriteSchemaOptions,
+    extensions: &[Arc<dyn ExtensionMapping>],
+) -> Result<WriteMapping> {
     let limits = Limits::default();
     let template = Template::new(options.parquet_schema.as_ref())?;
-    let mut builder = Builder::new(options, &limits, &template);
+    let mut builder = Builder::new(options, extensions, &limits, &template);
     let fields = builder.root(schema.fields())?;
     let (elements, leaves) = (builder.elements, builder.leaves);
     let warnings = builder.warnings.0;
@@ -98,10 +113,7 @@ pub fn from_arrow(schema: &Schema, options: &WriteSchemaOptions) -> Result<Write
         .metadata()
         .iter()
         .filter(|(key, _)| !OF_THE_FILE_ALONE.contains(&key.as_str()))
-        .map(|(key, value)| KeyValue {
-            key: key.clone(),
-            value: Some(value.clone()),
-        })
+        .map(|(key, value)| KeyValue::new(key.clone(), value.clone()))
         .collect();
     // The metadata come in no order; the same schema should give the same file.
     key_values.sort_unstable_by(|a, b| a.key.cmp(&b.key));

@@ -16,10 +16,7 @@ pub(super) struct Stored {
 impl Stored {
     pub(super) fn new(physical: Type, order: ColumnOrderKind) -> Self {
         Self {
-            element: SchemaElement {
-                type_: Some(physical),
-                ..SchemaElement::default()
-            },
+            element: SchemaElement::default().type_(physical),
             conversion: WriteConversion::Identity,
             order,
         }

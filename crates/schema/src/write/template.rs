@@ -175,15 +175,13 @@ impl Template {
             _ => conversion(&of_file, data_type, leaf.physical_type)?,
         };
         Some(Stored {
-            element: SchemaElement {
-                type_: element.type_,
-                type_length: element.type_length,
-                converted_type: element.converted_type,
-                scale: element.scale,
-                precision: element.precision,
-                logical_type: element.logical_type.clone(),
-                ..SchemaElement::default()
-            },
+            element: SchemaElement::default()
+                .type_(element.type_)
+                .type_length(element.type_length)
+                .converted_type(element.converted_type)
+                .scale(element.scale)
+                .precision(element.precision)
+                .logical_type(element.logical_type.clone()),
             conversion,
             order: resolved_type.order(leaf.physical_type),
         })

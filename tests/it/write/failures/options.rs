@@ -29,7 +29,7 @@ fn options_that_make_no_sense() {
         column(new().bloom_filter(BloomFilterOptions::new(1.0))),
         column(new().bloom_filter(BloomFilterOptions::new(f64::NAN))),
         WriteOptions::new().column("b", new().bloom_filter(BloomFilterOptions::new(0.1))),
-        WriteOptions::new().sorting_columns(vec![herringbone::core::write::SortingColumnOption {
+        WriteOptions::new().sorting_columns(vec![herringbone::SortingColumnOption {
             path: vec!["none".into()],
             descending: false,
             nulls_first: false,

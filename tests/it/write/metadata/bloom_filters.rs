@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use herringbone::core::bloom_filter::hash;
 use herringbone::{BloomFilterOptions, ColumnOptions, ParquetFile, WriteOptions};
 use herringbone_arrow::array::*;
 use herringbone_arrow::schema::Schema;
+use herringbone_core::bloom_filter::hash;
 use parquet::bloom_filter::Sbbf;
 use parquet::data_type::AsBytes;
 use parquet::file::properties::ReaderProperties;

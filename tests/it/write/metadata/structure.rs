@@ -1,10 +1,12 @@
 //! Pages, indexes, sizes and offsets: what the footer and the indexes say is where the pages are.
 
-use herringbone::core::write::{CREATED_BY, SortingColumnOption};
 use herringbone::format::{
     ColumnMetaData, ColumnOrder, Encoding, PageEncodingStats, PageType, SortingColumn, Type,
 };
-use herringbone::{Compatibility, DataPageVersion, PageInfo, ParquetFile, WriteOptions};
+use herringbone::{
+    CREATED_BY, Compatibility, DataPageVersion, PageInfo, ParquetFile, SortingColumnOption,
+    WriteOptions,
+};
 use herringbone_arrow::schema::DataType;
 
 use super::bounds::{self, for_each_chunk, pages};
@@ -120,11 +122,7 @@ fn check_sizes(metadata: &ColumnMetaData, infos: &[PageInfo]) {
             .find(|stats| (stats.page_type, stats.encoding) == key)
         {
             Some(stats) => stats.count += 1,
-            None => known.push(PageEncodingStats {
-                page_type: key.0,
-                encoding: key.1,
-                count: 1,
-            }),
+            None => known.push(PageEncodingStats::new(key.0, key.1, 1)),
         }
     }
     let told = metadata.encoding_stats.as_ref().unwrap();
@@ -230,10 +228,8 @@ fn row_groups_say_where_and_how_large_they_are() {
                 sum(|c| c.total_uncompressed_size)
             );
             let want = [(4, true, false), (3, false, true)];
-            let want = want.map(|(column_idx, descending, nulls_first)| SortingColumn {
-                column_idx,
-                descending,
-                nulls_first,
+            let want = want.map(|(column_idx, descending, nulls_first)| {
+                SortingColumn::new(column_idx, descending, nulls_first)
             });
             assert_eq!(row_group.sorting_columns.as_deref(), Some(&want[..]));
             assert!(row_group.columns.iter().all(|chunk| chunk.file_offset == 0));

@@ -3,12 +3,16 @@
 use std::sync::Arc;
 
 use herringbone_arrow::array::cast::AsArray;
-use herringbone_arrow::array::{Array, BinaryArray};
-use herringbone_format::ErrorKind;
+use herringbone_arrow::array::{Array, ArrayRef, BinaryArray};
+use herringbone_arrow::buffer::Buffer;
+use herringbone_arrow::schema::DataType;
+use herringbone_format::{Encoding, ErrorKind, Type};
+use herringbone_kernels::bitmap::Bitmap;
 use herringbone_schema::{Conversion, Int96Overflow};
 
 use super::super::dictionary::dictionary_leaf_array;
-use super::*;
+use super::byte_leaf_array;
+use crate::array::{LeafArray, LeafType};
 
 /// DELTA_BINARY_PACKED: blocks of 128 values in one miniblock, 32 bits for each delta.
 fn delta(values: &[i32]) -> Vec<u8> {

@@ -1,4 +1,4 @@
-//! Bytes of a page to values.
+//! Bytes of a page to values: Encodings, "Byte Stream Split (BYTE_STREAM_SPLIT = 9)".
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Values to bytes of a page.
+//! Values to bytes of a page: Encodings, "Byte Stream Split (BYTE_STREAM_SPLIT = 9)".
 
 use herringbone_format::Result;
 use herringbone_kernels::byte_stream_split;

@@ -1,4 +1,4 @@
-//! Bytes of a page to values.
+//! Bytes of a page to values: Encodings, "Delta Encoding (DELTA_BINARY_PACKED = 5)".
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::Result;

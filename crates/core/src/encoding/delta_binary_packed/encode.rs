@@ -1,4 +1,4 @@
-//! Values to bytes of a page.
+//! Values to bytes of a page: Encodings, "Delta Encoding (DELTA_BINARY_PACKED = 5)".
 
 use herringbone_format::Result;
 use herringbone_kernels::delta;

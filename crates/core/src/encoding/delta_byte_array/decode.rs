@@ -1,11 +1,11 @@
-//! Bytes of a page to values.
+//! Bytes of a page to values: Encodings, "Delta Strings (DELTA_BYTE_ARRAY = 7)".
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::{Error, Result};
 use herringbone_kernels::bytes::delta_byte_array_bytes;
 use herringbone_kernels::plain::{self, Plain};
 
-use crate::encoding::byte_array::ByteSink;
+use crate::encoding::byte_array::{ByteSink, EachValue};
 use crate::encoding::delta_length_byte_array::{BLOCK, Lengths, fit};
 use crate::encoding::{ValueDecoder, ends_early};
 use crate::malformed;
@@ -57,36 +57,9 @@ impl DeltaByteArray {
         Ok(())
     }
 
-    /// Shows the next `n` values to `see`.
-    pub(crate) fn for_each(
-        &mut self,
-        n: usize,
-        mut see: impl FnMut(&[u8]) -> Result<()>,
-    ) -> Result<()> {
-        for _ in 0..n {
-            let prefix = self.prefixes.next()?;
-            let suffix = self.suffixes.next()?;
-            if prefix > self.last.len() {
-                return Err(Error::corrupt(
-                    "a value shares more than the value before it has",
-                ));
-            }
-            let rest = self.page.get(self.position..).unwrap_or_default();
-            let suffix = rest.get(..suffix).ok_or_else(ends_early)?;
-            self.last.truncate(prefix);
-            self.last.extend_from_slice(suffix);
-            self.position += suffix.len();
-            if self.width.is_some_and(|width| width != self.last.len()) {
-                return Err(wrong_width());
-            }
-            see(&self.last)?;
-        }
-        Ok(())
-    }
-
     /// Passes over the next `n` values.
     pub(crate) fn skip(&mut self, n: usize) -> Result<()> {
-        self.for_each(n, |_| Ok(()))
+        self.append_to(n, &mut EachValue(|_: &[u8]| Ok(())))
     }
 
     /// Bytes of the next `n` values; what is broken in them is left to the append that meets it.
@@ -155,27 +128,30 @@ impl FixedLength {
         })
     }
 
-    /// Shows the values of the next `bytes` bytes to `see`.
-    fn for_each(&mut self, bytes: usize, mut see: impl FnMut(&[u8])) -> Result<()> {
-        let n = bytes.checked_div(self.width).unwrap_or(0);
-        self.values.for_each(n, |value| {
-            see(value);
-            Ok(())
-        })
+    /// The values that make up so many units.
+    fn num_values<U>(&self, units: usize) -> usize {
+        (units * size_of::<U>())
+            .checked_div(self.width)
+            .unwrap_or(0)
     }
 }
 
 impl<U: Plain> ValueDecoder<U> for FixedLength {
     fn extend(&mut self, n: usize, out: &mut Vec<U>) -> Result<()> {
-        let mut bytes = std::mem::take(&mut self.bytes);
+        let n = self.num_values::<U>(n);
+        let Self { values, bytes, .. } = self;
         bytes.clear();
-        self.for_each(n * size_of::<U>(), |value| bytes.extend_from_slice(value))?;
-        plain::extend(&bytes, out);
-        self.bytes = bytes;
+        let mut sink = EachValue(|value: &[u8]| {
+            bytes.extend_from_slice(value);
+            Ok(())
+        });
+        values.append_to(n, &mut sink)?;
+        plain::extend(bytes, out);
         Ok(())
     }
 
     fn skip(&mut self, n: usize) -> Result<()> {
-        self.for_each(n * size_of::<U>(), |_| {})
+        let n = self.num_values::<U>(n);
+        self.values.skip(n)
     }
 }

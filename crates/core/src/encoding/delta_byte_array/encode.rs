@@ -1,4 +1,4 @@
-//! Values to bytes of a page.
+//! Values to bytes of a page: Encodings, "Delta Strings (DELTA_BYTE_ARRAY = 7)".
 
 use herringbone_format::Result;
 use herringbone_kernels::delta;

@@ -1,10 +1,10 @@
-//! Bytes of a page to values.
+//! Bytes of a page to values: Encodings, "Delta-length byte array (DELTA_LENGTH_BYTE_ARRAY = 6)".
 
 use herringbone_arrow::buffer::Buffer;
-use herringbone_format::{Error, Result};
+use herringbone_format::Result;
 use herringbone_kernels::delta::DeltaDecoder;
 
-use crate::encoding::byte_array::ByteSink;
+use crate::encoding::byte_array::{ByteSink, EachValue};
 use crate::encoding::ends_early;
 use crate::malformed;
 
@@ -45,24 +45,9 @@ impl DeltaLengthByteArray {
         Ok(())
     }
 
-    /// Shows the next `n` values to `see`.
-    pub(crate) fn for_each(
-        &mut self,
-        n: usize,
-        mut see: impl FnMut(&[u8]) -> Result<()>,
-    ) -> Result<()> {
-        for _ in 0..n {
-            let length = self.lengths.next()?;
-            let rest = self.page.get(self.position..).unwrap_or_default();
-            see(rest.get(..length).ok_or_else(ends_early)?)?;
-            self.position += length;
-        }
-        Ok(())
-    }
-
     /// Passes over the next `n` values.
     pub(crate) fn skip(&mut self, n: usize) -> Result<()> {
-        self.for_each(n, |_| Ok(()))
+        self.append_to(n, &mut EachValue(|_: &[u8]| Ok(())))
     }
 
     /// Bytes of all values to come.
@@ -155,15 +140,5 @@ impl Lengths {
     /// Passes over `n` lengths that [`Self::peek`] showed.
     pub(crate) fn pass(&mut self, n: usize) {
         self.next = self.next.saturating_add(n).min(self.ready.len());
-    }
-
-    /// The next length.
-    pub(crate) fn next(&mut self) -> Result<usize> {
-        if self.next == self.ready.len() {
-            self.peek(BLOCK)?;
-        }
-        let length = *self.ready.get(self.next).ok_or_else(ends_early)?;
-        self.next += 1;
-        usize::try_from(length).map_err(|_| Error::corrupt("a byte array of negative length"))
     }
 }

@@ -1,4 +1,4 @@
-//! PLAIN booleans: a bit a value, the least significant first.
+//! PLAIN booleans, a bit a value, the least significant first: Encodings, "Plain (PLAIN = 0)".
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Bytes of a page to values.
+//! Bytes of a page to values: Encodings, "Plain (PLAIN = 0)".
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::Result;

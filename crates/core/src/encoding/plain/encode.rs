@@ -1,4 +1,4 @@
-//! Values to bytes of a page.
+//! Values to bytes of a page: Encodings, "Plain (PLAIN = 0)".
 
 use herringbone_format::Result;
 use herringbone_kernels::plain;

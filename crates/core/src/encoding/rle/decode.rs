@@ -1,4 +1,4 @@
-//! Runs to booleans.
+//! Runs to booleans: Encodings, "Run Length Encoding / Bit-Packing Hybrid (RLE = 3)".
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::{Error, Result};

@@ -1,4 +1,4 @@
-//! Booleans to runs.
+//! Booleans to runs: Encodings, "Run Length Encoding / Bit-Packing Hybrid (RLE = 3)".
 
 use herringbone_kernels::hybrid::{self, Runs};
 

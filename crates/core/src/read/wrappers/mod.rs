@@ -1,4 +1,4 @@
-//! What is put around decoded arrays: run ends, dictionaries, decimals of negative scale.
+//! What is put around decoded arrays: run ends, dictionaries, decimals of negative scale, extension types.
 //!
 //! ```text
 //! decoded      a a - - b b a      what columns deliver
@@ -17,9 +17,12 @@ use std::sync::Arc;
 
 use herringbone_arrow::array::{Array, ArrayRef, StructArray, cast::AsArray, make_array};
 use herringbone_arrow::data::transform::MutableArrayData;
-use herringbone_arrow::schema::{ArrowError, DataType};
+use herringbone_arrow::schema::{ArrowError, DataType, Field};
 use herringbone_format::{Error, Result};
-use herringbone_schema::ArrowWrapper;
+use herringbone_schema::{ArrowWrapper, Node};
+
+use super::extensions::ExtensionArray;
+use crate::extension::ExtensionType;
 
 pub(super) use run_ends::padded_runs;
 use same::{distinct, run_starts};
@@ -29,17 +32,38 @@ use same::{distinct, run_starts};
 pub(crate) struct TypedWrapper {
     wrapper: ArrowWrapper,
     data_type: DataType,
+    /// What makes the array, where an extension type does.
+    extension: Option<ExtensionArray>,
 }
 
-/// The wrappers around an array of type `decoded`, from the inside out.
-pub(super) fn typed_wrappers(wrappers: &[ArrowWrapper], decoded: DataType) -> Vec<TypedWrapper> {
-    let mut inner = decoded;
-    let typed = wrappers.iter().rev().map(|wrapper| {
+/// The wrappers of a node, from the inside out.
+///
+/// # Errors
+/// Argument where the read has no such extension type.
+pub(super) fn typed_wrappers(
+    node: &Node,
+    extensions: &[Arc<dyn ExtensionType>],
+) -> Result<Vec<TypedWrapper>> {
+    let mut inner = node.decoded_type();
+    let typed = node.wrappers.iter().rev().map(|wrapper| {
         inner = wrapper.around(inner.clone());
-        TypedWrapper {
+        let extension = match wrapper {
+            ArrowWrapper::Extension { ordinal, .. } => {
+                let extension = extensions.get(*ordinal);
+                let extension = extension
+                    .ok_or_else(|| Error::argument("the read has no such extension type"))?;
+                Some(ExtensionArray {
+                    extension: extension.clone(),
+                    field: Arc::new(Field::clone(&node.field).with_data_type(inner.clone())),
+                })
+            }
+            _ => None,
+        };
+        Ok(TypedWrapper {
             wrapper: wrapper.clone(),
             data_type: inner.clone(),
-        }
+            extension,
+        })
     });
     typed.collect()
 }
@@ -49,7 +73,9 @@ pub(super) fn max_slots(wrappers: &[ArrowWrapper]) -> usize {
     let max = |wrapper: &ArrowWrapper| match wrapper {
         ArrowWrapper::RunEnds { run_ends, .. } => run_ends::max_slots(run_ends.data_type()),
         ArrowWrapper::Dictionary { key } => dictionary::max_values(key),
-        ArrowWrapper::NegativeScale { .. } | ArrowWrapper::NoFields => usize::MAX,
+        ArrowWrapper::NegativeScale { .. }
+        | ArrowWrapper::NoFields
+        | ArrowWrapper::Extension { .. } => usize::MAX,
     };
     wrappers.iter().map(max).min().unwrap_or(usize::MAX)
 }
@@ -58,10 +84,19 @@ pub(super) fn max_slots(wrappers: &[ArrowWrapper]) -> usize {
 ///
 /// # Errors
 /// Unsupported where the values do not fit the wrappers: more of them than keys or run ends count,
-/// decimals with digits that the negative scale has no place for.
+/// decimals with digits that the negative scale has no place for. What extension types say.
 pub(super) fn put_around(decoded: ArrayRef, wrappers: &[TypedWrapper]) -> Result<ArrayRef> {
     let mut array = decoded.clone();
-    for TypedWrapper { wrapper, data_type } in wrappers {
+    for TypedWrapper {
+        wrapper,
+        data_type,
+        extension,
+    } in wrappers
+    {
+        if let Some(extension) = extension {
+            array = extension.make(&array)?;
+            continue;
+        }
         array = match wrapper {
             ArrowWrapper::RunEnds { .. } => {
                 run_ends::run_ends(&array, &run_starts(&decoded)?, data_type)?
@@ -73,6 +108,7 @@ pub(super) fn put_around(decoded: ArrayRef, wrappers: &[TypedWrapper]) -> Result
                 negative_scale::negative_scale(&array, data_type)?
             }
             ArrowWrapper::NoFields => without_fields(&array)?,
+            ArrowWrapper::Extension { .. } => array,
         };
     }
     Ok(array)

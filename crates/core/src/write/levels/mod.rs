@@ -36,6 +36,7 @@ use herringbone_format::{Error, Result};
 
 pub(crate) use path::{LeafPath, paths};
 
+use crate::array::Selected;
 use crate::levels::DefinitionLevels;
 use entries::Entries;
 use segment::{End, Segment};
@@ -83,6 +84,15 @@ impl LeafLevels {
             nulls: None,
             leaf: Arc::new(NullArray::new(0)),
             scratch: Scratch::default(),
+        }
+    }
+
+    /// The slots of the leaf that have a value.
+    pub(crate) fn selected(&self) -> Selected<'_> {
+        Selected {
+            array: &self.leaf,
+            nulls: self.nulls.as_ref(),
+            ranges: &self.ranges,
         }
     }
 

@@ -87,10 +87,7 @@ fn key_values_become_metadata_of_the_schema() {
     let key_values = [
         pair("both", "file"),
         pair(ARROW_SCHEMA_KEY, &encoded(&message(&hint), true)),
-        KeyValue {
-            key: "no value".to_owned(),
-            value: None,
-        },
+        KeyValue::new("no value", None),
     ];
     let file = schema("optional int32 a;");
     let mapping = to_arrow(&file, &key_values, &SchemaOptions::default()).unwrap();

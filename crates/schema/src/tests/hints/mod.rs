@@ -41,10 +41,7 @@ fn encoded(message: &[u8], marker: bool) -> String {
 }
 
 fn pair(key: &str, value: &str) -> KeyValue {
-    KeyValue {
-        key: key.to_owned(),
-        value: Some(value.to_owned()),
-    }
+    KeyValue::new(key, value.to_owned())
 }
 
 fn with(fields: &str, hint: Vec<Field>, options: &SchemaOptions) -> ArrowMapping {

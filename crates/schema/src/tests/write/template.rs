@@ -101,21 +101,16 @@ fn forms_of_lists_and_maps() {
 
 #[test]
 fn annotations_that_are_not_known() {
-    let element = |name: &str, parameters: &[u8]| SchemaElement {
-        name: name.to_owned(),
-        type_: Some(Type::Int64),
-        repetition_type: Some(herringbone_format::Repetition::Optional),
-        logical_type: Some(LogicalType::Unrecognized {
-            field_id: 90,
-            parameters: parameters.to_vec(),
-        }),
-        ..SchemaElement::default()
+    let element = |name: &str, parameters: &[u8]| {
+        SchemaElement::new(name.to_owned())
+            .type_(Type::Int64)
+            .repetition_type(herringbone_format::Repetition::Optional)
+            .logical_type(LogicalType::Unrecognized {
+                field_id: 90,
+                parameters: parameters.to_vec(),
+            })
     };
-    let root = SchemaElement {
-        name: "spark_schema".to_owned(),
-        num_children: Some(2),
-        ..SchemaElement::default()
-    };
+    let root = SchemaElement::new("spark_schema".to_owned()).num_children(2);
     let elements = [root, element("a", &[0]), element("b", &[0x15, 2, 0])];
     stays(&ParquetSchema::new(&elements, &Limits::default()).unwrap());
 }

@@ -1,5 +1,5 @@
 //! Dictionaries under construction: each value is kept once, in the order of its first appearance,
-//! and called by its ordinal, its *index*.
+//! and called by its ordinal, its *index*: Encodings, "Dictionary Encoding (PLAIN_DICTIONARY = 2 and RLE_DICTIONARY = 8)".
 
 mod byte_arrays;
 mod hash;

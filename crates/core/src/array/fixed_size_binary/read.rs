@@ -3,20 +3,17 @@
 use herringbone_arrow::schema::DataType;
 use herringbone_format::Result;
 
-use super::convert::Identity;
-use super::fixed_width::FixedWidth;
-use super::{LeafArray, LeafType, unsupported};
-
-/// Bytes of an INT96 value.
-const INT96_BYTES: usize = 12;
+use crate::array::convert::Identity;
+use crate::array::fixed_width::FixedWidth;
+use crate::array::{LeafArray, LeafType, timestamp_96, unsupported};
 
 /// The array of a FIXED_LEN_BYTE_ARRAY or INT96 leaf that keeps its bytes.
 ///
 /// # Errors
 /// Unsupported where the Arrow type has another length.
-pub(super) fn array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
+pub(in crate::array) fn array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     let width = match leaf.physical_type {
-        herringbone_format::Type::Int96 => INT96_BYTES,
+        herringbone_format::Type::Int96 => timestamp_96::BYTES,
         _ => leaf.type_length,
     };
     let fits = match leaf.data_type {

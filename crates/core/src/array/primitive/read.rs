@@ -9,9 +9,9 @@ use herringbone_kernels::Malformed;
 use herringbone_kernels::plain;
 use herringbone_schema::Conversion;
 
-use super::convert::{Blocks, Identity};
-use super::fixed_width::{FixedWidth, converted};
-use super::{LeafArray, LeafType, decimal, unsupported};
+use crate::array::convert::{Blocks, Identity};
+use crate::array::fixed_width::{FixedWidth, converted};
+use crate::array::{LeafArray, LeafType, decimal, unsupported};
 
 const MILLIS_PER_DAY: i64 = 86_400_000;
 
@@ -19,7 +19,7 @@ const MILLIS_PER_DAY: i64 = 86_400_000;
 ///
 /// # Errors
 /// Unsupported where the Arrow type cannot hold the physical type.
-pub(super) fn array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
+pub(in crate::array) fn array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     match leaf.physical_type {
         Type::Int32 => from_int32(leaf),
         Type::Int64 => from_int64(leaf),

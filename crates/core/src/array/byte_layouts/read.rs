@@ -4,11 +4,13 @@ use herringbone_arrow::array::ArrayRef;
 use herringbone_arrow::buffer::{Buffer, NullBuffer};
 use herringbone_arrow::schema::DataType;
 use herringbone_format::{Encoding, Error, Result, Type};
+use herringbone_kernels::Malformed;
 use herringbone_kernels::bitmap::Bitmap;
 use herringbone_kernels::bytes::ByteBuilder;
+use herringbone_kernels::hybrid::HybridDecoder;
 use herringbone_kernels::views::ViewBuilder;
 
-use super::{LeafArray, LeafType};
+use crate::array::{LeafArray, LeafType};
 use crate::encoding::byte_array::{ByteArrays, ByteSink};
 use crate::encoding::dictionary::Indices;
 use crate::malformed;
@@ -32,8 +34,65 @@ pub(crate) fn byte_leaf_array(leaf: &LeafType) -> Option<Box<dyn LeafArray>> {
     })
 }
 
+/// A layout of byte arrays under construction: pages are appended to it, dictionaries looked up.
+pub(super) trait ByteLayout: ByteSink + Send {
+    /// A dictionary page, ready for look-ups.
+    type Dictionary: Send;
+
+    /// Bytes that each value takes besides its own.
+    const OVERHEAD: usize;
+
+    /// Bytes that an entry of a dictionary takes besides those of its page.
+    const ENTRY: usize;
+
+    /// Bytes of the longest entry that a look-up copies.
+    fn longest(dictionary: &Self::Dictionary) -> usize;
+
+    /// Reads a dictionary page of `n` byte arrays, each of `width` bytes if that is given.
+    fn dictionary(
+        &self,
+        page: &Buffer,
+        n: usize,
+        width: Option<usize>,
+    ) -> Result<Self::Dictionary, Malformed>;
+
+    /// Appends the entries at the next `n` indices.
+    fn gather(
+        &mut self,
+        dictionary: &Self::Dictionary,
+        indices: &mut HybridDecoder,
+        runs: &[u8],
+        n: usize,
+    ) -> Result<(), Malformed>;
+
+    /// How many of the entries at the next `n` indices fit into `budget` bytes.
+    fn fit_indices(
+        &self,
+        dictionary: &Self::Dictionary,
+        indices: &HybridDecoder,
+        runs: &[u8],
+        n: usize,
+        budget: usize,
+    ) -> usize;
+
+    /// Bytes of values that can be addressed beyond those that are there.
+    fn data_room(&self) -> usize;
+
+    /// As [`LeafArray::expand`].
+    fn expand(&mut self, validity: &Bitmap, start: usize, slots: usize) -> Result<(), Malformed>;
+
+    /// Bytes held.
+    fn bytes(&self) -> usize;
+
+    /// Whether values stay in their pages.
+    fn keeps_pages(&self) -> bool;
+
+    /// The array of everything since the last call.
+    fn finish(&mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef, Malformed>;
+}
+
 /// An array of byte arrays under construction, whatever its layout.
-struct ByteLeaf<S: ByteSink> {
+struct ByteLeaf<S: ByteLayout> {
     sink: S,
     dictionary: Option<S::Dictionary>,
     page: Page,
@@ -46,7 +105,7 @@ enum Page {
     Dictionary(Indices),
 }
 
-impl<S: ByteSink> ByteLeaf<S> {
+impl<S: ByteLayout> ByteLeaf<S> {
     fn new(sink: S, width: Option<usize>) -> Self {
         Self {
             sink,
@@ -57,7 +116,7 @@ impl<S: ByteSink> ByteLeaf<S> {
     }
 }
 
-impl<S: ByteSink> LeafArray for ByteLeaf<S> {
+impl<S: ByteLayout> LeafArray for ByteLeaf<S> {
     fn set_dictionary(&mut self, values: &Buffer, num_values: usize) -> Result<()> {
         if num_values == 0 && !values.is_empty() {
             return Err(Error::corrupt("a dictionary page of 0 values is not empty"));
@@ -160,6 +219,3 @@ impl<S: ByteSink> LeafArray for ByteLeaf<S> {
         self.sink.finish(nulls).map_err(malformed)
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,37 +1,19 @@
-//! Binary, LargeBinary, Utf8 and LargeUtf8: values behind offsets.
+//! BinaryView and Utf8View: values that stay in their pages.
 
-use herringbone_arrow::array::{ArrayRef, OffsetSizeTrait};
+use herringbone_arrow::array::ArrayRef;
 use herringbone_arrow::buffer::{Buffer, NullBuffer};
 use herringbone_kernels::Malformed;
 use herringbone_kernels::bitmap::Bitmap;
-use herringbone_kernels::bytes::{ByteBuilder, ByteDictionary};
 use herringbone_kernels::hybrid::HybridDecoder;
+use herringbone_kernels::views::{ViewBuilder, ViewDictionary};
 
+use super::read::ByteLayout;
 use crate::encoding::byte_array::ByteSink;
 
-impl<O: OffsetSizeTrait> ByteSink for ByteBuilder<O> {
-    type Dictionary = ByteDictionary;
+/// Bytes of a view.
+const VIEW: usize = 16;
 
-    const OVERHEAD: usize = size_of::<O>();
-
-    const ENTRY: usize = size_of::<u64>();
-
-    fn longest(dictionary: &ByteDictionary) -> usize {
-        dictionary.longest()
-    }
-
-    fn dictionary(
-        &self,
-        page: &Buffer,
-        n: usize,
-        width: Option<usize>,
-    ) -> Result<ByteDictionary, Malformed> {
-        match width {
-            None => ByteDictionary::plain(page, n, self.is_utf8()),
-            Some(width) => ByteDictionary::fixed(page, width, n, self.is_utf8()),
-        }
-    }
-
+impl ByteSink for ViewBuilder {
     fn append_plain(
         &mut self,
         page: &Buffer,
@@ -48,7 +30,7 @@ impl<O: OffsetSizeTrait> ByteSink for ByteBuilder<O> {
         end: usize,
         width: usize,
     ) -> Result<(), Malformed> {
-        self.append_fixed(page.get(position..end).unwrap_or_default(), width)
+        self.append_fixed(page, position, end, width)
     }
 
     fn append_lengths(
@@ -69,10 +51,35 @@ impl<O: OffsetSizeTrait> ByteSink for ByteBuilder<O> {
     ) -> Result<usize, Malformed> {
         self.append_delta_byte_array(prefixes, suffixes, bytes, previous)
     }
+}
+
+impl ByteLayout for ViewBuilder {
+    type Dictionary = ViewDictionary;
+
+    /// The view, and the length that stands before the value in a PLAIN page.
+    const OVERHEAD: usize = VIEW + 4;
+
+    const ENTRY: usize = VIEW;
+
+    fn longest(_dictionary: &ViewDictionary) -> usize {
+        0
+    }
+
+    fn dictionary(
+        &self,
+        page: &Buffer,
+        n: usize,
+        width: Option<usize>,
+    ) -> Result<ViewDictionary, Malformed> {
+        match width {
+            None => ViewDictionary::plain(page, n, self.is_utf8()),
+            Some(width) => ViewDictionary::fixed(page, width, n, self.is_utf8()),
+        }
+    }
 
     fn gather(
         &mut self,
-        dictionary: &ByteDictionary,
+        dictionary: &ViewDictionary,
         indices: &mut HybridDecoder,
         runs: &[u8],
         n: usize,
@@ -82,21 +89,18 @@ impl<O: OffsetSizeTrait> ByteSink for ByteBuilder<O> {
 
     fn fit_indices(
         &self,
-        dictionary: &ByteDictionary,
-        indices: &HybridDecoder,
-        runs: &[u8],
+        _dictionary: &ViewDictionary,
+        _indices: &HybridDecoder,
+        _runs: &[u8],
         n: usize,
         budget: usize,
     ) -> usize {
-        let most = dictionary.longest().saturating_add(Self::OVERHEAD);
-        if n.saturating_mul(most) <= budget {
-            return n;
-        }
-        dictionary.fit(indices, runs, n, Self::OVERHEAD, budget)
+        n.min(budget / VIEW)
     }
 
     fn data_room(&self) -> usize {
-        self.data_room()
+        // A new block is opened where the last one is full.
+        i32::MAX as usize
     }
 
     fn expand(&mut self, validity: &Bitmap, start: usize, slots: usize) -> Result<(), Malformed> {
@@ -108,7 +112,7 @@ impl<O: OffsetSizeTrait> ByteSink for ByteBuilder<O> {
     }
 
     fn keeps_pages(&self) -> bool {
-        self.keeps_page()
+        true
     }
 
     fn finish(&mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef, Malformed> {

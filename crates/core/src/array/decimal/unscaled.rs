@@ -1,148 +1,14 @@
-//! Single values on their way to the file: exact, or not at all.
+//! The integers that decimals are counted by, on their way to the file: exact, or not at all.
 
 use std::fmt;
 
-use herringbone_arrow::array::types::{IntervalDayTime, IntervalMonthDayNano};
 use herringbone_arrow::buffer::i256;
-use herringbone_arrow::schema::{DataType, TimeUnit};
+use herringbone_arrow::schema::DataType;
 use herringbone_format::{Error, Result};
 use herringbone_schema::{WriteConversion, WriteLeaf};
 
-/// Bytes of an INT96 value.
-pub(crate) const INT96_BYTES: usize = 12;
-
-const MILLIS_PER_DAY: i64 = 86_400_000;
-const SECONDS_PER_DAY: i64 = 86_400;
-const NANOS_PER_SECOND: i64 = 1_000_000_000;
-const JULIAN_DAY_OF_1970: i64 = 2_440_588;
-
-/// The days of a time in milliseconds, if they are whole.
-pub(crate) fn whole_days(millis: i64) -> Option<i32> {
-    if millis % MILLIS_PER_DAY != 0 {
-        return None;
-    }
-    i32::try_from(millis / MILLIS_PER_DAY).ok()
-}
-
-#[cold]
-pub(crate) fn not_whole_days(millis: i64) -> Error {
-    Error::argument(format!(
-        "the Date64 {millis} ms is not a whole day, which is what DATE holds"
-    ))
-}
-
-#[cold]
-pub(crate) fn too_far(value: i64, what: &str) -> Error {
-    Error::argument(format!(
-        "{value} {what} cannot be written: Parquet counts milliseconds, which overflow"
-    ))
-}
-
-/// Units in a second.
-pub(crate) fn per_second(unit: TimeUnit) -> i64 {
-    match unit {
-        TimeUnit::Second => 1,
-        TimeUnit::Millisecond => 1_000,
-        TimeUnit::Microsecond => 1_000_000,
-        TimeUnit::Nanosecond => NANOS_PER_SECOND,
-    }
-}
-
-/// Whether so many units after midnight are of the same day.
-pub(crate) fn is_time(value: i64, unit: TimeUnit) -> bool {
-    (0..SECONDS_PER_DAY * per_second(unit)).contains(&value)
-}
-
-/// Refuses times that are not of a day, which neither Arrow nor Parquet allows. Arrow does not look at
-/// them.
-pub(crate) fn check_times<T: Copy + Into<i64>>(values: &[T], unit: TimeUnit) -> Result<()> {
-    // One comparison a value, and no branch: the compiler makes vectors of it.
-    let end = (SECONDS_PER_DAY * per_second(unit)).cast_unsigned();
-    let beyond = |value: &T| (*value).into().cast_unsigned() >= end;
-    if !values.iter().fold(false, |any, value| any | beyond(value)) {
-        return Ok(());
-    }
-    let misfit = values.iter().find(|value| beyond(value));
-    Err(no_time(misfit.map_or(0, |value| (*value).into()), unit))
-}
-
-#[cold]
-pub(crate) fn no_time(value: i64, unit: TimeUnit) -> Error {
-    let end = SECONDS_PER_DAY * per_second(unit);
-    Error::argument(format!(
-        "the time {value} is not of a day, which has {end} units ({unit:?}) from midnight on: TIME \
-         holds no other, but an integer column does"
-    ))
-}
-
-/// An INT96 timestamp: nanoseconds of the day, then the Julian day. 64-bit counts of any unit fit:
-/// the days of 64-bit seconds wrap around beyond a million times the age of the universe only.
-pub(crate) fn int96(value: i64, per_second: i64) -> [u8; INT96_BYTES] {
-    let seconds = value.div_euclid(per_second);
-    let fraction = value.rem_euclid(per_second) * (NANOS_PER_SECOND / per_second);
-    let nanos = seconds.rem_euclid(SECONDS_PER_DAY) * NANOS_PER_SECOND + fraction;
-    let day = seconds.div_euclid(SECONDS_PER_DAY) + JULIAN_DAY_OF_1970;
-    let mut bytes = [0; INT96_BYTES];
-    let (low, high) = bytes.split_at_mut(8);
-    low.copy_from_slice(&nanos.to_le_bytes());
-    high.copy_from_slice(&(day as i32).to_le_bytes());
-    bytes
-}
-
-/// A 96-bit count, little-endian. Parquet has no seconds: they become milliseconds, which fit.
-pub(crate) fn wide_count(value: i64, unit: TimeUnit) -> [u8; 12] {
-    let factor = match unit {
-        TimeUnit::Second => 1000,
-        TimeUnit::Millisecond | TimeUnit::Microsecond | TimeUnit::Nanosecond => 1,
-    };
-    let mut bytes = [0; 12];
-    let count = (i128::from(value) * factor).to_le_bytes();
-    bytes.copy_from_slice(count.first_chunk::<12>().unwrap_or(&[0; 12]));
-    bytes
-}
-
-/// INTERVAL: months, days and milliseconds, unsigned.
-fn interval(months: i32, days: i32, millis: i64) -> Option<[u8; 12]> {
-    let parts = [
-        u32::try_from(months).ok()?,
-        u32::try_from(days).ok()?,
-        u32::try_from(millis).ok()?,
-    ];
-    let mut bytes = [0; 12];
-    for (to, part) in bytes.chunks_exact_mut(4).zip(parts) {
-        to.copy_from_slice(&part.to_le_bytes());
-    }
-    Some(bytes)
-}
-
-/// An interval of months.
-pub(crate) fn year_month(months: i32) -> Option<[u8; 12]> {
-    interval(months, 0, 0)
-}
-
-/// An interval of days and milliseconds.
-pub(crate) fn day_time(value: IntervalDayTime) -> Option<[u8; 12]> {
-    interval(0, value.days, value.milliseconds.into())
-}
-
-/// An interval of months, days and nanoseconds; these have to be whole milliseconds.
-pub(crate) fn month_day_nano(value: IntervalMonthDayNano) -> Option<[u8; 12]> {
-    if value.nanoseconds % 1_000_000 != 0 {
-        return None;
-    }
-    interval(value.months, value.days, value.nanoseconds / 1_000_000)
-}
-
-#[cold]
-pub(crate) fn interval_misfit(value: fmt::Arguments<'_>) -> Error {
-    Error::argument(format!(
-        "the interval {value} does not fit INTERVAL, whose months, days and milliseconds are \
-         unsigned and whole"
-    ))
-}
-
 /// The unscaled value of a decimal.
-pub(crate) trait Unscaled: Copy + fmt::Display {
+pub(super) trait Unscaled: Copy + fmt::Display {
     /// As 128 bits, if it fits.
     fn to_i128(self) -> Option<i128>;
     /// As 256 bits.
@@ -203,12 +69,12 @@ impl Unscaled for i256 {
 
 /// What unscaled values are multiplied by, because Parquet has no negative scale.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Rescale {
+pub(super) struct Rescale {
     power: u32,
 }
 
 impl Rescale {
-    pub(crate) fn of(conversion: WriteConversion) -> Self {
+    pub(super) fn of(conversion: WriteConversion) -> Self {
         let power = match conversion {
             WriteConversion::Rescale { digits } => u32::from(digits),
             _ => 0,
@@ -218,7 +84,7 @@ impl Rescale {
 
     /// The value to store, if it fits 128 bits.
     #[inline]
-    pub(crate) fn apply<T: Unscaled>(self, value: T) -> Option<i128> {
+    pub(super) fn apply<T: Unscaled>(self, value: T) -> Option<i128> {
         let value = value.to_i128()?;
         if self.power == 0 {
             return Some(value);
@@ -228,7 +94,7 @@ impl Rescale {
 
     /// Appends the value to store as `width` bytes, most significant first; false if it needs more.
     #[inline]
-    pub(crate) fn append_big_endian<T: Unscaled>(
+    pub(super) fn append_big_endian<T: Unscaled>(
         self,
         value: T,
         width: usize,
@@ -275,7 +141,7 @@ fn append_low(bytes: &[u8], width: usize, out: &mut Vec<u8>) -> bool {
 
 /// Refuses unscaled values that have more digits than the decimals of the column may have. Arrow does
 /// not look at them.
-pub(crate) fn check_digits<T: Unscaled + fmt::Display>(
+pub(super) fn check_digits<T: Unscaled + fmt::Display>(
     values: &[T],
     leaf: &WriteLeaf,
 ) -> Result<()> {
@@ -294,13 +160,13 @@ pub(crate) fn check_digits<T: Unscaled + fmt::Display>(
         .iter()
         .filter(|value| !T::all_within(&[**value], *digits));
     Err(match misfits.next() {
-        Some(value) => decimal_misfit(*value, leaf),
+        Some(value) => misfit(*value, leaf),
         None => Error::argument("a decimal has too many digits"),
     })
 }
 
 #[cold]
-pub(crate) fn decimal_misfit<T: Unscaled>(value: T, leaf: &WriteLeaf) -> Error {
+pub(super) fn misfit<T: Unscaled>(value: T, leaf: &WriteLeaf) -> Error {
     Error::argument(format!(
         "the unscaled decimal {value} has more digits than {} allows",
         leaf.data_type
@@ -363,29 +229,5 @@ mod tests {
         assert!(!i64::all_within(&[i64::MIN, i64::MAX], 18));
         assert!(!i256::all_within(&[i256::MIN], 76));
         assert!(!i256::all_within(&[i256::MAX], 76));
-    }
-
-    #[test]
-    fn int96_is_nanoseconds_and_a_julian_day() {
-        let encoded = int96(-1, 1);
-        assert_eq!(encoded[8..], 2_440_587_i32.to_le_bytes());
-        assert_eq!(encoded[..8], (86_399 * NANOS_PER_SECOND).to_le_bytes());
-        let encoded = int96(86_400_000_001, 1_000_000);
-        assert_eq!(encoded[8..], 2_440_589_i32.to_le_bytes());
-        assert_eq!(encoded[..8], 1000_i64.to_le_bytes());
-    }
-
-    #[test]
-    fn intervals_are_unsigned_and_whole() {
-        assert_eq!(
-            day_time(IntervalDayTime::new(1, 2)),
-            Some([0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0])
-        );
-        assert_eq!(year_month(-1), None);
-        assert_eq!(month_day_nano(IntervalMonthDayNano::new(0, 0, 1)), None);
-        assert_eq!(
-            month_day_nano(IntervalMonthDayNano::new(3, 0, 5_000_000)).map(|b| (b[0], b[8])),
-            Some((3, 5))
-        );
     }
 }

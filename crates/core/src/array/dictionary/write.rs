@@ -1,4 +1,4 @@
-//! The slots of a leaf array, be it plain, a dictionary or runs.
+//! The slots of a leaf array: values, or keys of values where it is a dictionary or has runs.
 
 use std::ops::Range;
 
@@ -13,8 +13,8 @@ use herringbone_arrow::schema::DataType;
 use herringbone_format::{Error, Result};
 use herringbone_schema::WriteLeaf;
 
-use super::leaf_values::{Scratch, Selected, may_misfit, values};
-use super::levels::LeafLevels;
+use crate::array::leaf_values::{may_misfit, values};
+use crate::array::{Scratch, Selected};
 use crate::encoding::values::Slots;
 
 /// Memory for arrays with keys that is used again for each block.
@@ -35,32 +35,28 @@ impl Keyed {
     }
 }
 
-/// The slots that `levels` show of its leaf, nulls left out.
+/// The selected slots, nulls left out.
 ///
 /// # Errors
 /// Argument where a value does not fit what the file can hold.
 pub(crate) fn slots<'a>(
     leaf: &WriteLeaf,
-    levels: &'a LeafLevels,
+    selected: Selected<'a>,
     scratch: &'a mut Scratch,
     keyed: &'a mut Keyed,
 ) -> Result<Slots<'a>> {
-    let array = &levels.leaf;
-    let (nulls, ranges) = (levels.nulls.as_ref(), levels.ranges.as_slice());
+    let Selected {
+        array,
+        nulls,
+        ranges,
+    } = selected;
     let keys = &mut keyed.keys;
     let mut entries = match array.data_type() {
         DataType::Dictionary(key_type, _) => dictionary_keys(key_type, array, nulls, ranges, keys)?,
         DataType::RunEndEncoded(run_ends, _) => {
             run_keys(run_ends.data_type(), array, nulls, ranges, keys)?
         }
-        _ => {
-            let selected = Selected {
-                array,
-                nulls,
-                ranges,
-            };
-            return values(leaf, selected, scratch).map(Slots::Values);
-        }
+        _ => return values(leaf, selected, scratch).map(Slots::Values),
     };
     // Dictionaries may be run-end encoded, and the other way round.
     loop {

@@ -5,18 +5,16 @@ use herringbone_arrow::schema::{DataType, IntervalUnit};
 use herringbone_format::{Error, Remedy, Result};
 use herringbone_kernels::interval;
 
-use super::convert::{Blocks, Convert, Lost};
-use super::fixed_width::FixedWidth;
-use super::{LeafArray, LeafType, unsupported};
-
-/// Bytes of a value.
-const BYTES: usize = 12;
+use super::BYTES;
+use crate::array::convert::{Blocks, Convert, Lost};
+use crate::array::fixed_width::FixedWidth;
+use crate::array::{LeafArray, LeafType, unsupported};
 
 /// The array of a leaf with intervals.
 ///
 /// # Errors
 /// Unsupported where the leaf has another length.
-pub(super) fn array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
+pub(in crate::array) fn array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     let data_type = leaf.data_type.clone();
     Ok(match (&leaf.data_type, leaf.type_length) {
         (DataType::Interval(IntervalUnit::MonthDayNano), BYTES) => {

@@ -9,17 +9,17 @@ use herringbone_format::{Encoding, Error, Result};
 use herringbone_kernels::bitmap::Bitmap;
 use herringbone_kernels::expand::expand_bits;
 
-use super::LeafArray;
+use crate::array::LeafArray;
 use crate::encoding::boolean::Booleans;
 
 /// An array of booleans.
-pub(super) struct BooleanLeaf {
+pub(in crate::array) struct BooleanLeaf {
     page: Booleans,
     values: Bitmap,
 }
 
 impl BooleanLeaf {
-    pub(super) fn new() -> Self {
+    pub(in crate::array) fn new() -> Self {
         Self {
             page: Booleans::empty(),
             values: Bitmap::new(),

@@ -1,24 +1,24 @@
 //! Timestamps from INT96, and from the 96-bit counts of a FIXED_LEN_BYTE_ARRAY(12) TIMESTAMP.
 
-use herringbone_arrow::schema::{DataType, TimeUnit};
+use herringbone_arrow::schema::DataType;
 use herringbone_format::{Error, Remedy, Result, Type};
 use herringbone_kernels::int96::{self, Layout};
 use herringbone_schema::{Conversion, Int96Overflow};
 
-use super::convert::{Convert, Lost};
-use super::fixed_width::FixedWidth;
+use super::BYTES;
+use crate::array::convert::{Convert, Lost};
+use crate::array::fixed_width::FixedWidth;
 
-use super::{LeafArray, LeafType, unsupported};
+use crate::array::primitive::per_second;
+use crate::array::{LeafArray, LeafType, unsupported};
 
-/// Bytes of a value.
-const BYTES: usize = 12;
 const MILLIS_PER_SECOND: i64 = 1_000;
 
 /// The array of a leaf with 96-bit timestamps.
 ///
 /// # Errors
 /// Unsupported where the Arrow type is not a timestamp.
-pub(super) fn array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
+pub(in crate::array) fn array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     let DataType::Timestamp(unit, _) = leaf.data_type else {
         return Err(unsupported(leaf));
     };
@@ -42,16 +42,6 @@ pub(super) fn array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
         BYTES,
         convert,
     )))
-}
-
-/// Units a second of an Arrow time unit.
-fn per_second(unit: TimeUnit) -> i64 {
-    match unit {
-        TimeUnit::Second => 1,
-        TimeUnit::Millisecond => MILLIS_PER_SECOND,
-        TimeUnit::Microsecond => 1_000_000,
-        TimeUnit::Nanosecond => 1_000_000_000,
-    }
 }
 
 /// The error for values that the unit cannot hold.

@@ -9,12 +9,12 @@ use herringbone_kernels::bitmap::Bitmap;
 use herringbone_kernels::decimal::{self, Decimal};
 use herringbone_kernels::plain;
 
-use super::convert::{Blocks, Convert, Lost};
-use super::entries::Short;
-use super::finish_fixed_width;
-use super::fixed_width::{FixedWidth, converted};
-use super::values::Values;
-use super::{LeafArray, LeafType, unsupported};
+use crate::array::convert::{Blocks, Convert, Lost};
+use crate::array::entries::Short;
+use crate::array::finish_fixed_width;
+use crate::array::fixed_width::{FixedWidth, converted};
+use crate::array::values::Values;
+use crate::array::{LeafArray, LeafType, unsupported};
 use crate::encoding::byte_array::ByteArrays;
 use crate::encoding::dictionary::Indices;
 use crate::malformed;
@@ -24,7 +24,7 @@ use crate::malformed;
 const MAX_BYTES: usize = 256;
 
 /// Decimals from INT32, wider than that.
-pub(super) fn from_int32(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
+pub(in crate::array) fn from_int32(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     Ok(match leaf.data_type {
         DataType::Decimal64(..) => converted::<i32, _>(leaf, Blocks::new(widen_32::<i64>)),
         DataType::Decimal128(..) => converted::<i32, _>(leaf, Blocks::new(widen_32::<i128>)),
@@ -34,7 +34,7 @@ pub(super) fn from_int32(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
 }
 
 /// Decimals from INT64, of another width than that.
-pub(super) fn from_int64(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
+pub(in crate::array) fn from_int64(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     fn wider<T: Decimal + ArrowNativeType>(leaf: &LeafType) -> Box<dyn LeafArray> {
         let convert = Blocks::new(widen_64::<T>).with_short(Short {
             read: |bytes, _, out| {
@@ -54,7 +54,7 @@ pub(super) fn from_int64(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
 }
 
 /// Decimals from FIXED_LEN_BYTE_ARRAY.
-pub(super) fn from_fixed(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
+pub(in crate::array) fn from_fixed(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     fn array<T: Decimal + ArrowNativeType>(leaf: &LeafType) -> Box<dyn LeafArray> {
         let width = leaf.type_length;
         Box::new(FixedWidth::new(
@@ -73,7 +73,7 @@ pub(super) fn from_fixed(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
 }
 
 /// Decimals from BYTE_ARRAY.
-pub(super) fn from_byte_array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
+pub(in crate::array) fn from_byte_array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     let data_type = leaf.data_type.clone();
     Ok(match leaf.data_type {
         DataType::Decimal32(..) => Box::new(ByteArrayDecimal::<i32>::new(data_type)),
@@ -162,12 +162,9 @@ impl<T: Decimal + ArrowNativeType> ByteArrayDecimal<T> {
 fn extend<T: Decimal>(values: &mut ByteArrays, n: usize, out: &mut Vec<T>) -> Result<()> {
     values.for_each(n, |bytes| {
         if bytes.len() > MAX_BYTES {
-            return Err(Error::corrupt(format!(
-                "a decimal of {} bytes",
-                bytes.len()
-            )));
+            return Err(Malformed("a decimal of more than 256 bytes"));
         }
-        out.push(decimal::from_big_endian(bytes).map_err(malformed)?);
+        out.push(decimal::from_big_endian(bytes)?);
         Ok(())
     })
 }
@@ -231,7 +228,7 @@ impl<T: Decimal + ArrowNativeType> LeafArray for ByteArrayDecimal<T> {
 
     fn skip(&mut self, n: usize) -> Result<()> {
         match &mut self.page {
-            Page::Direct(values) => values.for_each(n, |_| Ok(())),
+            Page::Direct(values) => values.skip(n),
             Page::Dictionary(indices) => indices.skip(n),
         }
     }

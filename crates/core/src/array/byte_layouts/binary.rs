@@ -1,41 +1,16 @@
-//! BinaryView and Utf8View: values that stay in their pages.
+//! Binary, LargeBinary, Utf8 and LargeUtf8: values behind offsets.
 
-use herringbone_arrow::array::ArrayRef;
+use herringbone_arrow::array::{ArrayRef, OffsetSizeTrait};
 use herringbone_arrow::buffer::{Buffer, NullBuffer};
 use herringbone_kernels::Malformed;
 use herringbone_kernels::bitmap::Bitmap;
+use herringbone_kernels::bytes::{ByteBuilder, ByteDictionary};
 use herringbone_kernels::hybrid::HybridDecoder;
-use herringbone_kernels::views::{ViewBuilder, ViewDictionary};
 
+use super::read::ByteLayout;
 use crate::encoding::byte_array::ByteSink;
 
-/// Bytes of a view.
-const VIEW: usize = 16;
-
-impl ByteSink for ViewBuilder {
-    type Dictionary = ViewDictionary;
-
-    /// The view, and the length that stands before the value in a PLAIN page.
-    const OVERHEAD: usize = VIEW + 4;
-
-    const ENTRY: usize = VIEW;
-
-    fn longest(_dictionary: &ViewDictionary) -> usize {
-        0
-    }
-
-    fn dictionary(
-        &self,
-        page: &Buffer,
-        n: usize,
-        width: Option<usize>,
-    ) -> Result<ViewDictionary, Malformed> {
-        match width {
-            None => ViewDictionary::plain(page, n, self.is_utf8()),
-            Some(width) => ViewDictionary::fixed(page, width, n, self.is_utf8()),
-        }
-    }
-
+impl<O: OffsetSizeTrait> ByteSink for ByteBuilder<O> {
     fn append_plain(
         &mut self,
         page: &Buffer,
@@ -52,7 +27,7 @@ impl ByteSink for ViewBuilder {
         end: usize,
         width: usize,
     ) -> Result<(), Malformed> {
-        self.append_fixed(page, position, end, width)
+        self.append_fixed(page.get(position..end).unwrap_or_default(), width)
     }
 
     fn append_lengths(
@@ -73,10 +48,34 @@ impl ByteSink for ViewBuilder {
     ) -> Result<usize, Malformed> {
         self.append_delta_byte_array(prefixes, suffixes, bytes, previous)
     }
+}
+
+impl<O: OffsetSizeTrait> ByteLayout for ByteBuilder<O> {
+    type Dictionary = ByteDictionary;
+
+    const OVERHEAD: usize = size_of::<O>();
+
+    const ENTRY: usize = size_of::<u64>();
+
+    fn longest(dictionary: &ByteDictionary) -> usize {
+        dictionary.longest()
+    }
+
+    fn dictionary(
+        &self,
+        page: &Buffer,
+        n: usize,
+        width: Option<usize>,
+    ) -> Result<ByteDictionary, Malformed> {
+        match width {
+            None => ByteDictionary::plain(page, n, self.is_utf8()),
+            Some(width) => ByteDictionary::fixed(page, width, n, self.is_utf8()),
+        }
+    }
 
     fn gather(
         &mut self,
-        dictionary: &ViewDictionary,
+        dictionary: &ByteDictionary,
         indices: &mut HybridDecoder,
         runs: &[u8],
         n: usize,
@@ -86,18 +85,21 @@ impl ByteSink for ViewBuilder {
 
     fn fit_indices(
         &self,
-        _dictionary: &ViewDictionary,
-        _indices: &HybridDecoder,
-        _runs: &[u8],
+        dictionary: &ByteDictionary,
+        indices: &HybridDecoder,
+        runs: &[u8],
         n: usize,
         budget: usize,
     ) -> usize {
-        n.min(budget / VIEW)
+        let most = dictionary.longest().saturating_add(Self::OVERHEAD);
+        if n.saturating_mul(most) <= budget {
+            return n;
+        }
+        dictionary.fit(indices, runs, n, Self::OVERHEAD, budget)
     }
 
     fn data_room(&self) -> usize {
-        // A new block is opened where the last one is full.
-        i32::MAX as usize
+        self.data_room()
     }
 
     fn expand(&mut self, validity: &Bitmap, start: usize, slots: usize) -> Result<(), Malformed> {
@@ -109,7 +111,7 @@ impl ByteSink for ViewBuilder {
     }
 
     fn keeps_pages(&self) -> bool {
-        true
+        self.keeps_page()
     }
 
     fn finish(&mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef, Malformed> {

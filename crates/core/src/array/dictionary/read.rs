@@ -20,7 +20,7 @@ use herringbone_format::{Encoding, Error, Result};
 use herringbone_kernels::bitmap::Bitmap;
 use herringbone_kernels::keys::KeyBuilder;
 
-use super::{LeafArray, LeafType, leaf_array};
+use crate::array::{LeafArray, LeafType, leaf_array};
 use crate::encoding::dictionary::Indices;
 use crate::malformed;
 

@@ -1,0 +1,8 @@
+//! Fixed-size binaries and 16-bit floating-point numbers, byte for byte: LogicalTypes, "FLOAT16"
+//! and "UUID".
+
+mod read;
+mod write;
+
+pub(super) use read::array;
+pub(super) use write::values;

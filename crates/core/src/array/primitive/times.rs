@@ -1,0 +1,66 @@
+//! Times on their way to the file: exact, or not at all.
+
+use herringbone_arrow::schema::TimeUnit;
+use herringbone_format::{Error, Result};
+
+const MILLIS_PER_DAY: i64 = 86_400_000;
+const SECONDS_PER_DAY: i64 = 86_400;
+
+/// The days of a time in milliseconds, if they are whole.
+pub(super) fn whole_days(millis: i64) -> Option<i32> {
+    if millis % MILLIS_PER_DAY != 0 {
+        return None;
+    }
+    i32::try_from(millis / MILLIS_PER_DAY).ok()
+}
+
+#[cold]
+pub(super) fn not_whole_days(millis: i64) -> Error {
+    Error::argument(format!(
+        "the Date64 {millis} ms is not a whole day, which is what DATE holds"
+    ))
+}
+
+#[cold]
+pub(super) fn too_far(value: i64, what: &str) -> Error {
+    Error::argument(format!(
+        "{value} {what} cannot be written: Parquet counts milliseconds, which overflow"
+    ))
+}
+
+/// Units in a second.
+pub(in crate::array) fn per_second(unit: TimeUnit) -> i64 {
+    match unit {
+        TimeUnit::Second => 1,
+        TimeUnit::Millisecond => 1_000,
+        TimeUnit::Microsecond => 1_000_000,
+        TimeUnit::Nanosecond => 1_000_000_000,
+    }
+}
+
+/// Whether so many units after midnight are of the same day.
+pub(super) fn is_time(value: i64, unit: TimeUnit) -> bool {
+    (0..SECONDS_PER_DAY * per_second(unit)).contains(&value)
+}
+
+/// Refuses times that are not of a day, which neither Arrow nor Parquet allows. Arrow does not look at
+/// them.
+pub(super) fn check_times<T: Copy + Into<i64>>(values: &[T], unit: TimeUnit) -> Result<()> {
+    // One comparison a value, and no branch: the compiler makes vectors of it.
+    let end = (SECONDS_PER_DAY * per_second(unit)).cast_unsigned();
+    let beyond = |value: &T| (*value).into().cast_unsigned() >= end;
+    if !values.iter().fold(false, |any, value| any | beyond(value)) {
+        return Ok(());
+    }
+    let misfit = values.iter().find(|value| beyond(value));
+    Err(no_time(misfit.map_or(0, |value| (*value).into()), unit))
+}
+
+#[cold]
+pub(super) fn no_time(value: i64, unit: TimeUnit) -> Error {
+    let end = SECONDS_PER_DAY * per_second(unit);
+    Error::argument(format!(
+        "the time {value} is not of a day, which has {end} units ({unit:?}) from midnight on: TIME \
+         holds no other, but an integer column does"
+    ))
+}

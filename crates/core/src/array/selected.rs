@@ -1,0 +1,152 @@
+//! What layouts are written from: the slots of a leaf array that are not null, as a slice.
+//!
+//! Where an array holds what the file stores and no nulls, its buffer is lent out as it is. Otherwise the
+//! slots that are not null are copied to scratch memory, which is kept between blocks, and converted on
+//! the way.
+
+use std::ops::Range;
+
+use herringbone_arrow::array::ArrayRef;
+use herringbone_arrow::array::cast::AsArray;
+use herringbone_arrow::array::types::ArrowPrimitiveType;
+use herringbone_arrow::buffer::NullBuffer;
+use herringbone_format::{Error, Result};
+use herringbone_kernels::filter::filter;
+
+/// Memory that is used again for each block.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    pub(in crate::array) int32: Vec<i32>,
+    pub(in crate::array) int64: Vec<i64>,
+    pub(in crate::array) float: Vec<f32>,
+    pub(in crate::array) double: Vec<f64>,
+    pub(in crate::array) bytes: Vec<u8>,
+}
+
+impl Scratch {
+    /// Bytes held.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        4 * (self.int32.capacity() + self.float.capacity())
+            + 8 * (self.int64.capacity() + self.double.capacity())
+            + self.bytes.capacity()
+    }
+}
+
+/// Some slots of a leaf array.
+#[derive(Clone, Copy)]
+pub(crate) struct Selected<'a> {
+    pub(crate) array: &'a ArrayRef,
+    /// The nulls of `array`.
+    pub(crate) nulls: Option<&'a NullBuffer>,
+    /// The slots, in order; those of them that are null are left out.
+    pub(crate) ranges: &'a [Range<usize>],
+}
+
+impl<'a> Selected<'a> {
+    /// What `values` has at the selected slots that are not null.
+    fn dense<T: Copy + 'static>(&self, values: &'a [T], scratch: &'a mut Vec<T>) -> &'a [T] {
+        if let (None, [range]) = (self.nulls, self.ranges) {
+            return values.get(range.clone()).unwrap_or_default();
+        }
+        scratch.clear();
+        for range in self.ranges {
+            let values = values.get(range.clone()).unwrap_or_default();
+            match self.nulls {
+                None => scratch.extend_from_slice(values),
+                Some(nulls) => filter(
+                    values,
+                    nulls.validity(),
+                    nulls.offset() + range.start,
+                    scratch,
+                ),
+            }
+        }
+        scratch
+    }
+
+    /// The values of a primitive array.
+    pub(in crate::array) fn primitive<T: ArrowPrimitiveType>(
+        &self,
+        scratch: &'a mut Vec<T::Native>,
+    ) -> &'a [T::Native] {
+        self.dense(self.array.as_primitive::<T>().values(), scratch)
+    }
+
+    /// The values of a primitive array, each turned into another type.
+    pub(in crate::array) fn mapped<T: ArrowPrimitiveType, U>(
+        &self,
+        out: &mut Vec<U>,
+        with: impl Fn(T::Native) -> U,
+    ) {
+        let mut scratch = Vec::new();
+        let values = self.dense_local(self.array.as_primitive::<T>().values(), &mut scratch);
+        out.clear();
+        out.extend(values.iter().map(|value| with(*value)));
+    }
+
+    /// [`Self::dense`] for memory that does not live as long.
+    pub(in crate::array) fn dense_local<'b, T: Copy + 'static>(
+        &self,
+        values: &'b [T],
+        scratch: &'b mut Vec<T>,
+    ) -> &'b [T]
+    where
+        'a: 'b,
+    {
+        let this: Selected<'b> = *self;
+        this.dense(values, scratch)
+    }
+
+    /// The values of a primitive array, each turned into another type if it fits.
+    pub(in crate::array) fn checked<T: ArrowPrimitiveType, U>(
+        &self,
+        out: &mut Vec<U>,
+        with: impl Fn(T::Native) -> Option<U>,
+        misfit: impl Fn(T::Native) -> Error,
+    ) -> Result<()> {
+        let mut scratch = Vec::new();
+        let values = self.dense_local(self.array.as_primitive::<T>().values(), &mut scratch);
+        out.clear();
+        out.reserve(values.len());
+        for value in values {
+            out.push(with(*value).ok_or_else(|| misfit(*value))?);
+        }
+        Ok(())
+    }
+
+    /// The values of a primitive array, each turned into bytes.
+    pub(in crate::array) fn bytes_of<T: ArrowPrimitiveType, const N: usize>(
+        &self,
+        out: &mut Vec<u8>,
+        with: impl Fn(T::Native) -> Option<[u8; N]>,
+        misfit: impl Fn(T::Native) -> Error,
+    ) -> Result<()> {
+        let mut scratch = Vec::new();
+        let values = self.dense_local(self.array.as_primitive::<T>().values(), &mut scratch);
+        out.clear();
+        out.reserve(values.len() * N);
+        for value in values {
+            out.extend_from_slice(&with(*value).ok_or_else(|| misfit(*value))?);
+        }
+        Ok(())
+    }
+
+    /// Calls `visit` with the ordinal of each selected slot that is not null.
+    pub(crate) fn for_each(&self, mut visit: impl FnMut(usize)) {
+        for range in self.ranges {
+            match self.nulls {
+                None => range.clone().for_each(&mut visit),
+                Some(nulls) => {
+                    let part = nulls.slice(range.start, range.len());
+                    part.valid_indices()
+                        .for_each(|index| visit(range.start + index));
+                }
+            }
+        }
+    }
+
+    /// Slots that are selected.
+    pub(in crate::array) fn num_slots(&self) -> usize {
+        self.ranges.iter().map(ExactSizeIterator::len).sum()
+    }
+}

@@ -1,0 +1,11 @@
+//! Timestamps in INT96, and in the 96-bit counts of a FIXED_LEN_BYTE_ARRAY(12) TIMESTAMP:
+//! LogicalTypes, "TIMESTAMP".
+
+mod read;
+mod write;
+
+pub(super) use read::array;
+pub(super) use write::values;
+
+/// Bytes of a value.
+pub(super) const BYTES: usize = 12;

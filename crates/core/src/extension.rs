@@ -1,0 +1,101 @@
+//! Extension types: the half that makes arrays.
+//!
+//! ```text
+//! read     storage of a record batch ──► ExtensionType::make_array ──► array of the extension type
+//! write    array of a record batch ──► StorageWriter::arrays ──► storage, and columns beside it
+//! ```
+//!
+//! The half that maps fields is [`ExtensionMapping`]. An extension type whose arrays are those of its
+//! storage needs no more than that half, and an empty implementation of this one.
+
+use std::sync::Arc;
+
+use herringbone_arrow::array::ArrayRef;
+use herringbone_arrow::schema::{Field, FieldRef};
+use herringbone_format::{Error, KeyValue, Result};
+
+pub use herringbone_schema::{
+    AnnotatedField, ExtensionField, ExtensionMapping, FILE_EXTENSION_NAME, StoredField,
+};
+
+/// An extension type: makes Arrow arrays from what is stored, and back.
+///
+/// Registered with [`ReadOptions::extension`](crate::read::ReadOptions::extension) and
+/// [`WriteOptions::extension`](crate::write::WriteOptions::extension).
+pub trait ExtensionType: ExtensionMapping {
+    /// Reading: the array of a field for which [`ExtensionMapping::to_arrow`] says that arrays are made. It
+    /// has as many slots as the storage and the type of the field. Called once a record batch, on
+    /// whatever thread puts that together.
+    ///
+    /// The storage has the type that `to_arrow` saw. Of an extension column this may be more than
+    /// the leaves that it asked for, where others asked for those: look for fields by name.
+    ///
+    /// # Errors
+    ///
+    /// Corrupt, where stored values break the rules of the type. The read ends with it.
+    fn make_array(&self, storage: &ArrayRef, field: &Field) -> Result<ArrayRef> {
+        let _ = storage;
+        Err(Error::unsupported(format!(
+            "{self:?} makes no arrays, though `{}` is said to be one",
+            field.name()
+        )))
+    }
+
+    /// Writing: what turns the arrays of a field into their storage, where this is another type. `None`
+    /// where the field is not its own, or is its own storage.
+    ///
+    /// # Errors
+    ///
+    /// Argument, where the field is its own but makes no sense.
+    fn storage_writer(&self, field: &Field) -> Result<Option<Box<dyn StorageWriter>>> {
+        let _ = field;
+        Ok(None)
+    }
+}
+
+/// Turns the arrays of one field of one file into those of their storage.
+///
+/// It is asked in this order: [`fields`](Self::fields) once, [`arrays`](Self::arrays) for each record
+/// batch, the first one included, [`key_values`](Self::key_values) once.
+pub trait StorageWriter: Send {
+    /// The field as it is stored, and behind it those of columns beside it, which are in the same struct or
+    /// at the top as well. `first` are the slots of the first record batch with rows, by which the form of
+    /// the storage may be chosen; there are none where the file has no rows.
+    ///
+    /// The first field keeps the name of the original. It carries the name of an extension type as
+    /// well, so that [`ExtensionMapping::to_parquet`] is asked for its annotation. Elements of a list
+    /// have nothing beside them.
+    ///
+    /// # Errors
+    ///
+    /// Any: nothing is written then.
+    fn fields(&mut self, first: &ArrayRef) -> Result<Vec<FieldRef>>;
+
+    /// The arrays of these fields, with as many slots as `array`. What lies in a null struct, or in an
+    /// element that no list shows, is among them: it may be anything, and is not written.
+    ///
+    /// # Errors
+    ///
+    /// Argument, where a value cannot be stored. The file cannot be finished then.
+    fn arrays(&mut self, array: &ArrayRef) -> Result<Vec<ArrayRef>>;
+
+    /// What goes into the key-value metadata of the file. It wins over what is there under the same keys.
+    ///
+    /// # Errors
+    ///
+    /// Any: the file cannot be finished then.
+    fn key_values(&mut self) -> Result<Vec<KeyValue>> {
+        Ok(Vec::new())
+    }
+}
+
+/// The halves that map fields.
+pub(crate) fn mappings(extensions: &[Arc<dyn ExtensionType>]) -> Vec<Arc<dyn ExtensionMapping>> {
+    extensions.iter().map(mapping).collect()
+}
+
+/// The half that maps fields.
+pub(crate) fn mapping(extension: &Arc<dyn ExtensionType>) -> Arc<dyn ExtensionMapping> {
+    let extension: Arc<dyn ExtensionType> = Arc::clone(extension);
+    extension
+}

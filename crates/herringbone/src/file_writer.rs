@@ -1,0 +1,214 @@
+//! Record batches, as they are stored, into a file.
+
+use std::collections::VecDeque;
+use std::io::Write;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use herringbone_arrow::array::RecordBatch;
+use herringbone_arrow::schema::SchemaRef;
+use herringbone_core::write::{
+    EncodedColumn, FileEncoder, SortingCheck, UnsortedRows, WriteOptions, WritePlan,
+};
+use herringbone_format::thrift::CompactWriter;
+use herringbone_format::{FileMetadata, KeyValue, Limits, Result};
+
+use crate::encoders::Encoders;
+
+/// Rows that are handed to the columns at once, at most and at least.
+const SLICE_ROWS: std::ops::RangeInclusive<usize> = 1024..=65_536;
+
+/// Bytes of arrays that are handed to the columns at once, roughly,
+const SLICE_BYTES: usize = 16 << 20;
+
+/// and which part of the memory they are, at most.
+const SLICES_IN_MEMORY: usize = 16;
+
+/// Writes record batches as they are stored. After an error it is of no use.
+pub(crate) struct FileWriter<W: Write> {
+    out: W,
+    commit: fn(W) -> std::io::Result<()>,
+    plan: Arc<WritePlan>,
+    file: FileEncoder,
+    encoders: Encoders,
+    /// Rows of the row group under construction.
+    rows: usize,
+    /// Compares rows, if the options ask for it.
+    sorting: Option<SortingCheck>,
+    /// Whether the rows of the row group under construction are sorted, as far as they are compared.
+    is_sorted: bool,
+    /// The same of the row groups in flight.
+    are_sorted: VecDeque<bool>,
+    /// The schema of the last batch, which needs no further look.
+    checked: Option<SchemaRef>,
+}
+
+impl<W: Write> FileWriter<W> {
+    /// Starts the file, which may have a path. `commit` ends it when its last byte is written.
+    pub(crate) fn new(
+        (mut out, path): (W, Option<&Path>),
+        schema: SchemaRef,
+        options: &WriteOptions,
+        commit: fn(W) -> std::io::Result<()>,
+    ) -> Result<Self> {
+        let plan = Arc::new(WritePlan::new(schema, options, path)?);
+        let mut file = FileEncoder::new(plan.clone());
+        out.write_all(&file.start())?;
+        Ok(Self {
+            out,
+            commit,
+            encoders: Encoders::new(plan.clone())?,
+            sorting: plan.sorting_check()?,
+            is_sorted: true,
+            are_sorted: VecDeque::new(),
+            plan,
+            file,
+            rows: 0,
+            checked: None,
+        })
+    }
+
+    /// Where the schema of the file is not as the options have it.
+    pub(crate) fn warnings(&self) -> &[String] {
+        self.plan.warnings()
+    }
+
+    /// Rows taken so far.
+    pub(crate) fn num_rows(&self) -> u64 {
+        self.file.num_rows() + self.encoders.rows_in_flight() + self.rows as u64
+    }
+
+    /// Bytes given to the output so far.
+    pub(crate) fn bytes_written(&self) -> u64 {
+        self.file.position()
+    }
+
+    /// Bytes held.
+    pub(crate) fn memory_size(&self) -> usize {
+        self.encoders.heap_bytes() + self.file.heap_bytes()
+    }
+
+    /// Ends the row group, if it has rows; sorting begins anew.
+    pub(crate) fn flush(&mut self) -> Result<()> {
+        if let Some(sorting) = &mut self.sorting {
+            sorting.restart();
+        }
+        self.end_row_group()
+    }
+
+    /// Writes what is left and the footer, with these key-value metadata besides.
+    pub(crate) fn finish(mut self, key_values: Vec<KeyValue>) -> Result<FileMetadata> {
+        self.end_row_group()?;
+        while self.encoders.in_flight() > 0 {
+            self.write_row_group()?;
+        }
+        self.file.add_key_values(key_values);
+        let (bytes, parts) = self.file.finish()?;
+        self.out.write_all(&bytes)?;
+        (self.commit)(self.out)?;
+        let mut metadata = CompactWriter::new();
+        parts.encode(&mut metadata);
+        // What was just written is within the limits of the format, if not within the reader's.
+        let mut limits = Limits::default();
+        limits.footer_bytes = u64::MAX;
+        limits.schema_nodes = usize::MAX;
+        limits.row_groups = usize::MAX;
+        FileMetadata::decode(Bytes::from(metadata.finish()), 0, &limits)
+    }
+
+    /// Appends the rows of a batch.
+    pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        let schema = batch.schema_ref();
+        if !self
+            .checked
+            .as_ref()
+            .is_some_and(|known| Arc::ptr_eq(known, schema))
+        {
+            self.plan.check(schema)?;
+            self.checked = Some(schema.clone());
+        }
+        let options = self.plan.options();
+        if let Some(sorting) = &mut self.sorting
+            && options.unsorted_rows == UnsortedRows::Error
+        {
+            sorting.check(batch)?;
+        }
+        let rows = batch.num_rows();
+        let row_bytes = batch.get_array_memory_size() / rows.max(1);
+        let slice_bytes = SLICE_BYTES.min(options.memory_bytes / SLICES_IN_MEMORY);
+        let slice = (slice_bytes / row_bytes.max(1)).clamp(*SLICE_ROWS.start(), *SLICE_ROWS.end());
+        let most = options.row_group_rows;
+        let mut at = 0;
+        while at < rows {
+            let n = slice.min(most - self.rows).min(rows - at);
+            self.compare(batch, at..at + n)?;
+            let is_large = self.encoders.write(batch, at..at + n, n * row_bytes)?;
+            self.rows += n;
+            at += n;
+            if is_large || self.rows >= most {
+                self.end_row_group()?;
+            }
+            while self.encoders.has_row_group() {
+                self.write_row_group()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares rows of the row group under construction, where only sorted ones are declared so.
+    fn compare(&mut self, batch: &RecordBatch, rows: Range<usize>) -> Result<()> {
+        if let Some(sorting) = &mut self.sorting
+            && self.plan.options().unsorted_rows == UnsortedRows::Undeclared
+            && self.is_sorted
+        {
+            let rows = batch.slice(rows.start, rows.len());
+            self.is_sorted = sorting.first_unsorted(&rows)?.is_none();
+        }
+        Ok(())
+    }
+
+    fn end_row_group(&mut self) -> Result<()> {
+        if self.rows == 0 {
+            return Ok(());
+        }
+        self.are_sorted
+            .push_back(std::mem::replace(&mut self.is_sorted, true));
+        if let Some(sorting) = &mut self.sorting
+            && self.plan.options().unsorted_rows == UnsortedRows::Undeclared
+        {
+            sorting.restart();
+        }
+        let memory_is_short = self.encoders.heap_bytes() >= self.plan.options().memory_bytes / 2;
+        self.encoders
+            .end_row_group(std::mem::take(&mut self.rows) as u64)?;
+        // A row group may still be encoded while the next one begins.
+        let most = if memory_is_short {
+            0
+        } else {
+            self.encoders.most_in_flight()
+        };
+        while self.encoders.in_flight() > most {
+            self.write_row_group()?;
+        }
+        Ok(())
+    }
+
+    /// Writes the oldest row group in flight.
+    fn write_row_group(&mut self) -> Result<()> {
+        let (rows, columns): (u64, Vec<EncodedColumn>) = self.encoders.next_row_group()?;
+        let is_sorted = self.are_sorted.pop_front().unwrap_or(true);
+        if columns.is_empty() {
+            return self.file.rows_without_columns(rows);
+        }
+        let parts = match is_sorted {
+            true => self.file.row_group(columns)?,
+            false => self.file.unsorted_row_group(columns)?,
+        };
+        for part in parts {
+            self.out.write_all(&part)?;
+        }
+        Ok(())
+    }
+}

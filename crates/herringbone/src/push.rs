@@ -1,0 +1,6 @@
+//! Reading without I/O of our own: bytes are supplied as they come, in any order.
+//!
+//! [`ParquetFile::plan`](crate::ParquetFile::plan) says what is read, and a [`PushDecoder`] which bytes of
+//! the file that takes.
+
+pub use herringbone_core::read::{Needs, Poll, PushDecoder};

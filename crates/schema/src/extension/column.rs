@@ -1,0 +1,202 @@
+//! Further columns, which extension types make from fields of the file.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use herringbone_arrow::schema::{Field, FieldRef};
+use herringbone_format::{Error, Result};
+
+use super::ExtensionRequest;
+use super::read::{Extensions, decoded_from, is_repeated, storage_type};
+use crate::projection::prune;
+use crate::{ListLayout, Node, NodeKind};
+
+/// A column that an extension type makes, besides those of the projection.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct ExtensionColumn {
+    /// The field of the column.
+    pub field: FieldRef,
+    /// Whether the arrays are made from those of the storage. If not, they are the same.
+    pub makes_arrays: bool,
+    /// What it is made from.
+    pub storage: ColumnStorage,
+}
+
+/// What an [`ExtensionColumn`] is made from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColumnStorage {
+    /// The field of the projection whose node has this ordinal, without its wrappers.
+    Shared(usize),
+    /// The node of this ordinal among [`ArrowMapping::storages`](crate::ArrowMapping::storages).
+    Own(usize),
+}
+
+/// The columns, and the fields that they are made from alone.
+pub(crate) type Columns = (Vec<ExtensionColumn>, Vec<Node>);
+
+/// Finds out what columns are made from.
+pub(crate) struct ColumnBuilder<'a> {
+    pub(crate) extensions: &'a Extensions<'a>,
+    /// The fields at the top before extension types were asked: those of the projection, and those that
+    /// columns are made from.
+    pub(crate) fields: &'a [Node],
+    /// The fields of the projection.
+    pub(crate) projected: &'a [Node],
+    pub(crate) lists: ListLayout,
+}
+
+impl ColumnBuilder<'_> {
+    /// The columns for the requests, each with the ordinal of its field's node.
+    ///
+    /// # Errors
+    /// Argument where a field lies in a list, or nothing of it is needed; what the extension types say.
+    pub(crate) fn columns(&self, requests: &[(usize, &ExtensionRequest)]) -> Result<Columns> {
+        let mut places = Vec::with_capacity(requests.len());
+        let mut own: HashMap<usize, (usize, Vec<bool>)> = HashMap::new();
+        for (ordinal, request) in requests {
+            let leaves = self.leaves(*ordinal, request)?;
+            if self.has_all(*ordinal, &leaves) {
+                places.push(ColumnStorage::Shared(*ordinal));
+                continue;
+            }
+            let schema = self.extensions.schema;
+            let next = own.len();
+            let none = || (next, vec![false; schema.nodes().len()]);
+            let (place, marks) = own.entry(*ordinal).or_insert_with(none);
+            for leaf in leaves {
+                marks[schema.leaves()[leaf].node] = true;
+            }
+            places.push(ColumnStorage::Own(*place));
+        }
+        let mut own: Vec<_> = own.into_iter().collect();
+        own.sort_unstable_by_key(|(_, (place, _))| *place);
+        let storages = own.into_iter().map(|(ordinal, (_, marks))| {
+            let pruned = prune(self.find(ordinal)?, &marks, self.lists);
+            let mut node = pruned.ok_or_else(|| self.needs_nothing(ordinal))?;
+            at_the_top(&mut node);
+            self.extensions.apply_below(&mut node)?;
+            Ok(node)
+        });
+        let storages = storages.collect::<Result<Vec<_>>>()?;
+        let columns = requests
+            .iter()
+            .zip(places)
+            .map(|((ordinal, request), storage)| {
+                self.column(*ordinal, request, storage, &storages)
+            });
+        Ok((columns.collect::<Result<_>>()?, storages))
+    }
+
+    /// The columns of the file that a request needs.
+    fn leaves(&self, ordinal: usize, request: &ExtensionRequest) -> Result<Vec<usize>> {
+        let node = self.find(ordinal)?;
+        let storage = storage_type(node, decoded_from(node));
+        let storage = Field::clone(&node.field).with_data_type(storage);
+        let stored = self.extensions.stored(ordinal, &storage);
+        let leaves = request.extension.leaves(&stored);
+        let mut leaves = leaves.map_err(|error| self.extensions.locate(error, &stored))?;
+        leaves.retain(|leaf| stored.node().leaves.contains(leaf));
+        match leaves.is_empty() {
+            true => Err(self.needs_nothing(ordinal)),
+            false => Ok(leaves),
+        }
+    }
+
+    fn column(
+        &self,
+        ordinal: usize,
+        request: &ExtensionRequest,
+        storage: ColumnStorage,
+        storages: &[Node],
+    ) -> Result<ExtensionColumn> {
+        let node = match storage {
+            ColumnStorage::Shared(ordinal) => find(self.projected, ordinal),
+            ColumnStorage::Own(place) => storages.get(place),
+        };
+        let node = node.ok_or_else(|| self.needs_nothing(ordinal))?;
+        // Its metadata without those of an extension type that makes the field itself.
+        let metadata = self.find(ordinal)?.field.metadata().clone();
+        let stored = Field::new(node.field.name(), node.decoded_type(), is_nullable(node));
+        let stored = stored.with_metadata(metadata);
+        let stored = self.extensions.stored(ordinal, &stored);
+        let answer = request.extension.to_arrow(&stored);
+        let answer = answer.map_err(|error| self.extensions.locate(error, &stored))?;
+        let made = answer.ok_or_else(|| {
+            let message = format!(
+                "the extension type of the column `{}` makes nothing of this field",
+                request.name
+            );
+            self.extensions.locate(Error::argument(message), &stored)
+        })?;
+        self.extensions
+            .check(&stored, &made.field, made.makes_arrays)?;
+        Ok(ExtensionColumn {
+            field: Arc::new(made.field.with_name(&request.name)),
+            makes_arrays: made.makes_arrays,
+            storage,
+        })
+    }
+
+    /// Whether the projection has the field with all of these columns, and its array can be used.
+    fn has_all(&self, ordinal: usize, leaves: &[usize]) -> bool {
+        let Some(node) = find(self.projected, ordinal) else {
+            return false;
+        };
+        // Only a group records that a struct around it is null; a column that is REQUIRED does not.
+        let is_filled = matches!(node.kind, NodeKind::Leaf { .. }) && !node.nullable;
+        if (is_filled && node.def_level > 0) || has_value_wrapper(node) {
+            return false;
+        }
+        let mut present = Vec::new();
+        node.for_each_leaf(&mut |leaf| present.push(leaf));
+        leaves.iter().all(|leaf| present.contains(leaf))
+    }
+
+    fn find(&self, ordinal: usize) -> Result<&Node> {
+        let found = find(self.fields, ordinal).filter(|node| !is_repeated(node));
+        found.ok_or_else(|| {
+            let error =
+                "the field lies in a list or map, so no column of its own can be made from it";
+            Error::argument(error).in_column(self.extensions.schema.node_path(ordinal).join("."))
+        })
+    }
+
+    fn needs_nothing(&self, ordinal: usize) -> Error {
+        let path = self.extensions.schema.node_path(ordinal).join(".");
+        Error::argument("the extension type needs no column of the field").in_column(path)
+    }
+}
+
+/// The field of a node, among fields and those of structs.
+fn find(fields: &[Node], ordinal: usize) -> Option<&Node> {
+    fields.iter().find_map(|node| match &node.kind {
+        _ if node.schema_node == ordinal => Some(node),
+        NodeKind::Struct(fields) => find(fields, ordinal),
+        _ => None,
+    })
+}
+
+/// A field of a struct becomes one at the top, null where the struct is, and without what is around its
+/// storage.
+fn at_the_top(node: &mut Node) {
+    let split = decoded_from(node);
+    let storage = storage_type(node, split);
+    node.wrappers.drain(..split);
+    node.nullable = is_nullable(node);
+    let field = Field::clone(&node.field).with_data_type(storage);
+    node.field = Arc::new(field.with_nullable(node.nullable));
+}
+
+/// Whether a slot at the top can be null, by the field itself or one around it.
+fn is_nullable(node: &Node) -> bool {
+    node.def_level > 0
+}
+
+/// Whether what an extension type sees is more than what is decoded.
+fn has_value_wrapper(node: &Node) -> bool {
+    let value = node.wrappers.get(decoded_from(node)..).unwrap_or_default();
+    value
+        .iter()
+        .any(|wrapper| !matches!(wrapper, crate::ArrowWrapper::Extension { .. }))
+}

@@ -1,0 +1,96 @@
+//! FILE (specification, logical types, FILE): a file that is referred to, or that lies in the group.
+//!
+//! ```text
+//! optional group f (FILE) {                 Struct, arrow.parquet.file
+//!   optional binary uri (STRING);             uri: Utf8
+//!   optional int64 offset;                    offset: Int64
+//!   optional int64 size;                      size: Int64
+//!   optional binary content_type (STRING);    content_type: Utf8
+//!   optional binary checksum (STRING);        checksum: Utf8
+//!   optional binary inline;                   inline: Binary
+//! }
+//! ```
+//!
+//! Fields are known by their names, come in any order and may be missing. Nothing is fetched: the arrays
+//! are those of the struct.
+
+use std::sync::Arc;
+
+use herringbone_arrow::schema::{DataType, Field, FieldRef};
+use herringbone_format::{LogicalType, Result};
+
+use super::{
+    AnnotatedField, ExtensionField, ExtensionMapping, FILE_EXTENSION_NAME, StoredField, extended,
+};
+use crate::LOGICAL_TYPE_KEY;
+
+#[derive(Debug)]
+pub(super) struct File;
+
+impl ExtensionMapping for File {
+    /// Other writers may know more fields than these, so one that is known is enough.
+    fn to_arrow(&self, stored: &StoredField<'_>) -> Result<Option<ExtensionField>> {
+        let is_file = stored.logical_type() == Some(&LogicalType::File)
+            && fields(stored.storage).is_some_and(|fields| fields.iter().any(is_known));
+        let field = is_file.then(|| extended(stored.storage, FILE_EXTENSION_NAME, Some("")));
+        let Some(mut field) = field.flatten() else {
+            return Ok(None);
+        };
+        // The name of the extension type says it.
+        let mut metadata = field.metadata().clone();
+        metadata.remove(LOGICAL_TYPE_KEY);
+        field.set_metadata(metadata);
+        Ok(Some(ExtensionField::of_storage(field)))
+    }
+
+    /// A struct with other fields is no FILE to all readers, and is written without the annotation. The
+    /// fields have to be OPTIONAL.
+    fn to_parquet(&self, field: &Field) -> Result<Option<AnnotatedField>> {
+        if field.extension_type_name() != Some(FILE_EXTENSION_NAME) {
+            return Ok(None);
+        }
+        let Some(fields) = fields(field).filter(|fields| is_a_file(fields)) else {
+            return Ok(None);
+        };
+        let optional = |field: &FieldRef| match field.is_nullable() {
+            true => field.clone(),
+            false => Arc::new(Field::clone(field).with_nullable(true)),
+        };
+        let fields = fields.iter().map(optional).collect();
+        let field = field.clone().with_data_type(DataType::Struct(fields));
+        Ok(Some(AnnotatedField::new(field, LogicalType::File)))
+    }
+}
+
+fn fields(field: &Field) -> Option<&[FieldRef]> {
+    match field.data_type() {
+        DataType::Struct(fields) => Some(fields),
+        _ => None,
+    }
+}
+
+/// Whether fields are known, each of them there once.
+fn is_a_file(fields: &[FieldRef]) -> bool {
+    let repeats = |at: usize| fields[..at].iter().any(|it| it.name() == fields[at].name());
+    !fields.is_empty() && fields.iter().all(is_known) && !(0..fields.len()).any(repeats)
+}
+
+/// Whether a field has a name of the specification, and the type that goes with it.
+fn is_known(field: &FieldRef) -> bool {
+    use DataType as T;
+    let value = match field.data_type() {
+        T::Dictionary(_, values) => values,
+        other => other,
+    };
+    if field.metadata().contains_key(LOGICAL_TYPE_KEY) || field.extension_type_name().is_some() {
+        return false;
+    }
+    match field.name().as_str() {
+        "uri" | "content_type" | "checksum" => {
+            matches!(value, T::Utf8 | T::LargeUtf8 | T::Utf8View)
+        }
+        "offset" | "size" => *value == T::Int64,
+        "inline" => matches!(value, T::Binary | T::LargeBinary | T::BinaryView),
+        _ => false,
+    }
+}

@@ -1,0 +1,171 @@
+//! What extension types make of the fields of a file.
+
+use std::sync::Arc;
+
+use herringbone_arrow::schema::{DataType, Field};
+use herringbone_format::{ConvertedType, Error, KeyValue, LogicalType, Result};
+
+use super::builtin::{Json, Uuid};
+use super::file::File;
+use super::{ExtensionField, ExtensionMapping, StoredField};
+use crate::{ArrowWrapper, Node, NodeKind, ParquetSchema};
+
+/// Asks extension types about the fields of one file.
+pub(crate) struct Extensions<'a> {
+    pub(crate) schema: &'a ParquetSchema,
+    pub(crate) key_values: &'a [KeyValue],
+    /// By node: its annotation is ignored. Empty where no annotation is.
+    pub(crate) ignored: &'a [bool],
+    pub(crate) types: &'a [Arc<dyn ExtensionMapping>],
+}
+
+impl Extensions<'_> {
+    /// Maps a field and those below it; whether any of them changed.
+    pub(crate) fn apply(&self, node: &mut Node) -> Result<bool> {
+        let below = self.apply_below(node)?;
+        Ok(self.apply_to(node)? || below)
+    }
+
+    /// Maps the fields below a field, and makes its type one of them.
+    pub(crate) fn apply_below(&self, node: &mut Node) -> Result<bool> {
+        let mut changed = false;
+        match &mut node.kind {
+            NodeKind::Leaf { .. } => return Ok(false),
+            NodeKind::Struct(fields) => {
+                for field in fields {
+                    changed |= self.apply(field)?;
+                }
+            }
+            NodeKind::List { child, .. } => changed = self.apply(child)?,
+            // Entries are no field of the file's.
+            NodeKind::Map { entries, .. } => changed = self.apply_below(entries)?,
+        }
+        if changed {
+            node.rebuild_data_type();
+        }
+        Ok(changed)
+    }
+
+    fn apply_to(&self, node: &mut Node) -> Result<bool> {
+        let is_ignored = self.ignored.get(node.schema_node) == Some(&true);
+        if is_ignored || is_repeated(node) || !self.may_be_known(node) {
+            return Ok(false);
+        }
+        let split = decoded_from(node);
+        let storage = storage_type(node, split);
+        let renamed;
+        let field = if *node.field.data_type() == storage {
+            node.field.as_ref()
+        } else {
+            renamed = Field::clone(&node.field).with_data_type(storage.clone());
+            &renamed
+        };
+        let stored = self.stored(node.schema_node, field);
+        let Some((ordinal, extended)) = self.ask(&stored)? else {
+            return Ok(false);
+        };
+        let ExtensionField {
+            field,
+            makes_arrays,
+        } = extended;
+        self.check(&stored, &field, makes_arrays)?;
+        if makes_arrays {
+            let wrapper = ArrowWrapper::Extension {
+                ordinal,
+                storage,
+                data_type: field.data_type().clone(),
+            };
+            node.wrappers.insert(split, wrapper);
+        }
+        let around = node.wrappers.iter().take(split).rev();
+        let data_type = around.fold(field.data_type().clone(), |inner, it| it.around(inner));
+        let field = field.with_name(node.field.name()).with_data_type(data_type);
+        node.field = Arc::new(field);
+        Ok(true)
+    }
+
+    /// Whether there is anybody to ask: those of the library know annotations alone.
+    fn may_be_known(&self, node: &Node) -> bool {
+        if !self.types.is_empty() {
+            return true;
+        }
+        let element = &self.schema.nodes()[node.schema_node].element;
+        match &element.logical_type {
+            None => element.converted_type == Some(ConvertedType::Json),
+            Some(logical_type) => matches!(
+                logical_type,
+                LogicalType::Uuid | LogicalType::Json | LogicalType::File
+            ),
+        }
+    }
+
+    /// The first extension type that knows a field, and what it makes of it.
+    fn ask(&self, stored: &StoredField<'_>) -> Result<Option<(usize, ExtensionField)>> {
+        let builtin: [&dyn ExtensionMapping; 3] = [&Uuid, &Json, &File];
+        let all = self.types.iter().map(AsRef::as_ref).chain(builtin);
+        for (ordinal, extension) in all.enumerate() {
+            let answer = extension.to_arrow(stored);
+            if let Some(field) = answer.map_err(|error| self.locate(error, stored))? {
+                return Ok(Some((ordinal, field)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Refuses another type for arrays that stay as they are.
+    pub(crate) fn check(
+        &self,
+        stored: &StoredField<'_>,
+        field: &Field,
+        makes_arrays: bool,
+    ) -> Result<()> {
+        let (storage, data_type) = (stored.storage.data_type(), field.data_type());
+        if makes_arrays || storage == data_type {
+            return Ok(());
+        }
+        let message =
+            format!("an extension type calls arrays of {storage}, which it leaves, {data_type}");
+        Err(self.locate(Error::argument(message), stored))
+    }
+
+    pub(crate) fn locate(&self, error: Error, stored: &StoredField<'_>) -> Error {
+        error.in_column(self.schema.node_path(stored.ordinal).join("."))
+    }
+
+    pub(crate) fn stored<'a>(&'a self, ordinal: usize, storage: &'a Field) -> StoredField<'a> {
+        StoredField {
+            schema: self.schema,
+            ordinal,
+            key_values: self.key_values,
+            storage,
+        }
+    }
+}
+
+/// Whether a node is the list that a repeated field without a LIST group becomes: its elements are the
+/// field.
+pub(crate) fn is_repeated(node: &Node) -> bool {
+    matches!(&node.kind, NodeKind::List { child, .. } if child.schema_node == node.schema_node)
+}
+
+/// How many wrappers are around the storage of a field; those behind them are part of it.
+///
+/// An extension type is within dictionaries and runs, which are about how its arrays lie, and around
+/// what makes the stored values those of the Arrow type.
+pub(crate) fn decoded_from(node: &Node) -> usize {
+    let is_value = |wrapper: &ArrowWrapper| match wrapper {
+        ArrowWrapper::RunEnds { .. } | ArrowWrapper::Dictionary { .. } => false,
+        ArrowWrapper::NegativeScale { .. }
+        | ArrowWrapper::NoFields
+        | ArrowWrapper::Extension { .. } => true,
+    };
+    let first = node.wrappers.iter().position(is_value);
+    first.unwrap_or(node.wrappers.len())
+}
+
+/// The type within the first `split` wrappers of a field.
+pub(crate) fn storage_type(node: &Node, split: usize) -> DataType {
+    let outer = node.field.data_type().clone();
+    let wrappers = node.wrappers.iter().take(split);
+    wrappers.fold(outer, |outer, wrapper| wrapper.within(&outer))
+}

@@ -1,0 +1,199 @@
+//! Columns that extension types make besides, by a path into a group and as another type.
+
+use std::sync::Arc;
+
+use herringbone::arrow::array::cast::AsArray;
+use herringbone::arrow::array::types::{Float64Type, Int64Type};
+use herringbone::arrow::array::{Array, ArrayRef, RecordBatch, StringArray, StructArray};
+use herringbone::arrow::buffer::NullBuffer;
+use herringbone::arrow::schema::{DataType, Field, Fields, Schema};
+use herringbone::{ErrorKind, ReadOptions, WriteOptions};
+
+use super::cell::{Cell, Integers, batch, cell, field, file, written};
+use super::whole::by_all;
+
+fn integer(row: usize) -> Option<i64> {
+    cell(row)?.parse().ok()
+}
+
+/// The names of the columns that a plan reads.
+fn leaves(file: &herringbone::ParquetFile, options: &ReadOptions) -> Vec<String> {
+    let plan = file.plan(options).unwrap();
+    let path = |leaf| file.parquet_schema().column_path(leaf);
+    plan.leaves().map(path).collect()
+}
+
+#[test]
+fn a_column_reads_what_it_names_alone() {
+    let file = file(60_000);
+    let options = || {
+        let options = ReadOptions::new().columns(["id"]);
+        options.extension_column("n", ["c"], Integers(DataType::Int64))
+    };
+    assert_eq!(leaves(&file, &options()), ["id", "c.typed"]);
+    let mut row = 0;
+    for batch in by_all(&file, options) {
+        let schema = batch.schema_ref();
+        let names: Vec<_> = schema
+            .fields()
+            .iter()
+            .map(|it| it.name().as_str())
+            .collect();
+        assert_eq!(names, ["id", "n"]);
+        let ids = batch.column(0).as_primitive::<Int64Type>();
+        let integers = batch.column(1).as_primitive::<Int64Type>();
+        for (id, value) in ids.values().iter().zip(integers) {
+            assert_eq!(value, integer(*id as usize));
+        }
+        row += batch.num_rows();
+    }
+    assert_eq!(row, 60_000);
+    // And nothing but it.
+    let alone = || {
+        let options = ReadOptions::new().columns::<String>([]).batch_size(999);
+        options.extension_column("n", ["c"], Integers(DataType::Int64))
+    };
+    assert_eq!(leaves(&file, &alone()), ["c.typed"]);
+    let batches = by_all(&file, alone);
+    let values = batches
+        .iter()
+        .flat_map(|it| it.column(0).as_primitive::<Int64Type>());
+    assert!(values.eq((0..60_000).map(integer)));
+}
+
+#[test]
+fn a_group_is_wanted_whole_and_by_path_and_read_once() {
+    let file = file(60_000);
+    let options = || {
+        ReadOptions::new()
+            .columns(["c"])
+            .extension(Cell::default())
+            .extension_column("n", ["c"], Integers(DataType::Int64))
+            .extension_column("f", ["c"], Integers(DataType::Float64))
+            .extension_column("again", ["c"], Cell::default())
+    };
+    assert_eq!(leaves(&file, &options()), ["c.typed", "c.text"]);
+    let mut row = 0;
+    for batch in by_all(&file, options) {
+        let cells = batch.column(0).as_string::<i32>();
+        assert_eq!(batch.column(3).as_string::<i32>(), cells);
+        let integers = batch.column(1).as_primitive::<Int64Type>();
+        let floats = batch.column(2).as_primitive::<Float64Type>();
+        for slot in 0..batch.num_rows() {
+            let (value, float) = (integer(row), integer(row).map(|value| value as f64));
+            assert_eq!(
+                cells.is_valid(slot).then(|| cells.value(slot).to_owned()),
+                cell(row)
+            );
+            assert_eq!(integers.is_valid(slot).then(|| integers.value(slot)), value);
+            assert_eq!(floats.is_valid(slot).then(|| floats.value(slot)), float);
+            row += 1;
+        }
+    }
+    assert_eq!(row, 60_000);
+}
+
+#[test]
+fn columns_of_one_group_share_what_they_read() {
+    let file = file(3000);
+    let seen = Arc::default();
+    let cell = || Cell {
+        has_lengths: false,
+        seen: Arc::clone(&seen),
+    };
+    let options = || {
+        let options = ReadOptions::new().columns(["last"]);
+        let options = options.extension_column("n", ["c"], Integers(DataType::Int64));
+        options.extension_column("c", ["c"], cell())
+    };
+    assert_eq!(leaves(&file, &options()), ["last", "c.typed", "c.text"]);
+    let batch = &by_all(&file, options)[0];
+    assert_eq!(batch.num_columns(), 3);
+    let part = |name, data_type| Field::new(name, data_type, true);
+    let parts = vec![part("typed", DataType::Int64), part("text", DataType::Utf8)];
+    let storage = DataType::Struct(parts.into());
+    assert!(seen.lock().unwrap().iter().all(|it| *it == storage));
+    // Where the projection has another part of the group, that is read on its own.
+    let paths = vec![vec!["c".to_owned(), "text".to_owned()]];
+    let partial = ReadOptions::new().projection(herringbone::Projection::Paths(paths));
+    let options = || {
+        let options = partial.clone();
+        options.extension_column("n", ["c"], Integers(DataType::Int64))
+    };
+    assert_eq!(leaves(&file, &options()), ["c.text", "c.typed"]);
+    let batch = &by_all(&file, options)[0];
+    let fields = batch.column(0).as_struct().fields();
+    assert_eq!(fields.len(), 1);
+    assert_eq!(batch.column(1).as_primitive::<Int64Type>().value(1), 1);
+}
+
+/// Slots of a struct `s` around cells: some of them null, of which nothing may be left.
+fn in_structs(nullable: bool) -> RecordBatch {
+    let cells: StringArray = (0..300).map(cell).collect();
+    let inner = Fields::from(vec![field("c").with_nullable(true)]);
+    let nulls = nullable.then(|| NullBuffer::from_iter((0..300).map(|row| row % 4 != 1)));
+    let array: ArrayRef = Arc::new(StructArray::new(
+        inner.clone(),
+        vec![Arc::new(cells)],
+        nulls,
+    ));
+    let field = Field::new("s", DataType::Struct(inner), nullable);
+    RecordBatch::try_new(Arc::new(Schema::new(vec![field])), vec![array]).unwrap()
+}
+
+#[test]
+fn columns_of_groups_in_structs_are_null_where_these_are() {
+    for nullable in [true, false] {
+        let batch = in_structs(nullable);
+        let options = WriteOptions::new().extension(Cell::default());
+        let file = written(&[batch], options);
+        for projected in [&["s"][..], &[]] {
+            let options = || {
+                let options = ReadOptions::new().columns(projected.iter().copied());
+                let options = options.extension(Cell::default());
+                let options = options.extension_column("c", ["s", "c"], Cell::default());
+                options.extension_column("n", ["s", "c"], Integers(DataType::Int64))
+            };
+            let batch = &by_all(&file, options)[0];
+            let cells = batch.column_by_name("c").unwrap().as_string::<i32>();
+            let integers = batch.column_by_name("n").unwrap();
+            let integers = integers.as_primitive::<Int64Type>();
+            for row in 0..300 {
+                let is_there = !nullable || row % 4 != 1;
+                let expected = cell(row).filter(|_| is_there);
+                let value = integer(row).filter(|_| is_there);
+                assert_eq!(
+                    cells.is_valid(row).then(|| cells.value(row).to_owned()),
+                    expected
+                );
+                assert_eq!(integers.is_valid(row).then(|| integers.value(row)), value);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_columns_cannot_be_made_from() {
+    let file = file(1000);
+    let message = |path: &[&str], of: Integers| {
+        let options = ReadOptions::new().extension_column("n", path.iter().copied(), of);
+        let error = file.plan(&options).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Argument);
+        error.to_string()
+    };
+    let integers = || Integers(DataType::Int64);
+    assert!(message(&["d"], integers()).contains("there is no column `d`"));
+    let text = message(&["last"], integers());
+    assert!(
+        text.contains("needs no column") && text.contains("last"),
+        "{text}"
+    );
+
+    let words = written(
+        &[batch(1001..1002)],
+        WriteOptions::new().extension(Cell::default()),
+    );
+    let options = ReadOptions::new().extension_column("n", ["c"], integers());
+    let error = words.plan(&options).unwrap_err().to_string();
+    assert!(error.contains("needs no column"), "{error}");
+}

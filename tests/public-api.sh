@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Compares the public API of the libraries with the checked-in lists, crates/NAME/public-api.txt:
+# tests/public-api.sh [--update]
+#
+# A list has one line an item, made of the JSON that rustdoc of a nightly toolchain writes. What users
+# would have to change is seen in its difference; `--update` writes the lists anew.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+crates=(herringbone inspect variant geospatial encryption)
+# Crates that `herringbone` exports items of.
+exported=(core format schema)
+
+for tool in "cargo +nightly" python3; do
+    if ! $tool --version > /dev/null 2>&1; then
+        echo "skipped: the list of the public API needs $tool"
+        exit 0
+    fi
+done
+
+names=()
+for crate in "${crates[@]}" "${exported[@]}"; do
+    names+=(-p "herringbone-$crate")
+done
+# Builds of the stable toolchain stay as they are.
+target="${CARGO_TARGET_DIR:-target}/public-api"
+RUSTDOCFLAGS="-Z unstable-options --output-format json" CARGO_TARGET_DIR="$target" \
+    cargo +nightly doc --quiet --no-deps --lib "${names[@]/herringbone-herringbone/herringbone}"
+
+differs=0
+for crate in "${crates[@]}"; do
+    name="herringbone_$crate"
+    list="crates/$crate/public-api.txt"
+    if [ "${1:-}" = --update ]; then
+        python3 tests/public_api.py "$target/doc" "${name/herringbone_herringbone/herringbone}" > "$list"
+    elif ! diff -u "$list" <(python3 tests/public_api.py "$target/doc" "${name/herringbone_herringbone/herringbone}"); then
+        differs=1
+    fi
+done
+if [ "$differs" -ne 0 ]; then
+    echo "The public API is not what its lists say. If that is meant, run tests/public-api.sh --update, and say in"
+    echo "CHANGELOG.md what users have to change."
+    exit 1
+fi
