@@ -1,4 +1,4 @@
-//! Arrow extension types of your own: arrays made from what is stored, and back.
+//! Arrow extension types of your own: arrays made from what is stored, and back; and statistics.
 //!
 //! UUID, JSON and FILE are Arrow's `arrow.uuid`, `arrow.json` and `arrow.parquet.file` without any of
 //! this. A type of your own says what becomes of fields ([`ExtensionMapping`]) and makes arrays
@@ -9,6 +9,7 @@
 //! | read every field that is its own as it | [`ReadOptions::extension`](crate::ReadOptions::extension) |
 //! | read something of a group as a column: a path, a cast | [`ReadOptions::extension_column`](crate::ReadOptions::extension_column) |
 //! | write it | [`WriteOptions::extension`](crate::WriteOptions::extension) |
+//! | make geospatial statistics of column chunks, or hold their bounds back | [`WriteOptions::column_statistics`](crate::WriteOptions::column_statistics) |
 //!
 //! Temperatures that are whole hundredths of a degree in the file:
 //!
@@ -84,4 +85,8 @@
 pub use herringbone_core::extension::{
     AnnotatedField, ExtensionField, ExtensionMapping, ExtensionType, FILE_EXTENSION_NAME,
     StorageWriter, StoredField,
+};
+pub use herringbone_core::read::ExtensionColumnOption;
+pub use herringbone_core::write::{
+    ChunkStatistics, ColumnStatistics, ColumnStatisticsFactory, ColumnValues, StatisticsColumn,
 };

@@ -18,11 +18,11 @@ use herringbone::arrow::array::{
 };
 use herringbone::arrow::schema::extension::EXTENSION_TYPE_NAME_KEY;
 use herringbone::arrow::schema::{DataType, Field, FieldRef, Fields, Schema};
-use herringbone::format::{KeyValue, LogicalType};
-use herringbone::{Error, ParquetFile, Result, WriteOptions, Writer};
-use herringbone_core::extension::{
+use herringbone::extension::{
     AnnotatedField, ExtensionField, ExtensionMapping, ExtensionType, StorageWriter, StoredField,
 };
+use herringbone::format::{KeyValue, LogicalType};
+use herringbone::{Error, ParquetFile, Result, WriteOptions, Writer};
 
 pub(super) const NAME: &str = "test.cell";
 
@@ -34,7 +34,8 @@ pub(super) fn annotation() -> LogicalType {
     }
 }
 
-fn named(field: Field) -> Field {
+/// A field of the name of the extension type.
+pub(super) fn named(field: Field) -> Field {
     let pair = (EXTENSION_TYPE_NAME_KEY.to_owned(), NAME.to_owned());
     field.with_metadata(HashMap::from([pair]))
 }
@@ -198,6 +199,22 @@ impl ExtensionType for Integers {
         })
     }
 }
+
+/// Any field as it is stored, annotated as a cell where it is written.
+#[derive(Debug)]
+pub(super) struct AsStored;
+
+impl ExtensionMapping for AsStored {
+    fn to_arrow(&self, stored: &StoredField<'_>) -> Result<Option<ExtensionField>> {
+        Ok(Some(ExtensionField::of_storage(stored.storage.clone())))
+    }
+
+    fn to_parquet(&self, field: &Field) -> Result<Option<AnnotatedField>> {
+        Ok(Some(AnnotatedField::new(field.clone(), annotation())))
+    }
+}
+
+impl ExtensionType for AsStored {}
 
 /// What the cell of a row is: mostly its number.
 pub(super) fn cell(row: usize) -> Option<String> {

@@ -9,11 +9,11 @@ use herringbone::arrow::array::{
     Array, ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int64Array, RecordBatch,
     StringArray,
 };
-use herringbone::format::{BoundingBox, GeospatialStatistics, LogicalType};
-use herringbone::{ColumnOptions, ParquetFile, Result, WriteOptions, Writer};
-use herringbone_core::write::{
+use herringbone::extension::{
     ChunkStatistics, ColumnStatistics, ColumnStatisticsFactory, ColumnValues, StatisticsColumn,
 };
+use herringbone::format::{BoundingBox, GeospatialStatistics, LogicalType};
+use herringbone::{ColumnOptions, ParquetFile, Result, WriteOptions, Writer};
 
 /// What was counted of each value, by column.
 type Counts = Arc<Mutex<BTreeMap<String, BTreeMap<String, usize>>>>;
@@ -84,10 +84,8 @@ impl ColumnStatistics for Counter {
         let mut bbox = BoundingBox::default();
         bbox.xmax = self.values as f64;
         let geospatial = GeospatialStatistics::new().bbox(bbox);
-        ChunkStatistics {
-            geospatial: Some(geospatial),
-            without_bounds: self.name.starts_with("without"),
-        }
+        let statistics = ChunkStatistics::new().geospatial(geospatial);
+        statistics.without_bounds(self.name.starts_with("without"))
     }
 }
 

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use herringbone::arrow::array::cast::AsArray;
-use herringbone::arrow::array::types::{Float64Type, Int64Type};
-use herringbone::arrow::array::{Array, ArrayRef, RecordBatch, StringArray, StructArray};
+use herringbone::arrow::array::types::{Float64Type, Int32Type, Int64Type};
+use herringbone::arrow::array::{
+    Array, ArrayRef, Int32Array, Int64Array, RecordBatch, RunArray, StringArray, StructArray,
+};
 use herringbone::arrow::buffer::NullBuffer;
 use herringbone::arrow::schema::{DataType, Field, Fields, Schema};
 use herringbone::{ErrorKind, ReadOptions, WriteOptions};
 
-use super::cell::{Cell, Integers, batch, cell, field, file, written};
+use super::cell::{AsStored, Cell, Integers, batch, cell, field, file, named, written};
 use super::whole::by_all;
 
 fn integer(row: usize) -> Option<i64> {
@@ -127,48 +129,131 @@ fn columns_of_one_group_share_what_they_read() {
     assert_eq!(batch.column(1).as_primitive::<Int64Type>().value(1), 1);
 }
 
-/// Slots of a struct `s` around cells: some of them null, of which nothing may be left.
-fn in_structs(nullable: bool) -> RecordBatch {
+/// Slots of a struct `s` around cells `c` and numbers `x`, some of them null.
+fn in_structs(is_null: fn(usize) -> bool, cell: fn(usize) -> Option<String>) -> RecordBatch {
     let cells: StringArray = (0..300).map(cell).collect();
-    let inner = Fields::from(vec![field("c").with_nullable(true)]);
-    let nulls = nullable.then(|| NullBuffer::from_iter((0..300).map(|row| row % 4 != 1)));
-    let array: ArrayRef = Arc::new(StructArray::new(
-        inner.clone(),
-        vec![Arc::new(cells)],
-        nulls,
-    ));
-    let field = Field::new("s", DataType::Struct(inner), nullable);
-    RecordBatch::try_new(Arc::new(Schema::new(vec![field])), vec![array]).unwrap()
+    let numbers: Int64Array = (0..300).map(Some).collect();
+    let inner = Fields::from(vec![
+        field("c").with_nullable(cells.null_count() > 0),
+        Field::new("x", DataType::Int64, false),
+    ]);
+    let valid: Vec<bool> = (0..300).map(|row| !is_null(row)).collect();
+    let nulls = NullBuffer::from(valid);
+    let nulls = (nulls.null_count() > 0).then_some(nulls);
+    let field = Field::new("s", DataType::Struct(inner.clone()), nulls.is_some());
+    let columns: Vec<ArrayRef> = vec![Arc::new(cells), Arc::new(numbers)];
+    let array = StructArray::new(inner, columns, nulls);
+    let schema = Arc::new(Schema::new(vec![field]));
+    RecordBatch::try_new(schema, vec![Arc::new(array)]).unwrap()
 }
 
 #[test]
-fn columns_of_groups_in_structs_are_null_where_these_are() {
-    for nullable in [true, false] {
-        let batch = in_structs(nullable);
+fn columns_of_fields_in_structs_are_null_where_these_are() {
+    let never: fn(usize) -> bool = |_| false;
+    let each: fn(usize) -> Option<String> = |row| Some(row.to_string());
+    for (is_null, cell) in [
+        (never, each),
+        (|row| row % 4 == 1, each),
+        (never, cell),
+        (|row| row % 4 == 1, cell),
+    ] {
         let options = WriteOptions::new().extension(Cell::default());
-        let file = written(&[batch], options);
+        let file = written(&[in_structs(is_null, cell)], options);
         for projected in [&["s"][..], &[]] {
             let options = || {
                 let options = ReadOptions::new().columns(projected.iter().copied());
                 let options = options.extension(Cell::default());
                 let options = options.extension_column("c", ["s", "c"], Cell::default());
+                let options = options.extension_column("x", ["s", "x"], AsStored);
                 options.extension_column("n", ["s", "c"], Integers(DataType::Int64))
             };
             let batch = &by_all(&file, options)[0];
             let cells = batch.column_by_name("c").unwrap().as_string::<i32>();
-            let integers = batch.column_by_name("n").unwrap();
-            let integers = integers.as_primitive::<Int64Type>();
+            let numbers = |name: &str| -> Vec<_> {
+                let column = batch.column_by_name(name).unwrap();
+                column.as_primitive::<Int64Type>().iter().collect()
+            };
+            let (integers, stored) = (numbers("n"), numbers("x"));
             for row in 0..300 {
-                let is_there = !nullable || row % 4 != 1;
-                let expected = cell(row).filter(|_| is_there);
-                let value = integer(row).filter(|_| is_there);
+                let cell = cell(row).filter(|_| !is_null(row));
+                assert_eq!(
+                    integers[row],
+                    cell.as_ref().and_then(|cell| cell.parse().ok())
+                );
                 assert_eq!(
                     cells.is_valid(row).then(|| cells.value(row).to_owned()),
-                    expected
+                    cell
                 );
-                assert_eq!(integers.is_valid(row).then(|| integers.value(row)), value);
+                assert_eq!(stored[row], (!is_null(row)).then_some(row as i64));
             }
         }
+    }
+}
+
+#[test]
+fn what_is_read_anyway_and_what_is_read_for_columns_stay_apart() {
+    let file = file(1000);
+    let options = || {
+        ReadOptions::new()
+            .columns(["c"])
+            .extension_column("last", ["last"], AsStored)
+            .extension_column("n", ["c"], Integers(DataType::Int64))
+            .extension_column("id", ["id"], AsStored)
+    };
+    assert_eq!(
+        leaves(&file, &options()),
+        ["c.typed", "c.text", "last", "id"]
+    );
+    let batch = &by_all(&file, options)[0];
+    let last = batch.column(1).as_string::<i32>();
+    let (integers, ids) = (batch.column(2), batch.column(3));
+    for row in 0..1000 {
+        assert_eq!(last.value(row), (row % 10).to_string());
+        assert_eq!(ids.as_primitive::<Int64Type>().value(row), row as i64);
+        let integers = integers.as_primitive::<Int64Type>();
+        assert_eq!(
+            integers.is_valid(row).then(|| integers.value(row)),
+            integer(row)
+        );
+    }
+}
+
+/// Groups in runs: their arrays are in runs, columns made from them are not.
+#[test]
+fn what_was_in_runs_comes_back_in_runs() {
+    let parts = Fields::from(vec![
+        Field::new("typed", DataType::Int64, true),
+        Field::new("text", DataType::Utf8, true),
+    ]);
+    let typed: ArrayRef = Arc::new(Int64Array::from(vec![Some(7), None, None]));
+    let text: ArrayRef = Arc::new(StringArray::from(vec![None, Some("x"), None]));
+    let nulls = NullBuffer::from(vec![true, true, false]);
+    let cells = StructArray::new(parts, vec![typed, text], Some(nulls));
+    let ends = Int32Array::from(vec![2, 3, 5]);
+    let runs = RunArray::<Int32Type>::try_new(&ends, &cells).unwrap();
+    let field = named(Field::new("c", runs.data_type().clone(), true));
+    let schema = Arc::new(Schema::new(vec![field]));
+    let batch = RecordBatch::try_new(schema, vec![Arc::new(runs)]).unwrap();
+    let file = written(&[batch], WriteOptions::new().extension(AsStored));
+    for projected in [&["c"][..], &[]] {
+        let options = || {
+            let options = ReadOptions::new().columns(projected.iter().copied());
+            let options = options.extension(Cell::default());
+            options.extension_column("n", ["c"], Integers(DataType::Int64))
+        };
+        let batch = &by_all(&file, options)[0];
+        let integers = batch.column_by_name("n").unwrap();
+        let integers: Vec<_> = integers.as_primitive::<Int64Type>().iter().collect();
+        assert_eq!(integers, [Some(7), Some(7), None, None, None]);
+        let Some(runs) = batch.column_by_name("c") else {
+            assert!(projected.is_empty());
+            continue;
+        };
+        let runs = runs.as_any().downcast_ref::<RunArray<Int32Type>>().unwrap();
+        assert_eq!(runs.run_ends().values(), [2, 3, 5]);
+        let values = runs.values().as_string::<i32>();
+        let expected = StringArray::from(vec![Some("7"), Some("x"), None]);
+        assert_eq!(*values, expected);
     }
 }
 

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use herringbone::arrow::array::{Array, ArrayRef, Int32Array, ListArray, RecordBatch, StringArray};
 use herringbone::arrow::buffer::OffsetBuffer;
 use herringbone::arrow::schema::{DataType, Field, FieldRef, Schema};
-use herringbone::format::LogicalType;
-use herringbone::{Error, ErrorKind, ReadOptions, Result, WriteOptions, Writer};
-use herringbone_core::extension::{
+use herringbone::extension::{
     AnnotatedField, ExtensionField, ExtensionMapping, ExtensionType, StorageWriter, StoredField,
 };
+use herringbone::format::LogicalType;
+use herringbone::{Error, ErrorKind, ReadOptions, Result, WriteOptions, Writer};
 
 use super::cell::{Cell, annotation, batch, field, file};
 

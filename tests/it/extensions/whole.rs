@@ -96,6 +96,8 @@ fn the_subtree_follows_from_the_first_rows() {
     let cells = back[0].column(1).as_string::<i32>();
     let expected: StringArray = (1001..1002).chain(0..1000).map(cell).collect();
     assert_eq!(*cells, expected);
+    let batches = [batch(0..0), batch(0..9)];
+    assert!(message(&written(&batches, options())).contains("int64 typed"));
     // Without rows at all, there is a file all the same.
     let none = written(&[batch(0..0)], options());
     assert_eq!(none.metadata().num_rows(), 0);

@@ -102,6 +102,30 @@ fn uncommon_types_come_back_with_a_schema() {
     }
 }
 
+/// The name of the extension type is enough for the annotation; it stays in a copy.
+#[test]
+fn a_schema_names_files() {
+    let folder = Folder::new();
+    let (rows_of_files, out) = (
+        "{\"f\":{\"uri\":\"s3://a\",\"inline\":null}}\n{\"f\":null}\n",
+        folder.file("x.parquet"),
+    );
+    let json = folder.with("x.jsonl", rows_of_files);
+    let types = "f: Struct (arrow.parquet.file)\n  uri: Utf8\n  inline: Binary\n";
+    let types = folder.with("types.txt", types);
+    herringbone(&["convert", "--schema", &types, &json, &out]).ok("");
+    let copy = folder.file("copy.parquet");
+    herringbone(&["rewrite", &out, &copy]).ok("");
+    for file in [&out, &copy] {
+        assert_eq!(rows(file), rows_of_files);
+        assert!(
+            schema(file).contains("optional group f (FILE) {"),
+            "{}",
+            schema(file)
+        );
+    }
+}
+
 #[test]
 fn errors_have_lines_and_leave_no_file() {
     let folder = Folder::new();

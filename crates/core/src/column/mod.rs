@@ -139,7 +139,8 @@ pub struct ColumnChunkDecoder {
     plan: Arc<ColumnPlan>,
     row_group: usize,
     num_rows: u64,
-    pages: PageReader,
+    /// In memory of its own: allocators are slower at more than a kilobyte at a time.
+    pages: Box<PageReader>,
     page: Option<OpenPage>,
     array: Box<dyn LeafArray>,
     selection: Selection,
@@ -225,7 +226,8 @@ impl ColumnChunkDecoder {
         let mut memory = ColumnMemory::new(budget);
         // Two bytes a level of a block that is decoded before it is used.
         let block = usize::try_from(chunk.num_values).map_or(BLOCK_LEVELS, |n| n.min(BLOCK_LEVELS));
-        let bytes = size_of::<Self>() + COLUMN_BYTES + 2 * block;
+        let own = size_of::<Self>() + size_of::<PageReader>();
+        let bytes = own + COLUMN_BYTES + 2 * block;
         memory
             .hold(MemoryUse::Column, bytes as u64)
             .map_err(locate)?;
@@ -234,7 +236,7 @@ impl ColumnChunkDecoder {
         Ok(Box::new(Self {
             row_group,
             num_rows,
-            pages: PageReader::new(pages, chunk),
+            pages: Box::new(PageReader::new(pages, chunk)),
             page: None,
             array,
             selection: Selection::new(rows.ranges.clone()),

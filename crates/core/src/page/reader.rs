@@ -253,28 +253,25 @@ impl PageReader {
             self.bytes.let_go(range.start, length);
             return Ok(Step::Need(self.window(range.start, length + USUAL_HEADER)));
         };
-        let header = header.clone();
         if self.options.verify_crc {
-            verify_crc(&header, &body)?;
+            verify_crc(header, &body)?;
         }
+        let is_dictionary = header.type_ == PageType::DictionaryPage;
         // The format has one a chunk; more would make work that no value asks for.
-        if header.type_ == PageType::DictionaryPage
-            && std::mem::replace(&mut self.has_dictionary, true)
-        {
+        if is_dictionary && std::mem::replace(&mut self.has_dictionary, true) {
             return Err(Error::corrupt("the column chunk has a second dictionary"));
         }
         let (body, limits) = (Buffer::from(body), &self.options.limits);
         let page_use = PageUse {
             another,
             shared,
-            is_again: header.type_ == PageType::DictionaryPage && self.is_again,
+            is_again: is_dictionary && self.is_again,
         };
-        let ordinal = self.walker.start().data_pages_before;
-        let page = (&header, ordinal);
+        let is_copied = self.decoder.copies(header);
+        let page = (header, self.walker.start().data_pages_before);
         let page = self.decoder.open(page, body, page_use, limits, memory)?;
         self.check_num_values()?;
         self.walker.pass();
-        let is_copied = self.decoder.copies(&header);
         if is_copied && length + length / 2 > self.usual_window() {
             // The little that is left is asked for again, with the next page.
             self.bytes.let_go(range.end, length);

@@ -51,12 +51,35 @@ pub trait ColumnStatistics: Send {
 
 /// Statistics of a column chunk, besides those that are always made.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub struct ChunkStatistics {
     /// Where geometries are, and their types.
     pub geospatial: Option<GeospatialStatistics>,
     /// Whether bounds of the chunk and of its pages are held back; counts of nulls stay, the column
     /// index goes, as it has no form without bounds.
     pub without_bounds: bool,
+}
+
+impl ChunkStatistics {
+    /// Statistics that say nothing.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Says where geometries are, and their types.
+    #[must_use]
+    pub fn geospatial(mut self, statistics: GeospatialStatistics) -> Self {
+        self.geospatial = Some(statistics);
+        self
+    }
+
+    /// Holds bounds back, or not.
+    #[must_use]
+    pub fn without_bounds(mut self, without: bool) -> Self {
+        self.without_bounds = without;
+        self
+    }
 }
 
 /// Values of one physical type as they are stored, nulls left out.

@@ -28,7 +28,9 @@ use crate::{Leaf, ParquetSchema, SchemaNode};
 /// The name of the Arrow extension type that FILE groups become.
 ///
 /// It is the one that Arrow's format is about to take up, beside `arrow.parquet.variant`; its metadata
-/// is an empty string.
+/// is an empty string. A struct of this name is written as FILE if its fields are those of the
+/// specification. The annotation is of 2026: readers that do not know it may refuse the file (pyarrow 26
+/// and polars 2.1 do, DuckDB 2.0 reads the struct).
 pub const FILE_EXTENSION_NAME: &str = "arrow.parquet.file";
 
 /// The half of an extension type that maps fields; no data.

@@ -10,7 +10,7 @@ use super::template::{Template, bare_elements};
 use super::{HintPolicy, WriteKind, WriteLeaf, WriteNode, WriteSchemaOptions};
 use crate::extension::write::to_parquet;
 use crate::mapping::Warnings;
-use crate::{AnnotatedField, ExtensionMapping, FIELD_ID_KEY, LOGICAL_TYPE_KEY, Node};
+use crate::{AnnotatedField, ExtensionMapping, FIELD_ID_KEY, Node};
 
 /// The levels around a node.
 #[derive(Clone, Copy, Default)]
@@ -207,12 +207,11 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// A field as the extension type stores it that it has, and the annotation; none where nobody knows it,
-    /// or where the metadata ask for an annotation themselves.
+    /// A field as the extension type stores it that it has, and the annotation; none where nobody knows it.
+    /// An annotation that the metadata ask for wins over that.
     fn extended(&self, field: &FieldRef) -> Result<Option<(FieldRef, LogicalType)>> {
         let data_type = field.data_type();
-        if field.extension_type_name().is_none() || field.metadata().contains_key(LOGICAL_TYPE_KEY)
-        {
+        if field.extension_type_name().is_none() {
             return Ok(None);
         }
         // An extension type is about the values, whatever dictionary they are in.

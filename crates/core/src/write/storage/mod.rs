@@ -7,15 +7,15 @@
 //!
 //! An extension type may be anywhere in structs, lists and maps; all around it is made again.
 
+mod nested;
+
 use std::sync::Arc;
 
-use herringbone_arrow::array::cast::AsArray;
-use herringbone_arrow::array::{
-    Array, ArrayRef, FixedSizeListArray, GenericListArray, GenericListViewArray, MapArray,
-    OffsetSizeTrait, RecordBatch, RecordBatchOptions, StructArray,
-};
+use herringbone_arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use herringbone_arrow::schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use herringbone_format::{Error, KeyValue, Result};
+
+use nested::{elements, list_type, struct_of, with_columns, with_elements, with_type};
 
 use super::options::WriteOptions;
 use super::plan::check_schema;
@@ -320,114 +320,6 @@ fn check_arrays(fields: &[FieldRef], arrays: &[ArrayRef], len: usize) -> Result<
     Err(Error::argument(
         "an extension type stores other arrays than those of the fields that it chose",
     ))
-}
-
-fn with_type(field: &FieldRef, data_type: DataType) -> FieldRef {
-    Arc::new(Field::clone(field).with_data_type(data_type))
-}
-
-fn struct_of(array: &ArrayRef) -> Result<&StructArray> {
-    let array = array.as_struct_opt();
-    array.ok_or_else(|| Error::argument("an array of structs is none"))
-}
-
-fn with_columns(
-    data_type: &DataType,
-    whole: &StructArray,
-    columns: Vec<ArrayRef>,
-) -> Result<ArrayRef> {
-    let DataType::Struct(fields) = data_type else {
-        return Err(Error::argument("a struct is stored as none"));
-    };
-    let nulls = whole.nulls().cloned();
-    let array = StructArray::try_new_with_length(fields.clone(), columns, nulls, whole.len());
-    Ok(Arc::new(array.map_err(invalid)?))
-}
-
-/// The type of a list or map with other elements.
-fn list_type(list: &DataType, child: FieldRef) -> DataType {
-    match list {
-        DataType::LargeList(_) => DataType::LargeList(child),
-        DataType::ListView(_) => DataType::ListView(child),
-        DataType::LargeListView(_) => DataType::LargeListView(child),
-        DataType::FixedSizeList(_, size) => DataType::FixedSizeList(child, *size),
-        DataType::Map(_, sorted) => DataType::Map(child, *sorted),
-        _ => DataType::List(child),
-    }
-}
-
-/// All elements of lists, or entries of maps, those included that no list shows.
-fn elements(array: &ArrayRef) -> Result<ArrayRef> {
-    let values = match array.data_type() {
-        DataType::List(_) => array.as_list_opt::<i32>().map(|it| it.values().clone()),
-        DataType::LargeList(_) => array.as_list_opt::<i64>().map(|it| it.values().clone()),
-        DataType::ListView(_) => array
-            .as_list_view_opt::<i32>()
-            .map(|it| it.values().clone()),
-        DataType::LargeListView(_) => array
-            .as_list_view_opt::<i64>()
-            .map(|it| it.values().clone()),
-        DataType::FixedSizeList(..) => array.as_fixed_size_list_opt().map(|it| it.values().clone()),
-        DataType::Map(..) => array
-            .as_map_opt()
-            .map(|it| -> ArrayRef { Arc::new(it.entries().clone()) }),
-        _ => None,
-    };
-    values.ok_or_else(|| Error::argument("an array of lists is none"))
-}
-
-/// The lists or maps with other elements.
-fn with_elements(data_type: &DataType, array: &ArrayRef, values: ArrayRef) -> Result<ArrayRef> {
-    let nulls = array.nulls().cloned();
-    let lists: Option<ArrayRef> = match data_type {
-        DataType::List(field) => list::<i32>(field, array, values)?,
-        DataType::LargeList(field) => list::<i64>(field, array, values)?,
-        DataType::ListView(field) => list_view::<i32>(field, array, values)?,
-        DataType::LargeListView(field) => list_view::<i64>(field, array, values)?,
-        DataType::FixedSizeList(field, size) => {
-            let (field, len) = (field.clone(), array.len());
-            let lists = FixedSizeListArray::try_new_with_length(field, *size, values, nulls, len);
-            Some(Arc::new(lists.map_err(invalid)?))
-        }
-        DataType::Map(field, sorted) => {
-            let parts = array.as_map_opt().zip(values.as_struct_opt());
-            let map = parts.map(|(map, entries)| {
-                let (offsets, entries) = (map.offsets().clone(), entries.clone());
-                MapArray::try_new(field.clone(), offsets, entries, nulls, *sorted)
-            });
-            let map = map.transpose().map_err(invalid)?;
-            map.map(|map| -> ArrayRef { Arc::new(map) })
-        }
-        _ => None,
-    };
-    lists.ok_or_else(|| Error::argument("an array of lists is none"))
-}
-
-fn list<O: OffsetSizeTrait>(
-    field: &FieldRef,
-    array: &ArrayRef,
-    values: ArrayRef,
-) -> Result<Option<ArrayRef>> {
-    let Some(list) = array.as_list_opt::<O>() else {
-        return Ok(None);
-    };
-    let (offsets, nulls) = (list.offsets().clone(), list.nulls().cloned());
-    let list = GenericListArray::<O>::try_new(field.clone(), offsets, values, nulls);
-    Ok(Some(Arc::new(list.map_err(invalid)?)))
-}
-
-fn list_view<O: OffsetSizeTrait>(
-    field: &FieldRef,
-    array: &ArrayRef,
-    values: ArrayRef,
-) -> Result<Option<ArrayRef>> {
-    let Some(list) = array.as_list_view_opt::<O>() else {
-        return Ok(None);
-    };
-    let (offsets, sizes) = (list.offsets().clone(), list.sizes().clone());
-    let nulls = list.nulls().cloned();
-    let list = GenericListViewArray::<O>::try_new(field.clone(), offsets, sizes, values, nulls);
-    Ok(Some(Arc::new(list.map_err(invalid)?)))
 }
 
 fn invalid(error: ArrowError) -> Error {
