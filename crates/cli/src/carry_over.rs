@@ -55,7 +55,7 @@ pub(crate) fn carry_over(
         sorting_columns(context, origins, &mapping.leaves, options)?;
     }
     let kept = match &protection {
-        Protection::Keep => keep(origins, &mapping.leaves, destination)?,
+        Protection::Keep => keep(context, origins, &mapping.leaves, destination)?,
         Protection::Decrypt | Protection::Encrypt(_) => None,
     };
     let properties = match protection {

@@ -16,7 +16,9 @@ use herringbone::{Error, ErrorKind, Remedy};
 use super::InTheClear;
 use crate::args::Destination;
 use crate::carry_over::Origin;
+use crate::context::Context;
 use crate::failure::{Failure, Result};
+use crate::input::Input;
 use crate::target::Target;
 
 /// What a column says of its key; `None` if it is not encrypted.
@@ -49,6 +51,7 @@ impl Kept {
 /// Data where a key is missing, or the files are encrypted in different ways; usage where the output cannot
 /// have the key material that it takes.
 pub(crate) fn keep(
+    context: &Context,
     origins: &[Origin<'_>],
     leaves: &[WriteLeaf],
     destination: &Destination,
@@ -72,10 +75,17 @@ pub(crate) fn keep(
     let Some(Like {
         properties,
         has_material_of_its_own,
+        is_duckdb_dialect,
     }) = like_first
     else {
         return Ok(None);
     };
+    if is_duckdb_dialect {
+        context.note(&format!(
+            "{}: DuckDB's dialect is not kept; OUT is encrypted as the specification has it",
+            first.input.name
+        ));
+    }
     let material = match has_material_of_its_own {
         true => material(first, destination)?,
         false => None,
@@ -89,6 +99,7 @@ pub(crate) fn keep(
 struct Like {
     properties: FileEncryptionProperties,
     has_material_of_its_own: bool,
+    is_duckdb_dialect: bool,
 }
 
 fn like(origin: &Origin<'_>, leaves: &[WriteLeaf]) -> Result<Option<Like>> {
@@ -96,12 +107,8 @@ fn like(origin: &Origin<'_>, leaves: &[WriteLeaf]) -> Result<Option<Like>> {
     let Some(clear) = InTheClear::of(&origin.file).map_err(failure)? else {
         return Ok(None);
     };
-    let Some(properties) = origin.input.decryption() else {
-        let message =
-            "the file is encrypted, as what is made of it has to be, and no keys were given";
-        let error = Error::new(ErrorKind::Key, message).with_remedy(Remedy::GiveKeys);
-        return Err(failure(error));
-    };
+    let properties = origin.input.decryption();
+    let properties = properties.ok_or_else(|| without_keys(origin.input))?;
     let columns = columns(origin).map_err(failure)?;
     let columns = leaves
         .iter()
@@ -120,7 +127,15 @@ fn like(origin: &Origin<'_>, leaves: &[WriteLeaf]) -> Result<Option<Like>> {
     Ok(Some(Like {
         properties,
         has_material_of_its_own,
+        is_duckdb_dialect: clear.is_duckdb_dialect(),
     }))
+}
+
+/// The file is encrypted, and there is nothing to encrypt another with.
+pub(crate) fn without_keys(input: &Input) -> Failure {
+    let message = "the file is encrypted, as what is made of it has to be, and no keys were given";
+    let error = Error::new(ErrorKind::Key, message).with_remedy(Remedy::GiveKeys);
+    input.failure(&error)
 }
 
 /// What the chunks of each column say, which has to be the same.

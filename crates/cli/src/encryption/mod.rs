@@ -4,7 +4,7 @@ mod keep;
 mod keys;
 mod summary;
 
-pub(crate) use keep::{Kept, keep};
+pub(crate) use keep::{Kept, keep, without_keys};
 pub(crate) use keys::Keys;
 pub(crate) use summary::Summary;
 
@@ -31,11 +31,19 @@ struct InTheClear {
 }
 
 impl InTheClear {
+    /// Whether it is as DuckDB writes files, which alone have no identifier.
+    fn is_duckdb_dialect(&self) -> bool {
+        !self.plaintext_footer && self.crypto.encryption_algorithm.aad_file_unique.is_empty()
+    }
+
     /// That of a file which is open; `None` if it is not encrypted.
     fn of(file: &ParquetFile) -> Result<Option<Self>> {
+        if let Some(clear) = Self::of_encrypted_footer(&**file.source(), file.limits())? {
+            return Ok(Some(clear));
+        }
         let metadata = file.metadata();
         let Some(algorithm) = metadata.encryption_algorithm() else {
-            return Self::of_encrypted_footer(&**file.source(), file.limits());
+            return Ok(None);
         };
         let crypto = FileCryptoMetadata {
             encryption_algorithm: EncryptionAlgorithm::decode(algorithm)?,

@@ -110,7 +110,7 @@ impl Summary {
                 (false, true) => "supplied",
                 (false, false) => "none",
             },
-            is_duckdb_dialect: !clear.plaintext_footer && algorithm.aad_file_unique.is_empty(),
+            is_duckdb_dialect: clear.is_duckdb_dialect(),
             columns: Vec::new(),
         }
     }

@@ -140,6 +140,7 @@ const WRONG: &[(&str, &str)] = &[
     ("{\"algorithms\": [\"SECRET\"]}", "AES_GCM_CTR_V1"),
     ("{\"algorithm\": \"SECRET\"}", "\"algorithm\""),
     ("{\"plaintext_footer\": \"SECRET\"}", "true or false"),
+    ("{\"duckdb\": 1}", "\"duckdb\" has to be true or false"),
     ("{\"store_aad_prefix\": 1}", "\"store_aad_prefix\""),
     (
         "{\"key_metadata\": {\"footer\": \"SECRET\"}}",

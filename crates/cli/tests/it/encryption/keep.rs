@@ -179,6 +179,13 @@ fn nothing_can_be_had_without_the_footer() {
     herringbone(&["repair", &file, &out]).fails(3, "no keys were given; --keys FILE has them");
     let wrong = folder.with("wrong.json", format!(r#"{{"footer_key": "{KC1}"}}"#));
     herringbone(&["repair", &file, &out, "--keys", &wrong]).fails(3, "not authentic");
+    let readable = super::keys(&folder, "readable.json", r#", "plaintext_footer": true"#);
+    let readable = encrypted(&folder, "readable.parquet", &readable);
+    herringbone(&["repair", &readable, &out]).fails(3, "--keys FILE has them");
+    let some = folder.with("some.json", format!(r#"{{"footer_key": "{KF}"}}"#));
+    let run = herringbone(&["repair", &readable, &out, "--keys", &some]);
+    run.fails(3, "no key was given for the column");
+    assert!(!run.stderr.contains("--ignore-footer"), "{}", run.stderr);
     assert!(!folder.names().contains(&"out.parquet".to_owned()));
     // A page that was changed costs its row group, as elsewhere.
     let small = folder.file("small.parquet");
