@@ -42,6 +42,17 @@ impl Advised<'_> {
             Remedy::GiveSchema => "--schema FILE gives it".into(),
             Remedy::GiveRowGroupRows => "--input-row-group-rows N says how many".into(),
             Remedy::GiveKeys => "--keys FILE has them".into(),
+            Remedy::AllowPlaintext if self.error.location().column.is_some() => {
+                "without its key in \"column_keys\" of the keys file it is read nevertheless".into()
+            }
+            Remedy::AllowPlaintext => {
+                "without --keys and HERRINGBONE_KEYS it is read nevertheless".into()
+            }
+            Remedy::AllowAlgorithm => {
+                "\"algorithms\": [\"AES_GCM_V1\", \"AES_GCM_CTR_V1\"] in the keys file allows it"
+                    .into()
+            }
+            Remedy::SupplyAadPrefix => "\"aad_prefix\" of the keys file supplies it".into(),
             _ => return None,
         })
     }

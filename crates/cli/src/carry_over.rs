@@ -1,11 +1,13 @@
 //! What goes from Parquet files into the one that their rows are written to, beside the rows.
 //!
 //! That is what Arrow has no word for in their schema, key-value metadata, which columns have bloom
-//! filters, and what rows are sorted by as far as they still are. What cannot be kept is noted.
+//! filters, what rows are sorted by as far as they still are, and how it is encrypted. What cannot be kept is noted.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use herringbone::format::{KeyValue, Repetition, SchemaElement, SortingColumn, Type};
+use herringbone::modular_encryption::{ALGORITHM_KEY, Encryption};
 use herringbone::schema::{
     ARROW_SCHEMA_KEY, ColumnOrderKind, EXACT_SCHEMA_KEY, ParquetSchema, WriteLeaf, from_arrow,
 };
@@ -16,28 +18,31 @@ use herringbone_arrow::schema::Schema;
 
 use crate::args::{Destination, Write};
 use crate::context::Context;
+use crate::encryption::{Kept, Protection, keep};
 use crate::failure::{Failure, Result};
+use crate::input::Input;
 
 /// A file that rows come from.
-pub(crate) struct Origin {
-    /// How it is called in notes.
-    pub(crate) name: String,
+pub(crate) struct Origin<'a> {
+    pub(crate) input: &'a Input,
     pub(crate) file: ParquetFile,
     /// The row groups that are read.
     pub(crate) row_groups: Vec<usize>,
 }
 
-/// Has the options of the file `target` keep what the files have, for rows of the Arrow schema.
+/// Has the options of the file `target` keep what the files have, for rows of the Arrow schema. Where encryption is
+/// kept, there may be something left to do when the file is there.
 ///
 /// # Errors
 /// Data where a file's metadata cannot be read; what the writer refuses.
 pub(crate) fn carry_over(
     context: &Context,
-    origins: &[Origin],
+    origins: &[Origin<'_>],
     schema: &Schema,
     target: (&Destination, &Write),
+    protection: Protection,
     options: &mut WriteOptions,
-) -> Result<()> {
+) -> Result<Option<Kept>> {
     let (destination, write) = target;
     options.schema.parquet_schema = parquet_schema(context, origins)?;
     options.key_value_metadata = key_values(context, origins);
@@ -49,18 +54,27 @@ pub(crate) fn carry_over(
     if options.sorting_columns.is_empty() {
         sorting_columns(context, origins, &mapping.leaves, options)?;
     }
-    Ok(())
+    let kept = match &protection {
+        Protection::Keep => keep(context, origins, &mapping.leaves, destination)?,
+        Protection::Decrypt | Protection::Encrypt(_) => None,
+    };
+    let properties = match protection {
+        Protection::Encrypt(properties) => Some(properties),
+        _ => kept.as_ref().map(|kept| kept.properties.clone()),
+    };
+    options.encryption = properties.map(|properties| Arc::new(properties) as Arc<dyn Encryption>);
+    Ok(kept)
 }
 
 /// The fields that all files have alike.
-fn parquet_schema(context: &Context, origins: &[Origin]) -> Result<Option<ParquetSchema>> {
+fn parquet_schema(context: &Context, origins: &[Origin<'_>]) -> Result<Option<ParquetSchema>> {
     let Some((first, others)) = origins.split_first() else {
         return Ok(None);
     };
     let schema = first.file.parquet_schema();
     let (mut kept, mut differ) = (Vec::new(), Vec::new());
     for field in fields(schema) {
-        let is_same = |other: &Origin| {
+        let is_same = |other: &Origin<'_>| {
             let mut theirs = fields(other.file.parquet_schema());
             theirs.any(|their| are_alike(&field, &their))
         };
@@ -85,7 +99,7 @@ fn parquet_schema(context: &Context, origins: &[Origin]) -> Result<Option<Parque
     let limits = herringbone::Limits::default();
     ParquetSchema::from_elements(elements, &limits)
         .map(Some)
-        .map_err(|error| Failure::parquet(&first.name, &error))
+        .map_err(|error| Failure::parquet(&first.input.name, &error))
 }
 
 /// The elements of each field at the top.
@@ -112,9 +126,9 @@ fn are_alike(a: &[&SchemaElement], b: &[&SchemaElement]) -> bool {
         && a.iter().zip(b).all(|(a, b)| repeats(a) == repeats(b))
 }
 
-/// The metadata of all files but the Arrow schema, of which the writer makes its own; of keys whose
+/// The metadata of all files but the Arrow schema and the algorithm, of which the writer makes its own; of keys whose
 /// values differ, those of the first file that has them.
-fn key_values(context: &Context, origins: &[Origin]) -> Vec<KeyValue> {
+fn key_values(context: &Context, origins: &[Origin<'_>]) -> Vec<KeyValue> {
     let mut kept: Vec<KeyValue> = Vec::new();
     for origin in origins {
         let pairs = origin.file.metadata().key_value_metadata();
@@ -122,7 +136,7 @@ fn key_values(context: &Context, origins: &[Origin]) -> Vec<KeyValue> {
         let mut noted: Vec<&str> = Vec::new();
         let mut added = Vec::new();
         for pair in pairs {
-            if [ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY].contains(&pair.key.as_str()) {
+            if [ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY, ALGORITHM_KEY].contains(&pair.key.as_str()) {
                 continue;
             }
             if of_others.iter().all(|known| known.key != pair.key) {
@@ -133,7 +147,7 @@ fn key_values(context: &Context, origins: &[Origin]) -> Vec<KeyValue> {
                 noted.push(&pair.key);
                 context.note(&format!(
                     "{}: the metadata `{}` differ; those of an earlier file are kept",
-                    origin.name, pair.key
+                    origin.input.name, pair.key
                 ));
             }
         }
@@ -152,7 +166,7 @@ fn values<'a>(pairs: &'a [KeyValue], key: &str) -> impl Iterator<Item = Option<&
 /// Asks for bloom filters of the columns that have one.
 fn bloom_filters(
     context: &Context,
-    origins: &[Origin],
+    origins: &[Origin<'_>],
     leaves: &[WriteLeaf],
     write: &Write,
     options: &mut WriteOptions,
@@ -187,7 +201,7 @@ fn bloom_filters(
 
 /// Whether a row group that is read has one. Metadata that cannot be decoded are no reason to fail:
 /// rows may be read without them.
-fn has_bloom_filter(origin: &Origin, leaf: usize) -> bool {
+fn has_bloom_filter(origin: &Origin<'_>, leaf: usize) -> bool {
     let has_one = |row_group: &usize| {
         let chunk = origin.file.metadata().column_chunk(*row_group, leaf);
         let metadata = chunk.ok().and_then(|chunk| chunk.meta_data);
@@ -199,7 +213,7 @@ fn has_bloom_filter(origin: &Origin, leaf: usize) -> bool {
 /// Declares what all row groups are sorted by, as far as it is true of those that are written.
 fn sorting_columns(
     context: &Context,
-    origins: &[Origin],
+    origins: &[Origin<'_>],
     leaves: &[WriteLeaf],
     options: &mut WriteOptions,
 ) -> Result<()> {
@@ -208,7 +222,7 @@ fn sorting_columns(
     for origin in origins {
         for &row_group in &origin.row_groups {
             let header = origin.file.metadata().row_group_header(row_group);
-            let header = header.map_err(|error| Failure::parquet(&origin.name, &error))?;
+            let header = header.map_err(|error| Failure::parquet(&origin.input.name, &error))?;
             let columns = header.sorting_columns.as_deref().unwrap_or_default();
             longest = longest.max(columns.len());
             let columns = by_path(origin.file.parquet_schema(), columns);

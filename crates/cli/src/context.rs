@@ -5,6 +5,7 @@ use std::io::{self, Write as _};
 
 use herringbone::Limits;
 
+use crate::encryption::Keys;
 use crate::failure::{Failure, Result};
 use crate::render::printable::printable;
 
@@ -16,6 +17,8 @@ pub(crate) struct Context {
     pub(crate) limits: Limits,
     /// The option of the command with which checksums are ignored.
     pub(crate) ignores_checksums: Option<&'static str>,
+    /// Those that are given.
+    pub(crate) keys: Option<Keys>,
     has_lost: Cell<bool>,
 }
 
@@ -24,11 +27,13 @@ impl Context {
         quiet: bool,
         limits: Limits,
         ignores_checksums: Option<&'static str>,
+        keys: Option<Keys>,
     ) -> Self {
         Self {
             quiet,
             limits,
             ignores_checksums,
+            keys,
             has_lost: Cell::new(false),
         }
     }

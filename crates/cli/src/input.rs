@@ -3,14 +3,18 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use bytes::Bytes;
-use herringbone::source::FileSource;
-use herringbone::{Limits, ParquetFile};
+use herringbone::encryption::FileDecryptionProperties;
+use herringbone::modular_encryption::Decryption;
+use herringbone::source::{FileSource, Source};
+use herringbone::{Limits, OpenOptions, ParquetFile};
 use herringbone_inspect::repair::{Repair, RepairOptions};
 
 use crate::advice::Advised;
 use crate::context::Context;
+use crate::encryption::Keys;
 use crate::failure::{Failure, Result};
 
 /// What stands for standard input.
@@ -24,6 +28,7 @@ pub(crate) struct Input {
     pub(crate) size: u64,
     data: Data,
     limits: Limits,
+    decryption: Option<FileDecryptionProperties>,
     ignores_checksums: Option<&'static str>,
 }
 
@@ -54,33 +59,64 @@ impl Input {
                 (Data::Memory(bytes), size)
             }
         };
+        let path = match &data {
+            Data::Path(path) => Some(path.as_path()),
+            Data::Memory(_) => None,
+        };
+        let keys = context.keys.as_ref();
+        let decryption = keys.map(|keys| keys.decryption(path)).transpose()?;
         Ok(Self {
             name,
             size,
             data,
             limits: context.limits.clone(),
+            decryption,
             ignores_checksums: context.ignores_checksums,
         })
     }
 
     /// Reads the footer.
     pub(crate) fn open(&self) -> Result<ParquetFile> {
+        let options = OpenOptions::from(self.limits.clone());
+        let options = options.decryption(self.seam(), self.path());
+        self.source()
+            .and_then(|source| ParquetFile::from_source(source, options))
+            .map_err(|error| self.failure(&error))
+    }
+
+    /// Its bytes.
+    pub(crate) fn source(&self) -> herringbone::Result<Arc<dyn Source>> {
+        Ok(match &self.data {
+            Data::Path(path) => Arc::new(FileSource::open(path)?),
+            Data::Memory(bytes) => Arc::new(bytes.clone()),
+        })
+    }
+
+    /// Its path, unless it was read into memory.
+    pub(crate) fn path(&self) -> Option<&Path> {
         match &self.data {
-            Data::Path(path) => FileSource::open(path)
-                .and_then(|source| ParquetFile::from_source(source, self.limits.clone())),
-            Data::Memory(bytes) => ParquetFile::from_source(bytes.clone(), self.limits.clone()),
+            Data::Path(path) => Some(path),
+            Data::Memory(_) => None,
         }
-        .map_err(|error| self.failure(&error))
+    }
+
+    /// How it is decrypted, if there are keys.
+    pub(crate) fn decryption(&self) -> Option<&FileDecryptionProperties> {
+        self.decryption.as_ref()
+    }
+
+    /// The same as the library takes it.
+    fn seam(&self) -> Option<Arc<dyn Decryption>> {
+        let decryption = self.decryption.clone();
+        decryption.map(|properties| Arc::new(properties) as Arc<dyn Decryption>)
     }
 
     /// Looks for what is left of it.
     pub(crate) fn repair(&self, options: &RepairOptions) -> herringbone::Result<Repair> {
-        match &self.data {
-            Data::Path(path) => {
-                FileSource::open(path).and_then(|source| Repair::open(source, options))
-            }
-            Data::Memory(bytes) => Repair::open(bytes.clone(), options),
-        }
+        let mut options = options.clone();
+        options.decryption = self.seam();
+        options.path = self.path().map(Path::to_owned);
+        Repair::open(self.source()?, &options)
     }
 
     /// The limits for reading it.
@@ -113,12 +149,9 @@ fn spool(mut from: impl io::Read) -> io::Result<Bytes> {
 /// # Errors
 /// System where one is not; usage where standard input is asked for twice.
 pub(crate) fn all(paths: &[PathBuf], context: &Context) -> Result<Vec<Input>> {
-    if paths
-        .iter()
-        .filter(|path| path.as_os_str() == STDIN)
-        .count()
-        > 1
-    {
+    let reads_stdin = paths.iter().filter(|path| path.as_os_str() == STDIN);
+    let keys_too = context.keys.as_ref().is_some_and(Keys::is_stdin);
+    if reads_stdin.count() + usize::from(keys_too) > 1 {
         return Err(Failure::Usage(
             "standard input can be read once only".into(),
         ));

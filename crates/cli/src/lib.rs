@@ -18,6 +18,7 @@ mod args;
 mod commands;
 mod context;
 mod describe;
+mod encryption;
 mod failure;
 #[doc(hidden)]
 pub mod import;
@@ -41,8 +42,9 @@ use clap::Parser as _;
 use clap::error::ErrorKind;
 use herringbone::Limits;
 
-use args::Arguments;
+use args::{Arguments, Command};
 use context::{Context, complain};
+use encryption::Keys;
 use failure::Failure;
 use output::Output;
 
@@ -68,10 +70,16 @@ fn run(arguments: &Arguments) -> failure::Result<()> {
     for change in &arguments.max {
         change.apply(&mut limits);
     }
+    let mut keys = Keys::load(arguments.keys.as_deref())?;
+    if let (Command::Encrypt(_), Some(keys)) = (&arguments.command, &mut keys) {
+        // What is to be encrypted need not be so already.
+        keys.allow_plaintext();
+    }
     let context = Context::new(
         arguments.quiet,
         limits,
         arguments.command.ignores_checksums(),
+        keys,
     );
     let mut output = Output::stdout();
     let result = commands::run(&context, arguments, &mut output);

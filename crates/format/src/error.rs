@@ -126,6 +126,12 @@ pub enum Remedy {
     GiveRowGroupRows,
     /// To give keys to decrypt with.
     GiveKeys,
+    /// To read what is not encrypted, though it should be.
+    AllowPlaintext,
+    /// To allow an algorithm of encryption.
+    AllowAlgorithm,
+    /// To supply the prefix of additional authenticated data that the file does not hold.
+    SupplyAadPrefix,
 }
 
 impl fmt::Display for Remedy {
@@ -144,6 +150,9 @@ impl fmt::Display for Remedy {
             Self::GiveSchema => "`RepairOptions::schema` gives it",
             Self::GiveRowGroupRows => "`RepairOptions::row_group_rows` says how many there are",
             Self::GiveKeys => "`decryption` takes them, with the feature `encryption`",
+            Self::AllowPlaintext => "`allow_plaintext` reads it nevertheless",
+            Self::AllowAlgorithm => "`allowed_algorithms` allows it",
+            Self::SupplyAadPrefix => "`aad_prefix` supplies it",
         })
     }
 }

@@ -4,6 +4,7 @@ mod annotations;
 mod columns;
 mod convert;
 mod damage;
+mod encrypt;
 mod file_format;
 mod help;
 mod limit;
@@ -26,6 +27,7 @@ use annotations::Annotations;
 pub(crate) use columns::Columns;
 pub(crate) use convert::Convert;
 pub(crate) use damage::Damage;
+pub(crate) use encrypt::Encrypt;
 pub(crate) use file_format::FileFormat;
 pub(crate) use limit::LimitChange;
 pub(crate) use null::Null;
@@ -55,6 +57,10 @@ pub(crate) struct Arguments {
     /// Raise or lower a limit, e.g. `--max page_bytes=4294967296`; errors name the limit
     #[arg(long, value_name = "LIMIT=N", global = true, display_order = 901)]
     pub(crate) max: Vec<LimitChange>,
+    /// Keys of encrypted files, as JSON; `-` is standard input [default: the file that
+    /// HERRINGBONE_KEYS names]; see `herringbone help encrypt`
+    #[arg(long, value_name = "FILE", global = true, display_order = 902)]
+    pub(crate) keys: Option<PathBuf>,
 }
 
 /// The files of a command.
@@ -158,6 +164,12 @@ pub(crate) enum Command {
     /// Write what can be had of a damaged file, even without its footer, to a new one
     #[command(after_help = help::REPAIR)]
     Repair(Repair),
+    /// Encrypt a Parquet file, and learn what keys files are
+    #[command(after_help = help::ENCRYPT)]
+    Encrypt(Encrypt),
+    /// Write an encrypted Parquet file in the clear
+    #[command(after_help = help::DECRYPT)]
+    Decrypt(Encrypt),
     /// Turn CSV, JSON lines or Arrow into Parquet, or Parquet into these
     #[command(after_help = help::CONVERT)]
     Convert(Convert),
@@ -169,9 +181,12 @@ impl Command {
     pub(crate) fn ignores_checksums(&self) -> Option<&'static str> {
         match self {
             Self::Head { .. } | Self::Cat { .. } => Some("--no-crc"),
-            Self::Rewrite(_) | Self::Concat(_) | Self::Repair(_) | Self::Convert(_) => {
-                Some("--ignore-crc")
-            }
+            Self::Rewrite(_)
+            | Self::Concat(_)
+            | Self::Repair(_)
+            | Self::Convert(_)
+            | Self::Encrypt(_)
+            | Self::Decrypt(_) => Some("--ignore-crc"),
             _ => None,
         }
     }
@@ -489,6 +504,8 @@ mod tests {
             "count f --max nonsense=1",
             "frobnicate f",
             "rewrite f",
+            "encrypt f",
+            "decrypt f g",
             "rewrite f g --compression lzo",
             "rewrite f g --encoding delta",
             "rewrite f g --dictionary a=maybe",

@@ -3,6 +3,7 @@
 use crate::args::Concat;
 use crate::commands::rewrite::anew;
 use crate::context::Context;
+use crate::encryption::Protection;
 use crate::failure::Result;
 use crate::input;
 use crate::rows::Request;
@@ -20,13 +21,7 @@ pub(crate) fn run(context: &Context, concat: &Concat) -> Result<()> {
             .projection(concat.chunks.projection()),
         row_groups: concat.chunks.row_groups.as_ref(),
     };
+    let target = (&destination, &concat.write);
     let threads = concat.decode.threads;
-    anew(
-        context,
-        &inputs,
-        request,
-        &destination,
-        &concat.write,
-        threads,
-    )
+    anew(context, &inputs, request, target, threads, Protection::Keep)
 }

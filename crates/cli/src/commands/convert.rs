@@ -8,6 +8,7 @@ use herringbone_arrow::schema::{DataType, Field, Schema};
 use crate::args::{Convert, FileFormat};
 use crate::commands::rewrite::anew;
 use crate::context::Context;
+use crate::encryption::Protection;
 use crate::failure::{Failure, Result};
 use crate::input;
 use crate::load::{self, Rows, Stream, TextOptions, Work};
@@ -23,6 +24,16 @@ pub(crate) fn run(context: &Context, convert: &Convert) -> Result<()> {
     let from = FileFormat::of(&convert.input, convert.from, "--from")?;
     let to = FileFormat::of(&convert.destination.path, convert.to, "--to")?;
     check(convert, from, to)?;
+    if let (Some(keys), true) = (&context.keys, from != FileFormat::Parquet) {
+        if keys.is_option() {
+            let message =
+                "--keys is for Parquet input; `herringbone help encrypt` says how OUT is encrypted";
+            return Err(Failure::Usage(message.into()));
+        }
+        if to == FileFormat::Parquet {
+            context.note("OUT is not encrypted: that is what `encrypt` is for");
+        }
+    }
     Target::check(&convert.destination)?;
     match from {
         FileFormat::Parquet => parquet(context, convert, to),
@@ -111,15 +122,9 @@ fn parquet(context: &Context, convert: &Convert, to: FileFormat) -> Result<()> {
         row_groups: None,
     };
     if to == FileFormat::Parquet {
-        let (destination, threads) = (&convert.destination, convert.decode.threads);
-        return anew(
-            context,
-            &inputs,
-            request,
-            destination,
-            &convert.write,
-            threads,
-        );
+        let target = (&convert.destination, &convert.write);
+        let threads = convert.decode.threads;
+        return anew(context, &inputs, request, target, threads, Protection::Keep);
     }
     request.choose_int96_unit(&inputs, Window::default())?;
     let Some((mut schema, rows)) = survey(&inputs, &mut request)? else {

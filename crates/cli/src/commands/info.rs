@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use herringbone::ParquetFile;
 use herringbone::format::{ColumnMetaData, FileMetadata};
 
+use crate::encryption::Summary;
 use crate::failure::Result;
 use crate::input::Input;
 use crate::output::Output;
@@ -29,16 +30,49 @@ pub(crate) fn run(inputs: &[Input], output: &mut Output<'_>) -> Result<()> {
         if at > 0 {
             output.write(b"\n")?;
         }
-        let file = input.open()?;
+        let file = match input.open() {
+            Ok(file) => file,
+            Err(failure) => {
+                output.write(without_keys(input)?.as_bytes())?;
+                return Err(failure);
+            }
+        };
+        let encryption = Summary::of(&file).map_err(|error| input.failure(&error))?;
         let columns = columns(&file).map_err(|error| input.failure(&error))?;
-        output.write(paragraph(input, &file, &columns).as_bytes())?;
-        let names = HEADER.into_iter().map(String::from);
-        let mut table = table::new(names, output.width());
-        table.add_rows(columns.iter().map(Column::cells));
+        output.write(paragraph(input, &file, &columns, encryption.as_ref()).as_bytes())?;
+        let names = HEADER
+            .into_iter()
+            .chain(encryption.as_ref().map(|_| "encrypted"));
+        let mut table = table::new(names.map(String::from), output.width());
+        let mut rows: Vec<Vec<String>> = columns.iter().map(|it| it.cells().into()).collect();
+        let keys = encryption.iter().flat_map(|encryption| &encryption.columns);
+        for (row, key) in rows.iter_mut().zip(keys) {
+            row.push(key.text().into());
+        }
+        table.add_rows(rows);
         table::align(&mut table, 4..HEADER.len());
         output.line(&table.trim_fmt())?;
     }
     Ok(())
+}
+
+/// What can be said of a file whose footer is encrypted, when it cannot be opened; nothing of others.
+fn without_keys(input: &Input) -> Result<String> {
+    let source = input.source().map_err(|error| input.failure(&error))?;
+    let Ok(Some(encryption)) = Summary::of_encrypted_footer(&*source, input.limits()) else {
+        return Ok(String::new());
+    };
+    let mut out = String::new();
+    push_line(&mut out, "file", &printable(&input.name));
+    push_line(&mut out, "size", &bytes(i128::from(input.size)));
+    for (name, value) in encryption.lines() {
+        push_line(&mut out, name, &value);
+    }
+    Ok(out)
+}
+
+fn push_line(out: &mut String, name: &str, value: &str) {
+    _ = writeln!(out, "{name:<13}{value}");
 }
 
 /// What all column chunks of a leaf are together.
@@ -129,12 +163,17 @@ fn columns(file: &ParquetFile) -> herringbone::Result<Vec<Column>> {
     Ok(columns)
 }
 
-fn paragraph(input: &Input, file: &ParquetFile, columns: &[Column]) -> String {
+fn paragraph(
+    input: &Input,
+    file: &ParquetFile,
+    columns: &[Column],
+    encryption: Option<&Summary>,
+) -> String {
     let metadata = file.metadata();
     let compressed: i128 = columns.iter().map(|column| column.compressed).sum();
     let uncompressed: i128 = columns.iter().map(|column| column.uncompressed).sum();
     let mut out = String::new();
-    let mut line = |name: &str, value: String| _ = writeln!(out, "{name:<13}{value}");
+    let mut line = |name: &str, value: String| push_line(&mut out, name, &value);
     line("file", printable(&input.name));
     line("size", bytes(i128::from(input.size)));
     line("rows", metadata.num_rows_of_row_groups().to_string());
@@ -147,8 +186,8 @@ fn paragraph(input: &Input, file: &ParquetFile, columns: &[Column]) -> String {
     if let Some(created_by) = metadata.created_by() {
         line("created by", shown(created_by));
     }
-    if metadata.encryption_algorithm().is_some() {
-        line("encryption", "yes, with a readable footer".into());
+    for (name, value) in encryption.into_iter().flat_map(Summary::lines) {
+        line(name, value);
     }
     for pair in metadata.key_value_metadata() {
         let length = pair.value.as_ref().map_or(0, String::len);

@@ -4,6 +4,7 @@ mod cat;
 mod concat;
 mod convert;
 mod count;
+mod encrypt;
 mod head;
 mod info;
 mod meta;
@@ -25,7 +26,7 @@ pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<
     let open = |files: &crate::args::Files| input::all(&files.files, context);
     match &arguments.command {
         Command::Info { files } => info::run(&open(files)?, output),
-        Command::Schema { files, format } => schema::run(&open(files)?, *format, output),
+        Command::Schema { files, format } => schema::run(context, &open(files)?, *format, output),
         Command::Count { files } => count::run(&open(files)?, output),
         Command::Head { files, rows, read } => {
             head::run(context, &open(files)?, read, *rows, output)
@@ -77,6 +78,8 @@ pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<
         }
         Command::Concat(request) => concat::run(context, request),
         Command::Convert(request) => convert::run(context, request),
+        Command::Encrypt(request) => encrypt::encrypt(context, request),
+        Command::Decrypt(request) => encrypt::decrypt(context, request),
         Command::Repair(request) => repair::run(context, request),
         Command::Rewrite(request) => rewrite::run(context, request),
     }

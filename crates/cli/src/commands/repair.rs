@@ -13,6 +13,7 @@ use herringbone_inspect::repair::{Lost, RepairOptions, RepairSchema, RepairSourc
 use crate::args::Repair;
 use crate::carry_over::{Origin, carry_over};
 use crate::context::Context;
+use crate::encryption::{Protection, Summary, without_keys};
 use crate::failure::{Failure, Result};
 use crate::input::{self, Input};
 use crate::load::{self, Rows, Work};
@@ -40,7 +41,8 @@ pub(crate) fn run(context: &Context, request: &Repair) -> Result<()> {
     let repair = checked(context, input, &options, &read)?;
     let is_whole = repair.source() == RepairSource::Footer && repair.lost().is_empty();
     if repair.sound().is_empty() && !is_whole {
-        let advice = match uses_footer(&repair, &options) {
+        let is_encrypted = encryption(input, &repair)?.is_some();
+        let advice = match uses_footer(&repair, &options) && !is_encrypted {
             true => "; --ignore-footer looks for pages without the footer",
             false => "",
         };
@@ -68,14 +70,16 @@ pub(crate) fn run(context: &Context, request: &Repair) -> Result<()> {
     };
     let mut write = request.write.options(request.decode.threads);
     let origin = Origin {
-        name: input.name.clone(),
+        input,
         file: repair.file().clone(),
         row_groups: repair.sound().to_vec(),
     };
     let origins = slice::from_ref(&origin);
     let target = (destination, &request.write);
-    carry_over(context, origins, &rows.schema, target, &mut write)?;
+    let keep = Protection::Keep;
+    let kept = carry_over(context, origins, &rows.schema, target, keep, &mut write)?;
     save::parquet(context, destination, write, rows)?;
+    kept.map_or(Ok(()), |kept| kept.finish())?;
     if !repair.lost().is_empty() && uses_footer(&repair, &options) {
         context.note(&format!(
             "{}: if the footer is what is wrong, --ignore-footer finds more",
@@ -89,6 +93,14 @@ pub(crate) fn run(context: &Context, request: &Repair) -> Result<()> {
         repair.sound().len()
     ));
     Ok(())
+}
+
+/// How the file is encrypted, if its footer says so.
+fn encryption(
+    input: &Input,
+    repair: &herringbone_inspect::repair::Repair,
+) -> Result<Option<Summary>> {
+    Summary::of(repair.file()).map_err(|error| input.failure(&error))
 }
 
 /// Whether row groups lie where the footer says, right or wrong.
@@ -111,6 +123,9 @@ fn checked(
         _ => "the footer is lost; row groups are put together from pages",
     };
     context.note(&format!("{}: {found}", input.name));
+    if input.decryption().is_none() && encryption(input, &repair)?.is_some() {
+        return Err(without_keys(input));
+    }
     let total = repair.num_row_groups() as u64;
     let mut progress = Progress::of_file(!context.quiet, total, "row groups read");
     let checked = repair.check(read, |_| progress.add(1));

@@ -5,6 +5,7 @@ use std::slice;
 use crate::args::{Destination, Rewrite, Write};
 use crate::carry_over::{Origin, carry_over};
 use crate::context::Context;
+use crate::encryption::Protection;
 use crate::failure::Result;
 use crate::input::{self, Input};
 use crate::load::{Rows, Work};
@@ -24,15 +25,9 @@ pub(crate) fn run(context: &Context, rewrite: &Rewrite) -> Result<()> {
             .projection(rewrite.chunks.projection()),
         row_groups: rewrite.chunks.row_groups.as_ref(),
     };
+    let target = (destination, &rewrite.write);
     let threads = rewrite.decode.threads;
-    anew(
-        context,
-        &inputs,
-        request,
-        destination,
-        &rewrite.write,
-        threads,
-    )
+    anew(context, &inputs, request, target, threads, Protection::Keep)
 }
 
 /// Writes the rows of `inputs` to one file, and all that goes with them.
@@ -43,9 +38,9 @@ pub(super) fn anew(
     context: &Context,
     inputs: &[Input],
     mut request: Request<'_>,
-    destination: &Destination,
-    write: &Write,
+    (destination, write): (&Destination, &Write),
     threads: usize,
+    protection: Protection,
 ) -> Result<()> {
     request.choose_int96_unit(inputs, Window::default())?;
     let Some((schema, rows)) = survey(inputs, &mut request)? else {
@@ -53,27 +48,23 @@ pub(super) fn anew(
     };
     let mut options = write.options(threads);
     let origins = origins(inputs, &request)?;
-    carry_over(
-        context,
-        &origins,
-        &schema,
-        (destination, write),
-        &mut options,
-    )?;
+    let target = (destination, write);
+    let kept = carry_over(context, &origins, &schema, target, protection, &mut options)?;
     drop(origins);
     let rows = Rows {
         schema,
         batches: Box::new(Batches::new(context, inputs, &request)),
         work: Work::Rows(rows),
     };
-    save::parquet(context, destination, options, rows)
+    save::parquet(context, destination, options, rows)?;
+    kept.map_or(Ok(()), |kept| kept.finish())
 }
 
-fn origins(inputs: &[Input], request: &Request<'_>) -> Result<Vec<Origin>> {
-    let origin = |input: &Input| {
+fn origins<'a>(inputs: &'a [Input], request: &Request<'_>) -> Result<Vec<Origin<'a>>> {
+    let origin = |input: &'a Input| {
         let file = input.open()?;
         Ok(Origin {
-            name: input.name.clone(),
+            input,
             row_groups: row_groups(input, &file, request)?,
             file,
         })

@@ -6,7 +6,9 @@ use herringbone_arrow::schema::{DataType, Field, Schema, SchemaRef};
 use serde_json::Value;
 
 use crate::args::SchemaFormat;
+use crate::context::Context;
 use crate::describe::{self, FORMAT_VERSION};
+use crate::encryption::Summary;
 use crate::failure::{Failure, Result};
 use crate::input::Input;
 use crate::output::Output;
@@ -14,12 +16,30 @@ use crate::render::printable::{printable, printable_lines, write_json};
 use crate::same_schema::difference;
 
 /// Prints the schema that all files share.
-pub(crate) fn run(inputs: &[Input], format: SchemaFormat, output: &mut Output<'_>) -> Result<()> {
+pub(crate) fn run(
+    context: &Context,
+    inputs: &[Input],
+    format: SchemaFormat,
+    output: &mut Output<'_>,
+) -> Result<()> {
     let Some((first, others)) = inputs.split_first() else {
         return Ok(());
     };
-    let file = first.open()?;
+    let file = match first.open() {
+        Ok(file) => file,
+        Err(failure) => {
+            note_encrypted_footer(context, first);
+            return Err(failure);
+        }
+    };
     let parquet = file.parquet_schema();
+    let encryption = Summary::of(&file).map_err(|error| first.failure(&error))?;
+    let names: Vec<String> = (0..parquet.leaves().len())
+        .map(|leaf| parquet.column_path(leaf))
+        .collect();
+    if let Some(encryption) = &encryption {
+        context.note(&format!("{}: {}", first.name, encryption.sentence(&names)));
+    }
     // A lone file shows its Parquet schema even if no Arrow schema can be made of it.
     if format == SchemaFormat::Arrow || !others.is_empty() {
         let arrow = arrow_schema(first, &file)?;
@@ -35,10 +55,20 @@ pub(crate) fn run(inputs: &[Input], format: SchemaFormat, output: &mut Output<'_
     }
     match format {
         SchemaFormat::Json => {
-            output.write(&json(parquet)?)?;
+            let encryption = encryption.map(|encryption| encryption.json(&names));
+            output.write(&json(parquet, encryption)?)?;
             output.write(b"\n")
         }
         _ => output.write(printable_lines(&parquet.to_string()).as_bytes()),
+    }
+}
+
+/// Says of a file that cannot be opened how it is encrypted, if its footer is.
+fn note_encrypted_footer(context: &Context, input: &Input) {
+    let source = input.source().ok();
+    let summary = source.map(|source| Summary::of_encrypted_footer(&*source, input.limits()));
+    if let Some(Ok(Some(encryption))) = summary {
+        context.note(&format!("{}: {}", input.name, encryption.sentence(&[])));
     }
 }
 
@@ -47,10 +77,13 @@ fn arrow_schema(input: &Input, file: &ParquetFile) -> Result<SchemaRef> {
         .map_err(|error| input.failure(&error))
 }
 
-fn json(schema: &ParquetSchema) -> Result<Vec<u8>> {
+fn json(schema: &ParquetSchema, encryption: Option<Value>) -> Result<Vec<u8>> {
     let mut tree = describe::schema::tree(schema);
     if let Value::Object(root) = &mut tree {
         root.shift_insert(0, "format_version".into(), FORMAT_VERSION.into());
+        if let Some(encryption) = encryption {
+            root.insert("encryption".into(), encryption);
+        }
     }
     let mut text = Vec::new();
     write_json(&mut text, &tree, true)

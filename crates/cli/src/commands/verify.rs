@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::context::{Context, complain};
 use crate::describe::Object;
+use crate::encryption::Summary;
 use crate::failure::{Failure, Result};
 use crate::input::Input;
 use crate::output::Output;
@@ -50,7 +51,12 @@ pub(crate) fn run(
 /// Prints the findings of a file; the exit code that they lead to.
 fn file(context: &Context, input: &Input, options: Options, output: &mut Output<'_>) -> Result<u8> {
     let Options { json, threads } = options;
-    let mut verify = herringbone_inspect::verify(&input.open()?).threads(threads);
+    let opened = input.open()?;
+    let encryption = Summary::of(&opened).map_err(|error| input.failure(&error))?;
+    if let Some(caution) = encryption.as_ref().and_then(Summary::caution) {
+        context.note(&format!("{}: {caution}", input.name));
+    }
+    let mut verify = herringbone_inspect::verify(&opened).threads(threads);
     let mut progress = Progress::new(!context.quiet, verify.num_chunks(), "column chunks");
     let (mut errors, mut warnings, mut shown) = (0_u64, 0_u64, 0);
     while let Some(findings) = verify.next_part().map_err(|error| input.failure(&error))? {

@@ -6,6 +6,7 @@ mod carried;
 mod common;
 mod concat;
 mod convert;
+mod encryption;
 mod exact;
 mod int96;
 mod interrupt;

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use herringbone_format::modular_encryption::{
-    Decryption, Encryption, FileDecryption, FileEncryption, FileToDecrypt, FooterEncryption,
-    KeyRequest, KeyStep, ModuleCipher, ModuleId, ModuleKind,
+    ALGORITHM_KEY, Decryption, Encryption, FileDecryption, FileEncryption, FileToDecrypt,
+    FooterEncryption, KeyRequest, KeyStep, ModuleCipher, ModuleId, ModuleKind,
 };
 use herringbone_format::thrift::CompactWriter;
 use herringbone_format::{ColumnChunk, FileMetadataParts, KeyValue, RawStruct};
@@ -237,7 +237,7 @@ impl FileEncryption for FileEncryptor {
 
     fn complete_metadata(&self, metadata: &mut FileMetadataParts) {
         let key_values = metadata.key_value_metadata.get_or_insert_default();
-        key_values.retain(|entry| entry.key != super::ALGORITHM_KEY);
+        key_values.retain(|entry| entry.key != ALGORITHM_KEY);
         key_values.push(self.key_value());
         if self.has_plaintext_footer() {
             let crypto = self.file_crypto_metadata();

@@ -5,6 +5,7 @@ mod encryptor;
 mod hooks;
 mod recorded_algorithm;
 mod redaction;
+mod same_encryption;
 
 #[cfg(test)]
 mod tests;
@@ -12,5 +13,5 @@ mod tests;
 pub use decryptor::FileDecryptor;
 pub use encryptor::{ColumnEncryptor, FileEncryptor};
 pub use hooks::PerFile;
-pub use recorded_algorithm::ALGORITHM_KEY;
 pub use redaction::redacted_metadata;
+pub use same_encryption::encryption_like;

@@ -5,11 +5,9 @@
 //! the key-value metadata of the footer.
 
 use herringbone_format::KeyValue;
+use herringbone_format::modular_encryption::ALGORITHM_KEY;
 
 use crate::{Algorithm, Error, ErrorKind, Result};
-
-/// The key of the footer's key-value metadata whose value is the name of the algorithm.
-pub const ALGORITHM_KEY: &str = "herringbone:encryption_algorithm";
 
 /// What a writer adds to the footer.
 pub(crate) fn key_value(algorithm: Algorithm) -> KeyValue {

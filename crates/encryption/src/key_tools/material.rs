@@ -49,6 +49,15 @@ pub(crate) struct WrappedKek {
     pub(crate) wrapped: String,
 }
 
+/// Whether this is key metadata that refers to key material beside the file. Without that, nobody finds the key.
+#[must_use]
+pub fn is_external(key_metadata: &[u8]) -> bool {
+    matches!(
+        KeyMetadata::parse(key_metadata),
+        Ok(KeyMetadata::External { .. })
+    )
+}
+
 impl KeyMetadata {
     /// Reads what a file has as key metadata.
     ///

@@ -33,6 +33,7 @@ pub use external::KeyMaterialStore;
 pub use file_store::FileKeyMaterialStore;
 pub use kms::{AccessToken, DEFAULT_KMS, KmsClient, KmsClientFactory, KmsConnection};
 pub use local_wrap::{LocalWrapKms, MasterKeys};
+pub use material::is_external;
 pub use reading::KmsUrlPolicy;
 pub use test_kms::InMemoryKms;
 pub use tools::KeyTools;

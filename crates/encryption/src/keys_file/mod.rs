@@ -9,6 +9,7 @@
 //!   "kms": "test",
 //!   "aad_prefix": "employees.part0",
 //!   "algorithms": ["AES_GCM_V1", "AES_GCM_CTR_V1"],
+//!   "duckdb": false,
 //!   "algorithm": "AES_GCM_V1",
 //!   "plaintext_footer": false,
 //!   "store_aad_prefix": true,
@@ -63,6 +64,8 @@ pub struct KeysFile {
     pub aad_prefix: Option<Vec<u8>>,
     /// What files may be encrypted by.
     pub algorithms: Option<Vec<Algorithm>>,
+    /// Whether files in the dialect of DuckDB are read.
+    pub duckdb: Option<bool>,
     /// What to encrypt by.
     pub algorithm: Option<Algorithm>,
     /// Whether to sign the footer in place of encrypting it.
@@ -73,6 +76,8 @@ pub struct KeysFile {
     pub footer_key_metadata: Option<Vec<u8>>,
     /// Metadata of the keys of columns.
     pub column_key_metadata: HashMap<ColumnPath, Vec<u8>>,
+    /// Whether files that are not encrypted are read as well. No member says so: it is for the caller to decide.
+    pub allow_plaintext: bool,
 }
 
 impl KeysFile {
@@ -94,7 +99,18 @@ impl KeysFile {
         &self,
         store: Option<Arc<dyn KeyMaterialStore>>,
     ) -> Result<FileDecryptionProperties> {
-        let mut builder = FileDecryptionProperties::builder();
+        let has_keys = self.footer_key.is_some()
+            || !self.column_keys.is_empty()
+            || !self.by_metadata.is_empty()
+            || self.kms.is_some();
+        if !has_keys {
+            return Err(Error::argument(
+                "keys file: it has none of \"footer_key\", \"column_keys\", \"by_metadata\" and \"master_keys\"",
+            ));
+        }
+        let mut builder = FileDecryptionProperties::builder()
+            .allow_plaintext(self.allow_plaintext)
+            .duckdb_dialect(self.duckdb.unwrap_or_default());
         if let Some(key) = &self.footer_key {
             builder = builder.footer_key(key.clone());
         }

@@ -50,6 +50,7 @@ pub(super) fn parse(text: &str, columns: Columns<'_>) -> Result<KeysFile> {
             "aad_prefix" => file.aad_prefix = Some(text_or_bytes(&value, "\"aad_prefix\"")?),
             "algorithms" => file.algorithms = Some(algorithms(value)?),
             "algorithm" => file.algorithm = Some(algorithm(&value, "\"algorithm\"")?),
+            "duckdb" => file.duckdb = Some(boolean(&value, "\"duckdb\"")?),
             "plaintext_footer" => {
                 file.plaintext_footer = Some(boolean(&value, "\"plaintext_footer\"")?);
             }

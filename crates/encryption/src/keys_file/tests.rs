@@ -35,7 +35,7 @@ fn every_member_is_read() {
             "by_metadata": {{"kf": "{KF}", "base64:AP8=": "{KC1}"}},
             "master_keys": {{"m": "{KF}"}}, "kms": "local", "aad_prefix": "base64:AP8=",
             "algorithms": ["AES_GCM_V1", "AES_GCM_CTR_V1"], "algorithm": "AES_GCM_CTR_V1",
-            "plaintext_footer": true, "store_aad_prefix": false,
+            "duckdb": true, "plaintext_footer": true, "store_aad_prefix": false,
             "key_metadata": {{"footer_key": "kf", "column_keys": {{"d": "kd"}}}}}}"#
     );
     let file = parse(&text).unwrap();
@@ -69,6 +69,7 @@ fn every_member_is_read() {
         (file.plaintext_footer, file.store_aad_prefix),
         (Some(true), Some(false))
     );
+    assert_eq!(file.duckdb, Some(true));
     assert_eq!(file.footer_key_metadata.as_deref(), Some(&b"kf"[..]));
     assert_eq!(file.column_key_metadata[&path(&["d"])], b"kd");
 
@@ -139,6 +140,7 @@ const WRONG: &[(&str, &str)] = &[
     ("{\"algorithms\": [\"SECRET\"]}", "AES_GCM_CTR_V1"),
     ("{\"algorithm\": \"SECRET\"}", "\"algorithm\""),
     ("{\"plaintext_footer\": \"SECRET\"}", "true or false"),
+    ("{\"duckdb\": 1}", "\"duckdb\" has to be true or false"),
     ("{\"store_aad_prefix\": 1}", "\"store_aad_prefix\""),
     (
         "{\"key_metadata\": {\"footer\": \"SECRET\"}}",

@@ -10,7 +10,7 @@ const LISTED_LEAVES: usize = 100;
 
 /// A `T` for columns. Paths are compared part by part, as names may have dots in them. The path of a parent covers all
 /// leaves below it that have no longer path here.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ColumnMap<T>(HashMap<ColumnPath, T>);
 
 impl<T> Default for ColumnMap<T> {

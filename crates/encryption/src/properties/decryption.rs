@@ -2,6 +2,8 @@
 
 use std::{fmt, sync::Arc};
 
+use herringbone_format::Remedy;
+
 use super::{ColumnMap, KeyRetriever, dotted};
 use crate::{
     Error, ErrorKind, Key, Result, crypto_metadata::EncryptionAlgorithm, module::Algorithm,
@@ -145,9 +147,9 @@ impl FileDecryptionProperties {
         }
         Err(Error::new(
             ErrorKind::Key,
-            "the file is not encrypted, though keys were given for it: somebody may have replaced it. \
-             Allow plaintext to read it nevertheless",
-        ))
+            "the file is not encrypted, though keys were given for it: somebody may have replaced it",
+        )
+        .with_remedy(Remedy::AllowPlaintext))
     }
 
     /// What a reader does first with a column that is not encrypted, in a file that is.
@@ -159,8 +161,9 @@ impl FileDecryptionProperties {
         }
         Err(Error::new(
             ErrorKind::Key,
-            "the column is not encrypted, though a key was given for it. Allow plaintext to read it nevertheless",
+            "the column is not encrypted, though a key was given for it",
         )
+        .with_remedy(Remedy::AllowPlaintext)
         .in_column(dotted(leaf)))
     }
 
@@ -199,10 +202,8 @@ impl FileDecryptionProperties {
             Algorithm::AesGcmV1 => "",
             Algorithm::AesGcmCtrV1 => ", because nothing tells whether its pages were changed",
         };
-        Err(Error::new(
-            ErrorKind::Key,
-            format!("the file is encrypted by {algorithm}, which has to be allowed{why}"),
-        ))
+        let message = format!("the file is encrypted by {algorithm}, which has to be allowed{why}");
+        Err(Error::new(ErrorKind::Key, message).with_remedy(Remedy::AllowAlgorithm))
     }
 
     /// Whether it is a file of DuckDB, and such files are read: they alone have no identifier.
@@ -231,9 +232,9 @@ impl FileDecryptionProperties {
                 return refuse("an AAD prefix was supplied, and the file was written without one");
             }
             (_, None) if file.supply_aad_prefix => {
-                return refuse(
-                    "the file was written with an AAD prefix that is not stored in it: supply it",
-                );
+                let message = "the file was written with an AAD prefix that is not stored in it";
+                let error = Error::new(ErrorKind::Key, message);
+                return Err(error.with_remedy(Remedy::SupplyAadPrefix));
             }
             (_, Some(supplied)) => Some(supplied),
             (stored, None) => stored,

@@ -51,7 +51,7 @@ pub enum OtherColumns {
 }
 
 /// What becomes of a column.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum ColumnProtection {
     FooterKey,
     ColumnKey(EncryptionKey),
@@ -59,7 +59,7 @@ pub(crate) enum ColumnProtection {
 }
 
 /// Keys and choices of a writer. Clones share them. Each file that is written with them gets an identifier of its own.
-#[derive(Clone)]
+#[derive(Clone, PartialEq)]
 pub struct FileEncryptionProperties(Arc<Inner>);
 
 /// Makes [`FileEncryptionProperties`]. By default all columns are encrypted with the key of the footer by AES_GCM_V1, and
@@ -70,6 +70,7 @@ pub struct FileEncryptionPropertiesBuilder {
     error: Option<Error>,
 }
 
+#[derive(PartialEq)]
 struct Inner {
     footer_key: EncryptionKey,
     columns: ColumnMap<ColumnProtection>,

@@ -23,6 +23,10 @@ pub use writing::{Encryption, FileEncryption};
 
 use crate::Result;
 
+/// The key of key-value metadata in which our writer names the algorithm once more, where it is authenticated. It is of
+/// that file alone: rows that are written elsewhere leave it behind.
+pub const ALGORITHM_KEY: &str = "herringbone:encryption_algorithm";
+
 /// Encrypts and decrypts the modules of a column, in one file. Threads share it.
 pub trait ModuleCipher: Send + Sync + fmt::Debug {
     /// Bytes of the module that starts with `start`, whatever frames it included; `None` where `start` is too short to

@@ -27,8 +27,11 @@ mod chunk;
 mod partial_metadata;
 mod scan;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use herringbone_format::footer::MAGIC_ENCRYPTED;
+use herringbone_format::modular_encryption::Decryption;
 use herringbone_format::thrift::CompactWriter;
 use herringbone_format::{
     Error, ErrorKind, FileMetadata, FileMetadataParts, KeyValue, Limits, Location, Remedy, Result,
@@ -38,9 +41,9 @@ use herringbone_schema::{Int96Overflow, ParquetSchema, WriteSchemaOptions, from_
 
 use assemble::Assembly;
 use chunk::Trials;
-use herringbone::ParquetFile;
 use herringbone::Reader;
 use herringbone::source::Source;
+use herringbone::{OpenOptions, ParquetFile};
 use herringbone_arrow::schema::Schema;
 use herringbone_core::read::ReadOptions;
 use scan::{FoundPage, Scan};
@@ -62,6 +65,10 @@ pub struct RepairOptions {
     pub ignore_footer: bool,
     /// What the file may ask for.
     pub limits: Limits,
+    /// Who has the keys of an encrypted file. Nothing can be had of one whose footer cannot be decrypted.
+    pub decryption: Option<Arc<dyn Decryption>>,
+    /// The path of the file, for those who have other keys for each file.
+    pub path: Option<PathBuf>,
 }
 
 /// The schema of a file, from elsewhere.
@@ -155,15 +162,25 @@ impl Repair {
     ///
     /// # Errors
     /// Corrupt where there is no schema, Argument where pages can be put together in several ways;
-    /// Io.
+    /// Key where the file is encrypted, and its footer lost or without a key for it; Io.
     pub fn open(source: impl Source + 'static, options: &RepairOptions) -> Result<Self> {
         let source: Arc<dyn Source> = Arc::new(source);
         if !options.ignore_footer {
-            match ParquetFile::from_source(source.clone(), options.limits.clone()) {
+            let open = OpenOptions::from(options.limits.clone())
+                .decryption(options.decryption.clone(), options.path.as_deref());
+            match ParquetFile::from_source(source.clone(), open) {
                 Ok(file) => return Ok(Self::new(file, RepairSource::Footer, Vec::new())),
-                Err(error) if error.kind() == ErrorKind::Io => return Err(error),
+                Err(error) if [ErrorKind::Io, ErrorKind::Key].contains(&error.kind()) => {
+                    return Err(error);
+                }
                 Err(_) => {}
             }
+        }
+        let magic = 0..source.len().min(MAGIC_ENCRYPTED.len() as u64);
+        if source.read(magic)?[..] == MAGIC_ENCRYPTED {
+            let message = "the file is encrypted, and nothing can be had of it without its footer, where \
+                           the identifier stands that all of it is encrypted with";
+            return Err(Error::new(ErrorKind::Key, message));
         }
         Self::without_footer(source, options)
     }

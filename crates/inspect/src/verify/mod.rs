@@ -17,7 +17,7 @@
 //!
 //! What the specification leaves to writers is no finding: what they leave out, bounds that hold
 //! without being tight, the orders in which the deprecated `min` and `max` were once written.
-//! Encrypted columns are not looked into. Of each part of a file (what concerns it as a whole, a column
+//! Encrypted columns without a key are not looked into. Of each part of a file (what concerns it as a whole, a column
 //! chunk, a row group) the first 1,000 findings are listed, the others counted.
 
 mod ahead;

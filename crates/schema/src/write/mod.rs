@@ -25,6 +25,7 @@ mod temporal;
 use std::sync::Arc;
 
 use herringbone_arrow::schema::Schema;
+use herringbone_format::modular_encryption::ALGORITHM_KEY;
 use herringbone_format::{KeyValue, Limits, Result, SchemaElement};
 
 pub(crate) use hint::arrow_schema_text;
@@ -34,6 +35,9 @@ pub use options::{Date64, EmptyStructs, HintPolicy, WriteSchemaOptions};
 use crate::{ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY, ExtensionMapping, ParquetSchema};
 use build::Builder;
 use template::Template;
+
+/// Metadata of a file that say something of this file alone.
+const OF_THE_FILE_ALONE: [&str; 3] = [ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY, ALGORITHM_KEY];
 
 /// The name of the column that stands for the fields of a struct that has none.
 pub const EMPTY_STRUCT_CHILD: &str = "_empty";
@@ -108,7 +112,7 @@ pub fn from_arrow_extended(
     let mut key_values: Vec<KeyValue> = schema
         .metadata()
         .iter()
-        .filter(|(key, _)| ![ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY].contains(&key.as_str()))
+        .filter(|(key, _)| !OF_THE_FILE_ALONE.contains(&key.as_str()))
         .map(|(key, value)| KeyValue::new(key.clone(), value.clone()))
         .collect();
     // The metadata come in no order; the same schema should give the same file.

@@ -1,0 +1,58 @@
+//! `encrypt` and `decrypt`: the same rows, encrypted with the keys of the keys file, or no more.
+
+use std::slice;
+
+use crate::args::Encrypt;
+use crate::commands::rewrite::anew;
+use crate::context::Context;
+use crate::encryption::Protection;
+use crate::failure::{Failure, Result};
+use crate::input;
+use crate::rows::Request;
+use crate::target::Target;
+
+/// Writes the file with the keys that are there for it.
+pub(crate) fn encrypt(context: &Context, request: &Encrypt) -> Result<()> {
+    let Some(keys) = &context.keys else {
+        return Err(missing("encrypt"));
+    };
+    let properties = keys.encryption()?;
+    run(context, request, Protection::Encrypt(properties))
+}
+
+/// Writes the file in the clear.
+pub(crate) fn decrypt(context: &Context, request: &Encrypt) -> Result<()> {
+    match &context.keys {
+        Some(_) => run(context, request, Protection::Decrypt),
+        None => Err(missing("decrypt")),
+    }
+}
+
+fn run(context: &Context, request: &Encrypt, protection: Protection) -> Result<()> {
+    let destination = request.destination();
+    Target::check(&destination)?;
+    let inputs = input::all(slice::from_ref(&request.input), context)?;
+    let rows = Request {
+        options: request
+            .damage
+            .choose(request.decode.options())
+            .projection(request.chunks.projection()),
+        row_groups: request.chunks.row_groups.as_ref(),
+    };
+    let target = (&destination, &request.write);
+    anew(
+        context,
+        &inputs,
+        rows,
+        target,
+        request.decode.threads,
+        protection,
+    )
+}
+
+fn missing(command: &str) -> Failure {
+    Failure::Usage(format!(
+        "`{command}` takes keys: --keys FILE, or HERRINGBONE_KEYS with its path; `herringbone help {command}` \
+         shows one"
+    ))
+}

@@ -1,0 +1,136 @@
+//! `--keys FILE`, or the file that HERRINGBONE_KEYS names.
+
+use std::env;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use herringbone::encryption::key_tools::{FileKeyMaterialStore, KeyMaterialStore};
+use herringbone::encryption::keys_file::KeysFile;
+use herringbone::encryption::{FileDecryptionProperties, FileEncryptionProperties};
+use zeroize::Zeroizing;
+
+use crate::args::Columns;
+use crate::failure::{Failure, Result};
+
+/// The variable that names the file where the option does not.
+const VARIABLE: &str = "HERRINGBONE_KEYS";
+/// What stands for standard input.
+const STDIN: &str = "-";
+/// The largest keys file: room for a hundred thousand keys.
+const MAX_BYTES: usize = 16 << 20;
+/// Bytes that are read at a time.
+const READ_BYTES: usize = 16 << 10;
+
+/// The keys of a run.
+pub(crate) struct Keys {
+    name: String,
+    is_stdin: bool,
+    is_option: bool,
+    file: KeysFile,
+}
+
+impl Keys {
+    /// Reads the file that the option names, or else the variable, if there is one.
+    ///
+    /// # Errors
+    /// System where it cannot be read; usage where it is no keys file.
+    pub(crate) fn load(option: Option<&Path>) -> Result<Option<Self>> {
+        let variable = || env::var_os(VARIABLE).filter(|path| !path.is_empty());
+        let path = option.map(PathBuf::from);
+        let Some(path) = path.or_else(|| variable().map(PathBuf::from)) else {
+            return Ok(None);
+        };
+        let is_stdin = path.as_os_str() == STDIN;
+        let name = match is_stdin {
+            true => "standard input".into(),
+            false => path.display().to_string(),
+        };
+        let text = match is_stdin {
+            true => read(io::stdin().lock()),
+            false => File::open(&path).and_then(read),
+        };
+        let text = text.map_err(|error| Failure::System(format!("{name}: {error}")))?;
+        let text = str::from_utf8(&text)
+            .map_err(|_| Failure::Usage(format!("{name}: keys are JSON, and this is not text")))?;
+        let columns = |text: &str| text.parse::<Columns>().map(|columns| columns.paths);
+        let file = KeysFile::parse(text, &columns);
+        let file = file.map_err(|error| Failure::Usage(format!("{name}: {}", error.message())))?;
+        Ok(Some(Self {
+            name,
+            is_stdin,
+            is_option: option.is_some(),
+            file,
+        }))
+    }
+
+    /// Whether they were read from standard input, where nothing is left then.
+    pub(crate) fn is_stdin(&self) -> bool {
+        self.is_stdin
+    }
+
+    /// Whether they were asked for on this command line.
+    pub(crate) fn is_option(&self) -> bool {
+        self.is_option
+    }
+
+    /// Has them read files that are not encrypted as well.
+    pub(crate) fn allow_plaintext(&mut self) {
+        self.file.allow_plaintext = true;
+    }
+
+    /// How the file at `path` is read, if it has one.
+    ///
+    /// # Errors
+    /// Usage where there are no keys to read with.
+    pub(crate) fn decryption(&self, path: Option<&Path>) -> Result<FileDecryptionProperties> {
+        let store = path.and_then(|path| FileKeyMaterialStore::new(path).ok());
+        let store = store.map(|store| Arc::new(store) as Arc<dyn KeyMaterialStore>);
+        let properties = self.file.decryption_properties(store);
+        properties.map_err(|error| self.failure(&error))
+    }
+
+    /// How a file is encrypted.
+    ///
+    /// # Errors
+    /// Usage where there are no keys to encrypt with.
+    pub(crate) fn encryption(&self) -> Result<FileEncryptionProperties> {
+        let properties = self.file.encryption_properties();
+        properties.map_err(|error| self.failure(&error))
+    }
+
+    fn failure(&self, error: &herringbone::Error) -> Failure {
+        Failure::Usage(format!("{}: {}", self.name, error.message()))
+    }
+}
+
+/// All bytes, in memory that is wiped.
+fn read(mut from: impl Read) -> io::Result<Zeroizing<Vec<u8>>> {
+    let mut bytes = Zeroizing::new(Vec::new());
+    loop {
+        // A vector that grew by itself would leave its old bytes behind.
+        let mut longer = Zeroizing::new(vec![0; bytes.len() + READ_BYTES.max(bytes.len())]);
+        let (old, mut free) = longer.split_at_mut(bytes.len());
+        old.copy_from_slice(&bytes);
+        let mut filled = old.len();
+        while !free.is_empty() {
+            match from.read(free) {
+                Ok(0) => {
+                    longer.truncate(filled);
+                    return Ok(longer);
+                }
+                Ok(count) => {
+                    filled += count;
+                    free = free.get_mut(count..).unwrap_or_default();
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        if filled > MAX_BYTES {
+            return Err(io::Error::other("it has more bytes than any keys file"));
+        }
+        bytes = longer;
+    }
+}

@@ -1,0 +1,194 @@
+//! What is encrypted in a file, for people and programs to read.
+
+use herringbone::encryption::Algorithm;
+use herringbone::encryption::crypto_metadata::ColumnCryptoMetadata;
+use herringbone::source::Source;
+use herringbone::{Limits, ParquetFile, Result};
+use serde_json::Value;
+
+use super::InTheClear;
+use crate::describe::{Object, list};
+
+/// Which key a column is encrypted with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ColumnKey {
+    /// None.
+    Plaintext,
+    /// That of the footer.
+    Footer,
+    /// One of its own.
+    Own,
+    /// Not the same in all row groups.
+    Several,
+}
+
+impl ColumnKey {
+    /// For people.
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Self::Plaintext => "plaintext",
+            Self::Footer => "footer key",
+            Self::Own => "own key",
+            Self::Several => "several",
+        }
+    }
+
+    /// For programs.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Plaintext => "plaintext",
+            Self::Footer => "footer_key",
+            Self::Own => "own_key",
+            Self::Several => "several",
+        }
+    }
+}
+
+/// What is encrypted in a file.
+pub(crate) struct Summary {
+    algorithm: Algorithm,
+    plaintext_footer: bool,
+    aad_prefix: &'static str,
+    is_duckdb_dialect: bool,
+    /// The key of each leaf; none where the footer could not be read.
+    pub(crate) columns: Vec<ColumnKey>,
+}
+
+impl Summary {
+    /// That of a file; `None` if it is not encrypted.
+    pub(crate) fn of(file: &ParquetFile) -> Result<Option<Self>> {
+        let Some(clear) = InTheClear::of(file)? else {
+            return Ok(None);
+        };
+        let mut summary = Self::new(&clear);
+        let metadata = file.metadata();
+        for leaf in 0..file.parquet_schema().leaves().len() {
+            let mut key = None;
+            for row_group in 0..metadata.num_row_groups() {
+                if leaf >= metadata.num_columns(row_group) {
+                    continue;
+                }
+                let chunk = metadata.column_chunk(row_group, leaf)?;
+                let here = match chunk.crypto_metadata {
+                    None if summary.is_duckdb_dialect => ColumnKey::Footer,
+                    None => ColumnKey::Plaintext,
+                    Some(bytes) => match ColumnCryptoMetadata::decode(&bytes.0)? {
+                        ColumnCryptoMetadata::FooterKey => ColumnKey::Footer,
+                        ColumnCryptoMetadata::ColumnKey { .. } => ColumnKey::Own,
+                    },
+                };
+                key = match key {
+                    Some(key) if key != here => Some(ColumnKey::Several),
+                    _ => Some(here),
+                };
+            }
+            summary.columns.push(key.unwrap_or(ColumnKey::Plaintext));
+        }
+        Ok(Some(summary))
+    }
+
+    /// That of a file whose footer cannot be decrypted; `None` if its footer is not encrypted.
+    pub(crate) fn of_encrypted_footer(
+        source: &dyn Source,
+        limits: &Limits,
+    ) -> Result<Option<Self>> {
+        let clear = InTheClear::of_encrypted_footer(source, limits)?;
+        Ok(clear.map(|clear| Self::new(&clear)))
+    }
+
+    fn new(clear: &InTheClear) -> Self {
+        let algorithm = &clear.crypto.encryption_algorithm;
+        let has_stored = algorithm
+            .aad_prefix
+            .as_ref()
+            .is_some_and(|it| !it.is_empty());
+        Self {
+            algorithm: algorithm.algorithm,
+            plaintext_footer: clear.plaintext_footer,
+            aad_prefix: match (has_stored, algorithm.supply_aad_prefix) {
+                (true, _) => "stored",
+                (false, true) => "supplied",
+                (false, false) => "none",
+            },
+            is_duckdb_dialect: clear.is_duckdb_dialect(),
+            columns: Vec::new(),
+        }
+    }
+
+    /// Lines of a name and what there is to say.
+    pub(crate) fn lines(&self) -> Vec<(&'static str, String)> {
+        let mut lines = vec![("encryption", self.algorithm.to_string())];
+        lines.extend(self.caution().map(|caution| ("", caution.to_owned())));
+        if self.is_duckdb_dialect {
+            lines.push((
+                "",
+                "in DuckDB's dialect: modules are not tied to their places".into(),
+            ));
+        }
+        let footer = match self.plaintext_footer {
+            true => "readable, signed",
+            false => "encrypted",
+        };
+        lines.push(("footer", footer.into()));
+        match self.aad_prefix {
+            "stored" => lines.push(("AAD prefix", "stored in the file".into())),
+            "supplied" => lines.push(("AAD prefix", "to be supplied".into())),
+            _ => {}
+        }
+        lines
+    }
+
+    /// What people have to know of the algorithm.
+    pub(crate) fn caution(&self) -> Option<&'static str> {
+        match self.algorithm {
+            Algorithm::AesGcmV1 => None,
+            Algorithm::AesGcmCtrV1 => Some(
+                "bodies of pages are not authenticated: nothing tells whether they were changed",
+            ),
+        }
+    }
+
+    /// All of it in a line, with the columns of these names.
+    pub(crate) fn sentence(&self, names: &[String]) -> String {
+        let footer = match self.plaintext_footer {
+            true => "the footer is readable and signed",
+            false => "the footer is encrypted",
+        };
+        let mut text = format!("encrypted by {}; {footer}", self.algorithm);
+        for key in [
+            ColumnKey::Footer,
+            ColumnKey::Own,
+            ColumnKey::Several,
+            ColumnKey::Plaintext,
+        ] {
+            let of_key = names
+                .iter()
+                .zip(&self.columns)
+                .filter(|(_, it)| **it == key);
+            let of_key: Vec<&str> = of_key.map(|(name, _)| name.as_str()).collect();
+            if !of_key.is_empty() {
+                text += &format!("; {}: {}", key.text(), of_key.join(", "));
+            }
+        }
+        if let Some(caution) = self.caution() {
+            text += &format!("; {caution}");
+        }
+        text
+    }
+
+    /// As JSON, with the columns of these names.
+    pub(crate) fn json(&self, names: &[String]) -> Value {
+        let column = |(name, key): (&String, &ColumnKey)| {
+            Object::new()
+                .with("path", name.as_str())
+                .with("key", key.name())
+        };
+        Object::new()
+            .name("algorithm", self.algorithm)
+            .with("plaintext_footer", self.plaintext_footer)
+            .with("aad_prefix", self.aad_prefix)
+            .with("pages_authenticated", self.algorithm == Algorithm::AesGcmV1)
+            .with("columns", list(names.iter().zip(&self.columns), column))
+            .into()
+    }
+}
