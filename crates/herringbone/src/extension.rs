@@ -9,6 +9,7 @@
 //! | read every field that is its own as it | [`ReadOptions::extension`](crate::ReadOptions::extension) |
 //! | read something of a group as a column: a path, a cast | [`ReadOptions::extension_column`](crate::ReadOptions::extension_column) |
 //! | write it | [`WriteOptions::extension`](crate::WriteOptions::extension) |
+//! | make statistics of its column chunks: [`ColumnStatistics`] | [`WriteOptions::column_statistics`](crate::WriteOptions::column_statistics) |
 //!
 //! Temperatures that are whole hundredths of a degree in the file:
 //!
@@ -84,4 +85,7 @@
 pub use herringbone_core::extension::{
     AnnotatedField, ExtensionField, ExtensionMapping, ExtensionType, FILE_EXTENSION_NAME,
     StorageWriter, StoredField,
+};
+pub use herringbone_core::write::{
+    ChunkStatistics, ColumnStatistics, ColumnStatisticsFactory, ColumnValues, StatisticsColumn,
 };

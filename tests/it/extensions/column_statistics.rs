@@ -9,11 +9,11 @@ use herringbone::arrow::array::{
     Array, ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int64Array, RecordBatch,
     StringArray,
 };
-use herringbone::format::{BoundingBox, GeospatialStatistics, LogicalType};
-use herringbone::{ColumnOptions, ParquetFile, Result, WriteOptions, Writer};
-use herringbone_core::write::{
+use herringbone::extension::{
     ChunkStatistics, ColumnStatistics, ColumnStatisticsFactory, ColumnValues, StatisticsColumn,
 };
+use herringbone::format::{BoundingBox, GeospatialStatistics, LogicalType};
+use herringbone::{ColumnOptions, ParquetFile, Result, WriteOptions, Writer};
 
 /// What was counted of each value, by column.
 type Counts = Arc<Mutex<BTreeMap<String, BTreeMap<String, usize>>>>;
