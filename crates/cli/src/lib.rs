@@ -12,6 +12,7 @@
 //! every early end is a `failure::Failure` with its exit code.
 
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 mod advice;
 mod args;

@@ -7,9 +7,9 @@
 //! ```
 //!
 //! Memory is reserved before it is allocated, and by sizes that follow from the bytes of the file
-//! alone. So the plain loop, which works on one column at a time, always comes to the same end.
+//! alone. So the loop of one thread, which works on one column at a time, always comes to the same end.
 //! Whoever works on several columns at once holds more at times, and less at others. So a refusal
-//! there means nothing yet: the plain loop has to decide. What it would have held up to a column batch is
+//! there means nothing yet: the loop of one thread has to decide. What it would have held up to a column batch is
 //! known from the column batches (`ColumnBatchMemory`).
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -43,7 +43,7 @@ impl Budget {
         })
     }
 
-    /// Says that from now on one column is worked on after the other, as the plain loop does. Only then
+    /// Says that from now on one column is worked on after the other, as the loop of one thread does. Only then
     /// do columns make do with less than they would like: what that is depends on what is left.
     #[doc(hidden)] // For drivers.
     pub fn work_in_turn(&self) {
@@ -271,7 +271,7 @@ pub(crate) struct ColumnBatchMemory {
     is_new: bool,
 }
 
-/// What the plain loop holds, which makes a column batch of one column after the other.
+/// What the loop of one thread holds, which makes a column batch of one column after the other.
 #[derive(Debug)]
 pub(crate) struct InTurn {
     limit: u64,

@@ -22,7 +22,7 @@ use crate::created_by::CreatedBy;
 use crate::levels::Levels;
 use crate::page::body::{BodyDecoder, PageUse, check_sizes, verify_crc};
 use crate::page::decompression_limit::DecompressionLimit;
-use crate::page::{DataPage, Page, PageStart};
+use crate::page::{DataPage, MaxLevels, Page, PageStart};
 
 /// Levels decoded at once.
 const BLOCK_LEVELS: usize = 4096;
@@ -101,7 +101,10 @@ impl PageDecoder {
             conversion: Conversion::Identity,
             int96_overflow: Int96Overflow::Error,
         };
-        let max_levels = (leaf.max_rep_level, leaf.max_def_level);
+        let max_levels = MaxLevels {
+            repetition: leaf.max_rep_level,
+            definition: leaf.max_def_level,
+        };
         Ok(Self {
             max_def_level: leaf.max_def_level,
             max_rep_level: leaf.max_rep_level,
@@ -110,7 +113,7 @@ impl PageDecoder {
                 codec,
                 max_levels,
                 CreatedBy::new(created_by),
-                DecompressionLimit::new(&limits, (leaf.physical_type, leaf.type_length)),
+                DecompressionLimit::new(&limits, leaf.physical_type, leaf.type_length),
             ),
             limits,
             array: leaf_array(&leaf_type)?,

@@ -91,7 +91,8 @@ impl Key {
     /// **Errors**: argument if there are more or fewer of them, or all are zero.
     pub fn new(bytes: &[u8]) -> Result<Self> {
         let length = KeyLength::from_bytes(bytes.len())?;
-        if bool::from(bytes.ct_eq(&[0; 32][..bytes.len()])) {
+        let zeros = [0; 32];
+        if bool::from(bytes.ct_eq(zeros.get(..bytes.len()).unwrap_or_default())) {
             return Err(Error::argument(
                 "a key of zeros alone is refused: it was most likely never set",
             ));
@@ -110,10 +111,9 @@ impl Key {
     ///
     /// **Errors**: I/O if that fails.
     pub fn generate(length: KeyLength) -> Result<Self> {
-        let mut bytes = Zeroizing::new([0; 32]);
-        let bytes = &mut bytes[..length.bytes()];
-        random::fill(bytes)?;
-        Self::new(bytes)
+        let mut bytes = Zeroizing::new(vec![0; length.bytes()]);
+        random::fill(&mut bytes)?;
+        Self::new(&bytes)
     }
 
     /// Its length.

@@ -34,6 +34,7 @@
 //! Messages and `Debug` output never contain a key, an authentication tag, an access token or key metadata.
 
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 pub mod crypto_metadata;
 pub mod file;

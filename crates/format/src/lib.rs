@@ -3,6 +3,7 @@
 //! This crate knows the bytes of a file's metadata and nothing else: no Arrow, no I/O, no data.
 
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 pub mod error;
 pub mod footer;

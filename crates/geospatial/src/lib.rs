@@ -33,6 +33,7 @@
 //!   where it, the logical type and the Arrow schema disagree.
 
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 pub mod bounds;
 pub mod crs;

@@ -9,7 +9,7 @@
 //! | read every field that is its own as it | [`ReadOptions::extension`](crate::ReadOptions::extension) |
 //! | read something of a group as a column: a path, a cast | [`ReadOptions::extension_column`](crate::ReadOptions::extension_column) |
 //! | write it | [`WriteOptions::extension`](crate::WriteOptions::extension) |
-//! | make geospatial statistics of column chunks, or hold their bounds back | [`WriteOptions::column_statistics`](crate::WriteOptions::column_statistics) |
+//! | make geospatial statistics of column chunks, or hold their bounds back: [`ColumnStatistics`] | [`WriteOptions::column_statistics`](crate::WriteOptions::column_statistics) |
 //!
 //! Temperatures that are whole hundredths of a degree in the file:
 //!

@@ -225,7 +225,7 @@ impl ParquetFile {
     pub fn column_index(&self, row_group: usize, leaf: usize) -> Result<Option<ColumnIndex>> {
         let chunk = self.chunk(row_group, leaf)?;
         IndexDecoder::of_column(&chunk, self.source.len(), &self.limits)
-            .and_then(|index| self.index(index, (row_group, leaf), &chunk))
+            .and_then(|index| self.index(index, row_group, leaf, &chunk))
             .map_err(|e| self.locate(e, row_group, leaf))
     }
 
@@ -236,7 +236,7 @@ impl ParquetFile {
     pub fn offset_index(&self, row_group: usize, leaf: usize) -> Result<Option<OffsetIndex>> {
         let chunk = self.chunk(row_group, leaf)?;
         IndexDecoder::of_offsets(&chunk, self.source.len(), &self.limits)
-            .and_then(|index| self.index(index, (row_group, leaf), &chunk))
+            .and_then(|index| self.index(index, row_group, leaf, &chunk))
             .map_err(|e| self.locate(e, row_group, leaf))
     }
 
@@ -244,7 +244,8 @@ impl ParquetFile {
     fn index<T>(
         &self,
         index: Option<IndexDecoder<T>>,
-        (row_group, leaf): (usize, usize),
+        row_group: usize,
+        leaf: usize,
         chunk: &ColumnChunk,
     ) -> Result<Option<T>> {
         let Some(index) = index else {

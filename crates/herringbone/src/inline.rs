@@ -31,7 +31,7 @@ pub(crate) struct Inline {
 impl Inline {
     pub(crate) fn new(plan: Arc<ReadPlan>, source: Arc<dyn Source>) -> Self {
         let budget = Budget::new(&plan.options().limits);
-        Self::new_behind(plan, source, budget, (0, 0))
+        Self::new_behind(plan, source, budget, 0, 0)
     }
 
     /// Goes on behind so many row groups, and rows of the next one, that were given out before. No
@@ -40,7 +40,8 @@ impl Inline {
         plan: Arc<ReadPlan>,
         source: Arc<dyn Source>,
         budget: Arc<Budget>,
-        (row_groups, rows): (usize, u64),
+        row_groups: usize,
+        rows: u64,
     ) -> Self {
         budget.work_in_turn();
         Self {

@@ -73,7 +73,10 @@ impl Int96Units {
         let mut options = options.clone();
         options.schema.int96_overflow = Int96Overflow::Error;
         let leaves = file.parquet_schema().leaves();
-        let is_int96 = |leaf: &usize| leaves[*leaf].physical_type == Type::Int96;
+        let is_int96 = |leaf: &usize| {
+            let leaf = leaves.get(*leaf);
+            leaf.is_some_and(|leaf| leaf.physical_type == Type::Int96)
+        };
         let chosen: Vec<_> = file.plan(&options)?.leaves().filter(is_int96).collect();
         if chosen.is_empty() {
             return Ok(());

@@ -9,6 +9,7 @@
 //! Both stand on `herringbone`, which does not depend on them.
 
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 pub mod repair;
 pub mod verify;

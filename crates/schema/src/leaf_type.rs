@@ -35,7 +35,7 @@ pub(crate) fn leaf_type(
 
 fn data_type(resolved_type: ResolvedType, leaf: &Leaf, options: &SchemaOptions) -> DataType {
     match resolved_type {
-        ResolvedType::Plain | ResolvedType::Ignored => physical(leaf, options),
+        ResolvedType::Unannotated | ResolvedType::Ignored => physical(leaf, options),
         ResolvedType::String | ResolvedType::Json => text(options.strings),
         ResolvedType::Enum if options.enum_as_binary => binary(options.strings),
         ResolvedType::Enum => text(options.strings),

@@ -20,3 +20,12 @@ pub enum ColumnOrderKind {
     /// No order: there are no bounds.
     Undefined,
 }
+
+impl ColumnOrderKind {
+    /// Whether values are floating-point numbers, which may be NaN, and whose bounds may follow the total order
+    /// of IEEE 754.
+    #[must_use]
+    pub fn is_float(self) -> bool {
+        matches!(self, Self::Float | Self::Float16)
+    }
+}

@@ -13,7 +13,7 @@ use herringbone_format::{ConvertedType, LogicalType, SchemaElement, TimeUnit, Ty
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ResolvedType {
     /// There is no annotation.
-    Plain,
+    Unannotated,
     String,
     Enum,
     Json,
@@ -54,7 +54,7 @@ impl ResolvedType {
         let resolved_type = match (&element.logical_type, element.converted_type) {
             (Some(logical), _) => of_logical(logical),
             (None, Some(converted)) => of_converted(converted, element),
-            (None, None) => Self::Plain,
+            (None, None) => Self::Unannotated,
         };
         if resolved_type.may_annotate(physical, type_length) {
             resolved_type
@@ -113,7 +113,7 @@ impl ResolvedType {
     fn may_annotate(self, physical: Type, type_length: usize) -> bool {
         let fixed = |length| physical == Type::FixedLenByteArray && type_length == length;
         match self {
-            Self::Plain | Self::Null | Self::Ignored => true,
+            Self::Unannotated | Self::Null | Self::Ignored => true,
             Self::String | Self::Enum | Self::Json | Self::Bson | Self::Geospatial => {
                 physical == Type::ByteArray
             }

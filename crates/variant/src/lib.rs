@@ -8,6 +8,7 @@
 //! arrays.
 
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 mod array;
 mod builder;

@@ -180,7 +180,7 @@ fn push_fraction(out: &mut String, fraction: u64, digits: usize) {
 /// the formatter of the standard library takes several times as long.
 fn push_digits(out: &mut String, mut number: u64, width: usize) {
     let mut digits = [b'0'; 9];
-    let digits = &mut digits[..width.min(9)];
+    let (digits, _) = digits.split_at_mut(width.min(9));
     for digit in digits.iter_mut().rev() {
         *digit = b'0' + (number % 10) as u8;
         number /= 10;

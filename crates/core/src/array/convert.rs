@@ -76,7 +76,8 @@ pub(super) trait Convert<U: Native>: Send {
     fn decode(
         &self,
         page: &mut Page<U>,
-        (n, units): (usize, usize),
+        n: usize,
+        units: usize,
         out: &mut Vec<Self::To>,
         lost: &mut Lost,
     ) -> Result<()> {
@@ -102,7 +103,8 @@ pub(super) trait Convert<U: Native>: Send {
     fn spread(
         &self,
         _page: &mut PlainDecoder,
-        _slots: (&Bitmap, Range<usize>),
+        _validity: &Bitmap,
+        _slots: Range<usize>,
         _out: &mut Vec<Self::To>,
     ) -> Result<bool> {
         Ok(false)
@@ -137,7 +139,8 @@ impl<U: Native + ArrowNativeType> Convert<U> for Identity {
     fn decode(
         &self,
         page: &mut Page<U>,
-        (n, units): (usize, usize),
+        n: usize,
+        units: usize,
         out: &mut Vec<U>,
         _lost: &mut Lost,
     ) -> Result<()> {
@@ -147,7 +150,8 @@ impl<U: Native + ArrowNativeType> Convert<U> for Identity {
     fn spread(
         &self,
         page: &mut PlainDecoder,
-        (validity, slots): (&Bitmap, Range<usize>),
+        validity: &Bitmap,
+        slots: Range<usize>,
         out: &mut Vec<U>,
     ) -> Result<bool> {
         spread_plain(page, validity, slots, out).map(|()| true)
@@ -222,7 +226,8 @@ impl<U: Native, T: ArrowNativeType> Convert<U> for Blocks<T> {
     fn spread(
         &self,
         page: &mut PlainDecoder,
-        (validity, slots): (&Bitmap, Range<usize>),
+        validity: &Bitmap,
+        slots: Range<usize>,
         out: &mut Vec<T>,
     ) -> Result<bool> {
         let mut scratch = Vec::<U>::new();

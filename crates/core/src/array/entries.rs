@@ -24,7 +24,8 @@ impl<T: ArrowNativeType> Entries<T> {
     pub(super) fn gather(
         &self,
         indices: &mut Indices,
-        (n, elements): (usize, usize),
+        n: usize,
+        elements: usize,
         out: &mut Values<T>,
         lost_of_array: &mut Lost,
     ) -> herringbone_format::Result<()> {

@@ -86,7 +86,7 @@ impl<U: Native, C: Convert<U>> FixedWidth<U, C> {
                 "dictionary indices without a dictionary page",
             ));
         };
-        entries.gather(indices, (n, elements), &mut self.values, &mut self.lost)
+        entries.gather(indices, n, elements, &mut self.values, &mut self.lost)
     }
 }
 
@@ -168,7 +168,7 @@ impl<U: Native, C: Convert<U>> LeafArray for FixedWidth<U, C> {
         } else {
             let out = self.values.vector(n * self.convert.elements(self.units));
             self.convert
-                .decode(&mut self.page, (n, self.units), out, &mut self.lost)?;
+                .decode(&mut self.page, n, self.units, out, &mut self.lost)?;
         }
         self.lost.fill(self.values.len());
         self.slots += n;
@@ -184,7 +184,7 @@ impl<U: Native, C: Convert<U>> LeafArray for FixedWidth<U, C> {
         }
         let n = slots.len();
         let out = self.values.vector(n);
-        let done = self.convert.spread(plain, (validity, slots), out)?;
+        let done = self.convert.spread(plain, validity, slots, out)?;
         if done {
             self.lost.fill(self.values.len());
             self.slots += n;

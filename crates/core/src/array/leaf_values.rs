@@ -35,11 +35,11 @@ pub(crate) fn values<'a>(
         (Type::FixedLenByteArray, Interval(unit)) => {
             interval::values(*unit, selected, &mut scratch.bytes)
         }
-        (_, FixedSizeBinary(_) | Float16) => {
+        (Type::Int96 | Type::FixedLenByteArray, _) | (Type::ByteArray, FixedSizeBinary(_)) => {
             fixed_size_binary::values(leaf, selected, &mut scratch.bytes)
         }
         (Type::ByteArray, _) => byte_layouts::values(leaf, selected),
-        _ => Err(no_form(leaf)),
+        (Type::Boolean, _) => Err(no_form(leaf)),
     }
 }
 

@@ -41,7 +41,7 @@ impl Codec for Brotli {
     }
 }
 
-/// Counts what a stream decodes to, until it is more than `plain` bytes.
+/// Counts what a stream decodes to, until it is more than `uncompressed` bytes.
 ///
 /// # Errors
 /// Corrupt where the stream is malformed, or ends early.
@@ -49,7 +49,7 @@ impl Codec for Brotli {
     all(feature = "libbrotli", not(test)),
     allow(dead_code, reason = "libbrotli is faster")
 )]
-pub(super) fn count(input: &[u8], plain: usize) -> Result<usize> {
+pub(super) fn count(input: &[u8], uncompressed: usize) -> Result<usize> {
     let alloc = StandardAlloc::default;
     let mut state = BrotliState::new_strict(alloc(), alloc(), alloc());
     let mut output = vec![0; COUNTED];
@@ -67,7 +67,7 @@ pub(super) fn count(input: &[u8], plain: usize) -> Result<usize> {
             &mut state,
         );
         match result {
-            BrotliResult::NeedsMoreOutput if written <= plain => {}
+            BrotliResult::NeedsMoreOutput if written <= uncompressed => {}
             BrotliResult::ResultSuccess | BrotliResult::NeedsMoreOutput => return Ok(written),
             BrotliResult::NeedsMoreInput => return Err(broken("BROTLI", "the stream ends early")),
             BrotliResult::ResultFailure => return Err(broken("BROTLI", "the stream is malformed")),

@@ -98,7 +98,7 @@ impl FromStr for Compression {
             None => (text, None),
         };
         let name = name.to_ascii_lowercase();
-        let plain = match name.as_str() {
+        let without_level = match name.as_str() {
             "gzip" => {
                 let level = number(level)?.map(GzipLevel::new).transpose()?;
                 return Ok(Self::Gzip(level.unwrap_or_default()));
@@ -129,7 +129,7 @@ impl FromStr for Compression {
             }
         };
         match level {
-            None => Ok(plain),
+            None => Ok(without_level),
             Some(_) => Err(Error::argument(format!("{name} has no levels"))),
         }
     }

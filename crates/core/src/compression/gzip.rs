@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! page   = member+
-//! member = header, deflate stream, u32 LE CRC-32 of the plain bytes, u32 LE their number mod 2^32
+//! member = header, deflate stream, u32 LE CRC-32 of the uncompressed bytes, u32 LE their number mod 2^32
 //! header = 1f 8b 08 flags, 6 bytes of time and system, the optional fields that the flags announce
 //! ```
 
@@ -44,12 +44,12 @@ impl Codec for Gzip {
             let deflate = skip_header(input).ok_or_else(|| broken("GZIP", "no gzip header"))?;
             let rest = output.get_mut(written..).unwrap_or_default();
             let (read, inflated) = self.inflate(deflate, rest)?;
-            let plain = rest.get(..inflated).unwrap_or_default();
+            let uncompressed = rest.get(..inflated).unwrap_or_default();
             let (trailer, behind) = deflate
                 .get(read..)
                 .and_then(<[u8]>::split_first_chunk)
                 .ok_or_else(|| broken("GZIP", "a member ends early"))?;
-            if *trailer != member_trailer(plain) {
+            if *trailer != member_trailer(uncompressed) {
                 return Err(broken("GZIP", "the checksum or size of a member is wrong"));
             }
             written += inflated;
@@ -100,11 +100,11 @@ impl Compress for GzipCompressor {
     }
 }
 
-/// The eight bytes that follow the deflate stream of these plain bytes.
-fn member_trailer(plain: &[u8]) -> [u8; 8] {
+/// The eight bytes that follow the deflate stream of these uncompressed bytes.
+fn member_trailer(uncompressed: &[u8]) -> [u8; 8] {
     // The size is kept modulo 2^32.
-    let size = plain.len() as u32;
-    (u64::from(size) << 32 | u64::from(crc32fast::hash(plain))).to_le_bytes()
+    let size = uncompressed.len() as u32;
+    (u64::from(size) << 32 | u64::from(crc32fast::hash(uncompressed))).to_le_bytes()
 }
 
 /// What follows the header of the member at the front of `input`; None when there is none.

@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! page  = block*
-//! block = u32 BE plain size, part*             parts follow until the plain size is reached
+//! block = u32 BE uncompressed size, part*             parts follow until the uncompressed size is reached
 //! part  = u32 BE compressed size, that many bytes
 //! ```
 //!
-//! The plain size of a part is not written down: it is what its bytes decode to.
+//! The uncompressed size of a part is not written down: it is what its bytes decode to.
 
 use herringbone_format::{Error, Result};
 
@@ -25,13 +25,13 @@ pub(super) fn decompress(
 ) -> Result<usize> {
     let mut written = 0;
     while !input.is_empty() {
-        let plain = take_size(&mut input)?;
+        let uncompressed = take_size(&mut input)?;
         let block = output
             .get_mut(written..)
-            .and_then(|rest| rest.get_mut(..plain))
+            .and_then(|rest| rest.get_mut(..uncompressed))
             .ok_or_else(|| framing("a block goes on behind the size of the page"))?;
         let mut filled = 0;
-        while filled < plain {
+        while filled < uncompressed {
             let compressed = take_size(&mut input)?;
             let Some((bytes, rest)) = input.split_at_checked(compressed) else {
                 return Err(framing("a part goes on behind the end of the page"));
@@ -40,7 +40,7 @@ pub(super) fn decompress(
             let left = block.get_mut(filled..).unwrap_or_default();
             filled += part(bytes, left)?;
         }
-        written += plain;
+        written += uncompressed;
     }
     Ok(written)
 }

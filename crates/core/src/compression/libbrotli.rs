@@ -26,11 +26,11 @@ impl Codec for Libbrotli {
     }
 }
 
-/// Counts what a stream decodes to, until it is more than `plain` bytes.
+/// Counts what a stream decodes to, until it is more than `uncompressed` bytes.
 ///
 /// # Errors
 /// Corrupt where the stream is malformed, or ends early.
-pub(super) fn count(mut input: &[u8], plain: usize) -> Result<usize> {
+pub(super) fn count(mut input: &[u8], uncompressed: usize) -> Result<usize> {
     let mut decoder = BrotliDecoder::new();
     let mut output = vec![0; COUNTED];
     let mut counted = 0;
@@ -41,7 +41,7 @@ pub(super) fn count(mut input: &[u8], plain: usize) -> Result<usize> {
         input = input.get(decoded.bytes_read..).unwrap_or_default();
         counted += decoded.bytes_written;
         match decoded.info {
-            DecoderInfo::NeedsMoreOutput if counted <= plain => {}
+            DecoderInfo::NeedsMoreOutput if counted <= uncompressed => {}
             DecoderInfo::Finished | DecoderInfo::NeedsMoreOutput => return Ok(counted),
             DecoderInfo::NeedsMoreInput => return Err(broken("BROTLI", "the stream ends early")),
         }

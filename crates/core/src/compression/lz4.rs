@@ -89,9 +89,9 @@ impl Codec for Lz4 {
 /// Decompresses as if the page had this layout.
 fn attempt(layout: Layout, input: &[u8], output: &mut [u8]) -> Result<usize> {
     match layout {
-        Layout::Hadoop => {
-            hadoop::decompress(input, output, |part, plain| block("LZ4", part, plain))
-        }
+        Layout::Hadoop => hadoop::decompress(input, output, |part, uncompressed| {
+            block("LZ4", part, uncompressed)
+        }),
         Layout::Frame => frames(input, output),
         Layout::Block => block("LZ4", input, output),
     }

@@ -61,7 +61,7 @@ trait Codec: Send {
     /// # Errors
     ///
     /// Corrupt: `input` breaks the codec's format, ends early, or holds more than `output.len()`
-    /// plain bytes.
+    /// uncompressed bytes.
     fn decompress(&mut self, input: &[u8], output: &mut [u8]) -> Result<usize>;
 }
 
@@ -95,44 +95,48 @@ pub fn decompress(codec: CompressionCodec, input: &[u8], output: &mut [u8]) -> R
     })
 }
 
-/// Looks whether `input` can hold `plain` bytes, without memory for them. What it does not find is found by
+/// Looks whether `input` can hold `uncompressed` bytes, without memory for them. What it does not find is found by
 /// [`decompress`].
 ///
 /// # Errors
 ///
 /// Corrupt where it cannot.
-pub(crate) fn check_plain_size(codec: CompressionCodec, input: &[u8], plain: usize) -> Result<()> {
+pub(crate) fn check_uncompressed_size(
+    codec: CompressionCodec,
+    input: &[u8],
+    uncompressed: usize,
+) -> Result<()> {
     let is_possible = match codec {
         // A match of 64 bytes takes three.
-        CompressionCodec::Snappy => input.len().saturating_mul(22) >= plain,
+        CompressionCodec::Snappy => input.len().saturating_mul(22) >= uncompressed,
         // A match of 258 bytes takes two bits.
-        CompressionCodec::Gzip => input.len().saturating_mul(1032) >= plain,
+        CompressionCodec::Gzip => input.len().saturating_mul(1032) >= uncompressed,
         // A byte makes a match longer by 255 bytes.
         CompressionCodec::Lz4 | CompressionCodec::Lz4Raw | CompressionCodec::Lzo => {
-            input.len().saturating_mul(256) >= plain
+            input.len().saturating_mul(256) >= uncompressed
         }
         // A block of 128 KiB takes four.
         CompressionCodec::Zstd => {
-            (input.len() / 4).saturating_mul(128 << 10) >= plain
-                && zstd_content_size(input).is_none_or(|said| said == plain as u64)
+            (input.len() / 4).saturating_mul(128 << 10) >= uncompressed
+                && zstd_content_size(input).is_none_or(|said| said == uncompressed as u64)
         }
         // No other codec may say as much in so little.
         CompressionCodec::Brotli => {
-            input.len().saturating_mul(ORDINARY_RATIO) >= plain
-                || brotli_count(input, plain).is_ok_and(|counted| counted == plain)
+            input.len().saturating_mul(ORDINARY_RATIO) >= uncompressed
+                || brotli_count(input, uncompressed).is_ok_and(|counted| counted == uncompressed)
         }
         _ => true,
     };
     match is_possible {
         true => Ok(()),
         false => Err(Error::corrupt(format!(
-            "{} bytes of {codec} data do not hold the {plain} plain bytes that the page announces",
+            "{} bytes of {codec} data do not hold the {uncompressed} uncompressed bytes that the page announces",
             input.len()
         ))),
     }
 }
 
-/// Plain bytes for each byte of a Brotli stream, up to which it is decoded without being counted first.
+/// Uncompressed bytes for each byte of a Brotli stream, up to which it is decoded without being counted first.
 const ORDINARY_RATIO: usize = 1024;
 
 /// Bytes of a Brotli stream that are decoded at a time to count them.
@@ -144,8 +148,8 @@ use brotli::count as brotli_count;
 #[cfg(feature = "libbrotli")]
 use libbrotli::count as brotli_count;
 #[cfg(not(any(feature = "brotli", feature = "libbrotli")))]
-fn brotli_count(_input: &[u8], plain: usize) -> Result<usize> {
-    Ok(plain)
+fn brotli_count(_input: &[u8], uncompressed: usize) -> Result<usize> {
+    Ok(uncompressed)
 }
 
 #[cfg(feature = "zstd")]
@@ -200,7 +204,7 @@ impl Decompressor {
     ///
     /// # Errors
     ///
-    /// Corrupt: `input` breaks the codec's format, or holds fewer or more plain bytes than
+    /// Corrupt: `input` breaks the codec's format, or holds fewer or more uncompressed bytes than
     /// `output` has. What `output` holds afterwards is then unspecified.
     pub(crate) fn decompress(&mut self, input: &[u8], output: &mut [u8]) -> Result<()> {
         // A section without bytes (the values of a v2 page full of nulls) is empty in any codec.
@@ -212,7 +216,7 @@ impl Decompressor {
             return Ok(());
         }
         Err(Error::corrupt(format!(
-            "a page announces {} plain bytes, but its {} data ends after {written}",
+            "a page announces {} uncompressed bytes, but its {} data ends after {written}",
             output.len(),
             self.codec
         )))
@@ -252,7 +256,7 @@ fn absent(codec: CompressionCodec) -> Error {
 #[cold]
 fn too_long(codec: &'static str) -> Error {
     Error::corrupt(format!(
-        "the {codec} data of a page holds more plain bytes than the page announces"
+        "the {codec} data of a page holds more uncompressed bytes than the page announces"
     ))
 }
 

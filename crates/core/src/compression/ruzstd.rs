@@ -9,7 +9,7 @@ use std::io::Read as _;
 /// The window that a frame may ask for, at least: what RFC 8878, section 3.1.1.1.2, wants decoders to
 /// support. A frame that says its size has no larger window than that.
 const WINDOW: usize = 8 << 20;
-/// Plain bytes that are decoded at a time, beside the window.
+/// Uncompressed bytes that are decoded at a time, beside the window.
 const BLOCKS: usize = 1 << 20;
 
 /// Decodes Zstandard frames.

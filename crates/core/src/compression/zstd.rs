@@ -37,7 +37,7 @@ pub(super) fn content_size(input: &[u8]) -> Option<u64> {
         .flatten()
 }
 
-/// Makes one Zstandard frame a page, which says how many plain bytes it holds.
+/// Makes one Zstandard frame a page, which says how many uncompressed bytes it holds.
 pub(super) struct ZstdCompressor(::zstd::bulk::Compressor<'static>);
 
 impl ZstdCompressor {

@@ -10,9 +10,9 @@ use herringbone_format::{
 use super::data_page::{split_levels_v1, split_levels_v2};
 use super::decompression_limit::DecompressionLimit;
 use super::walker::kind_of_body;
-use super::{DataPage, Page, SharedPage};
+use super::{DataPage, MaxLevels, Page, SharedPage};
 use crate::budget::{ColumnMemory, MemoryUse};
-use crate::compression::{check_plain_size, decompress};
+use crate::compression::{check_uncompressed_size, decompress};
 use crate::created_by::CreatedBy;
 
 /// Bytes of a decompressed page from which on it is asked whether it can be that large, before there is
@@ -33,8 +33,7 @@ pub(crate) struct PageUse<'a> {
 /// Opens the pages of one column chunk, once their bodies are there.
 pub(crate) struct BodyDecoder {
     codec: CompressionCodec,
-    /// The highest repetition and definition level.
-    max_levels: (u8, u8),
+    max_levels: MaxLevels,
     /// What is known of the writer.
     created_by: CreatedBy,
     /// What decrypts bodies, if they are encrypted.
@@ -56,7 +55,7 @@ impl BodyDecoder {
     /// `max_levels`.
     pub(crate) fn new(
         codec: CompressionCodec,
-        max_levels: (u8, u8),
+        max_levels: MaxLevels,
         created_by: CreatedBy,
         decompression_limit: DecompressionLimit,
     ) -> Self {
@@ -139,9 +138,9 @@ impl BodyDecoder {
                     limit as u64,
                 ));
             }
-            let plain = header.uncompressed_page_size as usize;
+            let uncompressed_size = header.uncompressed_page_size as usize;
             let body = self.decrypt((header, ordinal), body)?;
-            let values = self.decompress(body, plain, None)?;
+            let values = self.decompress(body, uncompressed_size, None)?;
             // It comes once, and may be much larger than the pages behind it.
             self.bodies = [None, None];
             self.decrypted = None;
@@ -177,11 +176,19 @@ impl BodyDecoder {
         mut body: Buffer,
         num_values: usize,
     ) -> Result<DataPage> {
-        let (max_rep, max_def) = self.max_levels;
-        let repetition =
-            split_levels_v1(&mut body, v1.repetition_level_encoding, num_values, max_rep)?;
-        let definition =
-            split_levels_v1(&mut body, v1.definition_level_encoding, num_values, max_def)?;
+        let max = self.max_levels;
+        let repetition = split_levels_v1(
+            &mut body,
+            v1.repetition_level_encoding,
+            num_values,
+            max.repetition,
+        )?;
+        let definition = split_levels_v1(
+            &mut body,
+            v1.definition_level_encoding,
+            num_values,
+            max.definition,
+        )?;
         Ok(DataPage {
             num_values,
             repetition,
@@ -202,22 +209,22 @@ impl BodyDecoder {
         let repetition = split_levels_v2(
             &mut body,
             v2.repetition_levels_byte_length,
-            self.max_levels.0,
+            self.max_levels.repetition,
         )?;
         let definition = split_levels_v2(
             &mut body,
             v2.definition_levels_byte_length,
-            self.max_levels.1,
+            self.max_levels.definition,
         )?;
         let levels = whole - body.len();
-        let plain = (header.uncompressed_page_size as usize)
+        let uncompressed_size = (header.uncompressed_page_size as usize)
             .checked_sub(levels)
             .ok_or_else(|| Error::corrupt("the levels of a page are longer than the whole page"))?;
         let is_compressed = v2.is_compressed || self.created_by.compresses_all_pages;
         let values = match shared.and_then(SharedPage::take) {
             Some(values) => values,
-            None if is_compressed => self.decompress(body, plain, shared)?,
-            None => uncompressed(body, plain)?,
+            None if is_compressed => self.decompress(body, uncompressed_size, shared)?,
+            None => uncompressed(body, uncompressed_size)?,
         };
         Ok(DataPage {
             num_values,
@@ -258,24 +265,24 @@ impl BodyDecoder {
         Ok(plaintext)
     }
 
-    /// `plain` bytes from a body, or the body itself where there is no codec.
+    /// `uncompressed_size` bytes from a body, or the body itself where there is no codec.
     fn decompress(
         &mut self,
         body: Buffer,
-        plain: usize,
+        uncompressed_size: usize,
         shared: Option<&SharedPage>,
     ) -> Result<Buffer> {
         if self.codec == CompressionCodec::Uncompressed {
-            return uncompressed(body, plain);
+            return uncompressed(body, uncompressed_size);
         }
         // A page of nulls alone may have no compressed bytes at all, not even an empty stream.
-        if plain == 0 {
+        if uncompressed_size == 0 {
             return Ok(Buffer::default());
         }
-        if plain > LARGE_BODY {
-            check_plain_size(self.codec, &body, plain)?;
+        if uncompressed_size > LARGE_BODY {
+            check_uncompressed_size(self.codec, &body, uncompressed_size)?;
         }
-        let mut output = self.spare_body(plain)?;
+        let mut output = self.spare_body(uncompressed_size)?;
         decompress(self.codec, &body, &mut output)?;
         let output = Buffer::from_vec(output);
         self.keep_body(&output);
@@ -347,10 +354,10 @@ fn level_bytes(header: &PageHeader) -> usize {
 }
 
 /// A body that nothing was compressed in.
-fn uncompressed(body: Buffer, plain: usize) -> Result<Buffer> {
-    if body.len() != plain {
+fn uncompressed(body: Buffer, uncompressed_size: usize) -> Result<Buffer> {
+    if body.len() != uncompressed_size {
         return Err(Error::corrupt(format!(
-            "page body has {} bytes, its header says {plain}",
+            "page body has {} bytes, its header says {uncompressed_size}",
             body.len()
         )));
     }
@@ -361,8 +368,9 @@ fn uncompressed(body: Buffer, plain: usize) -> Result<Buffer> {
 pub(crate) fn check_sizes(header: &PageHeader, limits: &Limits) -> Result<u64> {
     let negative = || Error::corrupt("page header has a negative size");
     let compressed = usize::try_from(header.compressed_page_size).map_err(|_| negative())?;
-    let plain = usize::try_from(header.uncompressed_page_size).map_err(|_| negative())?;
-    for size in [compressed, plain] {
+    let uncompressed_size =
+        usize::try_from(header.uncompressed_page_size).map_err(|_| negative())?;
+    for size in [compressed, uncompressed_size] {
         if size > limits.page_bytes {
             return Err(Error::limit(
                 "page_bytes",

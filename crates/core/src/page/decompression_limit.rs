@@ -21,13 +21,13 @@ pub(crate) struct DecompressionLimit {
     value_bytes: u64,
     /// Of the pages so far, compressed and not.
     compressed: u64,
-    plain: u64,
+    uncompressed: u64,
 }
 
 impl DecompressionLimit {
     /// That of a chunk with values of this type. As many bytes are granted as the largest page may have
     /// that a read can hold: such a page is never too much, whatever it was compressed to.
-    pub(crate) fn new(limits: &Limits, (physical_type, type_length): (Type, usize)) -> Self {
+    pub(crate) fn new(limits: &Limits, physical_type: Type, type_length: usize) -> Self {
         let width = match physical_type {
             Type::Boolean => 1,
             Type::Int32 | Type::Float => 4,
@@ -41,7 +41,7 @@ impl DecompressionLimit {
             ratio: limits.decompression_ratio as u64,
             value_bytes: width.saturating_mul(2).saturating_add(LEVEL_BYTES),
             compressed: 0,
-            plain: 0,
+            uncompressed: 0,
         }
     }
 
@@ -59,19 +59,19 @@ impl DecompressionLimit {
     /// Limit where the pages so far decompress to more than their bytes and values account for.
     pub(crate) fn spend(&mut self, header: &PageHeader, num_values: usize) -> Result<()> {
         let compressed = u64::try_from(header.compressed_page_size).unwrap_or_default();
-        let plain = u64::try_from(header.uncompressed_page_size).unwrap_or_default();
+        let uncompressed = u64::try_from(header.uncompressed_page_size).unwrap_or_default();
         self.compressed = self.compressed.saturating_add(compressed);
-        self.plain = self.plain.saturating_add(plain);
+        self.uncompressed = self.uncompressed.saturating_add(uncompressed);
         let of_bytes = compressed.saturating_mul(self.ratio);
         let of_values = (num_values as u64).saturating_mul(self.value_bytes);
         let granted = self.left.saturating_add(of_bytes).saturating_add(of_values);
-        match granted.checked_sub(plain) {
+        match granted.checked_sub(uncompressed) {
             Some(left) => {
                 self.left = left;
                 Ok(())
             }
             None => {
-                let ratio = self.plain / self.compressed.max(1);
+                let ratio = self.uncompressed / self.compressed.max(1);
                 Err(Error::limit("decompression_ratio", ratio, self.ratio))
             }
         }

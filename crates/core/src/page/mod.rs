@@ -19,6 +19,13 @@ pub use shared::SharedPage;
 pub(crate) use walker::{PagePlace, has_dictionary};
 pub use walker::{PageStart, PageWalker};
 
+/// The highest levels of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct MaxLevels {
+    pub(crate) repetition: u8,
+    pub(crate) definition: u8,
+}
+
 /// A page that carries values, decompressed.
 #[derive(Debug)]
 pub(crate) enum Page {

@@ -19,7 +19,7 @@ use super::body::{BodyDecoder, PageUse, check_sizes, num_values, verify_crc};
 use super::chunk_bytes::ChunkBytes;
 use super::decompression_limit::DecompressionLimit;
 use super::walker::{PagePlace, PageStart, PageWalker};
-use super::{Page, SharedPage};
+use super::{MaxLevels, Page, SharedPage};
 use crate::Step;
 use crate::budget::{ColumnMemory, MemoryUse};
 use crate::created_by::CreatedBy;
@@ -53,8 +53,7 @@ pub(crate) struct PageReaderChunk {
     pub(crate) has_dictionary: bool,
     /// What decrypts the pages, if they are encrypted.
     pub(crate) cipher: Option<ChunkCipher>,
-    /// The highest repetition and definition level.
-    pub(crate) max_levels: (u8, u8),
+    pub(crate) max_levels: MaxLevels,
     /// What the pages may decompress to.
     pub(crate) decompression_limit: DecompressionLimit,
 }

@@ -89,9 +89,9 @@ mod tests {
     use super::*;
     use crate::budget::{Budget, ColumnMemory};
     use crate::created_by::CreatedBy;
-    use crate::page::Page;
     use crate::page::body::{BodyDecoder, PageUse};
     use crate::page::decompression_limit::DecompressionLimit;
+    use crate::page::{MaxLevels, Page};
 
     fn page(parts: usize) -> SharedPage {
         let start = PageStart::first(4);
@@ -106,10 +106,13 @@ mod tests {
         let shared = page(2);
         assert!(shared.take().is_none());
         shared.leave(Buffer::from(vec![1_u8, 2, 3, 4]));
-        let limit = DecompressionLimit::new(&Limits::default(), (Type::Int32, 0));
+        let limit = DecompressionLimit::new(&Limits::default(), Type::Int32, 0);
         let mut decoder = BodyDecoder::new(
             CompressionCodec::Snappy,
-            (0, 0),
+            MaxLevels {
+                repetition: 0,
+                definition: 0,
+            },
             CreatedBy::default(),
             limit,
         );

@@ -13,7 +13,8 @@ use crate::column::{ColumnChunkDecoder, ColumnPlan, ColumnSplit, RowCounter, Wan
 use crate::page::body::num_values;
 use crate::page::decompression_limit::DecompressionLimit;
 use crate::page::{
-    PageReaderChunk, PageReaderOptions, PageWalker, SharedPage, byte_range, has_dictionary,
+    MaxLevels, PageReaderChunk, PageReaderOptions, PageWalker, SharedPage, byte_range,
+    has_dictionary,
 };
 
 /// The column chunks of a row group, ready to be decoded.
@@ -123,7 +124,10 @@ impl OpenRowGroup {
             codec: chunk.codec,
             has_dictionary: chunk.has_dictionary,
             cipher: chunk.cipher.clone(),
-            max_levels: (plan.max_rep_level, plan.max_def_level),
+            max_levels: MaxLevels {
+                repetition: plan.max_rep_level,
+                definition: plan.max_def_level,
+            },
             decompression_limit,
         };
         (self.pages.clone(), chunk)
@@ -132,8 +136,7 @@ impl OpenRowGroup {
     /// What the pages of a column chunk may decompress to.
     fn decompression_limit(&self, plan: &ColumnPlan) -> DecompressionLimit {
         let leaf = &plan.leaf_type;
-        let values = (leaf.physical_type, leaf.type_length);
-        DecompressionLimit::new(&self.pages.limits, values)
+        DecompressionLimit::new(&self.pages.limits, leaf.physical_type, leaf.type_length)
     }
 
     /// A part of a column, from a multiple of [`Self::batch_rows`] up to another one, or to the last row.

@@ -71,7 +71,7 @@ pub(crate) struct ChunkBuilder {
     encodings: Vec<PageEncodingStats>,
     rep_histogram: Vec<u64>,
     def_histogram: Vec<u64>,
-    /// Memory for bodies, plain and compressed.
+    /// Memory for bodies, uncompressed and compressed.
     body: Vec<u8>,
     compressed: Vec<u8>,
     /// What encrypts the pages, if they are to be encrypted, and how many data pages it did.

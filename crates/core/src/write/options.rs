@@ -39,7 +39,7 @@ pub enum Compatibility {
 pub enum DataPageVersion {
     /// Levels and values are compressed together.
     V1,
-    /// Levels are stored plain, and values as well where compression does not shrink them.
+    /// Levels are stored uncompressed, and values as well where compression does not shrink them.
     V2,
 }
 

@@ -12,7 +12,7 @@ use super::column::ColumnWriter;
 use super::column_statistics::{ColumnStatistics, StatisticsColumn};
 use super::levels::{LeafPath, paths};
 use super::options::{UnsortedRows, WriteOptions};
-use super::settings::{ArrowDictionary, ColumnSettings, has_total_order};
+use super::settings::{ArrowDictionary, ColumnSettings};
 use super::sorting::SortingCheck;
 use crate::extension::mappings;
 
@@ -199,7 +199,7 @@ impl WritePlan {
     pub(super) fn column_orders(&self) -> Vec<ColumnOrder> {
         let order = |column: &ColumnPlan| {
             let settings = &column.settings;
-            if settings.total_order && has_total_order(settings.leaf.order) {
+            if settings.total_order {
                 ColumnOrder::Ieee754Total
             } else if settings.leaf.order == herringbone_schema::ColumnOrderKind::Int96 {
                 ColumnOrder::Int96Timestamp

@@ -1,7 +1,7 @@
 //! What the options come to for one column.
 
 use herringbone_format::{Encoding, Error, Result, Type};
-use herringbone_schema::{ColumnOrderKind, HintPolicy, WriteLeaf};
+use herringbone_schema::{HintPolicy, WriteLeaf};
 
 use super::options::{
     BloomFilterOptions, ColumnOptions, Compatibility, DataPageVersion, StatisticsLevel,
@@ -113,7 +113,7 @@ impl ColumnSettings {
             page_rows: chosen.page_rows.unwrap_or(1 << 15),
             page_index: options.page_index,
             crc: options.crc,
-            total_order: modern && has_total_order(leaf.order),
+            total_order: modern && leaf.order.is_float(),
         };
         settings.check()?;
         Ok(settings)
@@ -152,11 +152,6 @@ impl ColumnSettings {
         }
         Ok(())
     }
-}
-
-/// Whether bounds can follow the IEEE 754 total order.
-pub(crate) fn has_total_order(order: ColumnOrderKind) -> bool {
-    matches!(order, ColumnOrderKind::Float | ColumnOrderKind::Float16)
 }
 
 fn default_encoding(physical_type: Type, modern: bool) -> Encoding {

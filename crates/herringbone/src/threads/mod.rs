@@ -140,7 +140,7 @@ impl Threads {
             .map_or(0, |g| g.num_wanted());
         let rows_given = rows - rows_left.unwrap_or(rows).min(rows);
         drop(self);
-        Inline::new_behind(plan, source, budget, (row_groups, rows_given))
+        Inline::new_behind(plan, source, budget, row_groups, rows_given)
     }
 
     fn start_workers(&mut self) {

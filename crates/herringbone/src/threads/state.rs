@@ -131,7 +131,7 @@ impl OpenPart {
 
 impl OpenColumn {
     /// Opens parts behind those that are open.
-    fn add_parts(&mut self, (row_group, ordinal): (&OpenRowGroup, usize), parts: Vec<ColumnSplit>) {
+    fn add_parts(&mut self, row_group: &OpenRowGroup, ordinal: usize, parts: Vec<ColumnSplit>) {
         let batch_rows = row_group.batch_rows() as u64;
         for part in parts {
             let first_batch = self.first_batch + part.rows.start / batch_rows;
@@ -153,19 +153,15 @@ impl OpenColumn {
 
     /// What comes next in a part, unless somebody is at it. Where the part `is_due`, enough of it may
     /// wait already.
-    pub(super) fn next_task(
-        &self,
-        (column, part, row_group): (usize, usize, usize),
-        is_due: bool,
-    ) -> Option<Task> {
+    pub(super) fn next_task(&self, place: Place, part: usize, is_due: bool) -> Option<Task> {
         let open = self.parts.get(part.checked_sub(self.passed)?)?;
         let enough = is_due && open.column_batches.len() >= BATCHES_AHEAD as usize;
         let idle = open.column.as_ref().filter(|_| !enough)?;
         Some(Task {
             batch: open.first_batch + idle.next_batch(),
-            column,
+            column: place.column,
             part,
-            row_group,
+            row_group: place.row_group,
         })
     }
 }
@@ -262,12 +258,12 @@ impl State {
         let parts = counting.counted(group, rows);
         let (row_group, has_more) = (counting.row_group().clone(), counting.has_more());
         let before = column.passed + column.parts.len();
-        column.add_parts((&row_group, place.column), parts);
+        column.add_parts(&row_group, place.column, parts);
         let behind = (column.passed + column.parts.len()).min(column.passed + threads + 1);
         let (mut due, mut ahead) = (None, Vec::new());
         for part in before..behind {
             let is_due = part == column.passed && is_front;
-            let task = column.next_task((place.column, part, place.row_group), is_due);
+            let task = column.next_task(place, part, is_due);
             match is_due {
                 true => due = task,
                 false => ahead.extend(task),
@@ -300,7 +296,7 @@ impl State {
             return;
         };
         let is_due = task.part == column.passed && (is_front || !column.is_cut);
-        let next = column.next_task((task.column, task.part, task.row_group), is_due);
+        let next = column.next_task(task.place(), task.part, is_due);
         if is_due {
             self.ready.extend(next);
         } else {
@@ -316,9 +312,12 @@ impl State {
             return;
         };
         for (ordinal, column) in row_group.columns.iter().enumerate() {
-            let place = (ordinal, column.passed, self.front);
+            let place = Place {
+                row_group: self.front,
+                column: ordinal,
+            };
             if column.is_cut
-                && let Some(task) = column.next_task(place, true)
+                && let Some(task) = column.next_task(place, column.passed, true)
             {
                 self.ahead.remove(&task);
                 self.ready.insert(task);
@@ -327,21 +326,16 @@ impl State {
     }
 
     /// Goes on to the part of a column whose turn it is, and starts one more in its stead.
-    fn pass_parts(
-        &mut self,
-        column: &mut OpenColumn,
-        (ordinal, row_group): (usize, usize),
-        threads: usize,
-    ) {
+    fn pass_parts(&mut self, column: &mut OpenColumn, place: Place, threads: usize) {
         while column.parts.len() > 1 && column.parts.front().is_some_and(OpenPart::is_passed) {
             column.parts.pop_front();
             column.passed += 1;
-            if let Some(task) = column.next_task((ordinal, column.passed, row_group), true) {
+            if let Some(task) = column.next_task(place, column.passed, true) {
                 self.ahead.remove(&task);
                 self.ready.insert(task);
             }
             let last = column.passed + threads;
-            let last = column.next_task((ordinal, last, row_group), false);
+            let last = column.next_task(place, last, false);
             self.ahead.extend(last);
         }
     }
@@ -367,7 +361,7 @@ pub(super) fn open_column(
             column.parts.push_back(whole);
             column.is_cut = false;
         }
-        SplitColumn::Parts(parts) => column.add_parts((row_group, ordinal), parts),
+        SplitColumn::Parts(parts) => column.add_parts(row_group, ordinal, parts),
         SplitColumn::Counting(counting) => column.counting = Some(counting),
     }
     column
@@ -392,14 +386,18 @@ pub(super) fn take_column_batches(
         if !assembler.needs(ordinal) {
             continue;
         }
-        state.pass_parts(column, (ordinal, row_group_index), threads);
+        let place = Place {
+            row_group: row_group_index,
+            column: ordinal,
+        };
+        state.pass_parts(column, place, threads);
         let front = column.parts.front_mut();
         match front.and_then(|part| part.column_batches.pop_front()) {
             None => complete = complete.and(Ok(false)),
             Some(Ok(column_batch)) => {
                 assembler.add(ordinal, column_batch);
-                let place = (ordinal, column.passed, row_group_index);
-                state.ready.extend(column.next_task(place, true));
+                let next = column.next_task(place, column.passed, true);
+                state.ready.extend(next);
             }
             Some(Err(failed)) if matches!(complete, Ok(true)) => {
                 state.is_split_wrong = failed.is_split_wrong;

@@ -169,21 +169,21 @@ impl Shared {
                 let mut columns = Vec::with_capacity(row_group.num_columns());
                 for (ordinal, cut) in cuts.into_iter().enumerate() {
                     let column = open_column(&row_group, ordinal, cut, first_batch);
+                    let place = Place {
+                        row_group: index,
+                        column: ordinal,
+                    };
                     if column.counting.is_some() {
-                        state.uncounted.insert(Place {
-                            row_group: index,
-                            column: ordinal,
-                        });
+                        state.uncounted.insert(place);
                     }
-                    let first = column.next_task((ordinal, 0, index), true);
+                    let first = column.next_task(place, 0, true);
                     if index == state.front || !column.is_cut {
                         state.ready.extend(first);
                     } else {
                         state.ahead.extend(first);
                     }
                     let ahead = 1..=self.threads;
-                    let ahead =
-                        ahead.filter_map(|part| column.next_task((ordinal, part, index), false));
+                    let ahead = ahead.filter_map(|part| column.next_task(place, part, false));
                     state.ahead.extend(ahead);
                     columns.push(column);
                 }

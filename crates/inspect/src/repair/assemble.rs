@@ -253,6 +253,10 @@ impl<'a> Assembly<'a> {
         )
     }
 
+    #[allow(
+        clippy::indexing_slicing,
+        reason = "leaves are counted by the same schema"
+    )]
     fn chunk(&self, leaf: usize, found: &FoundChunk) -> ColumnChunk {
         let pages = self.pages.get(found.pages.clone()).unwrap_or_default();
         // Offsets in a file fit.

@@ -10,6 +10,7 @@ use herringbone_format::{
     ColumnMetaData, Error, Result, Type,
 };
 
+use super::ChunkId;
 use super::finding::{FindingKind, Report};
 use super::truth::for_each_plain;
 use herringbone::ParquetFile;
@@ -26,8 +27,8 @@ pub(super) struct Bloom {
 }
 
 /// Where the filter of a column chunk ends, if it has one that can be read.
-pub(super) fn end(file: &ParquetFile, (row_group, leaf): (usize, usize)) -> Option<u64> {
-    let mut filter = file.bloom_filter(row_group, leaf).ok()??;
+pub(super) fn end(file: &ParquetFile, chunk: ChunkId) -> Option<u64> {
+    let mut filter = file.bloom_filter(chunk.row_group, chunk.leaf).ok()??;
     header(file, &mut filter).ok()?;
     filter.end()
 }
@@ -57,7 +58,7 @@ impl Bloom {
     /// Io.
     pub(super) fn read(
         file: &ParquetFile,
-        ids: (usize, usize),
+        chunk: ChunkId,
         metadata: &ColumnMetaData,
         report: &mut Report,
     ) -> Result<Option<Self>> {
@@ -68,7 +69,7 @@ impl Bloom {
             return Ok(None);
         };
         report.location.offset = Some(offset);
-        let filter = match Self::filter(file, ids, (offset, metadata), report) {
+        let filter = match Self::filter(file, chunk, offset, metadata, report) {
             Ok(filter) => filter,
             Err(error) => {
                 report.failed(FindingKind::BloomFilter, error)?;
@@ -89,11 +90,12 @@ impl Bloom {
 
     fn filter(
         file: &ParquetFile,
-        (row_group, leaf): (usize, usize),
-        (offset, metadata): (u64, &ColumnMetaData),
+        chunk: ChunkId,
+        offset: u64,
+        metadata: &ColumnMetaData,
         report: &mut Report,
     ) -> Result<Option<BloomFilter>> {
-        let Some(mut filter) = file.bloom_filter(row_group, leaf)? else {
+        let Some(mut filter) = file.bloom_filter(chunk.row_group, chunk.leaf)? else {
             return Ok(None);
         };
         let header = header(file, &mut filter)?;

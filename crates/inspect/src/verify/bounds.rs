@@ -107,11 +107,7 @@ fn actual(truth: &BoundsBuilder, side: Side, total_order: bool) -> Option<Vec<u8
 /// A bound that is zero holds for zeros of both signs, unless these are ordered.
 fn including_zeros(column: &Column, bound: Bound<'_>) -> Vec<u8> {
     let mut bytes = bound.bytes.to_vec();
-    let is_float = matches!(
-        column.order,
-        ColumnOrderKind::Float | ColumnOrderKind::Float16
-    );
-    if !is_float || column.total_order {
+    if !column.order.is_float() || column.total_order {
         return bytes;
     }
     if let Some((sign, rest)) = bytes.split_last_mut()

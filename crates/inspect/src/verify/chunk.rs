@@ -20,7 +20,7 @@ use super::index::{FoundPage, Indexes};
 use super::nesting::Nesting;
 use super::page::PageCheck;
 use super::truth::{Truth, for_each_plain};
-use super::{encodings, regions, statistics};
+use super::{ChunkId, encodings, regions, statistics};
 use herringbone::ParquetFile;
 use herringbone::pages::read_header;
 use herringbone::source::Source;
@@ -52,12 +52,13 @@ pub(super) struct Checked {
 /// Io.
 pub(super) fn check(
     file: &ParquetFile,
-    ids: (usize, usize),
-    (chunk, num_rows): (&ColumnChunk, u64),
+    id: ChunkId,
+    chunk: &ColumnChunk,
+    num_rows: u64,
     column: &Column,
     report: &mut Report,
 ) -> Result<Checked> {
-    let Some((metadata, cipher)) = regions::readable(file, ids, chunk, report) else {
+    let Some((metadata, cipher)) = regions::readable(file, id, chunk, report) else {
         return Ok(Checked::default());
     };
     if metadata.type_ != column.leaf.physical_type {
@@ -110,7 +111,7 @@ pub(super) fn check(
         indexes: indexes(file, chunk, cipher.as_ref(), report)?,
         nesting: Nesting::new(file.parquet_schema(), column.ordinal),
         geometries,
-        bloom: Bloom::read(file, ids, metadata, report)?,
+        bloom: Bloom::read(file, id, metadata, report)?,
         encodings: BTreeMap::new(),
         num_values: 0,
         dictionary_page: None,

@@ -40,11 +40,8 @@ impl Column {
             // INT96 had no order before there was one of its own.
             (Some(ColumnOrder::TypeDefined), ColumnOrderKind::Int96) => ColumnOrderKind::Undefined,
             (Some(ColumnOrder::TypeDefined), order)
-            | (Some(ColumnOrder::Int96Timestamp), order @ ColumnOrderKind::Int96)
-            | (
-                Some(ColumnOrder::Ieee754Total),
-                order @ (ColumnOrderKind::Float | ColumnOrderKind::Float16),
-            ) => order,
+            | (Some(ColumnOrder::Int96Timestamp), order @ ColumnOrderKind::Int96) => order,
+            (Some(ColumnOrder::Ieee754Total), order) if order.is_float() => order,
             _ => ColumnOrderKind::Undefined,
         };
         let path = schema.path(leaf).into_iter().map(str::to_owned).collect();
@@ -56,7 +53,7 @@ impl Column {
             total_order: named == Some(&ColumnOrder::Ieee754Total),
             is_text: schema.is_text(leaf),
             digits: Digits::of(schema.element(leaf))
-                .filter(|_| !schema.leaves()[leaf].annotation_ignored),
+                .filter(|_| !leaf_of(schema, leaf).annotation_ignored),
             allowed: Allowed::of(schema, leaf),
             null_keys: schema.null_key_levels(leaf),
             slot_def: slot_def(schema, leaf),
@@ -75,19 +72,22 @@ impl Column {
     }
 }
 
-fn leaf_of(schema: &ParquetSchema, leaf: usize) -> &Leaf {
+#[allow(
+    clippy::indexing_slicing,
+    reason = "leaves are counted by the same schema"
+)]
+pub(super) fn leaf_of(schema: &ParquetSchema, leaf: usize) -> &Leaf {
     &schema.leaves()[leaf]
 }
 
 /// The definition level of an element of the innermost list around a leaf; 0 without lists.
 fn slot_def(schema: &ParquetSchema, leaf: usize) -> u8 {
-    let nodes = schema.nodes();
-    let mut node = schema.leaves()[leaf].node;
-    while node != 0 {
-        if nodes[node].repetition() == Repetition::Repeated {
-            return nodes[node].def_level;
+    let mut ordinal = leaf_of(schema, leaf).node;
+    while let Some(node) = schema.nodes().get(ordinal).filter(|_| ordinal != 0) {
+        if node.repetition() == Repetition::Repeated {
+            return node.def_level;
         }
-        node = nodes[node].parent;
+        ordinal = node.parent;
     }
     0
 }

@@ -5,6 +5,7 @@ use herringbone_format::footer::{FOOTER_TAIL_BYTES, MAGIC, MAGIC_ENCRYPTED, Tail
 use herringbone_format::{ErrorKind, Result, RowGroupHeader};
 use herringbone_schema::{SchemaOptions, to_arrow};
 
+use super::ChunkId;
 use super::chunk::Sizes;
 use super::finding::{FindingKind, Report};
 use super::regions::Regions;
@@ -45,7 +46,7 @@ pub(super) fn check(file: &ParquetFile, report: &mut Report) -> Result<()> {
                 .location
                 .set_column(file.parquet_schema().column_path(leaf));
             match metadata.column_chunk(row_group, leaf) {
-                Ok(chunk) => regions.chunk(file, (row_group, leaf), &chunk, report)?,
+                Ok(chunk) => regions.chunk(file, ChunkId { row_group, leaf }, &chunk, report)?,
                 Err(error) => report.failed(FindingKind::ColumnMetadata, error)?,
             }
         }
@@ -127,8 +128,8 @@ fn schema(file: &ParquetFile, report: &mut Report) -> Result<()> {
     for warning in own {
         report.warning(FindingKind::Schema, warning);
     }
-    for leaf in 0..file.parquet_schema().leaves().len() {
-        if file.parquet_schema().leaves()[leaf].annotation_ignored {
+    for (leaf, found) in file.parquet_schema().leaves().iter().enumerate() {
+        if found.annotation_ignored {
             report
                 .location
                 .set_column(file.parquet_schema().column_path(leaf));

@@ -52,6 +52,13 @@ use herringbone::ParquetFile;
 use herringbone::workers;
 use nesting::Shared;
 
+/// Which column chunk of a file.
+#[derive(Debug, Clone, Copy)]
+struct ChunkId {
+    row_group: usize,
+    leaf: usize,
+}
+
 /// Values below which a second thread is not worth its start.
 const FEW_VALUES: u64 = 1 << 17;
 

@@ -6,6 +6,8 @@ use herringbone_core::physical::Block;
 use herringbone_format::Repetition;
 use herringbone_schema::ParquetSchema;
 
+use super::column::leaf_of;
+
 /// What the levels of a column chunk say of the groups around it.
 #[derive(Debug)]
 pub(super) struct Nesting {
@@ -29,13 +31,11 @@ struct Group {
 impl Nesting {
     /// Of a column chunk of a leaf.
     pub(super) fn new(schema: &ParquetSchema, leaf: usize) -> Self {
-        let nodes = schema.nodes();
-        let leaf = &schema.leaves()[leaf];
+        let leaf = leaf_of(schema, leaf);
         let mut element_def = vec![0; usize::from(leaf.max_rep_level) + 1];
         let mut groups = Vec::new();
         let mut ordinal = leaf.node;
-        while ordinal != 0 {
-            let node = &nodes[ordinal];
+        while let Some(node) = schema.nodes().get(ordinal).filter(|_| ordinal != 0) {
             if node.repetition() == Repetition::Repeated
                 && let Some(def) = element_def.get_mut(usize::from(node.rep_level))
             {

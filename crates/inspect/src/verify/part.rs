@@ -2,6 +2,7 @@
 
 use herringbone_format::{Error, Result};
 
+use super::ChunkId;
 use super::ahead::{Outcome, Task};
 use super::chunk::{self, Checked};
 use super::column::Column;
@@ -54,7 +55,8 @@ fn chunk(
     report.location.set_column(column.path.join("."));
     let num_rows = metadata.row_group_header(row_group)?.num_rows;
     let num_rows = u64::try_from(num_rows).unwrap_or_default();
-    chunk::check(file, (row_group, leaf), (&chunk, num_rows), &column, report)
+    let id = ChunkId { row_group, leaf };
+    chunk::check(file, id, &chunk, num_rows, &column, report)
 }
 
 fn order(file: &ParquetFile, row_group: usize, report: &mut Report) -> Result<()> {

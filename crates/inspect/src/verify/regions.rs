@@ -6,8 +6,8 @@ use herringbone_core::page::byte_range;
 use herringbone_format::modular_encryption::{ChunkCipher, KeyStep};
 use herringbone_format::{ColumnChunk, ColumnLayout, ColumnMetaData, Location, Result};
 
-use super::bloom;
 use super::finding::{FindingKind, Report};
+use super::{ChunkId, bloom};
 use herringbone::ParquetFile;
 use herringbone::source::Source;
 
@@ -41,7 +41,7 @@ impl Regions {
     pub(super) fn chunk(
         &mut self,
         file: &ParquetFile,
-        ids: (usize, usize),
+        id: ChunkId,
         chunk: &ColumnChunk,
         report: &mut Report,
     ) -> Result<()> {
@@ -86,7 +86,7 @@ impl Regions {
         if let Some(offset) = metadata.bloom_filter_offset {
             let length = match metadata.bloom_filter_length {
                 Some(length) => i64::from(length),
-                None => bloom::end(file, ids)
+                None => bloom::end(file, id)
                     .and_then(|end| i64::try_from(end).ok())
                     .map_or(1, |end| end.saturating_sub(offset)),
             };
@@ -162,11 +162,11 @@ pub(super) fn chunk_range(metadata: &ColumnMetaData, file_length: u64) -> Option
 /// The metadata of a column chunk that can be checked, with what decrypts it; says so where it cannot.
 pub(super) fn readable<'a>(
     file: &ParquetFile,
-    (row_group, leaf): (usize, usize),
+    id: ChunkId,
     chunk: &'a ColumnChunk,
     report: &mut Report,
 ) -> Option<(&'a ColumnMetaData, Option<ChunkCipher>)> {
-    let cipher = file.metadata().cipher_of(row_group, leaf, chunk);
+    let cipher = file.metadata().cipher_of(id.row_group, id.leaf, chunk);
     let cipher = cipher.and_then(KeyStep::ready);
     let reason = match (&chunk.file_path, cipher, &chunk.meta_data) {
         (Some(path), ..) => format!("the column chunk lies in another file, `{path}`"),

@@ -227,7 +227,7 @@ impl Cursor {
 
 /// Whether a float is zero, of either sign.
 fn is_zero(order: ColumnOrderKind, value: &[u8]) -> bool {
-    matches!(order, ColumnOrderKind::Float | ColumnOrderKind::Float16)
+    order.is_float()
         && value
             .split_last()
             .is_some_and(|(sign, rest)| sign & 0x7f == 0 && rest.iter().all(|byte| *byte == 0))

@@ -120,9 +120,8 @@ impl OldBounds {
             Order::UnsignedBytes | Order::SignedBytes => {
                 vec![Order::UnsignedBytes, Order::SignedBytes]
             }
-            Order::Int96 => vec![Order::Int96],
-            order @ (Order::Float | Order::Float16) => vec![order],
             Order::Undefined => Vec::new(),
+            order => vec![order],
         };
         let builder = |order| BoundsBuilder::new(order, physical);
         let bytes = matches!(

@@ -77,8 +77,7 @@ impl ShreddingType {
             Self::Object(fields) => {
                 let mut names: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
                 names.sort_unstable();
-                if let Some(name) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-                    let name = name[0];
+                if let Some(name) = repeated(&names) {
                     return Err(Error::argument(format!(
                         "a variant's field `{name}` is to be shredded twice"
                     )));
@@ -119,4 +118,10 @@ fn too_deep() -> Error {
 #[cold]
 fn of_arrow(error: ArrowError) -> Error {
     Error::argument(error.to_string())
+}
+
+/// The first of these names, in their order, that is there twice.
+fn repeated<T: PartialEq>(names: &[T]) -> Option<&T> {
+    let next = names.iter().skip(1);
+    names.iter().zip(next).find(|(a, b)| a == b).map(|(a, _)| a)
 }

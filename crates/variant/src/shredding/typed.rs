@@ -134,10 +134,9 @@ impl Object {
         }
         let mut names: Vec<String> = fields.iter().map(|(name, _)| name.clone()).collect();
         names.sort_unstable();
-        if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+        if let Some(name) = super::repeated(&names) {
             return Err(Error::corrupt(format!(
-                "a variant's field `{}` is shredded twice",
-                pair[0]
+                "a variant's field `{name}` is shredded twice"
             )));
         }
         Ok(Self {
@@ -171,6 +170,10 @@ fn is_null(nulls: Option<&NullBuffer>, row: usize) -> bool {
 }
 
 /// The elements of a row of a list of any layout.
+#[allow(
+    clippy::indexing_slicing,
+    reason = "a list has one offset more than it has rows"
+)]
 pub(super) fn elements(array: &ArrayRef, row: usize) -> Range<usize> {
     let from_to = |start: usize, end: usize| start..end;
     match array.data_type() {

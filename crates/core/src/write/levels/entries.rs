@@ -52,16 +52,16 @@ impl Entries {
     }
 
     /// Makes `lengths[i]` entries of the `i`th entry with a definition level of `slot_def` or more,
-    /// with the levels in `element`, repetition first. The first of them keeps its repetition level;
+    /// with the levels of elements. The first of them keeps its repetition level;
     /// without any, it stays as it is, as do all others.
     pub(super) fn expand(
         &self,
         lengths: &[usize],
         slot_def: u8,
-        element: (u8, u8),
+        element_rep: u8,
+        element_def: u8,
         out: &mut Self,
     ) {
-        let (element_rep, element_def) = element;
         let elements: usize = lengths.iter().sum();
         let empty = lengths.iter().filter(|&&length| length == 0).count();
         let without_slot = self.def.len() - lengths.len();

@@ -59,7 +59,7 @@ pub(crate) struct LeafLevels {
     /// are no nulls. To be used instead of the leaf's own.
     pub(crate) nulls: Option<NullBuffer>,
     /// The leaf, or the part of it that these rows can reach. A dictionary or run-end encoding of
-    /// plain values is left as it is.
+    /// values that are not nested is left as it is.
     pub(crate) leaf: ArrayRef,
     scratch: Scratch,
 }
@@ -183,7 +183,7 @@ fn levels(
                 let hidden =
                     nulls.is_some_and(|nulls| slots::clear_null(lengths, nulls, &out.ranges));
                 lists.elements(&out.ranges, lengths, hidden, ranges);
-                entries.expand(lengths, slot_def, (rep_level, next_base), spare);
+                entries.expand(lengths, slot_def, rep_level, next_base, spare);
                 std::mem::swap(entries, spare);
                 std::mem::swap(&mut out.ranges, ranges);
             }

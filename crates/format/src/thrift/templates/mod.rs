@@ -135,8 +135,9 @@ struct Block {
 
 impl Block {
     #[inline]
-    #[expect(
+    #[allow(
         clippy::needless_range_loop,
+        clippy::indexing_slicing,
         reason = "arrays of one length: neither bounds nor iterators are left of it"
     )]
     fn fits(&self, bytes: &[u8; BLOCK]) -> bool {
