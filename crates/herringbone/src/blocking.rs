@@ -41,7 +41,7 @@ pub(crate) fn count_rows(counter: &mut RowCounter, source: &dyn Source) -> Resul
 }
 
 /// What is needed, and as much behind it as the source likes to give at once.
-fn read_ahead(source: &dyn Source, need: &Range<u64>, chunk_end: u64) -> Result<Bytes> {
+pub(crate) fn read_ahead(source: &dyn Source, need: &Range<u64>, chunk_end: u64) -> Result<Bytes> {
     let ahead = need.start.saturating_add(source.readahead());
     source.read(need.start..need.end.max(ahead.min(chunk_end)))
 }

@@ -30,7 +30,7 @@ pub struct Reader {
 }
 
 enum Driver {
-    Inline(Inline),
+    Inline(Box<Inline>),
     Threads(Threads),
     /// An error came before.
     Failed,
@@ -50,7 +50,7 @@ impl Reader {
             if !is_short {
                 keep_memory(ONE_THREAD);
             }
-            Driver::Inline(Inline::new(plan.clone(), source))
+            Driver::Inline(Box::new(Inline::new(plan.clone(), source)))
         } else {
             keep_memory(SEVERAL_THREADS);
             Driver::Threads(Threads::new(plan.clone(), source, threads))
@@ -96,17 +96,24 @@ impl Reader {
             match self.driver.next_batch() {
                 Ok(batch) => {
                     self.losses.append(self.driver.take_losses());
-                    self.rows_left -= batch.as_ref().map_or(0, |batch| batch.num_rows() as u64);
+                    let rows = batch.as_ref().map_or(0, |batch| batch.num_rows() as u64);
+                    self.rows_left = match &self.driver {
+                        Driver::Inline(inline) => inline.rows_left(),
+                        Driver::Threads(_) | Driver::Failed => self.rows_left - rows,
+                    };
                     return Ok(batch);
                 }
                 Err(error) if self.driver.falls_back(&error) => {}
-                Err(error) if self.plan.options().on_error.goes_on(&error) => {
-                    let rows = self.driver.skip_row_group();
-                    self.rows_left -= rows;
-                    let lost = Lost::Rows(rows);
-                    self.losses.push(Loss { error, lost });
-                }
                 Err(error) => {
+                    if let Driver::Threads(threads) = &mut self.driver
+                        && self.plan.options().on_error.goes_on(&error)
+                    {
+                        let rows = threads.skip_row_group();
+                        self.rows_left -= rows;
+                        let lost = Lost::Rows(rows);
+                        self.losses.push(Loss { error, lost });
+                        continue;
+                    }
                     self.driver = Driver::Failed;
                     return Err(error);
                 }
@@ -129,21 +136,13 @@ impl Driver {
     fn falls_back(&mut self, error: &Error) -> bool {
         match std::mem::replace(self, Self::Failed) {
             Self::Threads(threads) if Budget::refused(error) || threads.is_split_wrong() => {
-                *self = Self::Inline(threads.into_inline());
+                *self = Self::Inline(Box::new(threads.into_inline()));
                 true
             }
             other => {
                 *self = other;
                 false
             }
-        }
-    }
-
-    fn skip_row_group(&mut self) -> u64 {
-        match self {
-            Self::Inline(inline) => inline.skip_row_group(),
-            Self::Threads(threads) => threads.skip_row_group(),
-            Self::Failed => 0,
         }
     }
 

@@ -10,6 +10,7 @@
 
 mod siblings;
 mod assemble;
+mod cursor;
 mod wrappers;
 mod options;
 mod plan;
@@ -23,6 +24,6 @@ pub use assemble::BatchAssembler;
 pub use extensions::ExtensionColumnOption;
 pub use options::ReadOptions;
 pub use plan::ReadPlan;
-pub use push::{Needs, Poll, PushDecoder, too_few_rows};
+pub use push::{Needs, Poll, Progress, PushDecoder, too_few_rows};
 pub use row_group::{ChunkInPlan, OpenRowGroup};
 pub use wanted_rows::RowGroupPlan;

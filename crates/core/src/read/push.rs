@@ -12,10 +12,9 @@ use herringbone_arrow::array::RecordBatch;
 use herringbone_format::modular_encryption::KeyRequest;
 use herringbone_format::{Error, Result};
 
-use super::{BatchAssembler, OpenRowGroup, ReadPlan};
-use crate::Step;
+use super::ReadPlan;
+use super::cursor::RowGroupCursor;
 use crate::budget::Budget;
-use crate::column::{ColumnBatch, ColumnChunkDecoder};
 use crate::loss::{Loss, Losses, Lost};
 
 /// What a [`PushDecoder`] came to.
@@ -32,7 +31,7 @@ pub enum Poll {
 }
 
 /// Byte ranges of the file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Needs {
     /// Nothing goes on without these.
     pub now: Vec<Range<u64>>,
@@ -48,29 +47,32 @@ pub struct Needs {
 pub struct PushDecoder {
     plan: Arc<ReadPlan>,
     budget: Arc<Budget>,
-    assembler: BatchAssembler,
+    cursor: RowGroupCursor,
     /// Index, in the plan, of the row group after the open one.
     next_row_group: usize,
-    row_group: Option<OpenRowGroup>,
-    columns: Vec<OpenColumn>,
-    /// Rows of the open row group that were not given out; used where no column counts them.
-    rows_left: u64,
-    /// Whether one column is finished before the next.
-    in_turn: bool,
+    /// Rows of the open row group that were not given out.
+    rows_of_row_group: u64,
+    /// Rows of the row groups behind it.
+    rows_behind: u64,
     /// Rows, of those that are left, that were given out before the row group was started again.
     rows_again: u64,
     losses: Losses,
+    /// What the last step must have and would like to have.
+    needs: Needs,
 }
 
-/// A column of the open row group.
-#[derive(Default)]
-struct OpenColumn {
-    /// Made when it is needed, dropped behind its last column batch.
-    column: Option<Box<ColumnChunkDecoder>>,
-    /// What it must have before it goes on.
-    need: Option<Range<u64>>,
-    /// Why it does not go on.
-    error: Option<Error>,
+/// What a step of a [`PushDecoder`] came to.
+#[doc(hidden)] // For drivers.
+#[derive(Debug)]
+pub enum Progress {
+    /// Bytes are missing: [those](PushDecoder::needs).
+    Needs,
+    /// The key of a column is missing.
+    NeedsKey(KeyRequest),
+    /// The next batch.
+    Batch(RecordBatch),
+    /// There are no more rows.
+    Finished,
 }
 
 impl PushDecoder {
@@ -78,19 +80,38 @@ impl PushDecoder {
     #[must_use]
     pub fn new(plan: Arc<ReadPlan>) -> Self {
         let budget = Budget::new(&plan.options().limits);
-        let assembler = BatchAssembler::new(plan.clone(), &budget);
+        Self::behind(plan, budget, 0, 0)
+    }
+
+    /// One that works on one column after the other, and asks for the bytes of one column at a time. It goes on
+    /// behind so many row groups, and rows of the next one, that were given out before. No memory of
+    /// `budget` is in use.
+    #[doc(hidden)] // For drivers.
+    #[must_use]
+    pub fn in_turn(plan: Arc<ReadPlan>, budget: Arc<Budget>, row_groups: usize, rows: u64) -> Self {
+        let mut decoder = Self::behind(plan, budget, row_groups, rows);
+        decoder.work_in_turn();
+        decoder
+    }
+
+    fn behind(plan: Arc<ReadPlan>, budget: Arc<Budget>, row_groups: usize, rows: u64) -> Self {
+        let to_come = plan.row_groups().iter().skip(row_groups);
         Self {
+            rows_behind: to_come.map(|row_group| row_group.num_wanted()).sum(),
+            cursor: RowGroupCursor::new(plan.clone(), budget.clone()),
             plan,
             budget,
-            assembler,
-            next_row_group: 0,
-            row_group: None,
-            columns: Vec::new(),
-            rows_left: 0,
-            in_turn: false,
-            rows_again: 0,
+            next_row_group: row_groups,
+            rows_of_row_group: 0,
+            rows_again: rows,
             losses: Losses::default(),
+            needs: Needs::default(),
         }
+    }
+
+    fn work_in_turn(&mut self) {
+        self.budget.work_in_turn();
+        self.cursor.work_in_turn();
     }
 
     /// Goes on as far as the bytes at hand allow.
@@ -98,28 +119,59 @@ impl PushDecoder {
     /// # Errors
     /// Whatever is wrong with the bytes, with its place. The decoder is of no use afterwards.
     pub fn poll(&mut self) -> Result<Poll> {
+        Ok(match self.advance()? {
+            Progress::Needs => Poll::Needs(std::mem::take(&mut self.needs)),
+            Progress::NeedsKey(request) => Poll::NeedsKey(request),
+            Progress::Batch(batch) => Poll::Batch(batch),
+            Progress::Finished => Poll::Finished,
+        })
+    }
+
+    /// The same, with what is needed left [here](Self::needs).
+    ///
+    /// # Errors
+    /// As [`Self::poll`].
+    #[doc(hidden)] // For drivers.
+    pub fn advance(&mut self) -> Result<Progress> {
         loop {
-            match self.advance() {
-                Err(error) if Budget::refused(&error) && !self.in_turn => self.start_again(),
+            match self.step() {
+                Err(error) if Budget::refused(&error) && !self.cursor.is_in_turn() => {
+                    self.start_again();
+                }
                 Err(error) if self.plan.options().on_error.goes_on(&error) => {
-                    let rows = std::mem::take(&mut self.rows_left);
+                    let rows = std::mem::take(&mut self.rows_of_row_group);
                     let again = std::mem::take(&mut self.rows_again);
-                    self.close_row_group();
+                    self.cursor.close();
                     let lost = Lost::Rows(rows.saturating_sub(again));
                     self.losses.push(Loss { error, lost });
                 }
-                Ok(Poll::Batch(batch)) if self.rows_again > 0 => {
-                    self.rows_again = self.rows_again.saturating_sub(batch.num_rows() as u64);
-                    drop(self.assembler.take_losses());
-                }
-                polled => {
-                    if matches!(polled, Ok(Poll::Batch(_))) {
-                        self.losses.append(self.assembler.take_losses());
+                Ok(Progress::Batch(batch)) => {
+                    let rows = batch.num_rows() as u64;
+                    self.rows_of_row_group = self.rows_of_row_group.saturating_sub(rows);
+                    let losses = self.cursor.take_losses();
+                    if self.rows_again == 0 {
+                        self.losses.append(losses);
+                        return Ok(Progress::Batch(batch));
                     }
-                    return polled;
+                    self.rows_again = self.rows_again.saturating_sub(rows);
                 }
+                other => return other,
             }
         }
+    }
+
+    /// What the last step must have, and would like to have.
+    #[doc(hidden)] // For drivers.
+    #[must_use]
+    pub fn needs(&self) -> &Needs {
+        &self.needs
+    }
+
+    /// Rows still to come.
+    #[must_use]
+    pub fn rows_left(&self) -> u64 {
+        let here = self.rows_of_row_group.saturating_add(self.rows_behind);
+        here.saturating_sub(self.rows_again)
     }
 
     /// What the batches so far did without, if [damage](crate::loss::OnError) is no reason to fail.
@@ -128,85 +180,38 @@ impl PushDecoder {
         &self.losses
     }
 
+    /// The same since the last call.
+    #[doc(hidden)] // For drivers.
+    pub fn take_losses(&mut self) -> Losses {
+        std::mem::take(&mut self.losses)
+    }
+
     /// Goes back to the start of the row group, to decode one column after the other.
     fn start_again(&mut self) {
-        self.in_turn = true;
-        self.budget.work_in_turn();
+        self.work_in_turn();
         self.next_row_group -= 1;
         let row_group = self.plan.row_groups().get(self.next_row_group);
         let wanted = row_group.map_or(0, |row_group| row_group.num_wanted());
-        self.rows_again = wanted.saturating_sub(std::mem::take(&mut self.rows_left));
-        self.close_row_group();
+        self.rows_again = wanted.saturating_sub(std::mem::take(&mut self.rows_of_row_group));
+        self.rows_behind += wanted;
+        self.cursor.close();
     }
 
-    fn close_row_group(&mut self) {
-        self.columns.clear();
-        self.assembler.clear();
-    }
-
-    fn advance(&mut self) -> Result<Poll> {
-        if self.rows_left == 0 {
+    fn step(&mut self) -> Result<Progress> {
+        if self.rows_of_row_group == 0 {
             let Some(row_group) = self.plan.row_groups().get(self.next_row_group) else {
-                return Ok(Poll::Finished);
+                return Ok(Progress::Finished);
             };
             if let Some(request) = self.plan.needs_key(self.next_row_group) {
-                return Ok(Poll::NeedsKey(request));
+                return Ok(Progress::NeedsKey(request));
             }
-            self.rows_left = row_group.num_wanted();
+            self.rows_of_row_group = row_group.num_wanted();
+            self.rows_behind = self.rows_behind.saturating_sub(self.rows_of_row_group);
             self.next_row_group += 1;
-            let row_group = self.plan.open(self.next_row_group - 1, &self.budget)?;
-            self.columns.clear();
-            self.columns
-                .resize_with(row_group.num_columns(), OpenColumn::default);
-            self.row_group = Some(row_group);
+            self.cursor.open(self.next_row_group - 1)?;
         }
-        if let Some(needs) = self.fill_column_batches()? {
-            return Ok(Poll::Needs(needs));
-        }
-        let batch = if self.columns.is_empty() {
-            self.plan.batch_without_columns(self.rows_left)?
-        } else {
-            self.assembler.assemble()?
-        };
-        self.rows_left = self.rows_left.saturating_sub(batch.num_rows() as u64);
-        Ok(Poll::Batch(batch))
-    }
-
-    /// Polls every column without a column batch; what they must have, if anything. As in the plain loop,
-    /// an error counts once all columns before it have their column batches.
-    fn fill_column_batches(&mut self) -> Result<Option<Needs>> {
-        let mut needs = Needs {
-            now: Vec::new(),
-            soon: Vec::new(),
-        };
-        let Some(row_group) = &self.row_group else {
-            return Ok(None);
-        };
-        for (ordinal, open) in self.columns.iter_mut().enumerate() {
-            if !self.assembler.needs(ordinal) {
-                continue;
-            }
-            if let Some(column_batch) = open.poll(row_group, ordinal)? {
-                self.assembler.add(ordinal, column_batch);
-            } else if let Some(range) = &open.need {
-                let end = open.column.as_ref().map_or(0, |column| column.chunk_end());
-                if end > range.end {
-                    needs.soon.push(range.end..end);
-                }
-                needs.now.push(range.clone());
-                if self.in_turn {
-                    break;
-                }
-            } else if !needs.now.is_empty() {
-                break;
-            } else if let Some(error) = open.error.take() {
-                let column = open.column.as_ref();
-                let peak = column.map_or(0, |column| column.peak_bytes());
-                self.assembler.check_error(ordinal, peak)?;
-                return Err(error);
-            }
-        }
-        Ok((!needs.now.is_empty()).then_some(needs))
+        let batch = self.cursor.poll(self.rows_of_row_group, &mut self.needs)?;
+        Ok(batch.map_or(Progress::Needs, Progress::Batch))
     }
 
     /// Hands over the key that `request` asked for.
@@ -223,54 +228,7 @@ impl PushDecoder {
     /// Hands in bytes of the file that start at `offset`, to every column that waits for some of
     /// them. Bytes that nobody waits for are dropped.
     pub fn supply(&mut self, offset: u64, bytes: &Bytes) {
-        let supplied = offset..offset.saturating_add(bytes.len() as u64);
-        for open in &mut self.columns {
-            let Some(need) = &open.need else { continue };
-            let Some(column) = &mut open.column else {
-                continue;
-            };
-            if supplied.start <= need.start && need.end <= supplied.end {
-                let last = supplied.end.min(column.chunk_end().max(need.end));
-                let from = (need.start - offset) as usize;
-                let to = (last - offset) as usize;
-                column.supply(need.start, bytes.slice(from..to));
-                open.need = None;
-            }
-        }
-    }
-}
-
-impl OpenColumn {
-    /// The next column batch, unless bytes are missing or the column has failed.
-    ///
-    /// # Errors
-    /// Limit where the budget refuses: that counts at once.
-    fn poll(&mut self, row_group: &OpenRowGroup, ordinal: usize) -> Result<Option<ColumnBatch>> {
-        if self.need.is_some() || self.error.is_some() {
-            return Ok(None);
-        }
-        match self.step(row_group, ordinal) {
-            Ok(Step::Ready(column_batch)) => return Ok(Some(column_batch)),
-            Ok(Step::Need(range)) => self.need = Some(range),
-            Err(error) if Budget::refused(&error) => return Err(error),
-            Err(error) => self.error = Some(error),
-        }
-        Ok(None)
-    }
-
-    fn step(&mut self, row_group: &OpenRowGroup, ordinal: usize) -> Result<Step<ColumnBatch>> {
-        let column = match &mut self.column {
-            Some(column) => column,
-            slot => slot.insert(row_group.column(ordinal)?),
-        };
-        let column_batch = match column.poll()? {
-            Step::Need(range) => return Ok(Step::Need(range)),
-            Step::Ready(column_batch) => column_batch.ok_or_else(too_few_rows)?,
-        };
-        if column.is_done() {
-            self.column = None;
-        }
-        Ok(Step::Ready(column_batch))
+        self.cursor.supply(offset, bytes);
     }
 }
 
