@@ -12,6 +12,7 @@
 //! there means nothing yet: the loop of one thread has to decide. What it would have held up to a column batch is
 //! known from the column batches (`ColumnBatchMemory`).
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -27,8 +28,28 @@ pub struct Budget {
     used: AtomicU64,
     /// One column is worked on after the other.
     in_turn: AtomicBool,
-    /// By row group of the read, as far as they were opened: the bytes of all column chunks up to it.
-    opened: Mutex<Vec<u64>>,
+    /// What was opened so far.
+    opened: Mutex<Opened>,
+}
+
+/// The column chunks that were opened.
+#[derive(Debug, Default)]
+struct Opened {
+    /// Their bytes.
+    bytes: u64,
+    /// By what the columns are for and the row group of the read: the bytes of all up to it.
+    up_to: BTreeMap<(ColumnRole, usize), u64>,
+}
+
+/// What columns are read for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum ColumnRole {
+    /// To be given out, all wanted rows of them.
+    All,
+    /// To be tested by a filter.
+    Tested,
+    /// To be given out, as far as a filter leaves rows.
+    Filtered,
 }
 
 impl Budget {
@@ -64,16 +85,16 @@ impl Budget {
         error.limit_name() == Some(LIMIT)
     }
 
-    /// The bytes of all column chunks of a read up to the row group at `index`, which has so many.
-    /// Row groups are opened in order, and some of them again.
-    pub(crate) fn open_row_group(&self, index: usize, bytes: u64) -> u64 {
+    /// The bytes of all column chunks of a read up to these, which have so many. They are opened in order, and
+    /// some of them again.
+    pub(crate) fn open_row_group(&self, (role, index): (ColumnRole, usize), bytes: u64) -> u64 {
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = opened.get(index) {
+        if let Some(known) = opened.up_to.get(&(role, index)) {
             return *known;
         }
-        let before = opened.last().copied().unwrap_or_default();
-        let all = before.saturating_add(bytes);
-        opened.push(all);
+        opened.bytes = opened.bytes.saturating_add(bytes);
+        let all = opened.bytes;
+        opened.up_to.insert((role, index), all);
         all
     }
 
@@ -430,9 +451,13 @@ mod tests {
     #[test]
     fn row_groups_are_counted_once() {
         let budget = budget(0);
-        assert_eq!(budget.open_row_group(0, 10), 10);
-        assert_eq!(budget.open_row_group(1, 5), 15);
-        assert_eq!(budget.open_row_group(0, 10), 10);
-        assert_eq!(budget.open_row_group(2, 1), 16);
+        let open = |role, index, bytes| budget.open_row_group((role, index), bytes);
+        assert_eq!(open(ColumnRole::All, 0, 10), 10);
+        assert_eq!(open(ColumnRole::All, 1, 5), 15);
+        assert_eq!(open(ColumnRole::All, 0, 10), 10);
+        // A row group may be passed over.
+        assert_eq!(open(ColumnRole::All, 3, 1), 16);
+        assert_eq!(open(ColumnRole::Filtered, 3, 4), 20);
+        assert_eq!(open(ColumnRole::All, 3, 1), 16);
     }
 }

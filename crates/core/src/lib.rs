@@ -27,6 +27,7 @@ pub mod column;
 pub mod physical;
 pub mod extension;
 pub mod pruning;
+pub mod filter;
 pub mod read;
 pub mod write;
 

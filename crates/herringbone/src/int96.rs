@@ -86,6 +86,7 @@ impl Int96Units {
         options.schema.int96_as_bytes = true;
         options.extensions.clear();
         options.extension_columns.clear();
+        options.filter = None;
         let mut reader = file.read(options)?;
         while let Some(batch) = reader.next_batch()? {
             self.batch(&batch);

@@ -35,6 +35,7 @@ mod allocator;
 mod blocking;
 mod encoders;
 pub mod extension;
+pub mod filter;
 mod file;
 mod file_writer;
 mod inline;

@@ -46,7 +46,8 @@ impl Reader {
         let threads = workers::threads(plan.options().threads);
         let values = (plan.num_columns() as u64).saturating_mul(rows_left);
         let is_short = plan.num_columns() == 0 || values < FEW_VALUES;
-        let driver = if threads == 1 || is_short {
+        // A filter is asked on one thread.
+        let driver = if threads == 1 || is_short || plan.is_filtered() {
             if !is_short {
                 keep_memory(ONE_THREAD);
             }

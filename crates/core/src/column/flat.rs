@@ -12,7 +12,7 @@ impl ColumnChunkDecoder {
     pub(super) fn fill_flat(&mut self, max_rows: usize) -> Result<Step<()>> {
         while self.rows < max_rows {
             let run = self.selection.run();
-            if run == SelectionRun::Done {
+            if matches!(run, SelectionRun::Done | SelectionRun::Unknown) {
                 break;
             }
             match self.open_page()? {
@@ -24,7 +24,7 @@ impl ColumnChunkDecoder {
             }
             // Opening a page may have passed over others.
             match self.selection.run() {
-                SelectionRun::Done => break,
+                SelectionRun::Done | SelectionRun::Unknown => break,
                 SelectionRun::Skip(rows) => self.skip_flat(rows)?,
                 SelectionRun::Take(rows) => {
                     let rows = rows.min(max_rows - self.rows);

@@ -94,8 +94,24 @@ pub(crate) struct WantedRows {
     /// Rows of the row group, wanted or not.
     pub(crate) num_rows: u64,
     pub(crate) ranges: RowRanges,
+    /// Rows that became known since, where they do so on the way.
+    pub(crate) found: Option<Vec<RowRanges>>,
     /// Rows of a batch.
     pub(crate) batch_rows: usize,
+}
+
+impl WantedRows {
+    /// A walk over them.
+    fn selection(&self) -> Selection {
+        let mut selection = Selection::new(self.ranges.clone());
+        if let Some(found) = &self.found {
+            selection.open();
+            found
+                .iter()
+                .for_each(|ranges| selection.extend(ranges.clone()));
+        }
+        selection
+    }
 }
 
 /// A part of a column chunk: the rows of whole batches.
@@ -239,7 +255,7 @@ impl ColumnChunkDecoder {
             pages: Box::new(PageReader::new(pages, chunk)),
             page: None,
             array,
-            selection: Selection::new(rows.ranges.clone()),
+            selection: rows.selection(),
             cut: None,
             batch_rows: batch_rows.max(1),
             rows_before: 0,
@@ -261,6 +277,16 @@ impl ColumnChunkDecoder {
             last_bytes: 0,
             plan,
         }))
+    }
+
+    /// Wants these rows too, which lie behind all others.
+    pub(crate) fn extend_selection(&mut self, ranges: RowRanges) {
+        self.selection.extend(ranges);
+    }
+
+    /// No other rows are wanted.
+    pub(crate) fn close_selection(&mut self) {
+        self.selection.close();
     }
 
     /// Wants the rows of this part alone.

@@ -44,7 +44,7 @@ impl ColumnChunkDecoder {
                         self.num_rows
                     )));
                 }
-                SelectionRun::Done => break,
+                SelectionRun::Done | SelectionRun::Unknown => break,
                 SelectionRun::Skip(rows) => {
                     let (rows, levels) = nesting::row_starts(rep, rows);
                     self.block.row_is_wanted = false;
@@ -97,7 +97,7 @@ impl ColumnChunkDecoder {
     /// At the end of the chunk, every wanted row must have started.
     fn check_rows(&self) -> Result<()> {
         match self.selection.run() {
-            SelectionRun::Done => Ok(()),
+            SelectionRun::Done | SelectionRun::Unknown => Ok(()),
             _ => Err(Error::corrupt(format!(
                 "column chunk has {} rows, its row group {}",
                 self.selection.position(),

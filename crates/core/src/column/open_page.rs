@@ -118,7 +118,7 @@ impl ColumnChunkDecoder {
     fn unwanted_rows(&self) -> usize {
         match self.selection.run() {
             SelectionRun::Skip(rows) => rows,
-            SelectionRun::Take(_) | SelectionRun::Done => 0,
+            SelectionRun::Take(_) | SelectionRun::Unknown | SelectionRun::Done => 0,
         }
     }
 

@@ -14,6 +14,7 @@ use crate::array::{LeafArray, LeafType, leaf_array};
 /// Bounds have the bytes of PLAIN values, byte arrays without their length (parquet.thrift,
 /// `Statistics`). They become values of the Arrow type that the column has by its Parquet schema alone:
 /// what a file's own Arrow schema makes of the column is not asked.
+#[derive(Debug)]
 pub struct BoundsDecoder {
     field: Field,
     leaf_type: LeafType,

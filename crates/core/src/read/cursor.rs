@@ -12,6 +12,7 @@ use super::push::too_few_rows;
 use super::{BatchAssembler, Needs, OpenRowGroup, ReadPlan};
 use crate::Step;
 use crate::budget::Budget;
+use crate::column::selection::RowRanges;
 use crate::column::{ColumnBatch, ColumnChunkDecoder};
 use crate::loss::Losses;
 
@@ -74,6 +75,47 @@ impl RowGroupCursor {
         self.row_group = Some(row_group);
         self.first = 0;
         Ok(())
+    }
+
+    /// The same, for no rows but those that are [added](Self::extend_selection).
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub(super) fn open_selecting(&mut self, index: usize) -> Result<()> {
+        self.open(index)?;
+        self.row_group
+            .iter_mut()
+            .for_each(OpenRowGroup::select_on_the_way);
+        Ok(())
+    }
+
+    /// Wants these rows too, which lie behind all others.
+    pub(super) fn extend_selection(&mut self, ranges: &RowRanges) {
+        if let Some(row_group) = &mut self.row_group {
+            row_group.extend_selection(ranges);
+        }
+        for open in &mut self.columns {
+            if let Some(column) = &mut open.column {
+                column.extend_selection(ranges.clone());
+            }
+        }
+    }
+
+    /// No other rows are wanted.
+    pub(super) fn close_selection(&mut self) {
+        if let Some(row_group) = &mut self.row_group {
+            row_group.close_selection();
+        }
+        for open in &mut self.columns {
+            if let Some(column) = &mut open.column {
+                column.close_selection();
+            }
+        }
+    }
+
+    /// Rows of a batch of the row group.
+    pub(super) fn batch_rows(&self) -> usize {
+        self.row_group.as_ref().map_or(1, OpenRowGroup::batch_rows)
     }
 
     /// Gives up the row group.

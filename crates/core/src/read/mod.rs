@@ -11,6 +11,7 @@
 mod siblings;
 mod assemble;
 mod cursor;
+mod filtered;
 mod wrappers;
 mod options;
 mod plan;

@@ -9,6 +9,7 @@ use herringbone_schema::{Projection, SchemaOptions};
 
 use super::extensions::ExtensionColumnOption;
 use crate::extension::ExtensionType;
+use crate::filter::Predicate;
 use crate::loss::OnError;
 
 /// What to read of a file, and how. The default reads all of it.
@@ -28,6 +29,8 @@ pub struct ReadOptions {
     /// Rows, counted from the first row of the file; all where `None`. Ranges may overlap and come
     /// in any order: each row in one of them is read once, in file order.
     pub row_ranges: Option<Vec<Range<u64>>>,
+    /// Which of these rows are wanted, by their values; all where `None`.
+    pub filter: Option<Predicate>,
     /// Rows to pass over, of those that the options above leave.
     pub offset: u64,
     /// Rows to read at most, after `offset`.
@@ -74,6 +77,7 @@ impl Default for ReadOptions {
             projection: Projection::All,
             row_groups: None,
             row_ranges: None,
+            filter: None,
             offset: 0,
             limit: None,
             batch_size: Self::DEFAULT_BATCH_SIZE,
@@ -111,6 +115,8 @@ setters! {
     row_groups: Vec<usize>;
     /// Chooses rows of the file.
     row_ranges: Vec<Range<u64>>;
+    /// Chooses rows by their values.
+    filter: Predicate;
     /// Passes over rows.
     offset: u64;
     /// Stops after that many rows.

@@ -11,10 +11,11 @@ use herringbone_schema::{ParquetSchema, to_arrow_extended};
 use super::ReadOptions;
 use super::array_node::{ArrayNode, ArrayTree};
 use super::extensions::{KeptColumn, requests};
+use super::filtered::FilterPlan;
 use super::row_group::{Chunk, OpenRowGroup};
 use super::siblings::SharedList;
 use super::wanted_rows::{RowGroupPlan, plan_row_groups, repeats};
-use crate::budget::Budget;
+use crate::budget::{Budget, ColumnRole};
 use crate::column::{ColumnPlan, WantedRows};
 use crate::created_by::CreatedBy;
 use crate::page::PageReaderOptions;
@@ -22,15 +23,17 @@ use crate::page::PageReaderOptions;
 /// What a read comes to; shared by everything that decodes a part of it.
 #[derive(Debug)]
 pub struct ReadPlan {
-    metadata: Arc<FileMetadata>,
+    pub(super) metadata: Arc<FileMetadata>,
     schema: SchemaRef,
     warnings: Vec<String>,
     tree: Arc<ArrayTree>,
     row_groups: Vec<RowGroupPlan>,
     /// How often the same row group is read, at most.
     repeats: u64,
-    options: ReadOptions,
+    pub(super) options: ReadOptions,
     pages: Arc<PageReaderOptions>,
+    pub(super) role: ColumnRole,
+    filter: Option<Arc<FilterPlan>>,
 }
 
 impl ReadPlan {
@@ -62,7 +65,7 @@ impl ReadPlan {
             limits,
             created_by: CreatedBy::new(metadata.created_by()),
         };
-        Ok(Self {
+        let mut plan = Self {
             metadata,
             schema: mapping.schema,
             warnings: mapping.warnings,
@@ -71,7 +74,14 @@ impl ReadPlan {
             row_groups,
             options: options.clone(),
             pages: Arc::new(pages),
-        })
+            role: ColumnRole::All,
+            filter: None,
+        };
+        if let Some(predicate) = &options.filter {
+            let filter = FilterPlan::new(predicate, &plan, schema, file_length)?;
+            plan.filter = Some(Arc::new(filter));
+        }
+        Ok(plan)
     }
 
     /// The metadata of the file.
@@ -90,6 +100,19 @@ impl ReadPlan {
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.warnings
+    }
+
+    /// How the rows are found, where a filter chooses them. The [row groups](Self::row_groups) then count those
+    /// that it chooses from.
+    pub(super) fn filter(&self) -> Option<&Arc<FilterPlan>> {
+        self.filter.as_ref()
+    }
+
+    /// Whether a filter chooses rows.
+    #[doc(hidden)] // For drivers.
+    #[must_use]
+    pub fn is_filtered(&self) -> bool {
+        self.filter.is_some()
     }
 
     /// The row groups with wanted rows, in the order in which they are read.
@@ -176,12 +199,13 @@ impl ReadPlan {
             bytes_of_file = bytes_of_file.saturating_add(chunk.range.end - chunk.range.start);
             chunks.push(chunk);
         }
-        self.check_overlap(budget.open_row_group(index, bytes_of_file))
+        self.check_overlap(budget.open_row_group((self.role, index), bytes_of_file))
             .map_err(|error| error.in_row_group(row_group.ordinal()))?;
         let rows = WantedRows {
             row_group: row_group.ordinal(),
             num_rows: row_group.num_rows,
             ranges: row_group.ranges.clone(),
+            found: None,
             batch_rows: self.batch_rows(row_group, bytes),
         };
         Ok(OpenRowGroup {

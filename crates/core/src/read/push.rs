@@ -14,7 +14,10 @@ use herringbone_format::{Error, Result};
 
 use super::ReadPlan;
 use super::cursor::RowGroupCursor;
+use super::filtered::{FilterStep, FilteredRows};
+use super::wanted_rows::Window;
 use crate::budget::Budget;
+use crate::filter::Verdict;
 use crate::loss::{Loss, Losses, Lost};
 
 /// What a [`PushDecoder`] came to.
@@ -47,11 +50,16 @@ pub struct Needs {
 pub struct PushDecoder {
     plan: Arc<ReadPlan>,
     budget: Arc<Budget>,
+    /// Over row groups of which all planned rows are wanted.
     cursor: RowGroupCursor,
+    /// Over the others.
+    filter: Option<Box<Filter>>,
     /// Index, in the plan, of the row group after the open one.
     next_row_group: usize,
-    /// Rows of the open row group that were not given out.
+    /// Rows of the open row group that were not given out; with a filter, those that may be.
     rows_of_row_group: u64,
+    /// Rows of the open row group that were given out.
+    rows_given: u64,
     /// Rows of the row groups behind it.
     rows_behind: u64,
     /// Rows, of those that are left, that were given out before the row group was started again.
@@ -59,6 +67,15 @@ pub struct PushDecoder {
     losses: Losses,
     /// What the last step must have and would like to have.
     needs: Needs,
+}
+
+/// A filter of the rows.
+struct Filter {
+    rows: FilteredRows,
+    /// Which of the wanted rows are given out.
+    window: Window,
+    /// Whether it is asked about the rows of the open row group.
+    is_asked: bool,
 }
 
 /// What a step of a [`PushDecoder`] came to.
@@ -99,10 +116,19 @@ impl PushDecoder {
         Self {
             rows_behind: to_come.map(|row_group| row_group.num_wanted()).sum(),
             cursor: RowGroupCursor::new(plan.clone(), budget.clone()),
+            filter: plan.filter().map(|filter| {
+                let schema = plan.schema().clone();
+                Box::new(Filter {
+                    rows: FilteredRows::new(filter.clone(), schema, &budget),
+                    window: Window::of(plan.options()),
+                    is_asked: false,
+                })
+            }),
             plan,
             budget,
             next_row_group: row_groups,
             rows_of_row_group: 0,
+            rows_given: 0,
             rows_again: rows,
             losses: Losses::default(),
             needs: Needs::default(),
@@ -112,6 +138,17 @@ impl PushDecoder {
     fn work_in_turn(&mut self) {
         self.budget.work_in_turn();
         self.cursor.work_in_turn();
+        if let Some(filter) = &mut self.filter {
+            filter.rows.work_in_turn();
+        }
+    }
+
+    /// Gives up the open row group.
+    fn close(&mut self) {
+        self.cursor.close();
+        if let Some(filter) = &mut self.filter {
+            filter.rows.close();
+        }
     }
 
     /// Goes on as far as the bytes at hand allow.
@@ -141,22 +178,55 @@ impl PushDecoder {
                 Err(error) if self.plan.options().on_error.goes_on(&error) => {
                     let rows = std::mem::take(&mut self.rows_of_row_group);
                     let again = std::mem::take(&mut self.rows_again);
-                    self.cursor.close();
+                    self.close();
                     let lost = Lost::Rows(rows.saturating_sub(again));
                     self.losses.push(Loss { error, lost });
                 }
                 Ok(Progress::Batch(batch)) => {
                     let rows = batch.num_rows() as u64;
-                    self.rows_of_row_group = self.rows_of_row_group.saturating_sub(rows);
-                    let losses = self.cursor.take_losses();
-                    if self.rows_again == 0 {
-                        self.losses.append(losses);
+                    self.rows_given += rows;
+                    self.rows_of_row_group = match &self.filter {
+                        Some(filter) if filter.is_asked => filter.rows.rows_left(),
+                        _ => self.rows_of_row_group.saturating_sub(rows),
+                    };
+                    let losses = self.take_losses_of_row_group();
+                    if self.rows_again > 0 {
+                        self.rows_again = self.rows_again.saturating_sub(rows);
+                        continue;
+                    }
+                    self.losses.append(losses);
+                    if let Some(batch) = self.within_window(batch) {
                         return Ok(Progress::Batch(batch));
                     }
-                    self.rows_again = self.rows_again.saturating_sub(rows);
                 }
                 other => return other,
             }
+        }
+    }
+
+    fn take_losses_of_row_group(&mut self) -> Losses {
+        let mut losses = self.cursor.take_losses();
+        if let Some(filter) = &mut self.filter {
+            losses.append(filter.rows.take_losses());
+        }
+        losses
+    }
+
+    /// The rows of a batch that are to be given out: all of them, unless a filter comes before offset and limit.
+    fn within_window(&mut self, batch: RecordBatch) -> Option<RecordBatch> {
+        let Some(filter) = &mut self.filter else {
+            return Some(batch);
+        };
+        let rows = filter.window.next(batch.num_rows());
+        if filter.window.left == 0 {
+            self.close();
+            self.next_row_group = self.plan.row_groups().len();
+            (self.rows_of_row_group, self.rows_behind) = (0, 0);
+        }
+        match rows.len() {
+            0 => None,
+            length if length == batch.num_rows() => Some(batch),
+            length => Some(batch.slice(rows.start, length)),
         }
     }
 
@@ -191,27 +261,62 @@ impl PushDecoder {
         self.work_in_turn();
         self.next_row_group -= 1;
         let row_group = self.plan.row_groups().get(self.next_row_group);
-        let wanted = row_group.map_or(0, |row_group| row_group.num_wanted());
-        self.rows_again = wanted.saturating_sub(std::mem::take(&mut self.rows_of_row_group));
-        self.rows_behind += wanted;
-        self.cursor.close();
+        self.rows_behind += row_group.map_or(0, |row_group| row_group.num_wanted());
+        self.rows_of_row_group = 0;
+        self.rows_again = std::mem::take(&mut self.rows_given);
+        self.close();
     }
 
     fn step(&mut self) -> Result<Progress> {
-        if self.rows_of_row_group == 0 {
+        while self.rows_of_row_group == 0 {
+            let is_full = self.filter.as_ref().is_some_and(|it| it.window.left == 0);
             let Some(row_group) = self.plan.row_groups().get(self.next_row_group) else {
                 return Ok(Progress::Finished);
             };
+            if is_full {
+                return Ok(Progress::Finished);
+            }
             if let Some(request) = self.plan.needs_key(self.next_row_group) {
                 return Ok(Progress::NeedsKey(request));
             }
+            let ordinal = row_group.ordinal();
             self.rows_of_row_group = row_group.num_wanted();
+            self.rows_given = 0;
             self.rows_behind = self.rows_behind.saturating_sub(self.rows_of_row_group);
             self.next_row_group += 1;
-            self.cursor.open(self.next_row_group - 1)?;
+            self.open(ordinal)?;
+        }
+        if let Some(filter) = self.filter.as_mut().filter(|filter| filter.is_asked) {
+            let wanted = filter.window.wanted().saturating_add(self.rows_again);
+            return match filter.rows.poll(wanted, &mut self.needs)? {
+                FilterStep::Need => Ok(Progress::Needs),
+                FilterStep::Batch(batch) => Ok(Progress::Batch(batch)),
+                FilterStep::End => {
+                    self.rows_of_row_group = 0;
+                    self.step()
+                }
+            };
         }
         let batch = self.cursor.poll(self.rows_of_row_group, &mut self.needs)?;
         Ok(batch.map_or(Progress::Needs, Progress::Batch))
+    }
+
+    /// Opens the row group with this ordinal, the last one that was passed, unless no row of it is wanted.
+    fn open(&mut self, ordinal: usize) -> Result<()> {
+        let index = self.next_row_group - 1;
+        let (Some(filter), Some(plan)) = (&mut self.filter, self.plan.filter()) else {
+            return self.cursor.open(index);
+        };
+        let verdict = plan.verdict(self.plan.metadata(), ordinal)?;
+        filter.is_asked = verdict == Verdict::Some;
+        match verdict {
+            Verdict::None => {
+                self.rows_of_row_group = 0;
+                Ok(())
+            }
+            Verdict::Some => filter.rows.open(index),
+            Verdict::All => self.cursor.open(index),
+        }
     }
 
     /// Hands over the key that `request` asked for.
@@ -229,6 +334,9 @@ impl PushDecoder {
     /// them. Bytes that nobody waits for are dropped.
     pub fn supply(&mut self, offset: u64, bytes: &Bytes) {
         self.cursor.supply(offset, bytes);
+        if let Some(filter) = &mut self.filter {
+            filter.rows.supply(offset, bytes);
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use herringbone_format::{CompressionCodec, Error, PageHeader, ReadableChunk, Res
 
 use super::array_node::ArrayTree;
 use crate::budget::Budget;
+use crate::column::selection::RowRanges;
 use crate::column::{ColumnChunkDecoder, ColumnPlan, ColumnSplit, RowCounter, WantedRows};
 use crate::page::body::num_values;
 use crate::page::decompression_limit::DecompressionLimit;
@@ -184,6 +185,29 @@ impl OpenRowGroup {
             walker: PageWalker::new(chunk.range.clone(), self.pages.file_length)
                 .encrypted(chunk.cipher.clone(), chunk.has_dictionary),
         })
+    }
+
+    /// Wants no rows but those that are [added](Self::extend_selection).
+    pub(super) fn select_on_the_way(&mut self) {
+        self.rows.ranges = [].into();
+        self.rows.found = Some(Vec::new());
+    }
+
+    /// Wants these rows too, which lie behind all others.
+    pub(super) fn extend_selection(&mut self, ranges: &RowRanges) {
+        if let Some(found) = &mut self.rows.found {
+            found.push(ranges.clone());
+        }
+    }
+
+    /// No other rows are wanted.
+    pub(super) fn close_selection(&mut self) {
+        if let Some(found) = self.rows.found.take() {
+            self.rows.ranges = found
+                .iter()
+                .flat_map(|ranges| ranges.iter().cloned())
+                .collect();
+        }
     }
 
     /// Rows of the row group, if all of them are wanted.

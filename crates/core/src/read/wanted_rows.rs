@@ -64,9 +64,10 @@ pub(super) fn plan_row_groups(
         Some(ordinals) => ordinals.clone(),
         None => (0..starts.len()).collect(),
     };
-    let mut window = Window {
-        offset: options.offset,
-        left: options.limit.unwrap_or(u64::MAX),
+    // A filter comes first.
+    let mut window = match options.filter {
+        Some(_) => Window::all(),
+        None => Window::of(options),
     };
     let mut plans = Vec::new();
     for ordinal in ordinals {
@@ -122,12 +123,45 @@ fn within(ranges: &[Range<u64>], rows: &Range<u64>) -> Vec<Range<u64>> {
 }
 
 /// Rows still to be passed over, and rows still to be read.
-struct Window {
-    offset: u64,
-    left: u64,
+#[derive(Debug)]
+pub(super) struct Window {
+    pub(super) offset: u64,
+    pub(super) left: u64,
 }
 
 impl Window {
+    /// All rows.
+    fn all() -> Self {
+        Self {
+            offset: 0,
+            left: u64::MAX,
+        }
+    }
+
+    /// Those of the options.
+    pub(super) fn of(options: &ReadOptions) -> Self {
+        Self {
+            offset: options.offset,
+            left: options.limit.unwrap_or(u64::MAX),
+        }
+    }
+
+    /// How many rows are to be found, to pass over or to give out.
+    pub(super) fn wanted(&self) -> u64 {
+        self.offset.saturating_add(self.left)
+    }
+
+    /// The part of the next `rows` rows that is to be given out.
+    pub(super) fn next(&mut self, rows: usize) -> Range<usize> {
+        let rows = rows as u64;
+        let passed = rows.min(self.offset);
+        self.offset -= passed;
+        let taken = (rows - passed).min(self.left);
+        self.left -= taken;
+        // Both are at most `rows`.
+        passed as usize..(passed + taken) as usize
+    }
+
     fn cut(&mut self, ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
         let mut kept = Vec::with_capacity(ranges.len());
         for range in ranges {

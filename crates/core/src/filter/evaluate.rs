@@ -1,0 +1,354 @@
+//! Tests of arrays: one bit a slot.
+
+use herringbone_arrow::array::cast::AsArray as _;
+use herringbone_arrow::array::types::*;
+use herringbone_arrow::array::{Array, ArrayRef, PrimitiveArray, RunArray};
+use herringbone_arrow::buffer::{BooleanBuffer, i256};
+use herringbone_arrow::schema::{DataType, TimeUnit};
+use herringbone_format::{Error, Result};
+
+use super::leaf_test::{Key, LeafTest};
+use super::position::float_key;
+use super::ranges::Ranges;
+
+/// Which slots a test accepts.
+///
+/// # Errors
+/// Unsupported where the layout is not one that the test was made for.
+pub(super) fn accepted(test: &LeafTest, array: &ArrayRef) -> Result<BooleanBuffer> {
+    match array.data_type() {
+        DataType::Dictionary(_, _) => {
+            let dictionary = array.as_any_dictionary();
+            let values = accepted_of_values(test, dictionary.values())?;
+            let keys = dictionary.normalized_keys();
+            let bits = BooleanBuffer::collect_bool(keys.len(), |slot| {
+                keys.get(slot)
+                    .is_some_and(|key| *key < values.len() && values.value(*key))
+            });
+            return Ok(nulls_too(test, array, bits));
+        }
+        DataType::RunEndEncoded(ends, _) => {
+            let bits = match ends.data_type() {
+                DataType::Int16 => runs::<Int16Type>(test, array)?,
+                DataType::Int32 => runs::<Int32Type>(test, array)?,
+                _ => runs::<Int64Type>(test, array)?,
+            };
+            return Ok(nulls_too(test, array, bits));
+        }
+        _ => {}
+    }
+    let bits = accepted_of_values(test, array)?;
+    Ok(nulls_too(test, array, bits))
+}
+
+/// Leaves values as they are accepted, and decides on the nulls.
+fn nulls_too(test: &LeafTest, array: &ArrayRef, bits: BooleanBuffer) -> BooleanBuffer {
+    let nulls = array.logical_nulls();
+    match (test, nulls) {
+        (LeafTest::Null { is_null: true }, None) => BooleanBuffer::new_unset(array.len()),
+        (LeafTest::Null { is_null: true }, Some(nulls)) => !nulls.inner(),
+        (LeafTest::Null { is_null: false }, None) => BooleanBuffer::new_set(array.len()),
+        (LeafTest::Null { is_null: false }, Some(nulls)) => nulls.inner().clone(),
+        (_, None) => bits,
+        (_, Some(nulls)) => &bits & nulls.inner(),
+    }
+}
+
+/// The same, where nulls may be anything.
+fn accepted_of_values(test: &LeafTest, array: &ArrayRef) -> Result<BooleanBuffer> {
+    match test {
+        LeafTest::Nothing | LeafTest::Null { .. } => Ok(BooleanBuffer::new_unset(array.len())),
+        LeafTest::Keys(keys) => accepted_keys(keys, array),
+        LeafTest::Bytes(ranges) => each_bytes(array, |value| {
+            ranges.contains(|key| key.as_slice().cmp(value))
+        }),
+        LeafTest::Like {
+            pattern,
+            is_negated,
+        } => each_bytes(array, |value| pattern.matches(value) != *is_negated),
+    }
+}
+
+fn runs<R: RunEndIndexType>(test: &LeafTest, array: &ArrayRef) -> Result<BooleanBuffer> {
+    let runs: &RunArray<R> = array
+        .as_any()
+        .downcast_ref()
+        .ok_or_else(|| no_layout(array.data_type()))?;
+    let values = accepted(test, runs.values())?;
+    Ok(BooleanBuffer::collect_bool(array.len(), |slot| {
+        let run = runs.get_physical_index(slot);
+        run < values.len() && values.value(run)
+    }))
+}
+
+fn each_bytes(array: &ArrayRef, is_accepted: impl Fn(&[u8]) -> bool) -> Result<BooleanBuffer> {
+    macro_rules! each {
+        ($array:expr) => {{
+            let array = $array;
+            // Nulls have bytes as well: none, or some.
+            BooleanBuffer::collect_bool(array.len(), |slot| is_accepted(array.value(slot).as_ref()))
+        }};
+    }
+    Ok(match array.data_type() {
+        DataType::Utf8 => each!(array.as_string::<i32>()),
+        DataType::LargeUtf8 => each!(array.as_string::<i64>()),
+        DataType::Utf8View => each!(array.as_string_view()),
+        DataType::Binary => each!(array.as_binary::<i32>()),
+        DataType::LargeBinary => each!(array.as_binary::<i64>()),
+        DataType::BinaryView => each!(array.as_binary_view()),
+        DataType::FixedSizeBinary(_) => each!(array.as_fixed_size_binary()),
+        other => return Err(no_layout(other)),
+    })
+}
+
+/// Numbers as they lie in an array, with the keys that order them.
+trait Ordered: Copy {
+    /// What they are compared as.
+    type Key: Ord + Copy;
+
+    fn key(self) -> Self::Key;
+
+    /// The keys from `low` to `high` that there are; none where there are none.
+    fn clip(low: i256, high: i256) -> Option<(Self::Key, Self::Key)>;
+}
+
+macro_rules! ordered_integers {
+    ($($type:ty)*) => { $(
+        impl Ordered for $type {
+            type Key = Self;
+
+            #[inline]
+            fn key(self) -> Self {
+                self
+            }
+
+            fn clip(low: i256, high: i256) -> Option<(Self, Self)> {
+                let (low, high) = (low.max(Self::MIN.wide()), high.min(Self::MAX.wide()));
+                let narrow = |key: i256| Self::try_from(key.to_i128()?).ok();
+                Some((narrow(low)?, narrow(high)?)).filter(|(low, high)| low <= high)
+            }
+        }
+    )* };
+}
+
+ordered_integers! { i8 i16 i32 i64 i128 u8 u16 u32 u64 }
+
+impl Ordered for i256 {
+    type Key = Self;
+
+    fn key(self) -> Self {
+        self
+    }
+
+    fn clip(low: i256, high: i256) -> Option<(Self, Self)> {
+        (low <= high).then_some((low, high))
+    }
+}
+
+macro_rules! ordered_floats {
+    ($($type:ty => |$value:ident| $wide:expr;)*) => { $(
+        impl Ordered for $type {
+            type Key = i64;
+
+            #[inline]
+            fn key(self) -> i64 {
+                let $value = self;
+                float_key($wide)
+            }
+
+            fn clip(low: i256, high: i256) -> Option<(i64, i64)> {
+                i64::clip(low, high)
+            }
+        }
+    )* };
+}
+
+ordered_floats! {
+    f32 => |value| f64::from(value);
+    f64 => |value| value;
+}
+
+/// From the least to the greatest key of each piece, both included.
+fn intervals<T: Ordered>(keys: &Ranges<i256>) -> Vec<(T::Key, T::Key)> {
+    let one = i256::from_i128(1);
+    let pieces = keys.pieces();
+    let inclusive = pieces.iter().filter_map(|(low, high)| {
+        let low = match low {
+            None => i256::MIN,
+            Some(cut) if cut.is_behind => cut.key.checked_add(one)?,
+            Some(cut) => cut.key,
+        };
+        let high = match high {
+            None => i256::MAX,
+            Some(cut) if cut.is_behind => cut.key,
+            Some(cut) => cut.key.checked_sub(one)?,
+        };
+        T::clip(low, high)
+    });
+    inclusive.collect()
+}
+
+fn numbers<T: Ordered>(keys: &Ranges<i256>, values: &[T]) -> BooleanBuffer {
+    let collect = |is_accepted: &dyn Fn(T::Key) -> bool| {
+        BooleanBuffer::collect_bool(values.len(), |slot| {
+            values
+                .get(slot)
+                .is_some_and(|value| is_accepted(value.key()))
+        })
+    };
+    match intervals::<T>(keys).as_slice() {
+        [] => BooleanBuffer::new_unset(values.len()),
+        [(low, high)] => between(values, *low, *high),
+        // All but something, as a rule.
+        two @ [_, _] => match intervals::<T>(&keys.clone().complement()).as_slice() {
+            [(low, high)] => !&between(values, *low, *high),
+            _ => collect(&|key| two.iter().any(|(low, high)| *low <= key && key <= *high)),
+        },
+        many => collect(&|key| {
+            let at = many.partition_point(|(_, high)| *high < key);
+            many.get(at).is_some_and(|(low, _)| *low <= key)
+        }),
+    }
+}
+
+/// One bit a value, without a branch.
+fn between<T: Ordered>(values: &[T], low: T::Key, high: T::Key) -> BooleanBuffer {
+    let mut words = Vec::with_capacity(values.len().div_ceil(64));
+    for block in values.chunks(64) {
+        let bits = block.iter().enumerate().fold(0_u64, |bits, (bit, value)| {
+            let key = value.key();
+            bits | u64::from(low <= key && key <= high) << bit
+        });
+        words.push(bits);
+    }
+    BooleanBuffer::new(words.into(), 0, values.len())
+}
+
+/// Calls a macro with the Arrow type of primitive arrays.
+macro_rules! with_primitive {
+    ($data_type:expr, $visit:ident, $other:expr) => {
+        match $data_type {
+            DataType::Int8 => $visit!(Int8Type),
+            DataType::Int16 => $visit!(Int16Type),
+            DataType::Int32 => $visit!(Int32Type),
+            DataType::Int64 => $visit!(Int64Type),
+            DataType::UInt8 => $visit!(UInt8Type),
+            DataType::UInt16 => $visit!(UInt16Type),
+            DataType::UInt32 => $visit!(UInt32Type),
+            DataType::UInt64 => $visit!(UInt64Type),
+            DataType::Float32 => $visit!(Float32Type),
+            DataType::Float64 => $visit!(Float64Type),
+            DataType::Date32 => $visit!(Date32Type),
+            DataType::Date64 => $visit!(Date64Type),
+            DataType::Time32(TimeUnit::Second) => $visit!(Time32SecondType),
+            DataType::Time32(_) => $visit!(Time32MillisecondType),
+            DataType::Time64(TimeUnit::Microsecond) => $visit!(Time64MicrosecondType),
+            DataType::Time64(_) => $visit!(Time64NanosecondType),
+            DataType::Timestamp(TimeUnit::Second, _) => $visit!(TimestampSecondType),
+            DataType::Timestamp(TimeUnit::Millisecond, _) => $visit!(TimestampMillisecondType),
+            DataType::Timestamp(TimeUnit::Microsecond, _) => $visit!(TimestampMicrosecondType),
+            DataType::Timestamp(TimeUnit::Nanosecond, _) => $visit!(TimestampNanosecondType),
+            DataType::Duration(TimeUnit::Second) => $visit!(DurationSecondType),
+            DataType::Duration(TimeUnit::Millisecond) => $visit!(DurationMillisecondType),
+            DataType::Duration(TimeUnit::Microsecond) => $visit!(DurationMicrosecondType),
+            DataType::Duration(TimeUnit::Nanosecond) => $visit!(DurationNanosecondType),
+            DataType::Decimal32(_, _) => $visit!(Decimal32Type),
+            DataType::Decimal64(_, _) => $visit!(Decimal64Type),
+            DataType::Decimal128(_, _) => $visit!(Decimal128Type),
+            DataType::Decimal256(_, _) => $visit!(Decimal256Type),
+            _ => $other,
+        }
+    };
+}
+
+fn accepted_keys(keys: &Ranges<i256>, array: &ArrayRef) -> Result<BooleanBuffer> {
+    if let DataType::Boolean = array.data_type() {
+        let is_accepted = |value: bool| {
+            let number = i256::from_i128(value.into());
+            keys.contains(|key| key.cmp(&number))
+        };
+        let values = array.as_boolean().values();
+        return Ok(match (is_accepted(false), is_accepted(true)) {
+            (false, false) => BooleanBuffer::new_unset(values.len()),
+            (true, true) => BooleanBuffer::new_set(values.len()),
+            (false, true) => values.clone(),
+            (true, false) => !values,
+        });
+    }
+    if let DataType::Float16 = array.data_type() {
+        let values = array.as_primitive::<Float16Type>().values();
+        let wide: Vec<_> = values.iter().map(|value| value.to_f32()).collect();
+        return Ok(numbers(keys, &wide));
+    }
+    macro_rules! of {
+        ($type:ty) => {{
+            let array: &PrimitiveArray<$type> = array.as_primitive();
+            Ok(numbers(keys, array.values()))
+        }};
+    }
+    with_primitive!(array.data_type(), of, Err(no_layout(array.data_type())))
+}
+
+/// The value of a slot as tests compare it; none where it is null, or of a type without an order.
+pub(super) fn key_at(array: &ArrayRef, slot: usize) -> Option<Key> {
+    if array.is_null(slot) {
+        return None;
+    }
+    macro_rules! wide {
+        ($type:ty) => {{
+            let array: &PrimitiveArray<$type> = array.as_primitive();
+            Wide::wide(array.value(slot).key())
+        }};
+    }
+    let bytes = match array.data_type() {
+        DataType::Boolean => {
+            return Some(Key::Number(i256::from_i128(
+                array.as_boolean().value(slot).into(),
+            )));
+        }
+        DataType::Float16 => {
+            let value = array.as_primitive::<Float16Type>().value(slot);
+            return Some(Key::Number(float_key(value.to_f64()).wide()));
+        }
+        DataType::Utf8 => array.as_string::<i32>().value(slot).as_bytes(),
+        DataType::LargeUtf8 => array.as_string::<i64>().value(slot).as_bytes(),
+        DataType::Utf8View => array.as_string_view().value(slot).as_bytes(),
+        DataType::Binary => array.as_binary::<i32>().value(slot),
+        DataType::LargeBinary => array.as_binary::<i64>().value(slot),
+        DataType::BinaryView => array.as_binary_view().value(slot),
+        DataType::FixedSizeBinary(_) => array.as_fixed_size_binary().value(slot),
+        other => {
+            let key = with_primitive!(other, wide, return None);
+            return Some(Key::Number(key));
+        }
+    };
+    Some(Key::Bytes(bytes.to_vec()))
+}
+
+/// Keys of all numbers.
+trait Wide {
+    fn wide(self) -> i256;
+}
+
+macro_rules! wide {
+    ($($type:ty)*) => { $(
+        impl Wide for $type {
+            fn wide(self) -> i256 {
+                i256::from_i128(i128::from(self))
+            }
+        }
+    )* };
+}
+
+wide! { i8 i16 i32 i64 i128 u8 u16 u32 u64 }
+
+impl Wide for i256 {
+    fn wide(self) -> i256 {
+        self
+    }
+}
+
+#[cold]
+fn no_layout(data_type: &DataType) -> Error {
+    Error::unsupported(format!("a test of values of {data_type}"))
+}

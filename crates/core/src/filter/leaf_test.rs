@@ -1,0 +1,285 @@
+//! A test of one column, made for the Arrow type that the column has.
+
+use herringbone_arrow::array::ArrayRef;
+use herringbone_arrow::buffer::{BooleanBuffer, i256};
+use herringbone_arrow::schema::DataType;
+use herringbone_format::{Error, Result};
+
+use super::evaluate;
+use super::like::LikePattern;
+use super::position::{Position, bytes, float_key, position};
+use super::predicate::{Comparison, Test};
+use super::ranges::{Cut, Ranges};
+use super::{Literal, Verdict};
+
+/// What a test accepts.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum LeafTest {
+    /// Nothing: it compares with a null.
+    Nothing,
+    /// Nulls, or else all values.
+    Null { is_null: bool },
+    /// Values with these keys.
+    Keys(Ranges<i256>),
+    /// These bytes.
+    Bytes(Ranges<Vec<u8>>),
+    /// Text that matches, or else text that does not.
+    Like {
+        pattern: LikePattern,
+        is_negated: bool,
+    },
+}
+
+/// What is known of the values of a column in some rows. What is not known is none.
+#[derive(Debug, Default)]
+pub(super) struct Facts {
+    /// Rows without a value.
+    pub(super) nulls: Option<u64>,
+    /// How many rows there are.
+    pub(super) rows: u64,
+    /// A bound that no value is below, and one that no value is above.
+    pub(super) min: Option<Key>,
+    pub(super) max: Option<Key>,
+}
+
+/// A value as it is compared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Key {
+    Number(i256),
+    Bytes(Vec<u8>),
+}
+
+impl Key {
+    /// Whether it is that of NaN, among keys of floating-point numbers.
+    pub(super) fn is_nan(&self) -> bool {
+        *self == Self::Number(i256::from_i128(float_key(f64::NAN).into()))
+    }
+
+    /// Whether it is above another one of the same type.
+    pub(super) fn is_above(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Number(one), Self::Number(other)) => one > other,
+            (Self::Bytes(one), Self::Bytes(other)) => one > other,
+            _ => false,
+        }
+    }
+}
+
+impl LeafTest {
+    /// The test for values of `data_type`.
+    ///
+    /// # Errors
+    /// Argument where a literal cannot be compared with them; Unsupported where they have no order.
+    pub(super) fn new(test: &Test, is_negated: bool, data_type: &DataType) -> Result<Self> {
+        let value_type = value_type(data_type);
+        let accepted = match test {
+            Test::IsNull => {
+                return Ok(Self::Null {
+                    is_null: !is_negated,
+                });
+            }
+            // Of a column of nulls there is nothing that a comparison accepts.
+            _ if value_type.is_null() => return Ok(Self::Nothing),
+            Test::IsNan if value_type.is_floating() => {
+                let nan = i256::from_i128(float_key(f64::NAN).into());
+                Self::Keys(Ranges::points(vec![nan]))
+            }
+            Test::IsNan => {
+                return Err(Error::argument(format!(
+                    "values of {value_type} are never NaN"
+                )));
+            }
+            Test::Like(_) | Test::StartsWith(_) if !is_bytes(value_type) => {
+                return Err(Error::argument(format!(
+                    "values of {value_type} are not text"
+                )));
+            }
+            Test::Like(pattern) => {
+                let pattern = LikePattern::new(pattern);
+                let prefix = match pattern.prefix() {
+                    (prefix, true) => Some(prefix.to_vec()),
+                    _ => None,
+                };
+                match prefix {
+                    Some(prefix) => Self::Bytes(starting_with(prefix)),
+                    None => {
+                        return Ok(Self::Like {
+                            pattern,
+                            is_negated,
+                        });
+                    }
+                }
+            }
+            Test::StartsWith(prefix) => Self::Bytes(starting_with(prefix.as_bytes().to_vec())),
+            Test::Compare(_, Literal::Null)
+            | Test::Between(Literal::Null, _)
+            | Test::Between(_, Literal::Null) => return Ok(Self::Nothing),
+            Test::In(literals) if is_negated && literals.contains(&Literal::Null) => {
+                return Ok(Self::Nothing);
+            }
+            Test::Compare(comparison, literal) => compare(*comparison, literal, value_type)?,
+            Test::Between(low, high) => between(low, high, value_type)?,
+            Test::In(literals) => one_of(literals, value_type)?,
+        };
+        Ok(match (accepted, is_negated) {
+            (Self::Keys(keys), true) => Self::Keys(keys.complement()),
+            (Self::Bytes(bytes), true) => Self::Bytes(bytes.complement()),
+            (accepted, _) => accepted,
+        })
+    }
+
+    /// Which of the values, that are null nowhere else, it accepts.
+    ///
+    /// # Errors
+    /// Unsupported where the array has another layout than the type the test was made for.
+    pub(super) fn evaluate(&self, array: &ArrayRef) -> Result<BooleanBuffer> {
+        evaluate::accepted(self, array)
+    }
+
+    /// What the facts tell of the rows.
+    pub(super) fn verdict(&self, facts: &Facts) -> Verdict {
+        let all_null = facts.nulls == Some(facts.rows);
+        let no_null = facts.nulls == Some(0);
+        let (some, all) = match self {
+            Self::Nothing => (false, false),
+            Self::Null { is_null: true } => (!no_null, all_null),
+            Self::Null { is_null: false } => (!all_null, no_null),
+            _ if all_null => (false, false),
+            Self::Keys(keys) => {
+                let number = |key: &Option<Key>| match key {
+                    Some(Key::Number(number)) => Some(*number),
+                    _ => None,
+                };
+                let (min, max) = (number(&facts.min), number(&facts.max));
+                (
+                    keys.touches(min.as_ref(), max.as_ref()),
+                    no_null && keys.covers(min.as_ref(), max.as_ref()),
+                )
+            }
+            Self::Bytes(bytes) => {
+                let (min, max) = (bytes_of(&facts.min), bytes_of(&facts.max));
+                (bytes.touches(min, max), no_null && bytes.covers(min, max))
+            }
+            Self::Like {
+                pattern,
+                is_negated: false,
+            } => {
+                let prefix = starting_with(pattern.prefix().0.to_vec());
+                (
+                    prefix.touches(bytes_of(&facts.min), bytes_of(&facts.max)),
+                    false,
+                )
+            }
+            Self::Like { .. } => (true, false),
+        };
+        match (some, all) {
+            (false, _) => Verdict::None,
+            (true, true) => Verdict::All,
+            (true, false) => Verdict::Some,
+        }
+    }
+}
+
+fn bytes_of(key: &Option<Key>) -> Option<&Vec<u8>> {
+    match key {
+        Some(Key::Bytes(bytes)) => Some(bytes),
+        _ => None,
+    }
+}
+
+/// The type of the values of a dictionary or of runs; else the type itself.
+pub(super) fn value_type(data_type: &DataType) -> &DataType {
+    match data_type {
+        DataType::Dictionary(_, values) => value_type(values),
+        DataType::RunEndEncoded(_, values) => value_type(values.data_type()),
+        other => other,
+    }
+}
+
+fn is_bytes(data_type: &DataType) -> bool {
+    use DataType::{Binary, BinaryView, FixedSizeBinary, LargeBinary, LargeUtf8, Utf8, Utf8View};
+    matches!(
+        data_type,
+        Utf8 | LargeUtf8 | Utf8View | Binary | LargeBinary | BinaryView | FixedSizeBinary(_)
+    )
+}
+
+fn starting_with(prefix: Vec<u8>) -> Ranges<Vec<u8>> {
+    let before = |key| Cut {
+        key,
+        is_behind: false,
+    };
+    // What comes behind all that starts so: the last byte that can be is one more.
+    let mut next = prefix.clone();
+    while next.pop_if(|byte| *byte == u8::MAX).is_some() {}
+    match next.last_mut() {
+        Some(last) => {
+            *last += 1;
+            Ranges::between(before(prefix), before(next))
+        }
+        None => Ranges::below(before(prefix)).complement(),
+    }
+}
+
+fn compare(comparison: Comparison, literal: &Literal, data_type: &DataType) -> Result<LeafTest> {
+    if is_bytes(data_type) {
+        let key = bytes(literal, data_type)?;
+        return Ok(LeafTest::Bytes(ordered(comparison, &key, true)));
+    }
+    let Position { key, is_exact } = position(literal, data_type)?;
+    Ok(LeafTest::Keys(ordered(comparison, &key, is_exact)))
+}
+
+/// The keys that compare so with `key`, or with what lies between it and the next one.
+fn ordered<K: Ord + Clone>(comparison: Comparison, key: &K, is_exact: bool) -> Ranges<K> {
+    let below = |is_behind| {
+        let key = key.clone();
+        Ranges::below(Cut { key, is_behind })
+    };
+    match comparison {
+        Comparison::Equal if !is_exact => Ranges::none(),
+        Comparison::Equal => Ranges::points(vec![key.clone()]),
+        Comparison::Less => below(!is_exact),
+        Comparison::LessOrEqual => below(true),
+        Comparison::Greater => below(true).complement(),
+        Comparison::GreaterOrEqual => below(!is_exact).complement(),
+    }
+}
+
+fn between(low: &Literal, high: &Literal, data_type: &DataType) -> Result<LeafTest> {
+    if is_bytes(data_type) {
+        let cut = |literal, is_behind| {
+            let key = bytes(literal, data_type)?;
+            Ok::<_, Error>(Cut { key, is_behind })
+        };
+        return Ok(LeafTest::Bytes(Ranges::between(
+            cut(low, false)?,
+            cut(high, true)?,
+        )));
+    }
+    let (low, high) = (position(low, data_type)?, position(high, data_type)?);
+    let cut = |at: Position, is_behind| Cut {
+        key: at.key,
+        is_behind,
+    };
+    let ranges = Ranges::between(cut(low, !low.is_exact), cut(high, true));
+    Ok(LeafTest::Keys(ranges))
+}
+
+fn one_of(literals: &[Literal], data_type: &DataType) -> Result<LeafTest> {
+    let literals = literals.iter().filter(|literal| **literal != Literal::Null);
+    if is_bytes(data_type) {
+        let keys = literals.map(|literal| bytes(literal, data_type));
+        return Ok(LeafTest::Bytes(Ranges::points(
+            keys.collect::<Result<_>>()?,
+        )));
+    }
+    let mut keys = Vec::new();
+    for literal in literals {
+        let at = position(literal, data_type)?;
+        if at.is_exact {
+            keys.push(at.key);
+        }
+    }
+    Ok(LeafTest::Keys(Ranges::points(keys)))
+}

@@ -1,0 +1,31 @@
+//! Which rows of a read are wanted, by their values.
+//!
+//! ```text
+//! Predicate ── bind: paths → leaves, literals → keys in the order of their type ──► BoundPredicate
+//!     statistics of a row group ──► none, some or all of its rows
+//!     arrays of the tested columns ──► one bit a row
+//! ```
+//!
+//! Negations are pushed down to the comparisons when a predicate is bound, so that *true* is all that has to be
+//! known of each part: a row where a comparison meets a null is none that is wanted, negated or not, as in SQL.
+
+mod bound;
+mod evaluate;
+mod leaf_test;
+mod like;
+mod literal;
+mod moment;
+mod position;
+mod predicate;
+mod ranges;
+mod rows;
+mod select;
+#[cfg(test)]
+mod tests;
+
+pub use bound::Verdict;
+pub(crate) use bound::{BoundPredicate, tested_leaves};
+pub use literal::Literal;
+pub use predicate::{Column, Predicate, col, col_at};
+pub use rows::RowPredicate;
+pub(crate) use select::{concat, select};

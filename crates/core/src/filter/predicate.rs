@@ -1,0 +1,252 @@
+//! What a caller says of the rows that are wanted.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::{Literal, RowPredicate};
+
+/// Which rows are wanted, by their values: tests of columns, and combinations of them.
+///
+/// As in SQL, a comparison with a null is neither true nor false, and a row is wanted where the whole is true.
+///
+/// ```
+/// use herringbone_core::filter::col;
+///
+/// let wanted = col("a").gt(5).and(col("b.c").is_in(["x", "y"])).and(col("d").is_null().not());
+/// assert_eq!(wanted.to_string(), "(a > 5 and b.c in ('x', 'y') and not d is null)");
+/// ```
+#[derive(Debug, Clone)]
+pub struct Predicate(pub(super) Expression);
+
+#[derive(Debug, Clone)]
+pub(super) enum Expression {
+    Test { column: Vec<String>, test: Test },
+    And(Vec<Self>),
+    Or(Vec<Self>),
+    Not(Box<Self>),
+    Rows(Arc<dyn RowPredicate>),
+}
+
+/// A test of the value of one column.
+#[derive(Debug, Clone)]
+pub(super) enum Test {
+    Compare(Comparison, Literal),
+    Between(Literal, Literal),
+    In(Vec<Literal>),
+    IsNull,
+    IsNan,
+    Like(String),
+    StartsWith(String),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Comparison {
+    Equal,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+/// A column, of which a predicate is made.
+#[derive(Debug, Clone)]
+pub struct Column(Vec<String>);
+
+/// The column at a path whose parts are separated by points: `"a"`, or `"b.c"` for the field `c` of the struct `b`.
+#[must_use]
+pub fn col(path: &str) -> Column {
+    col_at(path.split('.'))
+}
+
+/// The column at a path, by its parts, which may have points in them.
+#[must_use]
+pub fn col_at<S: Into<String>>(path: impl IntoIterator<Item = S>) -> Column {
+    Column(path.into_iter().map(Into::into).collect())
+}
+
+impl Column {
+    fn test(self, test: Test) -> Predicate {
+        Predicate(Expression::Test {
+            column: self.0,
+            test,
+        })
+    }
+
+    fn compare(self, comparison: Comparison, value: impl Into<Literal>) -> Predicate {
+        self.test(Test::Compare(comparison, value.into()))
+    }
+
+    /// Its value is this one.
+    #[must_use]
+    pub fn eq(self, value: impl Into<Literal>) -> Predicate {
+        self.compare(Comparison::Equal, value)
+    }
+
+    /// Its value is another one.
+    #[must_use]
+    pub fn ne(self, value: impl Into<Literal>) -> Predicate {
+        self.compare(Comparison::Equal, value).not()
+    }
+
+    /// Its value is below this one.
+    #[must_use]
+    pub fn lt(self, value: impl Into<Literal>) -> Predicate {
+        self.compare(Comparison::Less, value)
+    }
+
+    /// Its value is this one, or below.
+    #[must_use]
+    pub fn le(self, value: impl Into<Literal>) -> Predicate {
+        self.compare(Comparison::LessOrEqual, value)
+    }
+
+    /// Its value is above this one.
+    #[must_use]
+    pub fn gt(self, value: impl Into<Literal>) -> Predicate {
+        self.compare(Comparison::Greater, value)
+    }
+
+    /// Its value is this one, or above.
+    #[must_use]
+    pub fn ge(self, value: impl Into<Literal>) -> Predicate {
+        self.compare(Comparison::GreaterOrEqual, value)
+    }
+
+    /// Its value is one of these two or between them.
+    #[must_use]
+    pub fn between(self, low: impl Into<Literal>, high: impl Into<Literal>) -> Predicate {
+        self.test(Test::Between(low.into(), high.into()))
+    }
+
+    /// Its value is one of these.
+    #[must_use]
+    pub fn is_in<L: Into<Literal>>(self, values: impl IntoIterator<Item = L>) -> Predicate {
+        self.test(Test::In(values.into_iter().map(Into::into).collect()))
+    }
+
+    /// It has no value.
+    #[must_use]
+    pub fn is_null(self) -> Predicate {
+        self.test(Test::IsNull)
+    }
+
+    /// It has a value.
+    #[must_use]
+    pub fn is_not_null(self) -> Predicate {
+        self.is_null().not()
+    }
+
+    /// Its value is NaN.
+    #[must_use]
+    pub fn is_nan(self) -> Predicate {
+        self.test(Test::IsNan)
+    }
+
+    /// Its value is text that begins so.
+    #[must_use]
+    pub fn starts_with(self, prefix: impl Into<String>) -> Predicate {
+        self.test(Test::StartsWith(prefix.into()))
+    }
+
+    /// Its value is text that matches: `%` stands for any text, `_` for any character.
+    #[must_use]
+    pub fn like(self, pattern: impl Into<String>) -> Predicate {
+        self.test(Test::Like(pattern.into()))
+    }
+}
+
+impl Predicate {
+    /// A predicate of one's own.
+    #[must_use]
+    pub fn rows(predicate: impl RowPredicate + 'static) -> Self {
+        Self(Expression::Rows(Arc::new(predicate)))
+    }
+
+    /// Both are true.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        let mut parts = match self.0 {
+            Expression::And(parts) => parts,
+            one => vec![one],
+        };
+        parts.push(other.0);
+        Self(Expression::And(parts))
+    }
+
+    /// One of the two is true, or both.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        let mut parts = match self.0 {
+            Expression::Or(parts) => parts,
+            one => vec![one],
+        };
+        parts.push(other.0);
+        Self(Expression::Or(parts))
+    }
+
+    /// It is false.
+    #[must_use]
+    #[allow(clippy::should_implement_trait, reason = "the others are methods too")]
+    pub fn not(self) -> Self {
+        Self(Expression::Not(Box::new(self.0)))
+    }
+}
+
+impl fmt::Display for Predicate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Display for Expression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |f: &mut fmt::Formatter<'_>, parts: &[Self], word: &str| {
+            f.write_str("(")?;
+            for (index, part) in parts.iter().enumerate() {
+                write!(f, "{}{part}", if index > 0 { word } else { "" })?;
+            }
+            f.write_str(")")
+        };
+        match self {
+            Self::Test { column, test } => write!(f, "{} {test}", column.join(".")),
+            Self::And(parts) => list(f, parts, " and "),
+            Self::Or(parts) => list(f, parts, " or "),
+            Self::Not(inner) => write!(f, "not {inner}"),
+            Self::Rows(predicate) => write!(f, "{predicate:?}"),
+        }
+    }
+}
+
+impl fmt::Display for Test {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Compare(comparison, literal) => write!(f, "{comparison} {literal}"),
+            Self::Between(low, high) => write!(f, "between {low} and {high}"),
+            Self::In(literals) => {
+                f.write_str("in (")?;
+                for (index, literal) in literals.iter().enumerate() {
+                    write!(f, "{}{literal}", if index > 0 { ", " } else { "" })?;
+                }
+                f.write_str(")")
+            }
+            Self::IsNull => f.write_str("is null"),
+            Self::IsNan => f.write_str("is nan"),
+            Self::Like(pattern) => write!(f, "like {}", Literal::from(pattern.as_str())),
+            Self::StartsWith(prefix) => {
+                write!(f, "starts with {}", Literal::from(prefix.as_str()))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Equal => "=",
+            Self::Less => "<",
+            Self::LessOrEqual => "<=",
+            Self::Greater => ">",
+            Self::GreaterOrEqual => ">=",
+        })
+    }
+}

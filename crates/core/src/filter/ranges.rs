@@ -1,0 +1,200 @@
+//! Sets of values in an order: what a comparison accepts.
+
+use std::cmp::Ordering;
+
+/// A set of ordered values: those between some cuts.
+///
+/// ```text
+/// x < 5 or x = 7        ──────)5   [7]        cuts: before 5, before 7, behind 7; starts inside
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Ranges<K> {
+    /// Whether what is below all cuts is inside.
+    starts_inside: bool,
+    /// Where inside and outside change; ascending, no two at one place.
+    cuts: Vec<Cut<K>>,
+}
+
+/// A place before or behind a value.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Cut<K> {
+    pub(super) key: K,
+    /// Whether it is behind the value.
+    pub(super) is_behind: bool,
+}
+
+/// From one cut to another; where there is none, without an end.
+type Piece<'a, K> = (Option<&'a Cut<K>>, Option<&'a Cut<K>>);
+
+impl<K: Ord + Clone> Ranges<K> {
+    /// No value.
+    pub(super) fn none() -> Self {
+        Self {
+            starts_inside: false,
+            cuts: Vec::new(),
+        }
+    }
+
+    /// All values below a cut.
+    pub(super) fn below(cut: Cut<K>) -> Self {
+        Self {
+            starts_inside: true,
+            cuts: vec![cut],
+        }
+    }
+
+    /// The values that are one of these.
+    pub(super) fn points(mut keys: Vec<K>) -> Self {
+        keys.sort();
+        keys.dedup();
+        let cut = |key: &K, is_behind| Cut {
+            key: key.clone(),
+            is_behind,
+        };
+        Self {
+            starts_inside: false,
+            cuts: keys
+                .iter()
+                .flat_map(|key| [cut(key, false), cut(key, true)])
+                .collect(),
+        }
+    }
+
+    /// From one cut to another.
+    pub(super) fn between(low: Cut<K>, high: Cut<K>) -> Self {
+        match low < high {
+            true => Self {
+                starts_inside: false,
+                cuts: vec![low, high],
+            },
+            false => Self::none(),
+        }
+    }
+
+    /// All other values.
+    pub(super) fn complement(mut self) -> Self {
+        self.starts_inside = !self.starts_inside;
+        self
+    }
+
+    /// The pieces, each from its first cut to its last; none where it has no end.
+    pub(super) fn pieces(&self) -> Vec<Piece<'_, K>> {
+        let mut pieces = Vec::new();
+        let mut cuts = self.cuts.iter();
+        let mut low = match self.starts_inside {
+            true => Some(None),
+            false => cuts.next().map(Some),
+        };
+        while let Some(from) = low {
+            pieces.push((from, cuts.next()));
+            low = match pieces.last() {
+                Some((_, Some(_))) => cuts.next().map(Some),
+                _ => None,
+            };
+        }
+        pieces
+    }
+
+    /// Whether a value is inside; `compare` orders keys by it: is a key below the value, it, or above.
+    pub(super) fn contains(&self, compare: impl Fn(&K) -> Ordering) -> bool {
+        let passed = self.cuts.partition_point(|cut| match compare(&cut.key) {
+            Ordering::Less => true,
+            Ordering::Equal => !cut.is_behind,
+            Ordering::Greater => false,
+        });
+        self.starts_inside != (passed % 2 == 1)
+    }
+
+    /// Whether a value between two bounds, these included, may be inside. An unknown bound has all values on its
+    /// side.
+    pub(super) fn touches(&self, min: Option<&K>, max: Option<&K>) -> bool {
+        // The cuts that the least value lies behind.
+        let passed = match min {
+            None => 0,
+            Some(min) => self
+                .cuts
+                .partition_point(|cut| cut.key < *min || (cut.key == *min && !cut.is_behind)),
+        };
+        if self.starts_inside != (passed % 2 == 1) {
+            return true;
+        }
+        // The next one goes inside.
+        match (self.cuts.get(passed), max) {
+            (None, _) => false,
+            (Some(_), None) => true,
+            (Some(cut), Some(max)) => cut.key < *max || (cut.key == *max && !cut.is_behind),
+        }
+    }
+
+    /// Whether all values between two bounds, these included, are inside.
+    pub(super) fn covers(&self, min: Option<&K>, max: Option<&K>) -> bool {
+        !self.clone().complement().touches(min, max)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_of_numbers_are_what_their_members_say() {
+        type IsMember = fn(i32) -> bool;
+        let cut = |key: i32, is_behind| Cut { key, is_behind };
+        let sets: [(Ranges<i32>, IsMember); 6] = [
+            (Ranges::none(), |_| false),
+            (Ranges::none().complement(), |_| true),
+            (Ranges::below(cut(4, true)), |x| x <= 4),
+            (Ranges::below(cut(4, false)).complement(), |x| x >= 4),
+            (Ranges::points(vec![7, 3, 3]), |x| x == 3 || x == 7),
+            (Ranges::between(cut(2, true), cut(6, false)), |x| {
+                x > 2 && x < 6
+            }),
+        ];
+        for (set, is_member) in sets {
+            for inverted in [false, true] {
+                let set = if inverted {
+                    set.clone().complement()
+                } else {
+                    set.clone()
+                };
+                let is_member = |x: i32| is_member(x) != inverted;
+                for min in 0..10 {
+                    assert_eq!(
+                        set.contains(|key| key.cmp(&min)),
+                        is_member(min),
+                        "{set:?} {min}"
+                    );
+                    for max in min..10 {
+                        let any = (min..=max).any(is_member);
+                        let all = (min..=max).all(is_member);
+                        // A cut may have no whole number behind it, so bounds may be a little careful.
+                        assert!(
+                            set.touches(Some(&min), Some(&max)) || !any,
+                            "{set:?} {min}..={max}"
+                        );
+                        assert!(
+                            !set.covers(Some(&min), Some(&max)) || all,
+                            "{set:?} {min}..={max}"
+                        );
+                        assert_eq!(
+                            any,
+                            set.pieces().iter().any(|(low, high)| {
+                                (min..=max).any(|x| {
+                                    low.is_none_or(|low| {
+                                        low.key < x || (low.key == x && !low.is_behind)
+                                    }) && high.is_none_or(|high| {
+                                        x < high.key || (x == high.key && high.is_behind)
+                                    })
+                                })
+                            })
+                        );
+                    }
+                }
+            }
+        }
+        let point = Ranges::points(vec![5]);
+        assert!(point.touches(Some(&5), Some(&5)) && point.covers(Some(&5), Some(&5)));
+        assert!(!point.touches(Some(&6), None) && !point.touches(None, Some(&4)));
+        assert!(point.touches(None, None) && !point.covers(Some(&5), None));
+    }
+}

@@ -1,0 +1,29 @@
+//! Predicates of one's own.
+
+use std::fmt;
+
+use herringbone_arrow::array::{BooleanArray, RecordBatch};
+use herringbone_format::{FileMetadata, Result};
+
+use super::Verdict;
+
+/// A predicate that looks at Arrow arrays by itself: a function, or a kind of test that the library does not know.
+pub trait RowPredicate: fmt::Debug + Send + Sync {
+    /// The columns that it looks at: each a path, from the root to a field.
+    fn columns(&self) -> Vec<Vec<String>>;
+
+    /// Whether each row is wanted; null where that is unknown, which wants none. `batch` has the columns that were asked
+    /// for, in the order of the file, and may have others.
+    ///
+    /// # Errors
+    /// Whatever is wrong; the read ends with it.
+    fn evaluate(&self, batch: &RecordBatch) -> Result<BooleanArray>;
+
+    /// What the metadata of a row group tells without any row of it.
+    ///
+    /// # Errors
+    /// Whatever is wrong; the read ends with it.
+    fn verdict(&self, _metadata: &FileMetadata, _row_group: usize) -> Result<Verdict> {
+        Ok(Verdict::Some)
+    }
+}

@@ -1,0 +1,20 @@
+//! Which rows are wanted, by their values.
+//!
+//! ```
+//! use herringbone::filter::col;
+//! use herringbone::{ParquetFile, ReadOptions};
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+//!
+//! let file = ParquetFile::open("testdata/example.parquet")?;
+//! let wanted = col("id").ge(3).and(col("name").is_not_null());
+//! for batch in file.read(ReadOptions::new().filter(wanted))? {
+//!     println!("{}", batch?.num_rows());
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+pub use herringbone_core::filter::{
+    Column, Literal, Predicate, RowPredicate, Verdict, col, col_at,
+};
