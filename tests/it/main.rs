@@ -31,6 +31,8 @@ mod batches;
 #[cfg(test)]
 mod push;
 #[cfg(test)]
+mod filter;
+#[cfg(test)]
 mod parts;
 #[cfg(test)]
 mod arrow_rs;

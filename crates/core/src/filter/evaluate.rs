@@ -20,7 +20,11 @@ pub(super) fn accepted(test: &LeafTest, array: &ArrayRef) -> Result<BooleanBuffe
         DataType::Dictionary(_, _) => {
             let dictionary = array.as_any_dictionary();
             let values = accepted_of_values(test, dictionary.values())?;
-            let keys = dictionary.normalized_keys();
+            // Keys of an empty dictionary cannot be normalized: all of them are null.
+            let keys = match values.is_empty() {
+                true => vec![0; array.len()],
+                false => dictionary.normalized_keys(),
+            };
             let bits = BooleanBuffer::collect_bool(keys.len(), |slot| {
                 keys.get(slot)
                     .is_some_and(|key| *key < values.len() && values.value(*key))

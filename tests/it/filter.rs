@@ -1,0 +1,694 @@
+//! Filters give exactly the rows that a test of one row after the other gives, whatever the layout of the file.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use herringbone::arrow::array::types::{Int32Type, UInt16Type};
+use herringbone::arrow::array::{
+    Array, ArrayRef, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, Float32Array,
+    Float64Array, Int8Array, Int64Array, ListArray, RecordBatch, StringArray, StringViewArray,
+    StructArray, TimestampMicrosecondArray, UInt64Array,
+};
+use herringbone::arrow::schema::{DataType, Field};
+use herringbone::filter::{Literal, Predicate, RowPredicate, Verdict, col, col_at};
+use herringbone::format::FileMetadata;
+use herringbone::{
+    ColumnOptions, Compression, DataPageVersion, Limits, ParquetFile, ReadOptions, StatisticsLevel,
+    WriteOptions, Writer,
+};
+
+use crate::push::{SUPPLIES, pushed};
+use crate::random::Random;
+use crate::table::Table;
+
+/// A value as the oracle compares it: numbers by their value, text by its bytes.
+#[derive(Debug, Clone, PartialEq)]
+enum Plain {
+    Number(f64),
+    Whole(i128),
+    Text(String),
+    Truth(bool),
+}
+
+impl Plain {
+    /// NaN is above all, and one value; −0 is 0.
+    fn order(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Self::Whole(a), Self::Whole(b)) => a.cmp(b),
+            (Self::Text(a), Self::Text(b)) => a.as_bytes().cmp(b.as_bytes()),
+            (Self::Truth(a), Self::Truth(b)) => a.cmp(b),
+            (Self::Number(a), Self::Number(b)) => match (a.is_nan(), b.is_nan()) {
+                (true, true) => Ordering::Equal,
+                (true, false) => Ordering::Greater,
+                (false, true) => Ordering::Less,
+                (false, false) => a.partial_cmp(b).unwrap(),
+            },
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// What a row has in a column; none where it is null.
+type Cell = Option<Plain>;
+
+/// A column to be tested: its path, a value for each row, and what it is compared with.
+struct Tested {
+    path: &'static [&'static str],
+    cells: Vec<Cell>,
+    literals: Vec<(Literal, Plain)>,
+}
+
+/// Rows, and what the oracle knows of them.
+struct Data {
+    batch: RecordBatch,
+    tested: Vec<Tested>,
+}
+
+/// Values that ascend slowly, so that bounds tell something, with nulls now and then and, in places, for long.
+fn data(rows: usize, random: &mut Random) -> Data {
+    let is_null = |random: &mut Random, row: usize| row / 50 % 7 == 3 || random.below(5) == 0;
+    let mut whole = |span: i128| -> Vec<Option<i128>> {
+        (0..rows)
+            .map(|row| {
+                let value = row as i128 * span / rows as i128 + random.below(9) as i128 - 4;
+                (!is_null(random, row)).then_some(value)
+            })
+            .collect()
+    };
+    let (int, small, big) = (whole(1000), whole(100), whole(1 << 40));
+    let (date, stamp, decimal) = (whole(4000), whole(1 << 50), whole(100_000));
+    let (key, inner) = (whole(40), whole(300));
+    let float: Vec<_> = int
+        .iter()
+        .map(|value| {
+            value.map(|value| match random.below(12) {
+                0 => f64::NAN,
+                1 => -0.0,
+                2 => 0.0,
+                3 => f64::INFINITY,
+                _ => value as f64 / 4.0,
+            })
+        })
+        .collect();
+    let text: Vec<_> = int
+        .iter()
+        .map(|value| value.map(|value| format!("k{:05}é", value + 5)))
+        .collect();
+    let flag: Vec<_> = int
+        .iter()
+        .map(|value| value.map(|value| value > 500))
+        .collect();
+    let struct_is_null: Vec<_> = (0..rows).map(|row| row % 11 == 5).collect();
+    let lists = (0..rows).map(|row| match row % 5 {
+        0 => None,
+        n => Some((0..n as i32 - 1).map(Some).collect::<Vec<_>>()),
+    });
+    let lists = ListArray::from_iter_primitive::<Int32Type, _, _>(lists);
+    let inner_array: ArrayRef = Arc::new(Int64Array::from_iter(
+        inner.iter().map(|v| v.map(|v| v as i64)),
+    ));
+    let other: ArrayRef = Arc::new(Int64Array::from_iter_values(0..rows as i64));
+    let fields = [
+        Field::new("c", DataType::Int64, true),
+        Field::new("d", DataType::Int64, false),
+    ];
+    let valid: Vec<_> = struct_is_null.iter().map(|is_null| !is_null).collect();
+    let structs = StructArray::new(
+        fields.to_vec().into(),
+        vec![inner_array, other],
+        Some(valid.into()),
+    );
+    let words = ["ab", "b", "ba", "c", "ca"];
+    let word = |key: &Option<i128>| key.map(|key| words[(key + 4) as usize % words.len()]);
+    let dictionary: DictionaryArray<UInt16Type> = key.iter().map(word).collect();
+    let narrow = |values: &[Option<i128>]| {
+        values
+            .iter()
+            .map(|v| v.map(|v| v as i64))
+            .collect::<Vec<_>>()
+    };
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("int", Arc::new(Int64Array::from(narrow(&int)))),
+        (
+            "small",
+            Arc::new(Int8Array::from_iter(
+                small.iter().map(|v| v.map(|v| v as i8)),
+            )),
+        ),
+        (
+            "big",
+            Arc::new(UInt64Array::from_iter(
+                big.iter().map(|v| v.map(|v| (v + 9) as u64)),
+            )),
+        ),
+        ("float", Arc::new(Float64Array::from(float.clone()))),
+        (
+            "single",
+            Arc::new(Float32Array::from_iter(
+                float.iter().map(|v| v.map(|v| v as f32)),
+            )),
+        ),
+        ("text", Arc::new(StringArray::from(text.clone()))),
+        ("view", Arc::new(StringViewArray::from_iter(text.clone()))),
+        ("flag", Arc::new(BooleanArray::from(flag.clone()))),
+        (
+            "date",
+            Arc::new(Date32Array::from_iter(
+                date.iter().map(|v| v.map(|v| v as i32)),
+            )),
+        ),
+        (
+            "stamp",
+            Arc::new(TimestampMicrosecondArray::from(narrow(&stamp)).with_timezone("UTC")),
+        ),
+        (
+            "decimal",
+            Arc::new(
+                Decimal128Array::from(decimal.clone())
+                    .with_precision_and_scale(12, 2)
+                    .unwrap(),
+            ),
+        ),
+        ("word", Arc::new(dictionary)),
+        ("s", Arc::new(structs)),
+        ("list", Arc::new(lists)),
+        (
+            "row",
+            Arc::new(Int64Array::from_iter_values(0..rows as i64)),
+        ),
+    ];
+    let batch = RecordBatch::try_from_iter_with_nullable(
+        columns.into_iter().map(|(name, array)| (name, array, true)),
+    );
+    let whole_cells = |values: &[Option<i128>]| {
+        values
+            .iter()
+            .map(|v| v.map(Plain::Whole))
+            .collect::<Vec<_>>()
+    };
+    let integers = |values: &[i128]| {
+        values
+            .iter()
+            .map(|v| (Literal::Integer(*v), Plain::Whole(*v)))
+            .collect::<Vec<_>>()
+    };
+    let texts = |values: &[&str]| {
+        let both = |v: &&str| (Literal::from(*v), Plain::Text((*v).to_owned()));
+        values.iter().map(both).collect::<Vec<_>>()
+    };
+    let floats = |values: &[f64]| {
+        values
+            .iter()
+            .map(|v| (Literal::from(*v), Plain::Number(*v)))
+            .collect::<Vec<_>>()
+    };
+    let numbers = float
+        .iter()
+        .map(|v| v.map(Plain::Number))
+        .collect::<Vec<_>>();
+    let text_cells = || {
+        text.iter()
+            .map(|v| v.clone().map(Plain::Text))
+            .collect::<Vec<_>>()
+    };
+    // Days and microseconds, said in text.
+    let days = |values: &[(&str, i128)]| {
+        values
+            .iter()
+            .map(|(text, v)| (Literal::from(*text), Plain::Whole(*v)))
+            .collect::<Vec<_>>()
+    };
+    let tested = vec![
+        Tested {
+            path: &["int"],
+            cells: whole_cells(&int),
+            literals: integers(&[-5, 0, 17, 500, 501, 999, 1 << 70, -(1 << 70)]),
+        },
+        Tested {
+            path: &["small"],
+            cells: whole_cells(&small),
+            literals: integers(&[-200, -1, 3, 50, 99, 200]),
+        },
+        Tested {
+            path: &["big"],
+            cells: big.iter().map(|v| v.map(|v| Plain::Whole(v + 9))).collect(),
+            literals: integers(&[-1, 9, 1 << 39, (1 << 39) + 77, u64::MAX.into()]),
+        },
+        Tested {
+            path: &["float"],
+            cells: numbers.clone(),
+            literals: floats(&[
+                -1.0,
+                -0.0,
+                0.0,
+                0.25,
+                125.0,
+                f64::INFINITY,
+                f64::NEG_INFINITY,
+                f64::NAN,
+            ]),
+        },
+        Tested {
+            path: &["single"],
+            cells: numbers,
+            literals: floats(&[0.0, 62.5, 249.75, f64::NAN]),
+        },
+        Tested {
+            path: &["text"],
+            cells: text_cells(),
+            literals: texts(&["", "k00500é", "k005", "k0099", "z", "k00003é"]),
+        },
+        Tested {
+            path: &["view"],
+            cells: text_cells(),
+            literals: texts(&["k00500é", "k002", "a"]),
+        },
+        Tested {
+            path: &["flag"],
+            cells: flag.iter().map(|v| v.map(Plain::Truth)).collect(),
+            literals: vec![
+                (true.into(), Plain::Truth(true)),
+                (false.into(), Plain::Truth(false)),
+            ],
+        },
+        Tested {
+            path: &["date"],
+            cells: whole_cells(&date),
+            literals: days(&[
+                ("1970-01-01", 0),
+                ("1975-06-15", 1991),
+                ("1960-01-01", -3653),
+                ("2000-01-01", 10957),
+            ]),
+        },
+        Tested {
+            path: &["stamp"],
+            cells: whole_cells(&stamp),
+            literals: days(&[
+                ("1970-01-01T00:00:00Z", 0),
+                ("1987-11-02 13:24:01.5+01:00", 562_854_241_500_000),
+                ("1960-01-01", -315_619_200_000_000),
+            ]),
+        },
+        Tested {
+            path: &["decimal"],
+            cells: whole_cells(&decimal),
+            // In hundredths.
+            literals: vec![
+                (Literal::Integer(5), Plain::Whole(500)),
+                (Literal::Float(500.25), Plain::Whole(50_025)),
+                (Literal::Float(-0.01), Plain::Whole(-1)),
+                (
+                    Literal::Decimal {
+                        unscaled: 7_000_000.into_i256(),
+                        scale: 4,
+                    },
+                    Plain::Whole(70_000),
+                ),
+            ],
+        },
+        Tested {
+            path: &["word"],
+            cells: key
+                .iter()
+                .map(|v| word(v).map(|v| Plain::Text(v.to_owned())))
+                .collect(),
+            literals: texts(&["a", "ab", "b", "ba", "zz"]),
+        },
+        Tested {
+            path: &["s", "c"],
+            cells: inner
+                .iter()
+                .zip(&struct_is_null)
+                .map(|(v, is_null)| v.filter(|_| !is_null).map(Plain::Whole))
+                .collect(),
+            literals: integers(&[-4, 3, 150, 299]),
+        },
+    ];
+    Data {
+        batch: batch.unwrap(),
+        tested,
+    }
+}
+
+trait IntoI256 {
+    fn into_i256(self) -> herringbone::arrow::buffer::i256;
+}
+
+impl IntoI256 for i128 {
+    fn into_i256(self) -> herringbone::arrow::buffer::i256 {
+        herringbone::arrow::buffer::i256::from_i128(self)
+    }
+}
+
+/// What the oracle says of a row: true, false or unknown.
+type Oracle = Box<dyn Fn(usize) -> Option<bool>>;
+
+/// A predicate, and what it is to say.
+fn test(data: &Data, random: &mut Random) -> (Predicate, Oracle) {
+    let tested = &data.tested[random.below(data.tested.len())];
+    let cells = tested.cells.clone();
+    let column = || col_at(tested.path.iter().copied());
+    let (literal, value) = random.pick(&tested.literals);
+    let compare = move |is_true: fn(Ordering) -> bool, value: Plain| -> Oracle {
+        Box::new(move |row| cells[row].as_ref().map(|cell| is_true(cell.order(&value))))
+    };
+    let cells = tested.cells.clone();
+    match random.below(11) {
+        0 => (column().eq(literal), compare(Ordering::is_eq, value)),
+        1 => (column().ne(literal), compare(Ordering::is_ne, value)),
+        2 => (column().lt(literal), compare(Ordering::is_lt, value)),
+        3 => (column().le(literal), compare(Ordering::is_le, value)),
+        4 => (column().gt(literal), compare(Ordering::is_gt, value)),
+        5 => (column().ge(literal), compare(Ordering::is_ge, value)),
+        6 => {
+            let (second, other) = random.pick(&tested.literals);
+            (
+                column().between(literal, second),
+                Box::new(move |row| {
+                    let cell = cells[row].as_ref()?;
+                    Some(cell.order(&value).is_ge() && cell.order(&other).is_le())
+                }),
+            )
+        }
+        7 => {
+            // One of the values that are there, another one, and perhaps a null.
+            let with_null = random.below(3) == 0;
+            let (second, other) = random.pick(&tested.literals);
+            let mut literals = vec![literal, second];
+            literals.extend(with_null.then_some(Literal::Null));
+            (
+                column().is_in(literals),
+                Box::new(move |row| {
+                    let cell = cells[row].as_ref()?;
+                    let is_one = cell.order(&value).is_eq() || cell.order(&other).is_eq();
+                    if is_one {
+                        Some(true)
+                    } else {
+                        (!with_null).then_some(false)
+                    }
+                }),
+            )
+        }
+        8 => (
+            column().is_null(),
+            Box::new(move |row| Some(cells[row].is_none())),
+        ),
+        9 => (column().eq(Literal::Null), Box::new(|_| None)),
+        _ => {
+            let like = ["k005%", "%1é", "k0_50_", "%"][random.below(4)];
+            let cells = data
+                .tested
+                .iter()
+                .find(|it| it.path == ["text"])
+                .unwrap()
+                .cells
+                .clone();
+            (
+                col("text").like(like),
+                Box::new(move |row| {
+                    let Some(Plain::Text(text)) = &cells[row] else {
+                        return None;
+                    };
+                    let characters: Vec<_> = text.chars().collect();
+                    Some(match like {
+                        "k005%" => text.starts_with("k005"),
+                        "%1é" => text.ends_with("1é"),
+                        "k0_50_" => {
+                            characters.len() == 6
+                                && text.starts_with("k0")
+                                && characters[3..5] == ['5', '0']
+                        }
+                        _ => true,
+                    })
+                }),
+            )
+        }
+    }
+}
+
+fn predicate(data: &Data, random: &mut Random, depth: usize) -> (Predicate, Oracle) {
+    if depth == 0 {
+        return test(data, random);
+    }
+    let (one, is_one) = predicate(data, random, depth - 1);
+    match random.below(4) {
+        0 => (one.not(), Box::new(move |row| is_one(row).map(|is| !is))),
+        1 => {
+            let (two, is_two) = predicate(data, random, depth - 1);
+            let both: Oracle = Box::new(move |row| match (is_one(row), is_two(row)) {
+                (Some(false), _) | (_, Some(false)) => Some(false),
+                (Some(true), Some(true)) => Some(true),
+                _ => None,
+            });
+            (one.and(two), both)
+        }
+        2 => {
+            let (two, is_two) = predicate(data, random, depth - 1);
+            let either: Oracle = Box::new(move |row| match (is_one(row), is_two(row)) {
+                (Some(true), _) | (_, Some(true)) => Some(true),
+                (Some(false), Some(false)) => Some(false),
+                _ => None,
+            });
+            (one.or(two), either)
+        }
+        _ => (one, is_one),
+    }
+}
+
+fn write(batch: &RecordBatch, random: &mut Random) -> Bytes {
+    let mut options = WriteOptions::new();
+    options.columns = ColumnOptions::new()
+        .page_rows([7, 100, 1000][random.below(3)])
+        .dictionary(random.below(2) == 0)
+        .dictionary_bytes([200, 1 << 20][random.below(2)])
+        .statistics(random.pick(&[
+            StatisticsLevel::Counts,
+            StatisticsLevel::Chunk,
+            StatisticsLevel::Page,
+        ]))
+        .truncate_bounds([1, 64][random.below(2)])
+        .compression([Compression::Uncompressed, Compression::Snappy][random.below(2)]);
+    options.row_group_rows = [150, 400, 5000][random.below(3)];
+    options.data_page_version = Some([DataPageVersion::V1, DataPageVersion::V2][random.below(2)]);
+    written(batch, options)
+}
+
+fn written(batch: &RecordBatch, options: WriteOptions) -> Bytes {
+    let mut file = Vec::new();
+    let mut writer = Writer::new(&mut file, batch.schema(), options).unwrap();
+    writer.write(batch).unwrap();
+    writer.finish().unwrap();
+    file.into()
+}
+
+fn ranges(wanted: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
+    let mut ranges: Vec<Range<usize>> = Vec::new();
+    for row in wanted {
+        match ranges.last_mut() {
+            Some(last) if last.end == row => last.end += 1,
+            _ => ranges.push(row..row + 1),
+        }
+    }
+    ranges
+}
+
+fn table(batches: &[RecordBatch], schema: &herringbone::arrow::schema::Schema) -> Table {
+    let mut table = Table::empty(schema);
+    batches.iter().for_each(|batch| table.push(batch));
+    table
+}
+
+#[test]
+fn random_predicates_give_the_rows_that_match() {
+    for seed in 0..60 {
+        let random = &mut Random(seed);
+        let data = data(1200, random);
+        let bytes = write(&data.batch, random);
+        let file = ParquetFile::from_source(bytes.clone(), Limits::default()).unwrap();
+        let all = Table::read(file.read(ReadOptions::new()).unwrap()).unwrap();
+        for _ in 0..12 {
+            let depth = random.below(4);
+            let (predicate, oracle) = predicate(&data, random, depth);
+            let mut options = ReadOptions::new().filter(predicate.clone());
+            options.batch_size = [1, 7, 100, 8192][random.below(4)];
+            let mut wanted: Vec<_> = (0..1200).filter(|row| oracle(*row) == Some(true)).collect();
+            if random.below(3) == 0 {
+                options.row_ranges = Some(vec![100..333, 700..1150]);
+                wanted.retain(|row| (100..333).contains(row) || (700..1150).contains(row));
+            }
+            if random.below(3) == 0 {
+                let (offset, limit) = (random.below(50), random.below(300));
+                options = options.offset(offset as u64).limit(limit as u64);
+                wanted = wanted.into_iter().skip(offset).take(limit).collect();
+            }
+            let mut expected = all.rows_of(&ranges(wanted.iter().copied()));
+            let names = [
+                vec!["row"],
+                vec!["int", "text", "row", "list"],
+                vec!["s", "word"],
+                vec![],
+            ];
+            if random.below(2) == 0 {
+                let names = names[random.below(4)].clone();
+                let ordinals: Vec<_> = (0..data.batch.num_columns())
+                    .filter(|at| names.contains(&data.batch.schema().field(*at).name().as_str()))
+                    .collect();
+                expected = expected.columns_of(&ordinals);
+                options = options.columns(names);
+            }
+            let what = format!("seed {seed}: {predicate} with {options:?}");
+            for threads in [1, 3] {
+                let reader = file.read(options.clone().threads(threads)).unwrap();
+                let read: Vec<_> = reader.map(|batch| batch.unwrap()).collect();
+                let rows: usize = read.iter().map(RecordBatch::num_rows).sum();
+                assert_eq!(rows, wanted.len(), "{what}");
+                assert!(
+                    read.iter()
+                        .all(|batch| (1..=options.batch_size).contains(&batch.num_rows()))
+                );
+                let schema = file.plan(&options).unwrap().schema().clone();
+                let difference = table(&read, &schema).difference(&expected, true);
+                assert_eq!(difference, None, "{what}");
+            }
+            let how = SUPPLIES[random.below(3)];
+            let read = pushed(&bytes, &options, how).unwrap();
+            let schema = file.plan(&options).unwrap().schema().clone();
+            let difference = table(&read, &schema).difference(&expected, true);
+            assert_eq!(difference, None, "{what} {how:?}");
+        }
+    }
+}
+
+/// Every third row, by a column of its own.
+#[derive(Debug)]
+struct EveryThird {
+    verdict: Verdict,
+}
+
+impl RowPredicate for EveryThird {
+    fn columns(&self) -> Vec<Vec<String>> {
+        vec![vec!["row".to_owned()]]
+    }
+
+    fn evaluate(&self, batch: &RecordBatch) -> herringbone::Result<BooleanArray> {
+        let rows = batch.column_by_name("row").unwrap().to_data();
+        let rows = Int64Array::from(rows);
+        // Unknown where it is divisible by 9.
+        Ok(rows
+            .iter()
+            .map(|row| row.filter(|row| row % 9 != 0).map(|row| row % 3 == 0))
+            .collect())
+    }
+
+    fn verdict(&self, _: &FileMetadata, row_group: usize) -> herringbone::Result<Verdict> {
+        Ok(if row_group == 1 {
+            self.verdict
+        } else {
+            Verdict::Some
+        })
+    }
+}
+
+#[test]
+fn predicates_of_ones_own() {
+    let random = &mut Random(1);
+    let data = data(300, random);
+    let mut options = WriteOptions::new();
+    options.row_group_rows = 100;
+    let file = written(&data.batch, options);
+    let file = ParquetFile::from_source(file, Limits::default()).unwrap();
+    let rows = |predicate: Predicate| -> Vec<i64> {
+        let options = ReadOptions::new().columns(["row"]).filter(predicate);
+        let batches = file.read(options).unwrap();
+        batches
+            .flat_map(|batch| {
+                Int64Array::from(batch.unwrap().column(0).to_data())
+                    .values()
+                    .to_vec()
+            })
+            .collect()
+    };
+    let is_third = |row: &i64| row % 3 == 0 && row % 9 != 0;
+    let some = || {
+        Predicate::rows(EveryThird {
+            verdict: Verdict::Some,
+        })
+    };
+    assert_eq!(rows(some()), (0..300).filter(is_third).collect::<Vec<_>>());
+    // What is unknown is not wanted by the opposite either.
+    assert_eq!(
+        rows(some().not()),
+        (0..300).filter(|row| row % 3 != 0).collect::<Vec<_>>()
+    );
+    // What it says of a row group counts, right or wrong.
+    let none = || {
+        Predicate::rows(EveryThird {
+            verdict: Verdict::None,
+        })
+    };
+    let outside = |row: &i64| !(100..200).contains(row);
+    assert_eq!(
+        rows(none()),
+        (0..300)
+            .filter(|row| is_third(row) && outside(row))
+            .collect::<Vec<_>>()
+    );
+    let all = || {
+        Predicate::rows(EveryThird {
+            verdict: Verdict::All,
+        })
+    };
+    assert_eq!(
+        rows(all()),
+        (0..300)
+            .filter(|row| is_third(row) || !outside(row))
+            .collect::<Vec<_>>()
+    );
+    let both = rows(some().and(col("row").ge(250)));
+    assert_eq!(both, (250..300).filter(is_third).collect::<Vec<_>>());
+}
+
+#[test]
+fn what_cannot_be_tested_is_an_error() {
+    let data = data(50, &mut Random(2));
+    let bytes = write(&data.batch, &mut Random(2));
+    let file = ParquetFile::from_source(bytes, Limits::default()).unwrap();
+    for (predicate, message) in [
+        (col("none").eq(1), "there is no column `none`"),
+        (
+            col("s").is_null(),
+            "there is no column `s` with values to test",
+        ),
+        (
+            col("int").eq("5"),
+            "'5' is text, and cannot be compared with values of Int64",
+        ),
+        (
+            col("text").gt(5),
+            "5 is an integer, and cannot be compared with values of Utf8",
+        ),
+        (
+            col("date").lt("soon"),
+            "cannot be compared with values of Date32",
+        ),
+        (
+            col("flag").lt(0),
+            "cannot be compared with values of Boolean",
+        ),
+        (col("int").like("5%"), "values of Int64 are not text"),
+        (col("text").is_nan(), "values of Utf8 are never NaN"),
+        (
+            col("list.list.element").eq(1),
+            "a test of values below a list",
+        ),
+    ] {
+        let error = file
+            .read(ReadOptions::new().filter(predicate.clone()))
+            .err()
+            .unwrap();
+        assert!(error.message().contains(message), "{predicate}: {error}");
+    }
+}
