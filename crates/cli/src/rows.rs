@@ -130,6 +130,11 @@ impl Window {
             return Ok(None);
         }
         let mut options = options(input, file, request)?;
+        if options.filter.is_some() {
+            // How many rows there are is known when they were read.
+            options.limit = self.limit.map(|limit| limit.saturating_add(self.offset));
+            return Ok(Some(options));
+        }
         let rows = count(input, file, &options)?;
         if rows <= self.offset {
             self.offset -= rows;
@@ -143,6 +148,21 @@ impl Window {
         }
         self.offset = 0;
         Ok(Some(options))
+    }
+}
+
+impl Window {
+    /// The rows of a batch that lie in the window, which then starts behind the batch.
+    fn take(&mut self, batch: &RecordBatch) -> RecordBatch {
+        let rows = batch.num_rows() as u64;
+        let passed = rows.min(self.offset);
+        self.offset -= passed;
+        let taken = (rows - passed).min(self.limit.unwrap_or(u64::MAX));
+        if let Some(limit) = &mut self.limit {
+            *limit -= taken;
+        }
+        // Both are at most the rows of the batch.
+        batch.slice(passed as usize, taken as usize)
     }
 }
 
@@ -344,10 +364,26 @@ impl Printer<'_, '_> {
             return Ok(());
         };
         let mut rows = Rows::start(self.context, input, &file, options)?;
-        while let Some(batch) = rows.next_batch()? {
+        let is_filtered = self.request.options.filter.is_some();
+        while let Some(mut batch) = rows.next_batch()? {
+            if is_filtered {
+                batch = self.window.take(&batch);
+            }
             self.sink.write(&batch)?;
             self.progress.add(batch.num_rows() as u64);
         }
         Ok(())
     }
+}
+
+/// How many rows of a file a read gives.
+pub(crate) fn count_read(context: &Context, input: &Input, options: ReadOptions) -> Result<u64> {
+    let file = input.open()?;
+    let options = options.limits(input.limits().clone());
+    let mut rows = Rows::start(context, input, &file, options)?;
+    let mut count = 0_u64;
+    while let Some(batch) = rows.next_batch()? {
+        count = count.saturating_add(batch.num_rows() as u64);
+    }
+    Ok(count)
 }

@@ -33,10 +33,12 @@ Examples:
 /// Of `count`.
 pub(super) const COUNT: &str = "\
 One file: the number alone. Several: a line for each, number, tab and name, then the total.
+With --where, only columns of the condition are read; its words are those of `cat`.
 
 Examples:
   herringbone count trips.parquet
-  herringbone count part-*.parquet";
+  herringbone count part-*.parquet
+  herringbone count --where \"fare > 50 and tip is null\" trips.parquet";
 
 /// Of `head`.
 pub(super) const HEAD: &str = "\
@@ -55,6 +57,11 @@ Columns: names with commas between them; dots lead into structs, lists and maps.
 a comma, dot, quote or backslash is written in \"quotes\", or with a backslash before it. Columns
 come in the order of the file.
 
+--where takes columns (dots lead into structs, \"quotes\" around odd names), compared with literals by
+= <> < <= > >=, [not] between, [not] in (...), [not] like, is [not] null, and combined by and, or, not.
+Literals: 5, 0.1, 'text', true, and dates and timestamps as '2024-01-31' or '2024-01-31T12:00:00Z'. A
+comparison with a null is not true, as in SQL; NaN equals itself and is above all numbers.
+
 JSON lines lose nothing: integers and floats are numbers (shortest form that reads back), NaN and
 infinities the strings \"NaN\", \"Infinity\", \"-Infinity\"; decimals are strings, bytes base64, UUIDs
 their usual form; dates, times and timestamps ISO 8601 (with Z or an offset when there is a time
@@ -68,11 +75,12 @@ NA, and a string NA is \"NA\".
 page whose checksum is wrong, or that cannot be decompressed or lacks its dictionary, if its column may
 be null itself and is in no list; anything else (a damaged header, text that is not UTF-8, a column that
 may not be null) costs the rest of the row group, as with skip. What is lost is said on standard error,
-a line each, and the exit code is then 1. --limit and --offset count rows that are lost as well. Damage
-to the footer is always an error.
+a line each, and the exit code is then 1. --limit and --offset count rows that are lost as well, unless
+--where chooses rows. Damage to the footer is always an error.
 
 Examples:
   herringbone cat trips.parquet | jq .fare
+  herringbone cat --where \"fare > 50 and day >= '2024-01-31'\" trips.parquet
   herringbone cat --limit 100 --offset 1000 trips.parquet
   herringbone cat --columns id,address.city,'\"odd,name\"' trips.parquet
   herringbone cat --format csv part-*.parquet > all.csv

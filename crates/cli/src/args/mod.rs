@@ -2,6 +2,7 @@
 
 mod annotations;
 mod columns;
+mod condition;
 mod convert;
 mod damage;
 mod encrypt;
@@ -25,6 +26,7 @@ use herringbone_arrow::schema::TimeUnit;
 
 use annotations::Annotations;
 pub(crate) use columns::Columns;
+pub(crate) use condition::Condition;
 pub(crate) use convert::Convert;
 pub(crate) use damage::Damage;
 pub(crate) use encrypt::Encrypt;
@@ -94,6 +96,9 @@ pub(crate) enum Command {
     Count {
         #[command(flatten)]
         files: Files,
+        /// Count the rows that meet a condition, as of `cat`
+        #[arg(long = "where", value_name = "CONDITION")]
+        condition: Option<Condition>,
     },
     /// Print the first rows
     #[command(after_help = help::HEAD)]
@@ -338,6 +343,9 @@ pub(crate) struct Read {
     pub(crate) null: Null,
     #[command(flatten)]
     pub(crate) chunks: Chunks,
+    /// Only rows that meet a condition of SQL, e.g. `fare > 5 and city in ('Rome', 'Oslo')`; see below
+    #[arg(long = "where", value_name = "CONDITION")]
+    condition: Option<Condition>,
     /// Rows of a batch, which is what is decoded at a time
     #[arg(long, value_name = "N", default_value_t = ReadOptions::DEFAULT_BATCH_SIZE)]
     #[arg(value_parser = at_least_one)]
@@ -375,7 +383,9 @@ impl Read {
             .threads(self.threads)
             .verify_crc(!self.no_crc)
             .schema(schema);
-        self.damage.choose(options)
+        let mut options = self.damage.choose(options);
+        options.filter = self.condition.as_ref().map(|it| it.0.clone());
+        options
     }
 }
 

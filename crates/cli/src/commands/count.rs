@@ -1,15 +1,33 @@
 //! `count`: the number of rows.
 
+use herringbone::{Projection, ReadOptions};
+
+use crate::args::Condition;
+use crate::context::Context;
 use crate::failure::Result;
 use crate::input::Input;
 use crate::output::Output;
 use crate::render::printable::printable;
+use crate::rows;
 
 /// Prints the number alone; of several files, one line each and a total.
-pub(crate) fn run(inputs: &[Input], output: &mut Output<'_>) -> Result<()> {
+pub(crate) fn run(
+    context: &Context,
+    inputs: &[Input],
+    condition: Option<&Condition>,
+    output: &mut Output<'_>,
+) -> Result<()> {
     let mut total = 0_i128;
     for input in inputs {
-        let rows = input.open()?.metadata().num_rows_of_row_groups();
+        let rows = match condition {
+            None => input.open()?.metadata().num_rows_of_row_groups(),
+            Some(condition) => {
+                let options = ReadOptions::new()
+                    .projection(Projection::Leaves(Vec::new()))
+                    .filter(condition.0.clone());
+                rows::count_read(context, input, options)?
+            }
+        };
         total += i128::from(rows);
         if inputs.len() == 1 {
             output.line(&rows.to_string())?;

@@ -5,6 +5,7 @@
 mod carried;
 mod common;
 mod concat;
+mod conditions;
 mod convert;
 mod encryption;
 mod exact;

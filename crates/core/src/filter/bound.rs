@@ -93,10 +93,8 @@ fn add_leaves(
         Expression::Rows(predicate) => {
             for path in predicate.columns() {
                 let before = leaves.len();
-                leaves.extend((0..schema.leaves().len()).filter(|leaf| {
-                    let parts = schema.path(*leaf);
-                    path.len() <= parts.len() && parts.iter().zip(&path).all(|(a, b)| a == b)
-                }));
+                let all = 0..schema.leaves().len();
+                leaves.extend(all.filter(|leaf| is_below(&schema.path(*leaf), &path)));
                 if leaves.len() == before {
                     let path = path.join(".");
                     return Err(Error::argument(format!("there is no column `{path}`")));
@@ -107,13 +105,23 @@ fn add_leaves(
     Ok(())
 }
 
+/// Whether the leaf at `parts` is the field at `path`, or a part of it.
+fn is_below(parts: &[&str], path: &[String]) -> bool {
+    path.len() <= parts.len() && parts.iter().zip(path).all(|(a, b)| a == b)
+}
+
 /// The leaf at a path.
 fn leaf_at(schema: &ParquetSchema, path: &[String]) -> Result<usize> {
     let mut leaves = 0..schema.leaves().len();
     let found = leaves.find(|leaf| schema.path(*leaf).iter().eq(path.iter()));
     let leaf = found.ok_or_else(|| {
+        let mut leaves = 0..schema.leaves().len();
+        let is_group = leaves.any(|leaf| is_below(&schema.path(leaf), path));
         let path = path.join(".");
-        Error::argument(format!("there is no column `{path}` with values to test"))
+        Error::argument(match is_group {
+            true => format!("`{path}` is a group, of which one column can be tested"),
+            false => format!("there is no column `{path}`"),
+        })
     })?;
     match schema.leaves().get(leaf) {
         Some(found) if found.max_rep_level > 0 => Err(Error::unsupported(

@@ -1,0 +1,273 @@
+//! `--where`: which rows are wanted, in the words of SQL.
+
+use std::str::FromStr;
+
+use herringbone::filter::{Column, Literal, Predicate, col_at};
+use herringbone_arrow::buffer::i256;
+use sqlparser::ast::{BinaryOperator, DataType, Expr, Ident, UnaryOperator, Value};
+use sqlparser::dialect::GenericDialect;
+use sqlparser::parser::Parser;
+use sqlparser::tokenizer::Token;
+
+/// A condition that is longer is refused: what stands in one another is taken apart by functions in one another.
+const MOST_BYTES: usize = 8 << 10;
+
+/// What follows `--where`.
+#[derive(Debug, Clone)]
+pub(crate) struct Condition(pub(crate) Predicate);
+
+impl FromStr for Condition {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.len() > MOST_BYTES {
+            return Err(format!("a condition has {MOST_BYTES} bytes at most"));
+        }
+        let mut parser = Parser::new(&GenericDialect)
+            .try_with_sql(text)
+            .map_err(|error| error.to_string())?;
+        let expression = parser.parse_expr().map_err(|error| error.to_string())?;
+        match parser.peek_token().token {
+            Token::EOF => predicate(&expression).map(Self),
+            more => Err(format!("`{more}` behind the condition")),
+        }
+    }
+}
+
+fn predicate(expression: &Expr) -> Result<Predicate, String> {
+    let negated_if = |predicate: Predicate, negated: bool| match negated {
+        true => predicate.not(),
+        false => predicate,
+    };
+    match expression {
+        Expr::Nested(inner) => predicate(inner),
+        Expr::UnaryOp {
+            op: UnaryOperator::Not,
+            expr,
+        } => Ok(predicate(expr)?.not()),
+        Expr::BinaryOp { left, op, right } => binary(left, op, right),
+        Expr::IsNull(inner) => Ok(column(inner)?.is_null()),
+        Expr::IsNotNull(inner) => Ok(column(inner)?.is_not_null()),
+        Expr::IsTrue(inner) => Ok(column(inner)?.eq(true)),
+        Expr::IsFalse(inner) => Ok(column(inner)?.eq(false)),
+        Expr::Between {
+            expr,
+            negated,
+            low,
+            high,
+        } => {
+            let between = column(expr)?.between(literal(low)?, literal(high)?);
+            Ok(negated_if(between, *negated))
+        }
+        Expr::InList {
+            expr,
+            list,
+            negated,
+        } => {
+            let values = list.iter().map(literal).collect::<Result<Vec<_>, _>>()?;
+            Ok(negated_if(column(expr)?.is_in(values), *negated))
+        }
+        Expr::Like {
+            negated,
+            any: false,
+            expr,
+            pattern,
+            escape_char: None,
+        } => match literal(pattern)? {
+            Literal::Text(pattern) => Ok(negated_if(column(expr)?.like(pattern), *negated)),
+            _ => Err(format!("`{pattern}` is no pattern of like: that is text")),
+        },
+        // A column of booleans is a condition by itself.
+        Expr::Identifier(_) | Expr::CompoundIdentifier(_) => Ok(column(expression)?.eq(true)),
+        other => Err(not_understood(other)),
+    }
+}
+
+fn binary(left: &Expr, op: &BinaryOperator, right: &Expr) -> Result<Predicate, String> {
+    if let BinaryOperator::And | BinaryOperator::Or = op {
+        return chain(left, op, right);
+    }
+    let is_column = |it: &Expr| matches!(it, Expr::Identifier(_) | Expr::CompoundIdentifier(_));
+    let (column, literal, is_turned) = match is_column(left) {
+        true => (column(left)?, literal(right)?, false),
+        // 5 < a is a > 5.
+        false => (column(right)?, literal(left)?, true),
+    };
+    Ok(match (op, is_turned) {
+        (BinaryOperator::Eq, _) => column.eq(literal),
+        (BinaryOperator::NotEq, _) => column.ne(literal),
+        (BinaryOperator::Lt, false) | (BinaryOperator::Gt, true) => column.lt(literal),
+        (BinaryOperator::LtEq, false) | (BinaryOperator::GtEq, true) => column.le(literal),
+        (BinaryOperator::Gt, false) | (BinaryOperator::Lt, true) => column.gt(literal),
+        (BinaryOperator::GtEq, false) | (BinaryOperator::LtEq, true) => column.ge(literal),
+        _ => {
+            return Err(format!(
+                "`{left} {op} {right}` is not understood: {UNDERSTOOD}"
+            ));
+        }
+    })
+}
+
+/// Conditions with the same word between them, of which there may be very many: `left` is all of them but the last.
+fn chain(mut left: &Expr, op: &BinaryOperator, right: &Expr) -> Result<Predicate, String> {
+    let mut parts = vec![right];
+    while let Expr::BinaryOp {
+        left: first,
+        op: other,
+        right,
+    } = left
+        && other == op
+    {
+        parts.push(right);
+        left = first;
+    }
+    let mut all = predicate(left)?;
+    for part in parts.into_iter().rev() {
+        let part = predicate(part)?;
+        all = match op {
+            BinaryOperator::And => all.and(part),
+            _ => all.or(part),
+        };
+    }
+    Ok(all)
+}
+
+const UNDERSTOOD: &str = "columns are compared with literals by = <> < <= > >=, between, in, like, is null and is \
+                          not null; conditions are combined by and, or and not";
+
+fn not_understood(expression: &Expr) -> String {
+    format!("`{expression}` is not understood: {UNDERSTOOD}")
+}
+
+fn column(expression: &Expr) -> Result<Column, String> {
+    let parts: &[Ident] = match expression {
+        Expr::Identifier(name) => std::slice::from_ref(name),
+        Expr::CompoundIdentifier(names) => names,
+        Expr::Nested(inner) => return column(inner),
+        other => return Err(format!("`{other}` stands where a column is expected")),
+    };
+    Ok(col_at(parts.iter().map(|part| part.value.clone())))
+}
+
+fn literal(expression: &Expr) -> Result<Literal, String> {
+    let no_literal = || format!("`{expression}` stands where a literal is expected");
+    match expression {
+        Expr::Nested(inner) => literal(inner),
+        Expr::UnaryOp {
+            op: UnaryOperator::Minus,
+            expr,
+        } => match literal(expr)? {
+            Literal::Integer(value) => Ok(Literal::Integer(-value)),
+            Literal::Float(value) => Ok(Literal::Float(-value)),
+            Literal::Decimal { unscaled, scale } => Ok(Literal::Decimal {
+                unscaled: unscaled.wrapping_neg(),
+                scale,
+            }),
+            _ => Err(no_literal()),
+        },
+        // Dates and the like are text, which becomes what the column is.
+        Expr::TypedString(typed)
+            if matches!(
+                typed.data_type,
+                DataType::Date | DataType::Time(..) | DataType::Timestamp(..)
+            ) =>
+        {
+            value(&typed.value.value).ok_or_else(no_literal)
+        }
+        Expr::Value(found) => value(&found.value).ok_or_else(no_literal),
+        _ => Err(no_literal()),
+    }
+}
+
+fn value(value: &Value) -> Option<Literal> {
+    Some(match value {
+        Value::Null => Literal::Null,
+        Value::Boolean(value) => Literal::Boolean(*value),
+        Value::SingleQuotedString(text) => Literal::Text(text.clone()),
+        Value::HexStringLiteral(digits) => Literal::Bytes(bytes(digits)?),
+        Value::Number(text, _) if text.contains(['e', 'E']) => Literal::Float(text.parse().ok()?),
+        Value::Number(text, _) => match text.split_once('.') {
+            None => Literal::Integer(text.parse().ok()?),
+            // As many digits as there are, so that 0.1 is a tenth.
+            Some((whole, fraction)) => Literal::Decimal {
+                unscaled: format!("{whole}{fraction}").parse::<i256>().ok()?,
+                scale: i32::try_from(fraction.len()).ok()?,
+            },
+        },
+        _ => return None,
+    })
+}
+
+fn bytes(digits: &str) -> Option<Vec<u8>> {
+    let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
+    let byte = |pair: &[u8; 2]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+    rest.is_empty().then(|| pairs.iter().map(byte).collect())?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<String, String> {
+        text.parse::<Condition>().map(|it| it.0.to_string())
+    }
+
+    #[test]
+    fn conditions_of_sql() {
+        for (text, expected) in [
+            ("a > 5", "a > 5"),
+            ("5 >= a", "a <= 5"),
+            ("a <> -5", "not a = -5"),
+            ("b.c in ('x', 'y''s')", "b.c in ('x', 'y''s')"),
+            ("not d is null", "not d is null"),
+            ("\"odd name\" = 1.50", "odd name = 150e-2"),
+            (
+                "e like 'ab%' or e not like '_'",
+                "(e like 'ab%' or not e like '_')",
+            ),
+            (
+                "a between 1 and 2 and b",
+                "(a between 1 and 2 and b = true)",
+            ),
+            ("day = date '2024-01-02'", "day = '2024-01-02'"),
+            (
+                "t < timestamp '2024-01-02 03:04:05'",
+                "t < '2024-01-02 03:04:05'",
+            ),
+            ("x = 1e3", "x = 1000"),
+            ("x is not true or not (y is false)", ""),
+            ("b = x'00ff'", "b = 2 bytes"),
+            ("n = null", "n = null"),
+        ] {
+            match read(text) {
+                Ok(found) => assert_eq!(found, expected, "{text}"),
+                Err(error) => assert!(expected.is_empty(), "{text}: {error}"),
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_condition_is_refused() {
+        for (text, message) in [
+            ("", "EOF"),
+            ("a >", "EOF"),
+            ("a > 5 b", "behind the condition"),
+            ("a + 1 > 5", "a column is expected"),
+            ("a > b", "a literal is expected"),
+            ("f(a)", "is not understood"),
+            ("a like 5", "that is text"),
+            ("1 = 1", "a column is expected"),
+            ("a = x'0'", "a literal is expected"),
+            ("exists (select 1)", "is not understood"),
+        ] {
+            let error = read(text).unwrap_err();
+            assert!(error.contains(message), "{text}: {error}");
+        }
+        let deep = format!("{}a{} = 1", "(".repeat(5000), ")".repeat(5000));
+        assert!(read(&deep).is_err());
+        let long = format!("a = 1{}", " or a = 1".repeat(900));
+        assert!(read(&long).is_ok());
+        let longer = format!("a = 1{}", " or a = 1".repeat(20_000));
+        assert!(read(&longer).unwrap_err().contains("bytes at most"));
+    }
+}
