@@ -193,7 +193,12 @@ def pyarrow_raw_keys(folder):
         )
         theirs = folder / f"raw{number}.parquet"
         pq.write_table(
-            TABLE, theirs, encryption_properties=properties, data_page_version=f"{page}.0", compression=codec
+            TABLE,
+            theirs,
+            encryption_properties=properties,
+            data_page_version=f"{page}.0",
+            compression=codec,
+            write_page_checksum=True,
         )
         we_read(theirs, keys)
         count("pyarrow, raw keys: read")
@@ -201,7 +206,9 @@ def pyarrow_raw_keys(folder):
         more = ["--bloom-filter", "id,name"] if number % 2 else []
         run("encrypt", plain, "-o", ours, "--page-version", page, "--compression", codec, *more, keys=keys)
         properties = pe.create_decryption_properties(footer_key, **read)
-        same(pq.read_table(ours, decryption_properties=properties), TABLE, ours)
+        # Checksums are those of what is in the file, and it compares them.
+        found = pq.read_table(ours, decryption_properties=properties, page_checksum_verification=True)
+        same(found, TABLE, ours)
         count("pyarrow, raw keys: written")
 
 

@@ -163,6 +163,21 @@ def with_key_tools(java, command, key_tools, folder, every):
             count("key tools: rotated")
 
 
+def with_local_wrapping(java, command, _, folder, _every):
+    """The KMS hands out its master keys, and they wrap here."""
+    keys = {"master_keys": {name: text(key) for name, key in MASTER_KEYS.items()}, "kms": "local"}
+    local = "kms.client.class=EncryptedFiles$Local"
+    for number, (double, internal) in enumerate(itertools.product(FLAGS, FLAGS)):
+        theirs, ours = folder / f"{number}.parquet", folder / f"{number}.ours.parquet"
+        columns = ["footer.key=kf", "column.keys=kc1:id,name;kc2:list.list.element"]
+        wrapping = [f"double.wrapping={double}", f"key.material.store.internally={internal}"]
+        java("write", theirs, local, *columns, *wrapping)
+        we_read(command, theirs, keys)
+        run(command, "--quiet", "rewrite", theirs, ours, keys=keys)
+        java("read", ours, local)
+        count("local wrapping: read and rewritten")
+
+
 def key(number, bits):
     return bytes((number + at) % 251 + 1 for at in range(bits // 8))
 
@@ -232,7 +247,7 @@ def main():
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as classes:
         java = Java(classes)
-        for part in (with_key_tools, with_keys_as_they_are, refusals):
+        for part in (with_key_tools, with_local_wrapping, with_keys_as_they_are, refusals):
             with tempfile.TemporaryDirectory() as folder:
                 part(java, arguments.command, arguments.key_tools, Path(folder), arguments.every)
     print("; ".join(f"parquet-java, {what} {number}" for what, number in counts.items()))

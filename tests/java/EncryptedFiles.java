@@ -12,6 +12,7 @@ import org.apache.parquet.crypto.FileEncryptionProperties;
 import org.apache.parquet.crypto.ParquetCipher;
 import org.apache.parquet.crypto.keytools.KeyToolkit;
 import org.apache.parquet.crypto.keytools.KmsClient;
+import org.apache.parquet.crypto.keytools.LocalWrapKmsClient;
 import org.apache.parquet.example.data.Group;
 import org.apache.parquet.example.data.simple.SimpleGroupFactory;
 import org.apache.parquet.hadoop.ParquetReader;
@@ -32,7 +33,7 @@ import org.apache.parquet.schema.MessageTypeParser;
  *
  * Properties are those of the key tools, and those of this program:
  *
- *   page 1|2   codec UNCOMPRESSED|SNAPPY|ZSTD
+ *   page 1|2   codec UNCOMPRESSED|SNAPPY|ZSTD   kms.client.class EncryptedFiles$Local
  *   raw.footer KEY   raw.column.PATH KEY   raw.rest true   raw.prefix TEXT   raw.store false        keys are base64
  */
 public class EncryptedFiles {
@@ -62,6 +63,17 @@ public class EncryptedFiles {
     @Override
     public byte[] unwrapKey(String wrapped, String masterKey) {
       return KeyToolkit.decryptKeyLocally(wrapped, KEYS.get(masterKey), masterKey.getBytes());
+    }
+  }
+
+  /** The same master keys, which are fetched and wrap here. */
+  public static class Local extends LocalWrapKmsClient {
+    @Override
+    protected void initializeInternal() {}
+
+    @Override
+    protected byte[] getMasterKeyFromServer(String masterKey) {
+      return Kms.KEYS.get(masterKey);
     }
   }
 
