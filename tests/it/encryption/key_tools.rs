@@ -10,7 +10,8 @@ use std::time::Duration;
 use herringbone::encryption::file::PerFile;
 use herringbone::encryption::key_tools::{
     AccessToken, EncryptionConfiguration, FileKeyMaterialStore, InMemoryKms, KeyMaterialStore,
-    KeyTools, KeyUnwrapping, KmsClient, KmsConnection, KmsUrlPolicy, UnwrapStep, parse_column_keys,
+    KeyTools, KeyUnwrapping, KeyWrapping, KmsClient, KmsConnection, KmsUrlPolicy, UnwrapStep,
+    WrapStep, parse_column_keys,
 };
 use herringbone::encryption::properties::{EncryptionKey, KeyAnswer, KeyRequest};
 use herringbone::encryption::{FileDecryptionProperties, FileEncryptionProperties, Key, KeyLength};
@@ -245,8 +246,25 @@ fn the_address_in_a_file_gets_no_token() {
 /// A driver that waits for its KMS in its own way: keys come as steps.
 #[test]
 fn keys_come_by_steps() {
-    let desk = Arc::new(Desk::default());
-    let bytes = file_of(&desk.tools(LONG), None);
+    let mut wrapping = KeyWrapping::new(&connection(TOKEN), &configuration(true), false).unwrap();
+    let mut wrapped = Vec::new();
+    while let WrapStep::Wrap(request) = wrapping.step() {
+        wrapped.push(request.master_key_id.to_owned());
+        let key = master_keys().wrap_key(request.key, request.master_key_id);
+        wrapping.supply_wrapped(key.unwrap()).unwrap();
+    }
+    assert_eq!(wrapped, ["kf", "kc1", "kc2"]);
+    assert!(
+        wrapping
+            .supply_wrapped("what nobody asked for".into())
+            .is_err()
+    );
+    let (properties, material) = wrapping.finish().unwrap();
+    assert_eq!(material, None);
+    let bytes = written(properties);
+    // Whoever can wait for their KMS reads it.
+    let keys = keys(&Arc::new(Desk::default()).tools(LONG), TOKEN, None);
+    assert_eq!(rows(&bytes, &keys, &[]).unwrap(), expected());
     let wait = |_: &KeyRequest| Ok(KeyAnswer::Wait);
     let properties = FileDecryptionProperties::builder().key_retriever(Arc::new(wait));
     let waiting: Arc<dyn Decryption> = Arc::new(properties.build().unwrap());
