@@ -79,6 +79,7 @@ impl ModuleCipher for Xor {
         if module[4..8] != id_bytes(id) {
             return Err(Error::new(ErrorKind::Key, format!("this is not the {id}")));
         }
+        plaintext.clear();
         plaintext.extend_from_slice(levels);
         plaintext.extend(xor(&module[8..]));
         Ok(())

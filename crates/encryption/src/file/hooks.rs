@@ -39,8 +39,11 @@ impl ModuleCipher for ColumnModules {
         plaintext: &mut Vec<u8>,
     ) -> Result<()> {
         match levels {
-            0 => self.key.append_plaintext(id, module, plaintext),
-            _ => self.key.append_data_page_v2(id, module, levels, plaintext),
+            0 => self.key.decrypt_into(id, module, plaintext),
+            _ => {
+                let key = &self.key;
+                key.decrypt_data_page_v2_into(id, module, levels, plaintext)
+            }
         }
     }
 

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     Error, ErrorKind, Key, Result,
-    cipher::{Failed, Nonce, Tag, first_counter},
+    cipher::{Failed, Nonce, first_counter},
     random,
 };
 
@@ -133,46 +133,61 @@ impl ModuleKey {
 
     /// Decrypts a `module`, its length included.
     ///
-    /// **Errors**: as [`Self::append_plaintext`].
+    /// **Errors**: as [`Self::decrypt_into`].
     pub fn decrypt(&self, id: &ModuleId, module: &[u8]) -> Result<Vec<u8>> {
         let mut plaintext = Vec::new();
-        self.append_plaintext(id, module, &mut plaintext)?;
+        self.decrypt_into(id, module, &mut plaintext)?;
         Ok(plaintext)
     }
 
-    /// Appends the plaintext of a `module`, whose length is included, to `plaintext`.
+    /// Puts the plaintext of a `module`, whose length is included, into `plaintext`, in place of what is there.
     ///
     /// **Errors**: corrupt if the module's length is not that of `module`; key if it is not authentic, which is when the key
-    /// or the prefix is a wrong one, or the bytes were changed or come from elsewhere. Then nothing is appended, and what was
+    /// or the prefix is a wrong one, or the bytes were changed or come from elsewhere. Then `plaintext` is empty, and what was
     /// decrypted is wiped. Bodies of pages under AES_GCM_CTR_V1 are never found to be changed.
-    pub fn append_plaintext(
+    pub fn decrypt_into(
         &self,
         id: &ModuleId,
         module: &[u8],
         plaintext: &mut Vec<u8>,
     ) -> Result<()> {
-        let (nonce, ciphertext, tag) = self.algorithm.framing(id.kind).split(id, module)?;
-        let start = plaintext.len();
-        plaintext.extend_from_slice(module.get(ciphertext).unwrap_or_default());
-        let buffer = plaintext.get_mut(start..).unwrap_or_default();
-        self.decrypt_buffer(id, &nonce, buffer, &tag)
-            .inspect_err(|_| plaintext.truncate(start))
+        self.decrypt_behind(0, id, module, plaintext)
     }
 
-    /// Decrypts the body of a module; wipes it when it is not authentic.
-    fn decrypt_buffer(
+    /// The same behind the first `start` bytes of `plaintext`, which stay there unless it fails.
+    pub(super) fn decrypt_behind(
         &self,
+        start: usize,
         id: &ModuleId,
-        nonce: &Nonce,
-        buffer: &mut [u8],
-        tag: &Tag,
+        module: &[u8],
+        plaintext: &mut Vec<u8>,
     ) -> Result<()> {
-        let cipher = self.key.cipher();
-        let result = match self.algorithm.framing(id.kind) {
-            Framing::Gcm => cipher.gcm_decrypt(nonce, &self.file_aad.of(id)?, buffer, tag),
-            Framing::Ctr => cipher.ctr(&first_counter(nonce), buffer),
+        let decrypted = self.decrypt_module(start, id, module, plaintext);
+        decrypted.inspect_err(|_| plaintext.clear())
+    }
+
+    fn decrypt_module(
+        &self,
+        start: usize,
+        id: &ModuleId,
+        module: &[u8],
+        plaintext: &mut Vec<u8>,
+    ) -> Result<()> {
+        let framing = self.algorithm.framing(id.kind);
+        let (nonce, ciphertext, tag) = framing.split(id, module)?;
+        let ciphertext = module.get(ciphertext).unwrap_or_default();
+        // Bytes that are there are written over, and need not be set before.
+        plaintext.resize(start + ciphertext.len(), 0);
+        let buffer = plaintext.get_mut(start..).unwrap_or_default();
+        let (cipher, counter) = (self.key.cipher(), first_counter(&nonce));
+        let decrypted = match framing {
+            Framing::Gcm => {
+                let aad = self.file_aad.of(id)?;
+                cipher.gcm_decrypt(&nonce, &aad, (ciphertext, &tag), buffer)
+            }
+            Framing::Ctr => cipher.ctr_decrypt(&counter, ciphertext, buffer),
         };
-        result.map_err(|Failed| {
+        decrypted.map_err(|Failed| {
             buffer.zeroize();
             not_authentic(id)
         })

@@ -35,11 +35,11 @@ pub trait ModuleCipher: Send + Sync + fmt::Debug {
     /// **Errors**: corrupt if it has more than `limit`, or fewer than a module can have.
     fn module_bytes(&self, id: &ModuleId, start: &[u8], limit: usize) -> Result<Option<usize>>;
 
-    /// Appends the plaintext of a whole `module` to `plaintext`. Of a data page version 2, `levels` is the bytes that its
-    /// levels take, which its header tells: some writers leave them outside of the module. Otherwise it is 0.
+    /// Puts the plaintext of a whole `module` into `plaintext`, in place of what is there. Of a data page version 2, `levels`
+    /// is the bytes that its levels take, which its header tells: some writers leave them outside of the module. Otherwise
+    /// it is 0.
     ///
-    /// **Errors**: key if the module is not authentic; corrupt if it is not framed as it has to be. Then nothing is
-    /// appended.
+    /// **Errors**: key if the module is not authentic; corrupt if it is not framed as it has to be. Then `plaintext` is empty.
     fn decrypt(
         &self,
         id: &ModuleId,
