@@ -47,14 +47,18 @@ impl ModuleCipher for ColumnModules {
         }
     }
 
-    fn encrypt(
+    fn encrypt(&self, id: &ModuleId, plaintext: &[u8], module: &mut Vec<u8>) -> Result<()> {
+        self.key.encrypt(id, &[plaintext], module)
+    }
+
+    fn encrypt_page(
         &self,
         id: &ModuleId,
-        levels: &[u8],
-        rest: &[u8],
-        module: &mut Vec<u8>,
+        _levels: usize,
+        body: &mut Vec<u8>,
+        front: &mut Vec<u8>,
     ) -> Result<()> {
-        self.key.encrypt(id, &[levels, rest], module)
+        self.key.encrypt_in_place(id, body, front)
     }
 
     fn uncounted_bytes(&self, kind: ModuleKind) -> usize {

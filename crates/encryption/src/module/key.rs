@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     Error, ErrorKind, Key, Result,
-    cipher::{Failed, Nonce, first_counter},
+    cipher::{AesCipher, Failed, NONCE_BYTES, Nonce, Tag, first_counter},
     random,
 };
 
@@ -102,33 +102,47 @@ impl ModuleKey {
     /// **Errors**: argument if an ordinal needs more than 16 bits, or the module would be longer than 2^31 - 1 bytes; key
     /// if it encrypted too often; I/O if there are no random bytes. Then `out` is as it was.
     pub fn encrypt(&self, id: &ModuleId, parts: &[&[u8]], out: &mut Vec<u8>) -> Result<()> {
-        let aad = self.file_aad.of(id)?;
-        let framing = self.algorithm.framing(id.kind);
         let plaintext: usize = parts.iter().map(|part| part.len()).sum();
-        let length = framing.declared_length(id, plaintext)?;
-        let cipher = self.key.cipher_for_encryption()?;
-        let nonce: Nonce = random::array()?;
-
+        let sealing = self.sealing(id, plaintext)?;
         let start = out.len();
-        out.reserve(plaintext + framing.overhead());
-        out.extend_from_slice(&length.to_le_bytes());
-        out.extend_from_slice(&nonce);
+        out.reserve(plaintext + sealing.framing.overhead());
+        out.extend_from_slice(&sealing.front());
         let from = out.len();
         parts.iter().for_each(|part| out.extend_from_slice(part));
         let buffer = out.get_mut(from..).unwrap_or_default();
-        let result = match framing {
-            Framing::Gcm => cipher.gcm_encrypt(&nonce, &aad, buffer).map(Some),
-            Framing::Ctr => cipher.ctr(&first_counter(&nonce), buffer).map(|()| None),
-        };
-        match result {
-            Ok(tag) => out.extend_from_slice(tag.as_ref().map_or(&[], |tag| tag)),
-            Err(Failed) => {
-                buffer.zeroize();
-                out.truncate(start);
-                return Err(id.place(Error::argument(format!("the {id} cannot be encrypted"))));
-            }
-        }
+        let sealed = sealing.seal(id, buffer);
+        let tag = sealed.inspect_err(|_| out.truncate(start))?;
+        out.extend_from_slice(tag.as_ref().map_or(&[], |tag| tag));
         Ok(())
+    }
+
+    /// Encrypts `body` in place. Afterwards the module is what this appended to `front`, and then `body`.
+    ///
+    /// **Errors**: as [`Self::encrypt`]. Then `front` is as it was, and `body` may be wiped.
+    pub fn encrypt_in_place(
+        &self,
+        id: &ModuleId,
+        body: &mut Vec<u8>,
+        front: &mut Vec<u8>,
+    ) -> Result<()> {
+        let sealing = self.sealing(id, body.len())?;
+        let tag = sealing.seal(id, body)?;
+        body.extend_from_slice(tag.as_ref().map_or(&[], |tag| tag));
+        front.extend_from_slice(&sealing.front());
+        Ok(())
+    }
+
+    /// What encrypts one module.
+    fn sealing(&self, id: &ModuleId, plaintext: usize) -> Result<Sealing<'_>> {
+        let aad = self.file_aad.of(id)?;
+        let framing = self.algorithm.framing(id.kind);
+        Ok(Sealing {
+            length: framing.declared_length(id, plaintext)?,
+            cipher: self.key.cipher_for_encryption()?,
+            nonce: random::array()?,
+            framing,
+            aad,
+        })
     }
 
     /// Decrypts a `module`, its length included.
@@ -190,6 +204,44 @@ impl ModuleKey {
         decrypted.map_err(|Failed| {
             buffer.zeroize();
             not_authentic(id)
+        })
+    }
+}
+
+/// One encryption, of which there is no second.
+struct Sealing<'a> {
+    length: u32,
+    cipher: &'a dyn AesCipher,
+    nonce: Nonce,
+    framing: Framing,
+    aad: Vec<u8>,
+}
+
+impl Sealing<'_> {
+    /// What stands in front of the ciphertext.
+    fn front(&self) -> [u8; LENGTH_BYTES + NONCE_BYTES] {
+        let mut front = [0; LENGTH_BYTES + NONCE_BYTES];
+        let (length, nonce) = front.split_at_mut(LENGTH_BYTES);
+        length.copy_from_slice(&self.length.to_le_bytes());
+        nonce.copy_from_slice(&self.nonce);
+        front
+    }
+
+    /// Encrypts in place; the tag, if there is one. Wipes what cannot be encrypted.
+    fn seal(&self, id: &ModuleId, buffer: &mut [u8]) -> Result<Option<Tag>> {
+        let sealed = match self.framing {
+            Framing::Gcm => self
+                .cipher
+                .gcm_encrypt(&self.nonce, &self.aad, buffer)
+                .map(Some),
+            Framing::Ctr => self
+                .cipher
+                .ctr(&first_counter(&self.nonce), buffer)
+                .map(|()| None),
+        };
+        sealed.map_err(|Failed| {
+            buffer.zeroize();
+            id.place(Error::argument(format!("the {id} cannot be encrypted")))
         })
     }
 }

@@ -104,6 +104,28 @@ fn modules_of_all_kinds_come_back() {
 }
 
 #[test]
+fn what_is_encrypted_in_place_is_a_module_too() {
+    for key in [gcm(), ctr()] {
+        for plaintext in [&b""[..], b"the body of a page"] {
+            let (mut front, mut body) = (b"before".to_vec(), plaintext.to_vec());
+            key.encrypt_in_place(&PAGE, &mut body, &mut front).unwrap();
+            let module = [&front[6..], &body].concat();
+            assert_eq!(module.len(), plaintext.len() + key.overhead(PAGE.kind));
+            assert_eq!(key.decrypt(&PAGE, &module).unwrap(), plaintext);
+        }
+        let id = ModuleId {
+            page: 1 << 15,
+            ..PAGE
+        };
+        let (mut front, mut body) = (vec![1], vec![2]);
+        let error = key
+            .encrypt_in_place(&id, &mut body, &mut front)
+            .unwrap_err();
+        assert_eq!((error.kind(), front), (ErrorKind::Argument, vec![1]));
+    }
+}
+
+#[test]
 fn parts_are_one_module_and_nonces_differ() {
     let id = ModuleId::FOOTER;
     let mut out = b"before".to_vec();
