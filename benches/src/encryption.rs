@@ -148,8 +148,8 @@ use rust_crypto::Cipher;
 mod rust_crypto {
     use aes::Aes128;
     use aes_gcm::{AeadInOut, Aes128Gcm, KeyInit};
-    use ctr::Ctr32BE;
-    use ctr::cipher::{KeyIvInit, StreamCipher};
+    use ctr::cipher::{InnerIvInit, StreamCipherCore};
+    use ctr::{CtrCore, flavors::Ctr32BE};
     use herringbone::encryption::Algorithm;
     use std::hint::black_box;
 
@@ -161,13 +161,18 @@ mod rust_crypto {
 
     pub(super) struct Cipher {
         gcm: Aes128Gcm,
+        aes: Aes128,
         algorithm: Algorithm,
     }
 
     impl Cipher {
         pub(super) fn new(algorithm: Algorithm) -> Result<Self> {
-            let gcm = Aes128Gcm::new(KEY.into());
-            Ok(Self { gcm, algorithm })
+            let (gcm, aes) = (Aes128Gcm::new(KEY.into()), Aes128::new(KEY.into()));
+            Ok(Self {
+                gcm,
+                aes,
+                algorithm,
+            })
         }
 
         pub(super) fn encrypt(&self, body: &mut [u8]) -> Result<()> {
@@ -180,8 +185,10 @@ mod rust_crypto {
                     black_box(tag.map_err(|_| "the cipher refuses")?);
                 }
                 Algorithm::AesGcmCtrV1 => {
-                    let mut ctr = Ctr32BE::<Aes128>::new(KEY.into(), &[7; 16].into());
-                    ctr.apply_keystream(body);
+                    let ctr =
+                        CtrCore::<&Aes128, Ctr32BE>::inner_iv_init(&self.aes, &[7; 16].into());
+                    let done = ctr.try_apply_keystream_partial(body.into());
+                    done.map_err(|_| "the cipher refuses")?;
                 }
             }
             Ok(())

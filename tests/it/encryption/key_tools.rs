@@ -94,9 +94,10 @@ impl KmsClient for Client {
 const LONG: Duration = Duration::from_secs(3600);
 
 fn connection(token: &str) -> KmsConnection {
-    let mut connection = KmsConnection::default();
-    connection.access_token = AccessToken::new(token);
-    connection
+    KmsConnection {
+        access_token: AccessToken::new(token),
+        ..KmsConnection::default()
+    }
 }
 
 fn configuration(double_wrapping: bool) -> EncryptionConfiguration {
