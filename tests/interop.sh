@@ -17,6 +17,13 @@ command="${CARGO_TARGET_DIR:-target}/debug/herringbone"
 "$venv/bin/python" tests/interop_write.py "$command"
 "$venv/bin/python" tests/interop_types.py "$command"
 "$venv/bin/python" tests/interop_rewrite.py "$command"
-"$venv/bin/python" tests/interop_encryption.py "$command"
-"$venv/bin/python" tests/interop_encryption_keys.py "${CARGO_TARGET_DIR:-target}/debug/examples/key_tools"
+key_tools="${CARGO_TARGET_DIR:-target}/debug/examples/key_tools"
+# All kinds of encryption take minutes; what is run here comes across each choice, if not across each combination.
+"$venv/bin/python" tests/interop_encryption.py "$command" --every 11
+"$venv/bin/python" tests/interop_encryption_keys.py "$key_tools" --every 5
+if command -v javac >/dev/null && "$venv/bin/python" -c "import pyspark" 2>/dev/null; then
+    "$venv/bin/python" tests/interop_encryption_java.py "$command" "$key_tools" --every 61
+else
+    echo "skipped: encryption with parquet-java, which takes pyspark and a JDK"
+fi
 "$venv/bin/python" tests/interop_text.py "$command"

@@ -1,18 +1,18 @@
 """Compares encrypted files with pyarrow, polars and duckdb, both directions, by way of the command.
 
     cargo build -p herringbone-cli
-    python tests/interop_encryption.py target/debug/herringbone
+    python tests/interop_encryption.py target/debug/herringbone [--every N]
 
 Peers write files of every kind that they know, and we read them; we rewrite them, which keeps their encryption, and the peers
 read that. We encrypt files, and they read them. What they refuse is listed, and expected: when a peer learns it, this fails.
 """
 
+import argparse
 import base64
 import itertools
 import json
 import os
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -23,7 +23,10 @@ import pyarrow.parquet as pq
 import pyarrow.parquet.encryption as pe
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-COMMAND = sys.argv[1]
+ARGUMENTS = argparse.ArgumentParser()
+ARGUMENTS.add_argument("command")
+ARGUMENTS.add_argument("--every", type=int, default=1, help="takes one of so many kinds, for a short run")
+COMMAND, EVERY = vars(ARGUMENTS.parse_args()).values()
 MASTER_KEYS = {"kf": b"0123456789012345", "kc1": b"1234567890123450", "kc2": b"1234567890123451"}
 ROWS = 5_000
 TABLE = pa.table(
@@ -58,6 +61,13 @@ class Kms(pe.KmsClient):
     def unwrap_key(self, wrapped, master_key):
         wrapped = base64.b64decode(wrapped)
         return AESGCM(MASTER_KEYS[master_key]).decrypt(wrapped[:12], wrapped[12:], master_key.encode())
+
+
+def kinds(*axes):
+    """All combinations, numbered, or one of so many; which is to have no divisor in common with how many an axis has."""
+    for number, kind in enumerate(itertools.product(*axes)):
+        if number % EVERY == 0:
+            yield number, *kind
 
 
 def text(key):
@@ -123,8 +133,8 @@ def pyarrow_key_tools(folder):
         "kms": "test",
         "algorithms": BOTH,
     }
-    kinds = itertools.product(BOTH, (False, True), (False, True), BITS, ("1.0", "2.0"), CODECS)
-    for number, (algorithm, plaintext, uniform, bits, page, codec) in enumerate(kinds):
+    axes = BOTH, (False, True), (False, True), BITS, ("1.0", "2.0"), CODECS
+    for number, algorithm, plaintext, uniform, bits, page, codec in kinds(*axes):
         internal, double = number % 2 == 0, number // 2 % 2 == 0
         which = {"uniform_encryption": True} if uniform else {"column_keys": COLUMN_KEYS}
         config = pe.EncryptionConfiguration(
@@ -162,10 +172,10 @@ def pyarrow_key_tools(folder):
 
 
 def pyarrow_raw_keys(folder):
-    kinds = itertools.product(BOTH, (False, True), (None, True, False), BITS, (1, 2), CODECS)
+    axes = BOTH, (False, True), (None, True, False), BITS, (1, 2), CODECS
     plain = folder / "plain.parquet"
     pq.write_table(TABLE, plain)
-    for number, (algorithm, plaintext, stores, bits, page, codec) in enumerate(kinds):
+    for number, algorithm, plaintext, stores, bits, page, codec in kinds(*axes):
         footer_key = key(number, bits)
         keys = {
             "footer_key": text(footer_key),
@@ -183,14 +193,22 @@ def pyarrow_raw_keys(folder):
         )
         theirs = folder / f"raw{number}.parquet"
         pq.write_table(
-            TABLE, theirs, encryption_properties=properties, data_page_version=f"{page}.0", compression=codec
+            TABLE,
+            theirs,
+            encryption_properties=properties,
+            data_page_version=f"{page}.0",
+            compression=codec,
+            write_page_checksum=True,
         )
         we_read(theirs, keys)
         count("pyarrow, raw keys: read")
         ours = folder / f"raw{number}.ours.parquet"
-        run("encrypt", plain, "-o", ours, "--page-version", page, "--compression", codec, keys=keys)
+        more = ["--bloom-filter", "id,name"] if number % 2 else []
+        run("encrypt", plain, "-o", ours, "--page-version", page, "--compression", codec, *more, keys=keys)
         properties = pe.create_decryption_properties(footer_key, **read)
-        same(pq.read_table(ours, decryption_properties=properties), TABLE, ours)
+        # Checksums are those of what is in the file, and it compares them.
+        found = pq.read_table(ours, decryption_properties=properties, page_checksum_verification=True)
+        same(found, TABLE, ours)
         count("pyarrow, raw keys: written")
 
 
@@ -201,14 +219,15 @@ def polars(folder):
     plain = folder / "plain.parquet"
     pq.write_table(TABLE, plain)
     frame = pl.from_arrow(TABLE)
-    kinds = itertools.product((False, True), (False, True), (None, True, False), (128, 256), (1, 2), CODECS)
-    for number, (plaintext, columns, stores, bits, page, codec) in enumerate(kinds):
+    every_leaf = ["id", "name", "score", "list.list.element", "pay.salary", "pay.bonus"]
+    of_columns = [], every_leaf, ["name", "pay.salary"]
+    axes = (False, True), of_columns, (None, True, False), (128, 256), (1, 2), CODECS
+    for number, plaintext, leaves, stores, bits, page, codec in kinds(*axes):
         footer_key = key(number, bits)
         keys = {"footer_key": text(footer_key), "plaintext_footer": plaintext}
         write, read = {"footer_key": footer_key}, {"footer_key": footer_key}
-        if columns:
-            # Its other columns stay in the clear, which no keys file asks for.
-            leaves = ["id", "name", "score", "list.list.element", "pay.salary", "pay.bonus"]
+        if leaves:
+            # Its other columns stay in the clear, and ours get the key of the footer.
             column_keys = {leaf: key(number + at + 1, bits) for at, leaf in enumerate(leaves)}
             keys["column_keys"] = {leaf: text(key) for leaf, key in column_keys.items()}
             write["column_keys"] = read["column_keys"] = column_keys
@@ -224,7 +243,8 @@ def polars(folder):
             we_read(theirs, keys)
             count("polars: read")
         ours = folder / f"polars{number}.ours.parquet"
-        run("encrypt", plain, "-o", ours, "--page-version", page, "--compression", codec, keys=keys)
+        more = ["--bloom-filter", "id,name"] if number % 2 else []
+        run("encrypt", plain, "-o", ours, "--page-version", page, "--compression", codec, *more, keys=keys)
         decryption = pl.ParquetDecryptionProperties(**read)
         same(pl.read_parquet(ours, decryption=decryption).to_arrow(), TABLE, ours)
         count("polars: written")
@@ -239,15 +259,26 @@ def polars(folder):
 # duckdb
 
 
-def duckdb_(folder):
+def duckdb_knows(name, footer_key):
+    """A connection that knows the key; a new one, as a refusal may end the database."""
     connection = duckdb.connect()
     connection.execute("SET force_mbedtls_unsafe = true")
+    connection.execute(f"PRAGMA add_parquet_key('{name}', '{footer_key.decode()}')")
+    return connection
+
+
+def duckdb_reads(connection, path, name):
+    query = f"FROM read_parquet('{path}', encryption_config = {{footer_key: '{name}'}})"
+    return connection.sql(query).to_arrow_table()
+
+
+def duckdb_(folder):
     plain = folder / "flat.parquet"
     pq.write_table(FLAT, plain)
     for number, (bits, codec) in enumerate(itertools.product(BITS, CODECS)):
-        name, footer_key = f"k{number}", key(number, bits)
-        footer_key = (b"%032d" % number)[: bits // 8]
-        connection.execute(f"PRAGMA add_parquet_key('{name}', '{footer_key.decode()}')")
+        # Its keys are text.
+        name, footer_key = f"k{number}", (b"%032d" % number)[-bits // 8 :]
+        connection = duckdb_knows(name, footer_key)
         keys = {"footer_key": text(footer_key), "duckdb": True}
         theirs = folder / f"duckdb{number}.parquet"
         codec_of_duckdb = "uncompressed" if codec == "none" else codec
@@ -259,26 +290,31 @@ def duckdb_(folder):
         count("duckdb: read")
         ours = folder / f"duckdb{number}.ours.parquet"
         run("encrypt", plain, "-o", ours, "--compression", codec, keys=keys)
-        query = f"FROM read_parquet('{ours}', encryption_config = {{footer_key: '{name}'}})"
-        same(connection.execute(query).to_arrow_table(), FLAT, ours)
+        same(duckdb_reads(connection, ours, name), FLAT, ours)
         count("duckdb: written")
         # Its dialect is not kept: what we write follows the specification.
         again = folder / f"duckdb{number}.again.parquet"
         run("rewrite", theirs, again, keys=keys)
         we_read(again, {"footer_key": keys["footer_key"]}, FLAT)
-        same(connection.execute(query.replace(str(ours), str(again))).to_arrow_table(), FLAT, again)
+        same(duckdb_reads(connection, again, name), FLAT, again)
         count("duckdb: rewritten")
-    for what, more in (
-        ("AES_GCM_CTR_V1", {"algorithm": BOTH[1]}),
-        ("plaintext footers", {"plaintext_footer": True}),
-        ("AAD prefixes", {"aad_prefix": "p"}),
-        ("keys of columns", {"column_keys": {"id": text(key(9, 128))}}),
+    footer_key = b"%016d" % 0
+    keys = {"footer_key": text(footer_key)}
+    nested = folder / "nested.parquet"
+    pq.write_table(TABLE.select(["list"]), nested)
+    for what, file, more, options in (
+        ("AES_GCM_CTR_V1", plain, {"algorithm": BOTH[1]}, []),
+        ("plaintext footers", plain, {"plaintext_footer": True}, []),
+        ("AAD prefixes", plain, {"aad_prefix": "p"}, []),
+        ("keys of columns", plain, {"column_keys": {"id": text(key(9, 128))}}, []),
+        # It refuses those of pyarrow as well.
+        ("several pages in a column chunk", plain, {}, ["--page-rows", "100"]),
+        ("pages of version 2", plain, {}, ["--page-version", "2"]),
+        ("lists", nested, {}, []),
     ):
-        keys = {"footer_key": text(b"%016d" % 0)} | more
         ours = folder / "duckdb.refused.parquet"
-        run("encrypt", "--force", plain, "-o", ours, keys=keys)
-        query = f"FROM read_parquet('{ours}', encryption_config = {{footer_key: 'k0'}})"
-        refuses(f"duckdb: {what}", lambda: connection.execute(query).fetchall())
+        run("encrypt", "--force", file, "-o", ours, *options, keys=keys | more)
+        refuses(f"duckdb: {what}", lambda: duckdb_reads(duckdb_knows("k", footer_key), ours, "k"))
 
 
 PEERS = (pyarrow_key_tools, pyarrow_raw_keys, polars, duckdb_)

@@ -11,7 +11,7 @@ use parquet::arrow::arrow_reader::{
 use parquet::arrow::{ArrowWriter, ProjectionMask};
 use parquet::basic::Compression as Codec;
 use parquet::file::metadata::ParquetMetaDataReader;
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use std::fs::File;
 use std::hint::black_box;
@@ -57,7 +57,7 @@ pub fn read_path(path: &Path) -> Result<u64> {
     stream(File::open(path)?, None, ArrowReaderOptions::default())
 }
 
-fn stream<R: ChunkReader + 'static>(
+pub(crate) fn stream<R: ChunkReader + 'static>(
     source: R,
     leaves: Option<&[usize]>,
     options: ArrowReaderOptions,
@@ -122,6 +122,15 @@ pub fn schema(bytes: &Bytes) -> Result<u64> {
 ///
 /// Whatever writing meets.
 pub fn write(batches: &[RecordBatch], compression: Compression) -> Result<Vec<u8>> {
+    write_with(batches, compression, |builder| builder)
+}
+
+/// [`write`] with other properties.
+pub(crate) fn write_with(
+    batches: &[RecordBatch],
+    compression: Compression,
+    more: impl FnOnce(WriterPropertiesBuilder) -> WriterPropertiesBuilder,
+) -> Result<Vec<u8>> {
     let codec = match compression {
         Compression::Uncompressed => Codec::UNCOMPRESSED,
         Compression::Snappy => Codec::SNAPPY,
@@ -130,7 +139,7 @@ pub fn write(batches: &[RecordBatch], compression: Compression) -> Result<Vec<u8
         Compression::Zstd(_) => Codec::ZSTD(Default::default()),
         Compression::Lz4Raw => Codec::LZ4_RAW,
     };
-    let properties = WriterProperties::builder().set_compression(codec).build();
+    let properties = more(WriterProperties::builder().set_compression(codec)).build();
     let schema = batches.first().ok_or("no batches")?.schema();
     let mut file = Vec::new();
     let mut writer = ArrowWriter::try_new(&mut file, schema, Some(properties))?;

@@ -5,6 +5,7 @@
 
 pub mod arrow_rs;
 pub mod arguments;
+pub mod encryption;
 pub mod kernels;
 pub mod measure;
 pub mod ours;

@@ -25,6 +25,16 @@ impl Times {
         (self.quantile(0.75) - self.quantile(0.25)) / 2.0 / self.median()
     }
 
+    /// The median of what it took more than `other` did in the same turn, in milliseconds.
+    #[must_use]
+    pub fn median_above(&self, other: &Self) -> f64 {
+        let pairs = self.0.iter().zip(&other.0);
+        let above = pairs.map(|(time, other)| (time.as_secs_f64() - other.as_secs_f64()) * 1e3);
+        let mut above: Vec<f64> = above.collect();
+        above.sort_by(f64::total_cmp);
+        above.get(above.len() / 2).copied().unwrap_or(f64::NAN)
+    }
+
     /// The nearest run to this quantile, in milliseconds.
     fn quantile(&self, quantile: f64) -> f64 {
         let mut sorted = self.0.clone();
@@ -72,6 +82,14 @@ pub fn in_turns(sides: &[&Work], seconds: f64) -> Result<Vec<Times>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn turns_are_compared_with_themselves() {
+        let times = |millis: [u64; 3]| Times(millis.map(Duration::from_millis).to_vec());
+        // The machine was slow in the second turn, on both sides.
+        let above = times([12, 92, 13]).median_above(&times([10, 90, 10]));
+        assert!((above - 2.0).abs() < 1e-9);
+    }
 
     fn work(count: u64) -> Work {
         Box::new(move || Ok(count))

@@ -109,7 +109,7 @@ pub fn read_path(path: &Path) -> Result<u64> {
     stream(ParquetFile::open(path)?, ReadOptions::default().threads(1))
 }
 
-fn stream(file: ParquetFile, options: ReadOptions) -> Result<u64> {
+pub(crate) fn stream(file: ParquetFile, options: ReadOptions) -> Result<u64> {
     let mut reader = file.read(options.batch_size(BATCH_SIZE))?;
     let mut rows = 0;
     while let Some(batch) = reader.next_batch()? {
@@ -192,6 +192,11 @@ pub fn write(batches: &[RecordBatch], compression: Compression, threads: usize) 
     let options = WriteOptions::default()
         .compression(compression)
         .threads(threads);
+    write_with(batches, options)
+}
+
+/// [`write`] with other options.
+pub(crate) fn write_with(batches: &[RecordBatch], options: WriteOptions) -> Result<Vec<u8>> {
     let schema = batches.first().ok_or("no batches")?.schema();
     let mut file = Vec::new();
     let mut writer = Writer::new(&mut file, schema, options)?;

@@ -10,6 +10,7 @@
 )]
 
 pub mod codec;
+pub mod encrypted;
 pub mod import;
 pub mod metadata;
 pub mod page;

@@ -14,7 +14,7 @@ use herringbone::format::{
 };
 
 use crate::crafted::{Chunk, Page, file, group, leaf};
-use crate::read::in_two_ways;
+use crate::read::{in_two_ways, open};
 
 /// The types that an encoding serves.
 fn types(encoding: Encoding) -> &'static [Type] {
@@ -53,7 +53,7 @@ pub fn values(encoding: Encoding, data: &[u8]) {
         nullable: validity != 0xff,
     };
     let file = column.file(encoding, num_values.into(), validity, values);
-    in_two_ways(&file, true, choice >> 4);
+    in_two_ways(|| open(&file), true, choice >> 4);
 }
 
 /// One column of one page.

@@ -47,6 +47,9 @@ pub(crate) fn write(corpus: &Path, folders: &[PathBuf]) -> usize {
         };
         for entry in entries {
             let path = entry.expect("a folder").path();
+            if path.extension().is_some_and(|e| e == "encrypted") {
+                seeds.add("encrypted_file", &std::fs::read(&path).expect("a file"));
+            }
             if path.extension().is_some_and(|e| e == "parquet") {
                 let bytes = std::fs::read(&path).expect("a file");
                 if bytes.len() <= MOST {
@@ -89,6 +92,7 @@ impl Seeds {
 
     fn of_file(&self, bytes: &[u8]) {
         self.add("whole_file", bytes);
+        self.add("encrypted_file", bytes);
         let [.., a, b, c, d, b'P', b'A', b'R', b'1'] = *bytes else {
             return;
         };

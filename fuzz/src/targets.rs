@@ -4,6 +4,7 @@ use herringbone::format::{CompressionCodec, Encoding};
 use herringbone_cli::import::Format;
 
 use crate::codec::decompress_and_compress;
+use crate::encrypted::encrypted_file;
 use crate::import::import;
 use crate::metadata::{footer, page_header, page_index};
 use crate::page::values;
@@ -15,7 +16,7 @@ use crate::round_trip::write_then_read;
 type Target = fn(&[u8]);
 
 /// All of them.
-pub const TARGETS: [(&str, Target); 23] = [
+pub const TARGETS: [(&str, Target); 24] = [
     ("against_arrow_rs", |data| {
         against_arrow_rs(&data.to_vec().into())
     }),
@@ -46,6 +47,7 @@ pub const TARGETS: [(&str, Target); 23] = [
     ("encoding_rle_dictionary", |data| {
         values(Encoding::RleDictionary, data)
     }),
+    ("encrypted_file", encrypted_file),
     ("footer", footer),
     ("import_csv", |data| import(Format::Csv, data)),
     ("import_json_lines", |data| import(Format::JsonLines, data)),

@@ -1,5 +1,7 @@
 //! Encrypted files, whole: written, read by every driver, verified, changed by others.
 
+mod key_tools;
+mod modules;
 mod official;
 mod plug_in;
 mod changed;

@@ -110,7 +110,9 @@ fn all_of_them_have_the_rows_that_were_written() {
             let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
             assert_eq!(rows as i64, file.metadata().num_rows());
             match name {
-                "encrypt_columns_and_footer_bloom_filter" => check_bloom_filter_file(&file),
+                "encrypt_columns_and_footer_bloom_filter" => {
+                    check_bloom_filter_file(&file, &batches)
+                }
                 _ => check_values(&batches[0], name),
             }
         }
@@ -118,8 +120,24 @@ fn all_of_them_have_the_rows_that_were_written() {
     }
 }
 
-/// Its columns are of one value a row, and its filters hold them.
-fn check_bloom_filter_file(file: &ParquetFile) {
+/// Its rows are those that polars reads too; two columns have filters.
+fn check_bloom_filter_file(file: &ParquetFile, batches: &[RecordBatch]) {
+    let mut rows = 0;
+    for batch in batches {
+        let column = |name: &str| batch.column_by_name(name).unwrap();
+        for row in 0..batch.num_rows() {
+            let double = column("double_field").as_primitive::<Float64Type>();
+            assert_eq!(double.value(row), f64::from(rows) + 0.5);
+            let float = column("float_field").as_primitive::<Float32Type>();
+            assert_eq!(float.value(row), rows as f32 + 0.25);
+            let int32 = column("int32_field").as_primitive::<Int32Type>();
+            assert_eq!(int32.value(row), rows);
+            let name = column("name").as_string::<i32>();
+            assert_eq!(name.value(row), format!("name_{rows}"));
+            rows += 1;
+        }
+    }
+    assert_eq!(rows, 2000);
     let leaves = file.parquet_schema().leaves().len();
     let filters = (0..leaves).filter(|leaf| {
         let filter = file.bloom_filter(0, *leaf).unwrap();
@@ -158,7 +176,15 @@ fn external_key_material_is_found_beside_the_file() {
     let mut options = ReadOptions::new();
     options.schema.int96_as_bytes = true;
     let batches = read(&file, &options).unwrap();
-    assert!(batches[0].num_rows() > 0);
+    // The rows that pyarrow reads too.
+    let integers = batches[0].column(0).as_primitive::<Int32Type>();
+    let strings = batches[0].column(1).as_string::<i32>();
+    assert_eq!((batches.len(), batches[0].num_rows()), (1, 100));
+    for row in 0..100 {
+        assert_eq!(integers.value(row), row as i32);
+        let letter = (b'a' + row as u8 % 10) as char;
+        assert_eq!(strings.value(row), format!("{letter}{row}"));
+    }
     assert_eq!(errors(&file), Vec::<String>::new());
 }
 

@@ -79,33 +79,33 @@ impl ModuleCipher for Xor {
         if module[4..8] != id_bytes(id) {
             return Err(Error::new(ErrorKind::Key, format!("this is not the {id}")));
         }
+        plaintext.clear();
         plaintext.extend_from_slice(levels);
         plaintext.extend(xor(&module[8..]));
         Ok(())
     }
 
-    fn encrypt(
-        &self,
-        id: &ModuleId,
-        levels: &[u8],
-        rest: &[u8],
-        module: &mut Vec<u8>,
-    ) -> Result<()> {
+    fn encrypt(&self, id: &ModuleId, plaintext: &[u8], module: &mut Vec<u8>) -> Result<()> {
         let is_new = self.seen.lock().unwrap().insert(id.to_string());
         assert!(is_new, "the {id} is encrypted twice");
-        let inside = match self.values_only {
-            true => {
-                module.extend_from_slice(levels);
-                &[]
-            }
-            false => levels,
-        };
-        let length = (8 + inside.len() + rest.len()) as u32;
+        let length = (8 + plaintext.len()) as u32;
         module.extend_from_slice(&length.to_le_bytes());
         module.extend_from_slice(&id_bytes(id));
-        module.extend(xor(inside));
-        module.extend(xor(rest));
+        module.extend(xor(plaintext));
         Ok(())
+    }
+
+    fn encrypt_page(
+        &self,
+        id: &ModuleId,
+        levels: usize,
+        body: &mut Vec<u8>,
+        front: &mut Vec<u8>,
+    ) -> Result<()> {
+        let outside = if self.values_only { levels } else { 0 };
+        let page = std::mem::take(body);
+        front.extend_from_slice(&page[..outside]);
+        self.encrypt(id, &page[outside..], body)
     }
 }
 
@@ -227,7 +227,7 @@ impl FileEncryption for Xor {
         let mut metadata = CompactWriter::new();
         chunk.meta_data.take().unwrap().encode(&mut metadata);
         let mut module = Vec::new();
-        self.encrypt(id, &[], &metadata.finish(), &mut module)?;
+        self.encrypt(id, &metadata.finish(), &mut module)?;
         chunk.encrypted_column_metadata = Some(module);
         chunk.crypto_metadata = Some(RawStruct(ALGORITHM.to_vec()));
         Ok(())
@@ -258,7 +258,7 @@ impl FileEncryption for Xor {
             return Ok(footer);
         }
         let mut sealed = CRYPTO_METADATA.to_vec();
-        self.encrypt(&ModuleId::FOOTER, &[], &footer, &mut sealed)?;
+        self.encrypt(&ModuleId::FOOTER, &footer, &mut sealed)?;
         Ok(sealed)
     }
 }

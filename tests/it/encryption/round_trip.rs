@@ -117,7 +117,14 @@ fn both_footers_hide_what_they_have_to() {
         }
         let closed = ParquetFile::from_bytes(bytes.clone());
         match plaintext_footer {
-            false => assert_eq!(closed.err().unwrap().kind(), ErrorKind::Key),
+            false => {
+                let error = closed.err().unwrap();
+                assert_eq!(error.kind(), ErrorKind::Key);
+                assert!(
+                    error.to_string().contains("feature `encryption`"),
+                    "{error}"
+                );
+            }
             true => {
                 let closed = closed.unwrap();
                 for leaf in 0..6 {
@@ -247,4 +254,71 @@ fn what_is_not_encrypted_is_refused_where_it_should_be() {
     assert_eq!(open(&bytes, &strict).err().unwrap().kind(), ErrorKind::Key);
     let lenient: Arc<dyn Decryption> = Arc::new(reading().allow_plaintext(true).build().unwrap());
     check_every_way(&bytes, &lenient, &batch);
+}
+
+#[test]
+fn a_verifier_sees_the_prefix_of_the_file() {
+    let prefix = b"table \xff part 7";
+    let writing =
+        FileEncryptionProperties::builder(EncryptionKey::from(key(KeyLength::Bits128, 1)))
+            .aad_prefix(*prefix)
+            .build()
+            .unwrap();
+    let bytes = write(&batch(), options().encryption(Arc::new(writing))).unwrap();
+    let reading = |verifier: fn(&[u8]) -> Result<()>| -> Arc<dyn Decryption> {
+        let properties = FileDecryptionProperties::builder()
+            .footer_key(key(KeyLength::Bits128, 1))
+            .aad_prefix_verifier(Arc::new(verifier));
+        Arc::new(properties.build().unwrap())
+    };
+    let accepts = reading(|prefix| match prefix.ends_with(b"part 7") {
+        true => Ok(()),
+        false => Err(herringbone::Error::new(ErrorKind::Key, "another part")),
+    });
+    check_every_way(&bytes, &accepts, &batch());
+    let refuses = reading(|_| Err(herringbone::Error::new(ErrorKind::Key, "not of this table")));
+    let error = open(&bytes, &refuses).err().unwrap();
+    assert_eq!(
+        (error.kind(), error.message()),
+        (ErrorKind::Key, "not of this table")
+    );
+}
+
+/// Ordinals are 16 bits with a sign: the page after the last one that has one is refused, and what to do is said.
+#[test]
+fn more_pages_than_there_are_ordinals_are_refused() {
+    let values = |rows: usize| {
+        let column: ArrayRef = Arc::new(BooleanArray::from_iter(
+            (0..rows).map(|row| Some(row % 3 == 0)),
+        ));
+        RecordBatch::try_from_iter([("a", column)]).unwrap()
+    };
+    let writing = || {
+        let key = EncryptionKey::from(key(KeyLength::Bits128, 1));
+        FileEncryptionProperties::builder(key).build().unwrap()
+    };
+    let options = |rows| {
+        let columns = ColumnOptions::new()
+            .page_rows(1)
+            .compression(Compression::Uncompressed);
+        WriteOptions::new()
+            .row_group_rows(rows)
+            .columns(columns)
+            .encryption(Arc::new(writing()))
+    };
+    let most = 1 << 15;
+    let bytes = write(&values(most), options(most)).unwrap();
+    let reading = FileDecryptionProperties::builder().footer_key(key(KeyLength::Bits128, 1));
+    let keys: Arc<dyn Decryption> = Arc::new(reading.build().unwrap());
+    let file = open(&bytes, &keys).unwrap();
+    assert_eq!(file.pages(0, 0).unwrap().count(), most);
+    assert_eq!(
+        joined(&read(&file, &ReadOptions::new()).unwrap()),
+        joined(&[values(most)])
+    );
+
+    let error = write(&values(most + 1), options(most + 1)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Argument, "{error}");
+    assert!(error.message().contains("32768"), "{error}");
+    assert_eq!(error.location().column.as_deref(), Some("a"), "{error}");
 }

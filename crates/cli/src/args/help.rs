@@ -253,12 +253,13 @@ Examples:
 
 /// Of `encrypt`.
 pub(super) const ENCRYPT: &str = "\
-Writes the rows of IN to OUT as `rewrite` does, and encrypts it by Parquet Modular Encryption. Keys never
-stand on the command line, where others can see them: they come from a keys file, which --keys or the
-variable HERRINGBONE_KEYS names. Every command takes it, to read encrypted files.
+Writes the rows of IN to OUT as `rewrite` does, and encrypts it by Parquet Modular Encryption.
+Keys never stand on the command line, where others can see them: they come from a keys file,
+which --keys or the variable HERRINGBONE_KEYS names. Every command takes it, to read encrypted
+files.
 
-The keys file is JSON. All of its members may be absent, and others are errors. Keys are base64, of 16, 24
-or 32 bytes; `head -c 32 /dev/urandom | base64` makes one.
+The keys file is JSON. All of its members may be absent, and others are errors. Keys are base64,
+of 16, 24 or 32 bytes; `head -c 32 /dev/urandom | base64` makes one.
 
   {
     \"footer_key\": \"MDEyMzQ1Njc4OTAxMjM0NQ==\",
@@ -268,27 +269,30 @@ or 32 bytes; `head -c 32 /dev/urandom | base64` makes one.
 
 To read and to write:
   footer_key    of the footer, and of all columns that have none of their own
-  column_keys   of columns, by path in the syntax of --columns; one that leads to a struct or list is for
-                all that is in it
-  aad_prefix    what identifies the file, text or `base64:…`; readers have to supply it unless it is stored
+  column_keys   of columns, by path in the syntax of --columns; one that leads to a struct or
+                list is for all that is in it
+  aad_prefix    what identifies the file, text or `base64:…`; readers have to supply it unless
+                it is stored
 To read:
   by_metadata   keys by the metadata that the file has of them, which is text or `base64:…`
-  master_keys   master keys by identifier, for files of the key tools of parquet-java and pyarrow, with
-                their key material inside or beside them; \"kms\" says how they wrap keys: \"local\" as
-                LocalWrapKmsClient does, \"test\" as the KMS in the tests of both
-  algorithms    what files may be encrypted by [default: [\"AES_GCM_V1\"]]. With AES_GCM_CTR_V1, nothing tells
-                whether the bodies of pages were changed
+  master_keys   master keys by identifier, for files of the key tools of parquet-java and
+                pyarrow, with their key material inside or beside them; \"kms\" says how they
+                wrap keys: \"local\" as LocalWrapKmsClient does, \"test\" as the KMS in the tests
+                of both
+  algorithms    what files may be encrypted by [default: [\"AES_GCM_V1\"]]. With
+                AES_GCM_CTR_V1, nothing tells whether the bodies of pages were changed
   duckdb        true reads files of DuckDB too, in which nothing ties a page to its place
 To encrypt:
   algorithm         AES_GCM_V1 or AES_GCM_CTR_V1 [default: AES_GCM_V1]
   plaintext_footer  true signs the footer and leaves it readable [default: false]
   store_aad_prefix  false has readers supply the prefix [default: true]
-  key_metadata      what readers find keys by: {\"footer_key\": …, \"column_keys\": {PATH: …}}, each text or
-                    `base64:…`; text alone is that of the footer key
+  key_metadata      what readers find keys by: {\"footer_key\": …, \"column_keys\": {PATH: …}},
+                    each text or `base64:…`; text alone is that of the footer key
 
-All columns are encrypted. Other commands that write Parquet keep the encryption of what they read: the
-algorithm, the footer, the keys of columns, the AAD prefix and key metadata. A file that is not encrypted
-is refused by all other commands where keys are given: somebody may have replaced it.
+All columns are encrypted. Other commands that write Parquet keep the encryption of what they
+read: the algorithm, the footer, the keys of columns, the AAD prefix and key metadata. A file that
+is not encrypted is refused by all other commands where keys are given: somebody may have
+replaced it.
 
 To change keys, without plaintext on a disk: `decrypt` to standard output and `encrypt` from there.
 
@@ -302,8 +306,8 @@ Examples:
 
 /// Of `decrypt`.
 pub(super) const DECRYPT: &str = "\
-Writes the rows of IN to OUT as `rewrite` does, and encrypts nothing. `herringbone help encrypt` says what
-the keys file is. With --columns, the keys of those columns are enough.
+Writes the rows of IN to OUT as `rewrite` does, and encrypts nothing. `herringbone help encrypt`
+says what the keys file is. With --columns, the keys of those columns are enough.
 
 Examples:
   herringbone decrypt secret.parquet -o trips.parquet --keys keys.json

@@ -252,8 +252,8 @@ impl BodyDecoder {
                 free.and_then(std::result::Result::ok).unwrap_or_default()
             }
         };
-        plaintext.clear();
-        reserve(&mut plaintext, body.len())?;
+        let missing = body.len().saturating_sub(plaintext.len());
+        reserve(&mut plaintext, missing)?;
         cipher
             .modules()
             .decrypt(&id, &body, level_bytes(header), &mut plaintext)?;

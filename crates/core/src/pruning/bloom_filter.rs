@@ -27,6 +27,8 @@ const USUAL_HEADER: u64 = 64;
 pub struct BloomFilterProbe {
     start: u64,
     file_length: u64,
+    /// The path of the column, for errors.
+    column: String,
     /// What was supplied last, and where it starts.
     bytes: (u64, Bytes),
     /// The header, and where the bits start.
@@ -52,6 +54,7 @@ impl BloomFilterProbe {
         Ok(Some(Self {
             start,
             file_length,
+            column: metadata.path_in_schema.join("."),
             bytes: (start, Bytes::new()),
             header: None,
             cipher: None,
@@ -99,7 +102,7 @@ impl BloomFilterProbe {
         }
         let decoded = self
             .decode_header(limits)
-            .map_err(|error| error.at_offset(self.start))?;
+            .map_err(|error| self.locate(error, self.start))?;
         let Some((header, length)) = decoded else {
             return self.need_more().map(Step::Need);
         };
@@ -132,7 +135,7 @@ impl BloomFilterProbe {
         let end = self.start.saturating_add(wanted).min(self.file_length);
         if end - self.start <= available {
             let error = Error::corrupt("the header of the bloom filter does not end");
-            return Err(error.at_offset(self.start));
+            return Err(self.locate(error, self.start));
         }
         Ok(self.start..end)
     }
@@ -174,7 +177,7 @@ impl BloomFilterProbe {
         let (kind, limit) = (ModuleKind::BloomFilterBitset, limits.bloom_filter_bytes);
         let available = self.available(start);
         let module = module(cipher, kind, &available, limit + USUAL_HEADER as usize);
-        let Some(module) = module.map_err(|error| error.at_offset(start))? else {
+        let Some(module) = module.map_err(|error| self.locate(error, start))? else {
             let end = start.saturating_add(num_bytes.saturating_add(USUAL_HEADER));
             let end = end.min(self.file_length);
             if end.saturating_sub(start) <= available.len() as u64 {
@@ -184,10 +187,10 @@ impl BloomFilterProbe {
         };
         let bits = cipher
             .decrypt(kind, &module)
-            .map_err(|error| error.at_offset(start))?;
+            .map_err(|error| self.locate(error, start))?;
         if bits.len() as u64 != num_bytes {
             let message = "the bits of the bloom filter are not as many as its header says";
-            return Err(Error::corrupt(message).at_offset(start));
+            return Err(self.locate(Error::corrupt(message), start));
         }
         let bits = Bytes::from(bits);
         self.decrypted = Some((bits.clone(), start.saturating_add(module.len() as u64)));
@@ -196,7 +199,17 @@ impl BloomFilterProbe {
 
     #[cold]
     fn outside(&self) -> Error {
-        Error::corrupt("the bits of the bloom filter lie outside of the file").at_offset(self.start)
+        let error = Error::corrupt("the bits of the bloom filter lie outside of the file");
+        self.locate(error, self.start)
+    }
+
+    #[cold]
+    fn locate(&self, error: Error, offset: u64) -> Error {
+        let error = match &self.cipher {
+            Some(cipher) => cipher.module(ModuleKind::BloomFilterHeader).place(error),
+            None => error,
+        };
+        error.at_offset(offset).in_column(&self.column)
     }
 
     /// Whether the column chunk may contain a value with this [hash](crate::bloom_filter::hash()), or the range

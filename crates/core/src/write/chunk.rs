@@ -77,8 +77,8 @@ pub(crate) struct ChunkBuilder {
     /// What encrypts the pages, if they are to be encrypted, and how many data pages it did.
     cipher: Option<ChunkCipher>,
     num_data_pages: usize,
-    /// Memory for encrypted bodies.
-    module: Vec<u8>,
+    /// What encryption puts in front of a body.
+    front: Vec<u8>,
 }
 
 /// A data page that is about to be written.
@@ -110,7 +110,7 @@ impl ChunkBuilder {
             compressed: Vec::new(),
             cipher,
             num_data_pages: 0,
-            module: Vec::new(),
+            front: Vec::new(),
             settings,
         }
     }
@@ -125,7 +125,7 @@ impl ChunkBuilder {
         self.data_pages.heap_bytes()
             + self.body.capacity()
             + self.compressed.capacity()
-            + self.module.capacity()
+            + self.front.capacity()
             + self.bounds.heap_bytes()
             + self.offset_index.heap_bytes()
             + self.column_index.heap_bytes()
@@ -240,7 +240,7 @@ impl ChunkBuilder {
 
     /// Appends header and body: the one that is not compressed, or the compressed one.
     fn push_page(&mut self, header: PageHeader, is_uncompressed: bool) -> Result<()> {
-        let mut body = if is_uncompressed {
+        let body = if is_uncompressed {
             &mut self.body
         } else {
             &mut self.compressed
@@ -250,19 +250,17 @@ impl ChunkBuilder {
             let levels = header.data_page_header_v2.as_ref().map_or(0, |v2| {
                 (v2.definition_levels_byte_length + v2.repetition_levels_byte_length) as usize
             });
-            let (levels, rest) = body.split_at_checked(levels).unwrap_or((body, &[]));
-            self.module.clear();
-            cipher
-                .modules()
-                .encrypt(&id, levels, rest, &mut self.module)?;
-            body = &mut self.module;
+            self.front.clear();
+            let modules = cipher.modules();
+            modules.encrypt_page(&id, levels, body, &mut self.front)?;
         }
-        let header = finish_header(header, body, self.settings.crc)?;
+        let header = finish_header(header, [&self.front, body], self.settings.crc)?;
         let kind = ModuleKind::DataPageHeader;
         let header = encrypted_header(self.cipher.as_ref(), (kind, self.num_data_pages), header)?;
         self.num_data_pages += 1;
         self.uncompressed += header.len() as u64;
         self.data_pages.push(&header);
+        self.data_pages.push(&self.front);
         self.data_pages.push_or_take(body);
         Ok(())
     }
@@ -300,7 +298,7 @@ impl ChunkBuilder {
             None => None,
         };
         let body = module.as_deref().unwrap_or(body);
-        let header = finish_header(header, body, self.settings.crc)?;
+        let header = finish_header(header, [&[], body], self.settings.crc)?;
         let kind = ModuleKind::DictionaryPageHeader;
         let mut page = encrypted_header(self.cipher.as_ref(), (kind, 0), header)?;
         self.uncompressed += (page.len() + plain.len()) as u64;
@@ -435,10 +433,14 @@ fn header(type_: PageType, uncompressed: usize) -> Result<PageHeader> {
     Ok(PageHeader::new(type_, length(uncompressed)?, 0))
 }
 
-/// The bytes of a header, once the body is known that it stands in front of.
-fn finish_header(mut header: PageHeader, body: &[u8], crc: bool) -> Result<Vec<u8>> {
-    header.compressed_page_size = length(body.len())?;
-    header.crc = crc.then(|| crc32fast::hash(body).cast_signed());
+/// The bytes of a header, once the body is known that it stands in front of, in two parts.
+fn finish_header(mut header: PageHeader, body: [&[u8]; 2], crc: bool) -> Result<Vec<u8>> {
+    header.compressed_page_size = length(body.iter().map(|part| part.len()).sum())?;
+    header.crc = crc.then(|| {
+        let mut checksum = crc32fast::Hasher::new();
+        body.iter().for_each(|part| checksum.update(part));
+        checksum.finalize().cast_signed()
+    });
     let mut writer = CompactWriter::new();
     header.encode(&mut writer);
     Ok(writer.finish())
@@ -455,7 +457,7 @@ fn encrypted_header(
     };
     let mut module = Vec::new();
     let id = cipher.page(kind, ordinal);
-    cipher.modules().encrypt(&id, &[], &header, &mut module)?;
+    cipher.modules().encrypt(&id, &header, &mut module)?;
     Ok(module)
 }
 

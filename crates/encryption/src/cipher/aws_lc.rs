@@ -45,17 +45,13 @@ impl AesCipher for AwsLc {
         &self,
         nonce: &Nonce,
         aad: &[u8],
-        buffer: &mut [u8],
-        tag: &Tag,
+        (ciphertext, tag): (&[u8], &Tag),
+        plaintext: &mut [u8],
     ) -> Result<(), Failed> {
         let nonce = aead::Nonce::assume_unique_for_key(*nonce);
-        match self
-            .gcm
-            .open_in_place_separate_tag(nonce, Aad::from(aad), tag, buffer)
-        {
-            Ok(_) => Ok(()),
-            Err(_) => Err(Failed),
-        }
+        self.gcm
+            .open_separate_gather(nonce, Aad::from(aad), ciphertext, tag, plaintext)
+            .map_err(|_| Failed)
     }
 
     fn ctr(&self, counter: &[u8; 16], buffer: &mut [u8]) -> Result<(), Failed> {
@@ -64,5 +60,18 @@ impl AesCipher for AwsLc {
             Ok(_) => Ok(()),
             Err(_) => Err(Failed),
         }
+    }
+
+    fn ctr_decrypt(
+        &self,
+        counter: &[u8; 16],
+        ciphertext: &[u8],
+        plaintext: &mut [u8],
+    ) -> Result<(), Failed> {
+        if plaintext.len() != ciphertext.len() {
+            return Err(Failed);
+        }
+        plaintext.copy_from_slice(ciphertext);
+        self.ctr(counter, plaintext)
     }
 }

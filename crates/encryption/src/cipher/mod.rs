@@ -33,17 +33,26 @@ pub(crate) trait AesCipher: Send + Sync {
     /// Encrypts `buffer` in place by GCM (NIST SP 800-38D).
     fn gcm_encrypt(&self, nonce: &Nonce, aad: &[u8], buffer: &mut [u8]) -> Result<Tag, Failed>;
 
-    /// Decrypts `buffer` in place by GCM. What is in `buffer` after a failure must not be used.
+    /// Decrypts a ciphertext with its tag by GCM to `plaintext`, which is as long as the ciphertext. What is there after a
+    /// failure must not be used.
     fn gcm_decrypt(
         &self,
         nonce: &Nonce,
         aad: &[u8],
-        buffer: &mut [u8],
-        tag: &Tag,
+        sealed: (&[u8], &Tag),
+        plaintext: &mut [u8],
     ) -> Result<(), Failed>;
 
     /// Encrypts or decrypts `buffer` in place by CTR (NIST SP 800-38A), counting from `counter` on.
     fn ctr(&self, counter: &[u8; 16], buffer: &mut [u8]) -> Result<(), Failed>;
+
+    /// Decrypts `ciphertext` to `plaintext`, which is as long, by CTR.
+    fn ctr_decrypt(
+        &self,
+        counter: &[u8; 16],
+        ciphertext: &[u8],
+        plaintext: &mut [u8],
+    ) -> Result<(), Failed>;
 }
 
 /// The first counter of CTR: the nonce and a one (Parquet Modular Encryption, section 4.2.2).

@@ -43,6 +43,13 @@ impl<A: Aes + Send + Sync + 'static> RustCrypto<A> {
     }
 }
 
+impl<A: Aes> RustCrypto<A> {
+    fn apply_ctr(&self, counter: &[u8; 16], buffer: InOutBuf<'_, '_, u8>) -> Result<(), Failed> {
+        let core = CtrCore::<&A, Ctr32BE>::inner_iv_init(&self.aes, counter.into());
+        core.try_apply_keystream_partial(buffer).map_err(|_| Failed)
+    }
+}
+
 impl<A: Aes + Send + Sync> AesCipher for RustCrypto<A> {
     fn gcm_encrypt(&self, nonce: &Nonce, aad: &[u8], buffer: &mut [u8]) -> Result<Tag, Failed> {
         let tag = self
@@ -55,18 +62,26 @@ impl<A: Aes + Send + Sync> AesCipher for RustCrypto<A> {
         &self,
         nonce: &Nonce,
         aad: &[u8],
-        buffer: &mut [u8],
-        tag: &Tag,
+        (ciphertext, tag): (&[u8], &Tag),
+        plaintext: &mut [u8],
     ) -> Result<(), Failed> {
-        let buffer = InOutBuf::from(buffer);
+        let buffer = InOutBuf::new(ciphertext, plaintext).map_err(|_| Failed)?;
         self.gcm
             .decrypt_inout_detached(nonce.into(), aad, buffer, tag.into())
             .map_err(|_| Failed)
     }
 
     fn ctr(&self, counter: &[u8; 16], buffer: &mut [u8]) -> Result<(), Failed> {
-        let core = CtrCore::<&A, Ctr32BE>::inner_iv_init(&self.aes, counter.into());
-        core.try_apply_keystream_partial(buffer.into())
-            .map_err(|_| Failed)
+        self.apply_ctr(counter, buffer.into())
+    }
+
+    fn ctr_decrypt(
+        &self,
+        counter: &[u8; 16],
+        ciphertext: &[u8],
+        plaintext: &mut [u8],
+    ) -> Result<(), Failed> {
+        let buffer = InOutBuf::new(ciphertext, plaintext).map_err(|_| Failed)?;
+        self.apply_ctr(counter, buffer)
     }
 }

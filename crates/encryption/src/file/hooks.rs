@@ -39,19 +39,26 @@ impl ModuleCipher for ColumnModules {
         plaintext: &mut Vec<u8>,
     ) -> Result<()> {
         match levels {
-            0 => self.key.append_plaintext(id, module, plaintext),
-            _ => self.key.append_data_page_v2(id, module, levels, plaintext),
+            0 => self.key.decrypt_into(id, module, plaintext),
+            _ => {
+                let key = &self.key;
+                key.decrypt_data_page_v2_into(id, module, levels, plaintext)
+            }
         }
     }
 
-    fn encrypt(
+    fn encrypt(&self, id: &ModuleId, plaintext: &[u8], module: &mut Vec<u8>) -> Result<()> {
+        self.key.encrypt(id, &[plaintext], module)
+    }
+
+    fn encrypt_page(
         &self,
         id: &ModuleId,
-        levels: &[u8],
-        rest: &[u8],
-        module: &mut Vec<u8>,
+        _levels: usize,
+        body: &mut Vec<u8>,
+        front: &mut Vec<u8>,
     ) -> Result<()> {
-        self.key.encrypt(id, &[levels, rest], module)
+        self.key.encrypt_in_place(id, body, front)
     }
 
     fn uncounted_bytes(&self, kind: ModuleKind) -> usize {

@@ -6,8 +6,9 @@
 //! double wrapping   DEK wrapped here with a key encryption key (KEK), which the KMS wrapped with a master key
 //! ```
 //!
-//! [`KeyTools`] writes and reads with a [`KmsClient`], which may block. Who cannot block answers [`KeyAnswer::Wait`] from a
-//! key retriever of their own, and takes the steps of a [`KeyUnwrapping`] when they are ready.
+//! [`KeyTools`] writes and reads with a [`KmsClient`], which may block. Who cannot block takes the steps of a [`KeyWrapping`]
+//! before they write; when they read, a key retriever of their own answers [`KeyAnswer::Wait`], and they take the steps of a
+//! [`KeyUnwrapping`].
 //!
 //! [`KeyAnswer::Wait`]: crate::properties::KeyAnswer::Wait
 
@@ -18,6 +19,7 @@ mod file_store;
 mod kms;
 mod local_wrap;
 mod material;
+mod new_keys;
 mod reading;
 mod rotation;
 mod test_kms;
@@ -34,6 +36,7 @@ pub use file_store::FileKeyMaterialStore;
 pub use kms::{AccessToken, DEFAULT_KMS, KmsClient, KmsClientFactory, KmsConnection};
 pub use local_wrap::{LocalWrapKms, MasterKeys};
 pub use material::is_external;
+pub use new_keys::{KeyWrapping, WrapRequest, WrapStep};
 pub use reading::KmsUrlPolicy;
 pub use test_kms::InMemoryKms;
 pub use tools::KeyTools;

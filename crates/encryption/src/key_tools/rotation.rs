@@ -9,7 +9,7 @@ use super::{
     KeyMaterialStore, KeyTools, KmsConnection, KmsUrlPolicy,
     external::{ExternalMaterial, FOOTER_KEY},
     material::{KeyMaterial, KeyMetadata},
-    tools::Kek,
+    new_keys::Kek,
     unwrapping::{KeyUnwrapping, KmsOfFile},
 };
 use crate::{Key, KeyLength, Result};

@@ -40,10 +40,10 @@ pub(crate) fn unwrap(wrapping_key: &Key, wrapped: &str, aad: &[u8], by: &str) ->
     let wrapped = STANDARD.decode(wrapped).map_err(|_| malformed())?;
     let (nonce, rest) = wrapped.split_first_chunk().ok_or_else(malformed)?;
     let (ciphertext, tag) = rest.split_last_chunk().ok_or_else(malformed)?;
-    let mut key = Zeroizing::new(ciphertext.to_vec());
+    let mut key = Zeroizing::new(vec![0; ciphertext.len()]);
     let cipher = wrapping_key.cipher();
     cipher
-        .gcm_decrypt(nonce, aad, &mut key, tag)
+        .gcm_decrypt(nonce, aad, (ciphertext, tag), &mut key)
         .map_err(|Failed| refuse("is not authentic: it was changed, or wrapped by another one"))?;
     Key::new(&key)
 }

@@ -48,12 +48,13 @@ fn layout(id: &ModuleId, framing: Framing, body: &[u8], levels: usize) -> Result
 }
 
 impl ModuleKey {
-    /// Appends the plaintext of the `body` of a data page version 2 to `plaintext`, whatever its layout: its levels and its
-    /// values, one behind the other. `levels` is the length of both sections of levels, as its header has it.
+    /// Puts the plaintext of the `body` of a data page version 2 into `plaintext`, in place of what is there, whatever its
+    /// layout: its levels and its values, one behind the other. `levels` is the length of both sections of levels, as its
+    /// header has it.
     ///
-    /// **Errors**: corrupt if there is no module of the right length in it; key as [`Self::append_plaintext`]. Then nothing
-    /// is appended.
-    pub fn append_data_page_v2(
+    /// **Errors**: corrupt if there is no module of the right length in it; key as [`Self::decrypt_into`]. Then `plaintext`
+    /// is empty.
+    pub fn decrypt_data_page_v2_into(
         &self,
         id: &ModuleId,
         body: &[u8],
@@ -61,38 +62,39 @@ impl ModuleKey {
         plaintext: &mut Vec<u8>,
     ) -> Result<()> {
         let framing = self.algorithm().framing(id.kind);
-        match layout(id, framing, body, levels)? {
+        let found = layout(id, framing, body, levels).inspect_err(|_| plaintext.clear())?;
+        match found {
             Layout::WholePage => {
-                let whole = self.append_plaintext(id, body, plaintext);
+                let whole = self.decrypt_into(id, body, plaintext);
                 // Levels may start with what looks like a length: then only the tag tells.
                 let other = layout(id, framing, body.get(levels..).unwrap_or_default(), 0);
                 match whole {
                     Err(error) if error.kind() == ErrorKind::Key && other.is_ok() => {
-                        self.append_values(id, body, levels, plaintext)
+                        self.decrypt_values(id, body, levels, plaintext)
                     }
                     whole => whole,
                 }
             }
-            Layout::ValuesOnly => self.append_values(id, body, levels, plaintext),
+            Layout::ValuesOnly => self.decrypt_values(id, body, levels, plaintext),
             Layout::LevelsOnly => {
+                plaintext.clear();
                 plaintext.extend_from_slice(body);
                 Ok(())
             }
         }
     }
 
-    /// Appends the levels of `body` as they are, and its values decrypted.
-    fn append_values(
+    /// The levels of `body` as they are, and its values decrypted.
+    fn decrypt_values(
         &self,
         id: &ModuleId,
         body: &[u8],
         levels: usize,
         plaintext: &mut Vec<u8>,
     ) -> Result<()> {
-        let start = plaintext.len();
         let (levels, module) = body.split_at_checked(levels).unwrap_or((body, &[]));
+        plaintext.clear();
         plaintext.extend_from_slice(levels);
-        self.append_plaintext(id, module, plaintext)
-            .inspect_err(|_| plaintext.truncate(start))
+        self.decrypt_behind(levels.len(), id, module, plaintext)
     }
 }

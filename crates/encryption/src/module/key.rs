@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     Error, ErrorKind, Key, Result,
-    cipher::{Failed, Nonce, Tag, first_counter},
+    cipher::{AesCipher, Failed, NONCE_BYTES, Nonce, Tag, first_counter},
     random,
 };
 
@@ -102,79 +102,146 @@ impl ModuleKey {
     /// **Errors**: argument if an ordinal needs more than 16 bits, or the module would be longer than 2^31 - 1 bytes; key
     /// if it encrypted too often; I/O if there are no random bytes. Then `out` is as it was.
     pub fn encrypt(&self, id: &ModuleId, parts: &[&[u8]], out: &mut Vec<u8>) -> Result<()> {
-        let aad = self.file_aad.of(id)?;
-        let framing = self.algorithm.framing(id.kind);
         let plaintext: usize = parts.iter().map(|part| part.len()).sum();
-        let length = framing.declared_length(id, plaintext)?;
-        let cipher = self.key.cipher_for_encryption()?;
-        let nonce: Nonce = random::array()?;
-
+        let sealing = self.sealing(id, plaintext)?;
         let start = out.len();
-        out.reserve(plaintext + framing.overhead());
-        out.extend_from_slice(&length.to_le_bytes());
-        out.extend_from_slice(&nonce);
+        out.reserve(plaintext + sealing.framing.overhead());
+        out.extend_from_slice(&sealing.front());
         let from = out.len();
         parts.iter().for_each(|part| out.extend_from_slice(part));
         let buffer = out.get_mut(from..).unwrap_or_default();
-        let result = match framing {
-            Framing::Gcm => cipher.gcm_encrypt(&nonce, &aad, buffer).map(Some),
-            Framing::Ctr => cipher.ctr(&first_counter(&nonce), buffer).map(|()| None),
-        };
-        match result {
-            Ok(tag) => out.extend_from_slice(tag.as_ref().map_or(&[], |tag| tag)),
-            Err(Failed) => {
-                buffer.zeroize();
-                out.truncate(start);
-                return Err(id.place(Error::argument(format!("the {id} cannot be encrypted"))));
-            }
-        }
+        let sealed = sealing.seal(id, buffer);
+        let tag = sealed.inspect_err(|_| out.truncate(start))?;
+        out.extend_from_slice(tag.as_ref().map_or(&[], |tag| tag));
         Ok(())
+    }
+
+    /// Encrypts `body` in place. Afterwards the module is what this appended to `front`, and then `body`.
+    ///
+    /// **Errors**: as [`Self::encrypt`]. Then `front` is as it was, and `body` may be wiped.
+    pub fn encrypt_in_place(
+        &self,
+        id: &ModuleId,
+        body: &mut Vec<u8>,
+        front: &mut Vec<u8>,
+    ) -> Result<()> {
+        let sealing = self.sealing(id, body.len())?;
+        let tag = sealing.seal(id, body)?;
+        body.extend_from_slice(tag.as_ref().map_or(&[], |tag| tag));
+        front.extend_from_slice(&sealing.front());
+        Ok(())
+    }
+
+    /// What encrypts one module.
+    fn sealing(&self, id: &ModuleId, plaintext: usize) -> Result<Sealing<'_>> {
+        let aad = self.file_aad.of(id)?;
+        let framing = self.algorithm.framing(id.kind);
+        Ok(Sealing {
+            length: framing.declared_length(id, plaintext)?,
+            cipher: self.key.cipher_for_encryption()?,
+            nonce: random::array()?,
+            framing,
+            aad,
+        })
     }
 
     /// Decrypts a `module`, its length included.
     ///
-    /// **Errors**: as [`Self::append_plaintext`].
+    /// **Errors**: as [`Self::decrypt_into`].
     pub fn decrypt(&self, id: &ModuleId, module: &[u8]) -> Result<Vec<u8>> {
         let mut plaintext = Vec::new();
-        self.append_plaintext(id, module, &mut plaintext)?;
+        self.decrypt_into(id, module, &mut plaintext)?;
         Ok(plaintext)
     }
 
-    /// Appends the plaintext of a `module`, whose length is included, to `plaintext`.
+    /// Puts the plaintext of a `module`, whose length is included, into `plaintext`, in place of what is there.
     ///
     /// **Errors**: corrupt if the module's length is not that of `module`; key if it is not authentic, which is when the key
-    /// or the prefix is a wrong one, or the bytes were changed or come from elsewhere. Then nothing is appended, and what was
+    /// or the prefix is a wrong one, or the bytes were changed or come from elsewhere. Then `plaintext` is empty, and what was
     /// decrypted is wiped. Bodies of pages under AES_GCM_CTR_V1 are never found to be changed.
-    pub fn append_plaintext(
+    pub fn decrypt_into(
         &self,
         id: &ModuleId,
         module: &[u8],
         plaintext: &mut Vec<u8>,
     ) -> Result<()> {
-        let (nonce, ciphertext, tag) = self.algorithm.framing(id.kind).split(id, module)?;
-        let start = plaintext.len();
-        plaintext.extend_from_slice(module.get(ciphertext).unwrap_or_default());
-        let buffer = plaintext.get_mut(start..).unwrap_or_default();
-        self.decrypt_buffer(id, &nonce, buffer, &tag)
-            .inspect_err(|_| plaintext.truncate(start))
+        self.decrypt_behind(0, id, module, plaintext)
     }
 
-    /// Decrypts the body of a module; wipes it when it is not authentic.
-    fn decrypt_buffer(
+    /// The same behind the first `start` bytes of `plaintext`, which stay there unless it fails.
+    pub(super) fn decrypt_behind(
         &self,
+        start: usize,
         id: &ModuleId,
-        nonce: &Nonce,
-        buffer: &mut [u8],
-        tag: &Tag,
+        module: &[u8],
+        plaintext: &mut Vec<u8>,
     ) -> Result<()> {
-        let cipher = self.key.cipher();
-        let result = match self.algorithm.framing(id.kind) {
-            Framing::Gcm => cipher.gcm_decrypt(nonce, &self.file_aad.of(id)?, buffer, tag),
-            Framing::Ctr => cipher.ctr(&first_counter(nonce), buffer),
+        let decrypted = self.decrypt_module(start, id, module, plaintext);
+        decrypted.inspect_err(|_| plaintext.clear())
+    }
+
+    fn decrypt_module(
+        &self,
+        start: usize,
+        id: &ModuleId,
+        module: &[u8],
+        plaintext: &mut Vec<u8>,
+    ) -> Result<()> {
+        let framing = self.algorithm.framing(id.kind);
+        let (nonce, ciphertext, tag) = framing.split(id, module)?;
+        let ciphertext = module.get(ciphertext).unwrap_or_default();
+        // Bytes that are there are written over, and need not be set before.
+        plaintext.resize(start + ciphertext.len(), 0);
+        let buffer = plaintext.get_mut(start..).unwrap_or_default();
+        let (cipher, counter) = (self.key.cipher(), first_counter(&nonce));
+        let decrypted = match framing {
+            Framing::Gcm => {
+                let aad = self.file_aad.of(id)?;
+                cipher.gcm_decrypt(&nonce, &aad, (ciphertext, &tag), buffer)
+            }
+            Framing::Ctr => cipher.ctr_decrypt(&counter, ciphertext, buffer),
         };
-        result.map_err(|Failed| {
+        decrypted.map_err(|Failed| {
             buffer.zeroize();
             not_authentic(id)
+        })
+    }
+}
+
+/// One encryption, of which there is no second.
+struct Sealing<'a> {
+    length: u32,
+    cipher: &'a dyn AesCipher,
+    nonce: Nonce,
+    framing: Framing,
+    aad: Vec<u8>,
+}
+
+impl Sealing<'_> {
+    /// What stands in front of the ciphertext.
+    fn front(&self) -> [u8; LENGTH_BYTES + NONCE_BYTES] {
+        let mut front = [0; LENGTH_BYTES + NONCE_BYTES];
+        let (length, nonce) = front.split_at_mut(LENGTH_BYTES);
+        length.copy_from_slice(&self.length.to_le_bytes());
+        nonce.copy_from_slice(&self.nonce);
+        front
+    }
+
+    /// Encrypts in place; the tag, if there is one. Wipes what cannot be encrypted.
+    fn seal(&self, id: &ModuleId, buffer: &mut [u8]) -> Result<Option<Tag>> {
+        let sealed = match self.framing {
+            Framing::Gcm => self
+                .cipher
+                .gcm_encrypt(&self.nonce, &self.aad, buffer)
+                .map(Some),
+            Framing::Ctr => self
+                .cipher
+                .ctr(&first_counter(&self.nonce), buffer)
+                .map(|()| None),
+        };
+        sealed.map_err(|Failed| {
+            buffer.zeroize();
+            id.place(Error::argument(format!("the {id} cannot be encrypted")))
         })
     }
 }

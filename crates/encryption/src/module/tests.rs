@@ -104,6 +104,28 @@ fn modules_of_all_kinds_come_back() {
 }
 
 #[test]
+fn what_is_encrypted_in_place_is_a_module_too() {
+    for key in [gcm(), ctr()] {
+        for plaintext in [&b""[..], b"the body of a page"] {
+            let (mut front, mut body) = (b"before".to_vec(), plaintext.to_vec());
+            key.encrypt_in_place(&PAGE, &mut body, &mut front).unwrap();
+            let module = [&front[6..], &body].concat();
+            assert_eq!(module.len(), plaintext.len() + key.overhead(PAGE.kind));
+            assert_eq!(key.decrypt(&PAGE, &module).unwrap(), plaintext);
+        }
+        let id = ModuleId {
+            page: 1 << 15,
+            ..PAGE
+        };
+        let (mut front, mut body) = (vec![1], vec![2]);
+        let error = key
+            .encrypt_in_place(&id, &mut body, &mut front)
+            .unwrap_err();
+        assert_eq!((error.kind(), front), (ErrorKind::Argument, vec![1]));
+    }
+}
+
+#[test]
 fn parts_are_one_module_and_nonces_differ() {
     let id = ModuleId::FOOTER;
     let mut out = b"before".to_vec();
@@ -149,11 +171,9 @@ fn refuses(key: &ModuleKey, id: &ModuleId, module: &[u8]) {
     let error = key.decrypt(id, module).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Key, "{error}");
     assert!(error.message().contains(&id.to_string()), "{error}");
-    let mut plaintext = Vec::with_capacity(1 + module.len());
-    plaintext.push(7);
-    key.append_plaintext(id, module, &mut plaintext)
-        .unwrap_err();
-    assert_eq!(plaintext, [7]);
+    let mut plaintext = vec![7];
+    key.decrypt_into(id, module, &mut plaintext).unwrap_err();
+    assert_eq!(plaintext, [0; 0]);
 }
 
 #[test]
@@ -286,9 +306,9 @@ fn both_layouts_of_version_2() {
         ];
         for (body, levels, expected) in cases {
             let mut plaintext = vec![7];
-            key.append_data_page_v2(&PAGE, &body, levels, &mut plaintext)
+            key.decrypt_data_page_v2_into(&PAGE, &body, levels, &mut plaintext)
                 .unwrap();
-            assert_eq!(plaintext, [&[7], expected].concat());
+            assert_eq!(plaintext, expected);
         }
     }
 }
@@ -303,14 +323,14 @@ fn the_tag_tells_layouts_that_look_alike() {
     let mut body = [&levels[..], &module].concat();
     let mut plaintext = Vec::new();
     gcm()
-        .append_data_page_v2(&PAGE, &body, 40, &mut plaintext)
+        .decrypt_data_page_v2_into(&PAGE, &body, 40, &mut plaintext)
         .unwrap();
     assert_eq!(plaintext, [&levels[..], b"values"].concat());
 
     *body.last_mut().unwrap() ^= 1;
     plaintext.clear();
     let error = gcm()
-        .append_data_page_v2(&PAGE, &body, 40, &mut plaintext)
+        .decrypt_data_page_v2_into(&PAGE, &body, 40, &mut plaintext)
         .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Key);
     assert!(plaintext.is_empty());
@@ -322,7 +342,7 @@ fn bodies_of_neither_layout_are_corrupt() {
     for levels in [0, 1, 6, body.len() - 1, body.len() + 1, usize::MAX] {
         for end in 0..body.len() {
             if end != levels || levels == 0 {
-                assert_corrupt(gcm().append_data_page_v2(
+                assert_corrupt(gcm().decrypt_data_page_v2_into(
                     &PAGE,
                     &body[..end],
                     levels,

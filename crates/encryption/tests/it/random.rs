@@ -173,9 +173,9 @@ fn modules() {
             drop(key.module_bytes(&id, &body, random.below(100)));
             drop(key.decrypt(&id, &body));
             let mut plaintext = Vec::new();
-            drop(key.append_data_page_v2(&id, &body, random.below(20), &mut plaintext));
+            drop(key.decrypt_data_page_v2_into(&id, &body, random.below(20), &mut plaintext));
             let body = random.damage(&values_only);
-            drop(key.append_data_page_v2(&id, &body, random.below(20), &mut plaintext));
+            drop(key.decrypt_data_page_v2_into(&id, &body, random.below(20), &mut plaintext));
             drop(key.verify_footer(b"footer", &body));
         }
     }

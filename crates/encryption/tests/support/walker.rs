@@ -241,11 +241,11 @@ impl<'a> Chunk<'a> {
                 let levels = v2.definition_levels_byte_length + v2.repetition_levels_byte_length;
                 let levels = levels as usize;
                 self.key
-                    .append_data_page_v2(&id, body, levels, &mut plaintext)?;
+                    .decrypt_data_page_v2_into(&id, body, levels, &mut plaintext)?;
                 (levels, v2.is_compressed)
             }
             None => {
-                self.key.append_plaintext(&id, body, &mut plaintext)?;
+                self.key.decrypt_into(&id, body, &mut plaintext)?;
                 (0, true)
             }
         };

@@ -35,11 +35,11 @@ pub trait ModuleCipher: Send + Sync + fmt::Debug {
     /// **Errors**: corrupt if it has more than `limit`, or fewer than a module can have.
     fn module_bytes(&self, id: &ModuleId, start: &[u8], limit: usize) -> Result<Option<usize>>;
 
-    /// Appends the plaintext of a whole `module` to `plaintext`. Of a data page version 2, `levels` is the bytes that its
-    /// levels take, which its header tells: some writers leave them outside of the module. Otherwise it is 0.
+    /// Puts the plaintext of a whole `module` into `plaintext`, in place of what is there. Of a data page version 2, `levels`
+    /// is the bytes that its levels take, which its header tells: some writers leave them outside of the module. Otherwise
+    /// it is 0.
     ///
-    /// **Errors**: key if the module is not authentic; corrupt if it is not framed as it has to be. Then nothing is
-    /// appended.
+    /// **Errors**: key if the module is not authentic; corrupt if it is not framed as it has to be. Then `plaintext` is empty.
     fn decrypt(
         &self,
         id: &ModuleId,
@@ -48,16 +48,22 @@ pub trait ModuleCipher: Send + Sync + fmt::Debug {
         plaintext: &mut Vec<u8>,
     ) -> Result<()>;
 
-    /// Appends the module whose plaintext is `levels`, which are those of a data page version 2 or nothing, and `rest`.
+    /// Appends the module with this plaintext.
     ///
     /// **Errors**: argument if an ordinal or the length is too large to be encrypted; key if the key may not be used any
     /// more. Then nothing is appended.
-    fn encrypt(
+    fn encrypt(&self, id: &ModuleId, plaintext: &[u8], module: &mut Vec<u8>) -> Result<()>;
+
+    /// Encrypts the `body` of a data page in place: afterwards the module is what this appended to `front`, and then
+    /// `body`. Of version 2, the first `levels` bytes are its levels.
+    ///
+    /// **Errors**: as [`Self::encrypt`]; then `body` has no use any more.
+    fn encrypt_page(
         &self,
         id: &ModuleId,
-        levels: &[u8],
-        rest: &[u8],
-        module: &mut Vec<u8>,
+        levels: usize,
+        body: &mut Vec<u8>,
+        front: &mut Vec<u8>,
     ) -> Result<()>;
 
     /// Bytes of the module of a page that its header leaves out when it says how many the page has. The specification
@@ -115,7 +121,7 @@ impl ChunkCipher {
     pub fn encrypt(&self, kind: ModuleKind, plaintext: &[u8]) -> Result<Vec<u8>> {
         let mut module = Vec::new();
         self.modules
-            .encrypt(&self.module(kind), &[], plaintext, &mut module)?;
+            .encrypt(&self.module(kind), plaintext, &mut module)?;
         Ok(module)
     }
 

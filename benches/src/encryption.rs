@@ -1,0 +1,255 @@
+//! Encrypted files: what each side does with them, and what the cipher alone takes.
+
+use std::hint::black_box;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use herringbone::arrow::array::RecordBatch;
+use herringbone::encryption::{Algorithm, FileDecryptionProperties, FileEncryptionProperties, Key};
+use herringbone::{Compression, OpenOptions, ParquetFile, ReadOptions, WriteOptions};
+use parquet::arrow::arrow_reader::ArrowReaderOptions;
+use parquet::encryption::{decrypt, encrypt};
+
+use crate::{Result, arrow_rs, ours};
+
+/// The key of all modules, of 128 bits.
+pub(crate) const KEY: &[u8; 16] = b"0123456789012345";
+
+fn our_keys(algorithm: Algorithm) -> Result<Arc<FileDecryptionProperties>> {
+    let properties = FileDecryptionProperties::builder()
+        .footer_key(Key::new(KEY)?)
+        .allowed_algorithms([algorithm]);
+    Ok(Arc::new(properties.build()?))
+}
+
+/// Writes batches to memory, everything encrypted with one key.
+///
+/// # Errors
+///
+/// Whatever writing meets.
+pub fn write(
+    batches: &[RecordBatch],
+    compression: Compression,
+    algorithm: Algorithm,
+) -> Result<Vec<u8>> {
+    let properties = FileEncryptionProperties::builder(Key::new(KEY)?).algorithm(algorithm);
+    let options = WriteOptions::default()
+        .compression(compression)
+        .threads(1)
+        .encryption(Arc::new(properties.build()?));
+    ours::write_with(batches, options)
+}
+
+/// The same by the peer, which has AES_GCM_V1 alone.
+///
+/// # Errors
+///
+/// Whatever writing meets.
+pub fn write_theirs(batches: &[RecordBatch], compression: Compression) -> Result<Vec<u8>> {
+    let properties = encrypt::FileEncryptionProperties::builder(KEY.to_vec()).build()?;
+    arrow_rs::write_with(batches, compression, |builder| {
+        builder.with_file_encryption_properties(properties)
+    })
+}
+
+/// Reads everything of an encrypted file; the number of rows.
+///
+/// # Errors
+///
+/// Whatever reading meets.
+pub fn read(bytes: &Bytes, algorithm: Algorithm) -> Result<u64> {
+    let open = OpenOptions::new().decryption(Some(our_keys(algorithm)?), None);
+    let file = ParquetFile::from_source(bytes.clone(), open)?;
+    ours::stream(file, ReadOptions::default().threads(1))
+}
+
+/// The same by the peer.
+///
+/// # Errors
+///
+/// Whatever reading meets.
+pub fn read_theirs(bytes: &Bytes) -> Result<u64> {
+    let properties = decrypt::FileDecryptionProperties::builder(KEY.to_vec()).build()?;
+    let options = ArrowReaderOptions::default().with_file_decryption_properties(properties);
+    arrow_rs::stream(bytes.clone(), None, options)
+}
+
+/// Where the bodies of all pages lie in a file, without what encryption adds to them.
+///
+/// # Errors
+///
+/// Whatever reading meets.
+pub fn bodies(bytes: &Bytes, algorithm: Algorithm) -> Result<Vec<std::ops::Range<usize>>> {
+    let open = OpenOptions::new().decryption(Some(our_keys(algorithm)?), None);
+    let file = ParquetFile::from_source(bytes.clone(), open)?;
+    let mut bodies = Vec::new();
+    for row_group in 0..file.metadata().num_row_groups() {
+        for leaf in 0..file.metadata().num_columns(row_group) {
+            for page in file.pages(row_group, leaf)? {
+                let page = page?;
+                let start = usize::try_from(page.start.offset)? + page.header_bytes;
+                let length = usize::try_from(page.header.compressed_page_size)?;
+                // A length, a nonce, and a tag.
+                let overhead = match algorithm {
+                    Algorithm::AesGcmV1 => 32,
+                    Algorithm::AesGcmCtrV1 => 16,
+                };
+                bodies.push(start + 16..start + 16 + length - overhead);
+            }
+        }
+    }
+    Ok(bodies)
+}
+
+/// The cipher alone, in place, over so many bytes of memory as the file has.
+pub struct RawCipher {
+    cipher: Cipher,
+    bytes: std::cell::RefCell<Vec<u8>>,
+    bodies: Vec<std::ops::Range<usize>>,
+}
+
+impl RawCipher {
+    /// That of the bodies of a file.
+    ///
+    /// # Errors
+    ///
+    /// Whatever reading meets.
+    pub fn new(file: &Bytes, algorithm: Algorithm) -> Result<Self> {
+        Ok(Self {
+            cipher: Cipher::new(algorithm)?,
+            bytes: file.to_vec().into(),
+            bodies: bodies(file, algorithm)?,
+        })
+    }
+
+    /// Encrypts all bodies once.
+    ///
+    /// # Errors
+    ///
+    /// The cipher refuses.
+    pub fn run(&self) -> Result<()> {
+        let mut bytes = self.bytes.borrow_mut();
+        for body in &self.bodies {
+            let body = bytes
+                .get_mut(body.clone())
+                .ok_or("a body outside of the file")?;
+            self.cipher.encrypt(body)?;
+        }
+        black_box(&mut bytes);
+        Ok(())
+    }
+}
+
+#[cfg(not(feature = "aws-lc-rs"))]
+use rust_crypto::Cipher;
+
+/// What herringbone takes by default.
+#[cfg(not(feature = "aws-lc-rs"))]
+mod rust_crypto {
+    use aes::Aes128;
+    use aes_gcm::{AeadInOut, Aes128Gcm, KeyInit};
+    use ctr::cipher::{InnerIvInit, StreamCipherCore};
+    use ctr::{CtrCore, flavors::Ctr32BE};
+    use herringbone::encryption::Algorithm;
+    use std::hint::black_box;
+
+    use super::KEY;
+    use crate::Result;
+
+    /// The name in tables.
+    pub(super) const NAME: &str = "aes-gcm, aes, ctr";
+
+    pub(super) struct Cipher {
+        gcm: Aes128Gcm,
+        aes: Aes128,
+        algorithm: Algorithm,
+    }
+
+    impl Cipher {
+        pub(super) fn new(algorithm: Algorithm) -> Result<Self> {
+            let (gcm, aes) = (Aes128Gcm::new(KEY.into()), Aes128::new(KEY.into()));
+            Ok(Self {
+                gcm,
+                aes,
+                algorithm,
+            })
+        }
+
+        pub(super) fn encrypt(&self, body: &mut [u8]) -> Result<()> {
+            match self.algorithm {
+                Algorithm::AesGcmV1 => {
+                    let nonce = [7; 12];
+                    let tag = self
+                        .gcm
+                        .encrypt_inout_detached(&nonce.into(), b"aad", body.into());
+                    black_box(tag.map_err(|_| "the cipher refuses")?);
+                }
+                Algorithm::AesGcmCtrV1 => {
+                    let ctr =
+                        CtrCore::<&Aes128, Ctr32BE>::inner_iv_init(&self.aes, &[7; 16].into());
+                    let done = ctr.try_apply_keystream_partial(body.into());
+                    done.map_err(|_| "the cipher refuses")?;
+                }
+            }
+            Ok(())
+        }
+    }
+}
+
+#[cfg(feature = "aws-lc-rs")]
+use aws_lc::Cipher;
+
+/// What it takes with the feature `aws-lc-rs`.
+#[cfg(feature = "aws-lc-rs")]
+mod aws_lc {
+    use aws_lc_rs::aead::{AES_128_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
+    use aws_lc_rs::cipher::{AES_128, EncryptingKey, EncryptionContext, UnboundCipherKey};
+    use aws_lc_rs::iv::FixedLength;
+    use herringbone::encryption::Algorithm;
+    use std::hint::black_box;
+
+    use super::KEY;
+    use crate::Result;
+
+    /// The name in tables.
+    pub(super) const NAME: &str = "aws-lc-rs";
+
+    pub(super) struct Cipher {
+        gcm: LessSafeKey,
+        ctr: EncryptingKey,
+        algorithm: Algorithm,
+    }
+
+    impl Cipher {
+        pub(super) fn new(algorithm: Algorithm) -> Result<Self> {
+            Ok(Self {
+                gcm: LessSafeKey::new(UnboundKey::new(&AES_128_GCM, KEY)?),
+                ctr: EncryptingKey::ctr(UnboundCipherKey::new(&AES_128, KEY)?)?,
+                algorithm,
+            })
+        }
+
+        pub(super) fn encrypt(&self, body: &mut [u8]) -> Result<()> {
+            match self.algorithm {
+                Algorithm::AesGcmV1 => {
+                    let nonce = Nonce::assume_unique_for_key([7; 12]);
+                    let aad = Aad::from(b"aad");
+                    let tag = self.gcm.seal_in_place_separate_tag(nonce, aad, body)?;
+                    drop(black_box(tag));
+                }
+                Algorithm::AesGcmCtrV1 => {
+                    let context = EncryptionContext::Iv128(FixedLength::from([7; 16]));
+                    drop(black_box(self.ctr.less_safe_encrypt(body, context)?));
+                }
+            }
+            Ok(())
+        }
+    }
+}
+
+/// Which implementation of AES is ours.
+#[cfg(not(feature = "aws-lc-rs"))]
+pub const CIPHER: &str = rust_crypto::NAME;
+/// Which implementation of AES is ours.
+#[cfg(feature = "aws-lc-rs")]
+pub const CIPHER: &str = aws_lc::NAME;

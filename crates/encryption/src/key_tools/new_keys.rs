@@ -1,0 +1,266 @@
+//! The keys of a new file, in steps, for those who wait for a KMS in their own way.
+
+use std::{collections::HashMap, fmt};
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+
+use super::{
+    EncryptionConfiguration, KmsClient, KmsConnection,
+    external::{ExternalMaterial, FOOTER_KEY, column_key},
+    material::{KeyMaterial, KeyMetadata, WrappedKek},
+    wrapping,
+};
+use crate::{
+    Error, FileEncryptionProperties, Key, KeyLength, Result,
+    properties::{ColumnPath, EncryptionKey},
+    random,
+};
+
+/// Bytes that identify a key encryption key.
+const KEK_ID_BYTES: usize = 16;
+
+/// A key encryption key and what is stored of it.
+#[derive(Clone)]
+pub(super) struct Kek {
+    key: Key,
+    id: [u8; KEK_ID_BYTES],
+    wrapped: String,
+}
+
+impl Kek {
+    fn new(key: Key, wrapped: String) -> Result<Self> {
+        let id = random::array()?;
+        Ok(Self { key, id, wrapped })
+    }
+
+    /// A new one, wrapped by `master_key_id`.
+    pub(super) fn generate(
+        client: &dyn KmsClient,
+        master_key_id: &str,
+        length: KeyLength,
+    ) -> Result<Self> {
+        let key = Key::generate(length)?;
+        let wrapped = client.wrap_key(&key, master_key_id)?;
+        Self::new(key, wrapped)
+    }
+
+    /// Wraps a data key; returns it, and what unwraps it again.
+    pub(super) fn wrap(&self, key: &Key) -> Result<(String, WrappedKek)> {
+        let wrapped_dek = wrapping::wrap(&self.key, key, &self.id)?;
+        let kek = WrappedKek {
+            id: STANDARD.encode(self.id),
+            wrapped: self.wrapped.clone(),
+        };
+        Ok((wrapped_dek, kek))
+    }
+}
+
+/// New keys for a new file, on their way to being wrapped. It never waits: it says what a KMS has to wrap, and goes on when
+/// that was supplied.
+pub struct KeyWrapping {
+    /// With everything set.
+    connection: KmsConnection,
+    configuration: EncryptionConfiguration,
+    /// Whether the key material is to be stored beside the file.
+    is_external: bool,
+    /// The master key of the footer, and those of columns, in their order.
+    wanted: Vec<(String, Option<ColumnPath>)>,
+    /// The first of them, done.
+    done: Vec<(Key, KeyMaterial)>,
+    /// What the KMS has to wrap: the next data key or, with double wrapping, a key encryption key.
+    pending: Option<Key>,
+    /// Key encryption keys by their master keys: those that were there before, and new ones.
+    known_keks: HashMap<String, Kek>,
+    new_keks: HashMap<String, Kek>,
+}
+
+/// What comes next.
+pub enum WrapStep<'a> {
+    /// Have a KMS wrap a key, and supply what it returns.
+    Wrap(WrapRequest<'a>),
+    /// All keys are wrapped: [`KeyWrapping::finish`].
+    Done,
+}
+
+/// What a KMS has to wrap.
+#[non_exhaustive]
+pub struct WrapRequest<'a> {
+    /// The key.
+    pub key: &'a Key,
+    /// The master key that wraps it.
+    pub master_key_id: &'a str,
+}
+
+impl fmt::Debug for WrapRequest<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WrapRequest(redacted)")
+    }
+}
+
+impl KeyWrapping {
+    /// For a file that is encrypted like this. `connection` says which KMS it is, which the file repeats; `is_external` is
+    /// whether the key material is stored beside the file.
+    ///
+    /// **Errors**: I/O if there are no random bytes.
+    pub fn new(
+        connection: &KmsConnection,
+        configuration: &EncryptionConfiguration,
+        is_external: bool,
+    ) -> Result<Self> {
+        Self::with_keks(connection, configuration, is_external, |_| None)
+    }
+
+    /// The same with key encryption keys that are there already.
+    pub(super) fn with_keks(
+        connection: &KmsConnection,
+        configuration: &EncryptionConfiguration,
+        is_external: bool,
+        known: impl Fn(&str) -> Option<Kek>,
+    ) -> Result<Self> {
+        let columns = configuration.column_keys.iter();
+        let columns = columns.flat_map(|(id, paths)| paths.iter().map(move |path| (id, path)));
+        let columns = columns.map(|(id, path)| (id.clone(), Some(path.clone())));
+        let footer = (configuration.footer_key.clone(), None);
+        let wanted: Vec<_> = std::iter::once(footer).chain(columns).collect();
+        let known_keks = match configuration.double_wrapping {
+            true => wanted
+                .iter()
+                .filter_map(|(id, _)| Some((id.clone(), known(id)?)))
+                .collect(),
+            false => HashMap::new(),
+        };
+        let mut wrapping = Self {
+            connection: connection.or_default(),
+            configuration: configuration.clone(),
+            is_external,
+            wanted,
+            done: Vec::new(),
+            pending: None,
+            known_keks,
+            new_keks: HashMap::new(),
+        };
+        wrapping.advance()?;
+        Ok(wrapping)
+    }
+
+    /// What comes next.
+    #[must_use]
+    pub fn step(&self) -> WrapStep<'_> {
+        match (&self.pending, self.wanted.get(self.done.len())) {
+            (Some(key), Some((master_key_id, _))) => {
+                WrapStep::Wrap(WrapRequest { key, master_key_id })
+            }
+            _ => WrapStep::Done,
+        }
+    }
+
+    /// Supplies what the KMS returned for the key that was to be wrapped.
+    ///
+    /// **Errors**: argument if nobody asked for it; I/O if there are no random bytes.
+    pub fn supply_wrapped(&mut self, wrapped: String) -> Result<()> {
+        let wanted = self.wanted.get(self.done.len());
+        let (Some(key), Some((master_key_id, _))) = (self.pending.take(), wanted) else {
+            return Err(Error::argument("no wrapped key was asked for"));
+        };
+        match self.configuration.double_wrapping {
+            true => {
+                let kek = Kek::new(key, wrapped)?;
+                self.new_keks.insert(master_key_id.clone(), kek);
+            }
+            false => self.push(key, wrapped, None),
+        }
+        self.advance()
+    }
+
+    /// The properties of the file; and, where it is stored beside the file, its key material, as JSON. That has to be
+    /// stored first: without it, nobody can read the file.
+    ///
+    /// **Errors**: argument if a key is not wrapped yet, or a column is there twice.
+    pub fn finish(self) -> Result<(FileEncryptionProperties, Option<String>)> {
+        let mut external = ExternalMaterial::default();
+        let mut keys = Vec::new();
+        for (number, (key, material)) in self.done.into_iter().enumerate() {
+            let metadata = match self.is_external {
+                false => KeyMetadata::Internal(material),
+                true => {
+                    let reference = match number.checked_sub(1) {
+                        None => FOOTER_KEY.to_owned(),
+                        Some(column) => column_key(column),
+                    };
+                    external.0.insert(reference.clone(), material);
+                    KeyMetadata::External { reference }
+                }
+            };
+            keys.push(EncryptionKey::with_metadata(key, metadata.to_json()));
+        }
+        let mut wrapped = self.wanted.into_iter().zip(keys);
+        let Some((_, footer_key)) = wrapped.next().filter(|_| self.pending.is_none()) else {
+            return Err(Error::argument("not all keys of the file are wrapped"));
+        };
+        let configuration = self.configuration;
+        let mut builder = FileEncryptionProperties::builder(footer_key)
+            .algorithm(configuration.algorithm)
+            .plaintext_footer(configuration.plaintext_footer)
+            .other_columns(configuration.other_columns)
+            .aad_prefix(configuration.aad_prefix.unwrap_or_default())
+            .store_aad_prefix(configuration.store_aad_prefix);
+        for ((_, path), key) in wrapped {
+            builder = builder.column_key(path.unwrap_or_default(), key);
+        }
+        let material = self.is_external.then(|| external.to_json());
+        Ok((builder.build()?, material))
+    }
+
+    /// Key encryption keys that were made for this file, by their master keys.
+    pub(super) fn new_keks(&self) -> &HashMap<String, Kek> {
+        &self.new_keks
+    }
+
+    /// Makes keys until one is for the KMS to wrap.
+    fn advance(&mut self) -> Result<()> {
+        let configuration = &self.configuration;
+        let (double, length) = (configuration.double_wrapping, configuration.data_key_length);
+        let kek_length = configuration.kek_length;
+        while let Some((master_key_id, _)) = self.wanted.get(self.done.len()) {
+            let keks = [&self.known_keks, &self.new_keks];
+            let kek = keks.iter().find_map(|keks| keks.get(master_key_id));
+            match kek {
+                Some(kek) => {
+                    let key = Key::generate(length)?;
+                    let (wrapped_dek, kek) = kek.wrap(&key)?;
+                    self.push(key, wrapped_dek, Some(kek));
+                }
+                None => {
+                    self.pending = Some(Key::generate(if double { kek_length } else { length })?);
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The next key is done.
+    fn push(&mut self, key: Key, wrapped_dek: String, kek: Option<WrappedKek>) {
+        let is_footer_key = self.done.is_empty();
+        let of_footer = |setting: &Option<String>| setting.clone().filter(|_| is_footer_key);
+        let wanted = self.wanted.get(self.done.len());
+        let material = KeyMaterial {
+            is_footer_key,
+            kms_instance_id: of_footer(&self.connection.instance_id),
+            kms_instance_url: of_footer(&self.connection.instance_url),
+            master_key_id: wanted.map(|(id, _)| id.clone()).unwrap_or_default(),
+            wrapped_dek,
+            kek,
+        };
+        self.done.push((key, material));
+    }
+}
+
+impl fmt::Debug for KeyWrapping {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.pending {
+            Some(_) => "KeyWrapping(needs the KMS)",
+            None => "KeyWrapping(done)",
+        })
+    }
+}
