@@ -6,13 +6,15 @@
 //! ```
 //!
 //! An Arrow extension type is a name (and metadata) on a field, whose arrays are those of its storage
-//! type. Most extension types map fields alone; [`Uuid`], [`Json`] and [`File`] are such. Others make arrays of another type from what is stored: the
-//! half that does so is a trait of the data path.
+//! type. Most extension types map fields alone; [`Uuid`], [`Json`], [`File`] and [`Variant`] are such.
+//! Others make arrays of another type from what is stored: the half that does so is a trait of the data
+//! path.
 
 mod builtin;
 pub(crate) mod column;
 mod file;
 pub(crate) mod read;
+mod variant;
 pub(crate) mod write;
 
 use std::fmt::Debug;
@@ -24,6 +26,9 @@ use herringbone_format::{ConvertedType, KeyValue, LogicalType, Result, SchemaEle
 
 use builtin::{Json, Uuid};
 use file::File;
+use variant::Variant;
+
+pub use variant::VARIANT_EXTENSION_NAME;
 
 use crate::{Leaf, ParquetSchema, SchemaNode};
 
@@ -84,6 +89,14 @@ pub struct StoredField<'a> {
     /// The Arrow field that is read where nobody makes more of it: with what `ARROW:schema` and the
     /// options say, and of groups only with the fields that are read. A leaf may be a dictionary.
     pub storage: &'a Field,
+    /// What the footer says of nulls; nothing where no read is planned.
+    pub(crate) nulls: Option<&'a dyn NullColumns>,
+}
+
+/// What a footer says of the nulls of columns, in the row groups of a read.
+pub trait NullColumns: Debug + Send + Sync {
+    /// Whether statistics say that all values are null of the column with this ordinal.
+    fn is_all_null(&self, leaf: usize) -> bool;
 }
 
 impl<'a> StoredField<'a> {
@@ -103,6 +116,13 @@ impl<'a> StoredField<'a> {
     #[must_use]
     pub fn logical_type(&self) -> Option<&'a LogicalType> {
         self.element().logical_type.as_ref()
+    }
+
+    /// Whether the statistics of all row groups that are read say that this column of the file has nothing
+    /// but nulls. If so, [`ExtensionMapping::leaves`] may leave it out.
+    #[must_use]
+    pub fn is_all_null(&self, leaf: usize) -> bool {
+        self.nulls.is_some_and(|nulls| nulls.is_all_null(leaf))
     }
 
     /// The field as a column; `None` of a group.
@@ -187,10 +207,12 @@ pub struct ReadExtensions {
     pub types: Vec<Arc<dyn ExtensionMapping>>,
     /// Columns behind those of the projection.
     pub columns: Vec<ExtensionRequest>,
+    /// What the footer says of nulls in the row groups that are read.
+    pub nulls: Option<Arc<dyn NullColumns>>,
 }
 
 /// The extension types of the library.
-const BUILTIN: [&dyn ExtensionMapping; 3] = [&Uuid, &Json, &File];
+const BUILTIN: [&dyn ExtensionMapping; 4] = [&Uuid, &Json, &File, &Variant];
 
 /// Whether one of these may know a field: they go by its annotation.
 fn is_builtin(element: &SchemaElement) -> bool {
@@ -198,7 +220,7 @@ fn is_builtin(element: &SchemaElement) -> bool {
         None => element.converted_type == Some(ConvertedType::Json),
         Some(logical_type) => matches!(
             logical_type,
-            LogicalType::Uuid | LogicalType::Json | LogicalType::File
+            LogicalType::Uuid | LogicalType::Json | LogicalType::File | LogicalType::Variant { .. }
         ),
     }
 }
