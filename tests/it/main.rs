@@ -70,3 +70,5 @@ mod verify;
 mod repair;
 #[cfg(test)]
 mod extensions;
+#[cfg(test)]
+mod variant;

@@ -20,8 +20,8 @@ pub(crate) mod write;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use herringbone_arrow::schema::Field;
 use herringbone_arrow::schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
+use herringbone_arrow::schema::{DataType, Field};
 use herringbone_format::{ConvertedType, KeyValue, LogicalType, Result, SchemaElement};
 
 use builtin::{Json, Uuid};
@@ -118,6 +118,12 @@ impl<'a> StoredField<'a> {
         self.element().logical_type.as_ref()
     }
 
+    /// Whether the storage has all columns of the field: a projection may have left a part of a group.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        count_leaves(self.storage.data_type()) >= self.node().leaves.len()
+    }
+
     /// Whether the statistics of all row groups that are read say that this column of the file has nothing
     /// but nulls. If so, [`ExtensionMapping::leaves`] may leave it out.
     #[must_use]
@@ -133,6 +139,25 @@ impl<'a> StoredField<'a> {
             true => None,
             false => self.schema.leaves().get(node.leaves.start),
         }
+    }
+}
+
+/// How many columns arrays of a type are read from.
+fn count_leaves(data_type: &DataType) -> usize {
+    match data_type {
+        DataType::Struct(fields) => fields
+            .iter()
+            .map(|field| count_leaves(field.data_type()))
+            .sum(),
+        DataType::List(child)
+        | DataType::LargeList(child)
+        | DataType::ListView(child)
+        | DataType::LargeListView(child)
+        | DataType::FixedSizeList(child, _)
+        | DataType::Map(child, _)
+        | DataType::RunEndEncoded(_, child) => count_leaves(child.data_type()),
+        DataType::Dictionary(_, values) => count_leaves(values),
+        _ => 1,
     }
 }
 

@@ -37,7 +37,7 @@ const MAX_DEPTH: usize = 100;
 pub(super) struct Variant;
 
 impl ExtensionMapping for Variant {
-    /// Of a projection to a part of it, the struct is left.
+    /// A part of a variant is none: it is a struct without a name.
     fn to_arrow(&self, stored: &StoredField<'_>) -> Result<Option<ExtensionField>> {
         let version = match stored.logical_type() {
             Some(LogicalType::Variant {
@@ -45,16 +45,20 @@ impl ExtensionMapping for Variant {
             }) => specification_version.unwrap_or(VERSION),
             _ => return Ok(None),
         };
-        if version != VERSION || misfit(stored.storage.data_type()).is_some() {
+        let is_whole = stored.is_whole();
+        if version != VERSION || (is_whole && misfit(stored.storage.data_type()).is_some()) {
             return Ok(None);
         }
         let mut storage = stored.storage.clone();
         let mut metadata = storage.metadata().clone();
         metadata.remove(LOGICAL_TYPE_KEY);
-        if storage.extension_type_name() == Some(OLD_EXTENSION_NAME) {
+        if storage.extension_type_name() == Some(OLD_EXTENSION_NAME) || !is_whole {
             metadata.retain(|key, _| !key.starts_with("ARROW:extension:"));
         }
         storage.set_metadata(metadata);
+        if !is_whole {
+            return Ok(Some(ExtensionField::of_storage(storage)));
+        }
         let field = extended(&storage, VARIANT_EXTENSION_NAME, Some(""));
         Ok(field.map(ExtensionField::of_storage))
     }
