@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use herringbone::variant::extension::VariantExtension;
+use herringbone::variant::json::LostTypes;
 use herringbone::{Int96Overflow, Int96Units, Loss, Lost, ParquetFile, ReadOptions, Reader};
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::{Schema, SchemaRef, TimeUnit};
@@ -38,7 +40,7 @@ pub(crate) fn print(
         return Err(Failure::Usage("--null goes with --format csv".into()));
     }
     let mut request = Request {
-        options: read.options(),
+        options: read.options().extension(VariantExtension::new()),
         row_groups: read.chunks.row_groups.as_ref(),
     };
     request.choose_int96_unit(inputs, window)?;
@@ -58,7 +60,18 @@ pub(crate) fn print(
     for input in inputs {
         printer.file(input)?;
     }
-    printer.sink.finish()
+    let lost = printer.sink.finish()?;
+    note_lost(context, lost);
+    Ok(())
+}
+
+/// Says which values of variants are told from others no longer.
+pub(crate) fn note_lost(context: &Context, lost: LostTypes) {
+    if !lost.is_empty() {
+        context.note(&format!(
+            "JSON does not tell these types of variants from others: {lost}; --format arrow keeps them"
+        ));
+    }
 }
 
 fn format(asked: Option<RowFormat>, output: &Output<'_>) -> Result<RowFormat> {

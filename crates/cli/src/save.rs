@@ -15,6 +15,7 @@ use crate::load::{Rows, Work};
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::render::sink::Sink;
+use crate::rows::note_lost;
 use crate::sort::sorted;
 use crate::target::Target;
 
@@ -149,7 +150,7 @@ pub(crate) fn stream(
         sink.write(&batch)?;
         meter.batch(batch.num_rows());
     }
-    sink.finish()?;
+    note_lost(context, sink.finish()?);
     output.flush()?;
     drop(output);
     target.commit()

@@ -30,6 +30,36 @@ impl ShreddingType {
         Ok(DataType::Struct(fields.into()))
     }
 
+    /// How values of this Arrow type are shredded: fields of structs as fields of objects, lists as arrays.
+    ///
+    /// # Errors
+    ///
+    /// Types that values cannot be shredded into; as [`ShreddingType::storage_type`].
+    pub fn of_values(data_type: &DataType) -> Result<Self> {
+        let shredding = Self::of_values_within(data_type, 0)?;
+        shredding.check(0)?;
+        Ok(shredding)
+    }
+
+    fn of_values_within(data_type: &DataType, depth: usize) -> Result<Self> {
+        if depth > MAX_SHREDDING_DEPTH {
+            return Err(too_deep());
+        }
+        let within = |field: &FieldRef| Self::of_values_within(field.data_type(), depth + 1);
+        Ok(match data_type {
+            DataType::Struct(fields) => {
+                let fields = fields.iter();
+                let fields = fields.map(|field| Ok((field.name().clone(), within(field)?)));
+                Self::Object(fields.collect::<Result<_>>()?)
+            }
+            DataType::List(element)
+            | DataType::LargeList(element)
+            | DataType::ListView(element)
+            | DataType::LargeListView(element) => Self::Array(Box::new(within(element)?)),
+            other => Self::Primitive(PrimitiveType::of_data_type(other)?),
+        })
+    }
+
     /// How values are shredded that are stored as this Arrow type: a struct, in any layout.
     ///
     /// # Errors
