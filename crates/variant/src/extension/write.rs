@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use herringbone_arrow::array::{ArrayRef, StructArray};
-use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields};
+use herringbone_arrow::schema::{DataType, Field, FieldRef};
 use herringbone_core::extension::StorageWriter;
 use herringbone_format::Result;
 
@@ -85,44 +85,40 @@ impl StorageWriter for VariantWriter {
     }
 }
 
-/// Whether all readers take columns in this order and form: `metadata`, `value`, `typed_value`, of which
-/// `value` is there but in elements of lists, which are not nullable.
+/// Whether all readers take columns in this order and form: `metadata`, `value`, `typed_value`, where `value`
+/// is never left out, and fields and elements are not nullable.
 fn is_in_order(storage: &DataType) -> bool {
     let DataType::Struct(fields) = storage else {
         return false;
     };
     match fields.split_first() {
-        Some((metadata, group)) => metadata.name() == METADATA && is_group_in_order(group, false),
+        // A value that is not shredded is written as REQUIRED, whether or not it is nullable here.
+        Some((metadata, [value])) => metadata.name() == METADATA && value.name() == VALUE,
+        Some((metadata, group)) => metadata.name() == METADATA && is_group_in_order(group),
         None => false,
     }
 }
 
-fn is_group_in_order(fields: &[FieldRef], is_element: bool) -> bool {
-    let (value, typed) = match fields {
-        [value] if value.name() == VALUE => (Some(value), None),
-        [typed] if is_element && typed.name() == TYPED_VALUE => (None, Some(typed)),
-        [value, typed] if value.name() == VALUE && typed.name() == TYPED_VALUE => {
-            (Some(value), Some(typed))
-        }
-        _ => return false,
-    };
-    let is_nullable = |field: &FieldRef| field.is_nullable();
-    let may_be_null = (typed.is_none() && !is_element) || value.is_none_or(is_nullable);
-    may_be_null && typed.is_none_or(|typed| typed.is_nullable() && is_typed_in_order(typed))
+fn is_group_in_order(fields: &[FieldRef]) -> bool {
+    let is = |field: &FieldRef, name: &str| field.name() == name && field.is_nullable();
+    match fields {
+        [value] => is(value, VALUE),
+        [value, typed] => is(value, VALUE) && is(typed, TYPED_VALUE) && is_typed_in_order(typed),
+        _ => false,
+    }
 }
 
 fn is_typed_in_order(typed: &Field) -> bool {
-    let group = |field: &FieldRef, is_element| match field.data_type() {
-        DataType::Struct(fields) => !field.is_nullable() && is_group_in_order(fields, is_element),
+    let group = |field: &FieldRef| match field.data_type() {
+        DataType::Struct(fields) => !field.is_nullable() && is_group_in_order(fields),
         _ => false,
     };
-    let all = |fields: &Fields| fields.iter().all(|field| group(field, false));
     match typed.data_type() {
-        DataType::Struct(fields) => all(fields),
+        DataType::Struct(fields) => fields.iter().all(group),
         DataType::List(element)
         | DataType::LargeList(element)
         | DataType::ListView(element)
-        | DataType::LargeListView(element) => group(element, true),
+        | DataType::LargeListView(element) => group(element),
         _ => true,
     }
 }
