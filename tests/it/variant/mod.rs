@@ -2,6 +2,7 @@
 
 mod get;
 mod official;
+mod peer;
 mod random;
 mod write;
 

@@ -100,7 +100,12 @@ impl BytesColumn {
 }
 
 /// Binary values of one layout, while they are appended.
-pub(super) enum BytesBuilder {
+pub(super) struct BytesBuilder {
+    bytes: usize,
+    layout: Layout,
+}
+
+enum Layout {
     Offsets(Vec<i32>, Vec<u8>),
     LargeOffsets(Vec<i64>, Vec<u8>),
     Views(BinaryViewBuilder),
@@ -109,51 +114,56 @@ pub(super) enum BytesBuilder {
 impl BytesBuilder {
     /// Values of this type; views where it is none of binary values.
     pub(super) fn new(data_type: &DataType, capacity: usize) -> Self {
-        match data_type {
+        let layout = match data_type {
             DataType::Binary => {
                 let mut offsets = Vec::with_capacity(capacity + 1);
                 offsets.push(0);
-                Self::Offsets(offsets, Vec::new())
+                Layout::Offsets(offsets, Vec::new())
             }
             DataType::LargeBinary => {
                 let mut offsets = Vec::with_capacity(capacity + 1);
                 offsets.push(0);
-                Self::LargeOffsets(offsets, Vec::new())
+                Layout::LargeOffsets(offsets, Vec::new())
             }
-            _ => Self::Views(BinaryViewBuilder::with_capacity(capacity)),
-        }
+            _ => Layout::Views(BinaryViewBuilder::with_capacity(capacity)),
+        };
+        Self { bytes: 0, layout }
     }
 
+    /// Appends a value. All values together have up to 2^31 bytes in any layout: those of a dictionary may
+    /// be many more than are stored.
     #[inline]
     pub(super) fn append(&mut self, value: &[u8]) -> Result<()> {
-        match self {
-            Self::Offsets(offsets, values) => {
+        self.bytes += value.len();
+        let end = i32::try_from(self.bytes).map_err(|_| too_many_bytes())?;
+        match &mut self.layout {
+            Layout::Offsets(offsets, values) => {
                 values.extend_from_slice(value);
-                offsets.push(i32::try_from(values.len()).map_err(|_| too_many_bytes())?);
+                offsets.push(end);
             }
-            Self::LargeOffsets(offsets, values) => {
+            Layout::LargeOffsets(offsets, values) => {
                 values.extend_from_slice(value);
-                offsets.push(values.len() as i64);
+                offsets.push(end.into());
             }
-            Self::Views(values) => values.try_append_value(value).map_err(of_arrow)?,
+            Layout::Views(values) => values.try_append_value(value).map_err(of_arrow)?,
         }
         Ok(())
     }
 
     /// The array of what was appended; what lies in a null is not looked at.
     pub(super) fn finish(self, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
-        Ok(match self {
-            Self::Offsets(offsets, values) => {
+        Ok(match self.layout {
+            Layout::Offsets(offsets, values) => {
                 let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
                 let array = BinaryArray::try_new(offsets, Buffer::from_vec(values), nulls);
                 Arc::new(array.map_err(of_arrow)?)
             }
-            Self::LargeOffsets(offsets, values) => {
+            Layout::LargeOffsets(offsets, values) => {
                 let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
                 let array = LargeBinaryArray::try_new(offsets, Buffer::from_vec(values), nulls);
                 Arc::new(array.map_err(of_arrow)?)
             }
-            Self::Views(mut values) => {
+            Layout::Views(mut values) => {
                 let (views, buffers, _) = values.finish().into_parts();
                 let array = BinaryViewArray::try_new(views, buffers, nulls);
                 Arc::new(array.map_err(of_arrow)?)
@@ -164,8 +174,5 @@ impl BytesBuilder {
 
 #[cold]
 fn too_many_bytes() -> Error {
-    Error::argument(
-        "a batch of variants with more bytes than 32-bit offsets reach: read fewer rows at a time, or \
-         binary values as views",
-    )
+    Error::argument("a batch of variants with more than 2^31 bytes: read fewer rows at a time")
 }
