@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use herringbone::variant::extension::VariantExtension;
 use herringbone::variant::json::LostTypes;
+use herringbone::variant::shredding::is_variant;
 use herringbone::{Int96Overflow, Int96Units, Loss, Lost, ParquetFile, ReadOptions, Reader};
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::{Schema, SchemaRef, TimeUnit};
@@ -186,6 +187,11 @@ pub(crate) fn survey(
     if schemas.iter().all(|schema| same(first, schema)) {
         return Ok(Some((first.clone(), rows)));
     }
+    if request.options.extensions.is_empty() && has_variants(first) {
+        // They may be shredded in different ways.
+        request.options = request.options.clone().extension(VariantExtension::new());
+        return survey(inputs, request);
+    }
     let widest = |all: Schema, schema: &SchemaRef| common(&all, schema);
     let all = schemas.iter().fold(Schema::clone(first), widest);
     let all = Arc::new(all);
@@ -199,6 +205,11 @@ pub(crate) fn survey(
         }
     }
     Ok(Some((all, rows)))
+}
+
+fn has_variants(schema: &Schema) -> bool {
+    let mut fields = schema.flattened_fields().into_iter();
+    fields.any(is_variant)
 }
 
 /// The schema of the batches.

@@ -327,3 +327,80 @@ fn a_path_reads_its_own_columns_alone() {
     let typed = columns_read(&file, get("$.f07").as_type(PrimitiveType::Int64));
     assert_eq!(typed, ["v.metadata", "v.value"]);
 }
+
+/// Options that choose other Arrow layouts change those of columns, and no value.
+#[test]
+fn any_layout_of_the_read() {
+    use herringbone::schema::{ByteLayout, DictionaryOutput, ListLayout};
+    let mut layouts = vec![herringbone::SchemaOptions::default(); 4];
+    layouts[0].strings = ByteLayout::Views;
+    layouts[0].lists = ListLayout::Views;
+    layouts[1].strings = ByteLayout::LargeOffsets;
+    layouts[1].lists = ListLayout::LargeOffsets;
+    layouts[2].dictionary = DictionaryOutput::Always;
+    layouts[3].smallest_decimals = true;
+    layouts[3].use_arrow_schema = false;
+    for shredding in shreddings() {
+        let file = file(shredding);
+        for layout in &layouts {
+            let options = || {
+                let tag = VariantGet::new(path("$.tags[0]")).as_type(PrimitiveType::String);
+                ReadOptions::new()
+                    .schema(layout.clone())
+                    .extension(VariantExtension::new())
+                    .extension_column("b", ["v"], VariantGet::new(path("$.a.b")))
+                    .extension_column("tag", ["v"], tag)
+            };
+            let read = by_all(&file, options).remove(0);
+            assert_eq!(json(read.column(0)), texts(&ROWS), "{layout:?}");
+            assert_eq!(json(read.column(1))[8].as_deref(), Some("300000000000"));
+            let tags = read.column(2).as_string_view().iter().flatten();
+            assert_eq!(tags.collect::<Vec<_>>(), ["p", "r"]);
+            // As it is stored it can be written again.
+            let stored = ReadOptions::new().schema(layout.clone());
+            let stored = batches(&file, stored).unwrap();
+            let copy = written(&stored, Shredding::AsStored);
+            assert_eq!(super::read(&copy), texts(&ROWS), "{layout:?}");
+        }
+    }
+}
+
+/// A path needs no key but those of its columns, and statistics of encrypted columns count as well.
+#[test]
+fn paths_into_encrypted_files() {
+    use herringbone::encryption::{
+        FileDecryptionProperties, FileEncryptionProperties, Key, KeyLength,
+    };
+    let key = || Key::generate(KeyLength::Bits128).unwrap();
+    let (footer, other) = (key(), key());
+    let properties = FileEncryptionProperties::builder(footer.clone())
+        .column_key(["v", "metadata"], other.clone())
+        .column_key(["v", "value"], other)
+        .build()
+        .unwrap();
+    let extension = VariantExtension::new().shredding(Shredding::Infer(Default::default()));
+    let options = WriteOptions::new().extension(extension);
+    let options = options.encryption(Arc::new(properties));
+    let file = bytes(&[wide(3000)], options).unwrap();
+    let properties = FileDecryptionProperties::builder().footer_key(footer);
+    let open = herringbone::OpenOptions::new();
+    let open = open.decryption(Some(Arc::new(properties.build().unwrap())), None);
+    let file = ParquetFile::from_source(file, open).unwrap();
+    let get = |text: &str| VariantGet::new(path(text)).as_type(PrimitiveType::Int64);
+    let options = ReadOptions::new().columns::<String>([]);
+    let options = options.extension_column("x", ["v"], get("$.f07"));
+    let plan = file.plan(&options).unwrap();
+    assert_eq!(plan.leaves().count(), 1);
+    for threads in [1, 4] {
+        let read = batches(&file, options.clone().threads(threads)).unwrap();
+        let values = read
+            .iter()
+            .flat_map(|it| it.column(0).as_primitive::<Int64Type>());
+        assert!(values.eq((0..3000).map(|row| Some(row * 100 + 7))));
+    }
+    // A path whose values need names takes the key of the names.
+    let options = ReadOptions::new().columns::<String>([]);
+    let options = options.extension_column("x", ["v"], get("$.f51"));
+    let error = batches(&file, options).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Key);
+}

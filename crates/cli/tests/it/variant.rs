@@ -53,6 +53,17 @@ fn schema_shows_the_shredding_and_rewrite_keeps_it() {
     let plain = converted(&folder, "v");
     let both = herringbone(&["cat", "--format", "jsonl", &copy, &plain]);
     both.ok(&LINES.repeat(2));
+    let all = folder.file("all.parquet");
+    let run = herringbone(&["concat", &copy, &plain, "-o", &all]);
+    assert!(
+        run.stderr.contains("they are written unshredded"),
+        "{}",
+        run.stderr
+    );
+    herringbone(&["cat", "--format", "jsonl", &all]).ok(&LINES.repeat(2));
+    let again = herringbone(&["concat", &copy, &copy, "-o", &all, "--force"]);
+    again.ok("");
+    assert_eq!(herringbone(&["schema", &all]).stdout, schema);
 }
 
 #[test]
