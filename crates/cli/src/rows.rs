@@ -7,7 +7,7 @@ use herringbone::variant::json::LostTypes;
 use herringbone::variant::shredding::is_variant;
 use herringbone::{Int96Overflow, Int96Units, Loss, Lost, ParquetFile, ReadOptions, Reader};
 use herringbone_arrow::array::RecordBatch;
-use herringbone_arrow::schema::{Schema, SchemaRef, TimeUnit};
+use herringbone_arrow::schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 
 use crate::args::{Read, RowFormat, RowGroups, chosen};
 use crate::common_schema::common;
@@ -187,8 +187,9 @@ pub(crate) fn survey(
     if schemas.iter().all(|schema| same(first, schema)) {
         return Ok(Some((first.clone(), rows)));
     }
-    if request.options.extensions.is_empty() && has_variants(first) {
-        // They may be shredded in different ways.
+    let shredded_otherwise = |schema: &SchemaRef| variants(schema) != variants(first);
+    if request.options.extensions.is_empty() && schemas.iter().any(shredded_otherwise) {
+        // Unshredded they are the same.
         request.options = request.options.clone().extension(VariantExtension::new());
         return survey(inputs, request);
     }
@@ -207,9 +208,11 @@ pub(crate) fn survey(
     Ok(Some((all, rows)))
 }
 
-fn has_variants(schema: &Schema) -> bool {
-    let mut fields = schema.flattened_fields().into_iter();
-    fields.any(is_variant)
+/// The types of all variants as they are stored.
+fn variants(schema: &Schema) -> Vec<&DataType> {
+    let fields = schema.flattened_fields().into_iter();
+    let variants = fields.filter(|field| is_variant(field));
+    variants.map(Field::data_type).collect()
 }
 
 /// The schema of the batches.
