@@ -153,7 +153,13 @@ fn the_same_from_any_shredding() {
             variants("$.a")[1].as_deref(),
             Some(r#"{"b":"text","c":[{"d":7}]}"#)
         );
+    }
+}
 
+#[test]
+fn the_same_types_from_any_shredding() {
+    for shredding in shreddings() {
+        let file = file(shredding.clone());
         let as_type = |text: &str, wanted| get(&file, &VariantGet::new(path(text)).as_type(wanted));
         let ints = as_type("$.a.b", PrimitiveType::Int64);
         let ints: Vec<_> = ints.as_primitive::<Int64Type>().iter().collect();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use herringbone::arrow::array::cast::AsArray;
 use herringbone::arrow::array::types::Int64Type;
-use herringbone::arrow::array::{Array, ArrayRef, RecordBatch, StringArray};
+use herringbone::arrow::array::{ArrayRef, RecordBatch, StringArray};
 use herringbone::arrow::schema::{DataType, Field};
 use herringbone::variant::PrimitiveType;
 use herringbone::variant::extension::{Shredding, VariantExtension};

@@ -184,10 +184,7 @@ fn a_copy_keeps_the_shredding() {
         ("a", primitive(PrimitiveType::Int64)),
         ("b", primitive(PrimitiveType::String)),
     ]);
-    let file = written(
-        &[batch(array(&ROWS, shredding.clone()))],
-        Shredding::AsStored,
-    );
+    let file = written(&[batch(array(&ROWS, shredding))], Shredding::AsStored);
     assert!(message(&file).contains("typed_value"));
     let stored: Vec<RecordBatch> = file
         .read(ReadOptions::new())

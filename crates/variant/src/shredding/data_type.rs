@@ -19,7 +19,7 @@ impl ShreddingType {
     /// # Errors
     ///
     /// Names that occur twice, decimals of more digits than there can be, and more levels than
-    /// [`MAX_SHREDDING_DEPTH`](super::MAX_SHREDDING_DEPTH).
+    /// [`MAX_SHREDDING_DEPTH`].
     pub fn storage_type(&self) -> Result<DataType> {
         self.check(0)?;
         let mut fields = vec![Field::new(METADATA, DataType::BinaryView, false)];
