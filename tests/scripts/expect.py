@@ -67,7 +67,8 @@ def variant(path):
     text = from_pyarrow(path)
     if path.stem.startswith(NO_VARIANTS):
         return text
-    return re.sub(r'("name":"var","type":)"(struct<.*?)","', r'\1"extension arrow.parquet.variant(\2)","', text)
+    named = r'\1"extension arrow.parquet.variant(\2)\3","'
+    return re.sub(r'("name":"var","type":)"(struct<.*?>)( not null)?","', named, text)
 
 
 def incorrect_map_schema(path):
