@@ -27,3 +27,4 @@ else
     echo "skipped: encryption with parquet-java, which takes pyspark and a JDK"
 fi
 "$venv/bin/python" tests/interop_text.py "$command"
+"$venv/bin/python" tests/interop_variant.py "$command"

@@ -18,6 +18,7 @@ pub mod peer;
 pub mod read;
 pub mod round_trip;
 mod targets;
+pub mod variant;
 
 pub use targets::{TARGETS, run};
 

@@ -39,6 +39,9 @@ pub(crate) fn write(corpus: &Path, folders: &[PathBuf]) -> usize {
             seeds.add(target, &[&[choice], text.as_bytes()].concat());
         }
     }
+    for seed in crate::variant::seeds() {
+        seeds.add("variant", &seed);
+    }
     let mut files = 0;
     for folder in folders {
         let Ok(entries) = std::fs::read_dir(folder) else {

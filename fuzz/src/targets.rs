@@ -11,12 +11,13 @@ use crate::page::values;
 use crate::peer::against_arrow_rs;
 use crate::read::whole_file;
 use crate::round_trip::write_then_read;
+use crate::variant::variant;
 
 /// What a target does with an input; it panics where a property does not hold.
 type Target = fn(&[u8]);
 
 /// All of them.
-pub const TARGETS: [(&str, Target); 24] = [
+pub const TARGETS: [(&str, Target); 25] = [
     ("against_arrow_rs", |data| {
         against_arrow_rs(&data.to_vec().into())
     }),
@@ -53,6 +54,7 @@ pub const TARGETS: [(&str, Target); 24] = [
     ("import_json_lines", |data| import(Format::JsonLines, data)),
     ("page_header", page_header),
     ("page_index", page_index),
+    ("variant", variant),
     ("whole_file", whole_file),
     ("write_then_read", write_then_read),
 ];

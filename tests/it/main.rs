@@ -72,3 +72,5 @@ mod verify;
 mod repair;
 #[cfg(test)]
 mod extensions;
+#[cfg(test)]
+mod variant;

@@ -58,6 +58,19 @@ def from_pyarrow(path):
     return canonical.expectation(list(zip(fields, table.columns)), table.num_rows, source=PYARROW)
 
 
+# Cases of shredded_variant whose `typed_value` has a type that VARIANT does not have: UINT_32 and four bytes.
+NO_VARIANTS = ("case-127", "case-137")
+
+
+def variant(path):
+    """VARIANT groups, which are structs to pyarrow, are an Arrow extension type over these."""
+    text = from_pyarrow(path)
+    if path.stem.startswith(NO_VARIANTS):
+        return text
+    named = r'\1"extension arrow.parquet.variant(\2)\3","'
+    return re.sub(r'("name":"var","type":)"(struct<.*?>)( not null)?","', named, text)
+
+
 def incorrect_map_schema(path):
     """pyarrow refuses optional keys; they are accepted here as long as no key is null."""
     table = duckdb.sql(f"FROM read_parquet('{path}')").to_arrow_table()
@@ -133,7 +146,7 @@ def main():
     for folder in ("data", "data/geospatial", "shredded_variant"):
         for path in sorted((DATA / folder).glob("*.parquet")):
             name = f"{folder}/{path.name}"
-            read = EXCEPTIONS.get(name, from_pyarrow)
+            read = EXCEPTIONS.get(name, variant if folder == "shredded_variant" else from_pyarrow)
             if read is None:
                 continue
             checked += compare_with_csv(path)

@@ -65,7 +65,7 @@ pub fn write(
     };
     let written = Sink::new(format, "", schema, &mut output).and_then(|mut sink| {
         batches.iter().try_for_each(|batch| sink.write(batch))?;
-        sink.finish()
+        sink.finish().map(|_| ())
     });
     let flushed = output.flush();
     drop(output);

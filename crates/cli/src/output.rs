@@ -85,7 +85,7 @@ impl<'a> Output<'a> {
 
 /// What `write` writes, as text.
 #[cfg(test)]
-pub(crate) fn written(write: impl FnOnce(&mut Output<'_>) -> Result<()>) -> String {
+pub(crate) fn written<T>(write: impl FnOnce(&mut Output<'_>) -> Result<T>) -> String {
     let mut bytes = Vec::new();
     let mut output = Output::new("memory", &mut bytes);
     write(&mut output).unwrap();

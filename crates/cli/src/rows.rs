@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
+use herringbone::variant::extension::VariantExtension;
+use herringbone::variant::json::LostTypes;
+use herringbone::variant::shredding::is_variant;
 use herringbone::{Int96Overflow, Int96Units, Loss, Lost, ParquetFile, ReadOptions, Reader};
 use herringbone_arrow::array::RecordBatch;
-use herringbone_arrow::schema::{Schema, SchemaRef, TimeUnit};
+use herringbone_arrow::schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 
 use crate::args::{Read, RowFormat, RowGroups, chosen};
 use crate::common_schema::common;
@@ -38,7 +41,7 @@ pub(crate) fn print(
         return Err(Failure::Usage("--null goes with --format csv".into()));
     }
     let mut request = Request {
-        options: read.options(),
+        options: read.options().extension(VariantExtension::new()),
         row_groups: read.chunks.row_groups.as_ref(),
     };
     request.choose_int96_unit(inputs, window)?;
@@ -58,7 +61,18 @@ pub(crate) fn print(
     for input in inputs {
         printer.file(input)?;
     }
-    printer.sink.finish()
+    let lost = printer.sink.finish()?;
+    note_lost(context, lost);
+    Ok(())
+}
+
+/// Says which values of variants are told from others no longer.
+pub(crate) fn note_lost(context: &Context, lost: LostTypes) {
+    if !lost.is_empty() {
+        context.note(&format!(
+            "JSON does not tell these types of variants from others: {lost}; --format arrow keeps them"
+        ));
+    }
 }
 
 fn format(asked: Option<RowFormat>, output: &Output<'_>) -> Result<RowFormat> {
@@ -193,6 +207,12 @@ pub(crate) fn survey(
     if schemas.iter().all(|schema| same(first, schema)) {
         return Ok(Some((first.clone(), rows)));
     }
+    let shredded_otherwise = |schema: &SchemaRef| variants(schema) != variants(first);
+    if request.options.extensions.is_empty() && schemas.iter().any(shredded_otherwise) {
+        // Unshredded they are the same.
+        request.options = request.options.clone().extension(VariantExtension::new());
+        return survey(inputs, request);
+    }
     let widest = |all: Schema, schema: &SchemaRef| common(&all, schema);
     let all = schemas.iter().fold(Schema::clone(first), widest);
     let all = Arc::new(all);
@@ -206,6 +226,13 @@ pub(crate) fn survey(
         }
     }
     Ok(Some((all, rows)))
+}
+
+/// The types of all variants as they are stored.
+fn variants(schema: &Schema) -> Vec<&DataType> {
+    let fields = schema.flattened_fields().into_iter();
+    let variants = fields.filter(|field| is_variant(field));
+    variants.map(Field::data_type).collect()
 }
 
 /// The schema of the batches.

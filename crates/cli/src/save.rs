@@ -5,6 +5,7 @@ use std::io::BufWriter;
 use arrow_ipc::writer::FileWriter;
 use herringbone::format::FileMetadata;
 use herringbone::schema::{EmptyStructs, from_arrow};
+use herringbone::variant::extension::VariantExtension;
 use herringbone::{ColumnSelector, UnsortedRows, WriteOptions, Writer};
 use herringbone_arrow::schema::{DataType, Field, Schema};
 
@@ -15,6 +16,7 @@ use crate::load::{Rows, Work};
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::render::sink::Sink;
+use crate::rows::note_lost;
 use crate::sort::sorted;
 use crate::target::Target;
 
@@ -39,6 +41,8 @@ pub(crate) fn parquet(
         batches = sorted(batches, &rows.schema, &options.sorting_columns)?;
     }
     let is_sorted = !options.sorting_columns.is_empty();
+    // Variants keep their shredding, in the order and form that all readers take.
+    let options = options.extension(VariantExtension::new());
     let mut writer = Writer::new(&mut target, rows.schema, options)
         .map_err(|error| Failure::written(&name, &error))?;
     for warning in writer.warnings() {
@@ -149,7 +153,7 @@ pub(crate) fn stream(
         sink.write(&batch)?;
         meter.batch(batch.num_rows());
     }
-    sink.finish()?;
+    note_lost(context, sink.finish()?);
     output.flush()?;
     drop(output);
     target.commit()

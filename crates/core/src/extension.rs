@@ -16,6 +16,7 @@ use herringbone_format::{Error, KeyValue, Result};
 
 pub use herringbone_schema::{
     AnnotatedField, ExtensionField, ExtensionMapping, FILE_EXTENSION_NAME, StoredField,
+    VARIANT_EXTENSION_NAME,
 };
 
 /// An extension type: makes Arrow arrays from what is stored, and back.

@@ -1,7 +1,7 @@
 //! Arrow extension types of your own: arrays made from what is stored, and back; and statistics.
 //!
-//! UUID, JSON and FILE are Arrow's `arrow.uuid`, `arrow.json` and `arrow.parquet.file` without any of
-//! this. A type of your own says what becomes of fields ([`ExtensionMapping`]) and makes arrays
+//! UUID, JSON, FILE and VARIANT are Arrow's `arrow.uuid`, `arrow.json`, `arrow.parquet.file` and
+//! `arrow.parquet.variant` without any of this, VARIANT as it is stored. A type of your own says what becomes of fields ([`ExtensionMapping`]) and makes arrays
 //! ([`ExtensionType`]); options take it:
 //!
 //! | to | use |
@@ -84,7 +84,7 @@
 
 pub use herringbone_core::extension::{
     AnnotatedField, ExtensionField, ExtensionMapping, ExtensionType, FILE_EXTENSION_NAME,
-    StorageWriter, StoredField,
+    StorageWriter, StoredField, VARIANT_EXTENSION_NAME,
 };
 pub use herringbone_core::read::ExtensionColumnOption;
 pub use herringbone_core::write::{

@@ -12,6 +12,7 @@
 //! | look at pages as they are stored | [`Pages`] and [`physical`] |
 //! | make or change metadata | [`format`](mod@format), [`schema`] |
 //! | read and write Arrow extension types of your own | [`extension::ExtensionType`] |
+//! | read, write and shred VARIANT (feature `variant`) | `variant::extension` |
 //! | make statistics of column chunks of your own | [`ColumnStatistics`](extension::ColumnStatistics) |
 //!
 //! ```
@@ -59,6 +60,8 @@ pub use herringbone_arrow as arrow;
 pub use herringbone_encryption as encryption;
 pub use herringbone_format as format;
 pub use herringbone_schema as schema;
+#[cfg(feature = "variant")]
+pub use herringbone_variant as variant;
 
 pub use file::{OpenOptions, ParquetFile};
 pub use herringbone_core::Step;

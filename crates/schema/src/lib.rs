@@ -39,7 +39,7 @@ mod tests;
 pub use extension::column::{ColumnStorage, ExtensionColumn};
 pub use extension::{
     AnnotatedField, ExtensionField, ExtensionMapping, ExtensionRequest, FILE_EXTENSION_NAME,
-    ReadExtensions, StoredField,
+    NullColumns, ReadExtensions, StoredField, VARIANT_EXTENSION_NAME,
 };
 pub use mapping::{ArrowMapping, to_arrow, to_arrow_extended, to_arrow_projected};
 pub use node::{Conversion, Node, NodeKind};

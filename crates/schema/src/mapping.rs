@@ -200,6 +200,7 @@ pub fn to_arrow_extended(
         key_values,
         ignored: &ignored,
         types: &extensions.types,
+        nulls: extensions.nulls.as_deref(),
     };
     let (fields, (extension_columns, storages)) = extended(
         fields,

@@ -2,18 +2,16 @@
 //!
 //! Each side does the same work on the same values, in turns; the fastest of all turns counts.
 
-use std::error::Error;
 use std::hint::black_box;
-use std::time::{Duration, Instant};
 
 use herringbone_variant::json::{JsonOptions, JsonWriter};
 use herringbone_variant::{Limits, Variant, VariantBuf, VariantBuilder, VariantPath};
 use parquet_variant_json::{JsonToVariant as _, VariantToJson as _};
 
-type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
-type Work<'a> = &'a mut dyn FnMut() -> Result;
+#[allow(dead_code, reason = "the other benchmark needs the rest")]
+mod common;
 
-const TURNS: usize = 25;
+use common::{Result, compare, small_rows, wide_rows};
 
 fn main() -> Result {
     println!("| values | work | ours, ms | parquet-variant, ms | times as fast |");
@@ -21,41 +19,6 @@ fn main() -> Result {
     let small = ["$.user.address.city", "$.tags[2]", "$.id", "$.missing"];
     measure("2000 small", &small_rows(), &small)?;
     measure("100 wide", &wide_rows(), &["$.field_150", "$.missing"])
-}
-
-/// Objects of some twelve fields, two levels deep.
-fn small_rows() -> Vec<String> {
-    let row = |id: usize| {
-        format!(
-            r#"{{"id": {id}, "user": {{"name": "user {id}", "email": "user{id}@example.com",
-            "address": {{"city": "Berlin", "zip": "{id:05}", "geo": [52.5{id}, 13.4]}}}},
-            "tags": ["a", "bcd", "tag {}"], "active": {}, "score": {}.25, "n": null,
-            "ts": "2024-11-07T12:33:54.123456Z", "extra_{}": {},
-            "text": "The quick brown fox jumps over the lazy dog, and then once more"}}"#,
-            id % 10,
-            id.is_multiple_of(2),
-            id % 100,
-            id % 7,
-            id * 1000
-        )
-    };
-    (0..2000).map(row).collect()
-}
-
-/// Objects of 300 fields.
-fn wide_rows() -> Vec<String> {
-    let field = |row: usize, field: usize| {
-        format!(
-            r#""field_{:03}": {}"#,
-            (field * 37 + row) % 300,
-            field * row
-        )
-    };
-    let row = |row: usize| {
-        let fields: Vec<String> = (0..300).map(|it| field(row, it)).collect();
-        format!("{{{}}}", fields.join(", "))
-    };
-    (0..100).map(row).collect()
 }
 
 fn measure(name: &str, rows: &[String], paths: &[&str]) -> Result {
@@ -152,24 +115,4 @@ fn theirs(value: &VariantBuf) -> parquet_variant::Variant<'_, '_> {
 fn theirs_checked(value: &VariantBuf) -> Result<parquet_variant::Variant<'_, '_>> {
     let (metadata, value) = (value.metadata_bytes(), value.value_bytes());
     Ok(parquet_variant::Variant::try_new(metadata, value)?)
-}
-
-fn compare(name: &str, ours: Work<'_>, theirs: Work<'_>) -> Result {
-    let (mut our_time, mut their_time) = (Duration::MAX, Duration::MAX);
-    for _ in 0..TURNS {
-        our_time = our_time.min(time(ours)?);
-        their_time = their_time.min(time(theirs)?);
-    }
-    let (ours, theirs) = (our_time.as_secs_f64() * 1e3, their_time.as_secs_f64() * 1e3);
-    println!(
-        "| {name} | {ours:.3} | {theirs:.3} | {:.2} |",
-        theirs / ours
-    );
-    Ok(())
-}
-
-fn time(work: Work<'_>) -> Result<Duration> {
-    let start = Instant::now();
-    work()?;
-    Ok(start.elapsed())
 }

@@ -5,7 +5,7 @@
 //! everything at once. [`VariantBuilder`] makes values, [`VariantBuf`] owns one. [`json`] has JSON in
 //! and out. [`VariantPath`] leads into values, [`Variant::cast`] makes them values of one type.
 //! With one of the features `arrow-60` (default) and `arrow-59`, `shredding` lays values out in Arrow
-//! arrays.
+//! arrays, and `extension` reads and writes them in Parquet files.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
@@ -18,6 +18,8 @@ mod children;
 mod container;
 mod decimal;
 mod equality;
+#[cfg(any(feature = "arrow-59", feature = "arrow-60"))]
+pub mod extension;
 mod extent;
 pub mod json;
 mod limits;

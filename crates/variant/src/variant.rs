@@ -35,6 +35,14 @@ pub struct Variant<'a> {
     bytes: &'a [u8],
 }
 
+impl Variant<'static> {
+    /// The null that is a value.
+    pub const NULL: Self = Variant {
+        metadata: Metadata::EMPTY,
+        bytes: &[0],
+    };
+}
+
 impl<'a> Variant<'a> {
     /// A view that checks what it is asked for. Bytes behind the value are ignored.
     ///

@@ -6,4 +6,9 @@ mod columns;
 mod file;
 mod nested;
 mod refused;
-mod whole;
+pub(crate) mod whole;
+
+/// Rows of a table without variants.
+pub(crate) fn whole_batch() -> herringbone::arrow::array::RecordBatch {
+    cell::batch(0..3)
+}

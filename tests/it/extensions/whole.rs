@@ -21,7 +21,7 @@ fn bytes(file: &ParquetFile) -> Bytes {
 }
 
 /// What all drivers give.
-pub(super) fn by_all(file: &ParquetFile, options: impl Fn() -> ReadOptions) -> Vec<RecordBatch> {
+pub(crate) fn by_all(file: &ParquetFile, options: impl Fn() -> ReadOptions) -> Vec<RecordBatch> {
     let file = bytes(file);
     let expected = read(&file, &options().threads(1)).unwrap();
     assert_eq!(read(&file, &options().threads(4)), Ok(expected.clone()));

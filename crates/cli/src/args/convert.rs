@@ -1,6 +1,7 @@
 //! `convert`: from one format to another.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::Args;
 
@@ -29,6 +30,14 @@ pub(crate) struct Convert {
     /// Type of a column of CSV or JSON lines, as in a schema; the others are inferred
     #[arg(long = "type", value_name = "COLUMN=TYPE", conflicts_with = "schema")]
     pub(crate) types: Vec<Setting<String>>,
+    /// Read a column of JSON lines as VARIANT, any JSON, and shred it: none, auto, or into a type as in a schema
+    /// [default: none]
+    #[arg(
+        long = "variant",
+        value_name = "COLUMN[=none|auto|TYPE]",
+        conflicts_with = "schema"
+    )]
+    pub(crate) variants: Vec<VariantColumn>,
     /// The first line of CSV holds no names
     #[arg(long)]
     pub(crate) no_header: bool,
@@ -43,6 +52,30 @@ pub(crate) struct Convert {
     pub(crate) decode: Decode,
     #[command(flatten)]
     pub(crate) write: Write,
+}
+
+/// A column of variants, and how they are shredded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct VariantColumn {
+    pub(crate) name: String,
+    /// `none`, `auto` or a type.
+    pub(crate) shredding: String,
+}
+
+impl FromStr for VariantColumn {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        // No type holds an equals sign, but the name of a column may.
+        let (name, shredding) = text.rsplit_once('=').unwrap_or((text, "none"));
+        match name.is_empty() || shredding.is_empty() {
+            true => Err("expected COLUMN, COLUMN=auto or COLUMN=TYPE".into()),
+            false => Ok(Self {
+                name: name.to_owned(),
+                shredding: shredding.to_owned(),
+            }),
+        }
+    }
 }
 
 fn delimiter(text: &str) -> Result<u8, String> {

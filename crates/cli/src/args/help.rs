@@ -156,6 +156,11 @@ the type holds, columns of several types, and all that is in quotes, unless the 
 decimals where that loses digits; values of several types become text, of which a note tells; arrays of
 [key,value] of two types are maps.
 
+--variant v reads a column of JSON lines as VARIANT: values of any types, and numbers with all digits.
+--variant v=auto also shreds it into columns that the first rows suggest, and
+--variant 'v=Struct(\"a\": Int64)' into these; what fits no column stays beside them. A null is none of
+the variant's own, but of the column.
+
 In CSV, an empty field is null, \"\" is an empty string, or null where the type has no empty value.
 With --null NA, nulls are read and written as NA without quotes; strings may then be empty without
 quotes too. A blank line is a row if there is one column, and nothing if there are several.
@@ -179,6 +184,7 @@ Examples:
   herringbone schema --format arrow old.parquet > types.txt
   herringbone convert --schema types.txt trips.csv trips.parquet --compression zstd:9
   herringbone convert --type zip,phone=Utf8 --type 'price=Decimal128(9, 2)' shop.csv shop.parquet
+  herringbone convert --variant event=auto log.jsonl log.parquet
   herringbone convert --delimiter ';' --no-header --null NULL export.csv trips.parquet
   zcat log.json.gz | herringbone convert --from jsonl - log.parquet";
 

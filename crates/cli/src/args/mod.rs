@@ -27,7 +27,7 @@ use herringbone_arrow::schema::TimeUnit;
 use annotations::Annotations;
 pub(crate) use columns::Columns;
 pub(crate) use condition::Condition;
-pub(crate) use convert::Convert;
+pub(crate) use convert::{Convert, VariantColumn};
 pub(crate) use damage::Damage;
 pub(crate) use encrypt::Encrypt;
 pub(crate) use file_format::FileFormat;

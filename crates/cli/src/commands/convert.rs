@@ -3,9 +3,11 @@
 use std::slice;
 
 use herringbone::schema::DictionaryOutput;
+use herringbone::variant::extension::{Shredding, VariantExtension};
+use herringbone::variant::shredding::{InferOptions, ShreddingType, variant_field};
 use herringbone_arrow::schema::{DataType, Field, Schema};
 
-use crate::args::{Convert, FileFormat};
+use crate::args::{Convert, FileFormat, VariantColumn};
 use crate::commands::rewrite::anew;
 use crate::context::Context;
 use crate::encryption::Protection;
@@ -46,10 +48,12 @@ pub(crate) fn run(context: &Context, convert: &Convert) -> Result<()> {
         FileFormat::Csv | FileFormat::Jsonl => {
             let schema = convert.schema.as_ref();
             let schema = schema.map(|path| load::schema_file(path, context));
+            let mut types = types(convert)?;
+            types.extend(variants(convert)?);
             let options = TextOptions {
                 schema: schema.transpose()?,
                 infer_rows: convert.infer_rows.unwrap_or(INFER_ROWS),
-                types: types(convert)?,
+                types,
                 note: &|text| context.note(text),
                 header: !convert.no_header,
                 delimiter: convert.delimiter.unwrap_or(b','),
@@ -82,6 +86,40 @@ fn types(convert: &Convert) -> Result<Vec<Field>> {
     Ok(types)
 }
 
+/// The columns that are read as variants.
+fn variants(convert: &Convert) -> Result<Vec<Field>> {
+    let data_type = load::variant_type().map_err(|error| Failure::Data(error.to_string()))?;
+    let field = |column: &VariantColumn| variant_field(&column.name, data_type.clone(), true);
+    Ok(convert.variants.iter().map(field).collect())
+}
+
+/// What shreds the columns that are read as variants.
+fn shredding(convert: &Convert) -> Result<VariantExtension> {
+    let mut extension = VariantExtension::new();
+    for column in &convert.variants {
+        let shredding = match column.shredding.as_str() {
+            "none" => Shredding::None,
+            "auto" => Shredding::Infer(InferOptions::default()),
+            text => {
+                let wrong = |why: String| {
+                    Failure::Usage(format!(
+                        "--variant {}: {why}; expected none, auto or a type as `Int64` or \
+                         `Struct(\"a\": Int64, \"b\": Utf8)`",
+                        column.name
+                    ))
+                };
+                let data_type: DataType = text
+                    .parse()
+                    .map_err(|_| wrong(format!("there is no type `{text}`")))?;
+                let shredding = ShreddingType::of_values(&data_type);
+                Shredding::As(shredding.map_err(|error| wrong(error.to_string()))?)
+            }
+        };
+        extension = extension.shredding_of(&column.name, shredding);
+    }
+    Ok(extension)
+}
+
 /// Whether the options go with the formats.
 fn check(convert: &Convert, from: FileFormat, to: FileFormat) -> Result<()> {
     let is_text = matches!(from, FileFormat::Csv | FileFormat::Jsonl);
@@ -91,6 +129,17 @@ fn check(convert: &Convert, from: FileFormat, to: FileFormat) -> Result<()> {
     if !is_text && (convert.schema.is_some() || types) {
         return wrong(
             "--schema, --type and --infer-rows are for CSV and JSON lines; IN has a schema",
+        );
+    }
+    if from != FileFormat::Jsonl && !convert.variants.is_empty() {
+        return wrong(
+            "--variant is for JSON lines; of Parquet, VARIANT columns stay what they are",
+        );
+    }
+    let is_shredded = |column: &VariantColumn| column.shredding != "none";
+    if to != FileFormat::Parquet && convert.variants.iter().any(is_shredded) {
+        return wrong(
+            "--variant COLUMN=auto and the like shred columns of Parquet, and OUT is none",
         );
     }
     if from == FileFormat::Jsonl && convert.infer_rows == Some(0) {
@@ -121,6 +170,10 @@ fn parquet(context: &Context, convert: &Convert, to: FileFormat) -> Result<()> {
         options: convert.damage.choose(convert.decode.options()),
         row_groups: None,
     };
+    if to != FileFormat::Parquet {
+        // Files of different shreddings have one schema.
+        request.options = request.options.clone().extension(VariantExtension::new());
+    }
     if to == FileFormat::Parquet {
         let target = (&convert.destination, &convert.write);
         let threads = convert.decode.threads;
@@ -156,7 +209,10 @@ fn save(context: &Context, convert: &Convert, to: FileFormat, rows: Rows<'_>) ->
     let destination = &convert.destination;
     match to {
         FileFormat::Parquet => {
-            let options = convert.write.options(convert.decode.threads);
+            let mut options = convert.write.options(convert.decode.threads);
+            if !convert.variants.is_empty() {
+                options = options.extension(shredding(convert)?);
+            }
             save::parquet(context, destination, options, rows)
         }
         FileFormat::Arrow => save::arrow(context, destination, rows),

@@ -46,6 +46,9 @@ pub(super) fn anew(
     let Some((schema, rows)) = survey(inputs, &mut request)? else {
         return Ok(());
     };
+    if !request.options.extensions.is_empty() {
+        context.note("the files shred variants in different ways; they are written unshredded");
+    }
     let mut options = write.options(threads);
     let origins = origins(inputs, &request)?;
     let target = (destination, write);

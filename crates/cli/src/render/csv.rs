@@ -7,6 +7,7 @@
 //! Readers infer types. Text that one would take for something else, a number or a date, is quoted, and so
 //! are all decimals, which would become floats.
 
+use herringbone::variant::json::LostTypes;
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::{DataType, Schema};
 
@@ -41,8 +42,8 @@ impl Rows {
         Self { null: null.into() }
     }
 
-    /// Writes each row of `batch`.
-    pub(crate) fn write(&self, batch: &RecordBatch, output: &mut Output<'_>) -> Result<()> {
+    /// Writes each row of `batch`. Gives the types of variants that are lost.
+    pub(crate) fn write(&self, batch: &RecordBatch, output: &mut Output<'_>) -> Result<LostTypes> {
         let schema = batch.schema_ref();
         let columns: Vec<(Boxed<'_>, Quotes)> = schema
             .fields()
@@ -68,7 +69,8 @@ impl Rows {
             line.push_str("\r\n");
             output.write(line.as_bytes())?;
         }
-        Ok(())
+        let lost = columns.iter().map(|(column, _)| column.lost());
+        Ok(lost.fold(LostTypes::default(), LostTypes::union))
     }
 }
 

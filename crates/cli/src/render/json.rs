@@ -1,5 +1,6 @@
 //! Rows as JSON lines: one object a row, one row a line.
 
+use herringbone::variant::json::LostTypes;
 use herringbone_arrow::array::RecordBatch;
 
 use super::nested::Struct;
@@ -10,7 +11,8 @@ use crate::output::Output;
 /// Writes each row of `batch` as a JSON object and a line feed.
 ///
 /// A batch without columns still has rows: `{}`.
-pub(crate) fn write(batch: &RecordBatch, output: &mut Output<'_>) -> Result<()> {
+/// Gives the types of variants that are lost.
+pub(crate) fn write(batch: &RecordBatch, output: &mut Output<'_>) -> Result<LostTypes> {
     let schema = batch.schema_ref();
     let columns = batch.columns().iter().map(AsRef::as_ref);
     let rows = Struct::of_columns(schema.fields(), columns)?;
@@ -21,7 +23,7 @@ pub(crate) fn write(batch: &RecordBatch, output: &mut Output<'_>) -> Result<()> 
         line.push('\n');
         output.write(line.as_bytes())?;
     }
-    Ok(())
+    Ok(rows.lost())
 }
 
 #[cfg(test)]

@@ -13,3 +13,4 @@ pub(crate) mod temporal;
 pub(crate) mod temporal_value;
 pub(crate) mod text;
 pub(crate) mod value;
+pub(crate) mod variant;

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use herringbone::variant::json::LostTypes;
 use herringbone_arrow::array::types::{ArrowDictionaryKeyType, RunEndIndexType};
 use herringbone_arrow::array::{
     Array, DictionaryArray, FixedSizeListArray, GenericListArray, GenericListViewArray, MapArray,
@@ -75,6 +76,11 @@ impl Value for Struct<'_> {
     fn text(&self, row: usize, out: &mut String) {
         self.json(row, out);
     }
+
+    fn lost(&self) -> LostTypes {
+        let columns = self.columns.iter().map(|(_, column)| column.lost());
+        columns.fold(LostTypes::default(), LostTypes::union)
+    }
 }
 
 /// Lists of every kind: JSON arrays.
@@ -142,6 +148,10 @@ impl<F: Fn(usize) -> Range<usize>> Value for List<'_, F> {
     fn text(&self, row: usize, out: &mut String) {
         self.json(row, out);
     }
+
+    fn lost(&self) -> LostTypes {
+        self.items.lost()
+    }
 }
 
 /// Maps: JSON arrays of `[key, value]`, since keys need not be strings and may occur twice.
@@ -179,6 +189,10 @@ impl Value for Map<'_> {
     fn text(&self, row: usize, out: &mut String) {
         self.json(row, out);
     }
+
+    fn lost(&self) -> LostTypes {
+        self.keys.lost().union(self.values.lost())
+    }
 }
 
 /// Values that are numbers of other values.
@@ -215,6 +229,10 @@ impl<K: ArrowDictionaryKeyType> Value for Dictionary<'_, K> {
     fn is_null(&self, row: usize) -> bool {
         self.values.is_null(self.key(row))
     }
+
+    fn lost(&self) -> LostTypes {
+        self.values.lost()
+    }
 }
 
 /// Values that are repeated.
@@ -248,5 +266,9 @@ impl<R: RunEndIndexType> Value for Runs<'_, R> {
 
     fn is_null(&self, row: usize) -> bool {
         self.values.is_null(self.run(row))
+    }
+
+    fn lost(&self) -> LostTypes {
+        self.values.lost()
     }
 }

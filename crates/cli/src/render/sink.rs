@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use herringbone::variant::json::LostTypes;
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::ipc::writer::StreamWriter;
 use herringbone_arrow::schema::{Schema, SchemaRef};
@@ -12,7 +13,13 @@ use crate::failure::{Failure, Result};
 use crate::output::Output;
 
 /// Takes batches of one schema.
-pub(crate) enum Sink<'o, 'w> {
+pub(crate) struct Sink<'o, 'w> {
+    to: To<'o, 'w>,
+    lost: LostTypes,
+}
+
+/// What they become.
+enum To<'o, 'w> {
     /// Tables.
     Table(table::Rows, &'o mut Output<'w>),
     /// JSON lines.
@@ -31,40 +38,48 @@ impl<'o, 'w> Sink<'o, 'w> {
         schema: &SchemaRef,
         output: &'o mut Output<'w>,
     ) -> Result<Self> {
-        Ok(match format {
-            RowFormat::Table => Self::Table(table::Rows::new(schema.clone()), output),
-            RowFormat::Jsonl => Self::Json(output),
+        let to = match format {
+            RowFormat::Table => To::Table(table::Rows::new(schema.clone()), output),
+            RowFormat::Jsonl => To::Json(output),
             RowFormat::Csv => {
                 csv::write_header(schema, output)?;
-                Self::Csv(csv::Rows::new(null), output)
+                To::Csv(csv::Rows::new(null), output)
             }
             RowFormat::Arrow => {
-                Self::Arrow(output.name().to_owned(), Box::new(stream(schema, output)?))
+                To::Arrow(output.name().to_owned(), Box::new(stream(schema, output)?))
             }
-        })
+        };
+        let lost = LostTypes::default();
+        Ok(Self { to, lost })
     }
 
     /// Takes a batch.
     pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        match self {
-            Self::Table(rows, output) => rows.write(batch, output),
-            Self::Json(output) => json::write(batch, output),
-            Self::Csv(rows, output) => rows.write(batch, output),
-            Self::Arrow(name, stream) => stream
-                .write(batch)
-                .map_err(|error| Failure::arrow_output(name, &error)),
-        }
+        let lost = match &mut self.to {
+            To::Table(rows, output) => rows.write(batch, output)?,
+            To::Json(output) => json::write(batch, output)?,
+            To::Csv(rows, output) => rows.write(batch, output)?,
+            To::Arrow(name, stream) => {
+                let written = stream.write(batch);
+                written.map_err(|error| Failure::arrow_output(name, &error))?;
+                LostTypes::default()
+            }
+        };
+        self.lost = self.lost.union(lost);
+        Ok(())
     }
 
-    /// Ends: the rest of a table, the end marker of a stream.
-    pub(crate) fn finish(self) -> Result<()> {
-        match self {
-            Self::Table(mut rows, output) => rows.finish(output),
-            Self::Json(_) | Self::Csv(..) => Ok(()),
-            Self::Arrow(name, mut stream) => stream
-                .finish()
-                .map_err(|error| Failure::arrow_output(&name, &error)),
+    /// Ends: the rest of a table, the end marker of a stream. Gives the types of variants that are lost.
+    pub(crate) fn finish(self) -> Result<LostTypes> {
+        match self.to {
+            To::Table(mut rows, output) => rows.finish(output)?,
+            To::Json(_) | To::Csv(..) => {}
+            To::Arrow(name, mut stream) => {
+                let finished = stream.finish();
+                finished.map_err(|error| Failure::arrow_output(&name, &error))?;
+            }
         }
+        Ok(self.lost)
     }
 }
 

@@ -8,6 +8,7 @@
 mod fit;
 
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
+use herringbone::variant::json::LostTypes;
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::{DataType, FieldRef, SchemaRef};
 
@@ -43,8 +44,13 @@ impl Rows {
         }
     }
 
-    /// Adds the rows of `batch`, and prints what makes a full table.
-    pub(crate) fn write(&mut self, batch: &RecordBatch, output: &mut Output<'_>) -> Result<()> {
+    /// Adds the rows of `batch`, and prints what makes a full table. Gives the types of variants that are
+    /// lost.
+    pub(crate) fn write(
+        &mut self,
+        batch: &RecordBatch,
+        output: &mut Output<'_>,
+    ) -> Result<LostTypes> {
         self.count += batch.num_rows() as u64;
         let columns: Vec<Boxed<'_>> = self
             .schema
@@ -53,8 +59,10 @@ impl Rows {
             .zip(batch.columns())
             .map(|(field, column)| of(field, column.as_ref()))
             .collect::<Result<_>>()?;
+        let lost = columns.iter().map(|column| column.lost());
+        let lost = lost.fold(LostTypes::default(), LostTypes::union);
         if columns.is_empty() {
-            return Ok(());
+            return Ok(lost);
         }
         for row in 0..batch.num_rows() {
             self.block.push(
@@ -67,7 +75,7 @@ impl Rows {
                 self.print(output)?;
             }
         }
-        Ok(())
+        Ok(lost)
     }
 
     /// Prints the rest.

@@ -3,6 +3,8 @@
 //! The data type is looked at once a column and batch; after that a value is one virtual call, and
 //! each level of nesting one more.
 
+use herringbone::variant::json::LostTypes;
+use herringbone::variant::shredding::is_variant;
 use herringbone_arrow::array::types::{
     ArrowDictionaryKeyType, DurationMicrosecondType, DurationMillisecondType,
     DurationNanosecondType, DurationSecondType, Float16Type, Float32Type, Float64Type, Int8Type,
@@ -15,6 +17,7 @@ use herringbone_arrow::array::{Array, cast::AsArray as _};
 use herringbone_arrow::buffer::NullBuffer;
 use herringbone_arrow::schema::{DataType, Field, TimeUnit};
 
+use super::variant::Variants;
 use super::{nested, scalar, temporal_value};
 use crate::failure::{Failure, Result};
 
@@ -28,6 +31,11 @@ pub(crate) trait Value {
     /// Appends the value of `row` as plain text: JSON without the quotes around scalars. A null
     /// appends nothing.
     fn text(&self, row: usize, out: &mut String);
+
+    /// Types of variants that their JSON does not tell.
+    fn lost(&self) -> LostTypes {
+        LostTypes::default()
+    }
 
     /// Whether the value of `row` is null.
     fn is_null(&self, _row: usize) -> bool {
@@ -59,6 +67,10 @@ impl Value for Nullable<'_> {
         }
     }
 
+    fn lost(&self) -> LostTypes {
+        self.values.lost()
+    }
+
     fn is_null(&self, row: usize) -> bool {
         self.nulls.is_null(row) || self.values.is_null(row)
     }
@@ -73,6 +85,7 @@ pub(crate) fn of<'a>(field: &Field, array: &'a dyn Array) -> Result<Boxed<'a>> {
     let values = match array.data_type() {
         DataType::Dictionary(..) => dictionary(field, array)?,
         DataType::RunEndEncoded(..) => run_end_encoded(array)?,
+        DataType::Struct(_) if is_variant(field) => Box::new(Variants::new(array)?),
         data_type if data_type.is_nested() => nested(array)?,
         _ => flat(field, array)?,
     };

@@ -19,6 +19,7 @@ mod rows;
 mod runs;
 mod words;
 mod threads;
+mod variant;
 mod verify;
 
 use common::{EXAMPLE, herringbone, json, path, stdin};

@@ -49,15 +49,15 @@ impl ReadPlan {
         options: &ReadOptions,
     ) -> Result<Self> {
         let key_values = metadata.key_value_metadata();
+        let row_groups = plan_row_groups(&metadata, options)?;
         let mapping = to_arrow_extended(
             schema,
             key_values,
             &options.schema,
             &options.projection,
-            &requests(options),
+            &requests(options, &metadata, &row_groups),
         )?;
         let tree = ArrayTree::new(&mapping, schema, options)?;
-        let row_groups = plan_row_groups(&metadata, options)?;
         let limits = options.limits.clone();
         let pages = PageReaderOptions {
             file_length,

@@ -6,24 +6,29 @@
 //! ```
 //!
 //! An Arrow extension type is a name (and metadata) on a field, whose arrays are those of its storage
-//! type. Most extension types map fields alone; [`Uuid`], [`Json`] and [`File`] are such. Others make arrays of another type from what is stored: the
-//! half that does so is a trait of the data path.
+//! type. Most extension types map fields alone; [`Uuid`], [`Json`], [`File`] and [`Variant`] are such.
+//! Others make arrays of another type from what is stored: the half that does so is a trait of the data
+//! path.
 
 mod builtin;
 pub(crate) mod column;
 mod file;
 pub(crate) mod read;
+mod variant;
 pub(crate) mod write;
 
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use herringbone_arrow::schema::Field;
 use herringbone_arrow::schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
+use herringbone_arrow::schema::{DataType, Field};
 use herringbone_format::{ConvertedType, KeyValue, LogicalType, Result, SchemaElement};
 
 use builtin::{Json, Uuid};
 use file::File;
+use variant::Variant;
+
+pub use variant::VARIANT_EXTENSION_NAME;
 
 use crate::{Leaf, ParquetSchema, SchemaNode};
 
@@ -84,6 +89,14 @@ pub struct StoredField<'a> {
     /// The Arrow field that is read where nobody makes more of it: with what `ARROW:schema` and the
     /// options say, and of groups only with the fields that are read. A leaf may be a dictionary.
     pub storage: &'a Field,
+    /// What the footer says of nulls; nothing where no read is planned.
+    pub(crate) nulls: Option<&'a dyn NullColumns>,
+}
+
+/// What a footer says of the nulls of columns, in the row groups of a read.
+pub trait NullColumns: Debug + Send + Sync {
+    /// Whether statistics say that all values are null of the column with this ordinal.
+    fn is_all_null(&self, leaf: usize) -> bool;
 }
 
 impl<'a> StoredField<'a> {
@@ -105,6 +118,19 @@ impl<'a> StoredField<'a> {
         self.element().logical_type.as_ref()
     }
 
+    /// Whether the storage has all columns of the field: a projection may have left a part of a group.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        count_leaves(self.storage.data_type()) >= self.node().leaves.len()
+    }
+
+    /// Whether the statistics of all row groups that are read say that this column of the file has nothing
+    /// but nulls. If so, [`ExtensionMapping::leaves`] may leave it out.
+    #[must_use]
+    pub fn is_all_null(&self, leaf: usize) -> bool {
+        self.nulls.is_some_and(|nulls| nulls.is_all_null(leaf))
+    }
+
     /// The field as a column; `None` of a group.
     #[must_use]
     pub fn leaf(&self) -> Option<&'a Leaf> {
@@ -113,6 +139,25 @@ impl<'a> StoredField<'a> {
             true => None,
             false => self.schema.leaves().get(node.leaves.start),
         }
+    }
+}
+
+/// How many columns arrays of a type are read from.
+fn count_leaves(data_type: &DataType) -> usize {
+    match data_type {
+        DataType::Struct(fields) => fields
+            .iter()
+            .map(|field| count_leaves(field.data_type()))
+            .sum(),
+        DataType::List(child)
+        | DataType::LargeList(child)
+        | DataType::ListView(child)
+        | DataType::LargeListView(child)
+        | DataType::FixedSizeList(child, _)
+        | DataType::Map(child, _)
+        | DataType::RunEndEncoded(_, child) => count_leaves(child.data_type()),
+        DataType::Dictionary(_, values) => count_leaves(values),
+        _ => 1,
     }
 }
 
@@ -187,10 +232,12 @@ pub struct ReadExtensions {
     pub types: Vec<Arc<dyn ExtensionMapping>>,
     /// Columns behind those of the projection.
     pub columns: Vec<ExtensionRequest>,
+    /// What the footer says of nulls in the row groups that are read.
+    pub nulls: Option<Arc<dyn NullColumns>>,
 }
 
 /// The extension types of the library.
-const BUILTIN: [&dyn ExtensionMapping; 3] = [&Uuid, &Json, &File];
+const BUILTIN: [&dyn ExtensionMapping; 4] = [&Uuid, &Json, &File, &Variant];
 
 /// Whether one of these may know a field: they go by its annotation.
 fn is_builtin(element: &SchemaElement) -> bool {
@@ -198,7 +245,7 @@ fn is_builtin(element: &SchemaElement) -> bool {
         None => element.converted_type == Some(ConvertedType::Json),
         Some(logical_type) => matches!(
             logical_type,
-            LogicalType::Uuid | LogicalType::Json | LogicalType::File
+            LogicalType::Uuid | LogicalType::Json | LogicalType::File | LogicalType::Variant { .. }
         ),
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use herringbone_arrow::schema::{DataType, Field};
 use herringbone_format::{Error, KeyValue, Result};
 
-use super::{BUILTIN, ExtensionField, ExtensionMapping, StoredField, is_builtin};
+use super::{BUILTIN, ExtensionField, ExtensionMapping, NullColumns, StoredField, is_builtin};
 use crate::{ArrowWrapper, Node, NodeKind, ParquetSchema};
 
 /// Asks extension types about the fields of one file.
@@ -15,6 +15,7 @@ pub(crate) struct Extensions<'a> {
     /// By node: its annotation is ignored. Empty where no annotation is.
     pub(crate) ignored: &'a [bool],
     pub(crate) types: &'a [Arc<dyn ExtensionMapping>],
+    pub(crate) nulls: Option<&'a dyn NullColumns>,
 }
 
 impl Extensions<'_> {
@@ -125,6 +126,7 @@ impl Extensions<'_> {
             ordinal,
             key_values: self.key_values,
             storage,
+            nulls: self.nulls,
         }
     }
 }

@@ -60,7 +60,7 @@ fn noted(fields: &str, options: &SchemaOptions, projection: &Projection) -> (Str
     let noting = Arc::new(Noting::default());
     let extensions = ReadExtensions {
         types: vec![noting.clone()],
-        columns: Vec::new(),
+        ..ReadExtensions::default()
     };
     let mapping = extended(&schema(fields), options, projection, &extensions).unwrap();
     let text = mapping.schema.fields().iter();
@@ -134,7 +134,7 @@ fn they_see_the_fields_of_the_projection() {
 fn errors_name_the_field() {
     let extensions = ReadExtensions {
         types: vec![Arc::new(Noting::default())],
-        columns: Vec::new(),
+        ..ReadExtensions::default()
     };
     let schema = schema("optional group a { optional int32 bad; }");
     let options = SchemaOptions::default();
@@ -147,7 +147,7 @@ fn errors_name_the_field() {
 fn a_mapping_with_extension_types_cannot_be_projected_afterwards() {
     let extensions = ReadExtensions {
         types: vec![Arc::new(Noting::default())],
-        columns: Vec::new(),
+        ..ReadExtensions::default()
     };
     let schema = schema("optional int32 x;");
     let options = SchemaOptions::default();
@@ -169,8 +169,8 @@ fn columns_take_their_storage_from_the_projection_where_they_can() {
             extension: Arc::new(Noting::default()),
         };
         let extensions = ReadExtensions {
-            types: Vec::new(),
             columns: vec![request],
+            ..ReadExtensions::default()
         };
         extended(&schema, &SchemaOptions::default(), projection, &extensions)
     };

@@ -270,9 +270,53 @@ fn groups_with_a_meaning_of_their_own_keep_it() {
              optional group f (FILE) { optional binary uri (STRING); }"
         ),
         "v: Struct<metadata: Binary not null, value: Binary not null> \
-         {PARQUET:logical_type=VARIANT(specification_version=1)}; \
+         {ARROW:extension:metadata=} {ARROW:extension:name=arrow.parquet.variant}; \
          f: Struct<uri: Utf8> {ARROW:extension:metadata=} {ARROW:extension:name=arrow.parquet.file}"
     );
+}
+
+#[test]
+fn variants_are_what_they_say() {
+    // In any order, shredded, without a version.
+    let extended = "{ARROW:extension:metadata=} {ARROW:extension:name=arrow.parquet.variant}";
+    assert_eq!(
+        arrow(
+            "optional group v (VARIANT) { optional group typed_value { required group a {
+                optional int64 typed_value; } } required binary metadata; }"
+        ),
+        format!(
+            "v: Struct<typed_value: Struct<a: Struct<typed_value: Int64> not null>, \
+             metadata: Binary not null> {extended}"
+        )
+    );
+    // What is none stays a struct, and so does what a version to come may mean.
+    for (version, fields) in [
+        ("(1)", "required binary metadata;"),
+        ("(1)", "required binary value;"),
+        (
+            "(1)",
+            "required binary metadata (STRING); required binary value;",
+        ),
+        (
+            "(1)",
+            "required binary metadata; required binary value; optional int32 x;",
+        ),
+        (
+            "(1)",
+            "required binary metadata; optional int32 typed_value (INTEGER(32,false));",
+        ),
+        (
+            "(1)",
+            "required binary metadata; optional group typed_value { optional int32 a; }",
+        ),
+        ("(2)", "required binary metadata; required binary value;"),
+    ] {
+        let text = arrow(&format!(
+            "optional group v (VARIANT{version}) {{ {fields} }}"
+        ));
+        assert!(text.contains("PARQUET:logical_type=VARIANT"), "{text}");
+        assert!(!text.contains("extension"), "{text}");
+    }
 }
 
 #[test]

@@ -157,23 +157,31 @@ impl<'a> Variant<'a> {
     /// As [`Variant::value`], and a decimal type that cannot be.
     pub fn cast(&self, wanted: PrimitiveType, options: CastOptions) -> Result<Cast<'a>> {
         wanted.check()?;
-        let value = self.value()?;
-        if matches!(value, Value::Null) {
-            return Ok(Cast::Null);
+        Ok(cast_value(self.value()?, wanted, options))
+    }
+}
+
+/// [`Variant::cast`] of a value that is decoded, to a type that there is.
+pub(crate) fn cast_value<'a>(
+    value: Value<'a>,
+    wanted: PrimitiveType,
+    options: CastOptions,
+) -> Cast<'a> {
+    if matches!(value, Value::Null) {
+        return Cast::Null;
+    }
+    let scalar = match value {
+        Value::String(text) if options.parse_strings && wanted != PrimitiveType::String => {
+            parse::parse(text, wanted)
         }
-        let scalar = match value {
-            Value::String(text) if options.parse_strings && wanted != PrimitiveType::String => {
-                parse::parse(text, wanted)
-            }
-            _ if options.format_strings && wanted == PrimitiveType::String => {
-                plain_text(&value).map(Scalar::String)
-            }
-            _ => cast(&value, wanted),
-        };
-        Ok(match scalar {
-            Some(scalar) => Cast::Value(scalar),
-            None => Cast::Misfit(value.variant_type()),
-        })
+        _ if options.format_strings && wanted == PrimitiveType::String => {
+            plain_text(&value).map(Scalar::String)
+        }
+        _ => cast(&value, wanted),
+    };
+    match scalar {
+        Some(scalar) => Cast::Value(scalar),
+        None => Cast::Misfit(value.variant_type()),
     }
 }
 

@@ -124,22 +124,32 @@ impl<'a> Variant<'a> {
     ///
     /// Those of [`Variant::field`] and [`Variant::element`], and a path with `[*]`.
     pub fn get(&self, path: &VariantPath) -> Result<Option<Self>> {
-        let Some((last, parts)) = path.parts.split_last() else {
+        self.get_parts(&path.parts)
+    }
+
+    pub(crate) fn get_parts(&self, parts: &[PathPart]) -> Result<Option<Self>> {
+        let Some((last, parts)) = parts.split_last() else {
             return Ok(Some(*self));
         };
         let mut container = self.container()?;
         for part in parts {
-            let Some((holder, index)) = find(container, part, path)? else {
+            let Some((holder, index)) = find(container, part)? else {
                 return Ok(None);
             };
             // What follows the value does no harm: only the last one has to be told from it.
             container = holder.inner(index)?;
         }
-        match find(container, last, path)? {
+        match find(container, last)? {
             Some((holder, index)) => holder.value(index).map(Some),
             None => Ok(None),
         }
     }
+}
+
+/// A path of every element stands for many values.
+#[cold]
+pub(crate) fn every_element() -> Error {
+    Error::unsupported("a variant path is of every element, `[*]`; name one, as in `[0]`")
 }
 
 /// Which value of an object or array `part` leads to, or `None` if it is missing.
@@ -147,13 +157,10 @@ impl<'a> Variant<'a> {
 fn find<'a>(
     container: Option<Container<'a>>,
     part: &PathPart,
-    path: &VariantPath,
 ) -> Result<Option<(Container<'a>, u32)>> {
     let index = match (part, container) {
         (PathPart::EveryElement, _) => {
-            return Err(Error::unsupported(format!(
-                "the variant path {path} is of every element; name one, as in [0]"
-            )));
+            return Err(every_element());
         }
         (PathPart::Field(name), Some(holder)) if holder.is_object() => {
             Object::new(holder).position(name.as_bytes())?

@@ -1,12 +1,18 @@
 //! Columns of binary values, in every layout.
 
+use std::sync::Arc;
+
+use herringbone_arrow::array::builder::BinaryViewBuilder;
 use herringbone_arrow::array::cast::AsArray as _;
 use herringbone_arrow::array::types::{Int16Type, Int32Type, Int64Type};
 use herringbone_arrow::array::{
     Array, ArrayRef, BinaryArray, BinaryViewArray, LargeBinaryArray, RunArray,
 };
+use herringbone_arrow::buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use herringbone_arrow::schema::DataType;
 use herringbone_format::{Error, Result};
+
+use super::of_arrow;
 
 /// The place among the values of a row, or `None` of a null.
 type Place = Box<dyn Fn(usize) -> Option<usize> + Send + Sync>;
@@ -24,8 +30,7 @@ pub(super) enum BytesColumn {
 }
 
 impl BytesColumn {
-    /// A column of binary values in any layout; `name` is for messages.
-    pub(super) fn plain(array: &ArrayRef, name: &str) -> Result<Self> {
+    fn plain(array: &ArrayRef, name: &str) -> Result<Self> {
         Ok(match array.data_type() {
             DataType::Binary => Self::Binary(array.as_binary::<i32>().clone()),
             DataType::LargeBinary => Self::Large(array.as_binary::<i64>().clone()),
@@ -38,8 +43,9 @@ impl BytesColumn {
         })
     }
 
-    /// As [`BytesColumn::plain`], and dictionary- or run-end-encoded.
-    pub(super) fn encoded(array: &ArrayRef, name: &str) -> Result<Self> {
+    /// A column of binary values in any layout, dictionary- or run-end-encoded or not; `name` is for
+    /// messages.
+    pub(super) fn new(array: &ArrayRef, name: &str) -> Result<Self> {
         if let Some(dictionary) = array.as_any_dictionary_opt() {
             let values = Box::new(Self::plain(dictionary.values(), name)?);
             let keys = match dictionary.values().len() {
@@ -71,6 +77,16 @@ impl BytesColumn {
         Self::plain(array, name)
     }
 
+    /// Whether it has nothing but nulls, as far as that is known without a look at each.
+    pub(super) fn is_all_null(&self) -> bool {
+        match self {
+            Self::Binary(array) => array.null_count() == array.len(),
+            Self::Large(array) => array.null_count() == array.len(),
+            Self::View(array) => array.null_count() == array.len(),
+            Self::Encoded { .. } => false,
+        }
+    }
+
     /// The value of a row, or `None` of a null.
     #[inline]
     pub(super) fn get(&self, row: usize) -> Option<&[u8]> {
@@ -81,4 +97,82 @@ impl BytesColumn {
             Self::Encoded { place, values } => values.get(place(row)?),
         }
     }
+}
+
+/// Binary values of one layout, while they are appended.
+pub(super) struct BytesBuilder {
+    bytes: usize,
+    layout: Layout,
+}
+
+enum Layout {
+    Offsets(Vec<i32>, Vec<u8>),
+    LargeOffsets(Vec<i64>, Vec<u8>),
+    Views(BinaryViewBuilder),
+}
+
+impl BytesBuilder {
+    /// Values of this type; views where it is none of binary values.
+    pub(super) fn new(data_type: &DataType, capacity: usize) -> Self {
+        let layout = match data_type {
+            DataType::Binary => {
+                let mut offsets = Vec::with_capacity(capacity + 1);
+                offsets.push(0);
+                Layout::Offsets(offsets, Vec::new())
+            }
+            DataType::LargeBinary => {
+                let mut offsets = Vec::with_capacity(capacity + 1);
+                offsets.push(0);
+                Layout::LargeOffsets(offsets, Vec::new())
+            }
+            _ => Layout::Views(BinaryViewBuilder::with_capacity(capacity)),
+        };
+        Self { bytes: 0, layout }
+    }
+
+    /// Appends a value. All values together have up to 2^31 bytes in any layout: those of a dictionary may
+    /// be many more than are stored.
+    #[inline]
+    pub(super) fn append(&mut self, value: &[u8]) -> Result<()> {
+        self.bytes += value.len();
+        let end = i32::try_from(self.bytes).map_err(|_| too_many_bytes())?;
+        match &mut self.layout {
+            Layout::Offsets(offsets, values) => {
+                values.extend_from_slice(value);
+                offsets.push(end);
+            }
+            Layout::LargeOffsets(offsets, values) => {
+                values.extend_from_slice(value);
+                offsets.push(end.into());
+            }
+            Layout::Views(values) => values.try_append_value(value).map_err(of_arrow)?,
+        }
+        Ok(())
+    }
+
+    /// The array of what was appended; what lies in a null is not looked at.
+    pub(super) fn finish(self, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
+        Ok(match self.layout {
+            Layout::Offsets(offsets, values) => {
+                let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
+                let array = BinaryArray::try_new(offsets, Buffer::from_vec(values), nulls);
+                Arc::new(array.map_err(of_arrow)?)
+            }
+            Layout::LargeOffsets(offsets, values) => {
+                let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
+                let array = LargeBinaryArray::try_new(offsets, Buffer::from_vec(values), nulls);
+                Arc::new(array.map_err(of_arrow)?)
+            }
+            Layout::Views(mut values) => {
+                let (views, buffers, _) = values.finish().into_parts();
+                let array = BinaryViewArray::try_new(views, buffers, nulls);
+                Arc::new(array.map_err(of_arrow)?)
+            }
+        })
+    }
+}
+
+#[cold]
+fn too_many_bytes() -> Error {
+    Error::argument("a batch of variants with more than 2^31 bytes: read fewer rows at a time")
 }

@@ -1,9 +1,11 @@
 //! The Arrow types of shredded columns.
 
-use herringbone_arrow::schema::{DataType, Field, Fields, TimeUnit};
+use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields, TimeUnit};
 use herringbone_format::{Error, Result};
 
-use super::{METADATA, ShreddingType, TYPED_VALUE, VALUE, with_extension};
+use super::{
+    MAX_SHREDDING_DEPTH, METADATA, ShreddingType, TYPED_VALUE, VALUE, too_deep, with_extension,
+};
 use crate::cast::PrimitiveType;
 
 /// The time zone of timestamps in UTC.
@@ -17,7 +19,7 @@ impl ShreddingType {
     /// # Errors
     ///
     /// Names that occur twice, decimals of more digits than there can be, and more levels than
-    /// [`MAX_SHREDDING_DEPTH`](super::MAX_SHREDDING_DEPTH).
+    /// [`MAX_SHREDDING_DEPTH`].
     pub fn storage_type(&self) -> Result<DataType> {
         self.check(0)?;
         let mut fields = vec![Field::new(METADATA, DataType::BinaryView, false)];
@@ -26,6 +28,105 @@ impl ShreddingType {
             _ => fields.extend(self.group_fields()),
         }
         Ok(DataType::Struct(fields.into()))
+    }
+
+    /// How values of this Arrow type are shredded: fields of structs as fields of objects, lists as arrays.
+    ///
+    /// # Errors
+    ///
+    /// Types that values cannot be shredded into; as [`ShreddingType::storage_type`].
+    pub fn of_values(data_type: &DataType) -> Result<Self> {
+        let shredding = Self::of_values_within(data_type, 0)?;
+        shredding.check(0)?;
+        Ok(shredding)
+    }
+
+    fn of_values_within(data_type: &DataType, depth: usize) -> Result<Self> {
+        if depth > MAX_SHREDDING_DEPTH {
+            return Err(too_deep());
+        }
+        let within = |field: &FieldRef| Self::of_values_within(field.data_type(), depth + 1);
+        Ok(match data_type {
+            DataType::Struct(fields) => {
+                let fields = fields.iter();
+                let fields = fields.map(|field| Ok((field.name().clone(), within(field)?)));
+                Self::Object(fields.collect::<Result<_>>()?)
+            }
+            DataType::List(element)
+            | DataType::LargeList(element)
+            | DataType::ListView(element)
+            | DataType::LargeListView(element) => Self::Array(Box::new(within(element)?)),
+            other => Self::Primitive(PrimitiveType::of_data_type(other)?),
+        })
+    }
+
+    /// How values are shredded that are stored as this Arrow type: a struct, in any layout.
+    ///
+    /// # Errors
+    ///
+    /// Columns that are missing, that no variant has, or of types that variants cannot have.
+    pub fn of_storage_type(data_type: &DataType) -> Result<Self> {
+        let DataType::Struct(fields) = data_type else {
+            return Err(Error::corrupt(format!(
+                "a variant is stored as a struct, not as {data_type}"
+            )));
+        };
+        let metadata = fields.iter().find(|field| field.name() == METADATA);
+        let metadata = metadata.ok_or_else(no_metadata)?;
+        check_binary(metadata)?;
+        Self::of_group(fields, 0)
+    }
+
+    /// The same of the struct of a field or of elements; at depth 0 of the whole.
+    pub(super) fn of_group(fields: &Fields, depth: usize) -> Result<Self> {
+        if depth > MAX_SHREDDING_DEPTH {
+            return Err(too_deep());
+        }
+        check_names(fields, depth)?;
+        let named = |name: &str| fields.iter().find(|field| field.name() == name);
+        let (value, typed) = (named(VALUE), named(TYPED_VALUE));
+        if let Some(value) = value {
+            check_binary(value)?;
+        }
+        match (value, typed) {
+            (None, None) => Err(Error::corrupt(
+                "a variant has neither `value` nor `typed_value`",
+            )),
+            (_, None) => Ok(Self::Unshredded),
+            (_, Some(typed)) => Self::of_typed(values_type(typed.data_type()), depth),
+        }
+    }
+
+    fn of_typed(data_type: &DataType, depth: usize) -> Result<Self> {
+        let group = |field: &FieldRef| match field.data_type() {
+            DataType::Struct(fields) => Self::of_group(fields, depth + 1),
+            other => Err(Error::corrupt(format!(
+                "a shredded field or element of a variant is {other}, not a group of `{VALUE}` and \
+                 `{TYPED_VALUE}`"
+            ))),
+        };
+        match data_type {
+            DataType::Struct(fields) => {
+                let field = |field: &FieldRef| {
+                    let group = group(field).map_err(|error| error.in_column(field.name()))?;
+                    Ok((field.name().clone(), group))
+                };
+                let fields: Vec<_> = fields.iter().map(field).collect::<Result<_>>()?;
+                let mut names: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
+                names.sort_unstable();
+                match super::repeated(&names) {
+                    Some(name) => Err(Error::corrupt(format!(
+                        "a variant's field `{name}` is shredded twice"
+                    ))),
+                    None => Ok(Self::Object(fields)),
+                }
+            }
+            DataType::List(element)
+            | DataType::LargeList(element)
+            | DataType::ListView(element)
+            | DataType::LargeListView(element) => Ok(Self::Array(Box::new(group(element)?))),
+            other => PrimitiveType::of_data_type(other).map(Self::Primitive),
+        }
     }
 
     /// `value` and `typed_value` of a field, an element or a shredded column.
@@ -143,6 +244,52 @@ impl PrimitiveType {
             _ => return Err(unknown(data_type)),
         })
     }
+}
+
+/// The type within dictionaries and runs.
+pub(crate) fn values_type(mut data_type: &DataType) -> &DataType {
+    loop {
+        data_type = match data_type {
+            DataType::Dictionary(_, values) => values,
+            DataType::RunEndEncoded(_, values) => values.data_type(),
+            other => return other,
+        };
+    }
+}
+
+fn check_binary(field: &Field) -> Result<()> {
+    match values_type(field.data_type()) {
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => Ok(()),
+        other => Err(Error::corrupt(format!(
+            "`{}` of a variant is {other}, not binary",
+            field.name()
+        ))),
+    }
+}
+
+/// Other columns than these would be lost.
+fn check_names(fields: &Fields, depth: usize) -> Result<()> {
+    let is_known =
+        |name: &str| matches!(name, VALUE | TYPED_VALUE) || (depth == 0 && name == METADATA);
+    if let Some(field) = fields.iter().find(|field| !is_known(field.name())) {
+        return Err(Error::corrupt(format!(
+            "a variant has a column `{}`, which is neither `{VALUE}` nor `{TYPED_VALUE}`",
+            field.name()
+        )));
+    }
+    let mut names: Vec<&str> = fields.iter().map(|field| field.name().as_str()).collect();
+    names.sort_unstable();
+    match super::repeated(&names) {
+        Some(name) => Err(Error::corrupt(format!(
+            "a variant has two columns `{name}`"
+        ))),
+        None => Ok(()),
+    }
+}
+
+#[cold]
+pub(super) fn no_metadata() -> Error {
+    Error::corrupt("a variant has no column `metadata`")
 }
 
 #[cold]

@@ -14,10 +14,13 @@
 mod bytes;
 mod columns;
 mod data_type;
+mod get;
+mod infer;
 mod primitive;
 mod read;
 mod residual;
 mod typed;
+mod unpack;
 mod unshred;
 mod write;
 
@@ -28,12 +31,18 @@ use herringbone_format::{Error, Result};
 
 use crate::cast::PrimitiveType;
 
+pub(crate) use data_type::values_type;
+pub use get::{GetOptions, Misfits};
+pub(crate) use get::{check_path, metadata_type};
+pub(crate) use infer::infer_from;
+pub use infer::{InferOptions, ShreddedTypes};
 pub use read::VariantArray;
 pub use unshred::UnshredOptions;
+pub(crate) use unshred::unshredded_type;
 pub use write::Shredder;
 
 /// The name of the Arrow extension type.
-pub const EXTENSION_NAME: &str = "arrow.parquet.variant";
+pub use herringbone_schema::VARIANT_EXTENSION_NAME as EXTENSION_NAME;
 /// The name that older writers gave it.
 const OLD_EXTENSION_NAME: &str = "parquet.variant";
 /// Where Arrow fields have the name and the metadata of an extension type.
@@ -41,9 +50,9 @@ const EXTENSION_NAME_KEY: &str = "ARROW:extension:name";
 const EXTENSION_METADATA_KEY: &str = "ARROW:extension:metadata";
 
 /// The names of the columns.
-const METADATA: &str = "metadata";
-const VALUE: &str = "value";
-const TYPED_VALUE: &str = "typed_value";
+pub(crate) const METADATA: &str = "metadata";
+pub(crate) const VALUE: &str = "value";
+pub(crate) const TYPED_VALUE: &str = "typed_value";
 
 /// Objects and arrays within each other that a column may be shredded into. Columns are walked by
 /// recursion, so this bounds the stack.
@@ -102,10 +111,19 @@ pub fn variant_field(name: &str, storage: DataType, nullable: bool) -> Field {
     with_extension(Field::new(name, storage, nullable), EXTENSION_NAME)
 }
 
+/// What the metadata of a field of variants say.
+pub(crate) fn variant_metadata() -> HashMap<String, String> {
+    extension_metadata(EXTENSION_NAME)
+}
+
 fn with_extension(field: Field, name: &str) -> Field {
+    field.with_metadata(extension_metadata(name))
+}
+
+fn extension_metadata(name: &str) -> HashMap<String, String> {
     let entries = [(EXTENSION_NAME_KEY, name), (EXTENSION_METADATA_KEY, "")];
     let entries = entries.map(|(key, value)| (key.to_owned(), value.to_owned()));
-    field.with_metadata(HashMap::from(entries))
+    HashMap::from(entries)
 }
 
 #[cold]

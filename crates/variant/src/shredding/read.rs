@@ -1,15 +1,14 @@
 //! A column of values in its Arrow storage.
 
-use std::sync::Arc;
-
-use herringbone_arrow::array::builder::BinaryViewBuilder;
 use herringbone_arrow::array::cast::AsArray as _;
 use herringbone_arrow::array::{Array, ArrayRef, StructArray};
+use herringbone_arrow::schema::DataType;
 use herringbone_format::{Error, Result};
 
-use super::bytes::BytesColumn;
+use super::bytes::{BytesBuilder, BytesColumn};
+use super::data_type::no_metadata;
 use super::typed::Group;
-use super::{METADATA, ShreddingType, of_arrow};
+use super::{METADATA, ShreddingType};
 use crate::metadata::Metadata;
 
 /// A column of values, shredded or not, over its Arrow storage; nothing is copied.
@@ -20,8 +19,10 @@ use crate::metadata::Metadata;
 /// `metadata` may be dictionary- or run-end-encoded; bytes, text and lists may have any layout.
 pub struct VariantArray {
     storage: StructArray,
-    metadata: BytesColumn,
+    /// `None` where only a part of the columns is here, which needs no names.
+    metadata: Option<BytesColumn>,
     pub(super) group: Group,
+    shredding: ShreddingType,
 }
 
 impl VariantArray {
@@ -31,19 +32,28 @@ impl VariantArray {
     ///
     /// Columns that are missing, that no variant has, or of types that variants cannot have.
     pub fn try_new(storage: &dyn Array) -> Result<Self> {
-        let Some(storage) = storage.as_struct_opt() else {
-            return Err(Error::corrupt(format!(
-                "a variant is stored as a struct, not as {}",
-                storage.data_type()
-            )));
+        let shredding = ShreddingType::of_storage_type(storage.data_type())?;
+        Self::new(storage, shredding)
+    }
+
+    /// The same where only those columns are here that values at a path need.
+    pub(crate) fn of_part(storage: &dyn Array) -> Result<Self> {
+        let shredding = match storage.data_type() {
+            DataType::Struct(fields) => ShreddingType::of_group(fields, 0)?,
+            other => ShreddingType::of_storage_type(other)?,
         };
-        let metadata = storage
-            .column_by_name(METADATA)
-            .ok_or_else(|| Error::corrupt("a variant has no column `metadata`"))?;
+        Self::new(storage, shredding)
+    }
+
+    fn new(storage: &dyn Array, shredding: ShreddingType) -> Result<Self> {
+        let storage = storage.as_struct_opt().ok_or_else(no_metadata)?;
+        let metadata = storage.column_by_name(METADATA);
+        let metadata = metadata.map(|metadata| BytesColumn::new(metadata, METADATA));
         Ok(Self {
-            metadata: BytesColumn::encoded(metadata, METADATA)?,
-            group: Group::new(storage, 0)?,
+            metadata: metadata.transpose()?,
+            group: Group::new(storage)?,
             storage: storage.clone(),
+            shredding,
         })
     }
 
@@ -67,8 +77,8 @@ impl VariantArray {
 
     /// How values are shredded.
     #[must_use]
-    pub fn shredding_type(&self) -> ShreddingType {
-        self.group.shredding_type()
+    pub fn shredding_type(&self) -> &ShreddingType {
+        &self.shredding
     }
 
     /// The storage.
@@ -83,24 +93,58 @@ impl VariantArray {
     ///
     /// As [`Metadata::new`]; metadata that is null.
     pub fn metadata(&self, row: usize) -> Result<Metadata<'_>> {
-        let bytes = self.metadata.get(row);
-        Metadata::new(bytes.ok_or_else(|| Error::corrupt("a variant's `metadata` is null"))?)
+        let metadata = self.metadata.as_ref().ok_or_else(no_metadata)?;
+        Metadata::new(metadata.get(row).ok_or_else(null_metadata)?)
     }
 
-    /// The metadata of all rows: as it is stored, unless some is missing, as it may be beside nulls.
+    /// Whether the names of values are here.
+    pub(super) fn has_metadata(&self) -> bool {
+        self.metadata.is_some()
+    }
+
+    /// The metadata of all rows: as it is stored, but that what is empty becomes a dictionary without
+    /// names. Below nulls it may be missing.
     pub(super) fn all_metadata(&self) -> Result<ArrayRef> {
-        let mut rows = (0..self.len()).map(|row| self.metadata.get(row));
-        if rows.all(|bytes| bytes.is_some_and(|bytes| !bytes.is_empty()))
-            && let Some(stored) = self.storage.column_by_name(METADATA)
+        let (column, stored) = self
+            .metadata
+            .as_ref()
+            .zip(self.storage.column_by_name(METADATA))
+            .ok_or_else(no_metadata)?;
+        if let Some(nulls) = stored.logical_nulls()
+            && (0..self.len()).any(|row| nulls.is_null(row) && !self.is_null(row))
         {
+            return Err(null_metadata());
+        }
+        let is_empty = |row| column.get(row).is_some_and(<[u8]>::is_empty);
+        if !(0..self.len()).any(|row| is_empty(row) && !self.is_null(row)) {
             return Ok(stored.clone());
         }
-        let mut all = BinaryViewBuilder::new().with_deduplicate_strings();
-        for row in 0..self.len() {
-            let bytes = self.metadata.get(row).unwrap_or_default();
-            let bytes = Metadata::new(bytes).unwrap_or(Metadata::EMPTY).as_bytes();
-            all.try_append_value(bytes).map_err(of_arrow)?;
+        match (stored.as_any_dictionary_opt(), stored.data_type()) {
+            (Some(dictionary), _) => {
+                Ok(dictionary.with_values(without_empty(dictionary.values())?))
+            }
+            (None, DataType::RunEndEncoded(..)) => {
+                Err(Error::corrupt("a variant's `metadata` is empty"))
+            }
+            _ => without_empty(stored),
         }
-        Ok(Arc::new(all.finish()))
     }
+}
+
+/// The same array, but that empty values are dictionaries without names.
+fn without_empty(stored: &ArrayRef) -> Result<ArrayRef> {
+    let column = BytesColumn::new(stored, METADATA)?;
+    let mut all = BytesBuilder::new(stored.data_type(), stored.len());
+    for row in 0..stored.len() {
+        all.append(match column.get(row).unwrap_or_default() {
+            [] => Metadata::EMPTY.as_bytes(),
+            bytes => bytes,
+        })?;
+    }
+    all.finish(stored.logical_nulls())
+}
+
+#[cold]
+fn null_metadata() -> Error {
+    Error::corrupt("a variant's `metadata` is null")
 }

@@ -10,11 +10,12 @@ use herringbone_arrow::array::types::{
 };
 use herringbone_arrow::array::{Array, ArrayRef, StructArray};
 use herringbone_arrow::buffer::NullBuffer;
-use herringbone_arrow::schema::{DataType, Fields};
+use herringbone_arrow::schema::DataType;
 use herringbone_format::{Error, Result};
 
 use super::bytes::BytesColumn;
-use super::{MAX_SHREDDING_DEPTH, METADATA, ShreddingType, TYPED_VALUE, VALUE, too_deep};
+use super::unpack::unpacked;
+use super::{TYPED_VALUE, VALUE};
 use crate::cast::PrimitiveType;
 use crate::decimal::Decimal;
 use crate::value::Value;
@@ -22,7 +23,7 @@ use crate::value::Value;
 /// `value` and `typed_value`: of the column, of a field, or of elements.
 pub(super) struct Group {
     /// Of the struct; a null is as if both columns were.
-    nulls: Option<NullBuffer>,
+    pub(super) nulls: Option<NullBuffer>,
     pub(super) value: Option<BytesColumn>,
     pub(super) typed: Option<Typed>,
 }
@@ -39,79 +40,42 @@ pub(super) struct Object {
     nulls: Option<NullBuffer>,
     /// In the order of the columns.
     pub(super) fields: Vec<(String, Group)>,
-    /// Names of fields, in order.
-    names: Vec<String>,
+    /// Their places, in the order of their names.
+    order: Vec<usize>,
 }
 
 impl Group {
-    /// The columns of a struct, by their names; `place` is for messages.
-    pub(super) fn new(array: &StructArray, depth: usize) -> Result<Self> {
-        if depth > MAX_SHREDDING_DEPTH {
-            return Err(too_deep());
-        }
-        check_names(array.fields(), depth)?;
+    /// The columns of a struct, by their names, whose type is that of a variant.
+    pub(super) fn new(array: &StructArray) -> Result<Self> {
         let value = array.column_by_name(VALUE);
         let typed = array.column_by_name(TYPED_VALUE);
-        if value.is_none() && typed.is_none() {
-            return Err(Error::corrupt(
-                "a variant has neither `value` nor `typed_value`",
-            ));
-        }
         Ok(Self {
             nulls: array.nulls().cloned(),
-            value: value.map(|it| BytesColumn::plain(it, VALUE)).transpose()?,
-            typed: typed.map(|it| Typed::new(it, depth)).transpose()?,
+            value: value.map(|it| BytesColumn::new(it, VALUE)).transpose()?,
+            typed: typed.map(Typed::new).transpose()?,
         })
     }
 
     pub(super) fn is_null(&self, row: usize) -> bool {
         is_null(self.nulls.as_ref(), row)
     }
-
-    /// How values are shredded.
-    pub(super) fn shredding_type(&self) -> ShreddingType {
-        match &self.typed {
-            None => ShreddingType::Unshredded,
-            Some(Typed::Primitive(_, primitive)) => ShreddingType::Primitive(*primitive),
-            Some(Typed::Array(_, element)) => {
-                ShreddingType::Array(Box::new(element.shredding_type()))
-            }
-            Some(Typed::Object(object)) => {
-                let fields = object.fields.iter();
-                let fields = fields.map(|(name, field)| (name.clone(), field.shredding_type()));
-                ShreddingType::Object(fields.collect())
-            }
-        }
-    }
-}
-
-/// Other columns than these would be lost.
-fn check_names(fields: &Fields, depth: usize) -> Result<()> {
-    let is_known =
-        |name: &str| matches!(name, VALUE | TYPED_VALUE) || (depth == 0 && name == METADATA);
-    match fields.iter().find(|field| !is_known(field.name())) {
-        Some(field) => Err(Error::corrupt(format!(
-            "a variant has a column `{}`, which is neither `{VALUE}` nor `{TYPED_VALUE}`",
-            field.name()
-        ))),
-        None => Ok(()),
-    }
 }
 
 impl Typed {
-    fn new(array: &ArrayRef, depth: usize) -> Result<Self> {
+    fn new(array: &ArrayRef) -> Result<Self> {
+        let array = &unpacked(array)?;
         let elements = match array.data_type() {
             DataType::List(_) => array.as_list::<i32>().values(),
             DataType::LargeList(_) => array.as_list::<i64>().values(),
             DataType::ListView(_) => array.as_list_view::<i32>().values(),
             DataType::LargeListView(_) => array.as_list_view::<i64>().values(),
-            DataType::Struct(_) => return Object::new(array.as_struct(), depth).map(Self::Object),
+            DataType::Struct(_) => return Object::new(array.as_struct()).map(Self::Object),
             other => {
                 let primitive = PrimitiveType::of_data_type(other)?;
                 return Ok(Self::Primitive(array.clone(), primitive));
             }
         };
-        let group = Group::new(group(elements)?, depth + 1)?;
+        let group = Group::new(group(elements)?)?;
         Ok(Self::Array(array.clone(), Box::new(group)))
     }
 
@@ -125,32 +89,35 @@ impl Typed {
 }
 
 impl Object {
-    fn new(array: &StructArray, depth: usize) -> Result<Self> {
-        let mut fields = Vec::with_capacity(array.num_columns());
-        for (field, column) in array.fields().iter().zip(array.columns()) {
-            let group = Group::new(group(column)?, depth + 1)
-                .map_err(|error| error.in_column(field.name()))?;
-            fields.push((field.name().clone(), group));
-        }
-        let mut names: Vec<String> = fields.iter().map(|(name, _)| name.clone()).collect();
-        names.sort_unstable();
-        if let Some(name) = super::repeated(&names) {
-            return Err(Error::corrupt(format!(
-                "a variant's field `{name}` is shredded twice"
-            )));
-        }
+    fn new(array: &StructArray) -> Result<Self> {
+        let columns = array.fields().iter().zip(array.columns());
+        let fields = columns.map(|(field, column)| {
+            let group = group(column).and_then(Group::new);
+            let group = group.map_err(|error| error.in_column(field.name()))?;
+            Ok((field.name().clone(), group))
+        });
+        let fields: Vec<_> = fields.collect::<Result<_>>()?;
+        let mut order: Vec<usize> = (0..fields.len()).collect();
+        order.sort_unstable_by_key(|place| fields.get(*place).map(|(name, _)| name));
         Ok(Self {
             nulls: array.nulls().cloned(),
             fields,
-            names,
+            order,
         })
     }
 
-    /// Whether a field of this name is shredded.
-    pub(super) fn has(&self, name: &str) -> bool {
-        self.names
-            .binary_search_by(|it| it.as_str().cmp(name))
-            .is_ok()
+    pub(super) fn nulls(&self) -> Option<&NullBuffer> {
+        self.nulls.as_ref()
+    }
+
+    /// The columns of the field of this name, if it is shredded.
+    pub(super) fn field(&self, name: &str) -> Option<&Group> {
+        let at = |place: &usize| self.fields.get(*place);
+        let found = self.order.binary_search_by_key(&Some(name), |place| {
+            at(place).map(|(name, _)| name.as_str())
+        });
+        let (_, group) = at(self.order.get(found.ok()?)?)?;
+        Some(group)
     }
 }
 

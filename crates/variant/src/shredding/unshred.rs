@@ -1,15 +1,15 @@
 //! Shredded values as they were.
 
-use std::sync::Arc;
-
-use herringbone_arrow::array::builder::BinaryViewBuilder;
-use herringbone_arrow::array::{Array as _, StructArray};
-use herringbone_arrow::schema::Field;
+use herringbone_arrow::array::{Array as _, ArrayRef, StructArray};
+use herringbone_arrow::schema::{DataType, Field};
 use herringbone_format::{Error, Result};
 
+use super::bytes::BytesBuilder;
+use super::data_type::values_type;
 use super::read::VariantArray;
 use super::typed::{Group, Object as ShreddedObject, Typed, elements, primitive_value};
-use super::{METADATA, VALUE, of_arrow};
+use super::write::Shredder;
+use super::{METADATA, ShreddingType, VALUE, of_arrow};
 use crate::builder::{DuplicateFields, VariantBuilder};
 use crate::limits::Limits;
 use crate::metadata::Metadata;
@@ -30,7 +30,7 @@ pub struct UnshredOptions {
 }
 
 /// What a row of `value` and `typed_value` holds.
-enum Row<'a> {
+pub(super) enum Row<'a> {
     Missing,
     Whole(Variant<'a>),
     Typed {
@@ -41,41 +41,66 @@ enum Row<'a> {
     },
 }
 
+/// The metadata of a row, which is looked at where a value of it needs names.
+#[derive(Clone, Copy)]
+pub(super) struct RowMetadata<'a> {
+    pub(super) array: &'a VariantArray,
+    pub(super) row: usize,
+}
+
+impl<'a> RowMetadata<'a> {
+    pub(super) fn get(self) -> Result<Metadata<'a>> {
+        self.array.metadata(self.row)
+    }
+}
+
 impl VariantArray {
     /// All values unshredded: a struct of `metadata` and `value`, and the nulls of this array.
     ///
     /// *Variant Shredding, "Reconstructing a Shredded Variant".* Values keep their metadata, and
-    /// `metadata` its array, unless that lacks some.
+    /// `metadata` its array, unless that has empty ones. `value` has the layout that it has here, or else
+    /// that of the metadata. Values that are not shredded are not copied, nor looked at.
     ///
     /// # Errors
     ///
     /// Values that break the rules of shredding, unless `options` are lenient; names that the
     /// metadata lacks; bytes that are no variant, as far as they are looked at.
     pub fn unshred(&self, options: &UnshredOptions) -> Result<StructArray> {
-        let mut values = BinaryViewBuilder::with_capacity(self.len());
-        let mut builder = builder(options);
-        let (mut row_metadata, mut row_value) = (Vec::new(), Vec::new());
-        for row in 0..self.len() {
-            let value = match self.row(row, options)? {
-                None => &[0],
-                Some((_, Row::Whole(variant))) => variant.as_bytes(),
-                Some((metadata, shredded)) => {
-                    row_metadata.clear();
-                    row_value.clear();
-                    builder.use_metadata(metadata)?;
-                    push(shredded, metadata, options, &mut builder)?;
-                    builder.finish_into(&mut row_metadata, &mut row_value)?;
-                    &row_value[..]
-                }
-            };
-            values.try_append_value(value).map_err(of_arrow)?;
-        }
-        let columns = vec![self.all_metadata()?, Arc::new(values.finish())];
+        let metadata = self.all_metadata()?;
+        let value = match self.whole_values() {
+            Some(value) => value,
+            None => self.unshredded_values(options)?,
+        };
+        let columns = vec![metadata, value];
         let names = [METADATA, VALUE].into_iter();
         let fields = names.zip(&columns);
         let fields = fields.map(|(name, it)| Field::new(name, it.data_type().clone(), false));
         let nulls = self.storage().nulls().cloned();
         StructArray::try_new(fields.collect(), columns, nulls).map_err(of_arrow)
+    }
+
+    /// `value`, where nothing is shredded and no value is missing.
+    fn whole_values(&self) -> Option<ArrayRef> {
+        let value = self.storage().column_by_name(VALUE)?;
+        let is_plain = *value.data_type() == unshredded_type(self.storage().data_type());
+        let is_missing = |row: usize| value.is_null(row) && !self.is_null(row);
+        let is_whole = is_plain
+            && self.group.typed.is_none()
+            && (value.null_count() == 0 || !(0..self.len()).any(is_missing));
+        is_whole.then(|| value.clone())
+    }
+
+    fn unshredded_values(&self, options: &UnshredOptions) -> Result<ArrayRef> {
+        let data_type = unshredded_type(self.storage().data_type());
+        let mut values = BytesBuilder::new(&data_type, self.len());
+        let mut rows = RowBuilder::new(options);
+        for row in 0..self.len() {
+            match self.row(row, options)? {
+                None => values.append(&[0])?,
+                Some(shredded) => values.append(rows.value(shredded, self.names(row))?)?,
+            }
+        }
+        values.finish(None)
     }
 
     /// The value of a row, or `None` of a null.
@@ -84,37 +109,137 @@ impl VariantArray {
     ///
     /// As [`VariantArray::unshred`].
     pub fn value(&self, row: usize, options: &UnshredOptions) -> Result<Option<VariantBuf>> {
-        let Some((metadata, value)) = self.row(row, options)? else {
-            return Ok(None);
-        };
-        let mut builder = builder(options);
-        builder.use_metadata(metadata)?;
-        push(value, metadata, options, &mut builder)?;
-        builder.finish().map(Some)
+        match self.row(row, options)? {
+            Some(value) => RowBuilder::new(options)
+                .owned(value, self.names(row))
+                .map(Some),
+            None => Ok(None),
+        }
     }
 
-    fn row(&self, row: usize, options: &UnshredOptions) -> Result<Option<(Metadata<'_>, Row<'_>)>> {
+    /// The values shredded in another way.
+    ///
+    /// # Errors
+    ///
+    /// As [`VariantArray::unshred`], and [`ShreddingType::storage_type`].
+    pub fn shred(&self, shredding: ShreddingType, options: &UnshredOptions) -> Result<StructArray> {
+        let mut shredder = Shredder::new(shredding)?;
+        let mut rows = RowBuilder::new(options);
+        for row in 0..self.len() {
+            match self.bytes(row, &mut rows)? {
+                Some(value) => shredder.append(value)?,
+                None => shredder.append_null()?,
+            }
+        }
+        shredder.finish()
+    }
+
+    /// The value of a row, which lies in `rows` where it has to be put together.
+    pub(super) fn bytes<'a>(
+        &'a self,
+        row: usize,
+        rows: &'a mut RowBuilder<'_>,
+    ) -> Result<Option<Variant<'a>>> {
+        let Some(value) = self.row(row, rows.options)? else {
+            return Ok(None);
+        };
+        let metadata = self.metadata(row)?;
+        let value = rows.value(value, self.names(row))?;
+        Variant::with_metadata(metadata, value).map(Some)
+    }
+
+    pub(super) fn names(&self, row: usize) -> RowMetadata<'_> {
+        RowMetadata { array: self, row }
+    }
+
+    fn row(&self, row: usize, options: &UnshredOptions) -> Result<Option<Row<'_>>> {
         if self.is_null(row) {
             return Ok(None);
         }
-        let metadata = self.metadata(row)?;
-        let value = self.group.row(row, metadata, options)?;
-        Ok(Some((metadata, value)))
+        self.group.row(row, self.names(row), options).map(Some)
     }
 }
 
-fn builder(options: &UnshredOptions) -> VariantBuilder {
-    VariantBuilder::new()
-        .with_limits(options.limits.clone())
-        .with_duplicates(DuplicateFields::Error)
+/// The type of `value` once values of this storage are unshredded: as stored, or else as `metadata`.
+pub(crate) fn unshredded_type(storage: &DataType) -> DataType {
+    let DataType::Struct(fields) = storage else {
+        return DataType::BinaryView;
+    };
+    let named = |name: &str| fields.iter().find(|field| field.name() == name);
+    let stored = named(VALUE).or_else(|| named(METADATA));
+    stored.map_or(DataType::BinaryView, |field| {
+        values_type(field.data_type()).clone()
+    })
+}
+
+/// Puts values of rows together.
+pub(super) struct RowBuilder<'o> {
+    builder: VariantBuilder,
+    options: &'o UnshredOptions,
+    metadata: Vec<u8>,
+    value: Vec<u8>,
+    /// The metadata that the builder was given.
+    given: Vec<u8>,
+}
+
+impl<'o> RowBuilder<'o> {
+    pub(super) fn new(options: &'o UnshredOptions) -> Self {
+        let builder = VariantBuilder::new()
+            .with_limits(options.limits.clone())
+            .with_duplicates(DuplicateFields::Error);
+        Self {
+            builder,
+            options,
+            metadata: Vec::new(),
+            value: Vec::new(),
+            given: Vec::new(),
+        }
+    }
+
+    /// The bytes of a value, whose metadata is that of its row.
+    pub(super) fn value<'a>(
+        &'a mut self,
+        row: Row<'a>,
+        names: RowMetadata<'a>,
+    ) -> Result<&'a [u8]> {
+        if let Row::Whole(variant) = row {
+            return Ok(variant.as_bytes());
+        }
+        self.push(row, names)?;
+        self.metadata.clear();
+        self.value.clear();
+        self.builder
+            .finish_into(&mut self.metadata, &mut self.value)?;
+        Ok(&self.value)
+    }
+
+    /// The same with its metadata.
+    pub(super) fn owned(&mut self, row: Row<'_>, names: RowMetadata<'_>) -> Result<VariantBuf> {
+        self.push(row, names)?;
+        self.builder.finish()
+    }
+
+    fn push(&mut self, row: Row<'_>, names: RowMetadata<'_>) -> Result<()> {
+        let metadata = match names.array.has_metadata() {
+            true => names.get()?,
+            false => Metadata::EMPTY,
+        };
+        // Rows tend to have the metadata of the row before.
+        if self.given != metadata.as_bytes() {
+            self.builder.use_metadata(metadata)?;
+            self.given.clear();
+            self.given.extend_from_slice(metadata.as_bytes());
+        }
+        push(row, names, self.options, &mut self.builder)
+    }
 }
 
 impl Group {
     /// What a row holds, by the table of "Value Shredding".
-    fn row<'a>(
+    pub(super) fn row<'a>(
         &'a self,
         row: usize,
-        metadata: Metadata<'a>,
+        names: RowMetadata<'a>,
         options: &UnshredOptions,
     ) -> Result<Row<'a>> {
         if self.is_null(row) {
@@ -125,7 +250,7 @@ impl Group {
         }
         let value = self.value.as_ref().and_then(|value| value.get(row));
         let value = value
-            .map(|value| Variant::with_metadata(metadata, value))
+            .map(|value| Variant::with_metadata(names.get()?, value))
             .transpose()?;
         let Some(typed) = self.typed.as_ref().filter(|typed| !typed.is_null(row)) else {
             return self.untyped(value, options);
@@ -167,7 +292,7 @@ impl Group {
 /// Appends a value; what is missing is a null, as only fields may be missing.
 fn push(
     row: Row<'_>,
-    metadata: Metadata<'_>,
+    names: RowMetadata<'_>,
     options: &UnshredOptions,
     builder: &mut VariantBuilder,
 ) -> Result<()> {
@@ -181,18 +306,18 @@ fn push(
             Typed::Array(array, group) => {
                 builder.begin_array()?;
                 for element in elements(array, row) {
-                    let element = group.row(element, metadata, options)?;
-                    push(element, metadata, options, builder)?;
+                    let element = group.row(element, names, options)?;
+                    push(element, names, options, builder)?;
                 }
                 builder.end()
             }
             Typed::Object(object) => {
                 builder.begin_object()?;
                 for (name, group) in &object.fields {
-                    let field = group.row(row, metadata, options)?;
+                    let field = group.row(row, names, options)?;
                     if !matches!(field, Row::Missing) {
                         builder.field(name)?;
-                        push(field, metadata, options, builder)?;
+                        push(field, names, options, builder)?;
                     }
                 }
                 if let Some(rest) = rest {
@@ -213,7 +338,7 @@ fn push_rest(
 ) -> Result<()> {
     for field in rest.iter() {
         let (name, value) = field?;
-        if !shredded.has(name) {
+        if shredded.field(name).is_none() {
             builder.field(name)?;
             builder.push_variant(value)?;
         } else if !options.lenient {

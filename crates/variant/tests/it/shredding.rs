@@ -196,7 +196,8 @@ fn events_of_the_specification() {
         json(&array, &UnshredOptions::default()),
         input.map(|it| it.map(str::to_owned))
     );
-    let shredded = VariantArray::try_new(&array).unwrap().shredding_type();
+    let shredded = VariantArray::try_new(&array).unwrap();
+    let shredded = shredded.shredding_type();
     assert!(matches!(shredded, ShreddingType::Object(fields) if fields.len() == 3));
 }
 
@@ -663,7 +664,7 @@ proptest! {
         let array = shredder.finish().unwrap();
         let shredded = VariantArray::try_new(&array).unwrap();
         if array.column_by_name("typed_value").is_some() {
-            prop_assert_eq!(shredded.shredding_type(), shredding);
+            prop_assert_eq!(shredded.shredding_type(), &shredding);
         }
         let unshredded = shredded.unshred(&UnshredOptions::default()).unwrap();
         let unshredded = VariantArray::try_new(&unshredded).unwrap();

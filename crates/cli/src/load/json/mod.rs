@@ -7,14 +7,15 @@ mod rows;
 use std::io::BufRead;
 use std::sync::Arc;
 
+use herringbone::variant::shredding::is_variant;
 use herringbone_arrow::array::{RecordBatch, RecordBatchOptions};
-use herringbone_arrow::schema::{Field, Fields, Schema, SchemaRef};
+use herringbone_arrow::schema::{Field, FieldRef, Fields, Schema, SchemaRef};
 
 use self::infer::Kind;
 use self::parse::{DEPTH, Json, Start};
 use self::rows::{blank, line_ends};
 use super::sample::Sample;
-use super::value::{Column as _, Rules, Slot, Struct, Wrong};
+use super::value::{Column as _, Rules, Slot, Struct, Wrong, variant_type};
 use super::{BATCH_BYTES, BATCH_ROWS, INFERRED, Rows, Stream, TextOptions};
 use crate::failure::{Failure, Result};
 
@@ -37,7 +38,7 @@ pub(crate) fn jsonl(stream: Stream, options: &TextOptions<'_>) -> Result<Rows<'s
     })?;
     let wrong = |message: String| Failure::Data(format!("{name}: {message}"));
     let (schema, rules) = match &options.schema {
-        Some(schema) => (schema.clone(), Rules::default()),
+        Some(schema) => (with_variants(schema), Rules::default()),
         None => infer(&sample.text, options).map_err(wrong)?,
     };
     options.all_are_in(&name, |it| schema.fields().find(it).is_some())?;
@@ -68,6 +69,18 @@ pub(crate) fn jsonl(stream: Stream, options: &TextOptions<'_>) -> Result<Rows<'s
         }),
         work,
     })
+}
+
+/// The schema with variants as they are read, whatever form the columns of the schema have.
+fn with_variants(schema: &SchemaRef) -> SchemaRef {
+    let variant = |field: &FieldRef| match variant_type() {
+        Ok(data_type) if is_variant(field) => {
+            FieldRef::new(Field::clone(field).with_data_type(data_type))
+        }
+        _ => field.clone(),
+    };
+    let fields: Fields = schema.fields().iter().map(variant).collect();
+    Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
 }
 
 /// The schema of the objects in `text`, which may end within one.

@@ -1,5 +1,6 @@
 //! Which column a type has.
 
+use herringbone::variant::shredding::is_variant;
 use herringbone_arrow::array::builder::{
     BinaryBuilder, BinaryViewBuilder, FixedSizeBinaryBuilder, LargeBinaryBuilder,
     LargeStringBuilder, StringBuilder, StringViewBuilder,
@@ -23,6 +24,7 @@ use super::period::{Period, period};
 use super::primitive::{Booleans, decimals, floats, integers, primitive};
 use super::temporal::{dates, dates_in_milliseconds, times, timestamps};
 use super::text::{Nulls, Texts};
+use super::variant::Variants;
 use super::{Column, Result, Rules, Scalar, Slot, Struct, Wrong};
 
 /// The column of a field, which is called `path`.
@@ -161,6 +163,7 @@ fn nested(field: &Field, path: &str, rules: &Rules) -> Result<Box<dyn Column>> {
         Ok(Box::new(Lists::new(items, length, make)))
     };
     match field.data_type() {
+        DataType::Struct(_) if is_variant(field) => Ok(Box::new(Variants::new(field)?)),
         DataType::Struct(fields) => Ok(Box::new(Struct::new(fields, path, rules)?)),
         DataType::List(item) => of(item, None, lists::<i32>(item.clone())),
         DataType::LargeList(item) => of(item, None, lists::<i64>(item.clone())),

@@ -17,6 +17,7 @@ mod primitive;
 mod structs;
 mod temporal;
 mod text;
+mod variant;
 
 use herringbone_arrow::array::ArrayRef;
 use herringbone_arrow::schema::Field;
@@ -25,6 +26,7 @@ pub(super) use make::may_be_empty;
 pub(super) use primitive::is_special;
 pub(super) use structs::Struct;
 pub(super) use temporal::{Moment, date, timestamp};
+pub(crate) use variant::variant_type;
 
 use super::json::parse::{Json, Start};
 

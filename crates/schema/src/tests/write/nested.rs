@@ -129,6 +129,59 @@ fn groups_with_ids_and_annotations() {
 }
 
 #[test]
+fn variants_by_their_extension_type() {
+    let variant = |name: &str, fields: Vec<Field>| {
+        let named = metadata(&[("ARROW:extension:name", name)]);
+        Field::new("v", DataType::Struct(fields.into()), true).with_metadata(named)
+    };
+    let part = |name: &str, data_type| Field::new(name, data_type, true);
+    // What is not shredded is REQUIRED, whatever Arrow says.
+    for name in ["arrow.parquet.variant", "parquet.variant"] {
+        let fields = vec![
+            part("value", DataType::BinaryView),
+            part("metadata", dictionary(DataType::Binary)),
+        ];
+        assert_eq!(
+            stored(variant(name, fields)).0,
+            "optional group v (VARIANT(1)) { required binary value; required binary metadata; }"
+        );
+    }
+    let element = part(
+        "element",
+        DataType::Struct(vec![part("value", DataType::Binary)].into()),
+    );
+    let shredded = vec![
+        part("metadata", DataType::Binary),
+        part("value", DataType::Binary),
+        part("typed_value", DataType::LargeList(element.into())),
+    ];
+    assert_eq!(
+        stored(variant("arrow.parquet.variant", shredded)).0,
+        "optional group v (VARIANT(1)) { required binary metadata; optional binary value; \
+         optional group typed_value (LIST) { repeated group list { optional group element { \
+         optional binary value; } } } }"
+    );
+    for fields in [
+        vec![part("metadata", DataType::Binary)],
+        vec![
+            part("metadata", DataType::Binary),
+            part("value", DataType::Utf8),
+        ],
+        vec![
+            part("metadata", DataType::Binary),
+            part("typed_value", DataType::UInt8),
+        ],
+    ] {
+        let schema = Schema::new(vec![variant("arrow.parquet.variant", fields)]);
+        let error = from_arrow(&schema, &WriteSchemaOptions::default()).unwrap_err();
+        assert!(
+            error.to_string().contains("cannot be written as a variant"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
 fn encodings_of_nested_values_have_no_levels() {
     let point = DataType::Struct(Fields::from(vec![Field::new(
         "x",

@@ -69,7 +69,7 @@ fn annotations_that_arrow_has_no_word_for() {
         "optional int96 a;",
         "optional binary a (UNKNOWN);",
         "optional binary a (GEOMETRY(srid:4326));",
-        "optional group a (VARIANT) { required binary metadata; optional binary value; }",
+        "optional group a (VARIANT(1)) { required binary metadata; optional binary value; }",
         "optional group a (FILE) { optional binary path (STRING); }",
     ] {
         stays(&schema(field));

@@ -1,0 +1,131 @@
+//! Any JSON, as variants.
+
+use std::sync::Arc;
+
+use herringbone::variant::json::JsonOptions;
+use herringbone::variant::shredding::{Shredder, ShreddingType};
+use herringbone::variant::{Value, VariantBuilder};
+use herringbone_arrow::array::ArrayRef;
+use herringbone_arrow::schema::{DataType, Field};
+
+use super::{Column, Result, Scalar, Wrong};
+use crate::load::json::parse::{DEPTH, Json, Start};
+
+/// The Arrow type that variants are read as.
+///
+/// # Errors
+/// None that could happen.
+pub(crate) fn variant_type() -> herringbone::Result<DataType> {
+    ShreddingType::Unshredded.storage_type()
+}
+
+/// Variants that are not shredded.
+pub(super) struct Variants {
+    builder: VariantBuilder,
+    options: JsonOptions,
+    values: Shredder,
+    /// What was wrong where it could not be said.
+    failed: Option<Wrong>,
+}
+
+fn wrong(error: herringbone::Error) -> Wrong {
+    Wrong::new(error.to_string())
+}
+
+impl Variants {
+    /// Of a field that says that it is of variants.
+    pub(super) fn new(field: &Field) -> Result<Self> {
+        let data_type = variant_type().map_err(wrong)?;
+        if *field.data_type() != data_type {
+            return Err(Wrong::new(format!(
+                "variants are read as {data_type}, not as {}",
+                field.data_type()
+            )));
+        }
+        Ok(Self {
+            builder: VariantBuilder::new(),
+            options: JsonOptions::default(),
+            values: Shredder::new(ShreddingType::Unshredded).map_err(wrong)?,
+            failed: None,
+        })
+    }
+
+    /// Appends the rest of an array or object to the value that is built.
+    fn inner(&mut self, json: &mut Json<'_>, is_array: bool, depth: usize) -> Result<()> {
+        let too_deep = || Wrong::new(format!("more than {DEPTH} levels of nesting"));
+        let deeper = depth.checked_sub(1).ok_or_else(too_deep)?;
+        let mut first = true;
+        if is_array {
+            self.builder.begin_array().map_err(wrong)?;
+            while json.item(&mut first)? {
+                self.json(json, deeper)?;
+            }
+        } else {
+            self.builder.begin_object().map_err(wrong)?;
+            while let Some(name) = json.key(&mut first)? {
+                self.builder.field(&name).map_err(wrong)?;
+                self.json(json, deeper)?;
+            }
+        }
+        self.builder.end().map_err(wrong)
+    }
+
+    fn json(&mut self, json: &mut Json<'_>, depth: usize) -> Result<()> {
+        match json.value()? {
+            Start::Null => self.builder.push(Value::Null).map_err(wrong),
+            Start::Boolean(value) => self.push(Scalar::Boolean(value)),
+            Start::Number(text) => self.push(Scalar::Number(text)),
+            Start::Text(text) => self.push(Scalar::Text(&text)),
+            Start::Array => self.inner(json, true, depth),
+            Start::Object => self.inner(json, false, depth),
+        }
+    }
+
+    fn push(&mut self, scalar: Scalar<'_>) -> Result<()> {
+        match scalar {
+            Scalar::Boolean(value) => self.builder.push(value),
+            Scalar::Text(text) => self.builder.push(text),
+            Scalar::Number(text) | Scalar::Cell(text) => {
+                self.builder.push_json(text, &self.options)
+            }
+        }
+        .map_err(wrong)
+    }
+
+    fn append(&mut self) -> Result<()> {
+        let value = self.builder.finish().map_err(wrong)?;
+        self.values.append(value.as_variant()).map_err(wrong)
+    }
+}
+
+impl Column for Variants {
+    fn null(&mut self) {
+        if let Err(error) = self.values.append_null() {
+            self.failed.get_or_insert(wrong(error));
+        }
+    }
+
+    fn scalar(&mut self, scalar: Scalar<'_>) -> Result<()> {
+        self.push(scalar)?;
+        self.append()
+    }
+
+    fn array(&mut self, json: &mut Json<'_>) -> Result<()> {
+        self.inner(json, true, DEPTH)?;
+        self.append()
+    }
+
+    fn object(&mut self, json: &mut Json<'_>) -> Result<()> {
+        self.inner(json, false, DEPTH)?;
+        self.append()
+    }
+
+    fn finish(&mut self) -> Result<ArrayRef> {
+        if let Some(wrong) = self.failed.take() {
+            return Err(wrong);
+        }
+        let next = Shredder::new(ShreddingType::Unshredded).map_err(wrong)?;
+        let values = std::mem::replace(&mut self.values, next);
+        Ok(Arc::new(values.finish().map_err(wrong)?))
+    }
+}

@@ -1,0 +1,106 @@
+//! VARIANT columns: printed, read from JSON lines, shredded.
+
+use crate::common::{Folder, herringbone};
+
+const LINES: &str = r#"{"id":1,"v":{"a":1,"b":"x","d":1.50}}
+{"id":2,"v":[1,null,{"q":true}]}
+{"id":3,"v":null}
+{"id":4,"v":{"a":"text"}}
+{"id":5,"v":7}
+"#;
+
+fn converted(folder: &Folder, variant: &str) -> String {
+    let lines = folder.with("in.jsonl", LINES);
+    let file = folder.file("out.parquet");
+    let run = ["convert", &lines, &file, "--force", "--variant", variant];
+    herringbone(&run).ok("");
+    file
+}
+
+#[test]
+fn variants_are_json_in_every_format() {
+    let folder = Folder::new();
+    for variant in ["v", "v=none", "v=auto", "v=Int64", "v=List(Int8)"] {
+        let file = converted(&folder, variant);
+        herringbone(&["cat", "--format", "jsonl", &file]).ok(LINES);
+        let csv = "id,v\r\n1,\"{\"\"a\"\":1,\"\"b\"\":\"\"x\"\",\"\"d\"\":1.50}\"\r\n\
+                   2,\"[1,null,{\"\"q\"\":true}]\"\r\n3,\r\n4,\"{\"\"a\"\":\"\"text\"\"}\"\r\n5,7\r\n";
+        herringbone(&["cat", "--format", "csv", &file]).ok(csv);
+        let table = herringbone(&["cat", "--format", "table", &file]).stdout;
+        assert!(table.contains("│  2 ┆ [1,null,{\"q\":true}]"), "{table}");
+        let out = folder.file("out.jsonl");
+        herringbone(&["convert", &file, &out, "--force"]).ok("");
+        assert_eq!(std::fs::read_to_string(out).unwrap(), LINES);
+    }
+}
+
+#[test]
+fn schema_shows_the_shredding_and_rewrite_keeps_it() {
+    let folder = Folder::new();
+    let file = converted(&folder, r#"v=Struct("a": Int64, "b": Utf8)"#);
+    let schema = herringbone(&["schema", &file]).stdout;
+    let words: Vec<_> = schema.split_whitespace().collect();
+    let expected = "optional group v (VARIANT(1)) { required binary metadata; optional binary value; \
+         optional group typed_value { required group a { optional binary value; optional int64 \
+         typed_value; } required group b { optional binary value; optional binary typed_value \
+         (STRING); } } }";
+    assert!(words.join(" ").contains(expected), "{schema}");
+    let copy = folder.file("copy.parquet");
+    herringbone(&["rewrite", &file, &copy]).ok("");
+    assert_eq!(herringbone(&["schema", &copy]).stdout, schema);
+    herringbone(&["cat", "--format", "jsonl", &copy]).ok(LINES);
+    // Files that are shredded in different ways have the same rows.
+    let plain = converted(&folder, "v");
+    let both = herringbone(&["cat", "--format", "jsonl", &copy, &plain]);
+    both.ok(&LINES.repeat(2));
+    let all = folder.file("all.parquet");
+    let run = herringbone(&["concat", &copy, &plain, "-o", &all]);
+    assert!(
+        run.stderr.contains("they are written unshredded"),
+        "{}",
+        run.stderr
+    );
+    herringbone(&["cat", "--format", "jsonl", &all]).ok(&LINES.repeat(2));
+    let again = herringbone(&["concat", &copy, &copy, "-o", &all, "--force"]);
+    again.ok("");
+    assert_eq!(herringbone(&["schema", &all]).stdout, schema);
+}
+
+#[test]
+fn types_that_json_loses_are_named() {
+    let folder = Folder::new();
+    let lines = folder.with("in.jsonl", "{\"l\":{\"v\":[1e3]}}\n");
+    let file = folder.file("out.parquet");
+    herringbone(&["convert", &lines, &file, "--variant", "l"]).ok("");
+    for format in ["jsonl", "csv", "table"] {
+        let run = herringbone(&["cat", "--format", format, &file]);
+        assert!(
+            run.stderr.contains("from others: double;"),
+            "{}",
+            run.stderr
+        );
+    }
+    let run = herringbone(&["cat", "--format", "arrow", &file]);
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""));
+}
+
+#[test]
+fn what_cannot_be_asked_for() {
+    let folder = Folder::new();
+    let lines = folder.with("in.jsonl", LINES);
+    let out = folder.file("out.parquet");
+    let convert = |more: &[&str]| herringbone(&[&["convert", &lines, &out], more].concat());
+    convert(&["--variant", "v=Int65"]).fails(2, "there is no type `Int65`");
+    convert(&["--variant", "v=UInt8"]).fails(2, "type UInt8");
+    convert(&["--variant", "v="]).fails(2, "expected COLUMN");
+    convert(&["--variant", "v", "--variant", "w"]).fails(2, "has no column `w`");
+    convert(&["--variant", "v=auto", "--to", "csv"]).fails(2, "OUT is none");
+    let csv = folder.with("in.csv", "v\n1\n");
+    herringbone(&["convert", &csv, &out, "--variant", "v"]).fails(2, "--variant is for JSON lines");
+    let twice = folder.with("twice.jsonl", "{\"v\":{\"a\":1,\"a\":2}}\n");
+    let run = herringbone(&["convert", &twice, &out, "--variant", "v"]);
+    run.fails(3, "column `v`");
+    let digits = format!("{{\"v\":{}}}\n", "9".repeat(39));
+    let many = folder.with("many.jsonl", digits);
+    herringbone(&["convert", &many, &out, "--variant", "v"]).fails(3, "column `v`");
+}

@@ -1,0 +1,219 @@
+//! A column of what lies at a path of a VARIANT group.
+
+use std::sync::Arc;
+
+use herringbone_arrow::array::ArrayRef;
+use herringbone_arrow::schema::{DataType, Field};
+use herringbone_core::extension::{
+    AnnotatedField, ExtensionField, ExtensionMapping, ExtensionType, StoredField,
+};
+use herringbone_format::{ConvertedType, Error, LogicalType, Result};
+
+use herringbone_schema::SchemaNode;
+
+use super::{is_variant_group, named};
+use crate::cast::PrimitiveType;
+use crate::path::{PathPart, VariantPath};
+use crate::shredding::{
+    GetOptions, METADATA, ShreddingType, TYPED_VALUE, VALUE, VariantArray, check_path,
+    metadata_type, values_type,
+};
+
+/// A column of the values at a path, for
+/// [`ReadOptions::extension_column`](herringbone_core::read::ReadOptions::extension_column).
+///
+/// It is of variants, `arrow.parquet.variant`, unless a type is asked for. What is missing is null.
+///
+/// It reads the columns that the path leads to and no others: of a shredded field its `typed_value` and
+/// `value`, `value` unless statistics say that all of it is null, and `metadata` only where values without
+/// a column of their own need names. So values that break the rules of shredding elsewhere are not
+/// found, unless the read is lenient: that looks at what lies beside the path as well.
+#[derive(Debug, Clone)]
+pub struct VariantGet {
+    path: VariantPath,
+    wanted: Option<PrimitiveType>,
+    options: GetOptions,
+}
+
+impl VariantGet {
+    /// The values at `path`, as variants.
+    #[must_use]
+    pub fn new(path: VariantPath) -> Self {
+        Self {
+            path,
+            wanted: None,
+            options: GetOptions::default(),
+        }
+    }
+
+    /// As values of one type, in arrays of [`PrimitiveType::data_type`].
+    #[must_use]
+    pub fn as_type(mut self, wanted: PrimitiveType) -> Self {
+        self.wanted = Some(wanted);
+        self
+    }
+
+    /// Chooses which values fit, and what becomes of others.
+    #[must_use]
+    pub fn options(mut self, options: GetOptions) -> Self {
+        self.options = options;
+        self
+    }
+}
+
+impl ExtensionMapping for VariantGet {
+    fn to_arrow(&self, stored: &StoredField<'_>) -> Result<Option<ExtensionField>> {
+        if !is_variant_group(stored) {
+            return Ok(None);
+        }
+        let name = stored.storage.name();
+        let field = match self.wanted {
+            Some(wanted) => Field::new(name, wanted.data_type(), true),
+            None => {
+                let metadata = metadata_type(stored.storage.data_type());
+                let value = values_type(&metadata).clone();
+                let parts = vec![
+                    Field::new(METADATA, metadata, false),
+                    Field::new(VALUE, value, false),
+                ];
+                named(Field::new(name, DataType::Struct(parts.into()), true))
+            }
+        };
+        Ok(Some(ExtensionField::of_arrays(field)))
+    }
+
+    fn leaves(&self, stored: &StoredField<'_>) -> Result<Vec<usize>> {
+        if !is_variant_group(stored) {
+            return Err(Error::argument(
+                "the path leads into a variant, and the field is none",
+            ));
+        }
+        check_path(&self.path)?;
+        if let Some(wanted) = self.wanted {
+            wanted.check()?;
+        }
+        ShreddingType::of_storage_type(stored.storage.data_type())?;
+        let mut needed = Needed {
+            stored,
+            get: self,
+            leaves: Vec::new(),
+            names: false,
+        };
+        needed.at_path(stored.ordinal, self.path.parts());
+        Ok(needed.leaves())
+    }
+
+    fn to_parquet(&self, _: &Field) -> Result<Option<AnnotatedField>> {
+        Ok(None)
+    }
+}
+
+impl ExtensionType for VariantGet {
+    fn make_array(&self, storage: &ArrayRef, _: &Field) -> Result<ArrayRef> {
+        let array = VariantArray::of_part(storage)?;
+        match self.wanted {
+            Some(wanted) => array.get_all_as(&self.path, wanted, &self.options),
+            None => Ok(Arc::new(array.get_all(&self.path, &self.options)?)),
+        }
+    }
+}
+
+/// The columns of the file that a path needs.
+struct Needed<'a> {
+    stored: &'a StoredField<'a>,
+    get: &'a VariantGet,
+    leaves: Vec<usize>,
+    /// Whether values need the names of `metadata`.
+    names: bool,
+}
+
+impl Needed<'_> {
+    /// Of the group of `value` and `typed_value` with this ordinal, what the rest of a path needs.
+    fn at_path(&mut self, group: usize, parts: &[PathPart]) {
+        let (value, typed) = (self.child(group, VALUE), self.child(group, TYPED_VALUE));
+        let Some((part, rest)) = parts.split_first() else {
+            self.value(value);
+            if let Some(typed) = typed {
+                self.typed(typed);
+            }
+            return;
+        };
+        let next = typed.and_then(|typed| match (part, self.elements(typed)) {
+            (PathPart::Field(name), None) => self.child(typed, name),
+            (PathPart::Element(_), elements) => elements,
+            _ => None,
+        });
+        let is_certain = matches!(part, PathPart::Field(_)) && !self.get.options.unshred.lenient;
+        if next.is_none() || !is_certain {
+            self.value(value);
+        }
+        if let Some(next) = next {
+            self.at_path(next, rest);
+        }
+    }
+
+    /// `value` of a group, unless there is nothing in it.
+    fn value(&mut self, value: Option<usize>) {
+        let value = value.and_then(|value| self.node(value));
+        for leaf in value.map_or(0..0, |value| value.leaves.clone()) {
+            if !self.stored.is_all_null(leaf) {
+                self.leaves.push(leaf);
+                self.names = true;
+            }
+        }
+    }
+
+    /// `typed_value` at the end of the path.
+    fn typed(&mut self, typed: usize) {
+        let Some(node) = self.node(typed) else {
+            return;
+        };
+        let mut leaves = node.leaves.clone();
+        if self.get.wanted.is_none() {
+            self.names |= node.is_group();
+            self.leaves.extend(leaves);
+        } else if !node.is_group() || self.get.options.misfits == crate::shredding::Misfits::Error {
+            // Of an object or array one column says that it is there.
+            self.leaves.extend(leaves.next());
+        }
+    }
+
+    /// The columns, one at least: it says which rows have a value at all.
+    fn leaves(mut self) -> Vec<usize> {
+        let of_group = self.stored.node().leaves.clone();
+        let metadata = self.child(self.stored.ordinal, METADATA);
+        let metadata = metadata.and_then(|node| Some(self.node(node)?.leaves.start));
+        if self.names {
+            self.leaves.extend(metadata);
+        }
+        if self.leaves.is_empty() {
+            // One with nothing in it is the least to read.
+            let all_null = of_group.clone().find(|leaf| self.stored.is_all_null(*leaf));
+            let others = of_group.into_iter().find(|leaf| Some(*leaf) != metadata);
+            self.leaves.extend(all_null.or(others));
+        }
+        self.leaves.sort_unstable();
+        self.leaves.dedup();
+        self.leaves
+    }
+
+    fn child(&self, group: usize, name: &str) -> Option<usize> {
+        let mut children = self.stored.schema.children(group);
+        let is_named = |child: &usize| self.node(*child).is_some_and(|it| it.element.name == name);
+        children.find(is_named)
+    }
+
+    fn node(&self, ordinal: usize) -> Option<&'_ SchemaNode> {
+        self.stored.schema.nodes().get(ordinal)
+    }
+
+    /// The group of the elements, if a node is a list.
+    fn elements(&self, typed: usize) -> Option<usize> {
+        let schema = self.stored.schema;
+        let element = &self.node(typed)?.element;
+        let is_list = element.logical_type == Some(LogicalType::List)
+            || element.converted_type == Some(ConvertedType::List);
+        let repeated = is_list.then(|| schema.children(typed).next()).flatten()?;
+        schema.children(repeated).next()
+    }
+}

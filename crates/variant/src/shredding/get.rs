@@ -1,0 +1,351 @@
+//! Values at a path, from shredded columns and from the bytes of values.
+//!
+//! ```text
+//! $.a.b    typed_value.a.typed_value.b.{value, typed_value}     a and b are shredded
+//!          typed_value.a.value                                  a is, b is not
+//!          value                                                nothing is
+//! ```
+
+use std::sync::Arc;
+
+use herringbone_arrow::array::cast::AsArray as _;
+use herringbone_arrow::array::{
+    Array as _, ArrayRef, BinaryViewArray, StringViewArray, StructArray, make_array,
+};
+use herringbone_arrow::buffer::NullBuffer;
+use herringbone_arrow::schema::{DataType, Field};
+use herringbone_format::{Error, Result};
+
+use super::bytes::{BytesBuilder, BytesColumn};
+use super::data_type::values_type;
+use super::primitive::PrimitiveColumn;
+use super::read::VariantArray;
+use super::typed::{Group, Typed, elements, primitive_value};
+use super::unshred::{Row, RowBuilder, RowMetadata};
+use super::{METADATA, UnshredOptions, VALUE, of_arrow};
+use crate::cast::{Cast, CastOptions, PrimitiveType, Scalar, cast, cast_value};
+use crate::metadata::Metadata;
+use crate::path::{PathPart, VariantPath, every_element};
+use crate::types::VariantType;
+
+/// How values at a path are taken out of a column.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct GetOptions {
+    /// Casts that are only done on request.
+    pub cast: CastOptions,
+    /// What becomes of values that are none of the wanted type.
+    pub misfits: Misfits,
+    /// How shredded values are put together.
+    pub unshred: UnshredOptions,
+}
+
+/// What becomes of values that are none of the wanted type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Misfits {
+    /// They are null.
+    #[default]
+    Null,
+    /// They are an error.
+    Error,
+}
+
+impl VariantArray {
+    /// The value of a row at `path` as one of `wanted`, which tells what is missing from nulls and misfits.
+    /// A row that is null has no value at any path.
+    ///
+    /// Fields that are shredded are looked for where they belong: what lies beside them against the rules
+    /// of shredding is found by a lenient read alone.
+    ///
+    /// # Errors
+    ///
+    /// As [`Variant::get_as`](crate::Variant::get_as) and [`VariantArray::unshred`], as far as values lie at
+    /// the path.
+    pub fn get_as(
+        &self,
+        row: usize,
+        path: &VariantPath,
+        wanted: PrimitiveType,
+        options: &GetOptions,
+    ) -> Result<Cast<'_>> {
+        wanted.check()?;
+        check_path(path)?;
+        if self.is_null(row) {
+            return Ok(Cast::Missing);
+        }
+        let names = self.names(row);
+        match at(&self.group, row, names, path.parts(), &options.unshred)? {
+            // At the top, what is missing is a null of variants.
+            Row::Missing if path.parts().is_empty() => Ok(Cast::Null),
+            found => cast_row(found, wanted, options),
+        }
+    }
+
+    /// The values of all rows at `path` as an array of [`PrimitiveType::data_type`]. What is missing, is a
+    /// null of either kind or a misfit is null.
+    ///
+    /// # Errors
+    ///
+    /// As [`VariantArray::get_as`], and misfits where they are an [error](Misfits::Error).
+    pub fn get_all_as(
+        &self,
+        path: &VariantPath,
+        wanted: PrimitiveType,
+        options: &GetOptions,
+    ) -> Result<ArrayRef> {
+        wanted.check()?;
+        check_path(path)?;
+        let (group, parts, nulls) = self.shredded_part(path, &options.unshred);
+        if let ([], Some(Typed::Primitive(array, stored))) = (parts, &group.typed)
+            && group.value.as_ref().is_none_or(BytesColumn::is_all_null)
+        {
+            return cast_array(array, *stored, nulls, wanted, options);
+        }
+        let mut column = PrimitiveColumn::new(wanted);
+        for row in 0..self.len() {
+            if nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
+                column.append_null();
+                continue;
+            }
+            let found = at(group, row, self.names(row), parts, &options.unshred)?;
+            append(&mut column, cast_row(found, wanted, options)?, options)?;
+        }
+        Ok(column.finish())
+    }
+
+    /// The values of all rows at `path`, unshredded: a struct of `metadata` and `value`, null where nothing
+    /// is at the path. A null of variants is a value.
+    ///
+    /// # Errors
+    ///
+    /// As [`VariantArray::get_as`].
+    pub fn get_all(&self, path: &VariantPath, options: &GetOptions) -> Result<StructArray> {
+        check_path(path)?;
+        let metadata_type = metadata_type(self.storage().data_type());
+        let (group, parts, nulls) = self.shredded_part(path, &options.unshred);
+        let mut values = BytesBuilder::new(values_type(&metadata_type), self.len());
+        let mut rows = RowBuilder::new(&options.unshred);
+        let mut valid = Vec::with_capacity(self.len());
+        for row in 0..self.len() {
+            let names = self.names(row);
+            let found = match nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
+                true => Row::Missing,
+                false => at(group, row, names, parts, &options.unshred)?,
+            };
+            // At the top, what is missing is a null of variants.
+            let is_there = match found {
+                Row::Missing => path.parts().is_empty() && !self.is_null(row),
+                _ => true,
+            };
+            valid.push(is_there);
+            values.append(match is_there {
+                true => rows.value(found, names)?,
+                false => &[0],
+            })?;
+        }
+        let metadata = match self.has_metadata() {
+            true => self.all_metadata()?,
+            false => {
+                let mut metadata = BytesBuilder::new(&metadata_type, self.len());
+                for _ in 0..self.len() {
+                    metadata.append(Metadata::EMPTY.as_bytes())?;
+                }
+                metadata.finish(None)?
+            }
+        };
+        let columns = vec![metadata, values.finish(None)?];
+        let fields = [METADATA, VALUE].into_iter().zip(&columns);
+        let fields = fields.map(|(name, it)| Field::new(name, it.data_type().clone(), false));
+        StructArray::try_new(fields.collect(), columns, Some(valid.into())).map_err(of_arrow)
+    }
+
+    /// How far `path` leads through the fields that are shredded, what is left of it there, and the rows
+    /// that have nothing there for certain.
+    fn shredded_part<'p>(
+        &self,
+        path: &'p VariantPath,
+        options: &UnshredOptions,
+    ) -> (&Group, &'p [PathPart], Option<NullBuffer>) {
+        let mut nulls = self.group.nulls.clone();
+        let (mut group, mut parts) = (&self.group, path.parts());
+        while let Some((part, rest)) = parts.split_first()
+            && let Some((object, field)) = group.shredded_field(part, options)
+        {
+            nulls = NullBuffer::union(nulls.as_ref(), object);
+            nulls = NullBuffer::union(nulls.as_ref(), field.nulls.as_ref());
+            (group, parts) = (field, rest);
+        }
+        (group, parts, nulls)
+    }
+}
+
+/// The type of `metadata` of values that are taken out of this storage.
+pub(crate) fn metadata_type(storage: &DataType) -> DataType {
+    let fields = match storage {
+        DataType::Struct(fields) => fields.as_ref(),
+        _ => &[],
+    };
+    let metadata = fields.iter().find(|field| field.name() == METADATA);
+    metadata.map_or(DataType::Binary, |field| field.data_type().clone())
+}
+
+pub(crate) fn check_path(path: &VariantPath) -> Result<()> {
+    match path.parts().contains(&PathPart::EveryElement) {
+        true => Err(every_element()),
+        false => Ok(()),
+    }
+}
+
+impl Group {
+    /// The columns of a shredded field and the nulls of the objects that it is in, where these columns say
+    /// it all. Where that is not certain of a lenient read, it looks at what lies beside them.
+    fn shredded_field(
+        &self,
+        part: &PathPart,
+        options: &UnshredOptions,
+    ) -> Option<(Option<&NullBuffer>, &Self)> {
+        match (part, &self.typed) {
+            (PathPart::Field(name), Some(Typed::Object(object))) if !options.lenient => {
+                Some((object.nulls(), object.field(name)?))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What a row of a group has at a path within it.
+fn at<'a>(
+    mut group: &'a Group,
+    mut row: usize,
+    names: RowMetadata<'a>,
+    mut parts: &[PathPart],
+    options: &UnshredOptions,
+) -> Result<Row<'a>> {
+    while let Some((part, rest)) = parts.split_first() {
+        if let Some((objects, field)) = group.shredded_field(part, options) {
+            if group.is_null(row) || objects.is_some_and(|objects| objects.is_null(row)) {
+                return Ok(Row::Missing);
+            }
+            (group, parts) = (field, rest);
+            continue;
+        }
+        let (typed, typed_row, residual) = match group.row(row, names, options)? {
+            Row::Missing => return Ok(Row::Missing),
+            Row::Whole(variant) => {
+                let found = variant.get_parts(parts)?;
+                return Ok(found.map_or(Row::Missing, Row::Whole));
+            }
+            Row::Typed { typed, row, rest } => (typed, row, rest),
+        };
+        match (part, typed) {
+            (PathPart::Field(name), Typed::Object(object)) => match object.field(name) {
+                Some(field) => group = field,
+                None => {
+                    let found = match residual {
+                        Some(residual) => residual.get(name)?,
+                        None => None,
+                    };
+                    let found = match found {
+                        Some(found) => found.get_parts(rest)?,
+                        None => None,
+                    };
+                    return Ok(found.map_or(Row::Missing, Row::Whole));
+                }
+            },
+            (PathPart::Element(index), Typed::Array(array, of_elements)) => {
+                match elements(array, typed_row).nth(*index) {
+                    Some(element) => (group, row) = (of_elements, element),
+                    None => return Ok(Row::Missing),
+                }
+                // An element is never missing.
+                if rest.is_empty() {
+                    return Ok(match group.row(row, names, options)? {
+                        Row::Missing => Row::Whole(crate::Variant::NULL),
+                        found => found,
+                    });
+                }
+            }
+            _ => return Ok(Row::Missing),
+        }
+        parts = rest;
+    }
+    group.row(row, names, options)
+}
+
+/// What was found as a value of a type.
+fn cast_row<'a>(row: Row<'a>, wanted: PrimitiveType, options: &GetOptions) -> Result<Cast<'a>> {
+    Ok(match row {
+        Row::Missing => Cast::Missing,
+        Row::Whole(variant) => variant.cast(wanted, options.cast)?,
+        Row::Typed { typed, row, .. } => match typed {
+            Typed::Primitive(array, stored) => {
+                cast_value(primitive_value(array, *stored, row), wanted, options.cast)
+            }
+            Typed::Array(..) => Cast::Misfit(VariantType::Array),
+            Typed::Object(_) => Cast::Misfit(VariantType::Object),
+        },
+    })
+}
+
+fn append(column: &mut PrimitiveColumn, value: Cast<'_>, options: &GetOptions) -> Result<()> {
+    match value {
+        Cast::Value(scalar) => return column.append(&scalar),
+        Cast::Misfit(of) if options.misfits == Misfits::Error => return Err(misfit(of)),
+        Cast::Missing | Cast::Null | Cast::Misfit(_) => column.append_null(),
+    }
+    Ok(())
+}
+
+#[cold]
+fn misfit(of: VariantType) -> Error {
+    Error::argument(format!(
+        "a value of type {of} is none of the type that was asked for"
+    ))
+}
+
+/// All values of a shredded column as values of a type; `nulls` are those of what is around it.
+fn cast_array(
+    array: &ArrayRef,
+    stored: PrimitiveType,
+    nulls: Option<NullBuffer>,
+    wanted: PrimitiveType,
+    options: &GetOptions,
+) -> Result<ArrayRef> {
+    let nulls = NullBuffer::union(nulls.as_ref(), array.nulls());
+    let same: Option<ArrayRef> = match array.data_type() {
+        data_type if *data_type == wanted.data_type() => Some(array.clone()),
+        DataType::Utf8 if stored == wanted => {
+            Some(Arc::new(StringViewArray::from(array.as_string::<i32>())))
+        }
+        DataType::Binary if stored == wanted => {
+            Some(Arc::new(BinaryViewArray::from(array.as_binary::<i32>())))
+        }
+        _ => None,
+    };
+    if let Some(array) = same {
+        let null_count = nulls.as_ref().map_or(0, NullBuffer::null_count);
+        if null_count == array.null_count() {
+            return Ok(array);
+        }
+        let data = array.to_data().into_builder().nulls(nulls).build();
+        return Ok(make_array(data.map_err(of_arrow)?));
+    }
+    let mut column = PrimitiveColumn::new(wanted);
+    for row in 0..array.len() {
+        if nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
+            column.append_null();
+            continue;
+        }
+        let value = primitive_value(array, stored, row);
+        // The common case without what only text needs.
+        match cast(&value, wanted) {
+            Some(scalar) if !matches!(scalar, Scalar::String(_)) => column.append(&scalar)?,
+            _ => append(
+                &mut column,
+                cast_value(value, wanted, options.cast),
+                options,
+            )?,
+        }
+    }
+    Ok(column.finish())
+}

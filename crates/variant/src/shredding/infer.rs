@@ -1,0 +1,413 @@
+//! How values had better be shredded, from the values themselves.
+
+use std::collections::BTreeMap;
+
+use herringbone_format::Result;
+
+use super::read::VariantArray;
+use super::unshred::RowBuilder;
+use super::{MAX_SHREDDING_DEPTH, ShreddingType, UnshredOptions};
+use crate::cast::PrimitiveType;
+use crate::decimal::{Decimal, MAX_DECIMAL_DIGITS};
+use crate::value::Value;
+use crate::variant::Variant;
+
+/// How a shredding is inferred. The same values always give the same.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct InferOptions {
+    /// Values that are looked at, from the first.
+    pub sample: usize,
+    /// The share of objects that a field has to be in to be shredded.
+    pub min_frequency: f64,
+    /// Fields and elements that have columns of their own, at most: the most frequent ones.
+    pub max_fields: usize,
+    /// Objects and arrays within each other that are shredded, at most.
+    pub max_depth: usize,
+    /// The types that values may be shredded into.
+    pub types: ShreddedTypes,
+}
+
+/// Types that an inferred shredding may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ShreddedTypes {
+    /// All that the specification has.
+    #[default]
+    All,
+    /// Those that Spark 4 reads: no times of day, timestamps in nanoseconds or UUIDs.
+    Spark,
+}
+
+impl Eq for InferOptions {}
+
+impl Default for InferOptions {
+    fn default() -> Self {
+        Self {
+            sample: 4096,
+            min_frequency: 0.1,
+            max_fields: 300,
+            max_depth: 50,
+            types: ShreddedTypes::All,
+        }
+    }
+}
+
+/// What the first values of an array suggest.
+pub(crate) fn infer_from(
+    array: &VariantArray,
+    options: &InferOptions,
+    unshred: &UnshredOptions,
+) -> Result<ShreddingType> {
+    let mut seen = Seen::default();
+    let mut rows = RowBuilder::new(unshred);
+    for row in 0..array.len().min(options.sample) {
+        if let Some(value) = array.bytes(row, &mut rows)? {
+            seen.value(value, options.max_depth.min(MAX_SHREDDING_DEPTH))?;
+        }
+    }
+    Ok(seen.shredding(options))
+}
+
+impl ShreddingType {
+    /// Infers a shredding from values.
+    ///
+    /// Of each field and of the elements of arrays the kind of values counts that is most frequent: numbers,
+    /// text, objects, ... Integers are shredded into 64 bits, decimals into 18 or else 38 digits with the
+    /// most digits behind the point that were seen, so that values to come fit. What is shredded has to be
+    /// half of the values that are not null.
+    ///
+    /// # Errors
+    ///
+    /// Bytes of values that are wrong.
+    pub fn infer<'a>(
+        values: impl IntoIterator<Item = Variant<'a>>,
+        options: &InferOptions,
+    ) -> Result<Self> {
+        let mut seen = Seen::default();
+        for value in values.into_iter().take(options.sample) {
+            seen.value(value, options.max_depth.min(MAX_SHREDDING_DEPTH))?;
+        }
+        Ok(seen.shredding(options))
+    }
+
+    /// A shredding for the values of all of these: fields of any of them, in types that hold those of all.
+    /// Where they have nothing in common, values are not shredded.
+    #[must_use]
+    pub fn unify(shreddings: impl IntoIterator<Item = Self>) -> Self {
+        let unified = shreddings.into_iter().reduce(Self::with);
+        unified.unwrap_or(Self::Unshredded)
+    }
+
+    fn with(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Object(fields), Self::Object(others)) => {
+                let mut all: BTreeMap<String, Self> = fields.into_iter().collect();
+                for (name, other) in others {
+                    let unified = match all.remove(&name) {
+                        Some(field) => field.with(other),
+                        None => other,
+                    };
+                    all.insert(name, unified);
+                }
+                Self::Object(all.into_iter().collect())
+            }
+            (Self::Array(element), Self::Array(other)) => {
+                Self::Array(Box::new(element.with(*other)))
+            }
+            (Self::Primitive(a), Self::Primitive(b)) => {
+                wider(a, b).map_or(Self::Unshredded, Self::Primitive)
+            }
+            (a, b) if a == b => a,
+            _ => Self::Unshredded,
+        }
+    }
+}
+
+/// A type that holds the values of both, as what they are.
+fn wider(a: PrimitiveType, b: PrimitiveType) -> Option<PrimitiveType> {
+    use PrimitiveType as T;
+    if a == b {
+        return Some(a);
+    }
+    if let (
+        T::Timestamp { nanos, utc },
+        T::Timestamp {
+            nanos: other,
+            utc: same,
+        },
+    ) = (a, b)
+    {
+        let nanos = nanos || other;
+        return (utc == same).then_some(T::Timestamp { nanos, utc });
+    }
+    let ((digits, scale), (others, other_scale)) = (exact(a)?, exact(b)?);
+    let is_int = |it| !matches!(it, T::Decimal { .. });
+    if is_int(a) && is_int(b) {
+        return Some(if digits > others { a } else { b });
+    }
+    let scale = scale.max(other_scale);
+    let precision = digits.max(others).checked_add(scale)?;
+    (precision <= MAX_DECIMAL_DIGITS).then_some(T::Decimal { precision, scale })
+}
+
+/// Digits before and behind the point of an exact number.
+fn exact(primitive: PrimitiveType) -> Option<(u8, u8)> {
+    use PrimitiveType as T;
+    Some(match primitive {
+        T::Int8 => (3, 0),
+        T::Int16 => (5, 0),
+        T::Int32 => (10, 0),
+        T::Int64 => (19, 0),
+        T::Decimal { precision, scale } => (precision.saturating_sub(scale), scale),
+        _ => return None,
+    })
+}
+
+/// Kinds of values of which one is shredded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Object,
+    Array,
+    Exact,
+    Float,
+    Double,
+    String,
+    Boolean,
+    Date,
+    Time,
+    Timestamp { utc: bool },
+    Binary,
+    Uuid,
+}
+
+/// What was seen at one place.
+#[derive(Debug, Default)]
+struct Seen {
+    /// How often each kind was there; nulls are none.
+    kinds: BTreeMap<Kind, usize>,
+    fields: BTreeMap<String, Self>,
+    element: Option<Box<Self>>,
+    /// Most digits before and behind the point.
+    digits: u32,
+    scale: u8,
+    is_decimal: bool,
+    is_nanos: bool,
+    /// How often a value was there, nulls included.
+    count: usize,
+}
+
+impl Seen {
+    fn value(&mut self, value: Variant<'_>, depth: usize) -> Result<()> {
+        self.count += 1;
+        let decoded = value.value()?;
+        let Some(kind) = self.kind(&decoded) else {
+            return Ok(());
+        };
+        *self.kinds.entry(kind).or_default() += 1;
+        match decoded {
+            Value::Object(object) if depth > 0 => {
+                for field in object.iter() {
+                    let (name, value) = field?;
+                    if let Some(field) = self.fields.get_mut(name) {
+                        field.value(value, depth - 1)?;
+                        continue;
+                    }
+                    let mut field = Self::default();
+                    field.value(value, depth - 1)?;
+                    self.fields.insert(name.to_owned(), field);
+                }
+            }
+            Value::Array(array) if depth > 0 => {
+                let element = self.element.get_or_insert_default();
+                for value in array.iter() {
+                    element.value(value?, depth - 1)?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn kind(&mut self, value: &Value<'_>) -> Option<Kind> {
+        if let Some(decimal) = value.to_decimal() {
+            let is_decimal = matches!(
+                value,
+                Value::Decimal4(_) | Value::Decimal8(_) | Value::Decimal16(_)
+            );
+            self.number(decimal, is_decimal);
+            return Some(Kind::Exact);
+        }
+        Some(match value {
+            Value::Object(_) => Kind::Object,
+            Value::Array(_) => Kind::Array,
+            Value::Float(_) => Kind::Float,
+            Value::Double(_) => Kind::Double,
+            Value::String(_) => Kind::String,
+            Value::Boolean(_) => Kind::Boolean,
+            Value::Date(_) => Kind::Date,
+            Value::Time(_) => Kind::Time,
+            Value::Timestamp(_) => Kind::Timestamp { utc: true },
+            Value::TimestampNtz(_) => Kind::Timestamp { utc: false },
+            Value::TimestampNanos(_) | Value::TimestampNtzNanos(_) => {
+                self.is_nanos = true;
+                let utc = matches!(value, Value::TimestampNanos(_));
+                Kind::Timestamp { utc }
+            }
+            Value::Binary(_) => Kind::Binary,
+            Value::Uuid(_) => Kind::Uuid,
+            _ => return None,
+        })
+    }
+
+    fn number(&mut self, value: Decimal, is_decimal: bool) {
+        self.is_decimal |= is_decimal;
+        self.scale = self.scale.max(value.scale);
+        let before = value.digits().saturating_sub(value.scale.into());
+        self.digits = self.digits.max(before);
+    }
+
+    fn shredding(&self, options: &InferOptions) -> ShreddingType {
+        let whole = self.whole(options);
+        let mut columns = Vec::new();
+        self.columns(&whole, &mut Vec::new(), &mut columns);
+        if columns.len() <= options.max_fields {
+            return whole;
+        }
+        // The most frequent columns; of those that are as frequent, the first by their paths.
+        columns.sort_by(|(a, path), (b, other)| b.cmp(a).then_with(|| path.cmp(other)));
+        columns.truncate(options.max_fields);
+        let mut kept: Vec<&[String]> = columns.iter().map(|(_, path)| path.as_slice()).collect();
+        kept.sort_unstable();
+        pruned(&whole, &mut Vec::new(), &kept).unwrap_or(ShreddingType::Unshredded)
+    }
+
+    /// The shredding, with as many columns as there are.
+    fn whole(&self, options: &InferOptions) -> ShreddingType {
+        let total: usize = self.kinds.values().sum();
+        // Of kinds that are as frequent, the first one.
+        let most = self.kinds.iter().rev().max_by_key(|(_, count)| **count);
+        let Some((kind, count)) = most.filter(|(_, count)| **count * 2 >= total) else {
+            return ShreddingType::Unshredded;
+        };
+        match kind {
+            Kind::Object => {
+                let is_frequent = |field: &Self| {
+                    field.count as f64 >= *count as f64 * options.min_frequency.max(0.0)
+                };
+                let fields = self.fields.iter().filter(|(_, field)| is_frequent(field));
+                let fields: Vec<_> = fields
+                    .map(|(name, field)| (name.clone(), field.whole(options)))
+                    .collect();
+                match fields.is_empty() {
+                    true => ShreddingType::Unshredded,
+                    false => ShreddingType::Object(fields),
+                }
+            }
+            Kind::Array => {
+                let element = self.element.as_ref();
+                let element = element.map_or(ShreddingType::Unshredded, |it| it.whole(options));
+                match element {
+                    // Nothing is won by it.
+                    ShreddingType::Unshredded => ShreddingType::Unshredded,
+                    element => ShreddingType::Array(Box::new(element)),
+                }
+            }
+            kind => match self.primitive(*kind, options.types) {
+                Some(primitive) => ShreddingType::Primitive(primitive),
+                None => ShreddingType::Unshredded,
+            },
+        }
+    }
+
+    fn primitive(&self, kind: Kind, types: ShreddedTypes) -> Option<PrimitiveType> {
+        use PrimitiveType as T;
+        let is_all = types == ShreddedTypes::All;
+        Some(match kind {
+            Kind::Object | Kind::Array => return None,
+            // 19 digits may be too many for 64 bits; then some stay unshredded.
+            Kind::Exact if !self.is_decimal => T::Int64,
+            Kind::Exact => {
+                let digits = self.digits + u32::from(self.scale);
+                let precision = if digits <= 18 { 18 } else { MAX_DECIMAL_DIGITS };
+                T::Decimal {
+                    precision,
+                    scale: self.scale.min(precision),
+                }
+            }
+            Kind::Float => T::Float,
+            Kind::Double => T::Double,
+            Kind::String => T::String,
+            Kind::Boolean => T::Boolean,
+            Kind::Date => T::Date,
+            Kind::Time => is_all.then_some(T::Time)?,
+            Kind::Timestamp { utc } => {
+                let nanos = self.is_nanos;
+                (is_all || !nanos).then_some(T::Timestamp { nanos, utc })?
+            }
+            Kind::Binary => T::Binary,
+            Kind::Uuid => is_all.then_some(T::Uuid)?,
+        })
+    }
+
+    /// The columns at the ends of paths, with how often they have a value. The parts of a path are names;
+    /// those of elements are empty.
+    fn columns(
+        &self,
+        shredding: &ShreddingType,
+        path: &mut Vec<String>,
+        out: &mut Vec<(usize, Vec<String>)>,
+    ) {
+        match shredding {
+            ShreddingType::Unshredded | ShreddingType::Primitive(_) => {
+                out.push((self.count, path.clone()))
+            }
+            ShreddingType::Array(element) => {
+                if let Some(seen) = &self.element {
+                    path.push(String::new());
+                    seen.columns(element, path, out);
+                    path.pop();
+                }
+            }
+            ShreddingType::Object(fields) => {
+                for (name, field) in fields {
+                    if let Some(seen) = self.fields.get(name) {
+                        path.push(name.clone());
+                        seen.columns(field, path, out);
+                        path.pop();
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The part of a shredding that has these columns, which are in order.
+fn pruned(
+    shredding: &ShreddingType,
+    path: &mut Vec<String>,
+    kept: &[&[String]],
+) -> Option<ShreddingType> {
+    let mut below = |part: &str, inner: &ShreddingType| {
+        path.push(part.to_owned());
+        let inner = pruned(inner, path, kept);
+        path.pop();
+        inner
+    };
+    match shredding {
+        ShreddingType::Array(element) => {
+            let element = below("", element)?;
+            Some(ShreddingType::Array(Box::new(element)))
+        }
+        ShreddingType::Object(fields) => {
+            let fields = fields.iter();
+            let fields: Vec<_> = fields
+                .filter_map(|(name, field)| Some((name.clone(), below(name, field)?)))
+                .collect();
+            (!fields.is_empty()).then_some(ShreddingType::Object(fields))
+        }
+        _ => kept
+            .binary_search(&path.as_slice())
+            .is_ok()
+            .then(|| shredding.clone()),
+    }
+}
