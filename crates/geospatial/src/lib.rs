@@ -45,8 +45,14 @@ pub mod wkt;
 
 mod column;
 mod edges;
+#[cfg(any(feature = "arrow-59", feature = "arrow-60"))]
+mod files;
+#[cfg(any(feature = "arrow-59", feature = "arrow-60"))]
+mod native;
 mod statistics;
 
 pub use column::ColumnMeaning;
 pub use edges::Edges;
+#[cfg(any(feature = "arrow-59", feature = "arrow-60"))]
+pub use files::Geospatial;
 pub use statistics::{GeometryTypes, StatisticsBuilder};

@@ -12,6 +12,7 @@
 //! | look at pages as they are stored | [`Pages`] and [`physical`] |
 //! | make or change metadata | [`format`](mod@format), [`schema`] |
 //! | read and write Arrow extension types of your own | [`extension::ExtensionType`] |
+//! | read and write GEOMETRY and GEOGRAPHY, and GeoParquet (feature `geospatial`) | `geospatial::Geospatial` |
 //! | make statistics of column chunks of your own | [`ColumnStatistics`](extension::ColumnStatistics) |
 //!
 //! ```
@@ -56,6 +57,8 @@ pub use herringbone_arrow as arrow;
 #[cfg(feature = "encryption")]
 pub use herringbone_encryption as encryption;
 pub use herringbone_format as format;
+#[cfg(feature = "geospatial")]
+pub use herringbone_geospatial as geospatial;
 pub use herringbone_schema as schema;
 
 pub use file::{OpenOptions, ParquetFile};

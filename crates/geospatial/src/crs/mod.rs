@@ -9,7 +9,7 @@ mod tests;
 
 use std::borrow::Cow;
 
-use herringbone_format::{Error, Result};
+use herringbone_format::{Error, LogicalType, Result};
 use serde_json::{Map, Value};
 
 /// The system of columns that name none: longitude and latitude.
@@ -54,6 +54,17 @@ impl Crs {
     #[must_use]
     pub fn new(text: Option<String>) -> Self {
         Self(text.filter(|it| !it.is_empty()))
+    }
+
+    /// Of a logical type; the one that nobody knows of one without geometries.
+    #[must_use]
+    pub fn of(logical_type: &LogicalType) -> Self {
+        match logical_type {
+            LogicalType::Geometry { crs } | LogicalType::Geography { crs, .. } => {
+                Self::new(crs.clone())
+            }
+            _ => Self::undefined(),
+        }
     }
 
     /// The one that nobody knows.

@@ -1,0 +1,91 @@
+//! How a field with geometries is written.
+
+use std::sync::Arc;
+
+use herringbone_arrow::array::ArrayRef;
+use herringbone_arrow::schema::{Field, FieldRef};
+use herringbone_core::extension::StorageWriter;
+use herringbone_format::{KeyValue, LogicalType, Result};
+use herringbone_schema::{LOGICAL_TYPE_KEY, asked_logical_type};
+
+use super::read::is_binary;
+use crate::Edges;
+use crate::crs::{Crs, CrsForm};
+use crate::geoarrow::{EXTENSION_NAME, ExtensionCrs, ExtensionMetadata, FORMER_EXTENSION_NAME};
+
+/// What the metadata of a field with well-known binary say; `None` of other fields.
+///
+/// # Errors
+/// They cannot be understood.
+pub(super) fn meaning(field: &Field) -> Result<Option<ExtensionMetadata>> {
+    let is_own = matches!(
+        field.extension_type_name(),
+        Some(EXTENSION_NAME | FORMER_EXTENSION_NAME)
+    );
+    if !is_own || !is_binary(field.data_type()) {
+        return Ok(None);
+    }
+    let text = field.extension_type_metadata().unwrap_or_default();
+    ExtensionMetadata::parse(text).map(Some)
+}
+
+/// Writes the geometries of one field as they are.
+pub(super) struct Geometries {
+    field: FieldRef,
+    definition: Option<KeyValue>,
+}
+
+impl Geometries {
+    pub(super) fn new(field: &Field, meaning: &ExtensionMetadata) -> Result<Self> {
+        let asked = asked_logical_type(field)?;
+        let is_geospatial = matches!(
+            asked,
+            Some(LogicalType::Geometry { .. } | LogicalType::Geography { .. })
+        );
+        let mut field = field.clone();
+        let mut definition = None;
+        if let Some(asked) = asked.filter(|_| is_geospatial) {
+            match kept(&asked, meaning)? {
+                Some(pair) => definition = pair,
+                // The extension type is newer: it is what users of Arrow change.
+                None => {
+                    let mut pairs = field.metadata().clone();
+                    pairs.remove(LOGICAL_TYPE_KEY);
+                    field.set_metadata(pairs);
+                }
+            }
+        }
+        let field = Arc::new(field);
+        Ok(Self { field, definition })
+    }
+}
+
+/// Whether an annotation says what the extension type says, by another form of the CRS perhaps: then
+/// it stays as it came, with the definition of the CRS where that is in the metadata of the file.
+fn kept(asked: &LogicalType, meaning: &ExtensionMetadata) -> Result<Option<Option<KeyValue>>> {
+    if Edges::of(asked)? != Some(meaning.edges) {
+        return Ok(None);
+    }
+    let crs = Crs::of(asked);
+    if let (CrsForm::ProjjsonKey(key), Some(ExtensionCrs::Projjson(definition))) =
+        (crs.form(), &meaning.crs)
+    {
+        return Ok(Some(Some(KeyValue::new(key, definition.clone()))));
+    }
+    let is_same = crs.is_same(&Crs::of(&meaning.logical_type()));
+    Ok(is_same.then_some(None))
+}
+
+impl StorageWriter for Geometries {
+    fn fields(&mut self, _: &ArrayRef) -> Result<Vec<FieldRef>> {
+        Ok(vec![self.field.clone()])
+    }
+
+    fn arrays(&mut self, array: &ArrayRef) -> Result<Vec<ArrayRef>> {
+        Ok(vec![array.clone()])
+    }
+
+    fn key_values(&mut self) -> Result<Vec<KeyValue>> {
+        Ok(self.definition.take().into_iter().collect())
+    }
+}
