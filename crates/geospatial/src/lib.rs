@@ -54,5 +54,5 @@ mod statistics;
 pub use column::ColumnMeaning;
 pub use edges::Edges;
 #[cfg(any(feature = "arrow-59", feature = "arrow-60"))]
-pub use files::Geospatial;
+pub use files::{GeoParquetOptions, GeometryColumn, Geospatial};
 pub use statistics::{GeometryTypes, StatisticsBuilder};

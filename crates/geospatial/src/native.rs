@@ -6,8 +6,9 @@
 //! polygon          List<List<point>>          multipolygon     List<polygon>
 //! ```
 
-use herringbone_arrow::schema::DataType;
+use herringbone_arrow::schema::{DataType, Field};
 
+use crate::geoarrow::native_name;
 use crate::wkb::GeometryKind;
 
 /// How many lists are around the points of a kind; `None` of one that has no such encoding.
@@ -19,6 +20,13 @@ pub(crate) fn lists_around(kind: GeometryKind) -> Option<usize> {
         GeometryKind::MultiPolygon => 3,
         GeometryKind::GeometryCollection | GeometryKind::Opaque(_) => return None,
     })
+}
+
+/// The kind of a field with the extension type of such an encoding.
+pub(crate) fn kind_of(field: &Field) -> Option<GeometryKind> {
+    let name = field.extension_type_name()?;
+    let mut kinds = GeometryKind::KNOWN.into_iter();
+    kinds.find(|kind| native_name(*kind) == Some(name) && is_array_of(field.data_type(), *kind))
 }
 
 /// Whether arrays of a type are geometries of a kind.

@@ -1,6 +1,7 @@
 //! GEOMETRY and GEOGRAPHY through readers and writers.
 
 mod forms;
+mod geoparquet;
 mod official;
 
 use std::path::Path;

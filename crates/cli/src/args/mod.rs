@@ -19,6 +19,7 @@ mod write;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use herringbone::geospatial::Geospatial;
 use herringbone::schema::ByteLayout;
 use herringbone::{Int96Overflow, Projection, ReadOptions, SchemaOptions};
 use herringbone_arrow::schema::TimeUnit;
@@ -374,7 +375,8 @@ impl Read {
             .batch_size(self.batch_size)
             .threads(self.threads)
             .verify_crc(!self.no_crc)
-            .schema(schema);
+            .schema(schema)
+            .extension(Geospatial::new());
         self.damage.choose(options)
     }
 }

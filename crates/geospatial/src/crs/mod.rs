@@ -8,6 +8,7 @@
 mod tests;
 
 use std::borrow::Cow;
+use std::fmt;
 
 use herringbone_format::{Error, LogicalType, Result};
 use serde_json::{Map, Value};
@@ -177,7 +178,7 @@ impl Crs {
     }
 
     /// A definition in few words: its `id`, else its `name`.
-    pub(crate) fn label(&self) -> String {
+    fn label(&self) -> String {
         if let Some(Identity { authority, code }) = self.identity() {
             return format!("{authority}:{code}");
         }
@@ -201,6 +202,18 @@ impl Crs {
             CrsForm::Projjson(text) => return id_of(&definition(text).ok()?),
             CrsForm::Undefined | CrsForm::ProjjsonKey(_) | CrsForm::Other(_) => return None,
         })
+    }
+}
+
+impl fmt::Display for Crs {
+    /// In few words: `OGC:CRS84` where there is no text, of a definition its `id`, else its `name`;
+    /// otherwise the text.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.form() {
+            CrsForm::Default => f.write_str(DEFAULT),
+            CrsForm::Projjson(_) => f.write_str(&self.label()),
+            _ => f.write_str(self.text().unwrap_or_default()),
+        }
     }
 }
 

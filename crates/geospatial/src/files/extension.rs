@@ -1,13 +1,18 @@
 //! The extension type.
 
-use herringbone_arrow::schema::Field;
+use std::sync::Arc;
+
+use herringbone_arrow::schema::{Field, Schema};
 use herringbone_core::extension::{
     AnnotatedField, ExtensionField, ExtensionMapping, ExtensionType, StorageWriter, StoredField,
+    WrittenField,
 };
 use herringbone_format::Result;
 
+use super::geo_file::GeoFile;
 use super::write::{Geometries, meaning};
-use super::{Geospatial, read};
+use super::{GeoParquetOptions, Geospatial, read};
+use crate::geoparquet::{GeoMetadata, KEY};
 
 impl ExtensionMapping for Geospatial {
     fn to_arrow(&self, stored: &StoredField<'_>) -> Result<Option<ExtensionField>> {
@@ -23,10 +28,23 @@ impl ExtensionMapping for Geospatial {
 }
 
 impl ExtensionType for Geospatial {
-    fn storage_writer(&self, field: &Field) -> Result<Option<Box<dyn StorageWriter>>> {
-        let Some(meaning) = meaning(field)? else {
+    fn for_file(&self, schema: &Schema) -> Result<Option<Arc<dyn ExtensionType>>> {
+        let former = schema.metadata().get(KEY);
+        let former = former.and_then(|text| GeoMetadata::parse(text).ok());
+        let options = match (&self.geoparquet, &former) {
+            (Some(options), _) => options.clone(),
+            (None, Some(former)) => GeoParquetOptions::new(former.version),
+            (None, None) => return Ok(None),
+        };
+        let file = GeoFile::new(self.clone(), schema, &options, former.as_ref())?;
+        Ok(file.map(|file| -> Arc<dyn ExtensionType> { Arc::new(file) }))
+    }
+
+    fn storage_writer(&self, written: &WrittenField<'_>) -> Result<Option<Box<dyn StorageWriter>>> {
+        let Some(meaning) = meaning(written.field)? else {
             return Ok(None);
         };
-        Ok(Some(Box::new(Geometries::new(field, &meaning)?)))
+        let geometries = Geometries::new(written.field, &meaning, self.writes_iso)?;
+        Ok(Some(Box::new(geometries)))
     }
 }

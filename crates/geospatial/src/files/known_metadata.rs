@@ -14,8 +14,7 @@ impl KnownMetadata {
     /// Of the key-value metadata of a file; `None` where there are none, or none that can be
     /// understood: they are no reason to read nothing.
     pub(super) fn of(&self, key_values: &[KeyValue]) -> Option<Arc<GeoMetadata>> {
-        let text = key_values.iter().find(|pair| pair.key == KEY)?;
-        let text = text.value.as_deref()?;
+        let text = value_of(key_values, KEY)?;
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((of_text, metadata)) = &*known
             && of_text == text
@@ -26,4 +25,10 @@ impl KnownMetadata {
         *known = Some((text.to_owned(), metadata.clone()));
         metadata
     }
+}
+
+/// The value of a key.
+pub(super) fn value_of<'a>(pairs: &'a [KeyValue], key: &str) -> Option<&'a str> {
+    let pair = pairs.iter().find(|pair| pair.key == key)?;
+    pair.value.as_deref()
 }

@@ -3,9 +3,10 @@
 use herringbone_arrow::schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use herringbone_arrow::schema::{DataType, Field};
 use herringbone_core::extension::StoredField;
-use herringbone_format::{KeyValue, LogicalType, Repetition, Result, Type};
+use herringbone_format::{LogicalType, Repetition, Result, Type};
 use herringbone_schema::LOGICAL_TYPE_KEY;
 
+use super::known_metadata::value_of;
 use crate::geoarrow::{EXTENSION_NAME, ExtensionMetadata, FORMER_EXTENSION_NAME, native_name};
 use crate::geoparquet::{Encoding, GeoMetadata};
 
@@ -82,11 +83,6 @@ pub(super) fn is_binary(data_type: &DataType) -> bool {
         DataType::Dictionary(_, values) => is_binary(values),
         _ => false,
     }
-}
-
-fn value_of<'a>(pairs: &'a [KeyValue], key: &str) -> Option<&'a str> {
-    let pair = pairs.iter().find(|pair| pair.key == key)?;
-    pair.value.as_deref()
 }
 
 /// The storage as a field of an extension type of this name and meaning. Where the hint in the file

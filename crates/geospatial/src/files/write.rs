@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use herringbone_arrow::array::ArrayRef;
+use herringbone_arrow::schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use herringbone_arrow::schema::{Field, FieldRef};
 use herringbone_core::extension::StorageWriter;
 use herringbone_format::{KeyValue, LogicalType, Result};
 use herringbone_schema::{LOGICAL_TYPE_KEY, asked_logical_type};
 
+use super::iso::iso;
 use super::read::is_binary;
 use crate::Edges;
 use crate::crs::{Crs, CrsForm};
@@ -29,14 +31,19 @@ pub(super) fn meaning(field: &Field) -> Result<Option<ExtensionMetadata>> {
     ExtensionMetadata::parse(text).map(Some)
 }
 
-/// Writes the geometries of one field as they are.
+/// Writes the geometries of one field.
 pub(super) struct Geometries {
     field: FieldRef,
     definition: Option<KeyValue>,
+    writes_iso: bool,
 }
 
 impl Geometries {
-    pub(super) fn new(field: &Field, meaning: &ExtensionMetadata) -> Result<Self> {
+    pub(super) fn new(
+        field: &Field,
+        meaning: &ExtensionMetadata,
+        writes_iso: bool,
+    ) -> Result<Self> {
         let asked = asked_logical_type(field)?;
         let is_geospatial = matches!(
             asked,
@@ -56,8 +63,37 @@ impl Geometries {
             }
         }
         let field = Arc::new(field);
-        Ok(Self { field, definition })
+        Ok(Self {
+            field,
+            definition,
+            writes_iso,
+        })
     }
+}
+
+/// The field without an annotation of its own: its extension type says it all.
+pub(super) fn by_extension_type(field: &Field) -> FieldRef {
+    without(field, &[LOGICAL_TYPE_KEY])
+}
+
+/// The field without annotation and extension type: plain bytes.
+pub(super) fn as_bytes(field: &Field) -> FieldRef {
+    without(
+        field,
+        &[
+            LOGICAL_TYPE_KEY,
+            EXTENSION_TYPE_NAME_KEY,
+            EXTENSION_TYPE_METADATA_KEY,
+        ],
+    )
+}
+
+fn without(field: &Field, keys: &[&str]) -> FieldRef {
+    let mut pairs = field.metadata().clone();
+    for key in keys {
+        pairs.remove(*key);
+    }
+    Arc::new(field.clone().with_metadata(pairs))
 }
 
 /// Whether an annotation says what the extension type says, by another form of the CRS perhaps: then
@@ -82,7 +118,10 @@ impl StorageWriter for Geometries {
     }
 
     fn arrays(&mut self, array: &ArrayRef) -> Result<Vec<ArrayRef>> {
-        Ok(vec![array.clone()])
+        Ok(vec![match self.writes_iso {
+            true => iso(array)?,
+            false => array.clone(),
+        }])
     }
 
     fn key_values(&mut self) -> Result<Vec<KeyValue>> {

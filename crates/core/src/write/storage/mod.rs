@@ -19,7 +19,7 @@ use nested::{elements, list_type, struct_of, with_columns, with_elements, with_t
 
 use super::options::WriteOptions;
 use super::plan::check_schema;
-use crate::extension::{ExtensionType, StorageWriter};
+use crate::extension::{ExtensionType, StorageWriter, WrittenField};
 
 /// Turns batches into those of their storage.
 pub struct StorageBatches {
@@ -31,8 +31,8 @@ pub struct StorageBatches {
 
 /// A field of the batches.
 struct StorageField {
-    /// The names from the top, with dots between.
-    path: String,
+    /// The names from the top.
+    path: Vec<String>,
     field: FieldRef,
     kind: Kind,
     /// What is stored of it; empty until that is chosen.
@@ -58,7 +58,16 @@ impl StorageBatches {
         if options.extensions.is_empty() {
             return Ok(None);
         }
-        let fields = storage_fields("", schema.fields(), &options.extensions)?;
+        let of_file = |extension: &Arc<dyn ExtensionType>| {
+            let of_file = extension.for_file(schema)?;
+            Ok(of_file.unwrap_or_else(|| Arc::clone(extension)))
+        };
+        let extensions: Vec<_> = options
+            .extensions
+            .iter()
+            .map(of_file)
+            .collect::<Result<_>>()?;
+        let fields = storage_fields(&[], schema.fields(), &extensions)?;
         let changes = fields.iter().any(|field| !matches!(field.kind, Kind::Same));
         Ok(changes.then(|| Self {
             schema: schema.clone(),
@@ -123,7 +132,7 @@ impl StorageBatches {
 }
 
 fn storage_fields(
-    parent: &str,
+    parent: &[String],
     fields: &Fields,
     extensions: &[Arc<dyn ExtensionType>],
 ) -> Result<Vec<StorageField>> {
@@ -135,13 +144,15 @@ fn storage_fields(
 
 impl StorageField {
     /// A field below the one with the path `parent`, which is empty at the top.
-    fn new(parent: &str, field: &FieldRef, extensions: &[Arc<dyn ExtensionType>]) -> Result<Self> {
-        let path = match parent {
-            "" => field.name().clone(),
-            parent => format!("{parent}.{}", field.name()),
-        };
+    fn new(
+        parent: &[String],
+        field: &FieldRef,
+        extensions: &[Arc<dyn ExtensionType>],
+    ) -> Result<Self> {
+        let path = [parent, &[field.name().clone()]].concat();
         Ok(Self {
-            kind: kind(&path, field, extensions).map_err(|error| error.in_column(&path))?,
+            kind: kind(&path, field, extensions)
+                .map_err(|error| error.in_column(path.join(".")))?,
             path,
             field: field.clone(),
             stored: Vec::new(),
@@ -151,7 +162,7 @@ impl StorageField {
     /// The fields that are stored of it.
     fn choose(&mut self, first: &ArrayRef) -> Result<Vec<FieldRef>> {
         let fields = self.choose_by(first);
-        self.stored = fields.map_err(|error| error.in_column(&self.path))?;
+        self.stored = fields.map_err(|error| error.in_column(self.path.join(".")))?;
         Ok(self.stored.clone())
     }
 
@@ -190,7 +201,7 @@ impl StorageField {
     /// The arrays of these fields.
     fn arrays(&mut self, array: &ArrayRef) -> Result<Vec<ArrayRef>> {
         let arrays = self.arrays_of(array);
-        arrays.map_err(|error| error.in_column(&self.path))
+        arrays.map_err(|error| error.in_column(self.path.join(".")))
     }
 
     fn arrays_of(&mut self, array: &ArrayRef) -> Result<Vec<ArrayRef>> {
@@ -233,10 +244,11 @@ impl StorageField {
 }
 
 /// How a field is stored.
-fn kind(path: &str, field: &FieldRef, extensions: &[Arc<dyn ExtensionType>]) -> Result<Kind> {
+fn kind(path: &[String], field: &FieldRef, extensions: &[Arc<dyn ExtensionType>]) -> Result<Kind> {
     if field.extension_type_name().is_some() {
+        let written = WrittenField { field, path };
         for extension in extensions {
-            if let Some(writer) = extension.storage_writer(field)? {
+            if let Some(writer) = extension.storage_writer(&written)? {
                 return Ok(Kind::Extension(writer));
             }
         }

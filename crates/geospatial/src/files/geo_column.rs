@@ -1,0 +1,111 @@
+//! GeoParquet: one column of geometries at the root of a file.
+
+use std::sync::Arc;
+
+use herringbone_arrow::array::{Array, ArrayRef};
+use herringbone_arrow::schema::{Field, FieldRef};
+use herringbone_core::extension::StorageWriter;
+use herringbone_format::{Error, KeyValue, Result};
+
+use super::covering::{Boxes, covering_field};
+use super::each::for_each;
+use super::geo_file::Shared;
+use super::iso::iso;
+use crate::{Edges, StatisticsBuilder};
+
+/// Writes the column, and the one that covers it.
+pub(super) struct GeoColumnWriter {
+    field: FieldRef,
+    name: String,
+    /// None of a native encoding.
+    values: Option<StatisticsBuilder>,
+    edges: Edges,
+    covering: Option<FieldRef>,
+    writes_iso: bool,
+    rows: u64,
+    shared: Shared,
+}
+
+impl GeoColumnWriter {
+    /// Of well-known binary.
+    pub(super) fn new(
+        field: FieldRef,
+        edges: Edges,
+        covering: Option<&str>,
+        writes_iso: bool,
+        shared: &Shared,
+    ) -> Self {
+        Self {
+            name: field.name().clone(),
+            field,
+            values: Some(StatisticsBuilder::new(edges)),
+            edges,
+            covering: covering.map(covering_field),
+            writes_iso,
+            rows: 0,
+            shared: shared.clone(),
+        }
+    }
+
+    /// Of a native encoding, whose ordinates have statistics of their own.
+    pub(super) fn native(field: &Field, shared: &Shared) -> Self {
+        Self {
+            field: Arc::new(field.clone()),
+            name: field.name().clone(),
+            values: None,
+            edges: Edges::Planar,
+            covering: None,
+            writes_iso: false,
+            rows: 0,
+            shared: shared.clone(),
+        }
+    }
+}
+
+impl StorageWriter for GeoColumnWriter {
+    fn fields(&mut self, _: &ArrayRef) -> Result<Vec<FieldRef>> {
+        let own = std::iter::once(self.field.clone());
+        Ok(own.chain(self.covering.clone()).collect())
+    }
+
+    fn arrays(&mut self, array: &ArrayRef) -> Result<Vec<ArrayRef>> {
+        let Some(values) = &mut self.values else {
+            return Ok(vec![array.clone()]);
+        };
+        let array = match self.writes_iso {
+            true => iso(array)?,
+            false => array.clone(),
+        };
+        let mut boxes = self
+            .covering
+            .as_ref()
+            .map(|_| Boxes::new(self.edges, array.len()));
+        let (edges, mut row) = (self.edges, self.rows);
+        for_each(&array, &mut |value| {
+            let mut of_row = None;
+            if let Some(value) = value {
+                let refused = |error| Error::argument(format!("row {row} is no geometry: {error}"));
+                if boxes.is_some() {
+                    let mut only = StatisticsBuilder::new(edges);
+                    only.add(value).map_err(refused)?;
+                    values.merge(&only);
+                    of_row = Some(only.extent());
+                } else {
+                    values.add(value).map_err(refused)?;
+                }
+            }
+            if let Some(boxes) = &mut boxes {
+                boxes.push(of_row.as_ref());
+            }
+            row += 1;
+            Ok(())
+        })?;
+        self.rows = row;
+        let covering = boxes.map(Boxes::finish).transpose()?;
+        Ok(std::iter::once(array).chain(covering).collect())
+    }
+
+    fn key_values(&mut self) -> Result<Vec<KeyValue>> {
+        self.shared.finish(&self.name, self.values.as_ref())
+    }
+}
