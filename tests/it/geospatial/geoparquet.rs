@@ -131,7 +131,9 @@ fn version_2_0_is_annotated_and_boxes_that_cross_have_all_longitudes() {
 #[test]
 fn what_a_version_cannot_say_is_an_error_before_rows_are_written() {
     let refused = |metadata: &str, version| {
-        let error = write(&batch(geometry("g", metadata)), options(version, false)).err().unwrap();
+        let error = write(&batch(geometry("g", metadata)), options(version, false))
+            .err()
+            .unwrap();
         error.to_string()
     };
     let srid = r#"{"crs": "5070", "crs_type": "srid"}"#;
@@ -150,7 +152,8 @@ fn what_a_version_cannot_say_is_an_error_before_rows_are_written() {
     let schema = Arc::new(Schema::new(vec![geometry("g", CRS84)]));
     let batch = RecordBatch::try_new(schema, vec![bytes]).unwrap();
     let error = write(&batch, options(Version::V1_1, false))
-        .err().unwrap()
+        .err()
+        .unwrap()
         .to_string();
     assert!(
         error.contains("column g") && error.contains("row 0 is no geometry"),

@@ -270,6 +270,7 @@ impl Decode {
             .threads(self.threads)
             .verify_crc(!self.ignore_crc)
             .schema(schema)
+            .extension(Geospatial::new())
     }
 }
 

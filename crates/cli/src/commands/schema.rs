@@ -1,11 +1,15 @@
 //! `schema`: the columns, in one of three languages.
 
+use herringbone::geospatial::crs::Crs;
+use herringbone::geospatial::geoarrow::ExtensionMetadata;
+use herringbone::geospatial::{Edges, Geospatial};
 use herringbone::schema::ParquetSchema;
-use herringbone::{ParquetFile, SchemaOptions};
+use herringbone::{ParquetFile, ReadOptions};
 use herringbone_arrow::schema::{DataType, Field, Schema, SchemaRef};
 use serde_json::Value;
 
 use crate::args::SchemaFormat;
+use crate::carry_over::is_geoarrow;
 use crate::context::Context;
 use crate::describe::{self, FORMAT_VERSION};
 use crate::encryption::Summary;
@@ -73,8 +77,9 @@ fn note_encrypted_footer(context: &Context, input: &Input) {
 }
 
 fn arrow_schema(input: &Input, file: &ParquetFile) -> Result<SchemaRef> {
-    file.arrow_schema(&SchemaOptions::default())
-        .map_err(|error| input.failure(&error))
+    let plan = file.plan(&ReadOptions::new().extension(Geospatial::new()));
+    let plan = plan.map_err(|error| input.failure(&error))?;
+    Ok(plan.schema().clone())
 }
 
 fn json(schema: &ParquetSchema, encryption: Option<Value>) -> Result<Vec<u8>> {
@@ -121,11 +126,26 @@ fn push_field(out: &mut String, indent: usize, field: &Field) {
     }
     if let Some(extension) = field.extension_type_name() {
         out.push_str(&format!(" ({})", printable(extension)));
+        if let Some(meaning) = geometries(field) {
+            out.push_str(&format!(" {}", printable(&meaning)));
+        }
     }
     out.push('\n');
     for child in children {
         push_field(out, indent + 1, child);
     }
+}
+
+/// The reference system and the edges of a column of geometries.
+fn geometries(field: &Field) -> Option<String> {
+    let text = field.extension_type_metadata().unwrap_or_default();
+    let meaning = ExtensionMetadata::parse(text).ok();
+    let meaning = meaning.filter(|_| is_geoarrow(field))?;
+    let crs = Crs::of(&meaning.logical_type());
+    Some(match meaning.edges {
+        Edges::Planar => format!("in {crs}"),
+        edges => format!("in {crs} with {edges} edges"),
+    })
 }
 
 /// The fields inside of a type.

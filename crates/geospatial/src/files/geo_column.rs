@@ -21,7 +21,12 @@ pub(super) struct GeoColumnWriter {
     values: Option<StatisticsBuilder>,
     edges: Edges,
     covering: Option<FieldRef>,
-    writes_iso: bool,
+    /// Whether values become ISO.
+    pub(super) writes_iso: bool,
+    /// Whether values that are no geometries are an error; otherwise there is no box.
+    pub(super) is_strict: bool,
+    /// What the annotation refers to.
+    pub(super) definition: Option<KeyValue>,
     rows: u64,
     shared: Shared,
 }
@@ -32,7 +37,6 @@ impl GeoColumnWriter {
         field: FieldRef,
         edges: Edges,
         covering: Option<&str>,
-        writes_iso: bool,
         shared: &Shared,
     ) -> Self {
         Self {
@@ -41,7 +45,9 @@ impl GeoColumnWriter {
             values: Some(StatisticsBuilder::new(edges)),
             edges,
             covering: covering.map(covering_field),
-            writes_iso,
+            writes_iso: false,
+            is_strict: true,
+            definition: None,
             rows: 0,
             shared: shared.clone(),
         }
@@ -56,6 +62,8 @@ impl GeoColumnWriter {
             edges: Edges::Planar,
             covering: None,
             writes_iso: false,
+            is_strict: true,
+            definition: None,
             rows: 0,
             shared: shared.clone(),
         }
@@ -80,18 +88,23 @@ impl StorageWriter for GeoColumnWriter {
             .covering
             .as_ref()
             .map(|_| Boxes::new(self.edges, array.len()));
-        let (edges, mut row) = (self.edges, self.rows);
+        let (edges, is_strict, mut row) = (self.edges, self.is_strict, self.rows);
         for_each(&array, &mut |value| {
             let mut of_row = None;
             if let Some(value) = value {
-                let refused = |error| Error::argument(format!("row {row} is no geometry: {error}"));
+                let refused = |error| match is_strict {
+                    true => Err(Error::argument(format!(
+                        "row {row} is no geometry: {error}"
+                    ))),
+                    false => Ok(()),
+                };
                 if boxes.is_some() {
                     let mut only = StatisticsBuilder::new(edges);
-                    only.add(value).map_err(refused)?;
+                    only.add(value).map(drop).or_else(refused)?;
                     values.merge(&only);
                     of_row = Some(only.extent());
                 } else {
-                    values.add(value).map_err(refused)?;
+                    values.add(value).map(drop).or_else(refused)?;
                 }
             }
             if let Some(boxes) = &mut boxes {
@@ -106,6 +119,8 @@ impl StorageWriter for GeoColumnWriter {
     }
 
     fn key_values(&mut self) -> Result<Vec<KeyValue>> {
-        self.shared.finish(&self.name, self.values.as_ref())
+        let mut pairs = self.shared.finish(&self.name, self.values.as_ref())?;
+        pairs.extend(self.definition.take());
+        Ok(pairs)
     }
 }

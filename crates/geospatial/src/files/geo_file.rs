@@ -19,8 +19,8 @@ use super::Geospatial;
 use super::covering::covering_name;
 use super::geo_column::GeoColumnWriter;
 use super::options::GeoParquetOptions;
-use super::write::{as_bytes, by_extension_type, meaning};
-use crate::crs::Crs;
+use super::write::{Geometries, as_bytes, by_extension_type, meaning};
+use crate::crs::{Crs, CrsForm};
 use crate::geoarrow::ExtensionMetadata;
 use crate::geoparquet::{Covering, Encoding, GeoColumn, GeoMetadata, KEY, Version};
 use crate::{StatisticsBuilder, native};
@@ -30,6 +30,8 @@ use crate::{StatisticsBuilder, native};
 pub(super) struct GeoFile {
     inner: Geospatial,
     version: Version,
+    /// Whether somebody asked for it: otherwise it is made anew as far as it can be.
+    is_asked: bool,
     /// Columns that are covered, and the columns beside them that do so.
     coverings: Vec<(String, String)>,
     shared: Shared,
@@ -107,6 +109,7 @@ impl GeoFile {
         metadata.to_json()?;
         let state = State { metadata, waiting };
         Ok(Some(Self {
+            is_asked: inner.geoparquet.is_some(),
             inner,
             version: options.version,
             coverings,
@@ -141,7 +144,12 @@ impl GeoColumn {
         let Some(former) = former.and_then(|it| it.column(name)) else {
             return;
         };
-        if former.crs.is_same(&self.crs) {
+        // GeoParquet has no word for a code; the definition beside it is what there is.
+        let is_code = !matches!(
+            self.crs.form(),
+            CrsForm::Default | CrsForm::Undefined | CrsForm::Projjson(_)
+        );
+        if is_code || former.crs.is_same(&self.crs) {
             self.crs = former.crs.clone();
             self.epoch = former.epoch;
         }
@@ -239,19 +247,24 @@ impl ExtensionType for GeoFile {
         if column.encoding != Encoding::Wkb {
             return Ok(Some(Box::new(GeoColumnWriter::native(field, &self.shared))));
         }
-        let stored = match self.version {
-            Version::V2_0 => by_extension_type(field),
+        let mut definition = None;
+        let stored = match (self.version, meaning(field)?) {
             // The annotation would hide the column from readers that do not know it.
-            _ => as_bytes(field),
+            (Version::V1_0 | Version::V1_1, _) => as_bytes(field),
+            (_, Some(meaning)) if !self.is_asked => {
+                let kept = Geometries::new(field, &meaning, false)?;
+                definition = kept.definition;
+                kept.field
+            }
+            _ => by_extension_type(field),
         };
         let mut coverings = self.coverings.iter();
         let covering = coverings.find(|(covered, _)| covered == name);
-        Ok(Some(Box::new(GeoColumnWriter::new(
-            stored,
-            column.edges,
-            covering.map(|(_, covering)| covering.as_str()),
-            self.inner.writes_iso,
-            &self.shared,
-        ))))
+        let covering = covering.map(|(_, covering)| covering.as_str());
+        let mut writer = GeoColumnWriter::new(stored, column.edges, covering, &self.shared);
+        writer.writes_iso = self.inner.writes_iso;
+        writer.is_strict = self.is_asked;
+        writer.definition = definition;
+        Ok(Some(Box::new(writer)))
     }
 }

@@ -33,8 +33,9 @@ pub(super) fn meaning(field: &Field) -> Result<Option<ExtensionMetadata>> {
 
 /// Writes the geometries of one field.
 pub(super) struct Geometries {
-    field: FieldRef,
-    definition: Option<KeyValue>,
+    pub(super) field: FieldRef,
+    /// That of its CRS, which the annotation refers to.
+    pub(super) definition: Option<KeyValue>,
     writes_iso: bool,
 }
 
