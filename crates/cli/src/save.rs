@@ -148,6 +148,7 @@ pub(crate) fn stream(
     let format = match format {
         FileFormat::Csv => RowFormat::Csv,
         FileFormat::Jsonl => RowFormat::Jsonl,
+        FileFormat::Geojson => RowFormat::Geojson,
         _ => RowFormat::Arrow,
     };
     let mut sink = Sink::new(format, null, &rows.schema, &mut output)?;

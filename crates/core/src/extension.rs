@@ -100,6 +100,10 @@ pub trait StorageWriter: Send {
     /// Argument, where a value cannot be stored. The file cannot be finished then.
     fn arrays(&mut self, array: &ArrayRef) -> Result<Vec<ArrayRef>>;
 
+    /// The column is encrypted, and readers of the footer may be without its key: what tells of its values
+    /// has to stay out of the key-value metadata. Said before these are asked for.
+    fn hide_values(&mut self) {}
+
     /// What goes into the key-value metadata of the file. It wins over what is there under the same keys.
     ///
     /// # Errors

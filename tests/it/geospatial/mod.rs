@@ -1,5 +1,6 @@
 //! GEOMETRY and GEOGRAPHY through readers and writers.
 
+mod encrypted;
 mod forms;
 mod geoparquet;
 mod official;

@@ -391,6 +391,8 @@ pub(crate) enum RowFormat {
     Jsonl,
     /// CSV as in RFC 4180, with a header
     Csv,
+    /// GeoJSON: a Feature a row, in longitude and latitude
+    Geojson,
     /// An Arrow IPC stream
     Arrow,
 }

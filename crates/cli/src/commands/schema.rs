@@ -125,10 +125,11 @@ fn push_field(out: &mut String, indent: usize, field: &Field) {
         out.push_str(" not null");
     }
     if let Some(extension) = field.extension_type_name() {
-        out.push_str(&format!(" ({})", printable(extension)));
-        if let Some(meaning) = geometries(field) {
-            out.push_str(&format!(" {}", printable(&meaning)));
+        out.push_str(&format!(" ({}", printable(extension)));
+        for part in geometries(field) {
+            out.push_str(&format!(", {part}"));
         }
+        out.push(')');
     }
     out.push('\n');
     for child in children {
@@ -136,16 +137,24 @@ fn push_field(out: &mut String, indent: usize, field: &Field) {
     }
 }
 
-/// The reference system and the edges of a column of geometries.
-fn geometries(field: &Field) -> Option<String> {
+/// The reference system of a column of geometries, `?` where it has no short name, and its edges where
+/// they are not straight.
+fn geometries(field: &Field) -> Vec<String> {
     let text = field.extension_type_metadata().unwrap_or_default();
     let meaning = ExtensionMetadata::parse(text).ok();
-    let meaning = meaning.filter(|_| is_geoarrow(field))?;
-    let crs = Crs::of(&meaning.logical_type());
-    Some(match meaning.edges {
-        Edges::Planar => format!("in {crs}"),
-        edges => format!("in {crs} with {edges} edges"),
-    })
+    let Some(meaning) = meaning.filter(|_| is_geoarrow(field)) else {
+        return Vec::new();
+    };
+    let crs = Crs::of(&meaning.logical_type()).to_string();
+    let is_short = |byte: u8| byte.is_ascii_alphanumeric() || b":._-".contains(&byte);
+    let mut parts = vec![match crs.bytes().all(is_short) {
+        true => crs,
+        false => "?".into(),
+    }];
+    if meaning.edges != Edges::Planar {
+        parts.push(meaning.edges.to_string());
+    }
+    parts
 }
 
 /// The fields inside of a type.

@@ -6,7 +6,7 @@ use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::ipc::writer::StreamWriter;
 use herringbone_arrow::schema::{Schema, SchemaRef};
 
-use super::{csv, json, table};
+use super::{csv, geojson, json, table};
 use crate::args::RowFormat;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
@@ -19,6 +19,8 @@ pub(crate) enum Sink<'o, 'w> {
     Json(&'o mut Output<'w>),
     /// CSV.
     Csv(csv::Rows, &'o mut Output<'w>),
+    /// GeoJSON.
+    Geojson(geojson::Rows, &'o mut Output<'w>),
     /// An Arrow IPC stream.
     Arrow(String, Box<StreamWriter<&'o mut (dyn Write + 'w)>>),
 }
@@ -38,6 +40,7 @@ impl<'o, 'w> Sink<'o, 'w> {
                 csv::write_header(schema, output)?;
                 Self::Csv(csv::Rows::new(null), output)
             }
+            RowFormat::Geojson => Self::Geojson(geojson::Rows::new(schema)?, output),
             RowFormat::Arrow => {
                 Self::Arrow(output.name().to_owned(), Box::new(stream(schema, output)?))
             }
@@ -50,6 +53,7 @@ impl<'o, 'w> Sink<'o, 'w> {
             Self::Table(rows, output) => rows.write(batch, output),
             Self::Json(output) => json::write(batch, output),
             Self::Csv(rows, output) => rows.write(batch, output),
+            Self::Geojson(rows, output) => rows.write(batch, output),
             Self::Arrow(name, stream) => stream
                 .write(batch)
                 .map_err(|error| Failure::arrow_output(name, &error)),
@@ -60,7 +64,7 @@ impl<'o, 'w> Sink<'o, 'w> {
     pub(crate) fn finish(self) -> Result<()> {
         match self {
             Self::Table(mut rows, output) => rows.finish(output),
-            Self::Json(_) | Self::Csv(..) => Ok(()),
+            Self::Json(_) | Self::Csv(..) | Self::Geojson(..) => Ok(()),
             Self::Arrow(name, mut stream) => stream
                 .finish()
                 .map_err(|error| Failure::arrow_output(&name, &error)),

@@ -8,6 +8,7 @@ mod concat;
 mod convert;
 mod encryption;
 mod exact;
+mod geospatial;
 mod int96;
 mod interrupt;
 mod names;

@@ -27,6 +27,8 @@ pub(super) struct GeoColumnWriter {
     pub(super) is_strict: bool,
     /// What the annotation refers to.
     pub(super) definition: Option<KeyValue>,
+    /// Whether the metadata must not tell of values.
+    is_hidden: bool,
     rows: u64,
     shared: Shared,
 }
@@ -48,6 +50,7 @@ impl GeoColumnWriter {
             writes_iso: false,
             is_strict: true,
             definition: None,
+            is_hidden: false,
             rows: 0,
             shared: shared.clone(),
         }
@@ -64,6 +67,7 @@ impl GeoColumnWriter {
             writes_iso: false,
             is_strict: true,
             definition: None,
+            is_hidden: false,
             rows: 0,
             shared: shared.clone(),
         }
@@ -118,8 +122,13 @@ impl StorageWriter for GeoColumnWriter {
         Ok(std::iter::once(array).chain(covering).collect())
     }
 
+    fn hide_values(&mut self) {
+        self.is_hidden = true;
+    }
+
     fn key_values(&mut self) -> Result<Vec<KeyValue>> {
-        let mut pairs = self.shared.finish(&self.name, self.values.as_ref())?;
+        let values = self.values.as_ref().filter(|_| !self.is_hidden);
+        let mut pairs = self.shared.finish(&self.name, values)?;
         pairs.extend(self.definition.take());
         Ok(pairs)
     }

@@ -9,10 +9,12 @@
 
 mod nested;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use herringbone_arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use herringbone_arrow::schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef};
+use herringbone_format::modular_encryption::{Encryption, FieldBeside, FileEncryption};
 use herringbone_format::{Error, KeyValue, Result};
 
 use nested::{elements, list_type, struct_of, with_columns, with_elements, with_type};
@@ -27,6 +29,23 @@ pub struct StorageBatches {
     fields: Vec<StorageField>,
     /// The schema of the storage, once it is chosen.
     storage: Option<SchemaRef>,
+}
+
+/// Encryption that knows of columns beside others.
+#[derive(Debug)]
+struct Beside {
+    encryption: Arc<dyn Encryption>,
+    beside: Vec<FieldBeside>,
+}
+
+impl Encryption for Beside {
+    fn open(
+        &self,
+        path: Option<&Path>,
+        leaves: &[Vec<String>],
+    ) -> Result<Option<Arc<dyn FileEncryption>>> {
+        self.encryption.open_beside(path, leaves, &self.beside)
+    }
 }
 
 /// A field of the batches.
@@ -116,6 +135,29 @@ impl StorageBatches {
         let arrays = arrays_of_all(&mut self.fields, batch.columns())?;
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
         RecordBatch::try_new_with_options(schema, arrays, &options).map_err(invalid)
+    }
+
+    /// The options for a file of the storage, which has to be [chosen](Self::choose): columns that extension
+    /// types put beside others are encrypted as those.
+    #[must_use]
+    pub fn options(&self, options: &WriteOptions) -> WriteOptions {
+        let mut beside = Vec::new();
+        for field in &self.fields {
+            field.beside(&mut beside);
+        }
+        let mut options = options.clone();
+        if let Some(encryption) = options.encryption.take_if(|_| !beside.is_empty()) {
+            options.encryption = Some(Arc::new(Beside { encryption, beside }));
+        }
+        options
+    }
+
+    /// Says to the extension types which columns readers of the footer may be without the keys of, by the
+    /// paths of leaves.
+    pub fn hide(&mut self, leaves: &[Vec<String>]) {
+        for field in &mut self.fields {
+            field.hide(leaves);
+        }
     }
 
     /// What the extension types add to the key-value metadata of the file, behind the last batch.
@@ -226,6 +268,35 @@ impl StorageField {
             }
         };
         arrays.into_iter().collect()
+    }
+
+    /// The fields beside those of extension types.
+    fn beside(&self, out: &mut Vec<FieldBeside>) {
+        match &self.kind {
+            Kind::Same => {}
+            Kind::Extension(_) => {
+                let parent = self.path.split_last().map_or(&[][..], |(_, parent)| parent);
+                let path = |field: &FieldRef| [parent, &[field.name().clone()]].concat();
+                let beside = self.stored.iter().skip(1);
+                out.extend(beside.map(|field| FieldBeside::new(path(field), self.path.clone())));
+            }
+            Kind::Struct(fields) => fields.iter().for_each(|field| field.beside(out)),
+            // Elements have nothing beside them.
+            Kind::Elements(_) => {}
+        }
+    }
+
+    fn hide(&mut self, leaves: &[Vec<String>]) {
+        match &mut self.kind {
+            Kind::Same => {}
+            Kind::Extension(writer) => {
+                if leaves.iter().any(|leaf| leaf.starts_with(&self.path)) {
+                    writer.hide_values();
+                }
+            }
+            Kind::Struct(fields) => fields.iter_mut().for_each(|field| field.hide(leaves)),
+            Kind::Elements(child) => child.hide(leaves),
+        }
     }
 
     fn key_values(&mut self, out: &mut Vec<KeyValue>) -> Result<()> {
