@@ -51,7 +51,10 @@ fn paths_that_cover_no_leaf_are_errors_with_the_leaves() {
         &["a", "list", "element"],
         &["b"],
     ] {
-        assert!(properties(column).resolve(&leaves, &[]).is_ok(), "{column:?}");
+        assert!(
+            properties(column).resolve(&leaves, &[]).is_ok(),
+            "{column:?}"
+        );
     }
     for column in [
         &["c"][..],

@@ -124,8 +124,12 @@ fn disagreement(file: &ParquetFile, leaf: usize, field: &Field) -> Option<String
         Ok(hint) => hint,
         Err(error) => return Some(error.message().to_owned()),
     };
-    let meaning = ExtensionMetadata::of(&logical_type, |_| None).ok()??;
-    (!hint.is_same(&meaning)).then(|| {
+    // Some writers leave a reference to the definition there as well.
+    let crs = Crs::of(&hint.logical_type());
+    let crs = crs.resolve(|key| value_of(file, key)).unwrap_or(crs);
+    let edges = Edges::of(&logical_type).ok()??;
+    let is_same = hint.edges == edges && crs.is_same(&Crs::of(&logical_type));
+    (!is_same).then(|| {
         format!(
             "its extension type in the Arrow schema would be {}, but its logical type is {}, which \
              counts",
