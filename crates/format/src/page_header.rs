@@ -104,7 +104,7 @@ thrift_struct! {
 
 /// Bounds and counts of a page: bytes of its header, until they are asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PageStatistics(Vec<u8>);
+pub struct PageStatistics(Box<[u8]>);
 
 impl PageStatistics {
     /// What they say.
@@ -120,7 +120,7 @@ impl From<&Statistics> for PageStatistics {
     fn from(statistics: &Statistics) -> Self {
         let mut writer = CompactWriter::new();
         statistics.encode(&mut writer);
-        Self(writer.finish())
+        Self(writer.finish().into())
     }
 }
 
@@ -129,7 +129,7 @@ impl Value for PageStatistics {
 
     fn read(reader: &mut CompactReader<'_>, wire: Wire) -> Result<Self> {
         reader.expect(wire, Wire::Struct)?;
-        reader.raw_struct().map(|bytes| Self(bytes.to_vec()))
+        reader.raw_struct().map(|bytes| Self(bytes.into()))
     }
 
     fn write(&self, writer: &mut CompactWriter) {

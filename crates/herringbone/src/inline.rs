@@ -9,7 +9,7 @@ use herringbone_core::loss::Losses;
 use herringbone_core::read::{BatchAssembler, OpenRowGroup, ReadPlan, too_few_rows};
 use herringbone_format::Result;
 
-use crate::reader::next_column_batch;
+use crate::blocking::next_column_batch;
 use crate::source::Source;
 
 /// Decodes on the caller's thread.

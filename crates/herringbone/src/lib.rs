@@ -33,6 +33,7 @@
 struct Readme;
 
 mod allocator;
+mod blocking;
 mod encoders;
 pub mod extension;
 mod file;

@@ -168,6 +168,7 @@ impl PageWalker {
     ///
     /// # Errors
     /// Corrupt where there is no header, or the chunk ends inside of it; Limit where it is too long.
+    #[inline]
     pub fn decode_header(
         &mut self,
         available: &[u8],
@@ -193,6 +194,7 @@ impl PageWalker {
     /// # Errors
     /// Corrupt where its size is negative, or it goes beyond the chunk; Argument before its header was
     /// decoded.
+    #[inline]
     pub fn body(&self) -> Result<Range<u64>> {
         let header = self
             .header()
@@ -227,6 +229,7 @@ impl PageWalker {
     }
 
     /// Goes on behind the page at hand, whose header was decoded.
+    #[inline]
     pub fn pass(&mut self) {
         let Some((header, length)) = self.header.take() else {
             return;

@@ -111,6 +111,7 @@ pub(crate) fn decode_prefix<T: Value>(
 }
 
 /// The same, for a struct that `read` reads.
+#[inline]
 pub(crate) fn read_prefix<T>(
     bytes: &[u8],
     limits: &Limits,

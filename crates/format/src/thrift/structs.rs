@@ -1,7 +1,7 @@
 //! Declaring a struct of the format once, for both directions.
 
 use super::CompactReader;
-use crate::Result;
+use crate::{Error, Result};
 
 /// Declares a struct the way `parquet.thrift` does: id, requirement, name, type.
 ///
@@ -180,10 +180,10 @@ pub(crate) fn required<T>(
     name: &'static str,
     value: Option<T>,
 ) -> Result<T> {
-    value.ok_or_else(|| {
-        let name = name.trim_end_matches('_');
-        reader.corrupt(format!("required field {name} is missing"))
-    })
+    match value {
+        Some(value) => Ok(value),
+        None => Err(missing(reader, name)),
+    }
 }
 
 /// The value of a required field that counts something.
@@ -194,8 +194,21 @@ pub(crate) fn count<T: Copy + Into<i64>>(
     value: Option<T>,
 ) -> Result<T> {
     let value = required(reader, name, value)?;
-    if value.into() < 0 {
-        return Err(reader.corrupt(format!("{name} is negative: {}", value.into())));
+    match value.into() {
+        0.. => Ok(value),
+        negative => Err(is_negative(reader, name, negative)),
     }
-    Ok(value)
+}
+
+// Apart from the fields, of which there are many: their code is to stay small.
+
+#[cold]
+fn missing(reader: &CompactReader<'_>, name: &str) -> Error {
+    let name = name.trim_end_matches('_');
+    reader.corrupt(format!("required field {name} is missing"))
+}
+
+#[cold]
+fn is_negative(reader: &CompactReader<'_>, name: &str, value: i64) -> Error {
+    reader.corrupt(format!("{name} is negative: {value}"))
 }

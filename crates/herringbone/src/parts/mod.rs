@@ -262,7 +262,7 @@ mod tests {
     use herringbone_core::write::{ColumnOptions, DataPageVersion, WriteOptions};
 
     use super::*;
-    use crate::reader::count_rows;
+    use crate::blocking::count_rows;
     use crate::{ParquetFile, Writer};
 
     /// Where the data page at `ordinal` starts, behind a dictionary.

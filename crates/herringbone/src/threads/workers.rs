@@ -10,8 +10,8 @@ use herringbone_format::Result;
 
 use super::BATCHES_AHEAD;
 use super::state::{DueRowGroup, Failed, Job, Place, State, Task, open_column};
+use crate::blocking::{count_rows, next_column_batch};
 use crate::parts::{self, SplitColumn};
-use crate::reader::{count_rows, next_column_batch};
 use crate::source::Source;
 
 pub(super) struct Shared {

@@ -14,40 +14,12 @@ use herringbone_core::page::byte_range;
 use herringbone_format::Result;
 use herringbone_format::modular_encryption::KeyStep;
 
-use super::chunk::Checked;
-use super::finding::Report;
-use super::part;
+use super::part::{self, Outcome, Task};
 use herringbone::ParquetFile;
 use herringbone::workers::start;
 
 /// Tasks of each thread that may wait for the caller.
 const AHEAD: u64 = 2;
-
-/// A part of a file that is checked on its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Task {
-    Chunk {
-        row_group: usize,
-        leaf: usize,
-    },
-    Order {
-        row_group: usize,
-    },
-    /// The column chunks up to here go over the file so often; what comes behind is left.
-    Overlap {
-        row_group: usize,
-        ratio: u64,
-    },
-}
-
-/// What came of a task.
-#[derive(Debug)]
-pub(super) struct Outcome {
-    pub(super) task: Task,
-    pub(super) report: Report,
-    /// Of a column chunk.
-    pub(super) checked: Checked,
-}
 
 /// Gives out the outcomes of all tasks of a file, in order.
 pub(super) struct Ahead {

@@ -45,12 +45,13 @@ pub use finding::{Finding, FindingKind, Severity};
 
 use herringbone_format::{Location, Result};
 
-use ahead::{Ahead, Outcome, Task};
+use ahead::Ahead;
 use chunk::Sizes;
 use finding::Report;
 use herringbone::ParquetFile;
 use herringbone::workers;
 use nesting::Shared;
+use part::{Outcome, Task};
 
 /// Which column chunk of a file.
 #[derive(Debug, Clone, Copy)]

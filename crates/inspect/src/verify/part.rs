@@ -3,12 +3,37 @@
 use herringbone_format::{Error, Result};
 
 use super::ChunkId;
-use super::ahead::{Outcome, Task};
 use super::chunk::{self, Checked};
 use super::column::Column;
 use super::finding::{FindingKind, Report};
 use super::sorting;
 use herringbone::ParquetFile;
+
+/// A part of a file that is checked on its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Task {
+    Chunk {
+        row_group: usize,
+        leaf: usize,
+    },
+    Order {
+        row_group: usize,
+    },
+    /// The column chunks up to here go over the file so often; what comes behind is left.
+    Overlap {
+        row_group: usize,
+        ratio: u64,
+    },
+}
+
+/// What came of a task.
+#[derive(Debug)]
+pub(super) struct Outcome {
+    pub(super) task: Task,
+    pub(super) report: Report,
+    /// Of a column chunk.
+    pub(super) checked: Checked,
+}
 
 /// Does a task.
 ///
