@@ -4,6 +4,7 @@ mod encrypted;
 mod forms;
 mod geoparquet;
 mod official;
+mod pruning;
 
 use std::path::Path;
 use std::sync::Arc;
