@@ -25,7 +25,8 @@
 //! ```
 //!
 //! - [`wkb`] reads well-known binary without allocation and without recursion, and writes it.
-//! - [`wkt`] and [`geojson`] are the same as text.
+//! - [`wkt`] and [`geojson`] are the same as text; with the feature `geo-traits`, geometries of other crates
+//!   become values (`wkb::write_geometry`).
 //! - [`bounds`] has bounding boxes: of geometries, merged, compared; [`StatisticsBuilder`] makes the
 //!   statistics of a column chunk from its values.
 //! - [`crs`] and [`geoarrow`] say what coordinates mean, to Parquet and to Arrow.

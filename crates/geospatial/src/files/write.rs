@@ -91,8 +91,8 @@ pub(super) fn as_bytes(field: &Field) -> FieldRef {
 
 fn without(field: &Field, keys: &[&str]) -> FieldRef {
     let mut pairs = field.metadata().clone();
-    for key in keys {
-        pairs.remove(*key);
+    for &key in keys {
+        pairs.remove(key);
     }
     Arc::new(field.clone().with_metadata(pairs))
 }
