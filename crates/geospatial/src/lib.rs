@@ -1,4 +1,4 @@
-//! GEOMETRY and GEOGRAPHY of Parquet, without Parquet: what their values, statistics and metadata mean.
+//! GEOMETRY and GEOGRAPHY of Parquet: what their values, statistics and metadata mean.
 //!
 //! ```text
 //! value of a column ──► wkb::Events ──► wkt, geojson, ISO WKB
@@ -30,6 +30,8 @@
 //! - [`bounds`] has bounding boxes: of geometries, merged, compared; [`StatisticsBuilder`] makes the
 //!   statistics of a column chunk from its values.
 //! - [`crs`] and [`geoarrow`] say what coordinates mean, to Parquet and to Arrow.
+//! - `Geospatial`, with one of the features `arrow-60` (default) and `arrow-59`, is what readers and writers of
+//!   files are given; `GeometryColumn` says what a file has of geometries, and whether a box can match them.
 //! - [`geoparquet`] is the metadata that GeoParquet adds to a file; [`ColumnMeaning`] is what holds
 //!   where it, the logical type and the Arrow schema disagree.
 

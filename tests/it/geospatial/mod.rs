@@ -63,7 +63,7 @@ fn write(batch: &RecordBatch, options: WriteOptions) -> herringbone::Result<Parq
 
 fn read(file: &ParquetFile) -> herringbone::Result<RecordBatch> {
     let mut reader = file.read(ReadOptions::new().extension(Geospatial::new()))?;
-    let schema = reader.schema().clone();
+    let schema = reader.schema();
     let batch = reader.next_batch()?;
     Ok(batch.unwrap_or_else(|| RecordBatch::new_empty(schema)))
 }

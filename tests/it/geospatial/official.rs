@@ -26,7 +26,7 @@ fn reference_systems_are_those_of_the_files() {
     assert_eq!(field("geospatial.parquet"), default);
     let srid = serde_json::json!({"crs": "5070", "crs_type": "srid"});
     assert_eq!(field("crs-srid.parquet"), srid);
-    let mut geography = default.clone();
+    let mut geography = default;
     geography["edges"] = "spherical".into();
     assert_eq!(field("crs-geography.parquet"), geography);
     assert_eq!(field("geography-lines.parquet"), geography);
@@ -43,7 +43,7 @@ fn reference_systems_are_those_of_the_files() {
 /// Writes the row groups of a file again, each as one.
 fn again(file: &ParquetFile) -> ParquetFile {
     let options = || ReadOptions::new().extension(Geospatial::new());
-    let schema = file.read(options()).unwrap().schema().clone();
+    let schema = file.read(options()).unwrap().schema();
     let mut bytes = Vec::new();
     let write = Geospatial::new().write_options(WriteOptions::new());
     let mut writer = Writer::new(&mut bytes, schema, write).unwrap();

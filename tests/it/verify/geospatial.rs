@@ -272,7 +272,11 @@ fn boxes_that_leave_out_arcs_and_values_that_are_extended() {
         .collect();
     let of = |ymax: f64| {
         let bbox = bounds([0.0, 90.0], [50.0, ymax]);
-        found(&file(&[line.clone()], true, statistics(bbox, &[2])))
+        found(&file(
+            std::slice::from_ref(&line),
+            true,
+            statistics(bbox, &[2]),
+        ))
     };
     // atan(tan(50°) / cos(45°))
     let apex = 59.317_944;

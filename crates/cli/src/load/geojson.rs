@@ -9,7 +9,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::sync::Arc;
 
 use herringbone::geospatial::geoarrow::{EXTENSION_NAME, ExtensionCrs, ExtensionMetadata};
-use herringbone::geospatial::{crs, geojson};
+use herringbone::geospatial::{Edges, crs, geojson};
 use herringbone_arrow::schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use herringbone_arrow::schema::{DataType, Field, Schema};
 
@@ -50,8 +50,10 @@ pub(crate) fn geojson(stream: Stream, mut options: TextOptions<'_>) -> Result<Ro
 
 /// The field of geometries in longitude and latitude, which is what GeoJSON has.
 fn geometry(data_type: DataType) -> Field {
-    let mut metadata = ExtensionMetadata::default();
-    metadata.crs = Some(ExtensionCrs::AuthorityCode(crs::DEFAULT.to_owned()));
+    let metadata = ExtensionMetadata {
+        crs: Some(ExtensionCrs::AuthorityCode(crs::DEFAULT.to_owned())),
+        edges: Edges::Planar,
+    };
     let pairs = [
         (EXTENSION_TYPE_NAME_KEY, EXTENSION_NAME.to_owned()),
         (EXTENSION_TYPE_METADATA_KEY, metadata.to_json()),
@@ -115,7 +117,8 @@ impl<R: Read> Read for Features<R> {
 impl<R: Read> Features<R> {
     /// The next row; whether there is one.
     fn next_row(&mut self) -> io::Result<bool> {
-        (self.row.clear(), self.at = 0);
+        self.row.clear();
+        self.at = 0;
         let mut bytes = Vec::new();
         if self.input.read_until(b'\n', &mut bytes)? == 0 {
             return Ok(false);

@@ -160,10 +160,8 @@ fn geometries(crs: &str, edges: Option<&str>) -> Result<String, String> {
         }
     };
     let edges = Edges::from_name(edges.unwrap_or(Edges::Planar.name()));
-    let mut metadata = ExtensionMetadata::default();
-    metadata.crs = crs;
-    metadata.edges = edges.map_err(|error| error.message().to_owned())?;
-    Ok(metadata.to_json())
+    let edges = edges.map_err(|error| error.message().to_owned())?;
+    Ok(ExtensionMetadata { crs, edges }.to_json())
 }
 
 /// The size in `FixedSizeList(3)`.
