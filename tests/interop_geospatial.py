@@ -1,4 +1,5 @@
-"""Compares geometries with geopandas, DuckDB, SedonaDB, pyarrow, polars and GDAL, both directions.
+"""Compares geometries with geopandas, DuckDB, SedonaDB, pyarrow, polars, GDAL and, where it is there, Spark, both
+directions.
 
     python tests/interop_geospatial.py [target/debug/herringbone]
 
@@ -7,8 +8,10 @@ stay so: a peer that has learnt it is a failure too. PARQUET_TEST_DATA names the
 apache/parquet-testing; without it, the official files are left out.
 """
 
+import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -254,6 +257,37 @@ def geojson(folder):
     check("properties by GDAL", found["n"].tolist(), frame["n"].tolist())
 
 
+def spark(folder):
+    """Spark 4.3 knows the default CRS and `SRID:0`, and refuses other codes."""
+    if importlib.util.find_spec("pyspark") is None or shutil.which("java") is None:
+        print("skipped: Spark, which takes pyspark and Java")
+        return
+    from pyspark.sql import SparkSession
+    session = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+    session = session.config("spark.sql.geospatial.enabled", "true").getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    rows, schema, path = folder / "spark.jsonl", folder / "spark.txt", folder / "spark.parquet"
+    rows.write_text("".join(json.dumps({"geometry": it}) + "\n" for it in FLAT))
+    wanted = normal([shapely.from_wkt(it) for it in FLAT])
+    for crs, options in [("OGC:CRS84", []), ("OGC:CRS84", ["--geoparquet", "2.0", "--covering"]), ("srid:5070", [])]:
+        schema.write_text(f"geometry: Binary (geoarrow.wkb, {crs})\n")
+        run("convert", "-f", "--schema", schema, rows, path, *options)
+        read = lambda: session.read.parquet(str(path)).selectExpr("st_asbinary(geometry) AS g").collect()
+        if crs.startswith("srid"):
+            refuses(f"ours in {crs} by Spark", read)
+        else:
+            check(f"ours in {crs} {options} by Spark", normal([row["g"] for row in read()]), wanted)
+    values = ", ".join(f"(X'{shapely.from_wkt(it).wkb_hex}')" for it in FLAT)
+    session.sql(f"SELECT st_geomfromwkb(w) AS geometry FROM (VALUES {values}) AS v(w)").coalesce(1).write.parquet(str(folder / "of_spark"))
+    (written,) = (folder / "of_spark").glob("*.parquet")
+    we_read("Spark", written, wanted, None)
+    check("Spark: type", "GEOMETRY(SRID:0)" in run("schema", written).decode(), True)
+    again = folder / "again.parquet"
+    run("rewrite", "-f", written, again)
+    check("Spark, rewritten", run("schema", again), run("schema", written))
+    session.stop()
+
+
 def official(folder):
     connection = sedonadb.connect()
     for path in sorted((folder / "geospatial").glob("*.parquet")):
@@ -275,6 +309,7 @@ def main():
         we_write(folder)
         they_write(folder)
         geojson(folder)
+        spark(folder)
     if "PARQUET_TEST_DATA" in os.environ:
         official(Path(os.environ["PARQUET_TEST_DATA"]))
     for failure in failures:
