@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use herringbone::arrow::array::cast::AsArray;
-use herringbone::arrow::array::types::Float32Type;
+use herringbone::arrow::array::types::{Float32Type, Int32Type};
 use herringbone::arrow::array::{
-    Array, ArrayRef, BinaryArray, Float64Array, RecordBatch, StructArray,
+    Array, ArrayRef, BinaryArray, DictionaryArray, Float64Array, Int32Array, RecordBatch, RunArray,
+    StructArray,
 };
 use herringbone::arrow::schema::{DataType, Field, Schema};
 use herringbone::format::{BoundingBox, LogicalType};
@@ -157,6 +158,46 @@ fn what_a_version_cannot_say_is_an_error_before_rows_are_written() {
         .to_string();
     assert!(
         error.contains("column g") && error.contains("row 0 is no geometry"),
+        "{error}"
+    );
+}
+
+/// Dictionaries have boxes like other arrays; runs have none yet, and are no column to leave out silently.
+#[test]
+fn dictionaries_are_covered_and_runs_refused() {
+    let rows = texts(
+        geometry("g", CRS84),
+        &[Some("POINT (1 2)"), None, Some("POINT (3 4)")],
+    );
+    let of = |data_type: DataType, array: ArrayRef| {
+        let field = geometry("g", CRS84).with_data_type(data_type);
+        let schema = Arc::new(Schema::new(vec![field]));
+        write(
+            &RecordBatch::try_new(schema, vec![array]).unwrap(),
+            options(Version::V1_1, true),
+        )
+    };
+    let keys = Int32Array::from(vec![Some(2), Some(1), None, Some(0)]);
+    let array = DictionaryArray::new(keys, rows.column(0).clone());
+    let file = of(array.data_type().clone(), Arc::new(array)).unwrap();
+    let batch = file
+        .read(ReadOptions::new().columns(["bbox"]))
+        .unwrap()
+        .next_batch()
+        .unwrap()
+        .unwrap();
+    let boxes = batch.column(0).as_struct();
+    let nulls: Vec<_> = (0..4).map(|row| boxes.is_null(row)).collect();
+    assert_eq!(nulls, [false, true, true, false]);
+    let x = boxes.column(0).as_primitive::<Float32Type>();
+    assert_eq!((x.value(0), x.value(3)), (3.0, 1.0));
+    let ends = Int32Array::from(vec![2, 3, 5]);
+    let runs = RunArray::<Int32Type>::try_new(&ends, rows.column(0)).unwrap();
+    let error = of(runs.data_type().clone(), Arc::new(runs)).err().unwrap();
+    assert!(
+        error
+            .to_string()
+            .contains("GeoParquet of geometries in arrays of"),
         "{error}"
     );
 }

@@ -21,6 +21,8 @@ use crate::render::text::{push_base64, push_json_string};
 
 /// The column that geometries become.
 const GEOMETRY: &str = "geometry";
+/// Bytes of a line, as of a row of JSON lines.
+const LONGEST_LINE: u64 = i32::MAX as u64;
 /// What separates texts besides line ends.
 const RECORD_SEPARATOR: u8 = 0x1e;
 
@@ -120,7 +122,8 @@ impl<R: Read> Features<R> {
         self.row.clear();
         self.at = 0;
         let mut bytes = Vec::new();
-        if self.input.read_until(b'\n', &mut bytes)? == 0 {
+        let mut line = self.input.by_ref().take(LONGEST_LINE + 1);
+        if line.read_until(b'\n', &mut bytes)? == 0 {
             return Ok(false);
         }
         self.line += 1;
@@ -128,6 +131,9 @@ impl<R: Read> Features<R> {
             let text = format!("line {}: {text}", self.line);
             io::Error::new(io::ErrorKind::InvalidData, text)
         };
+        if bytes.len() as u64 > LONGEST_LINE {
+            return Err(wrong("a line of more than 2 GiB".into()));
+        }
         let text = str::from_utf8(&bytes).map_err(|_| wrong("text that is not UTF-8".into()))?;
         let is_around =
             |it: char| it.is_whitespace() || it == char::from(RECORD_SEPARATOR) || it == '\u{feff}';

@@ -19,7 +19,8 @@ use super::Geospatial;
 use super::covering::covering_name;
 use super::geo_column::GeoColumnWriter;
 use super::options::GeoParquetOptions;
-use super::write::{Geometries, as_bytes, by_extension_type, meaning};
+use super::read::is_binary;
+use super::write::{Geometries, as_bytes, by_extension_type, is_geometry, meaning};
 use crate::crs::{Crs, CrsForm};
 use crate::geoarrow::ExtensionMetadata;
 use crate::geoparquet::{Covering, Encoding, GeoColumn, GeoMetadata, KEY, Version};
@@ -120,6 +121,13 @@ impl GeoFile {
 
 /// What is known of a field before its values are; `None` where it has no geometries.
 fn column(field: &Field, version: Version) -> Result<Option<GeoColumn>> {
+    if is_geometry(field) && !is_binary(field.data_type()) {
+        let message = format!(
+            "GeoParquet of geometries in arrays of {}",
+            field.data_type()
+        );
+        return Err(Error::unsupported(message));
+    }
     let (encoding, meaning) = match meaning(field)? {
         Some(meaning) => (Encoding::Wkb, meaning),
         None => match native::kind_of(field).filter(|_| version == Version::V1_1) {

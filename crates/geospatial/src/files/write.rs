@@ -20,15 +20,19 @@ use crate::geoarrow::{EXTENSION_NAME, ExtensionCrs, ExtensionMetadata, FORMER_EX
 /// # Errors
 /// They cannot be understood.
 pub(super) fn meaning(field: &Field) -> Result<Option<ExtensionMetadata>> {
-    let is_own = matches!(
-        field.extension_type_name(),
-        Some(EXTENSION_NAME | FORMER_EXTENSION_NAME)
-    );
-    if !is_own || !is_binary(field.data_type()) {
+    if !is_geometry(field) || !is_binary(field.data_type()) {
         return Ok(None);
     }
     let text = field.extension_type_metadata().unwrap_or_default();
     ExtensionMetadata::parse(text).map(Some)
+}
+
+/// Whether a field has the extension type of well-known binary, whatever its arrays are.
+pub(super) fn is_geometry(field: &Field) -> bool {
+    matches!(
+        field.extension_type_name(),
+        Some(EXTENSION_NAME | FORMER_EXTENSION_NAME)
+    )
 }
 
 /// Writes the geometries of one field.

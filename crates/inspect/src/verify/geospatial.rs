@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use herringbone_arrow::array::ArrayRef;
 use herringbone_arrow::array::cast::AsArray;
-use herringbone_format::{BoundingBox, ErrorKind, GeospatialStatistics, SchemaElement};
+use herringbone_format::{
+    BoundingBox, ErrorKind, GeospatialStatistics, LogicalType, SchemaElement,
+};
 use herringbone_geospatial::bounds::{contains, faults, outside};
 use herringbone_geospatial::wkb::{Event, Events, GeometryType, Header, Position};
 use herringbone_geospatial::{Edges, StatisticsBuilder};
@@ -255,6 +257,14 @@ fn holds_arcs(claimed: &BoundingBox, needed: &BoundingBox, edges: Edges) -> bool
     // Heights and measures are those of positions.
     (wider.zmin, wider.zmax, wider.mmin, wider.mmax) = (None, None, None, None);
     contains(&wider, needed, edges)
+}
+
+/// Whether a column may have geospatial statistics, be its edges known or not.
+pub(super) fn may_have(element: &SchemaElement) -> bool {
+    matches!(
+        element.logical_type,
+        Some(LogicalType::Geometry { .. } | LogicalType::Geography { .. })
+    )
 }
 
 /// Says that there is nothing to bound, where a column of another kind has such statistics.
