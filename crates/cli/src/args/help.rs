@@ -58,10 +58,9 @@ a comma, dot, quote or backslash is written in \"quotes\", or with a backslash b
 come in the order of the file.
 
 JSON lines lose nothing: integers and floats are numbers (shortest form that reads back), NaN and
-infinities the strings \"NaN\", \"Infinity\", \"-Infinity\"; decimals are strings, bytes base64,
-geometries well-known text, UUIDs
-their usual form; dates, times and timestamps ISO 8601 (with Z or an offset when there is a time
-zone, years beyond 9999 with a sign), durations and intervals like \"PT1.5S\" and \"P1M2DT3S\"; structs
+infinities the strings \"NaN\", \"Infinity\", \"-Infinity\"; decimals are strings, bytes base64, UUIDs
+their usual form, geometries well-known text; dates, times and timestamps ISO 8601 (with Z or an offset
+when there is a time zone, years beyond 9999 with a sign), durations and intervals like \"PT1.5S\" and \"P1M2DT3S\"; structs
 are objects, maps lists of [key,value]. CSV has the same texts without quotes of JSON, nested values
 as JSON, an empty field for null and \"\" for an empty string; text that looks like a number or a date is
 quoted, and so are decimals. A null that is alone in its row is a blank line. With --null NA, a null is
@@ -136,8 +135,8 @@ Examples:
 pub(super) const CONVERT: &str = "\
 The formats follow from the names of the files: .parquet .parq .pq; .csv; .jsonl .ndjson .json (JSON
 lines); .geojsonl .geojsons .geojson (GeoJSON, a Feature a line); .arrow .ipc .feather (Arrow IPC
-files); .arrows (Arrow IPC streams). With any other name, and for `-`, say --from and --to. OUT appears when it is complete: until then it has another name, and an
-error or an interrupt removes it.
+files); .arrows (Arrow IPC streams). With any other name, and for `-`, say --from and --to. OUT appears
+when it is complete: until then it has another name, and an error or an interrupt removes it.
 
 CSV and JSON lines are read as `cat` writes them. Without --schema their types are inferred from the
 first rows, so that nothing of these changes; everything may be null. What does not fit later is an
