@@ -233,6 +233,41 @@ fn metadata_that_were_read_are_made_anew() {
     }
 }
 
+/// Writers that bend the rules are no reason not to write their rows.
+#[test]
+fn metadata_of_the_wrong_version_become_true() {
+    let file = write(&batch(geometry("g", CRS84)), options(Version::V1_1, true)).unwrap();
+    let rows = read(&file).unwrap();
+    let text = value_of(&file, "geo").unwrap().replace("1.1.0", "1.0.0");
+    let with = |rows: &RecordBatch, text: String| {
+        let mut metadata = rows.schema().metadata().clone();
+        metadata.insert("geo".to_owned(), text);
+        let schema = Schema::new_with_metadata(rows.schema().fields().clone(), metadata);
+        RecordBatch::try_new(Arc::new(schema), rows.columns().to_vec()).unwrap()
+    };
+    let kept = || Geospatial::new().write_options(WriteOptions::new());
+    let again = write(&with(&rows, text.clone()), kept()).unwrap();
+    assert_eq!(geo(&again), geo(&file));
+    // Edges that 1.0 has no name for, in a logical type beside it.
+    let karney = batch(geometry("g", r#"{"crs": "OGC:CRS84", "edges": "karney"}"#));
+    let spherical = r#"{"version": "1.0.0", "primary_column": "g", "columns": {"g": {"encoding": "WKB",
+        "geometry_types": [], "edges": "spherical"}}}"#;
+    let again = write(&with(&karney, spherical.to_owned()), kept()).unwrap();
+    assert_eq!(geo(&again)["columns"]["g"]["edges"], "spherical");
+    // Logical type and metadata of 1.0 side by side, as DuckDB writes them on request.
+    let mut field = geometry("g", "");
+    let pairs = [(
+        "PARQUET:logical_type".to_owned(),
+        "GEOGRAPHY(algorithm=KARNEY)".to_owned(),
+    )];
+    field.set_metadata(std::collections::HashMap::from(pairs));
+    let both = with(&batch(field), spherical.to_owned());
+    let both = write(&both, WriteOptions::new()).unwrap();
+    let again = write(&read(&both).unwrap(), kept()).unwrap();
+    assert_eq!(again.parquet_schema(), both.parquet_schema());
+    assert_eq!(geo(&again)["columns"]["g"]["edges"], "spherical");
+}
+
 fn points(extension: &str) -> RecordBatch {
     let ordinate = |name: &str| Field::new(name, DataType::Float64, false);
     let fields = vec![ordinate("x"), ordinate("y")];

@@ -12,7 +12,7 @@ use herringbone_format::Result;
 use super::geo_file::GeoFile;
 use super::write::{Geometries, meaning};
 use super::{GeoParquetOptions, Geospatial, read};
-use crate::geoparquet::{GeoMetadata, KEY};
+use crate::geoparquet::{GeoMetadata, KEY, Version};
 
 impl ExtensionMapping for Geospatial {
     fn to_arrow(&self, stored: &StoredField<'_>) -> Result<Option<ExtensionField>> {
@@ -33,7 +33,7 @@ impl ExtensionType for Geospatial {
         let former = former.and_then(|text| GeoMetadata::parse(text).ok());
         let options = match (&self.geoparquet, &former) {
             (Some(options), _) => options.clone(),
-            (None, Some(former)) => GeoParquetOptions::new(former.version),
+            (None, Some(former)) => GeoParquetOptions::new(true_version(former)),
             (None, None) => return Ok(None),
         };
         let file = GeoFile::new(self.clone(), schema, &options, former.as_ref())?;
@@ -46,5 +46,14 @@ impl ExtensionType for Geospatial {
         };
         let geometries = Geometries::new(written.field, &meaning, self.writes_iso)?;
         Ok(Some(Box::new(geometries)))
+    }
+}
+
+/// The version of metadata, 1.1 if they have what 1.0 does not know: some writers name the wrong one.
+fn true_version(metadata: &GeoMetadata) -> Version {
+    let has_covering = metadata.columns.iter().any(|(_, it)| it.covering.is_some());
+    match has_covering {
+        true => metadata.version.max(Version::V1_1),
+        false => metadata.version,
     }
 }

@@ -20,11 +20,11 @@ use super::covering::covering_name;
 use super::geo_column::GeoColumnWriter;
 use super::options::GeoParquetOptions;
 use super::read::is_binary;
-use super::write::{Geometries, as_bytes, by_extension_type, is_geometry, meaning};
+use super::write::{Geometries, as_bytes, by_extension_type, has_annotation, is_geometry, meaning};
 use crate::crs::{Crs, CrsForm};
 use crate::geoarrow::ExtensionMetadata;
 use crate::geoparquet::{Covering, Encoding, GeoColumn, GeoMetadata, KEY, Version};
-use crate::{StatisticsBuilder, native};
+use crate::{Edges, StatisticsBuilder, native};
 
 /// [`Geospatial`] for one file with GeoParquet metadata.
 #[derive(Debug)]
@@ -72,7 +72,7 @@ impl GeoFile {
             let column = column(field, options.version)
                 .map_err(|error| error.in_column(field.name().clone()))?;
             if let Some(mut column) = column {
-                column.keep(field.name(), former, schema);
+                column.keep(field.name(), (former, schema), inner.geoparquet.is_some());
                 let name = field.name().clone();
                 planned.push(Planned { name, column });
             }
@@ -147,9 +147,16 @@ fn column(field: &Field, version: Version) -> Result<Option<GeoColumn>> {
 }
 
 impl GeoColumn {
-    /// Keeps what does not follow from the values and the Arrow type.
-    fn keep(&mut self, name: &str, former: Option<&GeoMetadata>, schema: &Schema) {
-        let Some(former) = former.and_then(|it| it.column(name)) else {
+    /// Keeps what does not follow from the values and the Arrow type. Where nobody asked for metadata
+    /// (`is_asked`), what these have no word for stays as they had it.
+    fn keep(
+        &mut self,
+        name: &str,
+        (former, schema): (Option<&GeoMetadata>, &Schema),
+        is_asked: bool,
+    ) {
+        let Some((version, former)) = former.and_then(|it| Some((it.version, it.column(name)?)))
+        else {
             return;
         };
         // GeoParquet has no word for a code; the definition beside it is what there is.
@@ -157,7 +164,11 @@ impl GeoColumn {
             self.crs.form(),
             CrsForm::Default | CrsForm::Undefined | CrsForm::Projjson(_)
         );
-        if is_code || former.crs.is_same(&self.crs) {
+        let is_ellipsoidal = !matches!(self.edges, Edges::Planar | Edges::Spherical);
+        if is_ellipsoidal && version < Version::V2_0 && !is_asked {
+            self.edges = former.edges;
+        }
+        if is_code && !is_asked || former.crs.is_same(&self.crs) {
             self.crs = former.crs.clone();
             self.epoch = former.epoch;
         }
@@ -257,6 +268,12 @@ impl ExtensionType for GeoFile {
         }
         let mut definition = None;
         let stored = match (self.version, meaning(field)?) {
+            // It was there beside metadata of this version.
+            (_, Some(meaning)) if !self.is_asked && has_annotation(field)? => {
+                let kept = Geometries::new(field, &meaning, false)?;
+                definition = kept.definition;
+                kept.field
+            }
             // The annotation would hide the column from readers that do not know it.
             (Version::V1_0 | Version::V1_1, _) => as_bytes(field),
             (_, Some(meaning)) if !self.is_asked => {

@@ -8,7 +8,7 @@ use herringbone_schema::LOGICAL_TYPE_KEY;
 
 use super::known_metadata::value_of;
 use crate::geoarrow::{EXTENSION_NAME, ExtensionMetadata, FORMER_EXTENSION_NAME, native_name};
-use crate::geoparquet::{Encoding, GeoMetadata};
+use crate::geoparquet::{Encoding, GeoMetadata, Version};
 
 /// The field of an extension type that a stored one becomes, if it has geometries. Of what says so,
 /// the logical type comes first, then the GeoParquet metadata; the Arrow schema of the file, which
@@ -25,7 +25,12 @@ pub(super) fn field(
         let field = is_binary(stored.storage.data_type())
             .then(|| extended(stored.storage, EXTENSION_NAME, &meaning))
             .flatten();
-        return Ok(field.map(|field| with_logical_type(field, logical_type)));
+        // GeoParquet 1 knows bytes without annotation; where there is one as well, it has to be said.
+        let has_both = || {
+            let metadata = geoparquet();
+            stored.node().parent == 0 && metadata.is_some_and(|it| it.version < Version::V2_0)
+        };
+        return Ok(field.map(|field| with_logical_type(field, logical_type, has_both())));
     }
     let node = stored.node();
     let is_known = stored.logical_type().is_some() && !node.is_group();
@@ -110,12 +115,12 @@ fn says_the_same(storage: &Field, meaning: &ExtensionMetadata) -> bool {
 
 /// Keeps the text of an annotation that would be another one if it were made of the extension type,
 /// such as one that names the default CRS; drops it otherwise, as then the extension type says it all.
-fn with_logical_type(field: Field, logical_type: &LogicalType) -> Field {
+fn with_logical_type(field: Field, logical_type: &LogicalType, always: bool) -> Field {
     let text = field.extension_type_metadata().unwrap_or_default();
     let again = ExtensionMetadata::parse(text).map(|it| it.logical_type());
     let mut pairs = field.metadata().clone();
     match again {
-        Ok(again) if again == *logical_type => pairs.remove(LOGICAL_TYPE_KEY),
+        Ok(again) if again == *logical_type && !always => pairs.remove(LOGICAL_TYPE_KEY),
         _ => pairs.insert(LOGICAL_TYPE_KEY.to_owned(), logical_type.to_string()),
     };
     field.with_metadata(pairs)

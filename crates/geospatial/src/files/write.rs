@@ -35,6 +35,17 @@ pub(super) fn is_geometry(field: &Field) -> bool {
     )
 }
 
+/// Whether the metadata of a field ask for an annotation as GEOMETRY or GEOGRAPHY.
+///
+/// # Errors
+/// They cannot be understood.
+pub(super) fn has_annotation(field: &Field) -> Result<bool> {
+    Ok(matches!(
+        asked_logical_type(field)?,
+        Some(LogicalType::Geometry { .. } | LogicalType::Geography { .. })
+    ))
+}
+
 /// Writes the geometries of one field.
 pub(super) struct Geometries {
     pub(super) field: FieldRef,
@@ -50,10 +61,7 @@ impl Geometries {
         writes_iso: bool,
     ) -> Result<Self> {
         let asked = asked_logical_type(field)?;
-        let is_geospatial = matches!(
-            asked,
-            Some(LogicalType::Geometry { .. } | LogicalType::Geography { .. })
-        );
+        let is_geospatial = has_annotation(field)?;
         let mut field = field.clone();
         let mut definition = None;
         if let Some(asked) = asked.filter(|_| is_geospatial) {
