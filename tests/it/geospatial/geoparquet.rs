@@ -246,7 +246,7 @@ fn metadata_of_the_wrong_version_become_true() {
         RecordBatch::try_new(Arc::new(schema), rows.columns().to_vec()).unwrap()
     };
     let kept = || Geospatial::new().write_options(WriteOptions::new());
-    let again = write(&with(&rows, text.clone()), kept()).unwrap();
+    let again = write(&with(&rows, text), kept()).unwrap();
     assert_eq!(geo(&again), geo(&file));
     // Edges that 1.0 has no name for, in a logical type beside it.
     let karney = batch(geometry("g", r#"{"crs": "OGC:CRS84", "edges": "karney"}"#));
