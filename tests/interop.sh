@@ -10,6 +10,8 @@ if [ ! -x "$venv/bin/python" ]; then
 fi
 "$venv/bin/python" -c "import cryptography" 2>/dev/null ||
     "$venv/bin/pip" install --quiet --disable-pip-version-check cryptography
+"$venv/bin/python" -c "import geopandas, geoarrow.pyarrow, pyogrio, sedonadb" 2>/dev/null ||
+    "$venv/bin/pip" install --quiet --disable-pip-version-check geopandas shapely pyproj pyogrio sedonadb geoarrow-pyarrow
 cargo build --quiet -p herringbone-cli
 cargo build --quiet -p herringbone-encryption --example key_tools
 command="${CARGO_TARGET_DIR:-target}/debug/herringbone"
@@ -28,3 +30,4 @@ else
 fi
 "$venv/bin/python" tests/interop_text.py "$command"
 "$venv/bin/python" tests/interop_variant.py "$command"
+"$venv/bin/python" tests/interop_geospatial.py "$command"

@@ -61,6 +61,8 @@ mod categories;
 #[cfg(test)]
 mod annotations;
 #[cfg(test)]
+mod geospatial;
+#[cfg(test)]
 mod encryption;
 #[cfg(test)]
 mod on_error;

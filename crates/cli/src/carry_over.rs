@@ -6,7 +6,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use herringbone::format::{KeyValue, Repetition, SchemaElement, SortingColumn, Type};
+use herringbone::format::{KeyValue, LogicalType, Repetition, SchemaElement, SortingColumn, Type};
+use herringbone::geospatial::geoarrow::FORMER_EXTENSION_NAME;
+use herringbone::geospatial::geoparquet::KEY;
 use herringbone::modular_encryption::{ALGORITHM_KEY, Encryption};
 use herringbone::schema::{
     ARROW_SCHEMA_KEY, ColumnOrderKind, EXACT_SCHEMA_KEY, ParquetSchema, WriteLeaf, from_arrow,
@@ -14,7 +16,7 @@ use herringbone::schema::{
 use herringbone::{
     ColumnOptions, ColumnSelector, ParquetFile, SortingColumnOption, UnsortedRows, WriteOptions,
 };
-use herringbone_arrow::schema::Schema;
+use herringbone_arrow::schema::{Field, Schema};
 
 use crate::args::{Destination, Write};
 use crate::context::Context;
@@ -44,8 +46,12 @@ pub(crate) fn carry_over(
     options: &mut WriteOptions,
 ) -> Result<Option<Kept>> {
     let (destination, write) = target;
-    options.schema.parquet_schema = parquet_schema(context, origins)?;
+    options.schema.parquet_schema = parquet_schema(context, origins, write)?;
     options.key_value_metadata = key_values(context, origins);
+    if !has_geometries(schema) {
+        // They would be about columns that are not there.
+        options.key_value_metadata.retain(|pair| pair.key != KEY);
+    }
     let mapping = from_arrow(schema, &options.schema)
         .map_err(|error| Failure::written(&destination.path.display().to_string(), &error))?;
     if write.keeps_bloom_filters() {
@@ -66,8 +72,23 @@ pub(crate) fn carry_over(
     Ok(kept)
 }
 
+/// Whether a schema has a column of geometries anywhere.
+pub(crate) fn has_geometries(schema: &Schema) -> bool {
+    schema.flattened_fields().into_iter().any(is_geoarrow)
+}
+
+/// Whether the extension type of a field is one of GeoArrow.
+pub(crate) fn is_geoarrow(field: &Field) -> bool {
+    let name = field.extension_type_name().unwrap_or_default();
+    name.starts_with("geoarrow.") || name == FORMER_EXTENSION_NAME
+}
+
 /// The fields that all files have alike.
-fn parquet_schema(context: &Context, origins: &[Origin<'_>]) -> Result<Option<ParquetSchema>> {
+fn parquet_schema(
+    context: &Context,
+    origins: &[Origin<'_>],
+    write: &Write,
+) -> Result<Option<ParquetSchema>> {
     let Some((first, others)) = origins.split_first() else {
         return Ok(None);
     };
@@ -95,11 +116,27 @@ fn parquet_schema(context: &Context, origins: &[Origin<'_>]) -> Result<Option<Pa
         .num_children(i32::try_from(kept.len()).ok());
     let elements = std::iter::once(root)
         .chain(kept.into_iter().flatten().cloned())
+        .map(|element| match write.has_plain_geometries() {
+            true => without_geometries(element),
+            false => element,
+        })
         .collect();
     let limits = herringbone::Limits::default();
     ParquetSchema::from_elements(elements, &limits)
         .map(Some)
         .map_err(|error| Failure::parquet(&first.input.name, &error))
+}
+
+/// The element without an annotation as GEOMETRY or GEOGRAPHY.
+fn without_geometries(element: SchemaElement) -> SchemaElement {
+    let is_geospatial = matches!(
+        element.logical_type,
+        Some(LogicalType::Geometry { .. } | LogicalType::Geography { .. })
+    );
+    match is_geospatial {
+        true => element.logical_type(None),
+        false => element,
+    }
 }
 
 /// The elements of each field at the top.
@@ -130,13 +167,15 @@ fn are_alike(a: &[&SchemaElement], b: &[&SchemaElement]) -> bool {
 /// values differ, those of the first file that has them.
 fn key_values(context: &Context, origins: &[Origin<'_>]) -> Vec<KeyValue> {
     let mut kept: Vec<KeyValue> = Vec::new();
-    for origin in origins {
+    for (at, origin) in origins.iter().enumerate() {
         let pairs = origin.file.metadata().key_value_metadata();
         let of_others = std::mem::take(&mut kept);
         let mut noted: Vec<&str> = Vec::new();
         let mut added = Vec::new();
         for pair in pairs {
-            if [ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY, ALGORITHM_KEY].contains(&pair.key.as_str()) {
+            // The writer makes these anew.
+            let own = [ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY, ALGORITHM_KEY, KEY];
+            if own.contains(&pair.key.as_str()) && (pair.key != KEY || at > 0) {
                 continue;
             }
             if of_others.iter().all(|known| known.key != pair.key) {

@@ -1,10 +1,14 @@
 //! Several files as one: only if their schemas are equal.
 
+use herringbone::geospatial::geoarrow::ExtensionMetadata;
 use herringbone_arrow::schema::{DataType, Field, Fields, Schema};
+
+use crate::carry_over::is_geoarrow;
 
 /// The first difference between the schemas of two files, in words; `None` if there is none.
 ///
-/// Compared are names, order, types, nullability and extension types; other metadata may differ.
+/// Compared are names, order, types, nullability, extension types and what geometries mean; other metadata may
+/// differ.
 pub(crate) fn difference(first: &str, a: &Schema, second: &str, b: &Schema) -> Option<String> {
     let names = Names { first, second };
     names.fields("", a.fields(), b.fields())
@@ -76,6 +80,11 @@ impl Names<'_> {
                 "{intro}: field `{path}` is {a} in {first} but {b} in {second}"
             ));
         }
+        if let Some((a, b)) = other_meanings(a, b) {
+            return Some(format!(
+                "{intro}: the geometries of `{path}` are {a} in {first} but {b} in {second}"
+            ));
+        }
         let extension = |field: &Field| field.extension_type_name().unwrap_or("none").to_owned();
         let (a, b) = (extension(a), extension(b));
         (a != b).then(|| {
@@ -84,6 +93,18 @@ impl Names<'_> {
             )
         })
     }
+}
+
+/// What the geometries of two fields are, where their reference systems or edges differ.
+fn other_meanings(a: &Field, b: &Field) -> Option<(String, String)> {
+    let meaning = |field: &Field| {
+        let text = field.extension_type_metadata().unwrap_or_default();
+        let meaning = is_geoarrow(field).then(|| ExtensionMetadata::parse(text).ok());
+        meaning.flatten()
+    };
+    let (a, b) = meaning(a).zip(meaning(b))?;
+    let shown = |it: &ExtensionMetadata| it.logical_type().to_string();
+    (!a.is_same(&b)).then(|| (shown(&a), shown(&b)))
 }
 
 /// The fields inside of two types of the same kind.

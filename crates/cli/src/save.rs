@@ -45,13 +45,13 @@ pub(crate) fn parquet(
     let options = options.extension(VariantExtension::new());
     let mut writer = Writer::new(&mut target, rows.schema, options)
         .map_err(|error| Failure::written(&name, &error))?;
-    for warning in writer.warnings() {
-        context.note(&format!("{name}: {warning}"));
-    }
+    let mut noted = note_warnings(context, &name, writer.warnings());
     let mut meter = Meter::new(context, destination, rows.work);
     for batch in batches {
         let batch = batch?;
         writer.write(&batch).map_err(broken)?;
+        // Geometries begin the file with the first batch.
+        noted = noted || note_warnings(context, &name, writer.warnings());
         meter.batch(batch.num_rows());
     }
     let metadata = writer.finish().map_err(broken)?;
@@ -59,6 +59,14 @@ pub(crate) fn parquet(
         note_unsorted(context, &name, &metadata);
     }
     target.commit()
+}
+
+/// Says where the schema is another one than that of the input; whether there was something to say.
+fn note_warnings(context: &Context, name: &str, warnings: &[String]) -> bool {
+    for warning in warnings {
+        context.note(&format!("{name}: {warning}"));
+    }
+    !warnings.is_empty()
 }
 
 /// Says how many row groups are not sorted as their rows were before.
@@ -144,6 +152,7 @@ pub(crate) fn stream(
     let format = match format {
         FileFormat::Csv => RowFormat::Csv,
         FileFormat::Jsonl => RowFormat::Jsonl,
+        FileFormat::Geojson => RowFormat::Geojson,
         _ => RowFormat::Arrow,
     };
     let mut sink = Sink::new(format, null, &rows.schema, &mut output)?;

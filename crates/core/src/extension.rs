@@ -11,7 +11,7 @@
 use std::sync::Arc;
 
 use herringbone_arrow::array::ArrayRef;
-use herringbone_arrow::schema::{Field, FieldRef};
+use herringbone_arrow::schema::{Field, FieldRef, Schema};
 use herringbone_format::{Error, KeyValue, Result};
 
 pub use herringbone_schema::{
@@ -42,16 +42,37 @@ pub trait ExtensionType: ExtensionMapping {
         )))
     }
 
+    /// Writing: the extension type for one file, where it keeps something of that for several fields. It
+    /// is then asked for their [writers](Self::storage_writer). `None` where it is the same for all files.
+    ///
+    /// # Errors
+    ///
+    /// Argument, where no file of batches with this schema can be written.
+    fn for_file(&self, schema: &Schema) -> Result<Option<Arc<dyn ExtensionType>>> {
+        let _ = schema;
+        Ok(None)
+    }
+
     /// Writing: what turns the arrays of a field into their storage, where this is another type. `None`
     /// where the field is not its own, or is its own storage.
     ///
     /// # Errors
     ///
     /// Argument, where the field is its own but makes no sense.
-    fn storage_writer(&self, field: &Field) -> Result<Option<Box<dyn StorageWriter>>> {
-        let _ = field;
+    fn storage_writer(&self, written: &WrittenField<'_>) -> Result<Option<Box<dyn StorageWriter>>> {
+        let _ = written;
         Ok(None)
     }
+}
+
+/// A field that is written, as an extension type gets to see it.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct WrittenField<'a> {
+    /// The field.
+    pub field: &'a Field,
+    /// The names of the fields from the top down to it.
+    pub path: &'a [String],
 }
 
 /// Turns the arrays of one field of one file into those of their storage.
@@ -79,6 +100,10 @@ pub trait StorageWriter: Send {
     ///
     /// Argument, where a value cannot be stored. The file cannot be finished then.
     fn arrays(&mut self, array: &ArrayRef) -> Result<Vec<ArrayRef>>;
+
+    /// The column is encrypted, and readers of the footer may be without its key: what tells of its values
+    /// has to stay out of the key-value metadata. Said before these are asked for.
+    fn hide_values(&mut self) {}
 
     /// What goes into the key-value metadata of the file. It wins over what is there under the same keys.
     ///

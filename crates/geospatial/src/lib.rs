@@ -1,4 +1,4 @@
-//! GEOMETRY and GEOGRAPHY of Parquet, without Parquet: what their values, statistics and metadata mean.
+//! GEOMETRY and GEOGRAPHY of Parquet: what their values, statistics and metadata mean.
 //!
 //! ```text
 //! value of a column ──► wkb::Events ──► wkt, geojson, ISO WKB
@@ -25,10 +25,13 @@
 //! ```
 //!
 //! - [`wkb`] reads well-known binary without allocation and without recursion, and writes it.
-//! - [`wkt`] and [`geojson`] are the same as text.
+//! - [`wkt`] and [`geojson`] are the same as text; with the feature `geo-traits`, geometries of other crates
+//!   become values (`wkb::write_geometry`).
 //! - [`bounds`] has bounding boxes: of geometries, merged, compared; [`StatisticsBuilder`] makes the
 //!   statistics of a column chunk from its values.
 //! - [`crs`] and [`geoarrow`] say what coordinates mean, to Parquet and to Arrow.
+//! - `Geospatial`, with one of the features `arrow-60` (default) and `arrow-59`, is what readers and writers of
+//!   files are given; `GeometryColumn` says what a file has of geometries, and whether a box can match them.
 //! - [`geoparquet`] is the metadata that GeoParquet adds to a file; [`ColumnMeaning`] is what holds
 //!   where it, the logical type and the Arrow schema disagree.
 
@@ -45,8 +48,14 @@ pub mod wkt;
 
 mod column;
 mod edges;
+#[cfg(any(feature = "arrow-59", feature = "arrow-60"))]
+mod files;
+#[cfg(any(feature = "arrow-59", feature = "arrow-60"))]
+mod native;
 mod statistics;
 
 pub use column::ColumnMeaning;
 pub use edges::Edges;
+#[cfg(any(feature = "arrow-59", feature = "arrow-60"))]
+pub use files::{GeoParquetOptions, GeometryColumn, Geospatial};
 pub use statistics::{GeometryTypes, StatisticsBuilder};

@@ -43,7 +43,8 @@
 //!         Ok(Arc::new(stored.unary::<_, Float64Type>(|value| f64::from(value) / 100.0)))
 //!     }
 //!
-//!     fn storage_writer(&self, field: &Field) -> Result<Option<Box<dyn StorageWriter>>> {
+//!     fn storage_writer(&self, written: &WrittenField<'_>) -> Result<Option<Box<dyn StorageWriter>>> {
+//!         let field = written.field;
 //!         let is_own = field.extension_type_name() == Some("my.celsius");
 //!         Ok(is_own.then(|| Box::new(Hundredths(field.clone())) as Box<dyn StorageWriter>))
 //!     }
@@ -84,7 +85,7 @@
 
 pub use herringbone_core::extension::{
     AnnotatedField, ExtensionField, ExtensionMapping, ExtensionType, FILE_EXTENSION_NAME,
-    StorageWriter, StoredField, VARIANT_EXTENSION_NAME,
+    StorageWriter, StoredField, VARIANT_EXTENSION_NAME, WrittenField,
 };
 pub use herringbone_core::read::ExtensionColumnOption;
 pub use herringbone_core::write::{

@@ -75,6 +75,11 @@ impl<W: Write> FileWriter<W> {
         self.plan.warnings()
     }
 
+    /// The leaves that somebody who can read the footer may be without the keys of.
+    pub(crate) fn hidden_leaves(&self) -> Vec<Vec<String>> {
+        self.plan.hidden_leaves()
+    }
+
     /// Rows taken so far.
     pub(crate) fn num_rows(&self) -> u64 {
         self.file.num_rows() + self.encoders.rows_in_flight() + self.rows as u64

@@ -13,6 +13,7 @@
 //! | make or change metadata | [`format`](mod@format), [`schema`] |
 //! | read and write Arrow extension types of your own | [`extension::ExtensionType`] |
 //! | read, write and shred VARIANT (feature `variant`) | `variant::extension` |
+//! | read and write GEOMETRY and GEOGRAPHY, and GeoParquet (feature `geospatial`) | `geospatial::Geospatial` |
 //! | make statistics of column chunks of your own | [`ColumnStatistics`](extension::ColumnStatistics) |
 //!
 //! ```
@@ -59,6 +60,8 @@ pub use herringbone_arrow as arrow;
 #[cfg(feature = "encryption")]
 pub use herringbone_encryption as encryption;
 pub use herringbone_format as format;
+#[cfg(feature = "geospatial")]
+pub use herringbone_geospatial as geospatial;
 pub use herringbone_schema as schema;
 #[cfg(feature = "variant")]
 pub use herringbone_variant as variant;

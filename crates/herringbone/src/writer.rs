@@ -160,8 +160,12 @@ impl<W: Write> Writer<W> {
             let empty = RecordBatch::new_empty(writer.schema.clone());
             writer.open(&empty).map(drop)
         })?;
+        let hidden = self.file().map(FileWriter::hidden_leaves);
         let key_values = match &mut self.storage {
-            Some(storage) => storage.key_values()?,
+            Some(storage) => {
+                storage.hide(&hidden.unwrap_or_default());
+                storage.key_values()?
+            }
             None => Vec::new(),
         };
         match self.stage {
@@ -211,6 +215,7 @@ impl<W: Write> Writer<W> {
                     options,
                     commit,
                 } = *unopened;
+                let options = storage.options(&options);
                 let file = FileWriter::new((out, path.as_deref()), schema, &options, commit)?;
                 self.stage = Stage::Open(Box::new(file));
             }

@@ -51,7 +51,8 @@ pub use parquet_schema::{Leaf, ParquetSchema, SchemaNode};
 pub use wrapper::ArrowWrapper;
 pub use write::{
     Date64, EMPTY_STRUCT_CHILD, EmptyStructs, HintPolicy, WriteConversion, WriteKind, WriteLeaf,
-    WriteMapping, WriteNode, WriteSchemaOptions, from_arrow, from_arrow_extended,
+    WriteMapping, WriteNode, WriteSchemaOptions, asked_logical_type, from_arrow,
+    from_arrow_extended,
 };
 
 /// Field metadata: the field id that the Parquet file gives to a field.

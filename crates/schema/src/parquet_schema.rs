@@ -281,7 +281,8 @@ impl ParquetSchema {
     }
 
     /// The path of any node from below the root; empty for the root.
-    pub(crate) fn node_path(&self, mut node: usize) -> Vec<&str> {
+    #[must_use]
+    pub fn node_path(&self, mut node: usize) -> Vec<&str> {
         let mut path = Vec::new();
         while node != 0 {
             path.push(self.0.nodes[node].element.name.as_str());

@@ -20,6 +20,7 @@ use herringbone::arrow::schema::extension::EXTENSION_TYPE_NAME_KEY;
 use herringbone::arrow::schema::{DataType, Field, FieldRef, Fields, Schema};
 use herringbone::extension::{
     AnnotatedField, ExtensionField, ExtensionMapping, ExtensionType, StorageWriter, StoredField,
+    WrittenField,
 };
 use herringbone::format::{KeyValue, LogicalType};
 use herringbone::{Error, ParquetFile, Result, WriteOptions, Writer};
@@ -86,7 +87,8 @@ impl ExtensionType for Cell {
         Ok(Arc::new(cells))
     }
 
-    fn storage_writer(&self, field: &Field) -> Result<Option<Box<dyn StorageWriter>>> {
+    fn storage_writer(&self, written: &WrittenField<'_>) -> Result<Option<Box<dyn StorageWriter>>> {
+        let field = written.field;
         let is_cell = field.extension_type_name() == Some(NAME);
         Ok(is_cell.then(|| -> Box<dyn StorageWriter> {
             Box::new(CellWriter {

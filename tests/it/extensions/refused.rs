@@ -7,6 +7,7 @@ use herringbone::arrow::buffer::OffsetBuffer;
 use herringbone::arrow::schema::{DataType, Field, FieldRef, Schema};
 use herringbone::extension::{
     AnnotatedField, ExtensionField, ExtensionMapping, ExtensionType, StorageWriter, StoredField,
+    WrittenField,
 };
 use herringbone::format::LogicalType;
 use herringbone::{Error, ErrorKind, ReadOptions, Result, WriteOptions, Writer};
@@ -58,7 +59,7 @@ impl ExtensionType for Liar {
         }
     }
 
-    fn storage_writer(&self, _: &Field) -> Result<Option<Box<dyn StorageWriter>>> {
+    fn storage_writer(&self, _: &WrittenField<'_>) -> Result<Option<Box<dyn StorageWriter>>> {
         Ok(Some(Box::new(Self(self.0))))
     }
 }

@@ -171,3 +171,129 @@ fn values_that_are_no_geometries() {
         ["warning geospatial_statistics: geospatial statistics of a column without geometries"]
     );
 }
+
+/// A column of one point with an annotation, beside `geo` metadata and an extension type in the Arrow
+/// schema.
+fn said(logical_type: LogicalType, key_values: &[(&str, &str)], hint: Option<&str>) -> Vec<String> {
+    use herringbone::arrow::array::RecordBatch;
+    use herringbone::arrow::schema::{DataType, Field, Schema};
+
+    let mut pairs = vec![("PARQUET:logical_type", logical_type.to_string())];
+    if let Some(hint) = hint {
+        pairs.push(("ARROW:extension:name", "geoarrow.wkb".into()));
+        pairs.push(("ARROW:extension:metadata", hint.into()));
+    }
+    let pairs = pairs
+        .into_iter()
+        .map(|(key, value)| (key.to_owned(), value));
+    let pairs: std::collections::HashMap<_, _> = pairs.collect();
+    let field = Field::new("g", DataType::Binary, true).with_metadata(pairs);
+    let of_file = key_values
+        .iter()
+        .map(|(key, value)| (key.to_string(), value.to_string()));
+    let of_file: std::collections::HashMap<_, _> = of_file.collect();
+    let schema = Arc::new(Schema::new_with_metadata(vec![field], of_file));
+    let values = BinaryArray::from_iter_values([point(1, &[1.0, 2.0])]);
+    let batch = RecordBatch::try_new(schema.clone(), vec![Arc::new(values)]).unwrap();
+    let mut file = Vec::new();
+    let mut writer = herringbone::Writer::new(&mut file, schema, Default::default()).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    lines(&file)
+}
+
+fn geometry(crs: Option<&str>) -> LogicalType {
+    let crs = crs.map(str::to_owned);
+    LogicalType::Geometry { crs }
+}
+
+#[test]
+fn sources_of_the_reference_system_that_disagree() {
+    let nothing = Vec::<String>::new();
+    let geo = |more: &str| {
+        format!(
+            r#"{{"version": "2.0.0", "primary_column": "g", "columns": {{"g": {{"encoding": "WKB",
+            "geometry_types": []{more}}}}}}}"#
+        )
+    };
+    let same = geo("");
+    let hint = r#"{"crs": "EPSG:4326"}"#;
+    let default = geometry(Some("OGC:CRS84"));
+    assert_eq!(
+        said(default.clone(), &[("geo", &same)], Some(hint)),
+        nothing
+    );
+    let undefined = geo(r#", "crs": null"#);
+    assert_eq!(
+        said(default.clone(), &[("geo", &undefined)], Some("{}")),
+        [
+            "warning geoparquet: column \"g\" has the CRS \"OGC:CRS84\" by its logical type, \"srid:0\" in \
+             the GeoParquet metadata",
+            "warning arrow_schema: its extension type in the Arrow schema would be GEOMETRY(crs=srid:0), \
+             but its logical type is GEOMETRY(crs=OGC:CRS84), which counts (column g)",
+        ]
+    );
+    let spherical = geo(r#", "edges": "spherical""#);
+    assert_eq!(
+        said(default.clone(), &[("geo", &spherical)], None),
+        [
+            "warning geoparquet: column \"g\" has planar edges by its logical type, spherical ones in the \
+          GeoParquet metadata"
+        ]
+    );
+    assert_eq!(
+        said(default, &[("geo", "{}")], None),
+        ["error geoparquet: version of the GeoParquet metadata is missing, and not text"]
+    );
+    assert_eq!(
+        said(geometry(Some("projjson:here")), &[("here", "{}")], None),
+        nothing
+    );
+    assert_eq!(
+        said(geometry(Some("projjson:here")), &[("there", "{}")], None),
+        [
+            "error geometry: the CRS is in the key-value metadata under \"here\", which is not there (column g)"
+        ]
+    );
+}
+
+/// `LINESTRING (0 50, 90 50)` goes up to 60 degrees on a sphere.
+#[test]
+fn boxes_that_leave_out_arcs_and_values_that_are_extended() {
+    let line: Vec<u8> = [&[1, 2, 0, 0, 0, 2, 0, 0, 0][..]]
+        .into_iter()
+        .flatten()
+        .copied()
+        .chain(
+            [0.0, 50.0, 90.0, 50.0]
+                .iter()
+                .flat_map(|it: &f64| it.to_le_bytes()),
+        )
+        .collect();
+    let of = |ymax: f64| {
+        let bbox = bounds([0.0, 90.0], [50.0, ymax]);
+        found(&file(
+            std::slice::from_ref(&line),
+            true,
+            statistics(bbox, &[2]),
+        ))
+    };
+    // atan(tan(50°) / cos(45°))
+    let apex = 59.317_944;
+    assert_eq!(of(apex + 1e-3), Vec::<String>::new());
+    let arcs = "error geospatial_statistics: the bounding box leaves out parts of edges, which are arcs \
+                of great circles, or a pole within a polygon";
+    assert_eq!(of(50.0), [arcs]);
+    assert_eq!(of(apex - 1e-2), [arcs]);
+    // A point with the SRID 4326.
+    let mut extended = point(0x2000_0001, &[]);
+    extended.extend(4326_u32.to_le_bytes());
+    extended.extend([1.0_f64, 2.0].iter().flat_map(|it| it.to_le_bytes()));
+    assert_eq!(
+        found(&file(&[extended], false, GeospatialStatistics::default())),
+        [
+            "error geometry: 1 values are extended well-known binary (EWKB), not that of ISO, the first of \
+          them is value 0"
+        ]
+    );
+}

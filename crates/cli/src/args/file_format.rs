@@ -15,6 +15,8 @@ pub(crate) enum FileFormat {
     Csv,
     /// JSON lines, an object a row: .jsonl, .ndjson, .json
     Jsonl,
+    /// GeoJSON, a Feature a line: .geojsonl, .geojsons, .geojson
+    Geojson,
     /// An Arrow IPC file: .arrow, .ipc, .feather
     Arrow,
     /// An Arrow IPC stream: .arrows
@@ -35,6 +37,7 @@ impl FileFormat {
             "parquet" | "parq" | "pq" => Ok(Self::Parquet),
             "csv" => Ok(Self::Csv),
             "jsonl" | "ndjson" | "json" => Ok(Self::Jsonl),
+            "geojson" | "geojsonl" | "geojsons" => Ok(Self::Geojson),
             "arrow" | "ipc" | "feather" => Ok(Self::Arrow),
             "arrows" => Ok(Self::ArrowStream),
             _ => Err(Failure::Usage(format!(
@@ -55,6 +58,7 @@ mod tests {
         assert_eq!(of("a/b.PARQUET"), Some(FileFormat::Parquet));
         assert_eq!(of("a.b.csv"), Some(FileFormat::Csv));
         assert_eq!(of("x.ndjson"), Some(FileFormat::Jsonl));
+        assert_eq!(of("x.geojsonl"), Some(FileFormat::Geojson));
         assert_eq!(of("x.feather"), Some(FileFormat::Arrow));
         assert_eq!(of("x.arrows"), Some(FileFormat::ArrowStream));
         for name in ["-", "csv", "x.txt", "x."] {

@@ -17,6 +17,8 @@ refused (no such file, disk full); 130 interrupted.";
 
 /// Of `info`.
 pub(super) const INFO: &str = "\
+Columns of geometries have a line with their reference system, edges, box and types.
+
 Examples:
   herringbone info trips.parquet
   herringbone info part-*.parquet";
@@ -64,8 +66,8 @@ comparison with a null is not true, as in SQL; NaN equals itself and is above al
 
 JSON lines lose nothing: integers and floats are numbers (shortest form that reads back), NaN and
 infinities the strings \"NaN\", \"Infinity\", \"-Infinity\"; decimals are strings, bytes base64, UUIDs
-their usual form; dates, times and timestamps ISO 8601 (with Z or an offset when there is a time
-zone, years beyond 9999 with a sign), durations and intervals like \"PT1.5S\" and \"P1M2DT3S\"; structs
+their usual form, geometries well-known text; dates, times and timestamps ISO 8601 (with Z or an offset
+when there is a time zone, years beyond 9999 with a sign), durations and intervals like \"PT1.5S\" and \"P1M2DT3S\"; structs
 are objects, maps lists of [key,value]. CSV has the same texts without quotes of JSON, nested values
 as JSON, an empty field for null and \"\" for an empty string; text that looks like a number or a date is
 quoted, and so are decimals. A null that is alone in its row is a blank line. With --null NA, a null is
@@ -140,9 +142,9 @@ Examples:
 /// Of `convert`.
 pub(super) const CONVERT: &str = "\
 The formats follow from the names of the files: .parquet .parq .pq; .csv; .jsonl .ndjson .json (JSON
-lines); .arrow .ipc .feather (Arrow IPC files); .arrows (Arrow IPC streams). With any other name, and
-for `-`, say --from and --to. OUT appears when it is complete: until then it has another name, and an
-error or an interrupt removes it.
+lines); .geojsonl .geojsons .geojson (GeoJSON, a Feature a line); .arrow .ipc .feather (Arrow IPC
+files); .arrows (Arrow IPC streams). With any other name, and for `-`, say --from and --to. OUT appears
+when it is complete: until then it has another name, and an error or an interrupt removes it.
 
 CSV and JSON lines are read as `cat` writes them. Without --schema their types are inferred from the
 first rows, so that nothing of these changes; everything may be null. What does not fit later is an
@@ -173,6 +175,10 @@ form, durations and intervals are like \"PT1.5S\" and \"P1M2DT3S\", maps are obj
 1.50 is a Decimal128(5, 1), 1.55 is none. Only fractions become the nearest float. A timestamp has an
 offset where its type has a time zone, and only there.
 
+GeoJSON is longitude and latitude; other reference systems, and M, are errors. Properties are columns,
+the geometry is `geometry`. Elsewhere, geometries are well-known text: POINT (30 10). --geoparquet 1.1
+writes them for readers that do not know GEOMETRY, 2.0 for those that do.
+
 In CSV that is written, text which would be read as another type is quoted, and so are decimals.
 
 Parquet output: the options and the syntax of columns are those of `rewrite`; so is --on-error.
@@ -186,7 +192,8 @@ Examples:
   herringbone convert --type zip,phone=Utf8 --type 'price=Decimal128(9, 2)' shop.csv shop.parquet
   herringbone convert --variant event=auto log.jsonl log.parquet
   herringbone convert --delimiter ';' --no-header --null NULL export.csv trips.parquet
-  zcat log.json.gz | herringbone convert --from jsonl - log.parquet";
+  zcat log.json.gz | herringbone convert --from jsonl - log.parquet
+  herringbone convert lakes.geojsonl lakes.parquet --geoparquet 1.1 --covering";
 
 /// Of `meta`.
 pub(super) const META: &str = "\

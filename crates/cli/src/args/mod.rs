@@ -20,6 +20,7 @@ mod write;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use herringbone::geospatial::Geospatial;
 use herringbone::schema::ByteLayout;
 use herringbone::{Int96Overflow, Projection, ReadOptions, SchemaOptions};
 use herringbone_arrow::schema::TimeUnit;
@@ -274,6 +275,7 @@ impl Decode {
             .threads(self.threads)
             .verify_crc(!self.ignore_crc)
             .schema(schema)
+            .extension(Geospatial::new())
     }
 }
 
@@ -382,7 +384,8 @@ impl Read {
             .batch_size(self.batch_size)
             .threads(self.threads)
             .verify_crc(!self.no_crc)
-            .schema(schema);
+            .schema(schema)
+            .extension(Geospatial::new());
         let mut options = self.damage.choose(options);
         options.filter = self.condition.as_ref().map(|it| it.0.clone());
         options
@@ -398,6 +401,8 @@ pub(crate) enum RowFormat {
     Jsonl,
     /// CSV as in RFC 4180, with a header
     Csv,
+    /// GeoJSON: a Feature a row, in longitude and latitude
+    Geojson,
     /// An Arrow IPC stream
     Arrow,
 }

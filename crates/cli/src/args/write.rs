@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use herringbone::format::Encoding;
+use herringbone::geospatial::geoparquet::Version;
+use herringbone::geospatial::{GeoParquetOptions, Geospatial};
 use herringbone::schema::EmptyStructs;
 use herringbone::{
     BloomFilterOptions, ColumnOptions, ColumnSelector, Compatibility, Compression, DataPageVersion,
@@ -72,6 +74,13 @@ pub(crate) struct Write {
     /// Sort rows by these columns, e.g. `a,b.c:desc`; all rows are held in memory for that
     #[arg(long, value_name = "COL[:desc],…")]
     sort_by: Vec<SortKeys>,
+    /// Write GeoParquet metadata of this version: 1.0 and 1.1 for readers that do not know GEOMETRY, 2.0
+    /// for those that do [default: that of Parquet input, if it has some]
+    #[arg(long, value_name = "1.0|1.1|2.0", value_parser = geoparquet_version)]
+    geoparquet: Option<Version>,
+    /// Put a column of boxes beside each column of geometries, by which readers skip pages
+    #[arg(long, requires = "geoparquet")]
+    covering: bool,
     /// A struct without fields, for which Parquet has no form, gets one that holds nulls
     #[arg(long)]
     fill_empty_structs: bool,
@@ -99,9 +108,27 @@ impl Write {
             || self.bloom_filter.is_some()
             || self.no_bloom_filter
             || !self.sort_by.is_empty()
+            || self.geoparquet.is_some()
             || self.fill_empty_structs
             || self.no_page_index
             || self.no_crc
+    }
+
+    /// Whether geometries are written without annotation, whatever they had.
+    pub(crate) fn has_plain_geometries(&self) -> bool {
+        self.geoparquet
+            .is_some_and(|version| version < Version::V2_0)
+    }
+
+    /// What is written of geometries.
+    fn geospatial(&self) -> Geospatial {
+        let all = Geospatial::new();
+        match self.geoparquet {
+            None => all,
+            Some(version) => {
+                all.geoparquet(GeoParquetOptions::new(version).covering(self.covering))
+            }
+        }
     }
 
     /// Whether columns that had a bloom filter get one.
@@ -143,7 +170,7 @@ impl Write {
         for (selector, columns) in self.everywhere().into_iter().chain(self.somewhere()) {
             options = options.column_override(selector, columns);
         }
-        options
+        self.geospatial().write_options(options)
     }
 
     /// What is chosen for all columns.
@@ -284,6 +311,15 @@ impl From<Bounds> for StatisticsLevel {
             Bounds::Chunk => Self::Chunk,
             Bounds::Page => Self::Page,
         }
+    }
+}
+
+fn geoparquet_version(text: &str) -> Result<Version, String> {
+    match text {
+        "1.0" => Ok(Version::V1_0),
+        "1.1" => Ok(Version::V1_1),
+        "2.0" => Ok(Version::V2_0),
+        _ => Err("expected 1.0, 1.1 or 2.0".into()),
     }
 }
 

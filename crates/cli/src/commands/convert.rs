@@ -45,7 +45,7 @@ pub(crate) fn run(context: &Context, convert: &Convert) -> Result<()> {
             to,
             load::ipc_file_or_stream(&convert.input)?,
         ),
-        FileFormat::Csv | FileFormat::Jsonl => {
+        FileFormat::Csv | FileFormat::Jsonl | FileFormat::Geojson => {
             let schema = convert.schema.as_ref();
             let schema = schema.map(|path| load::schema_file(path, context));
             let mut types = types(convert)?;
@@ -62,6 +62,7 @@ pub(crate) fn run(context: &Context, convert: &Convert) -> Result<()> {
             let stream = Stream::open(&convert.input)?;
             let rows = match from {
                 FileFormat::Csv => load::csv(stream, &options)?,
+                FileFormat::Geojson => load::geojson(stream, options)?,
                 _ => load::jsonl(stream, &options)?,
             };
             save(context, convert, to, rows)
@@ -122,7 +123,10 @@ fn shredding(convert: &Convert) -> Result<VariantExtension> {
 
 /// Whether the options go with the formats.
 fn check(convert: &Convert, from: FileFormat, to: FileFormat) -> Result<()> {
-    let is_text = matches!(from, FileFormat::Csv | FileFormat::Jsonl);
+    let is_text = matches!(
+        from,
+        FileFormat::Csv | FileFormat::Jsonl | FileFormat::Geojson
+    );
     let is_csv = from == FileFormat::Csv;
     let wrong = |text: &str| Err(Failure::Usage(text.into()));
     let types = !convert.types.is_empty() || convert.infer_rows.is_some();
@@ -142,7 +146,7 @@ fn check(convert: &Convert, from: FileFormat, to: FileFormat) -> Result<()> {
             "--variant COLUMN=auto and the like shred columns of Parquet, and OUT is none",
         );
     }
-    if from == FileFormat::Jsonl && convert.infer_rows == Some(0) {
+    if from != FileFormat::Csv && convert.infer_rows == Some(0) {
         return wrong("--infer-rows 0 is for CSV: the columns of JSON lines are in the rows");
     }
     if from != FileFormat::Parquet && convert.damage.is_given() {
@@ -216,7 +220,7 @@ fn save(context: &Context, convert: &Convert, to: FileFormat, rows: Rows<'_>) ->
             save::parquet(context, destination, options, rows)
         }
         FileFormat::Arrow => save::arrow(context, destination, rows),
-        FileFormat::Csv | FileFormat::Jsonl | FileFormat::ArrowStream => {
+        FileFormat::Csv | FileFormat::Jsonl | FileFormat::Geojson | FileFormat::ArrowStream => {
             save::stream(context, destination, to, convert.null.text(), rows)
         }
     }

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use herringbone::ParquetFile;
 use herringbone::format::{ColumnMetaData, FileMetadata};
 
+use crate::describe::geometry;
 use crate::encryption::Summary;
 use crate::failure::Result;
 use crate::input::Input;
@@ -39,7 +40,12 @@ pub(crate) fn run(inputs: &[Input], output: &mut Output<'_>) -> Result<()> {
         };
         let encryption = Summary::of(&file).map_err(|error| input.failure(&error))?;
         let columns = columns(&file).map_err(|error| input.failure(&error))?;
-        output.write(paragraph(input, &file, &columns, encryption.as_ref()).as_bytes())?;
+        let mut text = paragraph(input, &file, &columns, encryption.as_ref());
+        let geometries = geometry::lines(&file).map_err(|error| input.failure(&error))?;
+        for line in geometries {
+            push_line(&mut text, "geometries", &shown(&line));
+        }
+        output.write(text.as_bytes())?;
         let names = HEADER
             .into_iter()
             .chain(encryption.as_ref().map(|_| "encrypted"));

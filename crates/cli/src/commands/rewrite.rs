@@ -1,9 +1,13 @@
 //! `rewrite`: the same rows in a new file.
 
 use std::slice;
+use std::sync::Arc;
+
+use herringbone::geospatial::geoparquet::KEY;
+use herringbone_arrow::schema::{Schema, SchemaRef};
 
 use crate::args::{Destination, Rewrite, Write};
-use crate::carry_over::{Origin, carry_over};
+use crate::carry_over::{Origin, carry_over, has_geometries};
 use crate::context::Context;
 use crate::encryption::Protection;
 use crate::failure::Result;
@@ -49,6 +53,7 @@ pub(super) fn anew(
     if !request.options.extensions.is_empty() {
         context.note("the files shred variants in different ways; they are written unshredded");
     }
+    let schema = with_geoparquet_if_true(schema);
     let mut options = write.options(threads);
     let origins = origins(inputs, &request)?;
     let target = (destination, write);
@@ -61,6 +66,16 @@ pub(super) fn anew(
     };
     save::parquet(context, destination, options, rows)?;
     kept.map_or(Ok(()), |kept| kept.finish())
+}
+
+/// The schema without GeoParquet metadata, where no column of geometries is left.
+fn with_geoparquet_if_true(schema: SchemaRef) -> SchemaRef {
+    if has_geometries(&schema) || !schema.metadata().contains_key(KEY) {
+        return schema;
+    }
+    let mut metadata = schema.metadata().clone();
+    metadata.remove(KEY);
+    Arc::new(Schema::new_with_metadata(schema.fields().clone(), metadata))
 }
 
 fn origins<'a>(inputs: &'a [Input], request: &Request<'_>) -> Result<Vec<Origin<'a>>> {

@@ -1,11 +1,15 @@
 //! `schema`: the columns, in one of three languages.
 
+use herringbone::geospatial::crs::Crs;
+use herringbone::geospatial::geoarrow::ExtensionMetadata;
+use herringbone::geospatial::{Edges, Geospatial};
 use herringbone::schema::ParquetSchema;
-use herringbone::{ParquetFile, SchemaOptions};
+use herringbone::{ParquetFile, ReadOptions};
 use herringbone_arrow::schema::{DataType, Field, Schema, SchemaRef};
 use serde_json::Value;
 
 use crate::args::SchemaFormat;
+use crate::carry_over::is_geoarrow;
 use crate::context::Context;
 use crate::describe::{self, FORMAT_VERSION};
 use crate::encryption::Summary;
@@ -73,8 +77,9 @@ fn note_encrypted_footer(context: &Context, input: &Input) {
 }
 
 fn arrow_schema(input: &Input, file: &ParquetFile) -> Result<SchemaRef> {
-    file.arrow_schema(&SchemaOptions::default())
-        .map_err(|error| input.failure(&error))
+    let plan = file.plan(&ReadOptions::new().extension(Geospatial::new()));
+    let plan = plan.map_err(|error| input.failure(&error))?;
+    Ok(plan.schema().clone())
 }
 
 fn json(schema: &ParquetSchema, encryption: Option<Value>) -> Result<Vec<u8>> {
@@ -120,12 +125,36 @@ fn push_field(out: &mut String, indent: usize, field: &Field) {
         out.push_str(" not null");
     }
     if let Some(extension) = field.extension_type_name() {
-        out.push_str(&format!(" ({})", printable(extension)));
+        out.push_str(&format!(" ({}", printable(extension)));
+        for part in geometries(field) {
+            out.push_str(&format!(", {part}"));
+        }
+        out.push(')');
     }
     out.push('\n');
     for child in children {
         push_field(out, indent + 1, child);
     }
+}
+
+/// The reference system of a column of geometries, `?` where it has no short name, and its edges where
+/// they are not straight.
+fn geometries(field: &Field) -> Vec<String> {
+    let text = field.extension_type_metadata().unwrap_or_default();
+    let meaning = ExtensionMetadata::parse(text).ok();
+    let Some(meaning) = meaning.filter(|_| is_geoarrow(field)) else {
+        return Vec::new();
+    };
+    let crs = Crs::of(&meaning.logical_type()).to_string();
+    let is_short = |byte: u8| byte.is_ascii_alphanumeric() || b":._-".contains(&byte);
+    let mut parts = vec![match crs.bytes().all(is_short) {
+        true => crs,
+        false => "?".into(),
+    }];
+    if meaning.edges != Edges::Planar {
+        parts.push(meaning.edges.to_string());
+    }
+    parts
 }
 
 /// The fields inside of a type.

@@ -3,10 +3,12 @@
 //! ```text
 //! CSV        ─► sample ─► kinds of columns ─► records ─► values ─┐
 //! JSON lines ─► sample ─► kinds of columns ─► rows ────► values ─┼─► record batches
+//!   ▲ GeoJSON                                                    │
 //! Arrow      ─► ipc ─────────────────────────────────────────────┘
 //! ```
 
 mod csv;
+mod geojson;
 mod ipc;
 mod json;
 mod numbers;
@@ -25,6 +27,7 @@ use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::{Field, SchemaRef};
 
 pub(crate) use csv::{csv, reads_as_text};
+pub(crate) use geojson::geojson;
 pub(crate) use ipc::{ipc_file_or_stream, schema_of as ipc_schema};
 pub(crate) use json::jsonl;
 pub(crate) use schema_file::schema_file;
@@ -149,6 +152,15 @@ impl Stream {
             Some(total) => Work::Bytes(total, self.read.clone()),
             None => Work::Unknown,
         }
+    }
+}
+
+/// What an error of reading a text is: of the machine, or of the text where it was looked into already.
+fn unreadable(name: &str, error: &io::Error) -> Failure {
+    let text = format!("{name}: {error}");
+    match error.kind() {
+        io::ErrorKind::InvalidData => Failure::Data(text),
+        _ => Failure::System(text),
     }
 }
 

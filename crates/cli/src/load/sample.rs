@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
-use super::Stream;
+use super::{Stream, unreadable};
 use crate::failure::{Failure, Result};
 
 /// Bytes of a sample, at most: also of a text that is one long line.
@@ -32,9 +32,7 @@ impl Sample {
         let name = stream.name.clone();
         let mut rest = BufReader::with_capacity(BUFFER, stream);
         let mut text = Vec::new();
-        let start = rest
-            .fill_buf()
-            .map_err(|error| Failure::System(format!("{name}: {error}")))?;
+        let start = rest.fill_buf().map_err(|error| unreadable(&name, &error))?;
         if start.starts_with(&[0xff, 0xfe]) || start.starts_with(&[0xfe, 0xff]) {
             let text = "the text is UTF-16; what is read is UTF-8";
             return Err(Failure::Data(format!("{name}: {text}")));
@@ -47,7 +45,7 @@ impl Sample {
             let mut line = rest.by_ref().take(BUFFER as u64);
             let read = line
                 .read_until(b'\n', &mut text)
-                .map_err(|error| Failure::System(format!("{name}: {error}")))?;
+                .map_err(|error| unreadable(&name, &error))?;
             let line = text.get(before..).unwrap_or_default();
             if read == 0 || enough(line).map_err(|text| Failure::Data(format!("{name}: {text}")))? {
                 break;

@@ -11,6 +11,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use herringbone::geospatial::Edges;
+use herringbone::geospatial::crs::{Crs, CrsForm};
+use herringbone::geospatial::geoarrow::{ExtensionCrs, ExtensionMetadata};
+use herringbone_arrow::schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 
 /// Levels of nesting, at most.
@@ -129,11 +133,35 @@ fn field(line: &Line<'_>, children: &Fields) -> Result<Field, String> {
     let field = Field::new(line.name, data_type, line.nullable);
     Ok(match line.extension {
         None => field,
-        Some(name) => {
-            let pair = ("ARROW:extension:name".to_owned(), name.to_owned());
-            field.with_metadata(HashMap::from([pair]))
+        Some(extension) => {
+            let mut parts = extension.split(", ");
+            let name = parts.next().unwrap_or_default();
+            let mut pairs = vec![(EXTENSION_TYPE_NAME_KEY.to_owned(), name.to_owned())];
+            if let Some(crs) = parts.next() {
+                let metadata = geometries(crs, parts.next()).map_err(|it| line.wrong(&it))?;
+                pairs.push((EXTENSION_TYPE_METADATA_KEY.to_owned(), metadata));
+            }
+            field.with_metadata(HashMap::from_iter(pairs))
         }
     })
+}
+
+/// What `(geoarrow.wkb, EPSG:5070, spherical)` says of geometries.
+fn geometries(crs: &str, edges: Option<&str>) -> Result<String, String> {
+    let form = Crs::new(Some(crs.to_owned()));
+    let crs = match form.form() {
+        CrsForm::Undefined => None,
+        CrsForm::Srid(srid) => Some(ExtensionCrs::Srid(srid.to_owned())),
+        CrsForm::AuthorityCode { .. } => Some(ExtensionCrs::AuthorityCode(crs.to_owned())),
+        _ => {
+            return Err(format!(
+                "has the reference system `{crs}`, where a code is expected, such as EPSG:5070"
+            ));
+        }
+    };
+    let edges = Edges::from_name(edges.unwrap_or(Edges::Planar.name()));
+    let edges = edges.map_err(|error| error.message().to_owned())?;
+    Ok(ExtensionMetadata { crs, edges }.to_json())
 }
 
 /// The size in `FixedSizeList(3)`.

@@ -2,6 +2,8 @@
 
 pub(crate) mod civil;
 pub(crate) mod csv;
+pub(crate) mod geojson;
+pub(crate) mod geometry;
 pub(crate) mod json;
 pub(crate) mod nested;
 pub(crate) mod number;

@@ -7,7 +7,7 @@ use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::ipc::writer::StreamWriter;
 use herringbone_arrow::schema::{Schema, SchemaRef};
 
-use super::{csv, json, table};
+use super::{csv, geojson, json, table};
 use crate::args::RowFormat;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
@@ -26,6 +26,8 @@ enum To<'o, 'w> {
     Json(&'o mut Output<'w>),
     /// CSV.
     Csv(csv::Rows, &'o mut Output<'w>),
+    /// GeoJSON.
+    Geojson(geojson::Rows, &'o mut Output<'w>),
     /// An Arrow IPC stream.
     Arrow(String, Box<StreamWriter<&'o mut (dyn Write + 'w)>>),
 }
@@ -45,6 +47,7 @@ impl<'o, 'w> Sink<'o, 'w> {
                 csv::write_header(schema, output)?;
                 To::Csv(csv::Rows::new(null), output)
             }
+            RowFormat::Geojson => To::Geojson(geojson::Rows::new(schema)?, output),
             RowFormat::Arrow => {
                 To::Arrow(output.name().to_owned(), Box::new(stream(schema, output)?))
             }
@@ -59,6 +62,10 @@ impl<'o, 'w> Sink<'o, 'w> {
             To::Table(rows, output) => rows.write(batch, output)?,
             To::Json(output) => json::write(batch, output)?,
             To::Csv(rows, output) => rows.write(batch, output)?,
+            To::Geojson(rows, output) => {
+                rows.write(batch, output)?;
+                LostTypes::default()
+            }
             To::Arrow(name, stream) => {
                 let written = stream.write(batch);
                 written.map_err(|error| Failure::arrow_output(name, &error))?;
@@ -73,7 +80,7 @@ impl<'o, 'w> Sink<'o, 'w> {
     pub(crate) fn finish(self) -> Result<LostTypes> {
         match self.to {
             To::Table(mut rows, output) => rows.finish(output)?,
-            To::Json(_) | To::Csv(..) => {}
+            To::Json(_) | To::Csv(..) | To::Geojson(..) => {}
             To::Arrow(name, mut stream) => {
                 let finished = stream.finish();
                 finished.map_err(|error| Failure::arrow_output(&name, &error))?;

@@ -18,7 +18,7 @@ use herringbone_arrow::buffer::NullBuffer;
 use herringbone_arrow::schema::{DataType, Field, TimeUnit};
 
 use super::variant::Variants;
-use super::{nested, scalar, temporal_value};
+use super::{geometry, nested, scalar, temporal_value};
 use crate::failure::{Failure, Result};
 
 /// The values of a column as text.
@@ -96,6 +96,9 @@ pub(crate) fn of<'a>(field: &Field, array: &'a dyn Array) -> Result<Boxed<'a>> {
 }
 
 fn flat<'a>(field: &Field, array: &'a dyn Array) -> Result<Boxed<'a>> {
+    if let Some(geometries) = geometry::of(array).filter(|_| geometry::is_geometry(field)) {
+        return Ok(geometries);
+    }
     Ok(match array.data_type() {
         DataType::Null => Box::new(scalar::Null),
         DataType::Boolean => Box::new(scalar::Boolean(array.as_boolean())),

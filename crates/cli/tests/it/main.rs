@@ -9,6 +9,7 @@ mod conditions;
 mod convert;
 mod encryption;
 mod exact;
+mod geospatial;
 mod int96;
 mod interrupt;
 mod names;

@@ -144,6 +144,18 @@ impl WritePlan {
         Some(ChunkCipher::new(modules, row_group, column))
     }
 
+    /// The leaves that somebody who can read the footer may be without the keys of, by their paths without
+    /// the names that Parquet wraps around elements and entries.
+    #[must_use]
+    pub fn hidden_leaves(&self) -> Vec<Vec<String>> {
+        let Some(encryption) = &self.encryption else {
+            return Vec::new();
+        };
+        let leaves = self.mapping.leaves.iter().enumerate();
+        let hidden = leaves.filter(|(leaf, _)| encryption.is_hidden(*leaf));
+        hidden.map(|(_, leaf)| leaf.short_path.clone()).collect()
+    }
+
     /// What makes further statistics of a column, if anything does.
     fn column_statistics(
         &self,

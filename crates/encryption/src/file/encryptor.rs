@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use herringbone_format::KeyValue;
+use herringbone_format::modular_encryption::FieldBeside;
 
 use super::recorded_algorithm;
 use crate::{
@@ -45,13 +46,24 @@ impl FileEncryptor {
     /// **Errors**: argument if the properties name a column that the file does not have, or it has more than
     /// [`MAX_ORDINALS`] columns; I/O if there are no random bytes.
     pub fn new(properties: &FileEncryptionProperties, leaves: &[ColumnPath]) -> Result<Self> {
+        Self::beside(properties, leaves, &[])
+    }
+
+    /// The same where some leaves are of fields beside others: they take the keys of those, unless they are named themselves.
+    ///
+    /// **Errors**: as those of [`new`](Self::new).
+    pub(super) fn beside(
+        properties: &FileEncryptionProperties,
+        leaves: &[ColumnPath],
+        beside: &[FieldBeside],
+    ) -> Result<Self> {
         if leaves.len() > MAX_ORDINALS {
             return Err(Error::argument(format!(
                 "an encrypted file has {MAX_ORDINALS} columns at most, not {}",
                 leaves.len()
             )));
         }
-        let protections = properties.resolve(leaves)?;
+        let protections = properties.resolve(leaves, beside)?;
         let file_unique = random::array()?;
         let prefix = properties.aad_prefix().0.unwrap_or_default();
         let file_aad = Arc::new(FileAad::new(prefix, &file_unique));

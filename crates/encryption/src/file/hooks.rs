@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use herringbone_format::modular_encryption::{
-    ALGORITHM_KEY, Decryption, Encryption, FileDecryption, FileEncryption, FileToDecrypt,
-    FooterEncryption, KeyRequest, KeyStep, ModuleCipher, ModuleId, ModuleKind,
+    ALGORITHM_KEY, Decryption, Encryption, FieldBeside, FileDecryption, FileEncryption,
+    FileToDecrypt, FooterEncryption, KeyRequest, KeyStep, ModuleCipher, ModuleId, ModuleKind,
 };
 use herringbone_format::thrift::CompactWriter;
 use herringbone_format::{ColumnChunk, FileMetadataParts, KeyValue, RawStruct};
@@ -196,6 +196,15 @@ impl Encryption for FileEncryptionProperties {
     ) -> Result<Option<Arc<dyn FileEncryption>>> {
         Ok(Some(Arc::new(FileEncryptor::new(self, leaves)?)))
     }
+
+    fn open_beside(
+        &self,
+        _path: Option<&Path>,
+        leaves: &[ColumnPath],
+        beside: &[FieldBeside],
+    ) -> Result<Option<Arc<dyn FileEncryption>>> {
+        Ok(Some(Arc::new(FileEncryptor::beside(self, leaves, beside)?)))
+    }
 }
 
 impl<F: EncryptionPropertiesFactory> Encryption for PerFile<F> {
@@ -209,6 +218,18 @@ impl<F: EncryptionPropertiesFactory> Encryption for PerFile<F> {
             None => Ok(None),
         }
     }
+
+    fn open_beside(
+        &self,
+        path: Option<&Path>,
+        leaves: &[ColumnPath],
+        beside: &[FieldBeside],
+    ) -> Result<Option<Arc<dyn FileEncryption>>> {
+        match self.0.encryption_properties(text(path)?)? {
+            Some(properties) => properties.open_beside(path, leaves, beside),
+            None => Ok(None),
+        }
+    }
 }
 
 impl FileEncryption for FileEncryptor {
@@ -218,6 +239,14 @@ impl FileEncryption for FileEncryptor {
             key,
             is_duckdb_dialect: false,
         }))
+    }
+
+    fn is_hidden(&self, leaf: usize) -> bool {
+        let column = Self::column(self, leaf);
+        column.is_some_and(|column| match column.crypto_metadata {
+            ColumnCryptoMetadata::FooterKey => self.has_plaintext_footer(),
+            ColumnCryptoMetadata::ColumnKey { .. } => true,
+        })
     }
 
     fn seal_chunk(&self, id: &ModuleId, chunk: &mut ColumnChunk) -> Result<()> {

@@ -2,6 +2,8 @@
 
 use std::{fmt, sync::Arc};
 
+use herringbone_format::modular_encryption::FieldBeside;
+
 use super::{ColumnMap, ColumnPath};
 use crate::{Error, Key, Result, module::Algorithm, redacted::redacted};
 
@@ -223,14 +225,26 @@ impl FileEncryptionProperties {
     /// What becomes of each leaf.
     ///
     /// **Errors**: argument if a path covers no leaf.
-    pub(crate) fn resolve(&self, leaves: &[ColumnPath]) -> Result<Vec<ColumnProtection>> {
+    pub(crate) fn resolve(
+        &self,
+        leaves: &[ColumnPath],
+        beside: &[FieldBeside],
+    ) -> Result<Vec<ColumnProtection>> {
         let inner = &self.0;
         inner.columns.check(leaves.iter().map(Vec::as_slice))?;
         let other = match inner.other_columns {
             OtherColumns::FooterKey => ColumnProtection::FooterKey,
             OtherColumns::Plaintext => ColumnProtection::Plaintext,
         };
-        let resolve = |leaf: &ColumnPath| inner.columns.get(leaf).unwrap_or(&other).clone();
+        let of_neighbour = |leaf: &ColumnPath| {
+            let mut beside = beside.iter();
+            let beside = beside.find(|it| leaf.starts_with(&it.path))?;
+            inner.columns.get(&beside.of)
+        };
+        let resolve = |leaf: &ColumnPath| {
+            let own = inner.columns.get(leaf);
+            own.or_else(|| of_neighbour(leaf)).unwrap_or(&other).clone()
+        };
         Ok(leaves.iter().map(resolve).collect())
     }
 }

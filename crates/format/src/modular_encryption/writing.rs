@@ -19,12 +19,51 @@ pub trait Encryption: Send + Sync + fmt::Debug {
         path: Option<&Path>,
         leaves: &[Vec<String>],
     ) -> Result<Option<Arc<dyn FileEncryption>>>;
+
+    /// The same where some leaves are of fields `beside` others, which the writer added: they are encrypted as those,
+    /// unless they are known by their own names. As [`open`](Self::open) has it, unless implemented.
+    ///
+    /// **Errors**: as those of [`open`](Self::open).
+    fn open_beside(
+        &self,
+        path: Option<&Path>,
+        leaves: &[Vec<String>],
+        beside: &[FieldBeside],
+    ) -> Result<Option<Arc<dyn FileEncryption>>> {
+        let _ = beside;
+        self.open(path, leaves)
+    }
+}
+
+/// A field that stands beside another one and tells of its values, such as their boxes: whoever must not see the one
+/// must not see the other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FieldBeside {
+    /// The names from below the root.
+    pub path: Vec<String>,
+    /// Those of the field that it tells of.
+    pub of: Vec<String>,
+}
+
+impl FieldBeside {
+    /// The field `path`, which tells of `of`.
+    #[must_use]
+    pub fn new(path: Vec<String>, of: Vec<String>) -> Self {
+        Self { path, of }
+    }
 }
 
 /// Encrypts one file. Threads share it.
 pub trait FileEncryption: Send + Sync + fmt::Debug {
     /// What encrypts the modules of the column of a leaf; `None` if it is not encrypted.
     fn column(&self, leaf: usize) -> Option<Arc<dyn ModuleCipher>>;
+
+    /// Whether somebody who can read the footer may be without the key of a leaf: what the footer tells of its values is
+    /// left out then. That of every column that is encrypted, unless implemented.
+    fn is_hidden(&self, leaf: usize) -> bool {
+        self.column(leaf).is_some()
+    }
 
     /// Turns a column chunk of which all is known into what the file is to say of it: how it is encrypted, its metadata
     /// as a module, and what of that everybody may see. `id` is that of its metadata.

@@ -8,8 +8,9 @@
 mod tests;
 
 use std::borrow::Cow;
+use std::fmt;
 
-use herringbone_format::{Error, Result};
+use herringbone_format::{Error, LogicalType, Result};
 use serde_json::{Map, Value};
 
 /// The system of columns that name none: longitude and latitude.
@@ -54,6 +55,17 @@ impl Crs {
     #[must_use]
     pub fn new(text: Option<String>) -> Self {
         Self(text.filter(|it| !it.is_empty()))
+    }
+
+    /// Of a logical type; the one that nobody knows of one without geometries.
+    #[must_use]
+    pub fn of(logical_type: &LogicalType) -> Self {
+        match logical_type {
+            LogicalType::Geometry { crs } | LogicalType::Geography { crs, .. } => {
+                Self::new(crs.clone())
+            }
+            _ => Self::undefined(),
+        }
     }
 
     /// The one that nobody knows.
@@ -166,7 +178,7 @@ impl Crs {
     }
 
     /// A definition in few words: its `id`, else its `name`.
-    pub(crate) fn label(&self) -> String {
+    fn label(&self) -> String {
         if let Some(Identity { authority, code }) = self.identity() {
             return format!("{authority}:{code}");
         }
@@ -190,6 +202,18 @@ impl Crs {
             CrsForm::Projjson(text) => return id_of(&definition(text).ok()?),
             CrsForm::Undefined | CrsForm::ProjjsonKey(_) | CrsForm::Other(_) => return None,
         })
+    }
+}
+
+impl fmt::Display for Crs {
+    /// In few words: `OGC:CRS84` where there is no text, of a definition its `id`, else its `name`;
+    /// otherwise the text.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.form() {
+            CrsForm::Default => f.write_str(DEFAULT),
+            CrsForm::Projjson(_) => f.write_str(&self.label()),
+            _ => f.write_str(self.text().unwrap_or_default()),
+        }
     }
 }
 

@@ -20,11 +20,27 @@ use serde_json::{Map, Value};
 
 use crate::Edges;
 use crate::crs::{Crs, CrsForm, DEFAULT, UNDEFINED, definition};
+use crate::wkb::GeometryKind;
 
 /// The name of the extension type.
 pub const EXTENSION_NAME: &str = "geoarrow.wkb";
 /// The name that it had before, and that some writers still use.
 pub const FORMER_EXTENSION_NAME: &str = "ogc.wkb";
+
+/// The name of the extension type of the native encoding of a kind: `geoarrow.multipolygon`; `None` where
+/// it has none.
+#[must_use]
+pub fn native_name(kind: GeometryKind) -> Option<&'static str> {
+    Some(match kind {
+        GeometryKind::Point => "geoarrow.point",
+        GeometryKind::LineString => "geoarrow.linestring",
+        GeometryKind::Polygon => "geoarrow.polygon",
+        GeometryKind::MultiPoint => "geoarrow.multipoint",
+        GeometryKind::MultiLineString => "geoarrow.multilinestring",
+        GeometryKind::MultiPolygon => "geoarrow.multipolygon",
+        GeometryKind::GeometryCollection | GeometryKind::Opaque(_) => return None,
+    })
+}
 
 /// What the metadata of the extension says.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -163,6 +179,13 @@ impl ExtensionMetadata {
             _ => Some(crs),
         };
         self.edges.logical_type(crs.and_then(Crs::into_text))
+    }
+
+    /// Whether both say the same, by whatever form of the reference system.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        let crs = |it: &Self| Crs::of(&it.logical_type());
+        self.edges == other.edges && crs(self).is_same(&crs(other))
     }
 
     /// The metadata as JSON; `{}` where nothing is said.

@@ -141,8 +141,7 @@ impl GeoColumn {
 /// A CRS in few words.
 fn shown(crs: &Crs) -> String {
     match crs.form() {
-        CrsForm::Default => crate::crs::DEFAULT.to_owned(),
-        CrsForm::Projjson(_) => crs.label(),
+        CrsForm::Default | CrsForm::Projjson(_) => crs.to_string(),
         _ => format!("{:?}", crs.text().unwrap_or_default()),
     }
 }

@@ -17,6 +17,8 @@ mod error;
 mod events;
 mod header;
 mod point;
+#[cfg(feature = "geo-traits")]
+mod traits;
 mod writer;
 #[cfg(test)]
 mod tests;
@@ -27,4 +29,6 @@ pub use error::{WkbError, WkbErrorKind};
 pub use events::{Event, Events, MAX_DEPTH, ReadOptions};
 pub use header::{ByteOrder, Header};
 pub(crate) use point::point;
+#[cfg(feature = "geo-traits")]
+pub use traits::write_geometry;
 pub use writer::{Writer, write_iso};

@@ -33,6 +33,15 @@ fn every_form_is_the_same_text() {
 }
 
 #[test]
+fn every_text_is_the_value() {
+    for line in lines(WKB) {
+        let mut value = Vec::new();
+        wkt::read(line[0], &mut value).unwrap();
+        assert_eq!(value, bytes(line[1]), "{}", line[0]);
+    }
+}
+
+#[test]
 fn every_form_becomes_iso() {
     for line in lines(WKB) {
         let wanted = bytes(line[1]);

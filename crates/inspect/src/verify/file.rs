@@ -8,6 +8,7 @@ use herringbone_schema::{SchemaOptions, to_arrow};
 use super::ChunkId;
 use super::chunk::Sizes;
 use super::finding::{FindingKind, Report};
+use super::geoparquet;
 use super::regions::Regions;
 use herringbone::ParquetFile;
 
@@ -138,6 +139,7 @@ fn schema(file: &ParquetFile, report: &mut Report) -> Result<()> {
             report.location.column = None;
         }
     }
+    geoparquet::check(file, report)?;
     // What the schema becomes must be readable as a whole.
     match file.plan(&ReadOptions::default()) {
         Ok(_) => Ok(()),

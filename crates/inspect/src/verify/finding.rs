@@ -109,8 +109,10 @@ kinds! {
     Time = "time",
     /// Decimals with more digits than their precision.
     Decimal = "decimal",
-    /// Geometries that are none.
+    /// Geometries that are none, and columns of them whose meaning nobody knows.
     Geometry = "geometry",
+    /// The GeoParquet metadata, by themselves and against the file.
+    GeoParquet = "geoparquet",
     /// Numbers of rows.
     Rows = "rows",
     /// Statistics of a column chunk or a page.

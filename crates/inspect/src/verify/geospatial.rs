@@ -4,27 +4,31 @@ use std::collections::BTreeSet;
 
 use herringbone_arrow::array::ArrayRef;
 use herringbone_arrow::array::cast::AsArray;
-use herringbone_format::{BoundingBox, GeospatialStatistics, LogicalType, SchemaElement};
+use herringbone_format::{
+    BoundingBox, ErrorKind, GeospatialStatistics, LogicalType, SchemaElement,
+};
+use herringbone_geospatial::bounds::{contains, faults, outside};
+use herringbone_geospatial::wkb::{Event, Events, GeometryType, Header, Position};
+use herringbone_geospatial::{Edges, StatisticsBuilder};
 
 use super::finding::{FindingKind, Report};
-use super::wkb::{Fault, Position, positions};
 
-/// What coordinates of a GEOGRAPHY are.
-const LONGITUDES: (f64, f64) = (-180.0, 180.0);
-const LATITUDES: (f64, f64) = (-90.0, 90.0);
 /// Degrees by which bounds of a GEOGRAPHY may be missed, a tenth of a millimetre: they come from
 /// points on a sphere, and are rounded.
 const ROUNDED: f64 = 1e-9;
+/// The same for the arcs between positions, a decimetre: where they are is calculated.
+const CALCULATED: f64 = 1e-6;
 
 /// The geometries of a column chunk.
-#[derive(Debug)]
 pub(super) struct Geometries<'a> {
     claimed: Option<&'a GeospatialStatistics>,
-    is_geography: bool,
-    /// ISO codes of the types that occur.
-    types: BTreeSet<u32>,
+    edges: Edges,
+    types: BTreeSet<GeometryType>,
+    /// Where all of it is, if that is compared.
+    found: Option<StatisticsBuilder>,
     values: u64,
     malformed: Occurrences,
+    extended: Occurrences,
     unknown: Occurrences,
     /// Values that are nowhere on Earth.
     beyond: Occurrences,
@@ -46,25 +50,41 @@ impl Occurrences {
         }
         self.count += 1;
     }
+
+    fn note_if(&mut self, is: bool, value: u64) {
+        if is {
+            self.note(value);
+        }
+    }
+}
+
+/// What is seen in a value.
+#[derive(Default)]
+struct Seen {
+    geometry_type: Option<GeometryType>,
+    is_extended: bool,
+    is_opaque: bool,
+    beyond: bool,
+    outside: [bool; 4],
 }
 
 impl<'a> Geometries<'a> {
-    /// Of nothing yet; `None` for columns of another kind.
+    /// Of nothing yet; `None` for columns of another kind, and for edges that are not known.
     pub(super) fn new(
         element: &SchemaElement,
         claimed: Option<&'a GeospatialStatistics>,
     ) -> Option<Self> {
-        let is_geography = match element.logical_type {
-            Some(LogicalType::Geometry { .. }) => false,
-            Some(LogicalType::Geography { .. }) => true,
-            _ => return None,
-        };
+        let edges = Edges::of(element.logical_type.as_ref()?).ok()??;
+        // How far arcs go on an ellipsoid is known to a margin alone.
+        let has_arcs = edges == Edges::Spherical && claimed.is_some_and(|it| it.bbox.is_some());
         Some(Self {
             claimed,
-            is_geography,
+            edges,
             types: BTreeSet::new(),
+            found: has_arcs.then(|| StatisticsBuilder::new(edges)),
             values: 0,
             malformed: Occurrences::default(),
+            extended: Occurrences::default(),
             unknown: Occurrences::default(),
             beyond: Occurrences::default(),
             outside: [Occurrences::default(); 4],
@@ -83,31 +103,38 @@ impl<'a> Geometries<'a> {
     }
 
     fn value(&mut self, value: &[u8]) {
+        if let Some(found) = &mut self.found {
+            // What is malformed is seen below.
+            found.add(value).ok();
+        }
         let bbox = self.claimed.and_then(|claimed| claimed.bbox.as_ref());
-        let (mut outside, mut beyond) = ([false; 4], false);
-        let is_geography = self.is_geography;
-        let code = positions(value, &mut |at: Position| {
-            beyond |= is_geography && !(is_in(LONGITUDES, at.x) && is_in(LATITUDES, at.y));
-            if let Some(bbox) = bbox {
-                let slack = if is_geography { ROUNDED } else { 0.0 };
-                let are = are_outside(bbox, at, slack);
-                outside.iter_mut().zip(are).for_each(|(any, it)| *any |= it);
+        let mut seen = Seen::default();
+        let at = self.values;
+        let mut end = Ok(());
+        for event in Events::new(value) {
+            match event {
+                Ok(Event::Start(header)) => seen.start(&header),
+                Ok(Event::Coordinates(coordinates)) => {
+                    let each = coordinates.iter();
+                    each.for_each(|position| seen.position(&position, bbox, self.edges));
+                }
+                Ok(Event::Opaque(_)) => seen.is_opaque = true,
+                Ok(_) => {}
+                Err(error) => end = Err(error.kind.error_kind()),
             }
-        });
-        match code {
-            Ok(code) => {
-                self.types.insert(code);
-            }
-            Err(Fault::Malformed) => self.malformed.note(self.values),
-            Err(Fault::Unknown) => self.unknown.note(self.values),
         }
-        if beyond {
-            self.beyond.note(self.values);
-        }
-        for (occurrences, is_outside) in self.outside.iter_mut().zip(outside) {
-            if is_outside {
-                occurrences.note(self.values);
+        match end {
+            Err(ErrorKind::Corrupt) => self.malformed.note(at),
+            Err(_) => self.unknown.note(at),
+            Ok(()) => {
+                self.types.extend(seen.geometry_type);
+                self.unknown.note_if(seen.is_opaque, at);
+                self.extended.note_if(seen.is_extended, at);
             }
+        }
+        self.beyond.note_if(seen.beyond, at);
+        for (occurrences, is_outside) in self.outside.iter_mut().zip(seen.outside) {
+            occurrences.note_if(is_outside, at);
         }
     }
 
@@ -117,6 +144,14 @@ impl<'a> Geometries<'a> {
         if count > 0 {
             let message = format!(
                 "{count} values are no well-known binary, the first of them is value {first}"
+            );
+            report.error(FindingKind::Geometry, message);
+        }
+        let Occurrences { count, first } = self.extended;
+        if count > 0 {
+            let message = format!(
+                "{count} values are extended well-known binary (EWKB), not that of ISO, the first of \
+                 them is value {first}"
             );
             report.error(FindingKind::Geometry, message);
         }
@@ -136,16 +171,24 @@ impl<'a> Geometries<'a> {
             report.error(FindingKind::Geometry, message);
         }
         let Some(claimed) = self.claimed else { return };
-        let kind = FindingKind::GeospatialStatistics;
         if let Some(bbox) = &claimed.bbox {
-            for fault in faults(bbox, self.is_geography) {
-                report.error(kind, fault);
-            }
+            self.claimed_box(bbox, report);
+        }
+        self.claimed_types(&claimed.geospatial_types, report);
+    }
+
+    fn claimed_box(&self, bbox: &BoundingBox, report: &mut Report) {
+        let kind = FindingKind::GeospatialStatistics;
+        let mut is_valid = true;
+        for fault in faults(bbox, self.edges) {
+            is_valid = false;
+            report.error(kind, fault.to_string());
         }
         for (axis, Occurrences { count, first }) in
             ["x", "y", "z", "m"].into_iter().zip(self.outside)
         {
             if count > 0 {
+                is_valid = false;
                 let message = format!(
                     "{count} values have {axis} outside of the bounding box, the first of them is \
                      value {first}"
@@ -153,7 +196,13 @@ impl<'a> Geometries<'a> {
                 report.error(kind, message);
             }
         }
-        self.claimed_types(&claimed.geospatial_types, report);
+        let found = self.found.as_ref().filter(|_| is_valid);
+        let found = found.and_then(|found| found.extent().bbox());
+        if found.is_some_and(|found| !holds_arcs(bbox, &found, self.edges)) {
+            let message = "the bounding box leaves out parts of edges, which are arcs of great \
+                           circles, or a pole within a polygon";
+            report.error(kind, message);
+        }
     }
 
     fn claimed_types(&self, claimed: &Option<Vec<i32>>, report: &mut Report) {
@@ -166,8 +215,8 @@ impl<'a> Geometries<'a> {
             let message = format!("geospatial_types name a type twice: {claimed:?}");
             report.warning(kind, message);
         }
-        for found in &self.types {
-            if !claimed.iter().any(|it| u32::try_from(*it) == Ok(*found)) {
+        for found in self.types.iter().map(|it| it.code()) {
+            if !claimed.iter().any(|it| u32::try_from(*it) == Ok(found)) {
                 let message = format!("geospatial_types are {claimed:?}, but there is a {found}");
                 report.error(kind, message);
             }
@@ -175,77 +224,51 @@ impl<'a> Geometries<'a> {
     }
 }
 
+impl Seen {
+    fn start(&mut self, header: &Header) {
+        self.geometry_type.get_or_insert(header.geometry_type);
+        self.is_extended |= header.is_extended;
+    }
+
+    fn position(&mut self, at: &Position, bbox: Option<&BoundingBox>, edges: Edges) {
+        let is_geography = edges.is_geography();
+        self.beyond |= is_geography && (at.x.abs() > 180.0 || at.y.abs() > 90.0);
+        if let Some(bbox) = bbox {
+            let slack = if is_geography { ROUNDED } else { 0.0 };
+            let are = outside(bbox, at, slack);
+            self.outside
+                .iter_mut()
+                .zip(are)
+                .for_each(|(any, it)| *any |= it);
+        }
+    }
+}
+
+/// Whether a box holds what edges need, but for what is rounded.
+fn holds_arcs(claimed: &BoundingBox, needed: &BoundingBox, edges: Edges) -> bool {
+    let mut wider = claimed.clone();
+    wider.ymin -= CALCULATED;
+    wider.ymax += CALCULATED;
+    let is_narrow = (wider.xmax - wider.xmin).rem_euclid(360.0) < 360.0 - 2.0 * CALCULATED;
+    if is_narrow && (wider.xmin, wider.xmax) != (-180.0, 180.0) {
+        wider.xmin -= CALCULATED;
+        wider.xmax += CALCULATED;
+    }
+    // Heights and measures are those of positions.
+    (wider.zmin, wider.zmax, wider.mmin, wider.mmax) = (None, None, None, None);
+    contains(&wider, needed, edges)
+}
+
+/// Whether a column may have geospatial statistics, be its edges known or not.
+pub(super) fn may_have(element: &SchemaElement) -> bool {
+    matches!(
+        element.logical_type,
+        Some(LogicalType::Geometry { .. } | LogicalType::Geography { .. })
+    )
+}
+
 /// Says that there is nothing to bound, where a column of another kind has such statistics.
 pub(super) fn none_expected(report: &mut Report) {
     let message = "geospatial statistics of a column without geometries";
     report.warning(FindingKind::GeospatialStatistics, message);
-}
-
-/// NaN is nowhere, and so never outside.
-fn is_in((min, max): (f64, f64), value: f64) -> bool {
-    value.is_nan() || (min <= value && value <= max)
-}
-
-/// Whether x, y, z and m are outside of a box, the first two by more than `slack`. Bounds that are
-/// not there, or NaN, exclude nothing.
-fn are_outside(bbox: &BoundingBox, at: Position, slack: f64) -> [bool; 4] {
-    let outside = |min: f64, max: f64, value: f64| value < min || value > max;
-    let x = if bbox.xmin > bbox.xmax {
-        // Across the antimeridian.
-        at.x < bbox.xmin - slack && at.x > bbox.xmax + slack
-    } else {
-        outside(bbox.xmin - slack, bbox.xmax + slack, at.x)
-    };
-    let optional = |bounds: (Option<f64>, Option<f64>), value| {
-        outside(
-            bounds.0.unwrap_or(f64::NAN),
-            bounds.1.unwrap_or(f64::NAN),
-            value,
-        )
-    };
-    [
-        x,
-        outside(bbox.ymin - slack, bbox.ymax + slack, at.y),
-        optional((bbox.zmin, bbox.zmax), at.z),
-        optional((bbox.mmin, bbox.mmax), at.m),
-    ]
-}
-
-/// What is wrong with a box, whatever is in it.
-fn faults(bbox: &BoundingBox, is_geography: bool) -> Vec<String> {
-    let mut faults = Vec::new();
-    let axes = [
-        ("x", Some(bbox.xmin), Some(bbox.xmax)),
-        ("y", Some(bbox.ymin), Some(bbox.ymax)),
-        ("z", bbox.zmin, bbox.zmax),
-        ("m", bbox.mmin, bbox.mmax),
-    ];
-    for (axis, min, max) in axes {
-        match (min, max) {
-            (Some(min), Some(max)) if min.is_nan() || max.is_nan() => {
-                faults.push(format!("the bounding box has a NaN in {axis}"));
-            }
-            // x may go across the antimeridian.
-            (Some(min), Some(max)) if min > max && axis != "x" => {
-                faults.push(format!("{axis}min is {min}, above {axis}max, {max}"));
-            }
-            (Some(_), None) | (None, Some(_)) => {
-                faults.push(format!(
-                    "the bounding box has one of {axis}min and {axis}max only"
-                ));
-            }
-            _ => {}
-        }
-    }
-    let on_earth = [
-        is_in(LONGITUDES, bbox.xmin) && is_in(LONGITUDES, bbox.xmax),
-        is_in(LATITUDES, bbox.ymin) && is_in(LATITUDES, bbox.ymax),
-    ];
-    if is_geography && on_earth.contains(&false) {
-        faults.push(
-            "the bounding box leaves the longitudes of -180 to 180 or the latitudes of -90 to 90"
-                .into(),
-        );
-    }
-    faults
 }

@@ -29,6 +29,7 @@ mod decimals;
 mod encodings;
 mod file;
 mod finding;
+mod geoparquet;
 mod geospatial;
 mod index;
 mod nesting;
@@ -39,7 +40,6 @@ mod sorting;
 mod statistics;
 mod truth;
 mod values;
-mod wkb;
 
 pub use finding::{Finding, FindingKind, Severity};
 

@@ -4,7 +4,7 @@ use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields};
 use herringbone_format::{ConvertedType, Error, LogicalType, Repetition, Result, SchemaElement};
 
 use super::build::{Builder, Levels, Place, field_id, leaf_value};
-use super::logical_type::logical_type;
+use super::logical_type::asked_logical_type;
 use super::{EMPTY_STRUCT_CHILD, EmptyStructs, WriteKind, WriteNode};
 use crate::Node;
 
@@ -21,7 +21,7 @@ impl<'a> Builder<'a> {
             return self.here(Err(Error::argument("a group of no struct")));
         };
         let like = like.and_then(|like| Some((like, like.struct_fields()?)));
-        let logical_type = match self.here(logical_type(field))? {
+        let logical_type = match self.here(asked_logical_type(field))? {
             None => of_extension.cloned(),
             Some(
                 annotation @ (LogicalType::Variant { .. }
@@ -231,7 +231,10 @@ impl<'a> Builder<'a> {
         field: &Field,
         of_extension: Option<&LogicalType>,
     ) -> Result<()> {
-        match self.here(logical_type(field))?.or(of_extension.cloned()) {
+        match self
+            .here(asked_logical_type(field))?
+            .or(of_extension.cloned())
+        {
             None => Ok(()),
             Some(other) => self.here(Err(misplaced(&other, "a list or map"))),
         }

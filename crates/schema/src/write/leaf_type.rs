@@ -4,7 +4,7 @@ use herringbone_arrow::schema::{DataType, Field};
 use herringbone_format::{ConvertedType, Error, LogicalType, Result, Type};
 
 use super::decimal::decimal;
-use super::logical_type::logical_type;
+use super::logical_type::asked_logical_type;
 use super::stored::Stored;
 use super::temporal::{date, time, timestamp, utc};
 use super::{Date64, WriteConversion, WriteSchemaOptions};
@@ -24,7 +24,7 @@ pub(super) fn stored(
 ) -> Result<Stored> {
     use ColumnOrderKind as Order;
     use DataType as T;
-    let annotation = logical_type(field)?.or_else(|| of_extension.cloned());
+    let annotation = asked_logical_type(field)?.or_else(|| of_extension.cloned());
     let stored = match data_type {
         T::Null => Stored::new(Type::Int32, Order::Undefined).logical(LogicalType::Unknown),
         T::Boolean => Stored::new(Type::Boolean, Order::Signed),

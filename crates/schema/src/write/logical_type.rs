@@ -5,10 +5,12 @@ use herringbone_format::{EdgeInterpolationAlgorithm, Error, LogicalType, Result}
 
 use crate::LOGICAL_TYPE_KEY;
 
-/// The annotation in the field's metadata, if there is one.
+/// The annotation in the field's metadata ([`LOGICAL_TYPE_KEY`]), if there is one.
 ///
-/// **Errors**: Argument when it is not understood.
-pub(super) fn logical_type(field: &Field) -> Result<Option<LogicalType>> {
+/// # Errors
+///
+/// Argument when it is not understood.
+pub fn asked_logical_type(field: &Field) -> Result<Option<LogicalType>> {
     let Some(text) = field.metadata().get(LOGICAL_TYPE_KEY) else {
         return Ok(None);
     };

@@ -29,6 +29,7 @@ use herringbone_format::modular_encryption::ALGORITHM_KEY;
 use herringbone_format::{KeyValue, Limits, Result, SchemaElement};
 
 pub(crate) use hint::arrow_schema_text;
+pub use logical_type::asked_logical_type;
 pub use node::{WriteConversion, WriteKind, WriteLeaf, WriteNode};
 pub use options::{Date64, EmptyStructs, HintPolicy, WriteSchemaOptions};
 

@@ -12,7 +12,7 @@ use herringbone_format::{ConvertedType, LogicalType, Repetition, Result, SchemaE
 
 use super::WriteConversion;
 use super::build::Builder;
-use super::logical_type::logical_type;
+use super::logical_type::asked_logical_type;
 use super::stored::Stored;
 use crate::group_form::{GroupForm, group_form, named_as_element};
 use crate::hint::restored;
@@ -262,12 +262,15 @@ fn contradicts(
     field: &Field,
     ours: &Stored,
 ) -> bool {
-    if let Ok(Some(asked)) = logical_type(field) {
+    if let Ok(Some(asked)) = asked_logical_type(field) {
         return element.logical_type.as_ref() != Some(&asked);
     }
     match (&ours.element.logical_type, resolved_type) {
         (Some(LogicalType::Json), resolved_type) => resolved_type != ResolvedType::Json,
         (Some(LogicalType::Uuid), resolved_type) => resolved_type != ResolvedType::Uuid,
+        (Some(LogicalType::Geometry { .. } | LogicalType::Geography { .. }), _) => {
+            element.logical_type != ours.element.logical_type
+        }
         (Some(LogicalType::Time { .. }), ResolvedType::Time { utc, .. }) => {
             let asked = field.metadata().get(ADJUSTED_TO_UTC_KEY);
             asked.is_some_and(|asked| (asked == "true") != utc)

@@ -16,7 +16,7 @@ use self::parse::{DEPTH, Json, Start};
 use self::rows::{blank, line_ends};
 use super::sample::Sample;
 use super::value::{Column as _, Rules, Slot, Struct, Wrong, variant_type};
-use super::{BATCH_BYTES, BATCH_ROWS, INFERRED, Rows, Stream, TextOptions};
+use super::{BATCH_BYTES, BATCH_ROWS, INFERRED, Rows, Stream, TextOptions, unreadable};
 use crate::failure::{Failure, Result};
 
 /// Reads JSON lines.
@@ -176,8 +176,7 @@ impl<R: BufRead> Batches<R> {
         let mut bytes = 0;
         while self.columns.len() < BATCH_ROWS && bytes < BATCH_BYTES {
             let input = self.input.fill_buf();
-            let input =
-                input.map_err(|error| Failure::System(format!("{}: {error}", self.name)))?;
+            let input = input.map_err(|error| unreadable(&self.name, &error))?;
             if input.is_empty() {
                 if self.rows.is_open() {
                     let text = "no JSON: the file ends within a row";

@@ -1,25 +1,66 @@
-//! Bytes in base64, and UUIDs.
+//! Bytes in base64, UUIDs and geometries.
 
 use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use herringbone::geospatial::wkt;
 use herringbone_arrow::array::ArrayRef;
 use herringbone_arrow::array::builder::{
     BinaryBuilder, BinaryViewBuilder, FixedSizeBinaryBuilder, LargeBinaryBuilder,
 };
 
+use herringbone_arrow::schema::Field;
+
 use super::{Column, Result, Scalar, Wrong};
+use crate::render::geometry::is_geometry;
 
 /// A column of bytes.
 pub(super) struct Bytes<B> {
     builder: B,
-    uuid: bool,
+    text: BytesText,
+}
+
+/// What stands for bytes in text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum BytesText {
+    Base64,
+    Uuid,
+    /// Well-known text; else base64, as of geometries that have no such text.
+    Wkt,
+}
+
+impl BytesText {
+    pub(super) fn of(field: &Field) -> Self {
+        match field.extension_type_name() {
+            Some("arrow.uuid") => Self::Uuid,
+            _ if is_geometry(field) => Self::Wkt,
+            _ => Self::Base64,
+        }
+    }
+
+    fn read(self, text: &str) -> Result<Vec<u8>, (&'static str, String)> {
+        let in_base64 = || STANDARD.decode(text).ok();
+        match self {
+            Self::Base64 => in_base64().ok_or(("bytes in base64", String::new())),
+            Self::Uuid => uuid(text).ok_or(("UUID", String::new())),
+            Self::Wkt => {
+                let mut value = Vec::new();
+                match wkt::read(text, &mut value) {
+                    Ok(()) => Ok(value),
+                    Err(error) => {
+                        let why = error.message().to_owned();
+                        in_base64().ok_or(("geometry in well-known text", why))
+                    }
+                }
+            }
+        }
+    }
 }
 
 impl<B> Bytes<B> {
-    pub(super) fn new(builder: B, uuid: bool) -> Self {
-        Self { builder, uuid }
+    pub(super) fn new(builder: B, text: BytesText) -> Self {
+        Self { builder, text }
     }
 }
 
@@ -77,12 +118,8 @@ impl<B: Builder> Column for Bytes<B> {
         let (Scalar::Text(text) | Scalar::Cell(text)) = scalar else {
             return Err(Wrong::misfit(scalar, &"string", "bytes are base64"));
         };
-        let bytes = if self.uuid {
-            uuid(text).ok_or_else(|| Wrong::misfit(scalar, &"UUID", ""))?
-        } else {
-            let bytes = STANDARD.decode(text);
-            bytes.map_err(|_| Wrong::misfit(scalar, &"bytes in base64", ""))?
-        };
+        let bytes = self.text.read(text);
+        let bytes = bytes.map_err(|(what, why)| Wrong::misfit(scalar, &what, &why))?;
         let appended = self.builder.value(&bytes);
         appended.map_err(|why| Wrong::misfit(scalar, &"value of the column's length", &why))
     }

@@ -17,7 +17,7 @@ use herringbone_arrow::array::types::{
 use herringbone_arrow::buffer::i256;
 use herringbone_arrow::schema::{DataType, Field, FieldRef, IntervalUnit, TimeUnit};
 
-use super::bytes::Bytes;
+use super::bytes::{Bytes, BytesText};
 use super::encoded::{Dictionary, Runs};
 use super::list::{Lists, Make, Maps, fixed, lists, views};
 use super::period::{Period, period};
@@ -33,7 +33,7 @@ use super::{Column, Result, Rules, Scalar, Slot, Struct, Wrong};
 /// A type that text cannot be read as.
 pub(super) fn column(field: &Field, path: &str, rules: &Rules) -> Result<Box<dyn Column>> {
     let any = !rules.inferred || rules.mixed.iter().any(|it| it == path);
-    let uuid = field.extension_type_name() == Some("arrow.uuid");
+    let text = BytesText::of(field);
     let data_type = field.data_type();
     Ok(match data_type {
         DataType::Null => Box::new(Nulls::default()),
@@ -41,11 +41,11 @@ pub(super) fn column(field: &Field, path: &str, rules: &Rules) -> Result<Box<dyn
         DataType::Utf8 => Box::new(Texts::new(StringBuilder::new(), any)),
         DataType::LargeUtf8 => Box::new(Texts::new(LargeStringBuilder::new(), any)),
         DataType::Utf8View => Box::new(Texts::new(StringViewBuilder::new(), any)),
-        DataType::Binary => Box::new(Bytes::new(BinaryBuilder::new(), uuid)),
-        DataType::LargeBinary => Box::new(Bytes::new(LargeBinaryBuilder::new(), uuid)),
-        DataType::BinaryView => Box::new(Bytes::new(BinaryViewBuilder::new(), uuid)),
+        DataType::Binary => Box::new(Bytes::new(BinaryBuilder::new(), text)),
+        DataType::LargeBinary => Box::new(Bytes::new(LargeBinaryBuilder::new(), text)),
+        DataType::BinaryView => Box::new(Bytes::new(BinaryViewBuilder::new(), text)),
         DataType::FixedSizeBinary(length) if *length >= 0 => {
-            Box::new(Bytes::new(FixedSizeBinaryBuilder::new(*length), uuid))
+            Box::new(Bytes::new(FixedSizeBinaryBuilder::new(*length), text))
         }
         data_type if data_type.is_numeric() => numeric(data_type, rules.inferred)?,
         data_type if data_type.is_temporal() => temporal(data_type)?,

@@ -9,17 +9,19 @@
 
 mod nested;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use herringbone_arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use herringbone_arrow::schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef};
+use herringbone_format::modular_encryption::{Encryption, FieldBeside, FileEncryption};
 use herringbone_format::{Error, KeyValue, Result};
 
 use nested::{elements, list_type, struct_of, with_columns, with_elements, with_type};
 
 use super::options::WriteOptions;
 use super::plan::check_schema;
-use crate::extension::{ExtensionType, StorageWriter};
+use crate::extension::{ExtensionType, StorageWriter, WrittenField};
 
 /// Turns batches into those of their storage.
 pub struct StorageBatches {
@@ -29,10 +31,27 @@ pub struct StorageBatches {
     storage: Option<SchemaRef>,
 }
 
+/// Encryption that knows of columns beside others.
+#[derive(Debug)]
+struct Beside {
+    encryption: Arc<dyn Encryption>,
+    beside: Vec<FieldBeside>,
+}
+
+impl Encryption for Beside {
+    fn open(
+        &self,
+        path: Option<&Path>,
+        leaves: &[Vec<String>],
+    ) -> Result<Option<Arc<dyn FileEncryption>>> {
+        self.encryption.open_beside(path, leaves, &self.beside)
+    }
+}
+
 /// A field of the batches.
 struct StorageField {
-    /// The names from the top, with dots between.
-    path: String,
+    /// The names from the top.
+    path: Vec<String>,
     field: FieldRef,
     kind: Kind,
     /// What is stored of it; empty until that is chosen.
@@ -58,7 +77,16 @@ impl StorageBatches {
         if options.extensions.is_empty() {
             return Ok(None);
         }
-        let fields = storage_fields("", schema.fields(), &options.extensions)?;
+        let of_file = |extension: &Arc<dyn ExtensionType>| {
+            let of_file = extension.for_file(schema)?;
+            Ok(of_file.unwrap_or_else(|| Arc::clone(extension)))
+        };
+        let extensions: Vec<_> = options
+            .extensions
+            .iter()
+            .map(of_file)
+            .collect::<Result<_>>()?;
+        let fields = storage_fields(&[], schema.fields(), &extensions)?;
         let changes = fields.iter().any(|field| !matches!(field.kind, Kind::Same));
         Ok(changes.then(|| Self {
             schema: schema.clone(),
@@ -109,6 +137,29 @@ impl StorageBatches {
         RecordBatch::try_new_with_options(schema, arrays, &options).map_err(invalid)
     }
 
+    /// The options for a file of the storage, which has to be [chosen](Self::choose): columns that extension
+    /// types put beside others are encrypted as those.
+    #[must_use]
+    pub fn options(&self, options: &WriteOptions) -> WriteOptions {
+        let mut beside = Vec::new();
+        for field in &self.fields {
+            field.beside(&mut beside);
+        }
+        let mut options = options.clone();
+        if let Some(encryption) = options.encryption.take_if(|_| !beside.is_empty()) {
+            options.encryption = Some(Arc::new(Beside { encryption, beside }));
+        }
+        options
+    }
+
+    /// Says to the extension types which columns readers of the footer may be without the keys of, by the
+    /// paths of leaves.
+    pub fn hide(&mut self, leaves: &[Vec<String>]) {
+        for field in &mut self.fields {
+            field.hide(leaves);
+        }
+    }
+
     /// What the extension types add to the key-value metadata of the file, behind the last batch.
     ///
     /// # Errors
@@ -123,7 +174,7 @@ impl StorageBatches {
 }
 
 fn storage_fields(
-    parent: &str,
+    parent: &[String],
     fields: &Fields,
     extensions: &[Arc<dyn ExtensionType>],
 ) -> Result<Vec<StorageField>> {
@@ -135,13 +186,15 @@ fn storage_fields(
 
 impl StorageField {
     /// A field below the one with the path `parent`, which is empty at the top.
-    fn new(parent: &str, field: &FieldRef, extensions: &[Arc<dyn ExtensionType>]) -> Result<Self> {
-        let path = match parent {
-            "" => field.name().clone(),
-            parent => format!("{parent}.{}", field.name()),
-        };
+    fn new(
+        parent: &[String],
+        field: &FieldRef,
+        extensions: &[Arc<dyn ExtensionType>],
+    ) -> Result<Self> {
+        let path = [parent, &[field.name().clone()]].concat();
         Ok(Self {
-            kind: kind(&path, field, extensions).map_err(|error| error.in_column(&path))?,
+            kind: kind(&path, field, extensions)
+                .map_err(|error| error.in_column(path.join(".")))?,
             path,
             field: field.clone(),
             stored: Vec::new(),
@@ -151,7 +204,7 @@ impl StorageField {
     /// The fields that are stored of it.
     fn choose(&mut self, first: &ArrayRef) -> Result<Vec<FieldRef>> {
         let fields = self.choose_by(first);
-        self.stored = fields.map_err(|error| error.in_column(&self.path))?;
+        self.stored = fields.map_err(|error| error.in_column(self.path.join(".")))?;
         Ok(self.stored.clone())
     }
 
@@ -190,7 +243,7 @@ impl StorageField {
     /// The arrays of these fields.
     fn arrays(&mut self, array: &ArrayRef) -> Result<Vec<ArrayRef>> {
         let arrays = self.arrays_of(array);
-        arrays.map_err(|error| error.in_column(&self.path))
+        arrays.map_err(|error| error.in_column(self.path.join(".")))
     }
 
     fn arrays_of(&mut self, array: &ArrayRef) -> Result<Vec<ArrayRef>> {
@@ -217,6 +270,35 @@ impl StorageField {
         arrays.into_iter().collect()
     }
 
+    /// The fields beside those of extension types.
+    fn beside(&self, out: &mut Vec<FieldBeside>) {
+        match &self.kind {
+            Kind::Same => {}
+            Kind::Extension(_) => {
+                let parent = self.path.split_last().map_or(&[][..], |(_, parent)| parent);
+                let path = |field: &FieldRef| [parent, &[field.name().clone()]].concat();
+                let beside = self.stored.iter().skip(1);
+                out.extend(beside.map(|field| FieldBeside::new(path(field), self.path.clone())));
+            }
+            Kind::Struct(fields) => fields.iter().for_each(|field| field.beside(out)),
+            // Elements have nothing beside them.
+            Kind::Elements(_) => {}
+        }
+    }
+
+    fn hide(&mut self, leaves: &[Vec<String>]) {
+        match &mut self.kind {
+            Kind::Same => {}
+            Kind::Extension(writer) => {
+                if leaves.iter().any(|leaf| leaf.starts_with(&self.path)) {
+                    writer.hide_values();
+                }
+            }
+            Kind::Struct(fields) => fields.iter_mut().for_each(|field| field.hide(leaves)),
+            Kind::Elements(child) => child.hide(leaves),
+        }
+    }
+
     fn key_values(&mut self, out: &mut Vec<KeyValue>) -> Result<()> {
         match &mut self.kind {
             Kind::Same => {}
@@ -233,10 +315,11 @@ impl StorageField {
 }
 
 /// How a field is stored.
-fn kind(path: &str, field: &FieldRef, extensions: &[Arc<dyn ExtensionType>]) -> Result<Kind> {
+fn kind(path: &[String], field: &FieldRef, extensions: &[Arc<dyn ExtensionType>]) -> Result<Kind> {
     if field.extension_type_name().is_some() {
+        let written = WrittenField { field, path };
         for extension in extensions {
-            if let Some(writer) = extension.storage_writer(field)? {
+            if let Some(writer) = extension.storage_writer(&written)? {
                 return Ok(Kind::Extension(writer));
             }
         }

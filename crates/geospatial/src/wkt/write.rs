@@ -1,4 +1,4 @@
-//! Well-known text (OGC 06-103r4 §7), written as GEOS and DuckDB do: `POINT Z (1 2 3)`.
+//! A value as text.
 
 use std::fmt::Write;
 

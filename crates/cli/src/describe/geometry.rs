@@ -1,0 +1,69 @@
+//! Columns of geometries in a line each.
+
+use herringbone::ParquetFile;
+use herringbone::format::BoundingBox;
+use herringbone::geospatial::bounds::Extent;
+use herringbone::geospatial::geoparquet::Encoding;
+use herringbone::geospatial::{Edges, GeometryColumn};
+
+/// Each column of geometries: its name, reference system, edges, encoding, box and types, as far as the
+/// file says.
+///
+/// # Errors
+/// The metadata of a column chunk cannot be decoded, or nobody knows how edges run.
+pub(crate) fn lines(file: &ParquetFile) -> herringbone::Result<Vec<String>> {
+    let columns = GeometryColumn::of_file(file.parquet_schema(), file.metadata())?;
+    columns.iter().map(|column| line(column, file)).collect()
+}
+
+fn line(column: &GeometryColumn, file: &ParquetFile) -> herringbone::Result<String> {
+    let metadata = file.metadata();
+    let row_groups = 0..metadata.num_row_groups();
+    let statistics = column.statistics(file.parquet_schema(), metadata, row_groups)?;
+    let mut parts = vec![format!("{}: {}", column.path.join("."), column.crs())];
+    if column.meaning.edges != Edges::Planar {
+        parts.push(format!("{} edges", column.meaning.edges));
+    }
+    if let Encoding::Native(kind) = column.encoding {
+        parts.push(format!("encoded as {kind}"));
+    }
+    let of_file = column.geoparquet.as_ref().and_then(|it| it.bbox.clone());
+    parts.push(match (statistics.extent(), of_file) {
+        (Extent::Box(bbox), _) | (Extent::Unknown(_), Some(bbox)) => shown(&bbox),
+        (Extent::Empty, _) => "no positions".into(),
+        (Extent::Unknown(_), None) => "no box".into(),
+    });
+    let types: Vec<String> = match statistics.types().types() {
+        Some(types) => types.map(|it| it.to_string()).collect(),
+        None => {
+            let of_file = column.geoparquet.iter().flat_map(|it| &it.geometry_types);
+            of_file.map(ToString::to_string).collect()
+        }
+    };
+    parts.extend(types);
+    if column
+        .geoparquet
+        .as_ref()
+        .is_some_and(|it| it.covering.is_some())
+    {
+        parts.push("covered by boxes".into());
+    }
+    Ok(parts.join(", "))
+}
+
+fn shown(bbox: &BoundingBox) -> String {
+    let mut axes = vec![
+        format!("x {} to {}", bbox.xmin, bbox.xmax),
+        format!("y {} to {}", bbox.ymin, bbox.ymax),
+    ];
+    if bbox.xmin > bbox.xmax {
+        axes.insert(1, "across the antimeridian".into());
+    }
+    for (axis, min, max) in [("z", bbox.zmin, bbox.zmax), ("m", bbox.mmin, bbox.mmax)] {
+        axes.extend(
+            min.zip(max)
+                .map(|(min, max)| format!("{axis} {min} to {max}")),
+        );
+    }
+    axes.join(", ")
+}

@@ -1,0 +1,123 @@
+//! Rows as GeoJSON: a Feature a row, one row a line (RFC 7946).
+
+use herringbone::geospatial::crs::{self, Crs};
+use herringbone::geospatial::geoarrow::ExtensionMetadata;
+use herringbone::geospatial::geojson;
+use herringbone::geospatial::geoparquet::{GeoMetadata, KEY};
+use herringbone_arrow::array::cast::AsArray;
+use herringbone_arrow::array::{Array, RecordBatch};
+use herringbone_arrow::schema::{DataType, Fields, Schema};
+
+use super::geometry::is_geometry;
+use super::nested::Struct;
+use super::value::Value as _;
+use crate::failure::{Failure, Result};
+use crate::output::Output;
+
+/// Writes rows.
+pub(crate) struct Rows {
+    /// The column that becomes the geometry of Features.
+    geometry: usize,
+    /// Rows that were written.
+    rows: u64,
+}
+
+impl Rows {
+    /// # Errors
+    /// Data where no column is the one of geometries, or its reference system is not that of GeoJSON.
+    pub(crate) fn new(schema: &Schema) -> Result<Self> {
+        let geometry = primary(schema)?;
+        let field = schema.field(geometry);
+        let text = field.extension_type_metadata().unwrap_or_default();
+        let meaning = ExtensionMetadata::parse(text)
+            .map_err(|error| Failure::Data(format!("column `{}`: {error}", field.name())))?;
+        let crs = Crs::of(&meaning.logical_type());
+        if !crs.is_default() {
+            return Err(Failure::Data(format!(
+                "column `{}` is in {crs}, and GeoJSON in longitude and latitude, {}",
+                field.name(),
+                crs::DEFAULT
+            )));
+        }
+        Ok(Self { geometry, rows: 0 })
+    }
+
+    /// Writes each row of `batch`.
+    pub(crate) fn write(&mut self, batch: &RecordBatch, output: &mut Output<'_>) -> Result<()> {
+        let schema = batch.schema_ref();
+        let others: Vec<usize> = (0..schema.fields().len())
+            .filter(|at| *at != self.geometry)
+            .collect();
+        let fields: Fields = others
+            .iter()
+            .filter_map(|at| schema.fields().get(*at).cloned())
+            .collect();
+        let columns = others.iter().map(|at| batch.column(*at).as_ref());
+        let properties = Struct::of_columns(&fields, columns)?;
+        let geometries = batch.column(self.geometry);
+        let mut line = String::new();
+        for row in 0..batch.num_rows() {
+            line.clear();
+            line.push_str(r#"{"type":"Feature","geometry":"#);
+            match value(geometries, row) {
+                None => line.push_str("null"),
+                Some(value) => geojson::write(value, &mut line).map_err(|error| {
+                    let name = schema.field(self.geometry).name();
+                    let row = self.rows + row as u64;
+                    Failure::Data(format!("column `{name}`, row {row}: {}", error.message()))
+                })?,
+            }
+            line.push_str(r#","properties":"#);
+            properties.json(row, &mut line);
+            line.push_str("}\n");
+            output.write(line.as_bytes())?;
+        }
+        self.rows += batch.num_rows() as u64;
+        Ok(())
+    }
+}
+
+fn value(array: &dyn Array, row: usize) -> Option<&[u8]> {
+    if array.is_null(row) {
+        return None;
+    }
+    match array.data_type() {
+        DataType::Binary => Some(array.as_binary::<i32>().value(row)),
+        DataType::LargeBinary => Some(array.as_binary::<i64>().value(row)),
+        DataType::BinaryView => Some(array.as_binary_view().value(row)),
+        _ => None,
+    }
+}
+
+/// The column of geometries: the only one, or the one that the file calls so.
+fn primary(schema: &Schema) -> Result<usize> {
+    let fields = schema.fields().iter().enumerate();
+    let is_bytes = |data_type: &DataType| {
+        matches!(
+            data_type,
+            DataType::Binary | DataType::LargeBinary | DataType::BinaryView
+        )
+    };
+    let columns: Vec<_> = fields
+        .filter(|(_, field)| is_geometry(field) && is_bytes(field.data_type()))
+        .collect();
+    let geo = schema.metadata().get(KEY);
+    let geo = geo.and_then(|text| GeoMetadata::parse(text).ok());
+    let name = geo.map_or_else(|| "geometry".to_owned(), |it| it.primary_column);
+    match columns.as_slice() {
+        [] => Err(Failure::Data(
+            "there is no column of geometries in well-known binary for GeoJSON".into(),
+        )),
+        [(only, _)] => Ok(*only),
+        several => {
+            let primary = several.iter().find(|(_, field)| *field.name() == name);
+            primary.map(|(at, _)| *at).ok_or_else(|| {
+                Failure::Data(format!(
+                    "there are {} columns of geometries, and none of them is `{name}`; --columns \
+                     leaves some out",
+                    several.len()
+                ))
+            })
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Geometries: text, GeoJSON, GeoParquet.
+
+use serde_json::Value;
+
+use crate::common::{Folder, herringbone};
+
+/// Two Features, one of them without a geometry.
+const FEATURES: &str = "\
+{\"type\":\"Feature\",\"id\":7,\"properties\":{\"n\":1,\"s\":\"a\"},\"geometry\":{\"type\":\"LineString\",\"coordinates\":[[10.5,-1,3],[20,2,4]]}}
+{\"type\":\"Feature\",\"id\":8,\"properties\":{\"n\":2,\"s\":null},\"geometry\":null}
+";
+
+/// The same in a Parquet file, written with these options.
+fn parquet(folder: &Folder, options: &[&str]) -> String {
+    let (features, out) = (folder.file("in.geojsonl"), folder.file("out.parquet"));
+    std::fs::write(&features, FEATURES).unwrap();
+    herringbone(&[&["convert", "-f", &features, &out], options].concat()).ok("");
+    out
+}
+
+fn geo(file: &str) -> Value {
+    let meta: Value = serde_json::from_str(&herringbone(&["meta", file]).stdout).unwrap();
+    let pairs = meta["key_value_metadata"].as_array().unwrap();
+    let geo = pairs.iter().find(|pair| pair["key"] == "geo");
+    geo.map_or(Value::Null, |pair| {
+        serde_json::from_str(pair["value"].as_str().unwrap()).unwrap()
+    })
+}
+
+#[test]
+fn features_become_rows_and_rows_features() {
+    let folder = Folder::new();
+    let out = parquet(&folder, &[]);
+    herringbone(&["schema", &out]).ok(
+        "message schema {\n  optional int64 id;\n  optional int64 n;\n  \
+         optional binary s (STRING);\n  optional binary geometry (GEOMETRY);\n}\n",
+    );
+    herringbone(&["cat", &out]).ok(
+        "{\"id\":7,\"n\":1,\"s\":\"a\",\"geometry\":\"LINESTRING Z (10.5 -1 3, 20 2 4)\"}\n\
+         {\"id\":8,\"n\":2,\"s\":null,\"geometry\":null}\n",
+    );
+    herringbone(&["cat", "--format", "csv", &out])
+        .ok("id,n,s,geometry\r\n7,1,a,\"LINESTRING Z (10.5 -1 3, 20 2 4)\"\r\n8,2,,\r\n");
+    herringbone(&["cat", "--format", "geojson", &out]).ok(
+        "{\"type\":\"Feature\",\"geometry\":{\"type\":\"LineString\",\"coordinates\":[[10.5,-1,3],[20,2,4]]},\
+         \"properties\":{\"id\":7,\"n\":1,\"s\":\"a\"}}\n\
+         {\"type\":\"Feature\",\"geometry\":null,\"properties\":{\"id\":8,\"n\":2,\"s\":null}}\n",
+    );
+    let info = herringbone(&["info", &out]).stdout;
+    let line =
+        "geometries   geometry: OGC:CRS84, x 10.5 to 20, y -1 to 2, z 3 to 4, LINESTRING Z\n";
+    assert!(info.contains(line), "{info}");
+    herringbone(&["verify", "-q", &out]).code(&[0]);
+}
+
+/// Text that was written is read as the same geometries, by a schema that was printed.
+#[test]
+fn text_comes_back() {
+    let folder = Folder::new();
+    let out = parquet(&folder, &[]);
+    let schema = herringbone(&["schema", "--format", "arrow", &out]).stdout;
+    assert!(
+        schema.ends_with("geometry: Binary (geoarrow.wkb, OGC:CRS84)\n"),
+        "{schema}"
+    );
+    let (types, again) = (folder.file("types.txt"), folder.file("again.parquet"));
+    std::fs::write(&types, schema).unwrap();
+    for format in ["rows.jsonl", "rows.csv"] {
+        let rows = folder.file(format);
+        herringbone(&["convert", "-f", &out, &rows]).ok("");
+        herringbone(&["convert", "-f", "--schema", &types, &rows, &again]).ok("");
+        let schema = |file: &str| herringbone(&["schema", file]).stdout;
+        assert_eq!(schema(&again), schema(&out));
+        assert_eq!(
+            herringbone(&["cat", &again]).stdout,
+            herringbone(&["cat", &out]).stdout
+        );
+    }
+    std::fs::write(&types, "g: Binary (geoarrow.wkb, EPSG:3857, loxodrome)\n").unwrap();
+    herringbone(&[
+        "convert",
+        "-f",
+        "--schema",
+        &types,
+        &folder.file("rows.csv"),
+        &again,
+    ])
+    .fails(3, "loxodrome");
+    std::fs::write(&types, "geometry: Binary (geoarrow.wkb, EPSG:3857)\n").unwrap();
+    herringbone(&[
+        "convert",
+        "-f",
+        "--schema",
+        &types,
+        &folder.file("in.geojsonl"),
+        &again,
+    ])
+    .fails(2, "GeoJSON is longitude and latitude");
+}
+
+#[test]
+fn what_geojson_cannot_say() {
+    let folder = Folder::new();
+    let (rows, types) = (folder.file("rows.jsonl"), folder.file("types.txt"));
+    let out = folder.file("out.geojson");
+    let convert = |crs: &str, text: &str| {
+        std::fs::write(&types, format!("g: Binary (geoarrow.wkb, {crs})\n")).unwrap();
+        std::fs::write(&rows, format!("{{\"g\":\"{text}\"}}\n")).unwrap();
+        herringbone(&["convert", "-f", "--schema", &types, &rows, &out])
+    };
+    convert("EPSG:4326", "POINT (1 2)").ok("");
+    convert("EPSG:3857", "POINT (1 2)").fails(3, "column `g` is in EPSG:3857");
+    convert("srid:0", "POINT (1 2)").fails(3, "column `g` is in srid:0");
+    convert("EPSG:4326", "POINT M (1 2 3)").fails(3, "row 0: the geometry at byte 0 is a POINT M");
+    convert("EPSG:4326", "POINT (1)").fails(3, "line 1: column `g`");
+    herringbone(&["convert", "-f", "testdata/example.parquet", &out])
+        .fails(3, "no column of geometries");
+}
+
+#[test]
+fn geoparquet_is_written_on_request_and_kept() {
+    let folder = Folder::new();
+    let out = parquet(&folder, &["--geoparquet", "1.1", "--covering"]);
+    let column = |file: &str| geo(file)["columns"]["geometry"].clone();
+    assert_eq!(geo(&out)["version"], "1.1.0");
+    assert_eq!(
+        column(&out)["bbox"],
+        serde_json::json!([10.5, -1.0, 3.0, 20.0, 2.0, 4.0])
+    );
+    assert_eq!(
+        column(&out)["covering"]["bbox"]["ymax"],
+        serde_json::json!(["bbox", "ymax"])
+    );
+    let again = folder.file("again.parquet");
+    let rewrite = |options: &[&str]| {
+        herringbone(&[&["rewrite", "-q", "-f", &out, &again], options].concat()).ok("");
+        herringbone(&["verify", &again]).code(&[0]);
+    };
+    rewrite(&[]);
+    assert_eq!(geo(&again), geo(&out));
+    rewrite(&["--geoparquet", "2.0"]);
+    assert_eq!(geo(&again)["version"], "2.0.0");
+    let schema = herringbone(&["schema", &again]).stdout;
+    assert!(
+        schema.contains("optional binary geometry (GEOMETRY);"),
+        "{schema}"
+    );
+    // Without the column of geometries, there is nothing to say of it.
+    rewrite(&["--columns", "n"]);
+    assert_eq!(geo(&again), Value::Null);
+    herringbone(&["rewrite", "-f", &out, &again, "--covering"]).fails(2, "--geoparquet");
+}
+
+/// The box of the one would not be that of both.
+#[test]
+fn files_that_are_put_together_have_one_box() {
+    let folder = Folder::new();
+    let first = parquet(&folder, &["--geoparquet", "1.1"]);
+    let (features, second) = (folder.file("in.geojsonl"), folder.file("second.parquet"));
+    std::fs::write(&features, FEATURES.replace("10.5,-1,3", "-9,-1,3")).unwrap();
+    herringbone(&["convert", &features, &second, "--geoparquet", "1.1"]).ok("");
+    let both = folder.file("both.parquet");
+    herringbone(&["concat", &first, &second, "-o", &both]).ok("");
+    let bbox = &geo(&both)["columns"]["geometry"]["bbox"];
+    assert_eq!(*bbox, serde_json::json!([-9.0, -1.0, 3.0, 20.0, 2.0, 4.0]));
+    // Coordinates of different systems are not put together.
+    let (types, rows, third) = (
+        folder.file("t"),
+        folder.file("r.jsonl"),
+        folder.file("3.parquet"),
+    );
+    let schema = herringbone(&["schema", "--format", "arrow", &first]).stdout;
+    std::fs::write(&types, schema.replace("OGC:CRS84", "EPSG:3857")).unwrap();
+    herringbone(&["convert", &first, &rows]).ok("");
+    herringbone(&["convert", "--schema", &types, &rows, &third]).ok("");
+    herringbone(&["concat", "-f", &first, &third, "-o", &both])
+        .fails(3, "the geometries of `geometry` are GEOMETRY in");
+}

@@ -1,0 +1,197 @@
+//! The columns of geometries of a file, and where their geometries are.
+
+use std::ops::Range;
+
+use herringbone_format::{
+    BoundingBox, ColumnMetaData, FileMetadata, GeospatialStatistics, Repetition, Result, Type,
+};
+use herringbone_schema::ParquetSchema;
+
+use super::known_metadata::value_of;
+use crate::bounds::{Extent, intersects};
+use crate::crs::Crs;
+use crate::geoparquet::{Encoding, GeoColumn, GeoMetadata, KEY};
+use crate::{ColumnMeaning, Edges, StatisticsBuilder};
+
+/// A column of geometries, by all that a file says of it.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct GeometryColumn {
+    /// Its path in the Parquet schema.
+    pub path: Vec<String>,
+    /// The ordinals of its columns: one of well-known binary, two to four of a native encoding.
+    pub leaves: Range<usize>,
+    /// How geometries lie in it.
+    pub encoding: Encoding,
+    /// Its reference system, with the definition in it where that is in the file, and its edges.
+    pub meaning: ColumnMeaning,
+    /// What the GeoParquet metadata say of it.
+    pub geoparquet: Option<GeoColumn>,
+    /// Whether it is the one that is meant where none is named: that of the GeoParquet metadata, else
+    /// the only one there is.
+    pub is_primary: bool,
+}
+
+impl GeometryColumn {
+    /// The columns of geometries of a file, in the order of its schema. GeoParquet metadata that cannot
+    /// be understood are passed over.
+    ///
+    /// # Errors
+    ///
+    /// Unsupported where nobody knows how edges run.
+    pub fn of_file(schema: &ParquetSchema, metadata: &FileMetadata) -> Result<Vec<Self>> {
+        let key_values = metadata.key_value_metadata();
+        let geo = value_of(key_values, KEY).and_then(|text| GeoMetadata::parse(text).ok());
+        let mut columns = Vec::new();
+        for (ordinal, node) in schema.nodes().iter().enumerate().skip(1) {
+            let is_root = node.parent == 0 && node.repetition() != Repetition::Repeated;
+            let geo = geo.as_ref().filter(|_| is_root);
+            let geoparquet = geo.and_then(|it| it.column(&node.element.name));
+            let is_bytes = node.element.type_ == Some(Type::ByteArray);
+            let encoding = match geoparquet.map(|it| it.encoding) {
+                Some(native @ Encoding::Native(_)) if node.is_group() => native,
+                _ if is_bytes => Encoding::Wkb,
+                _ => continue,
+            };
+            let geoparquet = geoparquet.filter(|it| it.encoding == encoding);
+            let logical_type = node.element.logical_type.as_ref();
+            let meaning = ColumnMeaning::new(logical_type, geoparquet, None)?;
+            let Some(mut meaning) = meaning else { continue };
+            if let Ok(crs) = meaning.crs.resolve(|key| value_of(key_values, key)) {
+                meaning.crs = crs;
+            }
+            let is_primary = geo.is_some_and(|it| it.primary_column == node.element.name);
+            columns.push(Self {
+                path: schema
+                    .node_path(ordinal)
+                    .into_iter()
+                    .map(str::to_owned)
+                    .collect(),
+                leaves: node.leaves.clone(),
+                encoding,
+                meaning,
+                geoparquet: geoparquet.cloned(),
+                is_primary,
+            });
+        }
+        if let ([only], None) = (columns.as_mut_slice(), &geo) {
+            only.is_primary = true;
+        }
+        Ok(columns)
+    }
+
+    /// Where the geometries of row groups are, and of which types, as far as their statistics say:
+    /// geospatial ones, else the bounds of the ordinates of a native encoding. Those of row groups are
+    /// merged, across the antimeridian as well.
+    ///
+    /// # Errors
+    ///
+    /// The metadata of a column chunk cannot be decoded.
+    pub fn statistics(
+        &self,
+        schema: &ParquetSchema,
+        metadata: &FileMetadata,
+        row_groups: Range<usize>,
+    ) -> Result<StatisticsBuilder> {
+        let mut all = StatisticsBuilder::new(self.meaning.edges);
+        for row_group in row_groups {
+            match self.encoding {
+                Encoding::Wkb => self.add_binary(metadata, row_group, &mut all)?,
+                Encoding::Native(_) => self.add_native(schema, metadata, row_group, &mut all)?,
+            }
+        }
+        Ok(all)
+    }
+
+    /// Whether geometries of a row group may touch a box in the reference system of the column;
+    /// `xmin > xmax` goes across the antimeridian. Only where statistics exclude it they may not.
+    ///
+    /// # Errors
+    ///
+    /// As [`statistics`](Self::statistics).
+    pub fn may_intersect(
+        &self,
+        schema: &ParquetSchema,
+        metadata: &FileMetadata,
+        row_group: usize,
+        bbox: &BoundingBox,
+    ) -> Result<bool> {
+        let statistics = self.statistics(schema, metadata, row_group..row_group + 1)?;
+        Ok(match statistics.extent() {
+            Extent::Empty => false,
+            Extent::Box(extent) => intersects(&extent, bbox, self.meaning.edges),
+            Extent::Unknown(_) => true,
+        })
+    }
+
+    fn add_binary(
+        &self,
+        metadata: &FileMetadata,
+        row_group: usize,
+        all: &mut StatisticsBuilder,
+    ) -> Result<()> {
+        let chunk = metadata.column_chunk(row_group, self.leaves.start)?;
+        let Some(chunk) = chunk.meta_data else {
+            all.add_statistics(None);
+            return Ok(());
+        };
+        if !has_nulls_alone(&chunk) {
+            all.add_statistics(chunk.geospatial_statistics.as_ref());
+        }
+        Ok(())
+    }
+
+    /// The bounds of x, y, z and m are those of all geometries, as edges are straight.
+    fn add_native(
+        &self,
+        schema: &ParquetSchema,
+        metadata: &FileMetadata,
+        row_group: usize,
+        all: &mut StatisticsBuilder,
+    ) -> Result<()> {
+        let mut of_axes = [None; 4];
+        for leaf in self.leaves.clone() {
+            let name = schema.path(leaf).last().copied().unwrap_or_default();
+            let axis = ["x", "y", "z", "m"].iter().position(|it| *it == name);
+            let chunk = metadata.column_chunk(row_group, leaf)?.meta_data;
+            if chunk.as_ref().is_some_and(has_nulls_alone) {
+                return Ok(());
+            }
+            if let Some(bounds) = axis.and_then(|axis| of_axes.get_mut(axis)) {
+                *bounds = chunk.as_ref().and_then(bounds_of_doubles);
+            }
+        }
+        let [x, y, z, m] = of_axes;
+        let bbox = x.zip(y).filter(|_| self.meaning.edges == Edges::Planar);
+        let bbox = bbox.map(|((xmin, xmax), (ymin, ymax))| {
+            BoundingBox::new(xmin, xmax, ymin, ymax)
+                .zmin(z.map(|it| it.0))
+                .zmax(z.map(|it| it.1))
+                .mmin(m.map(|it| it.0))
+                .mmax(m.map(|it| it.1))
+        });
+        all.add_statistics(Some(&GeospatialStatistics::new().bbox(bbox)));
+        Ok(())
+    }
+
+    /// The reference system.
+    #[must_use]
+    pub fn crs(&self) -> &Crs {
+        &self.meaning.crs
+    }
+}
+
+fn has_nulls_alone(chunk: &ColumnMetaData) -> bool {
+    let nulls = chunk.statistics.as_ref().and_then(|it| it.null_count);
+    nulls == Some(chunk.num_values)
+}
+
+fn bounds_of_doubles(chunk: &ColumnMetaData) -> Option<(f64, f64)> {
+    let statistics = chunk.statistics.as_ref()?;
+    let double = |bytes: &Option<Vec<u8>>| {
+        let bytes = bytes.as_deref()?.try_into().ok()?;
+        Some(f64::from_le_bytes(bytes))
+    };
+    let bounds = double(&statistics.min_value).zip(double(&statistics.max_value))?;
+    (chunk.type_ == Type::Double && bounds.0 <= bounds.1).then_some(bounds)
+}

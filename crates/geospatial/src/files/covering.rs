@@ -1,0 +1,152 @@
+//! A column of boxes beside a column of geometries (GeoParquet 1.1, "bbox covering encoding").
+
+use std::sync::Arc;
+
+use herringbone_arrow::array::builder::NullBufferBuilder;
+use herringbone_arrow::array::{ArrayRef, Float32Array, StructArray};
+use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields};
+use herringbone_format::{Error, Result};
+
+use crate::Edges;
+use crate::bounds::Extent;
+
+/// The names, in the order of the metadata.
+const FIELDS: [&str; 4] = ["xmin", "ymin", "xmax", "ymax"];
+
+/// The name of a covering that no other column has: `bbox`, or `NAME_bbox` where that is taken or the
+/// column is not the primary one.
+pub(super) fn covering_name(of: &str, is_primary: bool, is_taken: impl Fn(&str) -> bool) -> String {
+    let first = is_primary.then(|| "bbox".to_owned());
+    let numbered = (2_u64..).map(|number| format!("{of}_bbox_{number}"));
+    let mut names = first
+        .into_iter()
+        .chain([format!("{of}_bbox")])
+        .chain(numbered);
+    names.find(|name| !is_taken(name)).unwrap_or_default()
+}
+
+/// The field of a covering.
+pub(super) fn covering_field(name: &str) -> FieldRef {
+    Arc::new(Field::new(name, DataType::Struct(fields()), true))
+}
+
+fn fields() -> Fields {
+    let ordinate = |name: &&str| Field::new(*name, DataType::Float32, false);
+    FIELDS.iter().map(ordinate).collect()
+}
+
+/// Makes the boxes of the rows of a batch.
+pub(super) struct Boxes {
+    edges: Edges,
+    ordinates: [Vec<f32>; 4],
+    validity: NullBufferBuilder,
+}
+
+impl Boxes {
+    pub(super) fn new(edges: Edges, rows: usize) -> Self {
+        Self {
+            edges,
+            ordinates: std::array::from_fn(|_| Vec::with_capacity(rows)),
+            validity: NullBufferBuilder::new(rows),
+        }
+    }
+
+    /// A row with geometries there; none where it is null.
+    pub(super) fn push(&mut self, extent: Option<&Extent>) {
+        let of_row = extent.and_then(|extent| self.of(extent));
+        self.validity.append(of_row.is_some());
+        for (ordinates, ordinate) in self.ordinates.iter_mut().zip(of_row.unwrap_or_default()) {
+            ordinates.push(ordinate);
+        }
+    }
+
+    /// The box; what is not known may be anywhere.
+    fn of(&self, extent: &Extent) -> Option<[f32; 4]> {
+        const WHOLE: (f32, f32) = (-180.0, 180.0);
+        let anywhere = match self.edges.is_geography() {
+            true => [WHOLE.0, -90.0, WHOLE.1, 90.0],
+            false => [
+                f32::NEG_INFINITY,
+                f32::NEG_INFINITY,
+                f32::INFINITY,
+                f32::INFINITY,
+            ],
+        };
+        let bbox = match extent {
+            Extent::Empty => return None,
+            Extent::Unknown(_) => return Some(anywhere),
+            Extent::Box(bbox) => bbox,
+        };
+        let (west, east) = match bbox.xmin > bbox.xmax {
+            true => WHOLE,
+            false => (down(bbox.xmin), up(bbox.xmax)),
+        };
+        Some([west, down(bbox.ymin), east, up(bbox.ymax)])
+    }
+
+    /// # Errors
+    /// None that what was pushed leads to.
+    pub(super) fn finish(mut self) -> Result<ArrayRef> {
+        let len = self.ordinates.first().map_or(0, Vec::len);
+        let ordinates = self.ordinates.into_iter();
+        let columns = ordinates.map(|it| -> ArrayRef { Arc::new(Float32Array::from(it)) });
+        let nulls = self.validity.finish();
+        let array = StructArray::try_new_with_length(fields(), columns.collect(), nulls, len);
+        let array = array.map_err(|error| Error::argument(error.to_string()))?;
+        Ok(Arc::new(array))
+    }
+}
+
+/// The greatest FLOAT that is not above.
+fn down(bound: f64) -> f32 {
+    let nearest = bound as f32;
+    match f64::from(nearest) > bound {
+        true => nearest.next_down(),
+        false => nearest,
+    }
+}
+
+/// The least FLOAT that is not below.
+fn up(bound: f64) -> f32 {
+    -down(-bound)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_are_rounded_outward() {
+        for bound in [
+            0.1,
+            -0.1,
+            1e-50,
+            -1e-50,
+            3.5e38,
+            -3.5e38,
+            0.0,
+            0.5,
+            16_777_217.0,
+        ] {
+            let (below, above) = (down(bound), up(bound));
+            assert!(
+                f64::from(below) <= bound && bound <= f64::from(above),
+                "{bound}"
+            );
+            let is_exact = f64::from(bound as f32) == bound;
+            assert_eq!(below == above, is_exact, "{bound}");
+            assert!(is_exact || below.next_up() == above, "{bound}");
+        }
+    }
+
+    #[test]
+    fn names_are_free() {
+        let name = |taken: &[&str], is_primary| {
+            covering_name("g", is_primary, |name| taken.contains(&name))
+        };
+        assert_eq!(name(&[], true), "bbox");
+        assert_eq!(name(&[], false), "g_bbox");
+        assert_eq!(name(&["bbox"], true), "g_bbox");
+        assert_eq!(name(&["bbox", "g_bbox"], true), "g_bbox_2");
+    }
+}

@@ -1,0 +1,135 @@
+//! GeoParquet: one column of geometries at the root of a file.
+
+use std::sync::Arc;
+
+use herringbone_arrow::array::{Array, ArrayRef};
+use herringbone_arrow::schema::{Field, FieldRef};
+use herringbone_core::extension::StorageWriter;
+use herringbone_format::{Error, KeyValue, Result};
+
+use super::covering::{Boxes, covering_field};
+use super::each::for_each;
+use super::geo_file::Shared;
+use super::iso::iso;
+use crate::{Edges, StatisticsBuilder};
+
+/// Writes the column, and the one that covers it.
+pub(super) struct GeoColumnWriter {
+    field: FieldRef,
+    name: String,
+    /// None of a native encoding.
+    values: Option<StatisticsBuilder>,
+    edges: Edges,
+    covering: Option<FieldRef>,
+    /// Whether values become ISO.
+    pub(super) writes_iso: bool,
+    /// Whether values that are no geometries are an error; otherwise there is no box.
+    pub(super) is_strict: bool,
+    /// What the annotation refers to.
+    pub(super) definition: Option<KeyValue>,
+    /// Whether the metadata must not tell of values.
+    is_hidden: bool,
+    rows: u64,
+    shared: Shared,
+}
+
+impl GeoColumnWriter {
+    /// Of well-known binary.
+    pub(super) fn new(
+        field: FieldRef,
+        edges: Edges,
+        covering: Option<&str>,
+        shared: &Shared,
+    ) -> Self {
+        Self {
+            name: field.name().clone(),
+            field,
+            values: Some(StatisticsBuilder::new(edges)),
+            edges,
+            covering: covering.map(covering_field),
+            writes_iso: false,
+            is_strict: true,
+            definition: None,
+            is_hidden: false,
+            rows: 0,
+            shared: shared.clone(),
+        }
+    }
+
+    /// Of a native encoding, whose ordinates have statistics of their own.
+    pub(super) fn native(field: &Field, shared: &Shared) -> Self {
+        Self {
+            field: Arc::new(field.clone()),
+            name: field.name().clone(),
+            values: None,
+            edges: Edges::Planar,
+            covering: None,
+            writes_iso: false,
+            is_strict: true,
+            definition: None,
+            is_hidden: false,
+            rows: 0,
+            shared: shared.clone(),
+        }
+    }
+}
+
+impl StorageWriter for GeoColumnWriter {
+    fn fields(&mut self, _: &ArrayRef) -> Result<Vec<FieldRef>> {
+        let own = std::iter::once(self.field.clone());
+        Ok(own.chain(self.covering.clone()).collect())
+    }
+
+    fn arrays(&mut self, array: &ArrayRef) -> Result<Vec<ArrayRef>> {
+        let Some(values) = &mut self.values else {
+            return Ok(vec![array.clone()]);
+        };
+        let array = match self.writes_iso {
+            true => iso(array)?,
+            false => array.clone(),
+        };
+        let mut boxes = self
+            .covering
+            .as_ref()
+            .map(|_| Boxes::new(self.edges, array.len()));
+        let (edges, is_strict, mut row) = (self.edges, self.is_strict, self.rows);
+        for_each(&array, &mut |value| {
+            let mut of_row = None;
+            if let Some(value) = value {
+                let refused = |error| match is_strict {
+                    true => Err(Error::argument(format!(
+                        "row {row} is no geometry: {error}"
+                    ))),
+                    false => Ok(()),
+                };
+                if boxes.is_some() {
+                    let mut only = StatisticsBuilder::new(edges);
+                    only.add(value).map(drop).or_else(refused)?;
+                    values.merge(&only);
+                    of_row = Some(only.extent());
+                } else {
+                    values.add(value).map(drop).or_else(refused)?;
+                }
+            }
+            if let Some(boxes) = &mut boxes {
+                boxes.push(of_row.as_ref());
+            }
+            row += 1;
+            Ok(())
+        })?;
+        self.rows = row;
+        let covering = boxes.map(Boxes::finish).transpose()?;
+        Ok(std::iter::once(array).chain(covering).collect())
+    }
+
+    fn hide_values(&mut self) {
+        self.is_hidden = true;
+    }
+
+    fn key_values(&mut self) -> Result<Vec<KeyValue>> {
+        let values = self.values.as_ref().filter(|_| !self.is_hidden);
+        let mut pairs = self.shared.finish(&self.name, values)?;
+        pairs.extend(self.definition.take());
+        Ok(pairs)
+    }
+}

@@ -1,0 +1,295 @@
+//! GeoParquet: what the fields of one file have in common while it is written.
+//!
+//! ```text
+//! schema ──► columns of geometries at the root ──► GeoFile
+//! values of each ──► its box and types, and the covering column ─┐
+//! the last of them is finished ──► the `geo` metadata ◄──────────┘
+//! ```
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use herringbone_arrow::schema::{Field, Schema};
+use herringbone_core::extension::{
+    AnnotatedField, ExtensionField, ExtensionMapping, ExtensionType, StorageWriter, StoredField,
+    WrittenField,
+};
+use herringbone_format::{Error, KeyValue, Result};
+
+use super::Geospatial;
+use super::covering::covering_name;
+use super::geo_column::GeoColumnWriter;
+use super::options::GeoParquetOptions;
+use super::read::is_binary;
+use super::write::{Geometries, as_bytes, by_extension_type, has_annotation, is_geometry, meaning};
+use crate::crs::{Crs, CrsForm};
+use crate::geoarrow::ExtensionMetadata;
+use crate::geoparquet::{Covering, Encoding, GeoColumn, GeoMetadata, KEY, Version};
+use crate::{Edges, StatisticsBuilder, native};
+
+/// [`Geospatial`] for one file with GeoParquet metadata.
+#[derive(Debug)]
+pub(super) struct GeoFile {
+    inner: Geospatial,
+    version: Version,
+    /// Whether somebody asked for it: otherwise it is made anew as far as it can be.
+    is_asked: bool,
+    /// Columns that are covered, and the columns beside them that do so.
+    coverings: Vec<(String, String)>,
+    shared: Shared,
+}
+
+/// The metadata as far as they are known, and how many columns are still written.
+#[derive(Debug, Clone)]
+pub(super) struct Shared(Arc<Mutex<State>>);
+
+#[derive(Debug)]
+struct State {
+    metadata: GeoMetadata,
+    /// Columns that are not finished.
+    waiting: usize,
+}
+
+/// What comes of one field of the schema.
+struct Planned {
+    name: String,
+    column: GeoColumn,
+}
+
+impl GeoFile {
+    /// `None` where the file has no columns of geometries at its root. `former` are the metadata that
+    /// the rows had where they come from; what they say of a column beside its values stays.
+    ///
+    /// # Errors
+    /// Argument where the version cannot say what the columns are, or there is no primary one.
+    pub(super) fn new(
+        inner: Geospatial,
+        schema: &Schema,
+        options: &GeoParquetOptions,
+        former: Option<&GeoMetadata>,
+    ) -> Result<Option<Self>> {
+        let mut planned = Vec::new();
+        for field in schema.fields() {
+            let column = column(field, options.version)
+                .map_err(|error| error.in_column(field.name().clone()))?;
+            if let Some(mut column) = column {
+                column.keep(field.name(), (former, schema), inner.geoparquet.is_some());
+                let name = field.name().clone();
+                planned.push(Planned { name, column });
+            }
+        }
+        let Some(first) = planned.first() else {
+            return Ok(None);
+        };
+        let asked = options.primary_column.as_deref();
+        let of_former = former.map(|it| it.primary_column.as_str());
+        let is_there = |name: &&str| planned.iter().any(|it| it.name == *name);
+        let primary = match asked {
+            Some(asked) if !is_there(&asked) => {
+                let message = format!("the primary column {asked:?} is no column of geometries");
+                return Err(Error::argument(message));
+            }
+            Some(asked) => asked,
+            None => of_former.filter(is_there).unwrap_or(&first.name),
+        };
+        let primary_column = primary.to_owned();
+        let waiting = planned.len();
+        let mut coverings = Vec::new();
+        if options.covering {
+            for at in 0..planned.len() {
+                coverings.extend(plan_covering(&mut planned, at, &primary_column, schema));
+            }
+        }
+        let columns = planned.into_iter().map(|it| (it.name, it.column)).collect();
+        let metadata = GeoMetadata {
+            version: options.version,
+            primary_column,
+            columns,
+            others: former.map(|it| it.others.clone()).unwrap_or_default(),
+        };
+        // What the version has no word for is said before rows are written.
+        metadata.to_json()?;
+        let state = State { metadata, waiting };
+        Ok(Some(Self {
+            is_asked: inner.geoparquet.is_some(),
+            inner,
+            version: options.version,
+            coverings,
+            shared: Shared(Arc::new(Mutex::new(state))),
+        }))
+    }
+}
+
+/// What is known of a field before its values are; `None` where it has no geometries.
+fn column(field: &Field, version: Version) -> Result<Option<GeoColumn>> {
+    if is_geometry(field) && !is_binary(field.data_type()) {
+        let message = format!(
+            "GeoParquet of geometries in arrays of {}",
+            field.data_type()
+        );
+        return Err(Error::unsupported(message));
+    }
+    let (encoding, meaning) = match meaning(field)? {
+        Some(meaning) => (Encoding::Wkb, meaning),
+        None => match native::kind_of(field).filter(|_| version == Version::V1_1) {
+            Some(kind) => {
+                let text = field.extension_type_metadata().unwrap_or_default();
+                (Encoding::Native(kind), ExtensionMetadata::parse(text)?)
+            }
+            None => return Ok(None),
+        },
+    };
+    Ok(Some(GeoColumn {
+        encoding,
+        crs: Crs::of(&meaning.logical_type()),
+        edges: meaning.edges,
+        ..GeoColumn::default()
+    }))
+}
+
+impl GeoColumn {
+    /// Keeps what does not follow from the values and the Arrow type. Where nobody asked for metadata
+    /// (`is_asked`), what these have no word for stays as they had it.
+    fn keep(
+        &mut self,
+        name: &str,
+        (former, schema): (Option<&GeoMetadata>, &Schema),
+        is_asked: bool,
+    ) {
+        let Some((version, former)) = former.and_then(|it| Some((it.version, it.column(name)?)))
+        else {
+            return;
+        };
+        // GeoParquet has no word for a code; the definition beside it is what there is.
+        let is_code = !matches!(
+            self.crs.form(),
+            CrsForm::Default | CrsForm::Undefined | CrsForm::Projjson(_)
+        );
+        let is_ellipsoidal = !matches!(self.edges, Edges::Planar | Edges::Spherical);
+        if is_ellipsoidal && version < Version::V2_0 && !is_asked {
+            self.edges = former.edges;
+        }
+        if is_code && !is_asked || former.crs.is_same(&self.crs) {
+            self.crs = former.crs.clone();
+            self.epoch = former.epoch;
+        }
+        self.is_counterclockwise = former.is_counterclockwise;
+        self.others = former.others.clone();
+        let has_covering = |it: &&Covering| schema.field_with_name(&it.column).is_ok();
+        self.covering = former.covering.as_ref().filter(has_covering).cloned();
+    }
+}
+
+/// Gives a column of well-known binary a covering, where it has none: the names of both.
+fn plan_covering(
+    planned: &mut [Planned],
+    at: usize,
+    primary: &str,
+    schema: &Schema,
+) -> Option<(String, String)> {
+    let is_taken = |name: &str| {
+        let of_others = planned.iter().filter_map(|it| it.column.covering.as_ref());
+        let mut of_others = of_others.map(|it| it.column.as_str());
+        schema.field_with_name(name).is_ok() || of_others.any(|it| it == name)
+    };
+    let it = planned.get(at)?;
+    if it.column.encoding != Encoding::Wkb || it.column.covering.is_some() {
+        return None;
+    }
+    let column = covering_name(&it.name, it.name == primary, is_taken);
+    let names = (it.name.clone(), column.clone());
+    let has_z = false;
+    planned.get_mut(at)?.column.covering = Some(Covering { column, has_z });
+    Some(names)
+}
+
+impl Shared {
+    /// A column is finished; the last one gives the metadata.
+    pub(super) fn finish(
+        &self,
+        name: &str,
+        values: Option<&StatisticsBuilder>,
+    ) -> Result<Vec<KeyValue>> {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let version = state.metadata.version;
+        let mut columns = state.metadata.columns.iter_mut();
+        if let Some((_, column)) = columns.find(|(it, _)| it == name)
+            && let Some(values) = values
+        {
+            let types = values.types().types();
+            column.geometry_types = types.map(Iterator::collect).unwrap_or_default();
+            column.bbox = values.extent().bbox();
+            if version < Version::V2_0 {
+                column.leave_out_m();
+            }
+        }
+        state.waiting = state.waiting.saturating_sub(1);
+        if state.waiting > 0 {
+            return Ok(Vec::new());
+        }
+        Ok(vec![KeyValue::new(KEY, state.metadata.to_json()?)])
+    }
+}
+
+impl GeoColumn {
+    /// Names no types where one has M, which versions before 2.0 do not know.
+    fn leave_out_m(&mut self) {
+        if self.geometry_types.iter().any(|it| it.dimensions.has_m()) {
+            self.geometry_types.clear();
+        }
+    }
+}
+
+impl ExtensionMapping for GeoFile {
+    fn to_arrow(&self, stored: &StoredField<'_>) -> Result<Option<ExtensionField>> {
+        self.inner.to_arrow(stored)
+    }
+
+    fn to_parquet(&self, field: &Field) -> Result<Option<AnnotatedField>> {
+        self.inner.to_parquet(field)
+    }
+}
+
+impl ExtensionType for GeoFile {
+    fn storage_writer(&self, written: &WrittenField<'_>) -> Result<Option<Box<dyn StorageWriter>>> {
+        let field = written.field;
+        let [name] = written.path else {
+            // GeoParquet knows columns at the root alone.
+            return self.inner.storage_writer(written);
+        };
+        let column = {
+            let state = self.shared.0.lock().unwrap_or_else(PoisonError::into_inner);
+            state.metadata.column(name).cloned()
+        };
+        let Some(column) = column else {
+            return self.inner.storage_writer(written);
+        };
+        if column.encoding != Encoding::Wkb {
+            return Ok(Some(Box::new(GeoColumnWriter::native(field, &self.shared))));
+        }
+        let mut definition = None;
+        let stored = match (self.version, meaning(field)?) {
+            // It was there beside metadata of this version.
+            (_, Some(meaning)) if !self.is_asked && has_annotation(field)? => {
+                let kept = Geometries::new(field, &meaning, false)?;
+                definition = kept.definition;
+                kept.field
+            }
+            // The annotation would hide the column from readers that do not know it.
+            (Version::V1_0 | Version::V1_1, _) => as_bytes(field),
+            (_, Some(meaning)) if !self.is_asked => {
+                let kept = Geometries::new(field, &meaning, false)?;
+                definition = kept.definition;
+                kept.field
+            }
+            _ => by_extension_type(field),
+        };
+        let mut coverings = self.coverings.iter();
+        let covering = coverings.find(|(covered, _)| covered == name);
+        let covering = covering.map(|(_, covering)| covering.as_str());
+        let mut writer = GeoColumnWriter::new(stored, column.edges, covering, &self.shared);
+        writer.writes_iso = self.inner.writes_iso;
+        writer.is_strict = self.is_asked;
+        writer.definition = definition;
+        Ok(Some(Box::new(writer)))
+    }
+}

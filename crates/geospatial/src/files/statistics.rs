@@ -1,0 +1,44 @@
+//! Geospatial statistics of column chunks that are written.
+
+use herringbone_core::write::{
+    ChunkStatistics, ColumnStatistics, ColumnStatisticsFactory, ColumnValues, StatisticsColumn,
+};
+use herringbone_format::{Result, Type};
+
+use super::Geospatial;
+use crate::{Edges, StatisticsBuilder};
+
+impl ColumnStatisticsFactory for Geospatial {
+    fn column(&self, column: &StatisticsColumn<'_>) -> Result<Option<Box<dyn ColumnStatistics>>> {
+        if column.leaf.physical_type != Type::ByteArray {
+            return Ok(None);
+        }
+        let logical_type = column.element.logical_type.as_ref();
+        let edges = logical_type.map(Edges::of).transpose()?.flatten();
+        Ok(edges.map(|edges| -> Box<dyn ColumnStatistics> {
+            Box::new(ChunkGeometries(StatisticsBuilder::new(edges)))
+        }))
+    }
+}
+
+struct ChunkGeometries(StatisticsBuilder);
+
+impl ColumnStatistics for ChunkGeometries {
+    fn update(&mut self, values: ColumnValues<'_>) {
+        if let ColumnValues::ByteArray(values) = values {
+            for value in values {
+                // There is no box where a value is no geometry, which the builder remembers.
+                self.0.add(value).ok();
+            }
+        }
+    }
+
+    fn finish(self: Box<Self>) -> ChunkStatistics {
+        // Geometries have no order: neither bounds nor a column index.
+        let statistics = ChunkStatistics::new().without_bounds(true);
+        match self.0.finish() {
+            Some(geospatial) => statistics.geospatial(geospatial),
+            None => statistics,
+        }
+    }
+}
