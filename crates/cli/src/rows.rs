@@ -41,9 +41,11 @@ pub(crate) fn print(
         return Err(Failure::Usage("--null goes with --format csv".into()));
     }
     let mut request = Request {
-        options: read.options().extension(VariantExtension::new()),
+        options: read.options(),
         row_groups: read.chunks.row_groups.as_ref(),
+        unshreds: false,
     };
+    request.unshred();
     request.choose_int96_unit(inputs, window)?;
     let Some((schema, rows)) = survey(inputs, &mut request)? else {
         return Ok(());
@@ -91,9 +93,19 @@ pub(crate) struct Request<'a> {
     pub(crate) options: ReadOptions,
     /// All of them where `None`.
     pub(crate) row_groups: Option<&'a RowGroups>,
+    /// Variants are read unshredded.
+    pub(crate) unshreds: bool,
 }
 
 impl Request<'_> {
+    /// Reads variants unshredded.
+    pub(crate) fn unshred(&mut self) {
+        self.options
+            .extensions
+            .push(Arc::new(VariantExtension::new()));
+        self.unshreds = true;
+    }
+
     /// Gives INT96 timestamps the finest unit that holds all of those in the window, unless the user
     /// chose one.
     ///
@@ -208,9 +220,9 @@ pub(crate) fn survey(
         return Ok(Some((first.clone(), rows)));
     }
     let shredded_otherwise = |schema: &SchemaRef| variants(schema) != variants(first);
-    if request.options.extensions.is_empty() && schemas.iter().any(shredded_otherwise) {
+    if !request.unshreds && schemas.iter().any(shredded_otherwise) {
         // Unshredded they are the same.
-        request.options = request.options.clone().extension(VariantExtension::new());
+        request.unshred();
         return survey(inputs, request);
     }
     let widest = |all: Schema, schema: &SchemaRef| common(&all, schema);

@@ -173,10 +173,11 @@ fn parquet(context: &Context, convert: &Convert, to: FileFormat) -> Result<()> {
     let mut request = Request {
         options: convert.damage.choose(convert.decode.options()),
         row_groups: None,
+        unshreds: false,
     };
     if to != FileFormat::Parquet {
         // Files of different shreddings have one schema.
-        request.options = request.options.clone().extension(VariantExtension::new());
+        request.unshred();
     }
     if to == FileFormat::Parquet {
         let target = (&convert.destination, &convert.write);

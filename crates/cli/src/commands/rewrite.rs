@@ -28,6 +28,7 @@ pub(crate) fn run(context: &Context, rewrite: &Rewrite) -> Result<()> {
             .choose(rewrite.decode.options())
             .projection(rewrite.chunks.projection()),
         row_groups: rewrite.chunks.row_groups.as_ref(),
+        unshreds: false,
     };
     let target = (destination, &rewrite.write);
     let threads = rewrite.decode.threads;
@@ -50,7 +51,7 @@ pub(super) fn anew(
     let Some((schema, rows)) = survey(inputs, &mut request)? else {
         return Ok(());
     };
-    if !request.options.extensions.is_empty() {
+    if request.unshreds {
         context.note("the files shred variants in different ways; they are written unshredded");
     }
     let schema = with_geoparquet_if_true(schema);

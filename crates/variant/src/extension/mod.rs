@@ -36,6 +36,7 @@ use herringbone_arrow::array::ArrayRef;
 use herringbone_arrow::schema::{DataType, Field};
 use herringbone_core::extension::{
     AnnotatedField, ExtensionField, ExtensionMapping, ExtensionType, StorageWriter, StoredField,
+    WrittenField,
 };
 use herringbone_format::{LogicalType, Result};
 use herringbone_schema::LOGICAL_TYPE_KEY;
@@ -136,7 +137,8 @@ impl ExtensionType for VariantExtension {
         Ok(Arc::new(array.unshred(&self.unshred)?))
     }
 
-    fn storage_writer(&self, field: &Field) -> Result<Option<Box<dyn StorageWriter>>> {
+    fn storage_writer(&self, written: &WrittenField<'_>) -> Result<Option<Box<dyn StorageWriter>>> {
+        let field = written.field;
         if !is_variant(field) {
             return Ok(None);
         }
