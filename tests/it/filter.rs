@@ -693,3 +693,29 @@ fn what_cannot_be_tested_is_an_error() {
         assert!(error.message().contains(message), "{predicate}: {error}");
     }
 }
+
+/// Row groups without a wanted row are passed over, however many there are: by their bounds, or by their values.
+#[test]
+fn many_row_groups_without_a_wanted_row() {
+    let rows = 20_000;
+    let values: ArrayRef = Arc::new(Int64Array::from_iter_values(
+        (0..rows).map(|row| row % 7 * 2),
+    ));
+    let batch = RecordBatch::try_from_iter([("value", values)]).unwrap();
+    for statistics in [StatisticsLevel::Counts, StatisticsLevel::Chunk] {
+        let mut options = WriteOptions::new();
+        options.row_group_rows = 2;
+        options.columns = ColumnOptions::new().statistics(statistics);
+        let file = ParquetFile::from_source(written(&batch, options), Limits::default()).unwrap();
+        let read = |predicate| {
+            let options = ReadOptions::new().filter(predicate);
+            let batches = file.read(options).unwrap();
+            batches
+                .map(|batch| batch.unwrap().num_rows())
+                .sum::<usize>()
+        };
+        assert_eq!(read(col("value").eq(5)), 0);
+        let expected = (0..rows).filter(|row| row % 7 == 6).count();
+        assert_eq!(read(col("value").ge(12)), expected);
+    }
+}

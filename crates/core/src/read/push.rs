@@ -268,37 +268,42 @@ impl PushDecoder {
     }
 
     fn step(&mut self) -> Result<Progress> {
-        while self.rows_of_row_group == 0 {
-            let is_full = self.filter.as_ref().is_some_and(|it| it.window.left == 0);
-            let Some(row_group) = self.plan.row_groups().get(self.next_row_group) else {
-                return Ok(Progress::Finished);
-            };
-            if is_full {
-                return Ok(Progress::Finished);
-            }
-            if let Some(request) = self.plan.needs_key(self.next_row_group) {
-                return Ok(Progress::NeedsKey(request));
-            }
-            let ordinal = row_group.ordinal();
-            self.rows_of_row_group = row_group.num_wanted();
-            self.rows_given = 0;
-            self.rows_behind = self.rows_behind.saturating_sub(self.rows_of_row_group);
-            self.next_row_group += 1;
-            self.open(ordinal)?;
-        }
-        if let Some(filter) = self.filter.as_mut().filter(|filter| filter.is_asked) {
-            let wanted = filter.window.wanted().saturating_add(self.rows_again);
-            return match filter.rows.poll(wanted, &mut self.needs)? {
-                FilterStep::Need => Ok(Progress::Needs),
-                FilterStep::Batch(batch) => Ok(Progress::Batch(batch)),
-                FilterStep::End => {
-                    self.rows_of_row_group = 0;
-                    self.step()
+        loop {
+            if self.rows_of_row_group == 0 {
+                if let Some(end) = self.next_row_group()? {
+                    return Ok(end);
                 }
+                continue;
+            }
+            let Some(filter) = self.filter.as_mut().filter(|filter| filter.is_asked) else {
+                let batch = self.cursor.poll(self.rows_of_row_group, &mut self.needs)?;
+                return Ok(batch.map_or(Progress::Needs, Progress::Batch));
             };
+            let wanted = filter.window.wanted().saturating_add(self.rows_again);
+            match filter.rows.poll(wanted, &mut self.needs)? {
+                FilterStep::Need => return Ok(Progress::Needs),
+                FilterStep::Batch(batch) => return Ok(Progress::Batch(batch)),
+                FilterStep::End => self.rows_of_row_group = 0,
+            }
         }
-        let batch = self.cursor.poll(self.rows_of_row_group, &mut self.needs)?;
-        Ok(batch.map_or(Progress::Needs, Progress::Batch))
+    }
+
+    /// Goes to the next row group, unless something comes first: the end, or a key.
+    fn next_row_group(&mut self) -> Result<Option<Progress>> {
+        let is_full = self.filter.as_ref().is_some_and(|it| it.window.left == 0);
+        let row_group = self.plan.row_groups().get(self.next_row_group);
+        let Some(row_group) = row_group.filter(|_| !is_full) else {
+            return Ok(Some(Progress::Finished));
+        };
+        if let Some(request) = self.plan.needs_key(self.next_row_group) {
+            return Ok(Some(Progress::NeedsKey(request)));
+        }
+        let ordinal = row_group.ordinal();
+        self.rows_of_row_group = row_group.num_wanted();
+        self.rows_given = 0;
+        self.rows_behind = self.rows_behind.saturating_sub(self.rows_of_row_group);
+        self.next_row_group += 1;
+        self.open(ordinal).map(|()| None)
     }
 
     /// Opens the row group with this ordinal, the last one that was passed, unless no row of it is wanted.
