@@ -21,10 +21,10 @@ command="${CARGO_TARGET_DIR:-target}/debug/herringbone"
 "$venv/bin/python" tests/interop_rewrite.py "$command"
 key_tools="${CARGO_TARGET_DIR:-target}/debug/examples/key_tools"
 # All kinds of encryption take minutes; what is run here comes across each choice, if not across each combination.
-"$venv/bin/python" tests/interop_encryption.py "$command" --every 11
-"$venv/bin/python" tests/interop_encryption_keys.py "$key_tools" --every 5
+"$venv/bin/python" tests/interop_encryption.py "$command" --every 23
+"$venv/bin/python" tests/interop_encryption_keys.py "$key_tools" --every 9
 if command -v javac >/dev/null && "$venv/bin/python" -c "import pyspark" 2>/dev/null; then
-    "$venv/bin/python" tests/interop_encryption_java.py "$command" "$key_tools" --every 61
+    "$venv/bin/python" tests/interop_encryption_java.py "$command" "$key_tools" --every 121
 else
     echo "skipped: encryption with parquet-java, which takes pyspark and a JDK"
 fi

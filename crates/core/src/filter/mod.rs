@@ -20,8 +20,6 @@ mod predicate;
 mod ranges;
 mod rows;
 mod select;
-#[cfg(test)]
-mod tests;
 
 pub use bound::Verdict;
 pub(crate) use bound::{BoundPredicate, tested_leaves};
