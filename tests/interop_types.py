@@ -95,9 +95,9 @@ def extensions():
     """Types with an extension name."""
     yield pa.uuid(), pa.array([bytes(16), None, bytes(16)], pa.uuid())
     yield pa.json_(), pa.array(["{}", None, "[]"], pa.json_())
-    yield pa.bool8(), pa.ExtensionArray.make_array(pa.bool8(), pa.array([1, None, 0], pa.int8()))
+    yield pa.bool8(), pa.ExtensionArray.from_storage(pa.bool8(), pa.array([1, None, 0], pa.int8()))
     tensor = pa.fixed_shape_tensor(pa.int32(), [2])
-    yield tensor, pa.ExtensionArray.make_array(tensor, pa.array([[1, 2], [3, 4], [5, 6]], pa.list_(pa.int32(), 2)))
+    yield tensor, pa.ExtensionArray.from_storage(tensor, pa.array([[1, 2], [3, 4], [5, 6]], pa.list_(pa.int32(), 2)))
 
 
 def columns():

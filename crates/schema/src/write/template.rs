@@ -262,6 +262,10 @@ fn contradicts(
     field: &Field,
     ours: &Stored,
 ) -> bool {
+    // What an annotation means that is not known, nobody can say better than it does.
+    if let Some(LogicalType::Unrecognized { .. }) = element.logical_type {
+        return false;
+    }
     if let Ok(Some(asked)) = asked_logical_type(field) {
         return element.logical_type.as_ref() != Some(&asked);
     }
