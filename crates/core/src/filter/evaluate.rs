@@ -16,7 +16,7 @@ use super::ranges::Ranges;
 /// # Errors
 /// Unsupported where the layout is not one that the test was made for.
 pub(super) fn accepted(test: &LeafTest, array: &ArrayRef) -> Result<BooleanBuffer> {
-    match array.data_type() {
+    let bits = match array.data_type() {
         DataType::Dictionary(_, _) => {
             let dictionary = array.as_any_dictionary();
             let values = accepted_of_values(test, dictionary.values())?;
@@ -25,23 +25,18 @@ pub(super) fn accepted(test: &LeafTest, array: &ArrayRef) -> Result<BooleanBuffe
                 true => vec![0; array.len()],
                 false => dictionary.normalized_keys(),
             };
-            let bits = BooleanBuffer::collect_bool(keys.len(), |slot| {
+            BooleanBuffer::collect_bool(keys.len(), |slot| {
                 keys.get(slot)
                     .is_some_and(|key| *key < values.len() && values.value(*key))
-            });
-            return Ok(nulls_too(test, array, bits));
+            })
         }
-        DataType::RunEndEncoded(ends, _) => {
-            let bits = match ends.data_type() {
-                DataType::Int16 => runs::<Int16Type>(test, array)?,
-                DataType::Int32 => runs::<Int32Type>(test, array)?,
-                _ => runs::<Int64Type>(test, array)?,
-            };
-            return Ok(nulls_too(test, array, bits));
-        }
-        _ => {}
-    }
-    let bits = accepted_of_values(test, array)?;
+        DataType::RunEndEncoded(ends, _) => match ends.data_type() {
+            DataType::Int16 => runs::<Int16Type>(test, array)?,
+            DataType::Int32 => runs::<Int32Type>(test, array)?,
+            _ => runs::<Int64Type>(test, array)?,
+        },
+        _ => accepted_of_values(test, array)?,
+    };
     Ok(nulls_too(test, array, bits))
 }
 

@@ -217,16 +217,18 @@ impl PushDecoder {
         let Some(filter) = &mut self.filter else {
             return Some(batch);
         };
-        let rows = filter.window.next(batch.num_rows());
+        let rows = filter.window.next(batch.num_rows() as u64);
         if filter.window.left == 0 {
             self.close();
             self.next_row_group = self.plan.row_groups().len();
             (self.rows_of_row_group, self.rows_behind) = (0, 0);
         }
-        match rows.len() {
+        // Both are at most the rows of the batch.
+        let (first, length) = (rows.start as usize, (rows.end - rows.start) as usize);
+        match length {
             0 => None,
             length if length == batch.num_rows() => Some(batch),
-            length => Some(batch.slice(rows.start, length)),
+            length => Some(batch.slice(first, length)),
         }
     }
 

@@ -152,26 +152,20 @@ impl Window {
     }
 
     /// The part of the next `rows` rows that is to be given out.
-    pub(super) fn next(&mut self, rows: usize) -> Range<usize> {
-        let rows = rows as u64;
+    pub(super) fn next(&mut self, rows: u64) -> Range<u64> {
         let passed = rows.min(self.offset);
         self.offset -= passed;
         let taken = (rows - passed).min(self.left);
         self.left -= taken;
-        // Both are at most `rows`.
-        passed as usize..(passed + taken) as usize
+        passed..passed + taken
     }
 
     fn cut(&mut self, ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
         let mut kept = Vec::with_capacity(ranges.len());
         for range in ranges {
-            let rows = range.end - range.start;
-            let passed = rows.min(self.offset);
-            self.offset -= passed;
-            let taken = (rows - passed).min(self.left);
-            self.left -= taken;
-            if taken > 0 {
-                kept.push(range.start + passed..range.start + passed + taken);
+            let taken = self.next(range.end - range.start);
+            if !taken.is_empty() {
+                kept.push(range.start + taken.start..range.start + taken.end);
             }
         }
         kept
