@@ -22,20 +22,24 @@ use crate::budget::{Budget, ColumnBatchMemory, ColumnMemory, MemoryUse};
 use crate::levels::Levels;
 use crate::loss::Losses;
 use crate::page::{
-    PagePlace, PageReader, PageReaderChunk, PageReaderOptions, PageStart, SharedPage,
+    PageMap, PagePlace, PageReader, PageReaderChunk, PageReaderOptions, PageStart, SharedPage,
 };
 
 mod dictionary;
 mod flat;
 pub(crate) mod sibling_levels;
 mod nested;
+mod map_use;
 mod open_page;
 pub(crate) mod nesting_builder;
 mod fit;
+mod dictionary_values;
 mod row_counter;
 pub(crate) mod selection;
 
 use dictionary::DictionaryUse;
+pub(crate) use dictionary_values::DictionaryValues;
+use map_use::MapUse;
 use nesting_builder::{Nesting, NestingBuilder, NestingPlan};
 pub use row_counter::RowCounter;
 use selection::{RowRanges, Selection, SelectionRun};
@@ -160,6 +164,8 @@ pub struct ColumnChunkDecoder {
     page: Option<OpenPage>,
     array: Box<dyn LeafArray>,
     selection: Selection,
+    /// What an index says of its pages, where it is asked.
+    map: Option<MapUse>,
     /// Where it is a part of the chunk, which few columns are.
     cut: Option<Box<SplitEnds>>,
     /// Rows between the places where column batches end.
@@ -256,6 +262,7 @@ impl ColumnChunkDecoder {
             page: None,
             array,
             selection: rows.selection(),
+            map: None,
             cut: None,
             batch_rows: batch_rows.max(1),
             rows_before: 0,
@@ -287,6 +294,11 @@ impl ColumnChunkDecoder {
     /// No other rows are wanted.
     pub(crate) fn close_selection(&mut self) {
         self.selection.close();
+    }
+
+    /// Goes by this map to pages that are wanted.
+    pub(crate) fn use_map(&mut self, map: Arc<PageMap>) {
+        self.map = Some(MapUse::new(map));
     }
 
     /// Wants the rows of this part alone.

@@ -52,6 +52,9 @@ impl ColumnChunkDecoder {
 
     /// Opens or passes over one page; false behind the last one.
     fn open_next_page(&mut self, place: PagePlace) -> Result<Step<bool>> {
+        if self.map.is_some() && self.jump_by_map()? {
+            return Ok(Step::Ready(true));
+        }
         let next = match self.next_page()? {
             Step::Need(range) => return Ok(Step::Need(range)),
             Step::Ready(None) => return Ok(Step::Ready(false)),
@@ -59,6 +62,9 @@ impl ColumnChunkDecoder {
         };
         if self.jump_to_split(&next) {
             return Ok(Step::Ready(true));
+        }
+        if let Some(rows) = next.rows.filter(|_| !next.is_dictionary) {
+            self.check_map(next.start, rows)?;
         }
         if let Some(cut) = &mut self.cut {
             cut.check_end(next.start, self.selection.position())?;

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use herringbone_arrow::array::{Array as _, ArrayRef, RecordBatch, StructArray};
 use herringbone_arrow::buffer::{BooleanBuffer, NullBuffer};
 use herringbone_arrow::schema::{DataType, Schema};
-use herringbone_format::{ColumnOrder, Error, FileMetadata, Result, Statistics};
-use herringbone_schema::{ColumnOrderKind, ParquetSchema, SchemaOptions};
+use herringbone_format::{Error, FileMetadata, Result};
+use herringbone_schema::ParquetSchema;
 
-use super::evaluate::key_at;
-use super::leaf_test::{Facts, LeafTest};
+use super::bounds_test::BoundsTest;
+use super::leaf_test::LeafTest;
 use super::predicate::{Expression, Test};
+use super::verdict_runs::VerdictRuns;
 use super::{Predicate, RowPredicate};
-use crate::pruning::BoundsDecoder;
 
 /// What is known of some rows without looking at them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,13 +29,23 @@ pub enum Verdict {
 #[derive(Debug)]
 pub(crate) struct BoundPredicate {
     root: Node,
+    tests: Vec<BoundTest>,
 }
 
 #[derive(Debug)]
 enum Node {
-    Test(Box<LeafNode>),
+    /// The test at this index.
+    Test(usize),
     And(Vec<Self>),
     Or(Vec<Self>),
+    /// What is true wherever a test of one's own is: rows are passed over by it, and none is tested.
+    Implied(Box<Self>),
+}
+
+/// A test of a predicate for one file.
+#[derive(Debug)]
+pub(crate) enum BoundTest {
+    Leaf(Box<LeafNode>),
     Rows {
         predicate: Arc<dyn RowPredicate>,
         is_negated: bool,
@@ -44,25 +54,14 @@ enum Node {
 
 /// A test of a leaf.
 #[derive(Debug)]
-struct LeafNode {
-    leaf: usize,
+pub(crate) struct LeafNode {
+    pub(crate) leaf: usize,
     /// Its path, from the root.
     path: Vec<String>,
-    /// For the array that is read.
-    test: LeafTest,
+    /// For the array that is read; none where the test only says what is passed over.
+    test: Option<LeafTest>,
     /// For the bounds of its statistics, if they can be compared.
-    bounds: Option<BoundsTest>,
-}
-
-#[derive(Debug)]
-struct BoundsTest {
-    decoder: BoundsDecoder,
-    test: LeafTest,
-    /// Whether the older `min` and `max` follow the order of the column.
-    is_signed: bool,
-    /// Whether `min_value` and `max_value` do.
-    is_ordered: bool,
-    is_float: bool,
+    pub(crate) bounds: Option<BoundsTest>,
 }
 
 /// The leaves that a predicate looks at, ascending.
@@ -143,13 +142,22 @@ impl BoundPredicate {
         schema: &ParquetSchema,
         tested: &Schema,
     ) -> Result<Self> {
-        let binder = Binder {
+        let mut binder = Binder {
             metadata,
             schema,
-            tested,
+            tested: Some(tested),
+            tests: Vec::new(),
         };
         let root = binder.node(&predicate.0, false)?;
-        Ok(Self { root })
+        Ok(Self {
+            root,
+            tests: binder.tests,
+        })
+    }
+
+    /// Its tests.
+    pub(crate) fn tests(&self) -> &[BoundTest] {
+        &self.tests
     }
 
     /// One bit a row: whether it is wanted.
@@ -157,27 +165,26 @@ impl BoundPredicate {
     /// # Errors
     /// What predicates of one's own say.
     pub(crate) fn evaluate(&self, batch: &RecordBatch) -> Result<BooleanBuffer> {
-        self.root.evaluate(batch)
+        self.root.evaluate(&self.tests, batch)
     }
 
-    /// What the metadata of a row group tells.
-    ///
-    /// # Errors
-    /// Corrupt where the metadata of a column chunk cannot be decoded.
-    pub(crate) fn verdict(&self, metadata: &FileMetadata, row_group: usize) -> Result<Verdict> {
-        self.root.verdict(metadata, row_group)
+    /// What is known of the rows of a row group, by what is known of each test.
+    pub(crate) fn verdicts(&self, of_tests: &[VerdictRuns], num_rows: u64) -> VerdictRuns {
+        self.root.verdicts(of_tests, num_rows)
     }
 }
 
 struct Binder<'a> {
     metadata: &'a FileMetadata,
     schema: &'a ParquetSchema,
-    tested: &'a Schema,
+    /// The schema of the columns that are tested; none where nothing but what is known of them is.
+    tested: Option<&'a Schema>,
+    tests: Vec<BoundTest>,
 }
 
 impl Binder<'_> {
-    fn node(&self, expression: &Expression, is_negated: bool) -> Result<Node> {
-        let nodes = |parts: &[Expression]| {
+    fn node(&mut self, expression: &Expression, is_negated: bool) -> Result<Node> {
+        let mut nodes = |parts: &[Expression]| {
             let parts = parts.iter().map(|part| self.node(part, is_negated));
             parts.collect::<Result<Vec<_>>>()
         };
@@ -188,17 +195,37 @@ impl Binder<'_> {
             Expression::Or(parts) if is_negated => Node::And(nodes(parts)?),
             Expression::And(parts) => Node::And(nodes(parts)?),
             Expression::Or(parts) => Node::Or(nodes(parts)?),
-            Expression::Rows(predicate) => Node::Rows {
-                predicate: predicate.clone(),
-                is_negated,
-            },
+            Expression::Rows(predicate) => self.rows(predicate, is_negated)?,
             Expression::Test { column, test } => {
                 let leaf = leaf_at(self.schema, column)?;
                 let node = self.leaf(leaf, column, test, is_negated);
                 let node = node.map_err(|e| e.in_column(self.schema.column_path(leaf)))?;
-                Node::Test(Box::new(node))
+                self.add(BoundTest::Leaf(Box::new(node)))
             }
         })
+    }
+
+    fn add(&mut self, test: BoundTest) -> Node {
+        self.tests.push(test);
+        Node::Test(self.tests.len() - 1)
+    }
+
+    fn rows(&mut self, predicate: &Arc<dyn RowPredicate>, is_negated: bool) -> Result<Node> {
+        let implied = match is_negated {
+            true => None,
+            false => predicate.implied(self.schema)?,
+        };
+        let mut node = self.add(BoundTest::Rows {
+            predicate: predicate.clone(),
+            is_negated,
+        });
+        if let Some(implied) = implied {
+            let tested = self.tested.take();
+            let implied = self.node(&implied.0, false);
+            self.tested = tested;
+            node = Node::And(vec![node, Node::Implied(Box::new(implied?))]);
+        }
+        Ok(node)
     }
 
     fn leaf(
@@ -208,20 +235,22 @@ impl Binder<'_> {
         test: &Test,
         is_negated: bool,
     ) -> Result<LeafNode> {
-        let data_type = self.data_type(path)?;
+        let array_test = |tested| {
+            let data_type = Self::data_type(tested, path)?;
+            LeafTest::new(test, is_negated, &data_type)
+        };
         Ok(LeafNode {
             leaf,
             path: path.to_vec(),
-            test: LeafTest::new(test, is_negated, &data_type)?,
-            bounds: self.bounds(leaf, test, is_negated),
+            test: self.tested.map(array_test).transpose()?,
+            bounds: BoundsTest::new(self.metadata, self.schema, leaf, (test, is_negated)),
         })
     }
 
-    fn data_type(&self, path: &[String]) -> Result<DataType> {
+    fn data_type(tested: &Schema, path: &[String]) -> Result<DataType> {
         let unreachable = || Error::unsupported("a test of a field inside of an extension type");
         let (first, rest) = path.split_first().ok_or_else(unreachable)?;
-        let mut found = self
-            .tested
+        let mut found = tested
             .field_with_name(first)
             .map_err(|_| unreachable())?
             .data_type();
@@ -234,88 +263,86 @@ impl Binder<'_> {
         }
         Ok(found.clone())
     }
-
-    /// How the bounds of a leaf are compared; none where nothing is to be learned from them.
-    fn bounds(&self, leaf: usize, test: &Test, is_negated: bool) -> Option<BoundsTest> {
-        let decoder = BoundsDecoder::new(self.schema, leaf, &SchemaOptions::default()).ok()?;
-        let test = LeafTest::new(test, is_negated, decoder.field().data_type()).ok()?;
-        let natural = self.schema.order(leaf);
-        let ignored = self.schema.leaves().get(leaf)?.annotation_ignored;
-        let order = self.metadata.column_orders().and_then(|it| it.get(leaf));
-        let is_ordered = match order {
-            Some(ColumnOrder::TypeDefined) => {
-                !matches!(natural, ColumnOrderKind::Int96 | ColumnOrderKind::Undefined)
-            }
-            Some(ColumnOrder::Ieee754Total) => natural.is_float(),
-            _ => false,
-        };
-        Some(BoundsTest {
-            decoder,
-            test,
-            is_signed: natural == ColumnOrderKind::Signed && !ignored,
-            is_ordered: is_ordered && !ignored,
-            is_float: natural.is_float(),
-        })
-    }
 }
 
 impl Node {
-    fn evaluate(&self, batch: &RecordBatch) -> Result<BooleanBuffer> {
+    fn evaluate(&self, tests: &[BoundTest], batch: &RecordBatch) -> Result<BooleanBuffer> {
         match self {
-            Self::Test(leaf) => leaf.evaluate(batch),
+            Self::Test(test) => match tests.get(*test) {
+                Some(test) => test.evaluate(batch),
+                None => Ok(BooleanBuffer::new_unset(batch.num_rows())),
+            },
             Self::And(parts) => {
                 let mut bits = BooleanBuffer::new_set(batch.num_rows());
                 for part in parts {
-                    bits = &bits & &part.evaluate(batch)?;
+                    bits = &bits & &part.evaluate(tests, batch)?;
                 }
                 Ok(bits)
             }
             Self::Or(parts) => {
                 let mut bits = BooleanBuffer::new_unset(batch.num_rows());
                 for part in parts {
-                    bits = &bits | &part.evaluate(batch)?;
+                    bits = &bits | &part.evaluate(tests, batch)?;
                 }
                 Ok(bits)
             }
-            Self::Rows {
-                predicate,
-                is_negated,
-            } => {
-                let found = predicate.evaluate(batch)?;
-                if found.len() != batch.num_rows() {
-                    return Err(Error::argument(format!(
-                        "a predicate answered for {} of {} rows",
-                        found.len(),
-                        batch.num_rows()
-                    )));
-                }
-                let bits = match is_negated {
-                    true => !found.values(),
-                    false => found.values().clone(),
-                };
-                Ok(match found.nulls() {
-                    Some(nulls) => &bits & nulls.inner(),
-                    None => bits,
-                })
-            }
+            Self::Implied(_) => Ok(BooleanBuffer::new_set(batch.num_rows())),
         }
     }
 
-    fn verdict(&self, metadata: &FileMetadata, row_group: usize) -> Result<Verdict> {
-        let verdicts = |parts: &[Self]| {
-            let parts = parts.iter().map(|part| part.verdict(metadata, row_group));
-            parts.collect::<Result<Vec<_>>>()
-        };
+    fn verdicts(&self, of_tests: &[VerdictRuns], num_rows: u64) -> VerdictRuns {
+        let all = |verdict| VerdictRuns::all(num_rows, verdict);
+        let of = |part: &Self| part.verdicts(of_tests, num_rows);
         match self {
-            Self::Test(leaf) => leaf.verdict(metadata, row_group),
-            Self::And(parts) => {
-                let least = verdicts(parts)?.into_iter().min();
-                Ok(least.unwrap_or(Verdict::All))
+            Self::Test(test) => {
+                let known = of_tests.get(*test).cloned();
+                known.unwrap_or_else(|| all(Verdict::Some))
             }
-            Self::Or(parts) => {
-                let most = verdicts(parts)?.into_iter().max();
-                Ok(most.unwrap_or(Verdict::None))
-            }
+            Self::And(parts) => parts
+                .iter()
+                .fold(all(Verdict::All), |known, part| known.and(&of(part))),
+            Self::Or(parts) => parts
+                .iter()
+                .fold(all(Verdict::None), |known, part| known.or(&of(part))),
+            Self::Implied(inner) => of(inner),
+        }
+    }
+}
+
+impl BoundTest {
+    fn evaluate(&self, batch: &RecordBatch) -> Result<BooleanBuffer> {
+        let (predicate, is_negated) = match self {
+            Self::Leaf(leaf) => return leaf.evaluate(batch),
+            Self::Rows {
+                predicate,
+                is_negated,
+            } => (predicate, *is_negated),
+        };
+        let found = predicate.evaluate(batch)?;
+        if found.len() != batch.num_rows() {
+            return Err(Error::argument(format!(
+                "a predicate answered for {} of {} rows",
+                found.len(),
+                batch.num_rows()
+            )));
+        }
+        let bits = match is_negated {
+            true => !found.values(),
+            false => found.values().clone(),
+        };
+        Ok(match found.nulls() {
+            Some(nulls) => &bits & nulls.inner(),
+            None => bits,
+        })
+    }
+
+    /// What the metadata of a row group tells, its statistics among it.
+    ///
+    /// # Errors
+    /// Corrupt where the metadata of a column chunk cannot be decoded; what predicates of one's own say.
+    pub(crate) fn verdict(&self, metadata: &FileMetadata, row_group: usize) -> Result<Verdict> {
+        match self {
+            Self::Leaf(leaf) => leaf.verdict(metadata, row_group),
             Self::Rows {
                 predicate,
                 is_negated,
@@ -334,13 +361,31 @@ impl Node {
 
 impl LeafNode {
     fn evaluate(&self, batch: &RecordBatch) -> Result<BooleanBuffer> {
+        let Some(test) = &self.test else {
+            return Ok(BooleanBuffer::new_set(batch.num_rows()));
+        };
         let (array, nulls) = self.array(batch)?;
-        let bits = self.test.evaluate(&array)?;
+        let bits = test.evaluate(&array)?;
         // Where a struct around it is null, so is the value.
-        Ok(match (nulls, &self.test) {
+        Ok(match (nulls, test) {
             (None, _) => bits,
             (Some(nulls), LeafTest::Null { is_null: true }) => &bits | &!nulls.inner(),
             (Some(nulls), _) => &bits & nulls.inner(),
+        })
+    }
+
+    /// Whether no value of these, or each of them, is accepted: those of a dictionary.
+    ///
+    /// # Errors
+    /// Unsupported where the array has another layout than the test was made for.
+    pub(crate) fn verdict_of_values(&self, values: &ArrayRef) -> Result<Verdict> {
+        let Some(test) = self.test.as_ref().filter(|test| test.is_of_values()) else {
+            return Ok(Verdict::Some);
+        };
+        Ok(match test.evaluate(values)?.count_set_bits() {
+            0 => Verdict::None,
+            accepted if accepted == values.len() => Verdict::All,
+            _ => Verdict::Some,
         })
     }
 
@@ -375,40 +420,5 @@ impl LeafNode {
             return Ok(Verdict::Some);
         };
         bounds.verdict(&statistics, rows)
-    }
-}
-
-impl BoundsTest {
-    fn verdict(&self, statistics: &Statistics, rows: u64) -> Result<Verdict> {
-        let nulls = statistics.null_count;
-        let nulls = nulls.and_then(|nulls| u64::try_from(nulls).ok());
-        let (min, max) = match (self.is_ordered, self.is_signed) {
-            (true, _) if statistics.min_value.is_some() || statistics.max_value.is_some() => {
-                (&statistics.min_value, &statistics.max_value)
-            }
-            (_, true) => (&statistics.min, &statistics.max),
-            _ => (&None, &None),
-        };
-        let bounds = self.decoder.decode(&[min.as_deref(), max.as_deref()])?;
-        let (min, max) = (key_at(&bounds, 0), key_at(&bounds, 1));
-        // NaNs are above all bounds, and bounds do not count them.
-        let has_nan = self.is_float && statistics.nan_count != Some(0);
-        let facts = Facts {
-            nulls: nulls.filter(|nulls| *nulls <= rows),
-            rows,
-            min: min.filter(|min| !self.is_float || !min.is_nan()),
-            max: max.filter(|max| !has_nan && (!self.is_float || !max.is_nan())),
-        };
-        // Bounds the wrong way round say nothing.
-        if let (Some(min), Some(max)) = (&facts.min, &facts.max)
-            && min.is_above(max)
-        {
-            return Ok(self.test.verdict(&Facts {
-                min: None,
-                max: None,
-                ..facts
-            }));
-        }
-        Ok(self.test.verdict(&facts))
     }
 }

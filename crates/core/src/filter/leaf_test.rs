@@ -128,6 +128,11 @@ impl LeafTest {
         })
     }
 
+    /// Whether it asks for values, and not for nulls.
+    pub(super) fn is_of_values(&self) -> bool {
+        matches!(self, Self::Keys(_) | Self::Bytes(_) | Self::Like { .. })
+    }
+
     /// Which of the values, that are null nowhere else, it accepts.
     ///
     /// # Errors

@@ -10,20 +10,25 @@
 //! known of each part: a row where a comparison meets a null is none that is wanted, negated or not, as in SQL.
 
 mod bound;
+mod bounds_test;
 mod evaluate;
 mod leaf_test;
 mod like;
 mod literal;
 mod moment;
+mod point_hashes;
 mod position;
 mod predicate;
+mod pruning_steps;
 mod ranges;
 mod rows;
 mod select;
+pub(crate) mod verdict_runs;
 
 pub use bound::Verdict;
-pub(crate) use bound::{BoundPredicate, tested_leaves};
+pub(crate) use bound::{BoundPredicate, BoundTest, LeafNode, tested_leaves};
 pub use literal::Literal;
 pub use predicate::{Column, Predicate, col, col_at};
+pub use pruning_steps::{PruningStep, PruningSteps};
 pub use rows::RowPredicate;
 pub(crate) use select::{concat, select};

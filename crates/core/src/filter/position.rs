@@ -58,6 +58,12 @@ pub(super) fn float_key(value: f64) -> i64 {
     bits ^ ((bits >> 63).cast_unsigned() >> 1).cast_signed()
 }
 
+/// The number that has a key; of the two zeros, 0.
+pub(super) fn float_of_key(key: i64) -> f64 {
+    let bits = key ^ ((key >> 63).cast_unsigned() >> 1).cast_signed();
+    f64::from_bits(bits.cast_unsigned())
+}
+
 /// Where `literal`, which is not null, lies among values of `data_type`.
 ///
 /// # Errors

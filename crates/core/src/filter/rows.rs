@@ -4,8 +4,9 @@ use std::fmt;
 
 use herringbone_arrow::array::{BooleanArray, RecordBatch};
 use herringbone_format::{FileMetadata, Result};
+use herringbone_schema::ParquetSchema;
 
-use super::Verdict;
+use super::{Predicate, Verdict};
 
 /// A predicate that looks at Arrow arrays by itself: a function, or a kind of test that the library does not know.
 pub trait RowPredicate: fmt::Debug + Send + Sync {
@@ -18,6 +19,16 @@ pub trait RowPredicate: fmt::Debug + Send + Sync {
     /// # Errors
     /// Whatever is wrong; the read ends with it.
     fn evaluate(&self, batch: &RecordBatch) -> Result<BooleanArray>;
+
+    /// A predicate that is true wherever this one is, by which rows are passed over: its statistics, page indexes and bloom
+    /// filters are looked at, not its values. Its columns are leaves of the file, wherever they lie; they need not be
+    /// among [those](Self::columns) that this one looks at.
+    ///
+    /// # Errors
+    /// Whatever is wrong; the read does not begin.
+    fn implied(&self, _schema: &ParquetSchema) -> Result<Option<Predicate>> {
+        Ok(None)
+    }
 
     /// What the metadata of a row group tells without any row of it.
     ///

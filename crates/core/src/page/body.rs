@@ -51,6 +51,11 @@ pub(crate) struct BodyDecoder {
 }
 
 impl BodyDecoder {
+    /// Whether a level is a row.
+    pub(super) fn is_flat(&self) -> bool {
+        self.max_levels.repetition == 0
+    }
+
     /// A decoder of pages that `codec` compressed, with repetition and definition levels up to
     /// `max_levels`.
     pub(crate) fn new(

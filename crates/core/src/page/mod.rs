@@ -9,11 +9,13 @@ pub(crate) mod decompression_limit;
 pub(crate) mod body;
 pub(crate) mod chunk_bytes;
 mod data_page;
+mod page_map;
 mod reader;
 mod shared;
 mod walker;
 
 pub(crate) use data_page::level_width;
+pub(crate) use page_map::PageMap;
 pub(crate) use reader::{PageReader, PageReaderChunk, PageReaderOptions};
 pub use shared::SharedPage;
 pub(crate) use walker::{PagePlace, has_dictionary};

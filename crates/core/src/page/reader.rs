@@ -70,6 +70,10 @@ pub(crate) struct PageReader {
     has_dictionary: bool,
     /// The dictionary is read once more.
     is_again: bool,
+    /// Whether the levels of all pages so far are counted: some were passed over by what an index says of their rows.
+    is_counted: bool,
+    /// Where the pages end that are wanted next, as far as that is known: what is behind them is not asked for.
+    wanted_end: u64,
     /// Bytes of the largest data page so far, header included.
     largest_page: u64,
     decoder: BodyDecoder,
@@ -81,10 +85,12 @@ impl PageReader {
             bytes: ChunkBytes::new(chunk.range.clone()),
             walker: PageWalker::new(chunk.range.clone(), options.file_length)
                 .encrypted(chunk.cipher.clone(), chunk.has_dictionary),
+            wanted_end: chunk.range.end,
             range: chunk.range,
             num_values: chunk.num_values,
             has_dictionary: false,
             is_again: false,
+            is_counted: true,
             largest_page: 0,
             decoder: BodyDecoder::new(
                 chunk.codec,
@@ -102,9 +108,10 @@ impl PageReader {
         self.bytes.supply(offset, bytes);
     }
 
-    /// Where the column chunk ends, for drivers that fetch more than the next page.
+    /// Where the column chunk ends, or else the pages that are wanted next, for drivers that fetch more than the next
+    /// page.
     pub(crate) fn end(&self) -> u64 {
-        self.bytes.end()
+        self.bytes.end().min(self.wanted_end)
     }
 
     /// Whether pages are decompressed, so that it is worth keeping them.
@@ -124,7 +131,8 @@ impl PageReader {
         memory: &mut ColumnMemory,
     ) -> Result<Step<Option<&PageHeader>>> {
         while self.walker.header().is_none() {
-            if self.walker.start().num_values_before >= self.num_values {
+            let is_at_end = !self.is_counted && self.walker.position() >= self.range.end;
+            if self.walker.start().num_values_before >= self.num_values || is_at_end {
                 return Ok(Step::Ready(None));
             }
             self.hold_window(memory, USUAL_HEADER)?;
@@ -136,7 +144,7 @@ impl PageReader {
                 self.hold_windows(memory, least)?;
                 // It is replaced, so there need not be both.
                 self.bytes.let_go(position, u64::MAX);
-                return Ok(Step::Need(self.window(position, least)));
+                return Ok(Step::Need(self.window(position, least, least)));
             }
             // What is there already counts like what is asked for.
             let length = self.walker.header_bytes() as u64;
@@ -203,11 +211,12 @@ impl PageReader {
         )
     }
 
-    /// The range to ask for so that `least` bytes from `from` on are there.
-    fn window(&self, from: u64, least: u64) -> Range<u64> {
+    /// The range to ask for so that `needed` bytes from `from` on are there, and `least` unless others end before.
+    fn window(&self, from: u64, needed: u64, least: u64) -> Range<u64> {
         let end = from
             .saturating_add(self.usual_window().max(least))
-            .min(self.range.end.max(from + least));
+            .min(self.range.end.max(from + least))
+            .min(self.wanted_end.max(from + needed));
         from..end.min(self.walker.end())
     }
 
@@ -221,6 +230,27 @@ impl PageReader {
     /// Passes over the page whose header was returned last, and over all others before `start`.
     pub(crate) fn jump(&mut self, start: PageStart) {
         self.walker.jump(start);
+    }
+
+    /// Goes to a page of which an index says where it is, and not how many levels come before it if there are lists.
+    pub(crate) fn jump_by_index(&mut self, start: PageStart) {
+        self.is_counted &= self.decoder.is_flat();
+        self.walker.jump(start);
+    }
+
+    /// Where the column chunk ends.
+    pub(crate) fn chunk_end(&self) -> u64 {
+        self.bytes.end()
+    }
+
+    /// The pages that are wanted next end here.
+    pub(crate) fn set_wanted_end(&mut self, end: u64) {
+        self.wanted_end = end;
+    }
+
+    /// Whether the header of the next page is still to be read, and where that page starts.
+    pub(crate) fn next_start(&self) -> Option<PageStart> {
+        self.walker.header().is_none().then(|| self.walker.start())
     }
 
     /// Where the page is whose header was returned last.
@@ -250,7 +280,8 @@ impl PageReader {
         else {
             // It is replaced, so there need not be both.
             self.bytes.let_go(range.start, length);
-            return Ok(Step::Need(self.window(range.start, length + USUAL_HEADER)));
+            let window = self.window(range.start, length, length + USUAL_HEADER);
+            return Ok(Step::Need(window));
         };
         if self.options.verify_crc {
             verify_crc(header, &body)?;

@@ -15,6 +15,7 @@ use crate::budget::Budget;
 use crate::column::selection::RowRanges;
 use crate::column::{ColumnBatch, ColumnChunkDecoder};
 use crate::loss::Losses;
+use crate::page::PageMap;
 
 /// The columns of one row group after the other.
 pub(crate) struct RowGroupCursor {
@@ -63,12 +64,17 @@ impl RowGroupCursor {
         self.in_turn
     }
 
-    /// Goes to the `index`-th row group of the plan.
+    /// Goes to these rows of the `index`-th row group of the plan.
     ///
     /// # Errors
     /// As [`ReadPlan::open`].
-    pub(crate) fn open(&mut self, index: usize) -> Result<()> {
-        let row_group = self.plan.open(index, &self.budget)?;
+    pub(crate) fn open(
+        &mut self,
+        index: usize,
+        rows: RowRanges,
+        maps: &[(usize, Arc<PageMap>)],
+    ) -> Result<()> {
+        let row_group = self.plan.open_rows(index, rows, maps, &self.budget)?;
         self.columns.clear();
         self.columns
             .resize_with(row_group.num_columns(), OpenColumn::default);
@@ -81,8 +87,12 @@ impl RowGroupCursor {
     ///
     /// # Errors
     /// As [`Self::open`].
-    pub(super) fn open_selecting(&mut self, index: usize) -> Result<()> {
-        self.open(index)?;
+    pub(super) fn open_selecting(
+        &mut self,
+        index: usize,
+        maps: &[(usize, Arc<PageMap>)],
+    ) -> Result<()> {
+        self.open(index, [].into(), maps)?;
         self.row_group
             .iter_mut()
             .for_each(OpenRowGroup::select_on_the_way);

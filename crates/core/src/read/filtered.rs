@@ -17,14 +17,16 @@ use bytes::Bytes;
 use herringbone_arrow::array::{Array as _, ArrayRef, RecordBatch, RecordBatchOptions};
 use herringbone_arrow::buffer::BooleanBuffer;
 use herringbone_arrow::schema::SchemaRef;
-use herringbone_format::{Error, FileMetadata, Result};
+use herringbone_format::{Error, Result};
 use herringbone_schema::{ParquetSchema, Projection};
 
 use super::cursor::RowGroupCursor;
+use super::pruner::Pruned;
 use super::{Needs, ReadOptions, ReadPlan};
 use crate::budget::{Budget, ColumnRole, Reservation};
 use crate::column::selection::{RowRanges, Selection, SelectionRun};
-use crate::filter::{BoundPredicate, Predicate, Verdict, concat, select, tested_leaves};
+use crate::filter::verdict_runs::VerdictRuns;
+use crate::filter::{BoundPredicate, BoundTest, Predicate, Verdict, concat, select, tested_leaves};
 use crate::loss::{Losses, OnError};
 
 /// How a read with a filter goes.
@@ -100,12 +102,30 @@ impl FilterPlan {
         })
     }
 
-    /// What the metadata of a row group tells of its rows.
-    ///
-    /// # Errors
-    /// Corrupt where the metadata cannot be decoded.
-    pub(super) fn verdict(&self, metadata: &FileMetadata, row_group: usize) -> Result<Verdict> {
-        self.predicate.verdict(metadata, row_group)
+    /// The tests of the predicate.
+    pub(super) fn tests(&self) -> &[BoundTest] {
+        self.predicate.tests()
+    }
+
+    /// What is known of the rows of a row group, by what is known of each test.
+    pub(super) fn verdicts(&self, of_tests: &[VerdictRuns], num_rows: u64) -> VerdictRuns {
+        self.predicate.verdicts(of_tests, num_rows)
+    }
+
+    /// The plan of the columns that are tested.
+    pub(super) fn tested(&self) -> &Arc<ReadPlan> {
+        &self.tested
+    }
+
+    /// The plan of those that are given out and not taken from the tested ones.
+    pub(super) fn others(&self) -> &Arc<ReadPlan> {
+        &self.others
+    }
+
+    /// Whether columns are given out as they were tested.
+    fn gives_out_tested(&self) -> bool {
+        let mut sources = self.sources.iter();
+        sources.any(|source| *source != ColumnSource::Other)
     }
 }
 
@@ -142,6 +162,8 @@ pub(crate) struct FilteredRows {
     others: RowGroupCursor,
     /// The rows that are tested, up to where they were.
     walk: Selection,
+    /// Rows that are wanted and need no test, from the first that the other columns have not been told of.
+    sure: VecDeque<Range<u64>>,
     /// Rows still to be tested.
     untested: u64,
     /// Wanted rows that were not given out.
@@ -149,6 +171,8 @@ pub(crate) struct FilteredRows {
     /// Columns of these that are given out as they were tested.
     kept: VecDeque<Kept>,
     memory: Reservation,
+    /// The memory of what is known of the pages of the row group.
+    maps_memory: Reservation,
 }
 
 /// Rows of tested columns that wait for their batch.
@@ -157,6 +181,12 @@ struct Kept {
     rows: usize,
     taken: usize,
     bytes: u64,
+}
+
+/// How many rows ranges have.
+fn count<'a>(ranges: impl IntoIterator<Item = &'a Range<u64>>) -> u64 {
+    let ranges = ranges.into_iter();
+    ranges.map(|range| range.end - range.start).sum()
 }
 
 /// What came of a step.
@@ -176,10 +206,12 @@ impl FilteredRows {
             schema,
             plan,
             walk: Selection::new([].into()),
+            sure: VecDeque::new(),
             untested: 0,
             found: 0,
             kept: VecDeque::new(),
             memory: Reservation::new(budget.clone()),
+            maps_memory: Reservation::new(budget.clone()),
         }
     }
 
@@ -188,19 +220,33 @@ impl FilteredRows {
         self.others.work_in_turn();
     }
 
-    /// Goes to the `index`-th row group of the plan.
+    /// Goes to the `index`-th row group of the plan, of which this is known.
     ///
     /// # Errors
     /// As [`ReadPlan::open`].
-    pub(crate) fn open(&mut self, index: usize) -> Result<()> {
+    pub(crate) fn open(&mut self, index: usize, pruned: Pruned) -> Result<()> {
         self.close();
         let row_group = self.plan.tested.row_groups().get(index);
         let row_group = row_group
             .ok_or_else(|| Error::argument(format!("the read has no row group {index}")))?;
-        self.walk = Selection::new(row_group.ranges.clone());
-        self.untested = row_group.num_wanted();
-        self.tested.open(index)?;
-        self.others.open_selecting(index)
+        let within =
+            |is_wanted: fn(Verdict) -> bool| pruned.verdicts.within(&row_group.ranges, is_wanted);
+        let undecided = match self.plan.gives_out_tested() {
+            // They are decoded whatever is known.
+            true => within(|verdict| verdict != Verdict::None),
+            false => {
+                self.sure = within(|verdict| verdict == Verdict::All).into();
+                within(|verdict| verdict == Verdict::Some)
+            }
+        };
+        let undecided: RowRanges = undecided.into();
+        self.untested = count(undecided.iter());
+        self.walk = Selection::new(undecided.clone());
+        self.maps_memory = pruned.memory;
+        self.tested.open(index, undecided, &pruned.maps)?;
+        self.others.open_selecting(index, &pruned.maps)?;
+        self.pass_on(Vec::new());
+        Ok(())
     }
 
     /// Gives up the row group.
@@ -209,12 +255,14 @@ impl FilteredRows {
         self.others.close();
         self.kept.clear();
         self.memory.release();
+        self.maps_memory.release();
+        self.sure.clear();
         (self.untested, self.found) = (0, 0);
     }
 
     /// Rows of the row group that may still come.
     pub(crate) fn rows_left(&self) -> u64 {
-        self.untested + self.found
+        self.untested + self.found + count(self.sure.iter())
     }
 
     pub(crate) fn take_losses(&mut self) -> Losses {
@@ -256,19 +304,9 @@ impl FilteredRows {
         let bits = self.plan.predicate.evaluate(batch)?;
         let chosen = bits.count_set_bits();
         self.untested = self.untested.saturating_sub(batch.num_rows() as u64);
-        self.found += chosen as u64;
         let ranges = self.ranges(&bits);
-        self.others.extend_selection(&ranges);
-        if self.untested == 0 {
-            self.others.close_selection();
-        }
-        if chosen == 0
-            || !self
-                .plan
-                .sources
-                .iter()
-                .any(|it| *it != ColumnSource::Other)
-        {
+        self.pass_on(ranges);
+        if chosen == 0 || !self.plan.gives_out_tested() {
             return Ok(());
         }
         let columns = self.plan.sources.iter().filter_map(|source| match source {
@@ -293,7 +331,7 @@ impl FilteredRows {
     }
 
     /// Rows of the row group, for bits of the next tested rows.
-    fn ranges(&mut self, bits: &BooleanBuffer) -> RowRanges {
+    fn ranges(&mut self, bits: &BooleanBuffer) -> Vec<Range<u64>> {
         let mut ranges: Vec<Range<u64>> = Vec::new();
         let mut first = 0;
         while first < bits.len() {
@@ -315,7 +353,32 @@ impl FilteredRows {
                 SelectionRun::Unknown | SelectionRun::Done => break,
             }
         }
-        ranges.into()
+        ranges
+    }
+
+    /// Tells the other columns of these rows, and of all that are wanted anyway up to where the next test is.
+    fn pass_on(&mut self, found: Vec<Range<u64>>) {
+        let next = match self.walk.run() {
+            SelectionRun::Skip(rows) => self.walk.position() + rows as u64,
+            SelectionRun::Take(_) => self.walk.position(),
+            SelectionRun::Unknown | SelectionRun::Done => u64::MAX,
+        };
+        let mut ranges = Vec::with_capacity(found.len());
+        let mut sure = |before: u64, ranges: &mut Vec<Range<u64>>| {
+            while self.sure.front().is_some_and(|range| range.start < before) {
+                ranges.extend(self.sure.pop_front());
+            }
+        };
+        for range in found {
+            sure(range.start, &mut ranges);
+            ranges.push(range);
+        }
+        sure(next, &mut ranges);
+        self.found += count(&ranges);
+        self.others.extend_selection(&ranges.into());
+        if self.untested == 0 {
+            self.others.close_selection();
+        }
     }
 
     /// A batch of the next wanted rows, of which `others` has its columns.

@@ -15,6 +15,7 @@ mod filtered;
 mod wrappers;
 mod options;
 mod plan;
+mod pruner;
 mod push;
 mod row_group;
 mod array_node;

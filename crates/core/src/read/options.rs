@@ -9,7 +9,7 @@ use herringbone_schema::{Projection, SchemaOptions};
 
 use super::extensions::ExtensionColumnOption;
 use crate::extension::ExtensionType;
-use crate::filter::Predicate;
+use crate::filter::{Predicate, PruningSteps};
 use crate::loss::OnError;
 
 /// What to read of a file, and how. The default reads all of it.
@@ -31,6 +31,8 @@ pub struct ReadOptions {
     pub row_ranges: Option<Vec<Range<u64>>>,
     /// Which of these rows are wanted, by their values; all where `None`.
     pub filter: Option<Predicate>,
+    /// How rows are passed over that nobody wants.
+    pub pruning: PruningSteps,
     /// Rows to pass over, of those that the options above leave.
     pub offset: u64,
     /// Rows to read at most, after `offset`.
@@ -78,6 +80,7 @@ impl Default for ReadOptions {
             row_groups: None,
             row_ranges: None,
             filter: None,
+            pruning: PruningSteps::all(),
             offset: 0,
             limit: None,
             batch_size: Self::DEFAULT_BATCH_SIZE,
@@ -117,6 +120,8 @@ setters! {
     row_ranges: Vec<Range<u64>>;
     /// Chooses rows by their values.
     filter: Predicate;
+    /// Chooses how rows are passed over that nobody wants.
+    pruning: PruningSteps;
     /// Passes over rows.
     offset: u64;
     /// Stops after that many rows.

@@ -16,9 +16,10 @@ use super::row_group::{Chunk, OpenRowGroup};
 use super::siblings::SharedList;
 use super::wanted_rows::{RowGroupPlan, plan_row_groups, repeats};
 use crate::budget::{Budget, ColumnRole};
+use crate::column::selection::RowRanges;
 use crate::column::{ColumnPlan, WantedRows};
 use crate::created_by::CreatedBy;
-use crate::page::PageReaderOptions;
+use crate::page::{PageMap, PageReaderOptions};
 
 /// What a read comes to; shared by everything that decodes a part of it.
 #[derive(Debug)]
@@ -108,6 +109,22 @@ impl ReadPlan {
         self.filter.as_ref()
     }
 
+    /// The leaves whose pages are looked for where rows are passed over.
+    pub(super) fn leaves_to_map(&self) -> Vec<usize> {
+        let mut leaves: Vec<_> = match &self.filter {
+            Some(filter) => filter.leaves().collect(),
+            None => self.leaves().collect(),
+        };
+        leaves.sort_unstable();
+        leaves.dedup();
+        leaves
+    }
+
+    /// Bytes of the file.
+    pub(super) fn file_length(&self) -> u64 {
+        self.pages.file_length
+    }
+
     /// Whether a filter chooses rows.
     #[doc(hidden)] // For drivers.
     #[must_use]
@@ -171,6 +188,21 @@ impl ReadPlan {
     /// followed, as where the chunk lies in another file.
     #[doc(hidden)] // For drivers.
     pub fn open(&self, index: usize, budget: &Arc<Budget>) -> Result<OpenRowGroup> {
+        let ranges = self.row_groups.get(index).map(|it| it.ranges.clone());
+        self.open_rows(index, ranges.unwrap_or_default(), &[], budget)
+    }
+
+    /// The same for these rows alone, which are found by `maps`.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub(super) fn open_rows(
+        &self,
+        index: usize,
+        ranges: RowRanges,
+        maps: &[(usize, Arc<PageMap>)],
+        budget: &Arc<Budget>,
+    ) -> Result<OpenRowGroup> {
         let row_group = self
             .row_groups
             .get(index)
@@ -195,6 +227,8 @@ impl ReadPlan {
                 .and_then(KeyStep::ready)
                 .and_then(|chunk| Chunk::new(chunk, plan, self.pages.file_length))
                 .map_err(|error| locate(error, plan))?;
+            let map = maps.iter().find(|(leaf, _)| *leaf == plan.leaf);
+            let chunk = chunk.mapped(map.map(|(_, map)| map.clone()));
             bytes = bytes.saturating_add(chunk.uncompressed_size);
             bytes_of_file = bytes_of_file.saturating_add(chunk.range.end - chunk.range.start);
             chunks.push(chunk);
@@ -204,7 +238,7 @@ impl ReadPlan {
         let rows = WantedRows {
             row_group: row_group.ordinal(),
             num_rows: row_group.num_rows,
-            ranges: row_group.ranges.clone(),
+            ranges,
             found: None,
             batch_rows: self.batch_rows(row_group, bytes),
         };
@@ -223,7 +257,8 @@ impl ReadPlan {
     pub fn needs_key(&self, index: usize) -> Option<KeyRequest> {
         let row_group = self.row_groups.get(index);
         let row_group = row_group.filter(|_| self.metadata.decryption().is_some())?;
-        let mut columns = self.columns().iter();
+        let tested = self.filter.iter().flat_map(|it| it.tested().columns());
+        let mut columns = self.columns().iter().chain(tested);
         columns.find_map(|plan| {
             // What is wrong otherwise, opening says.
             match self.readable_chunk(row_group.ordinal(), plan) {

@@ -15,8 +15,9 @@ use herringbone_format::{Error, Result};
 use super::ReadPlan;
 use super::cursor::RowGroupCursor;
 use super::filtered::{FilterStep, FilteredRows};
+use super::pruner::{Pruned, RowGroupPruner};
 use super::wanted_rows::Window;
-use crate::budget::Budget;
+use crate::budget::{Budget, Reservation};
 use crate::filter::Verdict;
 use crate::loss::{Loss, Losses, Lost};
 
@@ -54,6 +55,10 @@ pub struct PushDecoder {
     cursor: RowGroupCursor,
     /// Over the others.
     filter: Option<Box<Filter>>,
+    /// What finds out which rows of the row group that comes next are wanted, and where they lie.
+    pruner: Option<Box<RowGroupPruner>>,
+    /// The memory of what is known of the pages of the row group.
+    maps_memory: Reservation,
     /// Index, in the plan, of the row group after the open one.
     next_row_group: usize,
     /// Rows of the open row group that were not given out; with a filter, those that may be.
@@ -113,6 +118,7 @@ impl PushDecoder {
 
     fn behind(plan: Arc<ReadPlan>, budget: Arc<Budget>, row_groups: usize, rows: u64) -> Self {
         let to_come = plan.row_groups().iter().skip(row_groups);
+        let maps_budget = budget.clone();
         Self {
             rows_behind: to_come.map(|row_group| row_group.num_wanted()).sum(),
             cursor: RowGroupCursor::new(plan.clone(), budget.clone()),
@@ -126,6 +132,8 @@ impl PushDecoder {
             }),
             plan,
             budget,
+            pruner: None,
+            maps_memory: Reservation::new(maps_budget),
             next_row_group: row_groups,
             rows_of_row_group: 0,
             rows_given: 0,
@@ -146,6 +154,8 @@ impl PushDecoder {
     /// Gives up the open row group.
     fn close(&mut self) {
         self.cursor.close();
+        self.pruner = None;
+        self.maps_memory.release();
         if let Some(filter) = &mut self.filter {
             filter.rows.close();
         }
@@ -277,6 +287,14 @@ impl PushDecoder {
                 }
                 continue;
             }
+            if let Some(pruner) = &mut self.pruner {
+                let Some(pruned) = pruner.poll(&mut self.needs)? else {
+                    return Ok(Progress::Needs);
+                };
+                self.pruner = None;
+                self.open(pruned)?;
+                continue;
+            }
             let Some(filter) = self.filter.as_mut().filter(|filter| filter.is_asked) else {
                 let batch = self.cursor.poll(self.rows_of_row_group, &mut self.needs)?;
                 return Ok(batch.map_or(Progress::Needs, Progress::Batch));
@@ -300,30 +318,43 @@ impl PushDecoder {
         if let Some(request) = self.plan.needs_key(self.next_row_group) {
             return Ok(Some(Progress::NeedsKey(request)));
         }
-        let ordinal = row_group.ordinal();
+        let is_whole = row_group.num_wanted() == row_group.num_rows;
         self.rows_of_row_group = row_group.num_wanted();
         self.rows_given = 0;
         self.rows_behind = self.rows_behind.saturating_sub(self.rows_of_row_group);
         self.next_row_group += 1;
-        self.open(ordinal).map(|()| None)
+        let index = self.next_row_group - 1;
+        if is_whole && self.filter.is_none() {
+            let rows = row_group.ranges.clone();
+            self.cursor.open(index, rows, &[])?;
+        } else {
+            let (plan, budget) = (self.plan.clone(), self.budget.clone());
+            self.pruner = Some(Box::new(RowGroupPruner::new(plan, index, budget)?));
+        }
+        Ok(None)
     }
 
-    /// Opens the row group with this ordinal, the last one that was passed, unless no row of it is wanted.
-    fn open(&mut self, ordinal: usize) -> Result<()> {
+    /// Opens the last row group that was passed, of which this is known.
+    fn open(&mut self, pruned: Pruned) -> Result<()> {
         let index = self.next_row_group - 1;
-        let (Some(filter), Some(plan)) = (&mut self.filter, self.plan.filter()) else {
-            return self.cursor.open(index);
-        };
-        let verdict = plan.verdict(self.plan.metadata(), ordinal)?;
-        filter.is_asked = verdict == Verdict::Some;
-        match verdict {
-            Verdict::None => {
-                self.rows_of_row_group = 0;
-                Ok(())
+        let row_group = self.plan.row_groups().get(index);
+        let ranges = row_group.map(|it| it.ranges.clone()).unwrap_or_default();
+        let verdict = pruned.verdicts.whole();
+        let Some(filter) = self.filter.as_mut().filter(|_| verdict != Verdict::All) else {
+            self.maps_memory = pruned.memory;
+            if let Some(filter) = &mut self.filter {
+                filter.is_asked = false;
             }
-            Verdict::Some => filter.rows.open(index),
-            Verdict::All => self.cursor.open(index),
+            return self.cursor.open(index, ranges, &pruned.maps);
+        };
+        filter.is_asked = verdict == Verdict::Some;
+        if verdict == Verdict::None {
+            self.rows_of_row_group = 0;
+            return Ok(());
         }
+        filter.rows.open(index, pruned)?;
+        self.rows_of_row_group = filter.rows.rows_left();
+        Ok(())
     }
 
     /// Hands over the key that `request` asked for.
@@ -340,6 +371,9 @@ impl PushDecoder {
     /// Hands in bytes of the file that start at `offset`, to every column that waits for some of
     /// them. Bytes that nobody waits for are dropped.
     pub fn supply(&mut self, offset: u64, bytes: &Bytes) {
+        if let Some(pruner) = &mut self.pruner {
+            return pruner.supply(offset, bytes);
+        }
         self.cursor.supply(offset, bytes);
         if let Some(filter) = &mut self.filter {
             filter.rows.supply(offset, bytes);

@@ -10,11 +10,13 @@ use herringbone_format::{CompressionCodec, Error, PageHeader, ReadableChunk, Res
 use super::array_node::ArrayTree;
 use crate::budget::Budget;
 use crate::column::selection::RowRanges;
-use crate::column::{ColumnChunkDecoder, ColumnPlan, ColumnSplit, RowCounter, WantedRows};
+use crate::column::{
+    ColumnChunkDecoder, ColumnPlan, ColumnSplit, DictionaryValues, RowCounter, WantedRows,
+};
 use crate::page::body::num_values;
 use crate::page::decompression_limit::DecompressionLimit;
 use crate::page::{
-    MaxLevels, PageReaderChunk, PageReaderOptions, PageWalker, SharedPage, byte_range,
+    MaxLevels, PageMap, PageReaderChunk, PageReaderOptions, PageWalker, SharedPage, byte_range,
     has_dictionary,
 };
 
@@ -93,7 +95,23 @@ impl OpenRowGroup {
     pub fn column(&self, ordinal: usize) -> Result<Box<ColumnChunkDecoder>> {
         let (plan, chunk) = self.get(ordinal)?;
         let decompression_limit = self.decompression_limit(plan);
-        self.make(plan, chunk, decompression_limit)
+        let mut column = self.make(plan, chunk, decompression_limit)?;
+        if let Some(map) = &chunk.map {
+            column.use_map(map.clone());
+        }
+        Ok(column)
+    }
+
+    /// What reads the dictionary of a column, which lies at `place`.
+    pub(super) fn dictionary_values(
+        &self,
+        ordinal: usize,
+        place: &Range<u64>,
+    ) -> Option<DictionaryValues> {
+        let (plan, chunk) = self.get(ordinal).ok()?;
+        let pages = self.pages_of(plan, chunk, self.decompression_limit(plan));
+        let budget = self.budget.clone();
+        Some(DictionaryValues::new(plan.clone(), pages, place, budget))
     }
 
     fn get(&self, ordinal: usize) -> Result<(&Arc<ColumnPlan>, &Chunk)> {
@@ -226,9 +244,15 @@ pub(super) struct Chunk {
     codec: CompressionCodec,
     has_dictionary: bool,
     cipher: Option<ChunkCipher>,
+    /// Where its pages are, if that was looked up.
+    map: Option<Arc<PageMap>>,
 }
 
 impl Chunk {
+    pub(super) fn mapped(self, map: Option<Arc<PageMap>>) -> Self {
+        Self { map, ..self }
+    }
+
     pub(super) fn new(chunk: ReadableChunk, plan: &ColumnPlan, file_length: u64) -> Result<Self> {
         let metadata = &chunk.layout;
         if metadata.type_ != plan.leaf_type.physical_type {
@@ -246,6 +270,7 @@ impl Chunk {
             codec: metadata.codec,
             has_dictionary: has_dictionary(metadata),
             cipher: chunk.cipher,
+            map: None,
         })
     }
 }

@@ -1,0 +1,74 @@
+//! The values of the dictionary of a column chunk, without its data pages.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use herringbone_arrow::array::ArrayRef;
+use herringbone_format::{Encoding, Error, Result};
+
+use super::ColumnPlan;
+use crate::Step;
+use crate::array::leaf_array;
+use crate::budget::{Budget, ColumnMemory, MemoryUse};
+use crate::page::{Page, PageReader, PageReaderChunk, PageReaderOptions};
+
+/// Reads the dictionary page of a column chunk.
+pub(crate) struct DictionaryValues {
+    plan: Arc<ColumnPlan>,
+    pages: PageReader,
+    memory: ColumnMemory,
+}
+
+impl DictionaryValues {
+    /// The dictionary of a chunk, which lies at `place` in the file.
+    pub(crate) fn new(
+        plan: Arc<ColumnPlan>,
+        (options, chunk): (Arc<PageReaderOptions>, PageReaderChunk),
+        place: &Range<u64>,
+        budget: Arc<Budget>,
+    ) -> Self {
+        let mut pages = PageReader::new(options, chunk);
+        pages.set_wanted_end(place.end);
+        Self {
+            plan,
+            pages,
+            memory: ColumnMemory::new(budget),
+        }
+    }
+
+    /// Hands in bytes of the file that start at `offset`.
+    pub(crate) fn supply(&mut self, offset: u64, bytes: Bytes) {
+        self.pages.supply(offset, bytes);
+    }
+
+    /// Its values; none where the chunk begins with another page.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the page.
+    pub(crate) fn poll(&mut self) -> Result<Step<Option<ArrayRef>>> {
+        if let Step::Need(range) = self.pages.header(&mut self.memory)? {
+            return Ok(Step::Need(range));
+        }
+        let page = match self.pages.body(false, None, &mut self.memory)? {
+            Step::Need(range) => return Ok(Step::Need(range)),
+            Step::Ready(page) => page,
+        };
+        let Page::Dictionary { values, num_values } = page else {
+            return Ok(Step::Ready(None));
+        };
+        let mut array = leaf_array(&self.plan.leaf_type)?;
+        // Entries without a byte are an error of the chunk.
+        let entries = num_values.min(values.len());
+        let bytes = array.dictionary_bytes(values.len(), entries);
+        self.memory
+            .hold_at_least(MemoryUse::Dictionary, bytes as u64)?;
+        array.set_page(Encoding::Plain, values, num_values)?;
+        if array.values_that_fit(num_values, usize::MAX)? < num_values {
+            return Err(Error::unsupported("a dictionary too long for an array"));
+        }
+        array.append(num_values)?;
+        array.leave_page();
+        array.finish(None).map(|values| Step::Ready(Some(values)))
+    }
+}

@@ -1,0 +1,166 @@
+//! A test of a leaf, asked about rows of which bounds are known: those of a row group, or of a page.
+
+use herringbone_arrow::array::ArrayRef;
+use herringbone_format::{ColumnIndex, ColumnOrder, FileMetadata, Result, Statistics};
+use herringbone_schema::{ColumnOrderKind, ParquetSchema, SchemaOptions};
+
+use super::Verdict;
+use super::evaluate::key_at;
+use super::leaf_test::{Facts, LeafTest};
+use super::point_hashes::point_hashes;
+use super::predicate::Test;
+use super::verdict_runs::VerdictRuns;
+use crate::pruning::BoundsDecoder;
+
+/// A test of bounds.
+#[derive(Debug)]
+pub(crate) struct BoundsTest {
+    decoder: BoundsDecoder,
+    test: LeafTest,
+    /// Whether the older `min` and `max` follow the order of the column.
+    is_signed: bool,
+    /// Whether `min_value` and `max_value` do.
+    is_ordered: bool,
+    is_float: bool,
+    /// The only values that it accepts, as bloom filters hash them, if there are few.
+    hashes: Option<Vec<u64>>,
+}
+
+impl BoundsTest {
+    /// How bounds of a leaf are tested; none where nothing is to be learned from them.
+    pub(super) fn new(
+        metadata: &FileMetadata,
+        schema: &ParquetSchema,
+        leaf: usize,
+        (test, is_negated): (&Test, bool),
+    ) -> Option<Self> {
+        let decoder = BoundsDecoder::new(schema, leaf, &SchemaOptions::default()).ok()?;
+        let data_type = decoder.field().data_type();
+        let test = LeafTest::new(test, is_negated, data_type).ok()?;
+        let natural = schema.order(leaf);
+        let leaf_schema = schema.leaves().get(leaf)?;
+        let ignored = leaf_schema.annotation_ignored;
+        let order = metadata.column_orders().and_then(|it| it.get(leaf));
+        let is_ordered = match order {
+            Some(ColumnOrder::TypeDefined) => {
+                !matches!(natural, ColumnOrderKind::Int96 | ColumnOrderKind::Undefined)
+            }
+            Some(ColumnOrder::Ieee754Total) => natural.is_float(),
+            _ => false,
+        };
+        Some(Self {
+            hashes: point_hashes(&test, leaf_schema, data_type),
+            decoder,
+            test,
+            is_signed: natural == ColumnOrderKind::Signed && !ignored,
+            is_ordered: is_ordered && !ignored,
+            is_float: natural.is_float(),
+        })
+    }
+
+    /// The only values that it accepts, as bloom filters hash them, if there are few.
+    pub(crate) fn hashes(&self) -> Option<&[u64]> {
+        self.hashes.as_deref()
+    }
+
+    /// What the statistics of a column chunk tell of its `rows` rows.
+    ///
+    /// # Errors
+    /// Unsupported where the column has no Arrow array.
+    pub(crate) fn verdict(&self, statistics: &Statistics, rows: u64) -> Result<Verdict> {
+        let nulls = statistics.null_count;
+        let nulls = nulls.and_then(|nulls| u64::try_from(nulls).ok());
+        let (min, max) = match (self.is_ordered, self.is_signed) {
+            (true, _) if statistics.min_value.is_some() || statistics.max_value.is_some() => {
+                (&statistics.min_value, &statistics.max_value)
+            }
+            (_, true) => (&statistics.min, &statistics.max),
+            _ => (&None, &None),
+        };
+        let bounds = self.decoder.decode(&[min.as_deref(), max.as_deref()])?;
+        let counts = Counts {
+            nulls,
+            nans: statistics.nan_count,
+            rows,
+        };
+        Ok(self.verdict_of(counts, (&bounds, 0), (&bounds, 1)))
+    }
+
+    /// What a column index tells of pages, each of which has these rows of the row group. Without an order that is known, it
+    /// tells of nulls alone.
+    ///
+    /// # Errors
+    /// Unsupported where the column has no Arrow array.
+    pub(crate) fn verdicts_of_pages(
+        &self,
+        index: &ColumnIndex,
+        pages: &[std::ops::Range<u64>],
+    ) -> Result<VerdictRuns> {
+        let bounds = |bounds: &herringbone_format::ByteArrays| {
+            let bounds = (0..pages.len()).map(|page| {
+                let is_null = index.null_pages.get(page).copied().unwrap_or(true);
+                bounds.get(page).filter(|_| self.is_ordered && !is_null)
+            });
+            self.decoder.decode(&bounds.collect::<Vec<_>>())
+        };
+        let (min, max) = (bounds(&index.min_values)?, bounds(&index.max_values)?);
+        let count = |counts: &Option<Vec<i64>>, page: usize| {
+            counts.as_ref().and_then(|counts| counts.get(page).copied())
+        };
+        let verdicts = pages.iter().enumerate().map(|(page, rows)| {
+            let num_rows = rows.end - rows.start;
+            let is_null = index.null_pages.get(page).copied().unwrap_or(false);
+            let nulls = count(&index.null_counts, page).and_then(|nulls| u64::try_from(nulls).ok());
+            let counts = Counts {
+                nulls: match (is_null, nulls) {
+                    // One of the two is wrong.
+                    (true, Some(nulls)) if nulls != num_rows => None,
+                    (true, _) => Some(num_rows),
+                    (false, nulls) => nulls.filter(|nulls| *nulls < num_rows),
+                },
+                nans: count(&index.nan_counts, page),
+                rows: num_rows,
+            };
+            (
+                rows.end,
+                self.verdict_of(counts, (&min, page), (&max, page)),
+            )
+        });
+        Ok(VerdictRuns::from_ends(verdicts))
+    }
+
+    fn verdict_of(
+        &self,
+        counts: Counts,
+        (mins, min): (&ArrayRef, usize),
+        (maxs, max): (&ArrayRef, usize),
+    ) -> Verdict {
+        let (min, max) = (key_at(mins, min), key_at(maxs, max));
+        // NaNs are above all bounds, and bounds do not count them.
+        let has_nan = self.is_float && counts.nans != Some(0);
+        let facts = Facts {
+            nulls: counts.nulls.filter(|nulls| *nulls <= counts.rows),
+            rows: counts.rows,
+            min: min.filter(|min| !self.is_float || !min.is_nan()),
+            max: max.filter(|max| !has_nan && (!self.is_float || !max.is_nan())),
+        };
+        // Bounds the wrong way round say nothing.
+        if let (Some(min), Some(max)) = (&facts.min, &facts.max)
+            && min.is_above(max)
+        {
+            return self.test.verdict(&Facts {
+                min: None,
+                max: None,
+                ..facts
+            });
+        }
+        self.test.verdict(&facts)
+    }
+}
+
+/// Counts of some rows, as far as they are known.
+struct Counts {
+    nulls: Option<u64>,
+    nans: Option<i64>,
+    rows: u64,
+}

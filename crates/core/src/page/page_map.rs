@@ -1,0 +1,156 @@
+//! Where the data pages of a column chunk lie and which rows they have, by its offset index.
+
+use std::ops::Range;
+
+use herringbone_format::OffsetIndex;
+
+use super::PageStart;
+
+/// The data pages of a column chunk (format, "Page Index").
+///
+/// An index that contradicts itself makes no map. Whether it agrees with the pages is checked by who goes by it.
+#[derive(Debug)]
+pub(crate) struct PageMap {
+    pages: Vec<MappedPage>,
+    num_rows: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct MappedPage {
+    offset: u64,
+    length: u64,
+    first_row: u64,
+}
+
+/// What the map says of one page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PageInMap {
+    /// Where header and body lie in the file.
+    pub(crate) range: Range<u64>,
+    /// Its rows, counted from the first one of the row group.
+    pub(crate) rows: Range<u64>,
+}
+
+impl PageMap {
+    /// The map of a chunk that lies at `chunk` and has `num_rows` rows; none where the index contradicts itself.
+    pub(crate) fn new(index: &OffsetIndex, chunk: &Range<u64>, num_rows: u64) -> Option<Self> {
+        let mut pages = Vec::with_capacity(index.page_locations.len());
+        let (mut end, mut next_row) = (chunk.start, 0);
+        for location in &index.page_locations {
+            let page = MappedPage {
+                offset: u64::try_from(location.offset).ok()?,
+                length: u64::try_from(location.compressed_page_size).ok()?,
+                first_row: u64::try_from(location.first_row_index).ok()?,
+            };
+            let is_first = pages.is_empty();
+            let is_sound = page.length > 0
+                && page.offset >= end
+                && match is_first {
+                    true => page.first_row == 0,
+                    // Nothing lies between two data pages.
+                    false => page.offset == end && page.first_row >= next_row,
+                };
+            end = page.offset.checked_add(page.length)?;
+            next_row = page.first_row.checked_add(1)?;
+            if !is_sound || end > chunk.end || next_row > num_rows {
+                return None;
+            }
+            pages.push(page);
+        }
+        (!pages.is_empty()).then_some(Self { pages, num_rows })
+    }
+
+    /// How many data pages there are: at least one.
+    pub(crate) fn len(&self) -> usize {
+        self.pages.len()
+    }
+
+    /// What is known of the `index`-th data page.
+    pub(crate) fn get(&self, index: usize) -> Option<PageInMap> {
+        let page = self.pages.get(index)?;
+        let next = self.pages.get(index + 1);
+        let next_row = next.map_or(self.num_rows, |next| next.first_row);
+        Some(PageInMap {
+            range: page.offset..page.offset + page.length,
+            rows: page.first_row..next_row,
+        })
+    }
+
+    /// The page that has a row.
+    pub(crate) fn page_of(&self, row: u64) -> usize {
+        let behind = self.pages.partition_point(|page| page.first_row <= row);
+        behind.saturating_sub(1)
+    }
+
+    /// Where the page at `index` starts, seen from another one, of which it is known how many pages come before it. Of
+    /// columns with lists, no more than the rows before it is known of its levels.
+    pub(crate) fn start(&self, index: usize, from: PageStart) -> Option<PageStart> {
+        let page = self.pages.get(index)?;
+        Some(PageStart {
+            ordinal: from.ordinal + index.checked_sub(from.data_pages_before)?,
+            data_pages_before: index,
+            offset: page.offset,
+            num_values_before: page.first_row,
+        })
+    }
+
+    /// Bytes of the heap.
+    pub(crate) fn heap_bytes(&self) -> u64 {
+        (self.pages.capacity() * size_of::<MappedPage>()) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use herringbone_format::PageLocation;
+
+    use super::*;
+
+    fn map(locations: &[(i64, i32, i64)]) -> Option<PageMap> {
+        let page_locations = locations.iter().map(|&(offset, size, row)| PageLocation {
+            offset,
+            compressed_page_size: size,
+            first_row_index: row,
+        });
+        let index = OffsetIndex {
+            page_locations: page_locations.collect(),
+            unencoded_byte_array_data_bytes: None,
+        };
+        PageMap::new(&index, &(100..200), 30)
+    }
+
+    #[test]
+    fn rows_are_found_in_their_pages() {
+        let map = map(&[(110, 20, 0), (130, 30, 10), (160, 40, 25)]).unwrap();
+        let pages: Vec<_> = [0, 9, 10, 24, 25, 29].map(|row| map.page_of(row)).to_vec();
+        assert_eq!(pages, [0, 0, 1, 1, 2, 2]);
+        let last = map.get(2).unwrap();
+        assert_eq!((last.range, last.rows), (160..200, 25..30));
+        let mut first = PageStart::first(110);
+        first.ordinal = 1;
+        let start = map.start(2, first).unwrap();
+        assert_eq!((start.ordinal, start.data_pages_before), (3, 2));
+        assert_eq!((start.offset, start.num_values_before), (160, 25));
+    }
+
+    #[test]
+    fn an_index_that_contradicts_itself_makes_no_map() {
+        assert!(map(&[(110, 20, 0), (130, 30, 10)]).is_some());
+        for wrong in [
+            &[][..],
+            &[(90, 20, 0)],
+            &[(110, 20, 1)],
+            &[(110, 91, 0)],
+            &[(110, 0, 0)],
+            &[(-1, 20, 0)],
+            &[(110, 20, 0), (131, 20, 10)],
+            &[(110, 20, 0), (129, 20, 10)],
+            &[(110, 20, 0), (130, 20, 0)],
+            &[(110, 20, 0), (130, 20, 30)],
+            &[(110, 20, 0), (130, 20, 10), (150, 20, 9)],
+            &[(110, 20, i64::MAX)],
+        ] {
+            assert!(map(wrong).is_none(), "{wrong:?}");
+        }
+    }
+}

@@ -1,0 +1,397 @@
+//! What is looked at before the columns of a row group are opened: which of its rows can be wanted, and in which pages
+//! they lie.
+//!
+//! ```text
+//! statistics ─► bloom filters ─► dictionaries ─► page indexes ─► maps of the pages of all columns
+//!               each only for tests that are undecided, and only while rows are
+//! ```
+//!
+//! Nothing here moves rows: what is not known, or wrong, leaves them undecided.
+
+mod lookup;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use herringbone_format::{ColumnChunk, Error, ErrorKind, Result};
+
+use self::lookup::{Found, FoundPages, Lookup};
+use super::filtered::FilterPlan;
+use super::wanted_rows::RowGroupPlan;
+use super::{Needs, OpenRowGroup, ReadPlan};
+use crate::Step;
+use crate::budget::{Budget, Reservation};
+use crate::filter::verdict_runs::VerdictRuns;
+use crate::filter::{BoundTest, LeafNode, PruningStep, Verdict};
+use crate::page::{PageMap, byte_range};
+
+/// Decoded, an index takes at most so many times its bytes.
+const INDEX_GROWTH: u64 = 16;
+
+/// The indexes of a row group may take this share of the memory of a read.
+const INDEX_SHARE: u64 = 16;
+
+/// Chunks with fewer bytes than this are not worth an index.
+const SMALL_CHUNK: u64 = 16 << 10;
+
+/// The maps of the pages of column chunks, by leaf.
+pub(crate) type PageMaps = Arc<[(usize, Arc<PageMap>)]>;
+
+/// What is known of a row group before its columns are opened.
+pub(crate) struct Pruned {
+    /// Of each of its rows.
+    pub(crate) verdicts: VerdictRuns,
+    /// Of the columns that have one.
+    pub(crate) maps: PageMaps,
+    /// The memory of the maps.
+    pub(crate) memory: Reservation,
+}
+
+/// Finds out which rows of a row group can be wanted.
+pub(crate) struct RowGroupPruner {
+    plan: Arc<ReadPlan>,
+    budget: Arc<Budget>,
+    /// Index of the row group in the plan, ordinal in the file, and its rows.
+    index: usize,
+    ordinal: usize,
+    num_rows: u64,
+    /// Of each test of the filter.
+    of_tests: Vec<VerdictRuns>,
+    verdicts: VerdictRuns,
+    maps: Vec<(usize, Arc<PageMap>)>,
+    memory: Reservation,
+    /// Steps still to be taken, the next one last.
+    steps: Vec<PruningStep>,
+    lookups: Vec<Lookup>,
+}
+
+impl RowGroupPruner {
+    /// One for the `index`-th row group of the plan.
+    ///
+    /// # Errors
+    /// Corrupt where metadata of the row group cannot be decoded; what predicates of one's own say.
+    pub(crate) fn new(plan: Arc<ReadPlan>, index: usize, budget: Arc<Budget>) -> Result<Self> {
+        let row_group = plan.row_groups().get(index);
+        let row_group = row_group
+            .ok_or_else(|| Error::argument(format!("the read has no row group {index}")))?;
+        let (ordinal, num_rows) = (row_group.ordinal(), row_group.num_rows);
+        let steps = &plan.options().pruning;
+        let mut of_tests = Vec::new();
+        if let Some(filter) = plan.filter() {
+            for test in filter.tests() {
+                let is_asked = steps.has(PruningStep::Statistics);
+                let verdict = match is_asked {
+                    true => test.verdict(plan.metadata(), ordinal)?,
+                    false => Verdict::Some,
+                };
+                of_tests.push(VerdictRuns::all(num_rows, verdict));
+            }
+        }
+        let steps = PruningStep::LOOKUPS.iter().rev().copied();
+        let steps = steps.filter(|step| plan.options().pruning.has(*step));
+        let steps = steps.filter(|step| plan.is_filtered() || *step == PruningStep::PageMaps);
+        let mut pruner = Self {
+            verdicts: VerdictRuns::all(num_rows, Verdict::All),
+            steps: steps.collect(),
+            memory: Reservation::new(budget.clone()),
+            plan,
+            budget,
+            index,
+            ordinal,
+            num_rows,
+            of_tests,
+            maps: Vec::new(),
+            lookups: Vec::new(),
+        };
+        pruner.decide();
+        Ok(pruner)
+    }
+
+    /// Goes on; without bytes `None`, and what `needs` says is needed.
+    ///
+    /// # Errors
+    /// Key where what is encrypted is not authentic; Limit where the budget refuses.
+    pub(crate) fn poll(&mut self, needs: &mut Needs) -> Result<Option<Pruned>> {
+        needs.now.clear();
+        needs.soon.clear();
+        loop {
+            let mut lookups = std::mem::take(&mut self.lookups);
+            for mut lookup in lookups.drain(..) {
+                match self.look_up(&mut lookup)? {
+                    Step::Ready(()) => {}
+                    Step::Need(range) => {
+                        needs.now.push(range);
+                        self.lookups.push(lookup);
+                    }
+                }
+            }
+            if !self.lookups.is_empty() {
+                return Ok(None);
+            }
+            self.decide();
+            let Some(step) = self.steps.pop() else {
+                return self.take().map(Some);
+            };
+            if self.is_worth(step) {
+                self.begin(step)?;
+            }
+        }
+    }
+
+    /// Hands in bytes of the file that start at `offset`.
+    pub(crate) fn supply(&mut self, offset: u64, bytes: &Bytes) {
+        for lookup in &mut self.lookups {
+            lookup.supply(offset, bytes);
+        }
+    }
+
+    fn take(&mut self) -> Result<Pruned> {
+        let maps = std::mem::take(&mut self.maps);
+        self.memory
+            .resize(maps.iter().map(|(_, map)| map.heap_bytes()).sum())?;
+        let memory = Reservation::new(self.budget.clone());
+        Ok(Pruned {
+            verdicts: self.verdicts.clone(),
+            maps: maps.into(),
+            memory: std::mem::replace(&mut self.memory, memory),
+        })
+    }
+
+    fn row_group(&self) -> Option<&RowGroupPlan> {
+        self.plan.row_groups().get(self.index)
+    }
+
+    fn decide(&mut self) {
+        if let Some(filter) = self.plan.filter() {
+            self.verdicts = filter.verdicts(&self.of_tests, self.num_rows);
+        }
+    }
+
+    /// Whether a step can tell more than is known.
+    fn is_worth(&self, step: PruningStep) -> bool {
+        let verdict = self.verdicts.whole();
+        match step {
+            PruningStep::PageMaps => {
+                // Rows are passed over, or may be.
+                let is_partial = self
+                    .row_group()
+                    .is_some_and(|row_group| row_group.num_wanted() < self.num_rows / 2);
+                verdict == Verdict::Some || (verdict == Verdict::All && is_partial)
+            }
+            _ => verdict == Verdict::Some,
+        }
+    }
+
+    /// What the tests that are undecided ask of their leaves.
+    fn undecided(&self) -> Vec<(usize, &LeafNode)> {
+        let Some(filter) = self.plan.filter() else {
+            return Vec::new();
+        };
+        let tests = filter.tests().iter().zip(&self.of_tests).enumerate();
+        let tests = tests.filter(|(_, (_, known))| known.whole() == Verdict::Some);
+        tests
+            .filter_map(|(index, (test, _))| match test {
+                BoundTest::Leaf(leaf) => Some((index, &**leaf)),
+                BoundTest::Rows { .. } => None,
+            })
+            .collect()
+    }
+
+    fn chunk(&self, leaf: usize) -> Option<ColumnChunk> {
+        let chunk = self.plan.metadata().column_chunk(self.ordinal, leaf);
+        // Whoever reads the pages says what is wrong.
+        chunk.ok().filter(|chunk| chunk.meta_data.is_some())
+    }
+
+    /// Notes what is to be looked up in a step.
+    fn begin(&mut self, step: PruningStep) -> Result<()> {
+        let lookups = match step {
+            PruningStep::Statistics => Vec::new(),
+            PruningStep::BloomFilters => {
+                let tests = self.undecided().into_iter();
+                tests.filter_map(|test| self.bloom_filter(test)).collect()
+            }
+            PruningStep::Dictionaries => self.dictionaries()?,
+            PruningStep::ColumnIndexes => {
+                let mut leaves: Vec<_> =
+                    self.undecided().iter().map(|(_, leaf)| leaf.leaf).collect();
+                leaves.sort_unstable();
+                leaves.dedup();
+                self.page_indexes(&leaves, true)?
+            }
+            PruningStep::PageMaps => {
+                let known: Vec<_> = self.maps.iter().map(|(leaf, _)| *leaf).collect();
+                let mut leaves = self.plan.leaves_to_map();
+                leaves.retain(|leaf| !known.contains(leaf));
+                self.page_indexes(&leaves, false)?
+            }
+        };
+        self.lookups = lookups;
+        Ok(())
+    }
+
+    fn bloom_filter(&self, (test, leaf): (usize, &LeafNode)) -> Option<Lookup> {
+        let hashes = leaf.bounds.as_ref()?.hashes()?.to_vec();
+        let chunk = self.chunk(leaf.leaf)?;
+        let file_length = self.plan.file_length();
+        Lookup::bloom_filter(
+            self.plan.metadata(),
+            (self.ordinal, leaf.leaf),
+            &chunk,
+            file_length,
+            (test, hashes),
+        )
+    }
+
+    /// The dictionaries of columns of which all pages refer to them, where the dictionary is the smaller part.
+    fn dictionaries(&self) -> Result<Vec<Lookup>> {
+        let Some(filter) = self.plan.filter() else {
+            return Ok(Vec::new());
+        };
+        let tests = self.undecided();
+        let is_open = |test: &(usize, &LeafNode)| {
+            let chunk = self.chunk(test.1.leaf);
+            chunk.and_then(|chunk| lookup::dictionary_of_all_pages(&chunk))
+        };
+        let tests: Vec<_> = tests
+            .into_iter()
+            .filter_map(|test| is_open(&test).map(|place| (test, place)))
+            .collect();
+        if tests.is_empty() {
+            return Ok(Vec::new());
+        }
+        let row_group: OpenRowGroup = filter.tested().open(self.index, &self.budget)?;
+        let mut lookups: Vec<Lookup> = Vec::new();
+        for ((test, leaf), place) in tests {
+            let same = lookups.iter_mut().find(|it| it.leaf() == leaf.leaf);
+            match same {
+                Some(lookup) => lookup.add_test(test),
+                None => {
+                    let ordinal = filter.tested().leaves().position(|it| it == leaf.leaf);
+                    let values = ordinal.and_then(|it| row_group.dictionary_values(it, &place));
+                    lookups.extend(values.map(|it| Lookup::dictionary(leaf.leaf, test, it)));
+                }
+            }
+        }
+        Ok(lookups)
+    }
+
+    /// The indexes of these leaves, in as far as memory is left for them.
+    fn page_indexes(&mut self, leaves: &[usize], with_bounds: bool) -> Result<Vec<Lookup>> {
+        let mut lookups = Vec::new();
+        let most = self.memory.limit() / INDEX_SHARE;
+        for leaf in leaves {
+            let Some(chunk) = self.chunk(*leaf) else {
+                continue;
+            };
+            let size = chunk
+                .meta_data
+                .as_ref()
+                .map_or(0, |it| it.total_compressed_size);
+            if !with_bounds && u64::try_from(size).unwrap_or(0) < SMALL_CHUNK {
+                continue;
+            }
+            let place = (self.ordinal, *leaf);
+            let Some(lookup) = Lookup::page_index(&self.plan, place, &chunk, with_bounds) else {
+                continue;
+            };
+            let bytes = lookup.bytes().saturating_mul(INDEX_GROWTH);
+            let bytes = self.memory.bytes().saturating_add(bytes);
+            if bytes > most {
+                break;
+            }
+            self.memory.resize(bytes)?;
+            lookups.push(lookup);
+        }
+        Ok(lookups)
+    }
+
+    /// Goes on with a lookup. What is damaged tells nothing.
+    fn look_up(&mut self, lookup: &mut Lookup) -> Result<Step<()>> {
+        let found = match lookup.poll(&self.plan.options().limits) {
+            Ok(Step::Need(range)) => return Ok(Step::Need(range)),
+            Ok(Step::Ready(found)) => found,
+            Err(error) if error.kind() == ErrorKind::Key || Budget::refused(&error) => {
+                return Err(error.in_row_group(self.ordinal));
+            }
+            Err(_) => return Ok(Step::Ready(())),
+        };
+        let leaf = lookup.leaf();
+        match found {
+            Found::Nothing => {}
+            Found::NoValue(test) => self.and(test, &VerdictRuns::all(self.num_rows, Verdict::None)),
+            Found::Dictionary { tests, values } => {
+                for test in tests {
+                    let verdict = match self.leaf_node(test) {
+                        Some(node) => node.verdict_of_values(&values)?,
+                        None => Verdict::Some,
+                    };
+                    // Nulls are in no dictionary.
+                    if verdict == Verdict::None {
+                        self.and(test, &VerdictRuns::all(self.num_rows, verdict));
+                    }
+                }
+            }
+            Found::Pages(found) => self.add_pages(leaf, &found)?,
+        }
+        Ok(Step::Ready(()))
+    }
+
+    /// Takes the pages of a leaf into account, unless the index contradicts itself.
+    fn add_pages(&mut self, leaf: usize, found: &FoundPages) -> Result<()> {
+        let map = self.chunk_range(leaf);
+        let map = map.and_then(|range| PageMap::new(&found.offsets, &range, self.num_rows));
+        let Some(map) = map else {
+            return Ok(());
+        };
+        let pages = (0..map.len()).filter_map(|page| map.get(page));
+        let pages: Vec<Range<u64>> = pages.map(|page| page.rows).collect();
+        let bounds = found.bounds.as_ref();
+        if let Some(bounds) = bounds.filter(|it| it.null_pages.len() == pages.len()) {
+            let mut verdicts = Vec::new();
+            for (test, node) in self.undecided() {
+                if let Some(test_of_bounds) = node.bounds.as_ref().filter(|_| node.leaf == leaf) {
+                    verdicts.push((test, test_of_bounds.verdicts_of_pages(bounds, &pages)?));
+                }
+            }
+            for (test, verdicts) in verdicts {
+                if let Some(known) = self.of_tests.get_mut(test) {
+                    *known = verdicts;
+                }
+            }
+        }
+        self.maps.push((leaf, Arc::new(map)));
+        Ok(())
+    }
+
+    fn leaf_node(&self, test: usize) -> Option<&LeafNode> {
+        match self.plan.filter()?.tests().get(test)? {
+            BoundTest::Leaf(leaf) => Some(leaf),
+            BoundTest::Rows { .. } => None,
+        }
+    }
+
+    fn chunk_range(&self, leaf: usize) -> Option<Range<u64>> {
+        let chunk = self
+            .plan
+            .metadata()
+            .readable_chunk(self.ordinal, leaf)
+            .ok()?;
+        let chunk = chunk.ready().ok()?;
+        byte_range(&chunk.layout, self.plan.file_length()).ok()
+    }
+
+    fn and(&mut self, test: usize, verdicts: &VerdictRuns) {
+        if let Some(known) = self.of_tests.get_mut(test) {
+            *known = known.and(verdicts);
+        }
+    }
+}
+
+impl FilterPlan {
+    /// The leaves that are tested, and those of the columns that are given out.
+    pub(super) fn leaves(&self) -> impl Iterator<Item = usize> {
+        self.tested().leaves().chain(self.others().leaves())
+    }
+}
