@@ -12,11 +12,13 @@ use herringbone::arrow::array::{
     StructArray, TimestampMicrosecondArray, UInt64Array,
 };
 use herringbone::arrow::schema::{DataType, Field};
-use herringbone::filter::{Literal, Predicate, RowPredicate, Verdict, col, col_at};
-use herringbone::format::FileMetadata;
+use herringbone::filter::{
+    Literal, Predicate, PruningStep, PruningSteps, RowPredicate, Verdict, col, col_at,
+};
+use herringbone::format::{FileMetadata, Type};
 use herringbone::{
-    ColumnOptions, Compression, DataPageVersion, Limits, ParquetFile, ReadOptions, StatisticsLevel,
-    WriteOptions, Writer,
+    BloomFilterOptions, ColumnOptions, Compression, DataPageVersion, Limits, ParquetFile,
+    ReadOptions, StatisticsLevel, WriteOptions, Writer,
 };
 
 use crate::push::{SUPPLIES, pushed};
@@ -472,6 +474,12 @@ fn write(batch: &RecordBatch, random: &mut Random) -> Bytes {
         ]))
         .truncate_bounds([1, 64][random.below(2)])
         .compression([Compression::Uncompressed, Compression::Snappy][random.below(2)]);
+    if random.below(2) == 0 {
+        let columns = ColumnOptions::new().bloom_filter(BloomFilterOptions::default());
+        for type_ in [Type::Int32, Type::Int64, Type::Double, Type::ByteArray] {
+            options = options.physical_type(type_, columns.clone());
+        }
+    }
     options.row_group_rows = [150, 400, 5000][random.below(3)];
     options.data_page_version = Some([DataPageVersion::V1, DataPageVersion::V2][random.below(2)]);
     written(batch, options)
@@ -502,11 +510,33 @@ fn table(batches: &[RecordBatch], schema: &herringbone::arrow::schema::Schema) -
     table
 }
 
+/// All steps, none, or some of them.
+fn steps(random: &mut Random) -> PruningSteps {
+    let all = [
+        PruningStep::Statistics,
+        PruningStep::BloomFilters,
+        PruningStep::Dictionaries,
+        PruningStep::ColumnIndexes,
+        PruningStep::PageMaps,
+    ];
+    match random.below(3) {
+        0 => PruningSteps::all(),
+        _ => all
+            .into_iter()
+            .fold(PruningSteps::none(), |steps, step| match random.below(2) {
+                0 => steps,
+                _ => steps.with(step),
+            }),
+    }
+}
+
 #[test]
 fn random_predicates_give_the_rows_that_match() {
     for seed in 0..60 {
         let random = &mut Random(seed);
-        let data = data(1200, random);
+        // Column chunks of the larger tables are worth an index.
+        let rows = [1200, 1200, 1200, 6000][random.below(4)];
+        let data = data(rows, random);
         let bytes = write(&data.batch, random);
         let file = ParquetFile::from_source(bytes.clone(), Limits::default()).unwrap();
         let all = Table::read(file.read(ReadOptions::new()).unwrap()).unwrap();
@@ -515,7 +545,8 @@ fn random_predicates_give_the_rows_that_match() {
             let (predicate, oracle) = predicate(&data, random, depth);
             let mut options = ReadOptions::new().filter(predicate.clone());
             options.batch_size = [1, 7, 100, 8192][random.below(4)];
-            let mut wanted: Vec<_> = (0..1200).filter(|row| oracle(*row) == Some(true)).collect();
+            options.pruning = steps(random);
+            let mut wanted: Vec<_> = (0..rows).filter(|row| oracle(*row) == Some(true)).collect();
             if random.below(3) == 0 {
                 options.row_ranges = Some(vec![100..333, 700..1150]);
                 wanted.retain(|row| (100..333).contains(row) || (700..1150).contains(row));

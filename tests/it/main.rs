@@ -33,6 +33,8 @@ mod push;
 #[cfg(test)]
 mod filter;
 #[cfg(test)]
+mod skipping;
+#[cfg(test)]
 mod parts;
 #[cfg(test)]
 mod arrow_rs;

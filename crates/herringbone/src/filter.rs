@@ -16,5 +16,5 @@
 //! ```
 
 pub use herringbone_core::filter::{
-    Column, Literal, Predicate, RowPredicate, Verdict, col, col_at,
+    Column, Literal, Predicate, PruningStep, PruningSteps, RowPredicate, Verdict, col, col_at,
 };

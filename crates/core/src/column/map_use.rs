@@ -49,6 +49,9 @@ impl ColumnChunkDecoder {
             return Ok(false);
         };
         let (map, position) = (&used.map, self.selection.position());
+        if page.data_pages_before == map.len() {
+            return Ok(false);
+        }
         let first = map.get(0).map_or(u64::MAX, |page| page.range.start);
         let is_behind = page.offset >= first;
         if is_behind && !used.agrees(page, position) {
@@ -77,6 +80,8 @@ impl ColumnChunkDecoder {
         let (Some(start), Some(mapped)) = (map.start(next, page), map.get(next)) else {
             return Ok(false);
         };
+        self.pages
+            .expect_page(mapped.range.end - mapped.range.start);
         if start.offset == page.offset {
             return Ok(false);
         }

@@ -7,11 +7,17 @@ use herringbone_format::{FileMetadata, Result};
 use herringbone_schema::ParquetSchema;
 
 use super::{Predicate, Verdict};
+use crate::read::ExtensionColumnOption;
 
 /// A predicate that looks at Arrow arrays by itself: a function, or a kind of test that the library does not know.
 pub trait RowPredicate: fmt::Debug + Send + Sync {
     /// The columns that it looks at: each a path, from the root to a field.
     fn columns(&self) -> Vec<Vec<String>>;
+
+    /// Further columns that it looks at, which extension types make: in the batch under their names.
+    fn extension_columns(&self) -> Vec<ExtensionColumnOption> {
+        Vec::new()
+    }
 
     /// Whether each row is wanted; null where that is unknown, which wants none. `batch` has the columns that were asked
     /// for, in the order of the file, and may have others.

@@ -243,6 +243,11 @@ impl PageReader {
         self.bytes.end()
     }
 
+    /// The next page has so many bytes, header included.
+    pub(crate) fn expect_page(&mut self, bytes: u64) {
+        self.largest_page = self.largest_page.max(bytes);
+    }
+
     /// The pages that are wanted next end here.
     pub(crate) fn set_wanted_end(&mut self, end: u64) {
         self.wanted_end = end;

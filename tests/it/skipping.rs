@@ -1,0 +1,265 @@
+//! What a selective read takes of a file: counted in reads and bytes, and which pages they are.
+
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use herringbone::arrow::array::cast::AsArray as _;
+use herringbone::arrow::array::types::Int64Type;
+use herringbone::arrow::array::{ArrayRef, Int64Array, ListArray, RecordBatch, StringArray};
+use herringbone::filter::{Predicate, PruningSteps, col};
+use herringbone::source::Source;
+use herringbone::{
+    BloomFilterOptions, ColumnOptions, Compression, Error, Limits, ParquetFile, ReadOptions,
+    WriteOptions, Writer,
+};
+
+/// Bytes in memory that note what is read of them.
+#[derive(Clone)]
+struct Noting {
+    bytes: Bytes,
+    reads: Arc<Mutex<Vec<Range<u64>>>>,
+}
+
+impl Source for Noting {
+    fn len(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    fn read(&self, range: Range<u64>) -> Result<Bytes, Error> {
+        self.reads.lock().unwrap().push(range.clone());
+        self.bytes.read(range)
+    }
+}
+
+impl Noting {
+    fn new(batch: &RecordBatch, options: WriteOptions) -> (Self, ParquetFile) {
+        let mut bytes = Vec::new();
+        let mut writer = Writer::new(&mut bytes, batch.schema(), options).unwrap();
+        writer.write(batch).unwrap();
+        writer.finish().unwrap();
+        let source = Self {
+            bytes: bytes.into(),
+            reads: Arc::default(),
+        };
+        let file = ParquetFile::from_source(source.clone(), Limits::default()).unwrap();
+        source.reads.lock().unwrap().clear();
+        (source, file)
+    }
+
+    /// The ranges that were read since the last call, ascending.
+    fn take(&self) -> Vec<Range<u64>> {
+        let mut reads = std::mem::take(&mut *self.reads.lock().unwrap());
+        reads.sort_by_key(|range| range.start);
+        reads
+    }
+}
+
+/// Where modules of one column chunk lie.
+struct Places {
+    dictionary: Option<Range<u64>>,
+    pages: Vec<Range<u64>>,
+    column_index: Range<u64>,
+    offset_index: Range<u64>,
+}
+
+fn places(file: &ParquetFile, row_group: usize, leaf: usize) -> Places {
+    let chunk = file.metadata().column_chunk(row_group, leaf).unwrap();
+    let range = |offset: Option<i64>, length: Option<i32>| {
+        let start = offset.unwrap() as u64;
+        start..start + length.unwrap() as u64
+    };
+    let index = file.offset_index(row_group, leaf).unwrap().unwrap();
+    let pages = index.page_locations.iter();
+    let pages: Vec<_> = pages
+        .map(|page| range(Some(page.offset), Some(page.compressed_page_size)))
+        .collect();
+    let metadata = chunk.meta_data.as_ref().unwrap();
+    let dictionary = metadata.dictionary_page_offset.filter(|at| *at > 0);
+    Places {
+        dictionary: dictionary.map(|start| start as u64..pages[0].start),
+        pages,
+        column_index: range(chunk.column_index_offset, chunk.column_index_length),
+        offset_index: range(chunk.offset_index_offset, chunk.offset_index_length),
+    }
+}
+
+fn rows(file: &ParquetFile, options: ReadOptions) -> Vec<i64> {
+    let reader = file.read(options.threads(1)).unwrap();
+    let batches = reader.map(|batch| batch.unwrap());
+    let rows = batches.flat_map(|batch| {
+        let rows = batch.column_by_name("row").unwrap();
+        rows.as_primitive::<Int64Type>().values().to_vec()
+    });
+    rows.collect()
+}
+
+/// A key that ascends, the number of the row, text of few values, and text that is never the same.
+fn table(num_rows: i64) -> RecordBatch {
+    let few = |row: i64| format!("value {}", row * 7 % 300);
+    let columns: [(&str, ArrayRef); 4] = [
+        (
+            "key",
+            Arc::new(Int64Array::from_iter_values(
+                (0..num_rows).map(|row| row * 2),
+            )),
+        ),
+        ("row", Arc::new(Int64Array::from_iter_values(0..num_rows))),
+        (
+            "few",
+            Arc::new(StringArray::from_iter_values((0..num_rows).map(few))),
+        ),
+        (
+            "many",
+            Arc::new(StringArray::from_iter_values((0..num_rows).map(|row| {
+                format!("{:016x}", row.wrapping_mul(0x1E37_79B9_7F4A_7C15))
+            }))),
+        ),
+    ];
+    RecordBatch::try_from_iter(columns).unwrap()
+}
+
+fn options() -> WriteOptions {
+    let columns = ColumnOptions::new().compression(Compression::Uncompressed);
+    WriteOptions::new().columns(columns.page_rows(1000).dictionary(false))
+}
+
+fn total(ranges: &[Range<u64>]) -> u64 {
+    ranges.iter().map(|range| range.end - range.start).sum()
+}
+
+#[test]
+fn a_key_of_one_page_reads_that_page_of_each_column() {
+    let (source, file) = Noting::new(&table(20_000), options());
+    let wanted = |key: i64| ReadOptions::new().filter(col("key").eq(key));
+    for row in [0, 7_123, 19_999] {
+        assert_eq!(rows(&file, wanted(row * 2)), [row]);
+        let mut expected = Vec::new();
+        for leaf in 0..4 {
+            let places = places(&file, 0, leaf);
+            expected.push(places.pages[row as usize / 1000].clone());
+            expected.push(places.offset_index);
+            expected.extend((leaf == 0).then_some(places.column_index));
+        }
+        expected.sort_by_key(|range| range.start);
+        let mut read = source.take();
+        // Those of `places`.
+        let own = read.len() - expected.len();
+        let index = places(&file, 0, 0).offset_index.start;
+        read.retain(|range| range.start < index || expected.contains(range));
+        assert!(own <= 4 * 3, "{read:?}");
+        read.dedup();
+        assert_eq!(read, expected, "row {row}");
+        source.take();
+    }
+    // Nothing but the column index is asked where no page can have the key.
+    assert_eq!(rows(&file, wanted(7)), [] as [i64; 0]);
+    let read = total(&source.take());
+    assert!(read < 20_000, "{read}");
+}
+
+#[test]
+fn rows_of_a_page_read_that_page_of_each_column() {
+    let (source, file) = Noting::new(&table(20_000), options());
+    let options = ReadOptions::new().row_ranges(vec![5_200..5_203]);
+    let expected: Vec<_> = (0..4)
+        .flat_map(|leaf| {
+            let places = places(&file, 0, leaf);
+            [places.pages[5].clone(), places.offset_index]
+        })
+        .collect();
+    source.take();
+    assert_eq!(rows(&file, options), [5_200, 5_201, 5_202]);
+    let mut read = source.take();
+    let mut expected = expected;
+    read.sort_by_key(|range| range.start);
+    expected.sort_by_key(|range| range.start);
+    assert_eq!(read, expected);
+}
+
+#[test]
+fn lists_in_pages_of_version_1_are_passed_over() {
+    let lists = (0..20_000).map(|row| Some([Some(row), None, Some(row)]));
+    let lists = ListArray::from_iter_primitive::<Int64Type, _, _>(lists);
+    let row = Int64Array::from_iter_values(0..20_000);
+    let columns: [(&str, ArrayRef); 2] = [("row", Arc::new(row)), ("list", Arc::new(lists))];
+    let (source, file) = Noting::new(&RecordBatch::try_from_iter(columns).unwrap(), options());
+    let pages = places(&file, 0, 1).pages;
+    source.take();
+    let wanted = [3_500, 3_501, 12_000];
+    let filter = col("row").is_in(wanted);
+    assert_eq!(rows(&file, ReadOptions::new().filter(filter)), wanted);
+    let read = source.take();
+    let of_lists = read
+        .iter()
+        .filter(|range| range.start >= pages[0].start && range.start < pages.last().unwrap().end);
+    // The pages with these rows, and those behind them, where rows might go on.
+    let allowed: Vec<_> = [3, 4, 12, 13].map(|page| pages[page].clone()).to_vec();
+    for range in of_lists {
+        let is_allowed = allowed
+            .iter()
+            .any(|page| page.start <= range.start && range.end <= page.end);
+        assert!(is_allowed, "{range:?} of {pages:?}");
+    }
+}
+
+#[test]
+fn a_value_that_no_dictionary_has_reads_dictionaries_alone() {
+    let columns = ColumnOptions::new().compression(Compression::Uncompressed);
+    let mut written = WriteOptions::new().columns(columns);
+    written.row_group_rows = 10_000;
+    let (source, file) = Noting::new(&table(40_000), written);
+    let mut expected: Vec<_> = (0..4)
+        .map(|row_group| places(&file, row_group, 2).dictionary.unwrap())
+        .collect();
+    source.take();
+    // Within the bounds of all row groups.
+    let none = rows(&file, ReadOptions::new().filter(col("few").eq("value 20x")));
+    assert_eq!(none, [] as [i64; 0]);
+    let read = source.take();
+    expected.sort_by_key(|range| range.start);
+    assert_eq!(read, expected);
+}
+
+#[test]
+fn a_key_among_many_row_groups() {
+    const ROW_GROUPS: i64 = 200;
+    let columns = ColumnOptions::new().compression(Compression::Uncompressed);
+    let columns = columns.page_rows(100).dictionary(false);
+    let columns = columns.bloom_filter(BloomFilterOptions::default());
+    let mut written = WriteOptions::new().columns(columns);
+    written.row_group_rows = 500;
+    let (source, file) = Noting::new(&table(ROW_GROUPS * 500), written);
+    let read = |filter: Predicate| {
+        let options = ReadOptions::new().columns(["row"]).filter(filter);
+        let found = rows(&file, options);
+        (found, source.take())
+    };
+    // Sorted: the bounds leave one row group.
+    let (found, reads) = read(col("key").eq(2 * 7_777));
+    assert_eq!(found, [7_777]);
+    // Header and block of the bloom filter, two indexes, the page of the key and that of the row.
+    assert!(reads.len() <= 6, "{reads:?}");
+    assert!(total(&reads) < 6_000, "{reads:?}");
+    // Not sorted: the header and a block of each bloom filter, where bounds leave them.
+    let key = format!("{:016x}", 7_777_i64.wrapping_mul(0x1E37_79B9_7F4A_7C15));
+    let (found, reads) = read(col("many").eq(key.as_str()));
+    assert_eq!(found, [7_777]);
+    assert!(reads.len() as i64 <= 2 * ROW_GROUPS + 10, "{}", reads.len());
+    // The pages of one row group, and of those that the filters do not tell from it.
+    let (blocks, pages) = (100 * ROW_GROUPS as u64, 30_000);
+    assert!(total(&reads) < blocks + pages, "{}", total(&reads));
+    let (found, reads) = read(col("many").eq("no such key"));
+    assert_eq!((found.len(), total(&reads)), (0, 0));
+}
+
+#[test]
+fn without_steps_the_rows_are_the_same_and_the_bytes_are_not() {
+    let (source, file) = Noting::new(&table(20_000), options());
+    let wanted = ReadOptions::new().filter(col("key").eq(14_246));
+    assert_eq!(rows(&file, wanted.clone()), [7_123]);
+    let few = total(&source.take());
+    assert_eq!(rows(&file, wanted.pruning(PruningSteps::none())), [7_123]);
+    let many = total(&source.take());
+    assert!(few * 5 < many, "{few} {many}");
+}
