@@ -13,6 +13,7 @@ use super::leaf_test::LeafTest;
 use super::predicate::{Expression, Test};
 use super::verdict_runs::VerdictRuns;
 use super::{Predicate, RowPredicate};
+use crate::read::ExtensionColumnOption;
 
 /// What is known of some rows without looking at them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -102,6 +103,21 @@ fn add_leaves(
         }
     }
     Ok(())
+}
+
+/// The columns that predicates of one's own have extension types make.
+pub(crate) fn extension_columns(predicate: &Predicate) -> Vec<ExtensionColumnOption> {
+    let mut expressions = vec![&predicate.0];
+    let mut columns = Vec::new();
+    while let Some(expression) = expressions.pop() {
+        match expression {
+            Expression::Test { .. } => {}
+            Expression::Not(inner) => expressions.push(inner),
+            Expression::And(parts) | Expression::Or(parts) => expressions.extend(parts),
+            Expression::Rows(predicate) => columns.extend(predicate.extension_columns()),
+        }
+    }
+    columns
 }
 
 /// Whether the leaf at `parts` is the field at `path`, or a part of it.

@@ -107,15 +107,10 @@ mod tests {
     use super::*;
 
     fn map(locations: &[(i64, i32, i64)]) -> Option<PageMap> {
-        let page_locations = locations.iter().map(|&(offset, size, row)| PageLocation {
-            offset,
-            compressed_page_size: size,
-            first_row_index: row,
-        });
-        let index = OffsetIndex {
-            page_locations: page_locations.collect(),
-            unencoded_byte_array_data_bytes: None,
-        };
+        let page_locations = locations
+            .iter()
+            .map(|&(offset, size, row)| PageLocation::new(offset, size, row));
+        let index = OffsetIndex::new(page_locations.collect());
         PageMap::new(&index, &(100..200), 30)
     }
 

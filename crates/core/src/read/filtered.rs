@@ -26,7 +26,9 @@ use super::{Needs, ReadOptions, ReadPlan};
 use crate::budget::{Budget, ColumnRole, Reservation};
 use crate::column::selection::{RowRanges, Selection, SelectionRun};
 use crate::filter::verdict_runs::VerdictRuns;
-use crate::filter::{BoundPredicate, BoundTest, Predicate, Verdict, concat, select, tested_leaves};
+use crate::filter::{
+    BoundPredicate, BoundTest, Predicate, Verdict, concat, extension_columns, select, tested_leaves,
+};
 use crate::loss::{Losses, OnError};
 
 /// How a read with a filter goes.
@@ -62,7 +64,7 @@ impl FilterPlan {
     ) -> Result<Self> {
         let metadata = &all.metadata;
         let leaves = tested_leaves(predicate, schema)?;
-        let plan = |projection, role, change: fn(&mut ReadOptions)| {
+        let plan = |projection, role, change: &dyn Fn(&mut ReadOptions)| {
             let mut options = all.options.clone();
             options.projection = projection;
             options.filter = None;
@@ -72,8 +74,8 @@ impl FilterPlan {
             plan.role = role;
             Ok::<_, Error>(Arc::new(plan))
         };
-        let tested = plan(Projection::Leaves(leaves), ColumnRole::Tested, |options| {
-            options.extension_columns.clear();
+        let tested = plan(Projection::Leaves(leaves), ColumnRole::Tested, &|options| {
+            options.extension_columns = extension_columns(predicate);
             // A null that stands for damage is none of the file's: such rows are lost, and match nothing.
             if options.on_error == OnError::NullPage {
                 options.on_error = OnError::SkipRowGroup;
@@ -85,13 +87,17 @@ impl FilterPlan {
         let root_of = |leaf: &usize| schema.path(*leaf).first().map(|root| (*root).to_owned());
         let is_other = |leaf: &usize| root_of(leaf).is_none_or(|root| !kept.contains(&root));
         let leaves = all.leaves().filter(is_other).collect();
-        let mut others = plan(Projection::Leaves(leaves), ColumnRole::Filtered, |_| {})?;
+        let mut others = plan(Projection::Leaves(leaves), ColumnRole::Filtered, &|_| {})?;
         let expected = all.schema().fields().iter().zip(&sources);
         let expected = expected.filter(|(_, source)| **source == ColumnSource::Other);
         let expected = expected.map(|(field, _)| field);
         if !expected.eq(others.schema().fields()) {
             // Groups without leaves are no part of a projection of leaves.
-            others = plan(all.options.projection.clone(), ColumnRole::Filtered, |_| {})?;
+            others = plan(
+                all.options.projection.clone(),
+                ColumnRole::Filtered,
+                &|_| {},
+            )?;
             sources = vec![ColumnSource::Other; others.schema().fields().len()];
         }
         Ok(Self {
