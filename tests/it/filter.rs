@@ -480,7 +480,7 @@ fn write(batch: &RecordBatch, random: &mut Random) -> Bytes {
             options = options.physical_type(type_, columns.clone());
         }
     }
-    options.row_group_rows = [150, 400, 5000][random.below(3)];
+    options.row_group_rows = [150, 400, 5000, 20_000][random.below(4)];
     options.data_page_version = Some([DataPageVersion::V1, DataPageVersion::V2][random.below(2)]);
     written(batch, options)
 }
@@ -534,8 +534,8 @@ fn steps(random: &mut Random) -> PruningSteps {
 fn random_predicates_give_the_rows_that_match() {
     for seed in 0..60 {
         let random = &mut Random(seed);
-        // Column chunks of the larger tables are worth an index.
-        let rows = [1200, 1200, 1200, 6000][random.below(4)];
+        // Some are worth several threads, and column chunks of theirs an index.
+        let rows = [1200, 1200, 1200, 1200, 6000, 12_000][random.below(6)];
         let data = data(rows, random);
         let bytes = write(&data.batch, random);
         let file = ParquetFile::from_source(bytes.clone(), Limits::default()).unwrap();

@@ -33,10 +33,12 @@ impl Inline {
         row_groups: usize,
         rows: u64,
     ) -> Self {
-        Self {
-            decoder: PushDecoder::in_turn(plan, budget, row_groups, rows),
-            source,
-        }
+        Self::of(PushDecoder::in_turn(plan, budget, row_groups, rows), source)
+    }
+
+    /// Drives a decoder that works on one column after the other.
+    pub(crate) fn of(decoder: PushDecoder, source: Arc<dyn Source>) -> Self {
+        Self { decoder, source }
     }
 
     pub(crate) fn next_batch(&mut self) -> Result<Option<RecordBatch>> {

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use herringbone_arrow::array::{RecordBatch, RecordBatchReader};
 use herringbone_arrow::schema::{ArrowError, SchemaRef};
 use herringbone_core::budget::Budget;
-use herringbone_core::loss::{Loss, Losses, Lost};
+use herringbone_core::loss::{Loss, Losses, Lost, OnError};
 use herringbone_core::read::ReadPlan;
 use herringbone_format::{Error, Result};
 
 use crate::allocator::{ONE_THREAD, SEVERAL_THREADS, keep_memory};
 use crate::inline::Inline;
 use crate::source::Source;
-use crate::threads::Threads;
+use crate::threads::{FilteredThreads, Threads};
 use crate::workers;
 
 /// Values below which neither a second thread nor anything else is worth its start.
@@ -32,6 +32,8 @@ pub struct Reader {
 enum Driver {
     Inline(Box<Inline>),
     Threads(Threads),
+    /// The same with a filter.
+    Filtered(Box<FilteredThreads>),
     /// An error came before.
     Failed,
 }
@@ -46,15 +48,22 @@ impl Reader {
         let threads = workers::threads(plan.options().threads);
         let values = (plan.num_columns() as u64).saturating_mul(rows_left);
         let is_short = plan.num_columns() == 0 || values < FEW_VALUES;
-        // A filter is asked on one thread.
-        let driver = if threads == 1 || is_short || plan.is_filtered() {
+        // What is lost of damaged files is counted by the loop of one thread, where a filter chooses rows.
+        let may_lose = plan.is_filtered() && plan.options().on_error != OnError::Fail;
+        let driver = if threads == 1 || is_short || may_lose {
             if !is_short {
                 keep_memory(ONE_THREAD);
             }
             Driver::Inline(Box::new(Inline::new(plan.clone(), source)))
         } else {
             keep_memory(SEVERAL_THREADS);
-            Driver::Threads(Threads::new(plan.clone(), source, threads))
+            match FilteredThreads::new(&plan, source.clone(), threads, FEW_VALUES) {
+                Some(filtered) => Driver::Filtered(Box::new(filtered)),
+                None => {
+                    let budget = Budget::new(&plan.options().limits);
+                    Driver::Threads(Threads::new(plan.clone(), source, threads, budget))
+                }
+            }
         };
         Self {
             plan,
@@ -100,6 +109,7 @@ impl Reader {
                     let rows = batch.as_ref().map_or(0, |batch| batch.num_rows() as u64);
                     self.rows_left = match &self.driver {
                         Driver::Inline(inline) => inline.rows_left(),
+                        Driver::Filtered(filtered) => filtered.rows_left(),
                         Driver::Threads(_) | Driver::Failed => self.rows_left - rows,
                     };
                     return Ok(batch);
@@ -128,6 +138,7 @@ impl Driver {
         match self {
             Self::Inline(inline) => inline.next_batch(),
             Self::Threads(threads) => threads.next_batch(),
+            Self::Filtered(filtered) => filtered.next_batch(),
             Self::Failed => Ok(None),
         }
     }
@@ -138,6 +149,10 @@ impl Driver {
         match std::mem::replace(self, Self::Failed) {
             Self::Threads(threads) if Budget::refused(error) || threads.is_split_wrong() => {
                 *self = Self::Inline(Box::new(threads.into_inline()));
+                true
+            }
+            Self::Filtered(filtered) if Budget::refused(error) || filtered.is_split_wrong() => {
+                *self = Self::Inline(Box::new(filtered.into_inline()));
                 true
             }
             other => {
@@ -151,7 +166,7 @@ impl Driver {
         match self {
             Self::Inline(inline) => inline.take_losses(),
             Self::Threads(threads) => threads.take_losses(),
-            Self::Failed => Losses::default(),
+            Self::Filtered(_) | Self::Failed => Losses::default(),
         }
     }
 }

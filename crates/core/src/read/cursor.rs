@@ -9,13 +9,12 @@ use herringbone_arrow::array::RecordBatch;
 use herringbone_format::{Error, Result};
 
 use super::push::too_few_rows;
-use super::{BatchAssembler, Needs, OpenRowGroup, ReadPlan};
+use super::{BatchAssembler, Needs, OpenRowGroup, ReadPlan, RowGroupPlan};
 use crate::Step;
 use crate::budget::Budget;
 use crate::column::selection::RowRanges;
 use crate::column::{ColumnBatch, ColumnChunkDecoder};
 use crate::loss::Losses;
-use crate::page::PageMap;
 
 /// The columns of one row group after the other.
 pub(crate) struct RowGroupCursor {
@@ -64,17 +63,12 @@ impl RowGroupCursor {
         self.in_turn
     }
 
-    /// Goes to these rows of the `index`-th row group of the plan.
+    /// Goes to a row group of the plan, which may be restricted.
     ///
     /// # Errors
     /// As [`ReadPlan::open`].
-    pub(crate) fn open(
-        &mut self,
-        index: usize,
-        rows: RowRanges,
-        maps: &[(usize, Arc<PageMap>)],
-    ) -> Result<()> {
-        let row_group = self.plan.open_rows(index, rows, maps, &self.budget)?;
+    pub(super) fn open(&mut self, row_group: &RowGroupPlan) -> Result<()> {
+        let row_group = self.plan.open_row_group(row_group, &self.budget)?;
         self.columns.clear();
         self.columns
             .resize_with(row_group.num_columns(), OpenColumn::default);
@@ -87,12 +81,8 @@ impl RowGroupCursor {
     ///
     /// # Errors
     /// As [`Self::open`].
-    pub(super) fn open_selecting(
-        &mut self,
-        index: usize,
-        maps: &[(usize, Arc<PageMap>)],
-    ) -> Result<()> {
-        self.open(index, [].into(), maps)?;
+    pub(super) fn open_selecting(&mut self, row_group: &RowGroupPlan) -> Result<()> {
+        self.open(row_group)?;
         self.row_group
             .iter_mut()
             .for_each(OpenRowGroup::select_on_the_way);

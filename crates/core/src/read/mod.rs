@@ -11,7 +11,10 @@
 mod siblings;
 mod assemble;
 mod cursor;
+mod filter_plan;
 mod filtered;
+mod filtered_read;
+mod found_rows;
 mod wrappers;
 mod options;
 mod plan;
@@ -24,6 +27,8 @@ mod wanted_rows;
 
 pub use assemble::BatchAssembler;
 pub use extensions::ExtensionColumnOption;
+#[doc(hidden)] // For drivers.
+pub use filtered_read::{FilteredRead, FilteredRowGroup};
 pub use options::ReadOptions;
 pub use plan::ReadPlan;
 pub use push::{Needs, Poll, Progress, PushDecoder, too_few_rows};

@@ -11,15 +11,14 @@ use herringbone_schema::{ParquetSchema, to_arrow_extended};
 use super::ReadOptions;
 use super::array_node::{ArrayNode, ArrayTree};
 use super::extensions::{KeptColumn, requests};
-use super::filtered::FilterPlan;
+use super::filter_plan::FilterPlan;
 use super::row_group::{Chunk, OpenRowGroup};
 use super::siblings::SharedList;
 use super::wanted_rows::{RowGroupPlan, plan_row_groups, repeats};
 use crate::budget::{Budget, ColumnRole};
-use crate::column::selection::RowRanges;
 use crate::column::{ColumnPlan, WantedRows};
 use crate::created_by::CreatedBy;
-use crate::page::{PageMap, PageReaderOptions};
+use crate::page::PageReaderOptions;
 
 /// What a read comes to; shared by everything that decodes a part of it.
 #[derive(Debug)]
@@ -109,6 +108,22 @@ impl ReadPlan {
         self.filter.as_ref()
     }
 
+    /// The same read of one row group alone.
+    pub(super) fn of_row_group(&self, row_group: RowGroupPlan) -> Arc<Self> {
+        Arc::new(Self {
+            metadata: self.metadata.clone(),
+            schema: self.schema.clone(),
+            warnings: Vec::new(),
+            tree: self.tree.clone(),
+            row_groups: vec![row_group],
+            repeats: self.repeats,
+            options: self.options.clone(),
+            pages: self.pages.clone(),
+            role: self.role,
+            filter: None,
+        })
+    }
+
     /// The leaves whose pages are looked for where rows are passed over.
     pub(super) fn leaves_to_map(&self) -> Vec<usize> {
         let mut leaves: Vec<_> = match &self.filter {
@@ -188,25 +203,21 @@ impl ReadPlan {
     /// followed, as where the chunk lies in another file.
     #[doc(hidden)] // For drivers.
     pub fn open(&self, index: usize, budget: &Arc<Budget>) -> Result<OpenRowGroup> {
-        let ranges = self.row_groups.get(index).map(|it| it.ranges.clone());
-        self.open_rows(index, ranges.unwrap_or_default(), &[], budget)
+        let row_group = self.row_groups.get(index);
+        let row_group = row_group
+            .ok_or_else(|| Error::argument(format!("the read has no row group {index}")))?;
+        self.open_row_group(row_group, budget)
     }
 
-    /// The same for these rows alone, which are found by `maps`.
+    /// The same for a row group of the read that may be restricted.
     ///
     /// # Errors
     /// As [`Self::open`].
-    pub(super) fn open_rows(
+    pub(super) fn open_row_group(
         &self,
-        index: usize,
-        ranges: RowRanges,
-        maps: &[(usize, Arc<PageMap>)],
+        row_group: &RowGroupPlan,
         budget: &Arc<Budget>,
     ) -> Result<OpenRowGroup> {
-        let row_group = self
-            .row_groups
-            .get(index)
-            .ok_or_else(|| Error::argument(format!("the read has no row group {index}")))?;
         let locate = |error: Error, plan: &ColumnPlan| {
             error
                 .in_column(plan.path())
@@ -227,18 +238,18 @@ impl ReadPlan {
                 .and_then(KeyStep::ready)
                 .and_then(|chunk| Chunk::new(chunk, plan, self.pages.file_length))
                 .map_err(|error| locate(error, plan))?;
-            let map = maps.iter().find(|(leaf, _)| *leaf == plan.leaf);
+            let map = row_group.maps.iter().find(|(leaf, _)| *leaf == plan.leaf);
             let chunk = chunk.mapped(map.map(|(_, map)| map.clone()));
             bytes = bytes.saturating_add(chunk.uncompressed_size);
             bytes_of_file = bytes_of_file.saturating_add(chunk.range.end - chunk.range.start);
             chunks.push(chunk);
         }
-        self.check_overlap(budget.open_row_group((self.role, index), bytes_of_file))
+        self.check_overlap(budget.open_row_group((self.role, row_group.index), bytes_of_file))
             .map_err(|error| error.in_row_group(row_group.ordinal()))?;
         let rows = WantedRows {
             row_group: row_group.ordinal(),
             num_rows: row_group.num_rows,
-            ranges,
+            ranges: row_group.ranges.clone(),
             found: None,
             batch_rows: self.batch_rows(row_group, bytes),
         };

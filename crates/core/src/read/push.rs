@@ -116,6 +116,14 @@ impl PushDecoder {
         decoder
     }
 
+    /// With a filter, gives out these of the wanted rows that are left.
+    pub(super) fn with_window(mut self, window: Window) -> Self {
+        if let Some(filter) = &mut self.filter {
+            filter.window = window;
+        }
+        self
+    }
+
     fn behind(plan: Arc<ReadPlan>, budget: Arc<Budget>, row_groups: usize, rows: u64) -> Self {
         let to_come = plan.row_groups().iter().skip(row_groups);
         let maps_budget = budget.clone();
@@ -227,19 +235,13 @@ impl PushDecoder {
         let Some(filter) = &mut self.filter else {
             return Some(batch);
         };
-        let rows = filter.window.next(batch.num_rows() as u64);
+        let batch = filter.window.cut_batch(batch);
         if filter.window.left == 0 {
             self.close();
             self.next_row_group = self.plan.row_groups().len();
             (self.rows_of_row_group, self.rows_behind) = (0, 0);
         }
-        // Both are at most the rows of the batch.
-        let (first, length) = (rows.start as usize, (rows.end - rows.start) as usize);
-        match length {
-            0 => None,
-            length if length == batch.num_rows() => Some(batch),
-            length => Some(batch.slice(first, length)),
-        }
+        batch
     }
 
     /// What the last step must have, and would like to have.
@@ -325,8 +327,7 @@ impl PushDecoder {
         self.next_row_group += 1;
         let index = self.next_row_group - 1;
         if is_whole && self.filter.is_none() {
-            let rows = row_group.ranges.clone();
-            self.cursor.open(index, rows, &[])?;
+            self.cursor.open(row_group)?;
         } else {
             let (plan, budget) = (self.plan.clone(), self.budget.clone());
             self.pruner = Some(Box::new(RowGroupPruner::new(plan, index, budget)?));
@@ -337,15 +338,15 @@ impl PushDecoder {
     /// Opens the last row group that was passed, of which this is known.
     fn open(&mut self, pruned: Pruned) -> Result<()> {
         let index = self.next_row_group - 1;
-        let row_group = self.plan.row_groups().get(index);
-        let ranges = row_group.map(|it| it.ranges.clone()).unwrap_or_default();
         let verdict = pruned.verdicts.whole();
         let Some(filter) = self.filter.as_mut().filter(|_| verdict != Verdict::All) else {
             self.maps_memory = pruned.memory;
             if let Some(filter) = &mut self.filter {
                 filter.is_asked = false;
             }
-            return self.cursor.open(index, ranges, &pruned.maps);
+            let row_group = self.plan.row_groups().get(index);
+            let row_group = row_group.map(|it| it.restricted(it.ranges.clone(), pruned.maps));
+            return row_group.map_or(Ok(()), |it| self.cursor.open(&it));
         };
         filter.is_asked = verdict == Verdict::Some;
         if verdict == Verdict::None {

@@ -2,18 +2,24 @@
 
 use std::ops::Range;
 
+use herringbone_arrow::array::RecordBatch;
 use herringbone_format::{Error, FileMetadata, Result};
 
 use super::ReadOptions;
+use super::pruner::PageMaps;
 use crate::column::selection::RowRanges;
 
 /// The wanted rows of one row group.
 #[derive(Debug, Clone)]
 pub struct RowGroupPlan {
+    /// Which one of the read it is.
+    pub(super) index: usize,
     ordinal: usize,
     pub(super) num_rows: u64,
     pub(super) ranges: RowRanges,
     num_wanted: u64,
+    /// Where the pages of its columns lie, as far as that was looked up.
+    pub(super) maps: PageMaps,
 }
 
 impl RowGroupPlan {
@@ -27,6 +33,16 @@ impl RowGroupPlan {
     #[must_use]
     pub fn num_wanted(&self) -> u64 {
         self.num_wanted
+    }
+
+    /// The same row group, of which these rows are wanted. Its pages are found by `maps`.
+    pub(super) fn restricted(&self, ranges: RowRanges, maps: PageMaps) -> Self {
+        Self {
+            num_wanted: count(ranges.iter()),
+            ranges,
+            maps,
+            ..*self
+        }
     }
 }
 
@@ -82,10 +98,12 @@ pub(super) fn plan_row_groups(
             None => vec![0..rows.end - rows.start],
         };
         let ranges = window.cut(ranges);
-        let num_wanted = ranges.iter().map(|range| range.end - range.start).sum();
+        let num_wanted = count(&ranges);
         if num_wanted > 0 {
             let num_rows = rows.end - rows.start;
             plans.push(RowGroupPlan {
+                index: plans.len(),
+                maps: [].into(),
                 ordinal,
                 num_rows,
                 ranges: ranges.into(),
@@ -94,6 +112,12 @@ pub(super) fn plan_row_groups(
         }
     }
     Ok(plans)
+}
+
+/// How many rows ranges have.
+pub(super) fn count<'a>(ranges: impl IntoIterator<Item = &'a Range<u64>>) -> u64 {
+    let ranges = ranges.into_iter();
+    ranges.map(|range| range.end - range.start).sum()
 }
 
 /// Sorted, disjoint and not empty.
@@ -123,7 +147,7 @@ fn within(ranges: &[Range<u64>], rows: &Range<u64>) -> Vec<Range<u64>> {
 }
 
 /// Rows still to be passed over, and rows still to be read.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Window {
     pub(super) offset: u64,
     pub(super) left: u64,
@@ -158,6 +182,18 @@ impl Window {
         let taken = (rows - passed).min(self.left);
         self.left -= taken;
         passed..passed + taken
+    }
+
+    /// The part of a batch of the next rows that is to be given out, if any.
+    pub(super) fn cut_batch(&mut self, batch: RecordBatch) -> Option<RecordBatch> {
+        let rows = self.next(batch.num_rows() as u64);
+        // Both are at most the rows of the batch.
+        let (first, length) = (rows.start as usize, (rows.end - rows.start) as usize);
+        match length {
+            0 => None,
+            length if length == batch.num_rows() => Some(batch),
+            length => Some(batch.slice(first, length)),
+        }
     }
 
     fn cut(&mut self, ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {

@@ -12,6 +12,7 @@
 //! the memory that is held at a time does not: where the budget refuses, the plain loop decides
 //! ([`Threads::into_inline`]). So it does where a column turns out to be cut wrong.
 
+mod filtered;
 mod state;
 mod workers;
 
@@ -28,6 +29,7 @@ use herringbone_format::Result;
 use crate::inline::Inline;
 use crate::source::Source;
 use crate::workers::start;
+pub(crate) use filtered::FilteredThreads;
 use state::take_column_batches;
 use workers::{Shared, Wake};
 
@@ -44,8 +46,13 @@ pub(crate) struct Threads {
 }
 
 impl Threads {
-    pub(crate) fn new(plan: Arc<ReadPlan>, source: Arc<dyn Source>, threads: usize) -> Self {
-        let budget = Budget::new(&plan.options().limits);
+    /// Decodes the rows of a plan. No memory of `budget` is in use by others.
+    pub(crate) fn new(
+        plan: Arc<ReadPlan>,
+        source: Arc<dyn Source>,
+        threads: usize,
+        budget: Arc<Budget>,
+    ) -> Self {
         let assembler = BatchAssembler::new(plan.clone(), &budget);
         let shared = Shared {
             threads,

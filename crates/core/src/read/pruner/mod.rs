@@ -17,7 +17,7 @@ use bytes::Bytes;
 use herringbone_format::{ColumnChunk, Error, ErrorKind, Result};
 
 use self::lookup::{Found, FoundPages, Lookup};
-use super::filtered::FilterPlan;
+use super::filter_plan::FilterPlan;
 use super::wanted_rows::RowGroupPlan;
 use super::{Needs, OpenRowGroup, ReadPlan};
 use crate::Step;

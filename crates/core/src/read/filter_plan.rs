@@ -1,0 +1,154 @@
+//! How a read with a filter goes: what is tested, and where the columns that are given out come from.
+
+use std::sync::Arc;
+
+use herringbone_arrow::array::RecordBatch;
+use herringbone_arrow::buffer::BooleanBuffer;
+use herringbone_arrow::schema::SchemaRef;
+use herringbone_format::{Error, Result};
+use herringbone_schema::{ParquetSchema, Projection};
+
+use super::{ReadOptions, ReadPlan};
+use crate::budget::ColumnRole;
+use crate::filter::verdict_runs::VerdictRuns;
+use crate::filter::{BoundPredicate, BoundTest, Predicate, extension_columns, tested_leaves};
+use crate::loss::OnError;
+
+/// How a read with a filter goes.
+#[derive(Debug)]
+pub(crate) struct FilterPlan {
+    predicate: BoundPredicate,
+    tested: Arc<ReadPlan>,
+    /// What is given out and not taken from the tested columns.
+    others: Arc<ReadPlan>,
+    /// By column that is given out: where it comes from.
+    sources: Vec<ColumnSource>,
+}
+
+/// Where a column comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ColumnSource {
+    /// It is this one of the tested columns.
+    Tested(usize),
+    /// It is the next one of the others.
+    Other,
+}
+
+impl FilterPlan {
+    /// The plan for what `options` ask for, which is what `all` reads without a filter.
+    ///
+    /// # Errors
+    /// Argument where the predicate does not fit the file; those of [`ReadPlan::new`].
+    pub(super) fn new(
+        predicate: &Predicate,
+        all: &ReadPlan,
+        schema: &ParquetSchema,
+        file_length: u64,
+    ) -> Result<Self> {
+        let metadata = &all.metadata;
+        let leaves = tested_leaves(predicate, schema)?;
+        let plan = |projection, role, change: &dyn Fn(&mut ReadOptions)| {
+            let mut options = all.options.clone();
+            options.projection = projection;
+            options.filter = None;
+            (options.offset, options.limit) = (0, None);
+            change(&mut options);
+            let mut plan = ReadPlan::new(metadata.clone(), schema, file_length, &options)?;
+            plan.role = role;
+            Ok::<_, Error>(Arc::new(plan))
+        };
+        let tested = plan(Projection::Leaves(leaves), ColumnRole::Tested, &|options| {
+            options.extension_columns = extension_columns(predicate);
+            // A null that stands for damage is none of the file's: such rows are lost, and match nothing.
+            if options.on_error == OnError::NullPage {
+                options.on_error = OnError::SkipRowGroup;
+            }
+        })?;
+        let predicate = BoundPredicate::new(predicate, metadata, schema, tested.schema())?;
+        let (mut sources, kept) = sources(all.schema(), tested.schema());
+        // Leaves of the roots that are not kept.
+        let root_of = |leaf: &usize| schema.path(*leaf).first().map(|root| (*root).to_owned());
+        let is_other = |leaf: &usize| root_of(leaf).is_none_or(|root| !kept.contains(&root));
+        let leaves = all.leaves().filter(is_other).collect();
+        let mut others = plan(Projection::Leaves(leaves), ColumnRole::Filtered, &|_| {})?;
+        let expected = all.schema().fields().iter().zip(&sources);
+        let expected = expected.filter(|(_, source)| **source == ColumnSource::Other);
+        let expected = expected.map(|(field, _)| field);
+        if !expected.eq(others.schema().fields()) {
+            // Groups without leaves are no part of a projection of leaves.
+            others = plan(
+                all.options.projection.clone(),
+                ColumnRole::Filtered,
+                &|_| {},
+            )?;
+            sources = vec![ColumnSource::Other; others.schema().fields().len()];
+        }
+        Ok(Self {
+            predicate,
+            tested,
+            others,
+            sources,
+        })
+    }
+
+    /// The tests of the predicate.
+    pub(super) fn tests(&self) -> &[BoundTest] {
+        self.predicate.tests()
+    }
+
+    /// What is known of the rows of a row group, by what is known of each test.
+    pub(super) fn verdicts(&self, of_tests: &[VerdictRuns], num_rows: u64) -> VerdictRuns {
+        self.predicate.verdicts(of_tests, num_rows)
+    }
+
+    /// The plan of the columns that are tested.
+    pub(super) fn tested(&self) -> &Arc<ReadPlan> {
+        &self.tested
+    }
+
+    /// The plan of those that are given out and not taken from the tested ones.
+    pub(super) fn others(&self) -> &Arc<ReadPlan> {
+        &self.others
+    }
+
+    /// By column that is given out: where it comes from.
+    pub(super) fn sources(&self) -> &[ColumnSource] {
+        &self.sources
+    }
+
+    /// One bit a row of the tested columns: whether it is wanted.
+    pub(super) fn evaluate(&self, tested: &RecordBatch) -> Result<BooleanBuffer> {
+        self.predicate.evaluate(tested)
+    }
+
+    /// Whether columns are given out as they were tested.
+    pub(super) fn gives_out_tested(&self) -> bool {
+        let mut sources = self.sources.iter();
+        sources.any(|source| *source != ColumnSource::Other)
+    }
+}
+
+/// Where the columns of `all` come from, and the names of those that are tested columns as they stand there.
+fn sources(all: &SchemaRef, tested: &SchemaRef) -> (Vec<ColumnSource>, Vec<String>) {
+    let mut kept = Vec::new();
+    let is_alone = |schema: &SchemaRef, name: &str| {
+        schema
+            .fields()
+            .iter()
+            .filter(|field| field.name() == name)
+            .count()
+            == 1
+    };
+    let sources = all.fields().iter().map(|field| {
+        let same = tested.fields().iter().position(|tested| tested == field);
+        let name = field.name();
+        match same.filter(|_| is_alone(all, name) && is_alone(tested, name)) {
+            Some(index) => {
+                kept.push(name.clone());
+                ColumnSource::Tested(index)
+            }
+            None => ColumnSource::Other,
+        }
+    });
+    (sources.collect(), kept)
+}

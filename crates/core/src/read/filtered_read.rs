@@ -1,0 +1,216 @@
+//! A read with a filter, a row group at a time, for drivers that decode several columns at once.
+//!
+//! ```text
+//! next_row_group ─► Whole: its batches ─► give_out
+//!                └► Tested: batches of the tested columns ─► test ─► others: their batches ─► put_together ─► give_out
+//! ```
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use herringbone_arrow::array::RecordBatch;
+use herringbone_format::Result;
+
+use super::found_rows::FoundRows;
+use super::pruner::{Pruned, RowGroupPruner};
+use super::wanted_rows::{RowGroupPlan, Window};
+use super::{Needs, PushDecoder, ReadPlan};
+use crate::budget::Budget;
+use crate::filter::Verdict;
+
+/// Where a read with a filter stands.
+pub struct FilteredRead {
+    plan: Arc<ReadPlan>,
+    budget: Arc<Budget>,
+    rows: FoundRows,
+    /// Rows of the row group that are wanted.
+    wanted: Vec<Range<u64>>,
+    /// The row group that is tested, with the maps of its pages.
+    tested: Option<RowGroupPlan>,
+    pruner: Option<RowGroupPruner>,
+    /// Index, in the plan, of the row group behind the one at hand.
+    next: usize,
+    /// Planned rows of the row groups behind the one at hand.
+    rows_behind: u64,
+    /// Planned rows of the one at hand.
+    rows_here: u64,
+    /// Wanted rows of the row group at hand that were given out.
+    given: u64,
+    /// Which of the wanted rows are given out, before the row group at hand and now.
+    window_before: Window,
+    window: Window,
+}
+
+/// What comes next of a read with a filter.
+pub enum FilteredRowGroup {
+    /// Bytes are missing.
+    Needs,
+    /// All planned rows of a row group are wanted.
+    Whole(Arc<ReadPlan>),
+    /// These columns are to be tested.
+    Tested(Arc<ReadPlan>),
+    /// There are no more rows.
+    End,
+}
+
+impl FilteredRead {
+    /// The start of a read; none if it has no filter.
+    #[must_use]
+    pub fn new(plan: &Arc<ReadPlan>, budget: &Arc<Budget>) -> Option<Self> {
+        let filter = plan.filter()?.clone();
+        Some(Self {
+            rows: FoundRows::new(filter, plan.schema().clone(), budget),
+            wanted: Vec::new(),
+            tested: None,
+            pruner: None,
+            next: 0,
+            rows_behind: plan.row_groups().iter().map(RowGroupPlan::num_wanted).sum(),
+            rows_here: 0,
+            given: 0,
+            window_before: Window::of(plan.options()),
+            window: Window::of(plan.options()),
+            plan: plan.clone(),
+            budget: budget.clone(),
+        })
+    }
+
+    /// Goes to the next row group of which a row may be wanted. Without bytes, `needs` says what is needed.
+    ///
+    /// # Errors
+    /// Corrupt where its metadata makes no sense; Key, Limit; what predicates say.
+    pub fn next_row_group(&mut self, needs: &mut Needs) -> Result<FilteredRowGroup> {
+        loop {
+            let pruner = match &mut self.pruner {
+                Some(pruner) => pruner,
+                none => {
+                    let row_group = self.plan.row_groups().get(self.next);
+                    let Some(row_group) = row_group.filter(|_| self.window.left > 0) else {
+                        return Ok(FilteredRowGroup::End);
+                    };
+                    self.rows_here = row_group.num_wanted();
+                    self.rows_behind = self.rows_behind.saturating_sub(self.rows_here);
+                    (self.given, self.window_before) = (0, self.window);
+                    self.next += 1;
+                    let (plan, budget) = (self.plan.clone(), self.budget.clone());
+                    none.insert(RowGroupPruner::new(plan, self.next - 1, budget)?)
+                }
+            };
+            let Some(pruned) = pruner.poll(needs)? else {
+                return Ok(FilteredRowGroup::Needs);
+            };
+            self.pruner = None;
+            if let Some(row_group) = self.open(pruned) {
+                return Ok(row_group);
+            }
+        }
+    }
+
+    fn open(&mut self, pruned: Pruned) -> Option<FilteredRowGroup> {
+        let row_group = self.plan.row_groups().get(self.next - 1)?;
+        self.wanted.clear();
+        self.tested = None;
+        match pruned.verdicts.whole() {
+            Verdict::None => None,
+            Verdict::All => {
+                let row_group = row_group.restricted(row_group.ranges.clone(), pruned.maps);
+                Some(FilteredRowGroup::Whole(self.plan.of_row_group(row_group)))
+            }
+            Verdict::Some => {
+                let row_group = self.rows.open(row_group, pruned);
+                self.wanted = self.rows.add_sure(Vec::new());
+                let tested = self.plan.filter()?.tested().of_row_group(row_group.clone());
+                self.tested = Some(row_group);
+                Some(FilteredRowGroup::Tested(tested))
+            }
+        }
+    }
+
+    /// Hands in bytes of the file that start at `offset`.
+    pub fn supply(&mut self, offset: u64, bytes: &Bytes) {
+        if let Some(pruner) = &mut self.pruner {
+            pruner.supply(offset, bytes);
+        }
+    }
+
+    /// Tests the next rows of the tested columns.
+    ///
+    /// # Errors
+    /// What the predicate says; Limit where the budget refuses.
+    pub fn test(&mut self, batch: &RecordBatch) -> Result<()> {
+        let wanted = self.rows.test(batch)?;
+        self.wanted.extend(wanted);
+        Ok(())
+    }
+
+    /// Whether no more rows of the row group need a test: all are tested, or as many are found as are to be given out.
+    #[must_use]
+    pub fn is_tested(&self) -> bool {
+        self.rows.untested() == 0 || self.rows.found() >= self.window.wanted()
+    }
+
+    /// The other columns of the rows that are wanted; none where there are no such rows, or columns.
+    #[must_use]
+    pub fn others(&mut self) -> Option<Arc<ReadPlan>> {
+        let others = self.plan.filter()?.others();
+        let wanted = std::mem::take(&mut self.wanted);
+        let row_group = self.tested.as_ref()?;
+        let row_group = row_group.restricted(wanted.into(), row_group.maps.clone());
+        let has_rows = row_group.num_wanted() > 0 && others.num_columns() > 0;
+        has_rows.then(|| others.of_row_group(row_group))
+    }
+
+    /// The next rows, of which `others` has the other columns.
+    ///
+    /// # Errors
+    /// Limit where the budget refuses.
+    pub fn put_together(&mut self, others: &RecordBatch) -> Result<RecordBatch> {
+        self.rows.put_together(others)
+    }
+
+    /// The next rows, where there are no other columns; none where there are no more rows.
+    ///
+    /// # Errors
+    /// Limit where the budget refuses.
+    pub fn without_others(&mut self) -> Result<Option<RecordBatch>> {
+        let Some(filter) = self.plan.filter() else {
+            return Ok(None);
+        };
+        if self.rows.found() == 0 {
+            return Ok(None);
+        }
+        let others = filter.others().batch_without_columns(self.rows.found())?;
+        self.rows.put_together(&others).map(Some)
+    }
+
+    /// Counts a batch; what of it is to be given out.
+    pub fn give_out(&mut self, batch: RecordBatch) -> Option<RecordBatch> {
+        self.given += batch.num_rows() as u64;
+        self.window.cut_batch(batch)
+    }
+
+    /// Rows still to come, at most.
+    #[must_use]
+    pub fn rows_left(&self) -> u64 {
+        let here = self.rows_here.saturating_sub(self.given);
+        self.rows_behind.saturating_add(here).min(self.window.left)
+    }
+
+    /// Whether as many rows were given out as are wanted.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.window.left == 0
+    }
+
+    /// Goes on with one column after the other, from where the last batch ended. Nothing of the budget may be in use.
+    #[must_use]
+    pub fn into_decoder(mut self) -> PushDecoder {
+        self.rows.close();
+        self.pruner = None;
+        let row_groups = self.next.saturating_sub(1);
+        let decoder = PushDecoder::in_turn(self.plan, self.budget, row_groups, self.given);
+        let mut window = self.window_before;
+        window.next(self.given);
+        decoder.with_window(window)
+    }
+}

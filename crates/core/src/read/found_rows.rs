@@ -1,0 +1,245 @@
+//! The rows of one row group that a filter wants, as its tested columns become known.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+
+use herringbone_arrow::array::{Array as _, ArrayRef, RecordBatch, RecordBatchOptions};
+use herringbone_arrow::buffer::BooleanBuffer;
+use herringbone_arrow::schema::SchemaRef;
+use herringbone_format::{Error, Result};
+
+use super::filter_plan::{ColumnSource, FilterPlan};
+use super::pruner::Pruned;
+use super::wanted_rows::{RowGroupPlan, count};
+use crate::budget::{Budget, Reservation};
+use crate::column::selection::{RowRanges, Selection, SelectionRun};
+use crate::filter::{Verdict, concat, select};
+
+/// The wanted rows of one row group after the other.
+pub(super) struct FoundRows {
+    plan: Arc<FilterPlan>,
+    schema: SchemaRef,
+    /// The rows that are tested, up to where they were.
+    walk: Selection,
+    /// Rows that are wanted and need no test, from the first that the other columns have not been told of.
+    sure: VecDeque<Range<u64>>,
+    /// Rows still to be tested.
+    untested: u64,
+    /// Wanted rows that were not given out.
+    found: u64,
+    /// Columns of these that are given out as they were tested.
+    kept: VecDeque<Kept>,
+    memory: Reservation,
+    /// The memory of what is known of the pages of the row group.
+    maps_memory: Reservation,
+}
+
+/// Rows of tested columns that wait for their batch.
+struct Kept {
+    arrays: Vec<ArrayRef>,
+    rows: usize,
+    taken: usize,
+    bytes: u64,
+}
+
+impl FoundRows {
+    pub(super) fn new(plan: Arc<FilterPlan>, schema: SchemaRef, budget: &Arc<Budget>) -> Self {
+        Self {
+            schema,
+            plan,
+            walk: Selection::new([].into()),
+            sure: VecDeque::new(),
+            untested: 0,
+            found: 0,
+            kept: VecDeque::new(),
+            memory: Reservation::new(budget.clone()),
+            maps_memory: Reservation::new(budget.clone()),
+        }
+    }
+
+    /// Goes to a row group, of which this is known; what of it is to be tested.
+    pub(super) fn open(&mut self, row_group: &RowGroupPlan, pruned: Pruned) -> RowGroupPlan {
+        self.close();
+        let within =
+            |is_wanted: fn(Verdict) -> bool| pruned.verdicts.within(&row_group.ranges, is_wanted);
+        let undecided = match self.plan.gives_out_tested() {
+            // They are decoded whatever is known.
+            true => within(|verdict| verdict != Verdict::None),
+            false => {
+                self.sure = within(|verdict| verdict == Verdict::All).into();
+                within(|verdict| verdict == Verdict::Some)
+            }
+        };
+        let undecided: RowRanges = undecided.into();
+        self.untested = count(undecided.iter());
+        self.walk = Selection::new(undecided.clone());
+        self.maps_memory = pruned.memory;
+        row_group.restricted(undecided, pruned.maps)
+    }
+
+    /// Gives up the row group.
+    pub(super) fn close(&mut self) {
+        self.kept.clear();
+        self.memory.release();
+        self.maps_memory.release();
+        self.sure.clear();
+        (self.untested, self.found) = (0, 0);
+    }
+
+    /// Rows still to be tested.
+    pub(super) fn untested(&self) -> u64 {
+        self.untested
+    }
+
+    /// Wanted rows that are known and were not given out.
+    pub(super) fn found(&self) -> u64 {
+        self.found
+    }
+
+    /// Rows of the row group that may still come.
+    pub(super) fn rows_left(&self) -> u64 {
+        self.untested + self.found + count(self.sure.iter())
+    }
+
+    /// Tests the next rows; those that are wanted behind all that were returned before.
+    ///
+    /// # Errors
+    /// What the predicate says; Limit where the budget refuses.
+    pub(super) fn test(&mut self, batch: &RecordBatch) -> Result<Vec<Range<u64>>> {
+        let bits = self.plan.evaluate(batch)?;
+        let chosen = bits.count_set_bits();
+        self.untested = self.untested.saturating_sub(batch.num_rows() as u64);
+        let ranges = self.ranges(&bits);
+        let ranges = self.add_sure(ranges);
+        if chosen == 0 || !self.plan.gives_out_tested() {
+            return Ok(ranges);
+        }
+        let columns = self
+            .plan
+            .sources()
+            .iter()
+            .filter_map(|source| match source {
+                ColumnSource::Tested(index) => batch.columns().get(*index),
+                ColumnSource::Other => None,
+            });
+        let arrays = columns.map(|array| select(array, &bits, chosen));
+        let arrays = arrays.collect::<Result<Vec<_>>>()?;
+        let bytes = arrays
+            .iter()
+            .map(|array| array.get_array_memory_size() as u64);
+        let bytes = bytes.sum();
+        self.memory
+            .resize(self.memory.bytes().saturating_add(bytes))?;
+        self.kept.push_back(Kept {
+            arrays,
+            rows: chosen,
+            taken: 0,
+            bytes,
+        });
+        Ok(ranges)
+    }
+
+    /// Rows of the row group, for bits of the next tested rows.
+    fn ranges(&mut self, bits: &BooleanBuffer) -> Vec<Range<u64>> {
+        let mut ranges: Vec<Range<u64>> = Vec::new();
+        let mut first = 0;
+        while first < bits.len() {
+            match self.walk.run() {
+                SelectionRun::Skip(rows) => self.walk.advance(rows),
+                SelectionRun::Take(rows) => {
+                    let rows = rows.min(bits.len() - first);
+                    let start = self.walk.position();
+                    for (from, to) in bits.slice(first, rows).set_slices() {
+                        let range = start + from as u64..start + to as u64;
+                        match ranges.last_mut() {
+                            Some(last) if last.end == range.start => last.end = range.end,
+                            _ => ranges.push(range),
+                        }
+                    }
+                    self.walk.advance(rows);
+                    first += rows;
+                }
+                SelectionRun::Unknown | SelectionRun::Done => break,
+            }
+        }
+        ranges
+    }
+
+    /// These wanted rows, and all that are wanted anyway up to where the next test is.
+    pub(super) fn add_sure(&mut self, found: Vec<Range<u64>>) -> Vec<Range<u64>> {
+        let next = match self.walk.run() {
+            SelectionRun::Skip(rows) => self.walk.position() + rows as u64,
+            SelectionRun::Take(_) => self.walk.position(),
+            SelectionRun::Unknown | SelectionRun::Done => u64::MAX,
+        };
+        let mut ranges = Vec::with_capacity(found.len());
+        let mut add_sure = |before: u64, ranges: &mut Vec<Range<u64>>| {
+            while self.sure.front().is_some_and(|range| range.start < before) {
+                ranges.extend(self.sure.pop_front());
+            }
+        };
+        for range in found {
+            add_sure(range.start, &mut ranges);
+            ranges.push(range);
+        }
+        add_sure(next, &mut ranges);
+        self.found += count(&ranges);
+        ranges
+    }
+
+    /// A batch of the next wanted rows, of which `others` has its columns.
+    ///
+    /// # Errors
+    /// Limit where the budget refuses.
+    pub(super) fn put_together(&mut self, others: &RecordBatch) -> Result<RecordBatch> {
+        let rows = others.num_rows();
+        self.found = self.found.saturating_sub(rows as u64);
+        let mut kept = self.take_kept(rows)?.into_iter();
+        let mut others = others.columns().iter().cloned();
+        let columns = self
+            .plan
+            .sources()
+            .iter()
+            .filter_map(|source| match source {
+                ColumnSource::Tested(_) => kept.next(),
+                ColumnSource::Other => others.next(),
+            });
+        let columns = columns.collect();
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)
+            .map_err(|error| Error::corrupt(error.to_string()))
+    }
+
+    /// The next `rows` rows of the columns that are given out as they were tested.
+    fn take_kept(&mut self, rows: usize) -> Result<Vec<ArrayRef>> {
+        let mut pieces: Vec<Vec<ArrayRef>> = Vec::new();
+        let (mut left, mut freed) = (rows, 0);
+        while left > 0
+            && let Some(kept) = self.kept.front_mut()
+        {
+            let taken = left.min(kept.rows - kept.taken);
+            let slices = kept
+                .arrays
+                .iter()
+                .map(|array| array.slice(kept.taken, taken));
+            pieces.push(slices.collect());
+            kept.taken += taken;
+            left -= taken;
+            if kept.taken == kept.rows {
+                freed += kept.bytes;
+                self.kept.pop_front();
+            }
+        }
+        self.memory
+            .resize(self.memory.bytes().saturating_sub(freed))?;
+        let columns = pieces.first().map_or(0, Vec::len);
+        let column = |column: usize| {
+            let pieces = pieces
+                .iter()
+                .filter_map(|arrays| arrays.get(column).cloned());
+            concat(&pieces.collect::<Vec<_>>()).transpose()
+        };
+        (0..columns).filter_map(column).collect()
+    }
+}
