@@ -42,7 +42,7 @@ pub(crate) use dictionary_values::DictionaryValues;
 use map_use::MapUse;
 use nesting_builder::{Nesting, NestingBuilder, NestingPlan};
 pub use row_counter::RowCounter;
-use selection::{RowRanges, Selection, SelectionRun};
+use selection::{RowRanges, Selection, SelectionRun, WantedPiece};
 use sibling_levels::{ListLevels, ListLevelsBuilder, SharedListPlan};
 
 /// Levels decoded at once, as bytes: they stay in the first cache.
@@ -98,8 +98,8 @@ pub(crate) struct WantedRows {
     /// Rows of the row group, wanted or not.
     pub(crate) num_rows: u64,
     pub(crate) ranges: RowRanges,
-    /// Rows that became known since, where they do so on the way.
-    pub(crate) found: Option<Vec<RowRanges>>,
+    /// Rows behind those, which may become known on the way.
+    pub(crate) found: Found,
     /// Rows of a batch.
     pub(crate) batch_rows: usize,
 }
@@ -108,14 +108,21 @@ impl WantedRows {
     /// A walk over them.
     fn selection(&self) -> Selection {
         let mut selection = Selection::new(self.ranges.clone());
-        if let Some(found) = &self.found {
+        let found = self.found.pieces.iter();
+        found.for_each(|piece| selection.extend(piece.clone()));
+        if self.found.is_open {
             selection.open();
-            found
-                .iter()
-                .for_each(|ranges| selection.extend(ranges.clone()));
         }
         selection
     }
+}
+
+/// Rows that are wanted behind the ranges that were planned.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Found {
+    pub(crate) pieces: Vec<WantedPiece>,
+    /// Whether others may follow.
+    pub(crate) is_open: bool,
 }
 
 /// A part of a column chunk: the rows of whole batches.
@@ -176,6 +183,8 @@ pub struct ColumnChunkDecoder {
     rows: usize,
     /// Validity of the leaf's slots in the column batch at hand.
     validity: Bitmap,
+    /// Which of these slots are wanted, where others were decoded with them; else empty.
+    mask: Bitmap,
     nesting_builders: Vec<NestingBuilder>,
     shared_lists: Vec<ListLevelsBuilder>,
     block: LevelBlock,
@@ -268,6 +277,7 @@ impl ColumnChunkDecoder {
             rows_before: 0,
             rows: 0,
             validity: Bitmap::new(),
+            mask: Bitmap::new(),
             nesting_builders: plan
                 .nesting_plans
                 .iter()
@@ -287,8 +297,8 @@ impl ColumnChunkDecoder {
     }
 
     /// Wants these rows too, which lie behind all others.
-    pub(crate) fn extend_selection(&mut self, ranges: RowRanges) {
-        self.selection.extend(ranges);
+    pub(crate) fn extend_selection(&mut self, piece: WantedPiece) {
+        self.selection.extend(piece);
     }
 
     /// No other rows are wanted.
@@ -386,6 +396,7 @@ impl ColumnChunkDecoder {
         let leaf = self
             .array
             .finish(if self.plan.nullable { nulls } else { None })?;
+        let leaf = self.wanted_slots(leaf)?;
         let nestings = self
             .nesting_builders
             .iter_mut()

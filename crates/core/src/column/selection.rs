@@ -4,17 +4,56 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
+use herringbone_arrow::buffer::BooleanBuffer;
+
 /// Wanted rows of one row group: ascending, disjoint, non-empty ranges, counted from its first row.
 pub(crate) type RowRanges = Arc<[Range<u64>]>;
+
+/// Wanted rows, a piece of a selection.
+#[derive(Debug, Clone)]
+pub(crate) enum WantedPiece {
+    Ranges(RowRanges),
+    /// One bit a row, from the row `start` on, the last one set: for runs that are too short to be taken one by one.
+    Mask {
+        start: u64,
+        bits: BooleanBuffer,
+    },
+}
+
+impl WantedPiece {
+    /// How many rows are wanted.
+    pub(crate) fn count(&self) -> u64 {
+        match self {
+            Self::Ranges(ranges) => ranges.iter().map(|range| range.end - range.start).sum(),
+            Self::Mask { bits, .. } => bits.count_set_bits() as u64,
+        }
+    }
+
+    /// The first row that may be wanted.
+    pub(crate) fn start(&self) -> u64 {
+        match self {
+            Self::Ranges(ranges) => ranges.first().map_or(0, |range| range.start),
+            Self::Mask { start, .. } => *start,
+        }
+    }
+
+    /// Where it ends.
+    fn end(&self) -> u64 {
+        match self {
+            Self::Ranges(ranges) => ranges.last().map_or(0, |range| range.end),
+            Self::Mask { start, bits } => start + bits.len() as u64,
+        }
+    }
+}
 
 /// A walk over the rows of a row group, wanted and unwanted. What is wanted may become known on the way.
 #[derive(Debug, Clone)]
 pub(crate) struct Selection {
-    ranges: RowRanges,
-    /// The first range that is not behind `position`.
+    piece: WantedPiece,
+    /// The first of its ranges that is not behind `position`.
     next: usize,
-    /// Ranges behind those.
-    more: VecDeque<RowRanges>,
+    /// Pieces behind it.
+    more: VecDeque<WantedPiece>,
     /// Whether others may follow.
     is_open: bool,
     /// Rows passed or taken so far.
@@ -38,7 +77,7 @@ impl Selection {
     /// These rows and no others.
     pub(crate) fn new(ranges: RowRanges) -> Self {
         Self {
-            ranges,
+            piece: WantedPiece::Ranges(ranges),
             next: 0,
             more: VecDeque::new(),
             is_open: false,
@@ -52,17 +91,9 @@ impl Selection {
     }
 
     /// Wants these rows too, which lie behind all others.
-    pub(crate) fn extend(&mut self, ranges: RowRanges) {
-        if ranges.is_empty() {
-            return;
-        }
-        match self.next < self.ranges.len() {
-            true => self.more.push_back(ranges),
-            false => {
-                self.ranges = ranges;
-                self.next = 0;
-            }
-        }
+    pub(crate) fn extend(&mut self, piece: WantedPiece) {
+        self.more.push_back(piece);
+        self.leave_pieces();
     }
 
     /// No other rows are wanted.
@@ -78,32 +109,67 @@ impl Selection {
     /// What comes next.
     pub(crate) fn run(&self) -> SelectionRun {
         let rows = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
-        match self.ranges.get(self.next) {
-            None if self.is_open => SelectionRun::Unknown,
-            None => SelectionRun::Done,
-            Some(range) if self.position < range.start => {
-                SelectionRun::Skip(rows(range.start - self.position))
-            }
-            Some(range) => SelectionRun::Take(rows(range.end - self.position)),
+        match &self.piece {
+            WantedPiece::Ranges(ranges) => match ranges.get(self.next) {
+                None if self.is_open => SelectionRun::Unknown,
+                None => SelectionRun::Done,
+                Some(range) if self.position < range.start => {
+                    SelectionRun::Skip(rows(range.start - self.position))
+                }
+                Some(range) => SelectionRun::Take(rows(range.end - self.position)),
+            },
+            WantedPiece::Mask { start, bits } => match self.position.checked_sub(*start) {
+                None => SelectionRun::Skip(rows(start - self.position)),
+                Some(first) => run_of_bits(bits, rows(first)),
+            },
         }
     }
 
-    /// Moves on by `rows`, at most what [`Self::run`] said.
+    /// What is left of the mask, where the next rows are wanted by one.
+    pub(crate) fn mask(&self) -> Option<BooleanBuffer> {
+        let WantedPiece::Mask { start, bits } = &self.piece else {
+            return None;
+        };
+        let first = usize::try_from(self.position.checked_sub(*start)?).ok()?;
+        Some(bits.slice(first, bits.len().checked_sub(first)?))
+    }
+
+    /// Moves on by `rows`, at most what [`Self::run`] said, or what is left of the [mask](Self::mask).
     pub(crate) fn advance(&mut self, rows: usize) {
         self.position += rows as u64;
-        if self
-            .ranges
-            .get(self.next)
-            .is_some_and(|range| range.end <= self.position)
+        if let WantedPiece::Ranges(ranges) = &self.piece
+            && ranges
+                .get(self.next)
+                .is_some_and(|range| range.end <= self.position)
         {
             self.next += 1;
-            if self.next == self.ranges.len()
-                && let Some(ranges) = self.more.pop_front()
-            {
-                self.ranges = ranges;
-                self.next = 0;
-            }
         }
+        self.leave_pieces();
+    }
+
+    /// Goes on to the next piece that has a row that is not behind.
+    fn leave_pieces(&mut self) {
+        while self.piece.end() <= self.position
+            && let Some(piece) = self.more.pop_front()
+        {
+            self.piece = piece;
+            self.next = 0;
+        }
+        // Behind a mask there is nothing, as behind ranges.
+        if matches!(self.piece, WantedPiece::Mask { .. }) && self.piece.end() <= self.position {
+            self.piece = WantedPiece::Ranges([].into());
+            self.next = 0;
+        }
+    }
+}
+
+/// The bits from `first` on that are alike.
+fn run_of_bits(bits: &BooleanBuffer, first: usize) -> SelectionRun {
+    let is_wanted = first < bits.len() && bits.value(first);
+    let same = (first..bits.len()).take_while(|row| bits.value(*row) == is_wanted);
+    match is_wanted {
+        true => SelectionRun::Take(same.count()),
+        false => SelectionRun::Skip(same.count()),
     }
 }
 
@@ -129,14 +195,57 @@ mod tests {
         assert_eq!(walk.run(), SelectionRun::Done);
     }
 
+    fn ranges<const N: usize>(ranges: [Range<u64>; N]) -> WantedPiece {
+        WantedPiece::Ranges(Arc::from(ranges))
+    }
+
+    #[test]
+    fn masks_are_runs_too() {
+        let mut walk = Selection::new(Arc::from([1..2]));
+        walk.open();
+        let bits = BooleanBuffer::from(vec![false, true, true, false]);
+        walk.extend(WantedPiece::Mask { start: 3, bits });
+        walk.extend(ranges([8..9]));
+        walk.close();
+        let mut taken = Vec::new();
+        loop {
+            match walk.run() {
+                SelectionRun::Skip(rows) => walk.advance(rows),
+                SelectionRun::Take(rows) => {
+                    taken.push((walk.position(), rows));
+                    walk.advance(rows);
+                }
+                end => {
+                    assert_eq!(end, SelectionRun::Done);
+                    break;
+                }
+            }
+        }
+        assert_eq!(taken, [(1, 1), (4, 2), (8, 1)]);
+    }
+
+    #[test]
+    fn a_mask_is_what_is_left_of_it() {
+        let mut walk = Selection::new(Arc::from([]));
+        walk.open();
+        let bits = BooleanBuffer::from(vec![true, false, true]);
+        walk.extend(WantedPiece::Mask { start: 2, bits });
+        assert_eq!((walk.run(), walk.mask()), (SelectionRun::Skip(2), None));
+        walk.advance(2);
+        walk.advance(1);
+        assert_eq!(walk.mask(), Some(BooleanBuffer::from(vec![false, true])));
+        walk.advance(2);
+        assert_eq!((walk.run(), walk.mask()), (SelectionRun::Unknown, None));
+    }
+
     #[test]
     fn rows_become_known_on_the_way() {
         let mut walk = Selection::new(Arc::from([]));
         walk.open();
         assert_eq!(walk.run(), SelectionRun::Unknown);
-        walk.extend(Arc::from([1..2, 4..5]));
-        walk.extend(Arc::from([]));
-        walk.extend(Arc::from([5..7]));
+        walk.extend(ranges([1..2, 4..5]));
+        walk.extend(ranges([]));
+        walk.extend(ranges([5..7]));
         let mut runs = Vec::new();
         loop {
             match walk.run() {
@@ -145,7 +254,7 @@ mod tests {
                     walk.advance(rows);
                 }
                 SelectionRun::Unknown if runs.len() == 5 => {
-                    walk.extend(Arc::from([9..10]));
+                    walk.extend(ranges([9..10]));
                     walk.close();
                 }
                 end => {

@@ -1,14 +1,19 @@
 //! The chosen slots of an array.
 
+use std::sync::Arc;
+
+use herringbone_arrow::array::cast::AsArray as _;
+use herringbone_arrow::array::types::*;
 use herringbone_arrow::array::{Array as _, ArrayRef, make_array};
 use herringbone_arrow::buffer::bit_iterator::BitSliceIterator;
-use herringbone_arrow::buffer::{ArrowNativeType, BooleanBuffer, Buffer, NullBuffer, i256};
+use herringbone_arrow::buffer::{ArrowNativeType, BooleanBuffer, i256};
 use herringbone_arrow::data::transform::MutableArrayData;
 use herringbone_arrow::data::{ArrayData, ArrayDataBuilder};
 use herringbone_arrow::schema::{ArrowError, DataType};
 use herringbone_format::{Error, Result};
-use herringbone_kernels::bitmap::Bitmap;
-use herringbone_kernels::filter::filter;
+use herringbone_kernels::filter::arrays::{
+    filter_bytes, filter_dictionary, filter_nulls, filter_views, selected,
+};
 
 /// The slots of `array` whose bit is set, of which there are `chosen`.
 ///
@@ -18,59 +23,80 @@ pub(crate) fn select(array: &ArrayRef, bits: &BooleanBuffer, chosen: usize) -> R
     if chosen == array.len() {
         return Ok(array.clone());
     }
-    let data = array.to_data();
-    let selected = match data.data_type().primitive_width() {
-        Some(1) => fixed_width::<u8>(&data, bits, chosen),
-        Some(2) => fixed_width::<u16>(&data, bits, chosen),
-        Some(4) => fixed_width::<u32>(&data, bits, chosen),
-        Some(8) => fixed_width::<u64>(&data, bits, chosen),
-        Some(16) => fixed_width::<i128>(&data, bits, chosen),
-        Some(32) => fixed_width::<i256>(&data, bits, chosen),
-        _ => match data.data_type() {
-            DataType::Dictionary(keys, _) => match keys.primitive_width() {
-                Some(1) => fixed_width::<u8>(&data, bits, chosen),
-                Some(2) => fixed_width::<u16>(&data, bits, chosen),
-                Some(4) => fixed_width::<u32>(&data, bits, chosen),
-                _ => fixed_width::<u64>(&data, bits, chosen),
-            },
-            DataType::Utf8View | DataType::BinaryView => fixed_width::<i128>(&data, bits, chosen),
-            _ => None,
+    macro_rules! bytes {
+        ($type:ty) => {
+            array
+                .as_bytes_opt::<$type>()
+                .and_then(|array| filter_bytes(array, bits))
+                .map(|array| Arc::new(array) as ArrayRef)
+        };
+    }
+    macro_rules! views {
+        ($type:ty) => {
+            array
+                .as_byte_view_opt::<$type>()
+                .and_then(|array| filter_views(array, bits))
+                .map(|array| Arc::new(array) as ArrayRef)
+        };
+    }
+    macro_rules! dictionary {
+        ($type:ty) => {
+            array
+                .as_dictionary_opt::<$type>()
+                .and_then(|array| filter_dictionary(array, bits))
+                .map(|array| Arc::new(array) as ArrayRef)
+        };
+    }
+    let selected = match array.data_type() {
+        DataType::Utf8 => bytes!(Utf8Type),
+        DataType::LargeUtf8 => bytes!(LargeUtf8Type),
+        DataType::Binary => bytes!(BinaryType),
+        DataType::LargeBinary => bytes!(LargeBinaryType),
+        DataType::Utf8View => views!(StringViewType),
+        DataType::BinaryView => views!(BinaryViewType),
+        DataType::Dictionary(keys, _) => match &**keys {
+            DataType::Int8 => dictionary!(Int8Type),
+            DataType::Int16 => dictionary!(Int16Type),
+            DataType::Int32 => dictionary!(Int32Type),
+            DataType::Int64 => dictionary!(Int64Type),
+            DataType::UInt8 => dictionary!(UInt8Type),
+            DataType::UInt16 => dictionary!(UInt16Type),
+            DataType::UInt32 => dictionary!(UInt32Type),
+            _ => dictionary!(UInt64Type),
         },
+        _ => numbers(&array.to_data(), bits, chosen).map(make_array),
     };
     match selected {
-        Some(selected) => Ok(make_array(selected)),
-        None => by_runs(&data, bits, chosen),
+        Some(selected) => Ok(selected),
+        None => by_runs(&array.to_data(), bits, chosen),
     }
 }
 
-/// Of arrays whose first buffer has a value of one width for each slot; none where it does not fit.
+/// Of arrays of numbers of one width; none of others.
+fn numbers(data: &ArrayData, bits: &BooleanBuffer, chosen: usize) -> Option<ArrayData> {
+    match data.data_type().primitive_width()? {
+        1 => fixed_width::<u8>(data, bits, chosen),
+        2 => fixed_width::<u16>(data, bits, chosen),
+        4 => fixed_width::<u32>(data, bits, chosen),
+        8 => fixed_width::<u64>(data, bits, chosen),
+        16 => fixed_width::<i128>(data, bits, chosen),
+        32 => fixed_width::<i256>(data, bits, chosen),
+        _ => None,
+    }
+}
+
 fn fixed_width<T: ArrowNativeType>(
     data: &ArrayData,
     bits: &BooleanBuffer,
     chosen: usize,
 ) -> Option<ArrayData> {
-    let (first, others) = data.buffers().split_first()?;
-    let values = first.typed_data::<T>();
+    let values = data.buffers().first()?.typed_data::<T>();
     let values = values.get(data.offset()..data.offset().checked_add(data.len())?)?;
-    let mut selected = Vec::with_capacity(chosen);
-    filter(values, bits.values(), bits.offset(), &mut selected);
     let builder = ArrayDataBuilder::new(data.data_type().clone())
         .len(chosen)
-        .add_buffer(Buffer::from_vec(selected))
-        .add_buffers(others.to_vec())
-        .child_data(data.child_data().to_vec())
-        .nulls(data.nulls().map(|nulls| select_bits(nulls, bits, chosen)));
+        .add_buffer(selected(values, bits).into_inner())
+        .nulls(filter_nulls(data.nulls(), bits));
     builder.build().ok()
-}
-
-fn select_bits(nulls: &NullBuffer, bits: &BooleanBuffer, chosen: usize) -> NullBuffer {
-    let mut selected = Bitmap::new();
-    for slot in bits.set_indices() {
-        selected.append_run(nulls.is_valid(slot), 1);
-    }
-    selected
-        .finish()
-        .unwrap_or_else(|| NullBuffer::new_valid(chosen))
 }
 
 fn by_runs(data: &ArrayData, bits: &BooleanBuffer, chosen: usize) -> Result<ArrayRef> {

@@ -12,7 +12,7 @@ use super::push::too_few_rows;
 use super::{BatchAssembler, Needs, OpenRowGroup, ReadPlan, RowGroupPlan};
 use crate::Step;
 use crate::budget::Budget;
-use crate::column::selection::RowRanges;
+use crate::column::selection::WantedPiece;
 use crate::column::{ColumnBatch, ColumnChunkDecoder};
 use crate::loss::Losses;
 
@@ -90,13 +90,13 @@ impl RowGroupCursor {
     }
 
     /// Wants these rows too, which lie behind all others.
-    pub(super) fn extend_selection(&mut self, ranges: &RowRanges) {
+    pub(super) fn extend_selection(&mut self, piece: &WantedPiece) {
         if let Some(row_group) = &mut self.row_group {
-            row_group.extend_selection(ranges);
+            row_group.extend_selection(piece);
         }
         for open in &mut self.columns {
             if let Some(column) = &mut open.column {
-                column.extend_selection(ranges.clone());
+                column.extend_selection(piece.clone());
             }
         }
     }

@@ -9,7 +9,6 @@
 //! The first is ahead by a batch of wanted rows. A column that the predicate looks at is given out as it was
 //! decoded, unless it is a part of a struct of which other parts are given out as well: then it is decoded twice.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -23,6 +22,7 @@ use super::filter_plan::FilterPlan;
 use super::found_rows::FoundRows;
 use super::pruner::Pruned;
 use crate::budget::Budget;
+use crate::column::selection::WantedPiece;
 use crate::loss::Losses;
 
 /// The wanted rows of one row group after the other.
@@ -122,8 +122,10 @@ impl FilteredRows {
     }
 
     /// Tells the other columns of rows that are wanted.
-    fn pass_on(&mut self, ranges: Vec<Range<u64>>) {
-        self.others.extend_selection(&ranges.into());
+    fn pass_on(&mut self, pieces: Vec<WantedPiece>) {
+        for piece in &pieces {
+            self.others.extend_selection(piece);
+        }
         if self.rows.untested() == 0 {
             self.others.close_selection();
         }

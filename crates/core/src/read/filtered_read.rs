@@ -5,7 +5,6 @@
 //!                └► Tested: batches of the tested columns ─► test ─► others: their batches ─► put_together ─► give_out
 //! ```
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -17,6 +16,7 @@ use super::pruner::{Pruned, RowGroupPruner};
 use super::wanted_rows::{RowGroupPlan, Window};
 use super::{Needs, PushDecoder, ReadPlan};
 use crate::budget::Budget;
+use crate::column::selection::WantedPiece;
 use crate::filter::Verdict;
 
 /// Where a read with a filter stands.
@@ -25,7 +25,7 @@ pub struct FilteredRead {
     budget: Arc<Budget>,
     rows: FoundRows,
     /// Rows of the row group that are wanted.
-    wanted: Vec<Range<u64>>,
+    wanted: Vec<WantedPiece>,
     /// The row group that is tested, with the maps of its pages.
     tested: Option<RowGroupPlan>,
     pruner: Option<RowGroupPruner>,
@@ -155,7 +155,7 @@ impl FilteredRead {
         let others = self.plan.filter()?.others();
         let wanted = std::mem::take(&mut self.wanted);
         let row_group = self.tested.as_ref()?;
-        let row_group = row_group.restricted(wanted.into(), row_group.maps.clone());
+        let row_group = row_group.selected(wanted);
         let has_rows = row_group.num_wanted() > 0 && others.num_columns() > 0;
         has_rows.then(|| others.of_row_group(row_group))
     }

@@ -13,8 +13,11 @@ use super::filter_plan::{ColumnSource, FilterPlan};
 use super::pruner::Pruned;
 use super::wanted_rows::{RowGroupPlan, count};
 use crate::budget::{Budget, Reservation};
-use crate::column::selection::{RowRanges, Selection, SelectionRun};
+use crate::column::selection::{RowRanges, Selection, SelectionRun, WantedPiece};
 use crate::filter::{Verdict, concat, select};
+
+/// Runs of wanted and unwanted rows shorter than this, on average, are taken together and the unwanted dropped again.
+const SHORT_RUNS: usize = 32;
 
 /// The wanted rows of one row group after the other.
 pub(super) struct FoundRows {
@@ -106,14 +109,14 @@ impl FoundRows {
     ///
     /// # Errors
     /// What the predicate says; Limit where the budget refuses.
-    pub(super) fn test(&mut self, batch: &RecordBatch) -> Result<Vec<Range<u64>>> {
+    pub(super) fn test(&mut self, batch: &RecordBatch) -> Result<Vec<WantedPiece>> {
         let bits = self.plan.evaluate(batch)?;
         let chosen = bits.count_set_bits();
         self.untested = self.untested.saturating_sub(batch.num_rows() as u64);
-        let ranges = self.ranges(&bits);
-        let ranges = self.add_sure(ranges);
+        let pieces = self.pieces(&bits);
+        let pieces = self.add_sure(pieces);
         if chosen == 0 || !self.plan.gives_out_tested() {
-            return Ok(ranges);
+            return Ok(pieces);
         }
         let columns = self
             .plan
@@ -137,12 +140,12 @@ impl FoundRows {
             taken: 0,
             bytes,
         });
-        Ok(ranges)
+        Ok(pieces)
     }
 
-    /// Rows of the row group, for bits of the next tested rows.
-    fn ranges(&mut self, bits: &BooleanBuffer) -> Vec<Range<u64>> {
-        let mut ranges: Vec<Range<u64>> = Vec::new();
+    /// What is wanted of the row group, for bits of the next tested rows.
+    fn pieces(&mut self, bits: &BooleanBuffer) -> Vec<WantedPiece> {
+        let mut pieces = Vec::new();
         let mut first = 0;
         while first < bits.len() {
             match self.walk.run() {
@@ -150,42 +153,41 @@ impl FoundRows {
                 SelectionRun::Take(rows) => {
                     let rows = rows.min(bits.len() - first);
                     let start = self.walk.position();
-                    for (from, to) in bits.slice(first, rows).set_slices() {
-                        let range = start + from as u64..start + to as u64;
-                        match ranges.last_mut() {
-                            Some(last) if last.end == range.start => last.end = range.end,
-                            _ => ranges.push(range),
-                        }
-                    }
+                    pieces.extend(piece(start, bits.slice(first, rows)));
                     self.walk.advance(rows);
                     first += rows;
                 }
                 SelectionRun::Unknown | SelectionRun::Done => break,
             }
         }
-        ranges
+        pieces
     }
 
     /// These wanted rows, and all that are wanted anyway up to where the next test is.
-    pub(super) fn add_sure(&mut self, found: Vec<Range<u64>>) -> Vec<Range<u64>> {
+    pub(super) fn add_sure(&mut self, found: Vec<WantedPiece>) -> Vec<WantedPiece> {
         let next = match self.walk.run() {
             SelectionRun::Skip(rows) => self.walk.position() + rows as u64,
             SelectionRun::Take(_) => self.walk.position(),
             SelectionRun::Unknown | SelectionRun::Done => u64::MAX,
         };
-        let mut ranges = Vec::with_capacity(found.len());
-        let mut add_sure = |before: u64, ranges: &mut Vec<Range<u64>>| {
-            while self.sure.front().is_some_and(|range| range.start < before) {
-                ranges.extend(self.sure.pop_front());
+        let mut pieces = Vec::with_capacity(found.len());
+        let mut add_sure = |before: u64, pieces: &mut Vec<WantedPiece>| {
+            let ranges = std::iter::from_fn(|| {
+                let is_before = self.sure.front().is_some_and(|it| it.start < before);
+                is_before.then(|| self.sure.pop_front()).flatten()
+            });
+            let ranges: Vec<Range<u64>> = ranges.collect();
+            if !ranges.is_empty() {
+                pieces.push(WantedPiece::Ranges(ranges.into()));
             }
         };
-        for range in found {
-            add_sure(range.start, &mut ranges);
-            ranges.push(range);
+        for piece in found {
+            add_sure(piece.start(), &mut pieces);
+            pieces.push(piece);
         }
-        add_sure(next, &mut ranges);
-        self.found += count(&ranges);
-        ranges
+        add_sure(next, &mut pieces);
+        self.found += pieces.iter().map(WantedPiece::count).sum::<u64>();
+        pieces
     }
 
     /// A batch of the next wanted rows, of which `others` has its columns.
@@ -242,4 +244,19 @@ impl FoundRows {
         };
         (0..columns).filter_map(column).collect()
     }
+}
+
+/// What is wanted of the rows from `start` on, if anything.
+fn piece(start: u64, bits: BooleanBuffer) -> Option<WantedPiece> {
+    let mut ranges: Vec<Range<u64>> = Vec::new();
+    for (from, to) in bits.set_slices() {
+        if ranges.len() > bits.len() / SHORT_RUNS {
+            // It ends with a row that is wanted, as ranges do.
+            let last = (0..bits.len()).rev().find(|row| bits.value(*row))?;
+            let bits = bits.slice(0, last + 1);
+            return Some(WantedPiece::Mask { start, bits });
+        }
+        ranges.push(start + from as u64..start + to as u64);
+    }
+    (!ranges.is_empty()).then(|| WantedPiece::Ranges(ranges.into()))
 }

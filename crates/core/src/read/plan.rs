@@ -250,7 +250,7 @@ impl ReadPlan {
             row_group: row_group.ordinal(),
             num_rows: row_group.num_rows,
             ranges: row_group.ranges.clone(),
-            found: None,
+            found: row_group.found(),
             batch_rows: self.batch_rows(row_group, bytes),
         };
         Ok(OpenRowGroup {

@@ -9,7 +9,7 @@ use herringbone_format::{CompressionCodec, Error, PageHeader, ReadableChunk, Res
 
 use super::array_node::ArrayTree;
 use crate::budget::Budget;
-use crate::column::selection::RowRanges;
+use crate::column::selection::WantedPiece;
 use crate::column::{
     ColumnChunkDecoder, ColumnPlan, ColumnSplit, DictionaryValues, RowCounter, WantedRows,
 };
@@ -208,24 +208,17 @@ impl OpenRowGroup {
     /// Wants no rows but those that are [added](Self::extend_selection).
     pub(super) fn select_on_the_way(&mut self) {
         self.rows.ranges = [].into();
-        self.rows.found = Some(Vec::new());
+        self.rows.found.is_open = true;
     }
 
     /// Wants these rows too, which lie behind all others.
-    pub(super) fn extend_selection(&mut self, ranges: &RowRanges) {
-        if let Some(found) = &mut self.rows.found {
-            found.push(ranges.clone());
-        }
+    pub(super) fn extend_selection(&mut self, piece: &WantedPiece) {
+        self.rows.found.pieces.push(piece.clone());
     }
 
     /// No other rows are wanted.
     pub(super) fn close_selection(&mut self) {
-        if let Some(found) = self.rows.found.take() {
-            self.rows.ranges = found
-                .iter()
-                .flat_map(|ranges| ranges.iter().cloned())
-                .collect();
-        }
+        self.rows.found.is_open = false;
     }
 
     /// Rows of the row group, if all of them are wanted.

@@ -1,13 +1,15 @@
 //! Which rows a read wants of which row groups.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use herringbone_arrow::array::RecordBatch;
 use herringbone_format::{Error, FileMetadata, Result};
 
 use super::ReadOptions;
 use super::pruner::PageMaps;
-use crate::column::selection::RowRanges;
+use crate::column::Found;
+use crate::column::selection::{RowRanges, WantedPiece};
 
 /// The wanted rows of one row group.
 #[derive(Debug, Clone)]
@@ -18,6 +20,8 @@ pub struct RowGroupPlan {
     pub(super) num_rows: u64,
     pub(super) ranges: RowRanges,
     num_wanted: u64,
+    /// Rows that were found behind these ranges.
+    found: Arc<[WantedPiece]>,
     /// Where the pages of its columns lie, as far as that was looked up.
     pub(super) maps: PageMaps,
 }
@@ -40,8 +44,28 @@ impl RowGroupPlan {
         Self {
             num_wanted: count(ranges.iter()),
             ranges,
+            found: [].into(),
             maps,
             ..*self
+        }
+    }
+
+    /// The same row group, of which these rows are wanted.
+    pub(super) fn selected(&self, found: Vec<WantedPiece>) -> Self {
+        Self {
+            num_wanted: found.iter().map(WantedPiece::count).sum(),
+            ranges: [].into(),
+            found: found.into(),
+            maps: self.maps.clone(),
+            ..*self
+        }
+    }
+
+    /// Rows that were found behind its ranges.
+    pub(super) fn found(&self) -> Found {
+        Found {
+            pieces: self.found.to_vec(),
+            is_open: false,
         }
     }
 }
@@ -103,6 +127,7 @@ pub(super) fn plan_row_groups(
             let num_rows = rows.end - rows.start;
             plans.push(RowGroupPlan {
                 index: plans.len(),
+                found: [].into(),
                 maps: [].into(),
                 ordinal,
                 num_rows,

@@ -12,6 +12,7 @@ use std::mem::MaybeUninit;
 use crate::bitmap::{load_bits, low_bits};
 use crate::cpu::Scalar;
 
+pub mod arrays;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 #[cfg(test)]

@@ -1,0 +1,344 @@
+//! Times reads with a filter: `filter [--seconds S] [PART_OF_A_NAME ...]`, `ROWS` rows (10 million, or from the environment).
+//!
+//! One file a table and codec, written by us with page indexes, in row groups of a million rows. Sides, in turns: our
+//! filter, our scan with the filter of `arrow-select` behind it, the row filter of `parquet` with its page index, and its
+//! scan with the same behind it. Columns of ratios are times of ours over times of each.
+
+use std::sync::Arc;
+
+use arrow_select::filter::filter_record_batch;
+use bytes::Bytes;
+use herringbone::arrow::array::{
+    ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, Scalar, StringArray,
+    TimestampMicrosecondArray,
+};
+use herringbone::arrow::schema::ArrowError;
+use herringbone::filter::{Literal, Predicate, col};
+use herringbone::{
+    ColumnOptions, Compression, Limits, ParquetFile, ReadOptions, WriteOptions, Writer, ZstdLevel,
+};
+use herringbone_benches::arguments::Arguments;
+use herringbone_benches::workload::Work;
+use herringbone_benches::{Result, measure};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowPredicateFn, ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+    RowFilter,
+};
+use parquet::file::metadata::PageIndexPolicy;
+
+/// Rows of a batch, on all sides.
+const BATCH_ROWS: usize = 8192;
+/// Values of the random keys.
+const KEYS: i64 = 1_000_000;
+
+/// A column that is tested, below a value that a share of the rows is below.
+struct Test {
+    name: &'static str,
+    column: &'static str,
+    /// The value for a share of all rows.
+    below: fn(share: f64, rows: usize) -> (Literal, ArrayRef),
+}
+
+const TESTS: [Test; 5] = [
+    Test {
+        name: "int_random",
+        column: "random",
+        below: |share, _| {
+            let value = (share * KEYS as f64) as i64;
+            (value.into(), Arc::new(Int64Array::from(vec![value])))
+        },
+    },
+    Test {
+        name: "int_clustered",
+        column: "row",
+        below: |share, rows| {
+            let value = ((share * rows as f64) as i64).max(1);
+            (value.into(), Arc::new(Int64Array::from(vec![value])))
+        },
+    },
+    Test {
+        name: "string_random",
+        column: "text",
+        below: |share, _| {
+            let value = text((share * KEYS as f64) as i64);
+            (
+                value.as_str().into(),
+                Arc::new(StringArray::from(vec![value])),
+            )
+        },
+    },
+    Test {
+        name: "dictionary_random",
+        column: "word",
+        below: |share, _| {
+            let value = word((share * 1000.0) as i64);
+            (
+                value.as_str().into(),
+                Arc::new(StringArray::from(vec![value])),
+            )
+        },
+    },
+    Test {
+        name: "timestamp_clustered",
+        column: "time",
+        below: |share, rows| {
+            let value = time(((share * rows as f64) as i64).max(1));
+            let literal = Literal::Timestamp {
+                nanos: i128::from(value) * 1000,
+                is_utc: false,
+            };
+            (
+                literal,
+                Arc::new(TimestampMicrosecondArray::from(vec![value])),
+            )
+        },
+    },
+];
+
+fn key(row: i64) -> i64 {
+    let mixed = (row as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    ((mixed >> 20) % KEYS as u64) as i64
+}
+
+fn text(key: i64) -> String {
+    format!("{key:07} some text")
+}
+
+fn word(key: i64) -> String {
+    format!("word number {key:04}")
+}
+
+fn time(row: i64) -> i64 {
+    1_700_000_000_000_000 + row * 1000
+}
+
+/// The rows of one row group: what is tested, and ten columns of payload.
+fn table(rows: std::ops::Range<i64>) -> Result<RecordBatch> {
+    let mut columns: Vec<(String, ArrayRef)> = vec![
+        (
+            "row".into(),
+            Arc::new(Int64Array::from_iter_values(rows.clone())),
+        ),
+        (
+            "random".into(),
+            Arc::new(Int64Array::from_iter_values(rows.clone().map(key))),
+        ),
+        (
+            "text".into(),
+            Arc::new(StringArray::from_iter_values(
+                rows.clone().map(|row| text(key(row))),
+            )),
+        ),
+        (
+            "word".into(),
+            Arc::new(StringArray::from_iter_values(
+                rows.clone().map(|row| word(key(row) % 1000)),
+            )),
+        ),
+        (
+            "time".into(),
+            Arc::new(TimestampMicrosecondArray::from_iter_values(
+                rows.clone().map(time),
+            )),
+        ),
+    ];
+    for n in 0..10i64 {
+        let rows = rows.clone().map(|row| row.wrapping_mul(n + 3));
+        let column: ArrayRef = match n % 4 {
+            0 => Arc::new(Int64Array::from_iter_values(rows.map(key))),
+            1 => Arc::new(Float64Array::from_iter(
+                rows.map(|row| (row % 10 != 0).then(|| key(row) as f64 / 16.0)),
+            )),
+            2 => Arc::new(StringArray::from_iter_values(
+                rows.map(|row| word(key(row) % 500)),
+            )),
+            _ => Arc::new(StringArray::from_iter_values(
+                rows.map(|row| text(key(row))),
+            )),
+        };
+        columns.push((format!("payload{n}"), column));
+    }
+    Ok(RecordBatch::try_from_iter(columns)?)
+}
+
+fn write(rows: usize, codec: Compression) -> Result<Bytes> {
+    let columns = ColumnOptions::new().compression(codec);
+    let mut bytes = Vec::new();
+    let mut start = 0;
+    let first = table(0..1)?;
+    let options = WriteOptions::new().columns(columns);
+    let mut writer = Writer::new(&mut bytes, first.schema(), options)?;
+    while start < rows as i64 {
+        let end = (start + 100_000).min(rows as i64);
+        writer.write(&table(start..end)?)?;
+        start = end;
+    }
+    writer.finish()?;
+    Ok(bytes.into())
+}
+
+fn main() -> Result<()> {
+    let arguments = Arguments::parse(std::env::args().skip(1))?;
+    let rows = std::env::var("ROWS")
+        .ok()
+        .and_then(|rows| rows.parse().ok());
+    let rows: usize = rows.unwrap_or(10_000_000);
+    println!(
+        "| case | ours ms | of our scan and filter | of `parquet`'s row filter | of its scan and filter | two threads, of two reads |"
+    );
+    println!("|---|---:|---:|---:|---:|---:|");
+    for (codec_name, codec) in [
+        ("none", Compression::Uncompressed),
+        ("zstd", Compression::Zstd(ZstdLevel::default())),
+    ] {
+        let bytes = write(rows, codec)?;
+        for test in &TESTS {
+            for payload in [1, 10] {
+                for share in [1e-6, 1e-4, 1e-3, 1e-2, 0.1, 0.5, 0.9] {
+                    let name = format!("{}_{codec_name}_{payload}col_{share}", test.name);
+                    if arguments.wants(&name) {
+                        line(
+                            &name,
+                            &bytes,
+                            test,
+                            (payload, share, rows),
+                            arguments.seconds,
+                        )?;
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn line(
+    name: &str,
+    bytes: &Bytes,
+    test: &Test,
+    (payload, share, rows): (usize, f64, usize),
+    seconds: f64,
+) -> Result<()> {
+    let (literal, scalar) = (test.below)(share, rows);
+    let predicate = col(test.column).lt(literal);
+    let names: Vec<String> = (0..payload).map(|n| format!("payload{n}")).collect();
+    let filtered = filtered(bytes.clone(), names.clone(), predicate.clone(), 1);
+    let scanned = scanned(bytes.clone(), names.clone(), test.column, scalar.clone());
+    let row_filter = their_filter(bytes.clone(), names.clone(), test.column, scalar.clone());
+    let their_scan = their_scan(bytes.clone(), names.clone(), test.column, scalar);
+    let sides = [&filtered, &scanned, &row_filter, &their_scan];
+    let times = measure::in_turns(&sides, seconds)?;
+    let ours = times[0].median();
+    let two = self::filtered(bytes.clone(), names, predicate, 2);
+    let threads = measure::in_turns(&[&two, &filtered], seconds / 4.0)?;
+    println!(
+        "| {name} | {ours:.2} ±{:.0}% | {:.2} | {:.2} | {:.2} | {:.2} |",
+        times[0].spread() * 100.0,
+        ours / times[1].median(),
+        ours / times[2].median(),
+        ours / times[3].median(),
+        threads[1].median() / 2.0 / threads[0].median(),
+    );
+    Ok(())
+}
+
+fn filtered(bytes: Bytes, names: Vec<String>, predicate: Predicate, threads: usize) -> Work {
+    Box::new(move || {
+        let file = ParquetFile::from_source(bytes.clone(), Limits::default())?;
+        let options = ReadOptions::new().columns(names.clone()).threads(threads);
+        let options = options.batch_size(BATCH_ROWS).filter(predicate.clone());
+        let mut rows = 0;
+        for batch in file.read(options)? {
+            rows += batch?.num_rows() as u64;
+        }
+        Ok(rows)
+    })
+}
+
+fn below(batch: &RecordBatch, column: &str, scalar: &ArrayRef) -> Result<BooleanArray, ArrowError> {
+    let column = batch
+        .column_by_name(column)
+        .ok_or_else(|| ArrowError::SchemaError("a column is missing".into()))?;
+    let scalar = Scalar::new(scalar.clone());
+    arrow_ord::cmp::lt(
+        &column.as_ref() as &dyn herringbone::arrow::array::Datum,
+        &scalar,
+    )
+}
+
+/// The rows that are wanted of a batch, without the tested column.
+fn keep(batch: &RecordBatch, column: &str, scalar: &ArrayRef) -> Result<u64> {
+    let wanted = below(batch, column, scalar)?;
+    let payload: Vec<usize> = (0..batch.num_columns())
+        .filter(|at| batch.schema().field(*at).name() != column)
+        .collect();
+    let kept = filter_record_batch(&batch.project(&payload)?, &wanted)?;
+    Ok(std::hint::black_box(kept).num_rows() as u64)
+}
+
+fn scanned(bytes: Bytes, mut names: Vec<String>, column: &'static str, scalar: ArrayRef) -> Work {
+    names.push(column.into());
+    Box::new(move || {
+        let file = ParquetFile::from_source(bytes.clone(), Limits::default())?;
+        let options = ReadOptions::new().columns(names.clone()).threads(1);
+        let mut rows = 0;
+        for batch in file.read(options.batch_size(BATCH_ROWS))? {
+            rows += keep(&batch?, column, &scalar)?;
+        }
+        Ok(rows)
+    })
+}
+
+fn builder(bytes: &Bytes, with_index: bool) -> Result<ParquetRecordBatchReaderBuilder<Bytes>> {
+    let policy = match with_index {
+        true => PageIndexPolicy::Optional,
+        false => PageIndexPolicy::Skip,
+    };
+    let options = ArrowReaderOptions::new().with_page_index_policy(policy);
+    let metadata = ArrowReaderMetadata::load(bytes, options)?;
+    Ok(
+        ParquetRecordBatchReaderBuilder::new_with_metadata(bytes.clone(), metadata)
+            .with_batch_size(BATCH_ROWS),
+    )
+}
+
+fn their_filter(bytes: Bytes, names: Vec<String>, column: &'static str, scalar: ArrayRef) -> Work {
+    Box::new(move || {
+        let builder = builder(&bytes, true)?;
+        let schema = builder.parquet_schema();
+        let tested = ProjectionMask::columns(schema, [column]);
+        let payload = ProjectionMask::columns(schema, names.iter().map(String::as_str));
+        let scalar = scalar.clone();
+        let predicate = ArrowPredicateFn::new(tested, move |batch| below(&batch, column, &scalar));
+        let filter = RowFilter::new(vec![Box::new(predicate)]);
+        let mut rows = 0;
+        for batch in builder
+            .with_projection(payload)
+            .with_row_filter(filter)
+            .build()?
+        {
+            rows += batch?.num_rows() as u64;
+        }
+        Ok(rows)
+    })
+}
+
+fn their_scan(
+    bytes: Bytes,
+    mut names: Vec<String>,
+    column: &'static str,
+    scalar: ArrayRef,
+) -> Work {
+    names.push(column.into());
+    Box::new(move || {
+        let builder = builder(&bytes, false)?;
+        let mask =
+            ProjectionMask::columns(builder.parquet_schema(), names.iter().map(String::as_str));
+        let mut rows = 0;
+        for batch in builder.with_projection(mask).build()? {
+            rows += keep(&batch?, column, &scalar)?;
+        }
+        Ok(rows)
+    })
+}

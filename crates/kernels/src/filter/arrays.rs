@@ -1,0 +1,165 @@
+//! Arrays of some slots of others, whose values are valid because those of the others are.
+
+use herringbone_arrow::array::types::{ArrowDictionaryKeyType, ByteArrayType, ByteViewType};
+use herringbone_arrow::array::{
+    Array, DictionaryArray, GenericByteArray, GenericByteViewArray, PrimitiveArray,
+};
+use herringbone_arrow::buffer::bit_iterator::BitSliceIterator;
+use herringbone_arrow::buffer::{
+    ArrowNativeType, BooleanBuffer, NullBuffer, OffsetBuffer, ScalarBuffer,
+};
+
+use super::filter;
+use crate::bitmap::Bitmap;
+
+/// The byte arrays whose bit is set; none where `bits` are not one a slot.
+#[must_use]
+pub fn filter_bytes<T: ByteArrayType>(
+    array: &GenericByteArray<T>,
+    bits: &BooleanBuffer,
+) -> Option<GenericByteArray<T>> {
+    if bits.len() != array.len() {
+        return None;
+    }
+    let (from, values) = (array.value_offsets(), array.value_data());
+    let runs = || BitSliceIterator::new(bits.values(), bits.offset(), bits.len());
+    let ends = |(first, last): (usize, usize)| {
+        let start = from.get(first)?.as_usize();
+        Some(start..from.get(last)?.as_usize())
+    };
+    let lengths = runs().filter_map(ends).map(|run| run.len());
+    let mut selected = Vec::with_capacity(lengths.sum());
+    let mut offsets = Vec::with_capacity(bits.count_set_bits() + 1);
+    offsets.push(T::Offset::default());
+    for (first, last) in runs() {
+        let run = ends((first, last))?;
+        // Values were dropped before it, and none added.
+        let moved = run.start - selected.len();
+        selected.extend_from_slice(values.get(run)?);
+        let behind = from.get(first + 1..=last)?.iter();
+        offsets.extend(behind.map(|offset| T::Offset::usize_as(offset.as_usize() - moved)));
+    }
+    let nulls = filter_nulls(array.nulls(), bits);
+    // SAFETY: they start with 0; within a run they are offsets of the array, which ascend, less the same number, and a
+    // run starts where the last one ended. They are at most those of the array, so they fit.
+    let offsets = unsafe { OffsetBuffer::new_unchecked(ScalarBuffer::from(offsets)) };
+    // SAFETY: the offsets are one more than the slots, and the last one is the length of `selected`; each value is one of
+    // the array, which is valid; there is a bit of `nulls` for each set bit, as there is an offset.
+    Some(unsafe { GenericByteArray::new_unchecked(offsets, selected.into(), nulls) })
+}
+
+/// The views whose bit is set, into the same buffers; none where `bits` are not one a slot.
+#[must_use]
+pub fn filter_views<T: ByteViewType>(
+    array: &GenericByteViewArray<T>,
+    bits: &BooleanBuffer,
+) -> Option<GenericByteViewArray<T>> {
+    if bits.len() != array.len() {
+        return None;
+    }
+    let views = selected(array.views(), bits);
+    let nulls = filter_nulls(array.nulls(), bits);
+    let buffers: Vec<_> = array.data_buffers().to_vec();
+    // SAFETY: each view is one of the array, whose buffers these are; there is a bit of `nulls` for each set bit, as there
+    // is a view.
+    Some(unsafe { GenericByteViewArray::new_unchecked(views, buffers.into(), nulls) })
+}
+
+/// The keys whose bit is set, with the same values; none where `bits` are not one a slot.
+#[must_use]
+pub fn filter_dictionary<K: ArrowDictionaryKeyType>(
+    array: &DictionaryArray<K>,
+    bits: &BooleanBuffer,
+) -> Option<DictionaryArray<K>> {
+    if bits.len() != array.len() {
+        return None;
+    }
+    let keys = selected(array.keys().values(), bits);
+    let keys = PrimitiveArray::<K>::new(keys, filter_nulls(array.keys().nulls(), bits));
+    let keys = keys.with_data_type(array.keys().data_type().clone());
+    // SAFETY: each key is one of the array, whose values these are.
+    Some(unsafe { DictionaryArray::new_unchecked(keys, array.values().clone()) })
+}
+
+/// The values whose bit is set.
+pub fn selected<T: ArrowNativeType>(values: &[T], bits: &BooleanBuffer) -> ScalarBuffer<T> {
+    let mut selected = Vec::with_capacity(bits.count_set_bits());
+    filter(values, bits.values(), bits.offset(), &mut selected);
+    ScalarBuffer::from(selected)
+}
+
+/// The validity of the slots whose bit is set; none where all of them are valid.
+#[must_use]
+pub fn filter_nulls(nulls: Option<&NullBuffer>, bits: &BooleanBuffer) -> Option<NullBuffer> {
+    let mut selected = Bitmap::new();
+    let nulls = nulls?.inner().bit_chunks();
+    for (valid, mut wanted) in nulls.iter_padded().zip(bits.bit_chunks().iter_padded()) {
+        let (mut word, mut length) = (0, 0);
+        while wanted != 0 {
+            word |= ((valid >> wanted.trailing_zeros()) & 1) << length;
+            length += 1;
+            wanted &= wanted - 1;
+        }
+        selected.append_bits(word, length);
+    }
+    selected.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use herringbone_arrow::array::types::{Int8Type, StringViewType, Utf8Type};
+    use herringbone_arrow::array::{StringArray, StringViewArray};
+
+    use super::*;
+
+    const TEXT: [Option<&str>; 6] = [
+        Some("a"),
+        None,
+        Some("a value that is too long for a view"),
+        Some(""),
+        None,
+        Some("é"),
+    ];
+
+    /// All masks of the slots, the arrays cut off at the front.
+    fn masks() -> impl Iterator<Item = (usize, BooleanBuffer, Vec<Option<&'static str>>)> {
+        (0..2).flat_map(|skip| {
+            (0..1u32 << (6 - skip)).map(move |mask| {
+                let bits = BooleanBuffer::collect_bool(6 - skip, |slot| mask >> slot & 1 == 1);
+                let kept = TEXT[skip..].iter().zip(bits.iter());
+                let kept = kept.filter(|(_, bit)| *bit).map(|(text, _)| *text);
+                let kept: Vec<_> = kept.collect();
+                (skip, bits, kept)
+            })
+        })
+    }
+
+    #[test]
+    fn slots_are_those_that_are_chosen() {
+        let (text, views) = (
+            StringArray::from(TEXT.to_vec()),
+            StringViewArray::from(TEXT.to_vec()),
+        );
+        let keys: DictionaryArray<Int8Type> = TEXT.into_iter().collect();
+        for (skip, bits, kept) in masks() {
+            let of_bytes = filter_bytes::<Utf8Type>(&text.slice(skip, 6 - skip), &bits).unwrap();
+            of_bytes.to_data().validate_full().unwrap();
+            assert_eq!(of_bytes, StringArray::from(kept.clone()), "{bits:?}");
+            let of_views =
+                filter_views::<StringViewType>(&views.slice(skip, 6 - skip), &bits).unwrap();
+            of_views.to_data().validate_full().unwrap();
+            assert_eq!(of_views, StringViewArray::from(kept.clone()), "{bits:?}");
+            let of_keys = filter_dictionary(&keys.slice(skip, 6 - skip), &bits).unwrap();
+            of_keys.to_data().validate_full().unwrap();
+            let of_keys: Vec<_> = of_keys
+                .downcast_dict::<StringArray>()
+                .unwrap()
+                .into_iter()
+                .collect();
+            assert_eq!(of_keys, kept, "{bits:?}");
+        }
+        let wrong = BooleanBuffer::new_set(5);
+        assert!(filter_bytes(&text, &wrong).is_none() && filter_views(&views, &wrong).is_none());
+        assert!(filter_dictionary(&keys, &wrong).is_none());
+    }
+}
