@@ -1,8 +1,9 @@
 //! A predicate that has met a file: its columns found, its literals made keys.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use herringbone_arrow::array::{Array as _, ArrayRef, RecordBatch, StructArray};
+use herringbone_arrow::array::cast::AsArray as _;
+use herringbone_arrow::array::{Array, ArrayRef, RecordBatch, StructArray};
 use herringbone_arrow::buffer::{BooleanBuffer, NullBuffer};
 use herringbone_arrow::schema::{DataType, Schema};
 use herringbone_format::{Error, FileMetadata, Result};
@@ -63,6 +64,15 @@ pub(crate) struct LeafNode {
     test: Option<LeafTest>,
     /// For the bounds of its statistics, if they can be compared.
     pub(crate) bounds: Option<BoundsTest>,
+    /// The dictionary that was tested last: batches have the same one after the other.
+    dictionary: Mutex<Option<TestedDictionary>>,
+}
+
+/// A dictionary of which each value was tested.
+#[derive(Debug)]
+struct TestedDictionary {
+    values: Weak<dyn Array>,
+    accepted: BooleanBuffer,
 }
 
 /// The leaves that a predicate looks at, ascending.
@@ -118,6 +128,19 @@ pub(crate) fn extension_columns(predicate: &Predicate) -> Vec<ExtensionColumnOpt
         }
     }
     columns
+}
+
+/// Whether a predicate looks at arrays by itself, so that they have to be what the options say.
+pub(crate) fn has_row_predicate(predicate: &Predicate) -> bool {
+    fn has(expression: &Expression) -> bool {
+        match expression {
+            Expression::Test { .. } => false,
+            Expression::Not(inner) => has(inner),
+            Expression::And(parts) | Expression::Or(parts) => parts.iter().any(has),
+            Expression::Rows(_) => true,
+        }
+    }
+    has(&predicate.0)
 }
 
 /// Whether the leaf at `parts` is the field at `path`, or a part of it.
@@ -260,6 +283,7 @@ impl Binder<'_> {
             path: path.to_vec(),
             test: self.tested.map(array_test).transpose()?,
             bounds: BoundsTest::new(self.metadata, self.schema, leaf, (test, is_negated)),
+            dictionary: Mutex::default(),
         })
     }
 
@@ -381,13 +405,46 @@ impl LeafNode {
             return Ok(BooleanBuffer::new_set(batch.num_rows()));
         };
         let (array, nulls) = self.array(batch)?;
-        let bits = test.evaluate(&array)?;
+        let bits = match array.data_type() {
+            DataType::Dictionary(..) => self.evaluate_dictionary(test, &array)?,
+            _ => test.evaluate(&array)?,
+        };
         // Where a struct around it is null, so is the value.
         Ok(match (nulls, test) {
             (None, _) => bits,
             (Some(nulls), LeafTest::Null { is_null: true }) => &bits | &!nulls.inner(),
             (Some(nulls), _) => &bits & nulls.inner(),
         })
+    }
+
+    fn evaluate_dictionary(&self, test: &LeafTest, array: &ArrayRef) -> Result<BooleanBuffer> {
+        let values = array.as_any_dictionary().values();
+        if !matches!(values.data_type(), DataType::Dictionary(..)) {
+            let accepted = self.accepted_of(test, values)?;
+            return test.evaluate_keys(array, &accepted);
+        }
+        test.evaluate(array)
+    }
+
+    /// Which values of a dictionary are accepted.
+    fn accepted_of(&self, test: &LeafTest, values: &ArrayRef) -> Result<BooleanBuffer> {
+        let mut last = self
+            .dictionary
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let same = last.as_ref().filter(|last| {
+            let tested = last.values.upgrade();
+            tested.is_some_and(|tested| Arc::ptr_eq(&tested, values))
+        });
+        if let Some(same) = same {
+            return Ok(same.accepted.clone());
+        }
+        let accepted = test.evaluate_values(values)?;
+        *last = Some(TestedDictionary {
+            values: Arc::downgrade(values),
+            accepted: accepted.clone(),
+        });
+        Ok(accepted)
     }
 
     /// Whether no value of these, or each of them, is accepted: those of a dictionary.

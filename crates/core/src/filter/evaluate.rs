@@ -3,7 +3,7 @@
 use herringbone_arrow::array::cast::AsArray as _;
 use herringbone_arrow::array::types::*;
 use herringbone_arrow::array::{Array, ArrayRef, PrimitiveArray, RunArray};
-use herringbone_arrow::buffer::{BooleanBuffer, i256};
+use herringbone_arrow::buffer::{ArrowNativeType as _, BooleanBuffer, i256};
 use herringbone_arrow::schema::{DataType, TimeUnit};
 use herringbone_format::{Error, Result};
 
@@ -18,17 +18,8 @@ use super::ranges::Ranges;
 pub(super) fn accepted(test: &LeafTest, array: &ArrayRef) -> Result<BooleanBuffer> {
     let bits = match array.data_type() {
         DataType::Dictionary(_, _) => {
-            let dictionary = array.as_any_dictionary();
-            let values = accepted_of_values(test, dictionary.values())?;
-            // Keys of an empty dictionary cannot be normalized: all of them are null.
-            let keys = match values.is_empty() {
-                true => vec![0; array.len()],
-                false => dictionary.normalized_keys(),
-            };
-            BooleanBuffer::collect_bool(keys.len(), |slot| {
-                keys.get(slot)
-                    .is_some_and(|key| *key < values.len() && values.value(*key))
-            })
+            let values = accepted_of_values(test, array.as_any_dictionary().values())?;
+            return accepted_of_dictionary(test, array, &values);
         }
         DataType::RunEndEncoded(ends, _) => match ends.data_type() {
             DataType::Int16 => runs::<Int16Type>(test, array)?,
@@ -36,6 +27,42 @@ pub(super) fn accepted(test: &LeafTest, array: &ArrayRef) -> Result<BooleanBuffe
             _ => runs::<Int64Type>(test, array)?,
         },
         _ => accepted_of_values(test, array)?,
+    };
+    Ok(nulls_too(test, array, bits))
+}
+
+/// Which slots of a dictionary array a test accepts that accepts these of its values.
+///
+/// # Errors
+/// Unsupported where the array has no dictionary.
+pub(super) fn accepted_of_dictionary(
+    test: &LeafTest,
+    array: &ArrayRef,
+    values: &BooleanBuffer,
+) -> Result<BooleanBuffer> {
+    let values: Vec<bool> = values.iter().collect();
+    macro_rules! keys {
+        ($type:ty) => {{
+            let keys = array.as_dictionary::<$type>().keys().values();
+            BooleanBuffer::collect_bool(keys.len(), |slot| {
+                // Keys of nulls may be anything.
+                let value = keys.get(slot).and_then(|key| values.get(key.as_usize()));
+                value.copied().unwrap_or(false)
+            })
+        }};
+    }
+    let bits = match array.data_type() {
+        DataType::Dictionary(keys, _) => match &**keys {
+            DataType::Int8 => keys!(Int8Type),
+            DataType::Int16 => keys!(Int16Type),
+            DataType::Int32 => keys!(Int32Type),
+            DataType::Int64 => keys!(Int64Type),
+            DataType::UInt8 => keys!(UInt8Type),
+            DataType::UInt16 => keys!(UInt16Type),
+            DataType::UInt32 => keys!(UInt32Type),
+            _ => keys!(UInt64Type),
+        },
+        other => return Err(no_layout(other)),
     };
     Ok(nulls_too(test, array, bits))
 }
@@ -54,7 +81,7 @@ fn nulls_too(test: &LeafTest, array: &ArrayRef, bits: BooleanBuffer) -> BooleanB
 }
 
 /// The same, where nulls may be anything.
-fn accepted_of_values(test: &LeafTest, array: &ArrayRef) -> Result<BooleanBuffer> {
+pub(super) fn accepted_of_values(test: &LeafTest, array: &ArrayRef) -> Result<BooleanBuffer> {
     match test {
         LeafTest::Nothing | LeafTest::Null { .. } => Ok(BooleanBuffer::new_unset(array.len())),
         LeafTest::Keys(keys) => accepted_keys(keys, array),

@@ -141,6 +141,26 @@ impl LeafTest {
         evaluate::accepted(self, array)
     }
 
+    /// The same for a dictionary array, of which it is known which of its values it accepts.
+    ///
+    /// # Errors
+    /// As [`Self::evaluate`].
+    pub(super) fn evaluate_keys(
+        &self,
+        array: &ArrayRef,
+        accepted: &BooleanBuffer,
+    ) -> Result<BooleanBuffer> {
+        evaluate::accepted_of_dictionary(self, array, accepted)
+    }
+
+    /// Which values it accepts, nulls left aside.
+    ///
+    /// # Errors
+    /// As [`Self::evaluate`].
+    pub(super) fn evaluate_values(&self, values: &ArrayRef) -> Result<BooleanBuffer> {
+        evaluate::accepted_of_values(self, values)
+    }
+
     /// What the facts tell of the rows.
     pub(super) fn verdict(&self, facts: &Facts) -> Verdict {
         let all_null = facts.nulls == Some(facts.rows);

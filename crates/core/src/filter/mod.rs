@@ -26,7 +26,9 @@ mod select;
 pub(crate) mod verdict_runs;
 
 pub use bound::Verdict;
-pub(crate) use bound::{BoundPredicate, BoundTest, LeafNode, extension_columns, tested_leaves};
+pub(crate) use bound::{
+    BoundPredicate, BoundTest, LeafNode, extension_columns, has_row_predicate, tested_leaves,
+};
 pub use literal::Literal;
 pub use predicate::{Column, Predicate, col, col_at};
 pub use pruning_steps::{PruningStep, PruningSteps};

@@ -5,13 +5,15 @@ use std::sync::Arc;
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::buffer::BooleanBuffer;
 use herringbone_arrow::schema::SchemaRef;
-use herringbone_format::{Error, Result};
-use herringbone_schema::{ParquetSchema, Projection};
+use herringbone_format::{Error, Result, Type};
+use herringbone_schema::{DictionaryOutput, ParquetSchema, Projection};
 
 use super::{ReadOptions, ReadPlan};
 use crate::budget::ColumnRole;
 use crate::filter::verdict_runs::VerdictRuns;
-use crate::filter::{BoundPredicate, BoundTest, Predicate, extension_columns, tested_leaves};
+use crate::filter::{
+    BoundPredicate, BoundTest, Predicate, extension_columns, has_row_predicate, tested_leaves,
+};
 use crate::loss::OnError;
 
 /// How a read with a filter goes.
@@ -57,7 +59,11 @@ impl FilterPlan {
             plan.role = role;
             Ok::<_, Error>(Arc::new(plan))
         };
+        let dictionaries = dictionaries(predicate, &leaves, all, schema);
         let tested = plan(Projection::Leaves(leaves), ColumnRole::Tested, &|options| {
+            if !dictionaries.is_empty() {
+                options.schema.dictionary = DictionaryOutput::Columns(dictionaries.clone());
+            }
             options.extension_columns = extension_columns(predicate);
             // A null that stands for damage is none of the file's: such rows are lost, and match nothing.
             if options.on_error == OnError::NullPage {
@@ -126,6 +132,37 @@ impl FilterPlan {
         let mut sources = self.sources.iter();
         sources.any(|source| *source != ColumnSource::Other)
     }
+}
+
+/// The tested columns whose values are tested once a dictionary, not once a row: none where one of the columns is given out, or
+/// somebody else looks at them.
+fn dictionaries(
+    predicate: &Predicate,
+    leaves: &[usize],
+    all: &ReadPlan,
+    schema: &ParquetSchema,
+) -> Vec<Vec<String>> {
+    let path =
+        |leaf: usize| -> Vec<String> { schema.path(leaf).into_iter().map(str::to_owned).collect() };
+    let is_given_out = |leaf: &usize| {
+        let root = path(*leaf).into_iter().next();
+        root.is_some_and(|root| all.schema().field_with_name(&root).is_ok())
+    };
+    if has_row_predicate(predicate) || leaves.iter().any(is_given_out) {
+        return Vec::new();
+    }
+    let first = all.row_groups().first().map_or(0, |it| it.ordinal());
+    let has_dictionary = |leaf: usize| {
+        let chunk = all.metadata().column_chunk(first, leaf).ok()?.meta_data?;
+        chunk.dictionary_page_offset.filter(|offset| *offset > 0)
+    };
+    let is_bytes = |leaf: usize| {
+        let leaf = schema.leaves().get(leaf);
+        leaf.is_some_and(|leaf| leaf.physical_type == Type::ByteArray)
+    };
+    let leaves = leaves.iter().copied();
+    let leaves = leaves.filter(|leaf| is_bytes(*leaf) && has_dictionary(*leaf).is_some());
+    leaves.map(path).collect()
 }
 
 /// Where the columns of `all` come from, and the names of those that are tested columns as they stand there.
