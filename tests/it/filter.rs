@@ -750,3 +750,47 @@ fn many_row_groups_without_a_wanted_row() {
         assert_eq!(read(col("value").ge(12)), expected);
     }
 }
+
+#[test]
+fn threads_split_columns_of_which_some_rows_are_wanted() {
+    const ROWS: i64 = 400_000;
+    // Half of the rows, one by one, and runs of rows.
+    let mixed = |row: i64| row.wrapping_mul(0x1E37_79B9_7F4A_7C15) >> 40 & 0xff;
+    let keys = Int64Array::from_iter_values((0..ROWS).map(mixed));
+    let runs = Int64Array::from_iter_values((0..ROWS).map(|row| row / 700 % 3));
+    let payload = Int64Array::from_iter((0..ROWS).map(|row| (row % 7 != 0).then_some(row)));
+    let columns: [(&str, ArrayRef); 3] = [
+        ("key", Arc::new(keys)),
+        ("run", Arc::new(runs)),
+        ("payload", Arc::new(payload)),
+    ];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    for compression in [Compression::Uncompressed, Compression::Snappy] {
+        let columns = ColumnOptions::new().compression(compression);
+        let columns = columns.page_rows(10_000).dictionary(false);
+        let bytes = written(&batch, WriteOptions::new().columns(columns));
+        let file = ParquetFile::from_bytes(bytes).unwrap();
+        let is_wanted: [(Predicate, &dyn Fn(i64) -> bool); 3] = [
+            (col("key").lt(128), &|row| mixed(row) < 128),
+            (col("run").eq(1), &|row| row / 700 % 3 == 1),
+            (col("key").ge(0), &|_| true),
+        ];
+        for (predicate, is_wanted) in is_wanted {
+            let wanted: Vec<_> = (0..ROWS).filter(|row| is_wanted(*row)).collect();
+            for threads in [1, 2, 3] {
+                let options = ReadOptions::new()
+                    .filter(predicate.clone())
+                    .threads(threads);
+                let mut next = wanted.chunks(ReadOptions::DEFAULT_BATCH_SIZE);
+                for batch in file.read(options.columns(["payload"])).unwrap() {
+                    let batch = batch.unwrap();
+                    let expected = next.next().unwrap().iter();
+                    let expected = expected.map(|row| (row % 7 != 0).then_some(*row));
+                    let expected: ArrayRef = Arc::new(Int64Array::from_iter(expected));
+                    assert_eq!(batch.column(0), &expected, "{predicate} {threads}");
+                }
+                assert_eq!(next.next(), None, "{predicate} {threads}");
+            }
+        }
+    }
+}

@@ -48,6 +48,10 @@ impl ColumnChunkDecoder {
         let (Some(used), Some(page)) = (&mut self.map, self.pages.next_start()) else {
             return Ok(false);
         };
+        // A part of the chunk goes to its own first page.
+        if self.cut.as_ref().is_some_and(|cut| cut.begin.is_some()) {
+            return Ok(false);
+        }
         let (map, position) = (&used.map, self.selection.position());
         if page.data_pages_before == map.len() {
             return Ok(false);

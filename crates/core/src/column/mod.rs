@@ -105,8 +105,15 @@ pub(crate) struct WantedRows {
 }
 
 impl WantedRows {
+    /// How many they are, as far as is known.
+    pub(crate) fn num_wanted(&self) -> u64 {
+        let ranges = self.ranges.iter().map(|range| range.end - range.start);
+        let found = self.found.pieces.iter().map(WantedPiece::count);
+        ranges.chain(found).sum()
+    }
+
     /// A walk over them.
-    fn selection(&self) -> Selection {
+    pub(crate) fn selection(&self) -> Selection {
         let mut selection = Selection::new(self.ranges.clone());
         let found = self.found.pieces.iter();
         found.for_each(|piece| selection.extend(piece.clone()));
@@ -313,7 +320,7 @@ impl ColumnChunkDecoder {
 
     /// Wants the rows of this part alone.
     pub(crate) fn restrict(&mut self, part: ColumnSplit) {
-        self.selection = Selection::new([part.rows].into());
+        self.selection = self.selection.within(&part.rows);
         self.cut = Some(Box::new(SplitEnds {
             begin: Some(part.begin),
             // The headers that were counted are all there is to know of rows without lists.

@@ -37,6 +37,38 @@ impl WantedPiece {
         }
     }
 
+    /// The part of it within some rows, if any is wanted there.
+    fn within(&self, rows: &Range<u64>) -> Option<Self> {
+        match self {
+            Self::Ranges(ranges) => {
+                let parts = ranges
+                    .iter()
+                    .map(|range| range.start.max(rows.start)..range.end.min(rows.end))
+                    .filter(|range| range.start < range.end);
+                let parts: RowRanges = parts.collect();
+                (!parts.is_empty()).then_some(Self::Ranges(parts))
+            }
+            Self::Mask { start, bits } => {
+                let slot = |row: u64| (row.max(*start) - start).min(bits.len() as u64) as usize;
+                let (from, to) = (slot(rows.start), slot(rows.end));
+                Self::mask(
+                    start + from as u64,
+                    bits.slice(from, to.saturating_sub(from)),
+                )
+            }
+        }
+    }
+
+    /// The rows from `start` on whose bit is set, if any is.
+    pub(crate) fn mask(start: u64, bits: BooleanBuffer) -> Option<Self> {
+        // It ends with a row that is wanted, as ranges do.
+        let last = (0..bits.len()).rev().find(|row| bits.value(*row))?;
+        Some(Self::Mask {
+            start,
+            bits: bits.slice(0, last + 1),
+        })
+    }
+
     /// Where it ends.
     fn end(&self) -> u64 {
         match self {
@@ -83,6 +115,46 @@ impl Selection {
             is_open: false,
             position: 0,
         }
+    }
+
+    /// The wanted rows that begin each portion of `portion` rows, of the whole walk from its start.
+    pub(crate) fn portions(&self, portion: u64) -> Vec<u64> {
+        let mut firsts = Vec::new();
+        // Wanted rows before a piece or range, of those of the last portion.
+        let mut passed = 0;
+        for piece in std::iter::once(&self.piece).chain(&self.more) {
+            match piece {
+                WantedPiece::Ranges(ranges) => {
+                    for range in ranges.iter() {
+                        let mut next = range.start + (portion - passed) % portion;
+                        passed = (passed + range.end - range.start) % portion;
+                        while next < range.end {
+                            firsts.push(next);
+                            next += portion;
+                        }
+                    }
+                }
+                WantedPiece::Mask { start, bits } => {
+                    for row in bits.set_indices() {
+                        if passed == 0 {
+                            firsts.push(start + row as u64);
+                        }
+                        passed = (passed + 1) % portion;
+                    }
+                }
+            }
+        }
+        firsts
+    }
+
+    /// The same walk, over some of the rows.
+    pub(crate) fn within(&self, rows: &Range<u64>) -> Self {
+        let pieces = std::iter::once(&self.piece).chain(&self.more);
+        let mut within = Self::new([].into());
+        for piece in pieces.filter_map(|piece| piece.within(rows)) {
+            within.extend(piece);
+        }
+        within
     }
 
     /// Rows that become known on the way.
@@ -236,6 +308,38 @@ mod tests {
         assert_eq!(walk.mask(), Some(BooleanBuffer::from(vec![false, true])));
         walk.advance(2);
         assert_eq!((walk.run(), walk.mask()), (SelectionRun::Unknown, None));
+    }
+
+    #[test]
+    fn portions_and_parts_of_walks() {
+        let bits = BooleanBuffer::from(vec![true, false, true, true, false, true]);
+        let mut walk = Selection::new(Arc::from([2..5, 6..7]));
+        walk.extend(WantedPiece::Mask { start: 10, bits });
+        // Wanted: 2 3 4 6 10 12 13 15.
+        assert_eq!(walk.portions(3), [2, 6, 13]);
+        assert_eq!(walk.portions(1), [2, 3, 4, 6, 10, 12, 13, 15]);
+        assert_eq!(walk.portions(100), [2]);
+        let rows_of = |rows: Range<u64>| {
+            let mut part = walk.within(&rows);
+            let mut taken = Vec::new();
+            loop {
+                match part.run() {
+                    SelectionRun::Skip(rows) => part.advance(rows),
+                    SelectionRun::Take(_) => {
+                        taken.push(part.position());
+                        part.advance(1);
+                    }
+                    end => {
+                        assert_eq!(end, SelectionRun::Done);
+                        return taken;
+                    }
+                }
+            }
+        };
+        assert_eq!(rows_of(0..100), [2, 3, 4, 6, 10, 12, 13, 15]);
+        assert_eq!(rows_of(3..11), [3, 4, 6, 10]);
+        assert_eq!(rows_of(11..15), [12, 13]);
+        assert_eq!(rows_of(14..15), []);
     }
 
     #[test]

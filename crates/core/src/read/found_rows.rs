@@ -251,10 +251,7 @@ fn piece(start: u64, bits: BooleanBuffer) -> Option<WantedPiece> {
     let mut ranges: Vec<Range<u64>> = Vec::new();
     for (from, to) in bits.set_slices() {
         if ranges.len() > bits.len() / SHORT_RUNS {
-            // It ends with a row that is wanted, as ranges do.
-            let last = (0..bits.len()).rev().find(|row| bits.value(*row))?;
-            let bits = bits.slice(0, last + 1);
-            return Some(WantedPiece::Mask { start, bits });
+            return WantedPiece::mask(start, bits);
         }
         ranges.push(start + from as u64..start + to as u64);
     }

@@ -167,6 +167,9 @@ impl OpenRowGroup {
         let (plan, chunk) = self.get(ordinal)?;
         let mut column = self.make(plan, chunk, self.decompression_limit(plan).unlimited())?;
         column.restrict(part);
+        if let Some(map) = &chunk.map {
+            column.use_map(map.clone());
+        }
         Ok(column)
     }
 
@@ -221,10 +224,23 @@ impl OpenRowGroup {
         self.rows.found.is_open = false;
     }
 
-    /// Rows of the row group, if all of them are wanted.
+    /// Rows of the row group, wanted or not.
     #[must_use]
-    pub fn whole(&self) -> Option<u64> {
-        (self.rows.ranges.as_ref() == [0..self.rows.num_rows]).then_some(self.rows.num_rows)
+    pub fn num_rows(&self) -> u64 {
+        self.rows.num_rows
+    }
+
+    /// How many of them are wanted.
+    #[must_use]
+    pub fn num_wanted(&self) -> u64 {
+        self.rows.num_wanted()
+    }
+
+    /// The rows with which batches begin.
+    #[must_use]
+    pub fn batch_starts(&self) -> Vec<u64> {
+        let batch_rows = self.rows.batch_rows.max(1) as u64;
+        self.rows.selection().portions(batch_rows)
     }
 }
 

@@ -55,6 +55,9 @@ const INDEX_BYTES_A_PAGE: usize = 64;
 /// Parts a thread, so that one that is late does not keep the others waiting.
 const PARTS_A_THREAD: u64 = 8;
 
+/// Columns are decoded as a whole where fewer rows are wanted than one of so many.
+const LEAST_SHARE: u64 = 4;
+
 /// Groups of pages that are counted, for each part.
 const GROUPS_A_PART: u64 = 4;
 
@@ -97,13 +100,13 @@ pub(crate) fn of_row_group(
     let work_of = |chunk: &ChunkInPlan| work(chunk.uncompressed_size, chunk.num_values);
     let works = chunks.iter().map(work_of);
     let total = works.fold(0, u64::saturating_add);
+    let (num_rows, num_wanted) = (row_group.num_rows(), row_group.num_wanted());
+    let is_sparse = num_wanted < num_rows / LEAST_SHARE;
     // A page that is lost must be lost once.
-    let (Some(num_rows), false) = (
-        row_group.whole(),
-        matches!(options.on_error, OnError::NullPage),
-    ) else {
+    if is_sparse || matches!(options.on_error, OnError::NullPage) {
         return cuts;
-    };
+    }
+    let batch_starts = row_group.batch_starts();
     // More than a thread's share, and more than a quarter of that more.
     let share = total / threads as u64;
     let is_long = |chunk: &ChunkInPlan| work_of(chunk) > share.saturating_add(share / 4);
@@ -113,15 +116,16 @@ pub(crate) fn of_row_group(
     for (ordinal, (chunk, cut)) in chunks.iter().zip(&mut cuts).enumerate() {
         let part = work_of(chunk) / (threads as u64 * PARTS_A_THREAD);
         let part = part.clamp(LEAST_BYTES, MOST_BYTES);
-        if !is_long(chunk) || work_of(chunk) < 2 * part {
+        // Which rows lists go on in is only known where all are read.
+        let may_be_cut = chunk.is_flat || num_wanted == num_rows;
+        if !may_be_cut || !is_long(chunk) || work_of(chunk) < 2 * part {
             continue;
         }
         let Some(pages) = data_pages(chunk, num_rows, (source, plan), largest_page) else {
             continue;
         };
         let part = part.max(pages.dictionary.saturating_mul(LEAST_DICTIONARIES));
-        let batch_rows = row_group.batch_rows() as u64;
-        let splitter = Splitter::new(num_rows, batch_rows, part, chunk.is_flat);
+        let splitter = Splitter::new(num_rows, batch_starts.clone(), part, chunk.is_flat);
         *cut = if pages.are_rows_known {
             split_all(pages.data, splitter)
         } else {
@@ -299,7 +303,8 @@ mod tests {
     }
 
     fn cut(pages: Vec<DataPage>, num_rows: u64, batch_rows: u64, work: u64) -> Vec<ColumnSplit> {
-        match split_all(pages, Splitter::new(num_rows, batch_rows, work, true)) {
+        let starts = (0..num_rows).step_by(batch_rows as usize).collect();
+        match split_all(pages, Splitter::new(num_rows, starts, work, true)) {
             SplitColumn::Parts(parts) => parts,
             _ => Vec::new(),
         }

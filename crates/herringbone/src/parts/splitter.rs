@@ -14,7 +14,8 @@ pub(super) struct DataPage {
 /// Makes parts of about so much work from the pages of a column chunk, which it gets one by one.
 pub(super) struct Splitter {
     num_rows: u64,
-    batch_rows: u64,
+    /// The rows with which batches begin.
+    batch_starts: Vec<u64>,
     part_work: u64,
     is_flat: bool,
     /// The part at hand, with the work of its pages so far.
@@ -27,10 +28,15 @@ pub(super) struct Splitter {
 }
 
 impl Splitter {
-    pub(super) fn new(num_rows: u64, batch_rows: u64, part_work: u64, is_flat: bool) -> Self {
+    pub(super) fn new(
+        num_rows: u64,
+        batch_starts: Vec<u64>,
+        part_work: u64,
+        is_flat: bool,
+    ) -> Self {
         Self {
             num_rows,
-            batch_rows,
+            batch_starts,
             part_work,
             is_flat,
             open: None,
@@ -53,9 +59,10 @@ impl Splitter {
         });
         if self.work >= self.part_work && self.next.is_none() {
             // The first batch that starts in this page or behind it.
-            let first = place.rows_before.next_multiple_of(self.batch_rows);
-            let is_new = open.rows.start < first && first < self.num_rows;
-            self.next = Some(first).filter(|_| is_new);
+            let starts = &self.batch_starts;
+            let next = starts.partition_point(|start| *start < place.rows_before);
+            let first = starts.get(next).copied();
+            self.next = first.filter(|first| open.rows.start < *first);
         }
         open.shared.extend(page.shared);
         self.work += page.work;

@@ -132,9 +132,10 @@ impl OpenPart {
 impl OpenColumn {
     /// Opens parts behind those that are open.
     fn add_parts(&mut self, row_group: &OpenRowGroup, ordinal: usize, parts: Vec<ColumnSplit>) {
-        let batch_rows = row_group.batch_rows() as u64;
+        let starts = row_group.batch_starts();
         for part in parts {
-            let first_batch = self.first_batch + part.rows.start / batch_rows;
+            let before = starts.partition_point(|start| *start < part.rows.start);
+            let first_batch = self.first_batch + before as u64;
             let part = OpenPart::new(row_group.part(ordinal, part), first_batch);
             self.parts.push_back(part);
         }
