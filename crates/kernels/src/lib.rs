@@ -19,6 +19,7 @@ pub fn trim<T>(vector: &mut Vec<T>) {
 pub mod cpu;
 mod multiversion;
 pub mod bit_unpack;
+pub mod between;
 pub mod bit_pack;
 pub mod hybrid;
 pub mod bitmap;

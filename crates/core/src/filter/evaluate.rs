@@ -6,9 +6,9 @@ use herringbone_arrow::array::{Array, ArrayRef, PrimitiveArray, RunArray};
 use herringbone_arrow::buffer::{ArrowNativeType as _, BooleanBuffer, i256};
 use herringbone_arrow::schema::{DataType, TimeUnit};
 use herringbone_format::{Error, Result};
+use herringbone_kernels::between::{OrderKey, float_key};
 
 use super::leaf_test::{Key, LeafTest};
-use super::position::float_key;
 use super::ranges::Ranges;
 
 /// Which slots a test accepts.
@@ -128,12 +128,7 @@ fn each_bytes(array: &ArrayRef, is_accepted: impl Fn(&[u8]) -> bool) -> Result<B
 }
 
 /// Numbers as they lie in an array, with the keys that order them.
-trait Ordered: Copy {
-    /// What they are compared as.
-    type Key: Ord + Copy;
-
-    fn key(self) -> Self::Key;
-
+trait Ordered: OrderKey {
     /// The keys from `low` to `high` that there are; none where there are none.
     fn clip(low: i256, high: i256) -> Option<(Self::Key, Self::Key)>;
 }
@@ -141,13 +136,6 @@ trait Ordered: Copy {
 macro_rules! ordered_integers {
     ($($type:ty)*) => { $(
         impl Ordered for $type {
-            type Key = Self;
-
-            #[inline]
-            fn key(self) -> Self {
-                self
-            }
-
             fn clip(low: i256, high: i256) -> Option<(Self, Self)> {
                 let (low, high) = (low.max(Self::MIN.wide()), high.min(Self::MAX.wide()));
                 let narrow = |key: i256| Self::try_from(key.to_i128()?).ok();
@@ -160,28 +148,14 @@ macro_rules! ordered_integers {
 ordered_integers! { i8 i16 i32 i64 i128 u8 u16 u32 u64 }
 
 impl Ordered for i256 {
-    type Key = Self;
-
-    fn key(self) -> Self {
-        self
-    }
-
     fn clip(low: i256, high: i256) -> Option<(Self, Self)> {
         (low <= high).then_some((low, high))
     }
 }
 
 macro_rules! ordered_floats {
-    ($($type:ty => |$value:ident| $wide:expr;)*) => { $(
+    ($($type:ty)*) => { $(
         impl Ordered for $type {
-            type Key = i64;
-
-            #[inline]
-            fn key(self) -> i64 {
-                let $value = self;
-                float_key($wide)
-            }
-
             fn clip(low: i256, high: i256) -> Option<(i64, i64)> {
                 i64::clip(low, high)
             }
@@ -189,10 +163,7 @@ macro_rules! ordered_floats {
     )* };
 }
 
-ordered_floats! {
-    f32 => |value| f64::from(value);
-    f64 => |value| value;
-}
+ordered_floats! { f32 f64 }
 
 /// From the least to the greatest key of each piece, both included.
 fn intervals<T: Ordered>(keys: &Ranges<i256>) -> Vec<(T::Key, T::Key)> {
@@ -237,16 +208,9 @@ fn numbers<T: Ordered>(keys: &Ranges<i256>, values: &[T]) -> BooleanBuffer {
     }
 }
 
-/// One bit a value, without a branch.
+/// One bit a value.
 fn between<T: Ordered>(values: &[T], low: T::Key, high: T::Key) -> BooleanBuffer {
-    let mut words = Vec::with_capacity(values.len().div_ceil(64));
-    for block in values.chunks(64) {
-        let bits = block.iter().enumerate().fold(0_u64, |bits, (bit, value)| {
-            let key = value.key();
-            bits | u64::from(low <= key && key <= high) << bit
-        });
-        words.push(bits);
-    }
+    let words = herringbone_kernels::between::between(values, (low, high));
     BooleanBuffer::new(words.into(), 0, values.len())
 }
 

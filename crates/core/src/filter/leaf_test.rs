@@ -4,10 +4,11 @@ use herringbone_arrow::array::ArrayRef;
 use herringbone_arrow::buffer::{BooleanBuffer, i256};
 use herringbone_arrow::schema::DataType;
 use herringbone_format::{Error, Result};
+use herringbone_kernels::between::float_key;
 
 use super::evaluate;
 use super::like::LikePattern;
-use super::position::{Position, bytes, float_key, position};
+use super::position::{Position, bytes, position};
 use super::predicate::{Comparison, Test};
 use super::ranges::{Cut, Ranges};
 use super::{Literal, Verdict};

@@ -8,6 +8,7 @@ use herringbone_arrow::array::types::{ArrowPrimitiveType, Float16Type};
 use herringbone_arrow::buffer::i256;
 use herringbone_arrow::schema::{DataType, TimeUnit};
 use herringbone_format::{Error, Result};
+use herringbone_kernels::between::float_key;
 
 use super::literal::Literal;
 use super::moment::{self, DAY};
@@ -43,19 +44,6 @@ impl Position {
             is_exact: false,
         }
     }
-}
-
-/// The key of a floating-point number.
-pub(super) fn float_key(value: f64) -> i64 {
-    // Adding 0 makes 0 of −0.
-    let value = if value.is_nan() {
-        f64::NAN.abs()
-    } else {
-        value + 0.0
-    };
-    let bits = value.to_bits().cast_signed();
-    // All bits of negative numbers but the sign, so that larger ones come first.
-    bits ^ ((bits >> 63).cast_unsigned() >> 1).cast_signed()
 }
 
 /// The number that has a key; of the two zeros, 0.

@@ -1,0 +1,179 @@
+//! Which numbers lie between two others: one bit a number.
+
+use herringbone_arrow::buffer::i256;
+
+use crate::multiversion::multiversion;
+
+/// Numbers of a block, each with a bit of a word.
+const BLOCK: usize = 64;
+
+/// A number, and what it is compared as.
+pub trait OrderKey: Copy {
+    /// Ordered as the numbers are.
+    type Key: Ord + Copy;
+
+    /// What the number is compared as.
+    fn key(self) -> Self::Key;
+}
+
+macro_rules! integers {
+    ($($type:ty)*) => { $(
+        impl OrderKey for $type {
+            type Key = Self;
+
+            #[inline(always)]
+            fn key(self) -> Self {
+                self
+            }
+        }
+    )* };
+}
+
+integers! { i8 i16 i32 i64 i128 u8 u16 u32 u64 i256 }
+
+impl OrderKey for f32 {
+    type Key = i64;
+
+    #[inline(always)]
+    fn key(self) -> i64 {
+        float_key(f64::from(self))
+    }
+}
+
+impl OrderKey for f64 {
+    type Key = i64;
+
+    #[inline(always)]
+    fn key(self) -> i64 {
+        float_key(self)
+    }
+}
+
+/// The key of a floating-point number: NaN is one number and above all others, and −0 is 0.
+#[inline(always)]
+#[must_use]
+pub fn float_key(value: f64) -> i64 {
+    // Adding 0 makes 0 of −0.
+    let value = if value.is_nan() {
+        f64::NAN.abs()
+    } else {
+        value + 0.0
+    };
+    let bits = value.to_bits().cast_signed();
+    // All bits of negative numbers but the sign, so that larger ones come first.
+    bits ^ ((bits >> 63).cast_unsigned() >> 1).cast_signed()
+}
+
+/// The bits of all `values`, in words: set where the key is from `low` to `high`, both included.
+#[must_use]
+pub fn between<T: OrderKey>(values: &[T], (low, high): (T::Key, T::Key)) -> Vec<u64> {
+    words::<T>(values, Bounds { low, high })
+}
+
+#[derive(Clone, Copy)]
+struct Bounds<K> {
+    low: K,
+    high: K,
+}
+
+fn words<T: OrderKey>(values: &[T], bounds: Bounds<T::Key>) -> Vec<u64> {
+    multiversion!(portable<T: OrderKey>(values: &[T], bounds: Bounds<T::Key>) -> Vec<u64>)
+}
+
+#[inline(always)]
+fn portable<T: OrderKey>(values: &[T], bounds: Bounds<T::Key>) -> Vec<u64> {
+    let mut words = Vec::with_capacity(values.len().div_ceil(BLOCK));
+    let (blocks, rest) = values.as_chunks::<BLOCK>();
+    for block in blocks {
+        // One byte a number first, which is what compilers make of it with whole registers.
+        let mut is_between = [0_u8; BLOCK];
+        for (is_between, value) in is_between.iter_mut().zip(block) {
+            let key = value.key();
+            *is_between = u8::from(bounds.low <= key) & u8::from(key <= bounds.high);
+        }
+        let (bytes, _) = is_between.as_chunks::<8>();
+        let bits = bytes.iter().enumerate().fold(0, |bits, (i, bytes)| {
+            // The lowest bit of each byte, moved to the highest byte, the first one lowest.
+            let byte = u64::from_le_bytes(*bytes).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+            bits | byte << (8 * i)
+        });
+        words.push(bits);
+    }
+    if !rest.is_empty() {
+        words.push(rest.iter().enumerate().fold(0, |bits, (i, value)| {
+            let key = value.key();
+            bits | u64::from(bounds.low <= key && key <= bounds.high) << i
+        }));
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check<T: OrderKey + std::fmt::Debug>(values: &[T], low: T::Key, high: T::Key) {
+        for length in [0, 1, 63, 64, 65, 130, values.len()] {
+            let values = &values[..length.min(values.len())];
+            let words = between(values, (low, high));
+            assert_eq!(words, portable(values, Bounds { low, high }));
+            assert_eq!(words.len(), values.len().div_ceil(64));
+            for (i, value) in values.iter().enumerate() {
+                let expected = low <= value.key() && value.key() <= high;
+                assert_eq!(
+                    words[i / 64] >> (i % 64) & 1 == 1,
+                    expected,
+                    "{i} {value:?}"
+                );
+            }
+            let behind = values.len() % 64;
+            assert!(behind == 0 || words[values.len() / 64] >> behind == 0);
+        }
+    }
+
+    #[test]
+    fn bits_are_those_of_one_comparison_after_the_other() {
+        let mixed = |i: u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
+        let wide: Vec<i64> = (0..300).map(|i| mixed(i) as i64 - (1 << 23)).collect();
+        check(&wide, -1000, 1 << 22);
+        check(&wide, i64::MIN, i64::MAX);
+        check(&wide, 5, 4);
+        let narrow: Vec<u8> = (0..300).map(|i| mixed(i) as u8).collect();
+        check(&narrow, 3, 200);
+        let special = [
+            f64::NAN,
+            -f64::NAN,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            0.0,
+            -0.0,
+            1.5,
+        ];
+        let floats: Vec<f64> = (0..300).map(|i| special[mixed(i) as usize % 7]).collect();
+        check(&floats, float_key(0.0), float_key(2.0));
+        check(&floats, float_key(f64::INFINITY), float_key(f64::NAN));
+        let singles: Vec<f32> = floats.iter().map(|value| *value as f32).collect();
+        check(&singles, float_key(-1.0), float_key(1.5));
+    }
+
+    #[test]
+    fn keys_are_ordered_as_numbers() {
+        let ascending = [
+            f64::NEG_INFINITY,
+            -2.0,
+            -f64::MIN_POSITIVE,
+            0.0,
+            1e-300,
+            7.0,
+            f64::INFINITY,
+            f64::NAN,
+        ];
+        assert!(
+            ascending
+                .windows(2)
+                .all(|pair| float_key(pair[0]) < float_key(pair[1]))
+        );
+        assert_eq!(float_key(-0.0), float_key(0.0));
+        assert_eq!(float_key(-f64::NAN), float_key(f64::NAN));
+    }
+}
