@@ -13,7 +13,8 @@ use bytes::Bytes;
 use herringbone::format::{CompressionCodec, Encoding, Repetition, SchemaElement, Type};
 use herringbone::schema::ByteLayout;
 use herringbone::{
-    Compression, ErrorKind, Limits, ParquetFile, ReadOptions, WriteOptions, Writer, ZstdLevel,
+    Compression, ErrorKind, Limits, ParquetFile, ReadOptions, SortingColumnOption, WriteOptions,
+    Writer, ZstdLevel,
 };
 use herringbone_arrow::array::{
     ArrayRef, Float64Array, Int8Array, Int64Array, ListArray, RecordBatch, StringArray,
@@ -106,6 +107,49 @@ fn the_budget_is_kept() {
             peak < BUDGET + 4 * slice,
             "{peak} bytes held, {threads} threads"
         );
+    }
+}
+
+/// What is sorted in memory.
+const SORT_BUDGET: usize = 4 << 20;
+
+/// A sort holds what its budget allows, as much again while a run is written or runs are merged, and what
+/// the writer holds, however many rows there are.
+#[test]
+fn a_sort_keeps_its_budget() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap();
+    let batch = |batch: i64| {
+        let mixed = (0..2_000)
+            .map(|row| (batch * 2_000 + row).wrapping_mul(0x9e37_79b9_7f4a_7c15_u64.cast_signed()));
+        let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(mixed.clone()));
+        let texts =
+            mixed.map(|it| format!("{it:x} and something behind it that makes the row longer"));
+        let texts: ArrayRef = Arc::new(StringArray::from_iter_values(texts));
+        RecordBatch::try_from_iter([("n", numbers), ("s", texts)]).unwrap()
+    };
+    for by in ["n", "s"] {
+        let key = SortingColumnOption {
+            path: vec![by.to_owned()],
+            descending: false,
+            nulls_first: false,
+        };
+        let before = ALLOCATOR.current_usage();
+        ALLOCATOR.reset_peak_usage();
+        let options = WriteOptions::new()
+            .sort_by(vec![key])
+            .sort_memory_bytes(SORT_BUDGET)
+            .memory_bytes(SORT_BUDGET)
+            .row_group_rows(20_000)
+            .threads(1);
+        let mut writer = Writer::new(io::sink(), batch(0).schema(), options).unwrap();
+        for ordinal in 0..200 {
+            writer.write(&batch(ordinal)).unwrap();
+        }
+        writer.finish().unwrap();
+        // Eight times the budget came in.
+        let peak = ALLOCATOR.peak_usage() - before;
+        println!("by {by}: {peak} bytes");
+        assert!(peak < 4 * SORT_BUDGET, "by {by}: {peak} bytes held");
     }
 }
 

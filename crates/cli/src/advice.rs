@@ -53,6 +53,10 @@ impl Advised<'_> {
                     .into()
             }
             Remedy::SupplyAadPrefix => "\"aad_prefix\" of the keys file supplies it".into(),
+            Remedy::ChooseSortFolder => {
+                "--sort-folder FOLDER puts it elsewhere, --sort-memory SIZE has more rows sorted without it"
+                    .into()
+            }
             _ => return None,
         })
     }

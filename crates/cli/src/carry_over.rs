@@ -57,7 +57,7 @@ pub(crate) fn carry_over(
     if write.keeps_bloom_filters() {
         bloom_filters(context, origins, &mapping.leaves, write, options);
     }
-    if options.sorting_columns.is_empty() {
+    if options.sort_by.is_empty() {
         sorting_columns(context, origins, &mapping.leaves, options)?;
     }
     let kept = match &protection {

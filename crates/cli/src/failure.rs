@@ -75,6 +75,8 @@ impl Failure {
     /// The library could not write the file `name`.
     pub(crate) fn written(name: &str, error: &herringbone::Error) -> Self {
         let source = std::error::Error::source(error);
+        // What has a remedy happened to another file, which the message names.
+        let source = source.filter(|_| error.remedy().is_none());
         match source.and_then(|source| source.downcast_ref()) {
             Some(error) => Self::output(name, error),
             None => Self::parquet(name, error),

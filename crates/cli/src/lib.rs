@@ -34,7 +34,6 @@ mod same_schema;
 mod common_schema;
 mod carry_over;
 mod save;
-mod sort;
 mod target;
 
 use std::process::ExitCode;

@@ -1,12 +1,13 @@
 //! Rows into files of any format.
 
 use std::io::BufWriter;
+use std::path::{Path, PathBuf};
 
 use arrow_ipc::writer::FileWriter;
 use herringbone::format::FileMetadata;
 use herringbone::schema::{EmptyStructs, from_arrow};
 use herringbone::variant::extension::VariantExtension;
-use herringbone::{ColumnSelector, UnsortedRows, WriteOptions, Writer};
+use herringbone::{ColumnSelector, WriteOptions, Writer};
 use herringbone_arrow::schema::{DataType, Field, Schema};
 
 use crate::args::{Destination, FileFormat, RowFormat};
@@ -17,7 +18,6 @@ use crate::output::Output;
 use crate::progress::Progress;
 use crate::render::sink::Sink;
 use crate::rows::note_lost;
-use crate::sort::sorted;
 use crate::target::Target;
 
 /// Writes a Parquet file.
@@ -34,20 +34,18 @@ pub(crate) fn parquet(
     let name = target.name.clone();
     all_columns_exist(&rows.schema, &options, &name)?;
     let broken = |error| Failure::written(&name, &error).in_data();
-    let mut batches = rows.batches;
-    // Rows that were sorted when they came stay as they are.
-    let sorts = options.unsorted_rows == UnsortedRows::Unchecked;
-    if sorts && !options.sorting_columns.is_empty() {
-        batches = sorted(batches, &rows.schema, &options.sorting_columns)?;
-    }
     let is_sorted = !options.sorting_columns.is_empty();
     // Variants keep their shredding, in the order and form that all readers take.
-    let options = options.extension(VariantExtension::new());
+    let mut options = options.extension(VariantExtension::new());
+    if options.sort_folder.is_none() && !Target::is_stdout(&destination.path) {
+        // There is room for the file, so there is for its rows.
+        options.sort_folder = Some(folder_of(&destination.path));
+    }
     let mut writer = Writer::new(&mut target, rows.schema, options)
         .map_err(|error| Failure::written(&name, &error))?;
     let mut noted = note_warnings(context, &name, writer.warnings());
     let mut meter = Meter::new(context, destination, rows.work);
-    for batch in batches {
+    for batch in rows.batches {
         let batch = batch?;
         writer.write(&batch).map_err(broken)?;
         // Geometries begin the file with the first batch.
@@ -59,6 +57,14 @@ pub(crate) fn parquet(
         note_unsorted(context, &name, &metadata);
     }
     target.commit()
+}
+
+/// The folder that a file is in.
+fn folder_of(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
+        _ => PathBuf::from("."),
+    }
 }
 
 /// Says where the schema is another one than that of the input; whether there was something to say.

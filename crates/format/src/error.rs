@@ -132,6 +132,8 @@ pub enum Remedy {
     AllowAlgorithm,
     /// To supply the prefix of additional authenticated data that the file does not hold.
     SupplyAadPrefix,
+    /// To choose where the temporary files of a sort are, or to sort more rows in memory.
+    ChooseSortFolder,
 }
 
 impl fmt::Display for Remedy {
@@ -153,6 +155,9 @@ impl fmt::Display for Remedy {
             Self::AllowPlaintext => "`allow_plaintext` reads it nevertheless",
             Self::AllowAlgorithm => "`allowed_algorithms` allows it",
             Self::SupplyAadPrefix => "`aad_prefix` supplies it",
+            Self::ChooseSortFolder => {
+                "`sort_folder` puts it elsewhere, `sort_memory_bytes` has more rows sorted without it"
+            }
         })
     }
 }

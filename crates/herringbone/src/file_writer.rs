@@ -16,6 +16,7 @@ use herringbone_format::thrift::CompactWriter;
 use herringbone_format::{FileMetadata, KeyValue, Limits, Result};
 
 use crate::encoders::Encoders;
+use crate::sort::Sorter;
 
 /// Rows that are handed to the columns at once, at most and at least.
 const SLICE_ROWS: std::ops::RangeInclusive<usize> = 1024..=65_536;
@@ -41,6 +42,8 @@ pub(crate) struct FileWriter<W: Write> {
     is_sorted: bool,
     /// The same of the row groups in flight.
     are_sorted: VecDeque<bool>,
+    /// Sorts rows before they are written, if the options ask for it.
+    sorter: Option<Box<Sorter>>,
     /// The schema of the last batch, which needs no further look.
     checked: Option<SchemaRef>,
 }
@@ -61,6 +64,7 @@ impl<W: Write> FileWriter<W> {
             commit,
             encoders: Encoders::new(plan.clone())?,
             sorting: plan.sorting_check()?,
+            sorter: Sorter::new(&plan, path)?.map(Box::new),
             is_sorted: true,
             are_sorted: VecDeque::new(),
             plan,
@@ -82,7 +86,8 @@ impl<W: Write> FileWriter<W> {
 
     /// Rows taken so far.
     pub(crate) fn num_rows(&self) -> u64 {
-        self.file.num_rows() + self.encoders.rows_in_flight() + self.rows as u64
+        let waiting = self.sorter.as_ref().map_or(0, |sorter| sorter.num_rows());
+        self.file.num_rows() + self.encoders.rows_in_flight() + self.rows as u64 + waiting
     }
 
     /// Bytes given to the output so far.
@@ -92,11 +97,13 @@ impl<W: Write> FileWriter<W> {
 
     /// Bytes held.
     pub(crate) fn memory_size(&self) -> usize {
-        self.encoders.heap_bytes() + self.file.heap_bytes()
+        let sorted = self.sorter.as_ref().map_or(0, |sorter| sorter.heap_bytes());
+        self.encoders.heap_bytes() + self.file.heap_bytes() + sorted
     }
 
     /// Ends the row group, if it has rows; sorting begins anew.
     pub(crate) fn flush(&mut self) -> Result<()> {
+        self.write_sorted()?;
         if let Some(sorting) = &mut self.sorting {
             sorting.restart();
         }
@@ -105,6 +112,7 @@ impl<W: Write> FileWriter<W> {
 
     /// Writes what is left and the footer, with these key-value metadata besides.
     pub(crate) fn finish(mut self, key_values: Vec<KeyValue>) -> Result<FileMetadata> {
+        self.write_sorted()?;
         self.end_row_group()?;
         while self.encoders.in_flight() > 0 {
             self.write_row_group()?;
@@ -134,6 +142,24 @@ impl<W: Write> FileWriter<W> {
             self.plan.check(schema)?;
             self.checked = Some(schema.clone());
         }
+        match &mut self.sorter {
+            Some(sorter) => sorter.push(batch),
+            None => self.write_rows(batch),
+        }
+    }
+
+    /// Writes the rows that were sorted, if there are any.
+    fn write_sorted(&mut self) -> Result<()> {
+        while let Some(sorter) = &mut self.sorter
+            && let Some(batch) = sorter.next()?
+        {
+            self.write_rows(&batch)?;
+        }
+        Ok(())
+    }
+
+    /// Writes rows in the order in which they are.
+    fn write_rows(&mut self, batch: &RecordBatch) -> Result<()> {
         let options = self.plan.options();
         if let Some(sorting) = &mut self.sorting
             && options.unsorted_rows == UnsortedRows::Error

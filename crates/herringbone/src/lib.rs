@@ -49,6 +49,7 @@ pub mod physical;
 pub mod pruning;
 pub mod push;
 mod reader;
+mod sort;
 pub mod source;
 mod target;
 mod threads;

@@ -140,7 +140,7 @@ impl<W: Write> Writer<W> {
         self.guard(|writer| writer.write_batch(batch))
     }
 
-    /// Ends the row group, if it has rows.
+    /// Ends the row group, if it has rows. Those that wait to be [sorted](WriteOptions::sort_by) are written before.
     ///
     /// # Errors
     /// As [`Self::write`].

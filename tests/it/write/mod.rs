@@ -12,6 +12,7 @@ mod by_hand;
 mod uncommon;
 mod runs;
 mod properties;
+mod sorting;
 mod peer_reads;
 mod peer_writes;
 mod failures;

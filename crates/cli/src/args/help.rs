@@ -112,8 +112,8 @@ lost, and the exit code is 1.
 readers from before 2024.
 
 --sort-by a,b.c:desc: nulls come last unless the name is followed by `:nulls-first`; equal rows stay
-as they were. The file says that it is sorted. All rows are held in memory, and for each the bytes
-that it is compared by.
+as they were. The file says that it is sorted. Rows beyond --sort-memory wait in temporary files, without
+a name and compressed, which are encrypted where OUT is; they take less room than the rows in memory.
 
 Sizes are bytes, or have a unit: 64KiB, 128MiB, 1GiB.
 

@@ -39,7 +39,7 @@ pub(crate) use row_groups::{RowGroups, chosen};
 pub(crate) use setting::Setting;
 pub(crate) use size::Size;
 pub(crate) use sort::SortKeys;
-pub(crate) use write::{Destination, Write};
+pub(crate) use write::{Destination, OutputOption, Write};
 
 /// Looks into Apache Parquet files and turns them into other things.
 #[derive(Debug, Parser)]
@@ -221,12 +221,8 @@ pub(crate) struct Rewrite {
 pub(crate) struct Concat {
     #[command(flatten)]
     pub(crate) files: Files,
-    /// The file to write; `-` is standard output
-    #[arg(short, long, value_name = "OUT")]
-    output: PathBuf,
-    /// Replace OUT if it is there
-    #[arg(short, long)]
-    force: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputOption,
     #[command(flatten)]
     pub(crate) chunks: Chunks,
     #[command(flatten)]
@@ -235,16 +231,6 @@ pub(crate) struct Concat {
     pub(crate) decode: Decode,
     #[command(flatten)]
     pub(crate) write: Write,
-}
-
-impl Concat {
-    /// Where the data goes.
-    pub(crate) fn destination(&self) -> Destination {
-        Destination {
-            path: self.output.clone(),
-            force: self.force,
-        }
-    }
 }
 
 /// How Parquet files are read to be written again.

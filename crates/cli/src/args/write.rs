@@ -25,6 +25,27 @@ pub(crate) struct Destination {
     pub(crate) force: bool,
 }
 
+/// Where the data goes, by an option: the names that stand alone are read.
+#[derive(Debug, Args)]
+pub(crate) struct OutputOption {
+    /// The file to write; `-` is standard output
+    #[arg(short, long, value_name = "OUT")]
+    output: PathBuf,
+    /// Replace OUT if it is there
+    #[arg(short, long)]
+    force: bool,
+}
+
+impl OutputOption {
+    /// The same as other commands have it.
+    pub(crate) fn destination(&self) -> Destination {
+        Destination {
+            path: self.output.clone(),
+            force: self.force,
+        }
+    }
+}
+
 /// How a Parquet file is written.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Parquet output")]
@@ -71,9 +92,15 @@ pub(crate) struct Write {
     #[arg(long, value_name = "SHARE", default_value_t = BloomFilterOptions::default().false_positives)]
     #[arg(value_parser = share)]
     bloom_filter_fpp: f64,
-    /// Sort rows by these columns, e.g. `a,b.c:desc`; all rows are held in memory for that
+    /// Sort rows by these columns, e.g. `a,b.c:desc`
     #[arg(long, value_name = "COL[:desc],…")]
     sort_by: Vec<SortKeys>,
+    /// Bytes of rows that are sorted in memory; more of them go to temporary files [default: 1GiB]
+    #[arg(long, value_name = "SIZE", requires = "sort_by")]
+    sort_memory: Option<Size>,
+    /// Where these temporary files are [default: the folder of OUT]
+    #[arg(long, value_name = "FOLDER", requires = "sort_by")]
+    sort_folder: Option<PathBuf>,
     /// Write GeoParquet metadata of this version: 1.0 and 1.1 for readers that do not know GEOMETRY, 2.0
     /// for those that do [default: that of Parquet input, if it has some]
     #[arg(long, value_name = "1.0|1.1|2.0", value_parser = geoparquet_version)]
@@ -147,7 +174,7 @@ impl Write {
             .compatibility(self.compatibility.into())
             .page_index(!self.no_page_index)
             .crc(!self.no_crc)
-            .sorting_columns(
+            .sort_by(
                 self.sort_by
                     .iter()
                     .flat_map(|keys| keys.0.clone())
@@ -161,6 +188,10 @@ impl Write {
         options.columns.page_rows = self.page_rows;
         options.columns.page_bytes = self.page_bytes.map(|size| size.0);
         options.data_page_version = self.page_version.map(|version| version.0);
+        options.sort_folder.clone_from(&self.sort_folder);
+        if let Some(size) = self.sort_memory {
+            options.sort_memory_bytes = size.0;
+        }
         if let Some(rows) = self.row_group_rows {
             options.row_group_rows = rows;
         }

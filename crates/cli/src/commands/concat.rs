@@ -11,7 +11,7 @@ use crate::target::Target;
 
 /// Writes the rows of all files to one.
 pub(crate) fn run(context: &Context, concat: &Concat) -> Result<()> {
-    let destination = concat.destination();
+    let destination = concat.output.destination();
     Target::check(&destination)?;
     let inputs = input::all(&concat.files.files, context)?;
     let request = Request {

@@ -29,7 +29,7 @@ pub(crate) fn decrypt(context: &Context, request: &Encrypt) -> Result<()> {
 }
 
 fn run(context: &Context, request: &Encrypt, protection: Protection) -> Result<()> {
-    let destination = request.destination();
+    let destination = request.output.destination();
     Target::check(&destination)?;
     let inputs = input::all(slice::from_ref(&request.input), context)?;
     let rows = Request {

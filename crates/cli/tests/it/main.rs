@@ -18,6 +18,7 @@ mod repair;
 mod rewrite;
 mod rows;
 mod runs;
+mod sort;
 mod words;
 mod threads;
 mod variant;

@@ -19,6 +19,7 @@ mod heap_bytes;
 mod chunk;
 mod column;
 mod file;
+mod sort_keys;
 mod sorting;
 mod storage;
 mod column_statistics;
@@ -35,5 +36,6 @@ pub use options::{
 };
 pub use plan::WritePlan;
 pub use selector::ColumnSelector;
+pub use sort_keys::{RowKeys, SortKeys};
 pub use sorting::SortingCheck;
 pub use storage::StorageBatches;

@@ -1,5 +1,6 @@
 //! What to write, and how.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use herringbone_format::modular_encryption::Encryption;
@@ -240,7 +241,24 @@ pub struct WriteOptions {
     /// what one of them adds may be held beyond it. So may the footer, which no row group makes
     /// smaller, and the batches that the last slices are of.
     pub memory_bytes: usize,
-    /// What the rows are sorted by, most significant first.
+    /// What the writer sorts rows by, most significant first; empty where they stay as they come. Rows that
+    /// are equal stay in their order. Floats are sorted as their bounds are: in the total order of IEEE 754 for
+    /// [`Modern`](Compatibility::Modern) readers; otherwise both zeros are equal, and NaNs, which are equal
+    /// too, greater than all numbers. Rows of row groups that the caller ends are
+    /// sorted each for themselves. The file says that it is sorted.
+    ///
+    /// Nothing is written to the file before its last row came. What does not fit into
+    /// `sort_memory_bytes` waits in temporary files, without a name where the system allows that, and
+    /// encrypted where the file is to be.
+    pub sort_by: Vec<SortingColumnOption>,
+    /// Bytes of the rows that are sorted in memory; where there are more, they go to temporary files.
+    /// Dictionaries of Arrow are held beside that.
+    pub sort_memory_bytes: usize,
+    /// Where the temporary files of a sort are; where `None`, beside the file, or where the system has
+    /// such files if the output is none.
+    pub sort_folder: Option<PathBuf>,
+    /// What the caller says that rows are sorted by, most significant first; for rows that the writer
+    /// sorts, `sort_by` says so.
     pub sorting_columns: Vec<SortingColumnOption>,
     /// What becomes of rows that are not sorted by `sorting_columns`.
     pub unsorted_rows: UnsortedRows,
@@ -282,6 +300,9 @@ impl Default for WriteOptions {
             row_group_rows: Self::DEFAULT_ROW_GROUP_ROWS,
             row_group_bytes: Self::DEFAULT_ROW_GROUP_BYTES,
             memory_bytes: Self::DEFAULT_MEMORY_BYTES,
+            sort_by: Vec::new(),
+            sort_memory_bytes: Self::DEFAULT_SORT_MEMORY_BYTES,
+            sort_folder: None,
             sorting_columns: Vec::new(),
             unsorted_rows: UnsortedRows::default(),
             key_value_metadata: Vec::new(),
@@ -302,6 +323,8 @@ impl WriteOptions {
     pub const DEFAULT_ROW_GROUP_BYTES: usize = 128 << 20;
     /// Bytes that the writer holds at most, unless chosen otherwise.
     pub const DEFAULT_MEMORY_BYTES: usize = 512 << 20;
+    /// Bytes of rows that are sorted in memory, unless chosen otherwise.
+    pub const DEFAULT_SORT_MEMORY_BYTES: usize = 1 << 30;
 
     /// The defaults.
     #[must_use]
@@ -376,6 +399,12 @@ setters! { WriteOptions {
     row_group_bytes: usize;
     /// Bounds the bytes that the writer holds.
     memory_bytes: usize;
+    /// Sorts rows.
+    sort_by: Vec<SortingColumnOption>;
+    /// Bounds the bytes of rows that are sorted in memory.
+    sort_memory_bytes: usize;
+    /// Chooses where the temporary files of a sort are.
+    sort_folder: PathBuf => Some;
     /// Says what rows are sorted by.
     sorting_columns: Vec<SortingColumnOption>;
     /// Says what becomes of rows that are not sorted.

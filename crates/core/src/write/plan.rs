@@ -4,15 +4,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use herringbone_arrow::schema::{Fields, Schema, SchemaRef};
-use herringbone_format::modular_encryption::{ChunkCipher, FileEncryption};
+use herringbone_format::modular_encryption::{ChunkCipher, FileEncryption, ModuleCipher};
 use herringbone_format::{ColumnOrder, Error, Result, SortingColumn};
 use herringbone_schema::{WriteKind, WriteMapping, WriteNode, from_arrow_extended};
 
 use super::column::ColumnWriter;
 use super::column_statistics::{ColumnStatistics, StatisticsColumn};
 use super::levels::{LeafPath, paths};
-use super::options::{UnsortedRows, WriteOptions};
+use super::options::{SortingColumnOption, UnsortedRows, WriteOptions};
 use super::settings::{ArrowDictionary, ColumnSettings};
+use super::sort_keys::SortKeys;
 use super::sorting::SortingCheck;
 use crate::extension::mappings;
 
@@ -70,7 +71,7 @@ impl WritePlan {
                 });
             }
         }
-        let sorting_columns = sorting_columns(&columns, options)?;
+        let sorting_columns = declared(&columns, options)?;
         let encryption = match &options.encryption {
             Some(encryption) => {
                 let leaves: Vec<_> = mapping
@@ -181,22 +182,52 @@ impl WritePlan {
     /// # Errors
     /// Argument where rows cannot be compared by one of the columns.
     pub fn sorting_check(&self) -> Result<Option<SortingCheck>> {
-        let Some(sorting_columns) = self
-            .sorting_columns
-            .as_ref()
-            .filter(|_| self.options.unsorted_rows != UnsortedRows::Unchecked)
-        else {
+        if self.options.unsorted_rows == UnsortedRows::Unchecked || self.sorting_columns.is_none() {
             return Ok(None);
-        };
-        let mut check = SortingCheck::new();
-        for &sorting in sorting_columns {
+        }
+        let columns = self.sorting_columns.as_deref().unwrap_or_default();
+        let keys = self.keys(columns).map_err(|error| {
+            let message = error.message();
+            let column = error.location().column.as_deref().unwrap_or_default();
+            Error::argument(format!(
+                "{message}, so `unsorted_rows` has to be `Unchecked`"
+            ))
+            .in_column(column)
+        })?;
+        Ok(Some(SortingCheck::new(keys)))
+    }
+
+    /// What rows are compared by to sort them, if the options ask for it.
+    ///
+    /// # Errors
+    /// Argument where rows cannot be compared by one of the columns.
+    pub fn sort_keys(&self) -> Result<Option<SortKeys>> {
+        if self.options.sort_by.is_empty() {
+            return Ok(None);
+        }
+        let by = sorting_columns(&self.columns, &self.options.sort_by)?;
+        self.keys(&by).map(Some)
+    }
+
+    fn keys(&self, columns: &[SortingColumn]) -> Result<SortKeys> {
+        let mut keys = SortKeys::new();
+        for &sorting in columns {
             let ordinal = usize::try_from(sorting.column_idx).unwrap_or(usize::MAX);
             if let Some(column) = self.columns.get(ordinal) {
                 let (settings, path) = (column.settings.clone(), column.path.clone());
-                check.push(settings, path, column.field, sorting)?;
+                keys.push(settings, path, column.field, sorting)?;
             }
         }
-        Ok(Some(check))
+        Ok(keys)
+    }
+
+    /// What encrypts temporary files, if the file is to be encrypted: under a key of its own.
+    ///
+    /// # Errors
+    /// Of [`FileEncryption::temporary_cipher`].
+    pub fn temporary_cipher(&self) -> Result<Option<Arc<dyn ModuleCipher>>> {
+        let encryption = self.encryption.as_ref();
+        encryption.map(|it| it.temporary_cipher()).transpose()
     }
 
     /// Whether a batch with this schema may be written: names, types and nullability as planned.
@@ -270,31 +301,48 @@ fn mark_dictionaries(node: &WriteNode, leaves: &mut [Option<ArrowDictionary>]) {
     }
 }
 
-fn sorting_columns(
-    columns: &[ColumnPlan],
-    options: &WriteOptions,
-) -> Result<Option<Vec<SortingColumn>>> {
-    if options.sorting_columns.is_empty() {
+/// What the file says that its rows are sorted by.
+fn declared(columns: &[ColumnPlan], options: &WriteOptions) -> Result<Option<Vec<SortingColumn>>> {
+    let (said, by) = (&options.sorting_columns, &options.sort_by);
+    if !by.is_empty() && !by.starts_with(said) {
+        return Err(Error::argument(
+            "`sorting_columns` are not those that `sort_by` begins with; leave them out",
+        ));
+    }
+    let declared = if by.is_empty() { said } else { by };
+    if declared.is_empty() {
         return Ok(None);
     }
+    sorting_columns(columns, declared).map(Some)
+}
+
+fn sorting_columns(
+    columns: &[ColumnPlan],
+    options: &[SortingColumnOption],
+) -> Result<Vec<SortingColumn>> {
     let find = |path: &[String]| {
-        columns
+        let ordinal = columns
             .iter()
-            .position(|column| column.settings.leaf.path == path)
+            .position(|column| column.settings.leaf.path == path);
+        ordinal
             .and_then(|ordinal| i32::try_from(ordinal).ok())
             .ok_or_else(|| {
-                Error::argument(format!(
-                    "there is no column `{}` to be sorted by",
-                    path.join(".")
-                ))
+                let name = path.join(".");
+                let mut columns = columns.iter();
+                Error::argument(
+                    match columns.any(|column| column.settings.leaf.path.starts_with(path)) {
+                        true => {
+                            format!("`{name}` has no order to sort by: name a column without parts")
+                        }
+                        false => format!("there is no column `{name}` to be sorted by"),
+                    },
+                )
             })
     };
-    let sorting = options.sorting_columns.iter().map(|column| {
-        Ok(SortingColumn::new(
-            find(&column.path)?,
-            column.descending,
-            column.nulls_first,
-        ))
+    let sorting = options.iter().map(|column| {
+        let ordinal = find(&column.path)?;
+        let (descending, nulls_first) = (column.descending, column.nulls_first);
+        Ok(SortingColumn::new(ordinal, descending, nulls_first))
     });
-    sorting.collect::<Result<_>>().map(Some)
+    sorting.collect()
 }

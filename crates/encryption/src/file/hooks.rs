@@ -13,11 +13,12 @@ use herringbone_format::{ColumnChunk, FileMetadataParts, KeyValue, RawStruct};
 
 use super::{FileDecryptor, FileEncryptor, redacted_metadata};
 use crate::crypto_metadata::{ColumnCryptoMetadata, EncryptionAlgorithm, FileCryptoMetadata};
+use crate::module::{Algorithm, FileAad};
 use crate::properties::{
     ColumnPath, DecryptionPropertiesFactory, EncryptionPropertiesFactory, FileDecryptionProperties,
     FileEncryptionProperties,
 };
-use crate::{Error, Key, ModuleKey, Result};
+use crate::{Error, Key, KeyLength, ModuleKey, Result, random};
 
 /// The key of a column.
 #[derive(Debug)]
@@ -247,6 +248,19 @@ impl FileEncryption for FileEncryptor {
             ColumnCryptoMetadata::FooterKey => self.has_plaintext_footer(),
             ColumnCryptoMetadata::ColumnKey { .. } => true,
         })
+    }
+
+    fn temporary_cipher(&self) -> Result<Arc<dyn ModuleCipher>> {
+        let file_aad = FileAad::new(&[], &random::array::<8>()?);
+        let key = ModuleKey::new(
+            Key::generate(KeyLength::Bits256)?,
+            Algorithm::AesGcmV1,
+            Arc::new(file_aad),
+        );
+        Ok(Arc::new(ColumnModules {
+            key,
+            is_duckdb_dialect: false,
+        }))
     }
 
     fn seal_chunk(&self, id: &ModuleId, chunk: &mut ColumnChunk) -> Result<()> {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::{ModuleCipher, ModuleId};
-use crate::{ColumnChunk, FileMetadataParts, Result};
+use crate::{ColumnChunk, Error, FileMetadataParts, Result};
 
 /// Knows how files are encrypted; asked once for each file that is written.
 pub trait Encryption: Send + Sync + fmt::Debug {
@@ -63,6 +63,16 @@ pub trait FileEncryption: Send + Sync + fmt::Debug {
     /// left out then. That of every column that is encrypted, unless implemented.
     fn is_hidden(&self, leaf: usize) -> bool {
         self.column(leaf).is_some()
+    }
+
+    /// What encrypts temporary files that hold rows of the file until it is written: under a key that is nowhere else, and
+    /// is forgotten with this. Writers that need such files ask for it.
+    ///
+    /// **Errors**: unsupported unless implemented; I/O if there are no random bytes.
+    fn temporary_cipher(&self) -> Result<Arc<dyn ModuleCipher>> {
+        Err(Error::unsupported(
+            "rows need temporary files, and this encryption has no `temporary_cipher` for them",
+        ))
     }
 
     /// Turns a column chunk of which all is known into what the file is to say of it: how it is encrypted, its metadata

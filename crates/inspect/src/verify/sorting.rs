@@ -94,10 +94,11 @@ fn first_unsorted(cursors: &mut [Cursor]) -> Result<Option<u64>> {
             }
         }
         let pairs = last.iter().zip(&current).zip(&*cursors);
+        // Where nobody can tell the order of two values, whatever follows them is in order.
         let order = pairs
             .map(|((a, b), cursor)| cursor.compare(a.as_deref(), b.as_deref()))
-            .find(|order| order.is_ne());
-        if order == Some(Ordering::Greater) {
+            .find(|order| *order != Some(Ordering::Equal));
+        if order == Some(Some(Ordering::Greater)) {
             return Ok(Some(row));
         }
         last = current;
@@ -199,27 +200,26 @@ impl Cursor {
         Ok(true)
     }
 
-    fn compare(&self, a: Option<&[u8]>, b: Option<&[u8]>) -> Ordering {
+    fn compare(&self, a: Option<&[u8]>, b: Option<&[u8]>) -> Option<Ordering> {
         let nulls = if self.sorting.nulls_first {
             Ordering::Less
         } else {
             Ordering::Greater
         };
         match (a, b) {
-            (None, None) => Ordering::Equal,
-            (None, Some(_)) => nulls,
-            (Some(_), None) => nulls.reverse(),
+            (None, None) => Some(Ordering::Equal),
+            (None, Some(_)) => Some(nulls),
+            (Some(_), None) => Some(nulls.reverse()),
+            (Some(a), Some(b)) if a == b => Some(Ordering::Equal),
             (Some(a), Some(b)) => {
                 let (order, physical) = (self.column.natural_order, self.column.leaf.physical_type);
                 // Where NaNs belong, and which zero comes first, is not said by all orders.
                 let zeros = is_zero(order, a) && is_zero(order, b);
-                let order = compare(order, physical, a, b).filter(|_| !zeros);
-                let order = order.unwrap_or(Ordering::Equal);
-                if self.sorting.descending {
-                    order.reverse()
-                } else {
-                    order
-                }
+                let order = compare(order, physical, a, b).filter(|_| !zeros)?;
+                Some(match self.sorting.descending {
+                    true => order.reverse(),
+                    false => order,
+                })
             }
         }
     }

@@ -1,0 +1,136 @@
+//! `--sort-by` beyond the memory that it may take, and what stays when that goes wrong.
+
+use std::fmt::Write as _;
+
+use crate::common::{EXAMPLE, Folder, command, herringbone, json};
+
+/// Rows of two columns; the first is not sorted.
+fn csv(rows: usize) -> String {
+    let mut text = "a,b\n".to_owned();
+    for row in 0..rows {
+        writeln!(text, "{},text {row}", row * 7919 % rows).unwrap();
+    }
+    text
+}
+
+#[test]
+fn memory_does_not_change_the_file() {
+    let folder = Folder::new();
+    let csv = folder.with("x.csv", csv(5_000));
+    let by = ["--sort-by", "a", "--row-group-rows", "1000"];
+    let sorted = |name: &str, options: &[&str]| {
+        let out = folder.file(name);
+        herringbone(&[&["convert", &csv, &out], &by[..], options].concat()).ok("");
+        std::fs::read(out).unwrap()
+    };
+    let expected = sorted("a.parquet", &[]);
+    let temporary = folder.file("");
+    let little = ["--sort-memory", "10KiB", "--sort-folder", &temporary];
+    assert_eq!(sorted("b.parquet", &little), expected);
+    assert_eq!(folder.names(), ["a.parquet", "b.parquet", "x.csv"]);
+    let run = herringbone(&["cat", "--columns", "a", &folder.file("b.parquet")]);
+    let rows: Vec<String> = (0..5_000).map(|a| format!("{{\"a\":{a}}}\n")).collect();
+    run.ok(&rows.concat());
+    herringbone(&["verify", &folder.file("b.parquet")]).code(&[0]);
+    let meta = json(&herringbone(&["meta", &folder.file("b.parquet")]));
+    assert_eq!(meta["row_groups"][4]["sorting_columns"][0]["column_idx"], 0);
+}
+
+#[test]
+fn what_is_wrong_is_said_in_the_words_of_the_command() {
+    let folder = Folder::new();
+    let out = folder.file("out.parquet");
+    let rewrite = ["rewrite", EXAMPLE, &out];
+    herringbone(&[&rewrite[..], &["--sort-memory", "1"]].concat()).fails(2, "--sort-by");
+    let nowhere = folder.file("nowhere");
+    let options = [
+        "--sort-by",
+        "id",
+        "--sort-memory",
+        "1",
+        "--sort-folder",
+        &nowhere,
+    ];
+    let run = herringbone(&[&rewrite[..], &options].concat());
+    run.fails(4, "nowhere: No such file");
+    run.fails(4, "--sort-folder FOLDER puts it elsewhere");
+    assert!(folder.names().is_empty());
+}
+
+/// A limit of the shell stands for a disk that is full.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_leaves_nothing() {
+    let folder = Folder::new();
+    let csv = folder.with("x.csv", csv(200_000));
+    let out = folder.file("out.parquet");
+    let limited = |kib: &str, memory: &str| {
+        let herringbone = command(&[]);
+        let script = "trap '' XFSZ; ulimit -f $0; exec \"$@\"";
+        let mut shell = std::process::Command::new("bash");
+        shell
+            .args(["-c", script, kib])
+            .arg(herringbone.get_program());
+        shell.args([
+            "convert",
+            &csv,
+            &out,
+            "--sort-by",
+            "b",
+            "--sort-memory",
+            memory,
+        ]);
+        crate::common::Run::from(shell.output().unwrap())
+    };
+    // The first run does not fit, and then the file.
+    for (kib, memory) in [("10", "4MiB"), ("100", "1GiB")] {
+        limited(kib, memory).fails(4, "File too large");
+        assert_eq!(folder.names(), ["x.csv"]);
+    }
+    limited("100000", "4MiB").ok("");
+    assert_eq!(folder.names(), ["out.parquet", "x.csv"]);
+}
+
+/// A command that is interrupted while rows wait in temporary files.
+#[cfg(unix)]
+#[test]
+fn an_interrupt_leaves_nothing() {
+    use std::io::Write as _;
+    use std::process::{Command, Stdio};
+    use std::thread::sleep;
+    use std::time::Duration;
+
+    let folder = Folder::new();
+    let out = folder.file("out.parquet");
+    let options = ["--sort-by", "a", "--sort-memory", "1", "-"];
+    let mut child = command(&[&["convert", "--from", "csv"], &options[..], &[&out]].concat())
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(csv(100_000).as_bytes()).unwrap();
+    let has_runs = || {
+        let open = std::fs::read_dir(format!("/proc/{}/fd", child.id()));
+        let Ok(open) = open else {
+            return true;
+        };
+        let mut links = open.filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok());
+        links.any(|link| link.to_string_lossy().contains(".herringbone-sort."))
+    };
+    for _ in 0..500 {
+        if has_runs() {
+            break;
+        }
+        sleep(Duration::from_millis(10));
+    }
+    assert!(has_runs());
+    assert_eq!(folder.names().len(), 1, "{:?}", folder.names());
+    let id = child.id().to_string();
+    let killed = Command::new("kill").args(["-INT", &id]).status().unwrap();
+    assert!(killed.success());
+    let output = child.wait_with_output().unwrap();
+    drop(stdin);
+    assert_eq!(output.status.code(), Some(130));
+    assert!(folder.names().is_empty());
+}

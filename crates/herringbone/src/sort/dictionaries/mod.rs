@@ -1,0 +1,197 @@
+//! Dictionaries of Arrow, which are not sorted with the rows: these keep keys into one dictionary of all
+//! batches, and get it back when they are in order.
+//!
+//! ```text
+//! batch ─ take_out ─► keys as UInt32 in place of dictionaries ─ put_back ─► batch with the dictionary of all
+//! ```
+
+mod dictionary;
+mod value_bytes;
+
+use std::sync::Arc;
+
+use herringbone_arrow::array::{Array as _, ArrayRef, RecordBatch, RecordBatchOptions, make_array};
+use herringbone_arrow::data::ArrayData;
+use herringbone_arrow::schema::{DataType, Field, FieldRef, Schema, SchemaRef};
+use herringbone_format::{Error, Result};
+
+use super::unsortable;
+use dictionary::Dictionary;
+
+/// The dictionaries of a schema, wherever they are in it, in its order.
+pub(super) struct Dictionaries {
+    schema: SchemaRef,
+    stored: SchemaRef,
+    dictionaries: Vec<Dictionary>,
+}
+
+impl Dictionaries {
+    pub(super) fn new(schema: &SchemaRef) -> Self {
+        let mut dictionaries = Vec::new();
+        let fields = schema.fields().iter();
+        let fields: Vec<FieldRef> = fields
+            .map(|field| stored_field(field, field.name(), &mut dictionaries))
+            .collect();
+        Self {
+            schema: schema.clone(),
+            // What metadata say would be stored with every run.
+            stored: Arc::new(Schema::new(fields)),
+            dictionaries,
+        }
+    }
+
+    /// The schema of batches without their dictionaries.
+    pub(super) fn stored_schema(&self) -> &SchemaRef {
+        &self.stored
+    }
+
+    /// Bytes held.
+    pub(super) fn heap_bytes(&self) -> usize {
+        self.dictionaries.iter().map(|it| it.bytes).sum()
+    }
+
+    /// The batch with keys in place of dictionaries, whose values are kept here.
+    ///
+    /// # Errors
+    /// Argument where the order of a dictionary means something, and batches have different ones.
+    pub(super) fn take_out(&mut self, batch: &RecordBatch) -> Result<RecordBatch> {
+        let mut next = self.dictionaries.iter_mut();
+        let columns = batch.columns().iter().zip(self.stored.fields());
+        let columns = columns.map(|(column, stored)| {
+            if column.data_type() == stored.data_type() {
+                return Ok(column.clone());
+            }
+            take_out(column.to_data(), stored.data_type(), &mut next).map(make_array)
+        });
+        let columns = columns.collect::<Result<_>>()?;
+        with_columns(&self.stored, columns, batch.num_rows())
+    }
+
+    /// The batch with one dictionary for all batches so far in place of keys.
+    ///
+    /// # Errors
+    /// Unsupported where that has more values than there may be keys.
+    pub(super) fn put_back(&mut self, batch: &RecordBatch) -> Result<RecordBatch> {
+        let mut next = self.dictionaries.iter_mut();
+        let columns = batch.columns().iter().zip(self.schema.fields());
+        let columns = columns.map(|(column, field)| {
+            if column.data_type() == field.data_type() {
+                return Ok(column.clone());
+            }
+            put_back(column.to_data(), field.data_type(), &mut next).map(make_array)
+        });
+        let columns = columns.collect::<Result<_>>()?;
+        with_columns(&self.schema, columns, batch.num_rows())
+    }
+}
+
+fn with_columns(
+    schema: &SchemaRef,
+    columns: Vec<ArrayRef>,
+    num_rows: usize,
+) -> Result<RecordBatch> {
+    let options = RecordBatchOptions::new().with_row_count(Some(num_rows));
+    RecordBatch::try_new_with_options(schema.clone(), columns, &options).map_err(unsortable)
+}
+
+/// The field without its dictionaries, which are appended to `found`.
+fn stored_field(field: &Field, column: &str, found: &mut Vec<Dictionary>) -> FieldRef {
+    let data_type = match field.data_type() {
+        DataType::Dictionary(..) => {
+            found.push(Dictionary::new(
+                column,
+                field.dict_is_ordered() == Some(true),
+            ));
+            DataType::UInt32
+        }
+        data_type => {
+            let children = children(data_type).into_iter();
+            let children = children.map(|child| stored_field(child, column, found));
+            with_children(data_type, children.collect())
+        }
+    };
+    // What the batch promises is checked where it is written.
+    Arc::new(Field::new(field.name(), data_type, field.is_nullable()))
+}
+
+/// The fields of a type, in the order of the children of its arrays.
+fn children(data_type: &DataType) -> Vec<&FieldRef> {
+    match data_type {
+        DataType::List(child)
+        | DataType::LargeList(child)
+        | DataType::ListView(child)
+        | DataType::LargeListView(child)
+        | DataType::FixedSizeList(child, _)
+        | DataType::Map(child, _) => vec![child],
+        DataType::Struct(fields) => fields.iter().collect(),
+        DataType::RunEndEncoded(ends, values) => vec![ends, values],
+        _ => Vec::new(),
+    }
+}
+
+/// The type with other fields.
+fn with_children(data_type: &DataType, children: Vec<FieldRef>) -> DataType {
+    match (data_type, children.as_slice()) {
+        (DataType::List(_), [child]) => DataType::List(child.clone()),
+        (DataType::LargeList(_), [child]) => DataType::LargeList(child.clone()),
+        (DataType::ListView(_), [child]) => DataType::ListView(child.clone()),
+        (DataType::LargeListView(_), [child]) => DataType::LargeListView(child.clone()),
+        (DataType::FixedSizeList(_, size), [child]) => {
+            DataType::FixedSizeList(child.clone(), *size)
+        }
+        (DataType::Map(_, sorted), [child]) => DataType::Map(child.clone(), *sorted),
+        (DataType::Struct(_), _) => DataType::Struct(children.into()),
+        (DataType::RunEndEncoded(..), [ends, values]) => {
+            DataType::RunEndEncoded(ends.clone(), values.clone())
+        }
+        _ => data_type.clone(),
+    }
+}
+
+/// An array with keys in place of its dictionaries, which are the `next` ones.
+fn take_out<'a>(
+    data: ArrayData,
+    stored: &DataType,
+    next: &mut impl Iterator<Item = &'a mut Dictionary>,
+) -> Result<ArrayData> {
+    if let DataType::Dictionary(key_type, _) = data.data_type() {
+        let key_type = key_type.as_ref().clone();
+        let dictionary = next.next().ok_or_else(too_few)?;
+        return dictionary.take_out(&key_type, &data);
+    }
+    let types: Vec<DataType> = children(stored)
+        .into_iter()
+        .map(|field| field.data_type().clone())
+        .collect();
+    let parts = data.child_data().iter().zip(&types);
+    let parts = parts.map(|(child, stored)| take_out(child.clone(), stored, next));
+    let parts = parts.collect::<Result<_>>()?;
+    let builder = data.into_builder().data_type(stored.clone());
+    builder.child_data(parts).build().map_err(unsortable)
+}
+
+/// An array with the `next` dictionaries in place of keys.
+fn put_back<'a>(
+    data: ArrayData,
+    data_type: &DataType,
+    next: &mut impl Iterator<Item = &'a mut Dictionary>,
+) -> Result<ArrayData> {
+    if let DataType::Dictionary(key_type, _) = data_type {
+        let dictionary = next.next().ok_or_else(too_few)?;
+        return dictionary.put_back(data, key_type, data_type);
+    }
+    let types: Vec<DataType> = children(data_type)
+        .into_iter()
+        .map(|field| field.data_type().clone())
+        .collect();
+    let parts = data.child_data().iter().zip(&types);
+    let parts = parts.map(|(child, data_type)| put_back(child.clone(), data_type, next));
+    let parts = parts.collect::<Result<_>>()?;
+    let builder = data.into_builder().data_type(data_type.clone());
+    builder.child_data(parts).build().map_err(unsortable)
+}
+
+#[cold]
+fn too_few() -> Error {
+    Error::argument("the batch has more dictionaries than the file")
+}

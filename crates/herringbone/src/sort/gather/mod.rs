@@ -1,0 +1,227 @@
+//! Rows of several batches as one batch.
+
+mod extents;
+mod lists;
+mod values;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use herringbone_arrow::array::cast::AsArray as _;
+use herringbone_arrow::array::types::{Int16Type, Int32Type, Int64Type};
+use herringbone_arrow::array::{
+    Array as _, ArrayRef, BooleanArray, NullArray, RecordBatch, RecordBatchOptions, StructArray,
+    make_array,
+};
+use herringbone_arrow::buffer::{BooleanBuffer, NullBuffer, i256};
+use herringbone_arrow::data::transform::MutableArrayData;
+use herringbone_arrow::data::{ArrayData, ArrayDataBuilder};
+use herringbone_arrow::schema::DataType;
+use herringbone_format::{Error, ErrorKind, Result};
+
+use super::unsortable;
+use lists::{fixed_size_lists, gather_runs, list_views, lists};
+use values::{byte_arrays, fixed_size_binary, fixed_width, views};
+
+/// Bytes of byte arrays, or elements of lists, of several rows that are put together.
+const MOST_ELEMENTS: usize = 1 << 28;
+
+/// A row of one of several batches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    source: u32,
+    row: u32,
+}
+
+impl Place {
+    /// The `row` of the batch at the ordinal `source`; both fit into 32 bits.
+    pub(super) fn new(source: usize, row: usize) -> Self {
+        Self {
+            source: source as u32,
+            row: row as u32,
+        }
+    }
+
+    fn source(self) -> usize {
+        self.source as usize
+    }
+
+    fn row(self) -> usize {
+        self.row as usize
+    }
+}
+
+/// Appends the rows at `places`, as several batches where their values are too long for one.
+///
+/// # Errors
+/// Limit where the values of one row are too long for an array.
+pub(super) fn gather_batches(
+    sources: &[RecordBatch],
+    places: &[Place],
+    out: &mut VecDeque<RecordBatch>,
+) -> Result<()> {
+    match gather_batch(sources, places) {
+        Err(error) if error.kind() == ErrorKind::Limit && places.len() > 1 => {
+            let (front, back) = places.split_at(places.len() / 2);
+            gather_batches(sources, front, out)?;
+            gather_batches(sources, back, out)
+        }
+        batch => {
+            out.push_back(batch?);
+            Ok(())
+        }
+    }
+}
+
+fn gather_batch(sources: &[RecordBatch], places: &[Place]) -> Result<RecordBatch> {
+    let first = sources.first();
+    let schema = first.ok_or_else(|| Error::argument("there are no rows to gather"))?;
+    let schema = schema.schema();
+    let most = match places.len() {
+        1 => usize::MAX,
+        _ => MOST_ELEMENTS,
+    };
+    let columns = (0..schema.fields().len()).map(|column| {
+        let columns = sources.iter().filter_map(|it| it.columns().get(column));
+        let arrays: Vec<ArrayRef> = columns.cloned().collect();
+        gather(&arrays, places, most)
+    });
+    let columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
+    let options = RecordBatchOptions::new().with_row_count(Some(places.len()));
+    RecordBatch::try_new_with_options(schema, columns, &options).map_err(unsortable)
+}
+
+/// The slots at `places` of arrays of one type, whose lists and byte arrays are to have so many elements
+/// and bytes at most.
+///
+/// # Errors
+/// Limit where they have more, or are too long for the offsets of one array.
+pub(super) fn gather(arrays: &[ArrayRef], places: &[Place], most: usize) -> Result<ArrayRef> {
+    let Some(data_type) = arrays.first().map(|array| array.data_type().clone()) else {
+        return Err(Error::argument("there are no arrays to gather"));
+    };
+    if arrays
+        .iter()
+        .any(|array| u32::try_from(array.len()).is_err())
+    {
+        return Err(Error::unsupported(
+            "rows of a batch with more than 2^32 elements in a list column cannot be sorted: smaller \
+             batches can",
+        ));
+    }
+    let data: Vec<ArrayData> = match &data_type {
+        DataType::Null => return Ok(Arc::new(NullArray::new(places.len()))),
+        DataType::Struct(_) => return gather_struct(arrays, places, most),
+        DataType::Boolean => return gather_booleans(arrays, places),
+        DataType::Dictionary(..) => return gather_dictionaries(arrays, places),
+        DataType::RunEndEncoded(ends, _) => {
+            return match ends.data_type() {
+                DataType::Int16 => gather_runs::<Int16Type>(arrays, places, most),
+                DataType::Int32 => gather_runs::<Int32Type>(arrays, places, most),
+                _ => gather_runs::<Int64Type>(arrays, places, most),
+            };
+        }
+        _ => arrays.iter().map(|array| array.to_data()).collect(),
+    };
+    let gathered = match &data_type {
+        DataType::Utf8 | DataType::Binary => byte_arrays::<i32>(&data, places, most)?,
+        DataType::LargeUtf8 | DataType::LargeBinary => byte_arrays::<i64>(&data, places, most)?,
+        DataType::Utf8View | DataType::BinaryView => views(&data, places)?,
+        DataType::List(_) | DataType::Map(..) => lists::<i32>(&data, places, most)?,
+        DataType::LargeList(_) => lists::<i64>(&data, places, most)?,
+        DataType::ListView(_) => list_views::<i32>(&data, places, most)?,
+        DataType::LargeListView(_) => list_views::<i64>(&data, places, most)?,
+        DataType::FixedSizeList(_, size) => {
+            fixed_size_lists(&data, usize::try_from(*size).unwrap_or(0), places, most)?
+        }
+        DataType::FixedSizeBinary(size) => {
+            fixed_size_binary(&data, usize::try_from(*size).unwrap_or(0), places)
+        }
+        _ => match data_type.primitive_width() {
+            Some(1) => fixed_width(&data, places, u8::from_ne_bytes),
+            Some(2) => fixed_width(&data, places, u16::from_ne_bytes),
+            Some(4) => fixed_width(&data, places, u32::from_ne_bytes),
+            Some(8) => fixed_width(&data, places, u64::from_ne_bytes),
+            Some(16) => fixed_width(&data, places, i128::from_ne_bytes),
+            Some(32) => fixed_width(&data, places, i256::from_le_bytes),
+            _ => return Err(no_gather()),
+        },
+    };
+    let gathered = gathered.len(places.len()).nulls(nulls(arrays, places));
+    gathered.build().map(make_array).map_err(unsortable)
+}
+
+/// Which of the slots are null; none where no array has nulls.
+fn nulls(arrays: &[ArrayRef], places: &[Place]) -> Option<NullBuffer> {
+    let all: Vec<Option<&NullBuffer>> = arrays.iter().map(|array| array.nulls()).collect();
+    if all.iter().flatten().all(|nulls| nulls.null_count() == 0) {
+        return None;
+    }
+    let is_valid = |slot: usize| {
+        let place = places.get(slot)?;
+        let nulls = (*all.get(place.source())?)?;
+        Some(nulls.is_valid(place.row()))
+    };
+    let bits = BooleanBuffer::collect_bool(places.len(), |slot| is_valid(slot).unwrap_or(true));
+    Some(NullBuffer::new(bits))
+}
+
+fn gather_booleans(arrays: &[ArrayRef], places: &[Place]) -> Result<ArrayRef> {
+    let all: Vec<&BooleanBuffer> = arrays
+        .iter()
+        .map(|array| array.as_boolean().values())
+        .collect();
+    let value = |slot: usize| {
+        let place = places.get(slot)?;
+        Some(all.get(place.source())?.value(place.row()))
+    };
+    let bits = BooleanBuffer::collect_bool(places.len(), |slot| value(slot).unwrap_or(false));
+    let array = BooleanArray::new(bits, nulls(arrays, places));
+    Ok(Arc::new(array))
+}
+
+fn gather_struct(arrays: &[ArrayRef], places: &[Place], most: usize) -> Result<ArrayRef> {
+    let structs: Vec<&StructArray> = arrays.iter().map(|array| array.as_struct()).collect();
+    let fields = structs.first().map(|array| array.fields().clone());
+    let fields = fields.unwrap_or_default();
+    let column = |ordinal: usize| {
+        let columns = structs.iter().filter_map(|it| it.columns().get(ordinal));
+        gather(&columns.cloned().collect::<Vec<_>>(), places, most)
+    };
+    let columns = (0..fields.len()).map(column).collect::<Result<Vec<_>>>()?;
+    let nulls = nulls(arrays, places);
+    let array = StructArray::try_new_with_length(fields, columns, nulls, places.len());
+    Ok(Arc::new(array.map_err(unsortable)?))
+}
+
+/// The type of arrays, which is to get the buffers of the chosen slots.
+fn builder(data: &[ArrayData]) -> ArrayDataBuilder {
+    let first = data.first().map(|data| data.data_type().clone());
+    ArrayDataBuilder::new(first.unwrap_or(DataType::Null))
+}
+
+/// Dictionaries, which only the values of other ones are here: one behind the other, with all their
+/// values.
+fn gather_dictionaries(arrays: &[ArrayRef], places: &[Place]) -> Result<ArrayRef> {
+    let data: Vec<ArrayData> = arrays.iter().map(|array| array.to_data()).collect();
+    let mut out = MutableArrayData::new(data.iter().collect(), false, places.len());
+    for place in places {
+        let (source, row) = (place.source(), place.row());
+        out.try_extend(source, row, row + 1).map_err(unsortable)?;
+    }
+    Ok(make_array(out.freeze()))
+}
+
+#[cold]
+fn no_gather() -> Error {
+    Error::unsupported("rows of this type cannot be sorted")
+}
+
+#[cold]
+fn too_long(bytes: usize) -> Error {
+    Error::beyond_format(
+        "bytes or elements in the rows of one array",
+        bytes as u64,
+        i32::MAX as u64,
+    )
+}

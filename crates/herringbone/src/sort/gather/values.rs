@@ -1,0 +1,121 @@
+//! Values of any width.
+
+use herringbone_arrow::array::OffsetSizeTrait;
+use herringbone_arrow::buffer::{ArrowNativeType, Buffer};
+use herringbone_arrow::data::{ArrayData, ArrayDataBuilder};
+use herringbone_format::Result;
+
+use super::extents::Extents;
+use super::{Place, builder};
+
+/// Bytes of a buffer that views are made into, roughly: their offsets have 32 bits.
+const VIEW_BUFFER_BYTES: usize = 1 << 28;
+
+/// The first buffer of each array, from its first slot on, as values of one width.
+fn first_buffers<const N: usize>(data: &[ArrayData]) -> Vec<&[[u8; N]]> {
+    data.iter()
+        .map(|data| {
+            let bytes = data.buffers().first().map_or(&[][..], Buffer::as_slice);
+            bytes
+                .as_chunks::<N>()
+                .0
+                .get(data.offset()..)
+                .unwrap_or_default()
+        })
+        .collect()
+}
+
+pub(super) fn fixed_width<T: ArrowNativeType, const N: usize>(
+    data: &[ArrayData],
+    places: &[Place],
+    value: impl Fn([u8; N]) -> T,
+) -> ArrayDataBuilder {
+    let sources = first_buffers::<N>(data);
+    let slot = |place: &Place| {
+        let slot = sources
+            .get(place.source())
+            .and_then(|it| it.get(place.row()));
+        value(slot.copied().unwrap_or([0; N]))
+    };
+    let values: Vec<T> = places.iter().map(slot).collect();
+    builder(data).add_buffer(Buffer::from_vec(values))
+}
+
+pub(super) fn fixed_size_binary(
+    data: &[ArrayData],
+    width: usize,
+    places: &[Place],
+) -> ArrayDataBuilder {
+    let mut values = Vec::with_capacity(width * places.len());
+    for place in places {
+        let source = data.get(place.source());
+        let value = source.and_then(|data| {
+            let start = (data.offset() + place.row()) * width;
+            data.buffers().first()?.as_slice().get(start..start + width)
+        });
+        match value {
+            Some(value) => values.extend_from_slice(value),
+            None => values.resize(values.len() + width, 0),
+        }
+    }
+    builder(data).add_buffer(Buffer::from_vec(values))
+}
+
+pub(super) fn byte_arrays<O: OffsetSizeTrait>(
+    data: &[ArrayData],
+    places: &[Place],
+    most: usize,
+) -> Result<ArrayDataBuilder> {
+    let extents = Extents::<O>::of_offsets(data, places, most)?;
+    let length = extents.offsets.last().map_or(0, |end| end.as_usize());
+    let sources: Vec<Option<&Buffer>> = data.iter().map(|data| data.buffers().get(1)).collect();
+    let mut values = Vec::with_capacity(length);
+    for (place, (start, end)) in places.iter().zip(extents.ranges) {
+        let source = sources.get(place.source()).copied().flatten();
+        let value = source.and_then(|bytes| bytes.as_slice().get(start..end));
+        values.extend_from_slice(value.unwrap_or_default());
+    }
+    let builder = builder(data).add_buffer(Buffer::from_vec(extents.offsets));
+    Ok(builder.add_buffer(Buffer::from_vec(values)))
+}
+
+/// Views into buffers of their own, so that those of all arrays may go.
+pub(super) fn views(data: &[ArrayData], places: &[Place]) -> Result<ArrayDataBuilder> {
+    let sources = first_buffers::<16>(data);
+    let mut views = Vec::with_capacity(places.len());
+    let (mut full, mut bytes) = (Vec::new(), Vec::new());
+    for place in places {
+        let view = sources
+            .get(place.source())
+            .and_then(|it| it.get(place.row()));
+        let view = u128::from_le_bytes(view.copied().unwrap_or_default());
+        let length = (view as u32) as usize;
+        if length <= 12 {
+            views.push(view);
+            continue;
+        }
+        let (buffer, start) = ((view >> 64) as u32 as usize, (view >> 96) as usize);
+        let source = data.get(place.source());
+        let value = source.and_then(|data| {
+            let buffer = data.buffers().get(buffer + 1)?;
+            buffer.as_slice().get(start..start + length)
+        });
+        if bytes.len() + length > VIEW_BUFFER_BYTES && !bytes.is_empty() {
+            full.push(Buffer::from_vec(std::mem::take(&mut bytes)));
+        }
+        let place = (bytes.len() as u128) << 96 | (full.len() as u128) << 64;
+        // A slot that is null may have a view of anything.
+        let Some(value) = value else {
+            views.push(0);
+            continue;
+        };
+        bytes.extend_from_slice(value);
+        views.push(view & u128::from(u64::MAX) | place);
+    }
+    // No buffer without bytes: Arrow IPC does not take any with an empty array.
+    if !bytes.is_empty() {
+        full.push(Buffer::from_vec(bytes));
+    }
+    let builder = builder(data).add_buffer(Buffer::from_vec(views));
+    Ok(builder.add_buffers(full))
+}

@@ -1,0 +1,223 @@
+//! Rows in another order, however many there are.
+//!
+//! ```text
+//! batches ─► rows in memory ─ sorted ─► batches                       all of them fit
+//!                 └─ full ─► runs in temporary files ─ merged ─► batches
+//! ```
+//!
+//! Rows are compared by [`SortKeys`]; those that are equal stay in their order, so the result is the same
+//! however many runs there are. Dictionaries of Arrow are taken out of the rows on the way in, and put
+//! back on the way out: all batches then share one.
+
+mod dictionaries;
+mod gather;
+mod memory;
+mod merge;
+mod run;
+mod temporary;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use herringbone_arrow::array::RecordBatch;
+use herringbone_arrow::schema::ArrowError;
+use herringbone_core::write::{SortKeys, WritePlan};
+use herringbone_format::{Error, Result};
+
+use dictionaries::Dictionaries;
+use memory::{MemoryRows, SortedRows};
+use merge::Merge;
+use run::{Run, RunWriter};
+use temporary::Spill;
+
+/// Rows that are looked at together: their keys then stay in the cache.
+const SLICE_ROWS: usize = 1 << 14;
+
+/// Runs that are merged at a time, and files that are open at most, roughly.
+const FAN_IN: usize = 64;
+
+/// Rows of a batch, at most,
+const BATCH_ROWS: usize = 1 << 16;
+
+/// and their bytes, roughly.
+const BATCH_BYTES: usize = 16 << 20;
+
+/// Sorts rows: takes all of them, then gives them back in order.
+pub(crate) struct Sorter {
+    keys: SortKeys,
+    dictionaries: Dictionaries,
+    rows: MemoryRows,
+    spill: Spill,
+    /// The oldest rows first.
+    runs: Vec<Run>,
+    memory_bytes: usize,
+    /// Rows that were taken and not given back.
+    num_rows: u64,
+    output: Option<Output>,
+}
+
+/// Where the rows in order come from.
+enum Output {
+    Memory(SortedRows),
+    Runs(Box<Merge>),
+}
+
+impl Sorter {
+    /// What sorts the rows of a file, which may have a path, if the plan asks for that.
+    ///
+    /// # Errors
+    /// Argument where rows cannot be compared by one of the columns.
+    pub(crate) fn new(plan: &Arc<WritePlan>, path: Option<&Path>) -> Result<Option<Self>> {
+        let Some(keys) = plan.sort_keys()? else {
+            return Ok(None);
+        };
+        let options = plan.options();
+        let dictionaries = Dictionaries::new(plan.schema());
+        Ok(Some(Self {
+            rows: MemoryRows::new(&keys),
+            keys,
+            spill: Spill::new(plan, path),
+            dictionaries,
+            runs: Vec::new(),
+            memory_bytes: options.sort_memory_bytes,
+            num_rows: 0,
+            output: None,
+        }))
+    }
+
+    /// Rows that were taken and not given back.
+    pub(crate) fn num_rows(&self) -> u64 {
+        self.num_rows
+    }
+
+    /// Bytes held, those of batches included.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.rows.bytes() + self.dictionaries.heap_bytes()
+    }
+
+    /// Takes the rows of a batch.
+    ///
+    /// # Errors
+    /// Argument where the batch cannot be compared; Io where a temporary file cannot be written.
+    pub(crate) fn push(&mut self, batch: &RecordBatch) -> Result<()> {
+        let stored = self.dictionaries.take_out(batch)?;
+        let mut at = 0;
+        while at < batch.num_rows() {
+            let rows = SLICE_ROWS.min(batch.num_rows() - at);
+            let (slice, stored) = (batch.slice(at, rows), stored.slice(at, rows));
+            at += rows;
+            self.rows.push(&mut self.keys, &slice, stored)?;
+            self.num_rows += rows as u64;
+            if self.rows.bytes() > self.memory_bytes || self.rows.is_full() {
+                self.spill()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The next rows in order, of all that were taken; none behind the last one.
+    ///
+    /// # Errors
+    /// Io where temporary files cannot be written or read; Unsupported where the values of one batch are
+    /// too long for an array.
+    pub(crate) fn next(&mut self) -> Result<Option<RecordBatch>> {
+        if self.output.is_none() {
+            self.output = Some(self.start()?);
+        }
+        let batch = match &mut self.output {
+            Some(Output::Memory(rows)) => match rows.next(batch_bytes(self.memory_bytes))? {
+                Some(batch) => Some(self.dictionaries.put_back(&batch)?),
+                None => None,
+            },
+            Some(Output::Runs(merge)) => merge.next(&mut self.keys, &mut self.dictionaries)?,
+            None => None,
+        };
+        match &batch {
+            Some(batch) => self.num_rows -= batch.num_rows() as u64,
+            None => self.output = None,
+        }
+        Ok(batch)
+    }
+
+    /// What gives the rows in order.
+    fn start(&mut self) -> Result<Output> {
+        if self.runs.is_empty() {
+            return Ok(Output::Memory(self.rows.take().sorted()));
+        }
+        self.spill()?;
+        let mut runs = std::mem::take(&mut self.runs);
+        while runs.len() > FAN_IN {
+            let mut fewer = Vec::new();
+            while !runs.is_empty() {
+                // Neighbours, so that equal rows stay in their order.
+                let rest = runs.split_off(runs.len().min(FAN_IN));
+                fewer.push(self.merged(std::mem::replace(&mut runs, rest))?);
+            }
+            runs = fewer;
+        }
+        let merge = self.merge(runs, batch_bytes(self.memory_bytes))?;
+        Ok(Output::Runs(Box::new(merge)))
+    }
+
+    fn merge(&mut self, runs: Vec<Run>, batch_bytes: usize) -> Result<Merge> {
+        Merge::new(runs, batch_bytes, &mut self.keys, &mut self.dictionaries)
+    }
+
+    /// Several runs as one.
+    fn merged(&mut self, mut runs: Vec<Run>) -> Result<Run> {
+        if runs.len() == 1
+            && let Some(run) = runs.pop()
+        {
+            return Ok(run);
+        }
+        let mut merge = self.merge(runs, block_bytes(self.memory_bytes))?;
+        let mut writer = RunWriter::new(&mut self.spill, self.dictionaries.stored_schema())?;
+        while let Some(batch) = merge.next_stored(&mut self.keys, &mut self.dictionaries)? {
+            writer.write(&batch)?;
+        }
+        writer.finish()
+    }
+
+    /// Moves the rows in memory to a run.
+    fn spill(&mut self) -> Result<()> {
+        if self.rows.is_empty() {
+            return Ok(());
+        }
+        let mut rows = self.rows.take().sorted();
+        let mut writer = RunWriter::new(&mut self.spill, self.dictionaries.stored_schema())?;
+        while let Some(batch) = rows.next(block_bytes(self.memory_bytes))? {
+            writer.write(&batch)?;
+        }
+        self.runs.push(writer.finish()?);
+        Ok(())
+    }
+}
+
+/// Bytes of a batch in a run: those of all runs that are merged take a part of the memory.
+fn block_bytes(memory_bytes: usize) -> usize {
+    (memory_bytes / FAN_IN / 2).min(BATCH_BYTES / 4)
+}
+
+/// Bytes of a batch that is given back.
+fn batch_bytes(memory_bytes: usize) -> usize {
+    (memory_bytes / 8).min(BATCH_BYTES)
+}
+
+/// Rows of a batch that is to have so many bytes.
+fn batch_rows(batch_bytes: usize, bytes: usize, num_rows: usize) -> usize {
+    let row_bytes = (bytes / num_rows.max(1)).max(1);
+    (batch_bytes / row_bytes).clamp(1, BATCH_ROWS)
+}
+
+/// Of what Arrow cannot do with sound arrays.
+#[cold]
+fn unsortable(error: ArrowError) -> Error {
+    match error {
+        // What a temporary file ran into comes through the reader of its stream.
+        ArrowError::IoError(_, error) => match error.downcast::<Error>() {
+            Ok(error) => error,
+            Err(error) => Error::from(error),
+        },
+        error => Error::unsupported(format!("rows cannot be sorted: {error}")),
+    }
+}

@@ -1,0 +1,98 @@
+//! Runs: sorted rows in a temporary file, as an Arrow IPC stream.
+//!
+//! Arrow's own format gives back the arrays as they were, at the speed of copying them.
+
+use herringbone_arrow::array::RecordBatch;
+use herringbone_arrow::ipc::reader::StreamReader;
+use herringbone_arrow::ipc::writer::StreamWriter;
+use herringbone_arrow::schema::SchemaRef;
+use herringbone_format::Result;
+
+use super::memory::bytes_of;
+use super::temporary::{BlockReader, Spill, TemporaryFile};
+use super::unsortable;
+
+/// Sorted rows in a temporary file.
+pub(super) struct Run {
+    file: TemporaryFile,
+    /// Bytes of its rows in memory.
+    pub(super) bytes: usize,
+    pub(super) num_rows: usize,
+}
+
+impl Run {
+    /// Its batches, in order.
+    ///
+    /// # Errors
+    /// Io where the file cannot be read.
+    pub(super) fn read(self) -> Result<RunReader> {
+        let reader = StreamReader::try_new(BlockReader::new(self.file), None);
+        Ok(RunReader(reader.map_err(unsortable)?))
+    }
+}
+
+/// The batches of a run.
+pub(super) struct RunReader(StreamReader<BlockReader>);
+
+impl RunReader {
+    /// The next batch; none behind the last one.
+    ///
+    /// # Errors
+    /// Io where the file cannot be read.
+    pub(super) fn next(&mut self) -> Result<Option<RecordBatch>> {
+        self.0.next().transpose().map_err(unsortable)
+    }
+}
+
+/// Writes a run.
+pub(super) struct RunWriter<'a> {
+    spill: &'a mut Spill,
+    run: Run,
+    stream: StreamWriter<Vec<u8>>,
+}
+
+impl<'a> RunWriter<'a> {
+    /// Starts a run of batches with this schema.
+    ///
+    /// # Errors
+    /// Io where its file cannot be made.
+    pub(super) fn new(spill: &'a mut Spill, schema: &SchemaRef) -> Result<Self> {
+        Ok(Self {
+            run: Run {
+                file: spill.create()?,
+                bytes: 0,
+                num_rows: 0,
+            },
+            spill,
+            stream: StreamWriter::try_new(Vec::new(), schema).map_err(unsortable)?,
+        })
+    }
+
+    /// Appends rows, which are the next ones in order.
+    ///
+    /// # Errors
+    /// Io where the file cannot be written.
+    pub(super) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.stream.write(batch).map_err(unsortable)?;
+        self.run.bytes += bytes_of(batch);
+        self.run.num_rows += batch.num_rows();
+        self.write_block()
+    }
+
+    /// Ends the run.
+    ///
+    /// # Errors
+    /// As [`Self::write`].
+    pub(super) fn finish(mut self) -> Result<Run> {
+        self.stream.finish().map_err(unsortable)?;
+        self.write_block()?;
+        Ok(self.run)
+    }
+
+    fn write_block(&mut self) -> Result<()> {
+        let bytes = self.stream.get_mut();
+        self.run.file.write(bytes, self.spill)?;
+        bytes.clear();
+        Ok(())
+    }
+}

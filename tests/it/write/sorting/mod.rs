@@ -1,0 +1,66 @@
+//! Rows that the writer sorts, in memory and by temporary files.
+
+mod order;
+mod rows;
+mod temporary;
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use herringbone::{ParquetFile, SortingColumnOption};
+use herringbone_arrow::array::cast::AsArray;
+use herringbone_arrow::array::types::Int32Type;
+use herringbone_arrow::array::{ArrayRef, Int32Array};
+
+/// Memory for all rows, for some and for none.
+const MEMORY: [usize; 3] = [1 << 30, 6_000, 1];
+
+fn by(column: &str, descending: bool, nulls_first: bool) -> SortingColumnOption {
+    SortingColumnOption {
+        path: column.split('.').map(str::to_owned).collect(),
+        descending,
+        nulls_first,
+    }
+}
+
+/// The ordinals of rows.
+fn numbers(rows: usize) -> ArrayRef {
+    Arc::new(Int32Array::from_iter_values(
+        0..i32::try_from(rows).unwrap(),
+    ))
+}
+
+/// How two values compare, null being none.
+fn compare(a: Option<usize>, b: Option<usize>, descending: bool, nulls_first: bool) -> Ordering {
+    match (a, b) {
+        (Some(a), Some(b)) if descending => b.cmp(&a),
+        (Some(a), Some(b)) => a.cmp(&b),
+        (None, None) => Ordering::Equal,
+        (None, Some(_)) if nulls_first => Ordering::Less,
+        (Some(_), None) if !nulls_first => Ordering::Less,
+        _ => Ordering::Greater,
+    }
+}
+
+/// The column `n` of a file.
+fn order_of(file: &[u8]) -> Vec<usize> {
+    order_in(&ParquetFile::from_bytes(file.to_vec()).unwrap())
+}
+
+fn order_in(file: &ParquetFile) -> Vec<usize> {
+    let mut order = Vec::new();
+    for batch in file.read(herringbone::ReadOptions::default()).unwrap() {
+        let batch = batch.unwrap();
+        let n = batch.column_by_name("n").unwrap();
+        let n = n.as_primitive::<Int32Type>().values();
+        order.extend(n.iter().map(|n| usize::try_from(*n).unwrap()));
+    }
+    order
+}
+
+/// What `verify` says of a file; it knows nothing of how rows are sorted.
+fn findings(file: &[u8]) -> Vec<String> {
+    let file = ParquetFile::from_bytes(file.to_vec()).unwrap();
+    let findings = herringbone_inspect::verify(&file).map(Result::unwrap);
+    findings.map(|finding| finding.to_string()).collect()
+}
