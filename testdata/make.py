@@ -5,6 +5,7 @@
     pyarrow/ duckdb/ polars/ fastparquet/
                   types x encodings x codecs x page versions x nulls x nesting, written by these libraries; one that is
                   not installed is left out, and its files stay as they are
+    evolution/    files, and what their rows are under the schema of another file
 
 Beside each file lies X.json with what it holds, from the data that was written, never from a reader.
 """
@@ -70,10 +71,20 @@ def peers():
         importlib.import_module(f"by_{name}").write_all(folder(name))
 
 
+def evolution():
+    try:
+        import evolution as pairs
+    except ImportError as missing:
+        print(f"{missing.name} is not installed: the files of evolution/ stay as they are")
+        return
+    pairs.write_all(folder("evolution"))
+
+
 if __name__ == "__main__":
     built()
     hostile()
     peers()
+    evolution()
     files = [f for f in HERE.rglob("*") if f.suffix in (".parquet", ".json")]
     for kind in sorted({f.parent for f in files}):
         inside = [f for f in files if f.parent == kind]

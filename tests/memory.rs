@@ -337,3 +337,29 @@ fn verifying_keeps_the_budget() {
         println!("{name}: {peak} bytes, {} times refused", refused.len());
     }
 }
+
+/// A handle says how much memory it takes, and takes no more.
+#[test]
+fn a_handle_counts_what_it_keeps() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap();
+    let batch = skewed(0, 500);
+    let mut file = Vec::new();
+    let options = WriteOptions::new().row_group_rows(100).threads(1);
+    let mut writer = Writer::new(&mut file, batch.schema(), options).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    let file = Bytes::from(file);
+    for cells in [0, 1, 100, 900] {
+        let before = ALLOCATOR.current_usage();
+        let opened = ParquetFile::from_bytes(file.clone()).unwrap();
+        for cell in 0..cells {
+            opened.load_page_index(cell % 5, cell / 5).unwrap();
+        }
+        let handle = opened.metadata_handle();
+        drop(opened);
+        let (held, said) = (ALLOCATOR.current_usage() - before, handle.heap_bytes());
+        let is_close = said.abs_diff(held) < held / 50;
+        assert!(is_close, "{said} bytes said, {held} held, {cells} cells");
+        drop(handle);
+    }
+}

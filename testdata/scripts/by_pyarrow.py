@@ -166,6 +166,26 @@ def odd(out):
           dictionary_pagesize_limit=1000, compression="snappy")
 
 
+def bloom_filters(out):
+    """One of each type of value that filters are asked for."""
+    rows = range(-3, 4)
+    columns = {
+        "small": pa.array(rows, pa.int8()),
+        "whole": pa.array([i * 10**12 for i in rows], pa.int64()),
+        "natural": pa.array([2**32 - 8 + i for i in rows], pa.uint32()),
+        "float": pa.array([i / 4 for i in rows], pa.float32()),
+        "double": pa.array([i / 4 for i in rows], pa.float64()),
+        "text": pa.array([f"t{i}" for i in rows]),
+        "date": pa.array(rows, pa.date32()),
+        "time": pa.array([i * 86_400_000_001 for i in rows], pa.timestamp("us", "UTC")),
+        "decimal": pa.array([Decimal(i).scaleb(-2) for i in rows], pa.decimal128(9, 2)),
+        "uuid": pa.array([bytes([i + 3] * 16) for i in rows], pa.uuid()),
+    }
+    arrays = {name: (array, True) for name, array in columns.items()}
+    options = {name: {"ndv": 100, "fpp": 0.001} for name in columns}
+    write(out, "bloom_filters", arrays, bloom_filter_options=options)
+
+
 def example(out):
     """A little table to try the command on."""
     names = ["amber", "basil", "cedar", "dill", "elder", "fennel", "garlic", "hazel", "iris", "juniper"]
@@ -187,5 +207,5 @@ def example(out):
 
 
 def write_all(out):
-    for make in (example, matrix, codecs, nested, hinted, ordered, odd):
+    for make in (example, matrix, codecs, nested, hinted, ordered, odd, bloom_filters):
         make(out)

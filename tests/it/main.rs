@@ -33,6 +33,14 @@ mod push;
 #[cfg(test)]
 mod filter;
 #[cfg(test)]
+mod wanted_schema;
+#[cfg(test)]
+mod row_origins;
+#[cfg(test)]
+mod metadata_handle;
+#[cfg(test)]
+mod column_bounds;
+#[cfg(test)]
 mod skipping;
 #[cfg(test)]
 mod parts;

@@ -16,6 +16,7 @@
 
 mod advice;
 mod args;
+mod chunks;
 mod commands;
 mod context;
 mod describe;
@@ -25,6 +26,7 @@ mod failure;
 pub mod import;
 mod input;
 mod interrupt;
+mod listing;
 mod load;
 mod output;
 mod progress;

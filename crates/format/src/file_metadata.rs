@@ -14,7 +14,7 @@ use bytes::Bytes;
 
 use crate::{
     ColumnChunk, ColumnOrder, Error, KeyValue, Limits, Result, RowGroup, RowGroupHeader,
-    SchemaElement,
+    SchemaElement, SortingColumn,
     modular_encryption::FileDecryption,
     schema_element::{lossy_text, read_schema},
     thrift::{CompactReader, RawStruct, Templates, Value, Wire, count, required, thrift_struct},
@@ -117,6 +117,48 @@ impl FileMetadata {
             Some(schema) => schema,
             None => self.schema().to_vec(),
         }
+    }
+
+    /// The same metadata in memory of its own: what was read with it is not kept.
+    #[must_use]
+    pub fn detached(self) -> Self {
+        Self {
+            bytes: Bytes::copy_from_slice(&self.bytes),
+            ..self
+        }
+    }
+
+    /// Bytes of the heap that the metadata takes, if nobody shares its memory, as where it is
+    /// [detached](Self::detached). What decrypts the file is not counted.
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
+        let schema = self.schema.get();
+        let schema = schema.map_or(0, |elements| {
+            let elements_bytes = elements.capacity() * size_of::<SchemaElement>();
+            elements_bytes
+                + elements
+                    .iter()
+                    .map(SchemaElement::heap_bytes)
+                    .sum::<usize>()
+        });
+        let pairs = self
+            .key_value_metadata
+            .iter()
+            .map(|pair| pair.key.capacity() + pair.value.as_ref().map_or(0, String::capacity));
+        let sorting = self.row_groups.iter().map(|row_group| {
+            let columns = row_group.header.sorting_columns.as_ref();
+            columns.map_or(0, |it| it.capacity() * size_of::<SortingColumn>())
+        });
+        let orders = self.column_orders.as_ref().map_or(0, Vec::capacity);
+        self.bytes.len()
+            + schema
+            + self.key_value_metadata.capacity() * size_of::<KeyValue>()
+            + pairs.sum::<usize>()
+            + self.created_by.as_ref().map_or(0, String::capacity)
+            + orders * size_of::<ColumnOrder>()
+            + self.row_groups.capacity() * size_of::<IndexedRowGroup>()
+            + sorting.sum::<usize>()
+            + self.column_chunks.capacity() * size_of::<u32>()
     }
 
     /// Rows in the file, not negative, as the footer says in one number. Some writers leave it at 0;

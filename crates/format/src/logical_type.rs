@@ -91,6 +91,18 @@ pub enum LogicalType {
 }
 
 impl LogicalType {
+    /// Bytes of the heap that the annotation takes.
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
+        match self {
+            Self::Geometry { crs } | Self::Geography { crs, .. } => {
+                crs.as_ref().map_or(0, String::capacity)
+            }
+            Self::Unrecognized { parameters, .. } => parameters.capacity(),
+            _ => 0,
+        }
+    }
+
     /// One of each that is known. Hidden: tests of the tables over logical types go through them.
     #[doc(hidden)]
     #[must_use]

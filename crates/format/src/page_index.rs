@@ -53,6 +53,14 @@ thrift_struct! {
 }
 
 impl OffsetIndex {
+    /// Bytes of the heap that the index takes.
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
+        let bytes = self.unencoded_byte_array_data_bytes.as_ref();
+        self.page_locations.capacity() * size_of::<PageLocation>()
+            + bytes.map_or(0, Vec::capacity) * size_of::<i64>()
+    }
+
     /// Decodes an offset index at the start of `bytes`.
     ///
     /// **Errors**: corrupt, with the byte in the message; also if lists differ in length. Limit if
@@ -72,6 +80,22 @@ impl OffsetIndex {
 }
 
 impl ColumnIndex {
+    /// Bytes of the heap that the index takes.
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
+        let counts = [
+            &self.null_counts,
+            &self.nan_counts,
+            &self.repetition_level_histograms,
+            &self.definition_level_histograms,
+        ];
+        let counts = counts.iter().copied().flatten().map(Vec::capacity);
+        self.null_pages.capacity()
+            + self.min_values.heap_bytes()
+            + self.max_values.heap_bytes()
+            + counts.sum::<usize>() * size_of::<i64>()
+    }
+
     /// Decodes a column index at the start of `bytes`.
     ///
     /// **Errors**: corrupt, with the byte in the message; also if lists differ in length, or a

@@ -37,6 +37,15 @@ thrift_struct! {
     }
 }
 
+impl SchemaElement {
+    /// Bytes of the heap that the element takes.
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
+        let logical_type = self.logical_type.as_ref();
+        self.name.capacity() + logical_type.map_or(0, LogicalType::heap_bytes)
+    }
+}
+
 thrift_struct! {
     /// The root as it stands in the file: writers bend the rules there, as nobody needs it.
     struct Root {

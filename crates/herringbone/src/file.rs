@@ -7,7 +7,9 @@ use bytes::Bytes;
 use herringbone_arrow::schema::SchemaRef;
 use herringbone_core::Step;
 use herringbone_core::footer::{FooterDecoder, FooterStep};
-use herringbone_core::pruning::{BloomFilterProbe, IndexDecoder};
+use herringbone_core::pruning::{
+    BloomFilterProbe, ColumnBounds, ColumnBoundsDecoder, IndexDecoder,
+};
 use herringbone_core::read::{ReadOptions, ReadPlan};
 use herringbone_format::modular_encryption::{Decryption, KeyStep};
 use herringbone_format::{
@@ -16,6 +18,7 @@ use herringbone_format::{
 use herringbone_schema::{ParquetSchema, SchemaOptions, to_arrow};
 
 use crate::int96::with_unit;
+use crate::metadata_handle::{MetadataHandle, PageIndexCell};
 use crate::pages::Pages;
 use crate::reader::Reader;
 use crate::source::{FileSource, Source};
@@ -26,9 +29,7 @@ use crate::source::{FileSource, Source};
 #[derive(Clone)]
 pub struct ParquetFile {
     source: Arc<dyn Source>,
-    metadata: Arc<FileMetadata>,
-    schema: Arc<ParquetSchema>,
-    limits: Limits,
+    handle: MetadataHandle,
 }
 
 /// How a file is opened. [`Limits`] alone are options too.
@@ -115,31 +116,38 @@ impl ParquetFile {
                 FooterStep::NeedKey(request) => return KeyStep::NeedKey(request).ready(),
             }
         };
-        let file = Self::with_metadata(source, metadata, limits)?;
-        if let Some(decryption) = file.metadata.decryption() {
-            let leaves = 0..file.schema.leaves().len();
-            let parts = |leaf| file.schema.path(leaf).into_iter().map(str::to_owned);
+        let handle = MetadataHandle::sharing(metadata, source.len(), limits, false)?;
+        let file = Self { source, handle };
+        if let Some(decryption) = file.metadata().decryption() {
+            let leaves = 0..file.parquet_schema().leaves().len();
+            let schema = file.parquet_schema();
+            let parts = |leaf| schema.path(leaf).into_iter().map(str::to_owned);
             decryption.check_columns(&mut leaves.map(|leaf| parts(leaf).collect()))?;
         }
         Ok(file)
     }
 
-    /// A file with this metadata, wherever it comes from.
+    /// A file of which this is known already. Nothing is read.
     ///
     /// # Errors
-    /// Corrupt, Unsupported or Limit where the schema of the metadata cannot be used.
-    pub fn with_metadata(
-        source: Arc<dyn Source>,
-        mut metadata: FileMetadata,
-        limits: Limits,
-    ) -> Result<Self> {
-        let schema = ParquetSchema::from_elements(metadata.take_schema(), &limits)?;
+    /// Argument where the source is longer or shorter than the file that the handle is of.
+    pub fn with_metadata(source: impl Source + 'static, handle: MetadataHandle) -> Result<Self> {
+        let (length, expected) = (source.len(), handle.file_length());
+        if length != expected {
+            return Err(Error::argument(format!(
+                "the metadata is that of a file of {expected} bytes, and this one has {length}"
+            )));
+        }
         Ok(Self {
-            source,
-            metadata: Arc::new(metadata),
-            schema: Arc::new(schema),
-            limits,
+            source: Arc::new(source),
+            handle,
         })
+    }
+
+    /// What is known of the file so far, to open it again [without reading](Self::with_metadata) its footer.
+    #[must_use]
+    pub fn metadata_handle(&self) -> MetadataHandle {
+        self.handle.detached()
     }
 
     /// Where the bytes of the file come from.
@@ -151,19 +159,19 @@ impl ParquetFile {
     /// The limits that the file is read under.
     #[must_use]
     pub fn limits(&self) -> &Limits {
-        &self.limits
+        self.handle.limits()
     }
 
     /// What the footer says.
     #[must_use]
     pub fn metadata(&self) -> &FileMetadata {
-        &self.metadata
+        self.handle.metadata()
     }
 
     /// The schema in Parquet's terms.
     #[must_use]
     pub fn parquet_schema(&self) -> &ParquetSchema {
-        &self.schema
+        self.handle.parquet_schema()
     }
 
     /// The schema that batches of all columns have. [Extension types](ReadOptions::extension) are options of
@@ -172,10 +180,10 @@ impl ParquetFile {
     /// # Errors
     /// Corrupt or Unsupported where the schema has no Arrow form.
     pub fn arrow_schema(&self, options: &SchemaOptions) -> Result<SchemaRef> {
-        let key_values = self.metadata.key_value_metadata();
+        let key_values = self.metadata().key_value_metadata();
         let options = ReadOptions::default().schema(options.clone());
         let options = &with_unit(self, &options)?.schema;
-        to_arrow(&self.schema, key_values, options).map(|mapping| mapping.schema)
+        to_arrow(self.parquet_schema(), key_values, options).map(|mapping| mapping.schema)
     }
 
     /// A reader of the data.
@@ -198,8 +206,8 @@ impl ParquetFile {
     pub fn plan(&self, options: &ReadOptions) -> Result<ReadPlan> {
         let options = with_unit(self, options)?;
         ReadPlan::new(
-            self.metadata.clone(),
-            &self.schema,
+            self.handle.shared_metadata(),
+            self.parquet_schema(),
             self.source.len(),
             &options,
         )
@@ -211,10 +219,10 @@ impl ParquetFile {
     /// Argument where there is no such column chunk; Corrupt where it lies outside of the file.
     pub fn pages(&self, row_group: usize, leaf: usize) -> Result<Pages> {
         self.check_chunk(row_group, leaf)?;
-        self.metadata
+        self.metadata()
             .readable_chunk(row_group, leaf)
             .and_then(KeyStep::ready)
-            .and_then(|chunk| Pages::new(self.source.clone(), &chunk, self.limits.clone()))
+            .and_then(|chunk| Pages::new(self.source.clone(), &chunk, self.limits().clone()))
             .map_err(|error| self.locate(error, row_group, leaf))
     }
 
@@ -223,8 +231,11 @@ impl ParquetFile {
     /// # Errors
     /// Argument where there is no such column chunk; Corrupt or Limit where the index cannot be used.
     pub fn column_index(&self, row_group: usize, leaf: usize) -> Result<Option<ColumnIndex>> {
+        if let Some(cell) = self.handle.page_index(row_group, leaf) {
+            return Ok(cell.columns.map(|index| ColumnIndex::clone(&index)));
+        }
         let chunk = self.chunk(row_group, leaf)?;
-        IndexDecoder::of_column(&chunk, self.source.len(), &self.limits)
+        IndexDecoder::of_column(&chunk, self.source.len(), self.limits())
             .and_then(|index| self.index(index, row_group, leaf, &chunk))
             .map_err(|e| self.locate(e, row_group, leaf))
     }
@@ -234,10 +245,61 @@ impl ParquetFile {
     /// # Errors
     /// Argument where there is no such column chunk; Corrupt or Limit where the index cannot be used.
     pub fn offset_index(&self, row_group: usize, leaf: usize) -> Result<Option<OffsetIndex>> {
+        if let Some(cell) = self.handle.page_index(row_group, leaf) {
+            return Ok(cell.offsets.map(|index| OffsetIndex::clone(&index)));
+        }
         let chunk = self.chunk(row_group, leaf)?;
-        IndexDecoder::of_offsets(&chunk, self.source.len(), &self.limits)
+        IndexDecoder::of_offsets(&chunk, self.source.len(), self.limits())
             .and_then(|index| self.index(index, row_group, leaf, &chunk))
             .map_err(|e| self.locate(e, row_group, leaf))
+    }
+
+    /// Both indexes of a column chunk. They are read once: the file keeps them, and so does each [handle](Self::metadata_handle)
+    /// that it is opened by.
+    ///
+    /// # Errors
+    /// Argument where there is no such column chunk; Corrupt or Limit where an index cannot be used.
+    pub fn load_page_index(&self, row_group: usize, leaf: usize) -> Result<PageIndexCell> {
+        if let Some(cell) = self.handle.page_index(row_group, leaf) {
+            return Ok(cell);
+        }
+        let cell = PageIndexCell {
+            columns: self.column_index(row_group, leaf)?.map(Arc::new),
+            offsets: self.offset_index(row_group, leaf)?.map(Arc::new),
+        };
+        self.handle.keep(row_group, leaf, cell.clone());
+        Ok(cell)
+    }
+
+    /// Bounds and counts of a leaf, nested or not, as Arrow arrays of a slot a row group. `leaf` counts the leaves of
+    /// the schema.
+    ///
+    /// # Errors
+    /// Argument where there is no such leaf; Corrupt where the metadata of a column chunk cannot be decoded.
+    pub fn row_group_bounds(&self, leaf: usize) -> Result<ColumnBounds> {
+        let metadata = self.metadata();
+        let decoder = ColumnBoundsDecoder::new(metadata, self.parquet_schema(), leaf)?;
+        let bounds = decoder.row_groups(metadata, 0..metadata.num_row_groups());
+        bounds.map_err(|error| error.in_column(self.parquet_schema().column_path(leaf)))
+    }
+
+    /// The same of a slot a page of a column chunk; `None` where it does not have both of its page indexes.
+    ///
+    /// # Errors
+    /// Argument where there is no such column chunk; Corrupt or Limit where an index cannot be used.
+    pub fn page_bounds(&self, row_group: usize, leaf: usize) -> Result<Option<ColumnBounds>> {
+        let metadata = self.metadata();
+        let columns = self.column_index(row_group, leaf)?;
+        let Some((columns, offsets)) = columns.zip(self.offset_index(row_group, leaf)?) else {
+            return Ok(None);
+        };
+        let rows = metadata.row_group_header(row_group)?.num_rows;
+        // Not negative: the metadata was checked.
+        let rows = u64::try_from(rows).unwrap_or_default();
+        ColumnBoundsDecoder::new(metadata, self.parquet_schema(), leaf)
+            .and_then(|decoder| decoder.pages(&columns, &offsets, rows))
+            .map(Some)
+            .map_err(|error| self.locate(error, row_group, leaf))
     }
 
     /// Reads and decodes an index.
@@ -251,10 +313,10 @@ impl ParquetFile {
         let Some(index) = index else {
             return Ok(None);
         };
-        let cipher = self.metadata.cipher_of(row_group, leaf, chunk)?.ready()?;
+        let cipher = self.metadata().cipher_of(row_group, leaf, chunk)?.ready()?;
         let index = index.encrypted(cipher);
         let bytes = self.source.read(index.range())?;
-        index.decode(&bytes, &self.limits).map(Some)
+        index.decode(&bytes, self.limits()).map(Some)
     }
 
     /// The header of the bloom filter of a column chunk, if it has one.
@@ -270,7 +332,7 @@ impl ParquetFile {
             return Ok(None);
         };
         let header = loop {
-            match filter.poll_header(&self.limits) {
+            match filter.poll_header(self.limits()) {
                 Ok(Step::Ready(header)) => break Ok(header),
                 Ok(Step::Need(range)) => {
                     filter.supply(range.start, self.source.read(range)?);
@@ -297,7 +359,7 @@ impl ParquetFile {
         let Some(filter) = filter.map_err(|e| self.locate(e, row_group, leaf))? else {
             return Ok(None);
         };
-        let cipher = self.metadata.cipher_of(row_group, leaf, &chunk);
+        let cipher = self.metadata().cipher_of(row_group, leaf, &chunk);
         let cipher = cipher.and_then(KeyStep::ready);
         let cipher = cipher.map_err(|e| self.locate(e, row_group, leaf))?;
         Ok(Some(filter.encrypted(cipher)))
@@ -305,18 +367,20 @@ impl ParquetFile {
 
     fn chunk(&self, row_group: usize, leaf: usize) -> Result<ColumnChunk> {
         self.check_chunk(row_group, leaf)?;
-        self.metadata
+        self.metadata()
             .column_chunk(row_group, leaf)
             .map_err(|error| self.locate(error, row_group, leaf))
     }
 
     fn check_chunk(&self, row_group: usize, leaf: usize) -> Result<()> {
-        if row_group >= self.metadata.num_row_groups() || leaf >= self.schema.leaves().len() {
+        if row_group >= self.metadata().num_row_groups()
+            || leaf >= self.parquet_schema().leaves().len()
+        {
             return Err(Error::argument(format!(
                 "there is no column chunk {leaf} in row group {row_group}: the file has {} row \
                  groups of {} columns",
-                self.metadata.num_row_groups(),
-                self.schema.leaves().len()
+                self.metadata().num_row_groups(),
+                self.parquet_schema().leaves().len()
             )));
         }
         Ok(())
@@ -324,8 +388,8 @@ impl ParquetFile {
 
     fn locate(&self, error: Error, row_group: usize, leaf: usize) -> Error {
         let error = error.in_row_group(row_group);
-        if leaf < self.schema.leaves().len() {
-            error.in_column(self.schema.column_path(leaf))
+        if leaf < self.parquet_schema().leaves().len() {
+            error.in_column(self.parquet_schema().column_path(leaf))
         } else {
             error
         }

@@ -86,6 +86,8 @@ impl Int96Units {
         options.schema.int96_as_bytes = true;
         options.extensions.clear();
         options.extension_columns.clear();
+        options.virtual_columns.clear();
+        options.wanted_schema = None;
         options.filter = None;
         let mut reader = file.read(options)?;
         while let Some(batch) = reader.next_batch()? {

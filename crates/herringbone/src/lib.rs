@@ -42,6 +42,7 @@ mod file;
 mod file_writer;
 mod inline;
 mod int96;
+mod metadata_handle;
 #[doc(hidden)] // `herringbone-inspect` walks pages that no footer names.
 pub mod pages;
 mod parts;
@@ -71,7 +72,10 @@ pub use file::{OpenOptions, ParquetFile};
 pub use herringbone_core::Step;
 pub use herringbone_core::compression::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
 pub use herringbone_core::loss::{Loss, Losses, Lost, OnError};
-pub use herringbone_core::read::{ReadOptions, ReadPlan, RowGroupPlan};
+pub use herringbone_core::read::{
+    FieldMatching, FieldNames, ReadOptions, ReadPlan, RowGroupPlan, RowSelection, VirtualColumn,
+    WantedSchema,
+};
 pub use herringbone_core::write::{
     BloomFilterOptions, CREATED_BY, ColumnOptions, ColumnSelector, Compatibility, DataPageVersion,
     SortingColumnOption, StatisticsLevel, UnsortedRows, WriteOptions,
@@ -80,6 +84,7 @@ pub use herringbone_format::modular_encryption;
 pub use herringbone_format::{Error, ErrorKind, Limits, Location, Remedy, Result};
 pub use herringbone_schema::{Int96Overflow, Projection, SchemaOptions};
 pub use int96::Int96Units;
+pub use metadata_handle::{MetadataHandle, PageIndexCell};
 pub use pages::{PageInfo, PageStart, Pages};
 pub use reader::Reader;
 pub use target::FileTarget;

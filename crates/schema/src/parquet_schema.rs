@@ -117,6 +117,17 @@ impl ParquetSchema {
         Self::from_elements(elements.to_vec(), limits)
     }
 
+    /// Bytes of the heap that the schema takes; its clones share them.
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
+        let Inner { nodes, leaves } = &*self.0;
+        let elements = nodes.iter().map(|node| node.element.heap_bytes());
+        size_of::<Inner>()
+            + nodes.capacity() * size_of::<SchemaNode>()
+            + elements.sum::<usize>()
+            + leaves.capacity() * size_of::<Leaf>()
+    }
+
     /// The same of elements that nobody else needs: there may be many.
     ///
     /// # Errors

@@ -299,8 +299,9 @@ fn keys_come_by_steps() {
             }
         }
     };
-    let source: Arc<dyn herringbone::source::Source> = Arc::new(bytes.clone());
-    let file = ParquetFile::with_metadata(source, *metadata, Limits::default()).unwrap();
+    let length = bytes.len() as u64;
+    let handle = herringbone::MetadataHandle::new(*metadata, length, Limits::default()).unwrap();
+    let file = herringbone::ParquetFile::with_metadata(bytes.clone(), handle).unwrap();
     let asked = Mutex::new(Vec::new());
     let batches = pushed(&bytes, &file, &ReadOptions::new(), |request| {
         asked

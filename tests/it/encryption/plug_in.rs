@@ -357,8 +357,10 @@ fn whoever_can_wait_is_asked_for_keys() {
             }
         };
         assert_eq!(asked, 1);
-        let source: Arc<dyn herringbone::source::Source> = Arc::new(bytes.clone());
-        let file = ParquetFile::with_metadata(source, *metadata, Limits::default()).unwrap();
+        let length = bytes.len() as u64;
+        let handle =
+            herringbone::MetadataHandle::new(*metadata, length, Limits::default()).unwrap();
+        let file = herringbone::ParquetFile::with_metadata(bytes.clone(), handle).unwrap();
         *cipher.fetched.lock().unwrap() = false;
         // Who cannot wait says so, and only where an encrypted column is wanted.
         let error = read(&file, &ReadOptions::new()).unwrap_err();

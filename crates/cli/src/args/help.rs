@@ -219,6 +219,39 @@ Examples:
   herringbone pages --columns fare --row-groups 0 trips.parquet
   herringbone pages --format jsonl trips.parquet | jq -s 'map(.compressed_size) | add'";
 
+/// Of `index`.
+pub(super) const INDEX: &str = "\
+Reads the footer and the indexes, no pages. JSON lines have an object a page: file, row_group, column,
+path, page (counted from 0 among the data pages of its chunk), first_row (counted from 0 in the row group),
+offset, compressed_size, num_rows, null_count, nan_count, min and max. What is not known, or of no
+use, is left out: pages of nothing but nulls have no bounds, and bounds of text may be shortened.
+
+Examples:
+  herringbone index trips.parquet
+  herringbone index trips.parquet address.city --row-groups 0
+  herringbone index trips.parquet fare --format jsonl | jq 'select(.max > 50) | .first_row'";
+
+/// Of `stats`.
+pub(super) const STATS: &str = "\
+JSON lines have an object a column chunk: file, row_group, column, path, num_rows, null_count, nan_count,
+min, max, is_min_exact and is_max_exact. What is not known, or of no use, is left out: bounds of an order that
+is not known, such that are NaN or the wrong way round. `meta` prints what the file says, of use or not.
+
+Examples:
+  herringbone stats trips.parquet
+  herringbone stats --columns fare part-*.parquet
+  herringbone stats --format jsonl trips.parquet | jq -s 'map(.null_count) | add'";
+
+/// Of `bloom check`.
+pub(super) const BLOOM_CHECK: &str = "\
+The answer is `no` where no row of the row group has the value, `maybe` where one may, and `no filter`
+where the column chunk has none. Of a filter, the header and one block of 32 bytes are read. JSON lines
+have an object a row group: file, row_group, column, path and answer.
+
+Examples:
+  herringbone bloom check trips.parquet id 4711
+  herringbone bloom check trips.parquet address.city Rome --format jsonl | jq -r .answer";
+
 /// Of `verify`.
 pub(super) const VERIFY: &str = "\
 Decodes every page and compares with it what the file says of itself: offsets and lengths, page

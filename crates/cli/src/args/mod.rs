@@ -161,6 +161,26 @@ pub(crate) enum Command {
         #[arg(long, value_enum)]
         format: Option<ListFormat>,
     },
+    /// List what the page indexes say: rows, bounds and nulls of each page
+    #[command(after_help = help::INDEX)]
+    Index(Index),
+    /// List bounds and counts of each column chunk, from the footer alone
+    #[command(after_help = help::STATS)]
+    Stats {
+        #[command(flatten)]
+        files: Files,
+        #[command(flatten)]
+        chunks: Chunks,
+        /// Output format [default: table on a terminal, jsonl otherwise]
+        #[arg(long, value_enum)]
+        format: Option<ListFormat>,
+    },
+    /// Ask the bloom filters of a file
+    Bloom {
+        /// What to ask
+        #[command(subcommand)]
+        command: Bloom,
+    },
     /// Write a Parquet file anew: other codec, encodings, pages, row groups, fewer columns
     #[command(after_help = help::REWRITE)]
     Rewrite(Rewrite),
@@ -196,6 +216,61 @@ impl Command {
             _ => None,
         }
     }
+}
+
+/// Of `index`.
+#[derive(Debug, Args)]
+pub(crate) struct Index {
+    /// A Parquet file; `-` is standard input, which is read into memory
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Columns, as of --columns of `cat` [default: all]
+    #[arg(value_name = "COLUMN")]
+    column: Option<Columns>,
+    /// Row groups, counted from 0, e.g. `0,2-4`
+    #[arg(long, value_name = "LIST")]
+    row_groups: Option<RowGroups>,
+    /// Output format [default: table on a terminal, jsonl otherwise]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<ListFormat>,
+}
+
+impl Index {
+    /// The column chunks.
+    pub(crate) fn chunks(&self) -> Chunks {
+        Chunks {
+            columns: self.column.clone(),
+            row_groups: self.row_groups.clone(),
+        }
+    }
+}
+
+/// What bloom filters can be asked.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Bloom {
+    /// Say of each row group whether a column may have a value
+    #[command(after_help = help::BLOOM_CHECK)]
+    Check(BloomCheck),
+}
+
+/// Of `bloom check`.
+#[derive(Debug, Args)]
+pub(crate) struct BloomCheck {
+    /// A Parquet file; `-` is standard input, which is read into memory
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// The column, as of --columns of `cat`
+    #[arg(value_name = "COLUMN")]
+    pub(crate) column: Columns,
+    /// The value, as `cat --format csv` prints it
+    #[arg(value_name = "VALUE", allow_hyphen_values = true)]
+    pub(crate) value: String,
+    /// Row groups, counted from 0, e.g. `0,2-4`
+    #[arg(long, value_name = "LIST")]
+    pub(crate) row_groups: Option<RowGroups>,
+    /// Output format [default: table on a terminal, jsonl otherwise]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<ListFormat>,
 }
 
 /// Of `rewrite`.

@@ -1,22 +1,27 @@
 //! One file a command.
 
+mod bloom;
 mod cat;
 mod concat;
 mod convert;
 mod count;
 mod encrypt;
 mod head;
+mod index;
 mod info;
 mod meta;
 mod pages;
 mod repair;
 mod rewrite;
 mod schema;
+mod stats;
 mod verify;
 
-use crate::args::{Arguments, Command};
+use std::path::Path;
+
+use crate::args::{Arguments, Bloom, Command};
 use crate::context::Context;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::input;
 use crate::output::Output;
 use crate::rows::Window;
@@ -24,6 +29,11 @@ use crate::rows::Window;
 /// Does what the command line says.
 pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<'_>) -> Result<()> {
     let open = |files: &crate::args::Files| input::all(&files.files, context);
+    let one = |file: &Path| {
+        let mut inputs = input::all(std::slice::from_ref(&file.to_path_buf()), context)?;
+        let none = || Failure::Usage("no file is named".to_owned());
+        inputs.pop().ok_or_else(none)
+    };
     match &arguments.command {
         Command::Info { files } => info::run(&open(files)?, output),
         Command::Schema { files, format } => schema::run(context, &open(files)?, *format, output),
@@ -67,6 +77,15 @@ pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<
             };
             pages::run(context, &open(files)?, &request, output)
         }
+        Command::Index(request) => index::run(context, &one(&request.file)?, request, output),
+        Command::Stats {
+            files,
+            chunks,
+            format,
+        } => stats::run(&open(files)?, chunks, *format, output),
+        Command::Bloom {
+            command: Bloom::Check(request),
+        } => bloom::check(&one(&request.file)?, request, output),
         Command::Verify {
             files,
             json,

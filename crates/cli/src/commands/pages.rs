@@ -1,38 +1,37 @@
 //! `pages`: the headers of pages.
 
-use herringbone::schema::{Node, NodeKind, to_arrow};
-use herringbone::{PageInfo, ParquetFile, Projection, SchemaOptions};
+use herringbone::PageInfo;
 use serde_json::Value;
 
-use crate::args::{Chunks, ListFormat, chosen};
+use crate::args::{Chunks, ListFormat};
+use crate::chunks::{self, Place};
 use crate::context::Context;
 use crate::describe::bound::Bounds;
 use crate::describe::{Object, list, page};
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::input::Input;
+use crate::listing::{self, Header, Listing};
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::render::printable::{json_line, printable};
-use crate::render::table::{self, shown};
+use crate::render::printable::printable;
+use crate::render::table::shown;
 
-/// Pages of one table.
-const BLOCK_PAGES: usize = 1000;
 /// The columns of the table.
-const HEADER: [&str; 10] = [
-    "row group",
-    "column",
-    "page",
-    "offset",
-    "type",
-    "encoding",
-    "values",
-    "compressed",
-    "uncompressed",
-    "crc",
-];
-
-/// Those of them that hold numbers.
-const NUMBERS: [usize; 6] = [0, 2, 3, 6, 7, 8];
+const HEADER: Header = Header {
+    names: &[
+        "row group",
+        "column",
+        "page",
+        "offset",
+        "type",
+        "encoding",
+        "values",
+        "compressed",
+        "uncompressed",
+        "crc",
+    ],
+    numbers: &[0, 2, 3, 6, 7, 8],
+};
 
 /// What to list, and how.
 pub(crate) struct Request<'a> {
@@ -49,44 +48,30 @@ pub(crate) fn run(
     request: &Request<'_>,
     output: &mut Output<'_>,
 ) -> Result<()> {
-    let default = if output.is_terminal() {
-        ListFormat::Table
-    } else {
-        ListFormat::Jsonl
-    };
-    let format = request.format.unwrap_or(default);
+    let format = listing::format(request.format, output);
     for input in inputs {
         if format == ListFormat::Table && inputs.len() > 1 {
             output.line(&format!("{}:", printable(&input.name)))?;
         }
-        let mut list = Listing {
-            format,
-            input,
-            output,
-            block: Vec::new(),
-            begun: false,
-        };
-        file(context, request.chunks, &mut list)?;
+        let mut list = Listing::new(format, HEADER, output);
+        file(context, request.chunks, input, &mut list)?;
         list.finish()?;
     }
     Ok(())
 }
 
-fn file(context: &Context, chunks: &Chunks, list: &mut Listing<'_, '_, '_>) -> Result<()> {
-    let file = list.input.open()?;
-    let count = file.metadata().num_row_groups();
-    let row_groups = chosen(chunks.row_groups.as_ref(), count)
-        .map_err(|failure| failure.in_file(&list.input.name))?;
-    let leaves = leaves(&file, chunks.projection()).map_err(|error| list.input.failure(&error))?;
+fn file(
+    context: &Context,
+    chunks: &Chunks,
+    input: &Input,
+    list: &mut Listing<'_, '_>,
+) -> Result<()> {
+    let file = input.open()?;
+    let (row_groups, leaves) = chunks::of_file(&file, chunks, input)?;
     let total = row_groups.len().saturating_mul(leaves.len()) as u64;
     let mut progress = Progress::new(!context.quiet, total, "column chunks");
     for &row_group in &row_groups {
         for &leaf in &leaves {
-            let chunks = file.metadata().num_columns(row_group);
-            if leaf >= chunks {
-                let text = format!("row group {row_group} has {chunks} column chunks, too few");
-                return Err(Failure::Data(text).in_file(&list.input.name));
-            }
             let place = Place {
                 file: &file,
                 row_group,
@@ -94,102 +79,26 @@ fn file(context: &Context, chunks: &Chunks, list: &mut Listing<'_, '_, '_>) -> R
             };
             let pages = file
                 .pages(row_group, leaf)
-                .map_err(|error| list.input.failure(&error))?;
+                .map_err(|error| input.failure(&error))?;
             for (ordinal, page) in pages.enumerate() {
                 let page = page.map_err(|error| {
                     let error = error
                         .in_row_group(row_group)
                         .in_column(place.path().join("."));
-                    list.input.failure(&error)
+                    input.failure(&error)
                 })?;
-                list.page(&place, ordinal, &page)?;
+                list.line(
+                    || cells(&place, ordinal, &page),
+                    || {
+                        json(&input.name, &place, ordinal, &page)
+                            .map_err(|error| input.failure(&error))
+                    },
+                )?;
             }
             progress.add(1);
         }
     }
     Ok(())
-}
-
-/// The ordinals of the chosen columns.
-fn leaves(file: &ParquetFile, projection: Projection) -> herringbone::Result<Vec<usize>> {
-    let schema = file.parquet_schema();
-    if projection == Projection::All {
-        return Ok((0..schema.leaves().len()).collect());
-    }
-    let key_values = file.metadata().key_value_metadata();
-    let mapping = to_arrow(schema, key_values, &SchemaOptions::default())?.project(&projection)?;
-    let mut leaves = Vec::new();
-    mapping
-        .fields
-        .iter()
-        .for_each(|node| collect(node, &mut leaves));
-    Ok(leaves)
-}
-
-fn collect(node: &Node, leaves: &mut Vec<usize>) {
-    match &node.kind {
-        NodeKind::Leaf { leaf, .. } => leaves.push(*leaf),
-        NodeKind::Struct(fields) => fields.iter().for_each(|field| collect(field, leaves)),
-        NodeKind::List { child, .. } => collect(child, leaves),
-        NodeKind::Map { entries, .. } => collect(entries, leaves),
-    }
-}
-
-/// The column chunk of a page.
-struct Place<'a> {
-    file: &'a ParquetFile,
-    row_group: usize,
-    leaf: usize,
-}
-
-impl Place<'_> {
-    fn path(&self) -> Vec<&str> {
-        self.file.parquet_schema().path(self.leaf)
-    }
-}
-
-/// Pages on their way to the output.
-struct Listing<'a, 'o, 'w> {
-    format: ListFormat,
-    input: &'a Input,
-    output: &'o mut Output<'w>,
-    block: Vec<Vec<String>>,
-    begun: bool,
-}
-
-impl Listing<'_, '_, '_> {
-    fn page(&mut self, place: &Place<'_>, ordinal: usize, page: &PageInfo) -> Result<()> {
-        match self.format {
-            ListFormat::Jsonl => {
-                let line = json(&self.input.name, place, ordinal, page)
-                    .map_err(|error| self.input.failure(&error))?;
-                self.output.line(&json_line(&line))
-            }
-            ListFormat::Table => {
-                self.block.push(cells(place, ordinal, page));
-                if self.block.len() == BLOCK_PAGES {
-                    self.print()?;
-                }
-                Ok(())
-            }
-        }
-    }
-
-    fn finish(mut self) -> Result<()> {
-        if self.format == ListFormat::Table && (!self.begun || !self.block.is_empty()) {
-            self.print()?;
-        }
-        Ok(())
-    }
-
-    fn print(&mut self) -> Result<()> {
-        let names = HEADER.into_iter().map(String::from);
-        let mut table = table::new(names, self.output.width());
-        table.add_rows(self.block.drain(..));
-        table::align(&mut table, NUMBERS);
-        self.begun = true;
-        self.output.line(&table.trim_fmt())
-    }
 }
 
 fn json(

@@ -32,7 +32,7 @@ pub(crate) use ipc::{ipc_file_or_stream, schema_of as ipc_schema};
 pub(crate) use json::jsonl;
 pub(crate) use schema_file::schema_file;
 pub(crate) use schema_text::field_of;
-pub(crate) use value::variant_type;
+pub(crate) use value::{value_of, variant_type};
 
 use crate::failure::{Failure, Result};
 

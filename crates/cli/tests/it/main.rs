@@ -10,6 +10,7 @@ mod convert;
 mod encryption;
 mod exact;
 mod geospatial;
+mod indexes;
 mod int96;
 mod interrupt;
 mod names;
@@ -66,7 +67,9 @@ fn wrong_command_lines_end_with_2() {
 fn wrong_bytes_end_with_3() {
     herringbone(&["count", "Cargo.toml"]).fails(3, "Cargo.toml: corrupt file: not a Parquet file");
     let bytes = std::fs::read(path(EXAMPLE)).unwrap();
-    for command in ["info", "schema", "count", "head", "cat", "meta", "pages"] {
+    for command in [
+        "info", "schema", "count", "head", "cat", "meta", "pages", "index", "stats",
+    ] {
         stdin(&[command, "-"], &bytes[100..]).code(&[0, 3]);
         stdin(&[command, "-"], &bytes[bytes.len() - 100..]).code(&[3]);
     }
@@ -106,8 +109,8 @@ fn a_closed_pipe_is_a_quiet_end() {
 #[test]
 fn help_goes_to_standard_output() {
     for command in [
-        "info", "schema", "count", "head", "cat", "meta", "pages", "verify", "repair", "rewrite",
-        "convert", "concat",
+        "info", "schema", "count", "head", "cat", "meta", "pages", "index", "stats", "verify",
+        "repair", "rewrite", "convert", "concat",
     ] {
         let run = herringbone(&[command, "--help"]);
         assert_eq!((run.code, run.stderr.as_str()), (0, ""));

@@ -13,8 +13,9 @@ use super::bounds_test::BoundsTest;
 use super::leaf_test::LeafTest;
 use super::predicate::{Expression, Test};
 use super::verdict_runs::VerdictRuns;
+use super::wanted_columns::as_wanted;
 use super::{Predicate, RowPredicate};
-use crate::read::ExtensionColumnOption;
+use crate::read::{ExtensionColumnOption, LeafSource, ResolvedLeaf};
 
 /// What is known of some rows without looking at them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,9 +49,16 @@ enum Node {
 #[derive(Debug)]
 pub(crate) enum BoundTest {
     Leaf(Box<LeafNode>),
+    /// Of a column of a wanted schema that no leaf of the file is alone.
+    Unstored {
+        test: ArrayTest,
+        verdict: Verdict,
+    },
     Rows {
         predicate: Arc<dyn RowPredicate>,
         is_negated: bool,
+        /// Whether it may be asked about metadata: it knows the names of the file.
+        knows_metadata: bool,
     },
 }
 
@@ -58,14 +66,12 @@ pub(crate) enum BoundTest {
 #[derive(Debug)]
 pub(crate) struct LeafNode {
     pub(crate) leaf: usize,
-    /// Its path, from the root.
-    path: Vec<String>,
-    /// For the array that is read; none where the test only says what is passed over.
-    test: Option<LeafTest>,
+    /// For the array that is read.
+    array: ArrayTest,
+    /// The type that it becomes under a wanted schema.
+    wanted: Option<DataType>,
     /// For the bounds of its statistics, if they can be compared.
     pub(crate) bounds: Option<BoundsTest>,
-    /// The dictionary that was tested last: batches have the same one after the other.
-    dictionary: Mutex<Option<TestedDictionary>>,
 }
 
 /// A dictionary of which each value was tested.
@@ -73,6 +79,26 @@ pub(crate) struct LeafNode {
 struct TestedDictionary {
     values: Weak<dyn Array>,
     accepted: BooleanBuffer,
+}
+
+/// A test of an array.
+#[derive(Debug)]
+pub(crate) struct ArrayTest {
+    /// The path of the column, from the root.
+    path: Vec<String>,
+    /// None where the test only says what is passed over.
+    test: Option<LeafTest>,
+    /// The dictionary that was tested last: batches have the same one after the other.
+    dictionary: Mutex<Option<TestedDictionary>>,
+}
+
+/// The columns that are tested.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TestedColumns<'a> {
+    /// As they are read.
+    pub(crate) schema: &'a Schema,
+    /// Under a wanted schema, whose paths the predicate has: what is known of them.
+    pub(crate) resolved: Option<&'a [ResolvedLeaf]>,
 }
 
 /// The leaves that a predicate looks at, ascending.
@@ -171,7 +197,7 @@ fn leaf_at(schema: &ParquetSchema, path: &[String]) -> Result<usize> {
 }
 
 impl BoundPredicate {
-    /// The predicate for a file whose tested columns are read with `tested`.
+    /// The predicate for a file of which these columns are `tested`.
     ///
     /// # Errors
     /// Argument where a literal cannot be compared with the values of its column.
@@ -179,12 +205,13 @@ impl BoundPredicate {
         predicate: &Predicate,
         metadata: &FileMetadata,
         schema: &ParquetSchema,
-        tested: &Schema,
+        tested: TestedColumns<'_>,
     ) -> Result<Self> {
         let mut binder = Binder {
             metadata,
             schema,
-            tested: Some(tested),
+            tested: Some(tested.schema),
+            resolved: tested.resolved,
             tests: Vec::new(),
         };
         let root = binder.node(&predicate.0, false)?;
@@ -218,6 +245,7 @@ struct Binder<'a> {
     schema: &'a ParquetSchema,
     /// The schema of the columns that are tested; none where nothing but what is known of them is.
     tested: Option<&'a Schema>,
+    resolved: Option<&'a [ResolvedLeaf]>,
     tests: Vec<BoundTest>,
 }
 
@@ -236,10 +264,17 @@ impl Binder<'_> {
             Expression::Or(parts) => Node::Or(nodes(parts)?),
             Expression::Rows(predicate) => self.rows(predicate, is_negated)?,
             Expression::Test { column, test } => {
-                let leaf = leaf_at(self.schema, column)?;
-                let node = self.leaf(leaf, column, test, is_negated);
-                let node = node.map_err(|e| e.in_column(self.schema.column_path(leaf)))?;
-                self.add(BoundTest::Leaf(Box::new(node)))
+                let bound = match self.resolved {
+                    None => {
+                        let leaf = leaf_at(self.schema, column)?;
+                        self.leaf(leaf, column, (test, is_negated), None)
+                            .map_err(|e| e.in_column(self.schema.column_path(leaf)))
+                    }
+                    Some(leaves) => self
+                        .wanted(leaves, column, (test, is_negated))
+                        .map_err(|e| e.in_column(column.join("."))),
+                };
+                self.add(bound?)
             }
         })
     }
@@ -251,12 +286,15 @@ impl Binder<'_> {
 
     fn rows(&mut self, predicate: &Arc<dyn RowPredicate>, is_negated: bool) -> Result<Node> {
         let implied = match is_negated {
+            // It knows the names of the file.
+            _ if self.resolved.is_some() => None,
             true => None,
             false => predicate.implied(self.schema)?,
         };
         let mut node = self.add(BoundTest::Rows {
             predicate: predicate.clone(),
             is_negated,
+            knows_metadata: self.resolved.is_none(),
         });
         if let Some(implied) = implied {
             let tested = self.tested.take();
@@ -267,22 +305,59 @@ impl Binder<'_> {
         Ok(node)
     }
 
+    /// A test of a leaf, which `wanted` tells of under a wanted schema.
     fn leaf(
         &self,
         leaf: usize,
         path: &[String],
-        test: &Test,
-        is_negated: bool,
-    ) -> Result<LeafNode> {
+        test: (&Test, bool),
+        wanted: Option<&DataType>,
+    ) -> Result<BoundTest> {
+        Ok(BoundTest::Leaf(Box::new(LeafNode {
+            leaf,
+            array: self.array(path, test)?,
+            wanted: wanted.cloned(),
+            bounds: BoundsTest::new(self.metadata, self.schema, (leaf, wanted), test),
+        })))
+    }
+
+    /// A test of a column of a wanted schema.
+    fn wanted(
+        &self,
+        leaves: &[ResolvedLeaf],
+        path: &[String],
+        test: (&Test, bool),
+    ) -> Result<BoundTest> {
+        let known = leaves.iter().find(|leaf| leaf.path == path);
+        let verdict = match known.map(|known| &known.source) {
+            Some(LeafSource::Leaf(leaf)) => {
+                let data_type = known.map(|known| &known.data_type);
+                return self.leaf(*leaf, path, test, data_type);
+            }
+            Some(LeafSource::Constant(constant)) => {
+                let bits = match &self.array(path, test)?.test {
+                    Some(test) => test.evaluate(&constant.array(1)?)?,
+                    None => BooleanBuffer::new_set(1),
+                };
+                match bits.value(0) {
+                    true => Verdict::All,
+                    false => Verdict::None,
+                }
+            }
+            None => Verdict::Some,
+        };
+        let test = self.array(path, test)?;
+        Ok(BoundTest::Unstored { test, verdict })
+    }
+
+    fn array(&self, path: &[String], (test, is_negated): (&Test, bool)) -> Result<ArrayTest> {
         let array_test = |tested| {
             let data_type = Self::data_type(tested, path)?;
             LeafTest::new(test, is_negated, &data_type)
         };
-        Ok(LeafNode {
-            leaf,
+        Ok(ArrayTest {
             path: path.to_vec(),
             test: self.tested.map(array_test).transpose()?,
-            bounds: BoundsTest::new(self.metadata, self.schema, leaf, (test, is_negated)),
             dictionary: Mutex::default(),
         })
     }
@@ -352,10 +427,12 @@ impl Node {
 impl BoundTest {
     fn evaluate(&self, batch: &RecordBatch) -> Result<BooleanBuffer> {
         let (predicate, is_negated) = match self {
-            Self::Leaf(leaf) => return leaf.evaluate(batch),
+            Self::Leaf(leaf) => return leaf.array.evaluate(batch),
+            Self::Unstored { test, .. } => return test.evaluate(batch),
             Self::Rows {
                 predicate,
                 is_negated,
+                ..
             } => (predicate, *is_negated),
         };
         let found = predicate.evaluate(batch)?;
@@ -383,9 +460,15 @@ impl BoundTest {
     pub(crate) fn verdict(&self, metadata: &FileMetadata, row_group: usize) -> Result<Verdict> {
         match self {
             Self::Leaf(leaf) => leaf.verdict(metadata, row_group),
+            Self::Unstored { verdict, .. } => Ok(*verdict),
+            Self::Rows {
+                knows_metadata: false,
+                ..
+            } => Ok(Verdict::Some),
             Self::Rows {
                 predicate,
                 is_negated,
+                ..
             } => {
                 let verdict = predicate.verdict(metadata, row_group)?;
                 // Where none is wanted it may be as they are all null, which the opposite does not want either.
@@ -399,7 +482,7 @@ impl BoundTest {
     }
 }
 
-impl LeafNode {
+impl ArrayTest {
     fn evaluate(&self, batch: &RecordBatch) -> Result<BooleanBuffer> {
         let Some(test) = &self.test else {
             return Ok(BooleanBuffer::new_set(batch.num_rows()));
@@ -447,21 +530,6 @@ impl LeafNode {
         Ok(accepted)
     }
 
-    /// Whether no value of these, or each of them, is accepted: those of a dictionary.
-    ///
-    /// # Errors
-    /// Unsupported where the array has another layout than the test was made for.
-    pub(crate) fn verdict_of_values(&self, values: &ArrayRef) -> Result<Verdict> {
-        let Some(test) = self.test.as_ref().filter(|test| test.is_of_values()) else {
-            return Ok(Verdict::Some);
-        };
-        Ok(match test.evaluate(values)?.count_set_bits() {
-            0 => Verdict::None,
-            accepted if accepted == values.len() => Verdict::All,
-            _ => Verdict::Some,
-        })
-    }
-
     /// The array of the leaf, and the nulls of the structs around it.
     fn array(&self, batch: &RecordBatch) -> Result<(ArrayRef, Option<NullBuffer>)> {
         let missing = || Error::argument("a tested column was not read");
@@ -478,6 +546,27 @@ impl LeafNode {
             array = child;
         }
         Ok((array, nulls))
+    }
+}
+
+impl LeafNode {
+    /// Whether no value of these, or each of them, is accepted: those of a dictionary.
+    ///
+    /// # Errors
+    /// Unsupported where the array has another layout than the test was made for.
+    pub(crate) fn verdict_of_values(&self, values: &ArrayRef) -> Result<Verdict> {
+        let test = self.array.test.as_ref();
+        let Some(test) = test.filter(|test| test.is_of_values()) else {
+            return Ok(Verdict::Some);
+        };
+        let Some(values) = as_wanted(values, self.wanted.as_ref()) else {
+            return Ok(Verdict::Some);
+        };
+        Ok(match test.evaluate(&values)?.count_set_bits() {
+            0 => Verdict::None,
+            accepted if accepted == values.len() => Verdict::All,
+            _ => Verdict::Some,
+        })
     }
 
     fn verdict(&self, metadata: &FileMetadata, row_group: usize) -> Result<Verdict> {

@@ -1,6 +1,7 @@
 //! A test of a leaf, asked about rows of which bounds are known: those of a row group, or of a page.
 
-use herringbone_arrow::array::ArrayRef;
+use herringbone_arrow::array::{Array as _, ArrayRef, new_null_array};
+use herringbone_arrow::schema::DataType;
 use herringbone_format::{ColumnIndex, ColumnOrder, FileMetadata, Result, Statistics};
 use herringbone_schema::{ColumnOrderKind, ParquetSchema, SchemaOptions};
 
@@ -10,12 +11,15 @@ use super::leaf_test::{Facts, LeafTest};
 use super::point_hashes::point_hashes;
 use super::predicate::Test;
 use super::verdict_runs::VerdictRuns;
+use super::wanted_columns::BoundsCast;
 use crate::pruning::BoundsDecoder;
 
 /// A test of bounds.
 #[derive(Debug)]
 pub(crate) struct BoundsTest {
     decoder: BoundsDecoder,
+    /// What makes bounds of the wanted type of them.
+    cast: BoundsCast,
     test: LeafTest,
     /// Whether the older `min` and `max` follow the order of the column.
     is_signed: bool,
@@ -27,16 +31,20 @@ pub(crate) struct BoundsTest {
 }
 
 impl BoundsTest {
-    /// How bounds of a leaf are tested; none where nothing is to be learned from them.
+    /// How bounds of a leaf, which may have another wanted type, are tested; none where nothing is to be learned from them.
     pub(super) fn new(
         metadata: &FileMetadata,
         schema: &ParquetSchema,
-        leaf: usize,
+        (leaf, wanted): (usize, Option<&DataType>),
         (test, is_negated): (&Test, bool),
     ) -> Option<Self> {
         let decoder = BoundsDecoder::new(schema, leaf, &SchemaOptions::default()).ok()?;
         let data_type = decoder.field().data_type();
-        let test = LeafTest::new(test, is_negated, data_type).ok()?;
+        let cast = match wanted {
+            None => BoundsCast::Keep,
+            Some(wanted) => BoundsCast::new(data_type, wanted)?,
+        };
+        let test = LeafTest::new(test, is_negated, cast.data_type(data_type)).ok()?;
         let natural = schema.order(leaf);
         let leaf_schema = schema.leaves().get(leaf)?;
         let ignored = leaf_schema.annotation_ignored;
@@ -49,7 +57,11 @@ impl BoundsTest {
             _ => false,
         };
         Some(Self {
-            hashes: point_hashes(&test, leaf_schema, data_type),
+            hashes: match cast.keeps_keys(data_type) {
+                true => point_hashes(&test, leaf_schema, data_type),
+                false => None,
+            },
+            cast,
             decoder,
             test,
             is_signed: natural == ColumnOrderKind::Signed && !ignored,
@@ -77,7 +89,7 @@ impl BoundsTest {
             (_, true) => (&statistics.min, &statistics.max),
             _ => (&None, &None),
         };
-        let bounds = self.decoder.decode(&[min.as_deref(), max.as_deref()])?;
+        let bounds = self.bounds(&[min.as_deref(), max.as_deref()])?;
         let counts = Counts {
             nulls,
             nans: statistics.nan_count,
@@ -101,7 +113,7 @@ impl BoundsTest {
                 let is_null = index.null_pages.get(page).copied().unwrap_or(true);
                 bounds.get(page).filter(|_| self.is_ordered && !is_null)
             });
-            self.decoder.decode(&bounds.collect::<Vec<_>>())
+            self.bounds(&bounds.collect::<Vec<_>>())
         };
         let (min, max) = (bounds(&index.min_values)?, bounds(&index.max_values)?);
         let count = |counts: &Option<Vec<i64>>, page: usize| {
@@ -127,6 +139,14 @@ impl BoundsTest {
             )
         });
         Ok(VerdictRuns::from_ends(verdicts))
+    }
+
+    /// Bounds of the type that is tested; null where they have no place in it, so that values may not either.
+    fn bounds(&self, bounds: &[Option<&[u8]>]) -> Result<ArrayRef> {
+        let decoded = self.decoder.decode(bounds)?;
+        let data_type = self.cast.data_type(decoded.data_type());
+        let none = || new_null_array(data_type, bounds.len());
+        Ok(self.cast.apply(&decoded).unwrap_or_else(none))
     }
 
     fn verdict_of(

@@ -24,13 +24,16 @@ mod ranges;
 mod rows;
 mod select;
 pub(crate) mod verdict_runs;
+mod wanted_columns;
 
 pub use bound::Verdict;
 pub(crate) use bound::{
-    BoundPredicate, BoundTest, LeafNode, extension_columns, has_row_predicate, tested_leaves,
+    BoundPredicate, BoundTest, LeafNode, TestedColumns, extension_columns, has_row_predicate,
+    tested_leaves,
 };
 pub use literal::Literal;
 pub use predicate::{Column, Predicate, col, col_at};
 pub use pruning_steps::{PruningStep, PruningSteps};
 pub use rows::RowPredicate;
 pub(crate) use select::{concat, select};
+pub(crate) use wanted_columns::tested_paths;

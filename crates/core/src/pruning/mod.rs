@@ -3,16 +3,19 @@
 //!
 //! ```text
 //! Statistics, ColumnIndex ── PLAIN bounds ──► BoundsDecoder ──► Arrow array, one value a bound
+//!                                     ──► ColumnBoundsDecoder ──► those that are of use, and counts
 //! ColumnChunk ──► IndexDecoder: a range of the file ── its bytes ──► ColumnIndex or OffsetIndex
 //! ColumnMetaData ──► BloomFilterProbe: header, then the one block that a hash chooses ──► maybe, or no
 //! ```
 
 mod bloom_filter;
 mod bounds;
+mod column_bounds;
 mod page_index;
 #[cfg(test)]
 mod tests;
 
 pub use bloom_filter::BloomFilterProbe;
 pub use bounds::BoundsDecoder;
+pub use column_bounds::{ColumnBounds, ColumnBoundsDecoder};
 pub use page_index::IndexDecoder;

@@ -14,6 +14,7 @@ use herringbone_schema::{ArrowMapping, ColumnStorage, Conversion, Node, NodeKind
 use super::ReadOptions;
 use super::extensions::{ExtensionArray, KeptColumn};
 use super::siblings::{Member, SharedList};
+use super::wanted_schema::{ArrayConversion, Constant, Root};
 use super::wrappers::{TypedWrapper, max_slots, put_around, typed_wrappers};
 use crate::array::LeafType;
 use crate::column::ColumnPlan;
@@ -47,6 +48,13 @@ pub(crate) enum ArrayNode {
         record: Record,
         child: Box<Self>,
     },
+    /// The same in every slot: the file does not have it.
+    Constant(Constant),
+    /// Another array, converted to the wanted type.
+    Converted {
+        conversion: ArrayConversion,
+        inner: Box<Self>,
+    },
     /// An array that extension columns are made from: it is put aside under this ordinal as well.
     Kept { slot: usize, inner: Box<Self> },
     /// Another array with something around it.
@@ -63,7 +71,10 @@ impl ArrayNode {
             Self::Leaf { column } => Some(*column),
             Self::Struct { children, .. } => children.iter().find_map(Self::first_column),
             Self::List { child, .. } => child.first_column(),
-            Self::Kept { inner, .. } | Self::Wrapped { inner, .. } => inner.first_column(),
+            Self::Kept { inner, .. }
+            | Self::Wrapped { inner, .. }
+            | Self::Converted { inner, .. } => inner.first_column(),
+            Self::Constant(_) => None,
         }
     }
 
@@ -77,6 +88,10 @@ impl ArrayNode {
                 return put_around(inner.without_leaves(rows)?, wrappers);
             }
             Self::Kept { inner, .. } => return inner.without_leaves(rows),
+            Self::Constant(constant) => return constant.array(rows),
+            Self::Converted { conversion, inner } => {
+                return conversion.apply(&inner.without_leaves(rows)?);
+            }
             _ => return Err(Error::argument("a field with a leaf among groups without")),
         };
         let arrays = children.iter().map(|child| child.without_leaves(rows));
@@ -104,6 +119,7 @@ pub(crate) struct ArrayTree {
 impl ArrayTree {
     pub(crate) fn new(
         mapping: &ArrowMapping,
+        wanted: Option<&[Root]>,
         schema: &ParquetSchema,
         options: &ReadOptions,
     ) -> Result<Self> {
@@ -117,19 +133,24 @@ impl ArrayTree {
             max_slots: usize::MAX,
             kept: kept_nodes(mapping),
         };
-        let top = Depth {
-            rep_level: 0,
-            slot_def: 0,
+        let roots = match wanted {
+            None => {
+                let nodes = mapping.fields.iter();
+                nodes
+                    .map(|node| builder.node(node, TOP))
+                    .collect::<Result<_>>()?
+            }
+            Some(roots) => {
+                let roots = roots.iter();
+                roots
+                    .map(|root| builder.root(root, mapping))
+                    .collect::<Result<_>>()?
+            }
         };
-        let roots = mapping
-            .fields
-            .iter()
-            .map(|node| builder.node(node, top))
-            .collect::<Result<_>>()?;
         let kept = std::mem::take(&mut builder.kept);
         let storages = (kept.len()..).zip(&mapping.storages);
         let storages = storages.map(|(slot, node)| {
-            let inner = Box::new(builder.node(node, top)?);
+            let inner = Box::new(builder.node(node, TOP)?);
             Ok(ArrayNode::Kept { slot, inner })
         });
         let storages = storages.collect::<Result<_>>()?;
@@ -180,6 +201,12 @@ struct Depth {
     slot_def: u8,
 }
 
+/// No list is around.
+const TOP: Depth = Depth {
+    rep_level: 0,
+    slot_def: 0,
+};
+
 impl Depth {
     /// Whether an element of the list, which has a slot of the node, may have no value of it.
     fn has_null(self, node: &Node) -> bool {
@@ -209,6 +236,27 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
+    /// A column of a wanted schema.
+    fn root(&mut self, root: &Root, mapping: &ArrowMapping) -> Result<ArrayNode> {
+        let (ordinal, conversion) = match root {
+            Root::Constant(constant) => return Ok(ArrayNode::Constant(constant.clone())),
+            Root::Field {
+                ordinal,
+                conversion,
+            } => (*ordinal, conversion.clone()),
+        };
+        let node = mapping.fields.get(ordinal);
+        let node = node.ok_or_else(|| Error::argument(format!("there is no field {ordinal}")))?;
+        let inner = self.node(node, TOP)?;
+        Ok(match conversion {
+            ArrayConversion::Keep => inner,
+            conversion => ArrayNode::Converted {
+                conversion,
+                inner: Box::new(inner),
+            },
+        })
+    }
+
     fn node(&mut self, node: &Node, depth: Depth) -> Result<ArrayNode> {
         if node.wrappers.is_empty() {
             return self.decoded(node, depth);

@@ -9,20 +9,22 @@ use std::sync::Arc;
 
 use herringbone_arrow::array::{
     Array, ArrayRef, FixedSizeListArray, GenericListArray, GenericListViewArray, MapArray,
-    OffsetSizeTrait, RecordBatch, RecordBatchOptions, StructArray, make_array,
+    OffsetSizeTrait, RecordBatch, StructArray, make_array,
 };
 use herringbone_arrow::buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use herringbone_arrow::data::transform::MutableArrayData;
 use herringbone_arrow::schema::{ArrowError, DataType, FieldRef};
 use herringbone_format::{Error, Remedy, Result};
 
-use super::ReadPlan;
 use super::array_node::{ArrayNode, Record};
 use super::siblings::{LevelsInUse, SharedList, disagreement, disagreement_with};
+use super::virtual_columns::RowOrigins;
 use super::wrappers::{padded_runs, put_around};
+use super::{ReadPlan, RowGroupPlan};
 use crate::budget::{Budget, ColumnBatchMemory, InTurn, Reservation};
 use crate::column::ColumnBatch;
 use crate::column::nesting_builder::{Nesting, Offsets};
+use crate::column::selection::WantedPiece;
 use crate::loss::Losses;
 
 /// Puts the column batches of a row group's columns together.
@@ -37,6 +39,7 @@ pub struct BatchAssembler {
     padding: Padding,
     /// Arrays of the batch at hand that extension columns are made from.
     kept: Vec<Option<ArrayRef>>,
+    origins: Box<RowOrigins>,
 }
 
 /// Memory for slots that the file does not have.
@@ -80,6 +83,32 @@ impl BatchAssembler {
             column_batches,
             losses: Vec::new(),
             kept: Vec::new(),
+            origins: Box::new(RowOrigins::new()),
+        }
+    }
+
+    /// Says that the batches from here on are those of the `index`-th row group of the plan. Only
+    /// [virtual columns](super::VirtualColumn) need to know.
+    pub fn open_index(&mut self, index: usize) {
+        if let Some(row_group) = self.plan.row_groups().get(index) {
+            self.origins.open(row_group);
+        }
+    }
+
+    /// The same of a row group that may be restricted.
+    pub(super) fn open(&mut self, row_group: &RowGroupPlan) {
+        self.origins.open(row_group);
+    }
+
+    /// The same, for no rows but those that are [added](Self::extend_selection).
+    pub(super) fn open_selecting(&mut self, row_group: &RowGroupPlan) {
+        self.origins.open_selecting(row_group);
+    }
+
+    /// These rows come too, behind all others.
+    pub(super) fn extend_selection(&mut self, piece: &WantedPiece) {
+        if !self.plan.virtual_columns().is_empty() {
+            self.origins.extend(piece);
         }
     }
 
@@ -194,6 +223,7 @@ impl BatchAssembler {
                 arrays.push(column.make(&kept)?);
             }
         }
+        arrays.extend(self.origins.next(plan.virtual_columns(), rows)?);
         for (column, slot) in plan.columns().iter().zip(&mut self.column_batches) {
             if let Some(column_batch) = slot {
                 column_batch.rows_left -= rows;
@@ -207,8 +237,16 @@ impl BatchAssembler {
                 }
             }
         }
-        let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        RecordBatch::try_new_with_options(plan.schema().clone(), arrays, &options).map_err(invalid)
+        plan.record_batch(arrays, rows, invalid)
+    }
+
+    /// A batch of a read that decodes nothing, for the next of `rows_left` rows.
+    ///
+    /// # Errors
+    /// As [`ReadPlan::batch_without_columns`].
+    pub(super) fn batch_without_columns(&mut self, rows_left: u64) -> Result<RecordBatch> {
+        let plan = self.plan.clone();
+        plan.batch_without_columns(rows_left, &mut self.origins)
     }
 
     fn root(&mut self, node: &ArrayNode, rows: usize) -> Result<ArrayRef> {
@@ -283,6 +321,10 @@ impl BatchAssembler {
     fn array(&mut self, node: &ArrayNode, slots: usize) -> Result<ArrayRef> {
         match node {
             ArrayNode::Leaf { column } => self.take_leaf(*column, slots),
+            ArrayNode::Constant(constant) => constant.array(slots),
+            ArrayNode::Converted { conversion, inner } => {
+                conversion.apply(&self.array(inner, slots)?)
+            }
             ArrayNode::Wrapped { wrappers, inner } => {
                 put_around(self.array(inner, slots)?, wrappers)
             }

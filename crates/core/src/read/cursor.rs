@@ -68,6 +68,7 @@ impl RowGroupCursor {
     /// # Errors
     /// As [`ReadPlan::open`].
     pub(super) fn open(&mut self, row_group: &RowGroupPlan) -> Result<()> {
+        self.assembler.open(row_group);
         let row_group = self.plan.open_row_group(row_group, &self.budget)?;
         self.columns.clear();
         self.columns
@@ -83,6 +84,7 @@ impl RowGroupCursor {
     /// As [`Self::open`].
     pub(super) fn open_selecting(&mut self, row_group: &RowGroupPlan) -> Result<()> {
         self.open(row_group)?;
+        self.assembler.open_selecting(row_group);
         self.row_group
             .iter_mut()
             .for_each(OpenRowGroup::select_on_the_way);
@@ -91,6 +93,7 @@ impl RowGroupCursor {
 
     /// Wants these rows too, which lie behind all others.
     pub(super) fn extend_selection(&mut self, piece: &WantedPiece) {
+        self.assembler.extend_selection(piece);
         if let Some(row_group) = &mut self.row_group {
             row_group.extend_selection(piece);
         }
@@ -145,7 +148,7 @@ impl RowGroupCursor {
         }
         self.first = 0;
         let batch = match self.columns.is_empty() {
-            true => self.plan.batch_without_columns(rows_left)?,
+            true => self.assembler.batch_without_columns(rows_left)?,
             false => self.assembler.assemble()?,
         };
         Ok(Some(batch))

@@ -8,11 +8,12 @@ use herringbone_arrow::schema::SchemaRef;
 use herringbone_format::{Error, Result, Type};
 use herringbone_schema::{DictionaryOutput, ParquetSchema, Projection};
 
-use super::{ReadOptions, ReadPlan};
+use super::{ReadOptions, ReadPlan, WantedSchema};
 use crate::budget::ColumnRole;
 use crate::filter::verdict_runs::VerdictRuns;
 use crate::filter::{
-    BoundPredicate, BoundTest, Predicate, extension_columns, has_row_predicate, tested_leaves,
+    BoundPredicate, BoundTest, Predicate, TestedColumns, extension_columns, has_row_predicate,
+    tested_leaves, tested_paths,
 };
 use crate::loss::OnError;
 
@@ -25,6 +26,12 @@ pub(crate) struct FilterPlan {
     others: Arc<ReadPlan>,
     /// By column that is given out: where it comes from.
     sources: Vec<ColumnSource>,
+}
+
+/// The columns of one of the two reads.
+enum ReadColumns {
+    Projection(Projection),
+    Wanted(WantedSchema),
 }
 
 /// Where a column comes from.
@@ -48,10 +55,12 @@ impl FilterPlan {
         file_length: u64,
     ) -> Result<Self> {
         let metadata = &all.metadata;
-        let leaves = tested_leaves(predicate, schema)?;
-        let plan = |projection, role, change: &dyn Fn(&mut ReadOptions)| {
+        let plan = |columns, role, change: &dyn Fn(&mut ReadOptions)| {
             let mut options = all.options.clone();
-            options.projection = projection;
+            match columns {
+                ReadColumns::Projection(projection) => options.projection = projection,
+                ReadColumns::Wanted(wanted) => options.wanted_schema = Some(wanted),
+            }
             options.filter = None;
             (options.offset, options.limit) = (0, None);
             change(&mut options);
@@ -59,8 +68,24 @@ impl FilterPlan {
             plan.role = role;
             Ok::<_, Error>(Arc::new(plan))
         };
-        let dictionaries = dictionaries(predicate, &leaves, all, schema);
-        let tested = plan(Projection::Leaves(leaves), ColumnRole::Tested, &|options| {
+        let wanted = all.options.wanted_schema.as_ref();
+        let (columns, dictionaries) = match wanted {
+            None => {
+                let leaves = tested_leaves(predicate, schema)?;
+                let dictionaries = dictionaries(predicate, &leaves, all, schema);
+                (
+                    ReadColumns::Projection(Projection::Leaves(leaves)),
+                    dictionaries,
+                )
+            }
+            // It has dictionaries where it has them.
+            Some(wanted) => {
+                let columns = wanted.columns_of(&tested_paths(predicate))?;
+                (ReadColumns::Wanted(wanted.only(&columns)?), Vec::new())
+            }
+        };
+        let tested = plan(columns, ColumnRole::Tested, &|options| {
+            options.virtual_columns.clear();
             if !dictionaries.is_empty() {
                 options.schema.dictionary = DictionaryOutput::Columns(dictionaries.clone());
             }
@@ -70,23 +95,37 @@ impl FilterPlan {
                 options.on_error = OnError::SkipRowGroup;
             }
         })?;
-        let predicate = BoundPredicate::new(predicate, metadata, schema, tested.schema())?;
+        let columns = TestedColumns {
+            schema: tested.schema(),
+            resolved: tested.resolved(),
+        };
+        let predicate = BoundPredicate::new(predicate, metadata, schema, columns)?;
         let (mut sources, kept) = sources(all.schema(), tested.schema());
+        if let Some(wanted) = wanted {
+            let all = (0..wanted.schema().fields().len()).zip(&sources);
+            let others = all.filter(|(_, source)| **source == ColumnSource::Other);
+            let others: Vec<usize> = others.map(|(column, _)| column).collect();
+            let others = ReadColumns::Wanted(wanted.only(&others)?);
+            return Ok(Self {
+                predicate,
+                tested,
+                others: plan(others, ColumnRole::Filtered, &|_| {})?,
+                sources,
+            });
+        }
         // Leaves of the roots that are not kept.
         let root_of = |leaf: &usize| schema.path(*leaf).first().map(|root| (*root).to_owned());
         let is_other = |leaf: &usize| root_of(leaf).is_none_or(|root| !kept.contains(&root));
         let leaves = all.leaves().filter(is_other).collect();
-        let mut others = plan(Projection::Leaves(leaves), ColumnRole::Filtered, &|_| {})?;
+        let leaves = ReadColumns::Projection(Projection::Leaves(leaves));
+        let mut others = plan(leaves, ColumnRole::Filtered, &|_| {})?;
         let expected = all.schema().fields().iter().zip(&sources);
         let expected = expected.filter(|(_, source)| **source == ColumnSource::Other);
         let expected = expected.map(|(field, _)| field);
         if !expected.eq(others.schema().fields()) {
             // Groups without leaves are no part of a projection of leaves.
-            others = plan(
-                all.options.projection.clone(),
-                ColumnRole::Filtered,
-                &|_| {},
-            )?;
+            let columns = ReadColumns::Projection(all.options.projection.clone());
+            others = plan(columns, ColumnRole::Filtered, &|_| {})?;
             sources = vec![ColumnSource::Other; others.schema().fields().len()];
         }
         Ok(Self {

@@ -13,6 +13,7 @@ use herringbone_format::Result;
 
 use super::found_rows::FoundRows;
 use super::pruner::{Pruned, RowGroupPruner};
+use super::virtual_columns::RowOrigins;
 use super::wanted_rows::{RowGroupPlan, Window};
 use super::{Needs, PushDecoder, ReadPlan};
 use crate::budget::Budget;
@@ -29,6 +30,8 @@ pub struct FilteredRead {
     /// The row group that is tested, with the maps of its pages.
     tested: Option<RowGroupPlan>,
     pruner: Option<RowGroupPruner>,
+    /// Where the wanted rows of it come from, if nothing else of them is decoded.
+    origins: RowOrigins,
     /// Index, in the plan, of the row group behind the one at hand.
     next: usize,
     /// Planned rows of the row groups behind the one at hand.
@@ -64,6 +67,7 @@ impl FilteredRead {
             wanted: Vec::new(),
             tested: None,
             pruner: None,
+            origins: RowOrigins::new(),
             next: 0,
             rows_behind: plan.row_groups().iter().map(RowGroupPlan::num_wanted).sum(),
             rows_here: 0,
@@ -156,6 +160,9 @@ impl FilteredRead {
         let wanted = std::mem::take(&mut self.wanted);
         let row_group = self.tested.as_ref()?;
         let row_group = row_group.selected(wanted);
+        if others.num_columns() == 0 {
+            self.origins.open(&row_group);
+        }
         let has_rows = row_group.num_wanted() > 0 && others.num_columns() > 0;
         has_rows.then(|| others.of_row_group(row_group))
     }
@@ -179,7 +186,9 @@ impl FilteredRead {
         if self.rows.found() == 0 {
             return Ok(None);
         }
-        let others = filter.others().batch_without_columns(self.rows.found())?;
+        let found = self.rows.found();
+        let others = filter.others();
+        let others = others.batch_without_columns(found, &mut self.origins)?;
         self.rows.put_together(&others).map(Some)
     }
 

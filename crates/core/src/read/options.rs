@@ -8,6 +8,7 @@ use herringbone_format::modular_encryption::Decryption;
 use herringbone_schema::{Projection, SchemaOptions};
 
 use super::extensions::ExtensionColumnOption;
+use super::{RowSelection, VirtualColumn, WantedSchema};
 use crate::extension::ExtensionType;
 use crate::filter::{Predicate, PruningSteps};
 use crate::loss::OnError;
@@ -29,6 +30,8 @@ pub struct ReadOptions {
     /// Rows, counted from the first row of the file; all where `None`. Ranges may overlap and come
     /// in any order: each row in one of them is read once, in file order.
     pub row_ranges: Option<Vec<Range<u64>>>,
+    /// Rows that are kept or left out: those that all of these leave.
+    pub row_selections: Vec<RowSelection>,
     /// Which of these rows are wanted, by their values; all where `None`.
     pub filter: Option<Predicate>,
     /// How rows are passed over that nobody wants.
@@ -51,6 +54,9 @@ pub struct ReadOptions {
     pub limits: Limits,
     /// The Arrow types that columns become.
     pub schema: SchemaOptions,
+    /// The schema that the batches shall have, whatever the file has; that which follows from `projection` and
+    /// `schema` where `None`. It says which columns are read, so there is no projection besides.
+    pub wanted_schema: Option<WantedSchema>,
     /// Who has the keys of the file, for calls that open it. A file that is open already has been asked for
     /// them.
     pub decryption: Option<Arc<dyn Decryption>>,
@@ -58,6 +64,8 @@ pub struct ReadOptions {
     pub extensions: Vec<Arc<dyn ExtensionType>>,
     /// Columns that extension types make, behind those of `projection`.
     pub extension_columns: Vec<ExtensionColumnOption>,
+    /// Columns that say where rows come from, behind all others.
+    pub virtual_columns: Vec<VirtualColumn>,
 }
 
 impl ReadOptions {
@@ -79,6 +87,7 @@ impl Default for ReadOptions {
             projection: Projection::All,
             row_groups: None,
             row_ranges: None,
+            row_selections: Vec::new(),
             filter: None,
             pruning: PruningSteps::all(),
             offset: 0,
@@ -90,9 +99,11 @@ impl Default for ReadOptions {
             on_error: OnError::Fail,
             limits: Limits::default(),
             schema: SchemaOptions::default(),
+            wanted_schema: None,
             decryption: None,
             extensions: Vec::new(),
             extension_columns: Vec::new(),
+            virtual_columns: Vec::new(),
         }
     }
 }
@@ -140,6 +151,8 @@ setters! {
     limits: Limits;
     /// Chooses the Arrow types.
     schema: SchemaOptions;
+    /// Sets the schema that the batches shall have.
+    wanted_schema: WantedSchema;
     /// Sets who has the keys of the file.
     decryption: Arc<dyn Decryption>;
 }
@@ -157,6 +170,20 @@ impl ReadOptions {
     #[must_use]
     pub fn extension(mut self, extension: impl ExtensionType + 'static) -> Self {
         self.extensions.push(Arc::new(extension));
+        self
+    }
+
+    /// Keeps or leaves out rows, of those that are left so far.
+    #[must_use]
+    pub fn row_selection(mut self, selection: RowSelection) -> Self {
+        self.row_selections.push(selection);
+        self
+    }
+
+    /// Adds a column that says where rows come from.
+    #[must_use]
+    pub fn virtual_column(mut self, column: VirtualColumn) -> Self {
+        self.virtual_columns.push(column);
         self
     }
 

@@ -2,19 +2,21 @@
 
 use std::sync::Arc;
 
-use herringbone_arrow::array::{RecordBatch, RecordBatchOptions};
-use herringbone_arrow::schema::SchemaRef;
+use herringbone_arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use herringbone_arrow::schema::{ArrowError, FieldRef, Fields, Schema, SchemaRef};
 use herringbone_format::modular_encryption::{KeyRequest, KeyStep};
 use herringbone_format::{Error, FileMetadata, ReadableChunk, Result};
-use herringbone_schema::{ParquetSchema, to_arrow_extended};
+use herringbone_schema::{ArrowMapping, ParquetSchema, Projection, to_arrow_extended};
 
-use super::ReadOptions;
 use super::array_node::{ArrayNode, ArrayTree};
 use super::extensions::{KeptColumn, requests};
 use super::filter_plan::FilterPlan;
 use super::row_group::{Chunk, OpenRowGroup};
 use super::siblings::SharedList;
+use super::virtual_columns::RowOrigins;
 use super::wanted_rows::{RowGroupPlan, plan_row_groups, repeats};
+use super::wanted_schema::{ResolvedLeaf, resolve, unwanted_null, with_fields_behind};
+use super::{ReadOptions, VirtualColumn, WantedSchema};
 use crate::budget::{Budget, ColumnRole};
 use crate::column::{ColumnPlan, WantedRows};
 use crate::created_by::CreatedBy;
@@ -25,6 +27,8 @@ use crate::page::PageReaderOptions;
 pub struct ReadPlan {
     pub(super) metadata: Arc<FileMetadata>,
     schema: SchemaRef,
+    /// The leaves under their wanted paths, where there is a wanted schema.
+    resolved: Option<Vec<ResolvedLeaf>>,
     warnings: Vec<String>,
     tree: Arc<ArrayTree>,
     row_groups: Vec<RowGroupPlan>,
@@ -50,14 +54,27 @@ impl ReadPlan {
     ) -> Result<Self> {
         let key_values = metadata.key_value_metadata();
         let row_groups = plan_row_groups(&metadata, options)?;
-        let mapping = to_arrow_extended(
-            schema,
-            key_values,
-            &options.schema,
-            &options.projection,
-            &requests(options, &metadata, &row_groups),
-        )?;
-        let tree = ArrayTree::new(&mapping, schema, options)?;
+        let requests = requests(options, &metadata, &row_groups);
+        let (mapping, roots) = match &options.wanted_schema {
+            None => {
+                let projection = &options.projection;
+                let options = &options.schema;
+                (
+                    to_arrow_extended(schema, key_values, options, projection, &requests)?,
+                    None,
+                )
+            }
+            Some(wanted) => {
+                check_projection(options)?;
+                let resolution = resolve(wanted, schema, key_values, &options.schema, &requests)?;
+                (
+                    resolution.mapping,
+                    Some((wanted, resolution.roots, resolution.leaves)),
+                )
+            }
+        };
+        let tree = ArrayTree::new(&mapping, roots.as_ref().map(|it| &*it.1), schema, options)?;
+        let arrow_schema = batch_schema(&mapping, roots.as_ref().map(|it| it.0), options)?;
         let limits = options.limits.clone();
         let pages = PageReaderOptions {
             file_length,
@@ -67,7 +84,8 @@ impl ReadPlan {
         };
         let mut plan = Self {
             metadata,
-            schema: mapping.schema,
+            schema: arrow_schema,
+            resolved: roots.map(|(_, _, leaves)| leaves),
             warnings: mapping.warnings,
             tree: Arc::new(tree),
             repeats: repeats(&row_groups),
@@ -96,6 +114,11 @@ impl ReadPlan {
         &self.schema
     }
 
+    /// The leaves of the file under their wanted paths, where there is a wanted schema.
+    pub(super) fn resolved(&self) -> Option<&[ResolvedLeaf]> {
+        self.resolved.as_deref()
+    }
+
     /// What of the Arrow schema in the file had to be ignored.
     #[must_use]
     pub fn warnings(&self) -> &[String] {
@@ -113,6 +136,7 @@ impl ReadPlan {
         Arc::new(Self {
             metadata: self.metadata.clone(),
             schema: self.schema.clone(),
+            resolved: None,
             warnings: Vec::new(),
             tree: self.tree.clone(),
             row_groups: vec![row_group],
@@ -175,6 +199,11 @@ impl ReadPlan {
     /// The columns behind those of the [tree](Self::tree).
     pub(crate) fn extension_columns(&self) -> &[KeptColumn] {
         &self.tree.extension_columns
+    }
+
+    /// The columns that say where rows come from.
+    pub(crate) fn virtual_columns(&self) -> &[VirtualColumn] {
+        &self.options.virtual_columns
     }
 
     /// The lists with several columns below them.
@@ -309,22 +338,39 @@ impl ReadPlan {
         Ok(())
     }
 
-    /// A batch of a read that decodes nothing, for the next of `rows_left` rows: of no fields, or of
-    /// groups without leaves.
+    /// A batch of a read that decodes nothing, for the next of `rows_left` rows, which `origins` knows: of no fields, of
+    /// groups without leaves, or of constants.
     ///
     /// # Errors
     /// Argument where a field has a leaf.
-    #[doc(hidden)] // For drivers.
-    pub fn batch_without_columns(&self, rows_left: u64) -> Result<RecordBatch> {
+    pub(super) fn batch_without_columns(
+        &self,
+        rows_left: u64,
+        origins: &mut RowOrigins,
+    ) -> Result<RecordBatch> {
         let rows = usize::try_from(rows_left)
             .unwrap_or(usize::MAX)
             .min(self.options.batch_size)
             .max(1);
         let groups = self.tree().iter().map(|node| node.without_leaves(rows));
-        let arrays = groups.collect::<Result<Vec<_>>>()?;
+        let mut arrays = groups.collect::<Result<Vec<_>>>()?;
+        arrays.extend(origins.next(self.virtual_columns(), rows)?);
+        self.record_batch(arrays, rows, |error| Error::argument(error.to_string()))
+    }
+
+    /// A batch of these columns; `invalid` says what is wrong with what the file holds.
+    pub(super) fn record_batch(
+        &self,
+        arrays: Vec<ArrayRef>,
+        rows: usize,
+        invalid: impl FnOnce(ArrowError) -> Error,
+    ) -> Result<RecordBatch> {
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options)
-            .map_err(|error| Error::argument(error.to_string()))
+        let batch = RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options);
+        batch.map_err(|error| match self.options.wanted_schema {
+            Some(_) => unwanted_null(&error),
+            None => invalid(error),
+        })
     }
 
     /// Rows of a batch: fewer than asked for where rows are so wide that the bytes matter.
@@ -335,4 +381,47 @@ impl ReadPlan {
             .unwrap_or(usize::MAX)
             .clamp(1, self.options.batch_size.max(1))
     }
+}
+
+/// A wanted schema says which columns are read.
+fn check_projection(options: &ReadOptions) -> Result<()> {
+    match options.projection {
+        Projection::All => Ok(()),
+        _ => Err(Error::argument(
+            "a projection beside a wanted schema, which says which columns are read",
+        )),
+    }
+}
+
+/// The schema of the batches: of what is read, and of the columns behind it.
+fn batch_schema(
+    mapping: &ArrowMapping,
+    wanted: Option<&WantedSchema>,
+    options: &ReadOptions,
+) -> Result<SchemaRef> {
+    for column in &options.virtual_columns {
+        column.check()?;
+    }
+    let behind = options
+        .virtual_columns
+        .iter()
+        .map(|column| column.field().clone());
+    if let Some(wanted) = wanted {
+        let columns = mapping.extension_columns.iter();
+        let columns = columns.map(|column| column.field.clone());
+        let behind: Vec<FieldRef> = columns.chain(behind).collect();
+        return Ok(with_fields_behind(wanted, &behind));
+    }
+    if options.virtual_columns.is_empty() {
+        return Ok(mapping.schema.clone());
+    }
+    let fields: Fields = mapping
+        .schema
+        .fields()
+        .iter()
+        .cloned()
+        .chain(behind)
+        .collect();
+    let metadata = mapping.schema.metadata().clone();
+    Ok(Arc::new(Schema::new_with_metadata(fields, metadata)))
 }

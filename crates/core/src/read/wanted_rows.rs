@@ -8,6 +8,7 @@ use herringbone_format::{Error, FileMetadata, Result};
 
 use super::ReadOptions;
 use super::pruner::PageMaps;
+use super::row_selection::{normalize, within};
 use crate::column::Found;
 use crate::column::selection::{RowRanges, WantedPiece};
 
@@ -17,6 +18,8 @@ pub struct RowGroupPlan {
     /// Which one of the read it is.
     pub(super) index: usize,
     ordinal: usize,
+    /// Rows of the file before it.
+    pub(super) first_row: u64,
     pub(super) num_rows: u64,
     pub(super) ranges: RowRanges,
     num_wanted: u64,
@@ -31,6 +34,18 @@ impl RowGroupPlan {
     #[must_use]
     pub fn ordinal(&self) -> usize {
         self.ordinal
+    }
+
+    /// Which of its rows are wanted, counted from its first one: ascending, disjoint and not empty.
+    #[must_use]
+    pub fn row_ranges(&self) -> &[Range<u64>] {
+        &self.ranges
+    }
+
+    /// The number of its first row in the file.
+    #[must_use]
+    pub fn first_row(&self) -> u64 {
+        self.first_row
     }
 
     /// How many of its rows are wanted: at least one.
@@ -100,6 +115,11 @@ pub(super) fn plan_row_groups(
         starts.push(total..next);
         total = next;
     }
+    let mut selections = options.row_selections.iter();
+    let missing = selections.find_map(|it| it.row_group().filter(|it| *it >= starts.len()));
+    if let Some(ordinal) = missing {
+        return Err(no_row_group(ordinal, starts.len()));
+    }
     let ordinals = match &options.row_groups {
         Some(ordinals) => ordinals.clone(),
         None => (0..starts.len()).collect(),
@@ -111,16 +131,14 @@ pub(super) fn plan_row_groups(
     };
     let mut plans = Vec::new();
     for ordinal in ordinals {
-        let rows = starts.get(ordinal).cloned().ok_or_else(|| {
-            Error::argument(format!(
-                "there is no row group {ordinal}, the file has {}",
-                starts.len()
-            ))
-        })?;
+        let rows = starts.get(ordinal).cloned();
+        let rows = rows.ok_or_else(|| no_row_group(ordinal, starts.len()))?;
         let ranges = match &wanted {
             Some(wanted) => within(wanted, &rows),
             None => vec![0..rows.end - rows.start],
         };
+        let selections = options.row_selections.iter();
+        let ranges = selections.fold(ranges, |it, selection| selection.apply(it, ordinal, &rows));
         let ranges = window.cut(ranges);
         let num_wanted = count(&ranges);
         if num_wanted > 0 {
@@ -130,6 +148,7 @@ pub(super) fn plan_row_groups(
                 found: [].into(),
                 maps: [].into(),
                 ordinal,
+                first_row: rows.start,
                 num_rows,
                 ranges: ranges.into(),
                 num_wanted,
@@ -145,30 +164,10 @@ pub(super) fn count<'a>(ranges: impl IntoIterator<Item = &'a Range<u64>>) -> u64
     ranges.map(|range| range.end - range.start).sum()
 }
 
-/// Sorted, disjoint and not empty.
-fn normalize(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
-    ranges.retain(|range| range.start < range.end);
-    ranges.sort_by_key(|range| range.start);
-    let mut merged: Vec<Range<u64>> = Vec::with_capacity(ranges.len());
-    for range in ranges {
-        match merged.last_mut() {
-            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
-            _ => merged.push(range),
-        }
-    }
-    merged
-}
-
-/// The parts of normalized `ranges` within `rows`, counted from its start.
-fn within(ranges: &[Range<u64>], rows: &Range<u64>) -> Vec<Range<u64>> {
-    let first = ranges.partition_point(|range| range.end <= rows.start);
-    ranges
-        .iter()
-        .skip(first)
-        .take_while(|range| range.start < rows.end)
-        .map(|range| range.start.max(rows.start) - rows.start..range.end.min(rows.end) - rows.start)
-        .filter(|range| range.start < range.end)
-        .collect()
+fn no_row_group(ordinal: usize, row_groups: usize) -> Error {
+    Error::argument(format!(
+        "there is no row group {ordinal}, the file has {row_groups}"
+    ))
 }
 
 /// Rows still to be passed over, and rows still to be read.
@@ -236,16 +235,6 @@ impl Window {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn ranges_are_merged_and_cut_to_row_groups() {
-        let ranges = normalize(vec![7..9, 0..2, 5..5, 1..4, 8..12]);
-        assert_eq!(ranges, [0..4, 7..12]);
-        assert_eq!(within(&ranges, &(0..5)), [0..4]);
-        assert_eq!(within(&ranges, &(3..8)), [0..1, 4..5]);
-        assert_eq!(within(&ranges, &(4..7)), []);
-        assert_eq!(within(&ranges, &(10..20)), [0..2]);
-    }
 
     #[test]
     fn offset_and_limit_count_wanted_rows() {

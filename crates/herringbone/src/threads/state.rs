@@ -62,6 +62,8 @@ pub(super) struct Task {
 pub(super) struct DueRowGroup {
     pub(super) columns: Vec<OpenColumn>,
     pub(super) rows_left: u64,
+    /// Whether the assembler knows that its rows come.
+    pub(super) is_begun: bool,
     pub(super) batch_rows: u64,
     /// The first batch behind it, counted over the whole read.
     pub(super) end_batch: u64,
@@ -382,6 +384,10 @@ pub(super) fn take_column_batches(
     let Some(mut row_group) = state.open.pop_front() else {
         return Ok(false);
     };
+    if !row_group.is_begun {
+        row_group.is_begun = true;
+        assembler.open_index(row_group_index);
+    }
     let mut complete = Ok(true);
     for (ordinal, column) in row_group.columns.iter_mut().enumerate() {
         if !assembler.needs(ordinal) {

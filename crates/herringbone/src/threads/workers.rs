@@ -190,6 +190,7 @@ impl Shared {
                 state.open.push_back(DueRowGroup {
                     columns,
                     rows_left,
+                    is_begun: false,
                     batch_rows,
                     end_batch,
                     is_cut,

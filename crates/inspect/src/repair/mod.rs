@@ -43,7 +43,7 @@ use assemble::Assembly;
 use chunk::Trials;
 use herringbone::Reader;
 use herringbone::source::Source;
-use herringbone::{OpenOptions, ParquetFile};
+use herringbone::{MetadataHandle, OpenOptions, ParquetFile};
 use herringbone_arrow::schema::Schema;
 use herringbone_core::read::ReadOptions;
 use scan::{FoundPage, Scan};
@@ -263,7 +263,8 @@ impl Repair {
             created_by,
         };
         let metadata = metadata(schema, row_groups, limits)?;
-        let file = ParquetFile::with_metadata(source, metadata, limits.clone())?;
+        let handle = MetadataHandle::new(metadata, source.len(), limits.clone())?;
+        let file = ParquetFile::with_metadata(source, handle)?;
         Ok(Self::new(file, from, lost))
     }
 

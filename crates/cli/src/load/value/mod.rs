@@ -114,6 +114,19 @@ pub(super) struct Rules {
     pub(super) mixed: Vec<String>,
 }
 
+/// The array of one value of a field, from its text.
+///
+/// # Errors
+/// What is wrong with the text, in words.
+pub(crate) fn value_of(field: &Field, text: &str) -> Result<ArrayRef, String> {
+    let make = || {
+        let mut slot = Slot::new(field, "", &Rules::default())?;
+        slot.scalar(Scalar::Cell(text))?;
+        slot.finish()
+    };
+    make().map_err(Wrong::words)
+}
+
 /// The values of a column on their way.
 pub(super) trait Column {
     /// Appends a null.

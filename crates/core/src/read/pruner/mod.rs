@@ -193,7 +193,7 @@ impl RowGroupPruner {
         tests
             .filter_map(|(index, (test, _))| match test {
                 BoundTest::Leaf(leaf) => Some((index, &**leaf)),
-                BoundTest::Rows { .. } => None,
+                BoundTest::Unstored { .. } | BoundTest::Rows { .. } => None,
             })
             .collect()
     }
@@ -368,7 +368,7 @@ impl RowGroupPruner {
     fn leaf_node(&self, test: usize) -> Option<&LeafNode> {
         match self.plan.filter()?.tests().get(test)? {
             BoundTest::Leaf(leaf) => Some(leaf),
-            BoundTest::Rows { .. } => None,
+            BoundTest::Unstored { .. } | BoundTest::Rows { .. } => None,
         }
     }
 

@@ -1,0 +1,186 @@
+//! `bloom check`: which row groups may have a value, by their bloom filters.
+
+use herringbone::Step;
+use herringbone::format::Type;
+use herringbone::pruning::bloom_filter_hash;
+use herringbone::schema::Leaf;
+use herringbone_arrow::array::types::{
+    Decimal128Type, Decimal256Type, Float16Type, Float32Type, Float64Type,
+};
+use herringbone_arrow::array::{Array, cast::AsArray};
+use herringbone_arrow::schema::DataType;
+
+use super::stats::object;
+use crate::args::{BloomCheck, Chunks};
+use crate::chunks::{self, Place};
+use crate::failure::{Failure, Result};
+use crate::input::Input;
+use crate::listing::{self, Header, Listing};
+use crate::load;
+use crate::output::Output;
+use crate::render::table::shown;
+
+/// The columns of the table.
+const HEADER: Header = Header {
+    names: &["row group", "column", "answer"],
+    numbers: &[0],
+};
+
+/// Lists what the bloom filters of the chosen column answer.
+pub(crate) fn check(input: &Input, request: &BloomCheck, output: &mut Output<'_>) -> Result<()> {
+    let format = listing::format(request.format, output);
+    let file = input.open()?;
+    let chunks = Chunks {
+        columns: Some(request.column.clone()),
+        row_groups: request.row_groups.clone(),
+    };
+    let (row_groups, leaves) = chunks::of_file(&file, &chunks, input)?;
+    let [leaf] = leaves[..] else {
+        let text = format!(
+            "the column has {} columns in it, and one can be asked",
+            leaves.len()
+        );
+        return Err(Failure::Usage(text));
+    };
+    let column = Place {
+        file: &file,
+        row_group: 0,
+        leaf,
+    };
+    let hashes = hashes(&column, &request.value)?;
+    let mut list = Listing::new(format, HEADER, output);
+    for row_group in row_groups {
+        let place = Place {
+            file: &file,
+            row_group,
+            leaf,
+        };
+        let answer = answer(&place, &hashes).map_err(|error| input.failure(&error))?;
+        list.line(
+            || {
+                vec![
+                    row_group.to_string(),
+                    shown(&place.path().join(".")),
+                    answer.to_owned(),
+                ]
+            },
+            || Ok(object(&input.name, &place).with("answer", answer).into()),
+        )?;
+    }
+    list.finish()
+}
+
+/// What the filter of a column chunk says of a value that has one of these hashes.
+fn answer(place: &Place<'_>, hashes: &[u64]) -> herringbone::Result<&'static str> {
+    let file = place.file;
+    let Some(mut filter) = file.bloom_filter(place.row_group, place.leaf)? else {
+        return Ok("no filter");
+    };
+    for hash in hashes {
+        let may_have = loop {
+            match filter.poll(*hash, file.limits())? {
+                Step::Ready(may_have) => break may_have,
+                Step::Need(range) => filter.supply(range.start, file.source().read(range)?),
+            }
+        };
+        if may_have {
+            return Ok("maybe");
+        }
+    }
+    Ok("no")
+}
+
+/// The hashes that the value may have in a filter of the column.
+fn hashes(place: &Place<'_>, text: &str) -> Result<Vec<u64>> {
+    let field = place.value_field();
+    let field = field.map_err(|error| Failure::Usage(error.to_string()))?;
+    let array = load::value_of(&field, text).map_err(Failure::Usage)?;
+    let column = place.file.parquet_schema().leaves().get(place.leaf);
+    let values = column.and_then(|column| plain(&array, column));
+    let values = values.ok_or_else(|| {
+        let data_type = field.data_type();
+        Failure::Usage(format!(
+            "bloom filters cannot be asked for this value of {data_type}"
+        ))
+    })?;
+    let hashes = values.iter().map(|value| bloom_filter_hash(value));
+    Ok(hashes.collect())
+}
+
+/// The only value of an array, as PLAIN has it; the forms of zero are two. None where the value has more forms, or the type
+/// has no bloom filters.
+fn plain(array: &dyn Array, column: &Leaf) -> Option<Vec<Vec<u8>>> {
+    let one = |bytes: Vec<u8>| Some(vec![bytes]);
+    match (array.data_type(), column.physical_type) {
+        (_, Type::Boolean | Type::Int96) => None,
+        (DataType::Utf8, _) => one(array.as_string::<i32>().value(0).as_bytes().to_vec()),
+        (DataType::Binary, _) => one(array.as_binary::<i32>().value(0).to_vec()),
+        (DataType::FixedSizeBinary(_), _) => one(array.as_fixed_size_binary().value(0).to_vec()),
+        (DataType::Float16, _) => {
+            let value = array.as_primitive::<Float16Type>().value(0);
+            let zeros = [value, -value].map(|value| value.to_le_bytes().to_vec());
+            (!value.is_nan()).then(|| forms(value.to_f64() == 0.0, zeros))
+        }
+        (DataType::Float32, _) => {
+            let value = array.as_primitive::<Float32Type>().value(0);
+            let zeros = [value, -value].map(|value| value.to_le_bytes().to_vec());
+            (!value.is_nan()).then(|| forms(value == 0.0, zeros))
+        }
+        (DataType::Float64, _) => {
+            let value = array.as_primitive::<Float64Type>().value(0);
+            let zeros = [value, -value].map(|value| value.to_le_bytes().to_vec());
+            (!value.is_nan()).then(|| forms(value == 0.0, zeros))
+        }
+        (DataType::Decimal128(..), physical) => {
+            let value = array.as_primitive::<Decimal128Type>().value(0);
+            match physical {
+                Type::Int32 => one(i32::try_from(value).ok()?.to_le_bytes().to_vec()),
+                Type::Int64 => one(i64::try_from(value).ok()?.to_le_bytes().to_vec()),
+                _ => big_endian(&value.to_be_bytes(), column).map(|bytes| vec![bytes]),
+            }
+        }
+        (DataType::Decimal256(..), _) => {
+            let value = array.as_primitive::<Decimal256Type>().value(0);
+            big_endian(&value.to_be_bytes(), column).map(|bytes| vec![bytes])
+        }
+        (data_type, physical) => {
+            let data = array.to_data();
+            let bytes = data
+                .buffers()
+                .first()?
+                .get(..data_type.primitive_width()?)?;
+            let is_negative = data_type.is_signed_integer() && bytes.last()? >> 7 == 1;
+            let length = match physical {
+                Type::Int32 => 4,
+                Type::Int64 => 8,
+                _ => return None,
+            };
+            let mut value = bytes.to_vec();
+            value.resize(length, if is_negative { 0xFF } else { 0 });
+            one(value)
+        }
+    }
+}
+
+/// The first form, or both of them.
+fn forms(both: bool, forms: [Vec<u8>; 2]) -> Vec<Vec<u8>> {
+    let [first, second] = forms;
+    match both {
+        true => vec![first, second],
+        false => vec![first],
+    }
+}
+
+/// The last bytes of a big-endian number, as many as a value of the column has. Writers agree on their number only
+/// where it is fixed.
+fn big_endian(bytes: &[u8], column: &Leaf) -> Option<Vec<u8>> {
+    if column.physical_type != Type::FixedLenByteArray {
+        return None;
+    }
+    let sign = if bytes.first()? >> 7 == 1 { 0xFF } else { 0 };
+    let missing = column.type_length.saturating_sub(bytes.len());
+    let cut = bytes.len().saturating_sub(column.type_length);
+    let (cut, kept) = bytes.split_at(cut);
+    let fits = cut.iter().all(|byte| *byte == sign);
+    fits.then(|| [vec![sign; missing], kept.to_vec()].concat())
+}

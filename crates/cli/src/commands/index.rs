@@ -1,0 +1,106 @@
+//! `index`: what the page indexes say.
+
+use herringbone::format::OffsetIndex;
+
+use super::stats::{Texts, object};
+use crate::args::Index;
+use crate::chunks::{self, Place};
+use crate::context::Context;
+use crate::failure::Result;
+use crate::input::Input;
+use crate::listing::{self, Header, Listing};
+use crate::output::Output;
+use crate::render::table::shown;
+
+/// The columns of the table.
+const HEADER: Header = Header {
+    names: &[
+        "row group",
+        "column",
+        "page",
+        "first row",
+        "offset",
+        "compressed",
+        "rows",
+        "nulls",
+        "NaNs",
+        "min",
+        "max",
+    ],
+    numbers: &[0, 2, 3, 4, 5, 6, 7, 8],
+};
+
+/// Lists the pages that the indexes of the chosen column chunks know.
+pub(crate) fn run(
+    context: &Context,
+    input: &Input,
+    request: &Index,
+    output: &mut Output<'_>,
+) -> Result<()> {
+    let format = listing::format(request.format, output);
+    let mut list = Listing::new(format, HEADER, output);
+    let file = input.open()?;
+    let (row_groups, leaves) = chunks::of_file(&file, &request.chunks(), input)?;
+    let mut without = 0u64;
+    for &row_group in &row_groups {
+        for &leaf in &leaves {
+            let place = Place {
+                file: &file,
+                row_group,
+                leaf,
+            };
+            without += u64::from(!chunk(input, &place, &mut list)?);
+        }
+    }
+    list.finish()?;
+    if without > 0 {
+        let chunks = row_groups.len() * leaves.len();
+        context.note(&format!(
+            "{}: {without} of {chunks} column chunks have no column index and offset index",
+            input.name
+        ));
+    }
+    Ok(())
+}
+
+/// Lists the pages of one column chunk, if it has both indexes.
+fn chunk(input: &Input, place: &Place<'_>, list: &mut Listing<'_, '_>) -> Result<bool> {
+    let Place {
+        file,
+        row_group,
+        leaf,
+    } = *place;
+    let failure = |error: herringbone::Error| input.failure(&error);
+    let bounds = file.page_bounds(row_group, leaf).map_err(failure)?;
+    let offsets = file.offset_index(row_group, leaf).map_err(failure)?;
+    let Some((bounds, offsets)) = bounds.zip(offsets) else {
+        return Ok(false);
+    };
+    let texts = Texts::of(&place.value_field().map_err(failure)?, &bounds)?;
+    let OffsetIndex { page_locations, .. } = &offsets;
+    for (ordinal, page) in page_locations.iter().enumerate() {
+        let first = page.first_row_index;
+        list.line(
+            || {
+                let mut cells = vec![row_group.to_string(), shown(&place.path().join("."))];
+                cells.extend([
+                    ordinal.to_string(),
+                    first.to_string(),
+                    page.offset.to_string(),
+                    page.compressed_page_size.to_string(),
+                ]);
+                cells.extend(texts.cells(ordinal));
+                cells
+            },
+            || {
+                let object = object(&input.name, place)
+                    .with("page", ordinal)
+                    .with("first_row", first)
+                    .with("offset", page.offset)
+                    .with("compressed_size", page.compressed_page_size);
+                Ok(texts.json(object, ordinal).into())
+            },
+        )?;
+    }
+    Ok(true)
+}

@@ -1,0 +1,157 @@
+//! `stats`: bounds and counts of column chunks, as far as they are of use.
+
+use herringbone::pruning::{ColumnBounds, ColumnBoundsDecoder};
+use herringbone_arrow::array::{Array, ArrayRef, BooleanArray, UInt64Array};
+use herringbone_arrow::schema::Field;
+use serde_json::Value;
+
+use crate::args::{Chunks, ListFormat};
+use crate::chunks::{self, Place};
+use crate::describe::{Object, list};
+use crate::failure::Result;
+use crate::input::Input;
+use crate::listing::{self, Header, Listing};
+use crate::output::Output;
+use crate::render::printable::printable;
+use crate::render::table::shown;
+use crate::render::value;
+
+/// The columns of the table.
+const HEADER: Header = Header {
+    names: &["row group", "column", "rows", "nulls", "NaNs", "min", "max"],
+    numbers: &[0, 2, 3, 4],
+};
+
+/// Lists the chosen column chunks of all files.
+pub(crate) fn run(
+    inputs: &[Input],
+    chunks: &Chunks,
+    format: Option<ListFormat>,
+    output: &mut Output<'_>,
+) -> Result<()> {
+    let format = listing::format(format, output);
+    for input in inputs {
+        if format == ListFormat::Table && inputs.len() > 1 {
+            output.line(&format!("{}:", printable(&input.name)))?;
+        }
+        let mut list = Listing::new(format, HEADER, output);
+        file(input, chunks, &mut list)?;
+        list.finish()?;
+    }
+    Ok(())
+}
+
+fn file(input: &Input, chunks: &Chunks, list: &mut Listing<'_, '_>) -> Result<()> {
+    let file = input.open()?;
+    let (row_groups, leaves) = chunks::of_file(&file, chunks, input)?;
+    let failure = |error: herringbone::Error| input.failure(&error);
+    let metadata = file.metadata();
+    for &row_group in &row_groups {
+        for &leaf in &leaves {
+            let place = Place {
+                file: &file,
+                row_group,
+                leaf,
+            };
+            let decoder =
+                ColumnBoundsDecoder::new(metadata, file.parquet_schema(), leaf).map_err(failure)?;
+            let bounds = decoder.row_groups(metadata, [row_group]).map_err(failure)?;
+            let texts = Texts::of(&place.value_field().map_err(failure)?, &bounds)?;
+            list.line(
+                || {
+                    [
+                        vec![row_group.to_string(), shown(&place.path().join("."))],
+                        texts.cells(0),
+                    ]
+                    .concat()
+                },
+                || {
+                    let object = object(&input.name, &place);
+                    Ok(texts.json(object, 0).into())
+                },
+            )?;
+        }
+    }
+    Ok(())
+}
+
+/// What names a column chunk.
+pub(super) fn object(file: &str, place: &Place<'_>) -> Object {
+    Object::new()
+        .with("file", file)
+        .with("row_group", place.row_group)
+        .with("column", place.leaf)
+        .with("path", list(place.path(), Value::from))
+}
+
+/// Bounds and counts, as text and as JSON.
+pub(super) struct Texts<'a> {
+    bounds: &'a ColumnBounds,
+    min: Vec<Bound>,
+    max: Vec<Bound>,
+}
+
+/// A bound, if there is one.
+type Bound = Option<(String, Value)>;
+
+impl<'a> Texts<'a> {
+    /// Of bounds with the type of `field`.
+    ///
+    /// # Errors
+    /// A type that has no text.
+    pub(super) fn of(field: &Field, bounds: &'a ColumnBounds) -> Result<Self> {
+        Ok(Self {
+            min: texts(field, &bounds.min)?,
+            max: texts(field, &bounds.max)?,
+            bounds,
+        })
+    }
+
+    /// Rows, nulls, NaNs, bounds; nothing where nothing is known.
+    pub(super) fn cells(&self, at: usize) -> Vec<String> {
+        let number =
+            |counts: &UInt64Array| number(counts, at).map_or_else(String::new, |it| it.to_string());
+        let text = |bounds: &[Bound]| match bounds.get(at) {
+            Some(Some((text, _))) => shown(text),
+            _ => String::new(),
+        };
+        vec![
+            number(&self.bounds.row_counts),
+            number(&self.bounds.null_counts),
+            number(&self.bounds.nan_counts),
+            text(&self.min),
+            text(&self.max),
+        ]
+    }
+
+    /// The same, by name.
+    pub(super) fn json(&self, object: Object, at: usize) -> Object {
+        let value = |bounds: &[Bound]| bounds.get(at)?.as_ref().map(|(_, value)| value.clone());
+        let flag = |flags: &BooleanArray| flags.is_valid(at).then(|| flags.value(at));
+        object
+            .some("num_rows", number(&self.bounds.row_counts, at))
+            .some("null_count", number(&self.bounds.null_counts, at))
+            .some("nan_count", number(&self.bounds.nan_counts, at))
+            .some("min", value(&self.min))
+            .some("max", value(&self.max))
+            .some("is_min_exact", flag(&self.bounds.is_min_exact))
+            .some("is_max_exact", flag(&self.bounds.is_max_exact))
+    }
+}
+
+fn number(counts: &UInt64Array, at: usize) -> Option<u64> {
+    counts.is_valid(at).then(|| counts.value(at))
+}
+
+/// Each bound as text and as JSON.
+fn texts(field: &Field, bounds: &ArrayRef) -> Result<Vec<Bound>> {
+    let values = value::of(field, bounds)?;
+    let text = |at: usize| {
+        let (mut text, mut json) = (String::new(), String::new());
+        values.text(at, &mut text);
+        values.json(at, &mut json);
+        Some((text, serde_json::from_str(&json).ok()?))
+    };
+    let bound = |at| bounds.is_valid(at).then(|| text(at)).flatten();
+    Ok((0..bounds.len()).map(bound).collect())
+}

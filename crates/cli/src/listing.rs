@@ -1,0 +1,85 @@
+//! Lists that are not rows: a table for people, JSON lines for programs.
+
+use serde_json::Value;
+
+use crate::args::ListFormat;
+use crate::failure::Result;
+use crate::output::Output;
+use crate::render::printable::json_line;
+use crate::render::table;
+
+/// Lines of one table.
+const BLOCK_LINES: usize = 1000;
+
+/// The columns of a table.
+pub(crate) struct Header {
+    /// Their names.
+    pub(crate) names: &'static [&'static str],
+    /// The places of those that hold numbers.
+    pub(crate) numbers: &'static [usize],
+}
+
+/// A list on its way to the output.
+pub(crate) struct Listing<'o, 'w> {
+    format: ListFormat,
+    header: Header,
+    output: &'o mut Output<'w>,
+    block: Vec<Vec<String>>,
+    begun: bool,
+}
+
+impl<'o, 'w> Listing<'o, 'w> {
+    /// An empty list in the format asked for.
+    pub(crate) fn new(format: ListFormat, header: Header, output: &'o mut Output<'w>) -> Self {
+        Self {
+            format,
+            header,
+            output,
+            block: Vec::new(),
+            begun: false,
+        }
+    }
+
+    /// Adds a line: its cells, or its JSON.
+    pub(crate) fn line(
+        &mut self,
+        cells: impl FnOnce() -> Vec<String>,
+        json: impl FnOnce() -> Result<Value>,
+    ) -> Result<()> {
+        match self.format {
+            ListFormat::Jsonl => self.output.line(&json_line(&json()?)),
+            ListFormat::Table => {
+                self.block.push(cells());
+                if self.block.len() == BLOCK_LINES {
+                    self.print()?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Prints what is left; of an empty list, the header of its table.
+    pub(crate) fn finish(mut self) -> Result<()> {
+        if self.format == ListFormat::Table && (!self.begun || !self.block.is_empty()) {
+            self.print()?;
+        }
+        Ok(())
+    }
+
+    fn print(&mut self) -> Result<()> {
+        let names = self.header.names.iter().map(|name| (*name).to_owned());
+        let mut table = table::new(names, self.output.width());
+        table.add_rows(self.block.drain(..));
+        table::align(&mut table, self.header.numbers.iter().copied());
+        self.begun = true;
+        self.output.line(&table.trim_fmt())
+    }
+}
+
+/// The format asked for, or that which suits the output.
+pub(crate) fn format(asked: Option<ListFormat>, output: &Output<'_>) -> ListFormat {
+    asked.unwrap_or(match output.is_terminal() {
+        true => ListFormat::Table,
+        false => ListFormat::Jsonl,
+    })
+}

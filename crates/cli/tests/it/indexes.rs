@@ -1,0 +1,246 @@
+//! `index`, `stats` and `bloom check`: what files say that readers skip by.
+
+use serde_json::Value;
+
+use crate::common::{EXAMPLE, Folder, herringbone, path, stdin};
+
+fn objects(arguments: &[&str]) -> Vec<Value> {
+    let run = herringbone(arguments);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let lines = run.stdout.lines();
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// A file that the command itself writes: numbers that ascend, text with nulls, and bloom filters of both.
+fn file(folder: &Folder) -> String {
+    let csv: String = (0..100)
+        .map(|row| match row % 10 {
+            3 => format!("{row},\n"),
+            _ => format!("{row},t{row:03}\n"),
+        })
+        .collect();
+    let out = folder.file("t.parquet");
+    let arguments = [
+        "convert",
+        "-",
+        &out,
+        "--from",
+        "csv",
+        "--row-group-rows",
+        "50",
+        "--page-rows",
+        "20",
+        "--bloom-filter",
+        "id,text",
+        "--dictionary",
+        "off",
+    ];
+    let run = stdin(&arguments, format!("id,text\n{csv}").as_bytes());
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    out
+}
+
+#[test]
+fn stats_are_bounds_and_counts_of_column_chunks() {
+    let folder = Folder::new();
+    let file = file(&folder);
+    let stats = objects(&["stats", &file]);
+    assert_eq!(stats.len(), 4);
+    let expected = serde_json::json!({
+        "file": file, "row_group": 1, "column": 1, "path": ["text"], "num_rows": 50, "null_count": 5,
+        "min": "t050", "max": "t099", "is_min_exact": true, "is_max_exact": true,
+    });
+    assert_eq!(stats[3], expected);
+    assert_eq!(
+        (&stats[2]["min"], &stats[2]["max"]),
+        (&Value::from(50), &Value::from(99))
+    );
+    let one = objects(&[
+        "stats",
+        "--columns",
+        "id",
+        "--row-groups",
+        "0",
+        &file,
+        EXAMPLE,
+    ]);
+    assert_eq!(one.len(), 2);
+    let table = herringbone(&["stats", "--format", "table", EXAMPLE]).stdout;
+    assert!(table.contains("┆ tags.list.element ┆"), "{table}");
+    // Bytes alone, from the footer.
+    let bytes = std::fs::read(path(EXAMPLE)).unwrap();
+    assert_eq!(stdin(&["stats", "-"], &bytes).code, 0);
+}
+
+#[test]
+fn indexes_are_bounds_and_places_of_pages() {
+    let folder = Folder::new();
+    let file = file(&folder);
+    let pages = objects(&["index", &file, "id"]);
+    let field = |name: &str| -> Vec<u64> {
+        pages
+            .iter()
+            .map(|page| page[name].as_u64().unwrap())
+            .collect()
+    };
+    assert_eq!(field("first_row"), [0, 20, 40, 0, 20, 40]);
+    assert_eq!(field("num_rows"), [20, 20, 10, 20, 20, 10]);
+    assert_eq!(field("min"), [0, 20, 40, 50, 70, 90]);
+    assert_eq!(field("max"), [19, 39, 49, 69, 89, 99]);
+    let of_pages = objects(&["pages", "--columns", "id", &file]);
+    let offsets: Vec<u64> = of_pages
+        .iter()
+        .map(|page| page["offset"].as_u64().unwrap())
+        .collect();
+    assert_eq!(field("offset"), offsets);
+    let nulls = objects(&["index", &file, "text", "--row-groups", "0"]);
+    let nulls: Vec<&Value> = nulls.iter().map(|page| &page["null_count"]).collect();
+    assert_eq!(nulls, [2, 2, 1]);
+    assert_eq!(objects(&["index", &file]).len(), 12);
+
+    let table = herringbone(&["index", &file, "id", "--format", "table"]).stdout;
+    assert!(table.contains("first row"), "{table}");
+    herringbone(&["index", &file, "nope"]).fails(2, "nope");
+    let without = "testdata/duckdb/v1_none_random.parquet";
+    let run = herringbone(&["index", without]);
+    assert_eq!((run.code, run.stdout.as_str()), (0, ""));
+    assert!(
+        run.stderr
+            .contains("column chunks have no column index and offset index")
+    );
+}
+
+#[test]
+fn bloom_filters_say_no_or_maybe() {
+    let folder = Folder::new();
+    let file = file(&folder);
+    let answers = |column: &str, value: &str| -> Vec<String> {
+        let answers = objects(&["bloom", "check", &file, column, value]);
+        let answers = answers
+            .iter()
+            .map(|it| it["answer"].as_str().unwrap().to_owned());
+        answers.collect()
+    };
+    // What is there is never denied; what is not is denied but for chance, which is the same each time.
+    assert_eq!(answers("id", "7"), ["maybe", "no"]);
+    assert_eq!(answers("id", "63"), ["no", "maybe"]);
+    assert_eq!(answers("id", "-5"), ["no", "no"]);
+    assert_eq!(answers("text", "t051"), ["no", "maybe"]);
+    assert_eq!(answers("text", "t053"), ["no", "no"]);
+    for row in 0..100 {
+        let group = usize::from(row >= 50);
+        assert_eq!(answers("id", &row.to_string())[group], "maybe", "{row}");
+    }
+    let one = objects(&["bloom", "check", &file, "id", "7", "--row-groups", "1"]);
+    assert_eq!(one[0]["row_group"], 1);
+    let none = objects(&["bloom", "check", EXAMPLE, "name", "x"]);
+    assert!(none.iter().all(|it| it["answer"] == "no filter"));
+    let table = herringbone(&["bloom", "check", &file, "id", "7", "--format", "table"]).stdout;
+    assert!(table.contains("┆ id     ┆ maybe"), "{table}");
+    herringbone(&["bloom", "check", &file, "id", "x"]).fails(2, "\"x\" is no Int64");
+    herringbone(&["bloom", "check", &file, "nope", "x"]).fails(2, "nope");
+    herringbone(&["bloom", "check", &file, "id,text", "7"]).fails(2, "one can be asked");
+}
+
+/// With the keys of a file, all of it is known; without those of its columns, these say nothing.
+#[test]
+fn encrypted_files_say_the_same_with_their_keys() {
+    let folder = Folder::new();
+    let key = "MDEyMzQ1Njc4OTAxMjM0NQ==";
+    let keys = format!(r#"{{"footer_key": "{key}", "column_keys": {{"id": "{key}"}}}}"#);
+    let keys = folder.with("keys.json", keys);
+    let plain = file(&folder);
+    let secret = folder.file("secret.parquet");
+    let run = herringbone(&[
+        "encrypt",
+        &plain,
+        "-o",
+        &secret,
+        "--keys",
+        &keys,
+        "--row-group-rows",
+        "50",
+        "--page-rows",
+        "20",
+    ]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let same = |command: &[&str], more: &[&str], names: &[&str]| {
+        let of = |file: &str, keys: &[&str]| {
+            let objects = objects(&[command, &[file], more, keys].concat());
+            let named = objects
+                .iter()
+                .map(|object| names.iter().map(|name| object[name].clone()).collect());
+            named.collect::<Vec<Vec<Value>>>()
+        };
+        let expected = of(&plain, &[]);
+        assert!(!expected.is_empty());
+        assert_eq!(of(&secret, &["--keys", &keys]), expected, "{command:?}");
+    };
+    same(
+        &["stats"],
+        &[],
+        &[
+            "row_group",
+            "column",
+            "num_rows",
+            "null_count",
+            "min",
+            "max",
+        ],
+    );
+    // Where pages end is for the writer to say.
+    let pages = objects(&["index", &secret, "id", "--keys", &keys]);
+    let number = |page: &Value, name: &str| page[name].as_u64().unwrap();
+    assert_eq!(
+        pages
+            .iter()
+            .map(|page| number(page, "num_rows"))
+            .sum::<u64>(),
+        100
+    );
+    for page in &pages {
+        let first = number(page, "row_group") * 50 + number(page, "first_row");
+        assert_eq!(number(page, "min"), first);
+        assert_eq!(number(page, "max"), first + number(page, "num_rows") - 1);
+    }
+    same(&["bloom", "check"], &["id", "7"], &["row_group", "answer"]);
+    herringbone(&["stats", &secret]).fails(3, "encrypted");
+}
+
+/// Filters of another writer, of each type that has a text: what is there is never denied.
+#[test]
+fn values_are_hashed_as_they_are_stored() {
+    let rows = |file: &str| objects(&["cat", file]);
+    for file in ["testdata/pyarrow/bloom_filters.parquet"] {
+        let found = rows(file);
+        let Value::Object(columns) = &found[0] else {
+            panic!("{file}");
+        };
+        for column in columns.keys() {
+            for row in &found {
+                let value = match &row[column] {
+                    Value::String(text) => text.clone(),
+                    other => other.to_string(),
+                };
+                let answers = objects(&["bloom", "check", file, column, &value]);
+                assert!(
+                    answers.iter().any(|it| it["answer"] == "maybe"),
+                    "{column} {value}"
+                );
+            }
+            // Of a few values no filter has all.
+            let absent = match column.as_str() {
+                "date" => "2001-02-03",
+                "time" => "2001-02-03T04:05:06Z",
+                "text" => "absent",
+                "uuid" => "00112233-4455-6677-8899-000000000000",
+                "small" | "whole" | "natural" => "77",
+                _ => "77.25",
+            };
+            let answers = objects(&["bloom", "check", file, column, absent]);
+            assert!(answers.iter().all(|it| it["answer"] == "no"), "{column}");
+        }
+    }
+}

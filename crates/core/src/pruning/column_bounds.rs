@@ -1,0 +1,295 @@
+//! Bounds and counts of a column as Arrow arrays: a slot a row group, or a page.
+
+use std::sync::Arc;
+
+use herringbone_arrow::array::types::{Float16Type, Float32Type, Float64Type};
+use herringbone_arrow::array::{
+    Array, ArrayRef, BooleanArray, PrimitiveArray, UInt64Array, cast::AsArray, make_array,
+};
+use herringbone_arrow::buffer::NullBuffer;
+use herringbone_arrow::row::{RowConverter, SortField};
+use herringbone_arrow::schema::{DataType, Field};
+use herringbone_format::{
+    ColumnIndex, ColumnOrder, Error, FileMetadata, OffsetIndex, Result, Statistics,
+};
+use herringbone_schema::{ColumnOrderKind, ParquetSchema, SchemaOptions};
+
+use super::BoundsDecoder;
+
+/// What a file says of the values of a leaf, nested or not: a slot for each row group, or for each page of a column
+/// chunk, in the order of the file. A slot is null where nothing is known, or what is said is of no use.
+///
+/// Bounds are of the type that the column has by its Parquet schema alone. They hold for all values that
+/// are neither null nor NaN: none is below `min` or above `max`, though neither need occur. There are none of
+/// columns without an order, as INT96 and geometries, none where a bound has not the bytes of a value, is NaN, or where the
+/// lower one is above the upper one. Of floating-point numbers a bound of zero has the sign with which it
+/// holds for both zeros.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ColumnBounds {
+    /// Lower bounds.
+    pub min: ArrayRef,
+    /// Upper bounds.
+    pub max: ArrayRef,
+    /// Whether the lower bound is a value that occurs.
+    pub is_min_exact: BooleanArray,
+    /// Whether the upper bound is.
+    pub is_max_exact: BooleanArray,
+    /// Nulls; below lists also empty and missing lists, which have no value.
+    pub null_counts: UInt64Array,
+    /// NaNs.
+    pub nan_counts: UInt64Array,
+    /// Rows.
+    pub row_counts: UInt64Array,
+}
+
+/// Decodes bounds and counts of one leaf.
+#[derive(Debug)]
+pub struct ColumnBoundsDecoder {
+    decoder: BoundsDecoder,
+    order: ColumnOrderKind,
+    /// Whether `min_value` and `max_value` follow that order.
+    is_ordered: bool,
+    /// Whether the older `min` and `max` do, which are compared as signed values.
+    is_signed: bool,
+    leaf: usize,
+}
+
+/// What is said of one row group or page.
+#[derive(Default)]
+struct Slot<'a> {
+    min: Option<&'a [u8]>,
+    max: Option<&'a [u8]>,
+    is_min_exact: Option<bool>,
+    is_max_exact: Option<bool>,
+    null_count: Option<i64>,
+    nan_count: Option<i64>,
+    rows: Option<u64>,
+}
+
+impl ColumnBoundsDecoder {
+    /// A decoder for the leaf with this ordinal.
+    ///
+    /// # Errors
+    /// Argument where there is no such leaf.
+    pub fn new(metadata: &FileMetadata, schema: &ParquetSchema, leaf: usize) -> Result<Self> {
+        let decoder = BoundsDecoder::new(schema, leaf, &SchemaOptions::default())?;
+        let order = schema.order(leaf);
+        let is_ignored = schema
+            .leaves()
+            .get(leaf)
+            .is_none_or(|leaf| leaf.annotation_ignored);
+        let stated = metadata.column_orders().and_then(|it| it.get(leaf));
+        let is_ordered = match stated {
+            Some(ColumnOrder::TypeDefined) => {
+                !matches!(order, ColumnOrderKind::Int96 | ColumnOrderKind::Undefined)
+            }
+            Some(ColumnOrder::Ieee754Total) => order.is_float(),
+            _ => false,
+        };
+        Ok(Self {
+            decoder,
+            order,
+            is_ordered: is_ordered && !is_ignored,
+            is_signed: order == ColumnOrderKind::Signed && !is_ignored,
+            leaf,
+        })
+    }
+
+    /// The name and type of the bounds.
+    #[must_use]
+    pub fn field(&self) -> &Field {
+        self.decoder.field()
+    }
+
+    /// A slot for each of these row groups.
+    ///
+    /// # Errors
+    /// Argument where there is no such row group; Corrupt where the metadata of a column chunk cannot be decoded.
+    pub fn row_groups(
+        &self,
+        metadata: &FileMetadata,
+        row_groups: impl IntoIterator<Item = usize>,
+    ) -> Result<ColumnBounds> {
+        let mut chunks = Vec::new();
+        for ordinal in row_groups {
+            let rows = metadata.row_group_header(ordinal)?.num_rows;
+            // A column that nobody has the key of says nothing.
+            let chunk = metadata.column_chunk(ordinal, self.leaf)?.meta_data;
+            let statistics = chunk.and_then(|chunk| chunk.statistics);
+            chunks.push((statistics.unwrap_or_default(), u64::try_from(rows).ok()));
+        }
+        let slots: Vec<Slot<'_>> = chunks
+            .iter()
+            .map(|(statistics, rows)| Slot {
+                rows: *rows,
+                ..self.chunk(statistics)
+            })
+            .collect();
+        self.bounds(&slots)
+    }
+
+    /// A slot for each page of a column chunk in a row group of `num_rows` rows.
+    ///
+    /// # Errors
+    /// Corrupt where the indexes contradict each other or the row group.
+    pub fn pages(
+        &self,
+        columns: &ColumnIndex,
+        offsets: &OffsetIndex,
+        num_rows: u64,
+    ) -> Result<ColumnBounds> {
+        let pages = columns.null_pages.len();
+        if offsets.page_locations.len() != pages {
+            return Err(Error::corrupt(format!(
+                "the column index has {pages} pages, and the offset index {}",
+                offsets.page_locations.len()
+            )));
+        }
+        let rows = rows_of_pages(offsets, num_rows)?;
+        let at =
+            |counts: &Option<Vec<i64>>, page| counts.as_ref().and_then(|it| it.get(page).copied());
+        let slot = |(page, rows): (usize, u64)| {
+            let is_null = columns.null_pages.get(page) == Some(&true);
+            let has_bounds = self.is_ordered && !is_null;
+            Slot {
+                min: columns.min_values.get(page).filter(|_| has_bounds),
+                max: columns.max_values.get(page).filter(|_| has_bounds),
+                null_count: at(&columns.null_counts, page),
+                nan_count: at(&columns.nan_counts, page),
+                rows: Some(rows),
+                ..Slot::default()
+            }
+        };
+        let slots: Vec<Slot<'_>> = rows.into_iter().enumerate().map(slot).collect();
+        self.bounds(&slots)
+    }
+
+    /// What the statistics of a chunk say, as far as it is of use.
+    fn chunk<'a>(&self, statistics: &'a Statistics) -> Slot<'a> {
+        let is_new = statistics.min_value.is_some() || statistics.max_value.is_some();
+        let counts = Slot {
+            null_count: statistics.null_count,
+            nan_count: statistics.nan_count,
+            ..Slot::default()
+        };
+        if self.is_ordered && is_new {
+            return Slot {
+                min: statistics.min_value.as_deref(),
+                max: statistics.max_value.as_deref(),
+                is_min_exact: statistics.is_min_value_exact,
+                is_max_exact: statistics.is_max_value_exact,
+                ..counts
+            };
+        }
+        // Writers of these compared as signed whatever the column was.
+        match self.is_signed {
+            true => Slot {
+                min: statistics.min.as_deref(),
+                max: statistics.max.as_deref(),
+                ..counts
+            },
+            false => counts,
+        }
+    }
+
+    fn bounds(&self, slots: &[Slot<'_>]) -> Result<ColumnBounds> {
+        let decode = |bounds: Vec<Option<&[u8]>>| self.decoder.decode(&bounds);
+        let min = decode(slots.iter().map(|slot| slot.min).collect())?;
+        let max = decode(slots.iter().map(|slot| slot.max).collect())?;
+        let (min, max) = match self.order.is_float() {
+            true => (of_numbers(&min, true)?, of_numbers(&max, false)?),
+            false => (min, max),
+        };
+        let (min, max) = without_contradictions(min, max)?;
+        let exact = |array: &ArrayRef, exact: fn(&Slot<'_>) -> Option<bool>| -> BooleanArray {
+            let slots = slots.iter().enumerate();
+            slots
+                .map(|(at, slot)| exact(slot).filter(|_| array.is_valid(at)))
+                .collect()
+        };
+        let counts = |count: fn(&Slot<'_>) -> Option<i64>| -> UInt64Array {
+            let counts = slots.iter().map(count);
+            // A negative count says nothing.
+            counts
+                .map(|count| count.and_then(|count| u64::try_from(count).ok()))
+                .collect()
+        };
+        Ok(ColumnBounds {
+            is_min_exact: exact(&min, |slot| slot.is_min_exact),
+            is_max_exact: exact(&max, |slot| slot.is_max_exact),
+            null_counts: counts(|slot| slot.null_count),
+            nan_counts: counts(|slot| slot.nan_count),
+            row_counts: slots.iter().map(|slot| slot.rows).collect(),
+            min,
+            max,
+        })
+    }
+}
+
+/// The rows of each page.
+fn rows_of_pages(offsets: &OffsetIndex, num_rows: u64) -> Result<Vec<u64>> {
+    let firsts = offsets.page_locations.iter();
+    let firsts = firsts.map(|page| u64::try_from(page.first_row_index).unwrap_or(u64::MAX));
+    let firsts: Vec<u64> = firsts.collect();
+    let ends = firsts.iter().skip(1).copied().chain([num_rows]);
+    let rows = firsts
+        .iter()
+        .zip(ends)
+        .map(|(first, end)| end.checked_sub(*first));
+    let rows: Option<Vec<u64>> = rows.collect();
+    let starts_at_0 = firsts.first().is_none_or(|first| *first == 0);
+    rows.filter(|_| starts_at_0).ok_or_else(|| {
+        Error::corrupt("the first rows of the offset index do not ascend within the row group")
+    })
+}
+
+/// Floating-point bounds that are numbers, zeros with the sign that leaves both of them within.
+fn of_numbers(bounds: &ArrayRef, is_min: bool) -> Result<ArrayRef> {
+    macro_rules! of {
+        ($type:ty, $zero:expr) => {{
+            let zero = if is_min { -$zero } else { $zero };
+            let bounds = bounds.as_primitive_opt::<$type>();
+            let bounds = bounds.ok_or_else(|| Error::argument("bounds that are no numbers"))?;
+            let bounds = bounds.iter().map(|bound| {
+                let bound = bound.filter(|bound| !bound.is_nan());
+                bound.map(|bound| if bound == $zero { zero } else { bound })
+            });
+            let bounds: PrimitiveArray<$type> = bounds.collect();
+            Ok(Arc::new(bounds))
+        }};
+    }
+    match bounds.data_type() {
+        DataType::Float16 => of!(Float16Type, half::f16::ZERO),
+        DataType::Float32 => of!(Float32Type, 0.0_f32),
+        DataType::Float64 => of!(Float64Type, 0.0_f64),
+        _ => Ok(bounds.clone()),
+    }
+}
+
+/// The same bounds, null where the lower one is above the upper one.
+fn without_contradictions(min: ArrayRef, max: ArrayRef) -> Result<(ArrayRef, ArrayRef)> {
+    let invalid = |error| Error::unsupported(format!("bounds cannot be compared: {error}"));
+    if min.data_type().is_nested() || min.data_type().is_null() {
+        return Ok((min, max));
+    }
+    let field = SortField::new(min.data_type().clone());
+    let converter = RowConverter::new(vec![field]).map_err(invalid)?;
+    let lower = converter
+        .convert_columns(std::slice::from_ref(&min))
+        .map_err(invalid)?;
+    let upper = converter
+        .convert_columns(std::slice::from_ref(&max))
+        .map_err(invalid)?;
+    let is_sound = |at: usize| min.is_null(at) || max.is_null(at) || lower.row(at) <= upper.row(at);
+    let sound: NullBuffer = (0..min.len()).map(is_sound).collect::<Vec<_>>().into();
+    if sound.null_count() == 0 {
+        return Ok((min, max));
+    }
+    let only_sound = |array: &ArrayRef| {
+        let nulls = NullBuffer::union(array.nulls(), Some(&sound));
+        let data = array.to_data().into_builder().nulls(nulls);
+        data.build().map(make_array).map_err(invalid)
+    };
+    Ok((only_sound(&min)?, only_sound(&max)?))
+}

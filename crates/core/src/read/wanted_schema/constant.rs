@@ -1,0 +1,70 @@
+//! Arrays whose slots are all the same.
+
+use herringbone_arrow::array::{Array as _, ArrayRef, make_array, new_null_array};
+use herringbone_arrow::data::transform::MutableArrayData;
+use herringbone_arrow::schema::DataType;
+use herringbone_format::{Error, Result};
+
+/// What a field is that the file does not have.
+#[derive(Debug, Clone)]
+pub(crate) enum Constant {
+    /// Null.
+    Null(DataType),
+    /// The only slot of this array.
+    Value(ArrayRef),
+}
+
+impl Constant {
+    /// An array of so many slots.
+    ///
+    /// # Errors
+    /// Unsupported where they are too long for one array.
+    pub(crate) fn array(&self, slots: usize) -> Result<ArrayRef> {
+        match self {
+            Self::Null(data_type) => Ok(new_null_array(data_type, slots)),
+            Self::Value(value) => repeated(value, slots),
+        }
+    }
+}
+
+/// `slots` times the only slot of an array.
+fn repeated(value: &ArrayRef, slots: usize) -> Result<ArrayRef> {
+    if slots == 0 {
+        return Ok(value.slice(0, 0));
+    }
+    // Twice as many at a time.
+    let mut array = value.clone();
+    while array.len() < slots {
+        let more = array.len().min(slots - array.len());
+        let data = array.to_data();
+        let mut twice = MutableArrayData::new(vec![&data], false, array.len() + more);
+        for length in [array.len(), more] {
+            twice.try_extend(0, 0, length).map_err(|error| {
+                Error::unsupported(format!("a default that is too long: {error}"))
+            })?;
+        }
+        array = make_array(twice.freeze());
+    }
+    Ok(array)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use herringbone_arrow::array::{Int64Array, StringArray};
+
+    use super::*;
+
+    #[test]
+    fn a_value_is_repeated_as_often_as_there_are_slots() {
+        let value = Constant::Value(Arc::new(StringArray::from(vec!["ab"])));
+        for slots in [0, 1, 2, 3, 7, 8, 9] {
+            let expected: ArrayRef = Arc::new(StringArray::from(vec!["ab"; slots]));
+            assert_eq!(&value.array(slots).unwrap(), &expected);
+        }
+        let nulls = Constant::Null(DataType::Int64).array(2).unwrap();
+        let expected: ArrayRef = Arc::new(Int64Array::from(vec![None, None]));
+        assert_eq!(&nulls, &expected);
+    }
+}

@@ -1,0 +1,67 @@
+//! Which field of the file a wanted field is.
+
+use herringbone_arrow::schema::{Field, FieldRef};
+use herringbone_format::{Error, Result};
+use herringbone_schema::{FIELD_ID_KEY, Node};
+
+use super::FieldMatching;
+
+/// The ordinal, among the fields of one group of the file, of the field that is the wanted one; none where the file
+/// does not have it.
+///
+/// # Errors
+/// Argument where several are, or where the wanted field has no id to find it by.
+pub(super) fn find(
+    matching: &FieldMatching,
+    fields: &[Node],
+    wanted: &FieldRef,
+    position: usize,
+) -> Result<Option<usize>> {
+    let name = wanted.name();
+    match matching {
+        FieldMatching::Name => only(fields, wanted, |field| field.name() == name),
+        FieldMatching::NameIgnoringCase => {
+            let exact = only(fields, wanted, |field| field.name() == name)?;
+            let lower = name.to_lowercase();
+            match exact {
+                Some(exact) => Ok(Some(exact)),
+                None => only(fields, wanted, |field| field.name().to_lowercase() == lower),
+            }
+        }
+        FieldMatching::FieldId(names) => {
+            let id = field_id(wanted).ok_or_else(|| {
+                Error::argument(format!(
+                    "the wanted field `{name}` has no `{FIELD_ID_KEY}` to find it by"
+                ))
+            })?;
+            let by_id = only(fields, wanted, |field| field_id(field) == Some(id))?;
+            let names = names.iter().filter(|names| names.field_id == id);
+            let names: Vec<&String> = names.flat_map(|names| &names.names).collect();
+            match by_id {
+                Some(by_id) => Ok(Some(by_id)),
+                None => only(fields, wanted, |field| {
+                    field_id(field).is_none() && names.contains(&field.name())
+                }),
+            }
+        }
+        FieldMatching::Position => Ok(Some(position).filter(|it| *it < fields.len())),
+    }
+}
+
+/// The only field that fits.
+fn only(fields: &[Node], wanted: &Field, fits: impl Fn(&Field) -> bool) -> Result<Option<usize>> {
+    let mut found = (0..).zip(fields).filter(|(_, node)| fits(&node.field));
+    let first = found.next().map(|(ordinal, _)| ordinal);
+    match found.next() {
+        None => Ok(first),
+        Some(_) => Err(Error::argument(format!(
+            "several fields of the file may be the wanted `{}`",
+            wanted.name()
+        ))),
+    }
+}
+
+/// The id that a field has in its metadata.
+fn field_id(field: &Field) -> Option<i32> {
+    field.metadata().get(FIELD_ID_KEY)?.parse().ok()
+}
