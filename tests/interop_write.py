@@ -29,6 +29,8 @@ ENCODINGS = {
     "plain": ["--dictionary", "off"],
     "dictionary": [],
     "modern": ["--compatibility", "modern", "--dictionary", "off"],
+    "modern, chosen": ["--compatibility", "modern"],
+    "modern, small": ["--compatibility", "modern", "--prefer", "size"],
     "delta": ["--encoding", "delta_binary_packed", "--encoding", "delta_byte_array", "--encoding", "rle"],
     "length": ["--encoding", "delta_length_byte_array"],
     "split": ["--encoding", "byte_stream_split"],

@@ -9,9 +9,9 @@ use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
 use parquet::arrow::{ArrowWriter, ProjectionMask};
-use parquet::basic::Compression as Codec;
+use parquet::basic::{Compression as Codec, ZstdLevel};
 use parquet::file::metadata::ParquetMetaDataReader;
-use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
+use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
 use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use std::fs::File;
 use std::hint::black_box;
@@ -148,4 +148,49 @@ pub(crate) fn write_with(
     }
     writer.close()?;
     Ok(file)
+}
+
+/// Writes a file anew, in row groups of so many rows; with data pages of version 2, and the encodings that go with them, if
+/// asked for.
+///
+/// # Errors
+///
+/// Whatever reading and writing meet.
+pub fn rewrite(
+    source: File,
+    target: File,
+    compression: Compression,
+    row_group_rows: usize,
+    version_2: bool,
+) -> Result<()> {
+    let version = match version_2 {
+        true => WriterVersion::PARQUET_2_0,
+        false => WriterVersion::PARQUET_1_0,
+    };
+    let properties = WriterProperties::builder()
+        .set_compression(codec(compression)?)
+        .set_max_row_group_row_count(Some(row_group_rows))
+        .set_writer_version(version)
+        .build();
+    let reader = ParquetRecordBatchReaderBuilder::try_new(source)?;
+    let schema = reader.schema().clone();
+    let mut writer = ArrowWriter::try_new(target, schema, Some(properties))?;
+    for batch in reader.build()? {
+        writer.write(&batch?)?;
+    }
+    writer.close()?;
+    Ok(())
+}
+
+/// The codec, at the same level.
+fn codec(compression: Compression) -> Result<Codec> {
+    Ok(match compression.to_string().split_once(':') {
+        Some(("zstd", level)) => Codec::ZSTD(ZstdLevel::try_new(level.parse()?)?),
+        Some((name, _)) => return Err(format!("no level of {name} is compared").into()),
+        None => match compression {
+            Compression::Snappy => Codec::SNAPPY,
+            Compression::Lz4Raw => Codec::LZ4_RAW,
+            _ => Codec::UNCOMPRESSED,
+        },
+    })
 }

@@ -6,7 +6,7 @@ use herringbone_kernels::bytes::ByteBuilder;
 use herringbone_kernels::decimal::{self, Decimal};
 use herringbone_kernels::delta::{DeltaDecoder, encode_i32, encode_i64};
 use herringbone_kernels::expand::spread;
-use herringbone_kernels::hybrid::{HybridDecoder, encode_u8, encode_u32};
+use herringbone_kernels::hybrid::{HybridDecoder, Runs, encode_u8, encode_u32};
 use herringbone_kernels::int96::{self, Layout};
 use herringbone_kernels::nesting::{ListPlan, list_offsets};
 use herringbone_kernels::plain::{self, Plain};
@@ -118,7 +118,7 @@ fn hybrid(kernels: &mut Vec<Kernel>) {
     for width in [1, 2, 3, 5, 8, 10, 12, 16, 20, 24, 31] {
         let values = random.runs(1 << width, 1, VALUES);
         let mut data = Vec::new();
-        encode_u32(&values, width, &mut data);
+        encode_u32(&values, width, Runs::Shortest, &mut data);
         let mut out = Vec::with_capacity(VALUES);
         kernels.push(Kernel::new(
             format!("unpack to u32, width {width}"),
@@ -144,7 +144,7 @@ fn hybrid(kernels: &mut Vec<Kernel>) {
         let mut data = Vec::new();
         let values = random.runs(entries as u64, run, VALUES * BATCHES);
         let mut batches = Batches::new(width);
-        encode_u32(&values, width, &mut data);
+        encode_u32(&values, width, Runs::Shortest, &mut data);
         let mut out = Vec::with_capacity(VALUES);
         kernels.push(Kernel::new(
             format!("dictionary of {entries} i64, runs of {run}"),
@@ -164,7 +164,12 @@ fn levels(kernels: &mut Vec<Kernel>) {
     let mut random = Random(2);
     for percent in [0, 1, 10, 50, 90, 99, 100] {
         let mut data = Vec::new();
-        encode_u8(&random.bits(percent, VALUES * BATCHES), 1, &mut data);
+        encode_u8(
+            &random.bits(percent, VALUES * BATCHES),
+            1,
+            Runs::Shortest,
+            &mut data,
+        );
         let mut batches = Batches::new(1);
         kernels.push(Kernel::new(
             format!("levels to validity, {percent} % valid"),

@@ -35,6 +35,7 @@ mod rows;
 mod same_schema;
 mod common_schema;
 mod carry_over;
+mod choices;
 mod save;
 mod target;
 

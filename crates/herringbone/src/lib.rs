@@ -77,8 +77,9 @@ pub use herringbone_core::read::{
     WantedSchema,
 };
 pub use herringbone_core::write::{
-    BloomFilterOptions, CREATED_BY, ColumnOptions, ColumnSelector, Compatibility, DataPageVersion,
-    SortingColumnOption, StatisticsLevel, UnsortedRows, WriteOptions,
+    BloomFilterOptions, CREATED_BY, ColumnChoice, ColumnOptions, ColumnSelector, Compatibility,
+    DataPageVersion, EncodingEstimate, Explanation, Prefer, SortingColumnOption, StatisticsLevel,
+    StoredAs, UnsortedRows, WriteOptions,
 };
 pub use herringbone_format::modular_encryption;
 pub use herringbone_format::{Error, ErrorKind, Limits, Location, Remedy, Result};

@@ -11,6 +11,7 @@ mod every_type;
 mod by_hand;
 mod uncommon;
 mod runs;
+mod chosen;
 mod properties;
 mod sorting;
 mod peer_reads;

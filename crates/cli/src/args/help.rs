@@ -108,8 +108,12 @@ FIXED_LEN_BYTE_ARRAY); alp (FLOAT, DOUBLE; few readers know it yet).
 --on-error skip or null goes on behind damage, as of `cat`: OUT is complete but for what is said to be
 lost, and the exit code is 1.
 
+A sample of the values of each column decides between a dictionary and the encodings that
+--compatibility allows, by bytes after the codec and the time of reading; --prefer says which of the two
+matters more, --explain prints what was tried.
+
 `--compatibility modern` writes data pages version 2 and newer encodings: smaller, but not for
-readers from before 2024.
+readers from before 2024. `--compatibility newest` adds what few readers know yet, ALP above all.
 
 --sort-by a,b.c:desc: nulls come last unless the name is followed by `:nulls-first`; equal rows stay
 as they were. The file says that it is sorted. Rows beyond --sort-memory wait in temporary files, without
@@ -119,6 +123,7 @@ Sizes are bytes, or have a unit: 64KiB, 128MiB, 1GiB.
 
 Examples:
   herringbone rewrite trips.parquet small.parquet --compression zstd:9 --compatibility modern
+  herringbone rewrite trips.parquet small.parquet --compatibility modern --prefer size --explain
   herringbone rewrite trips.parquet fares.parquet --columns id,fare --row-group-rows 100000
   herringbone rewrite trips.parquet new.parquet --bloom-filter id --encoding fare=byte_stream_split
   herringbone rewrite --force trips.parquet trips.parquet --compression lz4_raw --dictionary off

@@ -281,6 +281,10 @@ pub(crate) struct Rewrite {
     pub(crate) input: PathBuf,
     #[command(flatten)]
     pub(crate) destination: Destination,
+    /// Say of each column how it is stored, and what the other ways would have taken; on standard error where OUT is
+    /// standard output
+    #[arg(long)]
+    pub(crate) explain: bool,
     #[command(flatten)]
     pub(crate) chunks: Chunks,
     #[command(flatten)]

@@ -9,7 +9,7 @@ use herringbone::geospatial::{GeoParquetOptions, Geospatial};
 use herringbone::schema::EmptyStructs;
 use herringbone::{
     BloomFilterOptions, ColumnOptions, ColumnSelector, Compatibility, Compression, DataPageVersion,
-    StatisticsLevel, WriteOptions,
+    Prefer, StatisticsLevel, WriteOptions,
 };
 
 use super::{Columns, Setting, Size, SortKeys, at_least_one};
@@ -54,11 +54,12 @@ pub(crate) struct Write {
     /// `zstd:9` [default: zstd:1]
     #[arg(long, value_name = "[COLS=]CODEC")]
     compression: Vec<Setting<Compression>>,
-    /// Encoding of values that are in no dictionary; without columns, of all that it serves
+    /// Encoding of values that are in no dictionary; without columns, of all that it serves [default: what a sample of
+    /// the values speaks for]
     #[arg(long, value_name = "[COLS=]ENCODING")]
     encoding: Vec<Setting<ValueEncoding>>,
-    /// Whether values go to a dictionary as long as that saves bytes [default: on, but off where an
-    /// encoding is asked for]
+    /// Whether values go to a dictionary as long as that saves bytes [default: what a sample of the values speaks for,
+    /// but off where an encoding is asked for]
     #[arg(long, value_name = "[COLS=]on|off")]
     dictionary: Vec<Setting<Switch>>,
     /// Rows of a row group, at most [default: 1048576]
@@ -67,7 +68,7 @@ pub(crate) struct Write {
     /// Bytes of a row group in the file, roughly [default: 128MiB]
     #[arg(long, value_name = "SIZE")]
     row_group_bytes: Option<Size>,
-    /// Rows of a page, at most [default: 20000]
+    /// Rows of a page, at most [default: 32768]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     page_rows: Option<usize>,
     /// Bytes of the values of a page, roughly [default: 1MiB]
@@ -79,6 +80,10 @@ pub(crate) struct Write {
     /// Which readers the file is for
     #[arg(long, value_enum, value_name = "WHICH", default_value_t = Readers::Widest)]
     compatibility: Readers,
+    /// What matters more where encodings and codecs are chosen: the bytes of the file, or the time of every read. If it is
+    /// given, pages that hardly shrink are stored without the codec even where --compression names one
+    #[arg(long, value_enum, value_name = "WHAT")]
+    prefer: Option<Preference>,
     /// Which counts and bounds are written
     #[arg(long, value_enum, value_name = "LEVEL", default_value_t = Bounds::Page)]
     statistics: Bounds,
@@ -131,6 +136,7 @@ impl Write {
             || self.page_bytes.is_some()
             || self.page_version.is_some()
             || self.compatibility != Readers::Widest
+            || self.prefer.is_some()
             || self.statistics != Bounds::Page
             || self.bloom_filter.is_some()
             || self.no_bloom_filter
@@ -184,6 +190,7 @@ impl Write {
         if self.fill_empty_structs {
             options.schema.empty_structs = EmptyStructs::UnknownLeaf;
         }
+        options.prefer = self.prefer.map(Prefer::from);
         options.columns.statistics = Some(self.statistics.into());
         options.columns.page_rows = self.page_rows;
         options.columns.page_bytes = self.page_bytes.map(|size| size.0);
@@ -314,6 +321,8 @@ enum Readers {
     Widest,
     /// Smaller files, for readers of the last two years
     Modern,
+    /// All that the format has, ALP included, for readers known to have it
+    Newest,
 }
 
 impl From<Readers> for Compatibility {
@@ -321,6 +330,27 @@ impl From<Readers> for Compatibility {
         match readers {
             Readers::Widest => Self::Widest,
             Readers::Modern => Self::Modern,
+            Readers::Newest => Self::Newest,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Preference {
+    /// The fewest bytes
+    Size,
+    /// Bytes that come from storage of some 50 MB/s
+    Balanced,
+    /// Time, with storage of some 500 MB/s
+    Reading,
+}
+
+impl From<Preference> for Prefer {
+    fn from(preference: Preference) -> Self {
+        match preference {
+            Preference::Size => Self::Size,
+            Preference::Balanced => Self::Balanced,
+            Preference::Reading => Self::Reading,
         }
     }
 }

@@ -23,6 +23,6 @@ pub(crate) fn run(context: &Context, concat: &Concat) -> Result<()> {
         unshreds: false,
     };
     let target = (&destination, &concat.write);
-    let threads = concat.decode.threads;
-    anew(context, &inputs, request, target, threads, Protection::Keep)
+    let options = concat.write.options(concat.decode.threads);
+    anew(context, &inputs, request, target, options, Protection::Keep)
 }

@@ -181,8 +181,8 @@ fn parquet(context: &Context, convert: &Convert, to: FileFormat) -> Result<()> {
     }
     if to == FileFormat::Parquet {
         let target = (&convert.destination, &convert.write);
-        let threads = convert.decode.threads;
-        return anew(context, &inputs, request, target, threads, Protection::Keep);
+        let options = convert.write.options(convert.decode.threads);
+        return anew(context, &inputs, request, target, options, Protection::Keep);
     }
     request.choose_int96_unit(&inputs, Window::default())?;
     let Some((mut schema, rows)) = survey(&inputs, &mut request)? else {

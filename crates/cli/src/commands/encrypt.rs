@@ -41,14 +41,8 @@ fn run(context: &Context, request: &Encrypt, protection: Protection) -> Result<(
         unshreds: false,
     };
     let target = (&destination, &request.write);
-    anew(
-        context,
-        &inputs,
-        rows,
-        target,
-        request.decode.threads,
-        protection,
-    )
+    let options = request.write.options(request.decode.threads);
+    anew(context, &inputs, rows, target, options, protection)
 }
 
 fn missing(command: &str) -> Failure {

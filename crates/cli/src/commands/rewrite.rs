@@ -1,18 +1,22 @@
 //! `rewrite`: the same rows in a new file.
 
+use std::io;
 use std::slice;
 use std::sync::Arc;
 
 use herringbone::geospatial::geoparquet::KEY;
+use herringbone::{Explanation, WriteOptions};
 use herringbone_arrow::schema::{Schema, SchemaRef};
 
 use crate::args::{Destination, Rewrite, Write};
 use crate::carry_over::{Origin, carry_over, has_geometries};
+use crate::choices;
 use crate::context::Context;
 use crate::encryption::Protection;
 use crate::failure::Result;
 use crate::input::{self, Input};
 use crate::load::{Rows, Work};
+use crate::output::Output;
 use crate::rows::{Batches, Request, Window, row_groups, survey};
 use crate::save;
 use crate::target::Target;
@@ -30,9 +34,19 @@ pub(crate) fn run(context: &Context, rewrite: &Rewrite) -> Result<()> {
         row_groups: rewrite.chunks.row_groups.as_ref(),
         unshreds: false,
     };
+    let mut options = rewrite.write.options(rewrite.decode.threads);
+    let explanation = rewrite.explain.then(Explanation::new);
+    options.explanation.clone_from(&explanation);
     let target = (destination, &rewrite.write);
-    let threads = rewrite.decode.threads;
-    anew(context, &inputs, request, target, threads, Protection::Keep)
+    anew(context, &inputs, request, target, options, Protection::Keep)?;
+    let Some(explanation) = explanation else {
+        return Ok(());
+    };
+    let mut out = match Target::is_stdout(&destination.path) {
+        true => Output::new("standard error", io::stderr()),
+        false => Output::stdout(),
+    };
+    choices::print(&explanation.take(), &mut out)
 }
 
 /// Writes the rows of `inputs` to one file, and all that goes with them.
@@ -44,7 +58,7 @@ pub(super) fn anew(
     inputs: &[Input],
     mut request: Request<'_>,
     (destination, write): (&Destination, &Write),
-    threads: usize,
+    mut options: WriteOptions,
     protection: Protection,
 ) -> Result<()> {
     request.choose_int96_unit(inputs, Window::default())?;
@@ -55,7 +69,6 @@ pub(super) fn anew(
         context.note("the files shred variants in different ways; they are written unshredded");
     }
     let schema = with_geoparquet_if_true(schema);
-    let mut options = write.options(threads);
     let origins = origins(inputs, &request)?;
     let target = (destination, write);
     let kept = carry_over(context, &origins, &schema, target, protection, &mut options)?;

@@ -277,3 +277,46 @@ fn standard_output_is_a_file_like_others() {
     let run = crate::common::into(&["rewrite", EXAMPLE, "-"], writer);
     assert_eq!((run.code, run.stderr.as_str()), (0, ""));
 }
+
+/// 5,000 INT64 take 40,000 bytes in PLAIN; in steps of 10 they take some headers as deltas.
+#[test]
+fn explain_says_what_was_tried() {
+    let (folder, out) = place();
+    let numbers: String = (0..5000).map(|i| format!("{}\n", 10 * i)).collect();
+    let csv = folder.with("numbers.csv", format!("steps\n{numbers}"));
+    let parquet = folder.file("numbers.parquet");
+    herringbone(&["convert", &csv, &parquet]).ok("");
+    let rewrite = |out: &str, options: &[&str]| {
+        let fixed = ["rewrite", &parquet, out, "--force", "--compression", "none"];
+        herringbone(&[&fixed, options].concat())
+    };
+    let run = rewrite(&out, &["--compatibility", "modern", "--explain"]);
+    let lines: Vec<&str> = run.stdout.lines().collect();
+    assert_eq!((run.code, lines.len()), (0, 5), "{}", run.stdout);
+    assert_eq!(lines[0], "steps");
+    let chosen = "  chosen: DELTA_BINARY_PACKED, none, in 1 row group";
+    assert_eq!(lines[1], chosen);
+    let plain = lines.iter().find(|line| line.contains("PLAIN, none"));
+    assert!(plain.unwrap().trim_start().starts_with("40000 bytes"));
+    // What was asked for was not chosen.
+    let asked = rewrite(&out, &["--encoding", "steps=plain", "--explain"]);
+    assert!(
+        asked.stdout.contains("chosen: PLAIN, none"),
+        "{}",
+        asked.stdout
+    );
+    assert!(asked.stdout.contains("nothing else was tried"));
+    // The text does not get into a file on standard output.
+    let run = rewrite("-", &["--explain"]);
+    assert!(run.stderr.contains("steps"), "{}", run.stderr);
+    rewrite(&out, &[]).ok("");
+}
+
+#[test]
+fn profiles_and_preferences_keep_the_rows() {
+    for readers in ["widest", "modern", "newest"] {
+        for preference in ["size", "balanced", "reading"] {
+            rewritten(&["--compatibility", readers, "--prefer", preference]);
+        }
+    }
+}

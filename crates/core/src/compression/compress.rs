@@ -21,6 +21,21 @@ thread_local! {
 /// Feature when the codec was not compiled in, naming the cargo feature. Argument when the codec cannot hold
 /// so much. Io when its library failed.
 pub fn compress(compression: Compression, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    compress_cut(compression, input, &[], out)
+}
+
+/// [`compress`] of an input that is of another kind behind each of the `cuts`, which ascend: levels in front of values,
+/// or the streams of BYTE_STREAM_SPLIT.
+///
+/// # Errors
+///
+/// As [`compress`].
+pub(crate) fn compress_cut(
+    compression: Compression,
+    input: &[u8],
+    cuts: &[usize],
+    out: &mut Vec<u8>,
+) -> Result<()> {
     COMPRESSORS.with_borrow_mut(|compressors| {
         let known = compressors
             .iter()
@@ -37,7 +52,7 @@ pub fn compress(compression: Compression, input: &[u8], out: &mut Vec<u8>) -> Re
             }
         };
         match compressors.get_mut(index) {
-            Some(compressor) => compressor.compress(input, out),
+            Some(compressor) => compressor.compress_cut(input, cuts, out),
             None => Err(absent(compression.codec())),
         }
     })
@@ -92,9 +107,17 @@ impl Compressor {
     /// # Errors
     ///
     /// Argument: the codec cannot hold so much. Io: the library failed. `out` is as it was then.
-    pub(crate) fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    pub(crate) fn compress_cut(
+        &mut self,
+        input: &[u8],
+        cuts: &[usize],
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
         let start = out.len();
-        let done = self.inner.compress(input, out);
+        let done = match cuts {
+            [] => self.inner.compress(input, out),
+            cuts => self.inner.compress_cut(input, cuts, out),
+        };
         if done.is_err() {
             out.truncate(start);
         }

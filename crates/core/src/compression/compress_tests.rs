@@ -70,7 +70,7 @@ fn pages_come_back() {
             // Behind something, and twice, so that contexts are used again.
             for before in [&b""[..], b"before"] {
                 let mut out = before.to_vec();
-                compressor.compress(&plain, &mut out).unwrap();
+                compressor.compress_cut(&plain, &[], &mut out).unwrap();
                 assert_eq!(&out[..before.len()], before);
                 let mut output = vec![0xa5; plain.len()];
                 decompressor
@@ -89,9 +89,13 @@ fn patterns_shrink_and_noise_hardly_grows() {
             continue;
         }
         let (mut zeros, mut random) = (Vec::new(), Vec::new());
-        compressor.compress(&[0; 300_000], &mut zeros).unwrap();
+        compressor
+            .compress_cut(&[0; 300_000], &[], &mut zeros)
+            .unwrap();
         assert!(zeros.len() < 20_000, "{compression} {}", zeros.len());
-        compressor.compress(&noise(70_000), &mut random).unwrap();
+        compressor
+            .compress_cut(&noise(70_000), &[], &mut random)
+            .unwrap();
         // The fastest level of zlib takes the fixed codes, of which half have nine bits.
         assert!(random.len() < 75_000, "{compression} {}", random.len());
     }
@@ -172,7 +176,7 @@ fn brotli_in_rust_makes_sound_pages_too() {
         for level in [0, 4, 9] {
             let mut compressor = brotli::BrotliCompressor::new(BrotliLevel::new(level).unwrap());
             let mut page = Vec::new();
-            compressor.compress(&plain, &mut page).unwrap();
+            compressor.compress_cut(&plain, &[], &mut page).unwrap();
             let mut output = vec![0xa5; plain.len()];
             decompress(CompressionCodec::Brotli, &page, &mut output).unwrap();
             assert!(output == plain, "{level} {}", plain.len());
@@ -206,11 +210,30 @@ fn zlib_makes_sound_pages_too() {
             let mut compressor = gzip::GzipCompressor::new(GzipLevel::new(level).unwrap());
             for _again in 0..2 {
                 let mut page = Vec::new();
-                compressor.compress(&plain, &mut page).unwrap();
+                compressor.compress_cut(&plain, &[], &mut page).unwrap();
                 let mut output = vec![0xa5; plain.len()];
                 decompress(CompressionCodec::Gzip, &page, &mut output).unwrap();
                 assert!(output == plain, "{level} {}", plain.len());
             }
+        }
+    }
+}
+
+/// Blocks end at cuts, but for what is read it is one frame.
+#[test]
+fn inputs_that_are_cut_come_back() {
+    // Two streams: one of any bytes, one of few.
+    let mut input = noise(40_000);
+    input.extend((0..40_000_usize).map(|at| [1, 2, 7][(at * at) % 11 % 3]));
+    for compression in ["snappy", "gzip", "zstd:1", "zstd:9", "lz4_raw"] {
+        let compression: Compression = compression.parse().unwrap();
+        for cuts in [&[][..], &[40_000], &[1, 2, 40_000, 79_999]] {
+            let mut out = b"front".to_vec();
+            super::compress_cut(compression, &input, cuts, &mut out).unwrap();
+            assert_eq!(&out[..5], b"front");
+            let mut back = vec![0; input.len()];
+            decompress(compression.codec(), &out[5..], &mut back).unwrap();
+            assert!(back == input, "{compression} {cuts:?}");
         }
     }
 }

@@ -10,6 +10,17 @@ pub(super) trait Compress: Send {
     ///
     /// Argument: the codec cannot hold so much. Io: the library failed.
     fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<()>;
+
+    /// The same of an input that is of another kind behind each of the `cuts`, which ascend: codecs that learn what bytes
+    /// there are may learn it anew there.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::compress`].
+    fn compress_cut(&mut self, input: &[u8], cuts: &[usize], out: &mut Vec<u8>) -> Result<()> {
+        let _ = cuts;
+        self.compress(input, out)
+    }
 }
 
 /// Appends to `out` what `fill` writes to the front of `bound` zeroed bytes; it says how many.

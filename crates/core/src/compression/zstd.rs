@@ -2,6 +2,11 @@
 
 use super::compressor::{Compress, failed};
 use super::{Codec, ZstdLevel, broken};
+use ::zstd::zstd_safe::zstd_sys::ZSTD_EndDirective;
+use ::zstd::zstd_safe::{
+    CCtx, CParameter, ErrorCode, InBuffer, OutBuffer, ResetDirective, compress_bound,
+    get_error_name,
+};
 use herringbone_format::{Error, Result};
 use std::io::Cursor;
 
@@ -38,28 +43,58 @@ pub(super) fn content_size(input: &[u8]) -> Option<u64> {
 }
 
 /// Makes one Zstandard frame a page, which says how many uncompressed bytes it holds.
-pub(super) struct ZstdCompressor(::zstd::bulk::Compressor<'static>);
+pub(super) struct ZstdCompressor(CCtx<'static>);
 
 impl ZstdCompressor {
     /// # Errors
     ///
     /// Io: libzstd got no memory for its context.
     pub(super) fn new(level: ZstdLevel) -> Result<Self> {
-        Ok(Self(
-            ::zstd::bulk::Compressor::new(level.get()).map_err(Error::from)?,
-        ))
+        let mut context = CCtx::try_create().ok_or_else(|| failed("ZSTD", "no memory"))?;
+        let level = CParameter::CompressionLevel(level.get());
+        context.set_parameter(level).map_err(code)?;
+        Ok(Self(context))
     }
 }
 
 impl Compress for ZstdCompressor {
     fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
-        out.reserve(::zstd::zstd_safe::compress_bound(input.len()));
+        out.reserve(compress_bound(input.len()));
         // libzstd writes to the reserved memory behind what is there, which need not be zeroed.
         let mut tail = Cursor::new(out);
         tail.set_position(tail.get_ref().len() as u64);
-        self.0
-            .compress_to_buffer(input, &mut tail)
-            .map_err(|error| failed("ZSTD", error))?;
+        self.0.compress2(&mut tail, input).map_err(code)?;
         Ok(())
     }
+
+    /// A block, which has codes of its own for the bytes that are frequent in it, ends at each cut.
+    fn compress_cut(&mut self, input: &[u8], cuts: &[usize], out: &mut Vec<u8>) -> Result<()> {
+        // A block has a header of 3 bytes, and what is flushed ends in one.
+        out.reserve(compress_bound(input.len()) + 16 * (cuts.len() + 1));
+        let size = Some(input.len() as u64);
+        self.0.set_pledged_src_size(size).map_err(code)?;
+        let start = out.len();
+        let mut tail = OutBuffer::around_pos(out, start);
+        let mut from = 0;
+        for to in cuts.iter().copied().chain([input.len()]) {
+            let part = input.get(from..to).unwrap_or_default();
+            let end = match to == input.len() {
+                true => ZSTD_EndDirective::ZSTD_e_end,
+                false => ZSTD_EndDirective::ZSTD_e_flush,
+            };
+            let mut part = InBuffer::around(part);
+            let done = self.0.compress_stream2(&mut tail, &mut part, end);
+            if done != Ok(0) {
+                self.0.reset(ResetDirective::SessionOnly).map_err(code)?;
+                return Err(done.map_or_else(code, |_| failed("ZSTD", "there is too little room")));
+            }
+            from = to;
+        }
+        Ok(())
+    }
+}
+
+#[cold]
+fn code(code: ErrorCode) -> Error {
+    failed("ZSTD", get_error_name(code))
 }

@@ -8,7 +8,7 @@
 
 // One folder an encoding: its bytes to values, and back.
 mod alp;
-mod byte_stream_split;
+pub(crate) mod byte_stream_split;
 mod delta_binary_packed;
 mod delta_byte_array;
 mod delta_length_byte_array;

@@ -1,6 +1,7 @@
 //! The values of a leaf array as the file stores them: without nulls, in the physical type.
 
 use herringbone_format::Type;
+use herringbone_kernels::plain;
 
 /// Values of one physical type, nulls left out.
 #[derive(Debug)]
@@ -44,6 +45,66 @@ impl Values<'_> {
             Self::Double(values) => values.len(),
             Self::Fixed { bytes, width } => bytes.len() / (*width).max(1),
             Self::ByteArray(values) => values.len(),
+        }
+    }
+}
+
+impl Values<'_> {
+    /// The first values, at most so many.
+    pub(crate) fn front(&self, n: usize) -> Values<'_> {
+        match self {
+            Self::Boolean { bits, first, len } => Values::Boolean {
+                bits,
+                first: *first,
+                len: n.min(*len),
+            },
+            Self::Int32(values) => Values::Int32(values.get(..n).unwrap_or(values)),
+            Self::Int64(values) => Values::Int64(values.get(..n).unwrap_or(values)),
+            Self::Float(values) => Values::Float(values.get(..n).unwrap_or(values)),
+            Self::Double(values) => Values::Double(values.get(..n).unwrap_or(values)),
+            Self::Fixed { bytes, width } => Values::Fixed {
+                bytes: bytes.get(..n * width).unwrap_or(bytes),
+                width: *width,
+            },
+            Self::ByteArray(values) => {
+                Values::ByteArray(values.get(..n).unwrap_or(values).to_vec())
+            }
+        }
+    }
+}
+
+/// Calls `visit` with values that lie here in their PLAIN form, by their type and its length.
+pub(crate) fn with_plain<R>(
+    (physical_type, type_length): (Type, usize),
+    bytes: &[u8],
+    num_values: usize,
+    visit: impl FnOnce(&Values<'_>) -> R,
+) -> R {
+    match physical_type {
+        Type::Boolean => visit(&Values::Boolean {
+            bits: bytes,
+            first: 0,
+            len: num_values,
+        }),
+        Type::Int32 => visit(&Values::Int32(&plain::values(bytes).collect::<Vec<_>>())),
+        Type::Int64 => visit(&Values::Int64(&plain::values(bytes).collect::<Vec<_>>())),
+        Type::Float => visit(&Values::Float(&plain::values(bytes).collect::<Vec<_>>())),
+        Type::Double => visit(&Values::Double(&plain::values(bytes).collect::<Vec<_>>())),
+        Type::Int96 => visit(&Values::Fixed { bytes, width: 12 }),
+        Type::FixedLenByteArray => visit(&Values::Fixed {
+            bytes,
+            width: type_length,
+        }),
+        Type::ByteArray => {
+            let mut values = Vec::with_capacity(num_values);
+            let mut left = bytes;
+            while let Some((length, rest)) = left.split_first_chunk::<4>() {
+                let length = u32::from_le_bytes(*length) as usize;
+                let (value, rest) = rest.split_at(length.min(rest.len()));
+                values.push(value);
+                left = rest;
+            }
+            visit(&Values::ByteArray(values))
         }
     }
 }

@@ -7,7 +7,6 @@ use herringbone_kernels::bitmap::Bitmap;
 use herringbone_kernels::histogram;
 use herringbone_kernels::hybrid::{self, Runs};
 
-use crate::compression::Compression;
 use crate::malformed;
 use crate::page::level_width;
 
@@ -68,7 +67,8 @@ impl EncodedLevels {
 }
 
 impl PageLevels {
-    pub(crate) fn new(max_def: u8, max_rep: u8, compression: Compression) -> Self {
+    /// No levels, which become runs of this kind.
+    pub(crate) fn new(max_def: u8, max_rep: u8, runs: Runs) -> Self {
         let def = if max_rep == 0 && max_def == 1 {
             Def::Bits(Bitmap::new())
         } else {
@@ -77,10 +77,7 @@ impl PageLevels {
         Self {
             max_def,
             max_rep,
-            runs: match compression {
-                Compression::Snappy | Compression::Lz4Raw => Runs::Repetitive,
-                _ => Runs::Shortest,
-            },
+            runs,
             num_rows: 0,
             num_levels: 0,
             rep: Vec::new(),
@@ -145,36 +142,58 @@ impl PageLevels {
         Ok(())
     }
 
+    /// Chooses which levels become runs from here on.
+    pub(crate) fn choose_runs(&mut self, runs: Runs) {
+        self.runs = runs;
+    }
+
     /// Encodes the levels of the page, and starts the next one.
     pub(crate) fn finish_page(&mut self) -> EncodedLevels {
+        let encoded = self.encode(self.runs);
+        self.num_rows = 0;
+        self.num_levels = 0;
+        self.rep.clear();
+        match &mut self.def {
+            Def::Bits(bits) => bits.clear(),
+            Def::Bytes(bytes) => bytes.clear(),
+        }
+        encoded
+    }
+
+    /// The levels of the page with runs of this kind.
+    pub(crate) fn encode(&self, runs: Runs) -> EncodedLevels {
         let mut encoded = EncodedLevels {
-            num_rows: std::mem::take(&mut self.num_rows),
-            num_levels: std::mem::take(&mut self.num_levels),
+            num_rows: self.num_rows,
+            num_levels: self.num_levels,
             ..EncodedLevels::default()
         };
+        // Of levels with more bits than one, the shortest runs are as repetitive.
+        let runs_of_bytes = match runs {
+            Runs::Long => Runs::Long,
+            Runs::Shortest | Runs::Repetitive => Runs::Shortest,
+        };
         if self.max_rep > 0 {
-            hybrid::encode_u8(&self.rep, level_width(self.max_rep), &mut encoded.rep);
+            let width = level_width(self.max_rep);
+            hybrid::encode_u8(&self.rep, width, runs_of_bytes, &mut encoded.rep);
             encoded.rep_histogram = counts(&self.rep, self.max_rep);
-            self.rep.clear();
         }
-        match &mut self.def {
+        match &self.def {
             Def::Bits(bits) => {
                 match bits.as_bytes() {
                     None => hybrid::encode_run(1, bits.len(), 1, &mut encoded.def),
                     Some(bytes) => {
-                        hybrid::encode_bits(bytes, 0, bits.len(), self.runs, &mut encoded.def)
+                        hybrid::encode_bits(bytes, 0, bits.len(), runs, &mut encoded.def)
                     }
                 }
                 encoded.num_nulls = bits.null_count();
                 encoded.def_histogram = vec![bits.null_count() as u64, bits.count_set() as u64];
-                bits.clear();
             }
             Def::Bytes(bytes) if self.max_def > 0 => {
-                hybrid::encode_u8(bytes, level_width(self.max_def), &mut encoded.def);
+                let width = level_width(self.max_def);
+                hybrid::encode_u8(bytes, width, runs_of_bytes, &mut encoded.def);
                 encoded.def_histogram = counts(bytes, self.max_def);
                 let valid = encoded.def_histogram.last().copied().unwrap_or(0);
                 encoded.num_nulls = encoded.num_levels - valid as usize;
-                bytes.clear();
             }
             Def::Bytes(_) => {}
         }

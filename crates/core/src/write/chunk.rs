@@ -11,16 +11,21 @@ use herringbone_format::{
 };
 
 use super::bounds::Bounds;
+use super::choice::{ChunkChoice, EncodingEstimate, StoredAs};
 use super::chunked_buffer::{self, ChunkedBuffer};
 use super::column_statistics::ChunkStatistics;
 use super::heap_bytes;
 use super::options::{DataPageVersion, StatisticsLevel};
 use super::settings::ColumnSettings;
 use crate::bloom_filter::BloomFilter;
-use crate::compression::{Compression, compress};
+use crate::compression::{Compression, compress, compress_cut};
+use crate::encoding::byte_stream_split;
 use crate::encoding::length;
 use crate::levels::EncodedLevels;
 use crate::statistics::{ColumnIndexBuilder, EncodedBounds, OffsetIndexBuilder, PageSummary};
+
+/// Bytes of levels, and of values, from which on the codec learns anew what bytes there are: it takes some 100 to say.
+const LEAST_SECTION: usize = 2048;
 
 /// A column chunk that is ready for the file. Offsets count from the start of the chunk.
 #[derive(Debug)]
@@ -36,6 +41,8 @@ pub struct EncodedColumn {
     /// Header and bits of the bloom filter.
     pub(crate) bloom_filter: Option<Vec<u8>>,
     pub(crate) num_rows: u64,
+    /// How it is stored, and why.
+    pub(super) choice: ChunkChoice,
 }
 
 impl EncodedColumn {
@@ -58,6 +65,8 @@ impl EncodedColumn {
 /// Pages of a column chunk under construction.
 pub(crate) struct ChunkBuilder {
     settings: Arc<ColumnSettings>,
+    version: DataPageVersion,
+    compression: Compression,
     data_pages: ChunkedBuffer,
     num_rows: u64,
     num_levels: u64,
@@ -79,6 +88,15 @@ pub(crate) struct ChunkBuilder {
     num_data_pages: usize,
     /// What encryption puts in front of a body.
     front: Vec<u8>,
+}
+
+/// The entries of a dictionary page.
+pub(crate) struct DictionaryEntries<'a> {
+    /// In their PLAIN form.
+    pub(crate) plain: &'a [u8],
+    pub(crate) num_values: usize,
+    /// Whether they ascend.
+    pub(crate) is_sorted: bool,
 }
 
 /// A data page that is about to be written.
@@ -111,7 +129,21 @@ impl ChunkBuilder {
             cipher,
             num_data_pages: 0,
             front: Vec::new(),
+            version: settings.version,
+            compression: settings.compression,
             settings,
+        }
+    }
+
+    /// Chooses the version of all data pages, none of which is there yet.
+    pub(crate) fn choose_version(&mut self, version: DataPageVersion) {
+        self.version = version;
+    }
+
+    /// Chooses how pages are compressed; as long as there is none.
+    pub(crate) fn choose_compression(&mut self, compression: Compression) {
+        if self.num_data_pages == 0 {
+            self.compression = compression;
         }
     }
 
@@ -145,7 +177,7 @@ impl ChunkBuilder {
         self.body.clear();
         self.compressed.clear();
         let start = self.data_pages.len();
-        let header = match self.settings.version {
+        let header = match self.version {
             DataPageVersion::V1 => self.body_v1(page, append_values)?,
             DataPageVersion::V2 => self.body_v2(page, append_values)?,
         };
@@ -197,16 +229,37 @@ impl ChunkBuilder {
                 self.body.extend_from_slice(section);
             }
         }
+        let levels_end = self.body.len();
         append_values(&mut self.body);
-        if self.settings.compression != Compression::Uncompressed {
-            compress(self.settings.compression, &self.body, &mut self.compressed)?;
+        if self.compression != Compression::Uncompressed {
+            let cuts = self.cuts(page.encoding, levels_end);
+            compress_cut(self.compression, &self.body, &cuts, &mut self.compressed)?;
         }
         let num_values = length(levels.num_levels)?;
         let of_page = DataPageHeader::new(num_values, page.encoding, Encoding::Rle, Encoding::Rle);
         Ok(header(PageType::DataPage, self.body.len())?.data_page_header(of_page))
     }
 
-    /// Levels, then values, which alone are compressed, and only if that makes them smaller.
+    /// Where the body goes on with bytes of another kind, if the codec makes something of that: behind its levels,
+    /// and between the streams of BYTE_STREAM_SPLIT.
+    fn cuts(&self, encoding: Encoding, levels_end: usize) -> Vec<usize> {
+        if !matches!(self.compression, Compression::Zstd(_)) {
+            return Vec::new();
+        }
+        let values = self.body.len() - levels_end;
+        let mut cuts = Vec::new();
+        if levels_end.min(values) >= LEAST_SECTION {
+            cuts.push(levels_end);
+        }
+        if encoding == Encoding::ByteStreamSplit {
+            let leaf = &self.settings.leaf;
+            let cuts_of_streams = byte_stream_split::cuts(leaf, values);
+            cuts.extend(cuts_of_streams.map(|cut| levels_end + cut));
+        }
+        cuts
+    }
+
+    /// Levels, then values, which alone are compressed, and only if that makes them smaller, or enough smaller.
     fn body_v2(
         &mut self,
         page: &DataPage<'_>,
@@ -218,11 +271,15 @@ impl ChunkBuilder {
         let levels_end = self.body.len();
         append_values(&mut self.body);
         let values = self.body.get(levels_end..).unwrap_or_default();
-        if self.settings.compression != Compression::Uncompressed && !values.is_empty() {
+        if self.compression != Compression::Uncompressed && !values.is_empty() {
             let front = self.body.get(..levels_end).unwrap_or_default();
             self.compressed.extend_from_slice(front);
-            compress(self.settings.compression, values, &mut self.compressed)?;
-            if self.compressed.len() >= self.body.len() {
+            let mut cuts = self.cuts(page.encoding, levels_end);
+            cuts.retain(|cut| *cut > levels_end);
+            cuts.iter_mut().for_each(|cut| *cut -= levels_end);
+            compress_cut(self.compression, values, &cuts, &mut self.compressed)?;
+            let compressed = self.compressed.len() - levels_end;
+            if !self.settings.codec_pays(values.len(), compressed) {
                 self.compressed.clear();
             }
         }
@@ -266,7 +323,7 @@ impl ChunkBuilder {
     }
 
     fn count(&mut self, page_type: PageType, encoding: Encoding) {
-        let page_type = match (page_type, self.settings.version) {
+        let page_type = match (page_type, self.version) {
             (PageType::DataPage, DataPageVersion::V2) => PageType::DataPageV2,
             (page_type, _) => page_type,
         };
@@ -283,15 +340,21 @@ impl ChunkBuilder {
     }
 
     /// The dictionary page with this body.
-    fn dictionary_page(&mut self, plain: &[u8], num_values: usize) -> Result<Vec<u8>> {
+    fn dictionary_page(&mut self, entries: DictionaryEntries<'_>) -> Result<Vec<u8>> {
+        let DictionaryEntries {
+            plain,
+            num_values,
+            is_sorted,
+        } = entries;
         self.compressed.clear();
-        let body = if self.settings.compression == Compression::Uncompressed {
+        let body = if self.compression == Compression::Uncompressed {
             plain
         } else {
-            compress(self.settings.compression, plain, &mut self.compressed)?;
+            compress(self.compression, plain, &mut self.compressed)?;
             &self.compressed
         };
-        let of_page = DictionaryPageHeader::new(length(num_values)?, Encoding::Plain);
+        let of_page = DictionaryPageHeader::new(length(num_values)?, Encoding::Plain)
+            .is_sorted(is_sorted.then_some(true));
         let header = header(PageType::DictionaryPage, plain.len())?.dictionary_page_header(of_page);
         let module = match &self.cipher {
             Some(cipher) => Some(cipher.encrypt(ModuleKind::DictionaryPage, body)?),
@@ -306,14 +369,14 @@ impl ChunkBuilder {
         Ok(page)
     }
 
-    /// The whole chunk. `dictionary` is the body of its dictionary page, and how many values that
-    /// has; `distinct` the number of distinct values, if it is known; `statistics` are those that others made.
+    /// The whole chunk. `stored_as` and `estimates` say what was chosen from what, `distinct` the number of distinct values, if it is known; `statistics` are those that others made.
     ///
     /// # Errors
     /// As [`Self::data_page`].
     pub(crate) fn finish(
         mut self,
-        dictionary: Option<(&[u8], usize)>,
+        (stored_as, estimates): (StoredAs, Vec<EncodingEstimate>),
+        dictionary: Option<DictionaryEntries<'_>>,
         distinct: Option<u64>,
         statistics: ChunkStatistics,
         bloom_filter: Option<BloomFilter>,
@@ -326,12 +389,12 @@ impl ChunkBuilder {
             without_bounds,
         } = statistics;
         let dictionary_page = match dictionary {
-            Some((plain, num_values)) => {
+            Some(entries) => {
                 self.encodings.insert(
                     0,
                     PageEncodingStats::new(PageType::DictionaryPage, Encoding::Plain, 1),
                 );
-                self.dictionary_page(plain, num_values)?
+                self.dictionary_page(entries)?
             }
             None => Vec::new(),
         };
@@ -375,6 +438,12 @@ impl ChunkBuilder {
             },
             bloom_filter,
             num_rows: self.num_rows,
+            choice: ChunkChoice {
+                stored_as,
+                compression: self.compression,
+                version: self.version,
+                estimates,
+            },
         })
     }
 
@@ -397,7 +466,7 @@ impl ChunkBuilder {
     }
 
     fn codec(&self) -> CompressionCodec {
-        self.settings.compression.codec()
+        self.compression.codec()
     }
 
     /// Every encoding in the chunk, those of levels included, each once.

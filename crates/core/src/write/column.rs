@@ -1,11 +1,12 @@
 //! One column of the row group under construction.
 //!
 //! Rows are taken in blocks: levels, then values without nulls, then indices or encoded values. A page
-//! ends when it has enough rows or bytes, always with a whole row.
+//! ends when it has enough rows or bytes, always with a whole row, and wherever the arrays end that rows come in.
 //!
-//! Whether a dictionary pays is seen after some pages only. Until then their indices are kept; then
-//! they are all written as indices, or all as values, and the dictionary is dropped. Later on a
-//! dictionary that grew too large ends: pages behind that are written as values, those before stay.
+//! How values are stored is chosen after some pages only ([`choice`](super::choice)). Until then their indices are kept;
+//! then they are all written as indices, or all as values, and the dictionary is dropped. Later on a
+//! dictionary that grew too large ends: pages behind that are written as values, those before stay. Where there is no
+//! dictionary, the values of the first page are kept.
 //!
 //! A column that is a dictionary in Arrow has it whole, values that no slot has included, in its order:
 //! it is taken as it is before the slots are, where it is not too large.
@@ -21,29 +22,20 @@ use herringbone_format::{Encoding, Error, Result};
 use herringbone_kernels::hybrid;
 
 use super::bounds::Bounds;
-use super::chunk::{ChunkBuilder, DataPage, EncodedColumn};
+use super::choice::{Choice, EncodingEstimate, choose_levels, usual_runs};
+use super::chunk::{ChunkBuilder, DataPage, DictionaryEntries, EncodedColumn};
 use super::column_statistics::ColumnStatistics;
 use super::levels::{LeafLevels, LeafPath, leaf_levels};
-use super::options::BloomFilterOptions;
+use super::observers::{Observers, bloom_filter};
+use super::page_values::{PageValues, PendingPage, Phase};
 use super::settings::ColumnSettings;
 use crate::array::dictionary::{Keyed, slots};
 use crate::array::{Scratch, Selected, values};
-use crate::bloom_filter::{BloomFilterBuilder, hash};
-use crate::encoding::dictionary::Dictionary;
+use crate::bloom_filter::BloomFilterBuilder;
 use crate::encoding::values::{PlainSize, Slots, Values, plain_width};
-use crate::encoding::{ValueEncoder, value_encoder};
 use crate::levels::{EncodedLevels, PageLevels};
 
-/// Values behind which it is decided whether a dictionary pays.
-const DECIDE_AFTER: usize = 1 << 18;
-
-/// A dictionary is given up after so many pages already,
-const PAGES_TO_JUDGE: usize = 2;
-
-/// where at least this share of the values, in 1/64, is new.
-const HOPELESS: usize = 63;
-
-/// Rows of a block of columns whose rows differ in size.
+/// Rows of a segment of columns whose rows differ in size.
 const BLOCK_ROWS: usize = 4096;
 
 /// Values of a page, at most: what its header can count, by far.
@@ -56,42 +48,19 @@ pub struct ColumnWriter {
     page: PageLevels,
     /// What the values of the page take in PLAIN.
     page_size: PlainSize,
+    /// What was collected since the last look at whether the page is full.
+    segment: Extent,
+    /// Whether the page has as many values as a page can have.
+    is_counted_out: bool,
+    levels_are_chosen: bool,
     values: PageValues,
+    /// What the form of the values was chosen from.
+    estimates: Vec<EncodingEstimate>,
     chunk: ChunkBuilder,
     observers: Observers,
     memory: Memory,
     /// The values of the Arrow dictionary that were looked at last.
     listed: Option<ArrayRef>,
-}
-
-/// Who looks at all values, each at least once.
-struct Observers {
-    bloom_filter: Option<BloomFilterBuilder>,
-    statistics: Option<Box<dyn ColumnStatistics>>,
-}
-
-impl Observers {
-    fn insert(&mut self, values: &Values<'_>) {
-        if let Some(bloom_filter) = &mut self.bloom_filter {
-            insert(values, bloom_filter);
-        }
-        if let Some(statistics) = &mut self.statistics {
-            statistics.update(values.into());
-        }
-    }
-
-    /// Whether nobody looks.
-    fn is_empty(&self) -> bool {
-        self.bloom_filter.is_none() && self.statistics.is_none()
-    }
-
-    /// Bytes held.
-    fn heap_bytes(&self) -> usize {
-        let bloom_filter = self.bloom_filter.as_ref();
-        let statistics = self.statistics.as_ref();
-        bloom_filter.map_or(0, BloomFilterBuilder::heap_bytes)
-            + statistics.map_or(0, |statistics| statistics.heap_bytes())
-    }
 }
 
 /// What is used again for each block.
@@ -101,57 +70,37 @@ struct Memory {
     keyed: Keyed,
 }
 
-/// How values are kept.
-struct PageValues {
-    /// Present from the first index on, and as long as a page of the chunk has indices.
-    dictionary: Option<Dictionary>,
-    phase: Phase,
-    /// Whether the dictionary is kept though it saves nothing: it has values that no slot has.
-    keeps_dictionary: bool,
-    /// Indices of the page.
-    indices: Vec<u32>,
-    /// Pages that wait for a decision.
-    pending: Vec<PendingPage>,
-    pending_values: usize,
-    /// What they take in PLAIN, and as indices.
-    pending_bytes: usize,
-    pending_code_bytes: usize,
-    /// Of values outside of the dictionary.
-    encoder: Box<dyn ValueEncoder>,
-    /// Of the page's values. Of those in the dictionary, only numbers: looking at each is faster
-    /// than finding out which indices there are.
-    bounds: Bounds,
-    /// Values in the dictionary that `bounds` do not know.
-    unbounded: bool,
+/// What some rows take.
+#[derive(Debug, Clone, Copy, Default)]
+struct Extent {
+    rows: usize,
+    /// Bits of the values in PLAIN, and two for each level.
+    bits: usize,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
-    /// Indices, which may still be taken back.
-    Undecided,
-    /// Indices.
-    Codes,
-    /// Values.
-    Values,
-}
+impl Extent {
+    fn new(slots: &Slots<'_>, size: PlainSize, rows: usize, levels: usize) -> Self {
+        let is_boolean = match slots {
+            Slots::Values(values) | Slots::Keyed { values, .. } => {
+                matches!(values, Values::Boolean { .. })
+            }
+        };
+        let values = if is_boolean {
+            slots.len()
+        } else {
+            8 * size.bytes
+        };
+        Self {
+            rows,
+            bits: values + 2 * levels,
+        }
+    }
 
-struct PendingPage {
-    levels: EncodedLevels,
-    indices: Vec<u32>,
-    /// Values of the dictionary when the page ended: indices are below.
-    num_entries: usize,
-    /// Bounds of the values, where they were taken when the values came.
-    bounds: Option<Bounds>,
-    byte_array_bytes: usize,
-}
-
-impl PendingPage {
-    /// Bytes held.
-    fn heap_bytes(&self) -> usize {
-        size_of::<Self>()
-            + size_of::<u32>() * self.indices.capacity()
-            + self.levels.heap_bytes()
-            + self.bounds.as_ref().map_or(0, Bounds::heap_bytes)
+    fn and(self, more: Self) -> Self {
+        Self {
+            rows: self.rows + more.rows,
+            bits: self.bits + more.bits,
+        }
     }
 }
 
@@ -167,31 +116,15 @@ impl ColumnWriter {
         statistics: Option<Box<dyn ColumnStatistics>>,
     ) -> Result<Self> {
         let leaf = &settings.leaf;
-        let dictionary = if settings.dictionary {
-            Dictionary::new(leaf.physical_type, leaf.type_length)
-        } else {
-            None
-        };
-        let phase = match dictionary {
-            Some(_) => Phase::Undecided,
-            None => Phase::Values,
-        };
+        let runs = usual_runs(settings.compression);
         Ok(Self {
-            page: PageLevels::new(leaf.max_def_level, leaf.max_rep_level, settings.compression),
+            page: PageLevels::new(leaf.max_def_level, leaf.max_rep_level, runs),
             page_size: PlainSize::default(),
-            values: PageValues {
-                dictionary,
-                phase,
-                keeps_dictionary: false,
-                indices: Vec::new(),
-                pending: Vec::new(),
-                pending_values: 0,
-                pending_bytes: 0,
-                pending_code_bytes: 0,
-                encoder: value_encoder(settings.encoding, leaf.physical_type, leaf.type_length)?,
-                bounds: Bounds::new(&settings),
-                unbounded: false,
-            },
+            segment: Extent::default(),
+            is_counted_out: false,
+            levels_are_chosen: false,
+            values: PageValues::new(settings.clone())?,
+            estimates: Vec::new(),
             chunk: ChunkBuilder::new(settings.clone(), cipher),
             observers: Observers {
                 bloom_filter: bloom_filter(&settings)?,
@@ -210,33 +143,13 @@ impl ColumnWriter {
 
     /// Bytes that the chunk will have in the file, roughly.
     pub fn estimated_bytes(&self) -> usize {
-        let values = &self.values;
-        self.chunk.len()
-            + values
-                .dictionary
-                .as_ref()
-                .map_or(0, Dictionary::plain_bytes)
-            + values.pending_values / 2 * 3
-            + if values.phase == Phase::Values {
-                values.encoder.page_bytes()
-            } else {
-                values.indices.len() / 2 * 3
-            }
+        self.chunk.len() + self.values.estimated_bytes()
     }
 
     /// Bytes held.
     pub fn heap_bytes(&self) -> usize {
-        let values = &self.values;
         self.chunk.heap_bytes()
-            + values.dictionary.as_ref().map_or(0, Dictionary::heap_bytes)
-            + size_of::<u32>() * values.indices.capacity()
-            + values
-                .pending
-                .iter()
-                .map(PendingPage::heap_bytes)
-                .sum::<usize>()
-            + values.encoder.heap_bytes()
-            + values.bounds.heap_bytes()
+            + self.values.heap_bytes()
             + self.page.heap_bytes()
             + self.memory.levels.heap_bytes()
             + self.memory.scratch.heap_bytes()
@@ -256,24 +169,20 @@ impl ColumnWriter {
     fn write_rows(&mut self, array: &ArrayRef, rows: Range<usize>) -> Result<()> {
         let most = self.block_rows(array);
         let mut at = rows.start;
-        let mut block = most;
         while at < rows.end {
             let room = self.page_rows().saturating_sub(self.page.num_rows());
-            let n = block.min(room).min(rows.end - at).max(1);
-            if self.append(array, at..at + n)? {
-                at += n;
-                block = (block * 2).min(most);
-            } else {
-                block = n / 2;
-            }
-            if self.page_is_full() {
-                self.finish_page()?;
+            let n = room.min(most - self.segment.rows).min(rows.end - at);
+            let taken = self.append_fitting(array, at..at + n.max(1))?;
+            at += taken;
+            let is_whole = taken < n || self.segment.rows >= most;
+            if is_whole || self.page.num_rows() >= self.page_rows() {
+                self.end_segment(taken < n)?;
             }
         }
         Ok(())
     }
 
-    /// Rows of a block: as many as a page has where all rows have the same size.
+    /// Rows of a segment, at most: as many as a page has where all rows have the same size.
     fn block_rows(&self, array: &ArrayRef) -> usize {
         let leaf = &self.settings.leaf;
         let same_size = leaf.max_rep_level == 0
@@ -286,8 +195,42 @@ impl ColumnWriter {
         }
     }
 
-    /// Appends a block of rows, unless it would make the page much too large: then it returns false,
-    /// and fewer rows are to be tried.
+    /// Looks at what was collected since it was last looked at: a page ends only here, and where this is follows from
+    /// the rows alone, not from the arrays that they came in. `is_full` says that the next row has no room.
+    fn end_segment(&mut self, is_full: bool) -> Result<()> {
+        self.segment.rows = 0;
+        if self.values.are_indices() {
+            self.segment.bits = 0;
+        }
+        // Values have no room where the page is full; indices, where nothing more can be counted.
+        let has_no_room = is_full && (!self.values.are_indices() || self.is_counted_out);
+        if has_no_room || self.page_is_full() {
+            self.finish_page()?;
+        }
+        Ok(())
+    }
+
+    /// Appends as many of the rows as there is room for; the number of them.
+    fn append_fitting(&mut self, array: &ArrayRef, rows: Range<usize>) -> Result<usize> {
+        if self.append(array, rows.clone())? {
+            return Ok(rows.len());
+        }
+        // There is room for less than `beyond` rows from `at` on.
+        let (mut at, mut beyond) = (rows.start, rows.len());
+        while beyond > 1 {
+            let half = beyond / 2;
+            if self.append(array, at..at + half)? {
+                at += half;
+                beyond -= half;
+            } else {
+                beyond = half;
+            }
+        }
+        Ok(at - rows.start)
+    }
+
+    /// Appends rows, unless there is no room for all of them: then it returns false. There is always room for one row
+    /// at the start.
     fn append(&mut self, array: &ArrayRef, rows: Range<usize>) -> Result<bool> {
         let num_rows = rows.len();
         let all = rows.clone();
@@ -303,16 +246,22 @@ impl ColumnWriter {
             Err(error) => return Err(self.in_row(array, all, error)),
         };
         let size = slots.plain_size();
-        let bytes = match self.values.phase {
-            Phase::Values => self.page_size.bytes + size.bytes,
-            // Indices are small; but the dictionary is not to grow without measure.
-            Phase::Undecided | Phase::Codes => size.bytes,
-        };
-        let too_large = bytes > self.settings.page_bytes + self.settings.page_bytes / 4
-            || self.page.num_levels() + slots.len() > MAX_PAGE_VALUES;
-        if too_large && num_rows > 1 {
+        let num_levels = levels.rep.len().max(num_rows);
+        let more = Extent::new(&slots, size, num_rows, num_levels);
+        let extent = self.segment.and(more);
+        let is_too_large = extent.bits > self.settings.page_bytes.saturating_mul(8);
+        self.is_counted_out = self.page.num_levels() + num_levels > MAX_PAGE_VALUES;
+        let is_first = num_rows == 1
+            && match self.values.are_indices() {
+                true => self.segment.rows == 0,
+                false => self.page.num_rows() == 0,
+            };
+        let is_refused = is_too_large && !is_first
+            || self.is_counted_out && (num_rows > 1 || self.page.num_levels() > 0);
+        if is_refused {
             return Ok(false);
         }
+        self.segment = extent;
         self.page.append(&levels.rep, &levels.def, num_rows)?;
         self.page_size.bytes += size.bytes;
         self.page_size.byte_array_bytes += size.byte_array_bytes;
@@ -393,54 +342,65 @@ impl ColumnWriter {
 
     fn page_is_full(&self) -> bool {
         let bytes = match self.values.phase {
-            Phase::Values => self.values.encoder.page_bytes(),
+            // Their segment is the page, which ends where the next row has no room.
+            Phase::Values | Phase::Held => 0,
             // Indices are packed to two bytes or less, usually.
             Phase::Codes => 2 * self.values.indices.len(),
             Phase::Undecided => self.page_size.bytes / 2,
         };
         self.page.num_rows() >= self.page_rows()
             || bytes + self.page.num_levels() / 4 >= self.settings.page_bytes
-            || (self.page.num_rows() > 0 && self.values.dictionary_is_full(&self.settings))
+            || (self.page.num_rows() > 0 && self.values.dictionary_is_full())
     }
 
     fn finish_page(&mut self) -> Result<()> {
+        if !self.levels_are_chosen {
+            let form = choose_levels(&self.settings, &self.page)?;
+            self.page.choose_runs(form.runs);
+            self.chunk.choose_version(form.version);
+            self.levels_are_chosen = true;
+        }
         let levels = self.page.finish_page();
+        self.segment = Extent::default();
         let size = std::mem::take(&mut self.page_size);
         let values = &mut self.values;
         match values.phase {
             Phase::Values => return self.write_values(&levels, size.byte_array_bytes),
+            Phase::Held => {
+                let choice = values.choose_by_held(levels.num_levels - levels.num_nulls)?;
+                let is_chosen = !choice.estimates.is_empty();
+                self.note(choice);
+                self.write_values(&levels, size.byte_array_bytes)?;
+                return self.values.after_held(is_chosen);
+            }
             Phase::Codes => {
-                let page = values.take_indices(&self.settings, levels, size);
+                let page = values.take_indices(levels, size);
                 self.write_indices(&page)?;
                 self.values.indices = page.indices;
                 self.values.indices.clear();
             }
             Phase::Undecided => {
-                values.pending_values += values.indices.len();
-                values.pending_bytes += size.bytes;
-                let page = values.take_indices(&self.settings, levels, size);
-                values.pending_code_bytes +=
-                    page.indices.len() * usize::from(code_width(page.num_entries)) / 8;
-                values.pending.push(page);
-                if values.is_time_to_decide(&self.settings) {
+                values.hold_back(levels, size);
+                if values.is_time_to_decide() {
                     self.decide()?;
                 }
             }
         }
-        if self.values.dictionary_is_full(&self.settings) {
+        if self.values.dictionary_is_full() {
             self.values.phase = Phase::Values;
         }
         Ok(())
     }
 
-    /// Writes the pages that wait, as indices or as values, whatever takes fewer bytes.
+    /// Writes the pages that wait, as indices or as values, whatever costs less.
     fn decide(&mut self) -> Result<()> {
+        let choice = self.values.choose()?;
+        self.note(choice);
         let pending = std::mem::take(&mut self.values.pending);
-        if self.values.dictionary_pays() {
-            self.values.phase = Phase::Codes;
+        self.values.pending_values = 0;
+        if self.values.phase == Phase::Codes {
             return pending.iter().try_for_each(|page| self.write_indices(page));
         }
-        self.values.phase = Phase::Values;
         let Some(dictionary) = self.values.dictionary.take() else {
             return Ok(());
         };
@@ -455,14 +415,23 @@ impl ColumnWriter {
         Ok(())
     }
 
+    /// Keeps what was chosen for the whole chunk.
+    fn note(&mut self, choice: Choice) {
+        self.chunk.choose_compression(choice.compression);
+        self.estimates = choice.estimates;
+    }
+
     /// Writes the values that the encoder holds as a page.
     fn write_values(&mut self, levels: &EncodedLevels, byte_array_bytes: usize) -> Result<()> {
         let PageValues {
-            encoder, bounds, ..
+            encoder,
+            encoding,
+            bounds,
+            ..
         } = &mut self.values;
         let page = DataPage {
             levels,
-            encoding: self.settings.encoding,
+            encoding: *encoding,
             bounds,
             byte_array_bytes,
         };
@@ -486,10 +455,11 @@ impl ColumnWriter {
             bounds: page.bounds.as_ref().unwrap_or(&of_indices),
             byte_array_bytes: page.byte_array_bytes,
         };
-        let width = code_width(page.num_entries);
+        let packing = self.values.packing;
+        let width = packing.width(page.num_entries);
         self.chunk.data_page(&data_page, |out| {
             out.push(width);
-            hybrid::encode_u32(&page.indices, width, out);
+            hybrid::encode_u32(&page.indices, width, packing.runs, out);
         })
     }
 
@@ -526,8 +496,15 @@ impl ColumnWriter {
             statistics,
         } = self.observers;
         let statistics = statistics.map(|statistics| statistics.finish());
+        let is_sorted = self.values.is_sorted();
+        let choice = (self.values.stored_as(), self.estimates);
         self.chunk.finish(
-            dictionary.map(|dictionary| (dictionary.plain(), dictionary.len())),
+            choice,
+            dictionary.map(|dictionary| DictionaryEntries {
+                plain: dictionary.plain(),
+                num_values: dictionary.len(),
+                is_sorted,
+            }),
             distinct.map(|count| count as u64),
             statistics.unwrap_or_default(),
             bloom_filter.map(BloomFilterBuilder::finish),
@@ -538,106 +515,4 @@ impl ColumnWriter {
 /// Whether two arrays lie in the same memory.
 fn is_same(one: &ArrayRef, other: &ArrayRef) -> bool {
     Arc::ptr_eq(one, other) || one.to_data().ptr_eq(&other.to_data())
-}
-
-/// Bits of the highest index of a dictionary.
-fn code_width(len: usize) -> u8 {
-    (usize::BITS - len.saturating_sub(1).leading_zeros()) as u8
-}
-
-/// The bloom filter of a column, if it is to have one.
-fn bloom_filter(settings: &ColumnSettings) -> Result<Option<BloomFilterBuilder>> {
-    let builder = |options: BloomFilterOptions| {
-        BloomFilterBuilder::new(
-            options.distinct_values,
-            options.false_positives,
-            options.max_bytes,
-        )
-    };
-    settings.bloom_filter.map(builder).transpose()
-}
-
-/// Inserts values into a bloom filter, in their PLAIN form without lengths.
-fn insert(values: &Values<'_>, bloom_filter: &mut BloomFilterBuilder) {
-    fn all(values: impl Iterator<Item: AsRef<[u8]>>, bloom_filter: &mut BloomFilterBuilder) {
-        values.for_each(|value| bloom_filter.insert_hash(hash(value.as_ref())));
-    }
-    match values {
-        Values::Boolean { .. } => {}
-        Values::Int32(values) => all(values.iter().map(|v| v.to_le_bytes()), bloom_filter),
-        Values::Int64(values) => all(values.iter().map(|v| v.to_le_bytes()), bloom_filter),
-        Values::Float(values) => all(values.iter().map(|v| v.to_le_bytes()), bloom_filter),
-        Values::Double(values) => all(values.iter().map(|v| v.to_le_bytes()), bloom_filter),
-        Values::Fixed { bytes, width } => {
-            all(bytes.chunks_exact((*width).max(1)), bloom_filter);
-        }
-        Values::ByteArray(values) => all(values.iter(), bloom_filter),
-    }
-}
-
-impl PageValues {
-    fn append(&mut self, slots: &Slots<'_>, observers: &mut Observers) -> Result<()> {
-        match (&mut self.dictionary, self.phase) {
-            (Some(dictionary), Phase::Undecided | Phase::Codes) => {
-                match slots {
-                    Slots::Values(values) if values.are_numbers() => self.bounds.update(values),
-                    _ => self.unbounded = true,
-                }
-                dictionary.append(slots, &mut self.indices)
-            }
-            _ => slots.with_values(|values| self.append_values(values, observers)),
-        }
-    }
-
-    fn append_values(&mut self, values: &Values<'_>, observers: &mut Observers) -> Result<()> {
-        self.encoder.append(values)?;
-        self.bounds.update(values);
-        observers.insert(values);
-        Ok(())
-    }
-
-    /// The page of indices, and room for the next one.
-    fn take_indices(
-        &mut self,
-        settings: &ColumnSettings,
-        levels: EncodedLevels,
-        size: PlainSize,
-    ) -> PendingPage {
-        let bounds = std::mem::replace(&mut self.bounds, Bounds::new(settings));
-        PendingPage {
-            levels,
-            indices: std::mem::take(&mut self.indices),
-            num_entries: self.dictionary.as_ref().map_or(0, Dictionary::len),
-            bounds: (!std::mem::take(&mut self.unbounded)).then_some(bounds),
-            byte_array_bytes: size.byte_array_bytes,
-        }
-    }
-
-    /// Whether no further values may go to the dictionary.
-    fn dictionary_is_full(&self, settings: &ColumnSettings) -> bool {
-        self.phase != Phase::Values
-            && !settings.keeps_order()
-            && self
-                .dictionary
-                .as_ref()
-                .is_none_or(|dictionary| dictionary.plain_bytes() > settings.dictionary_bytes)
-    }
-
-    fn is_time_to_decide(&self, settings: &ColumnSettings) -> bool {
-        let distinct = self.dictionary.as_ref().map_or(0, Dictionary::len);
-        // Fewer values say little: those of a large dictionary that pays are rarely equal yet.
-        let enough = self.pending.len() == PAGES_TO_JUDGE && self.pending_values > 0;
-        self.pending_values >= DECIDE_AFTER
-            || self.dictionary_is_full(settings)
-            || (enough && distinct >= self.pending_values / 64 * HOPELESS)
-    }
-
-    /// Whether dictionary and indices take fewer bytes than the values that wait, or are kept anyway.
-    fn dictionary_pays(&self) -> bool {
-        let Some(dictionary) = &self.dictionary else {
-            return false;
-        };
-        self.keeps_dictionary
-            || dictionary.plain_bytes() + self.pending_code_bytes < self.pending_bytes
-    }
 }

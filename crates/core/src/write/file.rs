@@ -153,6 +153,7 @@ impl FileEncoder {
         let mut bloom_filters = Vec::with_capacity(columns.len());
         let mut uncompressed = 0;
         for column in columns {
+            self.explain(&column);
             uncompressed += column.metadata.total_uncompressed_size;
             self.metadata_bytes += column.metadata_bytes();
             bloom_filters.push(column.bloom_filter.clone());
@@ -176,6 +177,14 @@ impl FileEncoder {
                 .ordinal(i16::try_from(self.row_groups.len()).ok()),
         );
         Ok(out)
+    }
+
+    /// Tells how a chunk of the row group under construction is stored, if somebody asks.
+    fn explain(&self, column: &EncodedColumn) {
+        if let Some(explanation) = &self.plan.options.explanation {
+            let path = column.metadata.path_in_schema.clone();
+            explanation.add(column.choice.of(path, self.row_groups.len()));
+        }
     }
 
     /// Gives out the pages of a chunk.

@@ -17,6 +17,9 @@ mod bounds;
 mod chunked_buffer;
 mod heap_bytes;
 mod chunk;
+mod choice;
+mod observers;
+mod page_values;
 mod column;
 mod file;
 mod sort_keys;
@@ -24,6 +27,7 @@ mod sorting;
 mod storage;
 mod column_statistics;
 
+pub use choice::{ColumnChoice, EncodingEstimate, Explanation, StoredAs};
 pub use chunk::EncodedColumn;
 pub use column::ColumnWriter;
 pub use column_statistics::{
@@ -31,7 +35,7 @@ pub use column_statistics::{
 };
 pub use file::FileEncoder;
 pub use options::{
-    BloomFilterOptions, CREATED_BY, ColumnOptions, Compatibility, DataPageVersion,
+    BloomFilterOptions, CREATED_BY, ColumnOptions, Compatibility, DataPageVersion, Prefer,
     SortingColumnOption, StatisticsLevel, UnsortedRows, WriteOptions,
 };
 pub use plan::WritePlan;

@@ -7,25 +7,37 @@ use herringbone_format::modular_encryption::Encryption;
 use herringbone_format::{Encoding, KeyValue, Type};
 use herringbone_schema::{ParquetSchema, WriteSchemaOptions};
 
+use super::choice::Explanation;
 use super::column_statistics::ColumnStatisticsFactory;
 use super::selector::ColumnSelector;
 use crate::compression::Compression;
 use crate::extension::ExtensionType;
 
-/// Which readers a file is for.
+/// Which readers a file is for: which encodings a column chunk may have, of which the one is taken that a sample of its
+/// values speaks for.
 ///
-/// | | `Widest` | `Modern` |
+/// | | `Widest` | `Modern` | `Newest` |
+/// |---|---|---|---|
+/// | data pages | version 1 | version 2, or 1 where levels are smaller so | as `Modern` |
+/// | all but booleans | dictionaries, PLAIN | dictionaries, PLAIN | dictionaries, PLAIN |
+/// | integers | | DELTA_BINARY_PACKED | and BYTE_STREAM_SPLIT |
+/// | floating point numbers | | BYTE_STREAM_SPLIT | and ALP |
+/// | byte arrays | | DELTA_LENGTH_BYTE_ARRAY, DELTA_BYTE_ARRAY | as `Modern` |
+/// | byte arrays of a fixed length | | | DELTA_BYTE_ARRAY, BYTE_STREAM_SPLIT |
+/// | booleans | PLAIN | PLAIN, RLE | as `Modern` |
+/// | order of floating point bounds | that of the type | IEEE 754 total order | as `Modern` |
+///
+/// Who reads them; other versions than those in the first column were not tried:
+///
+/// | | checked | not checked, by what their projects say |
 /// |---|---|---|
-/// | data pages | version 1 | version 2 |
-/// | integers that a dictionary does not suit | PLAIN | DELTA_BINARY_PACKED |
-/// | floating point numbers | PLAIN | BYTE_STREAM_SPLIT |
-/// | byte arrays | PLAIN | DELTA_LENGTH_BYTE_ARRAY |
-/// | booleans | PLAIN | RLE |
-/// | order of floating point bounds | that of the type | IEEE 754 total order |
+/// | `Widest` | pyarrow 26.0, DuckDB 2.0, polars 2.1 | every reader of the last ten years |
+/// | `Modern` | pyarrow 26.0, DuckDB 2.0, polars 2.1 | parquet-java 1.12 (1.18 to make use of bounds of floating point numbers), pyarrow 15, arrow-rs 50, DuckDB 1.2, polars 1.0 |
+/// | `Newest` without ALP | pyarrow 26.0, polars 2.1 | arrow-rs 53, parquet-java 1.15, DuckDB |
+/// | `Newest` with ALP | none of those three | |
 ///
-/// `Modern` needs parquet-java 1.12 (1.18 to make use of bounds of floating point numbers), Arrow C++ and pyarrow 15,
-/// arrow-rs 50, DuckDB 1.2 or polars 1.0. Readers that do not know the total order pass over those
-/// bounds. ALP is in neither: ask for it by [`ColumnOptions::encoding`].
+/// Readers that do not know the total order pass over those bounds. A reader that does not know an encoding fails at the
+/// first page that has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Compatibility {
     /// Every reader of the last ten years.
@@ -33,6 +45,22 @@ pub enum Compatibility {
     Widest,
     /// Smaller files, for readers of the last two years.
     Modern,
+    /// All that the format has today, ALP included, for readers that are known to have it.
+    Newest,
+}
+
+/// What matters more where one has to be weighed against the other: the bytes of a file, or the time of every read.
+///
+/// Times are estimated by a table of what decoding costs, never by a clock, so the same values become the same bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Prefer {
+    /// The fewest bytes.
+    Size,
+    /// Bytes, as long as they come from storage at some 50 MB/s.
+    #[default]
+    Balanced,
+    /// The least time to read, from storage of some 500 MB/s.
+    Reading,
 }
 
 /// The version of data pages.
@@ -107,13 +135,14 @@ impl Default for BloomFilterOptions {
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ColumnOptions {
-    /// How pages are compressed; ZSTD level 1 by default, SNAPPY where the feature `zstd` is off.
+    /// How pages are compressed; ZSTD level 1 by default, SNAPPY where the feature `zstd` is off, and not at all where that
+    /// saves too little: see [`Prefer`].
     pub compression: Option<Compression>,
-    /// The encoding of values that are not in a dictionary. An error where it does not serve the
+    /// The encoding of values that are not in a dictionary; chosen by a sample of them by default. An error where it does not serve the
     /// column's type. RLE_DICTIONARY stands for `dictionary(true)`.
     pub encoding: Option<Encoding>,
-    /// Whether values go to a dictionary as long as that saves bytes; true by default where no
-    /// encoding is asked for.
+    /// Whether values go to a dictionary as long as its indices take fewer bytes than PLAIN values. By default they go where a
+    /// sample says so, and no encoding is asked for.
     pub dictionary: Option<bool>,
     /// Bytes of a dictionary, at most; 1 MiB by default. What is a dictionary in Arrow, and fits, is
     /// written whole: with the values that no slot has, in its order. One whose order means something
@@ -225,6 +254,11 @@ pub struct WriteOptions {
     pub columns: ColumnOptions,
     /// How some columns are written; of several that are meant, the last one counts.
     pub overrides: Vec<(ColumnSelector, ColumnOptions)>,
+    /// What matters more, bytes or the time of reading. Where it is `Some`, pages that hardly shrink are stored without the
+    /// codec even if one was asked for; else only where the codec is the default one.
+    pub prefer: Option<Prefer>,
+    /// What is told why columns are stored as they are.
+    pub explanation: Option<Explanation>,
     /// The version of data pages; that of `compatibility` where `None`.
     pub data_page_version: Option<DataPageVersion>,
     /// Whether offset indexes are written, and column indexes of columns with bounds of pages.
@@ -294,6 +328,8 @@ impl Default for WriteOptions {
             compatibility: Compatibility::default(),
             columns: ColumnOptions::default(),
             overrides: Vec::new(),
+            prefer: None,
+            explanation: None,
             data_page_version: None,
             page_index: true,
             crc: true,
@@ -387,6 +423,10 @@ setters! { WriteOptions {
     compatibility: Compatibility;
     /// Chooses how all columns are written.
     columns: ColumnOptions;
+    /// Says what matters more.
+    prefer: Prefer => Some;
+    /// Asks why columns are stored as they are.
+    explanation: Explanation => Some;
     /// Chooses the version of data pages.
     data_page_version: DataPageVersion => Some;
     /// Switches page indexes on or off.

@@ -3,8 +3,9 @@
 use herringbone_format::{Encoding, Error, Result, Type};
 use herringbone_schema::{HintPolicy, WriteLeaf};
 
+use super::choice::pays;
 use super::options::{
-    BloomFilterOptions, ColumnOptions, Compatibility, DataPageVersion, StatisticsLevel,
+    BloomFilterOptions, ColumnOptions, Compatibility, DataPageVersion, Prefer, StatisticsLevel,
     WriteOptions,
 };
 use crate::compression::Compression;
@@ -25,10 +26,19 @@ pub(crate) struct ArrowDictionary {
 pub(crate) struct ColumnSettings {
     pub(crate) leaf: WriteLeaf,
     pub(crate) compression: Compression,
+    /// Whether a codec that hardly shrinks anything is left out.
+    pub(crate) may_drop_codec: bool,
+    pub(crate) prefer: Prefer,
     pub(crate) version: DataPageVersion,
-    /// The encoding of values that are not in a dictionary.
-    pub(crate) encoding: Encoding,
+    /// Whether pages may be of version 1 though `version` is 2.
+    pub(crate) may_be_version_1: bool,
+    /// The encodings that values outside of a dictionary may have; the first one where nothing speaks for another.
+    pub(crate) encodings: Vec<Encoding>,
     pub(crate) dictionary: bool,
+    /// Whether the caller wants a dictionary.
+    pub(crate) dictionary_is_asked: bool,
+    /// Whether the order of the entries is ours to choose.
+    pub(crate) may_sort_dictionary: bool,
     pub(crate) dictionary_bytes: usize,
     /// Where Arrow's dictionary is to come back as it was: all its values go to the dictionary page,
     /// in their order.
@@ -71,18 +81,26 @@ impl ColumnSettings {
         chosen: &ColumnOptions,
         options: &WriteOptions,
     ) -> Result<Self> {
-        let modern = options.compatibility == Compatibility::Modern;
+        let modern = options.compatibility != Compatibility::Widest;
         // Arrow C++ restores dictionaries from PLAIN and dictionary pages only.
-        let default_encoding =
-            default_encoding(leaf.physical_type, modern && arrow_dictionary.is_none());
+        let readers = match arrow_dictionary {
+            Some(_) => Compatibility::Widest,
+            None => options.compatibility,
+        };
         // To ask for a dictionary by name leaves open what follows it.
         let asked = chosen
             .encoding
             .filter(|e| !matches!(e, Encoding::RleDictionary | Encoding::PlainDictionary));
         let by_name = chosen.encoding.is_some() && asked.is_none();
-        let encoding = asked.unwrap_or(default_encoding);
-        value_encoder(encoding, leaf.physical_type, leaf.type_length)?;
+        let encodings = match asked {
+            Some(asked) => vec![asked],
+            None => encodings(leaf.physical_type, readers),
+        };
+        for encoding in &encodings {
+            value_encoder(*encoding, leaf.physical_type, leaf.type_length)?;
+        }
         let dictionary = by_name || chosen.dictionary.unwrap_or(asked.is_none());
+        let may_sort_dictionary = arrow_dictionary.is_none();
         // Without the Arrow schema nobody learns that it was a dictionary.
         let hinted = options.schema.arrow_schema_hint != HintPolicy::None;
         let arrow_dictionary = arrow_dictionary.filter(|_| hinted);
@@ -95,6 +113,9 @@ impl ColumnSettings {
         let settings = Self {
             leaf: leaf.clone(),
             compression: chosen.compression.unwrap_or_default(),
+            may_drop_codec: chosen.compression.is_none() || options.prefer.is_some(),
+            prefer: options.prefer.unwrap_or_default(),
+            may_be_version_1: options.data_page_version.is_none(),
             version: options.data_page_version.unwrap_or(
                 if modern && options.encryption.is_none() {
                     DataPageVersion::V2
@@ -102,8 +123,10 @@ impl ColumnSettings {
                     DataPageVersion::V1
                 },
             ),
-            encoding,
+            encodings,
             dictionary,
+            dictionary_is_asked: by_name || chosen.dictionary == Some(true),
+            may_sort_dictionary,
             dictionary_bytes: chosen.dictionary_bytes.unwrap_or(1 << 20),
             lists_entries: arrow_dictionary.filter(|_| dictionary),
             statistics: chosen.statistics.unwrap_or(StatisticsLevel::Page),
@@ -122,6 +145,14 @@ impl ColumnSettings {
     /// Whether all values have to be in the dictionary, however large it grows.
     pub(crate) fn keeps_order(&self) -> bool {
         self.lists_entries.is_some_and(|it| it.is_ordered)
+    }
+
+    /// Whether the codec is worth it for a page that it makes so many bytes of.
+    pub(crate) fn codec_pays(&self, raw: usize, compressed: usize) -> bool {
+        match self.may_drop_codec {
+            true => pays(self.prefer, self.compression, raw, compressed),
+            false => compressed < raw,
+        }
     }
 
     fn check(&self) -> Result<()> {
@@ -154,14 +185,21 @@ impl ColumnSettings {
     }
 }
 
-fn default_encoding(physical_type: Type, modern: bool) -> Encoding {
-    match physical_type {
-        _ if !modern => Encoding::Plain,
-        Type::Boolean => Encoding::Rle,
-        Type::Int32 | Type::Int64 => Encoding::DeltaBinaryPacked,
-        Type::Float | Type::Double => Encoding::ByteStreamSplit,
-        Type::ByteArray => Encoding::DeltaLengthByteArray,
-        // Not every reader of today knows another encoding of these.
-        Type::FixedLenByteArray | Type::Int96 => Encoding::Plain,
-    }
+/// The encodings that readers know, the one first that mostly suits where there is no dictionary.
+fn encodings(physical_type: Type, readers: Compatibility) -> Vec<Encoding> {
+    use Encoding::{
+        Alp, ByteStreamSplit, DeltaBinaryPacked, DeltaByteArray, DeltaLengthByteArray, Plain, Rle,
+    };
+    let newest = readers == Compatibility::Newest;
+    let (modern, more): (&[Encoding], &[Encoding]) = match physical_type {
+        _ if readers == Compatibility::Widest => (&[Plain], &[]),
+        Type::Boolean => (&[Rle, Plain], &[]),
+        Type::Int32 | Type::Int64 => (&[DeltaBinaryPacked, Plain], &[ByteStreamSplit]),
+        Type::Float | Type::Double => (&[ByteStreamSplit, Plain], &[Alp]),
+        Type::ByteArray => (&[DeltaLengthByteArray, Plain, DeltaByteArray], &[]),
+        Type::FixedLenByteArray => (&[Plain], &[ByteStreamSplit, DeltaByteArray]),
+        Type::Int96 => (&[Plain], &[]),
+    };
+    let more = more.iter().filter(|_| newest);
+    modern.iter().chain(more).copied().collect()
 }

@@ -47,20 +47,26 @@ pub enum Runs {
     /// A group of them and more. Of single bits that is more bytes, but of the same few kinds: codecs
     /// that look for repetitions only, such as SNAPPY and LZ4, make less of them.
     Repetitive,
+    /// [`LONG_RUN`] of them and more. Where runs and packed groups take turns, bytes mean something else every few
+    /// bytes: codecs that count how often a byte occurs, such as ZSTD and GZIP, make less of packed groups alone.
+    Long,
 }
+
+/// The fewest equal values that are a long run.
+const LONG_RUN: usize = 512;
 
 /// Appends the runs of `values`, `width` (at most 32) bits each, such as dictionary indices.
 ///
 /// Bits above the width are ignored.
-pub fn encode_u32(values: &[u32], width: u8, out: &mut Vec<u8>) {
-    encode(&values, width.min(32), Runs::Shortest, out);
+pub fn encode_u32(values: &[u32], width: u8, runs: Runs, out: &mut Vec<u8>) {
+    encode(&values, width.min(32), runs, out);
 }
 
 /// Appends the runs of `levels`, `width` (at most 8) bits each.
 ///
 /// Bits above the width are ignored.
-pub fn encode_u8(levels: &[u8], width: u8, out: &mut Vec<u8>) {
-    encode(&levels, width.min(8), Runs::Shortest, out);
+pub fn encode_u8(levels: &[u8], width: u8, runs: Runs, out: &mut Vec<u8>) {
+    encode(&levels, width.min(8), runs, out);
 }
 
 /// Appends the runs of the `n` bits of a bitmap from bit `first` on, as values of one bit: validity
@@ -98,9 +104,22 @@ fn encode(values: &impl Values, width: u8, runs: Runs, out: &mut Vec<u8>) {
             return pack(values, packed, n, width, out);
         }
         let end = values.end_of_run(at);
-        let is_long = runs == Runs::Repetitive && end - at >= GROUP;
-        if !is_long && is_short(end - at, end == n, packed < at, width.into()) {
-            at = (at + GROUP).min(n);
+        let repeats = end - at;
+        let is_packed = match runs {
+            Runs::Shortest => is_short(repeats, end == n, packed < at, width.into()),
+            Runs::Repetitive => {
+                repeats < GROUP && is_short(repeats, end == n, packed < at, width.into())
+            }
+            Runs::Long => repeats < LONG_RUN,
+        };
+        if is_packed {
+            // Of a run that is not long enough no part is.
+            let groups = if runs == Runs::Long {
+                repeats / GROUP
+            } else {
+                1
+            };
+            at = (at + groups.max(1) * GROUP).min(n);
         } else {
             pack(values, packed, at, width, out);
             encode_run(values.value(at), end - at, width, out);

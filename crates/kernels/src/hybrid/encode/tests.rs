@@ -23,6 +23,39 @@ fn short_runs_of_bits_are_runs_on_request() {
 }
 
 #[test]
+fn only_long_runs_are_runs_on_request() {
+    let encoded = |n: usize, runs| {
+        // One value, n equal ones, and 8 more, in two bits each.
+        let values = [[1; 8].as_slice(), &vec![3; n], &[2; 8]].concat();
+        bytes(|out| encode_u32(&values, 2, runs, out))
+    };
+    let short = [16, 1, 0xc0, 0x01, 3, 16, 2];
+    assert_eq!(encoded(96, Runs::Shortest), short);
+    let packed = [
+        vec![14 << 1 | 1],
+        vec![0x55; 2],
+        vec![0xff; 24],
+        vec![0xaa; 2],
+    ]
+    .concat();
+    assert_eq!(encoded(96, Runs::Long), packed);
+    // 504 are packed in 63 groups; 512 are a run between two groups.
+    assert_eq!(encoded(504, Runs::Long).len(), 2 + 2 + 126 + 2);
+    let long = [
+        1 << 1 | 1,
+        0x55,
+        0x55,
+        0x80,
+        0x08,
+        3,
+        1 << 1 | 1,
+        0xaa,
+        0xaa,
+    ];
+    assert_eq!(encoded(512, Runs::Long), long);
+}
+
+#[test]
 fn a_run_and_packed_groups() {
     // 9 × 5 of three bits, then the example of the specification, then 3 values and their padding.
     let values = [[5; 9].as_slice(), &[0, 1, 2, 3, 4, 5, 6, 7], &[1, 2, 3]].concat();
@@ -37,9 +70,15 @@ fn a_run_and_packed_groups() {
         0,
         0,
     ];
-    assert_eq!(bytes(|out| encode_u32(&values, 3, out)), expected);
+    assert_eq!(
+        bytes(|out| encode_u32(&values, 3, Runs::Shortest, out)),
+        expected
+    );
     let levels: Vec<u8> = values.iter().map(|value| *value as u8).collect();
-    assert_eq!(bytes(|out| encode_u8(&levels, 3, out)), expected);
+    assert_eq!(
+        bytes(|out| encode_u8(&levels, 3, Runs::Shortest, out)),
+        expected
+    );
 }
 
 #[test]
@@ -62,10 +101,13 @@ fn runs_of_each_width() {
 #[test]
 fn no_values_and_no_bits() {
     for width in 0..=32 {
-        assert!(bytes(|out| encode_u32(&[], width, out)).is_empty());
+        assert!(bytes(|out| encode_u32(&[], width, Runs::Shortest, out)).is_empty());
     }
     assert!(bytes(|out| encode_bits(&[], 0, 0, Runs::Shortest, out)).is_empty());
-    assert_eq!(bytes(|out| encode_u32(&[0; 20], 0, out)), [40]);
+    assert_eq!(
+        bytes(|out| encode_u32(&[0; 20], 0, Runs::Shortest, out)),
+        [40]
+    );
 }
 
 #[test]
@@ -87,10 +129,10 @@ fn bits_behind_the_last_are_zeros() {
 fn short_runs_are_packed_where_that_is_shorter() {
     // Fifteen equal bits, again and again: a bit each, where runs would take two bytes.
     let runs: Vec<u32> = (0..300).map(|i| i / 15 % 2).collect();
-    let packed = bytes(|out| encode_u32(&runs, 1, out));
+    let packed = bytes(|out| encode_u32(&runs, 1, Runs::Shortest, out));
     assert_eq!(packed.len(), 1 + 300_usize.div_ceil(8));
     // Of two bits each the runs are shorter.
-    let packed = bytes(|out| encode_u32(&runs, 2, out));
+    let packed = bytes(|out| encode_u32(&runs, 2, Runs::Shortest, out));
     assert_eq!(packed.len(), 20 * 2);
 }
 
@@ -98,7 +140,7 @@ fn short_runs_are_packed_where_that_is_shorter() {
 fn long_packed_runs_are_split() {
     let n = if cfg!(miri) { 100 } else { MAX_GROUPS * 8 + 11 };
     let levels: Vec<u8> = (0..n).map(|i| i as u8 & 1).collect();
-    let runs = bytes(|out| encode_u8(&levels, 1, out));
+    let runs = bytes(|out| encode_u8(&levels, 1, Runs::Shortest, out));
     let mut out = Vec::new();
     let mut decoder = HybridDecoder::new(1);
     assert_eq!(decoder.extend_u8(&runs, n, 1, &mut out), Ok(()));
@@ -144,7 +186,7 @@ proptest! {
     fn indices_come_back(values in values(), width in 0..=32_u8) {
         let mask = crate::bitmap::low_bits(width.into()) as u32;
         let values: Vec<u32> = values.iter().map(|value| value & mask).collect();
-        let runs = bytes(|out| encode_u32(&values, width, out));
+        let runs = bytes(|out| encode_u32(&values, width, Runs::Shortest, out));
         let mut decoder = HybridDecoder::new(width);
         let mut out = Vec::new();
         prop_assert_eq!(decoder.extend_u32(&runs, values.len(), &mut out), Ok(()));
@@ -158,9 +200,9 @@ proptest! {
     fn levels_come_back(values in values(), width in 1..=8_u8) {
         let max = ((1_u32 << width) - 1) as u8;
         let levels: Vec<u8> = values.iter().map(|value| *value as u8 & max).collect();
-        let runs = bytes(|out| encode_u8(&levels, width, out));
+        let runs = bytes(|out| encode_u8(&levels, width, Runs::Shortest, out));
         let numbers: Vec<u32> = levels.iter().map(|level| (*level).into()).collect();
-        prop_assert_eq!(&runs, &bytes(|out| encode_u32(&numbers, width, out)));
+        prop_assert_eq!(&runs, &bytes(|out| encode_u32(&numbers, width, Runs::Shortest, out)));
         let mut out = Vec::new();
         prop_assert_eq!(HybridDecoder::new(width).extend_u8(&runs, levels.len(), max, &mut out), Ok(()));
         prop_assert_eq!(out, levels);
@@ -176,9 +218,14 @@ proptest! {
         }
         let runs = bytes(|out| encode_bits(&bits, first, n, Runs::Shortest, out));
         let numbers: Vec<u32> = values.iter().map(|value| value & 1).collect();
-        prop_assert_eq!(&runs, &bytes(|out| encode_u32(&numbers, 1, out)));
+        prop_assert_eq!(&runs, &bytes(|out| encode_u32(&numbers, 1, Runs::Shortest, out)));
+        for runs in [Runs::Long, Runs::Repetitive] {
+            let encoded = bytes(|out| encode_u32(&numbers, 1, runs, out));
+            prop_assert_eq!(&encoded, &bytes(|out| encode_bits(&bits, first, n, runs, out)));
+        }
         let repetitive = bytes(|out| encode_bits(&bits, first, n, Runs::Repetitive, out));
-        for runs in [runs, repetitive] {
+        let long = bytes(|out| encode_bits(&bits, first, n, Runs::Long, out));
+        for runs in [runs, repetitive, long] {
             let mut out = Bitmap::new();
             prop_assert!(HybridDecoder::new(1).extend_bitmap(&runs, n, &mut out).is_ok());
             prop_assert!((0..n).all(|i| u32::from(out.get(i)) == numbers[i]));

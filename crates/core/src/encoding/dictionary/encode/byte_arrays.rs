@@ -109,6 +109,26 @@ impl ByteArrays {
         dictionary_index
     }
 
+    /// Puts the values into this order, which has each index once.
+    pub(super) fn reorder(&mut self, order: &[u32]) {
+        let mut plain = Vec::with_capacity(self.plain.len());
+        let mut ends = Vec::with_capacity(order.len());
+        for dictionary_index in order {
+            let value = self.get(*dictionary_index);
+            if self.prefix > 0 {
+                plain.extend_from_slice(&(value.len() as u32).to_le_bytes());
+            }
+            plain.extend_from_slice(value);
+            ends.push(plain.len());
+        }
+        (self.plain, self.ends) = (plain, ends);
+        self.places.fill(Place::default());
+        for dictionary_index in 0..self.ends.len() as u32 {
+            let hash = hash::bytes(self.get(dictionary_index), self.seed);
+            self.put(hash, dictionary_index);
+        }
+    }
+
     fn put(&mut self, hash: u64, dictionary_index: u32) {
         let length = self.get(dictionary_index).len();
         let end = self

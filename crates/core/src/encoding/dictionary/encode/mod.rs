@@ -4,6 +4,7 @@
 mod byte_arrays;
 mod hash;
 mod numbers;
+mod sort;
 
 use herringbone_format::{Result, Type};
 use herringbone_kernels::plain;
@@ -12,6 +13,7 @@ use crate::encoding::values::{Slots, Values};
 use crate::encoding::{length, mismatch};
 use byte_arrays::ByteArrays;
 use numbers::Numbers;
+pub(crate) use sort::ranks;
 
 /// The index of a value that has none yet.
 const NONE: u32 = u32::MAX;

@@ -196,6 +196,22 @@ impl<T: Bits> Numbers<T> {
         }
     }
 
+    /// Puts the values into this order, which has each index once.
+    pub(super) fn reorder(&mut self, order: &[u32]) {
+        self.values = self.gather(order.iter().copied(), |value| value);
+        self.near.fill(0);
+        self.places.fill(Place::default());
+        for dictionary_index in 0..self.values.len() {
+            if let Some(&value) = self.values.get(dictionary_index) {
+                let near = self.near_index(value);
+                match self.near.get_mut(near) {
+                    Some(place) => *place = dictionary_index as u32 + 1,
+                    None => self.put(value, dictionary_index as u32),
+                }
+            }
+        }
+    }
+
     /// The values with these indices, each turned into another type.
     pub(super) fn gather<U>(
         &self,

@@ -1,0 +1,110 @@
+//! Why the columns of a file are stored as they are, as text.
+
+use std::fmt::Write as _;
+
+use herringbone::{ColumnChoice, Compression, StoredAs};
+
+use crate::failure::Result;
+use crate::output::Output;
+use crate::render::printable::printable;
+
+/// One way to store a column, summed over the row groups in which it was tried.
+struct Way {
+    stored_as: StoredAs,
+    compression: Compression,
+    bytes: u64,
+    nanoseconds: u64,
+    row_groups: usize,
+}
+
+/// Prints for each column what was chosen, and what it was chosen from.
+///
+/// # Errors
+/// Io where nobody takes the text.
+pub(crate) fn print(choices: &[ColumnChoice], out: &mut Output<'_>) -> Result<()> {
+    let mut paths: Vec<&[String]> = Vec::new();
+    // The row groups have the same columns.
+    for choice in choices.iter().filter(|choice| choice.row_group == 0) {
+        paths.push(&choice.path);
+    }
+    for path in paths {
+        let chunks: Vec<_> = choices.iter().filter(|it| it.path == path).collect();
+        out.line(&printable(&path.join(".")))?;
+        for (chosen, row_groups) in chosen(&chunks) {
+            out.line(&format!("  chosen: {chosen}, in {}", groups(row_groups)))?;
+        }
+        let ways = ways(&chunks);
+        if ways.is_empty() {
+            out.line("  nothing else was tried: it was asked for, or there is nothing to save")?;
+            continue;
+        }
+        out.line("  by a sample:")?;
+        for way in ways {
+            out.line(&line(&way))?;
+        }
+    }
+    out.flush()
+}
+
+/// What was chosen, and in how many row groups.
+fn chosen(chunks: &[&ColumnChoice]) -> Vec<(String, usize)> {
+    let mut all: Vec<(String, usize)> = Vec::new();
+    for chunk in chunks {
+        let text = format!("{}, {}", chunk.stored_as, chunk.compression);
+        match all.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, row_groups)) => *row_groups += 1,
+            None => all.push((text, 1)),
+        }
+    }
+    all
+}
+
+/// All ways that were tried, the smallest first.
+fn ways(chunks: &[&ColumnChoice]) -> Vec<Way> {
+    let mut ways: Vec<Way> = Vec::new();
+    for estimate in chunks.iter().flat_map(|chunk| &chunk.estimates) {
+        let (stored_as, compression) = (estimate.stored_as, estimate.compression);
+        let known = ways
+            .iter_mut()
+            .find(|way| (way.stored_as, way.compression) == (stored_as, compression));
+        match known {
+            Some(way) => {
+                way.bytes += estimate.bytes;
+                way.nanoseconds += estimate.nanoseconds;
+                way.row_groups += 1;
+            }
+            None => ways.push(Way {
+                stored_as,
+                compression,
+                bytes: estimate.bytes,
+                nanoseconds: estimate.nanoseconds,
+                row_groups: 1,
+            }),
+        }
+    }
+    ways.sort_by_key(|way| way.bytes);
+    ways
+}
+
+fn line(way: &Way) -> String {
+    let mut line = String::new();
+    let milliseconds = way.nanoseconds as f64 / 1e6;
+    // Writing to a string never fails.
+    write!(
+        line,
+        "    {:>12} bytes, {milliseconds:>9.3} ms to read: {}, {}, in {}",
+        way.bytes,
+        way.stored_as,
+        way.compression,
+        groups(way.row_groups)
+    )
+    .ok();
+    line
+}
+
+fn groups(n: usize) -> String {
+    match n {
+        1 => "1 row group".into(),
+        n => format!("{n} row groups"),
+    }
+}

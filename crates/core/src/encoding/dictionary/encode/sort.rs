@@ -1,0 +1,176 @@
+//! The order of the entries.
+
+use herringbone_format::Result;
+use herringbone_schema::ColumnOrderKind;
+
+use super::{Dictionary, Entries};
+use crate::encoding::plain::append_plain;
+
+impl Dictionary {
+    /// The indices of the entries as these ascend in the order of the column; `None` where there is no such order: of NaN,
+    /// for one, or of byte arrays that are not compared byte by byte.
+    pub(crate) fn sorted(&self, kind: ColumnOrderKind) -> Option<Vec<u32>> {
+        let mut order: Vec<u32> = (0..self.len() as u32).collect();
+        match (&self.entries, kind) {
+            (Entries::Int32(entries), ColumnOrderKind::Signed) => {
+                sort_by(&mut order, entries.values(), |bits| bits.cast_signed());
+            }
+            (Entries::Int32(entries), ColumnOrderKind::Unsigned) => {
+                sort_by(&mut order, entries.values(), |bits| bits);
+            }
+            (Entries::Int64(entries), ColumnOrderKind::Signed) => {
+                sort_by(&mut order, entries.values(), |bits| bits.cast_signed());
+            }
+            (Entries::Int64(entries), ColumnOrderKind::Unsigned) => {
+                sort_by(&mut order, entries.values(), |bits| bits);
+            }
+            (Entries::Float(entries), ColumnOrderKind::Float) => {
+                let mut values = entries.values().iter();
+                if values.any(|bits| f32::from_bits(*bits).is_nan()) {
+                    return None;
+                }
+                // As integers, negative numbers ascend the other way.
+                sort_by(&mut order, entries.values(), |bits| match bits >> 31 {
+                    0 => bits | 1 << 31,
+                    _ => !bits,
+                });
+            }
+            (Entries::Double(entries), ColumnOrderKind::Float) => {
+                let mut values = entries.values().iter();
+                if values.any(|bits| f64::from_bits(*bits).is_nan()) {
+                    return None;
+                }
+                sort_by(&mut order, entries.values(), |bits| match bits >> 63 {
+                    0 => bits | 1 << 63,
+                    _ => !bits,
+                });
+            }
+            (
+                Entries::ByteArray(values) | Entries::Fixed { values, .. },
+                ColumnOrderKind::UnsignedBytes,
+            ) => order.sort_unstable_by(|a, b| values.get(*a).cmp(values.get(*b))),
+            _ => return None,
+        }
+        Some(order)
+    }
+
+    /// Puts the entries into this order, which has each index once.
+    pub(crate) fn reorder(&mut self, order: &[u32]) {
+        match &mut self.entries {
+            Entries::Int32(entries) | Entries::Float(entries) => entries.reorder(order),
+            Entries::Int64(entries) | Entries::Double(entries) => entries.reorder(order),
+            Entries::ByteArray(entries)
+            | Entries::Fixed {
+                values: entries, ..
+            } => entries.reorder(order),
+        }
+        if let Some(used) = &mut self.used {
+            let old = std::mem::take(used);
+            let is_used = |index: &u32| old.get(*index as usize) == Some(&true);
+            *used = order.iter().map(is_used).collect();
+        }
+    }
+
+    /// Some entries in their PLAIN form.
+    ///
+    /// # Errors
+    /// Limit where a byte array is longer than the format allows.
+    pub(crate) fn plain_of(&self, indices: &[u32]) -> Result<Vec<u8>> {
+        let mut plain = Vec::new();
+        self.with_values(indices.iter().copied(), |values| {
+            append_plain(values, &mut plain)
+        })?;
+        Ok(plain)
+    }
+}
+
+fn sort_by<T: Copy, K: Ord + Copy>(order: &mut Vec<u32>, values: &[T], key: impl Fn(T) -> K) {
+    let keyed = order
+        .iter()
+        .filter_map(|index| Some((key(*values.get(*index as usize)?), *index)));
+    let mut keyed: Vec<(K, u32)> = keyed.collect();
+    keyed.sort_unstable();
+    *order = keyed.into_iter().map(|(_, index)| index).collect();
+}
+
+/// Where each entry comes to stand in this order.
+pub(crate) fn ranks(order: &[u32]) -> Vec<u32> {
+    let mut ranks = vec![0; order.len()];
+    for (rank, index) in (0..).zip(order) {
+        if let Some(place) = ranks.get_mut(*index as usize) {
+            *place = rank;
+        }
+    }
+    ranks
+}
+
+#[cfg(test)]
+mod tests {
+    use herringbone_format::Type;
+
+    use super::*;
+    use crate::encoding::values::{Slots, Values};
+
+    fn dictionary(physical_type: Type, values: Values<'_>) -> Dictionary {
+        let mut dictionary = Dictionary::new(physical_type, 0).unwrap();
+        dictionary
+            .append(&Slots::Values(values), &mut Vec::new())
+            .unwrap();
+        dictionary
+    }
+
+    #[test]
+    fn entries_ascend_in_the_order_of_the_column() {
+        use ColumnOrderKind::{Float, Signed, SignedBytes, Unsigned, UnsignedBytes};
+        let ints = dictionary(Type::Int32, Values::Int32(&[3, -1, 2, 3]));
+        assert_eq!(ints.sorted(Signed).unwrap(), [1, 2, 0]);
+        assert_eq!(ints.sorted(Unsigned).unwrap(), [2, 0, 1]);
+        let values = [0.5, -2.0, 0.0, -0.0, f64::INFINITY, -7.5];
+        let doubles = dictionary(Type::Double, Values::Double(&values));
+        assert_eq!(doubles.sorted(Float).unwrap(), [5, 1, 3, 2, 0, 4]);
+        let nan = dictionary(Type::Double, Values::Double(&[1.0, f64::NAN]));
+        assert_eq!(nan.sorted(Float), None);
+        let texts = vec![b"b".as_slice(), b"", b"ab", b"\xff", b"a"];
+        let texts = dictionary(Type::ByteArray, Values::ByteArray(texts));
+        assert_eq!(texts.sorted(UnsignedBytes).unwrap(), [1, 4, 2, 0, 3]);
+        assert_eq!(texts.sorted(SignedBytes), None);
+    }
+
+    #[test]
+    fn entries_are_found_when_they_were_moved() {
+        // The first ones lie close together, and are looked up by their value; the others by a hash.
+        let near: Vec<i64> = (0..2000).map(|i| (i * 7) % 601).collect();
+        let far = (0..300).map(|i| ((i * 37) % 300) << 40);
+        let all: Vec<i64> = near.iter().copied().chain(far).collect();
+        let mut numbers = Dictionary::new(Type::Int64, 0).unwrap();
+        let mut indices = Vec::new();
+        for part in [&near[..], &all[2000..]] {
+            let slots = Slots::Values(Values::Int64(part));
+            numbers.append(&slots, &mut indices).unwrap();
+        }
+        let texts: Vec<String> = all.iter().map(|value| format!("{value:o}")).collect();
+        let texts: Vec<&[u8]> = texts.iter().map(|text| text.as_bytes()).collect();
+        let mut strings = dictionary(Type::ByteArray, Values::ByteArray(texts.clone()));
+        for (dictionary, kind, values) in [
+            (&mut numbers, ColumnOrderKind::Signed, Values::Int64(&all)),
+            (
+                &mut strings,
+                ColumnOrderKind::UnsignedBytes,
+                Values::ByteArray(texts),
+            ),
+        ] {
+            let order = dictionary.sorted(kind).unwrap();
+            let expected = dictionary.plain_of(&order).unwrap();
+            let len = dictionary.len();
+            dictionary.reorder(&order);
+            assert_eq!(dictionary.plain(), expected);
+            assert!(dictionary.sorted(kind).unwrap().is_sorted());
+            let mut indices = Vec::new();
+            dictionary
+                .append(&Slots::Values(values), &mut indices)
+                .unwrap();
+            assert_eq!(dictionary.len(), len);
+            assert_eq!(indices.len(), all.len());
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! What values take in an encoding, by a sample of them.
+
+use herringbone_format::{Encoding, Result, Type};
+use herringbone_kernels::hybrid::{self, Runs};
+
+use super::Indexed;
+use super::costs::{self, Decoded};
+use super::explain::{EncodingEstimate, StoredAs};
+use super::levels::counts_bytes;
+use super::packing::{IndexForm, Packing};
+use crate::compression::{Compression, compress_cut};
+use crate::encoding::byte_stream_split;
+use crate::encoding::dictionary::{Dictionary, ranks};
+use crate::encoding::value_encoder;
+use crate::encoding::values::Values;
+use crate::write::options::{DataPageVersion, Prefer};
+use crate::write::settings::ColumnSettings;
+
+/// The share of the values that is a sample, bounded by numbers of values and by bytes.
+const SAMPLE_SHARE: usize = 32;
+const SAMPLE_VALUES: std::ops::RangeInclusive<usize> = 2048..=8192;
+const SAMPLE_BYTES: usize = 64 << 10;
+
+/// The share of the entries of a dictionary that are a sample of it, bounded by bytes.
+const DICTIONARY_SHARE: usize = 4;
+const DICTIONARY_SAMPLE: std::ops::RangeInclusive<usize> = 8192..=16384;
+
+/// Entries that are sorted at most, how many values each has to have at least, and which part of the indices' bytes
+/// theirs have to be: order saves a part of the dictionary page alone.
+const MOST_SORTED: usize = 1 << 14;
+const VALUES_OF_SORTED: usize = 4;
+const SHARE_OF_SORTED: usize = 8;
+
+/// Estimates what values take.
+pub(super) struct Sampler<'a> {
+    settings: &'a ColumnSettings,
+    num_values: usize,
+}
+
+/// What values would take.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Estimate {
+    form: Form,
+    pub(super) compression: Compression,
+    stored_bytes: u64,
+    /// Picoseconds.
+    reading: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Form {
+    Values(Encoding),
+    Indices(IndexForm),
+}
+
+impl Estimate {
+    pub(super) fn cost(&self, prefer: Prefer) -> u128 {
+        costs::total(prefer, self.stored_bytes, self.reading)
+    }
+
+    pub(super) fn indices(&self) -> Option<IndexForm> {
+        match self.form {
+            Form::Indices(form) => Some(form),
+            Form::Values(_) => None,
+        }
+    }
+
+    pub(super) fn encoding(&self) -> Option<Encoding> {
+        match self.form {
+            Form::Values(encoding) => Some(encoding),
+            Form::Indices(_) => None,
+        }
+    }
+
+    pub(super) fn explain(&self) -> EncodingEstimate {
+        EncodingEstimate {
+            stored_as: match self.form {
+                Form::Values(encoding) => StoredAs::Values(encoding),
+                Form::Indices(form) => StoredAs::dictionary(form),
+            },
+            compression: self.compression,
+            bytes: self.stored_bytes,
+            nanoseconds: self.reading / 1000,
+        }
+    }
+}
+
+impl<'a> Sampler<'a> {
+    /// Of so many values.
+    pub(super) fn new(settings: &'a ColumnSettings, num_values: usize) -> Self {
+        Self {
+            settings,
+            num_values,
+        }
+    }
+
+    /// How many values a sample has, where all values take so many bytes in PLAIN.
+    fn len(&self, plain_bytes: usize) -> usize {
+        let values = self.num_values / SAMPLE_SHARE;
+        let by_bytes = SAMPLE_BYTES * self.num_values / plain_bytes.max(1);
+        values
+            .clamp(*SAMPLE_VALUES.start(), *SAMPLE_VALUES.end())
+            .min(by_bytes.max(16))
+    }
+
+    /// The first ones of the values.
+    pub(super) fn front<'b>(&self, values: &'b Values<'_>, plain_bytes: usize) -> Values<'b> {
+        values.front(self.len(plain_bytes))
+    }
+
+    /// The indices of the sample: one half from the start of the first page, one from that of the last; where they are few,
+    /// all from the first.
+    pub(super) fn indices(&self, pages: &[&[u32]], plain_bytes: usize) -> Vec<u32> {
+        let values = self.len(plain_bytes);
+        let (Some(first), Some(last)) = (pages.first(), pages.last()) else {
+            return Vec::new();
+        };
+        let front = |page: &[u32], n: usize| page.get(..n).unwrap_or(page).to_vec();
+        if pages.len() == 1 || values <= *SAMPLE_VALUES.start() {
+            return front(first, values);
+        }
+        let mut sample = front(first, values / 2);
+        sample.extend(front(last, values / 2));
+        sample
+    }
+
+    /// What the values take in an encoding, by some of them; with the codec, and without where that may be dropped.
+    pub(super) fn values(&self, encoding: Encoding, values: &Values<'_>) -> Result<Vec<Estimate>> {
+        let len = values.len();
+        if len == 0 {
+            return Ok(Vec::new());
+        }
+        let leaf = &self.settings.leaf;
+        let mut encoder = value_encoder(encoding, leaf.physical_type, leaf.type_length)?;
+        encoder.append(values)?;
+        let mut encoded = Vec::new();
+        encoder.finish_page(&mut encoded);
+        let cuts: Vec<usize> = match encoding {
+            Encoding::ByteStreamSplit => byte_stream_split::cuts(leaf, encoded.len()).collect(),
+            _ => Vec::new(),
+        };
+        let compressed = self.compressed_cut(&encoded, &cuts)?;
+        let of_all = |bytes: usize| (bytes as u64) * (self.num_values as u64) / (len as u64);
+        let plain = plain_bytes(values);
+        let counts = (self.num_values as u64, of_all(plain), of_all(encoded.len()));
+        let form = (Form::Values(encoding), Decoded::Values(encoding));
+        Ok(self.estimates(form, counts, of_all(compressed)))
+    }
+
+    /// What the values take as indices, in each form that may be the best one, and the order of sorted entries.
+    pub(super) fn dictionary(
+        &self,
+        dictionary: &Dictionary,
+        sample: &[u32],
+        indexed: &Indexed<'_>,
+    ) -> Result<(Vec<Estimate>, Option<Vec<u32>>)> {
+        let mut best: Option<(Packing, usize, usize)> = None;
+        for packing in self.packings(dictionary.len()) {
+            let encoded = self.packed(sample.iter().copied(), packing, dictionary.len());
+            let compressed = self.compressed(&encoded)?;
+            // What holds more bytes before the codec has to save something.
+            let is_better = |least: usize| compressed + compressed / 128 < least;
+            if best.is_none_or(|(_, _, least)| is_better(least)) {
+                best = Some((packing, encoded.len(), compressed));
+            }
+        }
+        let Some((packing, encoded, compressed)) = best else {
+            return Ok((Vec::new(), None));
+        };
+        let of_all =
+            |bytes: usize| bytes as u64 * self.num_values as u64 / sample.len().max(1) as u64;
+        let page = self.entries(
+            dictionary,
+            &(0..dictionary.len() as u32).collect::<Vec<_>>(),
+        )?;
+        // In order of appearance, pages are as narrow as the dictionary was small; without a codec that is known.
+        let index_bytes = match self.settings.compression {
+            Compression::Uncompressed => of_all(compressed).min(indexed.index_bytes as u64),
+            _ => of_all(compressed),
+        };
+        let counts = (
+            self.num_values as u64,
+            indexed.plain_bytes as u64,
+            of_all(encoded) + dictionary.plain_bytes() as u64,
+        );
+        let form = |is_sorted| Form::Indices(IndexForm { is_sorted, packing });
+        let mut estimates =
+            self.estimates((form(false), Decoded::Indices), counts, index_bytes + page);
+        let order = match self.may_sort(dictionary, index_bytes) {
+            true => dictionary.sorted(self.settings.leaf.order),
+            false => None,
+        };
+        if let Some(order) = &order {
+            let page = self.entries(dictionary, order)?;
+            let ranks = ranks(order);
+            let rank = |index: &u32| ranks.get(*index as usize).copied().unwrap_or(0);
+            let encoded = self.packed(sample.iter().map(rank), packing, dictionary.len());
+            let compressed = of_all(self.compressed(&encoded)?);
+            let sorted = (form(true), Decoded::Indices);
+            estimates.extend(self.estimates(sorted, counts, compressed + page));
+        }
+        Ok((estimates, order))
+    }
+
+    fn may_sort(&self, dictionary: &Dictionary, index_bytes: u64) -> bool {
+        let entries = (dictionary.plain_bytes() * SHARE_OF_SORTED) as u64;
+        self.settings.may_sort_dictionary
+            && entries >= index_bytes
+            && self.settings.compression != Compression::Uncompressed
+            && dictionary.len() <= MOST_SORTED
+            && dictionary.len() * VALUES_OF_SORTED <= self.num_values
+    }
+
+    /// The ways to pack indices that may be the best one: the usual one first.
+    fn packings(&self, num_entries: usize) -> Vec<Packing> {
+        let compression = self.settings.compression;
+        let mut packings = vec![Packing::TIGHT];
+        if compression == Compression::Uncompressed {
+            return packings;
+        }
+        let runs = match counts_bytes(compression) {
+            true => Runs::Long,
+            false => Runs::Shortest,
+        };
+        let aligned = Packing {
+            runs,
+            is_aligned: true,
+        };
+        if aligned != Packing::TIGHT && num_entries > 1 {
+            let is_wider = aligned.width(num_entries) != Packing::TIGHT.width(num_entries);
+            if is_wider || runs == Runs::Long {
+                packings.push(aligned);
+            }
+        }
+        packings
+    }
+
+    fn packed(
+        &self,
+        indices: impl Iterator<Item = u32>,
+        packing: Packing,
+        num_entries: usize,
+    ) -> Vec<u8> {
+        let indices: Vec<u32> = indices.collect();
+        let mut out = Vec::new();
+        let width = packing.width(num_entries);
+        hybrid::encode_u32(&indices, width, packing.runs, &mut out);
+        out
+    }
+
+    /// Bytes of the dictionary page with the entries in this order, after the codec.
+    fn entries(&self, dictionary: &Dictionary, order: &[u32]) -> Result<u64> {
+        let all = dictionary.plain_bytes();
+        let (least, most) = (DICTIONARY_SAMPLE.start(), DICTIONARY_SAMPLE.end());
+        let bytes = (all / DICTIONARY_SHARE).clamp(*least, *most);
+        let share = order.len() * bytes / all.max(1);
+        let some = order.get(..share).unwrap_or(order);
+        let plain = dictionary.plain_of(some)?;
+        let compressed = self.compressed(&plain)? as u64;
+        Ok(compressed * all as u64 / plain.len().max(1) as u64)
+    }
+
+    /// Bytes that are stored of a section.
+    fn compressed(&self, bytes: &[u8]) -> Result<usize> {
+        self.compressed_cut(bytes, &[])
+    }
+
+    fn compressed_cut(&self, bytes: &[u8], cuts: &[usize]) -> Result<usize> {
+        if self.settings.compression == Compression::Uncompressed {
+            return Ok(bytes.len());
+        }
+        let mut compressed = Vec::new();
+        compress_cut(self.settings.compression, bytes, cuts, &mut compressed)?;
+        Ok(match self.settings.version {
+            DataPageVersion::V1 => compressed.len(),
+            DataPageVersion::V2 => compressed.len().min(bytes.len()),
+        })
+    }
+
+    fn estimates(
+        &self,
+        (form, decoded): (Form, Decoded),
+        counts: (u64, u64, u64),
+        compressed: u64,
+    ) -> Vec<Estimate> {
+        let settings = self.settings;
+        let are_byte_arrays = settings.leaf.physical_type == Type::ByteArray;
+        let estimate = |compression, stored_bytes| Estimate {
+            form,
+            compression,
+            stored_bytes,
+            reading: costs::reading(decoded, are_byte_arrays, compression, counts),
+        };
+        let mut estimates = vec![estimate(settings.compression, compressed)];
+        // Pages of version 2 go without the codec one by one.
+        if settings.may_drop_codec
+            && settings.version == DataPageVersion::V1
+            && settings.compression != Compression::Uncompressed
+        {
+            estimates.push(estimate(Compression::Uncompressed, counts.2));
+        }
+        estimates
+    }
+}
+
+/// Bytes in PLAIN; of booleans as well.
+fn plain_bytes(values: &Values<'_>) -> usize {
+    match values {
+        Values::Boolean { len, .. } => len.div_ceil(8),
+        Values::Int32(values) => 4 * values.len(),
+        Values::Int64(values) => 8 * values.len(),
+        Values::Float(values) => 4 * values.len(),
+        Values::Double(values) => 8 * values.len(),
+        Values::Fixed { bytes, .. } => bytes.len(),
+        Values::ByteArray(values) => values.iter().map(|value| 4 + value.len()).sum(),
+    }
+}

@@ -1,0 +1,162 @@
+//! How a column chunk is stored, chosen by a sample of its values.
+//!
+//! The sample is encoded in every way that the profile allows, and compressed. What that comes to for all values that were
+//! seen is weighed against the time that each read takes, by a table. The sample lies at fixed rows of the row group, so
+//! neither threads nor batches change what is chosen.
+
+mod costs;
+mod estimate;
+mod explain;
+mod levels;
+mod packing;
+
+pub(super) use costs::pays;
+pub(super) use explain::ChunkChoice;
+pub use explain::{ColumnChoice, EncodingEstimate, Explanation, StoredAs};
+pub(super) use levels::{choose_levels, usual_runs};
+pub(super) use packing::{IndexForm, Packing};
+
+use herringbone_format::{Encoding, Result};
+
+use super::options::DataPageVersion;
+use super::settings::ColumnSettings;
+use crate::compression::Compression;
+use crate::encoding::dictionary::Dictionary;
+use crate::encoding::values::Values;
+use estimate::{Estimate, Sampler};
+
+/// Bytes in PLAIN below which a sample says nothing: what a codec adds to a page is more than what could be saved.
+const LEAST_BYTES: usize = 512;
+
+/// How many times larger values are in PLAIN than dictionary and indices where no other encoding is tried.
+const OBVIOUS: usize = 4;
+
+/// How a column chunk is stored.
+#[derive(Debug)]
+pub(super) struct Choice {
+    /// How indices are written; `None` where there is no dictionary.
+    pub(super) indices: Option<IndexForm>,
+    /// The order of the entries, where they are sorted.
+    pub(super) order: Option<Vec<u32>>,
+    /// The encoding of values outside of the dictionary.
+    pub(super) encoding: Encoding,
+    pub(super) compression: Compression,
+    /// What it was chosen from.
+    pub(super) estimates: Vec<EncodingEstimate>,
+}
+
+/// Values that wait for a choice, all of which are in a dictionary.
+pub(super) struct Indexed<'a> {
+    pub(super) dictionary: &'a Dictionary,
+    /// Indices of all values, page by page.
+    pub(super) pages: Vec<&'a [u32]>,
+    /// What the indices take, packed as tightly as each page allows, and what the values take in PLAIN.
+    pub(super) index_bytes: usize,
+    pub(super) plain_bytes: usize,
+    /// Whether the values are stored as indices whatever they cost.
+    pub(super) is_asked: bool,
+}
+
+/// Chooses for values that are not in a dictionary: `values` are the first ones, which take `plain_bytes` in PLAIN.
+///
+/// # Errors
+/// Feature where the codec is not compiled in; Io where its library fails.
+pub(super) fn choose_encoding(
+    settings: &ColumnSettings,
+    values: &Values<'_>,
+    plain_bytes: usize,
+) -> Result<Choice> {
+    let first = settings.encodings.first().copied();
+    let default = first.unwrap_or(Encoding::Plain);
+    if plain_bytes < LEAST_BYTES {
+        return Ok(Choice::without_looking(settings, None, default));
+    }
+    let sampler = Sampler::new(settings, values.len());
+    let sample = sampler.front(values, plain_bytes);
+    let mut estimates = Vec::new();
+    for encoding in &settings.encodings {
+        estimates.extend(sampler.values(*encoding, &sample)?);
+    }
+    Ok(Choice::cheapest(settings, &estimates, default))
+}
+
+/// Chooses for values that are in a dictionary.
+///
+/// # Errors
+/// As [`choose_encoding`].
+pub(super) fn choose(settings: &ColumnSettings, indexed: &Indexed<'_>) -> Result<Choice> {
+    let first = settings.encodings.first().copied();
+    let default = first.unwrap_or(Encoding::Plain);
+    let dictionary = indexed.dictionary;
+    let indexed_bytes = dictionary.plain_bytes() + indexed.index_bytes;
+    let saves = indexed.is_asked || indexed_bytes < indexed.plain_bytes;
+    if indexed.plain_bytes < LEAST_BYTES {
+        let form = saves.then(IndexForm::default);
+        return Ok(Choice::without_looking(settings, form, default));
+    }
+    let is_obvious = saves && indexed_bytes * OBVIOUS <= indexed.plain_bytes;
+    // Who asks for a dictionary gets it where indices take fewer bytes.
+    let is_settled = indexed.is_asked || settings.dictionary_is_asked && saves;
+    let tries_values = !is_settled && !is_obvious;
+    let may_drop_codec = settings.may_drop_codec && settings.version == DataPageVersion::V1;
+    let has_codec = settings.compression != Compression::Uncompressed;
+    if !saves && settings.encodings.len() == 1 && !may_drop_codec
+        || saves && !tries_values && !has_codec
+    {
+        // There is one way only.
+        let form = saves.then(IndexForm::default);
+        return Ok(Choice::without_looking(settings, form, default));
+    }
+    let num_values = indexed.pages.iter().map(|page| page.len()).sum();
+    let sampler = Sampler::new(settings, num_values);
+    let sample = sampler.indices(&indexed.pages, indexed.plain_bytes);
+    let (mut estimates, order) = match saves {
+        true => sampler.dictionary(dictionary, &sample, indexed)?,
+        false => (Vec::new(), None),
+    };
+    if tries_values {
+        let more = dictionary.with_values(sample.iter().copied(), |values| {
+            let all = settings.encodings.iter();
+            let all = all.map(|encoding| sampler.values(*encoding, values));
+            all.collect::<Result<Vec<_>>>()
+        });
+        estimates.extend(more?.into_iter().flatten());
+    }
+    let mut choice = Choice::cheapest(settings, &estimates, default);
+    choice.order = order.filter(|_| choice.indices.is_some_and(|form| form.is_sorted));
+    Ok(choice)
+}
+
+impl Choice {
+    fn without_looking(
+        settings: &ColumnSettings,
+        indices: Option<IndexForm>,
+        encoding: Encoding,
+    ) -> Self {
+        Self {
+            indices,
+            order: None,
+            encoding,
+            compression: settings.compression,
+            estimates: Vec::new(),
+        }
+    }
+
+    /// What costs least; of several the first.
+    fn cheapest(settings: &ColumnSettings, estimates: &[Estimate], default: Encoding) -> Self {
+        let least = |fits: &dyn Fn(&Estimate) -> bool| {
+            let all = estimates.iter().filter(|estimate| fits(estimate));
+            all.min_by_key(|estimate| estimate.cost(settings.prefer))
+        };
+        let chosen = least(&|_| true);
+        // What follows a dictionary that grew too large.
+        let outside = least(&|estimate| estimate.encoding().is_some());
+        Self {
+            indices: chosen.and_then(Estimate::indices),
+            order: None,
+            encoding: outside.and_then(Estimate::encoding).unwrap_or(default),
+            compression: chosen.map_or(settings.compression, |chosen| chosen.compression),
+            estimates: estimates.iter().map(Estimate::explain).collect(),
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! The values of the page under construction, and of those that wait for a choice.
+
+use std::mem;
+use std::sync::Arc;
+
+use herringbone_format::{Encoding, Result};
+
+use super::bounds::Bounds;
+use super::choice::{Choice, Indexed, Packing, StoredAs, choose, choose_encoding};
+use super::observers::Observers;
+use super::options::DataPageVersion;
+use super::settings::ColumnSettings;
+use crate::compression::Compression;
+use crate::encoding::dictionary::{Dictionary, ranks};
+use crate::encoding::values::{PlainSize, Slots, Values, with_plain};
+use crate::encoding::{ValueEncoder, value_encoder};
+use crate::levels::EncodedLevels;
+
+/// Values behind which it is decided whether a dictionary pays.
+const DECIDE_AFTER: usize = 1 << 18;
+
+/// A dictionary is given up after so many pages already,
+const PAGES_TO_JUDGE: usize = 2;
+
+/// where at least this share of the values, in 1/64, is new.
+const HOPELESS: usize = 63;
+
+/// How values are kept.
+pub(super) struct PageValues {
+    settings: Arc<ColumnSettings>,
+    /// Present from the first index on, and as long as a page of the chunk has indices.
+    pub(super) dictionary: Option<Dictionary>,
+    pub(super) phase: Phase,
+    /// Whether the dictionary is kept though it saves nothing: it has values that no slot has.
+    pub(super) keeps_dictionary: bool,
+    /// Indices of the page.
+    pub(super) indices: Vec<u32>,
+    /// Pages that wait for a decision.
+    pub(super) pending: Vec<PendingPage>,
+    pub(super) pending_values: usize,
+    /// What they take in PLAIN, and as indices.
+    pending_bytes: usize,
+    pending_code_bytes: usize,
+    /// Of values outside of the dictionary, in this encoding.
+    pub(super) encoder: Box<dyn ValueEncoder>,
+    pub(super) encoding: Encoding,
+    /// How indices are packed.
+    pub(super) packing: Packing,
+    /// Entries of the dictionary when it was sorted, if it was.
+    sorted_entries: Option<usize>,
+    /// Of the page's values. Of those in the dictionary, only numbers: looking at each is faster
+    /// than finding out which indices there are.
+    pub(super) bounds: Bounds,
+    /// Values in the dictionary that `bounds` do not know.
+    unbounded: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Indices, which may still be taken back.
+    Undecided,
+    /// Indices.
+    Codes,
+    /// PLAIN values of a page that its encoding is chosen by.
+    Held,
+    /// Values.
+    Values,
+}
+
+pub(super) struct PendingPage {
+    pub(super) levels: EncodedLevels,
+    pub(super) indices: Vec<u32>,
+    /// Values of the dictionary when the page ended: indices are below.
+    pub(super) num_entries: usize,
+    /// Bounds of the values, where they were taken when the values came.
+    pub(super) bounds: Option<Bounds>,
+    pub(super) byte_array_bytes: usize,
+}
+
+impl PendingPage {
+    /// Bytes held.
+    fn heap_bytes(&self) -> usize {
+        size_of::<Self>()
+            + size_of::<u32>() * self.indices.capacity()
+            + self.levels.heap_bytes()
+            + self.bounds.as_ref().map_or(0, Bounds::heap_bytes)
+    }
+}
+
+impl PageValues {
+    /// No values.
+    ///
+    /// # Errors
+    /// Argument where an encoding does not serve the column's type.
+    pub(super) fn new(settings: Arc<ColumnSettings>) -> Result<Self> {
+        let leaf = &settings.leaf;
+        let dictionary = if settings.dictionary {
+            Dictionary::new(leaf.physical_type, leaf.type_length)
+        } else {
+            None
+        };
+        let encoding = settings.encodings.first().copied();
+        let encoding = encoding.unwrap_or(Encoding::Plain);
+        let may_drop_codec = settings.may_drop_codec
+            && settings.version == DataPageVersion::V1
+            && settings.compression != Compression::Uncompressed;
+        let (phase, held) = match dictionary {
+            Some(_) => (Phase::Undecided, encoding),
+            None if settings.encodings.len() > 1 || may_drop_codec => {
+                (Phase::Held, Encoding::Plain)
+            }
+            None => (Phase::Values, encoding),
+        };
+        Ok(Self {
+            dictionary,
+            phase,
+            keeps_dictionary: false,
+            indices: Vec::new(),
+            pending: Vec::new(),
+            pending_values: 0,
+            pending_bytes: 0,
+            pending_code_bytes: 0,
+            encoder: value_encoder(held, leaf.physical_type, leaf.type_length)?,
+            encoding,
+            packing: Packing::TIGHT,
+            sorted_entries: None,
+            bounds: Bounds::new(&settings),
+            unbounded: false,
+            settings,
+        })
+    }
+
+    /// Bytes that the values will take in the file, roughly, but for those that are in pages already.
+    pub(super) fn estimated_bytes(&self) -> usize {
+        let of_page = match self.phase {
+            Phase::Values | Phase::Held => self.encoder.page_bytes(),
+            Phase::Undecided | Phase::Codes => self.indices.len() / 2 * 3,
+        };
+        let dictionary = self.dictionary.as_ref();
+        dictionary.map_or(0, Dictionary::plain_bytes) + self.pending_values / 2 * 3 + of_page
+    }
+
+    /// Bytes held.
+    pub(super) fn heap_bytes(&self) -> usize {
+        let pending = self.pending.iter().map(PendingPage::heap_bytes);
+        self.dictionary.as_ref().map_or(0, Dictionary::heap_bytes)
+            + size_of::<u32>() * self.indices.capacity()
+            + pending.sum::<usize>()
+            + self.encoder.heap_bytes()
+            + self.bounds.heap_bytes()
+    }
+
+    /// Whether values go to the dictionary.
+    pub(super) fn are_indices(&self) -> bool {
+        matches!(self.phase, Phase::Undecided | Phase::Codes)
+    }
+
+    pub(super) fn append(&mut self, slots: &Slots<'_>, observers: &mut Observers) -> Result<()> {
+        match (&mut self.dictionary, self.phase) {
+            (Some(dictionary), Phase::Undecided | Phase::Codes) => {
+                match slots {
+                    Slots::Values(values) if values.are_numbers() => self.bounds.update(values),
+                    _ => self.unbounded = true,
+                }
+                dictionary.append(slots, &mut self.indices)
+            }
+            _ => slots.with_values(|values| self.append_values(values, observers)),
+        }
+    }
+
+    pub(super) fn append_values(
+        &mut self,
+        values: &Values<'_>,
+        observers: &mut Observers,
+    ) -> Result<()> {
+        self.encoder.append(values)?;
+        self.bounds.update(values);
+        observers.insert(values);
+        Ok(())
+    }
+
+    /// The page of indices, and room for the next one.
+    pub(super) fn take_indices(&mut self, levels: EncodedLevels, size: PlainSize) -> PendingPage {
+        let bounds = mem::replace(&mut self.bounds, Bounds::new(&self.settings));
+        PendingPage {
+            levels,
+            indices: mem::take(&mut self.indices),
+            num_entries: self.dictionary.as_ref().map_or(0, Dictionary::len),
+            bounds: (!mem::take(&mut self.unbounded)).then_some(bounds),
+            byte_array_bytes: size.byte_array_bytes,
+        }
+    }
+
+    /// Keeps the page of indices until it is decided what becomes of it.
+    pub(super) fn hold_back(&mut self, levels: EncodedLevels, size: PlainSize) {
+        self.pending_values += self.indices.len();
+        self.pending_bytes += size.bytes;
+        let page = self.take_indices(levels, size);
+        let width = Packing::TIGHT.width(page.num_entries);
+        self.pending_code_bytes += page.indices.len() * usize::from(width) / 8;
+        self.pending.push(page);
+    }
+
+    /// Whether no further values may go to the dictionary.
+    pub(super) fn dictionary_is_full(&self) -> bool {
+        self.are_indices()
+            && !self.settings.keeps_order()
+            && self
+                .dictionary
+                .as_ref()
+                .is_none_or(|dictionary| dictionary.plain_bytes() > self.settings.dictionary_bytes)
+    }
+
+    pub(super) fn is_time_to_decide(&self) -> bool {
+        let distinct = self.dictionary.as_ref().map_or(0, Dictionary::len);
+        // Fewer values say little: those of a large dictionary that pays are rarely equal yet.
+        let enough = self.pending.len() == PAGES_TO_JUDGE && self.pending_values > 0;
+        self.pending_values >= DECIDE_AFTER
+            || self.dictionary_is_full()
+            || (enough && distinct >= self.pending_values / 64 * HOPELESS)
+    }
+
+    /// Chooses what becomes of the pages that wait, and of those behind them.
+    pub(super) fn choose(&mut self) -> Result<Choice> {
+        let Some(dictionary) = &self.dictionary else {
+            return choose_encoding(&self.settings, &Values::ByteArray(Vec::new()), 0);
+        };
+        let indexed = Indexed {
+            dictionary,
+            pages: self
+                .pending
+                .iter()
+                .map(|page| &*page.indices)
+                .filter(|indices| !indices.is_empty())
+                .collect(),
+            index_bytes: self.pending_code_bytes,
+            plain_bytes: self.pending_bytes,
+            is_asked: self.keeps_dictionary,
+        };
+        let choice = choose(&self.settings, &indexed)?;
+        self.set_encoding(choice.encoding)?;
+        match choice.indices {
+            Some(form) => {
+                self.phase = Phase::Codes;
+                self.packing = form.packing;
+                if let Some(order) = &choice.order {
+                    self.sort_dictionary(order);
+                }
+            }
+            None => self.phase = Phase::Values,
+        }
+        Ok(choice)
+    }
+
+    fn set_encoding(&mut self, encoding: Encoding) -> Result<()> {
+        let leaf = &self.settings.leaf;
+        self.encoding = encoding;
+        self.encoder = value_encoder(encoding, leaf.physical_type, leaf.type_length)?;
+        Ok(())
+    }
+
+    /// Puts the entries into this order, in which they ascend.
+    fn sort_dictionary(&mut self, order: &[u32]) {
+        let Some(dictionary) = &mut self.dictionary else {
+            return;
+        };
+        dictionary.reorder(order);
+        let ranks = ranks(order);
+        for page in &mut self.pending {
+            page.num_entries = order.len();
+            for index in &mut page.indices {
+                *index = ranks.get(*index as usize).copied().unwrap_or(0);
+            }
+        }
+        self.sorted_entries = Some(order.len());
+    }
+
+    /// Whether the dictionary has no entries but those that were sorted.
+    pub(super) fn is_sorted(&self) -> bool {
+        let entries = self.dictionary.as_ref().map(Dictionary::len);
+        self.sorted_entries.is_some() && self.sorted_entries == entries
+    }
+
+    /// Chooses the encoding by the values that are held, which go over to it. Where these are too few, it is left open for
+    /// the next page, and this one has the usual encoding.
+    pub(super) fn choose_by_held(&mut self, num_values: usize) -> Result<Choice> {
+        let mut plain = Vec::new();
+        self.encoder.finish_page(&mut plain);
+        let settings = self.settings.clone();
+        let leaf = &settings.leaf;
+        let (physical_type, type_length) = (leaf.physical_type, leaf.type_length);
+        with_plain((physical_type, type_length), &plain, num_values, |values| {
+            let choice = choose_encoding(&settings, values, plain.len())?;
+            self.set_encoding(choice.encoding)?;
+            self.encoder.append(values)?;
+            Ok(choice)
+        })
+    }
+
+    /// Goes on with PLAIN values of which the encoding is chosen, or in the encoding that was chosen.
+    pub(super) fn after_held(&mut self, is_chosen: bool) -> Result<()> {
+        if is_chosen {
+            self.phase = Phase::Values;
+            return Ok(());
+        }
+        let leaf = &self.settings.leaf;
+        self.encoder = value_encoder(Encoding::Plain, leaf.physical_type, leaf.type_length)?;
+        Ok(())
+    }
+
+    /// What the values of the chunk are stored as.
+    pub(super) fn stored_as(&self) -> StoredAs {
+        match self.dictionary {
+            Some(_) => StoredAs::Dictionary {
+                is_sorted: self.is_sorted(),
+                is_aligned: self.packing.is_aligned,
+            },
+            None => StoredAs::Values(self.encoding),
+        }
+    }
+}

@@ -1,0 +1,373 @@
+//! Encodings, codecs and dictionaries that a sample of the values speaks for: what is expected follows from the values.
+
+use std::sync::Arc;
+
+use herringbone::format::{CompressionCodec, Encoding};
+use herringbone::{
+    ColumnOptions, Compatibility, Compression, DataPageVersion, Explanation, ParquetFile, Prefer,
+    ReadOptions, StoredAs, WriteOptions,
+};
+use herringbone_arrow::array::cast::AsArray;
+use herringbone_arrow::array::types::Int32Type;
+use herringbone_arrow::array::*;
+
+use super::compare::{difference, read, written};
+use crate::batches::Random;
+
+const ROWS: usize = 40_000;
+
+fn table(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
+    let columns = columns.into_iter().map(|(name, array)| (name, array, true));
+    RecordBatch::try_from_iter_with_nullable(columns).unwrap()
+}
+
+/// The file of one column, and the encodings of its data pages.
+fn of_one(array: ArrayRef, options: WriteOptions) -> (ParquetFile, Vec<Encoding>) {
+    let batch = table(vec![("a", array)]);
+    let file = written(&batch.schema(), std::slice::from_ref(&batch), options).unwrap();
+    let (_, back) = read(&file, ReadOptions::default()).unwrap();
+    assert_eq!(
+        difference(std::slice::from_ref(&batch), &back, &batch.schema()),
+        None
+    );
+    let file = ParquetFile::from_bytes(file).unwrap();
+    let pages = file.pages(0, 0).unwrap().map(|page| page.unwrap().header);
+    let mut encodings: Vec<Encoding> = pages
+        .filter_map(|header| {
+            let v1 = header.data_page_header.map(|it| it.encoding);
+            v1.or(header.data_page_header_v2.map(|it| it.encoding))
+        })
+        .collect();
+    encodings.dedup();
+    (file, encodings)
+}
+
+fn codec(file: &ParquetFile) -> CompressionCodec {
+    let chunk = file.metadata().column_chunk(0, 0).unwrap();
+    chunk.meta_data.unwrap().codec
+}
+
+fn options(compatibility: Compatibility, compression: &str) -> WriteOptions {
+    WriteOptions::new()
+        .compatibility(compatibility)
+        .compression(compression.parse().unwrap())
+}
+
+/// Integers that are 56 random bits each: nothing makes them smaller but by their highest byte.
+fn noise(n: usize) -> Vec<i64> {
+    let mut random = Random(7);
+    (0..n).map(|_| (random.next() >> 8).cast_signed()).collect()
+}
+
+#[test]
+fn values_speak_for_an_encoding() {
+    use Compatibility::{Modern, Newest, Widest};
+    let steps: ArrayRef = Arc::new(TimestampMicrosecondArray::from_iter_values(
+        (0..ROWS as i64).map(|i| 1_700_000_000_000_000 + i * 1000),
+    ));
+    // Equal deltas take no bits, PLAIN 8 bytes.
+    for codec in ["none", "snappy", "zstd"] {
+        let (_, encodings) = of_one(steps.clone(), options(Modern, codec));
+        assert_eq!(encodings, [Encoding::DeltaBinaryPacked], "{codec}");
+        let (_, encodings) = of_one(steps.clone(), options(Widest, codec));
+        assert_eq!(encodings, [Encoding::Plain], "{codec}");
+    }
+    // 40 bytes in front of 6 that differ: with the bytes before them 8 a value, alone 50.
+    let prefix = "https://example.com/a/path/that/is/long/";
+    let urls = (0..ROWS).map(|i| format!("{prefix}{i:06}"));
+    let urls: ArrayRef = Arc::new(StringArray::from_iter_values(urls));
+    let (_, encodings) = of_one(urls, options(Modern, "none"));
+    assert_eq!(encodings, [Encoding::DeltaByteArray]);
+    // Doubles of 3 decimals below 1000 are integers of 20 bits to ALP, and 64 bits otherwise.
+    let rounded = noise(ROWS)
+        .into_iter()
+        .map(|v| (v % 1_000_000) as f64 / 1000.0);
+    let rounded: ArrayRef = Arc::new(Float64Array::from_iter_values(rounded));
+    let (_, encodings) = of_one(rounded.clone(), options(Newest, "none"));
+    assert_eq!(encodings, [Encoding::Alp]);
+    let (_, encodings) = of_one(rounded, options(Modern, "none"));
+    assert_eq!(encodings, [Encoding::Plain]);
+}
+
+#[test]
+fn few_doubles_and_timestamps_are_a_dictionary() {
+    for compatibility in [Compatibility::Widest, Compatibility::Modern] {
+        // 5,000 of 64 random bits in 40,000 rows: 8 bytes a row in PLAIN, or 1 and 13 bits.
+        let few: Vec<i64> = noise(5000);
+        let mut random = Random(3);
+        let picks: Vec<i64> = (0..ROWS).map(|_| random.pick(&few)).collect();
+        let doubles = picks.iter().map(|v| f64::from_bits(v.cast_unsigned()));
+        let doubles: ArrayRef = Arc::new(Float64Array::from_iter_values(doubles));
+        let times: ArrayRef = Arc::new(TimestampNanosecondArray::from(picks));
+        for array in [doubles, times] {
+            for codec in ["none", "zstd"] {
+                let (_, encodings) = of_one(array.clone(), options(compatibility, codec));
+                assert_eq!(encodings, [Encoding::RleDictionary], "{codec}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_asked_for_is_done() {
+    let constant: ArrayRef = Arc::new(Int64Array::from(vec![5; ROWS]));
+    for encoding in [
+        Encoding::Plain,
+        Encoding::DeltaBinaryPacked,
+        Encoding::ByteStreamSplit,
+    ] {
+        for compatibility in [Compatibility::Widest, Compatibility::Newest] {
+            let columns = ColumnOptions::new().encoding(encoding);
+            let options = options(compatibility, "zstd").column("a", columns);
+            let (_, encodings) = of_one(constant.clone(), options);
+            assert_eq!(encodings, [encoding]);
+        }
+    }
+    let columns = ColumnOptions::new().dictionary(false);
+    let options = options(Compatibility::Widest, "zstd").column("a", columns);
+    let (_, encodings) = of_one(constant, options);
+    assert_eq!(encodings, [Encoding::Plain]);
+}
+
+#[test]
+fn a_codec_that_saves_nothing_is_left_out_unless_it_is_asked_for() {
+    let noise = noise(ROWS).into_iter().map(|value| value.to_le_bytes());
+    let bytes: Vec<[u8; 7]> = noise.map(|value| value[..7].try_into().unwrap()).collect();
+    let noise = FixedSizeBinaryArray::try_from_iter(bytes.iter()).unwrap();
+    let noise: ArrayRef = Arc::new(noise);
+    let zstd: Compression = "zstd".parse().unwrap();
+    let (file, _) = of_one(noise.clone(), WriteOptions::new());
+    assert_eq!(codec(&file), CompressionCodec::Uncompressed);
+    let named = WriteOptions::new().compression(zstd);
+    let (file, _) = of_one(noise.clone(), named.clone());
+    assert_eq!(codec(&file), CompressionCodec::Zstd);
+    let (file, _) = of_one(noise.clone(), named.prefer(Prefer::Size));
+    assert_eq!(codec(&file), CompressionCodec::Uncompressed);
+    // Half of the bytes are zeros: the codec saves nearly half, which is worth it, whatever matters more.
+    let half = bytes
+        .iter()
+        .map(|value| i64::from_le_bytes([value[0], value[1], value[2], value[3], 0, 0, 0, 0]));
+    let half: ArrayRef = Arc::new(Int64Array::from_iter_values(half));
+    for prefer in [Prefer::Size, Prefer::Balanced, Prefer::Reading] {
+        let (file, _) = of_one(half.clone(), WriteOptions::new().prefer(prefer));
+        assert_eq!(codec(&file), CompressionCodec::Zstd, "{prefer:?}");
+    }
+    // A ninth of the bytes saved takes longer to decompress than the whole from fast storage.
+    let ninth = bytes
+        .iter()
+        .flat_map(|value| [value.as_slice(), &[0]].concat());
+    let ninth: Vec<u8> = ninth.collect();
+    let ninth = ninth
+        .as_chunks::<8>()
+        .0
+        .iter()
+        .map(|value| i64::from_le_bytes(*value));
+    let ninth: ArrayRef = Arc::new(Int64Array::from_iter_values(ninth));
+    for (prefer, expected) in [
+        (Prefer::Balanced, CompressionCodec::Zstd),
+        (Prefer::Reading, CompressionCodec::Uncompressed),
+    ] {
+        let (file, _) = of_one(ninth.clone(), WriteOptions::new().prefer(prefer));
+        assert_eq!(codec(&file), expected, "{prefer:?}");
+    }
+}
+
+#[test]
+fn entries_of_a_dictionary_are_sorted_where_that_is_said() {
+    // 1,000 integers in steps of 1,000, in an order by chance: sorted, they differ in few bytes.
+    let mut random = Random(9);
+    let picks: Vec<i64> = (0..ROWS)
+        .map(|_| 1_000_000_007 * (random.below(1000) as i64 + 1))
+        .collect();
+    let array: ArrayRef = Arc::new(Int64Array::from(picks));
+    let (file, encodings) = of_one(array, options(Compatibility::Widest, "zstd"));
+    assert_eq!(encodings, [Encoding::RleDictionary]);
+    let first = file.pages(0, 0).unwrap().next().unwrap().unwrap();
+    let header = first.header.dictionary_page_header.unwrap();
+    assert_eq!((header.num_values, header.is_sorted), (1000, Some(true)));
+    // As a dictionary, the entries come in the order of the page.
+    let words: Vec<String> = (0..ROWS)
+        .map(|_| {
+            format!(
+                "a word of some length, number {}",
+                7919 * random.below(1000) % 9973
+            )
+        })
+        .collect();
+    let array: ArrayRef = Arc::new(StringArray::from_iter_values(&words));
+    let (file, _) = of_one(array, options(Compatibility::Widest, "zstd"));
+    let first = file.pages(0, 0).unwrap().next().unwrap().unwrap();
+    let header = first.header.dictionary_page_header.unwrap();
+    assert_eq!(header.is_sorted, Some(true));
+    let mut schema = herringbone::schema::SchemaOptions::default();
+    schema.dictionary = herringbone::schema::DictionaryOutput::Always;
+    let mut reader = file.read(ReadOptions::default().schema(schema)).unwrap();
+    let batch = reader.next().unwrap().unwrap();
+    let column = batch.column(0).as_any_dictionary();
+    let entries = column.values().as_string::<i32>();
+    let entries: Vec<&str> = entries.iter().flatten().collect();
+    assert!(entries.len() > 500 && entries.is_sorted());
+    // An Arrow dictionary keeps its order.
+    let dictionary: DictionaryArray<Int32Type> = words.iter().map(String::as_str).collect();
+    let (file, _) = of_one(Arc::new(dictionary), options(Compatibility::Widest, "zstd"));
+    let first = file.pages(0, 0).unwrap().next().unwrap().unwrap();
+    assert_eq!(first.header.dictionary_page_header.unwrap().is_sorted, None);
+}
+
+#[test]
+fn levels_that_compress_are_in_pages_of_version_1() {
+    // One null in 20, by chance: 0.29 bits of information a row, and 1 bit uncompressed.
+    let mut random = Random(5);
+    let values = (0..ROWS).map(|_| (random.below(20) > 0).then(|| random.below(5) as i32));
+    let array: ArrayRef = Arc::new(values.collect::<Int32Array>());
+    let is_version_2 = |options| {
+        let (file, _) = of_one(array.clone(), options);
+        let mut pages = file.pages(0, 0).unwrap();
+        pages.any(|page| page.unwrap().header.data_page_header_v2.is_some())
+    };
+    assert!(!is_version_2(options(Compatibility::Modern, "zstd")));
+    // Nothing compresses them without a codec, and nobody chooses where a version is asked for.
+    assert!(is_version_2(options(Compatibility::Modern, "none")));
+    let asked = options(Compatibility::Modern, "zstd").data_page_version(DataPageVersion::V2);
+    assert!(is_version_2(asked));
+}
+
+#[test]
+fn an_explanation_has_every_column_chunk() {
+    let batch = many_kinds(30_000);
+    let explanation = Explanation::new();
+    let options = options(Compatibility::Modern, "zstd")
+        .row_group_rows(20_000)
+        .column("asked", ColumnOptions::new().encoding(Encoding::Plain))
+        .explanation(explanation.clone());
+    written(&batch.schema(), &[batch], options).unwrap();
+    let choices = explanation.take();
+    assert!(explanation.take().is_empty());
+    assert_eq!(choices.len(), 2 * 8);
+    for choice in &choices {
+        if choice.path == ["asked"] {
+            assert_eq!(choice.stored_as, StoredAs::Values(Encoding::Plain));
+            assert!(choice.estimates.is_empty());
+        } else {
+            let of_chosen = choice
+                .estimates
+                .iter()
+                .find(|it| it.stored_as == choice.stored_as);
+            assert!(of_chosen.is_some(), "{choice:?}");
+        }
+    }
+}
+
+/// Columns whose pages end for all kinds of reasons.
+fn many_kinds(rows: usize) -> RecordBatch {
+    let mut random = Random(11);
+    let mut texts = |most: usize, distinct: usize| -> ArrayRef {
+        let text = |random: &mut Random| {
+            let word = random.below(distinct);
+            (random.below(9) > 0).then(|| format!("{word}-").repeat(word % most))
+        };
+        Arc::new(
+            (0..rows)
+                .map(|_| text(&mut random))
+                .collect::<StringArray>(),
+        )
+    };
+    let (long, many) = (texts(40, 50), texts(12, 1 << 40));
+    let mut random = Random(12);
+    let mut numbers = |distinct: usize| -> Vec<Option<i64>> {
+        let value = |random: &mut Random| random.below(distinct) as i64;
+        (0..rows)
+            .map(|_| (random.below(20) > 0).then(|| value(&mut random)))
+            .collect()
+    };
+    let (few, more, asked) = (numbers(300), numbers(20_000), numbers(9));
+    let rounded = numbers(1 << 30);
+    let rounded = rounded.into_iter().map(|v| v.map(|v| v as f64 / 100.0));
+    let lists = numbers(7).into_iter().map(|n| {
+        let items = 0..n.unwrap_or(0);
+        n.map(|_| items.map(|i| Some(i as i32 * 5)).collect::<Vec<_>>())
+    });
+    let lists = ListArray::from_iter_primitive::<Int32Type, _, _>(lists);
+    let flags = numbers(3).into_iter().map(|n| n.map(|n| n == 0));
+    table(vec![
+        ("long", long),
+        ("many", many),
+        ("few", Arc::new(Int64Array::from(few))),
+        ("more", Arc::new(Int64Array::from(more))),
+        ("rounded", Arc::new(rounded.collect::<Float64Array>())),
+        ("lists", Arc::new(lists)),
+        ("flags", Arc::new(flags.collect::<BooleanArray>())),
+        ("asked", Arc::new(Int64Array::from(asked))),
+    ])
+}
+
+/// The rows in batches of `size` rows.
+fn cut(batch: &RecordBatch, size: usize) -> Vec<RecordBatch> {
+    let starts = (0..batch.num_rows()).step_by(size);
+    starts
+        .map(|at| batch.slice(at, size.min(batch.num_rows() - at)))
+        .collect()
+}
+
+#[test]
+fn batches_and_threads_change_no_byte() {
+    let batch = many_kinds(30_000);
+    for (compatibility, codec) in [
+        (Compatibility::Widest, "none"),
+        (Compatibility::Modern, "snappy"),
+        (Compatibility::Newest, "zstd"),
+    ] {
+        let columns = ColumnOptions::new()
+            .page_bytes(20_000)
+            .page_rows(5_000)
+            .dictionary_bytes(60_000);
+        let options = WriteOptions::new()
+            .compatibility(compatibility)
+            .row_group_rows(25_000)
+            .columns(columns.compression(codec.parse().unwrap()));
+        let mut files = Vec::new();
+        for (threads, size) in [
+            (1, 65_536),
+            (2, 65_536),
+            (8, 1000),
+            (1, 1000),
+            (2, 1),
+            (1, 7777),
+        ] {
+            let options = options.clone().threads(threads);
+            files.push(written(&batch.schema(), &cut(&batch, size), options).unwrap());
+        }
+        let (_, back) = read(&files[0], ReadOptions::default()).unwrap();
+        assert_eq!(
+            difference(std::slice::from_ref(&batch), &back, &batch.schema()),
+            None
+        );
+        for (case, file) in files.iter().enumerate() {
+            assert!(*file == files[0], "{compatibility:?} {codec}, case {case}");
+        }
+    }
+}
+
+/// What is frequent in one stream of bytes says nothing of another, nor of levels.
+#[test]
+fn streams_of_bytes_are_compressed_one_by_one() {
+    let mut random = Random(2);
+    // The lowest byte is any, the others are 0 to 15: 8 and 4 bits of information. Mixed, each byte has 5.8: a fourth of
+    // them is any, which takes 0.8 bits to say.
+    let values: Vec<Option<i32>> = (0..ROWS)
+        .map(|_| {
+            let high = (1..4).map(|byte| (random.below(16) << (8 * byte)) as i32);
+            let value = high.sum::<i32>() + random.below(256) as i32;
+            (random.below(10) > 0).then_some(value)
+        })
+        .collect();
+    let non_null = values.iter().flatten().count();
+    let columns = ColumnOptions::new().encoding(Encoding::ByteStreamSplit);
+    let options = options(Compatibility::Widest, "zstd").column("a", columns);
+    let (file, _) = of_one(Arc::new(Int32Array::from(values)), options);
+    let chunk = file.metadata().column_chunk(0, 0).unwrap();
+    let bytes = chunk.meta_data.unwrap().total_compressed_size as usize;
+    // 20 bits a value and half a bit a level are the least, 23 bits if mixed.
+    let least = (non_null * 20 + ROWS / 2) / 8;
+    assert!(bytes < least + least / 16, "{bytes} of at least {least}");
+}
