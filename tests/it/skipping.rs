@@ -16,7 +16,7 @@ use herringbone::{
 
 /// Bytes in memory that note what is read of them.
 #[derive(Clone)]
-struct Noting {
+pub(crate) struct Noting {
     bytes: Bytes,
     reads: Arc<Mutex<Vec<Range<u64>>>>,
 }
@@ -33,7 +33,7 @@ impl Source for Noting {
 }
 
 impl Noting {
-    fn new(batch: &RecordBatch, options: WriteOptions) -> (Self, ParquetFile) {
+    pub(crate) fn new(batch: &RecordBatch, options: WriteOptions) -> (Self, ParquetFile) {
         let mut bytes = Vec::new();
         let mut writer = Writer::new(&mut bytes, batch.schema(), options).unwrap();
         writer.write(batch).unwrap();
@@ -48,7 +48,7 @@ impl Noting {
     }
 
     /// The ranges that were read since the last call, ascending.
-    fn take(&self) -> Vec<Range<u64>> {
+    pub(crate) fn take(&self) -> Vec<Range<u64>> {
         let mut reads = std::mem::take(&mut *self.reads.lock().unwrap());
         reads.sort_by_key(|range| range.start);
         reads
@@ -124,7 +124,7 @@ fn options() -> WriteOptions {
     WriteOptions::new().columns(columns.page_rows(1000).dictionary(false))
 }
 
-fn total(ranges: &[Range<u64>]) -> u64 {
+pub(crate) fn total(ranges: &[Range<u64>]) -> u64 {
     ranges.iter().map(|range| range.end - range.start).sum()
 }
 

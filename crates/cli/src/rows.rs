@@ -9,7 +9,7 @@ use herringbone::{Int96Overflow, Int96Units, Loss, Lost, ParquetFile, ReadOption
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 
-use crate::args::{Read, RowFormat, RowGroups, chosen};
+use crate::args::{Read, RowFormat, RowGroups, Wanted, chosen};
 use crate::common_schema::common;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
@@ -43,6 +43,7 @@ pub(crate) fn print(
     let mut request = Request {
         options: read.options(),
         row_groups: read.chunks.row_groups.as_ref(),
+        wanted: Some(&read.wanted),
         unshreds: false,
     };
     request.unshred();
@@ -93,6 +94,8 @@ pub(crate) struct Request<'a> {
     pub(crate) options: ReadOptions,
     /// All of them where `None`.
     pub(crate) row_groups: Option<&'a RowGroups>,
+    /// Which rows, by their values; all of them where `None`.
+    pub(crate) wanted: Option<&'a Wanted>,
     /// Variants are read unshredded.
     pub(crate) unshreds: bool,
 }
@@ -268,7 +271,11 @@ pub(crate) fn row_groups(
 }
 
 fn options(input: &Input, file: &ParquetFile, request: &Request<'_>) -> Result<ReadOptions> {
-    let options = request.options.clone().limits(input.limits().clone());
+    let mut options = request.options.clone().limits(input.limits().clone());
+    if let Some(wanted) = request.wanted {
+        let filter = wanted.filter(file);
+        options.filter = filter.map_err(|error| input.failure(&error))?;
+    }
     match request.row_groups {
         None => Ok(options),
         Some(_) => Ok(options.row_groups(row_groups(input, file, request)?)),
@@ -403,7 +410,7 @@ impl Printer<'_, '_> {
             return Ok(());
         };
         let mut rows = Rows::start(self.context, input, &file, options)?;
-        let is_filtered = self.request.options.filter.is_some();
+        let is_filtered = self.request.wanted.is_some_and(Wanted::is_given);
         while let Some(mut batch) = rows.next_batch()? {
             if is_filtered {
                 batch = self.window.take(&batch);
@@ -416,10 +423,14 @@ impl Printer<'_, '_> {
 }
 
 /// How many rows of a file a read gives.
-pub(crate) fn count_read(context: &Context, input: &Input, options: ReadOptions) -> Result<u64> {
-    let file = input.open()?;
+pub(crate) fn count_read(
+    context: &Context,
+    input: &Input,
+    file: &ParquetFile,
+    options: ReadOptions,
+) -> Result<u64> {
     let options = options.limits(input.limits().clone());
-    let mut rows = Rows::start(context, input, &file, options)?;
+    let mut rows = Rows::start(context, input, file, options)?;
     let mut count = 0_u64;
     while let Some(batch) = rows.next_batch()? {
         count = count.saturating_add(batch.num_rows() as u64);

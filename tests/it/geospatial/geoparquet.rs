@@ -73,6 +73,7 @@ fn version_1_1_is_bytes_with_a_covering() {
                 "geometry_types": ["Point", "LineString"],
                 "bbox": [-3.0, 0.1, 5.0, 4.0],
                 "covering": covering_of("bbox"),
+                "herringbone:covering_never_wraps": true,
             }},
         })
     );
@@ -301,11 +302,7 @@ fn native_encodings_of_1_1_are_geoarrow_and_have_boxes() {
         panic!("{columns:?}")
     };
     assert!(column.is_primary && column.leaves == (0..2));
-    let of = |bbox: &BoundingBox| {
-        column
-            .may_intersect(file.parquet_schema(), file.metadata(), 0, bbox)
-            .unwrap()
-    };
+    let of = |bbox: &BoundingBox| column.may_intersect(file.metadata(), 0, bbox).unwrap();
     assert!(of(&BoundingBox::new(5.0, 6.0, 0.0, 1.0)));
     assert!(!of(&BoundingBox::new(5.1, 6.0, 0.0, 1.0)));
     assert!(!of(&BoundingBox::new(1.0, 2.0, 7.1, 8.0)));
@@ -317,12 +314,12 @@ fn row_groups_are_excluded_by_their_boxes_alone() {
     let kept = Geospatial::new().write_options(WriteOptions::new().row_group_rows(2));
     let file = write(&rows, kept).unwrap();
     let columns = GeometryColumn::of_file(file.parquet_schema(), file.metadata()).unwrap();
-    let (schema, metadata) = (file.parquet_schema(), file.metadata());
+    let metadata = file.metadata();
     let of = |xmin, xmax| {
         let bbox = BoundingBox::new(xmin, xmax, 0.0, 2.0);
         [0, 1].map(|row_group| {
             columns[0]
-                .may_intersect(schema, metadata, row_group, &bbox)
+                .may_intersect(metadata, row_group, &bbox)
                 .unwrap()
         })
     };
@@ -331,7 +328,7 @@ fn row_groups_are_excluded_by_their_boxes_alone() {
     assert_eq!(of(0.0, 10.0), [true, true]);
     // Across the antimeridian: from 15 eastward to -5.
     assert_eq!(of(15.0, -5.0), [true, true]);
-    let all = columns[0].statistics(schema, metadata, 0..2).unwrap();
+    let all = columns[0].statistics(metadata, 0..2).unwrap();
     assert_eq!(
         all.extent().bbox(),
         Some(BoundingBox::new(-10.0, 20.0, 1.0, 1.0))

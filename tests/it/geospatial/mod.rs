@@ -1,5 +1,6 @@
 //! GEOMETRY and GEOGRAPHY through readers and writers.
 
+mod boxes;
 mod encrypted;
 mod forms;
 mod geoparquet;

@@ -17,10 +17,10 @@ const ROWS: usize = 600;
 const ROWS_OF_A_GROUP: usize = 20;
 
 /// Numbers from 0 to 1 that look random.
-struct Random(u64);
+pub(super) struct Random(pub(super) u64);
 
 impl Random {
-    fn next(&mut self) -> f64 {
+    pub(super) fn next(&mut self) -> f64 {
         self.0 = self
             .0
             .wrapping_mul(6_364_136_223_846_793_005)
@@ -29,7 +29,7 @@ impl Random {
     }
 
     /// Places that lie close to each other, now and then across the antimeridian.
-    fn places(&mut self) -> Vec<(f64, f64)> {
+    pub(super) fn places(&mut self) -> Vec<(f64, f64)> {
         let (x, y) = (self.next() * 360.0 - 180.0, self.next() * 160.0 - 80.0);
         let count = 1 + (self.next() * 4.0) as usize;
         let mut place = || {
@@ -47,7 +47,7 @@ impl Random {
     }
 
     /// A box, now and then across the antimeridian.
-    fn bbox(&mut self) -> BoundingBox {
+    pub(super) fn bbox(&mut self) -> BoundingBox {
         let (xmin, width) = (self.next() * 360.0 - 180.0, self.next() * 30.0);
         let (ymin, height) = (self.next() * 180.0 - 90.0, self.next() * 20.0);
         let xmax = if xmin + width > 180.0 {
@@ -59,7 +59,7 @@ impl Random {
     }
 }
 
-fn is_in(bbox: &BoundingBox, (x, y): (f64, f64)) -> bool {
+pub(super) fn is_in(bbox: &BoundingBox, (x, y): (f64, f64)) -> bool {
     let is_x = match bbox.xmin > bbox.xmax {
         true => x >= bbox.xmin || x <= bbox.xmax,
         false => bbox.xmin <= x && x <= bbox.xmax,
@@ -68,7 +68,7 @@ fn is_in(bbox: &BoundingBox, (x, y): (f64, f64)) -> bool {
 }
 
 /// The middle of a great circle.
-fn middle((ax, ay): (f64, f64), (bx, by): (f64, f64)) -> (f64, f64) {
+pub(super) fn middle((ax, ay): (f64, f64), (bx, by): (f64, f64)) -> (f64, f64) {
     let vector = |x: f64, y: f64| {
         let ((sin, cos), (up, out)) = (x.to_radians().sin_cos(), y.to_radians().sin_cos());
         [out * cos, out * sin, up]
@@ -138,9 +138,7 @@ fn no_row_is_lost(edges: &str) {
     for _ in 0..500 {
         let bbox = random.bbox();
         for (row_group, rows) in rows.chunks(ROWS_OF_A_GROUP).enumerate() {
-            let may = column
-                .may_intersect(schema, metadata, row_group, &bbox)
-                .unwrap();
+            let may = column.may_intersect(metadata, row_group, &bbox).unwrap();
             let does = rows.iter().flatten().any(|place| is_in(&bbox, *place));
             assert!(may || !does, "{bbox:?} in row group {row_group}");
             excluded += usize::from(!may);

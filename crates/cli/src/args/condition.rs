@@ -2,12 +2,14 @@
 
 use std::str::FromStr;
 
-use herringbone::filter::{Column, Literal, Predicate, col_at};
+use herringbone::filter::{Column, Literal, Predicate};
 use herringbone_arrow::buffer::i256;
 use sqlparser::ast::{BinaryOperator, DataType, Expr, Ident, UnaryOperator, Value};
 use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::Token;
+
+use super::operand::Operand;
 
 /// A condition that is longer is refused: what stands in one another is taken apart by functions in one another.
 const MOST_BYTES: usize = 8 << 10;
@@ -46,17 +48,19 @@ fn predicate(expression: &Expr) -> Result<Predicate, String> {
             expr,
         } => Ok(predicate(expr)?.not()),
         Expr::BinaryOp { left, op, right } => binary(left, op, right),
-        Expr::IsNull(inner) => Ok(column(inner)?.is_null()),
-        Expr::IsNotNull(inner) => Ok(column(inner)?.is_not_null()),
-        Expr::IsTrue(inner) => Ok(column(inner)?.eq(true)),
-        Expr::IsFalse(inner) => Ok(column(inner)?.eq(false)),
+        Expr::IsNull(inner) => Ok(operand(inner)?.test(Column::is_null)),
+        Expr::IsNotNull(inner) => Ok(operand(inner)?.test(Column::is_not_null)),
+        Expr::IsTrue(inner) => Ok(operand(inner)?.typed()?.test(|it| it.eq(true))),
+        Expr::IsFalse(inner) => Ok(operand(inner)?.typed()?.test(|it| it.eq(false))),
         Expr::Between {
             expr,
             negated,
             low,
             high,
         } => {
-            let between = column(expr)?.between(literal(low)?, literal(high)?);
+            let (low, high) = (literal(low)?, literal(high)?);
+            let between = operand(expr)?.typed()?;
+            let between = between.test(move |it| it.between(low.clone(), high.clone()));
             Ok(negated_if(between, *negated))
         }
         Expr::InList {
@@ -65,7 +69,10 @@ fn predicate(expression: &Expr) -> Result<Predicate, String> {
             negated,
         } => {
             let values = list.iter().map(literal).collect::<Result<Vec<_>, _>>()?;
-            Ok(negated_if(column(expr)?.is_in(values), *negated))
+            let is_in = operand(expr)?
+                .typed()?
+                .test(move |it| it.is_in(values.clone()));
+            Ok(negated_if(is_in, *negated))
         }
         Expr::Like {
             negated,
@@ -74,11 +81,16 @@ fn predicate(expression: &Expr) -> Result<Predicate, String> {
             pattern,
             escape_char: None,
         } => match literal(pattern)? {
-            Literal::Text(pattern) => Ok(negated_if(column(expr)?.like(pattern), *negated)),
+            Literal::Text(pattern) => {
+                let like = operand(expr)?
+                    .typed()?
+                    .test(move |it| it.like(pattern.clone()));
+                Ok(negated_if(like, *negated))
+            }
             _ => Err(format!("`{pattern}` is no pattern of like: that is text")),
         },
         // A column of booleans is a condition by itself.
-        Expr::Identifier(_) | Expr::CompoundIdentifier(_) => Ok(column(expression)?.eq(true)),
+        it if is_operand(it) => Ok(operand(it)?.typed()?.test(|it| it.eq(true))),
         other => Err(not_understood(other)),
     }
 }
@@ -87,25 +99,26 @@ fn binary(left: &Expr, op: &BinaryOperator, right: &Expr) -> Result<Predicate, S
     if let BinaryOperator::And | BinaryOperator::Or = op {
         return chain(left, op, right);
     }
-    let is_column = |it: &Expr| matches!(it, Expr::Identifier(_) | Expr::CompoundIdentifier(_));
-    let (column, literal, is_turned) = match is_column(left) {
-        true => (column(left)?, literal(right)?, false),
+    let (operand, literal, is_turned) = match is_operand(left) {
+        true => (operand(left)?, literal(right)?, false),
         // 5 < a is a > 5.
-        false => (column(right)?, literal(left)?, true),
+        false => (operand(right)?, literal(left)?, true),
     };
-    Ok(match (op, is_turned) {
-        (BinaryOperator::Eq, _) => column.eq(literal),
-        (BinaryOperator::NotEq, _) => column.ne(literal),
-        (BinaryOperator::Lt, false) | (BinaryOperator::Gt, true) => column.lt(literal),
-        (BinaryOperator::LtEq, false) | (BinaryOperator::GtEq, true) => column.le(literal),
-        (BinaryOperator::Gt, false) | (BinaryOperator::Lt, true) => column.gt(literal),
-        (BinaryOperator::GtEq, false) | (BinaryOperator::LtEq, true) => column.ge(literal),
+    let compare: fn(Column, Literal) -> Predicate = match (op, is_turned) {
+        (BinaryOperator::Eq, _) => Column::eq,
+        (BinaryOperator::NotEq, _) => Column::ne,
+        (BinaryOperator::Lt, false) | (BinaryOperator::Gt, true) => Column::lt,
+        (BinaryOperator::LtEq, false) | (BinaryOperator::GtEq, true) => Column::le,
+        (BinaryOperator::Gt, false) | (BinaryOperator::Lt, true) => Column::gt,
+        (BinaryOperator::GtEq, false) | (BinaryOperator::LtEq, true) => Column::ge,
         _ => {
             return Err(format!(
                 "`{left} {op} {right}` is not understood: {UNDERSTOOD}"
             ));
         }
-    })
+    };
+    let operand = operand.typed()?;
+    Ok(operand.test(move |column| compare(column, literal.clone())))
 }
 
 /// Conditions with the same word between them, of which there may be very many: `left` is all of them but the last.
@@ -132,24 +145,40 @@ fn chain(mut left: &Expr, op: &BinaryOperator, right: &Expr) -> Result<Predicate
     Ok(all)
 }
 
-const UNDERSTOOD: &str = "columns are compared with literals by = <> < <= > >=, between, in, like, is null and is \
+const UNDERSTOOD: &str = "columns, and values of variants by variant_get(column, '$.path', 'type'), are compared with literals by = <> < <= > >=, between, in, like, is null and is \
                           not null; conditions are combined by and, or and not";
 
 fn not_understood(expression: &Expr) -> String {
     format!("`{expression}` is not understood: {UNDERSTOOD}")
 }
 
-fn column(expression: &Expr) -> Result<Column, String> {
+fn is_operand(expression: &Expr) -> bool {
+    matches!(
+        expression,
+        Expr::Identifier(_) | Expr::CompoundIdentifier(_) | Expr::Function(_)
+    )
+}
+
+fn operand(expression: &Expr) -> Result<Operand, String> {
+    match expression {
+        Expr::Nested(inner) => operand(inner),
+        Expr::Function(function) => Operand::of_function(function),
+        other => column(other).map(Operand::Column),
+    }
+}
+
+/// The path of a column.
+pub(super) fn column(expression: &Expr) -> Result<Vec<String>, String> {
     let parts: &[Ident] = match expression {
         Expr::Identifier(name) => std::slice::from_ref(name),
         Expr::CompoundIdentifier(names) => names,
         Expr::Nested(inner) => return column(inner),
         other => return Err(format!("`{other}` stands where a column is expected")),
     };
-    Ok(col_at(parts.iter().map(|part| part.value.clone())))
+    Ok(parts.iter().map(|part| part.value.clone()).collect())
 }
 
-fn literal(expression: &Expr) -> Result<Literal, String> {
+pub(super) fn literal(expression: &Expr) -> Result<Literal, String> {
     let no_literal = || format!("`{expression}` stands where a literal is expected");
     match expression {
         Expr::Nested(inner) => literal(inner),
@@ -238,6 +267,18 @@ mod tests {
             ("x is not true or not (y is false)", ""),
             ("b = x'00ff'", "b = 2 bytes"),
             ("n = null", "n = null"),
+            (
+                "variant_get(v, '$.a.b', 'int') > 5",
+                "variant_get(v, '$.a.b', Int32) > 5",
+            ),
+            (
+                "10.5 >= variant_get(s.v, 'a[0]', 'decimal(4, 2)')",
+                "variant_get(s.v, '$.a[0]', Decimal { precision: 4, scale: 2 }) <= 105e-1",
+            ),
+            (
+                "variant_get(v, '$.a') is not null",
+                "not variant_get(v, '$.a') is null",
+            ),
         ] {
             match read(text) {
                 Ok(found) => assert_eq!(found, expected, "{text}"),
@@ -254,7 +295,19 @@ mod tests {
             ("a > 5 b", "behind the condition"),
             ("a + 1 > 5", "a column is expected"),
             ("a > b", "a literal is expected"),
-            ("f(a)", "is not understood"),
+            ("f(a)", "`f(a)` is not understood"),
+            ("variant_get(v) = 1", "a column, a path and a type"),
+            (
+                "variant_get(v, '$.a', 'int', 1) = 1",
+                "a column, a path and a type",
+            ),
+            ("variant_get(v, '$.a') = 1", "needs the type"),
+            (
+                "variant_get(v, '$.a', 'uint64') = 1",
+                "there is no type `uint64` among variants",
+            ),
+            ("variant_get(v, '$a', 'int') = 1", "the variant path `$a`"),
+            ("variant_get(v, a, 'int') = 1", "a literal is expected"),
             ("a like 5", "that is text"),
             ("1 = 1", "a column is expected"),
             ("a = x'0'", "a literal is expected"),

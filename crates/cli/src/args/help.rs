@@ -35,12 +35,13 @@ Examples:
 /// Of `count`.
 pub(super) const COUNT: &str = "\
 One file: the number alone. Several: a line for each, number, tab and name, then the total.
-With --where, only columns of the condition are read; its words are those of `cat`.
+With --where or --bbox, only columns that these look at are read; their words are those of `cat`.
 
 Examples:
   herringbone count trips.parquet
   herringbone count part-*.parquet
-  herringbone count --where \"fare > 50 and tip is null\" trips.parquet";
+  herringbone count --where \"fare > 50 and tip is null\" trips.parquet
+  herringbone count --bbox 12.2,41.7,12.8,42.1 places.parquet";
 
 /// Of `head`.
 pub(super) const HEAD: &str = "\
@@ -64,6 +65,16 @@ come in the order of the file.
 Literals: 5, 0.1, 'text', true, and dates and timestamps as '2024-01-31' or '2024-01-31T12:00:00Z'. A
 comparison with a null is not true, as in SQL; NaN equals itself and is above all numbers.
 
+variant_get(column, '$.a.b[0]', 'type') stands for the value at a path of a column of variants: boolean,
+int, bigint, double, decimal(p,s), date, timestamp, timestamp_ntz, string, or a type as in --schema. What
+the type cannot hold without loss is null, as what is missing. Without a type, is [not] null asks whether
+there is a value. Only the shredded columns of the path are read, and pages passed over by their bounds.
+
+--bbox takes rows whose geometry has a bounding box that touches the one given, borders included, in the
+reference system of the column, x (longitude) before y. Nulls and empty geometries have none; a box that
+is not known may be anywhere. xmin above xmax goes across the antimeridian. With --where, both must hold.
+Statistics, and a column of boxes (a covering of GeoParquet), pass over row groups and pages.
+
 JSON lines lose nothing: integers and floats are numbers (shortest form that reads back), NaN and
 infinities the strings \"NaN\", \"Infinity\", \"-Infinity\"; decimals are strings, bytes base64, UUIDs
 their usual form, geometries well-known text; dates, times and timestamps ISO 8601 (with Z or an offset
@@ -78,11 +89,14 @@ page whose checksum is wrong, or that cannot be decompressed or lacks its dictio
 be null itself and is in no list; anything else (a damaged header, text that is not UTF-8, a column that
 may not be null) costs the rest of the row group, as with skip. What is lost is said on standard error,
 a line each, and the exit code is then 1. --limit and --offset count rows that are lost as well, unless
---where chooses rows. Damage to the footer is always an error.
+--where or --bbox chooses rows. Damage to the footer is always an error.
 
 Examples:
   herringbone cat trips.parquet | jq .fare
   herringbone cat --where \"fare > 50 and day >= '2024-01-31'\" trips.parquet
+  herringbone cat --where \"variant_get(event, '$.user.age', 'int') >= 18\" events.parquet
+  herringbone cat --bbox 12.2,41.7,12.8,42.1 --columns name places.parquet
+  herringbone cat --bbox geometry=176,-20,-178,-15 --where \"population > 1000\" places.parquet
   herringbone cat --limit 100 --offset 1000 trips.parquet
   herringbone cat --columns id,address.city,'\"odd,name\"' trips.parquet
   herringbone cat --format csv part-*.parquet > all.csv

@@ -1,6 +1,7 @@
 //! The command line.
 
 mod annotations;
+mod bounding_box;
 mod columns;
 mod condition;
 mod convert;
@@ -11,10 +12,12 @@ mod help;
 mod limit;
 mod repair;
 mod null;
+mod operand;
 mod row_groups;
 mod setting;
 mod size;
 mod sort;
+mod wanted;
 mod write;
 
 use std::path::PathBuf;
@@ -27,7 +30,6 @@ use herringbone_arrow::schema::TimeUnit;
 
 use annotations::Annotations;
 pub(crate) use columns::Columns;
-pub(crate) use condition::Condition;
 pub(crate) use convert::{Convert, VariantColumn};
 pub(crate) use damage::Damage;
 pub(crate) use encrypt::Encrypt;
@@ -39,6 +41,7 @@ pub(crate) use row_groups::{RowGroups, chosen};
 pub(crate) use setting::Setting;
 pub(crate) use size::Size;
 pub(crate) use sort::SortKeys;
+pub(crate) use wanted::Wanted;
 pub(crate) use write::{Destination, OutputOption, Write};
 
 /// Looks into Apache Parquet files and turns them into other things.
@@ -97,9 +100,8 @@ pub(crate) enum Command {
     Count {
         #[command(flatten)]
         files: Files,
-        /// Count the rows that meet a condition, as of `cat`
-        #[arg(long = "where", value_name = "CONDITION")]
-        condition: Option<Condition>,
+        #[command(flatten)]
+        wanted: Wanted,
     },
     /// Print the first rows
     #[command(after_help = help::HEAD)]
@@ -410,9 +412,8 @@ pub(crate) struct Read {
     pub(crate) null: Null,
     #[command(flatten)]
     pub(crate) chunks: Chunks,
-    /// Only rows that meet a condition of SQL, e.g. `fare > 5 and city in ('Rome', 'Oslo')`; see below
-    #[arg(long = "where", value_name = "CONDITION")]
-    condition: Option<Condition>,
+    #[command(flatten)]
+    pub(crate) wanted: Wanted,
     /// Rows of a batch, which is what is decoded at a time
     #[arg(long, value_name = "N", default_value_t = ReadOptions::DEFAULT_BATCH_SIZE)]
     #[arg(value_parser = at_least_one)]
@@ -437,7 +438,7 @@ pub(crate) struct Read {
 }
 
 impl Read {
-    /// What the library has to know, but for row groups, offset and limit.
+    /// What the library has to know, but for row groups, which rows are wanted, offset and limit.
     pub(crate) fn options(&self) -> ReadOptions {
         let mut schema = SchemaOptions::default();
         self.int96.choose(&mut schema);
@@ -451,9 +452,7 @@ impl Read {
             .verify_crc(!self.no_crc)
             .schema(schema)
             .extension(Geospatial::new());
-        let mut options = self.damage.choose(options);
-        options.filter = self.condition.as_ref().map(|it| it.0.clone());
-        options
+        self.damage.choose(options)
     }
 }
 

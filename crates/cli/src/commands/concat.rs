@@ -20,6 +20,7 @@ pub(crate) fn run(context: &Context, concat: &Concat) -> Result<()> {
             .choose(concat.decode.options())
             .projection(concat.chunks.projection()),
         row_groups: concat.chunks.row_groups.as_ref(),
+        wanted: None,
         unshreds: false,
     };
     let target = (&destination, &concat.write);

@@ -173,6 +173,7 @@ fn parquet(context: &Context, convert: &Convert, to: FileFormat) -> Result<()> {
     let mut request = Request {
         options: convert.damage.choose(convert.decode.options()),
         row_groups: None,
+        wanted: None,
         unshreds: false,
     };
     if to != FileFormat::Parquet {

@@ -2,7 +2,7 @@
 
 use herringbone::{Projection, ReadOptions};
 
-use crate::args::Condition;
+use crate::args::Wanted;
 use crate::context::Context;
 use crate::failure::Result;
 use crate::input::Input;
@@ -14,18 +14,22 @@ use crate::rows;
 pub(crate) fn run(
     context: &Context,
     inputs: &[Input],
-    condition: Option<&Condition>,
+    wanted: &Wanted,
     output: &mut Output<'_>,
 ) -> Result<()> {
     let mut total = 0_i128;
     for input in inputs {
-        let rows = match condition {
-            None => input.open()?.metadata().num_rows_of_row_groups(),
-            Some(condition) => {
+        let file = input.open()?;
+        let rows = match wanted
+            .filter(&file)
+            .map_err(|error| input.failure(&error))?
+        {
+            None => file.metadata().num_rows_of_row_groups(),
+            Some(filter) => {
                 let options = ReadOptions::new()
                     .projection(Projection::Leaves(Vec::new()))
-                    .filter(condition.0.clone());
-                rows::count_read(context, input, options)?
+                    .filter(filter);
+                rows::count_read(context, input, &file, options)?
             }
         };
         total += i128::from(rows);

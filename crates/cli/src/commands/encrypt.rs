@@ -38,6 +38,7 @@ fn run(context: &Context, request: &Encrypt, protection: Protection) -> Result<(
             .choose(request.decode.options())
             .projection(request.chunks.projection()),
         row_groups: request.chunks.row_groups.as_ref(),
+        wanted: None,
         unshreds: false,
     };
     let target = (&destination, &request.write);

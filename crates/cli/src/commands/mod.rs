@@ -37,9 +37,7 @@ pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<
     match &arguments.command {
         Command::Info { files } => info::run(&open(files)?, output),
         Command::Schema { files, format } => schema::run(context, &open(files)?, *format, output),
-        Command::Count { files, condition } => {
-            count::run(context, &open(files)?, condition.as_ref(), output)
-        }
+        Command::Count { files, wanted } => count::run(context, &open(files)?, wanted, output),
         Command::Head { files, rows, read } => {
             head::run(context, &open(files)?, read, *rows, output)
         }

@@ -32,6 +32,7 @@ pub(crate) fn run(context: &Context, rewrite: &Rewrite) -> Result<()> {
             .choose(rewrite.decode.options())
             .projection(rewrite.chunks.projection()),
         row_groups: rewrite.chunks.row_groups.as_ref(),
+        wanted: None,
         unshreds: false,
     };
     let mut options = rewrite.write.options(rewrite.decode.threads);

@@ -19,7 +19,7 @@ pub(crate) fn lines(file: &ParquetFile) -> herringbone::Result<Vec<String>> {
 fn line(column: &GeometryColumn, file: &ParquetFile) -> herringbone::Result<String> {
     let metadata = file.metadata();
     let row_groups = 0..metadata.num_row_groups();
-    let statistics = column.statistics(file.parquet_schema(), metadata, row_groups)?;
+    let statistics = column.statistics(metadata, row_groups)?;
     let mut parts = vec![format!("{}: {}", column.path.join("."), column.crs())];
     if column.meaning.edges != Edges::Planar {
         parts.push(format!("{} edges", column.meaning.edges));

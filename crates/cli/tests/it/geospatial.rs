@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::common::{Folder, herringbone};
+use crate::common::{EXAMPLE, Folder, herringbone};
 
 /// Two Features, one of them without a geometry.
 const FEATURES: &str = "\
@@ -175,4 +175,56 @@ fn files_that_are_put_together_have_one_box() {
     herringbone(&["convert", "--schema", &types, &rows, &third]).ok("");
     herringbone(&["concat", "-f", &first, &third, "-o", &both])
         .fails(3, "the geometries of `geometry` are GEOMETRY in");
+}
+
+/// Of the two Features one has a geometry, from 10.5 -1 to 20 2.
+#[test]
+fn rows_by_their_boxes() {
+    let folder = Folder::new();
+    let out = parquet(&folder, &[]);
+    let count = |options: &[&str]| {
+        let run = herringbone(&[&["count"], options, &[&out]].concat());
+        run.code(&[0]);
+        run.stdout
+    };
+    for (bbox, expected) in [
+        ("20,2,30,3", "1\n"),
+        ("20.1,2,30,3", "0\n"),
+        ("-180,-90,180,90", "1\n"),
+        ("geometry=0,0,15,1", "1\n"),
+        // Across the antimeridian, to 11 and to 10.
+        ("170,-1,11,1", "1\n"),
+        ("170,-1,10,1", "0\n"),
+    ] {
+        assert_eq!(count(&["--bbox", bbox]), expected, "{bbox}");
+    }
+    assert_eq!(count(&["--bbox", "0,0,15,1", "--where", "n = 2"]), "0\n");
+    assert_eq!(count(&["--bbox=-20,-9,15,1", "--where", "n = 1"]), "1\n");
+    let line = "{\"id\":7}\n";
+    herringbone(&["cat", "--columns", "id", "--bbox", "0,0,15,1", &out, &out]).ok(&line.repeat(2));
+    herringbone(&[
+        "head",
+        "-n",
+        "1",
+        "--columns",
+        "id",
+        "--bbox",
+        "0,0,15,1",
+        &out,
+        &out,
+    ])
+    .ok(line);
+    for (bbox, message) in [
+        (
+            "n=0,0,1,1",
+            "`n` is no column of geometries; there are: geometry",
+        ),
+        ("0,0,1", "four numbers"),
+        ("0,1,1,0", "above ymax"),
+        ("400,0,1,1", "no longitudes"),
+    ] {
+        herringbone(&["cat", "--bbox", bbox, &out]).fails(2, message);
+    }
+    herringbone(&["count", "--bbox", "0,0,1,1", EXAMPLE])
+        .fails(2, "there are no columns of geometries");
 }

@@ -104,3 +104,48 @@ fn what_cannot_be_asked_for() {
     let many = folder.with("many.jsonl", digits);
     herringbone(&["convert", &many, &out, "--variant", "v"]).fails(3, "column `v`");
 }
+
+/// What lies at a path of a variant, in conditions.
+#[test]
+fn conditions_on_paths() {
+    let folder = Folder::new();
+    let (rows, out) = (folder.file("rows.jsonl"), folder.file("out.parquet"));
+    let lines = [
+        r#"{"id":1,"v":{"a":{"b":7},"t":"x"}}"#,
+        r#"{"id":2,"v":{"a":{"b":10.50}}}"#,
+        r#"{"id":3,"v":{"a":{"b":"10"}}}"#,
+        r#"{"id":4,"v":{"a":[12]}}"#,
+        r#"{"id":5,"v":null}"#,
+        r#"{"id":6,"v":{"a":{"b":10}}}"#,
+    ];
+    std::fs::write(&rows, lines.join("\n")).unwrap();
+    for shredding in ["v", "v=auto", "v=Struct(\"a\": Struct(\"b\": Int64))"] {
+        herringbone(&["convert", "-f", "--variant", shredding, &rows, &out]).code(&[0]);
+        let ids = |condition: &str| {
+            let run = herringbone(&["cat", "--columns", "id", "--where", condition, &out]);
+            run.code(&[0]);
+            let ids = run
+                .stdout
+                .lines()
+                .map(|line| line["{\"id\":".len()..].trim_end_matches('}').to_owned());
+            ids.collect::<Vec<_>>().join(" ")
+        };
+        for (condition, expected) in [
+            ("variant_get(v, '$.a.b', 'int') >= 7", "1 6"),
+            ("variant_get(v, '$.a.b', 'decimal(9,2)') > 7", "2 6"),
+            ("10 = variant_get(v, '$.a.b', 'decimal(9,2)')", "6"),
+            ("variant_get(v, '$.a.b', 'string') = '10'", "3"),
+            ("variant_get(v, '$.a[0]', 'Int64') between 10 and 20", "4"),
+            ("variant_get(v, '$.t') is not null", "1"),
+            (
+                "variant_get(v, '$.a.b', 'int') is null and id < 6",
+                "2 3 4 5",
+            ),
+            ("variant_get(v, '$.a.b', 'double') in (7, 10.5)", "1 2"),
+        ] {
+            assert_eq!(ids(condition), expected, "{condition} {shredding}");
+        }
+        herringbone(&["cat", "--where", "variant_get(id, '$.a', 'int') = 1", &out])
+            .fails(2, "the field is none");
+    }
+}

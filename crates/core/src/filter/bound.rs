@@ -352,7 +352,7 @@ impl Binder<'_> {
 
     fn array(&self, path: &[String], (test, is_negated): (&Test, bool)) -> Result<ArrayTest> {
         let array_test = |tested| {
-            let data_type = Self::data_type(tested, path)?;
+            let data_type = data_type_at(tested, path)?;
             LeafTest::new(test, is_negated, &data_type)
         };
         Ok(ArrayTest {
@@ -361,23 +361,27 @@ impl Binder<'_> {
             dictionary: Mutex::default(),
         })
     }
+}
 
-    fn data_type(tested: &Schema, path: &[String]) -> Result<DataType> {
-        let unreachable = || Error::unsupported("a test of a field inside of an extension type");
-        let (first, rest) = path.split_first().ok_or_else(unreachable)?;
-        let mut found = tested
-            .field_with_name(first)
-            .map_err(|_| unreachable())?
-            .data_type();
-        for name in rest {
-            let DataType::Struct(fields) = found else {
-                return Err(unreachable());
-            };
-            let (_, field) = fields.find(name).ok_or_else(unreachable)?;
-            found = field.data_type();
-        }
-        Ok(found.clone())
+/// The type of the field at a path.
+///
+/// # Errors
+/// Unsupported where there is none.
+pub(super) fn data_type_at(tested: &Schema, path: &[String]) -> Result<DataType> {
+    let unreachable = || Error::unsupported("a test of a field inside of an extension type");
+    let (first, rest) = path.split_first().ok_or_else(unreachable)?;
+    let mut found = tested
+        .field_with_name(first)
+        .map_err(|_| unreachable())?
+        .data_type();
+    for name in rest {
+        let DataType::Struct(fields) = found else {
+            return Err(unreachable());
+        };
+        let (_, field) = fields.find(name).ok_or_else(unreachable)?;
+        found = field.data_type();
     }
+    Ok(found.clone())
 }
 
 impl Node {
@@ -487,17 +491,12 @@ impl ArrayTest {
         let Some(test) = &self.test else {
             return Ok(BooleanBuffer::new_set(batch.num_rows()));
         };
-        let (array, nulls) = self.array(batch)?;
+        let (array, nulls) = array_at(&self.path, batch)?;
         let bits = match array.data_type() {
             DataType::Dictionary(..) => self.evaluate_dictionary(test, &array)?,
             _ => test.evaluate(&array)?,
         };
-        // Where a struct around it is null, so is the value.
-        Ok(match (nulls, test) {
-            (None, _) => bits,
-            (Some(nulls), LeafTest::Null { is_null: true }) => &bits | &!nulls.inner(),
-            (Some(nulls), _) => &bits & nulls.inner(),
-        })
+        Ok(within_structs(bits, nulls.as_ref(), test))
     }
 
     fn evaluate_dictionary(&self, test: &LeafTest, array: &ArrayRef) -> Result<BooleanBuffer> {
@@ -528,24 +527,6 @@ impl ArrayTest {
             accepted: accepted.clone(),
         });
         Ok(accepted)
-    }
-
-    /// The array of the leaf, and the nulls of the structs around it.
-    fn array(&self, batch: &RecordBatch) -> Result<(ArrayRef, Option<NullBuffer>)> {
-        let missing = || Error::argument("a tested column was not read");
-        let (first, rest) = self.path.split_first().ok_or_else(missing)?;
-        let mut array = batch.column_by_name(first).ok_or_else(missing)?.clone();
-        let mut nulls = None;
-        for name in rest {
-            let parent = array
-                .as_any()
-                .downcast_ref::<StructArray>()
-                .ok_or_else(missing)?;
-            nulls = NullBuffer::union(nulls.as_ref(), parent.nulls());
-            let child = parent.column_by_name(name).ok_or_else(missing)?.clone();
-            array = child;
-        }
-        Ok((array, nulls))
     }
 }
 
@@ -583,4 +564,49 @@ impl LeafNode {
         };
         bounds.verdict(&statistics, rows)
     }
+}
+
+/// Which values of the field at a path are accepted.
+///
+/// # Errors
+/// Argument where it is not there; Unsupported where it has another type than the test was made for.
+pub(super) fn accepted_at(
+    test: &LeafTest,
+    path: &[String],
+    batch: &RecordBatch,
+) -> Result<BooleanBuffer> {
+    let (array, nulls) = array_at(path, batch)?;
+    let bits = test.evaluate(&array)?;
+    Ok(within_structs(bits, nulls.as_ref(), test))
+}
+
+/// The values that are accepted, where structs around them may be null: so are the values then.
+fn within_structs(
+    bits: BooleanBuffer,
+    nulls: Option<&NullBuffer>,
+    test: &LeafTest,
+) -> BooleanBuffer {
+    match (nulls, test) {
+        (None, _) => bits,
+        (Some(nulls), LeafTest::Null { is_null: true }) => &bits | &!nulls.inner(),
+        (Some(nulls), _) => &bits & nulls.inner(),
+    }
+}
+
+/// The array at a path, and the nulls of the structs around it.
+fn array_at(path: &[String], batch: &RecordBatch) -> Result<(ArrayRef, Option<NullBuffer>)> {
+    let missing = || Error::argument("a tested column was not read");
+    let (first, rest) = path.split_first().ok_or_else(missing)?;
+    let mut array = batch.column_by_name(first).ok_or_else(missing)?.clone();
+    let mut nulls = None;
+    for name in rest {
+        let parent = array
+            .as_any()
+            .downcast_ref::<StructArray>()
+            .ok_or_else(missing)?;
+        nulls = NullBuffer::union(nulls.as_ref(), parent.nulls());
+        let child = parent.column_by_name(name).ok_or_else(missing)?.clone();
+        array = child;
+    }
+    Ok((array, nulls))
 }

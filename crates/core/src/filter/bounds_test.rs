@@ -156,13 +156,12 @@ impl BoundsTest {
         (maxs, max): (&ArrayRef, usize),
     ) -> Verdict {
         let (min, max) = (key_at(mins, min), key_at(maxs, max));
-        // NaNs are above all bounds, and bounds do not count them.
-        let has_nan = self.is_float && counts.nans != Some(0);
         let facts = Facts {
             nulls: counts.nulls.filter(|nulls| *nulls <= counts.rows),
             rows: counts.rows,
             min: min.filter(|min| !self.is_float || !min.is_nan()),
-            max: max.filter(|max| !has_nan && (!self.is_float || !max.is_nan())),
+            max: max.filter(|max| !self.is_float || !max.is_nan()),
+            may_have_nan: self.is_float && counts.nans != Some(0),
         };
         // Bounds the wrong way round say nothing.
         if let (Some(min), Some(max)) = (&facts.min, &facts.max)

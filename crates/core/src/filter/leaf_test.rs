@@ -41,6 +41,8 @@ pub(super) struct Facts {
     /// A bound that no value is below, and one that no value is above.
     pub(super) min: Option<Key>,
     pub(super) max: Option<Key>,
+    /// Whether there may be NaNs, of which bounds know nothing.
+    pub(super) may_have_nan: bool,
 }
 
 /// A value as it is compared.
@@ -53,7 +55,7 @@ pub(super) enum Key {
 impl Key {
     /// Whether it is that of NaN, among keys of floating-point numbers.
     pub(super) fn is_nan(&self) -> bool {
-        *self == Self::Number(i256::from_i128(float_key(f64::NAN).into()))
+        *self == Self::Number(nan())
     }
 
     /// Whether it is above another one of the same type.
@@ -81,10 +83,7 @@ impl LeafTest {
             }
             // Of a column of nulls there is nothing that a comparison accepts.
             _ if value_type.is_null() => return Ok(Self::Nothing),
-            Test::IsNan if value_type.is_floating() => {
-                let nan = i256::from_i128(float_key(f64::NAN).into());
-                Self::Keys(Ranges::points(vec![nan]))
-            }
+            Test::IsNan if value_type.is_floating() => Self::Keys(Ranges::points(vec![nan()])),
             Test::IsNan => {
                 return Err(Error::argument(format!(
                     "values of {value_type} are never NaN"
@@ -177,9 +176,12 @@ impl LeafTest {
                     _ => None,
                 };
                 let (min, max) = (number(&facts.min), number(&facts.max));
+                let accepts_nan = keys.contains(|key| key.cmp(&nan()));
                 (
-                    keys.touches(min.as_ref(), max.as_ref()),
-                    no_null && keys.covers(min.as_ref(), max.as_ref()),
+                    keys.touches(min.as_ref(), max.as_ref()) || facts.may_have_nan && accepts_nan,
+                    no_null
+                        && keys.covers(min.as_ref(), max.as_ref())
+                        && (accepts_nan || !facts.may_have_nan),
                 )
             }
             Self::Bytes(bytes) => {
@@ -204,6 +206,11 @@ impl LeafTest {
             (true, false) => Verdict::Some,
         }
     }
+}
+
+/// The key of NaN.
+fn nan() -> i256 {
+    i256::from_i128(float_key(f64::NAN).into())
 }
 
 fn bytes_of(key: &Option<Key>) -> Option<&Vec<u8>> {

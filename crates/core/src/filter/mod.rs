@@ -9,6 +9,7 @@
 //! Negations are pushed down to the comparisons when a predicate is bound, so that *true* is all that has to be
 //! known of each part: a row where a comparison meets a null is none that is wanted, negated or not, as in SQL.
 
+mod batch;
 mod bound;
 mod bounds_test;
 mod evaluate;

@@ -30,6 +30,10 @@ pub struct GeometryColumn {
     /// Whether it is the one that is meant where none is named: that of the GeoParquet metadata, else
     /// the only one there is.
     pub is_primary: bool,
+    /// Of a native encoding: the ordinals of its columns of x, y, z and m.
+    ordinates: [Option<usize>; 4],
+    /// Whether a row may have several geometries.
+    pub(super) is_repeated: bool,
 }
 
 impl GeometryColumn {
@@ -61,6 +65,8 @@ impl GeometryColumn {
                 meaning.crs = crs;
             }
             let is_primary = geo.is_some_and(|it| it.primary_column == node.element.name);
+            let leaf = schema.leaves().get(node.leaves.start);
+            let is_below_list = leaf.is_some_and(|leaf| leaf.max_rep_level > 0);
             columns.push(Self {
                 path: schema
                     .node_path(ordinal)
@@ -72,6 +78,8 @@ impl GeometryColumn {
                 meaning,
                 geoparquet: geoparquet.cloned(),
                 is_primary,
+                ordinates: ordinates(schema, node.leaves.clone()),
+                is_repeated: encoding == Encoding::Wkb && is_below_list,
             });
         }
         if let ([only], None) = (columns.as_mut_slice(), &geo) {
@@ -89,7 +97,6 @@ impl GeometryColumn {
     /// The metadata of a column chunk cannot be decoded.
     pub fn statistics(
         &self,
-        schema: &ParquetSchema,
         metadata: &FileMetadata,
         row_groups: Range<usize>,
     ) -> Result<StatisticsBuilder> {
@@ -97,7 +104,7 @@ impl GeometryColumn {
         for row_group in row_groups {
             match self.encoding {
                 Encoding::Wkb => self.add_binary(metadata, row_group, &mut all)?,
-                Encoding::Native(_) => self.add_native(schema, metadata, row_group, &mut all)?,
+                Encoding::Native(_) => self.add_native(metadata, row_group, &mut all)?,
             }
         }
         Ok(all)
@@ -111,12 +118,11 @@ impl GeometryColumn {
     /// As [`statistics`](Self::statistics).
     pub fn may_intersect(
         &self,
-        schema: &ParquetSchema,
         metadata: &FileMetadata,
         row_group: usize,
         bbox: &BoundingBox,
     ) -> Result<bool> {
-        let statistics = self.statistics(schema, metadata, row_group..row_group + 1)?;
+        let statistics = self.statistics(metadata, row_group..row_group + 1)?;
         Ok(match statistics.extent() {
             Extent::Empty => false,
             Extent::Box(extent) => intersects(&extent, bbox, self.meaning.edges),
@@ -144,22 +150,18 @@ impl GeometryColumn {
     /// The bounds of x, y, z and m are those of all geometries, as edges are straight.
     fn add_native(
         &self,
-        schema: &ParquetSchema,
         metadata: &FileMetadata,
         row_group: usize,
         all: &mut StatisticsBuilder,
     ) -> Result<()> {
         let mut of_axes = [None; 4];
-        for leaf in self.leaves.clone() {
-            let name = schema.path(leaf).last().copied().unwrap_or_default();
-            let axis = ["x", "y", "z", "m"].iter().position(|it| *it == name);
+        for (bounds, leaf) in of_axes.iter_mut().zip(self.ordinates) {
+            let Some(leaf) = leaf else { continue };
             let chunk = metadata.column_chunk(row_group, leaf)?.meta_data;
             if chunk.as_ref().is_some_and(has_nulls_alone) {
                 return Ok(());
             }
-            if let Some(bounds) = axis.and_then(|axis| of_axes.get_mut(axis)) {
-                *bounds = chunk.as_ref().and_then(bounds_of_doubles);
-            }
+            *bounds = chunk.as_ref().and_then(bounds_of_doubles);
         }
         let [x, y, z, m] = of_axes;
         let bbox = x.zip(y).filter(|_| self.meaning.edges == Edges::Planar);
@@ -179,6 +181,14 @@ impl GeometryColumn {
     pub fn crs(&self) -> &Crs {
         &self.meaning.crs
     }
+}
+
+/// The columns of x, y, z and m among some leaves.
+fn ordinates(schema: &ParquetSchema, leaves: Range<usize>) -> [Option<usize>; 4] {
+    ["x", "y", "z", "m"].map(|axis| {
+        let mut leaves = leaves.clone();
+        leaves.find(|leaf| schema.path(*leaf).last() == Some(&axis))
+    })
 }
 
 fn has_nulls_alone(chunk: &ColumnMetaData) -> bool {

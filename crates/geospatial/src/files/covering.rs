@@ -98,7 +98,7 @@ impl Boxes {
 }
 
 /// The greatest FLOAT that is not above.
-fn down(bound: f64) -> f32 {
+pub(super) fn down(bound: f64) -> f32 {
     let nearest = bound as f32;
     match f64::from(nearest) > bound {
         true => nearest.next_down(),
@@ -107,7 +107,7 @@ fn down(bound: f64) -> f32 {
 }
 
 /// The least FLOAT that is not below.
-fn up(bound: f64) -> f32 {
+pub(super) fn up(bound: f64) -> f32 {
     -down(-bound)
 }
 

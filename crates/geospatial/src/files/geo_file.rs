@@ -197,8 +197,11 @@ fn plan_covering(
     }
     let column = covering_name(&it.name, it.name == primary, is_taken);
     let names = (it.name.clone(), column.clone());
-    let has_z = false;
-    planned.get_mut(at)?.column.covering = Some(Covering { column, has_z });
+    planned.get_mut(at)?.column.covering = Some(Covering {
+        column,
+        has_z: false,
+        never_wraps: true,
+    });
     Some(names)
 }
 

@@ -7,6 +7,7 @@
 //! ```
 
 mod columns;
+mod covered;
 mod covering;
 mod each;
 mod extension;
@@ -15,7 +16,9 @@ mod geo_file;
 mod iso;
 mod known_metadata;
 mod options;
+mod predicate;
 mod read;
+mod row_boxes;
 mod statistics;
 mod write;
 

@@ -135,9 +135,15 @@ pub struct Covering {
     pub column: String,
     /// Whether it has `zmin` and `zmax` beside `xmin`, `ymin`, `xmax` and `ymax`.
     pub has_z: bool,
+    /// Whether a row that crosses the antimeridian has all longitudes there, so that `xmin` is never above
+    /// `xmax`. The specification leaves that open; our files say it by a member of their own beside the covering.
+    pub never_wraps: bool,
 }
 
 impl Covering {
+    /// The member that says so.
+    pub(super) const NEVER_WRAPS: &'static str = "herringbone:covering_never_wraps";
+
     /// The fields, in the order that writers use.
     #[must_use]
     pub fn fields(&self) -> &'static [&'static str] {

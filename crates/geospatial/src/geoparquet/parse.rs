@@ -76,7 +76,11 @@ fn column(mut members: Members, place: &Place<'_>) -> Result<GeoColumn> {
             Some(Value::Number(year)) => year.as_f64(),
             other => return Err(place.member("epoch").is(other.as_ref(), "a number")),
         },
-        covering: covering(&mut members, place)?,
+        covering: {
+            let covering = covering(&mut members, place)?;
+            let never_wraps = members.shift_remove(Covering::NEVER_WRAPS) == Some(true.into());
+            covering.map(|it| Covering { never_wraps, ..it })
+        },
         others: Others(members),
     })
 }
@@ -198,6 +202,7 @@ fn covering(members: &mut Members, place: &Place<'_>) -> Result<Option<Covering>
     let mut covering = Covering {
         column: String::new(),
         has_z,
+        never_wraps: false,
     };
     for field in covering.fields() {
         let place = place.member(field);

@@ -202,6 +202,7 @@ fn all_of_a_column_is_written() {
         covering: Some(Covering {
             column: "b".into(),
             has_z: true,
+            never_wraps: true,
         }),
         ..GeoColumn::default()
     };

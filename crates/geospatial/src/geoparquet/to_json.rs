@@ -62,6 +62,9 @@ impl GeoColumn {
         }
         if let Some(covering) = &self.covering {
             members.insert("covering".into(), covering.member());
+            if covering.never_wraps {
+                members.insert(Covering::NEVER_WRAPS.into(), true.into());
+            }
         }
         members.extend(self.others.0.clone());
         Ok(members)

@@ -30,9 +30,9 @@ use crate::shredding::{
 /// found, unless the read is lenient: that looks at what lies beside the path as well.
 #[derive(Debug, Clone)]
 pub struct VariantGet {
-    path: VariantPath,
-    wanted: Option<PrimitiveType>,
-    options: GetOptions,
+    pub(super) path: VariantPath,
+    pub(super) wanted: Option<PrimitiveType>,
+    pub(super) options: GetOptions,
 }
 
 impl VariantGet {

@@ -28,6 +28,7 @@
 //! ```
 
 mod get;
+mod predicate;
 mod write;
 
 use std::sync::Arc;

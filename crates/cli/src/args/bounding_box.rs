@@ -1,0 +1,114 @@
+//! `--bbox [COLUMN=]xmin,ymin,xmax,ymax`: which rows are wanted, by where their geometries are.
+
+use std::str::FromStr;
+
+use herringbone::filter::Predicate;
+use herringbone::format::BoundingBox;
+use herringbone::geospatial::GeometryColumn;
+use herringbone::{Error, ParquetFile};
+
+use super::Columns;
+
+/// What follows `--bbox`.
+#[derive(Debug, Clone)]
+pub(crate) struct WantedBox {
+    /// The path of the column; the primary one where `None`.
+    column: Option<Vec<String>>,
+    bbox: BoundingBox,
+}
+
+impl FromStr for WantedBox {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (column, numbers) = match text.rsplit_once('=') {
+            None => (None, text),
+            Some((column, numbers)) => {
+                let Ok([path]) = <[_; 1]>::try_from(column.parse::<Columns>()?.paths) else {
+                    return Err("one column stands before the `=`".into());
+                };
+                (Some(path), numbers)
+            }
+        };
+        let numbers = numbers.split(',').map(|number| {
+            let number = number.trim();
+            let parsed = number
+                .parse()
+                .map_err(|_| format!("{number:?} is no number"))?;
+            match f64::is_nan(parsed) {
+                true => Err(format!("{number:?} bounds nothing")),
+                false => Ok(parsed),
+            }
+        });
+        match *numbers.collect::<Result<Vec<f64>, _>>()? {
+            [_, ymin, _, ymax] if ymin > ymax => Err(format!("ymin is {ymin}, above ymax, {ymax}")),
+            [xmin, ymin, xmax, ymax] => Ok(Self {
+                column,
+                bbox: BoundingBox::new(xmin, xmax, ymin, ymax),
+            }),
+            _ => Err("a box has four numbers: xmin,ymin,xmax,ymax".into()),
+        }
+    }
+}
+
+impl WantedBox {
+    /// The predicate for a file.
+    ///
+    /// # Errors
+    /// Argument where it has no such column, or none that is meant where none is named, or the box does not fit it.
+    pub(crate) fn predicate(&self, file: &ParquetFile) -> herringbone::Result<Predicate> {
+        let columns = GeometryColumn::of_file(file.parquet_schema(), file.metadata())?;
+        let names = columns.iter().map(|it| it.path.join("."));
+        let names = names.collect::<Vec<_>>().join(", ");
+        let found = match &self.column {
+            Some(path) => columns.iter().find(|it| it.path == *path),
+            None => columns.iter().find(|it| it.is_primary),
+        };
+        let found = found.ok_or_else(|| {
+            Error::argument(match (&self.column, columns.is_empty()) {
+                (_, true) => "--bbox: there are no columns of geometries".to_owned(),
+                (Some(path), _) => format!(
+                    "--bbox: `{}` is no column of geometries; there are: {names}",
+                    path.join(".")
+                ),
+                (None, _) => format!(
+                    "--bbox: none of the columns of geometries is the primary one; name it, as in --bbox \
+                     COLUMN=xmin,ymin,xmax,ymax: {names}"
+                ),
+            })
+        })?;
+        found.intersects(&self.bbox)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn boxes_with_and_without_a_column() {
+        let parsed = |text: &str| {
+            let it: WantedBox = text.parse().unwrap();
+            (it.column, it.bbox)
+        };
+        let bbox = BoundingBox::new(-10.0, 5.5, 1.0, 2e1);
+        assert_eq!(parsed("-10,1,5.5,2e1"), (None, bbox.clone()));
+        let path = ["a".to_owned(), "b=c".to_owned()];
+        assert_eq!(parsed("a.b=c=-10, 1, 5.5, 20"), (Some(path.to_vec()), bbox));
+        assert_eq!(
+            parsed("170,0,-170,1").1,
+            BoundingBox::new(170.0, -170.0, 0.0, 1.0)
+        );
+        for (text, message) in [
+            ("1,2,3", "four numbers"),
+            ("1,2,3,4,5,6", "four numbers"),
+            ("1,2,3,x", "\"x\" is no number"),
+            ("1,2,3,nan", "bounds nothing"),
+            ("1,5,3,4", "above ymax"),
+            ("a,b=1,2,3,4", "one column"),
+        ] {
+            let error = text.parse::<WantedBox>().unwrap_err();
+            assert!(error.contains(message), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! What a condition compares: a column, or the values at a path of a column of variants.
+
+use herringbone::filter::{Column, Predicate, col_at};
+use herringbone::variant::extension::VariantGet;
+use herringbone::variant::{PrimitiveType, VariantPath};
+use sqlparser::ast::{Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments};
+
+use super::condition::{column, literal};
+use crate::load::field_of;
+
+/// One side of a comparison.
+pub(super) enum Operand {
+    /// A column by its path.
+    Column(Vec<String>),
+    /// `variant_get(column, '$.path', 'type')`: the column, what is got, and whether it has a type.
+    Path {
+        column: Vec<String>,
+        get: VariantGet,
+        is_typed: bool,
+    },
+}
+
+impl Operand {
+    pub(super) fn of_function(function: &Function) -> Result<Self, String> {
+        let name = function.name.to_string();
+        if !name.eq_ignore_ascii_case("variant_get") {
+            return Err(format!(
+                "`{function}` is not understood: a column is expected, or variant_get(column, '$.path', 'type')"
+            ));
+        }
+        let wanted = || {
+            "variant_get takes a column, a path and a type: variant_get(v, '$.a.b', 'int')"
+                .to_owned()
+        };
+        let FunctionArguments::List(list) = &function.args else {
+            return Err(wanted());
+        };
+        let arguments: Option<Vec<&Expr>> = list.args.iter().map(argument).collect();
+        let (path, data_type, of) = match arguments.as_deref() {
+            Some([of, path]) => (path, None, of),
+            Some([of, path, data_type]) => (path, Some(data_type), of),
+            _ => return Err(wanted()),
+        };
+        let path: VariantPath = text(path)?
+            .parse()
+            .map_err(|error: herringbone::Error| error.message().to_owned())?;
+        let mut get = VariantGet::new(path);
+        if let Some(data_type) = data_type {
+            get = get.as_type(type_of(&text(data_type)?)?);
+        }
+        Ok(Self::Path {
+            column: column(of)?,
+            get,
+            is_typed: data_type.is_some(),
+        })
+    }
+
+    /// Itself, if it can be compared.
+    pub(super) fn typed(self) -> Result<Self, String> {
+        match &self {
+            Self::Path {
+                is_typed: false, ..
+            } => Err(
+                "variant_get needs the type that values are compared as, e.g. variant_get(v, '$.a', 'int')".into(),
+            ),
+            _ => Ok(self),
+        }
+    }
+
+    /// A test of it.
+    pub(super) fn test(
+        self,
+        test: impl Fn(Column) -> Predicate + Send + Sync + 'static,
+    ) -> Predicate {
+        match self {
+            Self::Column(path) => test(col_at(path)),
+            Self::Path { column, get, .. } => get.filter(column, test),
+        }
+    }
+}
+
+fn argument(argument: &FunctionArg) -> Option<&Expr> {
+    match argument {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(expression)) => Some(expression),
+        _ => None,
+    }
+}
+
+fn text(expression: &Expr) -> Result<String, String> {
+    match literal(expression)? {
+        herringbone::filter::Literal::Text(text) => Ok(text),
+        _ => Err(format!(
+            "`{expression}` stands where text in quotes is expected"
+        )),
+    }
+}
+
+/// A type by its name in SQL, or as in `--schema`.
+fn type_of(name: &str) -> Result<PrimitiveType, String> {
+    use PrimitiveType as T;
+    let lower = name.to_ascii_lowercase();
+    Ok(match lower.as_str() {
+        "boolean" => T::Boolean,
+        "tinyint" => T::Int8,
+        "smallint" => T::Int16,
+        "int" | "integer" => T::Int32,
+        "bigint" => T::Int64,
+        "float" | "real" => T::Float,
+        "double" => T::Double,
+        "date" => T::Date,
+        "time" => T::Time,
+        "timestamp" => T::Timestamp {
+            nanos: false,
+            utc: true,
+        },
+        "timestamp_ntz" => T::Timestamp {
+            nanos: false,
+            utc: false,
+        },
+        "string" | "varchar" => T::String,
+        "binary" => T::Binary,
+        "uuid" => T::Uuid,
+        _ => {
+            let unknown = || format!("there is no type `{name}` among variants");
+            if let Some(digits) = lower.strip_prefix("decimal") {
+                return decimal(digits).ok_or_else(unknown);
+            }
+            let field = field_of("", name).map_err(|_| unknown())?;
+            T::of_data_type(field.data_type()).map_err(|_| unknown())?
+        }
+    })
+}
+
+/// `(precision, scale)`, or `(precision)` of whole numbers.
+fn decimal(digits: &str) -> Option<PrimitiveType> {
+    let digits = digits.trim().strip_prefix('(')?.strip_suffix(')')?;
+    let (precision, scale) = digits.split_once(',').unwrap_or((digits, "0"));
+    Some(PrimitiveType::Decimal {
+        precision: precision.trim().parse().ok()?,
+        scale: scale.trim().parse().ok()?,
+    })
+}

@@ -1,0 +1,44 @@
+//! Which rows are wanted, by their values.
+
+use clap::Args;
+use herringbone::ParquetFile;
+use herringbone::filter::Predicate;
+
+use super::bounding_box::WantedBox;
+use super::condition::Condition;
+
+/// The options that choose rows. A row is wanted where it meets all of them.
+#[derive(Debug, Args)]
+pub(crate) struct Wanted {
+    /// Only rows that meet a condition of SQL, e.g. `fare > 5 and city in ('Rome', 'Oslo')`; see `herringbone help cat`
+    #[arg(long = "where", value_name = "CONDITION")]
+    condition: Option<Condition>,
+    /// Only rows whose geometry has a bounding box that touches this one, in the reference system of its column,
+    /// longitude or easting first: [COLUMN=]xmin,ymin,xmax,ymax [default column: the primary one]
+    #[arg(long, value_name = "BOX", allow_hyphen_values = true)]
+    bbox: Option<WantedBox>,
+}
+
+impl Wanted {
+    /// Whether not all rows are.
+    pub(crate) fn is_given(&self) -> bool {
+        self.condition.is_some() || self.bbox.is_some()
+    }
+
+    /// The filter for a file.
+    ///
+    /// # Errors
+    /// Argument where the file does not have what is asked for.
+    pub(crate) fn filter(&self, file: &ParquetFile) -> herringbone::Result<Option<Predicate>> {
+        let condition = self.condition.as_ref().map(|it| it.0.clone());
+        let bbox = self
+            .bbox
+            .as_ref()
+            .map(|it| it.predicate(file))
+            .transpose()?;
+        Ok(match (condition, bbox) {
+            (Some(condition), Some(bbox)) => Some(condition.and(bbox)),
+            (condition, bbox) => condition.or(bbox),
+        })
+    }
+}

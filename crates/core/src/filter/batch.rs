@@ -1,0 +1,139 @@
+//! Predicates on record batches that no file is behind.
+
+use herringbone_arrow::array::{Array as _, BooleanArray, RecordBatch};
+use herringbone_arrow::buffer::{BooleanBuffer, NullBuffer};
+use herringbone_format::Result;
+
+use super::Predicate;
+use super::bound::{accepted_at, data_type_at};
+use super::leaf_test::LeafTest;
+use super::predicate::{Expression, Test};
+
+impl Predicate {
+    /// Whether each row of a batch is wanted; null where that is unknown, which wants none. Columns are found by their
+    /// names.
+    ///
+    /// # Errors
+    /// Unsupported where a column is not there; Argument where a literal cannot be compared with its values; what
+    /// predicates of one's own say.
+    pub fn evaluate(&self, batch: &RecordBatch) -> Result<BooleanArray> {
+        let wanted = accepted(&self.0, false, batch)?;
+        let refused = accepted(&self.0, true, batch)?;
+        let known = NullBuffer::new(&wanted | &refused);
+        Ok(BooleanArray::new(wanted, Some(known)))
+    }
+
+    /// Whether it wants no row in which all columns that it looks at are null. Of predicates of one's own that is not
+    /// known, and so not so.
+    #[must_use]
+    pub fn rejects_nulls(&self) -> bool {
+        rejects_nulls(&self.0, false)
+    }
+}
+
+/// Where an expression, or its opposite, is true.
+fn accepted(
+    expression: &Expression,
+    is_negated: bool,
+    batch: &RecordBatch,
+) -> Result<BooleanBuffer> {
+    let parts = |parts: &[Expression], is_and: bool| {
+        let mut all = match is_and {
+            true => BooleanBuffer::new_set(batch.num_rows()),
+            false => BooleanBuffer::new_unset(batch.num_rows()),
+        };
+        for part in parts {
+            let part = accepted(part, is_negated, batch)?;
+            all = if is_and { &all & &part } else { &all | &part };
+        }
+        Ok(all)
+    };
+    match expression {
+        Expression::Not(inner) => accepted(inner, !is_negated, batch),
+        Expression::And(all) => parts(all, !is_negated),
+        Expression::Or(all) => parts(all, is_negated),
+        Expression::Test { column, test } => {
+            let data_type = data_type_at(&batch.schema(), column)?;
+            accepted_at(&LeafTest::new(test, is_negated, &data_type)?, column, batch)
+        }
+        Expression::Rows(predicate) => {
+            let found = predicate.evaluate(batch)?;
+            let bits = match is_negated {
+                true => !found.values(),
+                false => found.values().clone(),
+            };
+            Ok(match found.nulls() {
+                Some(nulls) => &bits & nulls.inner(),
+                None => bits,
+            })
+        }
+    }
+}
+
+fn rejects_nulls(expression: &Expression, is_negated: bool) -> bool {
+    let mut parts = match expression {
+        Expression::Test { test, .. } => return is_negated || !matches!(test, Test::IsNull),
+        Expression::Rows(_) => return false,
+        Expression::Not(inner) => return rejects_nulls(inner, !is_negated),
+        Expression::And(parts) | Expression::Or(parts) => {
+            parts.iter().map(|part| rejects_nulls(part, is_negated))
+        }
+    };
+    match matches!(expression, Expression::And(_)) != is_negated {
+        true => parts.any(|rejects| rejects),
+        false => parts.all(|rejects| rejects),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use herringbone_arrow::array::Int32Array;
+
+    use super::super::col;
+    use super::*;
+
+    #[test]
+    fn nulls_are_neither_wanted_nor_refused() {
+        let column = Int32Array::from(vec![Some(1), None, Some(3)]);
+        let batch = RecordBatch::try_from_iter([("a", Arc::new(column) as _)]).unwrap();
+        let of = |predicate: Predicate| {
+            let found = predicate.evaluate(&batch).unwrap();
+            found.iter().collect::<Vec<_>>()
+        };
+        assert_eq!(of(col("a").gt(1)), [Some(false), None, Some(true)]);
+        assert_eq!(of(col("a").gt(1).not()), [Some(true), None, Some(false)]);
+        let is_null = || col("a").is_null();
+        assert_eq!(of(is_null()), [Some(false), Some(true), Some(false)]);
+        // Of a null, true or unknown is true.
+        assert_eq!(
+            of(col("a").gt(1).or(is_null())),
+            [Some(false), Some(true), Some(true)]
+        );
+        assert_eq!(
+            of(col("a").gt(1).and(is_null())),
+            [Some(false), None, Some(false)]
+        );
+        assert!(col("b").gt(1).evaluate(&batch).is_err());
+        assert!(col("a").gt("x").evaluate(&batch).is_err());
+    }
+
+    #[test]
+    fn what_wants_no_null() {
+        let (of_value, of_null) = (|| col("a").eq(1), || col("a").is_null());
+        for (predicate, expected) in [
+            (of_value(), true),
+            (of_value().not(), true),
+            (of_null(), false),
+            (of_null().not(), true),
+            (of_value().or(of_null()), false),
+            (of_value().and(of_null()), true),
+            (of_value().and(of_null()).not(), true),
+            (of_value().or(of_null().not()).not(), true),
+            (of_value().not().and(of_null().not()).not(), false),
+        ] {
+            assert_eq!(predicate.rejects_nulls(), expected, "{predicate}");
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Rows by where their geometries are, as predicates of reads.
+//!
+//! ```text
+//! geospatial statistics, or bounds of x and y ──► row groups    covered.rs ──► pages    row_boxes.rs ──► rows
+//! ```
+
+use std::sync::Arc;
+
+use herringbone_arrow::array::{Array as _, ArrayRef, BooleanArray, RecordBatch, StructArray};
+use herringbone_arrow::buffer::NullBuffer;
+use herringbone_core::filter::{Predicate, RowPredicate, Verdict};
+use herringbone_format::{BoundingBox, Error, FileMetadata, Result};
+use herringbone_schema::ParquetSchema;
+
+use super::GeometryColumn;
+use super::row_boxes::for_each_extent;
+use crate::bounds::{Extent, check, contains, intersects};
+
+/// How boxes of rows lie to the one that is asked for.
+#[derive(Debug, Clone, Copy)]
+enum Relation {
+    Intersects,
+    Within,
+}
+
+/// Rows whose own boxes lie so.
+#[derive(Debug)]
+struct BoxPredicate {
+    column: GeometryColumn,
+    bbox: BoundingBox,
+    relation: Relation,
+}
+
+impl GeometryColumn {
+    /// The rows whose bounding box touches another one, borders included, in the reference system of the column.
+    /// `xmin > xmax` goes across the antimeridian. Nulls and geometries without positions are not among them; rows
+    /// whose box is not known are. Whether the geometry itself touches the box is for others to find out.
+    ///
+    /// Row groups are passed over by their geospatial statistics, pages by the column of boxes that covers this one,
+    /// if there is one, or by the `x` and `y` of native points. Coverings that other writers made tell of `x` only
+    /// where no row can cross the antimeridian, and of geographies nothing, as nobody says how they bound edges.
+    ///
+    /// ```no_run
+    /// # use herringbone_core::read::ReadOptions;
+    /// # use herringbone_format::{BoundingBox, FileMetadata};
+    /// # use herringbone_schema::ParquetSchema;
+    /// # use herringbone_geospatial::GeometryColumn;
+    /// # fn options(schema: &ParquetSchema, metadata: &FileMetadata) -> herringbone_format::Result<()> {
+    /// // Of a `ParquetFile`: `parquet_schema()` and `metadata()`.
+    /// let columns = GeometryColumn::of_file(schema, metadata)?;
+    /// if let Some(column) = columns.iter().find(|it| it.is_primary) {
+    ///     let rome = column.intersects(&BoundingBox::new(12.2, 12.8, 41.7, 42.1))?;
+    ///     let options = ReadOptions::new().filter(rome);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Argument where the box is none, leaves the Earth of a geography, or crosses an antimeridian in a system that
+    /// has none; Unsupported where a row may have several geometries.
+    pub fn intersects(&self, bbox: &BoundingBox) -> Result<Predicate> {
+        self.predicate(bbox, Relation::Intersects)
+    }
+
+    /// The rows whose bounding box lies wholly within another one, otherwise as [`intersects`](Self::intersects).
+    ///
+    /// # Errors
+    /// As [`intersects`](Self::intersects).
+    pub fn within(&self, bbox: &BoundingBox) -> Result<Predicate> {
+        self.predicate(bbox, Relation::Within)
+    }
+
+    fn predicate(&self, bbox: &BoundingBox, relation: Relation) -> Result<Predicate> {
+        let name = || self.path.join(".");
+        if self.is_repeated {
+            let message = "a bounding box of values below a list, of which a row may have several";
+            return Err(Error::unsupported(message).in_column(name()));
+        }
+        check(bbox, self.meaning.edges)
+            .map_err(|why| Error::argument(why.to_string()).in_column(name()))?;
+        if bbox.xmin > bbox.xmax {
+            let is_longitude = |x: f64| (-180.0..=180.0).contains(&x);
+            let crs = self.crs();
+            if crs.is_geographic() == Some(false) {
+                return Err(Error::argument(format!(
+                    "the bounding box has xmin {} above xmax {}, and {crs}, the reference system of `{}`, has no \
+                     antimeridian that it could cross",
+                    bbox.xmin,
+                    bbox.xmax,
+                    name()
+                )));
+            }
+            if !is_longitude(bbox.xmin) || !is_longitude(bbox.xmax) {
+                return Err(Error::argument(format!(
+                    "the bounding box has xmin {} above xmax {}: it would cross the antimeridian, and they are no \
+                     longitudes from -180 to 180",
+                    bbox.xmin, bbox.xmax
+                )));
+            }
+        }
+        Ok(Predicate::rows(BoxPredicate {
+            column: self.clone(),
+            bbox: bbox.clone(),
+            relation,
+        }))
+    }
+}
+
+impl BoxPredicate {
+    /// Whether a row that is not null is wanted.
+    fn accepts(&self, extent: &Extent) -> bool {
+        let edges = self.column.meaning.edges;
+        match (extent, self.relation) {
+            (Extent::Empty, _) => false,
+            (Extent::Unknown(_), _) => true,
+            (Extent::Box(of_row), Relation::Intersects) => intersects(of_row, &self.bbox, edges),
+            (Extent::Box(of_row), Relation::Within) => contains(&self.bbox, of_row, edges),
+        }
+    }
+}
+
+impl RowPredicate for BoxPredicate {
+    fn columns(&self) -> Vec<Vec<String>> {
+        vec![self.column.path.clone()]
+    }
+
+    fn evaluate(&self, batch: &RecordBatch) -> Result<BooleanArray> {
+        let (array, nulls) = array_at(batch, &self.column.path)?;
+        let mut wanted = Vec::with_capacity(array.len());
+        for_each_extent(&array, &self.column, &mut |extent| {
+            wanted.push(extent.map(|extent| self.accepts(&extent)));
+        })?;
+        let (bits, of_rows) = BooleanArray::from(wanted).into_parts();
+        let nulls = NullBuffer::union(nulls.as_ref(), of_rows.as_ref());
+        Ok(BooleanArray::new(bits, nulls))
+    }
+
+    /// What lies within a box touches it.
+    fn implied(&self, schema: &ParquetSchema) -> Result<Option<Predicate>> {
+        Ok(self.column.covered(&self.bbox, schema))
+    }
+
+    fn verdict(&self, metadata: &FileMetadata, row_group: usize) -> Result<Verdict> {
+        let may = self.column.may_intersect(metadata, row_group, &self.bbox)?;
+        Ok(match may {
+            true => Verdict::Some,
+            false => Verdict::None,
+        })
+    }
+}
+
+/// The column at a path through structs, and the nulls of these.
+fn array_at(batch: &RecordBatch, path: &[String]) -> Result<(ArrayRef, Option<NullBuffer>)> {
+    let missing = || Error::argument(format!("the column `{}` was not read", path.join(".")));
+    let (first, rest) = path.split_first().ok_or_else(missing)?;
+    let mut array = batch.column_by_name(first).ok_or_else(missing)?.clone();
+    let mut nulls = None;
+    for name in rest {
+        let parent = array.as_any().downcast_ref::<StructArray>();
+        let parent = parent.ok_or_else(missing)?;
+        nulls = NullBuffer::union(nulls.as_ref(), parent.nulls());
+        let child = Arc::clone(parent.column_by_name(name).ok_or_else(missing)?);
+        array = child;
+    }
+    Ok((array, nulls))
+}

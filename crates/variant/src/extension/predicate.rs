@@ -1,0 +1,214 @@
+//! Rows by the values at a path, as predicates of reads.
+//!
+//! ```text
+//! test of the value at $.a.b, as a type
+//!     ─► the same test of typed_value.a.typed_value.b.typed_value, where that type compares as its own does
+//!        or `value` beside it has something else than a null of variants      ─► row groups, pages
+//!     ─► VariantGet: the columns of the path alone                              ─► rows
+//! ```
+
+use std::fmt;
+use std::sync::Arc;
+
+use herringbone_arrow::array::{BooleanArray, RecordBatch};
+use herringbone_core::filter::{Column, Predicate, RowPredicate, col_at};
+use herringbone_core::read::ExtensionColumnOption;
+use herringbone_format::{Repetition, Result};
+use herringbone_schema::{ParquetSchema, SchemaOptions};
+
+use super::VariantGet;
+use crate::cast::PrimitiveType;
+use crate::path::PathPart;
+use crate::shredding::{TYPED_VALUE, VALUE};
+
+/// A test of the values at a path of one column.
+struct PathPredicate {
+    column: Vec<String>,
+    get: VariantGet,
+    test: Arc<dyn Fn(Column) -> Predicate + Send + Sync>,
+}
+
+impl VariantGet {
+    /// A predicate on the values at the path of a column of variants. They are compared as the type that was
+    /// [asked for](Self::as_type): a value that is none of it is null, as one that is missing, and no comparison with
+    /// it is true. Without a type, `is_null` and `is_not_null` ask whether something lies at the path.
+    ///
+    /// `test` says what is wanted of a column of these values. It has to be a test of this column alone.
+    ///
+    /// Only the columns of the file that the path leads to are decoded. Row groups and pages are passed over by the
+    /// statistics of a shredded field where no value of it lies beside it, in `value`, and where its type compares as
+    /// the wanted one: they are the same, or both of them integers or decimals.
+    ///
+    /// ```
+    /// use herringbone_core::read::ReadOptions;
+    /// use herringbone_variant::PrimitiveType;
+    /// use herringbone_variant::extension::VariantGet;
+    ///
+    /// let age = VariantGet::new("$.user.age".parse()?).as_type(PrimitiveType::Int64);
+    /// let options = ReadOptions::new().filter(age.filter(["event"], |age| age.ge(18)));
+    /// # Ok::<(), herringbone_format::Error>(())
+    /// ```
+    #[must_use]
+    pub fn filter<S: Into<String>>(
+        self,
+        column: impl IntoIterator<Item = S>,
+        test: impl Fn(Column) -> Predicate + Send + Sync + 'static,
+    ) -> Predicate {
+        Predicate::rows(PathPredicate {
+            column: column.into_iter().map(Into::into).collect(),
+            get: self,
+            test: Arc::new(test),
+        })
+    }
+}
+
+impl fmt::Debug for PathPredicate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (column, path) = (self.column.join("."), &self.get.path);
+        let name = match self.get.wanted {
+            Some(wanted) => format!("variant_get({column}, '{path}', {wanted:?})"),
+            None => format!("variant_get({column}, '{path}')"),
+        };
+        write!(f, "{}", (self.test)(col_at([name])))
+    }
+}
+
+impl PathPredicate {
+    /// The name of the column of values, which says all that they depend on.
+    fn name(&self) -> String {
+        format!("{:?} of {:?}", self.get, self.column)
+    }
+}
+
+impl RowPredicate for PathPredicate {
+    fn columns(&self) -> Vec<Vec<String>> {
+        Vec::new()
+    }
+
+    fn extension_columns(&self) -> Vec<ExtensionColumnOption> {
+        vec![ExtensionColumnOption {
+            name: self.name(),
+            path: self.column.clone(),
+            extension: Arc::new(self.get.clone()),
+        }]
+    }
+
+    fn evaluate(&self, batch: &RecordBatch) -> Result<BooleanArray> {
+        (self.test)(col_at([self.name()])).evaluate(batch)
+    }
+
+    fn implied(&self, schema: &ParquetSchema) -> Result<Option<Predicate>> {
+        // A lenient read looks beside the path as well, and as text all values can be wanted.
+        if self.get.options.unshred.lenient || self.get.options.cast.format_strings {
+            return Ok(None);
+        }
+        let mut nodes = 0..schema.nodes().len();
+        let is_own = |node: &usize| schema.node_path(*node).iter().eq(self.column.iter());
+        let place = nodes.find(is_own).map(|group| Place { schema, group });
+        Ok(place.and_then(|place| place.implied(self, self.get.path.parts())))
+    }
+}
+
+/// A group of `value` and `typed_value`.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    schema: &'a ParquetSchema,
+    group: usize,
+}
+
+impl Place<'_> {
+    /// What is true of every row that the predicate wants, of which `parts` lead on from here.
+    fn implied(mut self, predicate: &PathPredicate, mut parts: &[PathPart]) -> Option<Predicate> {
+        while let Some((part, rest)) = parts.split_first() {
+            let PathPart::Field(name) = part else {
+                return None;
+            };
+            let field = self.child(TYPED_VALUE).and_then(|it| it.child(name));
+            let Some(field) = field else {
+                // If there is a value at all, it is a part of `value`.
+                return self.has_other_values(predicate);
+            };
+            (self, parts) = (field, rest);
+        }
+        let Some(typed) = self.child(TYPED_VALUE) else {
+            return self.has_other_values(predicate);
+        };
+        let wanted = predicate.get.wanted?;
+        let stored = typed.primitive()?;
+        let is_exact = stored.is_exact_number() && wanted.is_exact_number();
+        let column = || col_at(typed.path());
+        let of_column = match (stored == wanted, is_exact) {
+            (true, _) => (predicate.test)(column()),
+            // Numbers that are none of the wanted type are null, which the column does not know.
+            (false, true) => Some((predicate.test)(column())).filter(Predicate::rejects_nulls)?,
+            _ => return None,
+        };
+        Some(match self.other_values()? {
+            Some(others) => of_column.or(others),
+            None => of_column,
+        })
+    }
+
+    /// Where all values are in `value`, that there is one.
+    fn has_other_values(self, predicate: &PathPredicate) -> Option<Predicate> {
+        let wants_values = (predicate.test)(col_at(["value"])).rejects_nulls();
+        // Without a type, a null of variants is a value like others.
+        let is_of_values = predicate.get.wanted.is_some() && wants_values;
+        self.other_values()?.filter(|_| is_of_values)
+    }
+
+    /// That something lies in `value` but a null of variants, which is null as any type; none where there is no such
+    /// column, and nothing where it is none that can be tested.
+    #[allow(clippy::option_option, reason = "no column is not an unknown one")]
+    fn other_values(self) -> Option<Option<Predicate>> {
+        let Some(value) = self.child(VALUE) else {
+            return Some(None);
+        };
+        value.leaf()?;
+        Some(Some(col_at(value.path()).ne([0_u8].as_slice())))
+    }
+
+    /// The type of a column of primitive values.
+    fn primitive(self) -> Option<PrimitiveType> {
+        let field = self
+            .schema
+            .leaf_field(self.leaf()?, &SchemaOptions::default());
+        PrimitiveType::of_data_type(field?.data_type()).ok()
+    }
+
+    /// The column, if it is one, and has one value a row.
+    fn leaf(self) -> Option<usize> {
+        let node = self.schema.nodes().get(self.group)?;
+        let ordinal = node.leaves.start;
+        let leaf = self.schema.leaves().get(ordinal)?;
+        (!node.is_group() && leaf.max_rep_level == 0).then_some(ordinal)
+    }
+
+    fn path(self) -> Vec<String> {
+        let path = self.schema.node_path(self.group).into_iter();
+        path.map(str::to_owned).collect()
+    }
+
+    fn child(self, name: &str) -> Option<Self> {
+        let mut children = self.schema.children(self.group);
+        let is_named = |child: &usize| {
+            let node = self.schema.nodes().get(*child);
+            node.is_some_and(|it| {
+                it.element.name == name && it.repetition() != Repetition::Repeated
+            })
+        };
+        let group = children.find(is_named)?;
+        Some(Self { group, ..self })
+    }
+}
+
+impl PrimitiveType {
+    /// Whether values are numbers that are compared with all their digits, and cast to others of these with all of
+    /// them or not at all.
+    fn is_exact_number(self) -> bool {
+        matches!(
+            self,
+            Self::Int8 | Self::Int16 | Self::Int32 | Self::Int64 | Self::Decimal { .. }
+        )
+    }
+}
