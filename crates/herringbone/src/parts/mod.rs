@@ -58,6 +58,9 @@ const PARTS_A_THREAD: u64 = 8;
 /// Columns are decoded as a whole where fewer rows are wanted than one of so many.
 const LEAST_SHARE: u64 = 4;
 
+/// Batches of a row group whose columns are cut, at most: they are listed, in some megabytes.
+const MOST_BATCHES: u64 = 1 << 18;
+
 /// Groups of pages that are counted, for each part.
 const GROUPS_A_PART: u64 = 4;
 
@@ -102,8 +105,9 @@ pub(crate) fn of_row_group(
     let total = works.fold(0, u64::saturating_add);
     let (num_rows, num_wanted) = (row_group.num_rows(), row_group.num_wanted());
     let is_sparse = num_wanted < num_rows / LEAST_SHARE;
+    let is_endless = num_rows / row_group.batch_rows() as u64 > MOST_BATCHES;
     // A page that is lost must be lost once.
-    if is_sparse || matches!(options.on_error, OnError::NullPage) {
+    if is_sparse || is_endless || matches!(options.on_error, OnError::NullPage) {
         return cuts;
     }
     let batch_starts = row_group.batch_starts();
