@@ -10,6 +10,7 @@ use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 
 use crate::args::{Read, RowFormat, RowGroups, Wanted, chosen};
+use crate::commands::explain;
 use crate::common_schema::common;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
@@ -47,6 +48,14 @@ pub(crate) fn print(
         unshreds: false,
     };
     request.unshred();
+    if read.wanted.explain {
+        for input in inputs {
+            let file = input.open()?;
+            let options = options(input, &file, &request)?;
+            explain::file(input, &file, &options, output)?;
+        }
+        return Ok(());
+    }
     request.choose_int96_unit(inputs, window)?;
     let Some((schema, rows)) = survey(inputs, &mut request)? else {
         return Ok(());

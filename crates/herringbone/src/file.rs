@@ -10,7 +10,7 @@ use herringbone_core::footer::{FooterDecoder, FooterStep};
 use herringbone_core::pruning::{
     BloomFilterProbe, ColumnBounds, ColumnBoundsDecoder, IndexDecoder,
 };
-use herringbone_core::read::{ReadOptions, ReadPlan};
+use herringbone_core::read::{ReadOptions, ReadPlan, RowGroupExplanation, explain};
 use herringbone_format::modular_encryption::{Decryption, KeyStep};
 use herringbone_format::{
     BloomFilterHeader, ColumnChunk, ColumnIndex, Error, FileMetadata, Limits, OffsetIndex, Result,
@@ -196,6 +196,16 @@ impl ParquetFile {
             Arc::new(self.plan(&options)?),
             self.source.clone(),
         ))
+    }
+
+    /// What a read learns of each of its row groups before it decodes their rows: which of them cannot be wanted, or are
+    /// wanted anyway, by which [step](crate::filter::PruningStep), and how many bytes that takes.
+    ///
+    /// # Errors
+    /// As [`Self::read`], and what the source says.
+    pub fn explain(&self, options: &ReadOptions) -> Result<Vec<RowGroupExplanation>> {
+        let plan = Arc::new(self.plan(options)?);
+        explain(&plan, |range| self.source.read(range))
     }
 
     /// What a read comes to, for drivers of one's own such as

@@ -15,6 +15,8 @@
 //! # }
 //! ```
 
+pub use herringbone_core::read::{RowGroupExplanation, StepExplanation};
+
 pub use herringbone_core::filter::{
     Column, Literal, Predicate, PruningStep, PruningSteps, RowPredicate, Verdict, col, col_at,
 };

@@ -17,6 +17,9 @@ pub(crate) struct Wanted {
     /// longitude or easting first: [COLUMN=]xmin,ymin,xmax,ymax [default column: the primary one]
     #[arg(long, value_name = "BOX", allow_hyphen_values = true)]
     bbox: Option<WantedBox>,
+    /// Say what statistics, bloom filters, dictionaries and page indexes tell of the rows, instead of reading them
+    #[arg(long)]
+    pub(crate) explain: bool,
 }
 
 impl Wanted {

@@ -2,6 +2,7 @@
 
 use herringbone::{Projection, ReadOptions};
 
+use super::explain;
 use crate::args::Wanted;
 use crate::context::Context;
 use crate::failure::Result;
@@ -20,6 +21,13 @@ pub(crate) fn run(
     let mut total = 0_i128;
     for input in inputs {
         let file = input.open()?;
+        if wanted.explain {
+            let mut options = ReadOptions::new();
+            let filter = wanted.filter(&file);
+            options.filter = filter.map_err(|error| input.failure(&error))?;
+            explain::file(input, &file, &options, output)?;
+            continue;
+        }
         let rows = match wanted
             .filter(&file)
             .map_err(|error| input.failure(&error))?
@@ -39,7 +47,7 @@ pub(crate) fn run(
             output.line(&format!("{rows}\t{}", printable(&input.name)))?;
         }
     }
-    if inputs.len() > 1 {
+    if inputs.len() > 1 && !wanted.explain {
         output.line(&format!("{total}\ttotal"))?;
     }
     Ok(())

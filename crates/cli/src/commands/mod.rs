@@ -6,6 +6,7 @@ mod concat;
 mod convert;
 mod count;
 mod encrypt;
+pub(crate) mod explain;
 mod head;
 mod index;
 mod info;

@@ -71,3 +71,25 @@ fn what_is_wrong_is_said_in_the_words_of_the_command() {
         assert_eq!(run.code, code, "{condition}: {}", run.stderr);
     }
 }
+
+#[test]
+fn what_is_known_of_rows_is_explained() {
+    // 24 rows in row groups of 16 and 8; the file has column indexes and no bloom filters.
+    herringbone(&["count", "--explain", "--where", "id > 20", EXAMPLE]).ok(
+        "testdata/example.parquet: 24 rows in 2 row groups\n  \
+         where id > 20\n  \
+         statistics       16 rows passed over, 0 known to be wanted; 0 bytes of 2 row groups\n  \
+         column indexes   0 rows passed over, 0 known to be wanted; 46 bytes of 1 row group\n  \
+         to be tested     8 rows in 1 row group\n",
+    );
+    for command in ["cat", "head"] {
+        let nothing = herringbone(&[command, "--explain", "--where", "id >= 0", EXAMPLE]);
+        nothing.ok("testdata/example.parquet: 24 rows in 2 row groups\n  \
+             where id >= 0\n  \
+             statistics       0 rows passed over, 24 known to be wanted; 0 bytes of 2 row groups\n  \
+             to be tested     0 rows in 0 row groups\n");
+    }
+    let without = herringbone(&["cat", "--explain", EXAMPLE]);
+    assert_eq!(without.code, 2);
+    assert!(without.stderr.contains("--where"), "{}", without.stderr);
+}

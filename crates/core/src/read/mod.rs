@@ -22,6 +22,7 @@ mod pruner;
 mod push;
 mod row_group;
 mod array_node;
+mod explanation;
 mod extensions;
 mod row_selection;
 mod wanted_rows;
@@ -29,6 +30,7 @@ mod wanted_schema;
 mod virtual_columns;
 
 pub use assemble::BatchAssembler;
+pub use explanation::{RowGroupExplanation, StepExplanation, explain};
 pub use extensions::ExtensionColumnOption;
 #[doc(hidden)] // For drivers.
 pub use filtered_read::{FilteredRead, FilteredRowGroup};

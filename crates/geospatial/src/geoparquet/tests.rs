@@ -215,7 +215,7 @@ fn all_of_a_column_is_written() {
          \"orientation\":\"counterclockwise\",\"bbox\":[170.0,-0.1,1.0,3.0,-170.0,0.5,2.0,4.0],\
          \"epoch\":2021.47,\"covering\":{\"bbox\":{\"xmin\":[\"b\",\"xmin\"],\"ymin\":[\"b\",\"ymin\"],\
          \"zmin\":[\"b\",\"zmin\"],\"xmax\":[\"b\",\"xmax\"],\"ymax\":[\"b\",\"ymax\"],\
-         \"zmax\":[\"b\",\"zmax\"]}}}}}"
+         \"zmax\":[\"b\",\"zmax\"]}},\"herringbone:covering_never_wraps\":true}}}"
     );
     assert_eq!(GeoMetadata::parse(&text).unwrap(), metadata);
 }

@@ -17,8 +17,9 @@ use bytes::Bytes;
 use herringbone_format::{ColumnChunk, Error, ErrorKind, Result};
 
 use self::lookup::{Found, FoundPages, Lookup};
+use super::explanation::StepExplanation;
 use super::filter_plan::FilterPlan;
-use super::wanted_rows::RowGroupPlan;
+use super::wanted_rows::{RowGroupPlan, count};
 use super::{Needs, OpenRowGroup, ReadPlan};
 use crate::Step;
 use crate::budget::{Budget, Reservation};
@@ -64,6 +65,10 @@ pub(crate) struct RowGroupPruner {
     /// Steps still to be taken, the next one last.
     steps: Vec<PruningStep>,
     lookups: Vec<Lookup>,
+    /// The step that was taken last, and the bytes that it asked for.
+    taken: (PruningStep, u64),
+    /// What is known behind each step, where somebody asks.
+    explanation: Option<Vec<StepExplanation>>,
 }
 
 impl RowGroupPruner {
@@ -103,9 +108,34 @@ impl RowGroupPruner {
             of_tests,
             maps: Vec::new(),
             lookups: Vec::new(),
+            taken: (PruningStep::Statistics, 0),
+            explanation: None,
         };
         pruner.decide();
         Ok(pruner)
+    }
+
+    /// The same, which notes what is known behind each step.
+    pub(super) fn explained(mut self) -> Self {
+        self.explanation = Some(Vec::new());
+        self
+    }
+
+    /// What was known behind each step.
+    pub(super) fn into_explanation(self) -> Vec<StepExplanation> {
+        self.explanation.unwrap_or_default()
+    }
+
+    /// Notes what is known behind the step that was taken last.
+    fn explain(&mut self) {
+        let ranges = self.row_group().map(|it| it.ranges.clone());
+        let ranges = ranges.unwrap_or_default();
+        let rows = |verdict| count(&self.verdicts.within(&ranges, |it| it == verdict));
+        let (refused, accepted) = (rows(Verdict::None), rows(Verdict::All));
+        let (step, bytes) = self.taken;
+        if let Some(explanation) = &mut self.explanation {
+            explanation.push(StepExplanation::new(step, refused, accepted, bytes));
+        }
     }
 
     /// Goes on; without bytes `None`, and what `needs` says is needed.
@@ -121,6 +151,7 @@ impl RowGroupPruner {
                 match self.look_up(&mut lookup)? {
                     Step::Ready(()) => {}
                     Step::Need(range) => {
+                        self.taken.1 += range.end - range.start;
                         needs.now.push(range);
                         self.lookups.push(lookup);
                     }
@@ -130,12 +161,20 @@ impl RowGroupPruner {
                 return Ok(None);
             }
             self.decide();
-            let Some(step) = self.steps.pop() else {
+            if self.explanation.is_some() {
+                self.explain();
+            }
+            let next = loop {
+                match self.steps.pop() {
+                    Some(step) if !self.is_worth(step) => {}
+                    next => break next,
+                }
+            };
+            let Some(step) = next else {
                 return self.take().map(Some);
             };
-            if self.is_worth(step) {
-                self.begin(step)?;
-            }
+            self.taken = (step, 0);
+            self.begin(step)?;
         }
     }
 

@@ -1,0 +1,83 @@
+//! `--explain`: what is known of rows before they are read.
+
+use herringbone::filter::{PruningStep, RowGroupExplanation};
+use herringbone::{ParquetFile, ReadOptions};
+
+use crate::failure::{Failure, Result};
+use crate::input::Input;
+use crate::output::Output;
+use crate::render::printable::printable;
+
+/// Prints what each step tells of the rows of a file, and what is left to be tested.
+///
+/// # Errors
+/// Usage where no rows are chosen by their values.
+pub(crate) fn file(
+    input: &Input,
+    file: &ParquetFile,
+    options: &ReadOptions,
+    output: &mut Output<'_>,
+) -> Result<()> {
+    let Some(filter) = &options.filter else {
+        return Err(Failure::Usage(
+            "--explain goes with --where or --bbox".into(),
+        ));
+    };
+    let row_groups = file
+        .explain(options)
+        .map_err(|error| input.failure(&error))?;
+    let rows: u64 = row_groups.iter().map(|it| it.rows).sum();
+    output.line(&format!(
+        "{}: {rows} rows in {}",
+        printable(&input.name),
+        of_row_groups(row_groups.len())
+    ))?;
+    output.line(&format!("  where {}", printable(&filter.to_string())))?;
+    for (step, name) in STEPS {
+        if let Some(line) = line(&row_groups, step) {
+            output.line(&format!("  {name:<15}  {line}"))?;
+        }
+    }
+    let undecided: Vec<_> = row_groups.iter().filter(|it| it.undecided() > 0).collect();
+    let rows: u64 = undecided.iter().map(|it| it.undecided()).sum();
+    output.line(&format!(
+        "  {:<15}  {rows} rows in {}",
+        "to be tested",
+        of_row_groups(undecided.len())
+    ))
+}
+
+const STEPS: [(PruningStep, &str); 5] = [
+    (PruningStep::Statistics, "statistics"),
+    (PruningStep::BloomFilters, "bloom filters"),
+    (PruningStep::Dictionaries, "dictionaries"),
+    (PruningStep::ColumnIndexes, "column indexes"),
+    (PruningStep::PageMaps, "offset indexes"),
+];
+
+fn of_row_groups(count: usize) -> String {
+    format!("{count} row group{}", if count == 1 { "" } else { "s" })
+}
+
+/// What a step tells of the row groups that it looked at, if it did.
+fn line(row_groups: &[RowGroupExplanation], step: PruningStep) -> Option<String> {
+    let (mut asked, mut refused, mut accepted, mut bytes) = (0, 0, 0, 0);
+    for row_group in row_groups {
+        let at = row_group.steps.iter().position(|it| it.step == step);
+        let Some((at, taken)) = at.and_then(|at| Some((at, row_group.steps.get(at)?))) else {
+            continue;
+        };
+        let before = at.checked_sub(1).and_then(|at| row_group.steps.get(at));
+        asked += 1;
+        refused += taken.refused - before.map_or(0, |it| it.refused);
+        accepted += taken.accepted - before.map_or(0, |it| it.accepted);
+        bytes += taken.bytes;
+    }
+    let has_looked = step == PruningStep::Statistics || bytes > 0;
+    (asked > 0 && has_looked).then(|| {
+        let asked = of_row_groups(asked);
+        format!(
+            "{refused} rows passed over, {accepted} known to be wanted; {bytes} bytes of {asked}"
+        )
+    })
+}

@@ -1,0 +1,88 @@
+//! What a read learns of its row groups before it decodes their rows.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use herringbone_format::Result;
+
+use super::pruner::RowGroupPruner;
+use super::{Needs, ReadPlan};
+use crate::budget::Budget;
+use crate::filter::PruningStep;
+
+/// What is known of the rows of a row group before they are decoded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RowGroupExplanation {
+    /// Ordinal of the row group in the file.
+    pub row_group: usize,
+    /// Rows of it that the read may give, but for its filter.
+    pub rows: u64,
+    /// The steps that were taken, in their order.
+    pub steps: Vec<StepExplanation>,
+}
+
+/// What is known behind a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StepExplanation {
+    /// The step.
+    pub step: PruningStep,
+    /// Rows that are known not to be wanted, by this step and those before it.
+    pub refused: u64,
+    /// Rows that are known to be wanted.
+    pub accepted: u64,
+    /// Bytes of the file that the step looked at.
+    pub bytes: u64,
+}
+
+impl StepExplanation {
+    pub(super) fn new(step: PruningStep, refused: u64, accepted: u64, bytes: u64) -> Self {
+        Self {
+            step,
+            refused,
+            accepted,
+            bytes,
+        }
+    }
+}
+
+impl RowGroupExplanation {
+    /// Rows whose values are tested.
+    #[must_use]
+    pub fn undecided(&self) -> u64 {
+        let last = self.steps.last();
+        let decided = last.map_or(0, |last| last.refused.saturating_add(last.accepted));
+        self.rows.saturating_sub(decided)
+    }
+}
+
+/// What the read learns of its row groups, from bytes that `read` gives.
+///
+/// # Errors
+/// What `read` says; Corrupt where metadata makes no sense; Key; what predicates of one's own say.
+#[doc(hidden)] // For the facade.
+pub fn explain(
+    plan: &Arc<ReadPlan>,
+    mut read: impl FnMut(Range<u64>) -> Result<Bytes>,
+) -> Result<Vec<RowGroupExplanation>> {
+    let mut explanations = Vec::with_capacity(plan.row_groups().len());
+    for (index, row_group) in plan.row_groups().iter().enumerate() {
+        let budget = Budget::new(&plan.options().limits);
+        let mut pruner = RowGroupPruner::new(plan.clone(), index, budget)?.explained();
+        let mut needs = Needs::default();
+        while pruner.poll(&mut needs)?.is_none() {
+            for need in std::mem::take(&mut needs.now) {
+                let bytes = read(need.clone())?;
+                pruner.supply(need.start, &bytes);
+            }
+        }
+        explanations.push(RowGroupExplanation {
+            row_group: row_group.ordinal(),
+            rows: row_group.num_wanted(),
+            steps: pruner.into_explanation(),
+        });
+    }
+    Ok(explanations)
+}
