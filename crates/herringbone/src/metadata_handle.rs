@@ -28,7 +28,7 @@ use crate::OpenOptions;
 /// let handle = ParquetFile::open(path)?.metadata_handle();
 /// println!("{} bytes to keep", handle.heap_bytes());
 /// let file = ParquetFile::with_metadata(FileSource::open(path)?, handle)?;
-/// assert_eq!(file.metadata().num_row_groups(), 3);
+/// assert_eq!(file.metadata().num_row_groups(), 2);
 /// # Ok(())
 /// # }
 /// ```

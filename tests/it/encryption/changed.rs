@@ -73,7 +73,10 @@ fn every_changed_byte_is_found() {
                 Err(error) => assert!(
                     matches!(
                         error.kind(),
-                        ErrorKind::Key | ErrorKind::Corrupt | ErrorKind::Limit
+                        ErrorKind::Key
+                            | ErrorKind::Corrupt
+                            | ErrorKind::Limit
+                            | ErrorKind::Unsupported
                     ),
                     "byte {at}: {error}"
                 ),
