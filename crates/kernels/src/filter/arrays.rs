@@ -1,12 +1,14 @@
 //! Arrays of some slots of others, whose values are valid because those of the others are.
 
+use std::sync::Arc;
+
 use herringbone_arrow::array::types::{ArrowDictionaryKeyType, ByteArrayType, ByteViewType};
 use herringbone_arrow::array::{
     Array, DictionaryArray, GenericByteArray, GenericByteViewArray, PrimitiveArray,
 };
 use herringbone_arrow::buffer::bit_iterator::BitSliceIterator;
 use herringbone_arrow::buffer::{
-    ArrowNativeType, BooleanBuffer, NullBuffer, OffsetBuffer, ScalarBuffer,
+    ArrowNativeType, BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer,
 };
 
 use super::filter;
@@ -59,10 +61,10 @@ pub fn filter_views<T: ByteViewType>(
     }
     let views = selected(array.views(), bits);
     let nulls = filter_nulls(array.nulls(), bits);
-    let buffers: Vec<_> = array.data_buffers().to_vec();
+    let buffers: Arc<[Buffer]> = array.data_buffers().iter().cloned().collect();
     // SAFETY: each view is one of the array, whose buffers these are; there is a bit of `nulls` for each set bit, as there
     // is a view.
-    Some(unsafe { GenericByteViewArray::new_unchecked(views, buffers.into(), nulls) })
+    Some(unsafe { GenericByteViewArray::new_unchecked(views, buffers, nulls) })
 }
 
 /// The keys whose bit is set, with the same values; none where `bits` are not one a slot.

@@ -47,7 +47,7 @@ pub enum Runs {
     /// A group of them and more. Of single bits that is more bytes, but of the same few kinds: codecs
     /// that look for repetitions only, such as SNAPPY and LZ4, make less of them.
     Repetitive,
-    /// [`LONG_RUN`] of them and more. Where runs and packed groups take turns, bytes mean something else every few
+    /// `LONG_RUN` of them and more. Where runs and packed groups take turns, bytes mean something else every few
     /// bytes: codecs that count how often a byte occurs, such as ZSTD and GZIP, make less of packed groups alone.
     Long,
 }
