@@ -5,7 +5,7 @@ use herringbone_arrow::buffer::{BooleanBuffer, NullBuffer};
 use herringbone_format::Result;
 
 use super::Predicate;
-use super::bound::{accepted_at, data_type_at};
+use super::array_test::{accepted_at, data_type_at};
 use super::leaf_test::LeafTest;
 use super::predicate::{Expression, Test};
 

@@ -1,21 +1,21 @@
 //! A predicate that has met a file: its columns found, its literals made keys.
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::Arc;
 
-use herringbone_arrow::array::cast::AsArray as _;
-use herringbone_arrow::array::{Array, ArrayRef, RecordBatch, StructArray};
-use herringbone_arrow::buffer::{BooleanBuffer, NullBuffer};
+use herringbone_arrow::array::{Array as _, ArrayRef, RecordBatch};
+use herringbone_arrow::buffer::BooleanBuffer;
 use herringbone_arrow::schema::{DataType, Schema};
 use herringbone_format::{Error, FileMetadata, Result};
 use herringbone_schema::ParquetSchema;
 
+use super::array_test::ArrayTest;
 use super::bounds_test::BoundsTest;
-use super::leaf_test::LeafTest;
 use super::predicate::{Expression, Test};
+use super::tested_leaves::leaf_at;
 use super::verdict_runs::VerdictRuns;
 use super::wanted_columns::as_wanted;
 use super::{Predicate, RowPredicate};
-use crate::read::{ExtensionColumnOption, LeafSource, ResolvedLeaf};
+use crate::read::{LeafSource, ResolvedLeaf};
 
 /// What is known of some rows without looking at them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -74,24 +74,6 @@ pub(crate) struct LeafNode {
     pub(crate) bounds: Option<BoundsTest>,
 }
 
-/// A dictionary of which each value was tested.
-#[derive(Debug)]
-struct TestedDictionary {
-    values: Weak<dyn Array>,
-    accepted: BooleanBuffer,
-}
-
-/// A test of an array.
-#[derive(Debug)]
-pub(crate) struct ArrayTest {
-    /// The path of the column, from the root.
-    path: Vec<String>,
-    /// None where the test only says what is passed over.
-    test: Option<LeafTest>,
-    /// The dictionary that was tested last: batches have the same one after the other.
-    dictionary: Mutex<Option<TestedDictionary>>,
-}
-
 /// The columns that are tested.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TestedColumns<'a> {
@@ -99,101 +81,6 @@ pub(crate) struct TestedColumns<'a> {
     pub(crate) schema: &'a Schema,
     /// Under a wanted schema, whose paths the predicate has: what is known of them.
     pub(crate) resolved: Option<&'a [ResolvedLeaf]>,
-}
-
-/// The leaves that a predicate looks at, ascending.
-///
-/// # Errors
-/// Argument where there is no such column; Unsupported where a test of a value lies below a list.
-pub(crate) fn tested_leaves(predicate: &Predicate, schema: &ParquetSchema) -> Result<Vec<usize>> {
-    let mut leaves = Vec::new();
-    add_leaves(&predicate.0, schema, &mut leaves)?;
-    leaves.sort_unstable();
-    leaves.dedup();
-    Ok(leaves)
-}
-
-fn add_leaves(
-    expression: &Expression,
-    schema: &ParquetSchema,
-    leaves: &mut Vec<usize>,
-) -> Result<()> {
-    match expression {
-        Expression::Test { column, .. } => leaves.push(leaf_at(schema, column)?),
-        Expression::Not(inner) => add_leaves(inner, schema, leaves)?,
-        Expression::And(parts) | Expression::Or(parts) => {
-            for part in parts {
-                add_leaves(part, schema, leaves)?;
-            }
-        }
-        Expression::Rows(predicate) => {
-            for path in predicate.columns() {
-                let before = leaves.len();
-                let all = 0..schema.leaves().len();
-                leaves.extend(all.filter(|leaf| is_below(&schema.path(*leaf), &path)));
-                if leaves.len() == before {
-                    let path = path.join(".");
-                    return Err(Error::argument(format!("there is no column `{path}`")));
-                }
-            }
-        }
-    }
-    Ok(())
-}
-
-/// The columns that predicates of one's own have extension types make.
-pub(crate) fn extension_columns(predicate: &Predicate) -> Vec<ExtensionColumnOption> {
-    let mut expressions = vec![&predicate.0];
-    let mut columns = Vec::new();
-    while let Some(expression) = expressions.pop() {
-        match expression {
-            Expression::Test { .. } => {}
-            Expression::Not(inner) => expressions.push(inner),
-            Expression::And(parts) | Expression::Or(parts) => expressions.extend(parts),
-            Expression::Rows(predicate) => columns.extend(predicate.extension_columns()),
-        }
-    }
-    columns
-}
-
-/// Whether a predicate looks at arrays by itself, so that they have to be what the options say.
-pub(crate) fn has_row_predicate(predicate: &Predicate) -> bool {
-    fn has(expression: &Expression) -> bool {
-        match expression {
-            Expression::Test { .. } => false,
-            Expression::Not(inner) => has(inner),
-            Expression::And(parts) | Expression::Or(parts) => parts.iter().any(has),
-            Expression::Rows(_) => true,
-        }
-    }
-    has(&predicate.0)
-}
-
-/// Whether the leaf at `parts` is the field at `path`, or a part of it.
-fn is_below(parts: &[&str], path: &[String]) -> bool {
-    path.len() <= parts.len() && parts.iter().zip(path).all(|(a, b)| a == b)
-}
-
-/// The leaf at a path.
-fn leaf_at(schema: &ParquetSchema, path: &[String]) -> Result<usize> {
-    let mut leaves = 0..schema.leaves().len();
-    let found = leaves.find(|leaf| schema.path(*leaf).iter().eq(path.iter()));
-    let leaf = found.ok_or_else(|| {
-        let mut leaves = 0..schema.leaves().len();
-        let is_group = leaves.any(|leaf| is_below(&schema.path(leaf), path));
-        let path = path.join(".");
-        Error::argument(match is_group {
-            true => format!("`{path}` is a group, of which one column can be tested"),
-            false => format!("there is no column `{path}`"),
-        })
-    })?;
-    match schema.leaves().get(leaf) {
-        Some(found) if found.max_rep_level > 0 => Err(Error::unsupported(
-            "a test of values below a list, of which a row may have several",
-        )
-        .in_column(schema.column_path(leaf))),
-        _ => Ok(leaf),
-    }
 }
 
 impl BoundPredicate {
@@ -335,7 +222,7 @@ impl Binder<'_> {
                 return self.leaf(*leaf, path, test, data_type);
             }
             Some(LeafSource::Constant(constant)) => {
-                let bits = match &self.array(path, test)?.test {
+                let bits = match self.array(path, test)?.test() {
                     Some(test) => test.evaluate(&constant.array(1)?)?,
                     None => BooleanBuffer::new_set(1),
                 };
@@ -350,38 +237,9 @@ impl Binder<'_> {
         Ok(BoundTest::Unstored { test, verdict })
     }
 
-    fn array(&self, path: &[String], (test, is_negated): (&Test, bool)) -> Result<ArrayTest> {
-        let array_test = |tested| {
-            let data_type = data_type_at(tested, path)?;
-            LeafTest::new(test, is_negated, &data_type)
-        };
-        Ok(ArrayTest {
-            path: path.to_vec(),
-            test: self.tested.map(array_test).transpose()?,
-            dictionary: Mutex::default(),
-        })
+    fn array(&self, path: &[String], test: (&Test, bool)) -> Result<ArrayTest> {
+        ArrayTest::new(self.tested, path, test)
     }
-}
-
-/// The type of the field at a path.
-///
-/// # Errors
-/// Unsupported where there is none.
-pub(super) fn data_type_at(tested: &Schema, path: &[String]) -> Result<DataType> {
-    let unreachable = || Error::unsupported("a test of a field inside of an extension type");
-    let (first, rest) = path.split_first().ok_or_else(unreachable)?;
-    let mut found = tested
-        .field_with_name(first)
-        .map_err(|_| unreachable())?
-        .data_type();
-    for name in rest {
-        let DataType::Struct(fields) = found else {
-            return Err(unreachable());
-        };
-        let (_, field) = fields.find(name).ok_or_else(unreachable)?;
-        found = field.data_type();
-    }
-    Ok(found.clone())
 }
 
 impl Node {
@@ -486,57 +344,13 @@ impl BoundTest {
     }
 }
 
-impl ArrayTest {
-    fn evaluate(&self, batch: &RecordBatch) -> Result<BooleanBuffer> {
-        let Some(test) = &self.test else {
-            return Ok(BooleanBuffer::new_set(batch.num_rows()));
-        };
-        let (array, nulls) = array_at(&self.path, batch)?;
-        let bits = match array.data_type() {
-            DataType::Dictionary(..) => self.evaluate_dictionary(test, &array)?,
-            _ => test.evaluate(&array)?,
-        };
-        Ok(within_structs(bits, nulls.as_ref(), test))
-    }
-
-    fn evaluate_dictionary(&self, test: &LeafTest, array: &ArrayRef) -> Result<BooleanBuffer> {
-        let values = array.as_any_dictionary().values();
-        if !matches!(values.data_type(), DataType::Dictionary(..)) {
-            let accepted = self.accepted_of(test, values)?;
-            return test.evaluate_keys(array, &accepted);
-        }
-        test.evaluate(array)
-    }
-
-    /// Which values of a dictionary are accepted.
-    fn accepted_of(&self, test: &LeafTest, values: &ArrayRef) -> Result<BooleanBuffer> {
-        let mut last = self
-            .dictionary
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let same = last.as_ref().filter(|last| {
-            let tested = last.values.upgrade();
-            tested.is_some_and(|tested| Arc::ptr_eq(&tested, values))
-        });
-        if let Some(same) = same {
-            return Ok(same.accepted.clone());
-        }
-        let accepted = test.evaluate_values(values)?;
-        *last = Some(TestedDictionary {
-            values: Arc::downgrade(values),
-            accepted: accepted.clone(),
-        });
-        Ok(accepted)
-    }
-}
-
 impl LeafNode {
     /// Whether no value of these, or each of them, is accepted: those of a dictionary.
     ///
     /// # Errors
     /// Unsupported where the array has another layout than the test was made for.
     pub(crate) fn verdict_of_values(&self, values: &ArrayRef) -> Result<Verdict> {
-        let test = self.array.test.as_ref();
+        let test = self.array.test();
         let Some(test) = test.filter(|test| test.is_of_values()) else {
             return Ok(Verdict::Some);
         };
@@ -564,49 +378,4 @@ impl LeafNode {
         };
         bounds.verdict(&statistics, rows)
     }
-}
-
-/// Which values of the field at a path are accepted.
-///
-/// # Errors
-/// Argument where it is not there; Unsupported where it has another type than the test was made for.
-pub(super) fn accepted_at(
-    test: &LeafTest,
-    path: &[String],
-    batch: &RecordBatch,
-) -> Result<BooleanBuffer> {
-    let (array, nulls) = array_at(path, batch)?;
-    let bits = test.evaluate(&array)?;
-    Ok(within_structs(bits, nulls.as_ref(), test))
-}
-
-/// The values that are accepted, where structs around them may be null: so are the values then.
-fn within_structs(
-    bits: BooleanBuffer,
-    nulls: Option<&NullBuffer>,
-    test: &LeafTest,
-) -> BooleanBuffer {
-    match (nulls, test) {
-        (None, _) => bits,
-        (Some(nulls), LeafTest::Null { is_null: true }) => &bits | &!nulls.inner(),
-        (Some(nulls), _) => &bits & nulls.inner(),
-    }
-}
-
-/// The array at a path, and the nulls of the structs around it.
-fn array_at(path: &[String], batch: &RecordBatch) -> Result<(ArrayRef, Option<NullBuffer>)> {
-    let missing = || Error::argument("a tested column was not read");
-    let (first, rest) = path.split_first().ok_or_else(missing)?;
-    let mut array = batch.column_by_name(first).ok_or_else(missing)?.clone();
-    let mut nulls = None;
-    for name in rest {
-        let parent = array
-            .as_any()
-            .downcast_ref::<StructArray>()
-            .ok_or_else(missing)?;
-        nulls = NullBuffer::union(nulls.as_ref(), parent.nulls());
-        let child = parent.column_by_name(name).ok_or_else(missing)?.clone();
-        array = child;
-    }
-    Ok((array, nulls))
 }

@@ -11,6 +11,7 @@
 
 mod batch;
 mod bound;
+mod array_test;
 mod bounds_test;
 mod evaluate;
 mod leaf_test;
@@ -24,17 +25,16 @@ mod pruning_steps;
 mod ranges;
 mod rows;
 mod select;
+mod tested_leaves;
 pub(crate) mod verdict_runs;
 mod wanted_columns;
 
 pub use bound::Verdict;
-pub(crate) use bound::{
-    BoundPredicate, BoundTest, LeafNode, TestedColumns, extension_columns, has_row_predicate,
-    tested_leaves,
-};
+pub(crate) use bound::{BoundPredicate, BoundTest, LeafNode, TestedColumns};
 pub use literal::Literal;
 pub use predicate::{Column, Predicate, col, col_at};
 pub use pruning_steps::{PruningStep, PruningSteps};
 pub use rows::RowPredicate;
 pub(crate) use select::{concat, select};
+pub(crate) use tested_leaves::{extension_columns, has_row_predicate, tested_leaves};
 pub(crate) use wanted_columns::tested_paths;

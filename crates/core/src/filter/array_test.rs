@@ -1,0 +1,169 @@
+//! A test of a column in record batches: of its values, or of its dictionaries.
+
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use herringbone_arrow::array::cast::AsArray as _;
+use herringbone_arrow::array::{Array, ArrayRef, RecordBatch, StructArray};
+use herringbone_arrow::buffer::{BooleanBuffer, NullBuffer};
+use herringbone_arrow::schema::{DataType, Schema};
+use herringbone_format::{Error, Result};
+
+use super::leaf_test::LeafTest;
+use super::predicate::Test;
+
+/// A dictionary of which each value was tested.
+#[derive(Debug)]
+struct TestedDictionary {
+    values: Weak<dyn Array>,
+    accepted: BooleanBuffer,
+}
+
+/// A test of an array.
+#[derive(Debug)]
+pub(crate) struct ArrayTest {
+    /// The path of the column, from the root.
+    path: Vec<String>,
+    /// None where the test only says what is passed over.
+    test: Option<LeafTest>,
+    /// The dictionary that was tested last: batches have the same one after the other.
+    dictionary: Mutex<Option<TestedDictionary>>,
+}
+
+/// The type of the field at a path.
+///
+/// # Errors
+/// Unsupported where there is none.
+pub(super) fn data_type_at(tested: &Schema, path: &[String]) -> Result<DataType> {
+    let unreachable = || Error::unsupported("a test of a field inside of an extension type");
+    let (first, rest) = path.split_first().ok_or_else(unreachable)?;
+    let mut found = tested
+        .field_with_name(first)
+        .map_err(|_| unreachable())?
+        .data_type();
+    for name in rest {
+        let DataType::Struct(fields) = found else {
+            return Err(unreachable());
+        };
+        let (_, field) = fields.find(name).ok_or_else(unreachable)?;
+        found = field.data_type();
+    }
+    Ok(found.clone())
+}
+
+impl ArrayTest {
+    /// The test of the field at a path of `tested`; none of a schema only says what is passed over.
+    ///
+    /// # Errors
+    /// Argument where a literal cannot be compared with its values; Unsupported where there is no such field.
+    pub(super) fn new(
+        tested: Option<&Schema>,
+        path: &[String],
+        (test, is_negated): (&Test, bool),
+    ) -> Result<Self> {
+        let test = tested.map(|tested| {
+            let data_type = data_type_at(tested, path)?;
+            LeafTest::new(test, is_negated, &data_type)
+        });
+        Ok(Self {
+            path: path.to_vec(),
+            test: test.transpose()?,
+            dictionary: Mutex::default(),
+        })
+    }
+
+    /// The test itself; none where it only says what is passed over.
+    pub(super) fn test(&self) -> Option<&LeafTest> {
+        self.test.as_ref()
+    }
+
+    /// One bit a row: whether its value is accepted.
+    ///
+    /// # Errors
+    /// Argument where the column was not read.
+    pub(super) fn evaluate(&self, batch: &RecordBatch) -> Result<BooleanBuffer> {
+        let Some(test) = &self.test else {
+            return Ok(BooleanBuffer::new_set(batch.num_rows()));
+        };
+        let (array, nulls) = array_at(&self.path, batch)?;
+        let bits = match array.data_type() {
+            DataType::Dictionary(..) => self.evaluate_dictionary(test, &array)?,
+            _ => test.evaluate(&array)?,
+        };
+        Ok(within_structs(bits, nulls.as_ref(), test))
+    }
+
+    fn evaluate_dictionary(&self, test: &LeafTest, array: &ArrayRef) -> Result<BooleanBuffer> {
+        let values = array.as_any_dictionary().values();
+        if !matches!(values.data_type(), DataType::Dictionary(..)) {
+            let accepted = self.accepted_of(test, values)?;
+            return test.evaluate_keys(array, &accepted);
+        }
+        test.evaluate(array)
+    }
+
+    /// Which values of a dictionary are accepted.
+    fn accepted_of(&self, test: &LeafTest, values: &ArrayRef) -> Result<BooleanBuffer> {
+        let mut last = self
+            .dictionary
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let same = last.as_ref().filter(|last| {
+            let tested = last.values.upgrade();
+            tested.is_some_and(|tested| Arc::ptr_eq(&tested, values))
+        });
+        if let Some(same) = same {
+            return Ok(same.accepted.clone());
+        }
+        let accepted = test.evaluate_values(values)?;
+        *last = Some(TestedDictionary {
+            values: Arc::downgrade(values),
+            accepted: accepted.clone(),
+        });
+        Ok(accepted)
+    }
+}
+
+/// Which values of the field at a path are accepted.
+///
+/// # Errors
+/// Argument where it is not there; Unsupported where it has another type than the test was made for.
+pub(super) fn accepted_at(
+    test: &LeafTest,
+    path: &[String],
+    batch: &RecordBatch,
+) -> Result<BooleanBuffer> {
+    let (array, nulls) = array_at(path, batch)?;
+    let bits = test.evaluate(&array)?;
+    Ok(within_structs(bits, nulls.as_ref(), test))
+}
+
+/// The values that are accepted, where structs around them may be null: so are the values then.
+fn within_structs(
+    bits: BooleanBuffer,
+    nulls: Option<&NullBuffer>,
+    test: &LeafTest,
+) -> BooleanBuffer {
+    match (nulls, test) {
+        (None, _) => bits,
+        (Some(nulls), LeafTest::Null { is_null: true }) => &bits | &!nulls.inner(),
+        (Some(nulls), _) => &bits & nulls.inner(),
+    }
+}
+
+/// The array at a path, and the nulls of the structs around it.
+fn array_at(path: &[String], batch: &RecordBatch) -> Result<(ArrayRef, Option<NullBuffer>)> {
+    let missing = || Error::argument("a tested column was not read");
+    let (first, rest) = path.split_first().ok_or_else(missing)?;
+    let mut array = batch.column_by_name(first).ok_or_else(missing)?.clone();
+    let mut nulls = None;
+    for name in rest {
+        let parent = array
+            .as_any()
+            .downcast_ref::<StructArray>()
+            .ok_or_else(missing)?;
+        nulls = NullBuffer::union(nulls.as_ref(), parent.nulls());
+        let child = parent.column_by_name(name).ok_or_else(missing)?.clone();
+        array = child;
+    }
+    Ok((array, nulls))
+}

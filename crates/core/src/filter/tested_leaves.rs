@@ -1,0 +1,103 @@
+//! What a predicate looks at.
+
+use herringbone_format::{Error, Result};
+use herringbone_schema::ParquetSchema;
+
+use super::Predicate;
+use super::predicate::Expression;
+use crate::read::ExtensionColumnOption;
+
+/// The leaves that a predicate looks at, ascending.
+///
+/// # Errors
+/// Argument where there is no such column; Unsupported where a test of a value lies below a list.
+pub(crate) fn tested_leaves(predicate: &Predicate, schema: &ParquetSchema) -> Result<Vec<usize>> {
+    let mut leaves = Vec::new();
+    add_leaves(&predicate.0, schema, &mut leaves)?;
+    leaves.sort_unstable();
+    leaves.dedup();
+    Ok(leaves)
+}
+
+fn add_leaves(
+    expression: &Expression,
+    schema: &ParquetSchema,
+    leaves: &mut Vec<usize>,
+) -> Result<()> {
+    match expression {
+        Expression::Test { column, .. } => leaves.push(leaf_at(schema, column)?),
+        Expression::Not(inner) => add_leaves(inner, schema, leaves)?,
+        Expression::And(parts) | Expression::Or(parts) => {
+            for part in parts {
+                add_leaves(part, schema, leaves)?;
+            }
+        }
+        Expression::Rows(predicate) => {
+            for path in predicate.columns() {
+                let before = leaves.len();
+                let all = 0..schema.leaves().len();
+                leaves.extend(all.filter(|leaf| is_below(&schema.path(*leaf), &path)));
+                if leaves.len() == before {
+                    let path = path.join(".");
+                    return Err(Error::argument(format!("there is no column `{path}`")));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The columns that predicates of one's own have extension types make.
+pub(crate) fn extension_columns(predicate: &Predicate) -> Vec<ExtensionColumnOption> {
+    let mut expressions = vec![&predicate.0];
+    let mut columns = Vec::new();
+    while let Some(expression) = expressions.pop() {
+        match expression {
+            Expression::Test { .. } => {}
+            Expression::Not(inner) => expressions.push(inner),
+            Expression::And(parts) | Expression::Or(parts) => expressions.extend(parts),
+            Expression::Rows(predicate) => columns.extend(predicate.extension_columns()),
+        }
+    }
+    columns
+}
+
+/// Whether a predicate looks at arrays by itself, so that they have to be what the options say.
+pub(crate) fn has_row_predicate(predicate: &Predicate) -> bool {
+    fn has(expression: &Expression) -> bool {
+        match expression {
+            Expression::Test { .. } => false,
+            Expression::Not(inner) => has(inner),
+            Expression::And(parts) | Expression::Or(parts) => parts.iter().any(has),
+            Expression::Rows(_) => true,
+        }
+    }
+    has(&predicate.0)
+}
+
+/// Whether the leaf at `parts` is the field at `path`, or a part of it.
+fn is_below(parts: &[&str], path: &[String]) -> bool {
+    path.len() <= parts.len() && parts.iter().zip(path).all(|(a, b)| a == b)
+}
+
+/// The leaf at a path.
+pub(super) fn leaf_at(schema: &ParquetSchema, path: &[String]) -> Result<usize> {
+    let mut leaves = 0..schema.leaves().len();
+    let found = leaves.find(|leaf| schema.path(*leaf).iter().eq(path.iter()));
+    let leaf = found.ok_or_else(|| {
+        let mut leaves = 0..schema.leaves().len();
+        let is_group = leaves.any(|leaf| is_below(&schema.path(leaf), path));
+        let path = path.join(".");
+        Error::argument(match is_group {
+            true => format!("`{path}` is a group, of which one column can be tested"),
+            false => format!("there is no column `{path}`"),
+        })
+    })?;
+    match schema.leaves().get(leaf) {
+        Some(found) if found.max_rep_level > 0 => Err(Error::unsupported(
+            "a test of values below a list, of which a row may have several",
+        )
+        .in_column(schema.column_path(leaf))),
+        _ => Ok(leaf),
+    }
+}
