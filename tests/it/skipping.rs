@@ -178,6 +178,24 @@ fn rows_of_a_page_read_that_page_of_each_column() {
 }
 
 #[test]
+fn several_threads_read_no_more_of_some_rows() {
+    let (source, file) = Noting::new(&table(200_000), options());
+    let options = || ReadOptions::new().row_ranges(vec![5_200..45_203]);
+    let read = |threads| {
+        let reader = file.read(options().threads(threads)).unwrap();
+        let rows: usize = reader.map(|batch| batch.unwrap().num_rows()).sum();
+        assert_eq!(rows, 40_003);
+        let read = source.take();
+        (read.iter().map(|range| range.start).min(), total(&read))
+    };
+    source.take();
+    let (first, bytes) = read(1);
+    assert_eq!(read(2), (first, bytes));
+    // A fifth of the rows, and the indexes.
+    assert!(bytes < source.len() / 4, "{bytes}");
+}
+
+#[test]
 fn lists_in_pages_of_version_1_are_passed_over() {
     let lists = (0..20_000).map(|row| Some([Some(row), None, Some(row)]));
     let lists = ListArray::from_iter_primitive::<Int64Type, _, _>(lists);

@@ -1,7 +1,9 @@
 //! What a read comes to: which rows of which column chunks.
 
+use std::ops::Range;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use herringbone_arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use herringbone_arrow::schema::{ArrowError, FieldRef, Fields, Schema, SchemaRef};
 use herringbone_format::modular_encryption::{KeyRequest, KeyStep};
@@ -11,6 +13,8 @@ use herringbone_schema::{ArrowMapping, ParquetSchema, Projection, to_arrow_exten
 use super::array_node::{ArrayNode, ArrayTree};
 use super::extensions::{KeptColumn, requests};
 use super::filter_plan::FilterPlan;
+use super::pruner::RowGroupPruner;
+use super::push::Needs;
 use super::row_group::{Chunk, OpenRowGroup};
 use super::siblings::SharedList;
 use super::virtual_columns::RowOrigins;
@@ -238,6 +242,42 @@ impl ReadPlan {
         self.open_row_group(row_group, budget)
     }
 
+    /// As [`Self::open`], with bytes that `read` gives: where few of its rows are wanted, pages are found by what the file's
+    /// indexes say.
+    ///
+    /// # Errors
+    /// As [`Self::open`], and what `read` says.
+    #[doc(hidden)] // For drivers.
+    pub fn open_mapped(
+        self: &Arc<Self>,
+        index: usize,
+        budget: &Arc<Budget>,
+        mut read: impl FnMut(Range<u64>) -> Result<Bytes>,
+    ) -> Result<OpenRowGroup> {
+        let row_group = self.row_groups.get(index);
+        let is_selective = |it: &&RowGroupPlan| {
+            it.num_wanted() < it.num_rows && it.maps.is_empty() && self.role == ColumnRole::All
+        };
+        let Some(row_group) = row_group.filter(is_selective) else {
+            return self.open(index, budget);
+        };
+        let mut pruner = RowGroupPruner::new(self.clone(), index, budget.clone())?;
+        let mut needs = Needs::default();
+        let pruned = loop {
+            if let Some(pruned) = pruner.poll(&mut needs)? {
+                break pruned;
+            }
+            for need in std::mem::take(&mut needs.now) {
+                let bytes = read(need.clone())?;
+                pruner.supply(need.start, &bytes);
+            }
+        };
+        let row_group = row_group.restricted(row_group.ranges.clone(), pruned.maps);
+        let mut opened = self.open_row_group(&row_group, budget)?;
+        opened.maps_memory = Some(pruned.memory);
+        Ok(opened)
+    }
+
     /// The same for a row group of the read that may be restricted.
     ///
     /// # Errors
@@ -288,6 +328,7 @@ impl ReadPlan {
             chunks,
             pages: self.pages.clone(),
             budget: budget.clone(),
+            maps_memory: None,
         })
     }
 

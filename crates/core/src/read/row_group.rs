@@ -8,7 +8,7 @@ use herringbone_format::modular_encryption::ChunkCipher;
 use herringbone_format::{CompressionCodec, Error, PageHeader, ReadableChunk, Result};
 
 use super::array_node::ArrayTree;
-use crate::budget::Budget;
+use crate::budget::{Budget, Reservation};
 use crate::column::selection::WantedPiece;
 use crate::column::{
     ColumnChunkDecoder, ColumnPlan, ColumnSplit, DictionaryValues, RowCounter, WantedRows,
@@ -31,6 +31,8 @@ pub struct OpenRowGroup {
     pub(super) chunks: Vec<Chunk>,
     pub(super) pages: Arc<PageReaderOptions>,
     pub(super) budget: Arc<Budget>,
+    /// The memory of what is known of its pages.
+    pub(super) maps_memory: Option<Reservation>,
 }
 
 /// A column chunk of a row group that is open.
