@@ -1,5 +1,6 @@
 //! Which numbers lie between two others: one bit a number.
 
+use herringbone_arrow::array::OffsetSizeTrait;
 use herringbone_arrow::buffer::i256;
 
 use crate::multiversion::multiversion;
@@ -68,6 +69,43 @@ pub fn float_key(value: f64) -> i64 {
 #[must_use]
 pub fn between<T: OrderKey>(values: &[T], (low, high): (T::Key, T::Key)) -> Vec<u64> {
     words::<T>(values, Bounds { low, high })
+}
+
+/// The first eight bytes of each value, as a number that is ordered as they are, with zeros where a value has fewer. Of different
+/// values it may be the same.
+///
+/// **Shapes**: one more offset than values, ascending, into `data`; what lies behind its end counts as zeros.
+#[must_use]
+pub fn first_bytes<O: OffsetSizeTrait>(offsets: &[O], data: &[u8]) -> Vec<u64> {
+    let ends = offsets.iter().skip(1);
+    let values = offsets.iter().zip(ends);
+    let first = |(start, end): (&O, &O)| {
+        let (start, end) = (start.as_usize(), end.as_usize());
+        let first = match data.get(start..).and_then(|rest| rest.first_chunk::<8>()) {
+            Some(first) => u64::from_be_bytes(*first),
+            None => first_of(data.get(start..).unwrap_or_default()),
+        };
+        // What behind the value belongs to the next one.
+        let behind = 8_usize.saturating_sub(end.saturating_sub(start)) as u32 * 8;
+        first.unbounded_shr(behind).unbounded_shl(behind)
+    };
+    values.map(first).collect()
+}
+
+/// The first eight bytes of one value, as [`first_bytes`] has them.
+#[inline]
+#[must_use]
+pub fn first_of(value: &[u8]) -> u64 {
+    match value.first_chunk::<8>() {
+        Some(first) => u64::from_be_bytes(*first),
+        None => {
+            let mut first = [0; 8];
+            for (to, byte) in first.iter_mut().zip(value) {
+                *to = *byte;
+            }
+            u64::from_be_bytes(first)
+        }
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -154,6 +192,21 @@ mod tests {
         check(&floats, float_key(f64::INFINITY), float_key(f64::NAN));
         let singles: Vec<f32> = floats.iter().map(|value| *value as f32).collect();
         check(&singles, float_key(-1.0), float_key(1.5));
+    }
+
+    #[test]
+    fn first_bytes_are_those_of_values_one_by_one() {
+        let values = ["", "a", "abcdefgh", "abcdefghi", "abcdefg", "", "z"];
+        let mut offsets = vec![0_i32];
+        for value in values {
+            offsets.push(offsets.last().unwrap() + value.len() as i32);
+        }
+        let data = values.concat();
+        let expected = values.map(|value| first_of(value.as_bytes()));
+        assert_eq!(first_bytes(&offsets, data.as_bytes()), expected);
+        assert_eq!(expected[1], 0x6100_0000_0000_0000);
+        assert_eq!(expected[2], expected[3]);
+        assert!(expected[4] < expected[3]);
     }
 
     #[test]

@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use herringbone_arrow::array::types::ArrowDictionaryKeyType;
 use herringbone_arrow::array::{ArrayRef, DictionaryArray, PrimitiveArray};
-use herringbone_arrow::buffer::{ArrowNativeType, Buffer, NullBuffer, ScalarBuffer};
+use herringbone_arrow::buffer::{ArrowNativeType, BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
 
 use crate::bitmap::Bitmap;
 use crate::expand::expand;
+use crate::filter::retain;
 use crate::hybrid::HybridDecoder;
 use crate::{Malformed, trim};
 
@@ -103,6 +104,11 @@ impl KeyBuilder {
         }
         expand(&mut self.keys, start, validity, start, slots);
         Ok(())
+    }
+
+    /// Drops those of the slots from `start` on whose bit is not set: slot `start + i` belongs to bit `i`.
+    pub fn retain(&mut self, start: usize, bits: &BooleanBuffer) {
+        retain(&mut self.keys, start, bits);
     }
 
     /// The array of all keys since the last call, into `values`, with `nulls` where there are any.

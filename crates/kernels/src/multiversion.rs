@@ -4,18 +4,18 @@
 /// as part of a function that has the best instructions of this processor enabled.
 macro_rules! multiversion {
     (
-        $inner:ident $(<$generic:ident: $bound:path>)? ($($argument:ident: $type:ty),*)
+        $inner:ident $(<$($generic:ident: $bound:path),+>)? ($($argument:ident: $type:ty),*)
         $(-> $result:ty)?
     ) => {{
         #[cfg(target_arch = "x86_64")]
         {
             #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
             #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-            fn avx512 $(<$generic: $bound>)? ($($argument: $type),*) $(-> $result)? {
+            fn avx512 $(<$($generic: $bound),+>)? ($($argument: $type),*) $(-> $result)? {
                 $inner($($argument),*)
             }
             #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-            fn avx2 $(<$generic: $bound>)? ($($argument: $type),*) $(-> $result)? {
+            fn avx2 $(<$($generic: $bound),+>)? ($($argument: $type),*) $(-> $result)? {
                 $inner($($argument),*)
             }
             if $crate::cpu::Avx512::detect().is_some() {

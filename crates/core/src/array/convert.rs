@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
-use herringbone_arrow::buffer::{ArrowNativeType, Buffer};
+use herringbone_arrow::buffer::{ArrowNativeType, BooleanBuffer, Buffer};
 use herringbone_format::{Error, Remedy, Result};
 use herringbone_kernels::Malformed;
 use herringbone_kernels::bitmap::Bitmap;
 use herringbone_kernels::expand::{expand, spread};
+use herringbone_kernels::filter::retain;
 use herringbone_kernels::plain;
 
 use crate::encoding::plain::PlainDecoder;
@@ -300,6 +301,13 @@ impl Lost {
             let set = validity.set_in(start..start.saturating_add(slots));
             let base = self.0.len().saturating_sub(set);
             expand(&mut self.0, base, validity, start, slots);
+        }
+    }
+
+    /// Drops flags as values are dropped.
+    pub(super) fn retain(&mut self, start: usize, wanted: &BooleanBuffer) {
+        if !self.0.is_empty() {
+            retain(&mut self.0, start, wanted);
         }
     }
 

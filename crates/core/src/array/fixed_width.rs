@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use herringbone_arrow::array::ArrayRef;
-use herringbone_arrow::buffer::{ArrowNativeType, Buffer, NullBuffer};
+use herringbone_arrow::buffer::{ArrowNativeType, BooleanBuffer, Buffer, NullBuffer};
 use herringbone_arrow::schema::DataType;
 use herringbone_format::{Encoding, Error, Result};
 use herringbone_kernels::bitmap::Bitmap;
@@ -201,6 +201,16 @@ impl<U: Native, C: Convert<U>> LeafArray for FixedWidth<U, C> {
         self.values.expand(elements, validity, start, slots);
         self.lost.expand(validity, start, slots);
         self.slots += slots - validity.set_in(start..start.saturating_add(slots));
+        Ok(())
+    }
+
+    fn append_wanted(&mut self, wanted: &BooleanBuffer) -> Result<()> {
+        let start = self.slots;
+        self.append(wanted.len())?;
+        let elements = self.elements();
+        self.values.retain(elements, start, wanted);
+        self.lost.retain(start, wanted);
+        self.slots = start.saturating_add(wanted.count_set_bits());
         Ok(())
     }
 

@@ -39,7 +39,7 @@ pub(crate) use selected::{Scratch, Selected};
 use std::ops::Range;
 
 use herringbone_arrow::array::ArrayRef;
-use herringbone_arrow::buffer::{Buffer, NullBuffer};
+use herringbone_arrow::buffer::{BooleanBuffer, Buffer, NullBuffer};
 use herringbone_arrow::schema::DataType;
 use herringbone_format::{Encoding, Result, Type};
 use herringbone_kernels::bitmap::Bitmap;
@@ -104,6 +104,9 @@ pub(crate) trait LeafArray: Send {
 
     /// Appends the next `n` values of the page.
     fn append(&mut self, n: usize) -> Result<()>;
+
+    /// Appends those of the next `wanted.len()` values of the page whose bit is set.
+    fn append_wanted(&mut self, wanted: &BooleanBuffer) -> Result<()>;
 
     /// Passes over the next `n` values of the page.
     fn skip(&mut self, n: usize) -> Result<()>;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use herringbone_arrow::array::{ArrayRef, NullArray};
-use herringbone_arrow::buffer::{Buffer, NullBuffer};
+use herringbone_arrow::buffer::{BooleanBuffer, Buffer, NullBuffer};
 use herringbone_format::{Encoding, Error, Remedy, Result, Type};
 use herringbone_kernels::bitmap::Bitmap;
 use herringbone_schema::WriteLeaf;
@@ -62,6 +62,10 @@ impl LeafArray for NullLeaf {
     fn expand(&mut self, validity: &Bitmap, start: usize, slots: usize) -> Result<()> {
         self.slots += slots - validity.set_in(start..start.saturating_add(slots));
         Ok(())
+    }
+
+    fn append_wanted(&mut self, wanted: &BooleanBuffer) -> Result<()> {
+        self.append(wanted.len())
     }
 
     fn bytes(&self) -> usize {

@@ -1,8 +1,9 @@
 //! Fixed-width values under construction: a vector, or a part of a page in place.
 
-use herringbone_arrow::buffer::{ArrowNativeType, Buffer};
+use herringbone_arrow::buffer::{ArrowNativeType, BooleanBuffer, Buffer};
 use herringbone_kernels::bitmap::Bitmap;
 use herringbone_kernels::expand::expand;
+use herringbone_kernels::filter::{filter, retain};
 use herringbone_kernels::trim;
 
 /// The values of an array so far.
@@ -79,6 +80,26 @@ impl<T: ArrowNativeType> Values<T> {
         }
     }
 
+    /// Drops those of the slots from `start` on, of `width` elements each, whose bit is not set: slot `start + i` belongs to
+    /// bit `i`.
+    pub(super) fn retain(&mut self, width: usize, start: usize, wanted: &BooleanBuffer) {
+        if start == 0
+            && width == 1
+            && let Some(part) = self.borrowed.take()
+        {
+            let n = wanted.count_set_bits();
+            self.owned.reserve_exact(n.max(self.expected));
+            let values = part.typed_data::<T>();
+            return filter(values, wanted.values(), wanted.offset(), &mut self.owned);
+        }
+        let values = self.vector(0);
+        if width == 1 {
+            retain(values, start, wanted);
+        } else {
+            retain_wide(values, width, start, wanted);
+        }
+    }
+
     /// Takes the values.
     pub(super) fn finish(&mut self) -> Buffer {
         self.expected = self.len();
@@ -118,6 +139,18 @@ fn expand_wide<T: Copy + Default>(
             slot.fill(T::default());
         }
     }
+}
+
+/// [`retain`] for values of `width` elements each.
+fn retain_wide<T: Copy>(values: &mut Vec<T>, width: usize, start: usize, wanted: &BooleanBuffer) {
+    let mut end = start * width;
+    for (first, last) in wanted.set_slices() {
+        let run = (start + first) * width..(start + last) * width;
+        let length = run.len();
+        values.copy_within(run, end);
+        end += length;
+    }
+    values.truncate(end);
 }
 
 #[cfg(test)]

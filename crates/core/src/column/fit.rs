@@ -18,10 +18,6 @@ impl ColumnChunkDecoder {
         self.last_bytes = self.array_bytes();
         let finishing = self.array.finishing_bytes();
         let mut bytes = self.last_bytes.saturating_add(finishing);
-        if !self.mask.is_empty() {
-            // The slots that are wanted are copied.
-            bytes = bytes.saturating_add(self.last_bytes);
-        }
         let (keeps, is_last) = (self.array.keeps_pages(), self.is_done());
         // The column is about to leave the page, which stays with the column batch.
         let page = self.page.as_ref().filter(|page| page.levels_left == 0);

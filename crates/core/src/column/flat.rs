@@ -1,15 +1,11 @@
 //! Columns without repetition levels: a level is a row.
 
-use herringbone_arrow::array::ArrayRef;
-use herringbone_arrow::buffer::BooleanBuffer;
 use herringbone_format::{Error, Result};
 use herringbone_kernels::nesting;
 
 use super::selection::SelectionRun;
 use super::{BLOCK_LEVELS, ColumnChunkDecoder};
 use crate::Step;
-use crate::filter::select;
-use crate::malformed;
 
 impl ColumnChunkDecoder {
     /// Decodes until the column batch has `max_rows` rows, is full, or no wanted row is left.
@@ -48,7 +44,7 @@ impl ColumnChunkDecoder {
     }
 
     /// Passes over `rows` rows, or what the open page has of them.
-    fn skip_flat(&mut self, rows: usize) -> Result<()> {
+    pub(super) fn skip_flat(&mut self, rows: usize) -> Result<()> {
         let Some(page) = &mut self.page else {
             return Ok(());
         };
@@ -71,54 +67,12 @@ impl ColumnChunkDecoder {
             return Ok(false);
         }
         let rows = self.append_flat(rows)?;
-        if !self.mask.is_empty() {
-            self.mask.append_run(true, rows);
-        }
         self.rows += rows;
         Ok(true)
     }
 
-    /// The mask by which the next rows are wanted, where they are taken together with those that are not. Ancestors that
-    /// the column records are not dropped again, so it takes run after run then.
-    fn mask(&self) -> Option<BooleanBuffer> {
-        match self.nesting_builders.is_empty() {
-            true => self.selection.mask(),
-            false => None,
-        }
-    }
-
-    /// Takes the rows that `mask` wants, up to `max_rows`, or what the open page has of them, together with the others
-    /// between them; false when the column batch is full.
-    fn take_masked(&mut self, mask: &BooleanBuffer, max_rows: usize) -> Result<bool> {
-        let left = self.page.as_ref().map_or(0, |page| page.levels_left);
-        let mask = mask.slice(0, mask.len().min(left));
-        let (rows, wanted) = prefix(&mask, max_rows);
-        let unwanted = match wanted {
-            0 => rows,
-            // What is taken begins with a row that is wanted.
-            _ => mask.set_indices().next().unwrap_or(0),
-        };
-        if unwanted > 0 {
-            return self.skip_flat(unwanted).map(|()| true);
-        }
-        let fitting = self.fitting(rows)?;
-        if fitting == 0 {
-            return Ok(false);
-        }
-        if self.mask.is_empty() {
-            self.mask.append_run(true, self.validity.len());
-        }
-        let rows = self.append_flat(fitting)?;
-        let taken = mask.slice(0, rows);
-        self.mask
-            .append_packed(taken.values(), taken.offset(), rows)
-            .map_err(malformed)?;
-        self.rows += taken.count_set_bits();
-        Ok(true)
-    }
-
     /// Appends the next rows of the open page, which has as many and fit; how many it were.
-    fn append_flat(&mut self, mut rows: usize) -> Result<usize> {
+    pub(super) fn append_flat(&mut self, mut rows: usize) -> Result<usize> {
         if self.plan.max_def_level == 0 {
             self.array.append(rows)?;
             self.validity.append_run(true, rows);
@@ -168,24 +122,4 @@ impl ColumnChunkDecoder {
         self.array
             .append_spread(values, &self.validity, start, rows)
     }
-
-    /// The slots of the finished array that are wanted.
-    pub(super) fn wanted_slots(&mut self, array: ArrayRef) -> Result<ArrayRef> {
-        if self.mask.is_empty() {
-            return Ok(array);
-        }
-        let mask = self.mask.finish_boolean();
-        select(&array, &mask, self.rows)
-    }
-}
-
-/// How many of the first bits have up to `most` that are set, and how many these are. It ends behind a bit that is set, unless
-/// all of them are set or counted.
-fn prefix(bits: &BooleanBuffer, most: usize) -> (usize, usize) {
-    let wanted = bits.count_set_bits();
-    if wanted <= most {
-        return (bits.len(), wanted);
-    }
-    let last = bits.set_indices().nth(most.saturating_sub(1));
-    (last.map_or(0, |last| last + 1), most)
 }

@@ -4,6 +4,7 @@
 //! rows asked for, and stops with [`Step::Need`] where bytes are missing; nothing is lost then.
 //!
 //! - `flat`: no repetition levels, so a level is a row;
+//! - `masked`: rows that are wanted by a mask;
 //! - `nested`: rows are found by their repetition levels;
 //! - `open_page`: the way to the next page that has rows that are wanted.
 
@@ -30,6 +31,7 @@ mod flat;
 pub(crate) mod sibling_levels;
 mod nested;
 mod map_use;
+mod masked;
 mod open_page;
 pub(crate) mod nesting_builder;
 mod fit;
@@ -190,8 +192,6 @@ pub struct ColumnChunkDecoder {
     rows: usize,
     /// Validity of the leaf's slots in the column batch at hand.
     validity: Bitmap,
-    /// Which of these slots are wanted, where others were decoded with them; else empty.
-    mask: Bitmap,
     nesting_builders: Vec<NestingBuilder>,
     shared_lists: Vec<ListLevelsBuilder>,
     block: LevelBlock,
@@ -284,7 +284,6 @@ impl ColumnChunkDecoder {
             rows_before: 0,
             rows: 0,
             validity: Bitmap::new(),
-            mask: Bitmap::new(),
             nesting_builders: plan
                 .nesting_plans
                 .iter()
@@ -403,7 +402,6 @@ impl ColumnChunkDecoder {
         let leaf = self
             .array
             .finish(if self.plan.nullable { nulls } else { None })?;
-        let leaf = self.wanted_slots(leaf)?;
         let nestings = self
             .nesting_builders
             .iter_mut()

@@ -237,11 +237,20 @@ impl Selection {
 
 /// The bits from `first` on that are alike.
 fn run_of_bits(bits: &BooleanBuffer, first: usize) -> SelectionRun {
-    let is_wanted = first < bits.len() && bits.value(first);
-    let same = (first..bits.len()).take_while(|row| bits.value(*row) == is_wanted);
+    let bits = bits.slice(first, bits.len().saturating_sub(first));
+    let is_wanted = !bits.is_empty() && bits.value(0);
+    let mut same = 0;
+    for word in bits.bit_chunks().iter_padded() {
+        let others = if is_wanted { !word } else { word };
+        same += others.trailing_zeros() as usize;
+        if others != 0 {
+            break;
+        }
+    }
+    let same = same.min(bits.len());
     match is_wanted {
-        true => SelectionRun::Take(same.count()),
-        false => SelectionRun::Skip(same.count()),
+        true => SelectionRun::Take(same),
+        false => SelectionRun::Skip(same),
     }
 }
 

@@ -8,6 +8,7 @@ use herringbone_arrow::schema::{DataType, TimeUnit};
 use herringbone_format::{Error, Result};
 use herringbone_kernels::between::{OrderKey, float_key};
 
+use super::byte_cuts::ByteCuts;
 use super::leaf_test::{Key, LeafTest};
 use super::ranges::Ranges;
 
@@ -85,9 +86,16 @@ pub(super) fn accepted_of_values(test: &LeafTest, array: &ArrayRef) -> Result<Bo
     match test {
         LeafTest::Nothing | LeafTest::Null { .. } => Ok(BooleanBuffer::new_unset(array.len())),
         LeafTest::Keys(keys) => accepted_keys(keys, array),
-        LeafTest::Bytes(ranges) => each_bytes(array, |value| {
-            ranges.contains(|key| key.as_slice().cmp(value))
-        }),
+        LeafTest::Bytes(ranges) => {
+            let cuts = ByteCuts::new(ranges);
+            Ok(match array.data_type() {
+                DataType::Utf8 => cuts.accepted(array.as_string::<i32>()),
+                DataType::LargeUtf8 => cuts.accepted(array.as_string::<i64>()),
+                DataType::Binary => cuts.accepted(array.as_binary::<i32>()),
+                DataType::LargeBinary => cuts.accepted(array.as_binary::<i64>()),
+                _ => each_bytes(array, |value| cuts.contains(value))?,
+            })
+        }
         LeafTest::Like {
             pattern,
             is_negated,

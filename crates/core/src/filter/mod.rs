@@ -13,6 +13,7 @@ mod batch;
 mod bound;
 mod array_test;
 mod bounds_test;
+mod byte_cuts;
 mod evaluate;
 mod leaf_test;
 mod like;

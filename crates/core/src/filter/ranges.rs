@@ -71,6 +71,16 @@ impl<K: Ord + Clone> Ranges<K> {
         }
     }
 
+    /// Whether what is below all cuts is inside.
+    pub(super) fn starts_inside(&self) -> bool {
+        self.starts_inside
+    }
+
+    /// Where inside and outside change, ascending.
+    pub(super) fn cuts(&self) -> &[Cut<K>] {
+        &self.cuts
+    }
+
     /// All other values.
     pub(super) fn complement(mut self) -> Self {
         self.starts_inside = !self.starts_inside;

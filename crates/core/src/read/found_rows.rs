@@ -16,8 +16,8 @@ use crate::budget::{Budget, Reservation};
 use crate::column::selection::{RowRanges, Selection, SelectionRun, WantedPiece};
 use crate::filter::{Verdict, concat, select};
 
-/// Runs of wanted and unwanted rows shorter than this, on average, are taken together and the unwanted dropped again.
-const SHORT_RUNS: usize = 32;
+/// Wanted rows whose runs begin less than this far from each other, on average, are told as a mask.
+const SHORT_RUNS: usize = 256;
 
 /// The wanted rows of one row group after the other.
 pub(super) struct FoundRows {

@@ -61,6 +61,43 @@ fn load_bits_near_end(rest: &[u8], shift: usize) -> u64 {
     u64::from_le_bytes(bytes) >> shift
 }
 
+/// The `bits` of which `wanted` has one, next to each other from the lowest on.
+#[inline]
+pub(crate) fn selected_bits(bits: u64, wanted: u64) -> u64 {
+    /// Up to so many bits are moved one by one.
+    const FEW: u32 = 12;
+    if wanted == u64::MAX {
+        return bits;
+    }
+    if wanted.count_ones() > FEW {
+        return moved_bits(bits, wanted);
+    }
+    let (mut selected, mut left) = (0, wanted);
+    for to in 0..wanted.count_ones() {
+        selected |= ((bits >> left.trailing_zeros()) & 1) << to;
+        left &= left - 1;
+    }
+    selected
+}
+
+/// [`selected_bits`] in six steps, whatever `wanted` is: in each, all bits move that still have to move by an odd number of
+/// 1, 2, 4, … places.
+fn moved_bits(bits: u64, mut wanted: u64) -> u64 {
+    let mut bits = bits & wanted;
+    // The unwanted places below each: by how many its bit moves.
+    let mut below = !wanted << 1;
+    for step in 0..6 {
+        // Whether their number is odd.
+        let odd = (0..6).fold(below, |odd, shift| odd ^ odd << (1 << shift));
+        let moving = odd & wanted;
+        wanted = (wanted ^ moving) | moving >> (1 << step);
+        let moved = bits & moving;
+        bits = (bits ^ moved) | moved >> (1 << step);
+        below &= !odd;
+    }
+    bits
+}
+
 impl Bitmap {
     /// An empty bitmap, without an allocation.
     pub fn new() -> Self {
@@ -242,6 +279,43 @@ impl Bitmap {
                 *last &= low_bits((len - 1) % 64 + 1);
             }
         }
+    }
+
+    /// Appends all bits of another bitmap.
+    pub fn append_all(&mut self, bits: &Self) {
+        let mut words = bits.words_from(0);
+        for first in (0..bits.len).step_by(64) {
+            self.append_bits(words.next(64), (bits.len - first).min(64));
+        }
+    }
+
+    /// Those of the bits of which `wanted` has one that is set.
+    #[must_use]
+    pub fn select(&self, wanted: &BooleanBuffer) -> Self {
+        let mut selected = Self::new();
+        let mut bits = self.words_from(0);
+        for wanted in wanted.bit_chunks().iter_padded() {
+            selected.append_bits(
+                selected_bits(bits.next(64), wanted),
+                wanted.count_ones() as usize,
+            );
+        }
+        selected
+    }
+
+    /// Those of `bits` of which this one has one that is set.
+    #[must_use]
+    pub fn select_of(&self, bits: &BooleanBuffer) -> BooleanBuffer {
+        if self.words.is_empty() {
+            return bits.slice(0, bits.len().min(self.len));
+        }
+        let mut selected = Self::new();
+        let mut wanted = self.words_from(0);
+        for bits in bits.bit_chunks().iter_padded() {
+            let wanted = wanted.next(64);
+            selected.append_bits(selected_bits(bits, wanted), wanted.count_ones() as usize);
+        }
+        selected.finish_boolean()
     }
 
     /// Removes all bits and keeps the memory.

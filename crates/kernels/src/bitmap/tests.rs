@@ -123,3 +123,41 @@ fn scalar_hostile_lengths_are_errors() {
     assert_eq!(bitmap.append_packed(&[], 0, 0), Ok(0));
     assert!(bitmap.is_empty());
 }
+
+#[test]
+fn selected_bits_are_those_that_are_wanted() {
+    let noise = |n: usize, seed: u64| -> Vec<bool> {
+        let mixed = |i: u64| (i + seed).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+        // Stretches of few, many and no wanted bits.
+        let is_set = |i: usize| match i / 100 % 4 {
+            0 => mixed(i as u64) % 20 == 0,
+            1 => mixed(i as u64) % 20 != 0,
+            2 => mixed(i as u64) % 2 == 0,
+            _ => true,
+        };
+        (0..n).map(is_set).collect()
+    };
+    for n in [0, 1, 63, 64, 65, 500, 1000] {
+        for shift in [0, 3] {
+            let (bits, wanted) = (noise(n, 1), noise(n + shift, 77));
+            let mask = BooleanBuffer::from(wanted.clone()).slice(shift, n);
+            let wanted = &wanted[shift..];
+            let mut bitmap = Bitmap::new();
+            bits.iter().for_each(|bit| bitmap.append_run(*bit, 1));
+            let expected = |of: &[bool], by: &[bool]| -> Vec<bool> {
+                let kept = of.iter().zip(by).filter(|(_, is_wanted)| **is_wanted);
+                kept.map(|(bit, _)| *bit).collect()
+            };
+            check(&bitmap.select(&mask), &expected(&bits, wanted));
+            let of: Vec<bool> = bitmap.select_of(&mask).iter().collect();
+            assert_eq!(of, expected(wanted, &bits));
+            // Nothing but set bits, which have no words.
+            let mut all = Bitmap::new();
+            all.append_run(true, n);
+            check(&all.select(&mask), &expected(&vec![true; n], wanted));
+            assert_eq!(all.select_of(&mask), mask);
+            all.append_all(&bitmap);
+            check(&all, &[vec![true; n], bits].concat());
+        }
+    }
+}

@@ -4,9 +4,11 @@
 //! load of `(start, length)` and one wide copy, and so that the last entry needs no special case.
 
 use herringbone_arrow::array::OffsetSizeTrait;
+use herringbone_arrow::buffer::BooleanBuffer;
 
 use super::plain::value_at;
 use super::{ByteBuilder, ENDS_EARLY, OVERFLOW};
+use crate::filter::retain;
 use crate::hybrid::HybridDecoder;
 use crate::multiversion::multiversion;
 use crate::over_copy::{SLACK, over_copy};
@@ -179,32 +181,49 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         runs: &[u8],
         n: usize,
     ) -> Result<(), Malformed> {
-        self.reserve_values(likely_values(runs, n));
-        let mark = self.mark();
-        let mut found = std::mem::take(&mut self.found);
-        let outcome = self.gather_blocks(dictionary, indices, runs, n, &mut found);
-        self.found = found;
-        // Entries checked once at the dictionary need no second look.
-        self.seal(&mark, dictionary.utf8, outcome)
+        self.gather_with(dictionary, indices, runs, (n, None))
     }
 
-    fn gather_blocks(
+    /// Appends the entries of `dictionary` at those of the next `wanted.len()` `indices` of `runs` whose bit is set.
+    ///
+    /// **Errors**: as [`Self::gather`].
+    pub fn gather_wanted(
         &mut self,
         dictionary: &ByteDictionary,
         indices: &mut HybridDecoder,
         runs: &[u8],
-        n: usize,
-        found: &mut Vec<Entry>,
+        wanted: &BooleanBuffer,
     ) -> Result<(), Malformed> {
-        let mut left = n;
-        while left > 0 {
-            let block = left.min(BLOCK);
+        self.gather_with(dictionary, indices, runs, (wanted.len(), Some(wanted)))
+    }
+
+    fn gather_with(
+        &mut self,
+        dictionary: &ByteDictionary,
+        indices: &mut HybridDecoder,
+        runs: &[u8],
+        (n, wanted): (usize, Option<&BooleanBuffer>),
+    ) -> Result<(), Malformed> {
+        let appended = wanted.map_or(n, BooleanBuffer::count_set_bits);
+        self.reserve_values(likely_values(runs, appended));
+        let mark = self.mark();
+        let mut found = std::mem::take(&mut self.found);
+        let mut outcome = Ok(());
+        for first in (0..n).step_by(BLOCK) {
+            let block = BLOCK.min(n - first);
             found.clear();
-            indices.gather(runs, block, &dictionary.entries, found)?;
-            self.copy_entries(dictionary, found)?;
-            left -= block;
+            outcome = indices.gather(runs, block, &dictionary.entries, &mut found);
+            if let Some(wanted) = wanted {
+                retain(&mut found, 0, &wanted.slice(first, block));
+            }
+            outcome = outcome.and_then(|()| self.copy_entries(dictionary, &found));
+            if outcome.is_err() {
+                break;
+            }
         }
-        Ok(())
+        self.found = found;
+        // Entries checked once at the dictionary need no second look.
+        self.seal(&mark, dictionary.utf8, outcome)
     }
 
     /// Appends `found`, which are entries of `dictionary`.

@@ -15,7 +15,8 @@ mod plain;
 use std::sync::Arc;
 
 use herringbone_arrow::array::{ArrayRef, GenericBinaryArray, GenericStringArray, OffsetSizeTrait};
-use herringbone_arrow::buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use herringbone_arrow::buffer::bit_iterator::BitSliceIterator;
+use herringbone_arrow::buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 
 use crate::bitmap::Bitmap;
 use crate::expand::expand_offsets;
@@ -126,6 +127,35 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
             return Err(Malformed("values and validity do not agree"));
         }
         expand_offsets(&mut self.offsets, start + 1, validity, start, slots);
+        Ok(())
+    }
+
+    /// Drops those of the slots from `start` on whose bit is not set: slot `start + i` belongs to bit `i`.
+    ///
+    /// **Errors**: another number of slots than bits.
+    pub fn retain(&mut self, start: usize, bits: &BooleanBuffer) -> Result<(), Malformed> {
+        if start.checked_add(bits.len()) != Some(self.len()) {
+            return Err(Malformed("slots and wanted ones do not agree"));
+        }
+        if let Some(part) = self.borrowed.take() {
+            self.data.extend_from_slice(&part);
+        }
+        // What follows keeps offsets ascending: a run of values moves down by all that was dropped before it.
+        let (mut slots, mut end) = (start, self.offsets[start].as_usize());
+        for (first, last) in BitSliceIterator::new(bits.values(), bits.offset(), bits.len()) {
+            let (first, last) = (start + first, start + last);
+            let from = self.offsets[first].as_usize();
+            let run = from..self.offsets[last].as_usize();
+            let (moved, length) = (from - end, run.len());
+            self.data.copy_within(run, end);
+            for slot in first + 1..=last {
+                slots += 1;
+                self.offsets[slots] = O::usize_as(self.offsets[slot].as_usize() - moved);
+            }
+            end += length;
+        }
+        self.offsets.truncate(slots + 1);
+        self.data.truncate(end);
         Ok(())
     }
 

@@ -12,6 +12,7 @@
 use std::hint::black_box;
 
 use herringbone_arrow::array::OffsetSizeTrait;
+use herringbone_arrow::buffer::BooleanBuffer;
 
 use super::{ByteBuilder, ENDS_EARLY, OVERFLOW};
 use crate::Malformed;
@@ -33,40 +34,79 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         position: usize,
         n: usize,
     ) -> Result<usize, Malformed> {
+        self.append_plain_with(page, position, n, All)
+    }
+
+    /// Appends those of the next `wanted.len()` PLAIN values of `page`, from `position` on, whose bit is set; returns the
+    /// position behind all of them.
+    ///
+    /// **Errors**: as [`Self::append_plain`]; what is not wanted may be any bytes.
+    pub fn append_plain_wanted(
+        &mut self,
+        page: &[u8],
+        position: usize,
+        wanted: &BooleanBuffer,
+    ) -> Result<usize, Malformed> {
+        let words: Vec<u64> = wanted.bit_chunks().iter_padded().collect();
+        self.append_plain_with(page, position, wanted.len(), Bits(&words))
+    }
+
+    fn append_plain_with(
+        &mut self,
+        page: &[u8],
+        position: usize,
+        n: usize,
+        wanted: impl Wanted,
+    ) -> Result<usize, Malformed> {
         let section = page.get(position..).ok_or(ENDS_EARLY)?;
         if n > section.len() / PREFIX {
             return Err(ENDS_EARLY);
         }
         self.reserve_values(n);
         let mark = self.mark();
-        let outcome = self.copy_plain(page, position, n);
+        let outcome = self.copy_plain(page, position, n, wanted);
         self.seal(&mark, false, outcome)
     }
 
-    fn copy_plain(&mut self, page: &[u8], start: usize, n: usize) -> Result<usize, Malformed> {
-        let mut at = start;
-        let end = self.offsets.len() + n;
-        while self.offsets.len() < end {
-            let left = end - self.offsets.len();
-            at = copy_plain_wide(self, page, at, left);
+    fn copy_plain(
+        &mut self,
+        page: &[u8],
+        start: usize,
+        n: usize,
+        wanted: impl Wanted,
+    ) -> Result<usize, Malformed> {
+        let mut walk = Walk {
+            at: start,
+            done: 0,
+            n,
+        };
+        while walk.done < n {
+            walk = copy_plain_wide(self, page, walk, wanted);
             // Here the page or the buffer ends too soon for wide copies, or all is done.
-            let left = end - self.offsets.len();
-            if left > 0 {
-                at = self.copy_plain_one(page, at)?;
-                self.reserve_like(at - start, n, left - 1);
+            if walk.done < n {
+                walk.at = self.copy_plain_one(page, walk.at, wanted.value(walk.done) == 1)?;
+                walk.done += 1;
+                self.reserve_like(walk.at - start, n, n - walk.done);
             }
         }
-        Ok(at)
+        Ok(walk.at)
     }
 
-    /// Appends one value without any slack.
-    fn copy_plain_one(&mut self, page: &[u8], at: usize) -> Result<usize, Malformed> {
+    /// Appends one value, if it is wanted, without any slack.
+    fn copy_plain_one(
+        &mut self,
+        page: &[u8],
+        at: usize,
+        is_wanted: bool,
+    ) -> Result<usize, Malformed> {
         let value = value_at(page, at).ok_or(ENDS_EARLY)?;
-        if value.len() > self.data_room() {
-            return Err(OVERFLOW);
+        if is_wanted {
+            if value.len() > self.data_room() {
+                return Err(OVERFLOW);
+            }
+            self.data.extend_from_slice(value);
+            self.offsets.push(O::usize_as(self.data.len()));
         }
-        self.data.extend_from_slice(value);
-        self.offsets.push(O::usize_as(self.data.len()));
         Ok(at + PREFIX + value.len())
     }
 
@@ -81,30 +121,77 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
     }
 }
 
-/// Appends up to `n` values, as long as the slack of wide copies fits into page and buffer; returns the
-/// position behind them.
-fn copy_plain_wide<O: OffsetSizeTrait>(
+/// Which of some values are appended.
+trait Wanted: Copy {
+    /// 1 if value `index` is, else 0.
+    fn value(self, index: usize) -> usize;
+}
+
+/// All of them.
+#[derive(Clone, Copy)]
+struct All;
+
+impl Wanted for All {
+    #[inline(always)]
+    fn value(self, _index: usize) -> usize {
+        1
+    }
+}
+
+/// Those whose bit is set.
+#[derive(Clone, Copy)]
+struct Bits<'a>(&'a [u64]);
+
+impl Wanted for Bits<'_> {
+    #[inline(always)]
+    fn value(self, index: usize) -> usize {
+        let word = self.0.get(index / 64).copied().unwrap_or_default();
+        (word >> (index % 64) & 1) as usize
+    }
+}
+
+/// Where a walk over some values stands.
+#[derive(Clone, Copy)]
+struct Walk {
+    /// Position in the page.
+    at: usize,
+    /// Values passed.
+    done: usize,
+    /// All values of the walk.
+    n: usize,
+}
+
+/// Goes on over the values, as long as the slack of wide copies fits into page and buffer, and appends those that are
+/// wanted. Each is copied, and the next one over it if it was not wanted: no branch depends on that.
+fn copy_plain_wide<O: OffsetSizeTrait, W: Wanted>(
     builder: &mut ByteBuilder<O>,
     page: &[u8],
-    start: usize,
-    n: usize,
-) -> usize {
+    walk: Walk,
+    wanted: W,
+) -> Walk {
     #[inline(always)]
-    fn inner<O: OffsetSizeTrait>(
+    fn inner<O: OffsetSizeTrait, W: Wanted>(
         builder: &mut ByteBuilder<O>,
         page: &[u8],
-        start: usize,
-        n: usize,
-    ) -> usize {
+        walk: Walk,
+        wanted: W,
+    ) -> Walk {
         // The last places where a value may start in the page and end in the data.
         let (Some(page_end), Some(data_end)) = (
             page.len().checked_sub(PREFIX + SLACK),
             builder.data.capacity().checked_sub(SLACK),
         ) else {
-            return start;
+            return walk;
         };
         let data_end = data_end.min(ByteBuilder::<O>::max_data());
-        let n = n.min(builder.offsets.capacity() - builder.offsets.len());
+        let Walk {
+            mut at,
+            mut done,
+            n,
+        } = walk;
+        // No more values than there is room for offsets, whether they are wanted or not.
+        let room = builder.offsets.capacity() - builder.offsets.len();
+        let end = n.min(done.saturating_add(room));
         let (source, data) = (page.as_ptr(), builder.data.as_mut_ptr());
         let offsets = builder
             .offsets
@@ -114,8 +201,8 @@ fn copy_plain_wide<O: OffsetSizeTrait>(
         // The next length is `prefix + length` bytes on, and everything waits for it. So `prefix` is added
         // while the length is being loaded; as a constant, the compiler would add it behind the length.
         let prefix = black_box(PREFIX);
-        let (mut at, mut filled, mut done) = (start, builder.data.len(), 0);
-        while done < n && at <= page_end && filled <= data_end {
+        let (mut filled, mut appended) = (builder.data.len(), 0);
+        while done < end && at <= page_end && filled <= data_end {
             prefetch::ahead(source.wrapping_add(at));
             // SAFETY: `at + PREFIX + SLACK <= page.len()`.
             let length = unsafe { source.add(at).cast::<[u8; PREFIX]>().read() };
@@ -127,24 +214,26 @@ fn copy_plain_wide<O: OffsetSizeTrait>(
             // `filled + length + SLACK <= data.capacity()`; page and data are different allocations.
             unsafe { over_copy(source.add(at + PREFIX), data.add(filled), length) };
             at = at + prefix + length;
-            filled += length;
-            // SAFETY: `done < n`, and the offsets have a capacity for `n` more.
-            unsafe { offsets.add(done).write(O::usize_as(filled)) };
+            let is_wanted = wanted.value(done);
+            filled += length * is_wanted;
+            // SAFETY: `appended <= done - walk.done`, which is less than the `room` for more offsets.
+            unsafe { offsets.add(appended).write(O::usize_as(filled)) };
+            appended += is_wanted;
             done += 1;
         }
         // SAFETY: the bytes up to `filled <= capacity` were copied from the page, in order.
         unsafe { builder.data.set_len(filled) };
-        // SAFETY: `done` offsets were written behind the last one, rising up to `filled`, which is
+        // SAFETY: `appended` offsets were written behind the last one, rising up to `filled`, which is
         // at most `max_data`.
-        unsafe { builder.offsets.set_len(builder.offsets.len() + done) };
-        at
+        unsafe { builder.offsets.set_len(builder.offsets.len() + appended) };
+        Walk { at, done, n }
     }
-    multiversion!(inner<O: OffsetSizeTrait>(
+    multiversion!(inner<O: OffsetSizeTrait, W: Wanted>(
         builder: &mut ByteBuilder<O>,
         page: &[u8],
-        start: usize,
-        n: usize
-    ) -> usize)
+        walk: Walk,
+        wanted: W
+    ) -> Walk)
 }
 
 /// The PLAIN value whose length starts at `at`.

@@ -379,3 +379,74 @@ fn values_are_spread_over_nulls() {
     let strings: Vec<_> = array.as_string::<i32>().iter().collect();
     assert_eq!(strings, [Some("first"), None, Some("a"), Some("bc"), None]);
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 128 }))]
+
+    #[test]
+    fn wanted_values_are_appended_alone(
+        values in any_values(),
+        first in any_values(),
+        seed in any::<u64>(),
+    ) {
+        let is_wanted = |slot: usize| seed.rotate_left(slot as u32) & 3 != 0;
+        let wanted = BooleanBuffer::collect_bool(values.len(), is_wanted);
+        let kept: Vec<_> = first.iter().chain(
+            values.iter().enumerate().filter(|(slot, _)| is_wanted(*slot)).map(|(_, value)| value)
+        ).cloned().collect();
+        let start = || {
+            let mut builder = ByteBuilder::<i32>::new(false);
+            builder.append_plain(&plain(&first), 0, first.len()).unwrap();
+            builder
+        };
+        let check = |mut builder: ByteBuilder<i32>| {
+            let array = builder.finish(None).unwrap();
+            let array = array.as_binary::<i32>();
+            assert_eq!(array.iter().map(|value| value.unwrap().to_vec()).collect::<Vec<_>>(), kept);
+        };
+        let page = plain(&values);
+
+        let mut builder = start();
+        let end = builder.append_plain_wanted(&page, 0, &wanted).unwrap();
+        prop_assert_eq!(end, page.len());
+        check(builder);
+
+        let mut builder = start();
+        builder.append_plain(&page, 0, values.len()).unwrap();
+        builder.retain(first.len(), &wanted).unwrap();
+        check(builder);
+
+        let mut distinct = values.clone();
+        distinct.sort();
+        distinct.dedup();
+        let indices = values.iter().map(|value| distinct.binary_search(value).unwrap() as u32);
+        let indices: Vec<u32> = indices.collect();
+        if !indices.is_empty() && indices.len() < 500 {
+            let dictionary = ByteDictionary::plain(&plain(&distinct), distinct.len(), false).unwrap();
+            let runs = packed_run(&indices, 16);
+            let mut builder = start();
+            let mut decoder = HybridDecoder::new(16);
+            builder.gather_wanted(&dictionary, &mut decoder, &runs, &wanted).unwrap();
+            check(builder);
+        }
+    }
+}
+
+#[test]
+fn what_is_not_wanted_is_not_looked_at() {
+    let page = plain(&[b"\xff".to_vec(), b"a".to_vec()]);
+    let mut builder = ByteBuilder::<i32>::new(true);
+    let wanted = BooleanBuffer::from(vec![true, true]);
+    assert!(builder.append_plain_wanted(&page, 0, &wanted).is_err());
+    assert!(builder.is_empty());
+    let wanted = BooleanBuffer::from(vec![false, true]);
+    assert_eq!(
+        builder.append_plain_wanted(&page, 0, &wanted),
+        Ok(page.len())
+    );
+    assert_eq!(builder.len(), 1);
+    // All lengths have to lie in the page.
+    let wanted = BooleanBuffer::from(vec![false; 3]);
+    assert!(builder.append_plain_wanted(&page, 0, &wanted).is_err());
+    assert!(builder.retain(0, &wanted).is_err());
+}

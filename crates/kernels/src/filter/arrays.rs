@@ -12,7 +12,7 @@ use herringbone_arrow::buffer::{
 };
 
 use super::filter;
-use crate::bitmap::Bitmap;
+use crate::bitmap::{Bitmap, selected_bits};
 
 /// The byte arrays whose bit is set; none where `bits` are not one a slot.
 #[must_use]
@@ -95,14 +95,8 @@ pub fn selected<T: ArrowNativeType>(values: &[T], bits: &BooleanBuffer) -> Scala
 pub fn filter_nulls(nulls: Option<&NullBuffer>, bits: &BooleanBuffer) -> Option<NullBuffer> {
     let mut selected = Bitmap::new();
     let nulls = nulls?.inner().bit_chunks();
-    for (valid, mut wanted) in nulls.iter_padded().zip(bits.bit_chunks().iter_padded()) {
-        let (mut word, mut length) = (0, 0);
-        while wanted != 0 {
-            word |= ((valid >> wanted.trailing_zeros()) & 1) << length;
-            length += 1;
-            wanted &= wanted - 1;
-        }
-        selected.append_bits(word, length);
+    for (valid, wanted) in nulls.iter_padded().zip(bits.bit_chunks().iter_padded()) {
+        selected.append_bits(selected_bits(valid, wanted), wanted.count_ones() as usize);
     }
     selected.finish()
 }

@@ -9,6 +9,8 @@
 
 use std::mem::MaybeUninit;
 
+use herringbone_arrow::buffer::BooleanBuffer;
+
 use crate::bitmap::{load_bits, low_bits};
 use crate::cpu::Scalar;
 
@@ -62,6 +64,47 @@ pub fn filter<T: Copy + 'static>(values: &[T], bits: &[u8], first: usize, out: &
         return compact_with(cpu, values, bits, first, out);
     }
     compact_with(Scalar, values, bits, first, out);
+}
+
+/// Drops those of the `values` from `start` on whose bit is not set: value `start + i` belongs to bit `i`. Values without
+/// a bit are dropped too.
+pub fn retain<T: Copy + 'static>(values: &mut Vec<T>, start: usize, bits: &BooleanBuffer) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(cpu) = crate::cpu::Avx512::detect() {
+        return retain_with(cpu, values, start, bits);
+    }
+    retain_with(Scalar, values, start, bits);
+}
+
+/// See [`retain`].
+fn retain_with<T: Copy + 'static>(
+    cpu: impl Compact,
+    values: &mut Vec<T>,
+    start: usize,
+    bits: &BooleanBuffer,
+) {
+    let mut word = [const { MaybeUninit::uninit() }; WORD];
+    let (mut from, mut to) = (start, start);
+    for bits in bits.bit_chunks().iter_padded() {
+        let end = values.len().min(from.saturating_add(WORD));
+        if from >= end {
+            break;
+        }
+        let bits = bits & low_bits(end - from);
+        let n = bits.count_ones() as usize;
+        if n == end - from {
+            values.copy_within(from..end, to);
+        } else if n > 0 {
+            cpu.compact_word(&values[from..end], bits, &mut word);
+            let target = values[to..to + n].as_mut_ptr();
+            // SAFETY: the first `n` of the word are written, as so many bits are set; there is room for `n` at `target`,
+            // and the word is memory of its own.
+            unsafe { std::ptr::copy_nonoverlapping(word.as_ptr().cast(), target, n) };
+        }
+        from = end;
+        to += n;
+    }
+    values.truncate(to);
 }
 
 /// See [`filter`].

@@ -35,6 +35,16 @@ fn check<T: Copy + PartialEq + std::fmt::Debug + 'static>(from: impl Fn(usize) -
                 out.truncate(1);
                 compact_with(Scalar, &values, &bits, first, &mut out);
                 assert_eq!(out, expected, "n {n}, first {first}, scalar");
+                let mask = BooleanBuffer::new(bits.clone().into(), first, n);
+                for is_scalar in [false, true] {
+                    let mut kept = vec![from(9999)];
+                    kept.extend_from_slice(&values);
+                    match is_scalar {
+                        true => retain_with(Scalar, &mut kept, 1, &mask),
+                        false => retain(&mut kept, 1, &mask),
+                    }
+                    assert_eq!(kept, expected, "n {n}, first {first}, in place");
+                }
             }
         }
     }

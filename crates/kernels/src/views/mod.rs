@@ -21,10 +21,11 @@ mod view;
 use std::sync::Arc;
 
 use herringbone_arrow::array::{ArrayRef, BinaryViewArray, StringViewArray};
-use herringbone_arrow::buffer::{Buffer, NullBuffer, ScalarBuffer};
+use herringbone_arrow::buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
 
 use crate::bitmap::Bitmap;
 use crate::expand::expand;
+use crate::filter::retain;
 use crate::{Malformed, trim};
 
 pub use dictionary::ViewDictionary;
@@ -112,6 +113,12 @@ impl ViewBuilder {
         }
         expand(&mut self.views, start, validity, start, slots);
         Ok(())
+    }
+
+    /// Drops those of the slots from `start` on whose bit is not set: slot `start + i` belongs to bit `i`. The buffers
+    /// stay.
+    pub fn retain(&mut self, start: usize, bits: &BooleanBuffer) {
+        retain(&mut self.views, start, bits);
     }
 
     /// The array of everything appended since the last call, with `nulls` where there are any.

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use herringbone_arrow::array::{ArrayRef, BooleanArray};
-use herringbone_arrow::buffer::{Buffer, NullBuffer};
+use herringbone_arrow::buffer::{BooleanBuffer, Buffer, NullBuffer};
 use herringbone_format::{Encoding, Error, Result};
 use herringbone_kernels::bitmap::Bitmap;
 use herringbone_kernels::expand::expand_bits;
@@ -73,6 +73,14 @@ impl LeafArray for BooleanLeaf {
         let set = validity.set_in(start..start.saturating_add(slots));
         let base = self.values.len().saturating_sub(set);
         expand_bits(&mut self.values, base, validity, start, slots);
+        Ok(())
+    }
+
+    fn append_wanted(&mut self, wanted: &BooleanBuffer) -> Result<()> {
+        let mut all = Bitmap::new();
+        self.page.extend(wanted.len(), &mut all)?;
+        let selected = all.select(wanted);
+        self.values.append_all(&selected);
         Ok(())
     }
 

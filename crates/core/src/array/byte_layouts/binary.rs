@@ -1,7 +1,7 @@
 //! Binary, LargeBinary, Utf8 and LargeUtf8: values behind offsets.
 
 use herringbone_arrow::array::{ArrayRef, OffsetSizeTrait};
-use herringbone_arrow::buffer::{Buffer, NullBuffer};
+use herringbone_arrow::buffer::{BooleanBuffer, Buffer, NullBuffer};
 use herringbone_kernels::Malformed;
 use herringbone_kernels::bitmap::Bitmap;
 use herringbone_kernels::bytes::{ByteBuilder, ByteDictionary};
@@ -81,6 +81,33 @@ impl<O: OffsetSizeTrait> ByteLayout for ByteBuilder<O> {
         n: usize,
     ) -> Result<(), Malformed> {
         self.gather(dictionary, indices, runs, n)
+    }
+
+    fn gather_wanted(
+        &mut self,
+        dictionary: &ByteDictionary,
+        indices: &mut HybridDecoder,
+        runs: &[u8],
+        wanted: &BooleanBuffer,
+    ) -> Result<(), Malformed> {
+        self.gather_wanted(dictionary, indices, runs, wanted)
+    }
+
+    fn append_plain_wanted(
+        &mut self,
+        page: &Buffer,
+        position: usize,
+        wanted: &BooleanBuffer,
+    ) -> Result<usize, Malformed> {
+        self.append_plain_wanted(page, position, wanted)
+    }
+
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn retain(&mut self, start: usize, wanted: &BooleanBuffer) -> Result<(), Malformed> {
+        self.retain(start, wanted)
     }
 
     fn fit_indices(

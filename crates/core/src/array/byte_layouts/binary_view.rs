@@ -1,7 +1,7 @@
 //! BinaryView and Utf8View: values that stay in their pages.
 
 use herringbone_arrow::array::ArrayRef;
-use herringbone_arrow::buffer::{Buffer, NullBuffer};
+use herringbone_arrow::buffer::{BooleanBuffer, Buffer, NullBuffer};
 use herringbone_kernels::Malformed;
 use herringbone_kernels::bitmap::Bitmap;
 use herringbone_kernels::hybrid::HybridDecoder;
@@ -85,6 +85,40 @@ impl ByteLayout for ViewBuilder {
         n: usize,
     ) -> Result<(), Malformed> {
         self.gather(dictionary, indices, runs, n)
+    }
+
+    fn gather_wanted(
+        &mut self,
+        dictionary: &ViewDictionary,
+        indices: &mut HybridDecoder,
+        runs: &[u8],
+        wanted: &BooleanBuffer,
+    ) -> Result<(), Malformed> {
+        let start = self.len();
+        self.gather(dictionary, indices, runs, wanted.len())?;
+        self.retain(start, wanted);
+        Ok(())
+    }
+
+    fn append_plain_wanted(
+        &mut self,
+        page: &Buffer,
+        position: usize,
+        wanted: &BooleanBuffer,
+    ) -> Result<usize, Malformed> {
+        let start = self.len();
+        let position = self.append_plain(page, position, wanted.len())?;
+        self.retain(start, wanted);
+        Ok(position)
+    }
+
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn retain(&mut self, start: usize, wanted: &BooleanBuffer) -> Result<(), Malformed> {
+        self.retain(start, wanted);
+        Ok(())
     }
 
     fn fit_indices(

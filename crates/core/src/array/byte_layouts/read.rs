@@ -1,7 +1,7 @@
 //! Byte arrays and strings in any of Arrow's layouts, from BYTE_ARRAY or FIXED_LEN_BYTE_ARRAY.
 
 use herringbone_arrow::array::ArrayRef;
-use herringbone_arrow::buffer::{Buffer, NullBuffer};
+use herringbone_arrow::buffer::{BooleanBuffer, Buffer, NullBuffer};
 use herringbone_arrow::schema::DataType;
 use herringbone_format::{Encoding, Error, Result, Type};
 use herringbone_kernels::Malformed;
@@ -63,6 +63,30 @@ pub(super) trait ByteLayout: ByteSink + Send {
         indices: &mut HybridDecoder,
         runs: &[u8],
         n: usize,
+    ) -> Result<(), Malformed>;
+
+    /// Appends those of the next `wanted.len()` PLAIN values, from `position` on, whose bit is set; returns the position
+    /// behind all of them.
+    fn append_plain_wanted(
+        &mut self,
+        page: &Buffer,
+        position: usize,
+        wanted: &BooleanBuffer,
+    ) -> Result<usize, Malformed>;
+
+    /// Values so far.
+    fn len(&self) -> usize;
+
+    /// Drops those of the values from `start` on whose bit is not set: value `start + i` belongs to bit `i`.
+    fn retain(&mut self, start: usize, wanted: &BooleanBuffer) -> Result<(), Malformed>;
+
+    /// Appends the entries at those of the next `wanted.len()` indices whose bit is set.
+    fn gather_wanted(
+        &mut self,
+        dictionary: &Self::Dictionary,
+        indices: &mut HybridDecoder,
+        runs: &[u8],
+        wanted: &BooleanBuffer,
     ) -> Result<(), Malformed>;
 
     /// How many of the entries at the next `n` indices fit into `budget` bytes.
@@ -209,6 +233,28 @@ impl<S: ByteLayout> LeafArray for ByteLeaf<S> {
 
     fn expand(&mut self, validity: &Bitmap, start: usize, slots: usize) -> Result<()> {
         self.sink.expand(validity, start, slots).map_err(malformed)
+    }
+
+    fn append_wanted(&mut self, wanted: &BooleanBuffer) -> Result<()> {
+        match (&mut self.page, &self.dictionary) {
+            (Page::Direct(ByteArrays::Plain { values, position }), _) => {
+                let end = self.sink.append_plain_wanted(values, *position, wanted);
+                *position = end.map_err(malformed)?;
+                Ok(())
+            }
+            (Page::Direct(values), _) => {
+                let start = self.sink.len();
+                values.append_to(wanted.len(), &mut self.sink)?;
+                self.sink.retain(start, wanted).map_err(malformed)
+            }
+            (Page::Dictionary(indices), Some(dictionary)) => {
+                let (indices, runs) = indices.parts();
+                self.sink
+                    .gather_wanted(dictionary, indices, runs, wanted)
+                    .map_err(malformed)
+            }
+            (Page::Dictionary(_), None) => self.append(wanted.len()),
+        }
     }
 
     fn bytes(&self) -> usize {

@@ -1,7 +1,7 @@
 //! Decimals from integers and from big-endian bytes of fixed or varying length.
 
 use herringbone_arrow::array::ArrayRef;
-use herringbone_arrow::buffer::{ArrowNativeType, Buffer, NullBuffer, i256};
+use herringbone_arrow::buffer::{ArrowNativeType, BooleanBuffer, Buffer, NullBuffer, i256};
 use herringbone_arrow::schema::DataType;
 use herringbone_format::{Encoding, Error, Result};
 use herringbone_kernels::Malformed;
@@ -235,6 +235,13 @@ impl<T: Decimal + ArrowNativeType> LeafArray for ByteArrayDecimal<T> {
 
     fn expand(&mut self, validity: &Bitmap, start: usize, slots: usize) -> Result<()> {
         self.values.expand(1, validity, start, slots);
+        Ok(())
+    }
+
+    fn append_wanted(&mut self, wanted: &BooleanBuffer) -> Result<()> {
+        let start = self.values.len();
+        self.append(wanted.len())?;
+        self.values.retain(1, start, wanted);
         Ok(())
     }
 

@@ -12,7 +12,7 @@ use herringbone_arrow::array::types::{
     Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use herringbone_arrow::array::{Array, ArrayRef, make_array};
-use herringbone_arrow::buffer::{Buffer, NullBuffer};
+use herringbone_arrow::buffer::{BooleanBuffer, Buffer, NullBuffer};
 use herringbone_arrow::data::ArrayData;
 use herringbone_arrow::data::transform::{Capacities, MutableArrayData};
 use herringbone_arrow::schema::DataType;
@@ -254,6 +254,13 @@ impl LeafArray for DictionaryLeaf {
 
     fn expand(&mut self, validity: &Bitmap, start: usize, slots: usize) -> Result<()> {
         self.keys.expand(validity, start, slots).map_err(malformed)
+    }
+
+    fn append_wanted(&mut self, wanted: &BooleanBuffer) -> Result<()> {
+        let start = self.keys.len();
+        self.append(wanted.len())?;
+        self.keys.retain(start, wanted);
+        Ok(())
     }
 
     fn bytes(&self) -> usize {

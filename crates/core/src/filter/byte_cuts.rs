@@ -1,0 +1,146 @@
+//! Byte arrays against the cuts of a set of them: as a rule the first eight bytes decide.
+
+use std::cmp::Ordering;
+
+use herringbone_arrow::array::types::ByteArrayType;
+use herringbone_arrow::array::{Array as _, GenericByteArray};
+use herringbone_arrow::buffer::BooleanBuffer;
+use herringbone_kernels::between::{between, first_bytes, first_of};
+
+use super::ranges::{Cut, Ranges};
+
+/// Above so many cuts each value looks for its place among them; otherwise all values are compared with one cut after the
+/// other.
+const MANY_CUTS: usize = 4;
+
+/// A set of byte arrays, made ready for tests of many.
+pub(super) struct ByteCuts<'a> {
+    starts_inside: bool,
+    /// The first bytes of each cut, and the cut: ascending.
+    cuts: Vec<(u64, &'a Cut<Vec<u8>>)>,
+}
+
+impl<'a> ByteCuts<'a> {
+    pub(super) fn new(ranges: &'a Ranges<Vec<u8>>) -> Self {
+        let cuts = ranges.cuts().iter();
+        Self {
+            starts_inside: ranges.starts_inside(),
+            cuts: cuts.map(|cut| (first_of(&cut.key), cut)).collect(),
+        }
+    }
+
+    /// Which slots of an array are inside; those of nulls may be or not.
+    pub(super) fn accepted<T: ByteArrayType>(&self, array: &GenericByteArray<T>) -> BooleanBuffer
+    where
+        T::Native: AsRef<[u8]>,
+    {
+        if self.cuts.len() > MANY_CUTS {
+            let is_inside = |slot| self.contains(array.value(slot).as_ref());
+            return BooleanBuffer::collect_bool(array.len(), is_inside);
+        }
+        let firsts = first_bytes(array.value_offsets(), array.value_data());
+        let words = array.len().div_ceil(64);
+        let mut inside = vec![if self.starts_inside { u64::MAX } else { 0 }; words];
+        for (first, cut) in &self.cuts {
+            if let Some(next) = first.checked_add(1) {
+                let passed = between(&firsts, (next, u64::MAX));
+                let inside = inside.iter_mut().zip(passed);
+                inside.for_each(|(inside, passed)| *inside ^= passed);
+            }
+            let ties = between(&firsts, (*first, *first));
+            for (word, (inside, ties)) in inside.iter_mut().zip(ties).enumerate() {
+                let mut left = ties;
+                while left != 0 {
+                    let bit = left.trailing_zeros();
+                    let value = array.value(64 * word + bit as usize);
+                    *inside ^= u64::from(is_behind(cut, value.as_ref())) << bit;
+                    left &= left - 1;
+                }
+            }
+        }
+        BooleanBuffer::new(inside.into(), 0, array.len())
+    }
+
+    /// Whether a value is inside.
+    #[inline]
+    pub(super) fn contains(&self, value: &[u8]) -> bool {
+        let first = first_of(value);
+        let passed = match self.cuts.as_slice() {
+            [one] => usize::from(is_passed(one, first, value)),
+            [one, two] => {
+                usize::from(is_passed(one, first, value))
+                    + usize::from(is_passed(two, first, value))
+            }
+            cuts => cuts.partition_point(|cut| is_passed(cut, first, value)),
+        };
+        self.starts_inside != (passed % 2 == 1)
+    }
+}
+
+/// Whether a cut lies before a value that starts with `first`. No branch depends on which of different first bytes are less.
+#[inline]
+fn is_passed((of_cut, cut): &(u64, &Cut<Vec<u8>>), first: u64, value: &[u8]) -> bool {
+    (*of_cut < first) | (*of_cut == first && is_behind(cut, value))
+}
+
+/// Whether a value lies behind a cut.
+fn is_behind(cut: &Cut<Vec<u8>>, value: &[u8]) -> bool {
+    match cut.key.as_slice().cmp(value) {
+        Ordering::Equal => !cut.is_behind,
+        different => different == Ordering::Less,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use herringbone_arrow::array::BinaryArray;
+
+    use super::*;
+
+    #[test]
+    fn the_same_as_one_comparison_after_the_other() {
+        let values: Vec<Vec<u8>> = [
+            "",
+            "\0",
+            "a",
+            "a\0",
+            "abcdefg",
+            "abcdefg\0",
+            "abcdefgh",
+            "abcdefgh\0",
+            "abcdefghi",
+            "abcdefgi",
+            "b",
+            "\u{10ffff}",
+        ]
+        .map(|value| value.as_bytes().to_vec())
+        .into();
+        for key in &values {
+            for is_behind in [false, true] {
+                let cut = |key: &Vec<u8>| Cut {
+                    key: key.clone(),
+                    is_behind,
+                };
+                let sets = [
+                    Ranges::below(cut(key)),
+                    Ranges::below(cut(key)).complement(),
+                    Ranges::points(vec![key.clone()]),
+                    Ranges::between(cut(&values[2]), cut(key)),
+                    Ranges::points(vec![key.clone(), values[4].clone(), values[6].clone()]),
+                ];
+                for set in sets {
+                    let cuts = ByteCuts::new(&set);
+                    let array = BinaryArray::from_iter_values(&values);
+                    let accepted = cuts.accepted(&array);
+                    let (sliced, whole) = (cuts.accepted(&array.slice(3, 7)), &accepted);
+                    assert_eq!(sliced, whole.slice(3, 7));
+                    for (slot, value) in values.iter().enumerate() {
+                        let expected = set.contains(|key| key.as_slice().cmp(value));
+                        assert_eq!(cuts.contains(value), expected, "{set:?} {value:?}");
+                        assert_eq!(accepted.value(slot), expected, "{set:?} {value:?}");
+                    }
+                }
+            }
+        }
+    }
+}
