@@ -11,8 +11,10 @@ pub(super) struct Values<T> {
     owned: Vec<T>,
     /// Aligned bytes of a page that are the values as they are; `owned` is empty then.
     borrowed: Option<Buffer>,
-    /// Values of the last finished array: what the next one will likely have.
+    /// Values that the last finished array had at a time: what the next one will likely have.
     expected: usize,
+    /// Values that were there before some were dropped.
+    most: usize,
 }
 
 impl<T: ArrowNativeType> Values<T> {
@@ -21,6 +23,7 @@ impl<T: ArrowNativeType> Values<T> {
             owned: Vec::new(),
             borrowed: None,
             expected: 0,
+            most: 0,
         }
     }
 
@@ -87,11 +90,11 @@ impl<T: ArrowNativeType> Values<T> {
             && width == 1
             && let Some(part) = self.borrowed.take()
         {
-            let n = wanted.count_set_bits();
-            self.owned.reserve_exact(n.max(self.expected));
+            self.owned.reserve_exact(self.expected);
             let values = part.typed_data::<T>();
             return filter(values, wanted.values(), wanted.offset(), &mut self.owned);
         }
+        self.most = self.most.max(self.len());
         let values = self.vector(0);
         if width == 1 {
             retain(values, start, wanted);
@@ -102,7 +105,7 @@ impl<T: ArrowNativeType> Values<T> {
 
     /// Takes the values.
     pub(super) fn finish(&mut self) -> Buffer {
-        self.expected = self.len();
+        self.expected = self.len().max(std::mem::take(&mut self.most));
         match self.borrowed.take() {
             Some(buffer) => buffer,
             None => {
