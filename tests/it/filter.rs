@@ -714,7 +714,7 @@ fn what_cannot_be_tested_is_an_error() {
         (col("text").is_nan(), "values of Utf8 are never NaN"),
         (
             col("list.list.element").eq(1),
-            "a test of values below a list",
+            "say any or all of it",
         ),
     ] {
         let error = file

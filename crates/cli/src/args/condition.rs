@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use herringbone::filter::{Column, Literal, Predicate};
+use herringbone::filter::{Column, Literal, Predicate, col_at};
 use herringbone_arrow::buffer::i256;
 use sqlparser::ast::{BinaryOperator, DataType, Expr, Ident, UnaryOperator, Value};
 use sqlparser::dialect::GenericDialect;
@@ -89,6 +89,17 @@ fn predicate(expression: &Expr) -> Result<Predicate, String> {
             }
             _ => Err(format!("`{pattern}` is no pattern of like: that is text")),
         },
+        Expr::AnyOp {
+            left,
+            compare_op,
+            right,
+            ..
+        } => each(left, compare_op, right, "any", Column::any),
+        Expr::AllOp {
+            left,
+            compare_op,
+            right,
+        } => each(left, compare_op, right, "all", Column::all),
         // A column of booleans is a condition by itself.
         it if is_operand(it) => Ok(operand(it)?.typed()?.test(|it| it.eq(true))),
         other => Err(not_understood(other)),
@@ -104,21 +115,37 @@ fn binary(left: &Expr, op: &BinaryOperator, right: &Expr) -> Result<Predicate, S
         // 5 < a is a > 5.
         false => (operand(right)?, literal(left)?, true),
     };
-    let compare: fn(Column, Literal) -> Predicate = match (op, is_turned) {
+    let compare = comparison(op, is_turned)
+        .ok_or_else(|| format!("`{left} {op} {right}` is not understood: {UNDERSTOOD}"))?;
+    let operand = operand.typed()?;
+    Ok(operand.test(move |column| compare(column, literal.clone())))
+}
+
+/// How a column is compared with a literal; the other way round where it `is_turned`.
+fn comparison(op: &BinaryOperator, is_turned: bool) -> Option<fn(Column, Literal) -> Predicate> {
+    Some(match (op, is_turned) {
         (BinaryOperator::Eq, _) => Column::eq,
         (BinaryOperator::NotEq, _) => Column::ne,
         (BinaryOperator::Lt, false) | (BinaryOperator::Gt, true) => Column::lt,
         (BinaryOperator::LtEq, false) | (BinaryOperator::GtEq, true) => Column::le,
         (BinaryOperator::Gt, false) | (BinaryOperator::Lt, true) => Column::gt,
         (BinaryOperator::GtEq, false) | (BinaryOperator::LtEq, true) => Column::ge,
-        _ => {
-            return Err(format!(
-                "`{left} {op} {right}` is not understood: {UNDERSTOOD}"
-            ));
-        }
-    };
-    let operand = operand.typed()?;
-    Ok(operand.test(move |column| compare(column, literal.clone())))
+        _ => return None,
+    })
+}
+
+/// A literal, compared with any or all values of a column below a list.
+fn each(
+    left: &Expr,
+    op: &BinaryOperator,
+    right: &Expr,
+    word: &str,
+    each: fn(Column) -> Column,
+) -> Result<Predicate, String> {
+    let (literal, column) = (literal(left)?, column(right)?);
+    let compare = comparison(op, true)
+        .ok_or_else(|| format!("`{left} {op} {word}({right})` is not understood: {UNDERSTOOD}"))?;
+    Ok(compare(each(col_at(column)), literal))
 }
 
 /// Conditions with the same word between them, of which there may be very many: `left` is all of them but the last.
@@ -146,7 +173,7 @@ fn chain(mut left: &Expr, op: &BinaryOperator, right: &Expr) -> Result<Predicate
 }
 
 const UNDERSTOOD: &str = "columns, and values of variants by variant_get(column, '$.path', 'type'), are compared with literals by = <> < <= > >=, between, in, like, is null and is \
-                          not null; conditions are combined by and, or and not";
+                          not null; literals with values below a list by 5 = any(column) or 5 < all(column); conditions are combined by and, or and not";
 
 fn not_understood(expression: &Expr) -> String {
     format!("`{expression}` is not understood: {UNDERSTOOD}")
@@ -267,6 +294,9 @@ mod tests {
             ("x is not true or not (y is false)", ""),
             ("b = x'00ff'", "b = 2 bytes"),
             ("n = null", "n = null"),
+            ("5 < any(a.b)", "any(a.b) > 5"),
+            ("'x' = all(tags)", "all(tags) = 'x'"),
+            ("'x' <> any(tags)", "not all(tags) = 'x'"),
             (
                 "variant_get(v, '$.a.b', 'int') > 5",
                 "variant_get(v, '$.a.b', Int32) > 5",
@@ -309,6 +339,8 @@ mod tests {
             ("variant_get(v, '$a', 'int') = 1", "the variant path `$a`"),
             ("variant_get(v, a, 'int') = 1", "a literal is expected"),
             ("a like 5", "that is text"),
+            ("a < any(b)", "a literal is expected"),
+            ("5 < any(1)", "a column is expected"),
             ("1 = 1", "a column is expected"),
             ("a = x'0'", "a literal is expected"),
             ("exists (select 1)", "is not understood"),

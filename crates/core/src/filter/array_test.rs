@@ -8,8 +8,9 @@ use herringbone_arrow::buffer::{BooleanBuffer, NullBuffer};
 use herringbone_arrow::schema::{DataType, Schema};
 use herringbone_format::{Error, Result};
 
-use super::leaf_test::LeafTest;
-use super::predicate::Test;
+use super::below_lists;
+use super::leaf_test::{Asked, LeafTest};
+use super::predicate::Each;
 
 /// A dictionary of which each value was tested.
 #[derive(Debug)]
@@ -23,23 +24,32 @@ struct TestedDictionary {
 pub(crate) struct ArrayTest {
     /// The path of the column, from the root.
     path: Vec<String>,
+    /// Below a list: how many of a row's values are to be accepted.
+    each: Option<Each>,
     /// None where the test only says what is passed over.
     test: Option<LeafTest>,
     /// The dictionary that was tested last: batches have the same one after the other.
     dictionary: Mutex<Option<TestedDictionary>>,
 }
 
-/// The type of the field at a path.
+/// The type of the field at a path; below lists, where `each` of their values is tested.
 ///
 /// # Errors
 /// Unsupported where there is none.
-pub(super) fn data_type_at(tested: &Schema, path: &[String]) -> Result<DataType> {
+pub(super) fn data_type_at(
+    tested: &Schema,
+    path: &[String],
+    each: Option<Each>,
+) -> Result<DataType> {
     let unreachable = || Error::unsupported("a test of a field inside of an extension type");
     let (first, rest) = path.split_first().ok_or_else(unreachable)?;
     let mut found = tested
         .field_with_name(first)
         .map_err(|_| unreachable())?
         .data_type();
+    if each.is_some() {
+        return below_lists::data_type(found, rest);
+    }
     for name in rest {
         let DataType::Struct(fields) = found else {
             return Err(unreachable());
@@ -55,17 +65,14 @@ impl ArrayTest {
     ///
     /// # Errors
     /// Argument where a literal cannot be compared with its values; Unsupported where there is no such field.
-    pub(super) fn new(
-        tested: Option<&Schema>,
-        path: &[String],
-        (test, is_negated): (&Test, bool),
-    ) -> Result<Self> {
+    pub(super) fn new(tested: Option<&Schema>, path: &[String], asked: Asked<'_>) -> Result<Self> {
         let test = tested.map(|tested| {
-            let data_type = data_type_at(tested, path)?;
-            LeafTest::new(test, is_negated, &data_type)
+            let data_type = data_type_at(tested, path, asked.each)?;
+            LeafTest::new(asked, &data_type)
         });
         Ok(Self {
             path: path.to_vec(),
+            each: asked.each,
             test: test.transpose()?,
             dictionary: Mutex::default(),
         })
@@ -76,6 +83,11 @@ impl ArrayTest {
         self.test.as_ref()
     }
 
+    /// Below a list: how many of a row's values are to be accepted.
+    pub(super) fn each(&self) -> Option<Each> {
+        self.each
+    }
+
     /// One bit a row: whether its value is accepted.
     ///
     /// # Errors
@@ -84,6 +96,9 @@ impl ArrayTest {
         let Some(test) = &self.test else {
             return Ok(BooleanBuffer::new_set(batch.num_rows()));
         };
+        if let Some(each) = self.each {
+            return below_lists::accepted_rows(test, each, &self.path, batch);
+        }
         let (array, nulls) = array_at(&self.path, batch)?;
         let bits = match array.data_type() {
             DataType::Dictionary(..) => self.evaluate_dictionary(test, &array)?,
@@ -129,16 +144,19 @@ impl ArrayTest {
 /// Argument where it is not there; Unsupported where it has another type than the test was made for.
 pub(super) fn accepted_at(
     test: &LeafTest,
-    path: &[String],
+    (path, each): (&[String], Option<Each>),
     batch: &RecordBatch,
 ) -> Result<BooleanBuffer> {
+    if let Some(each) = each {
+        return below_lists::accepted_rows(test, each, path, batch);
+    }
     let (array, nulls) = array_at(path, batch)?;
     let bits = test.evaluate(&array)?;
     Ok(within_structs(bits, nulls.as_ref(), test))
 }
 
 /// The values that are accepted, where structs around them may be null: so are the values then.
-fn within_structs(
+pub(super) fn within_structs(
     bits: BooleanBuffer,
     nulls: Option<&NullBuffer>,
     test: &LeafTest,

@@ -6,7 +6,7 @@ use herringbone_format::Result;
 
 use super::Predicate;
 use super::array_test::{accepted_at, data_type_at};
-use super::leaf_test::LeafTest;
+use super::leaf_test::{Asked, LeafTest};
 use super::predicate::{Expression, Test};
 
 impl Predicate {
@@ -52,9 +52,15 @@ fn accepted(
         Expression::Not(inner) => accepted(inner, !is_negated, batch),
         Expression::And(all) => parts(all, !is_negated),
         Expression::Or(all) => parts(all, is_negated),
-        Expression::Test { column, test } => {
-            let data_type = data_type_at(&batch.schema(), column)?;
-            accepted_at(&LeafTest::new(test, is_negated, &data_type)?, column, batch)
+        Expression::Test {
+            column,
+            test,
+            is_ieee,
+        } => {
+            let asked = Asked::new(column, test, is_negated, *is_ieee);
+            let data_type = data_type_at(&batch.schema(), &column.path, asked.each)?;
+            let test = LeafTest::new(asked, &data_type)?;
+            accepted_at(&test, (&column.path, asked.each), batch)
         }
         Expression::Rows(predicate) => {
             let found = predicate.evaluate(batch)?;
@@ -72,7 +78,10 @@ fn accepted(
 
 fn rejects_nulls(expression: &Expression, is_negated: bool) -> bool {
     let mut parts = match expression {
-        Expression::Test { test, .. } => return is_negated || !matches!(test, Test::IsNull),
+        Expression::Test { column, test, .. } => {
+            // Of a null in place of a list nothing is known.
+            return is_negated || column.each.is_some() || !matches!(test, Test::IsNull);
+        }
         Expression::Rows(_) => return false,
         Expression::Not(inner) => return rejects_nulls(inner, !is_negated),
         Expression::And(parts) | Expression::Or(parts) => {

@@ -10,7 +10,8 @@ use herringbone_schema::ParquetSchema;
 
 use super::array_test::ArrayTest;
 use super::bounds_test::BoundsTest;
-use super::predicate::{Expression, Test};
+use super::leaf_test::Asked;
+use super::predicate::{Each, Expression};
 use super::tested_leaves::leaf_at;
 use super::verdict_runs::VerdictRuns;
 use super::wanted_columns::as_wanted;
@@ -150,16 +151,21 @@ impl Binder<'_> {
             Expression::And(parts) => Node::And(nodes(parts)?),
             Expression::Or(parts) => Node::Or(nodes(parts)?),
             Expression::Rows(predicate) => self.rows(predicate, is_negated)?,
-            Expression::Test { column, test } => {
+            Expression::Test {
+                column,
+                test,
+                is_ieee,
+            } => {
+                let asked = Asked::new(column, test, is_negated, *is_ieee);
                 let bound = match self.resolved {
                     None => {
                         let leaf = leaf_at(self.schema, column)?;
-                        self.leaf(leaf, column, (test, is_negated), None)
+                        self.leaf(leaf, &column.path, asked, None)
                             .map_err(|e| e.in_column(self.schema.column_path(leaf)))
                     }
                     Some(leaves) => self
-                        .wanted(leaves, column, (test, is_negated))
-                        .map_err(|e| e.in_column(column.join("."))),
+                        .wanted(leaves, &column.path, asked)
+                        .map_err(|e| e.in_column(column.path.join("."))),
                 };
                 self.add(bound?)
             }
@@ -197,14 +203,14 @@ impl Binder<'_> {
         &self,
         leaf: usize,
         path: &[String],
-        test: (&Test, bool),
+        asked: Asked<'_>,
         wanted: Option<&DataType>,
     ) -> Result<BoundTest> {
         Ok(BoundTest::Leaf(Box::new(LeafNode {
             leaf,
-            array: self.array(path, test)?,
+            array: self.array(path, asked)?,
             wanted: wanted.cloned(),
-            bounds: BoundsTest::new(self.metadata, self.schema, (leaf, wanted), test),
+            bounds: BoundsTest::new(self.metadata, self.schema, (leaf, wanted), asked),
         })))
     }
 
@@ -213,16 +219,16 @@ impl Binder<'_> {
         &self,
         leaves: &[ResolvedLeaf],
         path: &[String],
-        test: (&Test, bool),
+        asked: Asked<'_>,
     ) -> Result<BoundTest> {
         let known = leaves.iter().find(|leaf| leaf.path == path);
         let verdict = match known.map(|known| &known.source) {
             Some(LeafSource::Leaf(leaf)) => {
                 let data_type = known.map(|known| &known.data_type);
-                return self.leaf(*leaf, path, test, data_type);
+                return self.leaf(*leaf, path, asked, data_type);
             }
             Some(LeafSource::Constant(constant)) => {
-                let bits = match self.array(path, test)?.test() {
+                let bits = match self.array(path, asked)?.test() {
                     Some(test) => test.evaluate(&constant.array(1)?)?,
                     None => BooleanBuffer::new_set(1),
                 };
@@ -233,12 +239,12 @@ impl Binder<'_> {
             }
             None => Verdict::Some,
         };
-        let test = self.array(path, test)?;
+        let test = self.array(path, asked)?;
         Ok(BoundTest::Unstored { test, verdict })
     }
 
-    fn array(&self, path: &[String], test: (&Test, bool)) -> Result<ArrayTest> {
-        ArrayTest::new(self.tested, path, test)
+    fn array(&self, path: &[String], asked: Asked<'_>) -> Result<ArrayTest> {
+        ArrayTest::new(self.tested, path, asked)
     }
 }
 
@@ -357,6 +363,10 @@ impl LeafNode {
         let Some(values) = as_wanted(values, self.wanted.as_ref()) else {
             return Ok(Verdict::Some);
         };
+        // Of an empty list all values are accepted.
+        if self.array.each() == Some(Each::All) {
+            return Ok(Verdict::Some);
+        }
         Ok(match test.evaluate(&values)?.count_set_bits() {
             0 => Verdict::None,
             accepted if accepted == values.len() => Verdict::All,

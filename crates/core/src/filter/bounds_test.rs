@@ -7,9 +7,9 @@ use herringbone_schema::{ColumnOrderKind, ParquetSchema, SchemaOptions};
 
 use super::Verdict;
 use super::evaluate::key_at;
-use super::leaf_test::{Facts, LeafTest};
+use super::leaf_test::{Asked, Facts, LeafTest};
 use super::point_hashes::point_hashes;
-use super::predicate::Test;
+use super::predicate::Each;
 use super::verdict_runs::VerdictRuns;
 use super::wanted_columns::BoundsCast;
 use crate::pruning::BoundsDecoder;
@@ -26,6 +26,8 @@ pub(crate) struct BoundsTest {
     /// Whether `min_value` and `max_value` do.
     is_ordered: bool,
     is_float: bool,
+    /// Whether a row may have several values, of which one is enough, or none.
+    is_below_list: bool,
     /// The only values that it accepts, as bloom filters hash them, if there are few.
     hashes: Option<Vec<u64>>,
 }
@@ -36,7 +38,7 @@ impl BoundsTest {
         metadata: &FileMetadata,
         schema: &ParquetSchema,
         (leaf, wanted): (usize, Option<&DataType>),
-        (test, is_negated): (&Test, bool),
+        asked: Asked<'_>,
     ) -> Option<Self> {
         let decoder = BoundsDecoder::new(schema, leaf, &SchemaOptions::default()).ok()?;
         let data_type = decoder.field().data_type();
@@ -44,7 +46,15 @@ impl BoundsTest {
             None => BoundsCast::Keep,
             Some(wanted) => BoundsCast::new(data_type, wanted)?,
         };
-        let test = LeafTest::new(test, is_negated, cast.data_type(data_type)).ok()?;
+        let test = LeafTest::new(asked, cast.data_type(data_type)).ok()?;
+        // Of lists that are empty or null, bounds know nothing.
+        let may_be_none = match asked.each {
+            None => true,
+            Some(each) => each == Each::Any && test.is_of_values(),
+        };
+        if !may_be_none {
+            return None;
+        }
         let natural = schema.order(leaf);
         let leaf_schema = schema.leaves().get(leaf)?;
         let ignored = leaf_schema.annotation_ignored;
@@ -67,6 +77,7 @@ impl BoundsTest {
             is_signed: natural == ColumnOrderKind::Signed && !ignored,
             is_ordered: is_ordered && !ignored,
             is_float: natural.is_float(),
+            is_below_list: asked.each.is_some(),
         })
     }
 
@@ -164,16 +175,22 @@ impl BoundsTest {
             may_have_nan: self.is_float && counts.nans != Some(0),
         };
         // Bounds the wrong way round say nothing.
-        if let (Some(min), Some(max)) = (&facts.min, &facts.max)
-            && min.is_above(max)
-        {
-            return self.test.verdict(&Facts {
+        let is_wrong = match (&facts.min, &facts.max) {
+            (Some(min), Some(max)) => min.is_above(max),
+            _ => false,
+        };
+        let verdict = match is_wrong {
+            true => self.test.verdict(&Facts {
                 min: None,
                 max: None,
                 ..facts
-            });
+            }),
+            false => self.test.verdict(&facts),
+        };
+        match verdict {
+            Verdict::All if self.is_below_list => Verdict::Some,
+            verdict => verdict,
         }
-        self.test.verdict(&facts)
     }
 }
 

@@ -9,7 +9,7 @@ use herringbone_kernels::between::float_key;
 use super::evaluate;
 use super::like::LikePattern;
 use super::position::{Position, bytes, position};
-use super::predicate::{Comparison, Test};
+use super::predicate::{Column, Comparison, Each, Test};
 use super::ranges::{Cut, Ranges};
 use super::{Literal, Verdict};
 
@@ -68,12 +68,37 @@ impl Key {
     }
 }
 
+/// What is asked about the values of a column.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Asked<'a> {
+    pub(super) test: &'a Test,
+    pub(super) is_negated: bool,
+    /// Whether floating-point numbers compare as IEEE 754 has them.
+    pub(super) is_ieee: bool,
+    /// Below a list: how many of a row's values are to be accepted.
+    pub(super) each: Option<Each>,
+}
+
+impl<'a> Asked<'a> {
+    pub(super) fn new(column: &Column, test: &'a Test, is_negated: bool, is_ieee: bool) -> Self {
+        Self {
+            test,
+            is_negated,
+            is_ieee,
+            each: column.each.map(|each| each.negated_if(is_negated)),
+        }
+    }
+}
+
 impl LeafTest {
     /// The test for values of `data_type`.
     ///
     /// # Errors
     /// Argument where a literal cannot be compared with them; Unsupported where they have no order.
-    pub(super) fn new(test: &Test, is_negated: bool, data_type: &DataType) -> Result<Self> {
+    pub(super) fn new(asked: Asked<'_>, data_type: &DataType) -> Result<Self> {
+        let Asked {
+            test, is_negated, ..
+        } = asked;
         let value_type = value_type(data_type);
         let accepted = match test {
             Test::IsNull => {
@@ -117,9 +142,21 @@ impl LeafTest {
             Test::In(literals) if is_negated && literals.contains(&Literal::Null) => {
                 return Ok(Self::Nothing);
             }
+            Test::Compare(..) | Test::Between(..) if asked.is_ieee && has_nan(test) => {
+                Self::Keys(Ranges::none())
+            }
             Test::Compare(comparison, literal) => compare(*comparison, literal, value_type)?,
             Test::Between(low, high) => between(low, high, value_type)?,
             Test::In(literals) => one_of(literals, value_type)?,
+        };
+        let is_nan_aside =
+            asked.is_ieee && value_type.is_floating() && !matches!(test, Test::IsNan);
+        let accepted = match accepted {
+            Self::Keys(keys) if is_nan_aside => Self::Keys(keys.and_below(Cut {
+                key: nan(),
+                is_behind: false,
+            })),
+            accepted => accepted,
         };
         Ok(match (accepted, is_negated) {
             (Self::Keys(keys), true) => Self::Keys(keys.complement()),
@@ -205,6 +242,16 @@ impl LeafTest {
             (true, true) => Verdict::All,
             (true, false) => Verdict::Some,
         }
+    }
+}
+
+/// Whether a test compares with NaN.
+fn has_nan(test: &Test) -> bool {
+    let is_nan = |literal: &Literal| matches!(literal, Literal::Float(value) if value.is_nan());
+    match test {
+        Test::Compare(_, literal) => is_nan(literal),
+        Test::Between(low, high) => is_nan(low) || is_nan(high),
+        _ => false,
     }
 }
 

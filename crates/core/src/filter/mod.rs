@@ -12,6 +12,7 @@
 mod batch;
 mod bound;
 mod array_test;
+mod below_lists;
 mod bounds_test;
 mod byte_cuts;
 mod evaluate;

@@ -20,7 +20,12 @@ pub struct Predicate(pub(super) Expression);
 
 #[derive(Debug, Clone)]
 pub(super) enum Expression {
-    Test { column: Vec<String>, test: Test },
+    Test {
+        column: Column,
+        test: Test,
+        /// Whether floating-point numbers compare as IEEE 754 has them.
+        is_ieee: bool,
+    },
     And(Vec<Self>),
     Or(Vec<Self>),
     Not(Box<Self>),
@@ -50,7 +55,30 @@ pub(super) enum Comparison {
 
 /// A column, of which a predicate is made.
 #[derive(Debug, Clone)]
-pub struct Column(Vec<String>);
+pub struct Column {
+    pub(super) path: Vec<String>,
+    /// Below a list: how many of a row's values are meant.
+    pub(super) each: Option<Each>,
+}
+
+/// How many of the values that a row has below a list are meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Each {
+    /// One of them, or more.
+    Any,
+    /// All of them.
+    All,
+}
+
+impl Each {
+    /// What is true of so many where the test, negated, is.
+    pub(super) fn negated_if(self, is_negated: bool) -> Self {
+        match (self, is_negated) {
+            (Self::Any, false) | (Self::All, true) => Self::Any,
+            _ => Self::All,
+        }
+    }
+}
 
 /// The column at a path whose parts are separated by points: `"a"`, or `"b.c"` for the field `c` of the struct `b`.
 #[must_use]
@@ -61,14 +89,52 @@ pub fn col(path: &str) -> Column {
 /// The column at a path, by its parts, which may have points in them.
 #[must_use]
 pub fn col_at<S: Into<String>>(path: impl IntoIterator<Item = S>) -> Column {
-    Column(path.into_iter().map(Into::into).collect())
+    Column {
+        path: path.into_iter().map(Into::into).collect(),
+        each: None,
+    }
 }
 
 impl Column {
+    /// One of the values that a row has of this column, which lies below a list. Its path may end at the list where there is
+    /// one column below it.
+    ///
+    /// As in SQL: of a null in place of the list nothing is known, and an empty list has no such value.
+    ///
+    /// ```
+    /// use herringbone_core::filter::col;
+    ///
+    /// assert_eq!(col("tags").any().eq("new").to_string(), "any(tags) = 'new'");
+    /// ```
+    #[must_use]
+    pub fn any(self) -> Self {
+        Self {
+            each: Some(Each::Any),
+            ..self
+        }
+    }
+
+    /// All values that a row has of this column, which lies below a list; so it is of an empty list. Where one of them is null,
+    /// it is not known of all.
+    #[must_use]
+    pub fn all(self) -> Self {
+        Self {
+            each: Some(Each::All),
+            ..self
+        }
+    }
+
+    /// The opposite of a test, of each value that is meant: any value is another one where not all are this one.
+    fn negated(self, test: impl FnOnce(Self) -> Predicate) -> Predicate {
+        let each = self.each.map(|each| each.negated_if(true));
+        test(Self { each, ..self }).not()
+    }
+
     fn test(self, test: Test) -> Predicate {
         Predicate(Expression::Test {
-            column: self.0,
+            column: self,
             test,
+            is_ieee: false,
         })
     }
 
@@ -85,7 +151,7 @@ impl Column {
     /// Its value is another one.
     #[must_use]
     pub fn ne(self, value: impl Into<Literal>) -> Predicate {
-        self.compare(Comparison::Equal, value).not()
+        self.negated(|column| column.eq(value))
     }
 
     /// Its value is below this one.
@@ -133,7 +199,7 @@ impl Column {
     /// It has a value.
     #[must_use]
     pub fn is_not_null(self) -> Predicate {
-        self.is_null().not()
+        self.negated(Self::is_null)
     }
 
     /// Its value is NaN.
@@ -184,6 +250,22 @@ impl Predicate {
         Self(Expression::Or(parts))
     }
 
+    /// Floating-point numbers compare as IEEE 754 has them: NaN is not equal to any number, itself included, nor above or
+    /// below one. Otherwise it is one number that is above all others.
+    #[must_use]
+    pub fn with_ieee_floats(mut self) -> Self {
+        let mut expressions = vec![&mut self.0];
+        while let Some(expression) = expressions.pop() {
+            match expression {
+                Expression::Test { is_ieee, .. } => *is_ieee = true,
+                Expression::Not(inner) => expressions.push(inner),
+                Expression::And(parts) | Expression::Or(parts) => expressions.extend(parts),
+                Expression::Rows(_) => {}
+            }
+        }
+        self
+    }
+
     /// It is false.
     #[must_use]
     #[allow(clippy::should_implement_trait, reason = "the others are methods too")]
@@ -208,11 +290,22 @@ impl fmt::Display for Expression {
             f.write_str(")")
         };
         match self {
-            Self::Test { column, test } => write!(f, "{} {test}", column.join(".")),
+            Self::Test { column, test, .. } => write!(f, "{column} {test}"),
             Self::And(parts) => list(f, parts, " and "),
             Self::Or(parts) => list(f, parts, " or "),
             Self::Not(inner) => write!(f, "not {inner}"),
             Self::Rows(predicate) => write!(f, "{predicate:?}"),
+        }
+    }
+}
+
+impl fmt::Display for Column {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.join(".");
+        match self.each {
+            None => f.write_str(&path),
+            Some(Each::Any) => write!(f, "any({path})"),
+            Some(Each::All) => write!(f, "all({path})"),
         }
     }
 }

@@ -81,6 +81,16 @@ impl<K: Ord + Clone> Ranges<K> {
         &self.cuts
     }
 
+    /// Those of its values that are below a cut.
+    pub(super) fn and_below(mut self, cut: Cut<K>) -> Self {
+        let within = self.cuts.partition_point(|own| *own < cut);
+        self.cuts.truncate(within);
+        if self.starts_inside != (within % 2 == 1) {
+            self.cuts.push(cut);
+        }
+        self
+    }
+
     /// All other values.
     pub(super) fn complement(mut self) -> Self {
         self.starts_inside = !self.starts_inside;
@@ -150,7 +160,15 @@ mod tests {
     fn sets_of_numbers_are_what_their_members_say() {
         type IsMember = fn(i32) -> bool;
         let cut = |key: i32, is_behind| Cut { key, is_behind };
-        let sets: [(Ranges<i32>, IsMember); 6] = [
+        let up_to_5 = cut(5, true);
+        let sets: [(Ranges<i32>, IsMember); 8] = [
+            (Ranges::points(vec![3, 7]).and_below(up_to_5.clone()), |x| {
+                x == 3
+            }),
+            (
+                Ranges::below(cut(2, false)).complement().and_below(up_to_5),
+                |x| (2..=5).contains(&x),
+            ),
             (Ranges::none(), |_| false),
             (Ranges::none().complement(), |_| true),
             (Ranges::below(cut(4, true)), |x| x <= 4),

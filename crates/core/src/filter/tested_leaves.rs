@@ -4,13 +4,13 @@ use herringbone_format::{Error, Result};
 use herringbone_schema::ParquetSchema;
 
 use super::Predicate;
-use super::predicate::Expression;
+use super::predicate::{Column, Expression};
 use crate::read::ExtensionColumnOption;
 
 /// The leaves that a predicate looks at, ascending.
 ///
 /// # Errors
-/// Argument where there is no such column; Unsupported where a test of a value lies below a list.
+/// Argument where there is no such column, or it lies below a list and it is not said whether any or all of its values are meant.
 pub(crate) fn tested_leaves(predicate: &Predicate, schema: &ParquetSchema) -> Result<Vec<usize>> {
     let mut leaves = Vec::new();
     add_leaves(&predicate.0, schema, &mut leaves)?;
@@ -81,9 +81,18 @@ fn is_below(parts: &[&str], path: &[String]) -> bool {
 }
 
 /// The leaf at a path.
-pub(super) fn leaf_at(schema: &ParquetSchema, path: &[String]) -> Result<usize> {
+pub(super) fn leaf_at(schema: &ParquetSchema, column: &Column) -> Result<usize> {
+    let path = &column.path;
     let mut leaves = 0..schema.leaves().len();
     let found = leaves.find(|leaf| schema.path(*leaf).iter().eq(path.iter()));
+    let found = found.or_else(|| {
+        column.each?;
+        // The only one below a list.
+        let leaves = 0..schema.leaves().len();
+        let mut below = leaves.filter(|leaf| is_below(&schema.path(*leaf), path));
+        let only = below.next();
+        only.filter(|_| below.next().is_none())
+    });
     let leaf = found.ok_or_else(|| {
         let mut leaves = 0..schema.leaves().len();
         let is_group = leaves.any(|leaf| is_below(&schema.path(leaf), path));
@@ -93,11 +102,18 @@ pub(super) fn leaf_at(schema: &ParquetSchema, path: &[String]) -> Result<usize> 
             false => format!("there is no column `{path}`"),
         })
     })?;
-    match schema.leaves().get(leaf) {
-        Some(found) if found.max_rep_level > 0 => Err(Error::unsupported(
-            "a test of values below a list, of which a row may have several",
-        )
-        .in_column(schema.column_path(leaf))),
-        _ => Ok(leaf),
-    }
+    let is_below_list = schema
+        .leaves()
+        .get(leaf)
+        .is_some_and(|it| it.max_rep_level > 0);
+    let error = match (is_below_list, column.each) {
+        (true, None) => {
+            "a row may have several of its values, which lie below a list: say any or all of it"
+        }
+        (false, Some(_)) => {
+            "a row has one value of it, not any or all: it does not lie below a list"
+        }
+        _ => return Ok(leaf),
+    };
+    Err(Error::argument(error).in_column(schema.column_path(leaf)))
 }

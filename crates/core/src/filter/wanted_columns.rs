@@ -16,7 +16,7 @@ pub(crate) fn tested_paths(predicate: &Predicate) -> Vec<Vec<String>> {
 
 fn add_paths(expression: &Expression, paths: &mut Vec<Vec<String>>) {
     match expression {
-        Expression::Test { column, .. } => paths.push(column.clone()),
+        Expression::Test { column, .. } => paths.push(column.path.clone()),
         Expression::Not(inner) => add_paths(inner, paths),
         Expression::And(parts) | Expression::Or(parts) => {
             parts.iter().for_each(|part| add_paths(part, paths));

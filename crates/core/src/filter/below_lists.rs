@@ -1,0 +1,190 @@
+//! Tests of columns below lists: of the bits of all values those of the rows are made.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use herringbone_arrow::array::cast::AsArray as _;
+use herringbone_arrow::array::{Array as _, ArrayRef, RecordBatch};
+use herringbone_arrow::buffer::BooleanBuffer;
+use herringbone_arrow::schema::{DataType, FieldRef, Fields};
+use herringbone_format::{Error, Result};
+
+use super::array_test::within_structs;
+use super::leaf_test::LeafTest;
+use super::predicate::Each;
+
+/// What stands at some place on the way to a column.
+enum Place<'a> {
+    /// A list of these, and what is left of the path below it.
+    List(&'a FieldRef, &'a [String]),
+    /// A struct, the index of its field, and what is left of the path below that.
+    Struct(usize, &'a [String]),
+    /// The column.
+    Leaf,
+}
+
+/// What stands at a place of this type, where `path` goes on. Groups that only make a list of what is in it may be left out of the path,
+/// as may the only field of a struct.
+fn place<'a>(data_type: &'a DataType, path: &'a [String]) -> Result<Place<'a>> {
+    Ok(match data_type {
+        DataType::List(element)
+        | DataType::LargeList(element)
+        | DataType::ListView(element)
+        | DataType::LargeListView(element)
+        | DataType::FixedSizeList(element, _) => Place::List(element, below(path, element)),
+        DataType::Map(entries, _) => Place::List(entries, below(path, entries)),
+        DataType::Struct(fields) => {
+            let (index, rest) = field(fields, path).ok_or_else(no_column)?;
+            Place::Struct(index, rest)
+        }
+        _ => Place::Leaf,
+    })
+}
+
+/// What is left of a path below a list of `element`s: files have one group or two in between, whose names Arrow may not have.
+fn below<'a>(path: &'a [String], element: &FieldRef) -> &'a [String] {
+    let mut rests = (0..=2).filter_map(|groups| path.get(groups..));
+    match path {
+        [first, rest @ ..] if first == element.name() => rest,
+        [_, second, rest @ ..] if second == element.name() => rest,
+        path => rests
+            .find(|rest| has_field(element.data_type(), rest))
+            .unwrap_or(path),
+    }
+}
+
+fn has_field(data_type: &DataType, path: &[String]) -> bool {
+    match (data_type, path.first()) {
+        (DataType::Struct(fields), Some(name)) => fields.find(name).is_some(),
+        _ => false,
+    }
+}
+
+fn field<'a>(fields: &Fields, path: &'a [String]) -> Option<(usize, &'a [String])> {
+    let named = path.split_first().and_then(|(name, rest)| {
+        let (index, _) = fields.find(name)?;
+        Some((index, rest))
+    });
+    named.or_else(|| (fields.len() == 1).then_some((0, path)))
+}
+
+#[cold]
+fn no_column() -> Error {
+    Error::unsupported("a test of a column that is not found below its list")
+}
+
+/// The type of the column at the end of a path below something of a type.
+///
+/// # Errors
+/// Unsupported where there is none.
+pub(super) fn data_type(from: &DataType, path: &[String]) -> Result<DataType> {
+    let (mut at, mut path) = (from, path);
+    loop {
+        (at, path) = match place(at, path)? {
+            Place::List(element, rest) => (element.data_type(), rest),
+            Place::Struct(index, rest) => match at {
+                DataType::Struct(fields) => match fields.get(index) {
+                    Some(field) => (field.data_type(), rest),
+                    None => return Err(no_column()),
+                },
+                _ => return Err(no_column()),
+            },
+            Place::Leaf => return Ok(at.clone()),
+        };
+    }
+}
+
+/// One bit a row: whether so many values of the column at a path are accepted.
+///
+/// # Errors
+/// Argument where the column was not read.
+pub(super) fn accepted_rows(
+    test: &LeafTest,
+    each: Each,
+    path: &[String],
+    batch: &RecordBatch,
+) -> Result<BooleanBuffer> {
+    let missing = || Error::argument("a tested column was not read");
+    let (first, rest) = path.split_first().ok_or_else(missing)?;
+    let array = batch.column_by_name(first).ok_or_else(missing)?;
+    accepted(test, each, rest, array)
+}
+
+/// One bit a slot of an array on the way to the column. There are no more of them in one another than the schema has.
+fn accepted(
+    test: &LeafTest,
+    each: Each,
+    path: &[String],
+    array: &ArrayRef,
+) -> Result<BooleanBuffer> {
+    match place(array.data_type(), path)? {
+        Place::Leaf => test.evaluate(array),
+        Place::Struct(index, rest) => {
+            let column = array.as_struct().columns().get(index);
+            let bits = accepted(test, each, rest, column.ok_or_else(no_column)?)?;
+            Ok(within_structs(bits, array.nulls(), test))
+        }
+        Place::List(_, rest) => {
+            let (values, slot) = lists(array)?;
+            let bits = accepted(test, each, rest, &values)?;
+            let is_accepted = |slot: Range<usize>| {
+                let accepted = bits.slice(slot.start, slot.len()).count_set_bits();
+                match each {
+                    Each::Any => accepted > 0,
+                    Each::All => accepted == slot.len(),
+                }
+            };
+            Ok(BooleanBuffer::collect_bool(array.len(), |index| {
+                array.is_valid(index) && is_accepted(slot(index))
+            }))
+        }
+    }
+}
+
+/// The values of all lists of an array, and where those of each are.
+fn lists(array: &ArrayRef) -> Result<(ArrayRef, Box<dyn Fn(usize) -> Range<usize> + '_>)> {
+    macro_rules! offsets {
+        ($lists:expr) => {{
+            let lists = $lists;
+            let offsets = lists.offsets().clone();
+            let end = move |index: usize| offsets.get(index).map_or(0, |it| *it as usize);
+            (
+                lists.values().clone(),
+                Box::new(move |index| end(index)..end(index + 1)),
+            )
+        }};
+    }
+    macro_rules! views {
+        ($lists:expr) => {{
+            let lists = $lists;
+            let (offsets, sizes) = (lists.offsets().clone(), lists.sizes().clone());
+            let slot = move |index: usize| {
+                let start = offsets.get(index).map_or(0, |it| *it as usize);
+                start..start + sizes.get(index).map_or(0, |it| *it as usize)
+            };
+            (lists.values().clone(), Box::new(slot))
+        }};
+    }
+    Ok(match array.data_type() {
+        DataType::List(_) => offsets!(array.as_list::<i32>()),
+        DataType::LargeList(_) => offsets!(array.as_list::<i64>()),
+        DataType::ListView(_) => views!(array.as_list_view::<i32>()),
+        DataType::LargeListView(_) => views!(array.as_list_view::<i64>()),
+        DataType::FixedSizeList(_, size) => {
+            let size = usize::try_from(*size).unwrap_or_default();
+            let values = array.as_fixed_size_list().values().clone();
+            (
+                values,
+                Box::new(move |index| index * size..(index + 1) * size),
+            )
+        }
+        DataType::Map(_, _) => {
+            let map = array.as_map();
+            let offsets = map.offsets().clone();
+            let end = move |index: usize| offsets.get(index).map_or(0, |it| *it as usize);
+            let entries: ArrayRef = Arc::new(map.entries().clone());
+            (entries, Box::new(move |index| end(index)..end(index + 1)))
+        }
+        _ => return Err(no_column()),
+    })
+}
