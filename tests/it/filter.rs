@@ -712,10 +712,7 @@ fn what_cannot_be_tested_is_an_error() {
         ),
         (col("int").like("5%"), "values of Int64 are not text"),
         (col("text").is_nan(), "values of Utf8 are never NaN"),
-        (
-            col("list.list.element").eq(1),
-            "say any or all of it",
-        ),
+        (col("list.list.element").eq(1), "say any or all of it"),
     ] {
         let error = file
             .read(ReadOptions::new().filter(predicate.clone()))

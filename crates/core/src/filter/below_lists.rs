@@ -4,8 +4,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use herringbone_arrow::array::cast::AsArray as _;
-use herringbone_arrow::array::{Array as _, ArrayRef, RecordBatch};
-use herringbone_arrow::buffer::BooleanBuffer;
+use herringbone_arrow::array::{
+    Array as _, ArrayRef, GenericListViewArray, OffsetSizeTrait, RecordBatch,
+};
+use herringbone_arrow::buffer::{ArrowNativeType as _, BooleanBuffer};
 use herringbone_arrow::schema::{DataType, FieldRef, Fields};
 use herringbone_format::{Error, Result};
 
@@ -125,9 +127,9 @@ fn accepted(
             Ok(within_structs(bits, array.nulls(), test))
         }
         Place::List(_, rest) => {
-            let (values, slot) = lists(array)?;
+            let (values, slots) = lists(array)?;
             let bits = accepted(test, each, rest, &values)?;
-            let is_accepted = |slot: Range<usize>| {
+            let is_accepted = |slot: &Range<usize>| {
                 let accepted = bits.slice(slot.start, slot.len()).count_set_bits();
                 match each {
                     Each::Any => accepted > 0,
@@ -135,55 +137,51 @@ fn accepted(
                 }
             };
             Ok(BooleanBuffer::collect_bool(array.len(), |index| {
-                array.is_valid(index) && is_accepted(slot(index))
+                array.is_valid(index) && slots.get(index).is_some_and(is_accepted)
             }))
         }
     }
 }
 
 /// The values of all lists of an array, and where those of each are.
-fn lists(array: &ArrayRef) -> Result<(ArrayRef, Box<dyn Fn(usize) -> Range<usize> + '_>)> {
-    macro_rules! offsets {
-        ($lists:expr) => {{
-            let lists = $lists;
-            let offsets = lists.offsets().clone();
-            let end = move |index: usize| offsets.get(index).map_or(0, |it| *it as usize);
-            (
-                lists.values().clone(),
-                Box::new(move |index| end(index)..end(index + 1)),
-            )
-        }};
+fn lists(array: &ArrayRef) -> Result<(ArrayRef, Vec<Range<usize>>)> {
+    fn between<O: OffsetSizeTrait>(offsets: &[O]) -> Vec<Range<usize>> {
+        let ends = offsets.iter().skip(1).map(|end| end.as_usize());
+        let starts = offsets.iter().map(|start| start.as_usize());
+        starts.zip(ends).map(|(start, end)| start..end).collect()
     }
-    macro_rules! views {
-        ($lists:expr) => {{
-            let lists = $lists;
-            let (offsets, sizes) = (lists.offsets().clone(), lists.sizes().clone());
-            let slot = move |index: usize| {
-                let start = offsets.get(index).map_or(0, |it| *it as usize);
-                start..start + sizes.get(index).map_or(0, |it| *it as usize)
-            };
-            (lists.values().clone(), Box::new(slot))
-        }};
+    fn sized<O: OffsetSizeTrait>(lists: &GenericListViewArray<O>) -> Vec<Range<usize>> {
+        let starts = lists.offsets().iter().map(|start| start.as_usize());
+        let sizes = lists.sizes().iter().map(|size| size.as_usize());
+        let ranges = starts.zip(sizes);
+        ranges.map(|(start, size)| start..start + size).collect()
     }
     Ok(match array.data_type() {
-        DataType::List(_) => offsets!(array.as_list::<i32>()),
-        DataType::LargeList(_) => offsets!(array.as_list::<i64>()),
-        DataType::ListView(_) => views!(array.as_list_view::<i32>()),
-        DataType::LargeListView(_) => views!(array.as_list_view::<i64>()),
+        DataType::List(_) => {
+            let lists = array.as_list::<i32>();
+            (lists.values().clone(), between(lists.offsets()))
+        }
+        DataType::LargeList(_) => {
+            let lists = array.as_list::<i64>();
+            (lists.values().clone(), between(lists.offsets()))
+        }
+        DataType::ListView(_) => {
+            let lists = array.as_list_view::<i32>();
+            (lists.values().clone(), sized(lists))
+        }
+        DataType::LargeListView(_) => {
+            let lists = array.as_list_view::<i64>();
+            (lists.values().clone(), sized(lists))
+        }
         DataType::FixedSizeList(_, size) => {
             let size = usize::try_from(*size).unwrap_or_default();
-            let values = array.as_fixed_size_list().values().clone();
-            (
-                values,
-                Box::new(move |index| index * size..(index + 1) * size),
-            )
+            let slots = (0..array.len()).map(|slot| slot * size..(slot + 1) * size);
+            let lists = array.as_fixed_size_list();
+            (lists.values().clone(), slots.collect())
         }
         DataType::Map(_, _) => {
-            let map = array.as_map();
-            let offsets = map.offsets().clone();
-            let end = move |index: usize| offsets.get(index).map_or(0, |it| *it as usize);
-            let entries: ArrayRef = Arc::new(map.entries().clone());
-            (entries, Box::new(move |index| end(index)..end(index + 1)))
+            let maps = array.as_map();
+            (Arc::new(maps.entries().clone()), between(maps.offsets()))
         }
         _ => return Err(no_column()),
     })
