@@ -7,7 +7,7 @@ use herringbone_arrow::array::cast::AsArray as _;
 use herringbone_arrow::array::{
     Array as _, ArrayRef, GenericListViewArray, OffsetSizeTrait, RecordBatch,
 };
-use herringbone_arrow::buffer::{ArrowNativeType as _, BooleanBuffer};
+use herringbone_arrow::buffer::BooleanBuffer;
 use herringbone_arrow::schema::{DataType, FieldRef, Fields};
 use herringbone_format::{Error, Result};
 
