@@ -138,19 +138,8 @@ fn steps() -> [PruningSteps; 4] {
 type Accepts = fn(i64) -> bool;
 type Test = fn(Column) -> Predicate;
 
-#[test]
-fn any_and_all_values_of_a_row() {
-    let rows = rows(&mut Random(7));
-    let batch = batch(&rows);
-    // Of unknown tests of values nothing is known, so the row is not wanted.
-    let any = |row: &Numbers, accepts: Accepts| {
-        row.as_ref()
-            .is_some_and(|row| row.iter().flatten().any(|it| accepts(*it)))
-    };
-    let all = |row: &Numbers, accepts: Accepts| {
-        let is_accepted = |it: &Option<i64>| it.is_some_and(accepts);
-        row.as_ref().is_some_and(|row| row.iter().all(is_accepted))
-    };
+/// Tests of numbers and of the same as text, each of a column, beside what it accepts.
+fn cases() -> Vec<(&'static str, (Test, Accepts))> {
     let numbers: [(Test, Accepts); 4] = [
         (|it| it.gt(300), |it| it > 300),
         (|it| it.eq(105), |it| it == 105),
@@ -168,12 +157,28 @@ fn any_and_all_values_of_a_row() {
         "maps.key_value.value",
         "structs.list.element.x",
     ];
-    let cases = paths
+    let of_numbers = paths
         .iter()
-        .flat_map(|path| numbers.iter().map(move |test| (*path, *test)));
-    let cases: Vec<_> = cases
-        .chain(texts.iter().map(|test| ("texts", *test)))
-        .collect();
+        .flat_map(|path| numbers.map(|test| (*path, test)));
+    of_numbers
+        .chain(texts.map(|test| ("texts", test)))
+        .collect()
+}
+
+#[test]
+fn any_and_all_values_of_a_row() {
+    let rows = rows(&mut Random(7));
+    let batch = batch(&rows);
+    let cases = cases();
+    // Of unknown tests of values nothing is known, so the row is not wanted.
+    let any = |row: &Numbers, accepts: Accepts| {
+        row.as_ref()
+            .is_some_and(|row| row.iter().flatten().any(|it| accepts(*it)))
+    };
+    let all = |row: &Numbers, accepts: Accepts| {
+        let is_accepted = |it: &Option<i64>| it.is_some_and(accepts);
+        row.as_ref().is_some_and(|row| row.iter().all(is_accepted))
+    };
     let plain = ColumnOptions::new().dictionary(false);
     for (columns, version) in [
         (ColumnOptions::new(), DataPageVersion::V1),

@@ -32,6 +32,7 @@ mod batches;
 mod push;
 #[cfg(test)]
 mod filter;
+#[cfg(test)]
 mod filter_lists;
 #[cfg(test)]
 mod wanted_schema;
