@@ -51,7 +51,7 @@ fn batch(rows: &[Numbers]) -> RecordBatch {
         Field::new("y", DataType::Float64, true),
     ];
     let builder = StructBuilder::new(
-        fields.clone(),
+        fields,
         vec![
             Box::new(Int64Builder::new()),
             Box::new(Float64Builder::new()),
