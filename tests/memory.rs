@@ -13,8 +13,8 @@ use bytes::Bytes;
 use herringbone::format::{CompressionCodec, Encoding, Repetition, SchemaElement, Type};
 use herringbone::schema::ByteLayout;
 use herringbone::{
-    Compression, ErrorKind, Limits, ParquetFile, ReadOptions, SortingColumnOption, WriteOptions,
-    Writer, ZstdLevel,
+    ColumnOptions, Compression, ErrorKind, Limits, ParquetFile, ReadOptions, SortingColumnOption,
+    WriteOptions, Writer, ZstdLevel,
 };
 use herringbone_arrow::array::{
     ArrayRef, Float64Array, Int8Array, Int64Array, ListArray, RecordBatch, StringArray,
@@ -107,6 +107,36 @@ fn the_budget_is_kept() {
             peak < BUDGET + 4 * slice,
             "{peak} bytes held, {threads} threads"
         );
+    }
+}
+
+/// A long value is there as entry of a dictionary, as page, and as what either is compressed to; bounds and the
+/// encoder keep none of it.
+#[test]
+fn a_long_value_is_not_copied_again_and_again() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap();
+    const LONG: usize = 32 << 20;
+    let texts: ArrayRef = Arc::new(StringArray::from(vec![
+        Some("a"),
+        Some("b".repeat(LONG).as_str()),
+        None,
+    ]));
+    let batch = RecordBatch::try_from_iter([("s", texts)]).unwrap();
+    for dictionary in [true, false] {
+        let before = ALLOCATOR.current_usage();
+        ALLOCATOR.reset_peak_usage();
+        let columns = ColumnOptions::new().dictionary(dictionary);
+        let options = WriteOptions::new().columns(columns).threads(1);
+        let mut writer = Writer::new(io::sink(), batch.schema(), options).unwrap();
+        writer.write(&batch).unwrap();
+        let metadata = writer.finish().unwrap();
+        let peak = ALLOCATOR.peak_usage() - before;
+        println!("dictionary {dictionary}: {peak} bytes");
+        assert!(peak < 4 * LONG + (4 << 20), "{dictionary}: {peak} bytes");
+        let chunk = metadata.column_chunk(0, 0).unwrap().meta_data;
+        let statistics = chunk.and_then(|it| it.statistics).unwrap();
+        assert_eq!(statistics.max_value.as_ref().unwrap().len(), 64);
+        assert_eq!(statistics.min_value.as_ref().unwrap(), b"a");
     }
 }
 

@@ -21,7 +21,7 @@ use herringbone_schema::ColumnOrderKind;
 ///
 /// let mut bounds = BoundsBuilder::new(ColumnOrderKind::Signed, Type::Int32);
 /// bounds.i32(&[3, -1, 2]);
-/// let encoded = bounds.finish(None, false);
+/// let encoded = bounds.finish(false);
 /// assert_eq!(encoded.min, Some((-1_i32).to_le_bytes().to_vec()));
 /// assert_eq!(encoded.max, Some(3_i32.to_le_bytes().to_vec()));
 /// ```
@@ -67,6 +67,23 @@ impl BoundsBuilder {
             _ => Range::None,
         };
         Self { physical, range }
+    }
+
+    /// Has [`finish`](Self::finish) shorten bounds to at most `length` bytes, where that is possible: of long values,
+    /// no more is kept than this takes.
+    ///
+    /// Bounds of BYTE_ARRAY in unsigned order can be shortened. Those of fixed length stay whole, since a shorter value
+    /// is none of the type, and so do decimals, since shorter ones are different numbers; and a maximum that has
+    /// nothing but the greatest bytes or characters.
+    #[must_use]
+    pub fn shortened(mut self, length: usize) -> Self {
+        if let Range::Bytes(range) = &mut self.range
+            && self.physical == Type::ByteArray
+            && range.order() == ByteOrder::Unsigned
+        {
+            range.shorten(length);
+        }
+        self
     }
 
     /// Bytes held.
@@ -180,15 +197,11 @@ impl BoundsBuilder {
 
     /// The bounds as they are written.
     ///
-    /// BYTE_ARRAY bounds in unsigned order are shortened to at most `truncate` bytes. Those of fixed
-    /// length stay whole, since a shorter value is none of the type, and so do decimals, since
-    /// shorter ones are different numbers.
-    ///
     /// With `ieee_order`, floats get the bounds of `IEEE_754_TOTAL_ORDER`: if there are only NaNs,
     /// the least and greatest of them. Otherwise those of `TYPE_ORDER`: never a NaN, and zeros get
     /// the sign that includes both.
     #[must_use]
-    pub fn finish(&self, truncate: Option<usize>, ieee_order: bool) -> EncodedBounds {
+    pub fn finish(&self, ieee_order: bool) -> EncodedBounds {
         let encoded = match &self.range {
             Range::None => None,
             Range::Signed(range) => range.map(|range| self.integers(range.0, range.1)),
@@ -196,10 +209,8 @@ impl BoundsBuilder {
                 range.map(|(min, max)| self.integers(min.cast_signed(), max.cast_signed()))
             }
             Range::Float(range) => range.encode(ieee_order),
-            Range::Bytes(range) => match (range.bounds(), truncate) {
-                (Some((min, max)), Some(length)) if self.may_be_shortened(range) => {
-                    return shortened(min, max, length);
-                }
+            Range::Bytes(range) => match (range.bounds(), range.length()) {
+                (Some((min, max)), Some(length)) => return shortened(min, max, length),
                 (bounds, _) => bounds.map(|(min, max)| (min.to_vec(), max.to_vec())),
             },
         };
@@ -212,11 +223,6 @@ impl BoundsBuilder {
             max_exact: known,
             nan_count: self.nan_count(),
         }
-    }
-
-    /// Whether a shorter bound is a value of the type too.
-    fn may_be_shortened(&self, range: &ByteRange) -> bool {
-        self.physical == Type::ByteArray && range.order() == ByteOrder::Unsigned
     }
 
     /// Integers as the physical type has them.

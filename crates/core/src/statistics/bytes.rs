@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use super::truncate;
+
 /// How byte arrays compare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ByteOrder {
@@ -54,6 +56,8 @@ fn timestamp(bytes: &[u8]) -> (i32, i64) {
 pub(super) struct ByteRange {
     order: ByteOrder,
     bounds: Option<(Vec<u8>, Vec<u8>)>,
+    /// Bytes of bounds as they are wanted, if they may be shortened.
+    length: Option<usize>,
 }
 
 impl ByteRange {
@@ -67,7 +71,18 @@ impl ByteRange {
         Self {
             order,
             bounds: None,
+            length: None,
         }
+    }
+
+    /// From now on, bounds are kept as far as those of `length` bytes follow from them.
+    pub(super) fn shorten(&mut self, length: usize) {
+        self.length = Some(length);
+    }
+
+    /// The bytes that bounds are shortened to, if they may be.
+    pub(super) fn length(&self) -> Option<usize> {
+        self.length
     }
 
     pub(super) fn order(&self) -> ByteOrder {
@@ -128,18 +143,35 @@ impl ByteRange {
     /// Widens the bounds to hold others; what does not change is not copied.
     fn widen(&mut self, found: Option<(&[u8], &[u8])>) {
         let Some((min, max)) = found else { return };
+        let length = self.length;
         let Some((least, greatest)) = &mut self.bounds else {
+            let (min, max) = (needed(min, length), needed_of_max(max, length));
             self.bounds = Some((min.to_vec(), max.to_vec()));
             return;
         };
         if self.order.compare(min, least).is_lt() {
             least.clear();
-            least.extend_from_slice(min);
+            least.extend_from_slice(needed(min, length));
         }
         if self.order.compare(max, greatest).is_gt() {
             greatest.clear();
-            greatest.extend_from_slice(max);
+            greatest.extend_from_slice(needed_of_max(max, length));
         }
+    }
+}
+
+/// What of a least value a bound of `length` bytes follows from: so many, and one more if there are more.
+/// Values that are equal as far as that have the same bound.
+fn needed(value: &[u8], length: Option<usize>) -> &[u8] {
+    let needed = length.and_then(|length| value.get(..length.checked_add(1)?));
+    needed.unwrap_or(value)
+}
+
+/// The same of a greatest value, which stays whole where no shorter one is greater.
+fn needed_of_max(value: &[u8], length: Option<usize>) -> &[u8] {
+    match length {
+        Some(length) if truncate::max(value, length).is_some() => needed(value, Some(length)),
+        _ => value,
     }
 }
 

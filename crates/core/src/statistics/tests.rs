@@ -17,22 +17,22 @@ fn builder(order: ColumnOrderKind, physical: Type) -> BoundsBuilder {
 #[test]
 fn integers_are_signed_or_unsigned() {
     let values = [5, -1, 7, i32::MIN];
-    let mut signed = builder(Signed, Type::Int32);
+    let mut signed = builder(Signed, Type::Int32).shortened(1);
     signed.i32(&values);
-    let bounds = signed.finish(Some(1), false);
+    let bounds = signed.finish(false);
     assert_eq!(both(&bounds), (&[0, 0, 0, 0x80][..], &[7, 0, 0, 0][..]));
     assert!(bounds.min_exact && bounds.max_exact);
     assert_eq!(bounds.nan_count, None);
 
     let mut unsigned = builder(Unsigned, Type::Int32);
     unsigned.i32(&values);
-    let bounds = unsigned.finish(None, false);
+    let bounds = unsigned.finish(false);
     assert_eq!(both(&bounds), (&[5, 0, 0, 0][..], &[0xff; 4][..]));
 
     let mut unsigned = builder(Unsigned, Type::Int64);
     unsigned.i64(&[-2, 3]);
     unsigned.i64(&[]);
-    let bounds = unsigned.finish(None, false);
+    let bounds = unsigned.finish(false);
     assert_eq!(
         both(&bounds),
         (&3_u64.to_le_bytes()[..], &(u64::MAX - 1).to_le_bytes()[..])
@@ -44,7 +44,7 @@ fn booleans_are_false_before_true() {
     let bounds = |bits: &[u8], first, n| {
         let mut builder = builder(Unsigned, Type::Boolean);
         builder.bits(bits, first, n);
-        let bounds = builder.finish(None, false);
+        let bounds = builder.finish(false);
         bounds.min.zip(bounds.max)
     };
     assert_eq!(bounds(&[0b0001_1000], 0, 8), Some((vec![0], vec![1])));
@@ -59,20 +59,20 @@ fn zeros_have_the_sign_that_includes_both_unless_they_are_ordered() {
     for zeros in [[0.0_f32, 0.0], [-0.0, -0.0], [0.0, -0.0]] {
         let mut builder = builder(Float, Type::Float);
         builder.f32(&zeros);
-        let bounds = builder.finish(None, false);
+        let bounds = builder.finish(false);
         assert_eq!(both(&bounds), (&[0, 0, 0, 0x80][..], &[0, 0, 0, 0][..]));
         assert_eq!(bounds.nan_count, Some(0));
     }
     let mut total = builder(Float, Type::Double);
     total.f64(&[0.0, 1.0]);
-    let bounds = total.finish(None, true);
+    let bounds = total.finish(true);
     assert_eq!(
         both(&bounds),
         (&0.0_f64.to_le_bytes()[..], &1.0_f64.to_le_bytes()[..])
     );
     let mut total = builder(Float, Type::Double);
     total.f64(&[-1.0, -0.0]);
-    let bounds = total.finish(None, true);
+    let bounds = total.finish(true);
     assert_eq!(
         both(&bounds),
         (&(-1.0_f64).to_le_bytes()[..], &(-0.0_f64).to_le_bytes()[..])
@@ -85,7 +85,7 @@ fn nans_are_counted_and_left_out() {
         let mut builder = builder(Float, Type::Float);
         builder.f32(&[f32::NAN, f32::NAN]);
         builder.f32(&[2.0, -f32::NAN, -3.5]);
-        let bounds = builder.finish(None, ieee_order);
+        let bounds = builder.finish(ieee_order);
         assert_eq!(
             both(&bounds),
             (&(-3.5_f32).to_le_bytes()[..], &2.0_f32.to_le_bytes()[..])
@@ -104,19 +104,19 @@ fn nothing_but_nans() {
     let mut chunk = builder(Float, Type::Float);
     chunk.f32(&nans[..1]);
     chunk.merge(&page);
-    let bounds = chunk.finish(None, false);
+    let bounds = chunk.finish(false);
     assert_eq!(
         (bounds.min, bounds.max, bounds.nan_count),
         (None, None, Some(3))
     );
-    let bounds = chunk.finish(None, true);
+    let bounds = chunk.finish(true);
     let expected = (0xffc0_0001_u32.to_le_bytes(), 0x7fc0_0007_u32.to_le_bytes());
     assert_eq!(both(&bounds), (&expected.0[..], &expected.1[..]));
 
     // One value that is no NaN, and they no longer count.
     page.f32(&[1.0]);
     chunk.merge(&page);
-    let bounds = chunk.finish(None, true);
+    let bounds = chunk.finish(true);
     assert_eq!(
         both(&bounds),
         (&1.0_f32.to_le_bytes()[..], &1.0_f32.to_le_bytes()[..])
@@ -129,24 +129,18 @@ fn half_floats() {
     // 1.0, -2.0, NaN, -0.0 and -infinity.
     let bits = [0x3c00_u16, 0xc000, 0x7e00, 0x8000, 0xfc00];
     let bytes: Vec<u8> = bits.iter().flat_map(|bits| bits.to_le_bytes()).collect();
-    let mut half = builder(Float16, Type::FixedLenByteArray);
+    let mut half = builder(Float16, Type::FixedLenByteArray).shortened(1);
     half.fixed(&bytes[..8], 2);
-    let bounds = half.finish(Some(1), true);
+    let bounds = half.finish(true);
     assert_eq!(both(&bounds), (&[0, 0xc0][..], &[0, 0x3c][..]));
     assert_eq!(bounds.nan_count, Some(1));
     half.fixed(&bytes[8..], 2);
-    assert_eq!(half.finish(None, true).min.unwrap(), [0, 0xfc]);
+    assert_eq!(half.finish(true).min.unwrap(), [0, 0xfc]);
 
     let mut half = builder(Float16, Type::FixedLenByteArray);
     half.fixed(&[0, 0x80], 2);
-    assert_eq!(
-        both(&half.finish(None, false)),
-        (&[0, 0x80][..], &[0, 0][..])
-    );
-    assert_eq!(
-        both(&half.finish(None, true)),
-        (&[0, 0x80][..], &[0, 0x80][..])
-    );
+    assert_eq!(both(&half.finish(false)), (&[0, 0x80][..], &[0, 0][..]));
+    assert_eq!(both(&half.finish(true)), (&[0, 0x80][..], &[0, 0x80][..]));
 }
 
 #[test]
@@ -161,9 +155,9 @@ fn decimals_of_different_lengths() {
         &[0x80],
         &[0xff, 0xff, 0xff],
     ];
-    let mut decimals = builder(SignedBytes, Type::ByteArray);
+    let mut decimals = builder(SignedBytes, Type::ByteArray).shortened(1);
     decimals.byte_arrays(values);
-    let bounds = decimals.finish(Some(1), false);
+    let bounds = decimals.finish(false);
     assert_eq!(both(&bounds), (&[0xff, 0][..], &[0, 0xff][..]));
     assert!(bounds.min_exact && bounds.max_exact);
 
@@ -184,7 +178,7 @@ fn decimals_of_different_lengths() {
             .iter()
             .rev()
             .for_each(|value| decimals.bytes(value));
-        let bounds = decimals.finish(None, false);
+        let bounds = decimals.finish(false);
         assert_eq!(both(&bounds), (*least, sorted[7]));
     }
 }
@@ -195,9 +189,9 @@ fn decimals_of_one_length() {
         // 1, -1, 300 and -300.
         let encode = |value: i128| value.to_be_bytes()[16 - width..].to_vec();
         let bytes = [1, -1, 300, -300].map(encode).concat();
-        let mut decimals = builder(SignedBytes, Type::FixedLenByteArray);
+        let mut decimals = builder(SignedBytes, Type::FixedLenByteArray).shortened(2);
         decimals.fixed(&bytes, width);
-        let bounds = decimals.finish(Some(2), false);
+        let bounds = decimals.finish(false);
         assert_eq!(both(&bounds), (&encode(-300)[..], &encode(300)[..]));
     }
 }
@@ -216,23 +210,23 @@ fn byte_arrays_compare_unsigned_and_prefixes_come_first() {
     let mut bytes = builder(UnsignedBytes, Type::ByteArray);
     bytes.byte_arrays(values);
     assert_eq!(
-        both(&bytes.finish(None, false)),
+        both(&bytes.finish(false)),
         (&b"a"[..], &b"\xff\xff 12345678"[..])
     );
     bytes.bytes(b"");
-    assert_eq!(bytes.finish(None, false).min.unwrap(), b"");
+    assert_eq!(bytes.finish(false).min.unwrap(), b"");
 
     let mut other = builder(UnsignedBytes, Type::ByteArray);
     other.merge(&bytes);
     other.merge(&builder(UnsignedBytes, Type::ByteArray));
-    assert_eq!(other.finish(None, false), bytes.finish(None, false));
+    assert_eq!(other.finish(false), bytes.finish(false));
 }
 
 #[test]
 fn only_byte_arrays_are_shortened() {
-    let mut text = builder(UnsignedBytes, Type::ByteArray);
+    let mut text = builder(UnsignedBytes, Type::ByteArray).shortened(4);
     text.byte_arrays([&b"Blart Versenwald III"[..], b"Zorg"]);
-    let bounds = text.finish(Some(4), false);
+    let bounds = text.finish(false);
     assert_eq!(both(&bounds), (&b"Blar"[..], &b"Zorg"[..]));
     assert!(!bounds.min_exact && bounds.max_exact);
     let statistics = bounds.into_statistics(2);
@@ -243,15 +237,57 @@ fn only_byte_arrays_are_shortened() {
 
     // A maximum that cannot be raised stays whole.
     text.bytes(&[0xff; 5]);
-    let bounds = text.finish(Some(4), false);
+    let bounds = text.finish(false);
     assert_eq!((bounds.max, bounds.max_exact), (Some(vec![0xff; 5]), true));
 
-    let mut fixed = builder(UnsignedBytes, Type::FixedLenByteArray);
+    let mut fixed = builder(UnsignedBytes, Type::FixedLenByteArray).shortened(2);
     fixed.fixed(b"abcdefgh", 4);
-    assert_eq!(
-        both(&fixed.finish(Some(2), false)),
-        (&b"abcd"[..], &b"efgh"[..])
-    );
+    assert_eq!(both(&fixed.finish(false)), (&b"abcd"[..], &b"efgh"[..]));
+}
+
+#[test]
+fn long_values_are_kept_as_far_as_bounds_go() {
+    // Beginnings that are equal up to the bytes of a bound, the one behind, and further; some cannot be raised.
+    let beginnings: [&[u8]; 6] = [
+        b"abc",
+        b"abcd",
+        b"\xff\xff\xff",
+        b"\xff\xff\xff\xff",
+        "é\u{10ffff}".as_bytes(),
+        "\u{10ffff}".as_bytes(),
+    ];
+    let endings: [&[u8]; 5] = [b"", b"\0", b"e", b"ef", &[0xff; 100]];
+    let value = |at: usize| [beginnings[at % 6], endings[at / 6]].concat();
+    for (one, other) in (0..30).flat_map(|one| (0..30).map(move |other| (one, other))) {
+        let (one, other) = (value(one), value(other));
+        let mut whole = builder(UnsignedBytes, Type::ByteArray);
+        whole.byte_arrays([&one[..], &other]);
+        let whole = whole.finish(false);
+        let (min, max) = both(&whole);
+        for length in 0..6 {
+            let new = || builder(UnsignedBytes, Type::ByteArray).shortened(length);
+            let mut together = new();
+            together.byte_arrays([&one[..], &other]);
+            let (mut merged, mut second) = (new(), new());
+            merged.bytes(&one);
+            second.bytes(&other);
+            merged.merge(&second);
+            let raised = truncate::max(max, length);
+            let expected = EncodedBounds {
+                min: Some(truncate::min(min, length)),
+                max: Some(raised.clone().unwrap_or_else(|| max.to_vec())),
+                min_exact: min.len() <= length,
+                max_exact: raised.is_none(),
+                nan_count: None,
+            };
+            assert_eq!(together.finish(false), expected, "{one:?} {other:?}");
+            assert_eq!(merged.finish(false), expected, "{one:?} {other:?}");
+        }
+    }
+    // A long value is not copied.
+    let mut long = builder(UnsignedBytes, Type::ByteArray).shortened(64);
+    long.bytes(&[b'a'; 100_000]);
+    assert!(long.heap_bytes() < 1000);
 }
 
 #[test]
@@ -260,21 +296,21 @@ fn timestamps_of_96_bits_compare_by_day_then_time() {
     let bytes = [value(2, 1), value(1, 900), value(2, 500), value(1, 901)].concat();
     let mut timestamps = builder(Int96, Type::Int96);
     timestamps.fixed(&bytes, 12);
-    let bounds = timestamps.finish(None, false);
+    let bounds = timestamps.finish(false);
     assert_eq!(both(&bounds), (&value(1, 900)[..], &value(2, 500)[..]));
     timestamps.fixed(&value(-1, 7), 12);
-    assert_eq!(timestamps.finish(None, false).min.unwrap(), value(-1, 7));
+    assert_eq!(timestamps.finish(false).min.unwrap(), value(-1, 7));
 }
 
 #[test]
 fn without_values_or_order_there_are_no_bounds() {
     let mut undefined = builder(Undefined, Type::Int64);
     undefined.i64(&[1]);
-    assert_eq!(undefined.finish(None, false), EncodedBounds::default());
-    let empty = builder(Signed, Type::Int64).finish(None, false);
+    assert_eq!(undefined.finish(false), EncodedBounds::default());
+    let empty = builder(Signed, Type::Int64).finish(false);
     assert_eq!(empty, EncodedBounds::default());
     assert_eq!(empty.into_statistics(0).is_min_value_exact, None);
-    let nothing = builder(Float, Type::Float).finish(None, true);
+    let nothing = builder(Float, Type::Float).finish(true);
     assert_eq!((nothing.min, nothing.nan_count), (None, Some(0)));
 }
 
@@ -288,7 +324,7 @@ fn index(order: ColumnOrderKind, pages: &[Option<(i32, i32)>]) -> Option<ColumnI
         }
         index.push(PageSummary {
             null_page: page.is_none(),
-            bounds: &bounds.finish(None, false),
+            bounds: &bounds.finish(false),
             null_count: if page.is_none() { 10 } else { 1 },
             repetition_levels: &[],
             definition_levels: &[1, 9],
@@ -353,7 +389,7 @@ fn pages_of_nans() {
             bounds.f64(&[*value]);
             index.push(PageSummary {
                 null_page: false,
-                bounds: &bounds.finish(None, ieee_order),
+                bounds: &bounds.finish(ieee_order),
                 null_count: 0,
                 repetition_levels: &[],
                 definition_levels: &[],

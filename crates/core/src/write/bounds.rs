@@ -17,9 +17,8 @@ impl Bounds {
     /// Bounds of nothing.
     pub(crate) fn new(settings: &ColumnSettings) -> Self {
         let wanted = settings.statistics >= StatisticsLevel::Chunk;
-        let leaf = &settings.leaf;
         Self {
-            builder: wanted.then(|| BoundsBuilder::new(leaf.order, leaf.physical_type)),
+            builder: wanted.then(|| builder(settings)),
         }
     }
 
@@ -47,7 +46,7 @@ impl Bounds {
         if builder.nan_count().is_some_and(|count| count > 0) {
             // Counted once a distinct value so far.
             dictionary.with_values(indices.iter().copied(), |values| {
-                let mut all = BoundsBuilder::new(settings.leaf.order, settings.leaf.physical_type);
+                let mut all = self::builder(settings);
                 update(&mut all, values);
                 *builder = all;
             });
@@ -79,9 +78,15 @@ impl Bounds {
         self.builder
             .as_ref()
             .map_or_else(EncodedBounds::default, |builder| {
-                builder.finish(Some(settings.truncate_bounds), settings.total_order)
+                builder.finish(settings.total_order)
             })
     }
+}
+
+/// What makes the bounds of a column.
+fn builder(settings: &ColumnSettings) -> BoundsBuilder {
+    let leaf = &settings.leaf;
+    BoundsBuilder::new(leaf.order, leaf.physical_type).shortened(settings.truncate_bounds)
 }
 
 fn update(builder: &mut BoundsBuilder, values: &Values<'_>) {

@@ -404,12 +404,19 @@ impl ColumnWriter {
         let Some(dictionary) = self.values.dictionary.take() else {
             return Ok(());
         };
-        for page in pending {
+        let mut dictionary = Some(dictionary);
+        let last = pending.len().saturating_sub(1);
+        for (at, page) in pending.into_iter().enumerate() {
             let values = &mut self.values;
             let observers = &mut self.observers;
-            dictionary.with_values(page.indices.iter().copied(), |all| {
-                values.append_values(all, observers)
-            })?;
+            // Behind the last page, it is dropped before there is the page as well.
+            let kept = if at == last { dictionary.take() } else { None };
+            if let Some(dictionary) = kept.as_ref().or(dictionary.as_ref()) {
+                dictionary.with_values(page.indices.iter().copied(), |all| {
+                    values.append_values(all, observers)
+                })?;
+            }
+            drop(kept);
             self.write_values(&page.levels, page.byte_array_bytes)?;
         }
         Ok(())

@@ -97,7 +97,7 @@ fn nan_fault(
 
 /// The bound that the values really have.
 fn actual(truth: &BoundsBuilder, side: Side, total_order: bool) -> Option<Vec<u8>> {
-    let bounds = truth.finish(None, total_order);
+    let bounds = truth.finish(total_order);
     match side {
         Side::Min => bounds.min,
         Side::Max => bounds.max,

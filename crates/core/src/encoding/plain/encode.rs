@@ -12,6 +12,12 @@ pub(crate) struct Plain {
     bytes: Vec<u8>,
 }
 
+/// Bytes that encryption may put behind a page, which is not moved to have room for them.
+const BEHIND: usize = 16;
+
+/// Bytes of a page from which on they are not copied: of few values that are large, which the next page need not be.
+const LARGE: usize = 8 << 20;
+
 /// Appends values in their PLAIN form.
 pub(crate) fn append_plain(values: &Values<'_>, out: &mut Vec<u8>) -> Result<()> {
     match values {
@@ -42,9 +48,13 @@ impl ValueEncoder for Plain {
     }
 
     fn finish_page(&mut self, out: &mut Vec<u8>) {
-        if out.is_empty() {
+        if self.bytes.len() >= LARGE {
+            // What is there already goes in front, so that nothing as large is there twice.
+            self.bytes.splice(0..0, out.drain(..));
+            *out = std::mem::take(&mut self.bytes);
+        } else if out.is_empty() {
             // The next page will be about as large.
-            let room = Vec::with_capacity(self.bytes.len());
+            let room = Vec::with_capacity(self.bytes.len() + BEHIND);
             *out = std::mem::replace(&mut self.bytes, room);
         } else {
             out.append(&mut self.bytes);
@@ -53,5 +63,42 @@ impl ValueEncoder for Plain {
 
     fn heap_bytes(&self) -> usize {
         self.bytes.capacity()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_come_behind_the_levels_of_pages_of_any_size() {
+        let mut plain = Plain::default();
+        for bytes in [0, 9, LARGE - 1, LARGE, LARGE + 5, 9] {
+            let values: Vec<u8> = (0..bytes).map(|at| at as u8).collect();
+            for levels in [&b""[..], b"levels"] {
+                let fixed = Values::Fixed {
+                    bytes: &values,
+                    width: 1,
+                };
+                plain.append(&fixed).unwrap();
+                let mut page = levels.to_vec();
+                plain.finish_page(&mut page);
+                assert_eq!(page, [levels, &values].concat(), "{bytes} bytes");
+                assert_eq!(plain.page_bytes(), 0);
+            }
+        }
+    }
+
+    #[test]
+    fn a_page_has_room_for_what_encryption_puts_behind_it() {
+        let mut plain = Plain::default();
+        let values = vec![7_i32; 1000];
+        let mut page = Vec::new();
+        for _ in 0..3 {
+            page = Vec::new();
+            plain.append(&Values::Int32(&values)).unwrap();
+            plain.finish_page(&mut page);
+        }
+        assert!(page.capacity() >= 4000 + BEHIND);
     }
 }
