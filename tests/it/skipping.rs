@@ -10,7 +10,7 @@ use herringbone::arrow::array::{ArrayRef, Int64Array, ListArray, RecordBatch, St
 use herringbone::filter::{Predicate, PruningSteps, col};
 use herringbone::source::Source;
 use herringbone::{
-    BloomFilterOptions, ColumnOptions, Compression, Error, Limits, ParquetFile, ReadOptions,
+    BloomFilterOptions, ColumnOptions, Compression, Error, OpenOptions, ParquetFile, ReadOptions,
     WriteOptions, Writer,
 };
 
@@ -34,6 +34,15 @@ impl Source for Noting {
 
 impl Noting {
     pub(crate) fn new(batch: &RecordBatch, options: WriteOptions) -> (Self, ParquetFile) {
+        Self::opened(batch, options, OpenOptions::new())
+    }
+
+    /// The same of a file that is opened like this.
+    pub(crate) fn opened(
+        batch: &RecordBatch,
+        options: WriteOptions,
+        open: OpenOptions,
+    ) -> (Self, ParquetFile) {
         let mut bytes = Vec::new();
         let mut writer = Writer::new(&mut bytes, batch.schema(), options).unwrap();
         writer.write(batch).unwrap();
@@ -42,7 +51,7 @@ impl Noting {
             bytes: bytes.into(),
             reads: Arc::default(),
         };
-        let file = ParquetFile::from_source(source.clone(), Limits::default()).unwrap();
+        let file = ParquetFile::from_source(source.clone(), open).unwrap();
         source.reads.lock().unwrap().clear();
         (source, file)
     }

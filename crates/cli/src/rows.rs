@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use herringbone::variant::extension::VariantExtension;
 use herringbone::variant::json::LostTypes;
-use herringbone::variant::shredding::is_variant;
+use herringbone::variant::shredding::{UnshredOptions, is_variant};
 use herringbone::{Int96Overflow, Int96Units, Loss, Lost, ParquetFile, ReadOptions, Reader};
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
@@ -46,6 +46,7 @@ pub(crate) fn print(
         row_groups: read.chunks.row_groups.as_ref(),
         wanted: Some(&read.wanted),
         unshreds: false,
+        unshredding: read.variants.options(),
     };
     request.unshred();
     if read.wanted.explain {
@@ -107,14 +108,15 @@ pub(crate) struct Request<'a> {
     pub(crate) wanted: Option<&'a Wanted>,
     /// Variants are read unshredded.
     pub(crate) unshreds: bool,
+    /// How they are then.
+    pub(crate) unshredding: UnshredOptions,
 }
 
 impl Request<'_> {
     /// Reads variants unshredded.
     pub(crate) fn unshred(&mut self) {
-        self.options
-            .extensions
-            .push(Arc::new(VariantExtension::new()));
+        let extension = VariantExtension::new().unshred(self.unshredding.clone());
+        self.options.extensions.push(Arc::new(extension));
         self.unshreds = true;
     }
 

@@ -101,6 +101,13 @@ pub trait StorageWriter: Send {
     /// Argument, where a value cannot be stored. The file cannot be finished then.
     fn arrays(&mut self, array: &ArrayRef) -> Result<Vec<ArrayRef>>;
 
+    /// The names of columns in the same struct, or at the top, that came with the rows and tell of the values of this
+    /// field: they are encrypted as it is, unless they are known by their own names. Those of
+    /// [`fields`](Self::fields) need not be named.
+    fn told_by(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// The column is encrypted, and readers of the footer may be without its key: what tells of its values
     /// has to stay out of the key-value metadata. Said before these are asked for.
     fn hide_values(&mut self) {}

@@ -80,6 +80,7 @@ impl StatisticsBuilder {
     /// # Errors
     ///
     /// It is not well-known binary. There are no statistics then.
+    #[inline]
     pub fn add(&mut self, value: &[u8]) -> Result<GeometryType, WkbError> {
         let result = self.bounder.add(value);
         match result {

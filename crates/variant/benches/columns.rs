@@ -13,7 +13,7 @@ use herringbone_arrow::array::{Array, ArrayRef, StringArray, StructArray};
 use herringbone_arrow::schema::{DataType, Field, Fields};
 use herringbone_variant::json::JsonOptions;
 use herringbone_variant::shredding::{
-    GetOptions, Shredder, ShreddingType, UnshredOptions, VariantArray,
+    GetOptions, Shredder, ShreddingType, UnshredOptions, VariantArray, variant_get,
 };
 use herringbone_variant::{PrimitiveType, VariantBuilder, VariantPath};
 use parquet_variant_compute as theirs;
@@ -140,7 +140,7 @@ fn get(name: &str, path: &str, wanted: &DataType, array: &StructArray) -> Result
     compare(
         name,
         &mut || {
-            let values = VariantArray::try_new(array)?.get_all_as(&ours, primitive, &options)?;
+            let values = variant_get(array, &ours, primitive, &options)?;
             our_values = values.len() - values.null_count();
             Ok(())
         },

@@ -79,8 +79,15 @@ impl<'a> Object<'a> {
         Ok(None)
     }
 
+    /// The value of the field at `index`.
     #[inline]
-    fn name_bytes(&self, index: u32) -> Result<&'a [u8]> {
+    pub(crate) fn value(&self, index: u32) -> Result<Variant<'a>> {
+        self.container.value(index)
+    }
+
+    /// The name of the field at `index`.
+    #[inline]
+    pub(crate) fn name_bytes(&self, index: u32) -> Result<&'a [u8]> {
         let id = self.container.field_id(index).ok_or_else(no_id)?;
         self.container.metadata().name_bytes(id)
     }

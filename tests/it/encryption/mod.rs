@@ -98,6 +98,19 @@ pub(super) fn read(file: &ParquetFile, options: &ReadOptions) -> Result<Vec<Reco
     Ok(batches)
 }
 
+/// What all drivers give of a file whose keys were given.
+pub(crate) fn by_all(file: &ParquetFile, options: impl Fn() -> ReadOptions) -> Vec<RecordBatch> {
+    let bytes = file.source().read(0..file.source().len()).unwrap();
+    let expected = read(file, &options().threads(1)).unwrap();
+    for threads in [2, 4] {
+        assert_eq!(read(file, &options().threads(threads)).unwrap(), expected);
+    }
+    let no_key = |_: &_| panic!("a key is asked for that was given");
+    let pushed = pushed(&bytes, file, &options(), no_key);
+    assert_eq!(pushed.unwrap(), expected);
+    expected
+}
+
 /// What the push decoder gives; `keys` supplies those that it asks for.
 pub(super) fn pushed(
     bytes: &Bytes,

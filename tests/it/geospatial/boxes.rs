@@ -223,7 +223,7 @@ fn no_row_of_a_geography_is_lost() {
 }
 
 /// The pages of a leaf, by their numbers, of which bytes were read.
-fn pages_read(file: &ParquetFile, leaf: usize, reads: &[Range<u64>]) -> Vec<usize> {
+pub(super) fn pages_read(file: &ParquetFile, leaf: usize, reads: &[Range<u64>]) -> Vec<usize> {
     let index = file.offset_index(0, leaf).unwrap().unwrap();
     let pages = index.page_locations.iter().map(|page| {
         let start = page.offset as u64;

@@ -4,6 +4,7 @@ mod boxes;
 mod encrypted;
 mod forms;
 mod geoparquet;
+mod native;
 mod official;
 mod pruning;
 

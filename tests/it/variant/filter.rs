@@ -26,7 +26,7 @@ const MONEY: PrimitiveType = PrimitiveType::Decimal {
 };
 
 /// Objects whose field `a` ascends, as a number of some type or as text, among others.
-fn rows(random: &mut Random, count: usize) -> Vec<Option<VariantBuf>> {
+pub(super) fn rows(random: &mut Random, count: usize) -> Vec<Option<VariantBuf>> {
     let mut out = VariantBuilder::new();
     let row = |at: usize| {
         let number = at as i64 / 2;
@@ -64,7 +64,7 @@ fn rows(random: &mut Random, count: usize) -> Vec<Option<VariantBuf>> {
     (0..count).map(row).collect()
 }
 
-fn table(rows: &[Option<VariantBuf>]) -> RecordBatch {
+pub(super) fn table(rows: &[Option<VariantBuf>]) -> RecordBatch {
     let mut shredder = Shredder::new(ShreddingType::Unshredded).unwrap();
     for row in rows {
         match row {
@@ -82,14 +82,14 @@ fn table(rows: &[Option<VariantBuf>]) -> RecordBatch {
     RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).unwrap()
 }
 
-fn options(shredding: Shredding, page_rows: usize) -> WriteOptions {
+pub(super) fn options(shredding: Shredding, page_rows: usize) -> WriteOptions {
     let columns = ColumnOptions::new().compression(Compression::Uncompressed);
     WriteOptions::new()
         .columns(columns.page_rows(page_rows).dictionary(false))
         .extension(VariantExtension::new().shredding(shredding))
 }
 
-fn numbers(batches: &[RecordBatch]) -> Vec<i64> {
+pub(super) fn numbers(batches: &[RecordBatch]) -> Vec<i64> {
     let rows = batches
         .iter()
         .map(|batch| batch.column_by_name("row").unwrap());
@@ -244,7 +244,7 @@ fn found_by_all_drivers(file: &ParquetFile, values: &[Option<VariantBuf>], wante
 }
 
 /// The pages of a column of which bytes were read.
-fn pages_read(file: &ParquetFile, column: &str, reads: &[Range<u64>]) -> Vec<usize> {
+pub(super) fn pages_read(file: &ParquetFile, column: &str, reads: &[Range<u64>]) -> Vec<usize> {
     let schema = file.parquet_schema();
     let mut leaves = 0..schema.leaves().len();
     let leaf = leaves

@@ -264,7 +264,7 @@ fn wide(rows: usize) -> RecordBatch {
     batch(array(&rows, ShreddingType::Unshredded))
 }
 
-/// The columns that a path reads, and where bytes outside of these are asked for.
+/// The columns that a path reads, whole and alone: no other byte of the file is asked for.
 fn columns_read(file: &Bytes, get: VariantGet) -> Vec<String> {
     let noting = Noting(file.clone(), Arc::default());
     let file = ParquetFile::from_source(noting.clone(), Limits::default()).unwrap();
@@ -274,26 +274,24 @@ fn columns_read(file: &Bytes, get: VariantGet) -> Vec<String> {
     for batch in file.read(options).unwrap() {
         batch.unwrap();
     }
+    let reads = noting.1.lock().unwrap();
+    let mut bytes: u64 = reads.iter().map(|range| range.end - range.start).sum();
     let mut names = Vec::new();
-    for range in noting.1.lock().unwrap().iter() {
-        for leaf in 0..file.parquet_schema().leaves().len() {
-            let chunk = file
-                .metadata()
-                .column_chunk(0, leaf)
-                .unwrap()
-                .meta_data
-                .unwrap();
-            let start = chunk
-                .dictionary_page_offset
-                .unwrap_or(chunk.data_page_offset) as u64;
-            let end = start + chunk.total_compressed_size as u64;
-            if range.start < end && start < range.end {
-                names.push(file.parquet_schema().column_path(leaf));
-            }
+    for leaf in 0..file.parquet_schema().leaves().len() {
+        let chunk = file.metadata().column_chunk(0, leaf).unwrap();
+        let chunk = chunk.meta_data.unwrap();
+        let start = chunk
+            .dictionary_page_offset
+            .unwrap_or(chunk.data_page_offset) as u64;
+        let end = start + chunk.total_compressed_size as u64;
+        let is_read = |range: &Range<u64>| range.start < end && start < range.end;
+        if reads.iter().any(is_read) {
+            bytes -= end - start;
+            names.push(file.parquet_schema().column_path(leaf));
         }
     }
+    assert_eq!(bytes, 0, "bytes that {names:?} do not have");
     names.sort();
-    names.dedup();
     names
 }
 

@@ -1,5 +1,6 @@
 //! VARIANT in files: values, paths, shredding.
 
+mod encrypted;
 mod filter;
 mod get;
 mod official;

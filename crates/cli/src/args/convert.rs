@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use clap::Args;
 
-use super::{Damage, Decode, Destination, FileFormat, Null, Setting, Write};
+use super::{Damage, Decode, Destination, FileFormat, Null, Setting, Variants, Write};
 
 /// Of `convert`.
 #[derive(Debug, Args)]
@@ -48,6 +48,8 @@ pub(crate) struct Convert {
     pub(crate) null: Null,
     #[command(flatten)]
     pub(crate) damage: Damage,
+    #[command(flatten)]
+    pub(crate) unshredding: Variants,
     #[command(flatten)]
     pub(crate) decode: Decode,
     #[command(flatten)]

@@ -91,6 +91,9 @@ may not be null) costs the rest of the row group, as with skip. What is lost is 
 a line each, and the exit code is then 1. --limit and --offset count rows that are lost as well, unless
 --where or --bbox chooses rows. Damage to the footer is always an error.
 
+Variants that were shredded against the rules of the format, as objects with fields both in columns and
+beside them, are errors; with --lenient-variants the columns count.
+
 Examples:
   herringbone cat trips.parquet | jq .fare
   herringbone cat --where \"fare > 50 and day >= '2024-01-31'\" trips.parquet
@@ -336,6 +339,8 @@ To read and to write:
   footer_key    of the footer, and of all columns that have none of their own
   column_keys   of columns, by path in the syntax of --columns; one that leads to a struct or
                 list is for all that is in it
+                A column of boxes beside geometries (a covering) is written with the key of the
+                geometries; to read it, name both: \"geometry,bbox\"
   aad_prefix    what identifies the file, text or `base64:…`; readers have to supply it unless
                 it is stored
 To read:

@@ -17,6 +17,7 @@ mod row_groups;
 mod setting;
 mod size;
 mod sort;
+mod variants;
 mod wanted;
 mod write;
 
@@ -41,6 +42,7 @@ pub(crate) use row_groups::{RowGroups, chosen};
 pub(crate) use setting::Setting;
 pub(crate) use size::Size;
 pub(crate) use sort::SortKeys;
+pub(crate) use variants::Variants;
 pub(crate) use wanted::Wanted;
 pub(crate) use write::{Destination, OutputOption, Write};
 
@@ -426,6 +428,8 @@ pub(crate) struct Read {
     no_crc: bool,
     #[command(flatten)]
     damage: Damage,
+    #[command(flatten)]
+    pub(crate) variants: Variants,
     #[command(flatten)]
     hint: Hint,
     #[command(flatten)]

@@ -1,5 +1,7 @@
 //! `concat`: the rows of several files in one.
 
+use herringbone::variant::shredding::UnshredOptions;
+
 use crate::args::Concat;
 use crate::commands::rewrite::anew;
 use crate::context::Context;
@@ -22,6 +24,7 @@ pub(crate) fn run(context: &Context, concat: &Concat) -> Result<()> {
         row_groups: concat.chunks.row_groups.as_ref(),
         wanted: None,
         unshreds: false,
+        unshredding: UnshredOptions::default(),
     };
     let target = (&destination, &concat.write);
     let options = concat.write.options(concat.decode.threads);

@@ -175,6 +175,7 @@ fn parquet(context: &Context, convert: &Convert, to: FileFormat) -> Result<()> {
         row_groups: None,
         wanted: None,
         unshreds: false,
+        unshredding: convert.unshredding.options(),
     };
     if to != FileFormat::Parquet {
         // Files of different shreddings have one schema.

@@ -2,6 +2,8 @@
 
 use std::slice;
 
+use herringbone::variant::shredding::UnshredOptions;
+
 use crate::args::Encrypt;
 use crate::commands::rewrite::anew;
 use crate::context::Context;
@@ -40,6 +42,7 @@ fn run(context: &Context, request: &Encrypt, protection: Protection) -> Result<(
         row_groups: request.chunks.row_groups.as_ref(),
         wanted: None,
         unshreds: false,
+        unshredding: UnshredOptions::default(),
     };
     let target = (&destination, &request.write);
     let options = request.write.options(request.decode.threads);

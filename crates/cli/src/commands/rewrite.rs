@@ -5,6 +5,7 @@ use std::slice;
 use std::sync::Arc;
 
 use herringbone::geospatial::geoparquet::KEY;
+use herringbone::variant::shredding::UnshredOptions;
 use herringbone::{Explanation, WriteOptions};
 use herringbone_arrow::schema::{Schema, SchemaRef};
 
@@ -34,6 +35,7 @@ pub(crate) fn run(context: &Context, rewrite: &Rewrite) -> Result<()> {
         row_groups: rewrite.chunks.row_groups.as_ref(),
         wanted: None,
         unshreds: false,
+        unshredding: UnshredOptions::default(),
     };
     let mut options = rewrite.write.options(rewrite.decode.threads);
     let explanation = rewrite.explain.then(Explanation::new);

@@ -228,3 +228,28 @@ fn rows_by_their_boxes() {
     herringbone(&["count", "--bbox", "0,0,1,1", EXAMPLE])
         .fails(2, "there are no columns of geometries");
 }
+
+#[test]
+fn a_box_is_explained_in_words() {
+    let folder = Folder::new();
+    let out = parquet(&folder, &["--geoparquet", "1.1", "--covering"]);
+    let run = herringbone(&["count", "--bbox", "0,-5,15.5,25", "--explain", &out]);
+    let wanted = "where bbox(geometry) intersects (0, -5, 15.5, 25)\n";
+    assert!(run.stdout.contains(wanted), "{}", run.stdout);
+}
+
+/// National grids and the like have no antimeridian, whether the file defines them or just has their code.
+#[test]
+fn projected_systems_have_no_antimeridian() {
+    let folder = Folder::new();
+    let rows = folder.with("rows.jsonl", "{\"geometry\": \"POINT (1 2)\"}\n");
+    let types = folder.file("types.txt");
+    let out = folder.file("out.parquet");
+    for (crs, is_projected) in [("EPSG:5070", true), ("EPSG:4326", false)] {
+        std::fs::write(&types, format!("geometry: Binary (geoarrow.wkb, {crs})\n")).unwrap();
+        herringbone(&["convert", "-f", "--schema", &types, &rows, &out]).ok("");
+        let run = herringbone(&["cat", "--bbox", "178,0,-178,30", &out]);
+        assert_eq!(run.code != 0, is_projected, "{}", run.stderr);
+        assert_eq!(run.stderr.contains("no antimeridian"), is_projected);
+    }
+}

@@ -149,3 +149,28 @@ fn conditions_on_paths() {
             .fails(2, "the field is none");
     }
 }
+
+/// Objects with a field in a column and beside it: an error, or what the column says.
+#[test]
+fn variants_shredded_against_the_rules() {
+    let Some(folder) = std::env::var_os("PARQUET_TEST_DATA") else {
+        return;
+    };
+    let folder = std::path::PathBuf::from(folder).join("../shredded_variant");
+    let case = folder.join("case-125-INVALID.parquet");
+    let case = case.to_str().unwrap();
+    let columns = ["--columns", "var"];
+    herringbone(&[&["cat", case], &columns[..]].concat()).fails(3, "in `value` as well");
+    let lenient = herringbone(&[&["cat", case, "--lenient-variants"], &columns[..]].concat());
+    lenient.code(&[0]);
+    let folder = Folder::new();
+    let out = folder.file("out.jsonl");
+    herringbone(&["convert", case, &out]).fails(3, "in `value` as well");
+    herringbone(&["convert", case, &out, "--lenient-variants"]).code(&[0]);
+    let text = std::fs::read_to_string(&out).unwrap();
+    let row: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(
+        serde_json::json!({"var": row["var"]}),
+        crate::common::json(&lenient)
+    );
+}

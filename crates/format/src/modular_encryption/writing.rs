@@ -20,7 +20,7 @@ pub trait Encryption: Send + Sync + fmt::Debug {
         leaves: &[Vec<String>],
     ) -> Result<Option<Arc<dyn FileEncryption>>>;
 
-    /// The same where some leaves are of fields `beside` others, which the writer added: they are encrypted as those,
+    /// The same where some leaves are of fields `beside` others, which they tell of: they are encrypted as those,
     /// unless they are known by their own names. As [`open`](Self::open) has it, unless implemented.
     ///
     /// **Errors**: as those of [`open`](Self::open).

@@ -6,10 +6,12 @@ use super::check::check;
 use super::earth::Earth;
 use super::extent::{Extent, NoBox};
 use super::interval::Interval;
+use super::ordinates::bounds_of;
 use super::plane::PlaneX;
 use crate::Edges;
 use crate::wkb::{
-    Coordinates, Dimensions, Event, Events, GeometryKind, GeometryType, WkbError, point,
+    Coordinates, Dimensions, Event, Events, GeometryKind, GeometryType, Position, WkbError,
+    for_each_sequence,
 };
 
 /// Bounds geometries, or what was bounded before.
@@ -52,23 +54,26 @@ impl Bounder {
     /// # Errors
     ///
     /// It is not well-known binary. There is no box then.
+    #[inline]
     pub fn add(&mut self, value: &[u8]) -> Result<GeometryType, WkbError> {
-        if let Some((geometry_type, coordinates)) = point(value) {
-            self.add_coordinates(&coordinates, GeometryKind::Point, false);
+        let see = |kind, is_shell, coordinates| self.add_sequence(coordinates, kind, is_shell);
+        if let Some(geometry_type) = for_each_sequence(value, see) {
             return Ok(geometry_type);
         }
-        let result = self.add_events(Events::new(value));
+        let result = self.add_events(value);
         if result.is_err() {
             self.unknown = Some(NoBox::Malformed);
         }
         result
     }
 
-    fn add_events(&mut self, events: Events<'_>) -> Result<GeometryType, WkbError> {
+    /// Takes what is more than some sequences of coordinates, or no well-known binary.
+    #[cold]
+    fn add_events(&mut self, value: &[u8]) -> Result<GeometryType, WkbError> {
         let mut value_type = None;
         let mut kind = GeometryKind::Point;
         let mut is_shell = false;
-        for event in events {
+        for event in Events::new(value) {
             match event? {
                 Event::Start(header) => {
                     value_type.get_or_insert(header.geometry_type);
@@ -76,7 +81,7 @@ impl Bounder {
                     is_shell = kind == GeometryKind::Polygon;
                 }
                 Event::Coordinates(coordinates) => {
-                    self.add_coordinates(&coordinates, kind, is_shell);
+                    self.add_sequence(coordinates, kind, is_shell);
                     is_shell = false;
                 }
                 Event::Opaque(_) => self.unknown = Some(NoBox::Opaque),
@@ -90,23 +95,46 @@ impl Bounder {
         )))
     }
 
-    fn add_coordinates(
-        &mut self,
-        coordinates: &Coordinates<'_>,
-        kind: GeometryKind,
-        is_shell: bool,
-    ) {
-        let (z, m) = (&mut self.z, &mut self.m);
+    #[inline]
+    fn add_sequence(&mut self, coordinates: Coordinates<'_>, kind: GeometryKind, is_shell: bool) {
+        match kind {
+            GeometryKind::Point => self.add_point(coordinates.get(0)),
+            _ => self.add_path(&coordinates, kind, is_shell),
+        }
+    }
+
+    /// Takes a line string or a ring.
+    fn add_path(&mut self, coordinates: &Coordinates<'_>, kind: GeometryKind, is_shell: bool) {
+        let [xs, ys, zs, ms] = bounds_of(coordinates);
+        self.z.merge(zs);
+        self.m.merge(ms);
         match &mut self.xy {
-            Xy::Plane { x, y } => add_plane(coordinates, &mut x.interval, y, z, m),
+            Xy::Plane { x, y } => {
+                x.interval.merge(xs);
+                y.merge(ys);
+            }
             Xy::Earth(earth) => {
-                if coordinates.dimensions() != Dimensions::Xy {
-                    for position in coordinates.iter() {
-                        z.add(position.z);
-                        m.add(position.m);
-                    }
+                if earth.holds(xs, ys, self.edges) {
+                    earth.longitudes.add(xs.min, xs.max);
+                } else if let Err(reason) = earth.add(coordinates, self.edges, kind, is_shell) {
+                    self.unknown.get_or_insert(reason);
                 }
-                if let Err(reason) = earth.add(coordinates, self.edges, kind, is_shell) {
+            }
+        }
+    }
+
+    #[inline]
+    fn add_point(&mut self, position: Option<Position>) {
+        let Some(position) = position else { return };
+        self.z.add(position.z);
+        self.m.add(position.m);
+        match &mut self.xy {
+            Xy::Plane { x, y } => {
+                x.interval.add(position.x);
+                y.add(position.y);
+            }
+            Xy::Earth(earth) => {
+                if let Err(reason) = earth.add_position(&position) {
                     self.unknown.get_or_insert(reason);
                 }
             }
@@ -192,37 +220,5 @@ fn interval(min: Option<f64>, max: Option<f64>) -> Interval {
     match (min, max) {
         (Some(min), Some(max)) => Interval { min, max },
         _ => Interval::EMPTY,
-    }
-}
-
-/// One loop for each combination of dimensions, so that none asks for them.
-fn add_plane(
-    coordinates: &Coordinates<'_>,
-    x: &mut Interval,
-    y: &mut Interval,
-    z: &mut Interval,
-    m: &mut Interval,
-) {
-    let mut third = Interval::EMPTY;
-    match coordinates.dimensions() {
-        Dimensions::Xy => coordinates.for_each(|[at_x, at_y]| {
-            x.add(at_x);
-            y.add(at_y);
-        }),
-        Dimensions::Xyz | Dimensions::Xym => coordinates.for_each(|[at_x, at_y, at_third]| {
-            x.add(at_x);
-            y.add(at_y);
-            third.add(at_third);
-        }),
-        Dimensions::Xyzm => coordinates.for_each(|[at_x, at_y, at_z, at_m]| {
-            x.add(at_x);
-            y.add(at_y);
-            z.add(at_z);
-            m.add(at_m);
-        }),
-    }
-    match coordinates.dimensions() {
-        Dimensions::Xyz => z.merge(third),
-        _ => m.merge(third),
     }
 }

@@ -52,19 +52,11 @@ pub(super) fn add_edge(
         max: start.latitude.max(end.latitude),
     };
     latitudes.merge(ends);
-    let mut between = east.abs();
-    if between == 0.0 {
-        // Along a meridian.
+    // Along a meridian it does not go beyond its ends.
+    if east == 0.0 || is_within(surface, ends, east.abs(), *latitudes) {
         return;
     }
-    if surface == Surface::Ellipsoid {
-        let poleward = (ends.max - ends.min) / (1.0 - FLATTENING);
-        between = (between + FLATTENING * poleward) / (1.0 - FLATTENING);
-    }
-    let most = most_bulge(between);
-    if ends.max + most <= latitudes.max && ends.min - most >= latitudes.min {
-        return;
-    }
+    let between = on_sphere(surface, ends, east.abs());
     let headings = match surface {
         Surface::Sphere => Headings::new(start, end),
         Surface::Ellipsoid => Headings::UNKNOWN,
@@ -76,6 +68,31 @@ pub(super) fn add_edge(
     }
     if ends.min < EQUATOR && headings.may_reach_south {
         latitudes.add(-poleward(-ends.min, between, headings.apex).min(90.0));
+    }
+}
+
+/// Whether edges between ends of these latitudes, at most `between` degrees of longitude apart, are known to lie
+/// within others.
+#[inline]
+pub(super) fn is_within(
+    surface: Surface,
+    ends: Interval,
+    between: f64,
+    latitudes: Interval,
+) -> bool {
+    let most = most_bulge(on_sphere(surface, ends, between));
+    ends.max + most <= latitudes.max && ends.min - most >= latitudes.min
+}
+
+/// The degrees of longitude between the ends of an edge, or more, on the sphere where it is a great circle.
+#[inline]
+fn on_sphere(surface: Surface, ends: Interval, between: f64) -> f64 {
+    match surface {
+        Surface::Sphere => between,
+        Surface::Ellipsoid => {
+            let poleward = (ends.max - ends.min) / (1.0 - FLATTENING);
+            (between + FLATTENING * poleward) / (1.0 - FLATTENING)
+        }
     }
 }
 

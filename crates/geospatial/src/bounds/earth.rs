@@ -29,7 +29,25 @@ impl Earth {
         self.latitudes.merge(other.latitudes);
     }
 
-    /// Takes a point, a path, or a ring of a polygon, which a shell is where it is the outer one.
+    /// Whether all edges between positions of these bounds lie within the latitudes that occur already, and
+    /// between the longitudes of the bounds: none of them goes around the Earth or to a pole.
+    #[inline]
+    pub(super) fn holds(&self, longitudes: Interval, latitudes: Interval, edges: Edges) -> bool {
+        /// Degrees of longitude that are far from half the way around.
+        const NARROW: f64 = 45.0;
+        let Some(surface) = surface(edges) else {
+            return false;
+        };
+        let width = longitudes.max - longitudes.min;
+        (0.0..=NARROW).contains(&width)
+            && longitudes.min >= -180.0
+            && longitudes.max <= 180.0
+            && latitudes.min > -90.0
+            && latitudes.max < 90.0
+            && bulge::is_within(surface, latitudes, width, self.latitudes)
+    }
+
+    /// Takes a path, or a ring of a polygon, which a shell is where it is the outer one.
     ///
     /// # Errors
     ///
@@ -41,16 +59,10 @@ impl Earth {
         kind: GeometryKind,
         is_shell: bool,
     ) -> Result<(), NoBox> {
-        if kind == GeometryKind::Point || coordinates.len() < 2 {
+        if coordinates.len() < 2 {
             return coordinates.iter().try_for_each(|it| self.add_position(&it));
         }
-        let surface = match edges {
-            Edges::Spherical | Edges::Planar => Surface::Sphere,
-            // Both give the shortest path, or none.
-            Edges::Vincenty | Edges::Karney => Surface::Ellipsoid,
-            // Approximations of it, which differ from one implementation to the next.
-            Edges::Thomas | Edges::Andoyer => return Err(NoBox::Edges),
-        };
+        let surface = surface(edges).ok_or(NoBox::Edges)?;
         // Rings that are not closed have the edge nevertheless.
         let is_ring = kind == GeometryKind::Polygon;
         let closing = coordinates.iter().take(usize::from(is_ring));
@@ -63,7 +75,12 @@ impl Earth {
     }
 
     /// Each ordinate by itself, as the other may be NaN.
-    fn add_position(&mut self, position: &Position) -> Result<(), NoBox> {
+    ///
+    /// # Errors
+    ///
+    /// It is not on Earth.
+    #[inline]
+    pub(super) fn add_position(&mut self, position: &Position) -> Result<(), NoBox> {
         let Place {
             longitude,
             latitude,
@@ -129,6 +146,17 @@ impl Earth {
         if matches!(poles, Poles::South | Poles::Both) {
             self.latitudes.add(-90.0);
         }
+    }
+}
+
+/// What edges run on; `None` where nobody has proven how far they go.
+fn surface(edges: Edges) -> Option<Surface> {
+    match edges {
+        Edges::Spherical | Edges::Planar => Some(Surface::Sphere),
+        // Both give the shortest path, or none.
+        Edges::Vincenty | Edges::Karney => Some(Surface::Ellipsoid),
+        // Approximations of it, which differ from one implementation to the next.
+        Edges::Thomas | Edges::Andoyer => None,
     }
 }
 

@@ -22,11 +22,19 @@ impl Interval {
     }
 
     /// Adds the numbers of another.
+    #[inline]
     pub(super) fn merge(&mut self, other: Self) {
-        if !other.is_empty() {
-            self.add(other.min);
-            self.add(other.max);
-        }
+        // Those of no number change nothing.
+        self.min = if other.min < self.min {
+            other.min
+        } else {
+            self.min
+        };
+        self.max = if other.max > self.max {
+            other.max
+        } else {
+            self.max
+        };
     }
 
     pub(super) fn is_empty(&self) -> bool {

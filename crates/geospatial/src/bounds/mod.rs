@@ -15,6 +15,7 @@ mod earth;
 mod extent;
 mod interval;
 mod longitudes;
+mod ordinates;
 mod path;
 mod plane;
 mod relation;

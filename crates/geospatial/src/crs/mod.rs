@@ -165,16 +165,22 @@ impl Crs {
         }
     }
 
-    /// Whether coordinates are longitudes and latitudes; `None` where that takes a database.
+    /// Whether coordinates are longitudes and latitudes; `None` where that takes a database: of codes without a
+    /// definition, those that most projected systems have are known.
     #[must_use]
     pub fn is_geographic(&self) -> Option<bool> {
         if self.is_default() {
             return Some(true);
         }
-        let CrsForm::Projjson(text) = self.form() else {
-            return None;
-        };
-        is_geographic(&definition(text).ok()?)
+        match self.form() {
+            CrsForm::Projjson(text) => is_geographic(&definition(text).ok()?),
+            CrsForm::Srid(_) | CrsForm::AuthorityCode { .. } => {
+                let Identity { authority, code } = self.identity()?;
+                let is_epsg = authority.eq_ignore_ascii_case("EPSG");
+                (is_epsg && is_projected(code.parse().ok()?)).then_some(false)
+            }
+            _ => None,
+        }
     }
 
     /// A definition in few words: its `id`, else its `name`.
@@ -266,6 +272,12 @@ fn id_of(definition: &Map<String, Value>) -> Option<Identity<'static>> {
         authority: id.get("authority")?.as_str()?.to_owned().into(),
         code: code.into(),
     })
+}
+
+/// Whether a code of EPSG is one of the blocks in which all systems are projected: national grids and zones, UTM; of
+/// others, Web Mercator and the Albers projection of the United States.
+fn is_projected(code: u32) -> bool {
+    matches!(code, 2000..=3816 | 3857 | 5070 | 20135..=32766)
 }
 
 fn is_geographic(definition: &Map<String, Value>) -> Option<bool> {

@@ -96,7 +96,14 @@ fn geographic_or_projected() {
         (WGS84, Some(true)),
         (ALBERS, Some(false)),
         (&bound, Some(false)),
-        ("EPSG:5070", None),
+        // Kinds of codes by PROJ 9.
+        ("EPSG:5070", Some(false)),
+        ("srid:3857", Some(false)),
+        ("EPSG:2154", Some(false)),
+        ("epsg:32633", Some(false)),
+        ("EPSG:4269", None),
+        ("EPSG:3819", None),
+        ("IGNF:2154", None),
         ("srid:0", None),
     ] {
         assert_eq!(crs(text).is_geographic(), wanted, "{text}");

@@ -27,6 +27,8 @@ pub(super) struct GeoColumnWriter {
     pub(super) is_strict: bool,
     /// What the annotation refers to.
     pub(super) definition: Option<KeyValue>,
+    /// The column that covered it where the rows come from.
+    pub(super) former_covering: Option<String>,
     /// Whether the metadata must not tell of values.
     is_hidden: bool,
     rows: u64,
@@ -50,6 +52,7 @@ impl GeoColumnWriter {
             writes_iso: false,
             is_strict: true,
             definition: None,
+            former_covering: None,
             is_hidden: false,
             rows: 0,
             shared: shared.clone(),
@@ -67,6 +70,7 @@ impl GeoColumnWriter {
             writes_iso: false,
             is_strict: true,
             definition: None,
+            former_covering: None,
             is_hidden: false,
             rows: 0,
             shared: shared.clone(),
@@ -120,6 +124,10 @@ impl StorageWriter for GeoColumnWriter {
         self.rows = row;
         let covering = boxes.map(Boxes::finish).transpose()?;
         Ok(std::iter::once(array).chain(covering).collect())
+    }
+
+    fn told_by(&self) -> Vec<String> {
+        self.former_covering.iter().cloned().collect()
     }
 
     fn hide_values(&mut self) {

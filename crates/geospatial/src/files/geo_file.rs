@@ -293,6 +293,8 @@ impl ExtensionType for GeoFile {
         writer.writes_iso = self.inner.writes_iso;
         writer.is_strict = self.is_asked;
         writer.definition = definition;
+        let former = column.covering.filter(|_| covering.is_none());
+        writer.former_covering = former.map(|it| it.column);
         Ok(Some(Box::new(writer)))
     }
 }

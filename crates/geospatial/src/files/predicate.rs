@@ -4,6 +4,7 @@
 //! geospatial statistics, or bounds of x and y ──► row groups    covered.rs ──► pages    row_boxes.rs ──► rows
 //! ```
 
+use std::fmt;
 use std::sync::Arc;
 
 use herringbone_arrow::array::{Array as _, ArrayRef, BooleanArray, RecordBatch, StructArray};
@@ -24,11 +25,32 @@ enum Relation {
 }
 
 /// Rows whose own boxes lie so.
-#[derive(Debug)]
 struct BoxPredicate {
     column: GeometryColumn,
     bbox: BoundingBox,
     relation: Relation,
+}
+
+/// As people read it, where a plan is explained: `bbox(geometry) intersects (0, 0, 15, 25)`, x before y.
+impl fmt::Debug for BoxPredicate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let relation = match self.relation {
+            Relation::Intersects => "intersects",
+            Relation::Within => "within",
+        };
+        let BoundingBox {
+            xmin,
+            xmax,
+            ymin,
+            ymax,
+            ..
+        } = self.bbox;
+        let column = self.column.path.join(".");
+        write!(
+            f,
+            "bbox({column}) {relation} ({xmin}, {ymin}, {xmax}, {ymax})"
+        )
+    }
 }
 
 impl GeometryColumn {

@@ -102,30 +102,32 @@ pub enum GeometryKind {
     Opaque(u16),
 }
 
-/// The kinds that are looked into, from code 1 up.
-const KNOWN: [GeometryKind; 7] = [
-    GeometryKind::Point,
-    GeometryKind::LineString,
-    GeometryKind::Polygon,
-    GeometryKind::MultiPoint,
-    GeometryKind::MultiLineString,
-    GeometryKind::MultiPolygon,
-    GeometryKind::GeometryCollection,
-];
-
 impl GeometryKind {
     /// The kinds that are looked into, in the order of their codes.
-    pub const KNOWN: [Self; 7] = KNOWN;
+    pub const KNOWN: [Self; 7] = [
+        Self::Point,
+        Self::LineString,
+        Self::Polygon,
+        Self::MultiPoint,
+        Self::MultiLineString,
+        Self::MultiPolygon,
+        Self::GeometryCollection,
+    ];
 
     /// Of the ISO code without dimensions; `None` for 0 and above 999.
     #[must_use]
     pub fn from_code(code: u32) -> Option<Self> {
-        let index = usize::try_from(code.checked_sub(1)?).ok()?;
-        match KNOWN.get(index) {
-            Some(kind) => Some(*kind),
-            None if code < 1000 => u16::try_from(code).ok().map(Self::Opaque),
-            None => None,
-        }
+        Some(match code {
+            1 => Self::Point,
+            2 => Self::LineString,
+            3 => Self::Polygon,
+            4 => Self::MultiPoint,
+            5 => Self::MultiLineString,
+            6 => Self::MultiPolygon,
+            7 => Self::GeometryCollection,
+            8..1000 => Self::Opaque(u16::try_from(code).ok()?),
+            _ => return None,
+        })
     }
 
     /// The ISO code without dimensions.
@@ -191,7 +193,9 @@ impl GeometryKind {
     /// Of the name in GeoJSON and GeoParquet.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        KNOWN.into_iter().find(|kind| kind.name() == Some(name))
+        Self::KNOWN
+            .into_iter()
+            .find(|kind| kind.name() == Some(name))
     }
 }
 

@@ -16,7 +16,7 @@ mod coordinates;
 mod error;
 mod events;
 mod header;
-mod point;
+mod sequences;
 #[cfg(feature = "geo-traits")]
 mod traits;
 mod writer;
@@ -28,7 +28,7 @@ pub use coordinates::{Coordinates, Position};
 pub use error::{WkbError, WkbErrorKind};
 pub use events::{Event, Events, MAX_DEPTH, ReadOptions};
 pub use header::{ByteOrder, Header};
-pub(crate) use point::point;
+pub(crate) use sequences::for_each_sequence;
 #[cfg(feature = "geo-traits")]
 pub use traits::write_geometry;
 pub use writer::{Writer, write_iso};

@@ -124,7 +124,7 @@ fn framed(shape: impl Strategy<Value = Shape>) -> impl Strategy<Value = Geometry
 }
 
 fn geometry() -> impl Strategy<Value = Geometry> {
-    let path = || prop::collection::vec(ordinates(), 0..6);
+    let path = || prop::collection::vec(ordinates(), 0..14);
     let point = || prop_oneof![ordinates(), Just([f64::NAN; 4])].prop_map(Shape::Point);
     let line = move || path().prop_map(Shape::LineString);
     let polygon = move || prop::collection::vec(path(), 0..3).prop_map(Shape::Polygon);

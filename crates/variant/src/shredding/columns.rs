@@ -9,6 +9,7 @@ use herringbone_arrow::schema::DataType;
 use herringbone_format::{Error, Result};
 
 use super::data_type::object_fields;
+use super::field_names::FieldNames;
 use super::primitive::PrimitiveColumn;
 use super::{ShreddingType, of_arrow, residual};
 use crate::cast::{PrimitiveType, Scalar, cast};
@@ -32,9 +33,8 @@ enum TypedBuilder {
         element: Box<GroupBuilder>,
     },
     Object {
-        fields: Vec<(String, GroupBuilder)>,
-        /// Names of the fields, in order.
-        names: Vec<String>,
+        fields: Vec<GroupBuilder>,
+        names: FieldNames,
         nulls: BooleanBufferBuilder,
     },
 }
@@ -115,13 +115,10 @@ impl TypedBuilder {
                 element: Box::new(GroupBuilder::new(element)),
             },
             ShreddingType::Object(fields) => {
-                let mut names: Vec<String> = fields.iter().map(|(name, _)| name.clone()).collect();
-                names.sort_unstable();
-                let fields = fields.iter();
-                let fields = fields.map(|(name, field)| (name.clone(), GroupBuilder::new(field)));
+                let columns = fields.iter().map(|(_, field)| GroupBuilder::new(field));
                 Self::Object {
-                    fields: fields.collect(),
-                    names,
+                    fields: columns.collect(),
+                    names: FieldNames::new(fields.iter().map(|(name, _)| name)),
                     nulls: BooleanBufferBuilder::new(0),
                 }
             }
@@ -165,19 +162,17 @@ impl TypedBuilder {
                 Value::Object(object),
             ) => {
                 let mut shredded = 0;
-                for (name, field) in fields {
-                    match object.get(name)? {
-                        Some(value) => {
-                            field.append(value)?;
+                for (field, index) in fields.iter_mut().zip(names.find(&object)?) {
+                    match index {
+                        Some(index) => {
+                            field.append(object.value(*index)?)?;
                             shredded += 1;
                         }
                         None => field.append_missing(),
                     }
                 }
                 if shredded < object.len() {
-                    let is_shredded =
-                        |name: &str| names.binary_search_by(|it| it.as_str().cmp(name)).is_ok();
-                    residual::write(&object, is_shredded, rest)?;
+                    residual::write(&object, |name| names.contains(name), rest)?;
                 }
                 nulls.append(true);
                 return Ok(true);
@@ -196,9 +191,7 @@ impl TypedBuilder {
                 nulls.append(false);
             }
             Self::Object { fields, nulls, .. } => {
-                fields
-                    .iter_mut()
-                    .for_each(|(_, field)| field.append_missing());
+                fields.iter_mut().for_each(GroupBuilder::append_missing);
                 nulls.append(false);
             }
         }
@@ -224,7 +217,7 @@ impl TypedBuilder {
             (Self::Object { fields, nulls, .. }, ShreddingType::Object(shredding)) => {
                 let nulls = NullBuffer::new(nulls.finish());
                 let columns = fields.iter_mut().zip(shredding);
-                let columns = columns.map(|((_, field), (_, shredding))| field.finish(shredding));
+                let columns = columns.map(|(field, (_, shredding))| field.finish(shredding));
                 let columns = columns.collect::<Result<Vec<_>>>()?;
                 let fields = object_fields(shredding);
                 let array = match fields.is_empty() {

@@ -14,8 +14,10 @@
 mod bytes;
 mod columns;
 mod data_type;
+mod field_names;
 mod get;
 mod infer;
+mod one_path;
 mod primitive;
 mod read;
 mod residual;
@@ -36,6 +38,7 @@ pub use get::{GetOptions, Misfits};
 pub(crate) use get::{check_path, metadata_type};
 pub(crate) use infer::infer_from;
 pub use infer::{InferOptions, ShreddedTypes};
+pub use one_path::variant_get;
 pub use read::VariantArray;
 pub use unshred::UnshredOptions;
 pub(crate) use unshred::unshredded_type;

@@ -13,7 +13,8 @@ use herringbone_arrow::buffer::{NullBuffer, OffsetBuffer};
 use herringbone_arrow::schema::{DataType, Field};
 use herringbone_variant::json::{JsonOptions, JsonWriter};
 use herringbone_variant::shredding::{
-    Shredder, ShreddingType, UnshredOptions, VariantArray, is_variant, variant_field,
+    GetOptions, Shredder, ShreddingType, UnshredOptions, VariantArray, is_variant, variant_field,
+    variant_get,
 };
 use herringbone_variant::{Limits, PrimitiveType, Variant, VariantBuf, VariantBuilder};
 use proptest::prelude::*;
@@ -681,4 +682,136 @@ proptest! {
             }
         }
     }
+}
+
+/// Some writers order fields by UTF-16. Columns have the fields all the same, and nothing is left of them in `value`.
+#[test]
+fn fields_in_any_order_are_shredded() {
+    let int8 = |value: u8| [3 << 2, value];
+    let values: Vec<[u8; 2]> = (0..4).map(int8).collect();
+    // U+1F600 is before U+E000 there, and behind it in UTF-8.
+    let in_utf16 = ["a", "\u{1F600}", "\u{E000}", "z"];
+    let in_utf8 = ["a", "z", "\u{E000}", "\u{1F600}"];
+    for ordered in [in_utf8, ["a", "z", "\u{1F600}", "\u{E000}"], in_utf16] {
+        let names = crate::encoding::metadata(&ordered, 1, false);
+        let fields: Vec<(u32, &[u8])> = (0..4).zip(values.iter().map(|it| &it[..])).collect();
+        let bytes = crate::encoding::object(&fields, &[0, 1, 2, 3], (false, 1, 1));
+        let value = Variant::new(&names, &bytes).unwrap();
+        for shredded in [&ordered[..], &ordered[1..3], &["b", "\u{1F600}", "y"]] {
+            let fields = shredded.iter();
+            let fields = fields.map(|name| (*name, primitive(PrimitiveType::Int8)));
+            let fields: Vec<_> = fields.collect();
+            let mut shredder = Shredder::new(object(&fields)).unwrap();
+            shredder.append(value).unwrap();
+            let array = shredder.finish().unwrap();
+            let typed = array.column_by_name("typed_value").unwrap().as_struct();
+            for name in shredded {
+                let group = typed.column_by_name(name).unwrap().as_struct();
+                let column = group.column_by_name("typed_value").unwrap();
+                let column = column.as_primitive::<Int8Type>();
+                let wanted = ordered.iter().position(|it| it == name);
+                let found = column.is_valid(0).then(|| column.value(0) as usize);
+                assert_eq!(found, wanted, "{name} of {ordered:?}");
+            }
+            let left = array.column_by_name("value").unwrap();
+            let is_whole = ordered.iter().all(|name| shredded.contains(name));
+            assert_eq!(left.is_null(0), is_whole, "{shredded:?} of {ordered:?}");
+        }
+    }
+}
+
+/// A path alone, without the columns beside it.
+#[test]
+fn one_path_is_what_all_columns_say() {
+    let values = [
+        Some(r#"{"a":{"b":1,"x":"y"},"n":1.5,"tags":["p","q"]}"#),
+        None,
+        Some(r#"{"a":{"b":"text"},"tags":[7]}"#),
+        Some("null"),
+        Some(r#"{"a":null,"n":2}"#),
+        Some("[1,2]"),
+    ];
+    let int = || primitive(PrimitiveType::Int64);
+    let a = object(&[("b", int()), ("x", primitive(PrimitiveType::String))]);
+    let tags = ShreddingType::Array(Box::new(primitive(PrimitiveType::String)));
+    let mut found = 0;
+    for shredding in [
+        ShreddingType::Unshredded,
+        object(&[("a", a), ("n", int()), ("tags", tags)]),
+        object(&[
+            ("tags", int()),
+            ("a", object(&[("x", int()), ("b", int())])),
+        ]),
+        object(&[("n", int())]),
+    ] {
+        let array = shred(&values, shredding);
+        for path in [
+            "$",
+            "$.a",
+            "$.a.b",
+            "$.a.x",
+            "$.tags[0]",
+            "$.n",
+            "$.none",
+            "$.a.b.c",
+            "$[1]",
+        ] {
+            let path = path.parse().unwrap();
+            for wanted in [
+                PrimitiveType::Int64,
+                PrimitiveType::Double,
+                PrimitiveType::String,
+            ] {
+                for unshred in [UnshredOptions::default(), lenient()] {
+                    let mut options = GetOptions::default();
+                    options.unshred = unshred;
+                    let one = variant_get(&array, &path, wanted, &options).unwrap();
+                    let all = VariantArray::try_new(&array).unwrap();
+                    let all = all.get_all_as(&path, wanted, &options).unwrap();
+                    assert_eq!(&one, &all, "{path} {wanted:?}");
+                    found += one.len() - one.null_count();
+                }
+            }
+        }
+    }
+    assert!(found > 60, "{found}");
+}
+
+/// What no variant has is found where the path leads there.
+#[test]
+fn one_path_looks_at_its_own_columns() {
+    let group = |typed: ArrayRef| -> ArrayRef {
+        Arc::new(by_hand(vec![
+            ("value", binary(vec![None])),
+            ("typed_value", typed),
+        ]))
+    };
+    let fields = vec![
+        ("good", group(Arc::new(Int32Array::from(vec![7])))),
+        ("bad", group(Arc::new(UInt32Array::from(vec![7])))),
+    ];
+    let array = by_hand(vec![
+        ("metadata", binary(vec![Some(NO_NAMES)])),
+        ("value", binary(vec![None])),
+        ("typed_value", Arc::new(by_hand(fields))),
+    ]);
+    assert!(VariantArray::try_new(&array).is_err());
+    let get = |path: &str| {
+        let (path, options) = (path.parse().unwrap(), GetOptions::default());
+        variant_get(&array, &path, PrimitiveType::Int64, &options)
+    };
+    assert_eq!(
+        get("$.good").unwrap().as_primitive::<Int64Type>().value(0),
+        7
+    );
+    assert!(get("$.bad").is_err());
+    let without = by_hand(vec![("value", binary(vec![Some(&[0])]))]);
+    let path = "$.a".parse().unwrap();
+    let error = variant_get(
+        &without,
+        &path,
+        PrimitiveType::Int64,
+        &GetOptions::default(),
+    );
+    assert!(error.unwrap_err().message().contains("metadata"));
 }

@@ -270,15 +270,18 @@ impl StorageField {
         arrays.into_iter().collect()
     }
 
-    /// The fields beside those of extension types.
+    /// The fields that tell of those of extension types.
     fn beside(&self, out: &mut Vec<FieldBeside>) {
         match &self.kind {
             Kind::Same => {}
-            Kind::Extension(_) => {
+            Kind::Extension(writer) => {
                 let parent = self.path.split_last().map_or(&[][..], |(_, parent)| parent);
-                let path = |field: &FieldRef| [parent, &[field.name().clone()]].concat();
-                let beside = self.stored.iter().skip(1);
-                out.extend(beside.map(|field| FieldBeside::new(path(field), self.path.clone())));
+                let added = self.stored.iter().skip(1).map(|field| field.name().clone());
+                out.extend(
+                    added.chain(writer.told_by()).map(|name| {
+                        FieldBeside::new([parent, &[name]].concat(), self.path.clone())
+                    }),
+                );
             }
             Kind::Struct(fields) => fields.iter().for_each(|field| field.beside(out)),
             // Elements have nothing beside them.

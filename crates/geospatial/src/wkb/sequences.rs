@@ -1,0 +1,101 @@
+//! The coordinates of most values, without events.
+
+use super::header::ByteOrder;
+use super::{Coordinates, GeometryKind, GeometryType, ReadOptions};
+
+/// Shows the coordinates that [`Events`](super::Events) give of a value, sooner, with the kind of geometry that they are
+/// of, and whether they are the outer ring of a polygon. Returns the type of the value; `None` where it is no ISO form, a collection of any geometries, opaque or no
+/// well-known binary. Some coordinates may have been seen then.
+#[inline(always)]
+pub(crate) fn for_each_sequence<'a>(
+    value: &'a [u8],
+    mut see: impl FnMut(GeometryKind, bool, Coordinates<'a>),
+) -> Option<GeometryType> {
+    if value.len() > ReadOptions::default().max_bytes {
+        return None;
+    }
+    let mut rest = Rest(value);
+    let whole = rest.header()?;
+    let geometry_type = whole.geometry_type;
+    let parts = match geometry_type.kind {
+        GeometryKind::MultiPoint => GeometryKind::Point,
+        GeometryKind::MultiLineString => GeometryKind::LineString,
+        GeometryKind::MultiPolygon => GeometryKind::Polygon,
+        _ => {
+            rest.single(whole, &mut see)?;
+            return rest.0.is_empty().then_some(geometry_type);
+        }
+    };
+    // Each takes bytes: a count that lies ends early.
+    for _ in 0..rest.count(whole)? {
+        let part = rest.header()?;
+        if part.geometry_type.kind != parts {
+            return None;
+        }
+        rest.single(part, &mut see)?;
+    }
+    rest.0.is_empty().then_some(geometry_type)
+}
+
+/// What is left of a value.
+struct Rest<'a>(&'a [u8]);
+
+#[derive(Clone, Copy)]
+struct Part {
+    byte_order: ByteOrder,
+    geometry_type: GeometryType,
+}
+
+impl<'a> Rest<'a> {
+    #[inline]
+    fn header(&mut self) -> Option<Part> {
+        let ([order, code @ ..], rest) = self.0.split_first_chunk::<5>()?;
+        self.0 = rest;
+        let byte_order = ByteOrder::from_byte(*order).ok()?;
+        Some(Part {
+            byte_order,
+            geometry_type: GeometryType::from_code(byte_order.number(*code))?,
+        })
+    }
+
+    #[inline]
+    fn count(&mut self, part: Part) -> Option<u32> {
+        let (count, rest) = self.0.split_first_chunk::<4>()?;
+        self.0 = rest;
+        Some(part.byte_order.number(*count))
+    }
+
+    #[inline]
+    fn coordinates(&mut self, part: Part, positions: u32) -> Option<Coordinates<'a>> {
+        let dimensions = part.geometry_type.dimensions;
+        let size = (positions as usize).checked_mul(dimensions.position_bytes())?;
+        let (bytes, rest) = self.0.split_at_checked(size)?;
+        self.0 = rest;
+        Some(Coordinates::new(bytes, part.byte_order, dimensions))
+    }
+
+    /// A point, a line string or a polygon.
+    #[inline(always)]
+    fn single(
+        &mut self,
+        part: Part,
+        see: &mut impl FnMut(GeometryKind, bool, Coordinates<'a>),
+    ) -> Option<()> {
+        let kind = part.geometry_type.kind;
+        match kind {
+            GeometryKind::Point => see(kind, false, self.coordinates(part, 1)?),
+            GeometryKind::LineString => {
+                let positions = self.count(part)?;
+                see(kind, false, self.coordinates(part, positions)?);
+            }
+            GeometryKind::Polygon => {
+                for ring in 0..self.count(part)? {
+                    let positions = self.count(part)?;
+                    see(kind, ring == 0, self.coordinates(part, positions)?);
+                }
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+}

@@ -1,0 +1,83 @@
+//! Values at one path of an array, of which nothing else is looked at.
+
+use std::sync::Arc;
+
+use herringbone_arrow::array::cast::AsArray as _;
+use herringbone_arrow::array::{Array, ArrayRef, StructArray};
+use herringbone_format::Result;
+
+use super::data_type::no_metadata;
+use super::get::GetOptions;
+use super::read::VariantArray;
+use super::{METADATA, TYPED_VALUE, of_arrow};
+use crate::cast::PrimitiveType;
+use crate::path::{PathPart, VariantPath};
+
+/// The values of all rows of `storage`, a struct, at `path`: what [`VariantArray::get_all_as`] gives, but only
+/// the columns of the path are looked at. Of wide objects that is sooner, and what is wrong elsewhere is not found.
+///
+/// ```
+/// use herringbone_variant::shredding::{GetOptions, Shredder, ShreddingType, variant_get};
+/// use herringbone_variant::{PrimitiveType, VariantBuf};
+///
+/// let mut shredder = Shredder::new(ShreddingType::Unshredded)?;
+/// shredder.append(VariantBuf::from_json(r#"{"user": {"id": 7}}"#)?.as_variant())?;
+/// let array = shredder.finish()?;
+/// let path = "$.user.id".parse()?;
+/// let ids = variant_get(&array, &path, PrimitiveType::Int64, &GetOptions::default())?;
+/// assert_eq!((ids.len(), ids.null_count()), (1, 0));
+/// # Ok::<(), herringbone_format::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// As [`VariantArray::try_new`] of the columns of the path, and [`VariantArray::get_all_as`].
+pub fn variant_get(
+    storage: &dyn Array,
+    path: &VariantPath,
+    wanted: PrimitiveType,
+    options: &GetOptions,
+) -> Result<ArrayRef> {
+    let storage = storage.as_struct_opt().ok_or_else(no_metadata)?;
+    storage.column_by_name(METADATA).ok_or_else(no_metadata)?;
+    let part = narrowed(storage, path.parts())?;
+    VariantArray::of_part(&part)?.get_all_as(path, wanted, options)
+}
+
+/// A group with one field of its shredded object, that of the path or, where it has none, any.
+fn narrowed(group: &StructArray, parts: &[PathPart]) -> Result<StructArray> {
+    let Some((PathPart::Field(name), rest)) = parts.split_first() else {
+        return Ok(group.clone());
+    };
+    let Some((place, typed)) = group.fields().find(TYPED_VALUE) else {
+        return Ok(group.clone());
+    };
+    let object = group.columns().get(place).and_then(|it| it.as_struct_opt());
+    let Some(object) = object.filter(|it| it.num_columns() > 1) else {
+        return Ok(group.clone());
+    };
+    let found = object.fields().find(name).map(|(place, _)| place);
+    let mut columns = object.fields().iter().zip(object.columns());
+    let Some((field, column)) = columns.nth(found.unwrap_or(0)) else {
+        return Ok(group.clone());
+    };
+    let inner = found.and(column.as_struct_opt());
+    let (field, column) = match inner {
+        Some(inner) => {
+            let inner = narrowed(inner, rest)?;
+            let field = field.as_ref().clone();
+            let field = field.with_data_type(inner.data_type().clone());
+            (Arc::new(field), Arc::new(inner) as ArrayRef)
+        }
+        None => (field.clone(), column.clone()),
+    };
+    let nulls = object.nulls().cloned();
+    let object = StructArray::try_new(vec![field].into(), vec![column], nulls).map_err(of_arrow)?;
+    let typed = typed.as_ref().clone();
+    let typed = Arc::new(typed.with_data_type(object.data_type().clone()));
+    let (mut fields, mut columns) = (group.fields().to_vec(), group.columns().to_vec());
+    if let (Some(field), Some(column)) = (fields.get_mut(place), columns.get_mut(place)) {
+        (*field, *column) = (typed, Arc::new(object));
+    }
+    StructArray::try_new(fields.into(), columns, group.nulls().cloned()).map_err(of_arrow)
+}
