@@ -7,7 +7,8 @@ use bytes::Bytes;
 use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
 use herringbone::source::Source;
 use herringbone::{
-    ErrorKind, Limits, MetadataHandle, ParquetFile, ReadOptions, Result, WriteOptions, Writer,
+    ColumnOptions, ErrorKind, Limits, MetadataHandle, ParquetFile, ReadOptions, Result,
+    WriteOptions, Writer,
 };
 
 /// A source that notes what is read of it.
@@ -43,7 +44,10 @@ fn file() -> Bytes {
     let column =
         |first: i64| -> ArrayRef { Arc::new(Int64Array::from_iter_values(first..first + 1000)) };
     let batch = RecordBatch::try_from_iter([("a", column(0)), ("b", column(5))]).unwrap();
-    let options = WriteOptions::new().row_group_rows(400);
+    // Column chunks of several pages, which have indexes.
+    let options = WriteOptions::new()
+        .columns(ColumnOptions::new().page_rows(100))
+        .row_group_rows(400);
     let mut file = Vec::new();
     let mut writer = Writer::new(&mut file, batch.schema(), options).unwrap();
     writer.write(&batch).unwrap();

@@ -22,7 +22,7 @@ fn table(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
 }
 
 /// The file of one column, and the encodings of its data pages.
-fn of_one(array: ArrayRef, options: WriteOptions) -> (ParquetFile, Vec<Encoding>) {
+pub(super) fn of_one(array: ArrayRef, options: WriteOptions) -> (ParquetFile, Vec<Encoding>) {
     let batch = table(vec![("a", array)]);
     let file = written(&batch.schema(), std::slice::from_ref(&batch), options).unwrap();
     let (_, back) = read(&file, ReadOptions::default()).unwrap();
@@ -47,7 +47,7 @@ fn codec(file: &ParquetFile) -> CompressionCodec {
     chunk.meta_data.unwrap().codec
 }
 
-fn options(compatibility: Compatibility, compression: &str) -> WriteOptions {
+pub(super) fn options(compatibility: Compatibility, compression: &str) -> WriteOptions {
     WriteOptions::new()
         .compatibility(compatibility)
         .compression(compression.parse().unwrap())

@@ -12,6 +12,7 @@ mod by_hand;
 mod uncommon;
 mod runs;
 mod chosen;
+mod changing;
 mod properties;
 mod sorting;
 mod peer_reads;

@@ -64,8 +64,11 @@ fn rows_stay_and_the_defaults_are_good() {
     assert_eq!(meta["num_rows"], 24);
     assert_eq!(meta["row_groups"].as_array().unwrap().len(), 1);
     assert!(chunks(&meta, "/meta_data/codec").all(|codec| codec.unwrap() == "ZSTD"));
-    assert!(chunks(&meta, "/offset_index").all(|index| index.is_some()));
-    assert!(chunks(&meta, "/column_index").all(|index| index.is_some()));
+    // They would repeat the metadata of chunks of one page.
+    assert!(chunks(&meta, "/offset_index").all(|index| index.is_none()));
+    let pages = rewritten(&["--page-rows", "16"]);
+    assert!(chunks(&pages, "/offset_index").all(|index| index.is_some()));
+    assert!(chunks(&pages, "/column_index").all(|index| index.is_some()));
     assert_eq!(
         meta["row_groups"][0]["columns"][0]["meta_data"]["statistics"]["max_value"]["value"],
         23

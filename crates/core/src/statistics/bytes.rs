@@ -177,8 +177,8 @@ fn needed_of_max(value: &[u8], length: Option<usize>) -> &[u8] {
 
 /// The least and the greatest, byte by byte, after `flip` was applied to the first eight bytes.
 ///
-/// Most comparisons end with these eight, which are compared as one number. `flip` may only be
-/// other than zero when all values are equally long.
+/// Most comparisons end with these eight, which are compared as one number, and most others with the eight behind. `flip`
+/// may only be other than zero when all values are equally long.
 fn extremes_by_prefix<'a>(
     mut values: impl Iterator<Item = &'a [u8]>,
     flip: u64,
@@ -186,24 +186,65 @@ fn extremes_by_prefix<'a>(
     let prefixed = |value: &'a [u8]| (prefix(value) ^ flip, value);
     let first = prefixed(values.next()?);
     let (mut min, mut max) = (first, first);
+    let head = |prefix: u64| (prefix >> 56) as u8;
     for value in values {
+        // Often the first byte tells, whatever the length.
+        let first = value.first().copied().unwrap_or(0) ^ head(flip);
+        if head(min.0) < first && first < head(max.0) {
+            continue;
+        }
         let value = prefixed(value);
         // Equal prefixes have equal sign bits, so the rest of the comparison is the same.
-        if value < min {
+        if is_less(value, min) {
             min = value;
-        } else if value > max {
+        } else if is_less(max, value) {
             max = value;
         }
     }
     Some((min.1, max.1))
 }
 
+/// Whether a value is less than another; both with their prefix.
+#[inline(always)]
+fn is_less(one: (u64, &[u8]), other: (u64, &[u8])) -> bool {
+    if one.0 != other.0 {
+        return one.0 < other.0;
+    }
+    match (second(one.1), second(other.1)) {
+        (second, of_other) if second != of_other => second < of_other,
+        _ => one.1 < other.1,
+    }
+}
+
+/// The second eight bytes as [`prefix`] has the first.
+#[inline(always)]
+fn second(value: &[u8]) -> u64 {
+    if let Some((_, rest)) = value.split_first_chunk::<8>() {
+        if let Some(second) = rest.first_chunk() {
+            return u64::from_be_bytes(*second);
+        }
+        if let Some(last) = value.last_chunk() {
+            // Those that belong to the first eight are shifted out.
+            let missing = 8 * (8 - rest.len() as u32);
+            return u64::from_be_bytes(*last).checked_shl(missing).unwrap_or(0);
+        }
+    }
+    0
+}
+
 /// The first eight bytes as a number that compares like them, with zeros for missing ones.
 #[inline]
 fn prefix(value: &[u8]) -> u64 {
-    match value.first_chunk() {
-        Some(first) => u64::from_be_bytes(*first),
-        None => {
+    if let Some(first) = value.first_chunk() {
+        return u64::from_be_bytes(*first);
+    }
+    match (value.first_chunk::<4>(), value.last_chunk::<4>()) {
+        (Some(first), Some(last)) => {
+            let high = u64::from(u32::from_be_bytes(*first)) << 32;
+            // The bytes that both have are the same ones at the same place.
+            high | u64::from(u32::from_be_bytes(*last)) << (8 * (8 - value.len()))
+        }
+        _ => {
             let mut first = [0; 8];
             first
                 .iter_mut()
@@ -211,5 +252,52 @@ fn prefix(value: &[u8]) -> u64 {
                 .for_each(|(to, from)| *to = *from);
             u64::from_be_bytes(first)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Values of up to 20 bytes that are often equal for long.
+    fn texts() -> Vec<Vec<u8>> {
+        let mut state = 7_u32;
+        let mut next = move |n: u32| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 16) % n
+        };
+        let mut text = || {
+            let length = next(21);
+            let mut text: Vec<u8> = (0..length)
+                .map(|_| [0, b'a', 0xff][next(3) as usize])
+                .collect();
+            let same = next(21) as usize;
+            text.iter_mut().take(same).for_each(|byte| *byte = b'a');
+            text
+        };
+        (0..600).map(|_| text()).collect()
+    }
+
+    #[test]
+    fn bounds_of_two_are_what_comparing_them_says() {
+        let texts = texts();
+        for (one, other) in texts.iter().zip(texts.iter().skip(1)) {
+            for (one, other) in [(one, other), (other, one), (one, one)] {
+                let mut range = ByteRange::new(ByteOrder::Unsigned);
+                range.arrays([one.as_slice(), other]);
+                let bounds = (one.min(other).as_slice(), one.max(other).as_slice());
+                assert_eq!(range.bounds(), Some(bounds));
+            }
+        }
+    }
+
+    #[test]
+    fn bounds_of_many_are_the_first_and_the_last_when_sorted() {
+        let mut texts = texts();
+        let mut range = ByteRange::new(ByteOrder::Unsigned);
+        range.arrays(texts.iter().map(Vec::as_slice));
+        texts.sort();
+        let (min, max) = (texts[0].as_slice(), texts[texts.len() - 1].as_slice());
+        assert_eq!(range.bounds(), Some((min, max)));
     }
 }

@@ -86,7 +86,7 @@ pub(crate) struct ChunkBuilder {
     /// What encrypts the pages, if they are to be encrypted, and how many data pages it did.
     cipher: Option<ChunkCipher>,
     num_data_pages: usize,
-    /// What encryption puts in front of a body.
+    /// What comes in front of a body: levels that are neither compressed nor encrypted, or what encryption puts there.
     front: Vec<u8>,
 }
 
@@ -174,6 +174,7 @@ impl ChunkBuilder {
         append_values: impl FnOnce(&mut Vec<u8>),
     ) -> Result<()> {
         let levels = page.levels;
+        self.front.clear();
         self.body.clear();
         self.compressed.clear();
         let start = self.data_pages.len();
@@ -182,7 +183,7 @@ impl ChunkBuilder {
             DataPageVersion::V2 => self.body_v2(page, append_values)?,
         };
         let is_uncompressed = self.compressed.is_empty();
-        self.uncompressed += self.body.len() as u64;
+        self.uncompressed += (self.front.len() + self.body.len()) as u64;
         self.push_page(header, is_uncompressed)?;
 
         let location = PageLocation::new(
@@ -222,11 +223,16 @@ impl ChunkBuilder {
         append_values: impl FnOnce(&mut Vec<u8>),
     ) -> Result<PageHeader> {
         let levels = page.levels;
+        let are_apart = self.compression == Compression::Uncompressed && self.cipher.is_none();
+        let before_values = match are_apart {
+            true => &mut self.front,
+            false => &mut self.body,
+        };
         for section in [&levels.rep, &levels.def] {
             if !section.is_empty() {
                 let bytes = length(section.len())?;
-                self.body.extend_from_slice(&bytes.to_le_bytes());
-                self.body.extend_from_slice(section);
+                before_values.extend_from_slice(&bytes.to_le_bytes());
+                before_values.extend_from_slice(section);
             }
         }
         let levels_end = self.body.len();
@@ -237,7 +243,8 @@ impl ChunkBuilder {
         }
         let num_values = length(levels.num_levels)?;
         let of_page = DataPageHeader::new(num_values, page.encoding, Encoding::Rle, Encoding::Rle);
-        Ok(header(PageType::DataPage, self.body.len())?.data_page_header(of_page))
+        let bytes = self.front.len() + self.body.len();
+        Ok(header(PageType::DataPage, bytes)?.data_page_header(of_page))
     }
 
     /// Where the body goes on with bytes of another kind, if the codec makes something of that: behind its levels,
@@ -266,8 +273,12 @@ impl ChunkBuilder {
         append_values: impl FnOnce(&mut Vec<u8>),
     ) -> Result<PageHeader> {
         let levels = page.levels;
-        self.body.extend_from_slice(&levels.rep);
-        self.body.extend_from_slice(&levels.def);
+        let before_values = match self.cipher {
+            None => &mut self.front,
+            Some(_) => &mut self.body,
+        };
+        before_values.extend_from_slice(&levels.rep);
+        before_values.extend_from_slice(&levels.def);
         let levels_end = self.body.len();
         append_values(&mut self.body);
         let values = self.body.get(levels_end..).unwrap_or_default();
@@ -292,7 +303,8 @@ impl ChunkBuilder {
             length(levels.rep.len())?,
         )
         .is_compressed(!self.compressed.is_empty());
-        Ok(header(PageType::DataPageV2, self.body.len())?.data_page_header_v2(of_page))
+        let bytes = self.front.len() + self.body.len();
+        Ok(header(PageType::DataPageV2, bytes)?.data_page_header_v2(of_page))
     }
 
     /// Appends header and body: the one that is not compressed, or the compressed one.

@@ -6,7 +6,7 @@
 //! How values are stored is chosen after some pages only ([`choice`](super::choice)). Until then their indices are kept;
 //! then they are all written as indices, or all as values, and the dictionary is dropped. Later on a
 //! dictionary that grew too large ends: pages behind that are written as values, those before stay. Where there is no
-//! dictionary, the values of the first page are kept.
+//! dictionary, the values of the first page are kept, and now and then those of a later one.
 //!
 //! A column that is a dictionary in Arrow has it whole, values that no slot has included, in its order:
 //! it is taken as it is before the slots are, where it is not too large.
@@ -272,6 +272,7 @@ impl ColumnWriter {
     /// Takes the values of the Arrow dictionary, if they are to come back, and are not too large.
     fn list_entries(&mut self) -> Result<()> {
         let settings = &self.settings;
+        let are_indices = self.values.are_indices();
         let (Some(_), Some(dictionary)) = (settings.lists_entries, &mut self.values.dictionary)
         else {
             return Ok(());
@@ -282,7 +283,7 @@ impl ColumnWriter {
         let entries = array.values();
         // In runs, they have no order of their own.
         if entries.data_type() != &settings.leaf.data_type
-            || self.values.phase == Phase::Values
+            || !are_indices
             || self.listed.as_ref().is_some_and(|it| is_same(it, entries))
         {
             return Ok(());
@@ -365,11 +366,16 @@ impl ColumnWriter {
         let size = std::mem::take(&mut self.page_size);
         let values = &mut self.values;
         match values.phase {
-            Phase::Values => return self.write_values(&levels, size.byte_array_bytes),
+            Phase::Values => {
+                self.write_values(&levels, size.byte_array_bytes)?;
+                return self.values.after_values();
+            }
             Phase::Held => {
                 let choice = values.choose_by_held(levels.num_levels - levels.num_nulls)?;
-                let is_chosen = !choice.estimates.is_empty();
-                self.note(choice);
+                let is_chosen = choice.is_by_sample();
+                if values.dictionary.is_none() {
+                    self.note(choice);
+                }
                 self.write_values(&levels, size.byte_array_bytes)?;
                 return self.values.after_held(is_chosen);
             }
@@ -387,7 +393,7 @@ impl ColumnWriter {
             }
         }
         if self.values.dictionary_is_full() {
-            self.values.phase = Phase::Values;
+            self.values.leave_dictionary()?;
         }
         Ok(())
     }

@@ -220,6 +220,7 @@ impl FileEncoder {
     /// # Errors
     /// Limit where the footer is larger than the format allows; those of encryption.
     pub fn finish(mut self) -> Result<(Vec<u8>, FileMetadataParts)> {
+        self.drop_indexes_of_single_pages();
         let mut writer = CompactWriter::new();
         let base = self.position;
         let ordinals = self.ordinals();
@@ -277,6 +278,16 @@ impl FileEncoder {
         };
         bytes.extend_from_slice(&tail.encode());
         Ok((bytes, parts))
+    }
+
+    /// Where no chunk has more than one page, page indexes would but repeat the metadata of the chunks. Files have all of
+    /// them or none: there are readers that use none where one is missing.
+    fn drop_indexes_of_single_pages(&mut self) {
+        let num_pages = |index: &OffsetIndex| index.page_locations.len();
+        let mut offset_indexes = self.indexes.iter().filter_map(|(_, index)| index.as_ref());
+        if offset_indexes.all(|index| num_pages(index) <= 1) {
+            self.indexes.fill((None, None));
+        }
     }
 
     /// Row group and column of all chunks, in the order of the file.

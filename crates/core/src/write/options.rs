@@ -261,7 +261,8 @@ pub struct WriteOptions {
     pub explanation: Option<Explanation>,
     /// The version of data pages; that of `compatibility` where `None`.
     pub data_page_version: Option<DataPageVersion>,
-    /// Whether offset indexes are written, and column indexes of columns with bounds of pages.
+    /// Whether offset indexes are written, and column indexes of columns with bounds of pages. A file that has but one page
+    /// in each column chunk has none: they would repeat the metadata of the chunks.
     pub page_index: bool,
     /// Whether pages carry a checksum.
     pub crc: bool,

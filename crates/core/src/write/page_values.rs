@@ -25,6 +25,9 @@ const PAGES_TO_JUDGE: usize = 2;
 /// where at least this share of the values, in 1/64, is new.
 const HOPELESS: usize = 63;
 
+/// Pages of values behind which their encoding is chosen anew.
+const LOOK_AGAIN_AFTER: usize = 7;
+
 /// How values are kept.
 pub(super) struct PageValues {
     settings: Arc<ColumnSettings>,
@@ -44,6 +47,8 @@ pub(super) struct PageValues {
     /// Of values outside of the dictionary, in this encoding.
     pub(super) encoder: Box<dyn ValueEncoder>,
     pub(super) encoding: Encoding,
+    /// Pages of values since it was chosen.
+    pages_since_choice: usize,
     /// How indices are packed.
     pub(super) packing: Packing,
     /// Entries of the dictionary when it was sorted, if it was.
@@ -122,6 +127,7 @@ impl PageValues {
             pending_code_bytes: 0,
             encoder: value_encoder(held, leaf.physical_type, leaf.type_length)?,
             encoding,
+            pages_since_choice: 0,
             packing: Packing::TIGHT,
             sorted_entries: None,
             bounds: Bounds::new(&settings),
@@ -282,7 +288,7 @@ impl PageValues {
     }
 
     /// Chooses the encoding by the values that are held, which go over to it. Where these are too few, it is left open for
-    /// the next page, and this one has the usual encoding.
+    /// the next page, and this one has the encoding that was chosen last, or the usual one.
     pub(super) fn choose_by_held(&mut self, num_values: usize) -> Result<Choice> {
         let mut plain = Vec::new();
         self.encoder.finish_page(&mut plain);
@@ -291,7 +297,10 @@ impl PageValues {
         let (physical_type, type_length) = (leaf.physical_type, leaf.type_length);
         with_plain((physical_type, type_length), &plain, num_values, |values| {
             let choice = choose_encoding(&settings, values, plain.len())?;
-            self.set_encoding(choice.encoding)?;
+            self.set_encoding(match choice.is_by_sample() {
+                true => choice.encoding,
+                false => self.encoding,
+            })?;
             self.encoder.append(values)?;
             Ok(choice)
         })
@@ -299,12 +308,36 @@ impl PageValues {
 
     /// Goes on with PLAIN values of which the encoding is chosen, or in the encoding that was chosen.
     pub(super) fn after_held(&mut self, is_chosen: bool) -> Result<()> {
-        if is_chosen {
-            self.phase = Phase::Values;
-            return Ok(());
+        self.pages_since_choice = 0;
+        match is_chosen {
+            true => self.phase = Phase::Values,
+            false => self.hold()?,
         }
+        Ok(())
+    }
+
+    /// Goes on behind a page of values; now and then their encoding is chosen anew: they may have become others.
+    pub(super) fn after_values(&mut self) -> Result<()> {
+        self.pages_since_choice += 1;
+        if self.pages_since_choice >= LOOK_AGAIN_AFTER {
+            self.leave_dictionary()?;
+        }
+        Ok(())
+    }
+
+    /// Goes on with values outside of the dictionary, in an encoding that is chosen by the first ones.
+    pub(super) fn leave_dictionary(&mut self) -> Result<()> {
+        match self.settings.encodings.len() {
+            0 | 1 => self.phase = Phase::Values,
+            _ => self.hold()?,
+        }
+        Ok(())
+    }
+
+    fn hold(&mut self) -> Result<()> {
         let leaf = &self.settings.leaf;
         self.encoder = value_encoder(Encoding::Plain, leaf.physical_type, leaf.type_length)?;
+        self.phase = Phase::Held;
         Ok(())
     }
 

@@ -93,6 +93,65 @@ unsafe fn append(
     unsafe { out.set_len(to) };
 }
 
+/// Appends values, each behind its length, which has to fit four bytes: of longer ones the lengths are wrong.
+pub fn append_byte_arrays(values: &[&[u8]], out: &mut Vec<u8>) {
+    // Of slices that are many times the same, there may be more bytes than a number says.
+    let bytes = values.iter().map(|value| PREFIX + value.len());
+    out.reserve(bytes.fold(0, usize::saturating_add));
+    let mut to = out.len();
+    for value in values {
+        // SAFETY: the lengths and values up to this one were reserved: slices do not change theirs. They are no part of
+        // what is written to, which `out` is borrowed for.
+        unsafe {
+            let target = out.as_mut_ptr().add(to);
+            target
+                .cast::<[u8; PREFIX]>()
+                .write((value.len() as u32).to_le_bytes());
+            copy_exactly(value, target.add(PREFIX));
+        }
+        to += PREFIX + value.len();
+    }
+    // SAFETY: all bytes up to `to` were written, which is within what was reserved.
+    unsafe { out.set_len(to) };
+}
+
+/// Copies a value and not a byte more: in two pieces that overlap, where it is short.
+///
+/// # Safety
+/// As many bytes are writable at `target` as the value has, and none of them is one of the value.
+#[inline(always)]
+unsafe fn copy_exactly(value: &[u8], target: *mut u8) {
+    /// Two pieces of `N` bytes.
+    ///
+    /// # Safety
+    /// As for [`copy_exactly`], and the value has `N` bytes or more.
+    #[inline(always)]
+    unsafe fn copy_ends<const N: usize>(value: &[u8], target: *mut u8) {
+        // SAFETY: the first and the last `N` bytes of a value that has so many; the same ones are granted at the target.
+        unsafe {
+            let source = value.as_ptr();
+            let last = value.len() - N;
+            let (head, tail) = (
+                source.cast::<[u8; N]>().read(),
+                source.add(last).cast::<[u8; N]>().read(),
+            );
+            target.cast::<[u8; N]>().write(head);
+            target.add(last).cast::<[u8; N]>().write(tail);
+        }
+    }
+    // SAFETY: the caller's contract; the arms say how many bytes there are.
+    unsafe {
+        match value.len() {
+            8..=16 => copy_ends::<8>(value, target),
+            17..=32 => copy_ends::<16>(value, target),
+            33..=64 => copy_ends::<32>(value, target),
+            4..=7 => copy_ends::<4>(value, target),
+            2..=3 => copy_ends::<2>(value, target),
+            _ => std::ptr::copy_nonoverlapping(value.as_ptr(), target, value.len()),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -135,6 +194,24 @@ mod tests {
             let mut again = Vec::new();
             assert_eq!(plain_byte_arrays_i32(&short, &data, &mut again), Ok(()));
             assert_eq!(again, out);
+        }
+    }
+
+    #[test]
+    fn slices_of_all_lengths() {
+        let data = noise(400);
+        for first in 0..=257 {
+            let values = [&data[..first], b"", &data[3..3 + first / 2], &data[9..10]];
+            // Behind the first part, with room for exactly what comes.
+            let mut out = Vec::with_capacity(1 + values.iter().map(|v| 4 + v.len()).sum::<usize>());
+            out.push(7);
+            append_byte_arrays(&values, &mut out);
+            let mut at = 1;
+            for value in values {
+                assert_eq!(value_at(&out, at), Some(value));
+                at += PREFIX + value.len();
+            }
+            assert_eq!((at, out[0]), (out.len(), 7));
         }
     }
 

@@ -26,7 +26,7 @@ pub(crate) use delta_byte_array::DeltaByteArray;
 pub use delta_byte_array::delta_byte_array_bytes;
 pub use dictionary::ByteDictionary;
 pub(crate) use dictionary::likely_values;
-pub use encode::{plain_byte_arrays_i32, plain_byte_arrays_i64};
+pub use encode::{append_byte_arrays, plain_byte_arrays_i32, plain_byte_arrays_i64};
 pub(crate) use lengths::sum_lengths;
 pub(crate) use plain::value_at;
 pub use plain::{fit_plain, skip_plain};

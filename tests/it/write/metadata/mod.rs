@@ -6,5 +6,6 @@ mod rows;
 
 mod bounds;
 mod structure;
+mod few_rows;
 mod limits;
 mod bloom_filters;

@@ -1,6 +1,7 @@
 //! Values to bytes of a page: Encodings, "Plain (PLAIN = 0)".
 
 use herringbone_format::Result;
+use herringbone_kernels::bytes::append_byte_arrays;
 use herringbone_kernels::plain;
 
 use crate::encoding::values::Values;
@@ -27,11 +28,10 @@ pub(crate) fn append_plain(values: &Values<'_>, out: &mut Vec<u8>) -> Result<()>
         Values::Double(values) => out.extend_from_slice(plain::bytes(values)),
         Values::Fixed { bytes, .. } => out.extend_from_slice(bytes),
         Values::ByteArray(values) => {
-            out.reserve(values.iter().map(|value| 4 + value.len()).sum());
             for value in values {
-                out.extend_from_slice(&length(value.len())?.to_le_bytes());
-                out.extend_from_slice(value);
+                length(value.len())?;
             }
+            append_byte_arrays(values, out);
         }
         Values::Boolean { .. } => return Err(mismatch()),
     }
@@ -54,8 +54,8 @@ impl ValueEncoder for Plain {
             *out = std::mem::take(&mut self.bytes);
         } else if out.is_empty() {
             // The next page will be about as large.
-            let room = Vec::with_capacity(self.bytes.len() + BEHIND);
-            *out = std::mem::replace(&mut self.bytes, room);
+            out.reserve(self.bytes.len() + BEHIND);
+            std::mem::swap(out, &mut self.bytes);
         } else {
             out.append(&mut self.bytes);
         }

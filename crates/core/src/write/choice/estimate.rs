@@ -16,10 +16,17 @@ use crate::encoding::values::Values;
 use crate::write::options::{DataPageVersion, Prefer};
 use crate::write::settings::ColumnSettings;
 
-/// The share of the values that is a sample, bounded by numbers of values and by bytes.
+/// The share of the values that is a sample, bounded by numbers of values and by bytes, and the share of few values: more
+/// would take as long as writing them.
 const SAMPLE_SHARE: usize = 32;
 const SAMPLE_VALUES: std::ops::RangeInclusive<usize> = 2048..=8192;
 const SAMPLE_BYTES: usize = 64 << 10;
+const SHARE_OF_FEW: usize = 8;
+const LEAST_VALUES: usize = 512;
+
+/// The part of a sample that comes first, and how many times what the best costs by it is too much to look further.
+const FIRST_PART: usize = 4;
+const FAR: (u128, u128) = (3, 2);
 
 /// The share of the entries of a dictionary that are a sample of it, bounded by bytes.
 const DICTIONARY_SHARE: usize = 4;
@@ -35,6 +42,8 @@ const SHARE_OF_SORTED: usize = 8;
 pub(super) struct Sampler<'a> {
     settings: &'a ColumnSettings,
     num_values: usize,
+    /// What they take in PLAIN.
+    plain_bytes: usize,
 }
 
 /// What values would take.
@@ -86,32 +95,29 @@ impl Estimate {
 }
 
 impl<'a> Sampler<'a> {
-    /// Of so many values.
-    pub(super) fn new(settings: &'a ColumnSettings, num_values: usize) -> Self {
+    /// Of so many values, which take so many bytes in PLAIN.
+    pub(super) fn new(settings: &'a ColumnSettings, num_values: usize, plain_bytes: usize) -> Self {
         Self {
             settings,
             num_values,
+            plain_bytes,
         }
     }
 
-    /// How many values a sample has, where all values take so many bytes in PLAIN.
-    fn len(&self, plain_bytes: usize) -> usize {
+    /// How many values a sample has.
+    pub(super) fn len(&self) -> usize {
         let values = self.num_values / SAMPLE_SHARE;
-        let by_bytes = SAMPLE_BYTES * self.num_values / plain_bytes.max(1);
+        let by_bytes = SAMPLE_BYTES * self.num_values / self.plain_bytes.max(1);
         values
             .clamp(*SAMPLE_VALUES.start(), *SAMPLE_VALUES.end())
+            .min((self.num_values / SHARE_OF_FEW).max(LEAST_VALUES))
             .min(by_bytes.max(16))
-    }
-
-    /// The first ones of the values.
-    pub(super) fn front<'b>(&self, values: &'b Values<'_>, plain_bytes: usize) -> Values<'b> {
-        values.front(self.len(plain_bytes))
     }
 
     /// The indices of the sample: one half from the start of the first page, one from that of the last; where they are few,
     /// all from the first.
-    pub(super) fn indices(&self, pages: &[&[u32]], plain_bytes: usize) -> Vec<u32> {
-        let values = self.len(plain_bytes);
+    pub(super) fn indices(&self, pages: &[&[u32]]) -> Vec<u32> {
+        let values = self.len();
         let (Some(first), Some(last)) = (pages.first(), pages.last()) else {
             return Vec::new();
         };
@@ -124,8 +130,44 @@ impl<'a> Sampler<'a> {
         sample
     }
 
+    /// What values take in each encoding, by some of them. `least` is what something else costs.
+    pub(super) fn values(&self, sample: &Values<'_>, least: Option<u128>) -> Result<Vec<Estimate>> {
+        let encodings = &self.settings.encodings;
+        let all = |values: &Values<'_>| {
+            let all = encodings
+                .iter()
+                .map(|encoding| self.encoded(*encoding, values));
+            all.collect::<Result<Vec<_>>>()
+        };
+        if encodings.len() == 1 && least.is_none() {
+            return Ok(all(sample)?.concat());
+        }
+        let mut estimates = all(&sample.front(sample.len().div_ceil(FIRST_PART)))?;
+        let cost = |estimates: &[Estimate]| {
+            let costs = estimates.iter().map(|it| it.cost(self.settings.prefer));
+            costs.min().unwrap_or(u128::MAX)
+        };
+        let costs: Vec<u128> = estimates.iter().map(|it| cost(it)).collect();
+        let best = costs.iter().copied().chain(least).min().unwrap_or(0);
+        let is_near = |cost: u128| cost <= best * FAR.0 / FAR.1;
+        let num_near = costs
+            .iter()
+            .copied()
+            .chain(least)
+            .filter(|cost| is_near(*cost));
+        // What is alone is chosen whatever it takes, unless it is to be weighed whether the codec pays.
+        if num_near.count() > 1 || self.may_drop_codec() {
+            for ((encoding, estimates), cost) in encodings.iter().zip(&mut estimates).zip(costs) {
+                if is_near(cost) {
+                    *estimates = self.encoded(*encoding, sample)?;
+                }
+            }
+        }
+        Ok(estimates.concat())
+    }
+
     /// What the values take in an encoding, by some of them; with the codec, and without where that may be dropped.
-    pub(super) fn values(&self, encoding: Encoding, values: &Values<'_>) -> Result<Vec<Estimate>> {
+    fn encoded(&self, encoding: Encoding, values: &Values<'_>) -> Result<Vec<Estimate>> {
         let len = values.len();
         if len == 0 {
             return Ok(Vec::new());
@@ -277,6 +319,13 @@ impl<'a> Sampler<'a> {
         })
     }
 
+    /// Whether the chunk may go without the codec. Pages of version 2 do one by one.
+    fn may_drop_codec(&self) -> bool {
+        self.settings.may_drop_codec
+            && self.settings.version == DataPageVersion::V1
+            && self.settings.compression != Compression::Uncompressed
+    }
+
     fn estimates(
         &self,
         (form, decoded): (Form, Decoded),
@@ -292,11 +341,7 @@ impl<'a> Sampler<'a> {
             reading: costs::reading(decoded, are_byte_arrays, compression, counts),
         };
         let mut estimates = vec![estimate(settings.compression, compressed)];
-        // Pages of version 2 go without the codec one by one.
-        if settings.may_drop_codec
-            && settings.version == DataPageVersion::V1
-            && settings.compression != Compression::Uncompressed
-        {
+        if self.may_drop_codec() {
             estimates.push(estimate(Compression::Uncompressed, counts.2));
         }
         estimates

@@ -1,8 +1,9 @@
 //! How a column chunk is stored, chosen by a sample of its values.
 //!
 //! The sample is encoded in every way that the profile allows, and compressed. What that comes to for all values that were
-//! seen is weighed against the time that each read takes, by a table. The sample lies at fixed rows of the row group, so
-//! neither threads nor batches change what is chosen.
+//! seen is weighed against the time that each read takes, by a table. A part of the sample comes first: what is far from the
+//! best by that is not looked at further. The sample lies at fixed rows of the row group, so neither threads nor batches
+//! change what is chosen.
 
 mod costs;
 mod estimate;
@@ -71,12 +72,9 @@ pub(super) fn choose_encoding(
     if plain_bytes < LEAST_BYTES {
         return Ok(Choice::without_looking(settings, None, default));
     }
-    let sampler = Sampler::new(settings, values.len());
-    let sample = sampler.front(values, plain_bytes);
-    let mut estimates = Vec::new();
-    for encoding in &settings.encodings {
-        estimates.extend(sampler.values(*encoding, &sample)?);
-    }
+    let sampler = Sampler::new(settings, values.len(), plain_bytes);
+    let sample = values.front(sampler.len());
+    let estimates = sampler.values(&sample, None)?;
     Ok(Choice::cheapest(settings, &estimates, default))
 }
 
@@ -108,19 +106,18 @@ pub(super) fn choose(settings: &ColumnSettings, indexed: &Indexed<'_>) -> Result
         return Ok(Choice::without_looking(settings, form, default));
     }
     let num_values = indexed.pages.iter().map(|page| page.len()).sum();
-    let sampler = Sampler::new(settings, num_values);
-    let sample = sampler.indices(&indexed.pages, indexed.plain_bytes);
+    let sampler = Sampler::new(settings, num_values, indexed.plain_bytes);
+    let sample = sampler.indices(&indexed.pages);
     let (mut estimates, order) = match saves {
         true => sampler.dictionary(dictionary, &sample, indexed)?,
         false => (Vec::new(), None),
     };
     if tries_values {
+        let least = estimates.iter().map(|it| it.cost(settings.prefer)).min();
         let more = dictionary.with_values(sample.iter().copied(), |values| {
-            let all = settings.encodings.iter();
-            let all = all.map(|encoding| sampler.values(*encoding, values));
-            all.collect::<Result<Vec<_>>>()
+            sampler.values(values, least)
         });
-        estimates.extend(more?.into_iter().flatten());
+        estimates.extend(more?);
     }
     let mut choice = Choice::cheapest(settings, &estimates, default);
     choice.order = order.filter(|_| choice.indices.is_some_and(|form| form.is_sorted));
@@ -128,6 +125,11 @@ pub(super) fn choose(settings: &ColumnSettings, indexed: &Indexed<'_>) -> Result
 }
 
 impl Choice {
+    /// Whether there were values enough for a sample.
+    pub(super) fn is_by_sample(&self) -> bool {
+        !self.estimates.is_empty()
+    }
+
     fn without_looking(
         settings: &ColumnSettings,
         indices: Option<IndexForm>,

@@ -1,0 +1,90 @@
+//! Columns whose values become others in the middle of a row group: what was chosen by the first ones is not kept to the end.
+
+use std::sync::Arc;
+
+use herringbone::Compatibility::{Modern, Widest};
+use herringbone::ParquetFile;
+use herringbone::format::Encoding::{DeltaBinaryPacked, Plain, RleDictionary};
+use herringbone_arrow::array::cast::AsArray;
+use herringbone_arrow::array::types::Int64Type;
+use herringbone_arrow::array::{ArrayRef, Int64Array};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+use super::chosen::{of_one, options};
+use crate::batches::Random;
+
+/// Rows of a page.
+const PAGE: usize = 1 << 15;
+
+/// Pages of values behind which they are looked at again, and the page that is looked at.
+const AGAIN: usize = 8;
+
+/// Integers of 64 random bits, which take as many in any encoding.
+fn random(n: usize) -> Vec<i64> {
+    let mut random = Random(11);
+    (0..n).map(|_| random.next().cast_signed()).collect()
+}
+
+/// Equal steps, which DELTA_BINARY_PACKED keeps in a few bytes a page.
+fn steps(n: usize) -> impl Iterator<Item = i64> {
+    (0..n as i64).map(|i| 1_700_000_000_000_000 + 1000 * i)
+}
+
+fn array(values: &[i64]) -> ArrayRef {
+    Arc::new(Int64Array::from(values.to_vec()))
+}
+
+/// What the `parquet` crate reads.
+fn by_peer(file: &ParquetFile) -> Vec<i64> {
+    let source = file.source();
+    let bytes = source.read(0..source.len()).unwrap();
+    let reader = ParquetRecordBatchReaderBuilder::try_new(bytes).unwrap();
+    let batches = reader.build().unwrap().map(Result::unwrap);
+    batches
+        .flat_map(|batch| {
+            batch
+                .column(0)
+                .as_primitive::<Int64Type>()
+                .values()
+                .to_vec()
+        })
+        .collect()
+}
+
+#[test]
+fn random_values_then_sorted_ones() {
+    let mut values = random(4 * PAGE);
+    values.extend(steps(20 * PAGE));
+    let (file, encodings) = of_one(array(&values), options(Modern, "none"));
+    assert_eq!(encodings, [Plain, DeltaBinaryPacked]);
+    assert!(by_peer(&file) == values);
+    // The random ones, and what of the others comes before they are looked at.
+    assert!(file.source().len() < (4 + AGAIN as u64) * PAGE as u64 * 8);
+}
+
+#[test]
+fn sorted_values_then_random_ones() {
+    let mut values: Vec<i64> = steps(4 * PAGE).collect();
+    values.extend(random(20 * PAGE));
+    let (file, encodings) = of_one(array(&values), options(Modern, "none"));
+    assert_eq!(encodings, [DeltaBinaryPacked, Plain]);
+    assert!(by_peer(&file) == values);
+    // 8 bytes each, and a bit or two more as long as they are differences.
+    let random = 20 * PAGE as u64 * 8;
+    assert!(file.source().len() < random + random / 64);
+}
+
+#[test]
+fn few_values_then_many() {
+    // A dictionary, until it is too large; then they are looked at anew: no sample of the few speaks for them.
+    let few = random(10);
+    let mut values: Vec<i64> = few.iter().copied().cycle().take(10 * PAGE).collect();
+    values.extend(steps(20 * PAGE));
+    let (file, encodings) = of_one(array(&values), options(Modern, "none"));
+    assert_eq!(encodings, [RleDictionary, DeltaBinaryPacked]);
+    assert!(by_peer(&file) == values);
+    // The dictionary has 1 MiB at most, and what a page brings; indices have 17 or 18 bits then.
+    assert!(file.source().len() < (2 << 20) + 10 * PAGE as u64);
+    let (_, encodings) = of_one(array(&values), options(Widest, "none"));
+    assert_eq!(encodings, [RleDictionary, Plain]);
+}
