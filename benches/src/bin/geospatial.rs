@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use herringbone::arrow::array::{
-    Array as _, ArrayRef, BinaryArray, Int64Array, RecordBatch, StringArray,
+    ArrayRef, BinaryArray, Int64Array, RecordBatch, StringArray,
 };
 use herringbone::arrow::schema::{DataType, Field, Schema};
 use herringbone::filter::Predicate;

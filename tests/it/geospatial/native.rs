@@ -29,7 +29,7 @@ fn places(random: &mut Random) -> Vec<Option<Vec<(f64, f64)>>> {
         let count = (random.next() * 6.0) as usize;
         let mut place = || (around + random.next() * 25.0, random.next() * 80.0 - 40.0);
         let places = (0..count).map(|_| place()).collect();
-        (row % 17 != 0).then_some(places)
+        (!row.is_multiple_of(17)).then_some(places)
     };
     (0..ROWS).map(row).collect()
 }
