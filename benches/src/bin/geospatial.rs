@@ -8,9 +8,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use herringbone::arrow::array::{
-    ArrayRef, BinaryArray, Int64Array, RecordBatch, StringArray,
-};
+use herringbone::arrow::array::{ArrayRef, BinaryArray, Int64Array, RecordBatch, StringArray};
 use herringbone::arrow::schema::{DataType, Field, Schema};
 use herringbone::filter::Predicate;
 use herringbone::format::BoundingBox;
