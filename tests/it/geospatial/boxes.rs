@@ -13,7 +13,9 @@ use herringbone::filter::{Predicate, PruningSteps};
 use herringbone::format::BoundingBox;
 use herringbone::geospatial::geoparquet::Version;
 use herringbone::geospatial::{GeoParquetOptions, GeometryColumn, Geospatial, wkt};
-use herringbone::{ColumnOptions, Compression, ParquetFile, ReadOptions, WriteOptions};
+use herringbone::{
+    ColumnOptions, ColumnSelector, Compression, ParquetFile, ReadOptions, WriteOptions,
+};
 
 use super::pruning::{Random, is_in, middle};
 use super::{geometry, official, open, point, write};
@@ -278,6 +280,35 @@ fn a_covering_leaves_the_pages_that_a_box_can_be_in() {
             assert_eq!(rows(&file, &wanted), expected);
         }
     }
+}
+
+#[test]
+fn pages_of_a_covering_are_small_unless_pages_are_asked_for() {
+    let values = (0..10_000).map(|at| Some(point(f64::from(at) / 200.0, 1.5)));
+    let batch = batch(geometry("g", CRS84), values.collect());
+    let pages = |options: WriteOptions| -> Vec<usize> {
+        let geoparquet = GeoParquetOptions::new(Version::V2_0).covering(true);
+        let geospatial = Geospatial::new().geoparquet(geoparquet);
+        let (_, file) = Noting::new(&batch, geospatial.write_options(options));
+        let pages = |leaf: usize| {
+            file.offset_index(0, leaf)
+                .unwrap()
+                .unwrap()
+                .page_locations
+                .len()
+        };
+        (0..6).map(pages).collect()
+    };
+    // The row and its geometry, then the covering, in pages of 2,048 rows at most.
+    let found = pages(WriteOptions::new());
+    assert!(found[..2].iter().all(|pages| *pages <= 2), "{found:?}");
+    assert!(found[2..].iter().all(|pages| *pages >= 5), "{found:?}");
+    assert_eq!(pages(paged(1000)), [10; 6]);
+    let of_one = ColumnOptions::new().page_rows(1 << 15);
+    let path = ["bbox", "xmin"].map(str::to_owned).to_vec();
+    let options = WriteOptions::new().column_override(ColumnSelector::Path(path), of_one);
+    let found = pages(options);
+    assert!(found[2] <= 2 && found[3] >= 5, "{found:?}");
 }
 
 /// Points in pages of 3,000, covered by columns of DOUBLE that somebody else wrote.

@@ -19,8 +19,9 @@ use herringbone_format::{Error, KeyValue, Result};
 
 use nested::{elements, list_type, struct_of, with_columns, with_elements, with_type};
 
-use super::options::WriteOptions;
+use super::options::{ColumnOptions, WriteOptions};
 use super::plan::check_schema;
+use super::selector::ColumnSelector;
 use crate::extension::{ExtensionType, StorageWriter, WrittenField};
 
 /// Turns batches into those of their storage.
@@ -30,6 +31,9 @@ pub struct StorageBatches {
     /// The schema of the storage, once it is chosen.
     storage: Option<SchemaRef>,
 }
+
+/// Rows of a page of columns that tell of others beside them: few enough to pass over most of the others' values.
+const PAGE_ROWS_BESIDE: usize = 1 << 11;
 
 /// Encryption that knows of columns beside others.
 #[derive(Debug)]
@@ -137,8 +141,8 @@ impl StorageBatches {
         RecordBatch::try_new_with_options(schema, arrays, &options).map_err(invalid)
     }
 
-    /// The options for a file of the storage, which has to be [chosen](Self::choose): columns that extension
-    /// types put beside others are encrypted as those.
+    /// The options for a file of the storage, which has to be [chosen](Self::choose): columns that stand beside others
+    /// to tell of them are encrypted as those, and have small pages unless something else is asked for.
     #[must_use]
     pub fn options(&self, options: &WriteOptions) -> WriteOptions {
         let mut beside = Vec::new();
@@ -146,6 +150,15 @@ impl StorageBatches {
             field.beside(&mut beside);
         }
         let mut options = options.clone();
+        if options.columns.page_rows.is_none() {
+            let small = |field: &FieldBeside| {
+                let selector = ColumnSelector::Path(field.path.clone());
+                (selector, ColumnOptions::new().page_rows(PAGE_ROWS_BESIDE))
+            };
+            // In front, so that what the caller says of a column wins.
+            let others = std::mem::take(&mut options.overrides);
+            options.overrides = beside.iter().map(small).chain(others).collect();
+        }
         if let Some(encryption) = options.encryption.take_if(|_| !beside.is_empty()) {
             options.encryption = Some(Arc::new(Beside { encryption, beside }));
         }
