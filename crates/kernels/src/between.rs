@@ -96,9 +96,16 @@ pub fn first_bytes<O: OffsetSizeTrait>(offsets: &[O], data: &[u8]) -> Vec<u64> {
 #[inline]
 #[must_use]
 pub fn first_of(value: &[u8]) -> u64 {
-    match value.first_chunk::<8>() {
-        Some(first) => u64::from_be_bytes(*first),
-        None => {
+    if let Some(first) = value.first_chunk() {
+        return u64::from_be_bytes(*first);
+    }
+    match (value.first_chunk::<4>(), value.last_chunk::<4>()) {
+        (Some(first), Some(last)) => {
+            let high = u64::from(u32::from_be_bytes(*first)) << 32;
+            // The bytes that both have are the same ones at the same place.
+            high | u64::from(u32::from_be_bytes(*last)) << (8 * (8 - value.len()))
+        }
+        _ => {
             let mut first = [0; 8];
             for (to, byte) in first.iter_mut().zip(value) {
                 *to = *byte;

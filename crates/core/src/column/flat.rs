@@ -1,6 +1,7 @@
 //! Columns without repetition levels: a level is a row.
 
 use herringbone_format::{Error, Result};
+use herringbone_kernels::bitmap::Bitmap;
 use herringbone_kernels::nesting;
 
 use super::selection::SelectionRun;
@@ -76,11 +77,16 @@ impl ColumnChunkDecoder {
         if self.plan.max_def_level == 0 {
             self.array.append(rows)?;
             self.validity.append_run(true, rows);
-        } else if self.plan.max_def_level == 1 && self.nesting_builders.is_empty() {
-            self.take_bits(rows)?;
         } else {
-            rows = rows.min(BLOCK_LEVELS);
-            self.take_levels_flat(rows)?;
+            if !self.levels_are_bits() {
+                rows = rows.min(BLOCK_LEVELS);
+            }
+            let mut validity = std::mem::take(&mut self.validity);
+            let start = validity.len();
+            let values = self.extend_validity(rows, &mut validity);
+            self.validity = validity;
+            self.array
+                .append_spread(values?, &self.validity, start, rows)?;
         }
         if let Some(page) = &mut self.page {
             page.levels_left -= rows;
@@ -89,37 +95,31 @@ impl ColumnChunkDecoder {
         Ok(rows)
     }
 
-    /// The definition levels are the validity.
-    fn take_bits(&mut self, rows: usize) -> Result<()> {
-        let Some(page) = &mut self.page else {
-            return Ok(());
-        };
-        let start = self.validity.len();
-        let values =
-            page.definition
-                .extend_bitmap(rows, &mut self.block.def, &mut self.validity)?;
-        self.array
-            .append_spread(values, &self.validity, start, rows)
+    /// Whether the definition levels are the validity, and nothing else.
+    fn levels_are_bits(&self) -> bool {
+        self.plan.max_def_level == 1 && self.nesting_builders.is_empty()
     }
 
-    /// Structs above the leaf may be null too.
-    fn take_levels_flat(&mut self, rows: usize) -> Result<()> {
+    /// Notes in `validity` which of the next rows of the open page, at most a block unless levels are bits, have a value;
+    /// how many do.
+    pub(super) fn extend_validity(&mut self, rows: usize, validity: &mut Bitmap) -> Result<usize> {
+        let (are_bits, levels) = (self.levels_are_bits(), &mut self.block.def);
         let Some(page) = &mut self.page else {
-            return Ok(());
+            return Ok(0);
         };
-        let block = &mut self.block;
-        block.def.clear();
-        page.definition.extend(rows, &mut block.def)?;
+        if are_bits {
+            return page.definition.extend_bitmap(rows, levels, validity);
+        }
+        // Structs above the leaf may be null too.
+        levels.clear();
+        page.definition.extend(rows, levels)?;
         // No repetition levels: the kernels take none for zeros.
-        let (rep, def) = (&[][..], &block.def[..]);
+        let (rep, def) = (&[][..], &levels[..]);
         for nesting_builder in &mut self.nesting_builders {
             nesting_builder.record(rep, def)?;
         }
-        let start = self.validity.len();
         let highest = self.plan.max_def_level;
-        nesting::slot_validity(rep, def, 0, 0, highest, &mut self.validity);
-        let values = nesting::count_ge(def, highest);
-        self.array
-            .append_spread(values, &self.validity, start, rows)
+        nesting::slot_validity(rep, def, 0, 0, highest, validity);
+        Ok(nesting::count_ge(def, highest))
     }
 }

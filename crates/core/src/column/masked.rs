@@ -3,7 +3,6 @@
 use herringbone_arrow::buffer::BooleanBuffer;
 use herringbone_format::Result;
 use herringbone_kernels::bitmap::Bitmap;
-use herringbone_kernels::nesting;
 
 use super::{BLOCK_LEVELS, ColumnChunkDecoder};
 
@@ -51,7 +50,8 @@ impl ColumnChunkDecoder {
             self.array.append_wanted(mask)?;
             self.validity.append_run(true, wanted);
         } else {
-            let validity = self.next_validity(rows)?;
+            let mut validity = Bitmap::new();
+            self.extend_validity(rows, &mut validity)?;
             self.array.append_wanted(&validity.select_of(mask))?;
             let validity = validity.select(mask);
             let start = self.validity.len();
@@ -65,23 +65,6 @@ impl ColumnChunkDecoder {
         }
         self.selection.advance(rows);
         Ok(())
-    }
-
-    /// Which of the next rows of the open page, at most a block, have a value.
-    fn next_validity(&mut self, rows: usize) -> Result<Bitmap> {
-        let mut validity = Bitmap::new();
-        let Some(page) = &mut self.page else {
-            return Ok(validity);
-        };
-        let (levels, highest) = (&mut self.block.def, self.plan.max_def_level);
-        if highest == 1 {
-            page.definition.extend_bitmap(rows, levels, &mut validity)?;
-        } else {
-            levels.clear();
-            page.definition.extend(rows, levels)?;
-            nesting::slot_validity(&[], levels, 0, 0, highest, &mut validity);
-        }
-        Ok(validity)
     }
 }
 

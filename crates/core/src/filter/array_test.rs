@@ -36,11 +36,7 @@ pub(crate) struct ArrayTest {
 ///
 /// # Errors
 /// Unsupported where there is none.
-pub(super) fn data_type_at(
-    tested: &Schema,
-    path: &[String],
-    each: Option<Each>,
-) -> Result<DataType> {
+fn data_type_at(tested: &Schema, path: &[String], each: Option<Each>) -> Result<DataType> {
     let unreachable = || Error::unsupported("a test of a field inside of an extension type");
     let (first, rest) = path.split_first().ok_or_else(unreachable)?;
     let mut found = tested
@@ -136,23 +132,6 @@ impl ArrayTest {
         });
         Ok(accepted)
     }
-}
-
-/// Which values of the field at a path are accepted.
-///
-/// # Errors
-/// Argument where it is not there; Unsupported where it has another type than the test was made for.
-pub(super) fn accepted_at(
-    test: &LeafTest,
-    (path, each): (&[String], Option<Each>),
-    batch: &RecordBatch,
-) -> Result<BooleanBuffer> {
-    if let Some(each) = each {
-        return below_lists::accepted_rows(test, each, path, batch);
-    }
-    let (array, nulls) = array_at(path, batch)?;
-    let bits = test.evaluate(&array)?;
-    Ok(within_structs(bits, nulls.as_ref(), test))
 }
 
 /// The values that are accepted, where structs around them may be null: so are the values then.

@@ -5,8 +5,8 @@ use herringbone_arrow::buffer::{BooleanBuffer, NullBuffer};
 use herringbone_format::Result;
 
 use super::Predicate;
-use super::array_test::{accepted_at, data_type_at};
-use super::leaf_test::{Asked, LeafTest};
+use super::array_test::ArrayTest;
+use super::leaf_test::Asked;
 use super::predicate::{Expression, Test};
 
 impl Predicate {
@@ -58,9 +58,7 @@ fn accepted(
             is_ieee,
         } => {
             let asked = Asked::new(column, test, is_negated, *is_ieee);
-            let data_type = data_type_at(&batch.schema(), &column.path, asked.each)?;
-            let test = LeafTest::new(asked, &data_type)?;
-            accepted_at(&test, (&column.path, asked.each), batch)
+            ArrayTest::new(Some(&batch.schema()), &column.path, asked)?.evaluate(batch)
         }
         Expression::Rows(predicate) => {
             let found = predicate.evaluate(batch)?;

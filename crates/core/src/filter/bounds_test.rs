@@ -48,11 +48,8 @@ impl BoundsTest {
         };
         let test = LeafTest::new(asked, cast.data_type(data_type)).ok()?;
         // Of lists that are empty or null, bounds know nothing.
-        let may_be_none = match asked.each {
-            None => true,
-            Some(each) => each == Each::Any && test.is_of_values(),
-        };
-        if !may_be_none {
+        let is_unknown = |each| each == Each::All || !test.is_of_values();
+        if asked.each.is_some_and(is_unknown) {
             return None;
         }
         let natural = schema.order(leaf);
@@ -167,7 +164,7 @@ impl BoundsTest {
         (maxs, max): (&ArrayRef, usize),
     ) -> Verdict {
         let (min, max) = (key_at(mins, min), key_at(maxs, max));
-        let facts = Facts {
+        let mut facts = Facts {
             nulls: counts.nulls.filter(|nulls| *nulls <= counts.rows),
             rows: counts.rows,
             min: min.filter(|min| !self.is_float || !min.is_nan()),
@@ -175,19 +172,12 @@ impl BoundsTest {
             may_have_nan: self.is_float && counts.nans != Some(0),
         };
         // Bounds the wrong way round say nothing.
-        let is_wrong = match (&facts.min, &facts.max) {
-            (Some(min), Some(max)) => min.is_above(max),
-            _ => false,
-        };
-        let verdict = match is_wrong {
-            true => self.test.verdict(&Facts {
-                min: None,
-                max: None,
-                ..facts
-            }),
-            false => self.test.verdict(&facts),
-        };
-        match verdict {
+        if let (Some(min), Some(max)) = (&facts.min, &facts.max)
+            && min.is_above(max)
+        {
+            (facts.min, facts.max) = (None, None);
+        }
+        match self.test.verdict(&facts) {
             Verdict::All if self.is_below_list => Verdict::Some,
             verdict => verdict,
         }

@@ -65,22 +65,12 @@ impl<'a> ByteCuts<'a> {
     #[inline]
     pub(super) fn contains(&self, value: &[u8]) -> bool {
         let first = first_of(value);
-        let passed = match self.cuts.as_slice() {
-            [one] => usize::from(is_passed(one, first, value)),
-            [one, two] => {
-                usize::from(is_passed(one, first, value))
-                    + usize::from(is_passed(two, first, value))
-            }
-            cuts => cuts.partition_point(|cut| is_passed(cut, first, value)),
+        let is_passed = |(of_cut, cut): &(u64, &Cut<Vec<u8>>)| match of_cut.cmp(&first) {
+            Ordering::Equal => is_behind(cut, value),
+            different => different == Ordering::Less,
         };
-        self.starts_inside != (passed % 2 == 1)
+        self.starts_inside != (self.cuts.partition_point(is_passed) % 2 == 1)
     }
-}
-
-/// Whether a cut lies before a value that starts with `first`. No branch depends on which of different first bytes are less.
-#[inline]
-fn is_passed((of_cut, cut): &(u64, &Cut<Vec<u8>>), first: u64, value: &[u8]) -> bool {
-    (*of_cut < first) | (*of_cut == first && is_behind(cut, value))
 }
 
 /// Whether a value lies behind a cut.

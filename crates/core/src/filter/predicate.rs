@@ -32,6 +32,21 @@ pub(super) enum Expression {
     Rows(Arc<dyn RowPredicate>),
 }
 
+impl Expression {
+    /// Its tests and predicates of one's own, in the order in which they stand.
+    pub(super) fn parts(&self) -> Vec<&Self> {
+        let (mut parts, mut left) = (Vec::new(), vec![self]);
+        while let Some(expression) = left.pop() {
+            match expression {
+                Self::Test { .. } | Self::Rows(_) => parts.push(expression),
+                Self::Not(inner) => left.push(inner),
+                Self::And(parts) | Self::Or(parts) => left.extend(parts.iter().rev()),
+            }
+        }
+        parts
+    }
+}
+
 /// A test of the value of one column.
 #[derive(Debug, Clone)]
 pub(super) enum Test {

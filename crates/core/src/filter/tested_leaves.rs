@@ -1,10 +1,12 @@
 //! What a predicate looks at.
 
+use std::sync::Arc;
+
 use herringbone_format::{Error, Result};
 use herringbone_schema::ParquetSchema;
 
-use super::Predicate;
 use super::predicate::{Column, Expression};
+use super::{Predicate, RowPredicate};
 use crate::read::ExtensionColumnOption;
 
 /// The leaves that a predicate looks at, ascending.
@@ -13,66 +15,46 @@ use crate::read::ExtensionColumnOption;
 /// Argument where there is no such column, or it lies below a list and it is not said whether any or all of its values are meant.
 pub(crate) fn tested_leaves(predicate: &Predicate, schema: &ParquetSchema) -> Result<Vec<usize>> {
     let mut leaves = Vec::new();
-    add_leaves(&predicate.0, schema, &mut leaves)?;
+    for part in predicate.0.parts() {
+        match part {
+            Expression::Test { column, .. } => leaves.push(leaf_at(schema, column)?),
+            Expression::Rows(predicate) => {
+                for path in predicate.columns() {
+                    let before = leaves.len();
+                    let all = 0..schema.leaves().len();
+                    leaves.extend(all.filter(|leaf| is_below(&schema.path(*leaf), &path)));
+                    if leaves.len() == before {
+                        let path = path.join(".");
+                        return Err(Error::argument(format!("there is no column `{path}`")));
+                    }
+                }
+            }
+            Expression::And(_) | Expression::Or(_) | Expression::Not(_) => {}
+        }
+    }
     leaves.sort_unstable();
     leaves.dedup();
     Ok(leaves)
 }
 
-fn add_leaves(
-    expression: &Expression,
-    schema: &ParquetSchema,
-    leaves: &mut Vec<usize>,
-) -> Result<()> {
-    match expression {
-        Expression::Test { column, .. } => leaves.push(leaf_at(schema, column)?),
-        Expression::Not(inner) => add_leaves(inner, schema, leaves)?,
-        Expression::And(parts) | Expression::Or(parts) => {
-            for part in parts {
-                add_leaves(part, schema, leaves)?;
-            }
-        }
-        Expression::Rows(predicate) => {
-            for path in predicate.columns() {
-                let before = leaves.len();
-                let all = 0..schema.leaves().len();
-                leaves.extend(all.filter(|leaf| is_below(&schema.path(*leaf), &path)));
-                if leaves.len() == before {
-                    let path = path.join(".");
-                    return Err(Error::argument(format!("there is no column `{path}`")));
-                }
-            }
-        }
-    }
-    Ok(())
+/// The predicates of one's own in a predicate.
+fn row_predicates(predicate: &Predicate) -> impl Iterator<Item = &Arc<dyn RowPredicate>> {
+    let parts = predicate.0.parts().into_iter();
+    parts.filter_map(|part| match part {
+        Expression::Rows(predicate) => Some(predicate),
+        _ => None,
+    })
 }
 
 /// The columns that predicates of one's own have extension types make.
 pub(crate) fn extension_columns(predicate: &Predicate) -> Vec<ExtensionColumnOption> {
-    let mut expressions = vec![&predicate.0];
-    let mut columns = Vec::new();
-    while let Some(expression) = expressions.pop() {
-        match expression {
-            Expression::Test { .. } => {}
-            Expression::Not(inner) => expressions.push(inner),
-            Expression::And(parts) | Expression::Or(parts) => expressions.extend(parts),
-            Expression::Rows(predicate) => columns.extend(predicate.extension_columns()),
-        }
-    }
-    columns
+    let columns = row_predicates(predicate).map(|it| it.extension_columns());
+    columns.flatten().collect()
 }
 
 /// Whether a predicate looks at arrays by itself, so that they have to be what the options say.
 pub(crate) fn has_row_predicate(predicate: &Predicate) -> bool {
-    fn has(expression: &Expression) -> bool {
-        match expression {
-            Expression::Test { .. } => false,
-            Expression::Not(inner) => has(inner),
-            Expression::And(parts) | Expression::Or(parts) => parts.iter().any(has),
-            Expression::Rows(_) => true,
-        }
-    }
-    has(&predicate.0)
+    row_predicates(predicate).next().is_some()
 }
 
 /// Whether the leaf at `parts` is the field at `path`, or a part of it.

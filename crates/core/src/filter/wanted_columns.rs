@@ -9,20 +9,13 @@ use crate::read::Cast;
 
 /// The paths that a predicate looks at, by wanted names.
 pub(crate) fn tested_paths(predicate: &Predicate) -> Vec<Vec<String>> {
-    let mut paths = Vec::new();
-    add_paths(&predicate.0, &mut paths);
-    paths
-}
-
-fn add_paths(expression: &Expression, paths: &mut Vec<Vec<String>>) {
-    match expression {
-        Expression::Test { column, .. } => paths.push(column.path.clone()),
-        Expression::Not(inner) => add_paths(inner, paths),
-        Expression::And(parts) | Expression::Or(parts) => {
-            parts.iter().for_each(|part| add_paths(part, paths));
-        }
-        Expression::Rows(predicate) => paths.extend(predicate.columns()),
-    }
+    let parts = predicate.0.parts().into_iter();
+    let paths = parts.flat_map(|part| match part {
+        Expression::Test { column, .. } => vec![column.path.clone()],
+        Expression::Rows(predicate) => predicate.columns(),
+        Expression::And(_) | Expression::Or(_) | Expression::Not(_) => Vec::new(),
+    });
+    paths.collect()
 }
 
 /// What bounds of the file become before they are compared as wanted values are.

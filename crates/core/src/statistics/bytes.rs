@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use herringbone_kernels::between::first_of;
+
 use super::truncate;
 
 /// How byte arrays compare.
@@ -183,7 +185,7 @@ fn extremes_by_prefix<'a>(
     mut values: impl Iterator<Item = &'a [u8]>,
     flip: u64,
 ) -> Option<(&'a [u8], &'a [u8])> {
-    let prefixed = |value: &'a [u8]| (prefix(value) ^ flip, value);
+    let prefixed = |value: &'a [u8]| (first_of(value) ^ flip, value);
     let first = prefixed(values.next()?);
     let (mut min, mut max) = (first, first);
     let head = |prefix: u64| (prefix >> 56) as u8;
@@ -216,7 +218,7 @@ fn is_less(one: (u64, &[u8]), other: (u64, &[u8])) -> bool {
     }
 }
 
-/// The second eight bytes as [`prefix`] has the first.
+/// The second eight bytes as [`first_of`] has the first.
 #[inline(always)]
 fn second(value: &[u8]) -> u64 {
     if let Some((_, rest)) = value.split_first_chunk::<8>() {
@@ -230,29 +232,6 @@ fn second(value: &[u8]) -> u64 {
         }
     }
     0
-}
-
-/// The first eight bytes as a number that compares like them, with zeros for missing ones.
-#[inline]
-fn prefix(value: &[u8]) -> u64 {
-    if let Some(first) = value.first_chunk() {
-        return u64::from_be_bytes(*first);
-    }
-    match (value.first_chunk::<4>(), value.last_chunk::<4>()) {
-        (Some(first), Some(last)) => {
-            let high = u64::from(u32::from_be_bytes(*first)) << 32;
-            // The bytes that both have are the same ones at the same place.
-            high | u64::from(u32::from_be_bytes(*last)) << (8 * (8 - value.len()))
-        }
-        _ => {
-            let mut first = [0; 8];
-            first
-                .iter_mut()
-                .zip(value)
-                .for_each(|(to, from)| *to = *from);
-            u64::from_be_bytes(first)
-        }
-    }
 }
 
 #[cfg(test)]

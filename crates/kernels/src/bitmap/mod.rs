@@ -61,9 +61,18 @@ fn load_bits_near_end(rest: &[u8], shift: usize) -> u64 {
     u64::from_le_bytes(bytes) >> shift
 }
 
+/// The bits of which the wanted ones have one that is set, by words of both.
+pub(crate) fn selected(words: impl Iterator<Item = (u64, u64)>) -> Bitmap {
+    let mut selected = Bitmap::new();
+    for (bits, wanted) in words {
+        selected.append_bits(selected_bits(bits, wanted), wanted.count_ones() as usize);
+    }
+    selected
+}
+
 /// The `bits` of which `wanted` has one, next to each other from the lowest on.
 #[inline]
-pub(crate) fn selected_bits(bits: u64, wanted: u64) -> u64 {
+fn selected_bits(bits: u64, wanted: u64) -> u64 {
     /// Up to so many bits are moved one by one.
     const FEW: u32 = 12;
     if wanted == u64::MAX {
@@ -292,15 +301,9 @@ impl Bitmap {
     /// Those of the bits of which `wanted` has one that is set.
     #[must_use]
     pub fn select(&self, wanted: &BooleanBuffer) -> Self {
-        let mut selected = Self::new();
         let mut bits = self.words_from(0);
-        for wanted in wanted.bit_chunks().iter_padded() {
-            selected.append_bits(
-                selected_bits(bits.next(64), wanted),
-                wanted.count_ones() as usize,
-            );
-        }
-        selected
+        let wanted = wanted.bit_chunks();
+        selected(wanted.iter_padded().map(|wanted| (bits.next(64), wanted)))
     }
 
     /// Those of `bits` of which this one has one that is set.
@@ -309,13 +312,9 @@ impl Bitmap {
         if self.words.is_empty() {
             return bits.slice(0, bits.len().min(self.len));
         }
-        let mut selected = Self::new();
         let mut wanted = self.words_from(0);
-        for bits in bits.bit_chunks().iter_padded() {
-            let wanted = wanted.next(64);
-            selected.append_bits(selected_bits(bits, wanted), wanted.count_ones() as usize);
-        }
-        selected.finish_boolean()
+        let bits = bits.bit_chunks();
+        selected(bits.iter_padded().map(|bits| (bits, wanted.next(64)))).finish_boolean()
     }
 
     /// Removes all bits and keeps the memory.

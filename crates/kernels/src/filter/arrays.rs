@@ -12,7 +12,7 @@ use herringbone_arrow::buffer::{
 };
 
 use super::filter;
-use crate::bitmap::{Bitmap, selected_bits};
+use crate::bitmap;
 
 /// The byte arrays whose bit is set; none where `bits` are not one a slot.
 #[must_use]
@@ -93,12 +93,8 @@ pub fn selected<T: ArrowNativeType>(values: &[T], bits: &BooleanBuffer) -> Scala
 /// The validity of the slots whose bit is set; none where all of them are valid.
 #[must_use]
 pub fn filter_nulls(nulls: Option<&NullBuffer>, bits: &BooleanBuffer) -> Option<NullBuffer> {
-    let mut selected = Bitmap::new();
-    let nulls = nulls?.inner().bit_chunks();
-    for (valid, wanted) in nulls.iter_padded().zip(bits.bit_chunks().iter_padded()) {
-        selected.append_bits(selected_bits(valid, wanted), wanted.count_ones() as usize);
-    }
-    selected.finish()
+    let (nulls, wanted) = (nulls?.inner().bit_chunks(), bits.bit_chunks());
+    bitmap::selected(nulls.iter_padded().zip(wanted.iter_padded())).finish()
 }
 
 #[cfg(test)]

@@ -87,31 +87,6 @@ impl ByteLayout for ViewBuilder {
         self.gather(dictionary, indices, runs, n)
     }
 
-    fn gather_wanted(
-        &mut self,
-        dictionary: &ViewDictionary,
-        indices: &mut HybridDecoder,
-        runs: &[u8],
-        wanted: &BooleanBuffer,
-    ) -> Result<(), Malformed> {
-        let start = self.len();
-        self.gather(dictionary, indices, runs, wanted.len())?;
-        self.retain(start, wanted);
-        Ok(())
-    }
-
-    fn append_plain_wanted(
-        &mut self,
-        page: &Buffer,
-        position: usize,
-        wanted: &BooleanBuffer,
-    ) -> Result<usize, Malformed> {
-        let start = self.len();
-        let position = self.append_plain(page, position, wanted.len())?;
-        self.retain(start, wanted);
-        Ok(position)
-    }
-
     fn len(&self) -> usize {
         self.len()
     }

@@ -72,7 +72,12 @@ pub(super) trait ByteLayout: ByteSink + Send {
         page: &Buffer,
         position: usize,
         wanted: &BooleanBuffer,
-    ) -> Result<usize, Malformed>;
+    ) -> Result<usize, Malformed> {
+        let start = self.len();
+        let end = self.append_plain(page, position, wanted.len())?;
+        self.retain(start, wanted)?;
+        Ok(end)
+    }
 
     /// Values so far.
     fn len(&self) -> usize;
@@ -87,7 +92,11 @@ pub(super) trait ByteLayout: ByteSink + Send {
         indices: &mut HybridDecoder,
         runs: &[u8],
         wanted: &BooleanBuffer,
-    ) -> Result<(), Malformed>;
+    ) -> Result<(), Malformed> {
+        let start = self.len();
+        self.gather(dictionary, indices, runs, wanted.len())?;
+        self.retain(start, wanted)
+    }
 
     /// How many of the entries at the next `n` indices fit into `budget` bytes.
     fn fit_indices(
