@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use herringbone::filter::col;
 use herringbone::format::{CompressionCodec, Encoding, Repetition, SchemaElement, Type};
 use herringbone::schema::{ByteLayout, DictionaryOutput};
 use herringbone::{
@@ -274,6 +275,27 @@ fn lists() -> Vec<u8> {
 fn lists_of_many_lengths() {
     let options = ReadOptions::new().batch_size(500);
     agrees("lists", lists(), &options);
+}
+
+/// Row groups that take more and more memory, whose rows a filter chooses.
+#[test]
+fn filtered_row_groups() {
+    let group = |group: usize| {
+        let rows = 4000 + 2000 * group;
+        let column = |column: usize| {
+            let values = numbers(column, rows);
+            chunk(Type::Int64, rows, vec![page(rows, &values)])
+        };
+        (rows as u64, (0..4).map(column).collect())
+    };
+    let groups: Vec<_> = (0..6).map(group).collect();
+    let bytes = file(columns(4, Type::Int64), &groups);
+    for wanted in [0, 1 << 41, i64::MAX] {
+        let options = ReadOptions::new().filter(col("c1").lt(wanted));
+        let name = format!("rows below {wanted}");
+        agrees(&name, bytes.clone(), &options);
+        agrees(&name, bytes.clone(), &options.offset(7_000));
+    }
 }
 
 /// A page that is damaged counts only if the memory lasts up to it.

@@ -791,3 +791,72 @@ fn threads_split_columns_of_which_some_rows_are_wanted() {
         }
     }
 }
+
+/// Threads read row groups ahead of the one that is due, of which some have many wanted rows, few, or none.
+#[test]
+fn row_groups_come_in_order_up_to_a_damaged_one() {
+    const ROWS: usize = 20_000;
+    let shares = [3, 100, 0, 50, 100, 1, 100, 20];
+    let key = |row: usize| ((row * 37 % 100) < shares[row / ROWS]) as i64;
+    let rows = shares.len() * ROWS;
+    let columns: [(&str, ArrayRef); 2] = [
+        (
+            "key",
+            Arc::new(Int64Array::from_iter_values((0..rows).map(key))),
+        ),
+        (
+            "row",
+            Arc::new(Int64Array::from_iter_values(0..rows as i64)),
+        ),
+    ];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let columns = ColumnOptions::new().compression(Compression::Uncompressed);
+    let mut options = WriteOptions::new().columns(columns.dictionary(false));
+    options.row_group_rows = ROWS;
+    let sound = written(&batch, options);
+    // A value of the sixth row group, which has one wanted row in a hundred.
+    let mut damaged = sound.to_vec();
+    let value = (5 * ROWS as i64 + 1234).to_le_bytes();
+    let at = damaged.windows(8).position(|it| it == value).unwrap();
+    damaged[at] ^= 1;
+    for (bytes, is_sound) in [(sound, true), (damaged.into(), false)] {
+        let read = |threads: usize, offset: u64, all: usize| {
+            let file = ParquetFile::from_bytes(bytes.clone()).unwrap();
+            let options = ReadOptions::new().filter(col("key").eq(1));
+            let options = options.threads(threads).batch_size(3000).offset(offset);
+            let mut reader = file.read(options).unwrap();
+            let mut outcome = Vec::new();
+            while outcome.len() < all {
+                match reader.next_batch() {
+                    Ok(Some(batch)) => outcome.push(Ok(batch)),
+                    Ok(None) => break,
+                    Err(error) => outcome.push(Err(error.to_string())),
+                }
+            }
+            outcome
+        };
+        for offset in [0, 1000, 25_000] {
+            let expected = read(1, offset, usize::MAX);
+            assert_eq!(expected.last().unwrap().is_ok(), is_sound);
+            for threads in [2, 3, 8, 100] {
+                let got = read(threads, offset, usize::MAX);
+                assert_eq!(got, expected, "{threads} threads behind {offset}");
+                assert_eq!(read(threads, offset, 3), expected[..3]);
+            }
+        }
+        let wanted = (0..rows).filter(|row| key(*row) == 1);
+        let wanted: Vec<_> = wanted
+            .take_while(|row| is_sound || *row < 5 * ROWS)
+            .collect();
+        let mut got = Vec::new();
+        for batch in read(4, 0, usize::MAX).into_iter().flatten() {
+            let row = batch
+                .column(1)
+                .as_any()
+                .downcast_ref::<Int64Array>()
+                .unwrap();
+            got.extend(row.values().iter().map(|row| *row as usize));
+        }
+        assert_eq!(got, wanted);
+    }
+}

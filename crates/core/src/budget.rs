@@ -37,8 +37,8 @@ pub struct Budget {
 struct Opened {
     /// Their bytes.
     bytes: u64,
-    /// By what the columns are for and the row group of the read: the bytes of all up to it.
-    up_to: BTreeMap<(ColumnRole, usize), u64>,
+    /// By what the columns are for and the row group of the read: their bytes, and those of all that were opened before.
+    row_groups: BTreeMap<(ColumnRole, usize), (u64, u64)>,
 }
 
 /// What columns are read for.
@@ -85,17 +85,24 @@ impl Budget {
         error.limit_name() == Some(LIMIT)
     }
 
-    /// The bytes of all column chunks of a read up to these, which have so many. They are opened in order, and
-    /// some of them again.
+    /// The bytes of all column chunks of a read up to these, which have so many. They are opened in order, or by several
+    /// threads, and some of them again.
     pub(crate) fn open_row_group(&self, (role, index): (ColumnRole, usize), bytes: u64) -> u64 {
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = opened.up_to.get(&(role, index)) {
+        if let Some((_, known)) = opened.row_groups.get(&(role, index)) {
             return *known;
         }
         opened.bytes = opened.bytes.saturating_add(bytes);
         let all = opened.bytes;
-        opened.up_to.insert((role, index), all);
+        opened.row_groups.insert((role, index), (bytes, all));
         all
+    }
+
+    /// Forgets the row groups from this one on, which are opened again in order.
+    pub(crate) fn close_row_groups_from(&self, index: usize) {
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        opened.row_groups.retain(|(_, known), _| *known < index);
+        opened.bytes = opened.row_groups.values().map(|(bytes, _)| bytes).sum();
     }
 
     fn used(&self) -> u64 {
@@ -117,15 +124,17 @@ impl Budget {
 }
 
 /// Memory that was taken from a budget, and is given back when this is dropped.
+#[doc(hidden)] // For drivers.
 #[derive(Debug)]
-pub(crate) struct Reservation {
+pub struct Reservation {
     budget: Arc<Budget>,
     bytes: u64,
 }
 
 impl Reservation {
     /// A reservation of nothing.
-    pub(crate) fn new(budget: Arc<Budget>) -> Self {
+    #[must_use]
+    pub fn new(budget: Arc<Budget>) -> Self {
         Self { budget, bytes: 0 }
     }
 
@@ -142,7 +151,7 @@ impl Reservation {
     ///
     /// # Errors
     /// Limit where there are not as many left; it then stays what it was.
-    pub(crate) fn resize(&mut self, bytes: u64) -> Result<()> {
+    pub fn resize(&mut self, bytes: u64) -> Result<()> {
         match bytes.checked_sub(self.bytes) {
             Some(0) => {}
             Some(more) => self.budget.take(more)?,
@@ -459,5 +468,9 @@ mod tests {
         assert_eq!(open(ColumnRole::All, 3, 1), 16);
         assert_eq!(open(ColumnRole::Filtered, 3, 4), 20);
         assert_eq!(open(ColumnRole::All, 3, 1), 16);
+        // What is opened again in order counts anew.
+        budget.close_row_groups_from(1);
+        assert_eq!(open(ColumnRole::All, 0, 10), 10);
+        assert_eq!(open(ColumnRole::All, 3, 1), 11);
     }
 }

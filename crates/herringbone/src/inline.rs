@@ -5,7 +5,7 @@ use std::sync::Arc;
 use herringbone_arrow::array::RecordBatch;
 use herringbone_core::budget::Budget;
 use herringbone_core::loss::Losses;
-use herringbone_core::read::{Progress, PushDecoder, ReadPlan};
+use herringbone_core::read::{self, PushDecoder, ReadPlan};
 use herringbone_format::Result;
 use herringbone_format::modular_encryption::KeyStep;
 
@@ -16,6 +16,15 @@ use crate::source::Source;
 pub(crate) struct Inline {
     decoder: PushDecoder,
     source: Arc<dyn Source>,
+}
+
+/// What a step came to.
+pub(crate) enum Progress {
+    /// Bytes were read.
+    Reads,
+    Batch(RecordBatch),
+    /// There are no more rows.
+    End,
 }
 
 impl Inline {
@@ -43,19 +52,29 @@ impl Inline {
 
     pub(crate) fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         loop {
-            match self.decoder.advance()? {
+            match self.advance()? {
+                Progress::Reads => {}
                 Progress::Batch(batch) => return Ok(Some(batch)),
-                Progress::Finished => return Ok(None),
-                Progress::NeedsKey(request) => KeyStep::NeedKey(request).ready()?,
-                Progress::Needs => {}
-            }
-            let needs = self.decoder.needs();
-            let soon = needs.soon.first().map_or(0, |soon| soon.end);
-            if let Some(need) = needs.now.first().cloned() {
-                let bytes = read_ahead(&*self.source, &need, soon.max(need.end))?;
-                self.decoder.supply(need.start, &bytes);
+                Progress::End => return Ok(None),
             }
         }
+    }
+
+    /// Goes on, up to the next read of the source at most.
+    pub(crate) fn advance(&mut self) -> Result<Progress> {
+        match self.decoder.advance()? {
+            read::Progress::Batch(batch) => return Ok(Progress::Batch(batch)),
+            read::Progress::Finished => return Ok(Progress::End),
+            read::Progress::NeedsKey(request) => KeyStep::NeedKey(request).ready()?,
+            read::Progress::Needs => {}
+        }
+        let needs = self.decoder.needs();
+        let soon = needs.soon.first().map_or(0, |soon| soon.end);
+        if let Some(need) = needs.now.first().cloned() {
+            let bytes = read_ahead(&*self.source, &need, soon.max(need.end))?;
+            self.decoder.supply(need.start, &bytes);
+        }
+        Ok(Progress::Reads)
     }
 
     /// Rows still to come.

@@ -12,7 +12,7 @@ use herringbone_format::{Error, Result};
 use crate::allocator::{ONE_THREAD, SEVERAL_THREADS, keep_memory};
 use crate::inline::Inline;
 use crate::source::Source;
-use crate::threads::{FilteredThreads, Threads};
+use crate::threads::{FilteredThreads, RowGroupThreads, Threads};
 use crate::workers;
 
 /// Values below which neither a second thread nor anything else is worth its start.
@@ -32,7 +32,9 @@ pub struct Reader {
 enum Driver {
     Inline(Box<Inline>),
     Threads(Threads),
-    /// The same with a filter.
+    /// The same with a filter, a row group a thread.
+    RowGroups(Box<RowGroupThreads>),
+    /// The same with a filter, a column a thread.
     Filtered(Box<FilteredThreads>),
     /// An error came before.
     Failed,
@@ -57,13 +59,7 @@ impl Reader {
             Driver::Inline(Box::new(Inline::new(plan.clone(), source)))
         } else {
             keep_memory(SEVERAL_THREADS);
-            match FilteredThreads::new(&plan, source.clone(), threads, FEW_VALUES) {
-                Some(filtered) => Driver::Filtered(Box::new(filtered)),
-                None => {
-                    let budget = Budget::new(&plan.options().limits);
-                    Driver::Threads(Threads::new(plan.clone(), source, threads, budget))
-                }
-            }
+            Driver::of_threads(&plan, source, threads)
         };
         Self {
             plan,
@@ -109,6 +105,7 @@ impl Reader {
                     let rows = batch.as_ref().map_or(0, |batch| batch.num_rows() as u64);
                     self.rows_left = match &self.driver {
                         Driver::Inline(inline) => inline.rows_left(),
+                        Driver::RowGroups(threads) => threads.rows_left(),
                         Driver::Filtered(filtered) => filtered.rows_left(),
                         Driver::Threads(_) | Driver::Failed => self.rows_left - rows,
                     };
@@ -134,10 +131,25 @@ impl Reader {
 }
 
 impl Driver {
+    /// That of several threads. Under a limit nothing is tested ahead of time that may not be needed.
+    fn of_threads(plan: &Arc<ReadPlan>, source: Arc<dyn Source>, threads: usize) -> Self {
+        let budget = Budget::new(&plan.options().limits);
+        let (is_filtered, has_limit) = (plan.is_filtered(), plan.options().limit.is_some());
+        if is_filtered && !has_limit && plan.row_groups().len() > 1 {
+            let threads = RowGroupThreads::new(plan.clone(), source, threads, budget);
+            return Self::RowGroups(Box::new(threads));
+        }
+        match FilteredThreads::new(plan, source.clone(), threads, FEW_VALUES) {
+            Some(filtered) => Self::Filtered(Box::new(filtered)),
+            None => Self::Threads(Threads::new(plan.clone(), source, threads, budget)),
+        }
+    }
+
     fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         match self {
             Self::Inline(inline) => inline.next_batch(),
             Self::Threads(threads) => threads.next_batch(),
+            Self::RowGroups(threads) => threads.next_batch(),
             Self::Filtered(filtered) => filtered.next_batch(),
             Self::Failed => Ok(None),
         }
@@ -148,6 +160,10 @@ impl Driver {
     fn falls_back(&mut self, error: &Error) -> bool {
         match std::mem::replace(self, Self::Failed) {
             Self::Threads(threads) if Budget::refused(error) || threads.is_split_wrong() => {
+                *self = Self::Inline(Box::new(threads.into_inline()));
+                true
+            }
+            Self::RowGroups(threads) if RowGroupThreads::is_undecided(error) => {
                 *self = Self::Inline(Box::new(threads.into_inline()));
                 true
             }
@@ -166,7 +182,7 @@ impl Driver {
         match self {
             Self::Inline(inline) => inline.take_losses(),
             Self::Threads(threads) => threads.take_losses(),
-            Self::Filtered(_) | Self::Failed => Losses::default(),
+            Self::RowGroups(_) | Self::Filtered(_) | Self::Failed => Losses::default(),
         }
     }
 }

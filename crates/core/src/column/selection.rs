@@ -70,7 +70,7 @@ impl WantedPiece {
     }
 
     /// Where it ends.
-    fn end(&self) -> u64 {
+    pub(crate) fn end(&self) -> u64 {
         match self {
             Self::Ranges(ranges) => ranges.last().map_or(0, |range| range.end),
             Self::Mask { start, bits } => start + bits.len() as u64,

@@ -14,8 +14,8 @@ use herringbone_format::Result;
 use super::found_rows::FoundRows;
 use super::pruner::{Pruned, RowGroupPruner};
 use super::virtual_columns::RowOrigins;
-use super::wanted_rows::{RowGroupPlan, Window};
-use super::{Needs, PushDecoder, ReadPlan};
+use super::wanted_rows::RowGroupPlan;
+use super::{GivenOut, Needs, PushDecoder, ReadPlan};
 use crate::budget::Budget;
 use crate::column::selection::WantedPiece;
 use crate::filter::Verdict;
@@ -32,17 +32,9 @@ pub struct FilteredRead {
     pruner: Option<RowGroupPruner>,
     /// Where the wanted rows of it come from, if nothing else of them is decoded.
     origins: RowOrigins,
-    /// Index, in the plan, of the row group behind the one at hand.
-    next: usize,
-    /// Planned rows of the row groups behind the one at hand.
-    rows_behind: u64,
-    /// Planned rows of the one at hand.
-    rows_here: u64,
-    /// Wanted rows of the row group at hand that were given out.
-    given: u64,
-    /// Which of the wanted rows are given out, before the row group at hand and now.
-    window_before: Window,
-    window: Window,
+    /// Index, in the plan, of the row group at hand.
+    row_group: usize,
+    given_out: GivenOut,
 }
 
 /// What comes next of a read with a filter.
@@ -68,12 +60,8 @@ impl FilteredRead {
             tested: None,
             pruner: None,
             origins: RowOrigins::new(),
-            next: 0,
-            rows_behind: plan.row_groups().iter().map(RowGroupPlan::num_wanted).sum(),
-            rows_here: 0,
-            given: 0,
-            window_before: Window::of(plan.options()),
-            window: Window::of(plan.options()),
+            row_group: 0,
+            given_out: GivenOut::new(plan.clone()),
             plan: plan.clone(),
             budget: budget.clone(),
         })
@@ -88,16 +76,12 @@ impl FilteredRead {
             let pruner = match &mut self.pruner {
                 Some(pruner) => pruner,
                 none => {
-                    let row_group = self.plan.row_groups().get(self.next);
-                    let Some(row_group) = row_group.filter(|_| self.window.left > 0) else {
+                    let Some(row_group) = self.given_out.next_row_group() else {
                         return Ok(FilteredRowGroup::End);
                     };
-                    self.rows_here = row_group.num_wanted();
-                    self.rows_behind = self.rows_behind.saturating_sub(self.rows_here);
-                    (self.given, self.window_before) = (0, self.window);
-                    self.next += 1;
+                    self.row_group = row_group;
                     let (plan, budget) = (self.plan.clone(), self.budget.clone());
-                    none.insert(RowGroupPruner::new(plan, self.next - 1, budget)?)
+                    none.insert(RowGroupPruner::new(plan, row_group, budget)?)
                 }
             };
             let Some(pruned) = pruner.poll(needs)? else {
@@ -111,7 +95,7 @@ impl FilteredRead {
     }
 
     fn open(&mut self, pruned: Pruned) -> Option<FilteredRowGroup> {
-        let row_group = self.plan.row_groups().get(self.next - 1)?;
+        let row_group = self.plan.row_groups().get(self.row_group)?;
         self.wanted.clear();
         self.tested = None;
         match pruned.verdicts.whole() {
@@ -150,7 +134,7 @@ impl FilteredRead {
     /// Whether no more rows of the row group need a test: all are tested, or as many are found as are to be given out.
     #[must_use]
     pub fn is_tested(&self) -> bool {
-        self.rows.untested() == 0 || self.rows.found() >= self.window.wanted()
+        self.rows.untested() == 0 || self.rows.found() >= self.given_out.rows_to_find()
     }
 
     /// The other columns of the rows that are wanted; none where there are no such rows, or columns.
@@ -194,21 +178,13 @@ impl FilteredRead {
 
     /// Counts a batch; what of it is to be given out.
     pub fn give_out(&mut self, batch: RecordBatch) -> Option<RecordBatch> {
-        self.given += batch.num_rows() as u64;
-        self.window.cut_batch(batch)
+        self.given_out.give_out(batch)
     }
 
-    /// Rows still to come, at most.
+    /// What was given out.
     #[must_use]
-    pub fn rows_left(&self) -> u64 {
-        let here = self.rows_here.saturating_sub(self.given);
-        self.rows_behind.saturating_add(here).min(self.window.left)
-    }
-
-    /// Whether as many rows were given out as are wanted.
-    #[must_use]
-    pub fn is_full(&self) -> bool {
-        self.window.left == 0
+    pub fn given_out(&self) -> &GivenOut {
+        &self.given_out
     }
 
     /// Goes on with one column after the other, from where the last batch ended. Nothing of the budget may be in use.
@@ -216,10 +192,6 @@ impl FilteredRead {
     pub fn into_decoder(mut self) -> PushDecoder {
         self.rows.close();
         self.pruner = None;
-        let row_groups = self.next.saturating_sub(1);
-        let decoder = PushDecoder::in_turn(self.plan, self.budget, row_groups, self.given);
-        let mut window = self.window_before;
-        window.next(self.given);
-        decoder.with_window(window)
+        self.given_out.into_decoder(self.budget)
     }
 }

@@ -15,6 +15,7 @@ mod filter_plan;
 mod filtered;
 mod filtered_read;
 mod found_rows;
+mod given_out;
 mod wrappers;
 mod options;
 mod plan;
@@ -34,6 +35,8 @@ pub use explanation::{RowGroupExplanation, StepExplanation, explain};
 pub use extensions::ExtensionColumnOption;
 #[doc(hidden)] // For drivers.
 pub use filtered_read::{FilteredRead, FilteredRowGroup};
+#[doc(hidden)] // For drivers.
+pub use given_out::GivenOut;
 pub use options::ReadOptions;
 pub use plan::ReadPlan;
 pub use push::{Needs, Poll, Progress, PushDecoder, too_few_rows};

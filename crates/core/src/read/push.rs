@@ -61,6 +61,8 @@ pub struct PushDecoder {
     maps_memory: Reservation,
     /// Index, in the plan, of the row group after the open one.
     next_row_group: usize,
+    /// The same of the first one that is not read.
+    end: usize,
     /// Rows of the open row group that were not given out; with a filter, those that may be.
     rows_of_row_group: u64,
     /// Rows of the open row group that were given out.
@@ -102,7 +104,8 @@ impl PushDecoder {
     #[must_use]
     pub fn new(plan: Arc<ReadPlan>) -> Self {
         let budget = Budget::new(&plan.options().limits);
-        Self::behind(plan, budget, 0, 0)
+        let row_groups = 0..plan.row_groups().len();
+        Self::of_row_groups(plan, budget, row_groups)
     }
 
     /// One that works on one column after the other, and asks for the bytes of one column at a time. It goes on
@@ -111,9 +114,22 @@ impl PushDecoder {
     #[doc(hidden)] // For drivers.
     #[must_use]
     pub fn in_turn(plan: Arc<ReadPlan>, budget: Arc<Budget>, row_groups: usize, rows: u64) -> Self {
-        let mut decoder = Self::behind(plan, budget, row_groups, rows);
+        let row_groups = row_groups..plan.row_groups().len();
+        let mut decoder = Self::of_row_groups(plan, budget, row_groups);
+        decoder.rows_again = rows;
         decoder.work_in_turn();
         decoder
+    }
+
+    /// One for a row group alone, one column after the other; of what a filter finds there, offset and limit leave out
+    /// nothing. Others may read the rest of the plan at the same time, so where the budget refuses, it fails: nobody knows
+    /// whether it would have if they had not.
+    #[doc(hidden)] // For drivers.
+    #[must_use]
+    pub fn of_row_group(plan: Arc<ReadPlan>, budget: Arc<Budget>, row_group: usize) -> Self {
+        let mut decoder = Self::of_row_groups(plan, budget, row_group..row_group + 1);
+        decoder.columns_in_turn();
+        decoder.with_window(Window::all())
     }
 
     /// With a filter, gives out these of the wanted rows that are left.
@@ -124,8 +140,9 @@ impl PushDecoder {
         self
     }
 
-    fn behind(plan: Arc<ReadPlan>, budget: Arc<Budget>, row_groups: usize, rows: u64) -> Self {
-        let to_come = plan.row_groups().iter().skip(row_groups);
+    fn of_row_groups(plan: Arc<ReadPlan>, budget: Arc<Budget>, row_groups: Range<usize>) -> Self {
+        let to_come = plan.row_groups().get(row_groups.clone());
+        let to_come = to_come.unwrap_or_default().iter();
         let maps_budget = budget.clone();
         Self {
             rows_behind: to_come.map(|row_group| row_group.num_wanted()).sum(),
@@ -142,10 +159,11 @@ impl PushDecoder {
             budget,
             pruner: None,
             maps_memory: Reservation::new(maps_budget),
-            next_row_group: row_groups,
+            next_row_group: row_groups.start,
+            end: row_groups.end,
             rows_of_row_group: 0,
             rows_given: 0,
-            rows_again: rows,
+            rows_again: 0,
             losses: Losses::default(),
             needs: Needs::default(),
         }
@@ -153,6 +171,10 @@ impl PushDecoder {
 
     fn work_in_turn(&mut self) {
         self.budget.work_in_turn();
+        self.columns_in_turn();
+    }
+
+    fn columns_in_turn(&mut self) {
         self.cursor.work_in_turn();
         if let Some(filter) = &mut self.filter {
             filter.rows.work_in_turn();
@@ -238,7 +260,7 @@ impl PushDecoder {
         let batch = filter.window.cut_batch(batch);
         if filter.window.left == 0 {
             self.close();
-            self.next_row_group = self.plan.row_groups().len();
+            self.next_row_group = self.end;
             (self.rows_of_row_group, self.rows_behind) = (0, 0);
         }
         batch
@@ -314,7 +336,8 @@ impl PushDecoder {
     fn next_row_group(&mut self) -> Result<Option<Progress>> {
         let is_full = self.filter.as_ref().is_some_and(|it| it.window.left == 0);
         let row_group = self.plan.row_groups().get(self.next_row_group);
-        let Some(row_group) = row_group.filter(|_| !is_full) else {
+        let is_over = is_full || self.next_row_group >= self.end;
+        let Some(row_group) = row_group.filter(|_| !is_over) else {
             return Ok(Some(Progress::Finished));
         };
         if let Some(request) = self.plan.needs_key(self.next_row_group) {

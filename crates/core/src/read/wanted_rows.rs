@@ -54,6 +54,18 @@ impl RowGroupPlan {
         self.num_wanted
     }
 
+    /// Rows from the first that is wanted to the last: what of a row group has to be gone over.
+    #[doc(hidden)] // For drivers.
+    #[must_use]
+    pub fn rows_spanned(&self) -> u64 {
+        let of_ranges = self.ranges.iter().map(|range| (range.start, range.end));
+        let of_pieces = self.found.iter().map(|piece| (piece.start(), piece.end()));
+        let mut spans = of_ranges.chain(of_pieces);
+        let first = spans.next();
+        let last = spans.last().or(first);
+        first.zip(last).map_or(0, |(first, last)| last.1 - first.0)
+    }
+
     /// The same row group, of which these rows are wanted. Its pages are found by `maps`.
     pub(super) fn restricted(&self, ranges: RowRanges, maps: PageMaps) -> Self {
         Self {
@@ -179,7 +191,7 @@ pub(super) struct Window {
 
 impl Window {
     /// All rows.
-    fn all() -> Self {
+    pub(super) fn all() -> Self {
         Self {
             offset: 0,
             left: u64::MAX,

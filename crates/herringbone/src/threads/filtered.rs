@@ -21,7 +21,7 @@ pub(crate) struct FilteredThreads {
     budget: Arc<Budget>,
     source: Arc<dyn Source>,
     threads: usize,
-    /// Values below which a second thread is not worth its start.
+    /// Values to go over below which a second thread is not worth its start.
     few_values: u64,
     at: At,
 }
@@ -60,7 +60,7 @@ impl FilteredThreads {
     }
 
     pub(crate) fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
-        while !self.read.is_full() {
+        while !self.read.given_out().is_full() {
             let batch = match &mut self.at {
                 At::End => match self.open()? {
                     true => continue,
@@ -126,7 +126,8 @@ impl FilteredThreads {
 
     /// Threads for the one row group of a plan, no more than are worth it.
     fn start(&self, plan: Arc<ReadPlan>) -> Box<Threads> {
-        let rows = plan.row_groups().iter().map(|it| it.num_wanted());
+        // Pages are decompressed whole, however few of their rows are wanted.
+        let rows = plan.row_groups().iter().map(|it| it.rows_spanned());
         let values = (plan.num_columns() as u64).saturating_mul(rows.sum());
         let threads = match values < self.few_values {
             true => 1,
@@ -148,7 +149,7 @@ impl FilteredThreads {
 
     /// Rows still to come, at most.
     pub(crate) fn rows_left(&self) -> u64 {
-        self.read.rows_left()
+        self.read.given_out().rows_left()
     }
 
     /// Stops, and has the loop of one thread go on behind the last batch.

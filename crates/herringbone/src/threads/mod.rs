@@ -13,6 +13,7 @@
 //! ([`Threads::into_inline`]). So it does where a column turns out to be cut wrong.
 
 mod filtered;
+mod row_groups;
 mod state;
 mod workers;
 
@@ -30,6 +31,7 @@ use crate::inline::Inline;
 use crate::source::Source;
 use crate::workers::start;
 pub(crate) use filtered::FilteredThreads;
+pub(crate) use row_groups::RowGroupThreads;
 use state::take_column_batches;
 use workers::{Shared, Wake};
 

@@ -1,0 +1,87 @@
+//! How far a read with a filter has come.
+
+use std::sync::Arc;
+
+use herringbone_arrow::array::RecordBatch;
+
+use super::wanted_rows::{RowGroupPlan, Window};
+use super::{PushDecoder, ReadPlan};
+use crate::budget::Budget;
+
+/// What was given out of the wanted rows of a read with a filter, whoever finds them.
+#[doc(hidden)] // For drivers.
+pub struct GivenOut {
+    plan: Arc<ReadPlan>,
+    /// Index, in the plan, of the row group behind the one at hand.
+    next: usize,
+    /// Planned rows of the row groups behind the one at hand.
+    rows_behind: u64,
+    /// Planned rows of the one at hand.
+    rows_here: u64,
+    /// Wanted rows of the row group at hand that were given out.
+    given: u64,
+    /// Which of the wanted rows are given out, before the row group at hand and now.
+    window_before: Window,
+    window: Window,
+}
+
+impl GivenOut {
+    /// Nothing yet.
+    #[must_use]
+    pub fn new(plan: Arc<ReadPlan>) -> Self {
+        Self {
+            next: 0,
+            rows_behind: plan.row_groups().iter().map(RowGroupPlan::num_wanted).sum(),
+            rows_here: 0,
+            given: 0,
+            window_before: Window::of(plan.options()),
+            window: Window::of(plan.options()),
+            plan,
+        }
+    }
+
+    /// Goes to the next row group; its index in the plan, or none where no more rows are to be given out.
+    pub fn next_row_group(&mut self) -> Option<usize> {
+        let row_group = self.plan.row_groups().get(self.next);
+        let row_group = row_group.filter(|_| !self.is_full())?;
+        self.rows_here = row_group.num_wanted();
+        self.rows_behind = self.rows_behind.saturating_sub(self.rows_here);
+        (self.given, self.window_before) = (0, self.window);
+        self.next += 1;
+        Some(self.next - 1)
+    }
+
+    /// Counts a batch of the row group at hand; what of it is to be given out.
+    pub fn give_out(&mut self, batch: RecordBatch) -> Option<RecordBatch> {
+        self.given += batch.num_rows() as u64;
+        self.window.cut_batch(batch)
+    }
+
+    /// How many more wanted rows are to be found.
+    pub(super) fn rows_to_find(&self) -> u64 {
+        self.window.wanted()
+    }
+
+    /// Rows still to come, at most.
+    #[must_use]
+    pub fn rows_left(&self) -> u64 {
+        let here = self.rows_here.saturating_sub(self.given);
+        self.rows_behind.saturating_add(here).min(self.window.left)
+    }
+
+    /// Whether as many rows were given out as are wanted.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.window.left == 0
+    }
+
+    /// What goes on behind the last batch with one column after the other. Nothing of the budget may be in use.
+    #[must_use]
+    pub fn into_decoder(self, budget: Arc<Budget>) -> PushDecoder {
+        let row_group = self.next.saturating_sub(1);
+        let mut window = self.window_before;
+        window.next(self.given);
+        budget.close_row_groups_from(row_group);
+        PushDecoder::in_turn(self.plan, budget, row_group, self.given).with_window(window)
+    }
+}

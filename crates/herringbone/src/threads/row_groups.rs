@@ -1,0 +1,295 @@
+//! Reads with a filter on several threads, a row group a thread.
+//!
+//! Each row group is read as the loop of one thread reads it, and its batches wait until those of the row groups before
+//! it were given out. The caller takes row groups as well, instead of waiting. What the budget of several threads refuses is
+//! left to one.
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use herringbone_arrow::array::RecordBatch;
+use herringbone_core::budget::{Budget, Reservation};
+use herringbone_core::read::{GivenOut, PushDecoder, ReadPlan};
+use herringbone_format::{Error, Result};
+
+use crate::inline::{Inline, Progress};
+use crate::source::Source;
+use crate::workers::start;
+
+/// Decodes on several threads what a filter wants.
+pub(crate) struct RowGroupThreads {
+    shared: Arc<Shared>,
+    given_out: GivenOut,
+    /// What the caller works on when it would wait otherwise.
+    taken: Option<Taken>,
+    workers: Vec<JoinHandle<()>>,
+    /// Workers to start with the first batch.
+    unstarted: usize,
+}
+
+struct Shared {
+    plan: Arc<ReadPlan>,
+    source: Arc<dyn Source>,
+    budget: Arc<Budget>,
+    threads: usize,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// Row groups that were begun and not given out whole, the first of which is given out.
+    begun: VecDeque<Begun>,
+    /// Index, in the plan, of that one.
+    front: usize,
+    /// Threads that sleep until something changes.
+    asleep: usize,
+    stop: bool,
+    panic: Option<Box<dyn Any + Send>>,
+}
+
+/// A row group that somebody works on, or has.
+#[derive(Default)]
+struct Begun {
+    batches: VecDeque<Result<Waiting>>,
+    is_over: bool,
+}
+
+/// A batch whose turn it is not yet.
+struct Waiting {
+    batch: RecordBatch,
+    _memory: Reservation,
+}
+
+/// A row group, for the thread that works on it.
+struct Taken {
+    row_group: usize,
+    inline: Inline,
+}
+
+impl RowGroupThreads {
+    /// The start of a read that has a filter.
+    pub(crate) fn new(
+        plan: Arc<ReadPlan>,
+        source: Arc<dyn Source>,
+        threads: usize,
+        budget: Arc<Budget>,
+    ) -> Self {
+        let mut given_out = GivenOut::new(plan.clone());
+        given_out.next_row_group();
+        let threads = threads.min(plan.row_groups().len());
+        let shared = Shared {
+            plan,
+            source,
+            budget,
+            threads,
+            state: Mutex::default(),
+            changed: Condvar::new(),
+        };
+        Self {
+            shared: Arc::new(shared),
+            given_out,
+            taken: None,
+            workers: Vec::new(),
+            unstarted: threads - 1,
+        }
+    }
+
+    pub(crate) fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        self.start_workers();
+        while !self.given_out.is_full() {
+            let mut state = self.shared.lock();
+            if let Some(panic) = state.panic.take() {
+                drop(state);
+                resume_unwind(panic);
+            }
+            if let Some(front) = state.begun.front_mut() {
+                if let Some(waiting) = front.batches.pop_front() {
+                    let batch = waiting.map(|waiting| waiting.batch);
+                    self.shared.wake(state);
+                    match self.given_out.give_out(batch?) {
+                        Some(batch) => return Ok(Some(batch)),
+                        None => continue,
+                    }
+                }
+                if front.is_over {
+                    state.begun.pop_front();
+                    state.front += 1;
+                    self.shared.wake(state);
+                    if self.given_out.next_row_group().is_none() {
+                        break;
+                    }
+                    continue;
+                }
+            }
+            if self.taken.is_none() {
+                self.taken = self.shared.take(&mut state);
+            }
+            match &mut self.taken {
+                Some(taken) if self.shared.may_go_on(&state, taken.row_group) => {
+                    drop(state);
+                    if self.shared.work_on(taken) {
+                        self.taken = None;
+                    }
+                }
+                _ => drop(self.shared.wait(state)),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Rows still to come, at most.
+    pub(crate) fn rows_left(&self) -> u64 {
+        self.given_out.rows_left()
+    }
+
+    /// Whether the loop of one thread has to decide if a read fails like this: it holds less, and opens row groups in order.
+    pub(crate) fn is_undecided(error: &Error) -> bool {
+        Budget::refused(error) || error.limit_name() == Some("overlap_ratio")
+    }
+
+    /// Stops, and has the loop of one thread go on behind the last batch.
+    pub(crate) fn into_inline(mut self) -> Inline {
+        self.stop();
+        self.taken = None;
+        self.shared.lock().begun.clear();
+        let (source, budget) = (self.shared.source.clone(), self.shared.budget.clone());
+        let nothing = GivenOut::new(self.shared.plan.clone());
+        let given_out = std::mem::replace(&mut self.given_out, nothing);
+        Inline::of(given_out.into_decoder(budget), source)
+    }
+
+    fn start_workers(&mut self) {
+        let unstarted = std::mem::take(&mut self.unstarted);
+        let shared = &self.shared;
+        self.workers.extend(start(unstarted, || {
+            let shared = shared.clone();
+            move || shared.work()
+        }));
+    }
+
+    fn stop(&mut self) {
+        let mut state = self.shared.lock();
+        state.stop = true;
+        self.shared.wake(state);
+        for worker in self.workers.drain(..) {
+            // A worker hands its panic over before it ends, so there is nothing to learn here.
+            drop(worker.join());
+        }
+    }
+}
+
+impl Drop for RowGroupThreads {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // A panic is handed over before a lock can be poisoned by it.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sleeps until something may have changed.
+    fn wait<'a>(&self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        state.asleep += 1;
+        let wait = self.changed.wait(state);
+        let mut state = wait.unwrap_or_else(PoisonError::into_inner);
+        state.asleep -= 1;
+        state
+    }
+
+    /// Wakes those that sleep. Where nobody does, there is no call to the system.
+    fn wake(&self, state: MutexGuard<'_, State>) {
+        let is_heard = state.asleep > 0;
+        drop(state);
+        if is_heard {
+            self.changed.notify_all();
+        }
+    }
+
+    /// The life of a worker.
+    fn work(&self) {
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            let mut taken = None;
+            let mut state = self.lock();
+            while !state.stop {
+                if taken.is_none() {
+                    taken = self.take(&mut state);
+                }
+                match &mut taken {
+                    Some(it) if self.may_go_on(&state, it.row_group) => {
+                        drop(state);
+                        if self.work_on(it) {
+                            taken = None;
+                        }
+                        state = self.lock();
+                    }
+                    _ => state = self.wait(state),
+                }
+            }
+        }));
+        if let Err(panic) = outcome {
+            let mut state = self.lock();
+            state.panic = Some(panic);
+            self.wake(state);
+        }
+    }
+
+    /// The next row group that nobody works on, unless it is too far ahead.
+    fn take(&self, state: &mut State) -> Option<Taken> {
+        let ahead = state.begun.len();
+        let row_group = state.front + ahead;
+        if ahead >= self.threads || row_group >= self.plan.row_groups().len() {
+            return None;
+        }
+        state.begun.push_back(Begun::default());
+        let decoder = PushDecoder::of_row_group(self.plan.clone(), self.budget.clone(), row_group);
+        Some(Taken {
+            row_group,
+            inline: Inline::of(decoder, self.source.clone()),
+        })
+    }
+
+    /// Whether there is memory for one more batch: for the row group that is given out there always is.
+    fn may_go_on(&self, state: &State, row_group: usize) -> bool {
+        row_group == state.front || !self.budget.is_short()
+    }
+
+    /// Decodes until there is a batch, or a reason to stop; whether the row group is over.
+    fn work_on(&self, taken: &mut Taken) -> bool {
+        let batch = loop {
+            match taken.inline.advance() {
+                Ok(Progress::Reads) if self.lock().stop => return true,
+                Ok(Progress::Reads) => {}
+                Ok(Progress::Batch(batch)) => break self.keep(batch).map(Some),
+                Ok(Progress::End) => break Ok(None),
+                Err(error) => break Err(error),
+            }
+        };
+        let batch = batch.transpose();
+        let is_over = !matches!(batch, Some(Ok(_)));
+        let mut state = self.lock();
+        let index = taken.row_group.checked_sub(state.front);
+        if let Some(begun) = index.and_then(|index| state.begun.get_mut(index)) {
+            begun.batches.extend(batch);
+            begun.is_over = is_over;
+        }
+        self.wake(state);
+        is_over
+    }
+
+    /// A batch with the memory that it takes.
+    fn keep(&self, batch: RecordBatch) -> Result<Waiting> {
+        let mut memory = Reservation::new(self.budget.clone());
+        memory.resize(batch.get_array_memory_size() as u64)?;
+        Ok(Waiting {
+            batch,
+            _memory: memory,
+        })
+    }
+}
