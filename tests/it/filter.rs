@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use bytes::Bytes;
 use herringbone::arrow::array::types::{Int32Type, UInt16Type};
@@ -16,6 +17,7 @@ use herringbone::filter::{
     Literal, Predicate, PruningStep, PruningSteps, RowPredicate, Verdict, col, col_at,
 };
 use herringbone::format::{FileMetadata, Type};
+use herringbone::schema::ParquetSchema;
 use herringbone::{
     BloomFilterOptions, ColumnOptions, Compression, DataPageVersion, Limits, ParquetFile,
     ReadOptions, StatisticsLevel, WriteOptions, Writer,
@@ -457,7 +459,51 @@ fn predicate(data: &Data, random: &mut Random, depth: usize) -> (Predicate, Orac
             });
             (one.or(two), either)
         }
+        _ if random.below(2) == 0 => third_of(test(data, random), data, random),
         _ => (one, is_one),
+    }
+}
+
+/// Every third of the rows that a test accepts, by their number, which the test is implied by.
+fn third_of(
+    (implied, oracle): (Predicate, Oracle),
+    data: &Data,
+    random: &mut Random,
+) -> (Predicate, Oracle) {
+    let rows = (0..data.batch.num_rows()).map(|row| Some(oracle(row)? && row % 3 == 0));
+    let wanted: Arc<[Option<bool>]> = rows.collect();
+    let third = ThirdOf {
+        wanted: wanted.clone(),
+        implied,
+        tests_implied: random.below(3) > 0,
+    };
+    (Predicate::rows(third), Box::new(move |row| wanted[row]))
+}
+
+#[derive(Debug)]
+struct ThirdOf {
+    wanted: Arc<[Option<bool>]>,
+    implied: Predicate,
+    tests_implied: bool,
+}
+
+impl RowPredicate for ThirdOf {
+    fn columns(&self) -> Vec<Vec<String>> {
+        vec![vec!["row".to_owned()]]
+    }
+
+    fn evaluate(&self, batch: &RecordBatch) -> herringbone::Result<BooleanArray> {
+        let rows = Int64Array::from(batch.column_by_name("row").unwrap().to_data());
+        let wanted = rows.values().iter().map(|row| self.wanted[*row as usize]);
+        Ok(wanted.collect())
+    }
+
+    fn implied(&self, _: &ParquetSchema) -> herringbone::Result<Option<Predicate>> {
+        Ok(Some(self.implied.clone()))
+    }
+
+    fn tests_implied(&self) -> bool {
+        self.tests_implied
     }
 }
 
@@ -592,6 +638,52 @@ fn random_predicates_give_the_rows_that_match() {
             assert_eq!(difference, None, "{what} {how:?}");
         }
     }
+}
+
+/// A predicate of one's own sees the rows alone that what it implies leaves, where it asks for that.
+#[test]
+fn what_is_implied_is_tested_first() {
+    #[derive(Debug)]
+    struct Counted {
+        tests_implied: bool,
+        seen: Arc<AtomicUsize>,
+    }
+    impl RowPredicate for Counted {
+        fn columns(&self) -> Vec<Vec<String>> {
+            vec![vec!["text".to_owned()]]
+        }
+        fn evaluate(&self, batch: &RecordBatch) -> herringbone::Result<BooleanArray> {
+            self.seen.fetch_add(batch.num_rows(), Relaxed);
+            Ok(vec![true; batch.num_rows()].into())
+        }
+        fn implied(&self, _: &ParquetSchema) -> herringbone::Result<Option<Predicate>> {
+            Ok(Some(col("row").between(40, 59)))
+        }
+        fn tests_implied(&self) -> bool {
+            self.tests_implied
+        }
+    }
+    let data = data(300, &mut Random(3));
+    let file = ParquetFile::from_bytes(written(&data.batch, WriteOptions::new())).unwrap();
+    let read = |change: &dyn Fn(Predicate) -> Predicate, tests_implied| {
+        let seen = Arc::new(AtomicUsize::new(0));
+        let counted = Predicate::rows(Counted {
+            tests_implied,
+            seen: seen.clone(),
+        });
+        let options = ReadOptions::new().filter(change(counted)).columns(["int"]);
+        let batches = file.read(options).unwrap();
+        let rows: usize = batches.map(|batch| batch.unwrap().num_rows()).sum();
+        (seen.load(Relaxed), rows)
+    };
+    assert_eq!(read(&|it| it, false), (300, 300));
+    // It says that it implies what it does not, so that the rows are seen to be left out.
+    assert_eq!(read(&|it| it, true), (20, 20));
+    let both: &dyn Fn(Predicate) -> Predicate = &|it| it.and(col("row").ge(50));
+    assert_eq!(read(both, true), (10, 10));
+    let either: &dyn Fn(Predicate) -> Predicate = &|it| it.or(col("row").ge(290));
+    assert_eq!(read(either, true), (30, 30));
+    assert_eq!(read(&|it| it.not(), true), (300, 0));
 }
 
 /// Every third row, by a column of its own.

@@ -50,6 +50,20 @@ pub(crate) enum ColumnRole {
     Tested,
     /// To be given out, as far as a filter leaves rows.
     Filtered,
+    /// To be tested before the tested columns are decoded.
+    TestedFirst,
+    /// To be tested, as far as the first test leaves rows.
+    TestedNext,
+}
+
+impl ColumnRole {
+    /// Those of the columns that a filter tests, and of the others, where all are for this.
+    pub(crate) fn with_filter(self) -> (Self, Self) {
+        match self {
+            Self::All => (Self::Tested, Self::Filtered),
+            _ => (Self::TestedFirst, Self::TestedNext),
+        }
+    }
 }
 
 impl Budget {
@@ -140,6 +154,11 @@ impl Reservation {
 
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// The budget that it is from.
+    pub(crate) fn budget(&self) -> &Arc<Budget> {
+        &self.budget
     }
 
     /// What the budget has in all.

@@ -282,6 +282,42 @@ fn a_covering_leaves_the_pages_that_a_box_can_be_in() {
     }
 }
 
+/// Lines in the west and the east by turns, in one page of four: bounds of pages leave the page, its rows do not.
+#[test]
+fn rows_are_tested_by_their_covering_before_geometries_are_read() {
+    let line = |x: f64, y: f64| Some(wkb(&format!("LINESTRING ({x} {y}, {} {y})", x + 0.5)));
+    let x = |row: usize| match row / 1000 {
+        2 if row.is_multiple_of(2) => -100.0,
+        2 => 100.0,
+        _ => 50.0,
+    };
+    let values = (0..4000).map(|row| line(x(row), row as f64 / 100.0));
+    let batch = batch(geometry("g", CRS84), values.collect());
+    let geoparquet = GeoParquetOptions::new(Version::V1_1).covering(true);
+    let options = Geospatial::new()
+        .geoparquet(geoparquet)
+        .write_options(paged(1000));
+    let (source, file) = Noting::new(&batch, options);
+    for (bbox, expected, pages) in [
+        (BoundingBox::new(-1.0, 1.0, 0.0, 90.0), 0, vec![]),
+        (BoundingBox::new(99.0, 101.0, 0.0, 20.105), 5, vec![2]),
+    ] {
+        let wanted = primary(&file).intersects(&bbox).unwrap();
+        source.take();
+        let options = ReadOptions::new().filter(wanted).threads(1);
+        let reader = file.read(options.columns(["row"])).unwrap();
+        let found: usize = reader.map(|batch| batch.unwrap().num_rows()).sum();
+        let reads = source.take();
+        assert_eq!(found, expected, "{bbox:?}");
+        for leaf in 0..2 {
+            assert_eq!(pages_read(&file, leaf, &reads), pages, "{bbox:?}");
+        }
+        for leaf in 2..6 {
+            assert!(pages_read(&file, leaf, &reads).contains(&2), "{bbox:?}");
+        }
+    }
+}
+
 #[test]
 fn pages_of_a_covering_are_small_unless_pages_are_asked_for() {
     let values = (0..10_000).map(|at| Some(point(f64::from(at) / 200.0, 1.5)));

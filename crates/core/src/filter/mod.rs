@@ -16,6 +16,7 @@ mod below_lists;
 mod bounds_test;
 mod byte_cuts;
 mod evaluate;
+mod implied;
 mod leaf_test;
 mod like;
 mod literal;
@@ -33,6 +34,7 @@ mod wanted_columns;
 
 pub use bound::Verdict;
 pub(crate) use bound::{BoundPredicate, BoundTest, LeafNode, TestedColumns};
+pub(crate) use implied::implied_first;
 pub use literal::Literal;
 pub use predicate::{Column, Predicate, col, col_at};
 pub use pruning_steps::{PruningStep, PruningSteps};

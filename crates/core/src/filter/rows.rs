@@ -27,13 +27,19 @@ pub trait RowPredicate: fmt::Debug + Send + Sync {
     fn evaluate(&self, batch: &RecordBatch) -> Result<BooleanArray>;
 
     /// A predicate that is true wherever this one is, by which rows are passed over: its statistics, page indexes and bloom
-    /// filters are looked at, not its values. Its columns are leaves of the file, wherever they lie; they need not be
+    /// filters are looked at, its values only [on request](Self::tests_implied). Its columns are leaves of the file, wherever they lie; they need not be
     /// among [those](Self::columns) that this one looks at.
     ///
     /// # Errors
     /// Whatever is wrong; the read does not begin.
     fn implied(&self, _schema: &ParquetSchema) -> Result<Option<Predicate>> {
         Ok(None)
+    }
+
+    /// Whether rows are tested by what is [implied](Self::implied) before the columns of this one are decoded, and those alone
+    /// that are left by it: worth it where it looks at other columns, of far fewer bytes.
+    fn tests_implied(&self) -> bool {
+        false
     }
 
     /// What the metadata of a row group tells without any row of it.

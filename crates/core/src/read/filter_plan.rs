@@ -5,15 +5,15 @@ use std::sync::Arc;
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::buffer::BooleanBuffer;
 use herringbone_arrow::schema::SchemaRef;
+use herringbone_format::modular_encryption::KeyStep;
 use herringbone_format::{Error, Result, Type};
 use herringbone_schema::{DictionaryOutput, ParquetSchema, Projection};
 
 use super::{ReadOptions, ReadPlan, WantedSchema};
-use crate::budget::ColumnRole;
 use crate::filter::verdict_runs::VerdictRuns;
 use crate::filter::{
     BoundPredicate, BoundTest, Predicate, TestedColumns, extension_columns, has_row_predicate,
-    tested_leaves, tested_paths,
+    implied_first, tested_leaves, tested_paths,
 };
 use crate::loss::OnError;
 
@@ -21,6 +21,7 @@ use crate::loss::OnError;
 #[derive(Debug)]
 pub(crate) struct FilterPlan {
     predicate: BoundPredicate,
+    /// With a filter of its own where some rows can be left out by other columns.
     tested: Arc<ReadPlan>,
     /// What is given out and not taken from the tested columns.
     others: Arc<ReadPlan>,
@@ -64,8 +65,8 @@ impl FilterPlan {
             options.filter = None;
             (options.offset, options.limit) = (0, None);
             change(&mut options);
-            let mut plan = ReadPlan::new(metadata.clone(), schema, file_length, &options)?;
-            plan.role = role;
+            let columns = (&options, role);
+            let plan = ReadPlan::of_columns(metadata.clone(), schema, file_length, columns)?;
             Ok::<_, Error>(Arc::new(plan))
         };
         let wanted = all.options.wanted_schema.as_ref();
@@ -84,7 +85,10 @@ impl FilterPlan {
                 (ReadColumns::Wanted(wanted.only(&columns)?), Vec::new())
             }
         };
-        let tested = plan(columns, ColumnRole::Tested, &|options| {
+        let (tested_role, others_role) = all.role.with_filter();
+        let first = tested_first(predicate, all, schema)?;
+        let tested = plan(columns, tested_role, &|options| {
+            options.filter.clone_from(&first);
             options.virtual_columns.clear();
             if !dictionaries.is_empty() {
                 options.schema.dictionary = DictionaryOutput::Columns(dictionaries.clone());
@@ -109,7 +113,7 @@ impl FilterPlan {
             return Ok(Self {
                 predicate,
                 tested,
-                others: plan(others, ColumnRole::Filtered, &|_| {})?,
+                others: plan(others, others_role, &|_| {})?,
                 sources,
             });
         }
@@ -118,14 +122,14 @@ impl FilterPlan {
         let is_other = |leaf: &usize| root_of(leaf).is_none_or(|root| !kept.contains(&root));
         let leaves = all.leaves().filter(is_other).collect();
         let leaves = ReadColumns::Projection(Projection::Leaves(leaves));
-        let mut others = plan(leaves, ColumnRole::Filtered, &|_| {})?;
+        let mut others = plan(leaves, others_role, &|_| {})?;
         let expected = all.schema().fields().iter().zip(&sources);
         let expected = expected.filter(|(_, source)| **source == ColumnSource::Other);
         let expected = expected.map(|(field, _)| field);
         if !expected.eq(others.schema().fields()) {
             // Groups without leaves are no part of a projection of leaves.
             let columns = ReadColumns::Projection(all.options.projection.clone());
-            others = plan(columns, ColumnRole::Filtered, &|_| {})?;
+            others = plan(columns, others_role, &|_| {})?;
             sources = vec![ColumnSource::Other; others.schema().fields().len()];
         }
         Ok(Self {
@@ -171,6 +175,33 @@ impl FilterPlan {
         let mut sources = self.sources.iter();
         sources.any(|source| *source != ColumnSource::Other)
     }
+}
+
+/// What rows are tested by before the tested columns are decoded, if by anything. Under a wanted schema that would be columns of
+/// the file that it does not have; without their keys they cannot be read.
+fn tested_first(
+    predicate: &Predicate,
+    all: &ReadPlan,
+    schema: &ParquetSchema,
+) -> Result<Option<Predicate>> {
+    if all.options.wanted_schema.is_some() {
+        return Ok(None);
+    }
+    let Some(first) = implied_first(predicate, schema)? else {
+        return Ok(None);
+    };
+    let leaves = tested_leaves(&first, schema)?;
+    let is_readable = |leaf: &usize| {
+        let first = all
+            .row_groups()
+            .first()
+            .filter(|_| all.metadata.decryption().is_some());
+        first.is_none_or(|row_group| {
+            let chunk = all.metadata.readable_chunk(row_group.ordinal(), *leaf);
+            matches!(chunk, Ok(KeyStep::Ready(_)))
+        })
+    };
+    Ok(Some(first).filter(|_| leaves.iter().all(is_readable)))
 }
 
 /// The tested columns whose values are tested once a dictionary, not once a row: none where one of the columns is given out, or

@@ -6,7 +6,8 @@
 //! ```
 //!
 //! Two cursors walk the row group, one over the columns that the predicate looks at, one over those that are given out.
-//! The first is ahead by a batch of wanted rows. A column that the predicate looks at is given out as it was
+//! The first is ahead by a batch of wanted rows. Where cheaper columns tell of rows that they are not wanted, the tested
+//! columns are themselves those of a filter. A column that the predicate looks at is given out as it was
 //! decoded, unless it is a part of a struct of which other parts are given out as well: then it is decoded twice.
 
 use std::sync::Arc;
@@ -21,6 +22,7 @@ use super::cursor::RowGroupCursor;
 use super::filter_plan::FilterPlan;
 use super::found_rows::FoundRows;
 use super::pruner::Pruned;
+use super::wanted_rows::RowGroupPlan;
 use crate::budget::Budget;
 use crate::column::selection::WantedPiece;
 use crate::loss::Losses;
@@ -28,9 +30,17 @@ use crate::loss::Losses;
 /// The wanted rows of one row group after the other.
 pub(crate) struct FilteredRows {
     plan: Arc<FilterPlan>,
-    tested: RowGroupCursor,
+    tested: Tested,
     others: RowGroupCursor,
     rows: FoundRows,
+    /// What was found of these rows, where others are tested by it.
+    passed_on: Option<Vec<WantedPiece>>,
+}
+
+/// What tested columns come from.
+enum Tested {
+    Rows(Box<RowGroupCursor>),
+    FilteredRows(Box<FilteredRows>),
 }
 
 /// What came of a step.
@@ -44,16 +54,32 @@ pub(crate) enum FilterStep {
 
 impl FilteredRows {
     pub(crate) fn new(plan: Arc<FilterPlan>, schema: SchemaRef, budget: &Arc<Budget>) -> Self {
+        let tested = plan.tested();
+        let tested = match tested.filter() {
+            None => {
+                let cursor = RowGroupCursor::new(tested.clone(), budget.clone());
+                Tested::Rows(Box::new(cursor))
+            }
+            Some(filter) => {
+                let mut first = Self::new(filter.clone(), tested.schema().clone(), budget);
+                first.passed_on = Some(Vec::new());
+                Tested::FilteredRows(Box::new(first))
+            }
+        };
         Self {
-            tested: RowGroupCursor::new(plan.tested().clone(), budget.clone()),
+            tested,
             others: RowGroupCursor::new(plan.others().clone(), budget.clone()),
             rows: FoundRows::new(plan.clone(), schema, budget),
+            passed_on: None,
             plan,
         }
     }
 
     pub(crate) fn work_in_turn(&mut self) {
-        self.tested.work_in_turn();
+        match &mut self.tested {
+            Tested::Rows(cursor) => cursor.work_in_turn(),
+            Tested::FilteredRows(first) => first.work_in_turn(),
+        }
         self.others.work_in_turn();
     }
 
@@ -66,8 +92,22 @@ impl FilteredRows {
         let row_group = self.plan.tested().row_groups().get(index);
         let row_group = row_group
             .ok_or_else(|| Error::argument(format!("the read has no row group {index}")))?;
+        let row_group = row_group.clone();
+        self.open_row_group(&row_group, pruned)
+    }
+
+    fn open_row_group(&mut self, row_group: &RowGroupPlan, pruned: Pruned) -> Result<()> {
         let row_group = self.rows.open(row_group, pruned);
-        self.tested.open(&row_group)?;
+        match &mut self.tested {
+            Tested::Rows(cursor) => cursor.open(&row_group)?,
+            Tested::FilteredRows(first) => {
+                self.rows.test_on_the_way();
+                first.close();
+                let undecided = self.rows.undecided(&row_group);
+                first.open_row_group(&row_group, undecided)?;
+                self.rows.extend(first.take_passed_on());
+            }
+        }
         self.others.open_selecting(&row_group)?;
         let sure = self.rows.add_sure(Vec::new());
         self.pass_on(sure);
@@ -76,25 +116,39 @@ impl FilteredRows {
 
     /// Gives up the row group.
     pub(crate) fn close(&mut self) {
-        self.tested.close();
+        match &mut self.tested {
+            Tested::Rows(cursor) => cursor.close(),
+            Tested::FilteredRows(first) => first.close(),
+        }
+        self.passed_on.iter_mut().for_each(Vec::clear);
         self.others.close();
         self.rows.close();
     }
 
     /// Rows of the row group that may still come.
     pub(crate) fn rows_left(&self) -> u64 {
-        self.rows.rows_left()
+        let to_find = match &self.tested {
+            Tested::Rows(_) => 0,
+            Tested::FilteredRows(first) => first.rows.rows_to_find(),
+        };
+        self.rows.rows_left() + to_find
     }
 
     pub(crate) fn take_losses(&mut self) -> Losses {
-        let mut losses = self.tested.take_losses();
+        let mut losses = match &mut self.tested {
+            Tested::Rows(cursor) => cursor.take_losses(),
+            Tested::FilteredRows(first) => first.take_losses(),
+        };
         losses.append(self.others.take_losses());
         losses
     }
 
     /// Hands in bytes of the file that start at `offset`.
     pub(crate) fn supply(&mut self, offset: u64, bytes: &Bytes) {
-        self.tested.supply(offset, bytes);
+        match &mut self.tested {
+            Tested::Rows(cursor) => cursor.supply(offset, bytes),
+            Tested::FilteredRows(first) => first.supply(offset, bytes),
+        }
         self.others.supply(offset, bytes);
     }
 
@@ -104,11 +158,12 @@ impl FilteredRows {
     /// Whatever is wrong with the bytes, or a predicate says.
     pub(crate) fn poll(&mut self, most: u64, needs: &mut Needs) -> Result<FilterStep> {
         let batch_rows = self.others.batch_rows() as u64;
-        while self.rows.untested() > 0 && self.rows.found() < batch_rows.min(most) {
-            let Some(batch) = self.tested.poll(self.rows.untested(), needs)? else {
-                return Ok(FilterStep::Need);
+        while !self.rows.is_tested() && self.rows.found() < batch_rows.min(most) {
+            let wanted = match self.poll_tested(needs)? {
+                FilterStep::Need => return Ok(FilterStep::Need),
+                FilterStep::Batch(batch) => self.rows.test(&batch)?,
+                FilterStep::End => self.rows.end(),
             };
-            let wanted = self.rows.test(&batch)?;
             self.pass_on(wanted);
         }
         if self.rows.found() == 0 {
@@ -121,13 +176,36 @@ impl FilteredRows {
         }
     }
 
+    /// The next rows of the tested columns.
+    fn poll_tested(&mut self, needs: &mut Needs) -> Result<FilterStep> {
+        match &mut self.tested {
+            Tested::Rows(cursor) => {
+                let batch = cursor.poll(self.rows.untested(), needs)?;
+                Ok(batch.map_or(FilterStep::Need, FilterStep::Batch))
+            }
+            Tested::FilteredRows(first) => {
+                let step = first.poll(u64::MAX, needs)?;
+                self.rows.extend(first.take_passed_on());
+                Ok(step)
+            }
+        }
+    }
+
     /// Tells the other columns of rows that are wanted.
     fn pass_on(&mut self, pieces: Vec<WantedPiece>) {
         for piece in &pieces {
             self.others.extend_selection(piece);
         }
-        if self.rows.untested() == 0 {
+        if self.rows.is_tested() {
             self.others.close_selection();
         }
+        if let Some(passed_on) = &mut self.passed_on {
+            passed_on.extend(pieces);
+        }
+    }
+
+    /// What was found since the last call.
+    fn take_passed_on(&mut self) -> Vec<WantedPiece> {
+        self.passed_on.as_mut().map_or(Vec::new(), std::mem::take)
     }
 }

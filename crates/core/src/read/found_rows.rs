@@ -14,6 +14,7 @@ use super::pruner::Pruned;
 use super::wanted_rows::{RowGroupPlan, count};
 use crate::budget::{Budget, Reservation};
 use crate::column::selection::{RowRanges, Selection, SelectionRun, WantedPiece};
+use crate::filter::verdict_runs::VerdictRuns;
 use crate::filter::{Verdict, concat, select};
 
 /// Wanted rows whose runs begin less than this far from each other, on average, are told as a mask.
@@ -27,8 +28,10 @@ pub(super) struct FoundRows {
     walk: Selection,
     /// Rows that are wanted and need no test, from the first that the other columns have not been told of.
     sure: VecDeque<Range<u64>>,
-    /// Rows still to be tested.
+    /// Rows still to be tested, as far as they are known.
     untested: u64,
+    /// Whether others may follow.
+    is_open: bool,
     /// Wanted rows that were not given out.
     found: u64,
     /// Columns of these that are given out as they were tested.
@@ -54,6 +57,7 @@ impl FoundRows {
             walk: Selection::new([].into()),
             sure: VecDeque::new(),
             untested: 0,
+            is_open: false,
             found: 0,
             kept: VecDeque::new(),
             memory: Reservation::new(budget.clone()),
@@ -81,6 +85,37 @@ impl FoundRows {
         row_group.restricted(undecided, pruned.maps)
     }
 
+    /// What is known of a row group of which all that is left is to be tested, with the maps of its pages.
+    pub(super) fn undecided(&self, row_group: &RowGroupPlan) -> Pruned {
+        Pruned {
+            verdicts: VerdictRuns::all(row_group.num_rows, Verdict::Some),
+            maps: row_group.maps.clone(),
+            memory: Reservation::new(self.memory.budget().clone()),
+        }
+    }
+
+    /// What is to be tested becomes known on the way.
+    pub(super) fn test_on_the_way(&mut self) {
+        self.walk = Selection::new([].into());
+        self.walk.open();
+        (self.untested, self.is_open) = (0, true);
+    }
+
+    /// These rows are to be tested too, which lie behind all others.
+    pub(super) fn extend(&mut self, pieces: Vec<WantedPiece>) {
+        for piece in pieces {
+            self.untested += piece.count();
+            self.walk.extend(piece);
+        }
+    }
+
+    /// No other rows are to be tested; those that are wanted anyway.
+    pub(super) fn end(&mut self) -> Vec<WantedPiece> {
+        self.walk.close();
+        (self.untested, self.is_open) = (0, false);
+        self.add_sure(Vec::new())
+    }
+
     /// Gives up the row group.
     pub(super) fn close(&mut self) {
         self.kept.clear();
@@ -88,11 +123,22 @@ impl FoundRows {
         self.maps_memory.release();
         self.sure.clear();
         (self.untested, self.found) = (0, 0);
+        self.is_open = false;
     }
 
-    /// Rows still to be tested.
+    /// Rows still to be tested, as far as they are known.
     pub(super) fn untested(&self) -> u64 {
         self.untested
+    }
+
+    /// Whether nothing else is to be tested.
+    pub(super) fn is_tested(&self) -> bool {
+        self.untested == 0 && !self.is_open
+    }
+
+    /// Rows of which it is not known that they are wanted, and those that are anyway.
+    pub(super) fn rows_to_find(&self) -> u64 {
+        self.untested + count(self.sure.iter())
     }
 
     /// Wanted rows that are known and were not given out.
@@ -102,7 +148,7 @@ impl FoundRows {
 
     /// Rows of the row group that may still come.
     pub(super) fn rows_left(&self) -> u64 {
-        self.untested + self.found + count(self.sure.iter())
+        self.rows_to_find() + self.found
     }
 
     /// Tests the next rows; those that are wanted behind all that were returned before.
@@ -167,8 +213,8 @@ impl FoundRows {
     pub(super) fn add_sure(&mut self, found: Vec<WantedPiece>) -> Vec<WantedPiece> {
         let next = match self.walk.run() {
             SelectionRun::Skip(rows) => self.walk.position() + rows as u64,
-            SelectionRun::Take(_) => self.walk.position(),
-            SelectionRun::Unknown | SelectionRun::Done => u64::MAX,
+            SelectionRun::Take(_) | SelectionRun::Unknown => self.walk.position(),
+            SelectionRun::Done => u64::MAX,
         };
         let mut pieces = Vec::with_capacity(found.len());
         let mut add_sure = |before: u64, pieces: &mut Vec<WantedPiece>| {

@@ -56,6 +56,19 @@ impl ReadPlan {
         file_length: u64,
         options: &ReadOptions,
     ) -> Result<Self> {
+        Self::of_columns(metadata, schema, file_length, (options, ColumnRole::All))
+    }
+
+    /// The same, of columns that are read for this.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub(super) fn of_columns(
+        metadata: Arc<FileMetadata>,
+        schema: &ParquetSchema,
+        file_length: u64,
+        (options, role): (&ReadOptions, ColumnRole),
+    ) -> Result<Self> {
         let key_values = metadata.key_value_metadata();
         let row_groups = plan_row_groups(&metadata, options)?;
         let requests = requests(options, &metadata, &row_groups);
@@ -96,7 +109,7 @@ impl ReadPlan {
             row_groups,
             options: options.clone(),
             pages: Arc::new(pages),
-            role: ColumnRole::All,
+            role,
             filter: None,
         };
         if let Some(predicate) = &options.filter {
@@ -338,7 +351,10 @@ impl ReadPlan {
     pub fn needs_key(&self, index: usize) -> Option<KeyRequest> {
         let row_group = self.row_groups.get(index);
         let row_group = row_group.filter(|_| self.metadata.decryption().is_some())?;
-        let tested = self.filter.iter().flat_map(|it| it.tested().columns());
+        let tested = self.filter.as_ref().map(|it| it.tested());
+        let tested_first = tested.and_then(|it| it.filter()).map(|it| it.tested());
+        let tested = tested.into_iter().chain(tested_first);
+        let tested = tested.flat_map(|it| it.columns());
         let mut columns = self.columns().iter().chain(tested);
         columns.find_map(|plan| {
             // What is wrong otherwise, opening says.

@@ -1,7 +1,7 @@
 //! Rows by where their geometries are, as predicates of reads.
 //!
 //! ```text
-//! geospatial statistics, or bounds of x and y ──► row groups    covered.rs ──► pages    row_boxes.rs ──► rows
+//! geospatial statistics, or bounds of x and y ──► row groups    covered.rs ──► pages, rows    row_boxes.rs ──► rows
 //! ```
 
 use std::fmt;
@@ -16,6 +16,8 @@ use herringbone_schema::ParquetSchema;
 use super::GeometryColumn;
 use super::row_boxes::for_each_extent;
 use crate::bounds::{Extent, check, contains, intersects};
+use crate::geoparquet::Encoding;
+use crate::wkb::{GeometryKind, GeometryType};
 
 /// How boxes of rows lie to the one that is asked for.
 #[derive(Debug, Clone, Copy)]
@@ -161,6 +163,15 @@ impl RowPredicate for BoxPredicate {
     /// What lies within a box touches it.
     fn implied(&self, schema: &ParquetSchema) -> Result<Option<Predicate>> {
         Ok(self.column.covered(&self.bbox, schema))
+    }
+
+    /// A row of a covering has four numbers, as many bytes as a point and fewer than all else.
+    fn tests_implied(&self) -> bool {
+        let geoparquet = self.column.geoparquet.as_ref();
+        let types = geoparquet.map_or(&[][..], |it| &it.geometry_types);
+        let is_point = |it: &GeometryType| it.kind == GeometryKind::Point;
+        let has_points_alone = !types.is_empty() && types.iter().all(is_point);
+        self.column.encoding == Encoding::Wkb && !has_points_alone
     }
 
     fn verdict(&self, metadata: &FileMetadata, row_group: usize) -> Result<Verdict> {
