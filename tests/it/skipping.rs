@@ -7,7 +7,7 @@ use bytes::Bytes;
 use herringbone::arrow::array::cast::AsArray as _;
 use herringbone::arrow::array::types::Int64Type;
 use herringbone::arrow::array::{ArrayRef, Int64Array, ListArray, RecordBatch, StringArray};
-use herringbone::filter::{Predicate, PruningSteps, col};
+use herringbone::filter::{Predicate, PruningStep, PruningSteps, col};
 use herringbone::source::Source;
 use herringbone::{
     BloomFilterOptions, ColumnOptions, Compression, Error, OpenOptions, ParquetFile, ReadOptions,
@@ -289,6 +289,52 @@ fn without_steps_the_rows_are_the_same_and_the_bytes_are_not() {
     assert_eq!(rows(&file, wanted.pruning(PruningSteps::none())), [7_123]);
     let many = total(&source.take());
     assert!(few * 5 < many, "{few} {many}");
+}
+
+#[test]
+fn metrics_tell_what_a_read_did() {
+    let mut written = options();
+    written.row_group_rows = 20_000;
+    let (source, file) = Noting::new(&table(60_000), written);
+    // Three rows of the second row group, in its eighth page.
+    let wanted = col("key").between(2 * 27_100, 2 * 27_102);
+    let options = ReadOptions::new().filter(wanted).columns(["row"]);
+    for threads in [1, 3] {
+        source.take();
+        let mut reader = file.read(options.clone().threads(threads)).unwrap();
+        assert_eq!(reader.metrics().row_groups, 0);
+        let batch = reader.next_batch().unwrap().unwrap();
+        assert_eq!(batch.num_rows(), 3);
+        assert!(reader.next_batch().unwrap().is_none());
+        let metrics = reader.metrics();
+        assert_eq!((metrics.row_groups, metrics.row_groups_passed_over), (3, 2));
+        let told = metrics.steps.iter();
+        let told = told.map(|step| (step.step, step.rows_refused, step.rows_accepted));
+        let told: Vec<_> = told.filter(|step| (step.1, step.2) != (0, 0)).collect();
+        let expected = [
+            (PruningStep::Statistics, 40_000, 0),
+            (PruningStep::ColumnIndexes, 19_000, 0),
+        ];
+        assert_eq!(told, expected);
+        assert_eq!((metrics.rows_tested, metrics.rows_found), (1000, 3));
+        // Of the key, and of the row.
+        assert_eq!((metrics.pages_read, metrics.pages_passed_over), (2, 14));
+        let reads = source.take();
+        let steps = metrics.steps.iter().map(|step| step.reads);
+        let counts = steps.chain([metrics.columns]);
+        let (requests, bytes) = counts.fold((0, 0), |(requests, bytes), counts| {
+            (requests + counts.requests, bytes + counts.bytes)
+        });
+        assert_eq!((requests, bytes), (reads.len() as u64, total(&reads)));
+    }
+    // Without a filter there is nothing to be told but the columns.
+    source.take();
+    let mut reader = file.read(ReadOptions::new().threads(1)).unwrap();
+    while reader.next_batch().unwrap().is_some() {}
+    let metrics = reader.metrics();
+    assert_eq!((metrics.row_groups, metrics.rows_tested), (3, 0));
+    assert_eq!((metrics.pages_read, metrics.pages_passed_over), (4 * 60, 0));
+    assert_eq!(metrics.columns.bytes, total(&source.take()));
 }
 
 /// Rows with their key and text, which tell the row too.

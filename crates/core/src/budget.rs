@@ -1,4 +1,4 @@
-//! The memory of one read, shared by its columns.
+//! The memory of one read, shared by its columns, and the counts of what it did.
 //!
 //! ```text
 //! Budget (memory_bytes) ─┬─ ColumnMemory, one a column: window, page body, dictionary, array
@@ -12,11 +12,13 @@
 //! there means nothing yet: the loop of one thread has to decide. What it would have held up to a column batch is
 //! known from the column batches (`ColumnBatchMemory`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use herringbone_format::{Error, Limits, Result};
+
+use crate::metrics::{Metrics, ReadMetrics};
 
 /// The limit that is kept here.
 const LIMIT: &str = "memory_bytes";
@@ -30,6 +32,8 @@ pub struct Budget {
     in_turn: AtomicBool,
     /// What was opened so far.
     opened: Mutex<Opened>,
+    /// What else the read did.
+    metrics: Metrics,
 }
 
 /// The column chunks that were opened.
@@ -39,6 +43,8 @@ struct Opened {
     bytes: u64,
     /// By what the columns are for and the row group of the read: their bytes, and those of all that were opened before.
     row_groups: BTreeMap<(ColumnRole, usize), (u64, u64)>,
+    /// The row groups that were looked at, whether a column of theirs was opened or not.
+    seen: BTreeSet<usize>,
 }
 
 /// What columns are read for.
@@ -75,6 +81,7 @@ impl Budget {
             used: AtomicU64::new(0),
             in_turn: AtomicBool::new(false),
             opened: Mutex::default(),
+            metrics: Metrics::default(),
         })
     }
 
@@ -92,6 +99,26 @@ impl Budget {
         self.used() > self.limit / 2
     }
 
+    /// What the read did so far.
+    #[doc(hidden)] // For drivers.
+    #[must_use]
+    pub fn read_metrics(&self) -> ReadMetrics {
+        self.metrics.get(self.opened().seen.len() as u64)
+    }
+
+    /// Notes that something is known of a row group of the read.
+    pub(crate) fn look_at(&self, index: usize) {
+        self.opened().seen.insert(index);
+    }
+
+    fn opened(&self) -> MutexGuard<'_, Opened> {
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn metrics(&self) -> &Metrics {
+        &self.metrics
+    }
+
     /// Whether an error is a refusal of a budget.
     #[doc(hidden)] // For drivers.
     #[must_use]
@@ -102,7 +129,8 @@ impl Budget {
     /// The bytes of all column chunks of a read up to these, which have so many. They are opened in order, or by several
     /// threads, and some of them again.
     pub(crate) fn open_row_group(&self, (role, index): (ColumnRole, usize), bytes: u64) -> u64 {
-        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut opened = self.opened();
+        opened.seen.insert(index);
         if let Some((_, known)) = opened.row_groups.get(&(role, index)) {
             return *known;
         }
@@ -114,7 +142,7 @@ impl Budget {
 
     /// Forgets the row groups from this one on, which are opened again in order.
     pub(crate) fn close_row_groups_from(&self, index: usize) {
-        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut opened = self.opened();
         opened.row_groups.retain(|(_, known), _| *known < index);
         opened.bytes = opened.row_groups.values().map(|(bytes, _)| bytes).sum();
     }
@@ -267,6 +295,11 @@ impl ColumnMemory {
             return Ok(());
         }
         self.hold(part, bytes)
+    }
+
+    /// What the read did so far.
+    pub(crate) fn metrics(&self) -> &Metrics {
+        &self.reservation.budget.metrics
     }
 
     /// Whether a column may make do with less than it would like.

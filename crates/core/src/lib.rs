@@ -14,6 +14,7 @@
 mod step;
 pub mod budget;
 pub mod loss;
+pub mod metrics;
 pub mod footer;
 mod created_by;
 pub mod page;

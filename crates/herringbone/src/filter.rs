@@ -15,6 +15,7 @@
 //! # }
 //! ```
 
+pub use herringbone_core::metrics::{ReadCounts, ReadMetrics, StepMetrics};
 pub use herringbone_core::read::{RowGroupExplanation, StepExplanation};
 
 pub use herringbone_core::filter::{

@@ -28,8 +28,8 @@ pub(crate) enum Progress {
 }
 
 impl Inline {
-    pub(crate) fn new(plan: Arc<ReadPlan>, source: Arc<dyn Source>) -> Self {
-        let budget = Budget::new(&plan.options().limits);
+    /// Starts with the first row. No memory of `budget` is in use.
+    pub(crate) fn new(plan: Arc<ReadPlan>, source: Arc<dyn Source>, budget: Arc<Budget>) -> Self {
         Self::new_behind(plan, source, budget, 0, 0)
     }
 

@@ -6,6 +6,7 @@ use herringbone_arrow::array::{RecordBatch, RecordBatchReader};
 use herringbone_arrow::schema::{ArrowError, SchemaRef};
 use herringbone_core::budget::Budget;
 use herringbone_core::loss::{Loss, Losses, Lost, OnError};
+use herringbone_core::metrics::ReadMetrics;
 use herringbone_core::read::ReadPlan;
 use herringbone_format::{Error, Result};
 
@@ -25,6 +26,7 @@ const FEW_VALUES: u64 = 1 << 17;
 pub struct Reader {
     plan: Arc<ReadPlan>,
     driver: Driver,
+    budget: Arc<Budget>,
     rows_left: u64,
     losses: Losses,
 }
@@ -52,17 +54,19 @@ impl Reader {
         let is_short = plan.num_columns() == 0 || values < FEW_VALUES;
         // What is lost of damaged files is counted by the loop of one thread, where a filter chooses rows.
         let may_lose = plan.is_filtered() && plan.options().on_error != OnError::Fail;
+        let budget = Budget::new(&plan.options().limits);
         let driver = if threads == 1 || is_short || may_lose {
             if !is_short {
                 keep_memory(ONE_THREAD);
             }
-            Driver::Inline(Box::new(Inline::new(plan.clone(), source)))
+            Driver::Inline(Box::new(Inline::new(plan.clone(), source, budget.clone())))
         } else {
             keep_memory(SEVERAL_THREADS);
-            Driver::of_threads(&plan, source, threads)
+            Driver::of_threads(&plan, source, threads, &budget)
         };
         Self {
             plan,
+            budget,
             driver,
             rows_left,
             losses: Losses::default(),
@@ -91,6 +95,12 @@ impl Reader {
     #[must_use]
     pub fn losses(&self) -> &Losses {
         &self.losses
+    }
+
+    /// What the read did so far: row groups, rows and pages that were looked at and passed over, and bytes by step.
+    #[must_use]
+    pub fn metrics(&self) -> ReadMetrics {
+        self.budget.read_metrics()
     }
 
     /// The next batch; `None` behind the last one, and after an error.
@@ -132,14 +142,19 @@ impl Reader {
 
 impl Driver {
     /// That of several threads. Under a limit nothing is tested ahead of time that may not be needed.
-    fn of_threads(plan: &Arc<ReadPlan>, source: Arc<dyn Source>, threads: usize) -> Self {
-        let budget = Budget::new(&plan.options().limits);
+    fn of_threads(
+        plan: &Arc<ReadPlan>,
+        source: Arc<dyn Source>,
+        threads: usize,
+        budget: &Arc<Budget>,
+    ) -> Self {
+        let budget = budget.clone();
         let (is_filtered, has_limit) = (plan.is_filtered(), plan.options().limit.is_some());
         if is_filtered && !has_limit && plan.row_groups().len() > 1 {
             let threads = RowGroupThreads::new(plan.clone(), source, threads, budget);
             return Self::RowGroups(Box::new(threads));
         }
-        match FilteredThreads::new(plan, source.clone(), threads, FEW_VALUES) {
+        match FilteredThreads::new(plan, source.clone(), (threads, FEW_VALUES), budget.clone()) {
             Some(filtered) => Self::Filtered(Box::new(filtered)),
             None => Self::Threads(Threads::new(plan.clone(), source, threads, budget)),
         }

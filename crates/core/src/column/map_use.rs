@@ -89,6 +89,11 @@ impl ColumnChunkDecoder {
         if start.offset == page.offset {
             return Ok(false);
         }
+        let passed_over = start
+            .data_pages_before
+            .saturating_sub(page.data_pages_before);
+        let metrics = self.memory.metrics();
+        metrics.pages_passed_over.add(passed_over as u64);
         self.pages.jump_by_index(start);
         // It is at most what the selection passes over, which is a number of rows.
         self.selection

@@ -338,6 +338,7 @@ impl ColumnChunkDecoder {
 
     /// Hands in bytes of the file that start at `offset`.
     pub fn supply(&mut self, offset: u64, bytes: Bytes) {
+        self.memory.metrics().columns.add(bytes.len());
         self.pages.supply(offset, bytes);
     }
 

@@ -116,6 +116,7 @@ impl ColumnChunkDecoder {
             return Ok(false);
         };
         self.pages.pass()?;
+        self.memory.metrics().pages_passed_over.add(1);
         self.selection.advance(rows);
         Ok(true)
     }
@@ -145,7 +146,10 @@ impl ColumnChunkDecoder {
         let shared = self.cut.as_ref().and_then(|cut| cut.shared(next.start));
         let opened = match self.pages.body(another, shared, &mut self.memory) {
             Ok(Step::Need(range)) => return Ok(Step::Need(range)),
-            Ok(Step::Ready(page)) => self.open_body(page, place),
+            Ok(Step::Ready(page)) => {
+                self.memory.metrics().pages_read.add(1);
+                self.open_body(page, place)
+            }
             Err(error) => {
                 self.pages.pass()?;
                 Err(error)

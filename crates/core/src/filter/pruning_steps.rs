@@ -17,6 +17,15 @@ pub enum PruningStep {
 }
 
 impl PruningStep {
+    /// All of them, in their order.
+    pub(crate) const ALL: [Self; 5] = [
+        Self::Statistics,
+        Self::BloomFilters,
+        Self::Dictionaries,
+        Self::ColumnIndexes,
+        Self::PageMaps,
+    ];
+
     /// Those that read something of the file, in their order.
     pub(crate) const LOOKUPS: [Self; 4] = [
         Self::BloomFilters,

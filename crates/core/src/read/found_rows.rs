@@ -158,6 +158,9 @@ impl FoundRows {
     pub(super) fn test(&mut self, batch: &RecordBatch) -> Result<Vec<WantedPiece>> {
         let bits = self.plan.evaluate(batch)?;
         let chosen = bits.count_set_bits();
+        let metrics = self.memory.budget().metrics();
+        metrics.rows_tested.add(batch.num_rows() as u64);
+        metrics.rows_found.add(chosen as u64);
         self.untested = self.untested.saturating_sub(batch.num_rows() as u64);
         let pieces = self.pieces(&bits);
         let pieces = self.add_sure(pieces);

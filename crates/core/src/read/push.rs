@@ -20,6 +20,7 @@ use super::wanted_rows::Window;
 use crate::budget::{Budget, Reservation};
 use crate::filter::Verdict;
 use crate::loss::{Loss, Losses, Lost};
+use crate::metrics::ReadMetrics;
 
 /// What a [`PushDecoder`] came to.
 #[derive(Debug)]
@@ -264,6 +265,12 @@ impl PushDecoder {
             (self.rows_of_row_group, self.rows_behind) = (0, 0);
         }
         batch
+    }
+
+    /// What the read did so far.
+    #[must_use]
+    pub fn metrics(&self) -> ReadMetrics {
+        self.budget.read_metrics()
     }
 
     /// What the last step must have, and would like to have.

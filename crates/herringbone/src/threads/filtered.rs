@@ -45,10 +45,9 @@ impl FilteredThreads {
     pub(crate) fn new(
         plan: &Arc<ReadPlan>,
         source: Arc<dyn Source>,
-        threads: usize,
-        few_values: u64,
+        (threads, few_values): (usize, u64),
+        budget: Arc<Budget>,
     ) -> Option<Self> {
-        let budget = Budget::new(&plan.options().limits);
         Some(Self {
             read: FilteredRead::new(plan, &budget)?,
             budget,

@@ -152,23 +152,22 @@ impl Lookup {
         ranges.map(|range| range.end - range.start).sum()
     }
 
-    /// Hands in bytes of the file that start at `offset`, if they are those that are waited for.
-    pub(super) fn supply(&mut self, offset: u64, bytes: &Bytes) {
+    /// Hands in bytes of the file that start at `offset`, if they are those that are waited for; how many of them were.
+    pub(super) fn supply(&mut self, offset: u64, bytes: &Bytes) -> Option<usize> {
         let end = offset.saturating_add(bytes.len() as u64);
-        let Some(need) = self
+        let need = self
             .need
-            .take_if(|need| offset <= need.start && need.end <= end)
-        else {
-            return;
-        };
+            .take_if(|need| offset <= need.start && need.end <= end)?;
         // No more than was asked for, so that nothing larger is kept.
         let from = (need.start - offset) as usize;
         let bytes = bytes.slice(from..from + (need.end - need.start) as usize);
+        let supplied = bytes.len();
         match &mut self.what {
             What::BloomFilter { probe, .. } => probe.supply(need.start, bytes),
             What::Dictionary { values, .. } => values.supply(need.start, bytes),
             What::PageIndex(index) => index.supplied = Some((need.start, bytes)),
         }
+        Some(supplied)
     }
 
     /// Goes on as far as the bytes at hand allow.

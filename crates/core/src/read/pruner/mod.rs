@@ -65,8 +65,10 @@ pub(crate) struct RowGroupPruner {
     /// Steps still to be taken, the next one last.
     steps: Vec<PruningStep>,
     lookups: Vec<Lookup>,
-    /// The step that was taken last, and the bytes that it asked for.
+    /// The step that was taken last, and the bytes that it was given.
     taken: (PruningStep, u64),
+    /// Rows known not to be wanted, and to be wanted, before it.
+    known: (u64, u64),
     /// What is known behind each step, where somebody asks.
     explanation: Option<Vec<StepExplanation>>,
 }
@@ -109,6 +111,7 @@ impl RowGroupPruner {
             maps: Vec::new(),
             lookups: Vec::new(),
             taken: (PruningStep::Statistics, 0),
+            known: (0, 0),
             explanation: None,
         };
         pruner.decide();
@@ -127,12 +130,20 @@ impl RowGroupPruner {
     }
 
     /// Notes what is known behind the step that was taken last.
-    fn explain(&mut self) {
+    fn note_step(&mut self) {
         let ranges = self.row_group().map(|it| it.ranges.clone());
         let ranges = ranges.unwrap_or_default();
         let rows = |verdict| count(&self.verdicts.within(&ranges, |it| it == verdict));
         let (refused, accepted) = (rows(Verdict::None), rows(Verdict::All));
         let (step, bytes) = self.taken;
+        let metrics = self.budget.metrics().step(step);
+        metrics
+            .rows_refused
+            .add(refused.saturating_sub(self.known.0));
+        metrics
+            .rows_accepted
+            .add(accepted.saturating_sub(self.known.1));
+        self.known = (refused, accepted);
         if let Some(explanation) = &mut self.explanation {
             explanation.push(StepExplanation::new(step, refused, accepted, bytes));
         }
@@ -151,7 +162,6 @@ impl RowGroupPruner {
                 match self.look_up(&mut lookup)? {
                     Step::Ready(()) => {}
                     Step::Need(range) => {
-                        self.taken.1 += range.end - range.start;
                         needs.now.push(range);
                         self.lookups.push(lookup);
                     }
@@ -161,9 +171,7 @@ impl RowGroupPruner {
                 return Ok(None);
             }
             self.decide();
-            if self.explanation.is_some() {
-                self.explain();
-            }
+            self.note_step();
             let next = loop {
                 match self.steps.pop() {
                     Some(step) if !self.is_worth(step) => {}
@@ -180,8 +188,12 @@ impl RowGroupPruner {
 
     /// Hands in bytes of the file that start at `offset`.
     pub(crate) fn supply(&mut self, offset: u64, bytes: &Bytes) {
+        let (step, taken) = &mut self.taken;
         for lookup in &mut self.lookups {
-            lookup.supply(offset, bytes);
+            if let Some(bytes) = lookup.supply(offset, bytes) {
+                *taken += bytes as u64;
+                self.budget.metrics().step(*step).reads.add(bytes);
+            }
         }
     }
 
@@ -190,6 +202,10 @@ impl RowGroupPruner {
         self.memory
             .resize(maps.iter().map(|(_, map)| map.heap_bytes()).sum())?;
         let memory = Reservation::new(self.budget.clone());
+        let metrics = self.budget.metrics();
+        self.budget.look_at(self.index);
+        let is_passed_over = self.verdicts.whole() == Verdict::None;
+        metrics.row_groups_passed_over.add(is_passed_over.into());
         Ok(Pruned {
             verdicts: self.verdicts.clone(),
             maps: maps.into(),
