@@ -17,10 +17,11 @@ use herringbone::filter::{
     Literal, Predicate, PruningStep, PruningSteps, RowPredicate, Verdict, col, col_at,
 };
 use herringbone::format::{FileMetadata, Type};
+use herringbone::push::PushDecoder;
 use herringbone::schema::ParquetSchema;
 use herringbone::{
-    BloomFilterOptions, ColumnOptions, Compression, DataPageVersion, Limits, ParquetFile,
-    ReadOptions, StatisticsLevel, WriteOptions, Writer,
+    BloomFilterOptions, ColumnOptions, Compression, DataPageVersion, ErrorKind, Limits,
+    ParquetFile, ReadOptions, StatisticsLevel, WriteOptions, Writer,
 };
 
 use crate::push::{SUPPLIES, pushed};
@@ -951,4 +952,89 @@ fn row_groups_come_in_order_up_to_a_damaged_one() {
         }
         assert_eq!(got, wanted);
     }
+}
+
+/// A read goes on by a filter that wants less, from the next row group on.
+#[test]
+fn filters_are_tightened_on_the_way() {
+    // Enough of them for several threads.
+    const ROWS: i64 = 60_000;
+    const OF_A_GROUP: i64 = 6000;
+    let odd = |row: i64| row % 7 % 2;
+    let columns: [(&str, ArrayRef); 3] = [
+        (
+            "odd",
+            Arc::new(Int64Array::from_iter_values((0..ROWS).map(odd))),
+        ),
+        ("row", Arc::new(Int64Array::from_iter_values(0..ROWS))),
+        (
+            "again",
+            Arc::new(Int64Array::from_iter_values((0..ROWS).map(|row| row * 3))),
+        ),
+    ];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let mut options = WriteOptions::new();
+    options.row_group_rows = OF_A_GROUP as usize;
+    let bytes = written(&batch, options);
+    let file = ParquetFile::from_bytes(bytes).unwrap();
+    let some = ReadOptions::new().filter(col("odd").eq(1)).batch_size(500);
+    let fewer = some
+        .clone()
+        .filter(col("odd").eq(1).and(col("row").ge(27_000)));
+    let rows_of = |batch: &RecordBatch| -> Vec<i64> {
+        let rows = Int64Array::from(batch.column_by_name("row").unwrap().to_data());
+        rows.values().to_vec()
+    };
+    let is_wanted = |row: &i64| odd(*row) == 1;
+    // What is left where the first row group was begun by the old filter, and all that the old one wants.
+    let least = (0..ROWS).filter(|row| *row < OF_A_GROUP || *row >= 27_000);
+    let least: Vec<_> = least.filter(is_wanted).collect();
+    for (threads, limit) in [(1, None), (3, None), (1, Some(12_000)), (3, Some(12_000))] {
+        let with = |options: &ReadOptions| {
+            let options = options.clone().threads(threads);
+            limit.map_or(options.clone(), |limit| options.limit(limit))
+        };
+        let mut reader = file.read(with(&some)).unwrap();
+        let mut rows = rows_of(&reader.next_batch().unwrap().unwrap());
+        reader
+            .go_on_by(Arc::new(file.plan(&with(&fewer)).unwrap()))
+            .unwrap();
+        while let Some(batch) = reader.next_batch().unwrap() {
+            rows.extend(rows_of(&batch));
+        }
+        match (threads, limit) {
+            // Row groups are read ahead, by the old filter.
+            (3, None) => {
+                assert!(rows.is_sorted() && rows.iter().all(is_wanted));
+                assert!(least.iter().all(|row| rows.binary_search(row).is_ok()));
+                assert!(rows.len() < (0..ROWS).filter(is_wanted).count());
+            }
+            (_, limit) => {
+                let most = limit.unwrap_or(u64::MAX) as usize;
+                let expected: Vec<_> = least.iter().copied().take(most).collect();
+                assert_eq!(rows, expected, "{threads} threads, {limit:?}");
+            }
+        }
+    }
+    let plan = |options: &ReadOptions| Arc::new(file.plan(options).unwrap());
+    let mut decoder = PushDecoder::new(plan(&some));
+    decoder.go_on_by(plan(&fewer)).unwrap();
+    let all = ReadOptions::new();
+    for (other, message) in [
+        (
+            some.clone().columns(["row"]),
+            "of the same file, columns and row groups",
+        ),
+        (
+            some.row_groups(vec![0, 1]),
+            "of the same file, columns and row groups",
+        ),
+        (all.clone().batch_size(500), "only where it has one"),
+    ] {
+        let error = decoder.go_on_by(plan(&other)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Argument, "{error}");
+        assert!(error.message().contains(message), "{error}");
+    }
+    let mut reader = file.read(all.threads(1)).unwrap();
+    assert!(reader.go_on_by(plan(&fewer)).is_err());
 }

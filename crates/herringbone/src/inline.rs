@@ -77,6 +77,14 @@ impl Inline {
         Ok(Progress::Reads)
     }
 
+    /// Goes on by another plan of the same read, from the next row group on.
+    ///
+    /// # Errors
+    /// As [`PushDecoder::go_on_by`].
+    pub(crate) fn go_on_by(&mut self, plan: Arc<ReadPlan>) -> Result<()> {
+        self.decoder.go_on_by(plan)
+    }
+
     /// Rows still to come.
     pub(crate) fn rows_left(&self) -> u64 {
         self.decoder.rows_left()

@@ -103,6 +103,39 @@ impl Reader {
         self.budget.read_metrics()
     }
 
+    /// Goes on by another plan of the same read: of the same file and the same options, but for a filter that wants fewer
+    /// rows. Row groups heed it that were not begun yet, so rows may still come that it does not want; with several
+    /// threads that depends on how far they are.
+    ///
+    /// ```
+    /// use herringbone::filter::col;
+    /// use herringbone::{ParquetFile, ReadOptions};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    ///
+    /// let file = ParquetFile::open("testdata/example.parquet")?;
+    /// let options = ReadOptions::new().columns(["id"]);
+    /// let mut reader = file.read(options.clone().filter(col("id").ge(1)))?;
+    /// while let Some(batch) = reader.next_batch()? {
+    ///     // Whoever looks for the greatest ones knows better and better.
+    ///     let better = file.plan(&options.clone().filter(col("id").ge(3)))?;
+    ///     reader.go_on_by(better.into())?;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Argument where it is a plan of another file, other columns or row groups, or one of both has no filter.
+    pub fn go_on_by(&mut self, plan: Arc<ReadPlan>) -> Result<()> {
+        match &mut self.driver {
+            Driver::Inline(inline) => inline.go_on_by(plan),
+            Driver::RowGroups(threads) => threads.go_on_by(plan),
+            Driver::Filtered(filtered) => filtered.go_on_by(plan),
+            Driver::Threads(_) | Driver::Failed => self.plan.check_goes_on_by(&plan),
+        }
+    }
+
     /// The next batch; `None` behind the last one, and after an error.
     ///
     /// # Errors

@@ -76,10 +76,15 @@ impl FilteredRead {
             let pruner = match &mut self.pruner {
                 Some(pruner) => pruner,
                 none => {
+                    self.plan = self.given_out.plan().clone();
                     let Some(row_group) = self.given_out.next_row_group() else {
                         return Ok(FilteredRowGroup::End);
                     };
                     self.row_group = row_group;
+                    if let Some(filter) = self.plan.filter() {
+                        let (schema, budget) = (self.plan.schema().clone(), &self.budget);
+                        self.rows = FoundRows::new(filter.clone(), schema, budget);
+                    }
                     let (plan, budget) = (self.plan.clone(), self.budget.clone());
                     none.insert(RowGroupPruner::new(plan, row_group, budget)?)
                 }
@@ -187,11 +192,19 @@ impl FilteredRead {
         &self.given_out
     }
 
+    /// Has row groups that begin from now on read by another plan.
+    ///
+    /// # Errors
+    /// As [`GivenOut::go_on_by`].
+    pub fn go_on_by(&mut self, plan: Arc<ReadPlan>) -> Result<()> {
+        self.given_out.go_on_by(plan)
+    }
+
     /// Goes on with one column after the other, from where the last batch ended. Nothing of the budget may be in use.
     #[must_use]
     pub fn into_decoder(mut self) -> PushDecoder {
         self.rows.close();
         self.pruner = None;
-        self.given_out.into_decoder(self.budget)
+        self.given_out.into_decoder(self.plan, self.budget)
     }
 }

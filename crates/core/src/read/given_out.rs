@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use herringbone_arrow::array::RecordBatch;
+use herringbone_format::Result;
 
 use super::wanted_rows::{RowGroupPlan, Window};
 use super::{PushDecoder, ReadPlan};
@@ -57,6 +58,22 @@ impl GivenOut {
         self.window.cut_batch(batch)
     }
 
+    /// The plan of the read.
+    #[must_use]
+    pub fn plan(&self) -> &Arc<ReadPlan> {
+        &self.plan
+    }
+
+    /// Has row groups that begin from now on read by another plan.
+    ///
+    /// # Errors
+    /// Argument where it is a plan of something else.
+    pub fn go_on_by(&mut self, plan: Arc<ReadPlan>) -> Result<()> {
+        self.plan.check_goes_on_by(&plan)?;
+        self.plan = plan;
+        Ok(())
+    }
+
     /// How many more wanted rows are to be found.
     pub(super) fn rows_to_find(&self) -> u64 {
         self.window.wanted()
@@ -75,13 +92,15 @@ impl GivenOut {
         self.window.left == 0
     }
 
-    /// What goes on behind the last batch with one column after the other. Nothing of the budget may be in use.
+    /// What goes on behind the last batch with one column after the other: in the row group at hand by the plan that it was
+    /// begun by, and by the last one from there on. Nothing of the budget may be in use.
     #[must_use]
-    pub fn into_decoder(self, budget: Arc<Budget>) -> PushDecoder {
+    pub fn into_decoder(self, begun_by: Arc<ReadPlan>, budget: Arc<Budget>) -> PushDecoder {
         let row_group = self.next.saturating_sub(1);
         let mut window = self.window_before;
         window.next(self.given);
         budget.close_row_groups_from(row_group);
-        PushDecoder::in_turn(self.plan, budget, row_group, self.given).with_window(window)
+        let decoder = PushDecoder::in_turn(begun_by, budget, row_group, self.given);
+        decoder.with_window(window).then_by(self.plan)
     }
 }

@@ -165,6 +165,27 @@ impl ReadPlan {
         })
     }
 
+    /// Whether a read by this plan may go on by another one, from the next row group on.
+    ///
+    /// # Errors
+    /// Argument where that reads another file, other columns or other row groups, or one of both has no filter.
+    #[doc(hidden)] // For drivers.
+    pub fn check_goes_on_by(&self, next: &Self) -> Result<()> {
+        let row_groups = self.row_groups.iter().zip(&next.row_groups);
+        let mut row_groups =
+            row_groups.map(|(a, b)| (a.ordinal(), &a.ranges, b.ordinal(), &b.ranges));
+        let is_same = Arc::ptr_eq(&self.metadata, &next.metadata)
+            && self.schema == next.schema
+            && self.row_groups.len() == next.row_groups.len()
+            && row_groups.all(|(a, of_a, b, of_b)| a == b && of_a == of_b);
+        let message = match (is_same, self.is_filtered() && next.is_filtered()) {
+            (true, true) => return Ok(()),
+            (true, false) => "a read goes on by another filter only where it has one",
+            (false, _) => "a read goes on by a plan of the same file, columns and row groups alone",
+        };
+        Err(Error::argument(message))
+    }
+
     /// The leaves whose pages are looked for where rows are passed over.
     pub(super) fn leaves_to_map(&self) -> Vec<usize> {
         let mut leaves: Vec<_> = match &self.filter {

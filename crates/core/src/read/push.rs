@@ -51,6 +51,8 @@ pub struct Needs {
 /// after the other, and the rest of the read goes on like this: bytes may be asked for once more.
 pub struct PushDecoder {
     plan: Arc<ReadPlan>,
+    /// Another one, from the next row group on.
+    next_plan: Option<Arc<ReadPlan>>,
     budget: Arc<Budget>,
     /// Over row groups of which all planned rows are wanted.
     cursor: RowGroupCursor,
@@ -133,6 +135,39 @@ impl PushDecoder {
         decoder.with_window(Window::all())
     }
 
+    /// The same, by another plan of the same read from the next row group on.
+    pub(super) fn then_by(mut self, plan: Arc<ReadPlan>) -> Self {
+        self.next_plan = Some(plan).filter(|it| !Arc::ptr_eq(it, &self.plan));
+        self
+    }
+
+    /// Goes on by another plan of the same read from the next row group on, whose filter may want fewer rows: what is wanted
+    /// of what comes may be known better than at the start. Rows of the row group at hand still come by the old one.
+    ///
+    /// # Errors
+    /// Argument where it is a plan of another file, other columns or row groups, or has no filter.
+    pub fn go_on_by(&mut self, plan: Arc<ReadPlan>) -> Result<()> {
+        self.plan.check_goes_on_by(&plan)?;
+        self.next_plan = Some(plan);
+        Ok(())
+    }
+
+    /// Takes the plan that was handed in, unless rows of the row group were given out by the old one.
+    fn take_next_plan(&mut self) {
+        let Some(plan) = self.next_plan.take_if(|_| self.rows_again == 0) else {
+            return;
+        };
+        let in_turn = self.cursor.is_in_turn();
+        self.cursor = RowGroupCursor::new(plan.clone(), self.budget.clone());
+        if let (Some(filter), Some(next)) = (&mut self.filter, plan.filter()) {
+            filter.rows = FilteredRows::new(next.clone(), plan.schema().clone(), &self.budget);
+        }
+        self.plan = plan;
+        if in_turn {
+            self.columns_in_turn();
+        }
+    }
+
     /// With a filter, gives out these of the wanted rows that are left.
     pub(super) fn with_window(mut self, window: Window) -> Self {
         if let Some(filter) = &mut self.filter {
@@ -157,6 +192,7 @@ impl PushDecoder {
                 })
             }),
             plan,
+            next_plan: None,
             budget,
             pruner: None,
             maps_memory: Reservation::new(maps_budget),
@@ -341,6 +377,7 @@ impl PushDecoder {
 
     /// Goes to the next row group, unless something comes first: the end, or a key.
     fn next_row_group(&mut self) -> Result<Option<Progress>> {
+        self.take_next_plan();
         let is_full = self.filter.as_ref().is_some_and(|it| it.window.left == 0);
         let row_group = self.plan.row_groups().get(self.next_row_group);
         let is_over = is_full || self.next_row_group >= self.end;

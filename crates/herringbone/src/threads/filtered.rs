@@ -146,6 +146,14 @@ impl FilteredThreads {
         }
     }
 
+    /// Has row groups that begin from now on read by another plan.
+    ///
+    /// # Errors
+    /// As [`FilteredRead::go_on_by`].
+    pub(crate) fn go_on_by(&mut self, plan: Arc<ReadPlan>) -> Result<()> {
+        self.read.go_on_by(plan)
+    }
+
     /// Rows still to come, at most.
     pub(crate) fn rows_left(&self) -> u64 {
         self.read.given_out().rows_left()

@@ -31,7 +31,6 @@ pub(crate) struct RowGroupThreads {
 }
 
 struct Shared {
-    plan: Arc<ReadPlan>,
     source: Arc<dyn Source>,
     budget: Arc<Budget>,
     threads: usize,
@@ -39,8 +38,9 @@ struct Shared {
     changed: Condvar,
 }
 
-#[derive(Default)]
 struct State {
+    /// What row groups that begin are read by.
+    plan: Arc<ReadPlan>,
     /// Row groups that were begun and not given out whole, the first of which is given out.
     begun: VecDeque<Begun>,
     /// Index, in the plan, of that one.
@@ -52,8 +52,8 @@ struct State {
 }
 
 /// A row group that somebody works on, or has.
-#[derive(Default)]
 struct Begun {
+    plan: Arc<ReadPlan>,
     batches: VecDeque<Result<Waiting>>,
     is_over: bool,
 }
@@ -81,12 +81,19 @@ impl RowGroupThreads {
         let mut given_out = GivenOut::new(plan.clone());
         given_out.next_row_group();
         let threads = threads.min(plan.row_groups().len());
-        let shared = Shared {
+        let state = State {
             plan,
+            begun: VecDeque::new(),
+            front: 0,
+            asleep: 0,
+            stop: false,
+            panic: None,
+        };
+        let shared = Shared {
             source,
             budget,
             threads,
-            state: Mutex::default(),
+            state: Mutex::new(state),
             changed: Condvar::new(),
         };
         Self {
@@ -141,6 +148,16 @@ impl RowGroupThreads {
         Ok(None)
     }
 
+    /// Has row groups that begin from now on read by another plan.
+    ///
+    /// # Errors
+    /// As [`GivenOut::go_on_by`].
+    pub(crate) fn go_on_by(&mut self, plan: Arc<ReadPlan>) -> Result<()> {
+        self.given_out.go_on_by(plan.clone())?;
+        self.shared.lock().plan = plan;
+        Ok(())
+    }
+
     /// Rows still to come, at most.
     pub(crate) fn rows_left(&self) -> u64 {
         self.given_out.rows_left()
@@ -155,11 +172,17 @@ impl RowGroupThreads {
     pub(crate) fn into_inline(mut self) -> Inline {
         self.stop();
         self.taken = None;
-        self.shared.lock().begun.clear();
+        let mut state = self.shared.lock();
+        let last = state.plan.clone();
+        let begun_by = state
+            .begun
+            .front()
+            .map_or(last.clone(), |it| it.plan.clone());
+        state.begun.clear();
+        drop(state);
         let (source, budget) = (self.shared.source.clone(), self.shared.budget.clone());
-        let nothing = GivenOut::new(self.shared.plan.clone());
-        let given_out = std::mem::replace(&mut self.given_out, nothing);
-        Inline::of(given_out.into_decoder(budget), source)
+        let given_out = std::mem::replace(&mut self.given_out, GivenOut::new(last));
+        Inline::of(given_out.into_decoder(begun_by, budget), source)
     }
 
     fn start_workers(&mut self) {
@@ -244,11 +267,16 @@ impl Shared {
     fn take(&self, state: &mut State) -> Option<Taken> {
         let ahead = state.begun.len();
         let row_group = state.front + ahead;
-        if ahead >= self.threads || row_group >= self.plan.row_groups().len() {
+        if ahead >= self.threads || row_group >= state.plan.row_groups().len() {
             return None;
         }
-        state.begun.push_back(Begun::default());
-        let decoder = PushDecoder::of_row_group(self.plan.clone(), self.budget.clone(), row_group);
+        state.begun.push_back(Begun {
+            plan: state.plan.clone(),
+            batches: VecDeque::new(),
+            is_over: false,
+        });
+        let (plan, budget) = (state.plan.clone(), self.budget.clone());
+        let decoder = PushDecoder::of_row_group(plan, budget, row_group);
         Some(Taken {
             row_group,
             inline: Inline::of(decoder, self.source.clone()),
