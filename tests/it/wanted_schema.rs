@@ -12,7 +12,7 @@ use herringbone::arrow::array::{
 };
 use herringbone::arrow::schema::{DataType, Field, Fields, Schema, SchemaRef, TimeUnit};
 use herringbone::filter::{Literal, Predicate, PruningSteps, col};
-use herringbone::schema::FIELD_ID_KEY;
+use herringbone::schema::{FIELD_ID_KEY, Projection};
 use herringbone::{
     BloomFilterOptions, ColumnOptions, FieldMatching, FieldNames, ParquetFile, ReadOptions,
     VirtualColumn, WantedSchema, WriteOptions, Writer,
@@ -424,16 +424,30 @@ fn missing_fields_take_their_default() {
 }
 
 #[test]
-fn a_projection_beside_a_wanted_schema_is_refused() {
-    let file = ParquetFile::from_bytes(written(&small(), 100)).unwrap();
-    let wanted = WantedSchema::new(schema([Field::new("Id", DataType::Int64, true)]));
-    let options = ReadOptions::new().wanted_schema(wanted).columns(["Id"]);
-    let error = file.read(options).err().unwrap();
-    assert!(
-        error
-            .message()
-            .contains("a projection beside a wanted schema")
-    );
+fn a_projection_names_columns_of_the_wanted_schema() {
+    let file = written(&large(), 20_000);
+    let options = ReadOptions::new().wanted_schema(large_wanted());
+    let all = read_everywhere(&file, &options);
+    // In the order of the wanted schema; 3 and 1 are `five` and `number`.
+    let some = options.clone().columns(["five", "number"]);
+    let projected = all.iter().map(|batch| batch.project(&[1, 3]).unwrap());
+    let projected: Vec<_> = projected.collect();
+    assert_eq!(read_everywhere(&file, &some), projected);
+    // What is tested need not be given out.
+    let filtered = some.filter(col("real").lt(2.5));
+    let rows = read_everywhere(&file, &filtered);
+    assert_eq!(rows, [projected[0].slice(0, 10)]);
+    for (options, message) in [
+        (options.clone().columns(["int"]), "has no column `int`"),
+        (
+            options.projection(Projection::Leaves(vec![0])),
+            "by the names of its fields",
+        ),
+    ] {
+        let file = ParquetFile::from_bytes(file.clone()).unwrap();
+        let error = file.read(options).err().unwrap();
+        assert!(error.message().contains(message), "{error}");
+    }
 }
 
 const ROWS: i32 = 60_000;

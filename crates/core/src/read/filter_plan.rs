@@ -60,7 +60,10 @@ impl FilterPlan {
             let mut options = all.options.clone();
             match columns {
                 ReadColumns::Projection(projection) => options.projection = projection,
-                ReadColumns::Wanted(wanted) => options.wanted_schema = Some(wanted),
+                ReadColumns::Wanted(wanted) => {
+                    options.projection = Projection::All;
+                    options.wanted_schema = Some(wanted);
+                }
             }
             options.filter = None;
             (options.offset, options.limit) = (0, None);
@@ -106,10 +109,7 @@ impl FilterPlan {
         let predicate = BoundPredicate::new(predicate, metadata, schema, columns)?;
         let (mut sources, kept) = sources(all.schema(), tested.schema());
         if let Some(wanted) = wanted {
-            let all = (0..wanted.schema().fields().len()).zip(&sources);
-            let others = all.filter(|(_, source)| **source == ColumnSource::Other);
-            let others: Vec<usize> = others.map(|(column, _)| column).collect();
-            let others = ReadColumns::Wanted(wanted.only(&others)?);
+            let others = others_of(wanted, all, &sources)?;
             return Ok(Self {
                 predicate,
                 tested,
@@ -175,6 +175,19 @@ impl FilterPlan {
         let mut sources = self.sources.iter();
         sources.any(|source| *source != ColumnSource::Other)
     }
+}
+
+/// The columns of a wanted schema that are given out and do not come from the tested ones.
+fn others_of(
+    wanted: &WantedSchema,
+    all: &ReadPlan,
+    sources: &[ColumnSource],
+) -> Result<ReadColumns> {
+    let wanted = wanted.projected(&all.options.projection)?;
+    let all = (0..wanted.schema().fields().len()).zip(sources);
+    let others = all.filter(|(_, source)| **source == ColumnSource::Other);
+    let others: Vec<usize> = others.map(|(column, _)| column).collect();
+    Ok(ReadColumns::Wanted(wanted.only(&others)?))
 }
 
 /// What rows are tested by before the tested columns are decoded, if by anything. Under a wanted schema that would be columns of

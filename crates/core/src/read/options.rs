@@ -55,7 +55,7 @@ pub struct ReadOptions {
     /// The Arrow types that columns become.
     pub schema: SchemaOptions,
     /// The schema that the batches shall have, whatever the file has; that which follows from `projection` and
-    /// `schema` where `None`. It says which columns are read, so there is no projection besides.
+    /// `schema` where `None`. It says which columns are read; a projection beside it names some of its own.
     pub wanted_schema: Option<WantedSchema>,
     /// Who has the keys of the file, for calls that open it. A file that is open already has been asked for
     /// them.

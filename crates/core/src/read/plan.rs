@@ -8,7 +8,7 @@ use herringbone_arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use herringbone_arrow::schema::{ArrowError, FieldRef, Fields, Schema, SchemaRef};
 use herringbone_format::modular_encryption::{KeyRequest, KeyStep};
 use herringbone_format::{Error, FileMetadata, ReadableChunk, Result};
-use herringbone_schema::{ArrowMapping, ParquetSchema, Projection, to_arrow_extended};
+use herringbone_schema::{ArrowMapping, ParquetSchema, to_arrow_extended};
 
 use super::array_node::{ArrayNode, ArrayTree};
 use super::extensions::{KeptColumn, requests};
@@ -72,7 +72,10 @@ impl ReadPlan {
         let key_values = metadata.key_value_metadata();
         let row_groups = plan_row_groups(&metadata, options)?;
         let requests = requests(options, &metadata, &row_groups);
-        let (mapping, roots) = match &options.wanted_schema {
+        let wanted = options.wanted_schema.as_ref();
+        let wanted = wanted.map(|it| it.projected(&options.projection));
+        let wanted = wanted.transpose()?;
+        let (mapping, roots) = match &wanted {
             None => {
                 let projection = &options.projection;
                 let options = &options.schema;
@@ -82,7 +85,6 @@ impl ReadPlan {
                 )
             }
             Some(wanted) => {
-                check_projection(options)?;
                 let resolution = resolve(wanted, schema, key_values, &options.schema, &requests)?;
                 (
                     resolution.mapping,
@@ -458,16 +460,6 @@ impl ReadPlan {
         usize::try_from(rows)
             .unwrap_or(usize::MAX)
             .clamp(1, self.options.batch_size.max(1))
-    }
-}
-
-/// A wanted schema says which columns are read.
-fn check_projection(options: &ReadOptions) -> Result<()> {
-    match options.projection {
-        Projection::All => Ok(()),
-        _ => Err(Error::argument(
-            "a projection beside a wanted schema, which says which columns are read",
-        )),
     }
 }
 

@@ -23,6 +23,7 @@ use std::sync::Arc;
 use herringbone_arrow::array::{Array as _, ArrayRef};
 use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use herringbone_format::{Error, Result};
+use herringbone_schema::Projection;
 
 pub(crate) use cast::Cast;
 pub(crate) use constant::Constant;
@@ -118,6 +119,29 @@ impl WantedSchema {
     #[must_use]
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
+    }
+
+    /// The same with only those of its columns that a projection names.
+    ///
+    /// # Errors
+    /// Argument where it names something else.
+    pub(super) fn projected(&self, projection: &Projection) -> Result<Self> {
+        let columns = match projection {
+            Projection::All => return Ok(self.clone()),
+            Projection::Names(names) => {
+                let paths = names.iter().map(|name| vec![name.clone()]);
+                self.columns_of(&paths.collect::<Vec<_>>())?
+            }
+            Projection::Paths(paths) if paths.iter().all(|path| path.len() == 1) => {
+                self.columns_of(paths)?
+            }
+            Projection::Paths(_) | Projection::Leaves(_) | Projection::FieldIds(_) => {
+                return Err(Error::argument(
+                    "beside a wanted schema, columns are chosen by the names of its fields at the top alone",
+                ));
+            }
+        };
+        self.only(&columns)
     }
 
     /// The same with only these columns.
