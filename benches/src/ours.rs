@@ -109,7 +109,12 @@ pub fn read_path(path: &Path) -> Result<u64> {
     stream(ParquetFile::open(path)?, ReadOptions::default().threads(1))
 }
 
-pub(crate) fn stream(file: ParquetFile, options: ReadOptions) -> Result<u64> {
+/// Reads what the options ask for; the number of rows.
+///
+/// # Errors
+///
+/// Whatever reading meets.
+pub fn stream(file: ParquetFile, options: ReadOptions) -> Result<u64> {
     let mut reader = file.read(options.batch_size(BATCH_SIZE))?;
     let mut rows = 0;
     while let Some(batch) = reader.next_batch()? {

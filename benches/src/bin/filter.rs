@@ -1,9 +1,11 @@
 //! Times reads with a filter: `filter [--seconds S] [PART_OF_A_NAME ...]`, `ROWS` rows (10 million, or from the environment).
 //!
-//! One file a table and codec, written by us with page indexes, in row groups of a million rows. Sides, in turns: our
+//! One file a table and codec, written by us with page indexes, in row groups of a million rows, and kept for `filters.py` in the
+//! directory `KEEP`, if the environment has it; then nothing is read. Sides, in turns: our
 //! filter, our scan with the filter of `arrow-select` behind it, the row filter of `parquet` with its page index, and its
 //! scan with the same behind it. Columns of ratios are times of ours over times of each.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use arrow_select::filter::filter_record_batch;
@@ -19,7 +21,7 @@ use herringbone::{
 };
 use herringbone_benches::arguments::Arguments;
 use herringbone_benches::workload::Work;
-use herringbone_benches::{Result, measure};
+use herringbone_benches::{Result, measure, ours};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowPredicateFn, ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
@@ -193,6 +195,11 @@ fn main() -> Result<()> {
         ("zstd", Compression::Zstd(ZstdLevel::default())),
     ] {
         let bytes = write(rows, codec)?;
+        if let Some(directory) = std::env::var_os("KEEP") {
+            let path = Path::new(&directory).join(format!("{codec_name}.parquet"));
+            std::fs::write(path, &bytes)?;
+            continue;
+        }
         for test in &TESTS {
             for payload in [1, 10] {
                 for share in [1e-6, 1e-4, 1e-3, 1e-2, 0.1, 0.5, 0.9] {
@@ -245,14 +252,10 @@ fn line(
 
 fn filtered(bytes: Bytes, names: Vec<String>, predicate: Predicate, threads: usize) -> Work {
     Box::new(move || {
-        let file = ParquetFile::from_source(bytes.clone(), Limits::default())?;
         let options = ReadOptions::new().columns(names.clone()).threads(threads);
         let options = options.batch_size(BATCH_ROWS).filter(predicate.clone());
-        let mut rows = 0;
-        for batch in file.read(options)? {
-            rows += batch?.num_rows() as u64;
-        }
-        Ok(rows)
+        let file = ParquetFile::from_source(bytes.clone(), Limits::default())?;
+        ours::stream(file, options)
     })
 }
 
