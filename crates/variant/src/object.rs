@@ -79,12 +79,6 @@ impl<'a> Object<'a> {
         Ok(None)
     }
 
-    /// The value of the field at `index`.
-    #[inline]
-    pub(crate) fn value(&self, index: u32) -> Result<Variant<'a>> {
-        self.container.value(index)
-    }
-
     /// The name of the field at `index`.
     #[inline]
     pub(crate) fn name_bytes(&self, index: u32) -> Result<&'a [u8]> {

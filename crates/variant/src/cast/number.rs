@@ -8,8 +8,13 @@ use crate::value::Value;
 
 /// As an integer within `range`.
 pub(super) fn int<'a>(value: &Value<'_>, range: RangeInclusive<i64>) -> Option<Scalar<'a>> {
-    let decimal = exact(value)?.rescaled(0)?;
-    let number = i64::try_from(decimal.unscaled).ok()?;
+    let number = match *value {
+        Value::Int8(number) => number.into(),
+        Value::Int16(number) => number.into(),
+        Value::Int32(number) => number.into(),
+        Value::Int64(number) => number,
+        _ => i64::try_from(exact(value)?.rescaled(0)?.unscaled).ok()?,
+    };
     range.contains(&number).then_some(Scalar::Int(number))
 }
 

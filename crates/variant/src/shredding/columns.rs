@@ -2,235 +2,273 @@
 
 use std::sync::Arc;
 
-use herringbone_arrow::array::builder::BinaryViewBuilder;
 use herringbone_arrow::array::{ArrayRef, ListArray, StructArray};
 use herringbone_arrow::buffer::{BooleanBufferBuilder, NullBuffer, OffsetBuffer, ScalarBuffer};
-use herringbone_arrow::schema::DataType;
+use herringbone_arrow::schema::{DataType, FieldRef, Fields};
 use herringbone_format::{Error, Result};
 
-use super::data_type::object_fields;
 use super::field_names::FieldNames;
 use super::primitive::PrimitiveColumn;
-use super::{ShreddingType, of_arrow, residual};
+use super::residual::Residual;
+use super::value_column::ValueColumn;
+use super::{ShreddingType, of_arrow};
+use crate::array::Array;
 use crate::cast::{PrimitiveType, Scalar, cast};
+use crate::object::Object;
 use crate::value::Value;
 use crate::variant::Variant;
 
-/// `value` and `typed_value`.
+/// `value` and `typed_value`. Rows that nothing is appended to are missing.
 pub(super) struct GroupBuilder {
-    value: BinaryViewBuilder,
+    /// Rows so far, up to the last one that something was appended to.
+    rows: usize,
+    value: ValueColumn,
     typed: Option<TypedBuilder>,
-    /// What is left of an object.
-    rest: Vec<u8>,
 }
 
 /// `typed_value`.
 enum TypedBuilder {
     Primitive(PrimitiveType, PrimitiveColumn),
-    Array {
-        offsets: Vec<i32>,
-        nulls: BooleanBufferBuilder,
-        element: Box<GroupBuilder>,
-    },
-    Object {
-        fields: Vec<GroupBuilder>,
-        names: FieldNames,
-        nulls: BooleanBufferBuilder,
-    },
+    Array(ArrayBuilder),
+    Object(ObjectBuilder),
+}
+
+struct ArrayBuilder {
+    offsets: Vec<i32>,
+    nulls: BooleanBufferBuilder,
+    element: Box<GroupBuilder>,
+}
+
+struct ObjectBuilder {
+    fields: Vec<GroupBuilder>,
+    names: FieldNames,
+    nulls: BooleanBufferBuilder,
+    residual: Residual,
+    /// The residual as a value.
+    bytes: Vec<u8>,
+}
+
+/// What became of a value.
+enum Shredded<'a> {
+    /// It is in the column.
+    Whole,
+    /// It is there but for these fields, an object.
+    Without(&'a [u8]),
+    /// The column cannot hold it.
+    Not,
 }
 
 impl GroupBuilder {
-    pub(super) fn new(shredding: &ShreddingType) -> Self {
+    /// With room for so many rows.
+    pub(super) fn with_capacity(shredding: &ShreddingType, rows: usize) -> Self {
         Self {
-            value: BinaryViewBuilder::new(),
-            typed: TypedBuilder::new(shredding),
-            rest: Vec::new(),
+            rows: 0,
+            value: ValueColumn::with_capacity(rows),
+            typed: TypedBuilder::with_capacity(shredding, rows),
         }
     }
 
-    pub(super) fn append(&mut self, variant: Variant<'_>) -> Result<()> {
-        self.rest.clear();
-        let is_typed = match &mut self.typed {
-            Some(typed) => typed.append(variant, &mut self.rest)?,
-            None => false,
+    /// Appends the value of a row behind all rows so far.
+    pub(super) fn append(&mut self, row: usize, variant: Variant<'_>) -> Result<()> {
+        self.rows = row + 1;
+        let shredded = match &mut self.typed {
+            Some(typed) => typed.append(row, variant)?,
+            None => Shredded::Not,
         };
-        match (is_typed, self.rest.is_empty()) {
-            (false, _) => self.value.try_append_value(variant.as_bytes()),
-            (true, false) => self.value.try_append_value(&self.rest),
-            (true, true) => {
-                self.value.append_null();
-                Ok(())
-            }
+        match shredded {
+            Shredded::Whole => Ok(()),
+            Shredded::Without(residual) => self.value.append(row, residual),
+            Shredded::Not => self.value.append(row, variant.as_bytes()),
         }
-        .map_err(of_arrow)
     }
 
     /// Appends a value that is not shredded.
-    pub(super) fn append_value(&mut self, value: &[u8]) -> Result<()> {
-        if let Some(typed) = &mut self.typed {
-            typed.append_null();
-        }
-        self.value.try_append_value(value).map_err(of_arrow)
+    pub(super) fn append_value(&mut self, row: usize, value: &[u8]) -> Result<()> {
+        self.rows = row + 1;
+        self.value.append(row, value)
     }
 
-    pub(super) fn append_missing(&mut self) {
-        self.value.append_null();
-        if let Some(typed) = &mut self.typed {
-            typed.append_null();
-        }
-    }
-
-    /// The columns, as `shredding` has them.
-    pub(super) fn columns(&mut self, shredding: &ShreddingType) -> Result<Vec<ArrayRef>> {
-        let mut columns: Vec<ArrayRef> = vec![Arc::new(self.value.finish())];
-        if let Some(typed) = &mut self.typed {
-            columns.push(typed.finish(shredding)?);
+    /// The columns of so many rows, of these fields; `nulls` as in [`ValueColumn::finish`].
+    pub(super) fn finish(
+        &mut self,
+        rows: usize,
+        fields: &[FieldRef],
+        nulls: &mut Option<ArrayRef>,
+    ) -> Result<Vec<ArrayRef>> {
+        let mut columns = vec![self.value.finish(rows, nulls)];
+        if let (Some(typed), [_, field]) = (&mut self.typed, fields) {
+            columns.push(typed.finish(rows, field.data_type(), nulls)?);
         }
         Ok(columns)
     }
 
     /// The struct of a field or of elements.
-    fn finish(&mut self, shredding: &ShreddingType) -> Result<ArrayRef> {
-        let DataType::Struct(fields) = shredding.group_type() else {
-            return Err(Error::argument(
-                "a field of a variant is stored as a struct",
-            ));
-        };
-        let columns = self.columns(shredding)?;
-        let array = StructArray::try_new(fields, columns, None).map_err(of_arrow)?;
+    fn finish_group(
+        &mut self,
+        rows: usize,
+        field: &FieldRef,
+        nulls: &mut Option<ArrayRef>,
+    ) -> Result<ArrayRef> {
+        let fields = fields_of(field.data_type())?;
+        let columns = self.finish(rows, fields, nulls)?;
+        let array = StructArray::try_new(fields.clone(), columns, None).map_err(of_arrow)?;
         Ok(Arc::new(array))
     }
 }
 
 impl TypedBuilder {
-    fn new(shredding: &ShreddingType) -> Option<Self> {
+    fn with_capacity(shredding: &ShreddingType, rows: usize) -> Option<Self> {
         Some(match shredding {
             ShreddingType::Unshredded => return None,
             ShreddingType::Primitive(primitive) => {
-                Self::Primitive(*primitive, PrimitiveColumn::new(*primitive))
+                Self::Primitive(*primitive, PrimitiveColumn::with_capacity(*primitive, rows))
             }
-            ShreddingType::Array(element) => Self::Array {
+            ShreddingType::Array(element) => Self::Array(ArrayBuilder {
                 offsets: vec![0],
-                nulls: BooleanBufferBuilder::new(0),
-                element: Box::new(GroupBuilder::new(element)),
-            },
+                nulls: BooleanBufferBuilder::new(rows),
+                element: Box::new(GroupBuilder::with_capacity(element, 0)),
+            }),
             ShreddingType::Object(fields) => {
-                let columns = fields.iter().map(|(_, field)| GroupBuilder::new(field));
-                Self::Object {
+                let columns = fields.iter();
+                let columns = columns.map(|(_, field)| GroupBuilder::with_capacity(field, rows));
+                Self::Object(ObjectBuilder {
                     fields: columns.collect(),
                     names: FieldNames::new(fields.iter().map(|(name, _)| name)),
-                    nulls: BooleanBufferBuilder::new(0),
-                }
+                    nulls: BooleanBufferBuilder::new(rows),
+                    residual: Residual::default(),
+                    bytes: Vec::new(),
+                })
             }
         })
     }
 
-    /// Appends a value, or null if it is none of this type; whether it is. What of an object is not
-    /// shredded goes to `rest`.
-    fn append(&mut self, variant: Variant<'_>, rest: &mut Vec<u8>) -> Result<bool> {
-        let value = variant.value()?;
-        match (&mut *self, value) {
+    /// Appends a value to the column, if it can hold it.
+    fn append(&mut self, row: usize, variant: Variant<'_>) -> Result<Shredded<'_>> {
+        match (self, variant.value()?) {
             (Self::Primitive(primitive, column), value) => {
-                if let Some(scalar) = same_value(&value, *primitive) {
-                    column.append(&scalar)?;
-                    return Ok(true);
-                }
-            }
-            (
-                Self::Array {
-                    offsets,
-                    nulls,
-                    element,
-                },
-                Value::Array(array),
-            ) => {
-                let mut len = offsets.last().copied().unwrap_or(0);
-                for value in array.iter() {
-                    len = len.checked_add(1).ok_or_else(too_many)?;
-                    element.append(value?)?;
-                }
-                offsets.push(len);
-                nulls.append(true);
-                return Ok(true);
-            }
-            (
-                Self::Object {
-                    fields,
-                    names,
-                    nulls,
-                },
-                Value::Object(object),
-            ) => {
-                let mut shredded = 0;
-                for (field, index) in fields.iter_mut().zip(names.find(&object)?) {
-                    match index {
-                        Some(index) => {
-                            field.append(object.value(*index)?)?;
-                            shredded += 1;
-                        }
-                        None => field.append_missing(),
+                column.append_nulls_up_to(row);
+                if !column.append_as_is(&value)? {
+                    match same_value(&value, *primitive) {
+                        Some(scalar) => column.append(&scalar)?,
+                        None => return Ok(Shredded::Not),
                     }
                 }
-                if shredded < object.len() {
-                    residual::write(&object, |name| names.contains(name), rest)?;
-                }
-                nulls.append(true);
-                return Ok(true);
+                Ok(Shredded::Whole)
             }
-            _ => {}
+            (Self::Array(column), Value::Array(array)) => column.append(row, array),
+            (Self::Object(column), Value::Object(object)) => column.append(row, object),
+            _ => Ok(Shredded::Not),
         }
-        self.append_null();
-        Ok(false)
     }
 
-    fn append_null(&mut self) {
+    fn finish(
+        &mut self,
+        rows: usize,
+        data_type: &DataType,
+        nulls: &mut Option<ArrayRef>,
+    ) -> Result<ArrayRef> {
         match self {
-            Self::Primitive(_, column) => column.append_null(),
-            Self::Array { offsets, nulls, .. } => {
-                offsets.push(offsets.last().copied().unwrap_or(0));
-                nulls.append(false);
+            Self::Primitive(_, column) => {
+                column.append_nulls_up_to(rows);
+                Ok(column.finish())
             }
-            Self::Object { fields, nulls, .. } => {
-                fields.iter_mut().for_each(GroupBuilder::append_missing);
-                nulls.append(false);
-            }
+            Self::Array(column) => column.finish(rows, data_type, nulls),
+            Self::Object(column) => column.finish(rows, fields_of(data_type)?, nulls),
         }
     }
+}
 
-    fn finish(&mut self, shredding: &ShreddingType) -> Result<ArrayRef> {
-        match (self, shredding) {
-            (
-                Self::Array {
-                    offsets,
-                    nulls,
-                    element,
-                },
-                ShreddingType::Array(shredding),
-            ) => {
-                let offsets = OffsetBuffer::new(ScalarBuffer::from(std::mem::take(offsets)));
-                let elements = element.finish(shredding)?;
-                let nulls = Some(NullBuffer::new(nulls.finish()));
-                let field = shredding.element_field().into();
-                let list = ListArray::try_new(field, offsets, elements, nulls);
-                Ok(Arc::new(list.map_err(of_arrow)?))
-            }
-            (Self::Object { fields, nulls, .. }, ShreddingType::Object(shredding)) => {
-                let nulls = NullBuffer::new(nulls.finish());
-                let columns = fields.iter_mut().zip(shredding);
-                let columns = columns.map(|(field, (_, shredding))| field.finish(shredding));
-                let columns = columns.collect::<Result<Vec<_>>>()?;
-                let fields = object_fields(shredding);
-                let array = match fields.is_empty() {
-                    true => StructArray::new_empty_fields(nulls.len(), Some(nulls)),
-                    false => {
-                        StructArray::try_new(fields, columns, Some(nulls)).map_err(of_arrow)?
-                    }
-                };
-                Ok(Arc::new(array))
-            }
-            (Self::Primitive(_, column), _) => Ok(column.finish()),
-            _ => Err(Error::argument("a column that is shredded otherwise")),
+impl ArrayBuilder {
+    fn append(&mut self, row: usize, array: Array<'_>) -> Result<Shredded<'_>> {
+        self.append_nulls_up_to(row);
+        for value in array.iter() {
+            self.element.append(self.element.rows, value?)?;
         }
+        let end = i32::try_from(self.element.rows).map_err(|_| too_many())?;
+        self.offsets.push(end);
+        self.nulls.append(true);
+        Ok(Shredded::Whole)
+    }
+
+    fn append_nulls_up_to(&mut self, rows: usize) {
+        let end = self.offsets.last().copied().unwrap_or(0);
+        self.offsets.resize(rows + 1, end);
+        self.nulls.append_n(rows - self.nulls.len(), false);
+    }
+
+    fn finish(
+        &mut self,
+        rows: usize,
+        data_type: &DataType,
+        nulls: &mut Option<ArrayRef>,
+    ) -> Result<ArrayRef> {
+        self.append_nulls_up_to(rows);
+        let DataType::List(field) = data_type else {
+            return Err(other_shredding());
+        };
+        let elements = self.element.finish_group(self.element.rows, field, nulls)?;
+        let offsets = OffsetBuffer::new(ScalarBuffer::from(std::mem::take(&mut self.offsets)));
+        let nulls = some_nulls(&mut self.nulls);
+        let list = ListArray::try_new(field.clone(), offsets, elements, nulls);
+        Ok(Arc::new(list.map_err(of_arrow)?))
+    }
+}
+
+impl ObjectBuilder {
+    fn append(&mut self, row: usize, object: Object<'_>) -> Result<Shredded<'_>> {
+        self.names.start();
+        self.residual.clear();
+        let mut values = object.children();
+        let metadata = values.container().metadata();
+        while let Some(id) = values.next_field_id() {
+            let name = metadata.name_bytes(id)?;
+            let Some(value) = values.next()? else { break };
+            let place = self.names.place(name);
+            match place.and_then(|place| self.fields.get_mut(place)) {
+                None => self.residual.push(id, value.as_bytes()),
+                Some(field) if field.rows > row => return Err(two_fields(name)),
+                Some(field) => field.append(row, value)?,
+            }
+        }
+        self.nulls.append_n(row - self.nulls.len(), false);
+        self.nulls.append(true);
+        if self.residual.is_empty() {
+            return Ok(Shredded::Whole);
+        }
+        self.bytes.clear();
+        self.residual.write(&mut self.bytes);
+        Ok(Shredded::Without(&self.bytes))
+    }
+
+    fn finish(
+        &mut self,
+        rows: usize,
+        fields: &Fields,
+        nulls: &mut Option<ArrayRef>,
+    ) -> Result<ArrayRef> {
+        let columns = self.fields.iter_mut().zip(fields);
+        let columns = columns.map(|(column, field)| column.finish_group(rows, field, nulls));
+        let columns = columns.collect::<Result<Vec<_>>>()?;
+        self.nulls.append_n(rows - self.nulls.len(), false);
+        let nulls = some_nulls(&mut self.nulls);
+        let array = match fields.is_empty() {
+            true => StructArray::new_empty_fields(rows, nulls),
+            false => StructArray::try_new(fields.clone(), columns, nulls).map_err(of_arrow)?,
+        };
+        Ok(Arc::new(array))
+    }
+}
+
+/// The nulls, if there are any.
+fn some_nulls(nulls: &mut BooleanBufferBuilder) -> Option<NullBuffer> {
+    Some(NullBuffer::new(nulls.finish())).filter(|nulls| nulls.null_count() > 0)
+}
+
+/// The fields of a struct.
+fn fields_of(data_type: &DataType) -> Result<&Fields> {
+    match data_type {
+        DataType::Struct(fields) => Ok(fields),
+        _ => Err(other_shredding()),
     }
 }
 
@@ -255,4 +293,15 @@ fn same_value<'a>(value: &Value<'a>, primitive: PrimitiveType) -> Option<Scalar<
 #[cold]
 fn too_many() -> Error {
     Error::argument("a batch of variants with more than 2^31 elements of arrays")
+}
+
+#[cold]
+fn two_fields(name: &[u8]) -> Error {
+    let name = String::from_utf8_lossy(name);
+    Error::corrupt(format!("a variant object has two fields `{name}`"))
+}
+
+#[cold]
+fn other_shredding() -> Error {
+    Error::argument("a column that is shredded otherwise")
 }

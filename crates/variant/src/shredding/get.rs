@@ -101,7 +101,7 @@ impl VariantArray {
         {
             return cast_array(array, *stored, nulls, wanted, options);
         }
-        let mut column = PrimitiveColumn::new(wanted);
+        let mut column = PrimitiveColumn::with_capacity(wanted, self.len());
         for row in 0..self.len() {
             if nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
                 column.append_null();
@@ -330,7 +330,7 @@ fn cast_array(
         let data = array.to_data().into_builder().nulls(nulls).build();
         return Ok(make_array(data.map_err(of_arrow)?));
     }
-    let mut column = PrimitiveColumn::new(wanted);
+    let mut column = PrimitiveColumn::with_capacity(wanted, array.len());
     for row in 0..array.len() {
         if nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
             column.append_null();

@@ -24,6 +24,7 @@ mod residual;
 mod typed;
 mod unpack;
 mod unshred;
+mod value_column;
 mod write;
 
 use std::collections::HashMap;

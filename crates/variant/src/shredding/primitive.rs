@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use herringbone_arrow::array::ArrayRef;
 use herringbone_arrow::array::builder::{
-    BinaryViewBuilder, BooleanBuilder, FixedSizeBinaryBuilder, PrimitiveBuilder, StringViewBuilder,
+    ArrayBuilder as _, BinaryViewBuilder, BooleanBuilder, FixedSizeBinaryBuilder, PrimitiveBuilder,
+    StringViewBuilder,
 };
 use herringbone_arrow::array::types::{
     Date32Type, Decimal32Type, Decimal64Type, Decimal128Type, Float32Type, Float64Type, Int8Type,
@@ -15,6 +16,7 @@ use herringbone_format::{Error, Result};
 
 use super::of_arrow;
 use crate::cast::{PrimitiveType, Scalar};
+use crate::value::Value;
 
 /// A column of one of the types that primitive values may be shredded as.
 pub(super) enum PrimitiveColumn {
@@ -37,57 +39,108 @@ pub(super) enum PrimitiveColumn {
     Uuid(FixedSizeBinaryBuilder),
 }
 
+/// Does the same with a column of any type.
+macro_rules! any {
+    ($columns:expr, $column:ident => $work:expr) => {
+        match $columns {
+            Self::Boolean($column) => $work,
+            Self::Int8($column) => $work,
+            Self::Int16($column) => $work,
+            Self::Int32($column) => $work,
+            Self::Int64($column) => $work,
+            Self::Float($column) => $work,
+            Self::Double($column) => $work,
+            Self::Decimal4($column) => $work,
+            Self::Decimal8($column) => $work,
+            Self::Decimal16($column) => $work,
+            Self::Date($column) => $work,
+            Self::Time($column) => $work,
+            Self::Micros($column) => $work,
+            Self::Nanos($column) => $work,
+            Self::String($column) => $work,
+            Self::Binary($column) => $work,
+            Self::Uuid($column) => $work,
+        }
+    };
+}
+
 impl PrimitiveColumn {
-    pub(super) fn new(primitive: PrimitiveType) -> Self {
+    /// With room for so many values.
+    pub(super) fn with_capacity(primitive: PrimitiveType, capacity: usize) -> Self {
         use PrimitiveType as T;
-        let data_type = primitive.data_type();
+        macro_rules! values {
+            () => {
+                PrimitiveBuilder::with_capacity(capacity)
+            };
+            (of its type) => {
+                values!().with_data_type(primitive.data_type())
+            };
+        }
         match primitive {
-            T::Boolean => Self::Boolean(BooleanBuilder::new()),
-            T::Int8 => Self::Int8(PrimitiveBuilder::new()),
-            T::Int16 => Self::Int16(PrimitiveBuilder::new()),
-            T::Int32 => Self::Int32(PrimitiveBuilder::new()),
-            T::Int64 => Self::Int64(PrimitiveBuilder::new()),
-            T::Float => Self::Float(PrimitiveBuilder::new()),
-            T::Double => Self::Double(PrimitiveBuilder::new()),
+            T::Boolean => Self::Boolean(BooleanBuilder::with_capacity(capacity)),
+            T::Int8 => Self::Int8(values!()),
+            T::Int16 => Self::Int16(values!()),
+            T::Int32 => Self::Int32(values!()),
+            T::Int64 => Self::Int64(values!()),
+            T::Float => Self::Float(values!()),
+            T::Double => Self::Double(values!()),
             T::Decimal { precision, .. } => match precision {
-                0..=9 => Self::Decimal4(PrimitiveBuilder::new().with_data_type(data_type)),
-                10..=18 => Self::Decimal8(PrimitiveBuilder::new().with_data_type(data_type)),
-                _ => Self::Decimal16(PrimitiveBuilder::new().with_data_type(data_type)),
+                0..=9 => Self::Decimal4(values!(of its type)),
+                10..=18 => Self::Decimal8(values!(of its type)),
+                _ => Self::Decimal16(values!(of its type)),
             },
-            T::Date => Self::Date(PrimitiveBuilder::new()),
-            T::Time => Self::Time(PrimitiveBuilder::new()),
-            T::Timestamp { nanos: false, .. } => {
-                Self::Micros(PrimitiveBuilder::new().with_data_type(data_type))
-            }
-            T::Timestamp { nanos: true, .. } => {
-                Self::Nanos(PrimitiveBuilder::new().with_data_type(data_type))
-            }
-            T::String => Self::String(StringViewBuilder::new()),
-            T::Binary => Self::Binary(BinaryViewBuilder::new()),
-            T::Uuid => Self::Uuid(FixedSizeBinaryBuilder::new(16)),
+            T::Date => Self::Date(values!()),
+            T::Time => Self::Time(values!()),
+            T::Timestamp { nanos: false, .. } => Self::Micros(values!(of its type)),
+            T::Timestamp { nanos: true, .. } => Self::Nanos(values!(of its type)),
+            T::String => Self::String(StringViewBuilder::with_capacity(capacity)),
+            T::Binary => Self::Binary(BinaryViewBuilder::with_capacity(capacity)),
+            T::Uuid => Self::Uuid(FixedSizeBinaryBuilder::with_capacity(capacity, 16)),
         }
     }
 
+    /// Number of values, nulls included.
+    #[inline]
+    fn len(&self) -> usize {
+        any!(self, column => column.len())
+    }
+
     pub(super) fn append_null(&mut self) {
-        match self {
-            Self::Boolean(column) => column.append_null(),
-            Self::Int8(column) => column.append_null(),
-            Self::Int16(column) => column.append_null(),
-            Self::Int32(column) => column.append_null(),
-            Self::Int64(column) => column.append_null(),
-            Self::Float(column) => column.append_null(),
-            Self::Double(column) => column.append_null(),
-            Self::Decimal4(column) => column.append_null(),
-            Self::Decimal8(column) => column.append_null(),
-            Self::Decimal16(column) => column.append_null(),
-            Self::Date(column) => column.append_null(),
-            Self::Time(column) => column.append_null(),
-            Self::Micros(column) => column.append_null(),
-            Self::Nanos(column) => column.append_null(),
-            Self::String(column) => column.append_null(),
-            Self::Binary(column) => column.append_null(),
-            Self::Uuid(column) => column.append_null(),
+        any!(self, column => column.append_null());
+    }
+
+    /// Appends nulls up to this number of values.
+    #[inline]
+    pub(super) fn append_nulls_up_to(&mut self, len: usize) {
+        for _ in self.len()..len {
+            self.append_null();
         }
+    }
+
+    /// Appends a value that is as it is one of the column, without a cast; whether it was one.
+    #[inline]
+    pub(super) fn append_as_is(&mut self, value: &Value<'_>) -> Result<bool> {
+        match (self, *value) {
+            (Self::Int64(column), Value::Int8(value)) => column.append_value(value.into()),
+            (Self::Int64(column), Value::Int16(value)) => column.append_value(value.into()),
+            (Self::Int64(column), Value::Int32(value)) => column.append_value(value.into()),
+            (Self::Int64(column), Value::Int64(value)) => column.append_value(value),
+            (Self::Int32(column), Value::Int8(value)) => column.append_value(value.into()),
+            (Self::Int32(column), Value::Int16(value)) => column.append_value(value.into()),
+            (Self::Int32(column), Value::Int32(value)) => column.append_value(value),
+            (Self::Double(column), Value::Double(value)) => column.append_value(value),
+            (Self::Float(column), Value::Float(value)) => column.append_value(value),
+            (Self::Boolean(column), Value::Boolean(value)) => column.append_value(value),
+            (Self::Date(column), Value::Date(value)) => column.append_value(value),
+            (Self::String(column), Value::String(value)) => {
+                column.try_append_value(value).map_err(of_arrow)?;
+            }
+            (Self::Binary(column), Value::Binary(value)) => {
+                column.try_append_value(value).map_err(of_arrow)?;
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
     }
 
     /// Appends a value of the type of the column.
@@ -129,25 +182,7 @@ impl PrimitiveColumn {
 
     /// The array of what was appended. Timestamps and decimals have the type they were made for.
     pub(super) fn finish(&mut self) -> ArrayRef {
-        match self {
-            Self::Boolean(column) => Arc::new(column.finish()),
-            Self::Int8(column) => Arc::new(column.finish()),
-            Self::Int16(column) => Arc::new(column.finish()),
-            Self::Int32(column) => Arc::new(column.finish()),
-            Self::Int64(column) => Arc::new(column.finish()),
-            Self::Float(column) => Arc::new(column.finish()),
-            Self::Double(column) => Arc::new(column.finish()),
-            Self::Decimal4(column) => Arc::new(column.finish()),
-            Self::Decimal8(column) => Arc::new(column.finish()),
-            Self::Decimal16(column) => Arc::new(column.finish()),
-            Self::Date(column) => Arc::new(column.finish()),
-            Self::Time(column) => Arc::new(column.finish()),
-            Self::Micros(column) => Arc::new(column.finish()),
-            Self::Nanos(column) => Arc::new(column.finish()),
-            Self::String(column) => Arc::new(column.finish()),
-            Self::Binary(column) => Arc::new(column.finish()),
-            Self::Uuid(column) => Arc::new(column.finish()),
-        }
+        any!(self, column => Arc::new(column.finish()))
     }
 }
 

@@ -129,6 +129,15 @@ impl VariantArray {
             _ => without_empty(stored),
         }
     }
+
+    /// The same, if they are views without a null.
+    pub(super) fn metadata_views(&self) -> Result<Option<ArrayRef>> {
+        let stored = self.storage.column_by_name(METADATA);
+        let is_view =
+            |it: &&ArrayRef| *it.data_type() == DataType::BinaryView && it.null_count() == 0;
+        let is_there = stored.filter(is_view).is_some();
+        is_there.then(|| self.all_metadata()).transpose()
+    }
 }
 
 /// The same array, but that empty values are dictionaries without names.

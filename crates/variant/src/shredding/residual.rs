@@ -1,50 +1,50 @@
 //! What is left of an object when some of its fields were shredded.
 
-use herringbone_format::Result;
-
 use crate::bytes::{push_uint, width_of};
-use crate::object::Object;
 use crate::types::{BASIC_OBJECT, OBJECT_LARGE};
 
-/// Writes an object of those fields of `object` whose names are not `shredded`, with the same
-/// metadata and the smallest widths; nothing if there are none.
-pub(super) fn write(
-    object: &Object<'_>,
-    shredded: impl Fn(&str) -> bool,
-    out: &mut Vec<u8>,
-) -> Result<()> {
-    let mut fields = object.children();
-    let mut left = Vec::new();
-    let (mut size, mut max_id) = (0, 0);
-    while let Some(id) = fields.next_field_id() {
-        let name = fields.container().metadata().name(id)?;
-        let Some(value) = fields.next()? else { break };
-        if !shredded(name) {
-            // All values together are no more bytes than those of `object`, a 32-bit number.
-            size += value.as_bytes().len() as u32;
-            max_id = max_id.max(id);
-            left.push((id, value.as_bytes()));
+/// The fields of an object that are not shredded.
+#[derive(Default)]
+pub(super) struct Residual {
+    /// The id of the name of each, and where its value ends in `values`.
+    fields: Vec<(u32, u32)>,
+    values: Vec<u8>,
+    max_id: u32,
+}
+
+impl Residual {
+    pub(super) fn clear(&mut self) {
+        self.fields.clear();
+        self.values.clear();
+        self.max_id = 0;
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.fields.is_empty()
+    }
+
+    /// Appends a field. All values together are no more bytes than those of the object that they are of, a 32-bit
+    /// number.
+    pub(super) fn push(&mut self, id: u32, value: &[u8]) {
+        self.values.extend_from_slice(value);
+        self.fields.push((id, self.values.len() as u32));
+        self.max_id = self.max_id.max(id);
+    }
+
+    /// Appends an object of these fields with the same metadata, in the smallest widths.
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        let (id_width, offset_width) = (width_of(self.max_id), width_of(self.values.len() as u32));
+        let is_large = self.fields.len() > 0xFF;
+        let large = if is_large { OBJECT_LARGE } else { 0 };
+        out.push(BASIC_OBJECT | (id_width - 1) << 4 | (offset_width - 1) << 2 | large);
+        push_uint(out, self.fields.len() as u32, if is_large { 4 } else { 1 });
+        for (id, _) in &self.fields {
+            push_uint(out, *id, id_width);
         }
+        push_uint(out, 0, offset_width);
+        for (_, end) in &self.fields {
+            push_uint(out, *end, offset_width);
+        }
+        out.extend_from_slice(&self.values);
     }
-    if left.is_empty() {
-        return Ok(());
-    }
-    let (id_width, offset_width) = (width_of(max_id), width_of(size));
-    let is_large = left.len() > 0xFF;
-    let large = if is_large { OBJECT_LARGE } else { 0 };
-    out.push(BASIC_OBJECT | (id_width - 1) << 4 | (offset_width - 1) << 2 | large);
-    push_uint(out, left.len() as u32, if is_large { 4 } else { 1 });
-    for (id, _) in &left {
-        push_uint(out, *id, id_width);
-    }
-    let mut offset = 0;
-    push_uint(out, offset, offset_width);
-    for (_, value) in &left {
-        offset += value.len() as u32;
-        push_uint(out, offset, offset_width);
-    }
-    for (_, value) in &left {
-        out.extend_from_slice(value);
-    }
-    Ok(())
 }

@@ -123,7 +123,10 @@ impl VariantArray {
     ///
     /// As [`VariantArray::unshred`], and [`ShreddingType::storage_type`].
     pub fn shred(&self, shredding: ShreddingType, options: &UnshredOptions) -> Result<StructArray> {
-        let mut shredder = Shredder::new(shredding)?;
+        let mut shredder = match self.metadata_views()? {
+            Some(metadata) => Shredder::of_metadata(&shredding, metadata)?,
+            None => Shredder::new(shredding)?,
+        };
         let mut rows = RowBuilder::new(options);
         for row in 0..self.len() {
             match self.bytes(row, &mut rows)? {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use herringbone_arrow::array::builder::BinaryViewBuilder;
-use herringbone_arrow::array::{ArrayRef, StructArray};
-use herringbone_arrow::buffer::{BooleanBufferBuilder, NullBuffer};
+use herringbone_arrow::array::{Array as _, ArrayRef, StructArray};
+use herringbone_arrow::buffer::NullBufferBuilder;
 use herringbone_arrow::schema::{DataType, Fields};
 use herringbone_format::{Error, Result};
 
@@ -32,11 +32,17 @@ use crate::variant::Variant;
 /// # Ok::<(), herringbone_format::Error>(())
 /// ```
 pub struct Shredder {
-    shredding: ShreddingType,
     fields: Fields,
-    metadata: BinaryViewBuilder,
+    metadata: MetadataColumn,
     group: GroupBuilder,
-    nulls: BooleanBufferBuilder,
+    nulls: NullBufferBuilder,
+}
+
+enum MetadataColumn {
+    /// That of each value that is appended.
+    OfValues(BinaryViewBuilder),
+    /// That of all values that will be.
+    Known(ArrayRef),
 }
 
 impl Shredder {
@@ -46,16 +52,30 @@ impl Shredder {
     ///
     /// As [`ShreddingType::storage_type`].
     pub fn new(shredding: ShreddingType) -> Result<Self> {
+        // Values of a column tend to have the same names.
+        let metadata = BinaryViewBuilder::new().with_deduplicate_strings();
+        Self::with_metadata(&shredding, MetadataColumn::OfValues(metadata), 0)
+    }
+
+    /// Shreds values whose metadata are these views, none of them null.
+    pub(super) fn of_metadata(shredding: &ShreddingType, metadata: ArrayRef) -> Result<Self> {
+        let rows = metadata.len();
+        Self::with_metadata(shredding, MetadataColumn::Known(metadata), rows)
+    }
+
+    fn with_metadata(
+        shredding: &ShreddingType,
+        metadata: MetadataColumn,
+        rows: usize,
+    ) -> Result<Self> {
         let DataType::Struct(fields) = shredding.storage_type()? else {
             return Err(Error::argument("a variant is stored as a struct"));
         };
         Ok(Self {
             fields,
-            // Values of a column tend to have the same names.
-            metadata: BinaryViewBuilder::new().with_deduplicate_strings(),
-            group: GroupBuilder::new(&shredding),
-            nulls: BooleanBufferBuilder::new(0),
-            shredding,
+            metadata,
+            group: GroupBuilder::with_capacity(shredding, rows),
+            nulls: NullBufferBuilder::new(rows),
         })
     }
 
@@ -66,10 +86,19 @@ impl Shredder {
     /// Bytes of the value that are wrong, as far as they are looked at: the array cannot be finished
     /// then.
     pub fn append(&mut self, variant: Variant<'_>) -> Result<()> {
-        self.nulls.append(true);
-        let metadata = variant.metadata().as_bytes();
-        self.metadata.try_append_value(metadata).map_err(of_arrow)?;
-        self.group.append(variant)
+        let row = self.start(true, variant.metadata())?;
+        self.group.append(row, variant)
+    }
+
+    /// Appends to all but the group; the place of the row.
+    fn start(&mut self, is_there: bool, metadata: Metadata<'_>) -> Result<usize> {
+        let row = self.nulls.len();
+        self.nulls.append(is_there);
+        if let MetadataColumn::OfValues(column) = &mut self.metadata {
+            let metadata = metadata.as_bytes();
+            column.try_append_value(metadata).map_err(of_arrow)?;
+        }
+        Ok(row)
     }
 
     /// Appends a null, which is no value.
@@ -78,15 +107,13 @@ impl Shredder {
     ///
     /// None that bytes could cause.
     pub fn append_null(&mut self) -> Result<()> {
-        self.nulls.append(false);
-        let metadata = Metadata::EMPTY.as_bytes();
-        self.metadata.try_append_value(metadata).map_err(of_arrow)?;
-        if self.shredding == ShreddingType::Unshredded {
+        let row = self.start(false, Metadata::EMPTY)?;
+        let is_shredded = self.fields.len() > 2;
+        match is_shredded {
+            true => Ok(()),
             // The column is not nullable; below a null anything may be.
-            return self.group.append_value(&[0]);
+            false => self.group.append_value(row, &[0]),
         }
-        self.group.append_missing();
-        Ok(())
     }
 
     /// The array of all values, of the type [`ShreddingType::storage_type`].
@@ -95,11 +122,14 @@ impl Shredder {
     ///
     /// More elements of arrays than 31 bits count.
     pub fn finish(mut self) -> Result<StructArray> {
-        let metadata: ArrayRef = Arc::new(self.metadata.finish());
+        let rows = self.nulls.len();
+        let metadata = match self.metadata {
+            MetadataColumn::OfValues(mut metadata) => Arc::new(metadata.finish()),
+            MetadataColumn::Known(metadata) => metadata,
+        };
         let mut columns = vec![metadata];
-        columns.extend(self.group.columns(&self.shredding)?);
-        let nulls = Some(NullBuffer::new(self.nulls.finish()));
-        let nulls = nulls.filter(|nulls| nulls.null_count() > 0);
-        StructArray::try_new(self.fields, columns, nulls).map_err(of_arrow)
+        let of_group = self.fields.get(1..).unwrap_or_default();
+        columns.extend(self.group.finish(rows, of_group, &mut None)?);
+        StructArray::try_new(self.fields, columns, self.nulls.finish()).map_err(of_arrow)
     }
 }
