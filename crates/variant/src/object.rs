@@ -68,6 +68,21 @@ impl<'a> Object<'a> {
         Ok(None)
     }
 
+    /// The same, if it is not where it was in an object before, `place`, which is set to where it is.
+    #[inline]
+    pub(crate) fn position_near(&self, name: &[u8], place: &mut u32) -> Result<Option<u32>> {
+        let is_there =
+            *place < self.container.len() && self.name_bytes(*place).is_ok_and(|it| it == name);
+        if is_there {
+            return Ok(Some(*place));
+        }
+        let found = self.position(name)?;
+        if let Some(found) = found {
+            *place = found;
+        }
+        Ok(found)
+    }
+
     /// Looks at all fields.
     #[cold]
     fn scan(&self, name: &[u8]) -> Result<Option<u32>> {

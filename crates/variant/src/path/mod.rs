@@ -124,25 +124,40 @@ impl<'a> Variant<'a> {
     ///
     /// Those of [`Variant::field`] and [`Variant::element`], and a path with `[*]`.
     pub fn get(&self, path: &VariantPath) -> Result<Option<Self>> {
-        self.get_parts(&path.parts)
+        self.get_parts(&path.parts, &mut [])
     }
 
-    pub(crate) fn get_parts(&self, parts: &[PathPart]) -> Result<Option<Self>> {
+    /// The value at a path. `fields` are the places of its fields in the objects of a value before, where they tend
+    /// to be again, one for each part; of what it does not have nothing is known.
+    pub(crate) fn get_parts(
+        &self,
+        parts: &[PathPart],
+        mut fields: &mut [u32],
+    ) -> Result<Option<Self>> {
         let Some((last, parts)) = parts.split_last() else {
             return Ok(Some(*self));
         };
         let mut container = self.container()?;
         for part in parts {
-            let Some((holder, index)) = find(container, part)? else {
+            let (field, rest) = split_first(fields);
+            fields = rest;
+            let Some((holder, index)) = find(container, part, field)? else {
                 return Ok(None);
             };
             // What follows the value does no harm: only the last one has to be told from it.
             container = holder.inner(index)?;
         }
-        match find(container, last)? {
+        match find(container, last, split_first(fields).0)? {
             Some((holder, index)) => holder.value(index).map(Some),
             None => Ok(None),
         }
+    }
+}
+
+fn split_first(fields: &mut [u32]) -> (Option<&mut u32>, &mut [u32]) {
+    match fields.split_first_mut() {
+        Some((field, rest)) => (Some(field), rest),
+        None => (None, &mut []),
     }
 }
 
@@ -157,13 +172,18 @@ pub(crate) fn every_element() -> Error {
 fn find<'a>(
     container: Option<Container<'a>>,
     part: &PathPart,
+    field: Option<&mut u32>,
 ) -> Result<Option<(Container<'a>, u32)>> {
     let index = match (part, container) {
         (PathPart::EveryElement, _) => {
             return Err(every_element());
         }
         (PathPart::Field(name), Some(holder)) if holder.is_object() => {
-            Object::new(holder).position(name.as_bytes())?
+            let object = Object::new(holder);
+            match field {
+                Some(field) => object.position_near(name.as_bytes(), field)?,
+                None => object.position(name.as_bytes())?,
+            }
         }
         (PathPart::Element(index), Some(holder)) if !holder.is_object() => {
             let index = u32::try_from(*index).ok();

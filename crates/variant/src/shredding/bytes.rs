@@ -77,16 +77,6 @@ impl BytesColumn {
         Self::plain(array, name)
     }
 
-    /// Whether it has nothing but nulls, as far as that is known without a look at each.
-    pub(super) fn is_all_null(&self) -> bool {
-        match self {
-            Self::Binary(array) => array.null_count() == array.len(),
-            Self::Large(array) => array.null_count() == array.len(),
-            Self::View(array) => array.null_count() == array.len(),
-            Self::Encoded { .. } => false,
-        }
-    }
-
     /// The value of a row, or `None` of a null.
     #[inline]
     pub(super) fn get(&self, row: usize) -> Option<&[u8]> {

@@ -16,8 +16,9 @@ use herringbone_arrow::buffer::NullBuffer;
 use herringbone_arrow::schema::{DataType, Field};
 use herringbone_format::{Error, Result};
 
-use super::bytes::{BytesBuilder, BytesColumn};
+use super::bytes::BytesBuilder;
 use super::data_type::values_type;
+use super::leaf::{Leaf, shredded_leaf};
 use super::primitive::PrimitiveColumn;
 use super::read::VariantArray;
 use super::typed::{Group, Typed, elements, primitive_value};
@@ -27,6 +28,7 @@ use crate::cast::{Cast, CastOptions, PrimitiveType, Scalar, cast, cast_value};
 use crate::metadata::Metadata;
 use crate::path::{PathPart, VariantPath, every_element};
 use crate::types::VariantType;
+use crate::variant::Variant;
 
 /// How values at a path are taken out of a column.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -74,7 +76,14 @@ impl VariantArray {
             return Ok(Cast::Missing);
         }
         let names = self.names(row);
-        match at(&self.group, row, names, path.parts(), &options.unshred)? {
+        match at(
+            &self.group,
+            row,
+            names,
+            path.parts(),
+            &mut [],
+            &options.unshred,
+        )? {
             // At the top, what is missing is a null of variants.
             Row::Missing if path.parts().is_empty() => Ok(Cast::Null),
             found => cast_row(found, wanted, options),
@@ -95,20 +104,29 @@ impl VariantArray {
     ) -> Result<ArrayRef> {
         wanted.check()?;
         check_path(path)?;
-        let (group, parts, nulls) = self.shredded_part(path, &options.unshred);
-        if let ([], Some(Typed::Primitive(array, stored))) = (parts, &group.typed)
-            && group.value.as_ref().is_none_or(BytesColumn::is_all_null)
-        {
-            return cast_array(array, *stored, nulls, wanted, options);
+        let is_lenient = options.unshred.lenient;
+        if let Some(leaf) = shredded_leaf(self.storage(), path.parts(), is_lenient) {
+            return cast_array(leaf, wanted, options);
         }
+        let (group, parts, nulls) = self.shredded_part(path, &options.unshred);
+        let mut fields = vec![0; parts.len()];
         let mut column = PrimitiveColumn::with_capacity(wanted, self.len());
         for row in 0..self.len() {
             if nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
                 column.append_null();
                 continue;
             }
-            let found = at(group, row, self.names(row), parts, &options.unshred)?;
-            append(&mut column, cast_row(found, wanted, options)?, options)?;
+            let names = self.names(row);
+            match at(group, row, names, parts, &mut fields, &options.unshred)? {
+                Row::Whole(variant) => {
+                    let value = variant.value()?;
+                    if !column.append_as_is(&value)? {
+                        let value = cast_value(value, wanted, options.cast);
+                        append(&mut column, value, options)?;
+                    }
+                }
+                found => append(&mut column, cast_row(found, wanted, options)?, options)?,
+            }
         }
         Ok(column.finish())
     }
@@ -125,12 +143,13 @@ impl VariantArray {
         let (group, parts, nulls) = self.shredded_part(path, &options.unshred);
         let mut values = BytesBuilder::new(values_type(&metadata_type), self.len());
         let mut rows = RowBuilder::new(&options.unshred);
+        let mut fields = vec![0; parts.len()];
         let mut valid = Vec::with_capacity(self.len());
         for row in 0..self.len() {
             let names = self.names(row);
             let found = match nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
                 true => Row::Missing,
-                false => at(group, row, names, parts, &options.unshred)?,
+                false => at(group, row, names, parts, &mut fields, &options.unshred)?,
             };
             // At the top, what is missing is a null of variants.
             let is_there = match found {
@@ -213,14 +232,16 @@ impl Group {
     }
 }
 
-/// What a row of a group has at a path within it.
+/// What a row of a group has at a path within it; `fields` as in [`Variant::get_parts`].
 fn at<'a>(
     mut group: &'a Group,
     mut row: usize,
     names: RowMetadata<'a>,
     mut parts: &[PathPart],
+    fields: &mut [u32],
     options: &UnshredOptions,
 ) -> Result<Row<'a>> {
+    let num_parts = parts.len();
     while let Some((part, rest)) = parts.split_first() {
         if let Some((objects, field)) = group.shredded_field(part, options) {
             if group.is_null(row) || objects.is_some_and(|objects| objects.is_null(row)) {
@@ -229,28 +250,23 @@ fn at<'a>(
             (group, parts) = (field, rest);
             continue;
         }
+        let mut in_bytes = |variant: Variant<'a>| {
+            let fields = fields.get_mut(num_parts - parts.len()..);
+            let found = variant.get_parts(parts, fields.unwrap_or_default())?;
+            Ok(found.map_or(Row::Missing, Row::Whole))
+        };
         let (typed, typed_row, residual) = match group.row(row, names, options)? {
             Row::Missing => return Ok(Row::Missing),
-            Row::Whole(variant) => {
-                let found = variant.get_parts(parts)?;
-                return Ok(found.map_or(Row::Missing, Row::Whole));
-            }
+            Row::Whole(variant) => return in_bytes(variant),
             Row::Typed { typed, row, rest } => (typed, row, rest),
         };
         match (part, typed) {
             (PathPart::Field(name), Typed::Object(object)) => match object.field(name) {
                 Some(field) => group = field,
-                None => {
-                    let found = match residual {
-                        Some(residual) => residual.get(name)?,
-                        None => None,
-                    };
-                    let found = match found {
-                        Some(found) => found.get_parts(rest)?,
-                        None => None,
-                    };
-                    return Ok(found.map_or(Row::Missing, Row::Whole));
-                }
+                None => match residual {
+                    Some(residual) => return in_bytes(residual.as_variant()),
+                    None => return Ok(Row::Missing),
+                },
             },
             (PathPart::Element(index), Typed::Array(array, of_elements)) => {
                 match elements(array, typed_row).nth(*index) {
@@ -260,7 +276,7 @@ fn at<'a>(
                 // An element is never missing.
                 if rest.is_empty() {
                     return Ok(match group.row(row, names, options)? {
-                        Row::Missing => Row::Whole(crate::Variant::NULL),
+                        Row::Missing => Row::Whole(Variant::NULL),
                         found => found,
                     });
                 }
@@ -303,15 +319,17 @@ fn misfit(of: VariantType) -> Error {
     ))
 }
 
-/// All values of a shredded column as values of a type; `nulls` are those of what is around it.
-fn cast_array(
-    array: &ArrayRef,
-    stored: PrimitiveType,
-    nulls: Option<NullBuffer>,
+/// All values of a shredded column as values of a type.
+pub(super) fn cast_array(
+    leaf: Leaf<'_>,
     wanted: PrimitiveType,
     options: &GetOptions,
 ) -> Result<ArrayRef> {
-    let nulls = NullBuffer::union(nulls.as_ref(), array.nulls());
+    let Leaf {
+        array,
+        stored,
+        nulls,
+    } = leaf;
     let same: Option<ArrayRef> = match array.data_type() {
         data_type if *data_type == wanted.data_type() => Some(array.clone()),
         DataType::Utf8 if stored == wanted => {

@@ -17,6 +17,7 @@ mod data_type;
 mod field_names;
 mod get;
 mod infer;
+mod leaf;
 mod one_path;
 mod primitive;
 mod read;

@@ -7,7 +7,8 @@ use herringbone_arrow::array::{Array, ArrayRef, StructArray};
 use herringbone_format::Result;
 
 use super::data_type::no_metadata;
-use super::get::GetOptions;
+use super::get::{GetOptions, cast_array};
+use super::leaf::shredded_leaf;
 use super::read::VariantArray;
 use super::{METADATA, TYPED_VALUE, of_arrow};
 use crate::cast::PrimitiveType;
@@ -40,6 +41,10 @@ pub fn variant_get(
 ) -> Result<ArrayRef> {
     let storage = storage.as_struct_opt().ok_or_else(no_metadata)?;
     storage.column_by_name(METADATA).ok_or_else(no_metadata)?;
+    wanted.check()?;
+    if let Some(leaf) = shredded_leaf(storage, path.parts(), options.unshred.lenient) {
+        return cast_array(leaf, wanted, options);
+    }
     let part = narrowed(storage, path.parts())?;
     VariantArray::of_part(&part)?.get_all_as(path, wanted, options)
 }
