@@ -52,6 +52,14 @@ impl<'a> Children<'a> {
     /// The next value; after an error, none.
     #[inline]
     pub(crate) fn next(&mut self) -> Result<Option<Variant<'a>>> {
+        let metadata = self.container.metadata();
+        let bytes = self.next_bytes()?;
+        Ok(bytes.map(|bytes| Variant::from_parts(metadata, bytes)))
+    }
+
+    /// The bytes of the next value; after an error, none.
+    #[inline]
+    pub(crate) fn next_bytes(&mut self) -> Result<Option<&'a [u8]>> {
         if self.index == self.container.len() {
             return Ok(None);
         }
@@ -61,10 +69,10 @@ impl<'a> Children<'a> {
             Some(size) => size,
             None => self.size_until_next(index)?,
         };
-        let value = self.container.sized(bytes, size)?;
+        let bytes = bytes.get(..size).ok_or_else(ends_early)?;
         self.bytes_left = self.bytes_left.checked_sub(size).ok_or_else(shared)?;
         self.index = index + 1;
-        Ok(Some(value))
+        Ok(Some(bytes))
     }
 
     /// As that of [`Container`], but in logarithmic time from the second time on.

@@ -109,31 +109,25 @@ impl<'a> Container<'a> {
         )
     }
 
-    /// Value `index` as an object or array, if it is one.
-    #[inline]
-    pub(crate) fn inner(&self, index: u32) -> Result<Option<Self>> {
-        Self::if_any(self.metadata, self.bytes_from(index)?)
-    }
-
     /// Value `index`, without what follows it.
     ///
     /// Takes the same time whatever the number of values, but for values of unknown types: where
     /// these end is only told by where others begin.
     #[inline]
     pub(crate) fn value(&self, index: u32) -> Result<Variant<'a>> {
+        let bytes = self.value_bytes(index)?;
+        Ok(Variant::from_parts(self.metadata, bytes))
+    }
+
+    /// The bytes of value `index`.
+    #[inline]
+    pub(crate) fn value_bytes(&self, index: u32) -> Result<&'a [u8]> {
         let bytes = self.bytes_from(index)?;
         let size = match size_of(bytes)? {
             Some(size) => size,
             None => self.size_until_next(index)?,
         };
-        self.sized(bytes, size)
-    }
-
-    /// The first `size` of these `bytes` as a value.
-    #[inline]
-    pub(crate) fn sized(&self, bytes: &'a [u8], size: usize) -> Result<Variant<'a>> {
-        let bytes = bytes.get(..size).ok_or_else(ends_early)?;
-        Ok(Variant::from_parts(self.metadata, bytes))
+        bytes.get(..size).ok_or_else(ends_early)
     }
 
     /// All bytes from the start of value `index`.

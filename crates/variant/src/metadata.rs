@@ -24,7 +24,6 @@ pub struct Metadata<'a> {
     bytes: &'a [u8],
     len: u32,
     width: u8,
-    sorted: bool,
     /// Where the names begin.
     names_start: usize,
 }
@@ -35,7 +34,6 @@ impl<'a> Metadata<'a> {
         bytes: &[VERSION | SORTED, 0, 0],
         len: 0,
         width: 1,
-        sorted: true,
         names_start: 3,
     };
 
@@ -67,7 +65,6 @@ impl<'a> Metadata<'a> {
             bytes,
             len,
             width,
-            sorted: header & SORTED != 0,
             names_start: names_start.ok_or_else(ends_early)?,
         };
         let size = metadata.offset(len).ok_or_else(ends_early)?;
@@ -104,7 +101,9 @@ impl<'a> Metadata<'a> {
     /// it is not true, so nothing here relies on it.
     #[must_use]
     pub fn says_sorted(&self) -> bool {
-        self.sorted
+        self.bytes
+            .first()
+            .is_some_and(|header| header & SORTED != 0)
     }
 
     /// The name with this id.

@@ -7,7 +7,10 @@ use crate::bytes::utf8;
 use crate::container::{Container, ends_early};
 use crate::decimal::{Decimal, MAX_DECIMAL_DIGITS};
 use crate::object::Object;
-use crate::types::{BASIC_ARRAY, BASIC_OBJECT, BASIC_SHORT_STRING, VariantType, id};
+use crate::types::{
+    BASIC_ARRAY, BASIC_OBJECT, BASIC_PRIMITIVE, BASIC_SHORT_STRING, VariantType, id,
+    primitive_header,
+};
 use crate::variant::Variant;
 
 /// A value, decoded; text, bytes, objects and arrays are views.
@@ -169,6 +172,32 @@ fn primitive(type_id: u8, data: &[u8]) -> Result<Value<'_>> {
         id::UUID => Value::Uuid(*fixed(data)?),
         id => Value::Unknown { id, data },
     })
+}
+
+/// An integer of any width, without the detour over a [`Value`]; `None` is another value.
+#[inline]
+pub(crate) fn integer(bytes: &[u8]) -> Option<i64> {
+    let (header, data) = bytes.split_first()?;
+    Some(match header >> 2 {
+        _ if header & 3 != BASIC_PRIMITIVE => return None,
+        id::INT8 => i8::from_le_bytes(*data.first_chunk()?).into(),
+        id::INT16 => i16::from_le_bytes(*data.first_chunk()?).into(),
+        id::INT32 => i32::from_le_bytes(*data.first_chunk()?).into(),
+        id::INT64 => i64::from_le_bytes(*data.first_chunk()?),
+        _ => return None,
+    })
+}
+
+/// Text, short or long, in the same way.
+#[inline]
+pub(crate) fn text(bytes: &[u8]) -> Result<Option<&str>> {
+    const LONG: u8 = primitive_header(id::STRING);
+    let text = match bytes.first() {
+        Some(header) if header & 3 == BASIC_SHORT_STRING => bytes.get(1..),
+        Some(&LONG) => bytes.get(5..),
+        _ => return Ok(None),
+    };
+    utf8(text.ok_or_else(ends_early)?, "string").map(Some)
 }
 
 #[inline]

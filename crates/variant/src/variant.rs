@@ -163,12 +163,6 @@ impl<'a> Variant<'a> {
         Ok(Some(Array::new(container)))
     }
 
-    /// Its values, if it is an object or array.
-    #[inline]
-    pub(crate) fn container(&self) -> Result<Option<Container<'a>>> {
-        Container::if_any(self.metadata, self.bytes)
-    }
-
     /// The field with this name, or `None` if it is missing or this is no object.
     ///
     /// # Errors

@@ -7,6 +7,7 @@ use std::fmt;
 use herringbone_format::{Error, Result};
 
 use crate::container::Container;
+use crate::metadata::Metadata;
 use crate::object::Object;
 use crate::variant::Variant;
 
@@ -127,30 +128,53 @@ impl<'a> Variant<'a> {
         self.get_parts(&path.parts, &mut [])
     }
 
-    /// The value at a path. `fields` are the places of its fields in the objects of a value before, where they tend
-    /// to be again, one for each part; of what it does not have nothing is known.
-    pub(crate) fn get_parts(
-        &self,
-        parts: &[PathPart],
-        mut fields: &mut [u32],
-    ) -> Result<Option<Self>> {
-        let Some((last, parts)) = parts.split_last() else {
-            return Ok(Some(*self));
+    /// The value at a path; `fields` as in [`bytes_at`].
+    pub(crate) fn get_parts(&self, parts: &[PathPart], fields: &mut [u32]) -> Result<Option<Self>> {
+        let bytes = bytes_at(&self.metadata(), self.as_bytes(), parts, fields)?;
+        Ok(bytes.map(|bytes| Self::from_parts(self.metadata(), bytes)))
+    }
+}
+
+/// The bytes of the value at a path into the value that begins `bytes`; of a path without parts they are all of these.
+///
+/// `fields` are the places of the path's fields in the objects of a value before, where they tend to be again, one for
+/// each part; of what it does not have nothing is known.
+pub(crate) fn bytes_at<'a>(
+    metadata: &Metadata<'a>,
+    bytes: &'a [u8],
+    parts: &[PathPart],
+    mut fields: &mut [u32],
+) -> Result<Option<&'a [u8]>> {
+    let Some((last, parts)) = parts.split_last() else {
+        return Ok(Some(bytes));
+    };
+    let mut bytes = bytes;
+    for part in parts {
+        let (field, rest) = split_first(fields);
+        fields = rest;
+        let Some(container) = Container::if_any(*metadata, bytes)? else {
+            return no_container(part);
         };
-        let mut container = self.container()?;
-        for part in parts {
-            let (field, rest) = split_first(fields);
-            fields = rest;
-            let Some((holder, index)) = find(container, part, field)? else {
-                return Ok(None);
-            };
-            // What follows the value does no harm: only the last one has to be told from it.
-            container = holder.inner(index)?;
-        }
-        match find(container, last, split_first(fields).0)? {
-            Some((holder, index)) => holder.value(index).map(Some),
-            None => Ok(None),
-        }
+        let Some(index) = find(&container, part, field)? else {
+            return Ok(None);
+        };
+        // What follows the value does no harm: only the last one has to be told from it.
+        bytes = container.bytes_from(index)?;
+    }
+    let Some(container) = Container::if_any(*metadata, bytes)? else {
+        return no_container(last);
+    };
+    match find(&container, last, split_first(fields).0)? {
+        Some(index) => container.value_bytes(index).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// What `part` leads to in a value that holds no others.
+fn no_container<'a>(part: &PathPart) -> Result<Option<&'a [u8]>> {
+    match part {
+        PathPart::EveryElement => Err(every_element()),
+        _ => Ok(None),
     }
 }
 
@@ -169,27 +193,20 @@ pub(crate) fn every_element() -> Error {
 
 /// Which value of an object or array `part` leads to, or `None` if it is missing.
 #[inline]
-fn find<'a>(
-    container: Option<Container<'a>>,
-    part: &PathPart,
-    field: Option<&mut u32>,
-) -> Result<Option<(Container<'a>, u32)>> {
-    let index = match (part, container) {
-        (PathPart::EveryElement, _) => {
-            return Err(every_element());
-        }
-        (PathPart::Field(name), Some(holder)) if holder.is_object() => {
-            let object = Object::new(holder);
+fn find(holder: &Container<'_>, part: &PathPart, field: Option<&mut u32>) -> Result<Option<u32>> {
+    match part {
+        PathPart::EveryElement => Err(every_element()),
+        PathPart::Field(name) if holder.is_object() => {
+            let object = Object::new(*holder);
             match field {
-                Some(field) => object.position_near(name.as_bytes(), field)?,
-                None => object.position(name.as_bytes())?,
+                Some(field) => object.position_near(name.as_bytes(), field),
+                None => object.position(name.as_bytes()),
             }
         }
-        (PathPart::Element(index), Some(holder)) if !holder.is_object() => {
+        PathPart::Element(index) if !holder.is_object() => {
             let index = u32::try_from(*index).ok();
-            index.filter(|index| *index < holder.len())
+            Ok(index.filter(|index| *index < holder.len()))
         }
-        _ => None,
-    };
-    Ok(container.zip(index))
+        _ => Ok(None),
+    }
 }

@@ -12,9 +12,10 @@ use super::primitive::PrimitiveColumn;
 use super::residual::Residual;
 use super::value_column::ValueColumn;
 use super::{ShreddingType, of_arrow};
-use crate::array::Array;
 use crate::cast::{PrimitiveType, Scalar, cast};
-use crate::object::Object;
+use crate::children::Children;
+use crate::container::Container;
+use crate::metadata::Metadata;
 use crate::value::Value;
 use crate::variant::Variant;
 
@@ -69,16 +70,21 @@ impl GroupBuilder {
     }
 
     /// Appends the value of a row behind all rows so far.
-    pub(super) fn append(&mut self, row: usize, variant: Variant<'_>) -> Result<()> {
+    pub(super) fn append(
+        &mut self,
+        row: usize,
+        metadata: &Metadata<'_>,
+        value: &[u8],
+    ) -> Result<()> {
         self.rows = row + 1;
         let shredded = match &mut self.typed {
-            Some(typed) => typed.append(row, variant)?,
+            Some(typed) => typed.append(row, metadata, value)?,
             None => Shredded::Not,
         };
         match shredded {
             Shredded::Whole => Ok(()),
             Shredded::Without(residual) => self.value.append(row, residual),
-            Shredded::Not => self.value.append(row, variant.as_bytes()),
+            Shredded::Not => self.value.append(row, value),
         }
     }
 
@@ -143,21 +149,30 @@ impl TypedBuilder {
     }
 
     /// Appends a value to the column, if it can hold it.
-    fn append(&mut self, row: usize, variant: Variant<'_>) -> Result<Shredded<'_>> {
-        match (self, variant.value()?) {
-            (Self::Primitive(primitive, column), value) => {
+    fn append(
+        &mut self,
+        row: usize,
+        metadata: &Metadata<'_>,
+        value: &[u8],
+    ) -> Result<Shredded<'_>> {
+        match self {
+            Self::Primitive(primitive, column) => {
                 column.append_nulls_up_to(row);
-                if !column.append_as_is(&value)? {
-                    match same_value(&value, *primitive) {
-                        Some(scalar) => column.append(&scalar)?,
-                        None => return Ok(Shredded::Not),
-                    }
-                }
-                Ok(Shredded::Whole)
+                let is_whole = column.append_bytes(value)?
+                    || append_same(column, *primitive, metadata, value)?;
+                Ok(match is_whole {
+                    true => Shredded::Whole,
+                    false => Shredded::Not,
+                })
             }
-            (Self::Array(column), Value::Array(array)) => column.append(row, array),
-            (Self::Object(column), Value::Object(object)) => column.append(row, object),
-            _ => Ok(Shredded::Not),
+            Self::Array(column) => match Container::if_any(*metadata, value)? {
+                Some(array) if !array.is_object() => column.append(row, array),
+                _ => Ok(Shredded::Not),
+            },
+            Self::Object(column) => match Container::if_any(*metadata, value)? {
+                Some(object) if object.is_object() => column.append(row, object),
+                _ => Ok(Shredded::Not),
+            },
         }
     }
 
@@ -179,10 +194,12 @@ impl TypedBuilder {
 }
 
 impl ArrayBuilder {
-    fn append(&mut self, row: usize, array: Array<'_>) -> Result<Shredded<'_>> {
+    fn append(&mut self, row: usize, array: Container<'_>) -> Result<Shredded<'_>> {
         self.append_nulls_up_to(row);
-        for value in array.iter() {
-            self.element.append(self.element.rows, value?)?;
+        let metadata = array.metadata();
+        let mut values = Children::new(array);
+        while let Some(value) = values.next_bytes()? {
+            self.element.append(self.element.rows, &metadata, value)?;
         }
         let end = i32::try_from(self.element.rows).map_err(|_| too_many())?;
         self.offsets.push(end);
@@ -215,19 +232,21 @@ impl ArrayBuilder {
 }
 
 impl ObjectBuilder {
-    fn append(&mut self, row: usize, object: Object<'_>) -> Result<Shredded<'_>> {
+    fn append(&mut self, row: usize, object: Container<'_>) -> Result<Shredded<'_>> {
         self.names.start();
         self.residual.clear();
-        let mut values = object.children();
-        let metadata = values.container().metadata();
+        let metadata = object.metadata();
+        let mut values = Children::new(object);
         while let Some(id) = values.next_field_id() {
             let name = metadata.name_bytes(id)?;
-            let Some(value) = values.next()? else { break };
+            let Some(value) = values.next_bytes()? else {
+                break;
+            };
             let place = self.names.place(name);
             match place.and_then(|place| self.fields.get_mut(place)) {
-                None => self.residual.push(id, value.as_bytes()),
+                None => self.residual.push(id, value),
                 Some(field) if field.rows > row => return Err(two_fields(name)),
-                Some(field) => field.append(row, value)?,
+                Some(field) => field.append(row, &metadata, value)?,
             }
         }
         self.nulls.append_n(row - self.nulls.len(), false);
@@ -269,6 +288,21 @@ fn fields_of(data_type: &DataType) -> Result<&Fields> {
     match data_type {
         DataType::Struct(fields) => Ok(fields),
         _ => Err(other_shredding()),
+    }
+}
+
+/// Appends a value of any type to a column that holds it as the same value; whether it does.
+#[inline(never)]
+fn append_same(
+    column: &mut PrimitiveColumn,
+    primitive: PrimitiveType,
+    metadata: &Metadata<'_>,
+    value: &[u8],
+) -> Result<bool> {
+    let value = Variant::from_parts(*metadata, value).value()?;
+    match same_value(&value, primitive) {
+        Some(scalar) => column.append(&scalar).map(|()| true),
+        None => Ok(false),
     }
 }
 

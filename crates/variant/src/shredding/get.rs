@@ -18,6 +18,7 @@ use herringbone_format::{Error, Result};
 
 use super::bytes::BytesBuilder;
 use super::data_type::values_type;
+use super::in_value::InValue;
 use super::leaf::{Leaf, shredded_leaf};
 use super::primitive::PrimitiveColumn;
 use super::read::VariantArray;
@@ -109,24 +110,24 @@ impl VariantArray {
             return cast_array(leaf, wanted, options);
         }
         let (group, parts, nulls) = self.shredded_part(path, &options.unshred);
-        let mut fields = vec![0; parts.len()];
+        let mut in_value = InValue::new(self, group, parts, is_lenient);
         let mut column = PrimitiveColumn::with_capacity(wanted, self.len());
         for row in 0..self.len() {
             if nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
                 column.append_null();
                 continue;
             }
-            let names = self.names(row);
-            match at(group, row, names, parts, &mut fields, &options.unshred)? {
-                Row::Whole(variant) => {
-                    let value = variant.value()?;
-                    if !column.append_as_is(&value)? {
-                        let value = cast_value(value, wanted, options.cast);
-                        append(&mut column, value, options)?;
-                    }
+            let found = match &mut in_value {
+                Some(in_value) => match in_value.get(row)? {
+                    Some(found) if column.append_bytes(found.as_bytes())? => continue,
+                    found => found.map_or(Row::Missing, Row::Whole),
+                },
+                None => {
+                    let names = self.names(row);
+                    at(group, row, names, parts, &mut [], &options.unshred)?
                 }
-                found => append(&mut column, cast_row(found, wanted, options)?, options)?,
-            }
+            };
+            append(&mut column, cast_row(found, wanted, options)?, options)?;
         }
         Ok(column.finish())
     }

@@ -16,6 +16,7 @@ mod columns;
 mod data_type;
 mod field_names;
 mod get;
+mod in_value;
 mod infer;
 mod leaf;
 mod one_path;

@@ -16,7 +16,12 @@ use herringbone_format::{Error, Result};
 
 use super::of_arrow;
 use crate::cast::{PrimitiveType, Scalar};
-use crate::value::Value;
+use crate::types::{id, primitive_header};
+use crate::value::{integer, text};
+
+const TRUE: u8 = primitive_header(id::TRUE);
+const FALSE: u8 = primitive_header(id::FALSE);
+const DOUBLE: u8 = primitive_header(id::DOUBLE);
 
 /// A column of one of the types that primitive values may be shredded as.
 pub(super) enum PrimitiveColumn {
@@ -117,27 +122,35 @@ impl PrimitiveColumn {
         }
     }
 
-    /// Appends a value that is as it is one of the column, without a cast; whether it was one.
+    /// Appends the value of these bytes if it is one of the column, and one of those that are decoded soonest;
+    /// whether it did.
     #[inline]
-    pub(super) fn append_as_is(&mut self, value: &Value<'_>) -> Result<bool> {
-        match (self, *value) {
-            (Self::Int64(column), Value::Int8(value)) => column.append_value(value.into()),
-            (Self::Int64(column), Value::Int16(value)) => column.append_value(value.into()),
-            (Self::Int64(column), Value::Int32(value)) => column.append_value(value.into()),
-            (Self::Int64(column), Value::Int64(value)) => column.append_value(value),
-            (Self::Int32(column), Value::Int8(value)) => column.append_value(value.into()),
-            (Self::Int32(column), Value::Int16(value)) => column.append_value(value.into()),
-            (Self::Int32(column), Value::Int32(value)) => column.append_value(value),
-            (Self::Double(column), Value::Double(value)) => column.append_value(value),
-            (Self::Float(column), Value::Float(value)) => column.append_value(value),
-            (Self::Boolean(column), Value::Boolean(value)) => column.append_value(value),
-            (Self::Date(column), Value::Date(value)) => column.append_value(value),
-            (Self::String(column), Value::String(value)) => {
-                column.try_append_value(value).map_err(of_arrow)?;
-            }
-            (Self::Binary(column), Value::Binary(value)) => {
-                column.try_append_value(value).map_err(of_arrow)?;
-            }
+    pub(super) fn append_bytes(&mut self, bytes: &[u8]) -> Result<bool> {
+        match self {
+            Self::Int64(column) => match integer(bytes) {
+                Some(value) => column.append_value(value),
+                None => return Ok(false),
+            },
+            Self::Int32(column) => match integer(bytes).and_then(|it| i32::try_from(it).ok()) {
+                Some(value) => column.append_value(value),
+                None => return Ok(false),
+            },
+            Self::Boolean(column) => match bytes {
+                [TRUE] => column.append_value(true),
+                [FALSE] => column.append_value(false),
+                _ => return Ok(false),
+            },
+            Self::Double(column) => match bytes.split_first_chunk() {
+                Some(([DOUBLE], data)) => match data.try_into() {
+                    Ok(data) => column.append_value(f64::from_le_bytes(data)),
+                    Err(_) => return Ok(false),
+                },
+                _ => return Ok(false),
+            },
+            Self::String(column) => match text(bytes)? {
+                Some(value) => column.try_append_value(value).map_err(of_arrow)?,
+                None => return Ok(false),
+            },
             _ => return Ok(false),
         }
         Ok(true)

@@ -266,11 +266,11 @@ impl Group {
             Typed::Object(_) => value.as_object()?,
             _ => None,
         };
-        if rest.is_none() && !options.lenient {
-            return Err(against_rules(match typed {
-                Typed::Object(_) => "beside the shredded fields of an object `value` is none",
-                _ => "both `value` and `typed_value` have a value",
-            }));
+        if !options.lenient {
+            match typed {
+                Typed::Object(_) => check_beside_object(true, rest.is_some())?,
+                _ => return Err(against_rules("both `value` and `typed_value` have a value")),
+            }
         }
         Ok(Row::Typed { typed, row, rest })
     }
@@ -280,15 +280,24 @@ impl Group {
         let Some(value) = value else {
             return Ok(Row::Missing);
         };
-        if matches!(self.typed, Some(Typed::Object(_)))
-            && !options.lenient
-            && value.as_object()?.is_some()
-        {
-            return Err(against_rules(
-                "an object is in `value` alone, where objects are shredded",
-            ));
+        if matches!(self.typed, Some(Typed::Object(_))) && !options.lenient {
+            check_beside_object(false, value.as_object()?.is_some())?;
         }
         Ok(Row::Whole(value))
+    }
+}
+
+/// Whether `value` may lie beside a shredded object: fields do beside other fields, and all but objects alone.
+#[inline]
+pub(super) fn check_beside_object(has_fields: bool, is_object: bool) -> Result<()> {
+    match (has_fields, is_object) {
+        (true, false) => Err(against_rules(
+            "beside the shredded fields of an object `value` is none",
+        )),
+        (false, true) => Err(against_rules(
+            "an object is in `value` alone, where objects are shredded",
+        )),
+        _ => Ok(()),
     }
 }
 

@@ -87,7 +87,8 @@ impl Shredder {
     /// then.
     pub fn append(&mut self, variant: Variant<'_>) -> Result<()> {
         let row = self.start(true, variant.metadata())?;
-        self.group.append(row, variant)
+        self.group
+            .append(row, &variant.metadata(), variant.as_bytes())
     }
 
     /// Appends to all but the group; the place of the row.
