@@ -46,7 +46,7 @@ pub(crate) fn print(
         row_groups: read.chunks.row_groups.as_ref(),
         wanted: Some(&read.wanted),
         unshreds: false,
-        unshredding: read.variants.options(),
+        unshredding: read.wanted.variants.options(),
     };
     request.unshred();
     if read.wanted.explain {

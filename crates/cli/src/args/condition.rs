@@ -16,7 +16,20 @@ const MOST_BYTES: usize = 8 << 10;
 
 /// What follows `--where`.
 #[derive(Debug, Clone)]
-pub(crate) struct Condition(pub(crate) Predicate);
+pub(crate) struct Condition {
+    strict: Predicate,
+    /// The same where variants that break the rules of shredding are taken.
+    lenient: Predicate,
+}
+
+impl Condition {
+    pub(crate) fn predicate(&self, is_lenient: bool) -> &Predicate {
+        match is_lenient {
+            true => &self.lenient,
+            false => &self.strict,
+        }
+    }
+}
 
 impl FromStr for Condition {
     type Err = String;
@@ -30,24 +43,28 @@ impl FromStr for Condition {
             .map_err(|error| error.to_string())?;
         let expression = parser.parse_expr().map_err(|error| error.to_string())?;
         match parser.peek_token().token {
-            Token::EOF => predicate(&expression).map(Self),
+            Token::EOF => Ok(Self {
+                strict: predicate(&expression, false)?,
+                lenient: predicate(&expression, true)?,
+            }),
             more => Err(format!("`{more}` behind the condition")),
         }
     }
 }
 
-fn predicate(expression: &Expr) -> Result<Predicate, String> {
+fn predicate(expression: &Expr, is_lenient: bool) -> Result<Predicate, String> {
     let negated_if = |predicate: Predicate, negated: bool| match negated {
         true => predicate.not(),
         false => predicate,
     };
+    let operand = |expression| operand(expression, is_lenient);
     match expression {
-        Expr::Nested(inner) => predicate(inner),
+        Expr::Nested(inner) => predicate(inner, is_lenient),
         Expr::UnaryOp {
             op: UnaryOperator::Not,
             expr,
-        } => Ok(predicate(expr)?.not()),
-        Expr::BinaryOp { left, op, right } => binary(left, op, right),
+        } => Ok(predicate(expr, is_lenient)?.not()),
+        Expr::BinaryOp { left, op, right } => binary(left, op, right, is_lenient),
         Expr::IsNull(inner) => Ok(operand(inner)?.test(Column::is_null)),
         Expr::IsNotNull(inner) => Ok(operand(inner)?.test(Column::is_not_null)),
         Expr::IsTrue(inner) => Ok(operand(inner)?.typed()?.test(|it| it.eq(true))),
@@ -106,9 +123,15 @@ fn predicate(expression: &Expr) -> Result<Predicate, String> {
     }
 }
 
-fn binary(left: &Expr, op: &BinaryOperator, right: &Expr) -> Result<Predicate, String> {
+fn binary(
+    left: &Expr,
+    op: &BinaryOperator,
+    right: &Expr,
+    is_lenient: bool,
+) -> Result<Predicate, String> {
+    let operand = |expression| operand(expression, is_lenient);
     if let BinaryOperator::And | BinaryOperator::Or = op {
-        return chain(left, op, right);
+        return chain(left, op, right, is_lenient);
     }
     let (operand, literal, is_turned) = match is_operand(left) {
         true => (operand(left)?, literal(right)?, false),
@@ -149,7 +172,12 @@ fn each(
 }
 
 /// Conditions with the same word between them, of which there may be very many: `left` is all of them but the last.
-fn chain(mut left: &Expr, op: &BinaryOperator, right: &Expr) -> Result<Predicate, String> {
+fn chain(
+    mut left: &Expr,
+    op: &BinaryOperator,
+    right: &Expr,
+    is_lenient: bool,
+) -> Result<Predicate, String> {
     let mut parts = vec![right];
     while let Expr::BinaryOp {
         left: first,
@@ -161,9 +189,9 @@ fn chain(mut left: &Expr, op: &BinaryOperator, right: &Expr) -> Result<Predicate
         parts.push(right);
         left = first;
     }
-    let mut all = predicate(left)?;
+    let mut all = predicate(left, is_lenient)?;
     for part in parts.into_iter().rev() {
-        let part = predicate(part)?;
+        let part = predicate(part, is_lenient)?;
         all = match op {
             BinaryOperator::And => all.and(part),
             _ => all.or(part),
@@ -186,10 +214,10 @@ fn is_operand(expression: &Expr) -> bool {
     )
 }
 
-fn operand(expression: &Expr) -> Result<Operand, String> {
+fn operand(expression: &Expr, is_lenient: bool) -> Result<Operand, String> {
     match expression {
-        Expr::Nested(inner) => operand(inner),
-        Expr::Function(function) => Operand::of_function(function),
+        Expr::Nested(inner) => operand(inner, is_lenient),
+        Expr::Function(function) => Operand::of_function(function, is_lenient),
         other => column(other).map(Operand::Column),
     }
 }
@@ -265,7 +293,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<String, String> {
-        text.parse::<Condition>().map(|it| it.0.to_string())
+        text.parse::<Condition>().map(|it| it.strict.to_string())
     }
 
     #[test]

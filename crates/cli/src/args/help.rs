@@ -92,7 +92,7 @@ a line each, and the exit code is then 1. --limit and --offset count rows that a
 --where or --bbox chooses rows. Damage to the footer is always an error.
 
 Variants that were shredded against the rules of the format, as objects with fields both in columns and
-beside them, are errors; with --lenient-variants the columns count.
+beside them, are errors; with --lenient-variants the columns count, in --where as well.
 
 Examples:
   herringbone cat trips.parquet | jq .fare

@@ -429,8 +429,6 @@ pub(crate) struct Read {
     #[command(flatten)]
     damage: Damage,
     #[command(flatten)]
-    pub(crate) variants: Variants,
-    #[command(flatten)]
     hint: Hint,
     #[command(flatten)]
     int96: Int96,

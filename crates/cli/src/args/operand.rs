@@ -2,6 +2,7 @@
 
 use herringbone::filter::{Column, Predicate, col_at};
 use herringbone::variant::extension::VariantGet;
+use herringbone::variant::shredding::GetOptions;
 use herringbone::variant::{PrimitiveType, VariantPath};
 use sqlparser::ast::{Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments};
 
@@ -21,7 +22,7 @@ pub(super) enum Operand {
 }
 
 impl Operand {
-    pub(super) fn of_function(function: &Function) -> Result<Self, String> {
+    pub(super) fn of_function(function: &Function, is_lenient: bool) -> Result<Self, String> {
         let name = function.name.to_string();
         if !name.eq_ignore_ascii_case("variant_get") {
             return Err(format!(
@@ -44,7 +45,9 @@ impl Operand {
         let path: VariantPath = text(path)?
             .parse()
             .map_err(|error: herringbone::Error| error.message().to_owned())?;
-        let mut get = VariantGet::new(path);
+        let mut options = GetOptions::default();
+        options.unshred.lenient = is_lenient;
+        let mut get = VariantGet::new(path).options(options);
         if let Some(data_type) = data_type {
             get = get.as_type(type_of(&text(data_type)?)?);
         }

@@ -4,6 +4,7 @@ use clap::Args;
 use herringbone::ParquetFile;
 use herringbone::filter::Predicate;
 
+use super::Variants;
 use super::bounding_box::WantedBox;
 use super::condition::Condition;
 
@@ -20,6 +21,8 @@ pub(crate) struct Wanted {
     /// Say what statistics, bloom filters, dictionaries and page indexes tell of the rows, instead of reading them
     #[arg(long)]
     pub(crate) explain: bool,
+    #[command(flatten)]
+    pub(crate) variants: Variants,
 }
 
 impl Wanted {
@@ -33,7 +36,9 @@ impl Wanted {
     /// # Errors
     /// Argument where the file does not have what is asked for.
     pub(crate) fn filter(&self, file: &ParquetFile) -> herringbone::Result<Option<Predicate>> {
-        let condition = self.condition.as_ref().map(|it| it.0.clone());
+        let is_lenient = self.variants.options().lenient;
+        let condition = self.condition.as_ref();
+        let condition = condition.map(|it| it.predicate(is_lenient).clone());
         let bbox = self
             .bbox
             .as_ref()

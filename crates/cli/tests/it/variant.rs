@@ -1,5 +1,14 @@
 //! VARIANT columns: printed, read from JSON lines, shredded.
 
+use std::sync::Arc;
+
+use herringbone::variant::shredding::variant_field;
+use herringbone::{WriteOptions, Writer};
+use herringbone_arrow::array::{
+    Array as _, ArrayRef, BinaryViewArray, Int64Array, RecordBatch, StructArray,
+};
+use herringbone_arrow::schema::{DataType, Field, Schema};
+
 use crate::common::{Folder, herringbone};
 
 const LINES: &str = r#"{"id":1,"v":{"a":1,"b":"x","d":1.50}}
@@ -173,4 +182,48 @@ fn variants_shredded_against_the_rules() {
         serde_json::json!({"var": row["var"]}),
         crate::common::json(&lenient)
     );
+}
+
+/// Integers in a column, and another one beside the second of them.
+fn with_two_values(folder: &Folder) -> String {
+    let field = |name: &str, data_type, nullable| Field::new(name, data_type, nullable);
+    let fields = vec![
+        field("metadata", DataType::BinaryView, false),
+        field("value", DataType::BinaryView, true),
+        field("typed_value", DataType::Int64, true),
+    ];
+    let no_names: &[u8] = &[0x11, 0, 0];
+    let five: &[u8] = &[3 << 2, 5];
+    let columns: Vec<ArrayRef> = vec![
+        Arc::new(BinaryViewArray::from(vec![no_names; 3])),
+        Arc::new(BinaryViewArray::from(vec![None, Some(five), Some(five)])),
+        Arc::new(Int64Array::from(vec![Some(6), Some(7), None])),
+    ];
+    let array = StructArray::new(fields.into(), columns, None);
+    let field = variant_field("v", array.data_type().clone(), false);
+    let schema = Arc::new(Schema::new(vec![field]));
+    let batch = RecordBatch::try_new(schema.clone(), vec![Arc::new(array)]).unwrap();
+    let path = folder.file("two.parquet");
+    let file = std::fs::File::create(&path).unwrap();
+    let mut writer = Writer::new(file, schema, WriteOptions::new()).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    path
+}
+
+#[test]
+fn conditions_are_as_lenient_as_what_is_read() {
+    let folder = Folder::new();
+    let file = with_two_values(&folder);
+    for (condition, rows) in [
+        ("variant_get(v, '$', 'int') >= 6", "{\"v\":6}\n{\"v\":7}\n"),
+        ("variant_get(v, '$', 'int') = 5", "{\"v\":5}\n"),
+    ] {
+        let choice = ["--where", condition, &file];
+        let count = format!("{}\n", rows.lines().count());
+        herringbone(&[&["cat"], &choice[..]].concat()).fails(3, "against the rules");
+        herringbone(&[&["cat", "--lenient-variants"], &choice[..]].concat()).ok(rows);
+        herringbone(&[&["count"], &choice[..]].concat()).fails(3, "against the rules");
+        herringbone(&[&["count", "--lenient-variants"], &choice[..]].concat()).ok(&count);
+    }
 }
