@@ -19,7 +19,7 @@ use herringbone_variant::{PrimitiveType, VariantBuilder, VariantPath};
 use parquet_variant_compute as theirs;
 
 fn main() -> Result {
-    println!("| rows | work | ours, ms | parquet-variant-compute, ms | times as fast |");
+    println!("| rows | work | ours, µs | parquet-variant-compute, µs | times as fast |");
     println!("|---|---|---:|---:|---:|");
     let small = of(vec![
         ("id", DataType::Int64),

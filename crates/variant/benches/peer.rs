@@ -14,7 +14,7 @@ mod common;
 use common::{Result, compare, small_rows, wide_rows};
 
 fn main() -> Result {
-    println!("| values | work | ours, ms | parquet-variant, ms | times as fast |");
+    println!("| values | work | ours, µs | parquet-variant, µs | times as fast |");
     println!("|---|---|---:|---:|---:|");
     let small = ["$.user.address.city", "$.tags[2]", "$.id", "$.missing"];
     measure("2000 small", &small_rows(), &small)?;

@@ -49,9 +49,9 @@ pub(crate) fn compare(name: &str, ours: Work<'_>, theirs: Work<'_>) -> Result {
         our_time = our_time.min(time(ours)?);
         their_time = their_time.min(time(theirs)?);
     }
-    let (ours, theirs) = (our_time.as_secs_f64() * 1e3, their_time.as_secs_f64() * 1e3);
+    let (ours, theirs) = (our_time.as_secs_f64() * 1e6, their_time.as_secs_f64() * 1e6);
     println!(
-        "| {name} | {ours:.3} | {theirs:.3} | {:.2} |",
+        "| {name} | {ours:.1} | {theirs:.1} | {:.2} |",
         theirs / ours
     );
     Ok(())
