@@ -4,8 +4,10 @@ use herringbone_format::{Error, Result};
 
 use crate::bytes::utf8;
 use crate::children::Children;
+use crate::container::Container;
 use crate::limits::Limits;
-use crate::value::Value;
+use crate::metadata::Metadata;
+use crate::value::{integer, text};
 use crate::variant::Variant;
 
 /// An object or array that is being checked.
@@ -48,13 +50,16 @@ pub(crate) fn validate(variant: Variant<'_>, limits: &Limits) -> Result<()> {
     metadata.validate()?;
     let utf16 = metadata.orders_differ();
     let mut levels = Vec::new();
-    let mut next = Some(variant);
+    let mut next = Some(variant.as_bytes());
     loop {
-        if let Some(value) = next
-            && let Some(level) = open(value, utf16)?
-        {
-            limits.check_depth(levels.len() + 1)?;
-            levels.push(level);
+        if let Some(bytes) = next {
+            match Container::if_any(metadata, bytes)? {
+                Some(container) => {
+                    limits.check_depth(levels.len() + 1)?;
+                    levels.push(Level::new(container, utf16));
+                }
+                None => check_primitive(metadata, bytes)?,
+            }
         }
         let Some(level) = levels.last_mut() else {
             return Ok(());
@@ -62,33 +67,33 @@ pub(crate) fn validate(variant: Variant<'_>, limits: &Limits) -> Result<()> {
         if let (Some(order), Some(id)) = (&mut level.order, level.children.next_field_id()) {
             order.push(metadata.name_bytes(id)?)?;
         }
-        next = level.children.next()?;
+        next = level.children.next_bytes()?;
         if next.is_none() {
             drop(levels.pop());
         }
     }
 }
 
-/// Checks a value by itself; gives what it holds others in.
-fn open(variant: Variant<'_>, utf16: bool) -> Result<Option<Level<'_>>> {
-    Ok(match variant.value()? {
-        Value::Object(object) => {
-            let order = Order {
-                previous: None,
-                utf8: true,
-                utf16,
-            };
-            Some(Level {
-                children: object.children(),
-                order: Some(order),
-            })
+impl<'a> Level<'a> {
+    fn new(container: Container<'a>, utf16: bool) -> Self {
+        let order = Order {
+            previous: None,
+            utf8: true,
+            utf16,
+        };
+        Self {
+            children: Children::new(container),
+            order: Some(order).filter(|_| container.is_object()),
         }
-        Value::Array(array) => Some(Level {
-            children: array.children(),
-            order: None,
-        }),
-        _ => None,
-    })
+    }
+}
+
+/// Checks a value that holds no others. Most are integers and text, which are decoded soonest.
+fn check_primitive(metadata: Metadata<'_>, bytes: &[u8]) -> Result<()> {
+    if integer(bytes).is_none() && text(bytes)?.is_none() {
+        _ = Variant::from_parts(metadata, bytes).value()?;
+    }
+    Ok(())
 }
 
 #[cold]

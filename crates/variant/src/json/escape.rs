@@ -2,16 +2,18 @@
 
 use std::fmt::Write as _;
 
+use super::scan::plain_len;
+
 /// Appends `text` in quotes, escaping what has to be: quotes, backslashes and control characters.
 pub(super) fn push_quoted(out: &mut String, text: &str) {
     out.push('"');
     let mut rest = text;
-    while let Some(at) = rest
-        .bytes()
-        .position(|it| matches!(it, b'"' | b'\\' | ..0x20))
-    {
-        let (plain, special) = rest.split_at(at);
+    loop {
+        let (plain, special) = rest.split_at(plain_len(rest.as_bytes()));
         out.push_str(plain);
+        if special.is_empty() {
+            break;
+        }
         let mut chars = special.chars();
         match chars.next() {
             Some('"') => out.push_str("\\\""),
@@ -26,7 +28,6 @@ pub(super) fn push_quoted(out: &mut String, text: &str) {
         }
         rest = chars.as_str();
     }
-    out.push_str(rest);
     out.push('"');
 }
 

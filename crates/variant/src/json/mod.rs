@@ -29,6 +29,7 @@
 //!
 //! What reads back as a value of another class is one of the [`LostTypes`].
 
+mod digits;
 mod escape;
 mod lost;
 mod number;

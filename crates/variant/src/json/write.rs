@@ -5,15 +5,17 @@ use std::fmt::Write as _;
 
 use herringbone_format::{Error, Result};
 
+use super::digits::{push_decimal, push_integer};
 use super::escape::push_quoted;
 use super::{LostTypes, NonFinite};
-use crate::array::Elements;
+use crate::children::Children;
+use crate::container::Container;
 use crate::limits::Limits;
-use crate::object::Fields;
+use crate::metadata::Metadata;
 use crate::temporal::{Unit, push_date, push_time, push_timestamp};
 use crate::text::{push_base64, push_uuid};
 use crate::types::VariantType;
-use crate::value::Value;
+use crate::value::{Value, integer, text};
 use crate::variant::Variant;
 
 /// Writes values as JSON text, and notes which types are lost: see [`json`](crate::json).
@@ -37,12 +39,6 @@ pub struct JsonWriter {
     non_finite: NonFinite,
     limits: Limits,
     lost: LostTypes,
-}
-
-/// An object or array whose end was not written yet.
-enum Level<'a> {
-    Object(Fields<'a>),
-    Array(Elements<'a>),
 }
 
 impl JsonWriter {
@@ -88,38 +84,39 @@ impl JsonWriter {
     }
 
     fn write_all(&mut self, variant: Variant<'_>, start: usize, out: &mut String) -> Result<()> {
+        let metadata = variant.metadata();
         let mut levels = Vec::new();
-        self.begin(variant, &mut levels, out)?;
+        self.begin(&metadata, variant.as_bytes(), &mut levels, out)?;
         while let Some(level) = levels.last_mut() {
             self.limits.check_json_bytes(out.len() - start)?;
-            match next(level, out)? {
-                Some(value) => self.begin(value, &mut levels, out)?,
+            match next(level, &metadata, out)? {
+                Some(value) => self.begin(&metadata, value, &mut levels, out)?,
                 None => drop(levels.pop()),
             }
         }
         self.limits.check_json_bytes(out.len() - start)
     }
 
-    /// Writes a value, or the beginning of one that holds others.
+    /// Writes a value, or the beginning of one that holds others. Integers and text are decoded soonest.
     fn begin<'a>(
         &mut self,
-        variant: Variant<'a>,
-        levels: &mut Vec<Level<'a>>,
+        metadata: &Metadata<'a>,
+        bytes: &'a [u8],
+        levels: &mut Vec<Children<'a>>,
         out: &mut String,
     ) -> Result<()> {
-        let level = match variant.value()? {
-            Value::Object(object) => {
-                out.push('{');
-                Level::Object(object.iter())
-            }
-            Value::Array(array) => {
-                out.push('[');
-                Level::Array(array.iter())
-            }
-            value => return self.primitive(&value, out),
-        };
-        self.limits.check_depth(levels.len() + 1)?;
-        levels.push(level);
+        if let Some(container) = Container::if_any(*metadata, bytes)? {
+            out.push(if container.is_object() { '{' } else { '[' });
+            self.limits.check_depth(levels.len() + 1)?;
+            levels.push(Children::new(container));
+        } else if let Some(value) = integer(bytes) {
+            push_integer(out, value);
+        } else if let Some(value) = text(bytes)? {
+            push_quoted(out, value);
+        } else {
+            let value = Variant::from_parts(*metadata, bytes).value()?;
+            self.primitive(&value, out)?;
+        }
         Ok(())
     }
 
@@ -154,29 +151,27 @@ impl JsonWriter {
 }
 
 /// Writes what comes before the next value, or the end of `level`.
-fn next<'a>(level: &mut Level<'a>, out: &mut String) -> Result<Option<Variant<'a>>> {
+fn next<'a>(
+    level: &mut Children<'a>,
+    metadata: &Metadata<'a>,
+    out: &mut String,
+) -> Result<Option<&'a [u8]>> {
     // No value ends like this, so what does has just begun.
-    let is_first = out.ends_with(['{', '[']);
-    let (value, end) = match level {
-        Level::Object(fields) => match fields.next().transpose()? {
-            Some((name, value)) => {
-                if !is_first {
-                    out.push(',');
-                }
-                push_quoted(out, name);
-                out.push(':');
-                return Ok(Some(value));
-            }
-            None => (None, '}'),
-        },
-        Level::Array(elements) => (elements.next().transpose()?, ']'),
+    let is_first = matches!(out.as_bytes().last(), Some(b'{' | b'['));
+    let id = level.next_field_id();
+    let Some(value) = level.next_bytes()? else {
+        let is_object = level.container().is_object();
+        out.push(if is_object { '}' } else { ']' });
+        return Ok(None);
     };
-    match value {
-        Some(_) if !is_first => out.push(','),
-        Some(_) => {}
-        None => out.push(end),
+    if !is_first {
+        out.push(',');
     }
-    Ok(value)
+    if let Some(id) = id {
+        push_quoted(out, metadata.name(id)?);
+        out.push(':');
+    }
+    Ok(Some(value))
 }
 
 /// A primitive value as text: as in JSON, without quotes and escapes.
@@ -213,7 +208,8 @@ fn push_number(out: &mut String, value: &Value<'_>) -> Option<()> {
         Value::Int32(value) => write!(out, "{value}"),
         Value::Int64(value) => write!(out, "{value}"),
         Value::Decimal4(value) | Value::Decimal8(value) | Value::Decimal16(value) => {
-            write!(out, "{value}")
+            push_decimal(out, value);
+            Ok(())
         }
         // Rust prints the fewest digits, and 1.0, 1e300.
         Value::Double(value) if value.is_finite() => write!(out, "{value:?}"),
