@@ -62,10 +62,12 @@ impl<'a> Object<'a> {
                 Ordering::Equal => return Ok(Some(middle)),
             }
         }
-        if self.container.len() > 1 && self.container.metadata().orders_differ() {
-            return self.scan(name);
+        // Code points up to U+D7FF have the same place among all others in both orders.
+        let may_differ = self.container.len() > 1 && name.iter().any(|byte| *byte >= 0xEE);
+        match may_differ && self.container.metadata().orders_differ() {
+            true => self.scan(name),
+            false => Ok(None),
         }
-        Ok(None)
     }
 
     /// The same, if it is not where it was in an object before, `place`, which is set to where it is.

@@ -207,6 +207,47 @@ fn fields_in_the_order_of_utf16() {
     assert!(Variant::validated(&names, &bytes, &limits()).is_err());
 }
 
+/// Each choice of names up to and around the code points where the two orders part.
+#[test]
+fn every_field_is_found_in_either_order() {
+    let all = [
+        "a",
+        "a\u{E000}",
+        "a\u{1F600}",
+        "b",
+        "\u{D7FF}",
+        "\u{D7FF}a",
+        "\u{E000}",
+        "\u{FFFD}",
+        "\u{10000}",
+        "\u{10FFFF}",
+    ];
+    for chosen in 0..1_usize << all.len() {
+        let is_chosen = |at: usize| chosen >> at & 1 == 1;
+        let mut fields: Vec<usize> = (0..all.len()).filter(|at| is_chosen(*at)).collect();
+        for is_utf16 in [false, true] {
+            match is_utf16 {
+                true => fields.sort_by_key(|at| all[*at].encode_utf16().collect::<Vec<_>>()),
+                false => fields.sort_by_key(|at| all[*at]),
+            }
+            let values: Vec<[u8; 2]> = fields.iter().map(|at| int8(*at as u8)).collect();
+            let of_fields = fields.iter().zip(&values);
+            let of_fields: Vec<(u32, &[u8])> = of_fields
+                .map(|(at, value)| (*at as u32, &value[..]))
+                .collect();
+            let layout: Vec<usize> = (0..fields.len()).collect();
+            let bytes = object(&of_fields, &layout, (false, 1, 1));
+            let names = metadata(&all, 1, false);
+            let variant = Variant::validated(&names, &bytes, &limits()).unwrap();
+            for (at, name) in all.iter().enumerate() {
+                let found = variant.field(name).unwrap();
+                let found = found.map(|it| int_of(it) as usize);
+                assert_eq!(found, is_chosen(at).then_some(at), "{name:?} of {fields:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn short_and_long_strings() {
     let short = [4 << 2 | 1, b'a', b'b', b'c', b'd'];
