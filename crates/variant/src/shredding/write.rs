@@ -36,6 +36,8 @@ pub struct Shredder {
     metadata: MetadataColumn,
     group: GroupBuilder,
     nulls: NullBufferBuilder,
+    /// A value was appended in part.
+    has_failed: bool,
 }
 
 enum MetadataColumn {
@@ -76,6 +78,7 @@ impl Shredder {
             metadata,
             group: GroupBuilder::with_capacity(shredding, rows),
             nulls: NullBufferBuilder::new(rows),
+            has_failed: false,
         })
     }
 
@@ -87,8 +90,10 @@ impl Shredder {
     /// then.
     pub fn append(&mut self, variant: Variant<'_>) -> Result<()> {
         let row = self.start(true, variant.metadata())?;
-        self.group
-            .append(row, &variant.metadata(), variant.as_bytes())
+        let metadata = variant.metadata();
+        let appended = self.group.append(row, &metadata, variant.as_bytes());
+        self.has_failed |= appended.is_err();
+        appended
     }
 
     /// Appends to all but the group; the place of the row.
@@ -121,8 +126,13 @@ impl Shredder {
     ///
     /// # Errors
     ///
-    /// More elements of arrays than 31 bits count.
+    /// More elements of arrays than 31 bits count, and a value that was not appended.
     pub fn finish(mut self) -> Result<StructArray> {
+        if self.has_failed {
+            return Err(Error::argument(
+                "a column of variants of which one could not be shredded",
+            ));
+        }
         let rows = self.nulls.len();
         let metadata = match self.metadata {
             MetadataColumn::OfValues(mut metadata) => Arc::new(metadata.finish()),

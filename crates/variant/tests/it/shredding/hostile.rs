@@ -24,6 +24,7 @@ fn survive(metadata: &[u8], value: &[u8]) {
             let mut shredder = Shredder::new(shredding).unwrap();
             let appended = shredder.append(variant);
             let array = shredder.finish();
+            assert!(appended.is_ok() || array.is_err());
             if appended.is_ok() {
                 let array = array.unwrap();
                 let array = VariantArray::try_new(&array).unwrap();
