@@ -2,7 +2,7 @@
 
     cargo build -p herringbone-cli
     cargo build -p herringbone-encryption --example key_tools
-    python tests/interop_encryption_java.py target/debug/herringbone target/debug/examples/key_tools [--every N]
+    python tests/interop_encryption_java.py target/debug/herringbone target/debug/examples/key_tools [--every N] [--first N]
 
 Needs the jars of pyspark and a Java 17 with its compiler. parquet-java writes files of every kind that it knows, with its
 key tools and with keys as they are, and we read them; we rewrite them, which keeps their encryption, and it reads that. We
@@ -15,6 +15,7 @@ import base64
 import itertools
 import json
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -83,6 +84,13 @@ def count(what):
     counts[what] = counts.get(what, 0) + 1
 
 
+def progress(what, kinds, chosen):
+    """The chosen numbers of kinds; what goes wrong goes wrong after the last one that is named."""
+    for number in range(len(kinds))[chosen]:
+        print(f"{what}: {number} of {len(kinds)}", file=sys.stderr, flush=True)
+        yield number
+
+
 def text(key):
     return base64.b64encode(key).decode()
 
@@ -97,7 +105,7 @@ def without(found, *names):
     return [option for option in found if option.split("=")[0] not in names]
 
 
-def with_key_tools(java, command, key_tools, folder, every):
+def with_key_tools(java, command, key_tools, folder, chosen):
     uniform = ["uniform.key=kf"]
     columns = ["footer.key=kf", "column.keys=kc1:id,name;kc2:list.list.element"]
     complete = [*columns, "complete.columns=true"]
@@ -107,7 +115,7 @@ def with_key_tools(java, command, key_tools, folder, every):
         "algorithms": BOTH,
     }
     kinds = list(itertools.product((uniform, columns, complete), BOTH, FLAGS, FLAGS, FLAGS, BITS, PAGES, CODECS))
-    for number in range(0, len(kinds), every):
+    for number in progress("key tools", kinds, chosen):
         which, algorithm, plaintext, double, internal, bits, page, codec = kinds[number]
         options = [
             *which,
@@ -163,7 +171,7 @@ def with_key_tools(java, command, key_tools, folder, every):
             count("key tools: rotated")
 
 
-def with_local_wrapping(java, command, _, folder, _every):
+def with_local_wrapping(java, command, _, folder, _chosen):
     """The KMS hands out its master keys, and they wrap here."""
     keys = {"master_keys": {name: text(key) for name, key in MASTER_KEYS.items()}, "kms": "local"}
     local = "kms.client.class=EncryptedFiles$Local"
@@ -182,11 +190,11 @@ def key(number, bits):
     return bytes((number + at) % 251 + 1 for at in range(bits // 8))
 
 
-def with_keys_as_they_are(java, command, _, folder, every):
+def with_keys_as_they_are(java, command, _, folder, chosen):
     plain = folder / "plain.parquet"
     pq.write_table(TABLE, plain)
     kinds = list(itertools.product(BOTH, FLAGS, ("uniform", "columns", "complete"), (None, True, False), BITS, PAGES, CODECS))
-    for number in range(0, len(kinds), every):
+    for number in progress("keys as they are", kinds, chosen):
         algorithm, plaintext, which, stores, bits, page, codec = kinds[number]
         footer_key = key(number, bits)
         keys = {
@@ -226,7 +234,7 @@ def with_keys_as_they_are(java, command, _, folder, every):
         count("keys as they are: written")
 
 
-def refusals(java, command, _, folder, _every):
+def refusals(java, command, _, folder, _chosen):
     plain = folder / "plain.parquet"
     pq.write_table(TABLE, plain)
     keys = {"footer_key": text(key(1, 128)), "algorithms": BOTH}
@@ -244,12 +252,14 @@ def main():
     parser.add_argument("command")
     parser.add_argument("key_tools")
     parser.add_argument("--every", type=int, default=1, help="takes one of so many kinds, for a short run")
+    parser.add_argument("--first", type=int, default=0, help="begins at this kind of each part, to go on where a run ended")
     arguments = parser.parse_args()
+    chosen = slice(arguments.first, None, arguments.every)
     with tempfile.TemporaryDirectory() as classes:
         java = Java(classes)
         for part in (with_key_tools, with_local_wrapping, with_keys_as_they_are, refusals):
             with tempfile.TemporaryDirectory() as folder:
-                part(java, arguments.command, arguments.key_tools, Path(folder), arguments.every)
+                part(java, arguments.command, arguments.key_tools, Path(folder), chosen)
     print("; ".join(f"parquet-java, {what} {number}" for what, number in counts.items()))
     print("refused by " + "; ".join(sorted(refused)))
 
