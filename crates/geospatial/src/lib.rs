@@ -26,7 +26,7 @@
 //!
 //! - [`wkb`] reads well-known binary without allocation and without recursion, and writes it.
 //! - [`wkt`] and [`geojson`] are the same as text; with the feature `geo-traits`, geometries of other crates
-//!   become values (`wkb::write_geometry`).
+//!   become values (`wkb::write_geometry`), and values geometries of other crates (`wkb::views`).
 //! - [`bounds`] has bounding boxes: of geometries, merged, compared; [`StatisticsBuilder`] makes the
 //!   statistics of a column chunk from its values.
 //! - [`crs`] and [`geoarrow`] say what coordinates mean, to Parquet and to Arrow.
@@ -35,7 +35,7 @@
 //! - [`geoparquet`] is the metadata that GeoParquet adds to a file; [`ColumnMeaning`] is what holds
 //!   where it, the logical type and the Arrow schema disagree.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 pub mod bounds;

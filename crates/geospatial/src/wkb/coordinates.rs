@@ -16,6 +16,14 @@ pub struct Position {
 }
 
 impl Position {
+    /// That of an empty point.
+    pub(crate) const NOWHERE: Self = Self {
+        x: f64::NAN,
+        y: f64::NAN,
+        z: f64::NAN,
+        m: f64::NAN,
+    };
+
     /// The ordinates that positions of these dimensions have: the first 2 to 4.
     #[must_use]
     pub fn ordinates(&self, dimensions: Dimensions) -> ([f64; 4], usize) {
@@ -40,7 +48,11 @@ pub struct Coordinates<'a> {
 
 impl<'a> Coordinates<'a> {
     /// `bytes` are whole positions.
-    pub(super) fn new(bytes: &'a [u8], byte_order: ByteOrder, dimensions: Dimensions) -> Self {
+    pub(super) const fn new(
+        bytes: &'a [u8],
+        byte_order: ByteOrder,
+        dimensions: Dimensions,
+    ) -> Self {
         Self {
             bytes,
             byte_order,
@@ -124,7 +136,7 @@ impl<'a> Coordinates<'a> {
             ([x, y, m], _) => (of(x), of(y), f64::NAN, of(m)),
             ([x, y, z, m], _) => (of(x), of(y), of(z), of(m)),
             // Positions have two to four ordinates.
-            _ => (f64::NAN, f64::NAN, f64::NAN, f64::NAN),
+            _ => return Position::NOWHERE,
         };
         Position { x, y, z, m }
     }

@@ -19,6 +19,8 @@ mod header;
 mod sequences;
 #[cfg(feature = "geo-traits")]
 mod traits;
+#[cfg(feature = "geo-traits")]
+pub mod views;
 mod writer;
 #[cfg(test)]
 mod tests;

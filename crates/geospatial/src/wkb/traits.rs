@@ -1,6 +1,6 @@
 //! Geometries of other crates, by the traits that these have in common (the crate `geo-traits`).
 //!
-//! The other direction takes `unsafe` methods: read [`Events`](super::Events) instead.
+//! [`views`](super::views) are the other direction.
 
 use geo_traits::{
     CoordTrait, Dimensions as TraitDimensions, GeometryCollectionTrait, GeometryTrait,
@@ -84,15 +84,9 @@ fn whole(
 
 fn point(point: &impl PointTrait<T = f64>, dimensions: Dimensions, writer: &mut Writer<'_>) {
     let geometry_type = GeometryType::new(GeometryKind::Point, dimensions);
-    const NOWHERE: Position = Position {
-        x: f64::NAN,
-        y: f64::NAN,
-        z: f64::NAN,
-        m: f64::NAN,
-    };
     let at = point
         .coord()
-        .map_or(NOWHERE, |it| position(&it, dimensions));
+        .map_or(Position::NOWHERE, |it| position(&it, dimensions));
     writer.start(geometry_type, 1);
     writer.position(at, geometry_type);
 }
