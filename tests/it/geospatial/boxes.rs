@@ -24,12 +24,12 @@ use crate::skipping::{Noting, total};
 const CRS84: &str = r#"{"crs": "OGC:CRS84"}"#;
 
 /// Pages of so many rows, each value of its own.
-fn paged(rows: usize) -> WriteOptions {
+pub(super) fn paged(rows: usize) -> WriteOptions {
     let columns = ColumnOptions::new().compression(Compression::Uncompressed);
     WriteOptions::new().columns(columns.page_rows(rows).dictionary(false))
 }
 
-fn primary(file: &ParquetFile) -> GeometryColumn {
+pub(super) fn primary(file: &ParquetFile) -> GeometryColumn {
     let columns = GeometryColumn::of_file(file.parquet_schema(), file.metadata()).unwrap();
     columns.into_iter().find(|it| it.is_primary).unwrap()
 }

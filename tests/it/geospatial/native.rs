@@ -1,8 +1,9 @@
-//! Native encodings in lists: their rows by boxes, and row groups by the bounds of their ordinates.
+//! Native encodings in lists: their rows by boxes, row groups and pages by the bounds of their ordinates.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use herringbone::ReadOptions;
 use herringbone::arrow::array::cast::AsArray;
 use herringbone::arrow::array::types::Int64Type;
 use herringbone::arrow::array::{
@@ -14,20 +15,26 @@ use herringbone::filter::PruningSteps;
 use herringbone::format::BoundingBox;
 use herringbone::geospatial::geoparquet::Version;
 use herringbone::geospatial::{GeoParquetOptions, GeometryColumn, Geospatial};
-use herringbone::{ReadOptions, WriteOptions};
 
+use super::boxes::{paged, pages_read, primary};
 use super::pruning::Random;
 use crate::skipping::Noting;
 
 const ROWS: usize = 1200;
 const ROWS_OF_A_GROUP: usize = 100;
+const ROWS_OF_A_PAGE: usize = 10;
 
-/// The positions of a row: none of every 17th, which is null; empty ones; those of a row group lie close together.
+/// The positions of a row: none of every 17th, which is null; empty ones; those of a row group lie close together, those of
+/// a page closer. Some ordinates are NaN.
 fn places(random: &mut Random) -> Vec<Option<Vec<(f64, f64)>>> {
     let row = |row: usize| {
-        let around = (row / ROWS_OF_A_GROUP) as f64 * 20.0 - 100.0;
+        let around = (row / ROWS_OF_A_PAGE) as f64 * 2.0 - 100.0;
         let count = (random.next() * 6.0) as usize;
-        let mut place = || (around + random.next() * 25.0, random.next() * 80.0 - 40.0);
+        let mut ordinate = |from: f64, size: f64| match random.next() < 0.03 {
+            true => f64::NAN,
+            false => from + random.next() * size,
+        };
+        let mut place = || (ordinate(around, 7.0), ordinate(-40.0, 80.0));
         let places = (0..count).map(|_| place()).collect();
         (!row.is_multiple_of(17)).then_some(places)
     };
@@ -59,50 +66,100 @@ fn list(
     Arc::new(ListArray::new(Arc::new(field), offsets, values, nulls))
 }
 
-/// Lines, or polygons of one ring each.
+/// Lines and points, or in one list each, or two, what has one part of one ring.
 fn geometries(kind: &str, rows: &[Option<Vec<(f64, f64)>>]) -> ArrayRef {
     let all: Vec<_> = rows.iter().flatten().flatten().copied().collect();
-    let points: ArrayRef = Arc::new(points(&all));
+    let mut values: ArrayRef = Arc::new(points(&all));
     let nulls = Some(NullBuffer::from_iter(rows.iter().map(Option::is_some)));
-    let lengths = rows.iter().map(|row| row.as_ref().map_or(0, Vec::len));
-    match kind {
-        "polygon" => {
-            // An empty polygon has no ring.
-            let rings = list(points, lengths.clone().filter(|it| *it > 0), None);
-            list(rings, lengths.map(|it| usize::from(it > 0)), nulls)
-        }
-        _ => list(points, lengths, nulls),
+    let mut lengths: Vec<_> = rows
+        .iter()
+        .map(|row| row.as_ref().map_or(0, Vec::len))
+        .collect();
+    let lists_within = match kind {
+        "linestring" | "multipoint" => 0,
+        "polygon" | "multilinestring" => 1,
+        _ => 2,
+    };
+    for _ in 0..lists_within {
+        // What is empty has no part.
+        values = list(values, lengths.iter().copied().filter(|it| *it > 0), None);
+        lengths.iter_mut().for_each(|it| *it = (*it).min(1));
     }
+    list(values, lengths.into_iter(), nulls)
 }
 
+/// Whether the box of the places touches; NaN is nowhere.
 fn touches(bbox: &BoundingBox, places: &[(f64, f64)]) -> bool {
-    let outside = |beyond: &dyn Fn(&(f64, f64)) -> bool| places.iter().all(beyond);
-    !(places.is_empty()
-        || outside(&|it| it.0 < bbox.xmin)
-        || outside(&|it| it.0 > bbox.xmax)
-        || outside(&|it| it.1 < bbox.ymin)
-        || outside(&|it| it.1 > bbox.ymax))
+    let between = |of: fn(&(f64, f64)) -> f64, min: f64, max: f64| {
+        let all = || places.iter().map(of).filter(|it| !it.is_nan());
+        all().any(|it| it <= max) && all().any(|it| it >= min)
+    };
+    between(|it| it.0, bbox.xmin, bbox.xmax) && between(|it| it.1, bbox.ymin, bbox.ymax)
+}
+
+/// Numbers of rows, and geometries in a plane.
+fn batch(kind: &str, array: ArrayRef) -> RecordBatch {
+    let pairs = [
+        ("ARROW:extension:name", format!("geoarrow.{kind}")),
+        (
+            "ARROW:extension:metadata",
+            r#"{"crs": {"type": "ProjectedCRS", "name": "metres"}}"#.to_owned(),
+        ),
+    ];
+    let pairs = HashMap::from(pairs.map(|(key, value)| (key.to_owned(), value)));
+    let field = Field::new("g", array.data_type().clone(), true).with_metadata(pairs);
+    let schema = Schema::new(vec![Field::new("row", DataType::Int64, false), field]);
+    let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..array.len() as i64));
+    RecordBatch::try_new(Arc::new(schema), vec![numbers, array]).unwrap()
+}
+
+/// A box between the ends of a line has none of its positions within.
+#[test]
+fn pages_are_left_by_bounds_below_lists() {
+    for kind in ["linestring", "polygon", "multipolygon"] {
+        let line = |at: u32| Some(vec![(f64::from(at), 0.0), (f64::from(at) + 0.75, 1.0)]);
+        let rows: Vec<_> = (0..5000).map(line).collect();
+        let geospatial = Geospatial::new().geoparquet(GeoParquetOptions::new(Version::V1_1));
+        let options = geospatial.write_options(paged(500));
+        let (source, file) = Noting::new(&batch(kind, geometries(kind, &rows)), options);
+        for (bbox, rows, pages) in [
+            (BoundingBox::new(1700.25, 1700.5, 0.25, 0.5), 1, vec![3]),
+            (BoundingBox::new(1499.5, 1500.0, -1.0, 0.0), 2, vec![2, 3]),
+            (BoundingBox::new(1700.25, 1700.5, 1.5, 2.0), 0, vec![]),
+        ] {
+            let wanted = primary(&file).intersects(&bbox).unwrap();
+            source.take();
+            let reader = file
+                .read(ReadOptions::new().filter(wanted).threads(1))
+                .unwrap();
+            let found: usize = reader.map(|batch| batch.unwrap().num_rows()).sum();
+            let reads = source.take();
+            assert_eq!(found, rows, "{kind} {bbox:?}");
+            for leaf in [1, 2] {
+                // Readers of lists look at the page behind, where the last row could go on.
+                let read = pages_read(&file, leaf, &reads);
+                let may = |page: &usize| pages.iter().any(|it| it == page || it + 1 == *page);
+                assert!(read.iter().all(may), "{kind} {bbox:?}: {read:?}");
+                assert!(pages.iter().all(|page| read.contains(page)));
+            }
+        }
+    }
 }
 
 #[test]
 fn lists_of_positions_lose_no_row_and_leave_row_groups() {
-    for kind in ["linestring", "multipoint", "polygon"] {
+    for kind in [
+        "linestring",
+        "multipoint",
+        "polygon",
+        "multilinestring",
+        "multipolygon",
+    ] {
         let mut random = Random(23);
         let rows = places(&mut random);
         let array = geometries(kind, &rows);
-        let pairs = [
-            ("ARROW:extension:name", format!("geoarrow.{kind}")),
-            (
-                "ARROW:extension:metadata",
-                r#"{"crs": {"type": "ProjectedCRS", "name": "metres"}}"#.to_owned(),
-            ),
-        ];
-        let pairs = HashMap::from(pairs.map(|(key, value)| (key.to_owned(), value)));
-        let field = Field::new("g", array.data_type().clone(), true).with_metadata(pairs);
-        let schema = Schema::new(vec![Field::new("row", DataType::Int64, false), field]);
-        let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..ROWS as i64));
-        let batch = RecordBatch::try_new(Arc::new(schema), vec![numbers, array]).unwrap();
-        let options = WriteOptions::new().row_group_rows(ROWS_OF_A_GROUP);
+        let batch = batch(kind, array);
+        let options = paged(ROWS_OF_A_PAGE).row_group_rows(ROWS_OF_A_GROUP);
         let geospatial = Geospatial::new().geoparquet(GeoParquetOptions::new(Version::V1_1));
         let (source, file) = Noting::new(&batch, geospatial.write_options(options));
         let columns = GeometryColumn::of_file(file.parquet_schema(), file.metadata()).unwrap();

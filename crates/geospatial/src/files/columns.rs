@@ -31,7 +31,7 @@ pub struct GeometryColumn {
     /// the only one there is.
     pub is_primary: bool,
     /// Of a native encoding: the ordinals of its columns of x, y, z and m.
-    ordinates: [Option<usize>; 4],
+    pub(super) ordinates: [Option<usize>; 4],
     /// Whether a row may have several geometries.
     pub(super) is_repeated: bool,
 }

@@ -1,4 +1,4 @@
-//! What a box asks of the columns whose bounds pages have: those of a covering, or those of native points.
+//! What a box asks of the columns whose bounds pages have: those of a covering, or the ordinates of native geometries.
 
 use herringbone_core::filter::{Column, Predicate, col_at};
 use herringbone_format::{BoundingBox, Type};
@@ -8,7 +8,6 @@ use super::GeometryColumn;
 use super::covering::{down, up};
 use crate::bounds::check;
 use crate::geoparquet::{Covering, Encoding};
-use crate::wkb::GeometryKind;
 
 impl GeometryColumn {
     /// A predicate over leaves of the file that is true for every row whose own box touches `bbox`; none where nothing
@@ -16,9 +15,7 @@ impl GeometryColumn {
     pub(super) fn covered(&self, bbox: &BoundingBox, schema: &ParquetSchema) -> Option<Predicate> {
         match self.encoding {
             Encoding::Wkb => self.by_covering(bbox, schema),
-            Encoding::Native(GeometryKind::Point) => self.by_ordinates(bbox, schema),
-            // Those of other kinds lie in lists.
-            Encoding::Native(_) => None,
+            Encoding::Native(_) => self.by_ordinates(bbox, schema),
         }
     }
 
@@ -28,7 +25,10 @@ impl GeometryColumn {
         if self.meaning.edges.is_geography() && !covering.never_wraps {
             return None;
         }
-        let bound = |name: &str| Bound::of(vec![covering.column.clone(), name.to_owned()], schema);
+        let bound = |name: &str| {
+            let bound = Bound::of(vec![covering.column.clone(), name.to_owned()], schema);
+            bound.filter(|bound| !bound.is_below_list)
+        };
         let (ymin, ymax) = (bound("ymin")?, bound("ymax")?);
         let rows = ymin.is_at_most(bbox.ymax).and(ymax.is_at_least(bbox.ymin));
         if !self.has_ordered_x(covering) {
@@ -62,16 +62,19 @@ impl GeometryColumn {
         covering.never_wraps || self.crs().is_geographic() == Some(false) || is_on_one_side
     }
 
+    /// A box touches another one where it has something on the right side of each of its four borders. Below lists
+    /// these may be four positions, none of which needs to be within.
     fn by_ordinates(&self, bbox: &BoundingBox, schema: &ParquetSchema) -> Option<Predicate> {
-        // Poles and the antimeridian have many longitudes.
+        // Poles and the antimeridian have many longitudes, and edges leave the latitudes of their ends.
         if self.meaning.edges.is_geography() {
             return None;
         }
-        let ordinate = |axis: &str| {
-            let path = self.path.iter().cloned().chain([axis.to_owned()]);
-            Bound::of(path.collect(), schema)
+        let [x, y, _, _] = self.ordinates;
+        let ordinate = |leaf: usize| {
+            let path = schema.path(leaf).into_iter();
+            Bound::of(path.map(str::to_owned).collect(), schema)
         };
-        let (x, y) = (ordinate("x")?, ordinate("y")?);
+        let (x, y) = (ordinate(x?)?, ordinate(y?)?);
         let rows = y.is_at_least(bbox.ymin).and(y.is_at_most(bbox.ymax));
         let (east, west) = (x.is_at_least(bbox.xmin), x.is_at_most(bbox.xmax));
         Some(rows.and(match bbox.xmin > bbox.xmax {
@@ -86,6 +89,8 @@ struct Bound {
     path: Vec<String>,
     /// Whether it is FLOAT: its numbers may then be rounded, in any direction but not past another FLOAT.
     is_float: bool,
+    /// Whether a row has any number of them, of which one is meant.
+    is_below_list: bool,
 }
 
 impl Bound {
@@ -99,11 +104,19 @@ impl Bound {
             Type::Double => false,
             _ => return None,
         };
-        (leaf.max_rep_level == 0).then_some(Self { path, is_float })
+        Some(Self {
+            path,
+            is_float,
+            is_below_list: leaf.max_rep_level > 0,
+        })
     }
 
     fn column(&self) -> Column {
-        col_at(self.path.iter().cloned())
+        let column = col_at(self.path.iter().cloned());
+        match self.is_below_list {
+            true => column.any(),
+            false => column,
+        }
     }
 
     fn is_at_most(&self, most: f64) -> Predicate {

@@ -61,7 +61,7 @@ impl GeometryColumn {
     /// whose box is not known are. Whether the geometry itself touches the box is for others to find out.
     ///
     /// Row groups are passed over by their geospatial statistics, pages by the column of boxes that covers this one,
-    /// if there is one, or by the `x` and `y` of native points. Coverings that other writers made tell of `x` only
+    /// if there is one, or by the `x` and `y` of native encodings. Coverings that other writers made tell of `x` only
     /// where no row can cross the antimeridian, and of geographies nothing, as nobody says how they bound edges.
     ///
     /// ```no_run

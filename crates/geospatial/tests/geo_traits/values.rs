@@ -34,7 +34,7 @@ fn every_kind_is_a_value() {
             "MULTIPOINT ((1 2), (3 4))".into(),
         ),
         (
-            MultiLineString(vec![line.clone()]).into(),
+            MultiLineString(vec![line]).into(),
             "MULTILINESTRING ((0 1.5, 2 -3))".into(),
         ),
         (
