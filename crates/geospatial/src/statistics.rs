@@ -33,6 +33,14 @@ impl GeometryTypes {
         self.has_others |= other.has_others;
     }
 
+    /// Takes the type of a value, or that it is no geometry.
+    pub(crate) fn add_result(&mut self, result: Result<GeometryType, WkbError>) {
+        match result {
+            Ok(geometry_type) => self.add(geometry_type),
+            Err(_) => self.add_unknown(),
+        }
+    }
+
     /// Takes what may be of any type.
     pub fn add_unknown(&mut self) {
         self.has_others = true;
@@ -83,11 +91,13 @@ impl StatisticsBuilder {
     #[inline]
     pub fn add(&mut self, value: &[u8]) -> Result<GeometryType, WkbError> {
         let result = self.bounder.add(value);
-        match result {
-            Ok(geometry_type) => self.types.add(geometry_type),
-            Err(_) => self.types.add_unknown(),
-        }
+        self.types.add_result(result);
         result
+    }
+
+    /// Takes values that are not null. Where one is not well-known binary, there are no statistics.
+    pub fn add_all(&mut self, values: &[&[u8]]) {
+        self.types.merge(self.bounder.add_all(values));
     }
 
     /// Takes what another one took; both have the same edges.

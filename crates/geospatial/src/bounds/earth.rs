@@ -95,6 +95,26 @@ impl Earth {
         Ok(())
     }
 
+    /// Takes points by their longitudes and the bounds of their ordinates.
+    ///
+    /// # Errors
+    ///
+    /// One of them is not on Earth.
+    pub(super) fn add_points(
+        &mut self,
+        longitudes: impl Iterator<Item = f64>,
+        of_longitudes: Interval,
+        of_latitudes: Interval,
+    ) -> Result<(), NoBox> {
+        let is_within = |it: Interval, most: f64| it.min >= -most && it.max <= most;
+        if !is_within(of_longitudes, 180.0) || !is_within(of_latitudes, 90.0) {
+            return Err(NoBox::OutOfRange);
+        }
+        self.latitudes.merge(of_latitudes);
+        self.longitudes.add_each(longitudes, of_longitudes);
+        Ok(())
+    }
+
     /// Takes positions and the edges between them. Where a position is not whole, no edge leads there,
     /// and there is no path to return.
     fn add_path(

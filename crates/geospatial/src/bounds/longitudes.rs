@@ -1,5 +1,8 @@
 //! Arcs of longitude, and the narrowest one that holds them all.
 
+use super::cells::Cells;
+use super::interval::Interval;
+
 /// An arc from west to east that does not go across the antimeridian: -180 ≤ west ≤ east ≤ 180.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Arc {
@@ -11,12 +14,18 @@ struct Arc {
 /// so that the result may be wider than it has to be, but never too narrow.
 const KEPT_APART: usize = 16;
 
+/// Degrees in which points that were added together count as one arc: only boxes around nearly all of the Earth may then be
+/// wider than they have to be, by less than this.
+const NARROW: f64 = 1.0;
+
 /// Longitudes that occur: arcs that do not touch, from west to east.
 #[derive(Debug, Clone)]
 pub(super) struct Longitudes {
     /// Those from `count` on are of no meaning.
     arcs: [Arc; KEPT_APART + 1],
     count: usize,
+    /// Of what is in the arcs, some; where many points were added.
+    cells: Option<Box<Cells>>,
 }
 
 impl Longitudes {
@@ -27,6 +36,7 @@ impl Longitudes {
                 east: 0.0,
             }; KEPT_APART + 1],
             count: 0,
+            cells: None,
         }
     }
 
@@ -46,6 +56,42 @@ impl Longitudes {
         } else {
             self.insert(Arc { west, east: 180.0 });
             self.insert(Arc { west: -180.0, east });
+        }
+    }
+
+    /// Each of some longitudes, which lie within `bounds`; NaN is none of them.
+    pub(super) fn add_each(&mut self, longitudes: impl Iterator<Item = f64>, bounds: Interval) {
+        if bounds.is_empty() {
+            return;
+        }
+        if bounds.max - bounds.min <= NARROW {
+            self.add(bounds.min, bounds.max);
+            return;
+        }
+        let mut cells = self.cells.take().unwrap_or_default();
+        for longitude in longitudes {
+            if !cells.are_full(longitude, longitude) && !longitude.is_nan() {
+                self.add_to(&mut cells, longitude, longitude);
+            }
+        }
+        self.cells = Some(cells);
+    }
+
+    /// From `west` eastwards to `east`, the greater one, as one of many: where they are is kept for a quick look.
+    #[inline]
+    pub(super) fn add_one_of_many(&mut self, west: f64, east: f64) {
+        let mut cells = self.cells.take().unwrap_or_default();
+        if !cells.are_full(west, east) {
+            self.add_to(&mut cells, west, east);
+        }
+        self.cells = Some(cells);
+    }
+
+    fn add_to(&mut self, cells: &mut Cells, west: f64, east: f64) {
+        self.insert(Arc { west, east });
+        // With what it touches, and what was there before.
+        if let Some(arc) = self.around(west, east) {
+            cells.fill(arc.west, arc.east);
         }
     }
 
@@ -78,13 +124,16 @@ impl Longitudes {
         self.arcs.get(..self.count).unwrap_or_default()
     }
 
+    /// The arc that has all from `west` to `east`.
+    fn around(&self, west: f64, east: f64) -> Option<Arc> {
+        let mut arcs = self.arcs().iter();
+        arcs.find(|arc| arc.west <= west && east <= arc.east)
+            .copied()
+    }
+
     fn insert(&mut self, new: Arc) {
         // Most positions are near those before.
-        if self
-            .arcs()
-            .iter()
-            .any(|arc| arc.west <= new.west && new.east <= arc.east)
-        {
+        if self.around(new.west, new.east).is_some() {
             return;
         }
         let arcs = self.arcs();

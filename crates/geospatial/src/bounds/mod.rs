@@ -10,6 +10,7 @@
 
 mod bounder;
 mod bulge;
+mod cells;
 mod check;
 mod earth;
 mod extent;
@@ -18,6 +19,7 @@ mod longitudes;
 mod ordinates;
 mod path;
 mod plane;
+mod points;
 mod relation;
 mod ring;
 #[cfg(test)]

@@ -35,40 +35,68 @@ fn of<const N: usize>(coordinates: &Coordinates<'_>) -> [Interval; N] {
     }
 }
 
-/// Several positions at a time, each compared with bounds of its own: no comparison waits for the one before it, and the
-/// compiler makes vectors of them.
 #[inline]
 fn fold<const N: usize>(
     positions: &[[[u8; 8]; N]],
     number: impl Fn([u8; 8]) -> f64,
 ) -> [Interval; N] {
-    const AT_A_TIME: usize = 4;
-    let (blocks, rest) = positions.as_chunks::<AT_A_TIME>();
-    let mut all = [Interval::EMPTY; N];
-    if !blocks.is_empty() {
-        let mut smallest = [[f64::INFINITY; N]; AT_A_TIME];
-        let mut largest = [[f64::NEG_INFINITY; N]; AT_A_TIME];
+    let mut bounds = Bounds::EMPTY;
+    bounds.add(positions, number);
+    bounds.finish()
+}
+
+const AT_A_TIME: usize = 4;
+
+/// The bounds of positions of `N` ordinates, taken several at a time, each compared with bounds of its own: no comparison
+/// waits for the one before it, and the compiler makes vectors of them.
+#[derive(Clone, Copy)]
+pub(super) struct Bounds<const N: usize> {
+    smallest: [[f64; N]; AT_A_TIME],
+    largest: [[f64; N]; AT_A_TIME],
+}
+
+impl<const N: usize> Bounds<N> {
+    pub(super) const EMPTY: Self = Self {
+        smallest: [[f64::INFINITY; N]; AT_A_TIME],
+        largest: [[f64::NEG_INFINITY; N]; AT_A_TIME],
+    };
+
+    #[inline(always)]
+    pub(super) fn add(&mut self, positions: &[[[u8; 8]; N]], number: impl Fn([u8; 8]) -> f64) {
+        let (blocks, rest) = positions.as_chunks::<AT_A_TIME>();
+        // A copy stays in registers.
+        let mut bounds = *self;
         for block in blocks {
-            let bounds = smallest.as_flattened_mut().iter_mut();
-            let bounds = bounds.zip(largest.as_flattened_mut());
-            for ((min, max), bytes) in bounds.zip(block.as_flattened()) {
+            bounds.compare(block, &number);
+        }
+        bounds.compare(rest, &number);
+        *self = bounds;
+    }
+
+    /// Of at most so many positions as are compared at a time.
+    #[inline(always)]
+    fn compare(&mut self, positions: &[[[u8; 8]; N]], number: &impl Fn([u8; 8]) -> f64) {
+        let bounds = self.smallest.iter_mut().zip(&mut self.largest);
+        for ((smallest, largest), position) in bounds.zip(positions) {
+            let bounds = smallest.iter_mut().zip(largest);
+            for ((min, max), bytes) in bounds.zip(position) {
                 let number = number(*bytes);
                 // Comparisons with NaN are false.
                 *min = if number < *min { number } else { *min };
                 *max = if number > *max { number } else { *max };
             }
         }
-        for (smallest, largest) in smallest.into_iter().zip(largest) {
+    }
+
+    #[inline]
+    pub(super) fn finish(self) -> [Interval; N] {
+        let mut all = [Interval::EMPTY; N];
+        for (smallest, largest) in self.smallest.into_iter().zip(self.largest) {
             let bounds = smallest.into_iter().zip(largest);
             for (all, (min, max)) in all.iter_mut().zip(bounds) {
                 all.merge(Interval { min, max });
             }
         }
+        all
     }
-    for position in rest {
-        for (all, bytes) in all.iter_mut().zip(position) {
-            all.add(number(*bytes));
-        }
-    }
-    all
 }

@@ -127,6 +127,13 @@ impl<'a> Coordinates<'a> {
         }
     }
 
+    /// The bytes of x and y, the least significant first; `None` where there are other ordinates, or the order is another one.
+    #[inline]
+    pub(crate) fn little_endian(&self) -> Option<&'a [[[u8; 8]; 2]]> {
+        let is_so = (self.byte_order, self.dimensions) == (ByteOrder::LittleEndian, Dimensions::Xy);
+        is_so.then_some(self.bytes.as_chunks().0.as_chunks().0)
+    }
+
     fn position(&self, bytes: &[u8]) -> Position {
         let (ordinates, _) = bytes.as_chunks::<8>();
         let of = |bytes: &[u8; 8]| self.byte_order.ordinate(*bytes);

@@ -11,6 +11,8 @@ mod geoparquet;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
+mod many;
+#[cfg(test)]
 mod random;
 #[cfg(test)]
 mod sphere;

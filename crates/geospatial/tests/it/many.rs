@@ -1,0 +1,209 @@
+//! Columns of values, which are taken many at a time, against the same values one by one.
+
+use herringbone_format::{BoundingBox, GeospatialStatistics};
+use herringbone_geospatial::{Edges, StatisticsBuilder, wkt};
+
+/// Numbers from 0 to 1 that look random.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> f64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        (self.next() * end as f64) as usize
+    }
+}
+
+/// Where longitudes are: at one place, in a country, on both sides of the antimeridian, everywhere.
+const PLACES: [(f64, f64); 4] = [(8.0, 0.4), (-100.0, 30.0), (175.0, 10.0), (-180.0, 360.0)];
+
+const KINDS: [&str; 7] = [
+    "POINT",
+    "POINT Z",
+    "POINT M",
+    "POINT ZM",
+    "LINESTRING",
+    "POLYGON",
+    "mixed",
+];
+
+/// What one value in a hundred or so has, if it is to.
+const FAULTS: [&str; 8] = [
+    "none",
+    "NaN",
+    "x out of range",
+    "y out of range",
+    "big-endian",
+    "extended",
+    "truncated",
+    "empty",
+];
+
+fn value(random: &mut Random, kind: &str, (west, width): (f64, f64)) -> Vec<u8> {
+    let longitude = |it: f64| if it > 180.0 { it - 360.0 } else { it };
+    let (x, y) = (west + random.next() * width, random.next() * 150.0 - 75.0);
+    let at = |dx: f64, dy: f64| format!("{} {}", longitude(x + dx), y + dy);
+    let kind = match kind {
+        "mixed" => ["POINT", "LINESTRING", "POLYGON", "MULTIPOINT"][random.below(4)],
+        kind => kind,
+    };
+    let positions = match kind {
+        "POINT" => at(0.0, 0.0),
+        "POINT Z" | "POINT M" => format!("{} {}", at(0.0, 0.0), random.next()),
+        "POINT ZM" => format!("{} {} {}", at(0.0, 0.0), random.next(), -random.next()),
+        "LINESTRING" => {
+            let line = (0..random.below(9) + 2).map(|step| at(step as f64 * 0.01, random.next()));
+            line.collect::<Vec<_>>().join(", ")
+        }
+        "POLYGON" => format!("({}, {}, {0})", at(0.0, 0.0), at(0.02, 0.01)),
+        _ => format!("({}), ({})", at(0.0, 0.0), at(0.01, 0.02)),
+    };
+    let mut value = Vec::new();
+    wkt::read(&format!("{kind} ({positions})"), &mut value).unwrap();
+    value
+}
+
+fn spoil(value: &mut Vec<u8>, fault: &str) {
+    let is_point = value[1] == 1;
+    let ordinate = |value: &mut Vec<u8>, at: usize, number: f64| {
+        value[at..at + 8].copy_from_slice(&number.to_le_bytes());
+    };
+    match fault {
+        "NaN" if is_point => {
+            // With bits that are those of a cell.
+            let nan = f64::from_bits(f64::NAN.to_bits() | 0x7ff);
+            ordinate(value, 5, nan);
+        }
+        "x out of range" if is_point => ordinate(value, 5, 180.5),
+        "y out of range" if is_point => ordinate(value, 13, -90.5),
+        "big-endian" if value.len() == 21 => {
+            value[0] = 0;
+            value[1..5].reverse();
+            value[5..13].reverse();
+            value[13..21].reverse();
+        }
+        "extended" => value[4] |= 0x80,
+        "truncated" => value.truncate(9),
+        "empty" => *value = [&[1, 1, 0, 0, 0][..], &[0xff; 16]].concat(),
+        _ => {}
+    }
+}
+
+fn width(bbox: &BoundingBox) -> f64 {
+    let turns = if bbox.xmin > bbox.xmax { 360.0 } else { 0.0 };
+    bbox.xmax - bbox.xmin + turns
+}
+
+fn check(many: GeospatialStatistics, one_by_one: GeospatialStatistics, edges: Edges, what: &str) {
+    let (Some(found), Some(wanted)) = (&many.bbox, &one_by_one.bbox) else {
+        assert_eq!(many, one_by_one, "{what}");
+        return;
+    };
+    if edges.is_geography() {
+        // Gaps of a degree between points that come together are not looked for.
+        assert!(
+            width(found) <= width(wanted) + 1.0,
+            "{what}: {found:?} {wanted:?}"
+        );
+        let mut wanted = wanted.clone();
+        (wanted.xmin, wanted.xmax) = (found.xmin, found.xmax);
+        let wanted = one_by_one.clone().bbox(Some(wanted));
+        assert_eq!(many, wanted, "{what}");
+    } else {
+        assert_eq!(many, one_by_one, "{what}");
+    }
+}
+
+#[test]
+fn many_at_a_time_are_what_they_are_one_by_one() {
+    let mut random = Random(5);
+    for (kind, place) in KINDS
+        .iter()
+        .flat_map(|kind| PLACES.map(|place| (*kind, place)))
+    {
+        for fault in FAULTS {
+            let mut values = Vec::new();
+            for _ in 0..900 {
+                let mut value = value(&mut random, kind, place);
+                if random.below(100) == 0 {
+                    spoil(&mut value, fault);
+                }
+                values.push(value);
+            }
+            for edges in [
+                Edges::Planar,
+                Edges::Spherical,
+                Edges::Karney,
+                Edges::Andoyer,
+            ] {
+                let what = format!("{kind} {place:?} {fault} {edges:?}");
+                let (mut many, mut one_by_one) =
+                    (StatisticsBuilder::new(edges), StatisticsBuilder::new(edges));
+                let mut rest = values.iter().map(Vec::as_slice).collect::<Vec<_>>();
+                while !rest.is_empty() {
+                    let page = rest.split_off(rest.len() - random.below(400).min(rest.len()));
+                    many.add_all(&page);
+                    for value in page {
+                        one_by_one.add(value).ok();
+                    }
+                }
+                let finish = |it: StatisticsBuilder| it.finish().unwrap_or_default();
+                check(finish(many), finish(one_by_one), edges, &what);
+            }
+        }
+    }
+}
+
+/// By hand: what lies in the box, and nothing else, on both sides of the antimeridian.
+#[test]
+fn points_have_the_narrowest_box() {
+    let points = |xs: &[f64]| -> Vec<Vec<u8>> {
+        let value = |x: &f64| {
+            let mut value = Vec::new();
+            wkt::read(&format!("POINT ({x} {})", x / 3.0), &mut value).unwrap();
+            value
+        };
+        xs.iter().map(value).collect()
+    };
+    for (xs, wanted) in [
+        (vec![1.0, 1.25, 1.5], Some((1.0, 1.5))),
+        (vec![-179.0, 179.5, 178.0], Some((178.0, -179.0))),
+        // One place.
+        (vec![-180.0, 180.0], Some((180.0, -180.0))),
+        (vec![10.0, -120.0, 130.0, f64::NAN], Some((10.0, -120.0))),
+        (vec![f64::NAN], None),
+        (vec![], None),
+    ] {
+        let values = points(&xs);
+        let values: Vec<_> = values.iter().map(Vec::as_slice).collect();
+        let mut statistics = StatisticsBuilder::new(Edges::Spherical);
+        statistics.add_all(&values);
+        statistics.add_all(&values);
+        let bbox = statistics.extent().bbox();
+        assert_eq!(bbox.map(|it| (it.xmin, it.xmax)), wanted, "{xs:?}");
+    }
+}
+
+/// What comes at once may lie on both sides of the gap that the box leaves.
+#[test]
+fn gaps_of_more_than_a_degree_are_found() {
+    let point = |x: i32| {
+        let mut value = Vec::new();
+        wkt::read(&format!("POINT ({} 1)", f64::from(x) / 2.0), &mut value).unwrap();
+        value
+    };
+    let mut statistics = StatisticsBuilder::new(Edges::Spherical);
+    let beside = [point(78), point(82)];
+    statistics.add_all(&beside.each_ref().map(Vec::as_slice));
+    for x in (-360..=78).chain(82..=360) {
+        statistics.add_all(&[&point(x)]);
+    }
+    let bbox = statistics.extent().bbox().unwrap();
+    assert_eq!((bbox.xmin, bbox.xmax), (41.0, 39.0));
+}
