@@ -16,6 +16,7 @@ mod earth;
 mod extent;
 mod interval;
 mod longitudes;
+mod many;
 mod ordinates;
 mod path;
 mod plane;

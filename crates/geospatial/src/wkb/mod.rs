@@ -30,7 +30,7 @@ pub use coordinates::{Coordinates, Position};
 pub use error::{WkbError, WkbErrorKind};
 pub use events::{Event, Events, MAX_DEPTH, ReadOptions};
 pub use header::{ByteOrder, Header};
-pub(crate) use sequences::for_each_sequence;
+pub(crate) use sequences::{for_each_sequence, only_sequence};
 #[cfg(feature = "geo-traits")]
 pub use traits::write_geometry;
 pub use writer::{Writer, write_iso};

@@ -1,7 +1,24 @@
 //! The coordinates of most values, without events.
 
 use super::header::ByteOrder;
-use super::{Coordinates, GeometryKind, GeometryType, ReadOptions};
+use super::{Coordinates, Dimensions, GeometryKind, GeometryType, ReadOptions};
+
+/// The type and the coordinates of a value that is a line string, or a polygon of one ring, of x and y alone, of the ISO form
+/// and with the least significant byte first.
+#[inline(always)]
+pub(crate) fn only_sequence(value: &[u8]) -> Option<(GeometryType, Coordinates<'_>)> {
+    let (kind, rest) = match value {
+        [1, 2, 0, 0, 0, rest @ ..] => (GeometryKind::LineString, rest),
+        [1, 3, 0, 0, 0, 1, 0, 0, 0, rest @ ..] => (GeometryKind::Polygon, rest),
+        _ => return None,
+    };
+    let (positions, bytes) = rest.split_first_chunk::<4>()?;
+    let is_whole = bytes.len() as u64 == u64::from(u32::from_le_bytes(*positions)) * 16;
+    let is_short = value.len() <= ReadOptions::default().max_bytes;
+    let coordinates = Coordinates::new(bytes, ByteOrder::LittleEndian, Dimensions::Xy);
+    let geometry_type = GeometryType::new(kind, Dimensions::Xy);
+    (is_whole && is_short).then_some((geometry_type, coordinates))
+}
 
 /// Shows the coordinates that [`Events`](super::Events) give of a value, sooner, with the kind of geometry that they are
 /// of, and whether they are the outer ring of a polygon. Returns the type of the value; `None` where it is no ISO form, a collection of any geometries, opaque or no

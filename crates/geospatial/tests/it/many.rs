@@ -129,7 +129,7 @@ fn many_at_a_time_are_what_they_are_one_by_one() {
     {
         for fault in FAULTS {
             let mut values = Vec::new();
-            for _ in 0..900 {
+            for _ in 0..500 {
                 let mut value = value(&mut random, kind, place);
                 if random.below(100) == 0 {
                     spoil(&mut value, fault);
