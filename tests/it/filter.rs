@@ -980,14 +980,14 @@ fn filters_are_tightened_on_the_way() {
     let some = ReadOptions::new().filter(col("odd").eq(1)).batch_size(500);
     let fewer = some
         .clone()
-        .filter(col("odd").eq(1).and(col("row").ge(27_000)));
+        .filter(col("odd").eq(1).and(col("row").ge(57_000)));
     let rows_of = |batch: &RecordBatch| -> Vec<i64> {
         let rows = Int64Array::from(batch.column_by_name("row").unwrap().to_data());
         rows.values().to_vec()
     };
     let is_wanted = |row: &i64| odd(*row) == 1;
     // What is left where the first row group was begun by the old filter, and all that the old one wants.
-    let least = (0..ROWS).filter(|row| *row < OF_A_GROUP || *row >= 27_000);
+    let least = (0..ROWS).filter(|row| *row < OF_A_GROUP || *row >= 57_000);
     let least: Vec<_> = least.filter(is_wanted).collect();
     for (threads, limit) in [(1, None), (3, None), (1, Some(12_000)), (3, Some(12_000))] {
         let with = |options: &ReadOptions| {

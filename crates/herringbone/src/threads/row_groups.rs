@@ -19,6 +19,10 @@ use crate::inline::{Inline, Progress};
 use crate::source::Source;
 use crate::workers::start;
 
+/// Row groups a thread that may be begun and not given out whole. One is not enough: the caller does not give out what is
+/// ready while it works on a row group of its own.
+const BEGUN_A_THREAD: usize = 2;
+
 /// Decodes on several threads what a filter wants.
 pub(crate) struct RowGroupThreads {
     shared: Arc<Shared>,
@@ -267,7 +271,7 @@ impl Shared {
     fn take(&self, state: &mut State) -> Option<Taken> {
         let ahead = state.begun.len();
         let row_group = state.front + ahead;
-        if ahead >= self.threads || row_group >= state.plan.row_groups().len() {
+        if ahead >= BEGUN_A_THREAD * self.threads || row_group >= state.plan.row_groups().len() {
             return None;
         }
         state.begun.push_back(Begun {
