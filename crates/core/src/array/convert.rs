@@ -64,7 +64,7 @@ pub(super) trait Convert<U: Native>: Send {
     ///
     /// # Errors
     /// Where lost ones are an error.
-    fn check_used(&self, _lost: &Lost) -> Result<()> {
+    fn check_used(&self, _lost: &Lost, _before: usize) -> Result<()> {
         Ok(())
     }
 
@@ -272,9 +272,9 @@ impl Lost {
         self.0.extend(lost.map(|lost| u8::from(!lost)));
     }
 
-    /// Whether there is one.
-    pub(super) fn is_any(&self) -> bool {
-        self.0.contains(&0)
+    /// Whether there is one behind the first `before`. Among these, the flags of nulls mean nothing.
+    pub(super) fn is_any_behind(&self, before: usize) -> bool {
+        self.0.get(before..).is_some_and(|flags| flags.contains(&0))
     }
 
     /// The flags; empty if nothing is lost.

@@ -88,6 +88,26 @@ impl<U: Native, C: Convert<U>> FixedWidth<U, C> {
         };
         entries.gather(indices, n, elements, &mut self.values, &mut self.lost)
     }
+
+    /// Appends the next `n` values. Entries of a dictionary that Arrow cannot hold are noted as lost.
+    fn append_unchecked(&mut self, n: usize) -> Result<()> {
+        let units = product(n, self.units)?;
+        if let Page::Dictionary(_) = self.page {
+            self.gather(n)?;
+        } else if units > 0
+            && self.values.is_empty()
+            && let Some(buffer) = self.convert.borrow(&mut self.page, units)?
+        {
+            self.values.borrow(buffer);
+        } else {
+            let out = self.values.vector(n * self.convert.elements(self.units));
+            self.convert
+                .decode(&mut self.page, n, self.units, out, &mut self.lost)?;
+        }
+        self.lost.fill(self.values.len());
+        self.slots += n;
+        Ok(())
+    }
 }
 
 impl<U: Native, C: Convert<U>> LeafArray for FixedWidth<U, C> {
@@ -156,23 +176,9 @@ impl<U: Native, C: Convert<U>> LeafArray for FixedWidth<U, C> {
     }
 
     fn append(&mut self, n: usize) -> Result<()> {
-        let units = product(n, self.units)?;
-        if let Page::Dictionary(_) = self.page {
-            self.gather(n)?;
-            self.convert.check_used(&self.lost)?;
-        } else if units > 0
-            && self.values.is_empty()
-            && let Some(buffer) = self.convert.borrow(&mut self.page, units)?
-        {
-            self.values.borrow(buffer);
-        } else {
-            let out = self.values.vector(n * self.convert.elements(self.units));
-            self.convert
-                .decode(&mut self.page, n, self.units, out, &mut self.lost)?;
-        }
-        self.lost.fill(self.values.len());
-        self.slots += n;
-        Ok(())
+        let before = self.values.len();
+        self.append_unchecked(n)?;
+        self.convert.check_used(&self.lost, before)
     }
 
     fn spread(&mut self, _n: usize, validity: &Bitmap, slots: Range<usize>) -> Result<bool> {
@@ -205,13 +211,13 @@ impl<U: Native, C: Convert<U>> LeafArray for FixedWidth<U, C> {
     }
 
     fn append_wanted(&mut self, wanted: &BooleanBuffer) -> Result<()> {
-        let start = self.slots;
-        self.append(wanted.len())?;
+        let (start, before) = (self.slots, self.values.len());
+        self.append_unchecked(wanted.len())?;
         let elements = self.elements();
         self.values.retain(elements, start, wanted);
         self.lost.retain(start, wanted);
         self.slots = start.saturating_add(wanted.count_set_bits());
-        Ok(())
+        self.convert.check_used(&self.lost, before)
     }
 
     fn bytes(&self) -> usize {

@@ -93,9 +93,9 @@ impl Convert<u8> for Timestamp96 {
         Ok(())
     }
 
-    fn check_used(&self, lost: &Lost) -> Result<()> {
+    fn check_used(&self, lost: &Lost, before: usize) -> Result<()> {
         match self.overflow {
-            Int96Overflow::Error | Int96Overflow::CoarserUnit if lost.is_any() => {
+            Int96Overflow::Error | Int96Overflow::CoarserUnit if lost.is_any_behind(before) => {
                 Err(overflow(&self.data_type))
             }
             _ => Ok(()),
