@@ -15,13 +15,12 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 
 use herringbone_arrow::array::{ArrayRef, RecordBatch};
 use herringbone_core::write::{ColumnWriter, EncodedColumn, WritePlan};
 use herringbone_format::{Error, Result};
 
-use crate::workers;
+use crate::workers::{self, Workers};
 
 /// Slices that columns may be behind the caller.
 const SLICES_AHEAD: usize = 2;
@@ -39,9 +38,8 @@ const FIRST_BYTES: usize = 256 << 10;
 /// The columns of the row groups under construction.
 pub(crate) struct Encoders {
     shared: Arc<Shared>,
-    workers: Vec<JoinHandle<()>>,
-    /// Workers to start with the second slice: short files need none.
-    unstarted: usize,
+    /// Started with the second slice: short files need none.
+    workers: Workers,
     /// There was a slice.
     started: bool,
 }
@@ -140,7 +138,7 @@ impl Encoders {
             .collect::<Result<Vec<_>>>()?;
         let threads = workers::threads(plan.options().threads);
         Ok(Self {
-            unstarted: threads.min(columns.len()).saturating_sub(1),
+            workers: Workers::new(threads.min(columns.len()).saturating_sub(1)),
             shared: Arc::new(Shared {
                 plan,
                 state: Mutex::new(State {
@@ -150,7 +148,6 @@ impl Encoders {
                 work: Condvar::new(),
                 done: Condvar::new(),
             }),
-            workers: Vec::new(),
             started: false,
         })
     }
@@ -306,12 +303,10 @@ impl Encoders {
     }
 
     fn start_workers(&mut self) {
-        let unstarted = std::mem::take(&mut self.unstarted);
-        let shared = &self.shared;
-        self.workers.extend(workers::start(unstarted, || {
-            let shared = shared.clone();
+        self.workers.start(|| {
+            let shared = self.shared.clone();
             move || shared.work()
-        }));
+        });
     }
 }
 
@@ -319,10 +314,7 @@ impl Drop for Encoders {
     fn drop(&mut self) {
         self.shared.lock().stop = true;
         self.shared.work.notify_all();
-        for worker in self.workers.drain(..) {
-            // A worker hands its panic over before it ends, so there is nothing to learn here.
-            drop(worker.join());
-        }
+        self.workers.join();
     }
 }
 

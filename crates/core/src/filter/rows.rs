@@ -27,8 +27,8 @@ pub trait RowPredicate: fmt::Debug + Send + Sync {
     fn evaluate(&self, batch: &RecordBatch) -> Result<BooleanArray>;
 
     /// A predicate that is true wherever this one is, by which rows are passed over: its statistics, page indexes and bloom
-    /// filters are looked at, its values only [on request](Self::tests_implied). Its columns are leaves of the file, wherever they lie; they need not be
-    /// among [those](Self::columns) that this one looks at.
+    /// filters are looked at, its values only [on request](Self::tests_implied). Its columns are leaves of the file, wherever
+    /// they lie; they need not be among [those](Self::columns) that this one looks at.
     ///
     /// # Errors
     /// Whatever is wrong; the read does not begin.

@@ -76,14 +76,17 @@ impl FilteredRead {
             let pruner = match &mut self.pruner {
                 Some(pruner) => pruner,
                 none => {
-                    self.plan = self.given_out.plan().clone();
                     let Some(row_group) = self.given_out.next_row_group() else {
                         return Ok(FilteredRowGroup::End);
                     };
                     self.row_group = row_group;
-                    if let Some(filter) = self.plan.filter() {
-                        let (schema, budget) = (self.plan.schema().clone(), &self.budget);
-                        self.rows = FoundRows::new(filter.clone(), schema, budget);
+                    let plan = self.given_out.plan();
+                    if !Arc::ptr_eq(plan, &self.plan)
+                        && let Some(filter) = plan.filter()
+                    {
+                        let schema = plan.schema().clone();
+                        self.rows = FoundRows::new(filter.clone(), schema, &self.budget);
+                        self.plan = plan.clone();
                     }
                     let (plan, budget) = (self.plan.clone(), self.budget.clone());
                     none.insert(RowGroupPruner::new(plan, row_group, budget)?)

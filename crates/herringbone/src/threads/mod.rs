@@ -19,7 +19,6 @@ mod workers;
 
 use std::panic::resume_unwind;
 use std::sync::{Arc, Condvar, Mutex};
-use std::thread::JoinHandle;
 
 use herringbone_arrow::array::RecordBatch;
 use herringbone_core::budget::Budget;
@@ -29,7 +28,7 @@ use herringbone_format::Result;
 
 use crate::inline::Inline;
 use crate::source::Source;
-use crate::workers::start;
+use crate::workers::Workers;
 pub(crate) use filtered::FilteredThreads;
 pub(crate) use row_groups::RowGroupThreads;
 use state::take_column_batches;
@@ -42,9 +41,7 @@ const BATCHES_AHEAD: u64 = 3;
 pub(crate) struct Threads {
     shared: Arc<Shared>,
     assembler: BatchAssembler,
-    workers: Vec<JoinHandle<()>>,
-    /// Workers to start with the first batch.
-    unstarted: usize,
+    workers: Workers,
 }
 
 impl Threads {
@@ -68,8 +65,7 @@ impl Threads {
         Self {
             shared: Arc::new(shared),
             assembler,
-            workers: Vec::new(),
-            unstarted: threads - 1,
+            workers: Workers::new(threads - 1),
         }
     }
 
@@ -153,12 +149,10 @@ impl Threads {
     }
 
     fn start_workers(&mut self) {
-        let unstarted = std::mem::take(&mut self.unstarted);
-        let shared = &self.shared;
-        self.workers.extend(start(unstarted, || {
-            let shared = shared.clone();
+        self.workers.start(|| {
+            let shared = self.shared.clone();
             move || shared.work()
-        }));
+        });
     }
 }
 
@@ -167,9 +161,6 @@ impl Drop for Threads {
         let mut state = self.shared.lock();
         state.stop = true;
         self.shared.wake(state, Wake::All);
-        for worker in self.workers.drain(..) {
-            // A worker hands its panic over before it ends, so there is nothing to learn here.
-            drop(worker.join());
-        }
+        self.workers.join();
     }
 }

@@ -8,7 +8,6 @@ use std::any::Any;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 
 use herringbone_arrow::array::RecordBatch;
 use herringbone_core::budget::{Budget, Reservation};
@@ -17,7 +16,7 @@ use herringbone_format::{Error, Result};
 
 use crate::inline::{Inline, Progress};
 use crate::source::Source;
-use crate::workers::start;
+use crate::workers::Workers;
 
 /// Row groups a thread that may be begun and not given out whole. One is not enough: the caller does not give out what is
 /// ready while it works on a row group of its own.
@@ -29,9 +28,7 @@ pub(crate) struct RowGroupThreads {
     given_out: GivenOut,
     /// What the caller works on when it would wait otherwise.
     taken: Option<Taken>,
-    workers: Vec<JoinHandle<()>>,
-    /// Workers to start with the first batch.
-    unstarted: usize,
+    workers: Workers,
 }
 
 struct Shared {
@@ -104,8 +101,7 @@ impl RowGroupThreads {
             shared: Arc::new(shared),
             given_out,
             taken: None,
-            workers: Vec::new(),
-            unstarted: threads - 1,
+            workers: Workers::new(threads - 1),
         }
     }
 
@@ -190,22 +186,17 @@ impl RowGroupThreads {
     }
 
     fn start_workers(&mut self) {
-        let unstarted = std::mem::take(&mut self.unstarted);
-        let shared = &self.shared;
-        self.workers.extend(start(unstarted, || {
-            let shared = shared.clone();
+        self.workers.start(|| {
+            let shared = self.shared.clone();
             move || shared.work()
-        }));
+        });
     }
 
     fn stop(&mut self) {
         let mut state = self.shared.lock();
         state.stop = true;
         self.shared.wake(state);
-        for worker in self.workers.drain(..) {
-            // A worker hands its panic over before it ends, so there is nothing to learn here.
-            drop(worker.join());
-        }
+        self.workers.join();
     }
 }
 

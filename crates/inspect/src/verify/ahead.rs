@@ -8,7 +8,6 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 
 use herringbone_core::page::byte_range;
 use herringbone_format::Result;
@@ -16,7 +15,7 @@ use herringbone_format::modular_encryption::KeyStep;
 
 use super::part::{self, Outcome, Task};
 use herringbone::ParquetFile;
-use herringbone::workers::start;
+use herringbone::workers::Workers;
 
 /// Tasks of each thread that may wait for the caller.
 const AHEAD: u64 = 2;
@@ -24,9 +23,7 @@ const AHEAD: u64 = 2;
 /// Gives out the outcomes of all tasks of a file, in order.
 pub(super) struct Ahead {
     shared: Arc<Shared>,
-    workers: Vec<JoinHandle<()>>,
-    /// Workers to start with the first task.
-    unstarted: usize,
+    workers: Workers,
 }
 
 struct Shared {
@@ -71,8 +68,7 @@ impl Ahead {
                 work: Condvar::new(),
                 delivered: Condvar::new(),
             }),
-            workers: Vec::new(),
-            unstarted: threads.saturating_sub(1),
+            workers: Workers::new(threads.saturating_sub(1)),
         }
     }
 
@@ -82,11 +78,10 @@ impl Ahead {
     /// Io.
     pub(super) fn next(&mut self) -> Result<Option<Outcome>> {
         let shared = &self.shared;
-        let unstarted = std::mem::take(&mut self.unstarted);
-        self.workers.extend(start(unstarted, || {
+        self.workers.start(|| {
             let shared = shared.clone();
             move || shared.work()
-        }));
+        });
         let mut state = shared.lock();
         loop {
             if let Some(panic) = state.panic.take() {
@@ -119,10 +114,7 @@ impl Drop for Ahead {
     fn drop(&mut self) {
         self.shared.lock().stop = true;
         self.shared.work.notify_all();
-        for worker in self.workers.drain(..) {
-            // A worker hands its panic over before it ends, so there is nothing to learn here.
-            drop(worker.join());
-        }
+        self.workers.join();
     }
 }
 
