@@ -35,6 +35,7 @@ pub mod alp;
 pub mod decimal;
 pub mod int96;
 pub mod min_max;
+pub mod positions;
 pub mod interval;
 mod over_copy;
 mod prefetch;

@@ -119,7 +119,8 @@ impl Bounder {
                 y.merge(ys);
             }
             Xy::Earth(earth) => {
-                if earth.holds(xs, ys, self.edges) {
+                let width = xs.max - xs.min;
+                if earth.holds(xs, ys, width, self.edges) {
                     earth.longitudes.add(xs.min, xs.max);
                 } else if let Err(reason) = earth.add(coordinates, self.edges, kind, is_shell) {
                     self.unknown.get_or_insert(reason);

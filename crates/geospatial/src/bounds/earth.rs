@@ -29,16 +29,22 @@ impl Earth {
         self.latitudes.merge(other.latitudes);
     }
 
-    /// Whether all edges between positions of these bounds lie within the latitudes that occur already, and
-    /// between the longitudes of the bounds: none of them goes around the Earth or to a pole.
+    /// Whether all edges of sequences lie within the latitudes that occur already, and between the longitudes of their
+    /// bounds: none of them goes around the Earth or to a pole. `latitudes` and `longitudes` bound the positions, and none of
+    /// the sequences is wider than `width`.
     #[inline]
-    pub(super) fn holds(&self, longitudes: Interval, latitudes: Interval, edges: Edges) -> bool {
+    pub(super) fn holds(
+        &self,
+        longitudes: Interval,
+        latitudes: Interval,
+        width: f64,
+        edges: Edges,
+    ) -> bool {
         /// Degrees of longitude that are far from half the way around.
         const NARROW: f64 = 45.0;
         let Some(surface) = surface(edges) else {
             return false;
         };
-        let width = longitudes.max - longitudes.min;
         (0.0..=NARROW).contains(&width)
             && longitudes.min >= -180.0
             && longitudes.max <= 180.0

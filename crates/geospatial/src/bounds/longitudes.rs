@@ -1,6 +1,5 @@
 //! Arcs of longitude, and the narrowest one that holds them all.
 
-use super::cells::Cells;
 use super::interval::Interval;
 
 /// An arc from west to east that does not go across the antimeridian: -180 ≤ west ≤ east ≤ 180.
@@ -14,18 +13,16 @@ struct Arc {
 /// so that the result may be wider than it has to be, but never too narrow.
 const KEPT_APART: usize = 16;
 
-/// Degrees in which points that were added together count as one arc: only boxes around nearly all of the Earth may then be
-/// wider than they have to be, by less than this.
-const NARROW: f64 = 1.0;
+/// Degrees of a gap that is closed, a hundredth of the way around: a box that leaves less free may go all around instead. So
+/// the values of a column that lie all over the Earth soon have few arcs.
+const CLOSE: f64 = 3.6;
 
-/// Longitudes that occur: arcs that do not touch, from west to east.
+/// Longitudes that occur: arcs with gaps between them, from west to east.
 #[derive(Debug, Clone)]
 pub(super) struct Longitudes {
     /// Those from `count` on are of no meaning.
     arcs: [Arc; KEPT_APART + 1],
     count: usize,
-    /// Of what is in the arcs, some; where many points were added.
-    cells: Option<Box<Cells>>,
 }
 
 impl Longitudes {
@@ -36,7 +33,6 @@ impl Longitudes {
                 east: 0.0,
             }; KEPT_APART + 1],
             count: 0,
-            cells: None,
         }
     }
 
@@ -61,38 +57,23 @@ impl Longitudes {
 
     /// Each of some longitudes, which lie within `bounds`; NaN is none of them.
     pub(super) fn add_each(&mut self, longitudes: impl Iterator<Item = f64>, bounds: Interval) {
-        if bounds.is_empty() {
+        if bounds.is_empty() || self.hold(bounds.min, bounds.max) {
             return;
         }
-        if bounds.max - bounds.min <= NARROW {
+        if bounds.max - bounds.min <= CLOSE {
             self.add(bounds.min, bounds.max);
             return;
         }
-        let mut cells = self.cells.take().unwrap_or_default();
-        for longitude in longitudes {
-            if !cells.are_full(longitude, longitude) && !longitude.is_nan() {
-                self.add_to(&mut cells, longitude, longitude);
-            }
+        for longitude in longitudes.filter(|it| !it.is_nan()) {
+            self.add(longitude, longitude);
         }
-        self.cells = Some(cells);
     }
 
-    /// From `west` eastwards to `east`, the greater one, as one of many: where they are is kept for a quick look.
+    /// Whether they have all from `west` eastwards to `east`, the greater one.
     #[inline]
-    pub(super) fn add_one_of_many(&mut self, west: f64, east: f64) {
-        let mut cells = self.cells.take().unwrap_or_default();
-        if !cells.are_full(west, east) {
-            self.add_to(&mut cells, west, east);
-        }
-        self.cells = Some(cells);
-    }
-
-    fn add_to(&mut self, cells: &mut Cells, west: f64, east: f64) {
-        self.insert(Arc { west, east });
-        // With what it touches, and what was there before.
-        if let Some(arc) = self.around(west, east) {
-            cells.fill(arc.west, arc.east);
-        }
+    pub(super) fn hold(&self, west: f64, east: f64) -> bool {
+        let mut arcs = self.arcs().iter();
+        arcs.any(|arc| arc.west <= west && east <= arc.east)
     }
 
     pub(super) fn merge(&mut self, other: &Self) {
@@ -124,21 +105,14 @@ impl Longitudes {
         self.arcs.get(..self.count).unwrap_or_default()
     }
 
-    /// The arc that has all from `west` to `east`.
-    fn around(&self, west: f64, east: f64) -> Option<Arc> {
-        let mut arcs = self.arcs().iter();
-        arcs.find(|arc| arc.west <= west && east <= arc.east)
-            .copied()
-    }
-
     fn insert(&mut self, new: Arc) {
         // Most positions are near those before.
-        if self.around(new.west, new.east).is_some() {
+        if self.hold(new.west, new.east) {
             return;
         }
         let arcs = self.arcs();
-        let start = arcs.partition_point(|arc| arc.east < new.west);
-        let end = arcs.partition_point(|arc| arc.west <= new.east);
+        let start = arcs.partition_point(|arc| arc.east < new.west - CLOSE);
+        let end = arcs.partition_point(|arc| arc.west <= new.east + CLOSE);
         let mut merged = new;
         for arc in arcs.get(start..end).unwrap_or_default() {
             merged.west = merged.west.min(arc.west);

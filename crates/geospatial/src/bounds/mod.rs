@@ -10,7 +10,6 @@
 
 mod bounder;
 mod bulge;
-mod cells;
 mod check;
 mod earth;
 mod extent;

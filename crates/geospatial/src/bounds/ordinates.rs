@@ -50,19 +50,19 @@ const AT_A_TIME: usize = 4;
 /// The bounds of positions of `N` ordinates, taken several at a time, each compared with bounds of its own: no comparison
 /// waits for the one before it, and the compiler makes vectors of them.
 #[derive(Clone, Copy)]
-pub(super) struct Bounds<const N: usize> {
+struct Bounds<const N: usize> {
     smallest: [[f64; N]; AT_A_TIME],
     largest: [[f64; N]; AT_A_TIME],
 }
 
 impl<const N: usize> Bounds<N> {
-    pub(super) const EMPTY: Self = Self {
+    const EMPTY: Self = Self {
         smallest: [[f64::INFINITY; N]; AT_A_TIME],
         largest: [[f64::NEG_INFINITY; N]; AT_A_TIME],
     };
 
     #[inline(always)]
-    pub(super) fn add(&mut self, positions: &[[[u8; 8]; N]], number: impl Fn([u8; 8]) -> f64) {
+    fn add(&mut self, positions: &[[[u8; 8]; N]], number: impl Fn([u8; 8]) -> f64) {
         let (blocks, rest) = positions.as_chunks::<AT_A_TIME>();
         // A copy stays in registers.
         let mut bounds = *self;
@@ -89,7 +89,7 @@ impl<const N: usize> Bounds<N> {
     }
 
     #[inline]
-    pub(super) fn finish(self) -> [Interval; N] {
+    fn finish(self) -> [Interval; N] {
         let mut all = [Interval::EMPTY; N];
         for (smallest, largest) in self.smallest.into_iter().zip(self.largest) {
             let bounds = smallest.into_iter().zip(largest);

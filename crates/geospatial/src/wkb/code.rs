@@ -116,6 +116,7 @@ impl GeometryKind {
 
     /// Of the ISO code without dimensions; `None` for 0 and above 999.
     #[must_use]
+    #[inline]
     pub fn from_code(code: u32) -> Option<Self> {
         Some(match code {
             1 => Self::Point,
@@ -245,7 +246,12 @@ impl GeometryType {
 
     /// Of the ISO code, such as 3002 for a LINESTRING ZM; `None` where ISO has no such code.
     #[must_use]
+    #[inline]
     pub fn from_code(code: u32) -> Option<Self> {
+        if code < 1000 {
+            // Most, without a division.
+            return Some(Self::new(GeometryKind::from_code(code)?, Dimensions::Xy));
+        }
         let dimensions = Dimensions::ALL.get(usize::try_from(code / 1000).ok()?)?;
         Some(Self::new(
             GeometryKind::from_code(code % 1000)?,

@@ -134,6 +134,12 @@ impl<'a> Coordinates<'a> {
         is_so.then_some(self.bytes.as_chunks().0.as_chunks().0)
     }
 
+    /// Positions of x and y.
+    pub(crate) fn of_little_endian(positions: &'a [[[u8; 8]; 2]]) -> Self {
+        let bytes = positions.as_flattened().as_flattened();
+        Self::new(bytes, ByteOrder::LittleEndian, Dimensions::Xy)
+    }
+
     fn position(&self, bytes: &[u8]) -> Position {
         let (ordinates, _) = bytes.as_chunks::<8>();
         let of = |bytes: &[u8; 8]| self.byte_order.ordinate(*bytes);

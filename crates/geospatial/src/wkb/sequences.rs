@@ -7,17 +7,45 @@ use super::{Coordinates, Dimensions, GeometryKind, GeometryType, ReadOptions};
 /// and with the least significant byte first.
 #[inline(always)]
 pub(crate) fn only_sequence(value: &[u8]) -> Option<(GeometryType, Coordinates<'_>)> {
-    let (kind, rest) = match value {
-        [1, 2, 0, 0, 0, rest @ ..] => (GeometryKind::LineString, rest),
-        [1, 3, 0, 0, 0, 1, 0, 0, 0, rest @ ..] => (GeometryKind::Polygon, rest),
+    let (kind, coordinates, rest) = first_sequence(value)?;
+    let is_short = value.len() <= ReadOptions::default().max_bytes;
+    let geometry_type = GeometryType::new(kind, Dimensions::Xy);
+    (rest.is_empty() && is_short).then_some((geometry_type, coordinates))
+}
+
+/// The same of what starts with such a geometry, and what comes behind it.
+#[inline(always)]
+fn first_sequence(bytes: &[u8]) -> Option<(GeometryKind, Coordinates<'_>, &[u8])> {
+    // Byte order and code.
+    const LINE: u64 = u64::from_le_bytes([1, 2, 0, 0, 0, 0, 0, 0]);
+    const POLYGON: u64 = u64::from_le_bytes([1, 3, 0, 0, 0, 0, 0, 0]);
+    // What is compared is so in few instructions: there is hardly anything else to be done for short sequences.
+    let header = u64::from_le_bytes(*bytes.first_chunk()?) & ((1 << 40) - 1);
+    let (_, behind) = bytes.split_at_checked(5)?;
+    let (kind, positions, rest) = match header {
+        LINE => {
+            let (positions, rest) = behind.split_first_chunk()?;
+            (
+                GeometryKind::LineString,
+                u32::from_le_bytes(*positions),
+                rest,
+            )
+        }
+        POLYGON => {
+            let (counts, rest) = behind.split_first_chunk()?;
+            let counts = u64::from_le_bytes(*counts);
+            if counts as u32 != 1 {
+                return None;
+            }
+            (GeometryKind::Polygon, (counts >> 32) as u32, rest)
+        }
         _ => return None,
     };
-    let (positions, bytes) = rest.split_first_chunk::<4>()?;
-    let is_whole = bytes.len() as u64 == u64::from(u32::from_le_bytes(*positions)) * 16;
-    let is_short = value.len() <= ReadOptions::default().max_bytes;
+    // Where lengths have 32 bits, too many are more than there are.
+    let size = usize::try_from(u64::from(positions) * 16).ok()?;
+    let (bytes, rest) = rest.split_at_checked(size)?;
     let coordinates = Coordinates::new(bytes, ByteOrder::LittleEndian, Dimensions::Xy);
-    let geometry_type = GeometryType::new(kind, Dimensions::Xy);
-    (is_whole && is_short).then_some((geometry_type, coordinates))
+    Some((kind, coordinates, rest))
 }
 
 /// Shows the coordinates that [`Events`](super::Events) give of a value, sooner, with the kind of geometry that they are
@@ -45,6 +73,14 @@ pub(crate) fn for_each_sequence<'a>(
     };
     // Each takes bytes: a count that lies ends early.
     for _ in 0..rest.count(whole)? {
+        match first_sequence(rest.0) {
+            Some((kind, coordinates, behind)) if kind == parts => {
+                see(kind, kind == GeometryKind::Polygon, coordinates);
+                rest.0 = behind;
+                continue;
+            }
+            _ => {}
+        }
         let part = rest.header()?;
         if part.geometry_type.kind != parts {
             return None;

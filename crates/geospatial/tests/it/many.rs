@@ -192,18 +192,49 @@ fn points_have_the_narrowest_box() {
 
 /// What comes at once may lie on both sides of the gap that the box leaves.
 #[test]
-fn gaps_of_more_than_a_degree_are_found() {
+fn gaps_of_more_than_a_hundredth_of_the_earth_are_found() {
     let point = |x: i32| {
         let mut value = Vec::new();
         wkt::read(&format!("POINT ({} 1)", f64::from(x) / 2.0), &mut value).unwrap();
         value
     };
     let mut statistics = StatisticsBuilder::new(Edges::Spherical);
-    let beside = [point(78), point(82)];
+    let beside = [point(72), point(80)];
     statistics.add_all(&beside.each_ref().map(Vec::as_slice));
-    for x in (-360..=78).chain(82..=360) {
+    for x in (-360..=72).chain(80..=360) {
         statistics.add_all(&[&point(x)]);
     }
     let bbox = statistics.extent().bbox().unwrap();
-    assert_eq!((bbox.xmin, bbox.xmax), (41.0, 39.0));
+    assert_eq!((bbox.xmin, bbox.xmax), (40.0, 36.0));
+}
+
+/// Lines that come when most of the Earth is known to be taken: east of what is, and such whose edges bulge beyond it.
+#[test]
+fn lines_beyond_what_is_known_are_found() {
+    let add = |statistics: &mut StatisticsBuilder, line: &str| {
+        let mut value = Vec::new();
+        wkt::read(&format!("LINESTRING ({line})"), &mut value).unwrap();
+        statistics.add_all(&[&value]);
+    };
+    let mut known = StatisticsBuilder::new(Edges::Spherical);
+    for x in 0..100 {
+        let line = format!("{x} {}, {} {}", x - 50, x + 1, x - 49);
+        add(&mut known, &line);
+    }
+    let bounds = |line: &str| {
+        let mut statistics = known.clone();
+        add(&mut statistics, line);
+        let bbox = statistics.extent().bbox().unwrap();
+        (bbox.xmin, bbox.xmax, bbox.ymin, bbox.ymax)
+    };
+    assert_eq!(bounds("3 4, 5 6"), (0.0, 100.0, -50.0, 50.0));
+    assert_eq!(bounds("99 4, 120.5 6"), (0.0, 120.5, -50.0, 50.0));
+    assert_eq!(bounds("-0.5 4, 1 6"), (-0.5, 100.0, -50.0, 50.0));
+    // The great circle is highest half way, where the tangent of its latitude is 1 / cos 40°.
+    let apex = (1.0 / 40.0_f64.to_radians().cos()).atan().to_degrees();
+    for line in ["10 45, 90 45", "90 45, 10 45", "NaN 45, 10 45, 90 45"] {
+        let (xmin, xmax, ymin, ymax) = bounds(line);
+        assert_eq!((xmin, xmax, ymin), (0.0, 100.0, -50.0), "{line}");
+        assert!((apex..apex + 1e-9).contains(&ymax), "{line}: {ymax}");
+    }
 }

@@ -1,0 +1,44 @@
+//! One position after the other.
+
+use super::{PositionBounds, PositionBytes};
+
+pub(super) fn bounds<const WITH_SPREAD: bool>(
+    sequences: &[impl AsRef<[PositionBytes]>],
+) -> PositionBounds {
+    let mut bounds = PositionBounds::NONE;
+    for sequence in sequences {
+        let sequence = sequence.as_ref();
+        let Some(first) = sequence.first() else {
+            continue;
+        };
+        let first = first.map(f64::from_le_bytes);
+        for position in sequence {
+            let position = position.map(f64::from_le_bytes);
+            for ordinate in 0..2 {
+                let number = position[ordinate];
+                bounds.min[ordinate] = lesser(number, bounds.min[ordinate]);
+                bounds.max[ordinate] = greater(number, bounds.max[ordinate]);
+                if WITH_SPREAD {
+                    let distance = (number - first[ordinate]).abs();
+                    bounds.spread[ordinate] = match first[ordinate].is_nan() {
+                        true => f64::INFINITY,
+                        false => greater(distance, bounds.spread[ordinate]),
+                    };
+                }
+            }
+        }
+    }
+    bounds
+}
+
+/// `number` where it is less; not where it is NaN.
+#[inline(always)]
+fn lesser(number: f64, than: f64) -> f64 {
+    if number < than { number } else { than }
+}
+
+/// `number` where it is greater; not where it is NaN.
+#[inline(always)]
+fn greater(number: f64, than: f64) -> f64 {
+    if number > than { number } else { than }
+}

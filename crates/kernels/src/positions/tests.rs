@@ -1,0 +1,52 @@
+use super::*;
+
+fn bytes(positions: &[(f64, f64)]) -> Vec<PositionBytes> {
+    let position = |(x, y): &(f64, f64)| [x.to_le_bytes(), y.to_le_bytes()];
+    positions.iter().map(position).collect()
+}
+
+#[test]
+fn bounds_and_how_far_positions_are_from_the_first_one() {
+    let line = bytes(&[(3.0, 4.0), (5.0, f64::NAN), (-1.0, 4.5)]);
+    let point = bytes(&[(100.0, -7.0)]);
+    let bounds = position_bounds::<true>(&[&line[..], &[], &point]);
+    assert_eq!(bounds.min, [-1.0, -7.0]);
+    assert_eq!(bounds.max, [100.0, 4.5]);
+    assert_eq!(bounds.spread, [4.0, 0.5]);
+    assert_eq!(position_bounds::<false>(&[&line]).spread, [0.0, 0.0]);
+    assert_eq!(position_bounds::<true>(&[[]]), PositionBounds::NONE);
+}
+
+/// Sequences of all lengths that loops treat differently, each position in turn with an extreme or no number.
+#[test]
+fn like_one_position_after_the_other() {
+    let numbers = [
+        1e300,
+        -1e300,
+        f64::NAN,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        -0.0,
+    ];
+    for length in 0..13 {
+        for at in 0..length.max(1) {
+            for number in numbers {
+                let position = |it: i32| (f64::from(it % 7), f64::from(it % 5) - 9.25);
+                let mut positions: Vec<_> = (0..length).map(position).collect();
+                for (index, position) in positions.iter_mut().enumerate() {
+                    if index as i32 == at {
+                        position.1 = number;
+                    }
+                }
+                let (line, others) = (bytes(&positions), bytes(&[(2.0, 2.0), (2.5, 1.5)]));
+                let sequences = [line.as_slice(), &others, &line];
+                let bits = |it: PositionBounds| [it.min, it.max, it.spread];
+                let (expected, got) = (
+                    bits(scalar::bounds::<true>(&sequences)),
+                    bits(position_bounds::<true>(&sequences)),
+                );
+                assert_eq!(got, expected, "{number} at {at} of {length}");
+            }
+        }
+    }
+}
