@@ -1,10 +1,10 @@
 //! Values of a column, many at a time.
 
-use herringbone_kernels::positions::{PositionBounds, PositionBytes, position_bounds};
+use herringbone_kernels::positions::{PositionBytes, position_bounds};
 
 use super::Bounder;
 use super::bounder::Xy;
-use super::interval::Interval;
+use super::ordinates::intervals;
 use super::points::{bounds_of_points, x_of};
 use crate::GeometryTypes;
 use crate::wkb::{Coordinates, GeometryKind, GeometryType, for_each_sequence, only_sequence};
@@ -90,12 +90,17 @@ impl Bounder {
                 // The most western and the most eastern position are at most so far from the first one.
                 let [from_first, _] = bounds.spread;
                 let width = 2.0 * from_first;
-                let all_are_held =
-                    earth.longitudes.hold(xs.min, xs.max) && earth.holds(xs, ys, width, self.edges);
-                if !all_are_held {
+                if !earth.holds(xs, ys, width, self.edges) {
                     for it in sequences.as_slice() {
                         let coordinates = Coordinates::of_little_endian(it.positions);
                         self.add_sequence(coordinates, it.kind, it.is_shell);
+                    }
+                } else if !earth.longitudes.hold(xs.min, xs.max) {
+                    for it in sequences.as_slice() {
+                        let [xs, _] = intervals(&position_bounds::<false>(&[*it]));
+                        if !xs.is_empty() {
+                            earth.longitudes.add(xs.min, xs.max);
+                        }
                     }
                 }
             }
@@ -122,12 +127,6 @@ impl Bounder {
         }
         Some(geometry_type)
     }
-}
-
-fn intervals(bounds: &PositionBounds) -> [Interval; 2] {
-    let ([min_x, min_y], [max_x, max_y]) = (bounds.min, bounds.max);
-    let interval = |min, max| Interval { min, max };
-    [interval(min_x, max_x), interval(min_y, max_y)]
 }
 
 /// Sequences that are bounded at once.

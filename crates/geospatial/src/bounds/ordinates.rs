@@ -1,5 +1,7 @@
 //! The smallest and the largest ordinates of a sequence of positions.
 
+use herringbone_kernels::positions::{PositionBounds, position_bounds};
+
 use super::interval::Interval;
 use crate::wkb::{ByteOrder, Coordinates, Dimensions};
 
@@ -7,6 +9,10 @@ use crate::wkb::{ByteOrder, Coordinates, Dimensions};
 #[inline]
 pub(super) fn bounds_of(coordinates: &Coordinates<'_>) -> [Interval; 4] {
     const NONE: Interval = Interval::EMPTY;
+    if let Some(positions) = coordinates.little_endian() {
+        let [x, y] = intervals(&position_bounds::<false>(&[positions]));
+        return [x, y, NONE, NONE];
+    }
     match coordinates.dimensions() {
         Dimensions::Xy => {
             let [x, y] = of(coordinates);
@@ -22,6 +28,13 @@ pub(super) fn bounds_of(coordinates: &Coordinates<'_>) -> [Interval; 4] {
         }
         Dimensions::Xyzm => of(coordinates),
     }
+}
+
+/// Those of x and y.
+pub(super) fn intervals(bounds: &PositionBounds) -> [Interval; 2] {
+    let ([min_x, min_y], [max_x, max_y]) = (bounds.min, bounds.max);
+    let interval = |min, max| Interval { min, max };
+    [interval(min_x, max_x), interval(min_y, max_y)]
 }
 
 /// The same of positions of `N` ordinates. One loop for each order of bytes, so that neither asks.
