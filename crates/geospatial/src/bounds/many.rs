@@ -88,8 +88,7 @@ impl Bounder {
                 let bounds = position_bounds::<true>(sequences.as_slice());
                 let [xs, ys] = intervals(&bounds);
                 // The most western and the most eastern position are at most so far from the first one.
-                let [from_first, _] = bounds.spread;
-                let width = 2.0 * from_first;
+                let width = 2.0 * bounds.x_spread;
                 if !earth.holds(xs, ys, width, self.edges) {
                     for it in sequences.as_slice() {
                         let coordinates = Coordinates::of_little_endian(it.positions);

@@ -118,17 +118,12 @@ impl GeometryKind {
     #[must_use]
     #[inline]
     pub fn from_code(code: u32) -> Option<Self> {
-        Some(match code {
-            1 => Self::Point,
-            2 => Self::LineString,
-            3 => Self::Polygon,
-            4 => Self::MultiPoint,
-            5 => Self::MultiLineString,
-            6 => Self::MultiPolygon,
-            7 => Self::GeometryCollection,
-            8..1000 => Self::Opaque(u16::try_from(code).ok()?),
-            _ => return None,
-        })
+        let known = Self::KNOWN.get((code as usize).wrapping_sub(1));
+        match (known, u16::try_from(code)) {
+            (Some(kind), _) => Some(*kind),
+            (None, Ok(code @ 8..1000)) => Some(Self::Opaque(code)),
+            _ => None,
+        }
     }
 
     /// The ISO code without dimensions.

@@ -10,33 +10,46 @@ pub(super) fn bounds<const WITH_SPREAD: bool>(
 ) -> PositionBounds {
     // Two, so that half of the comparisons don't wait for the other half.
     let (mut even, mut odd) = (Lanes::none(), Lanes::none());
-    let mut unknown = _mm256_setzero_pd();
+    let mut spread = Spread::none();
     for sequence in sequences {
         let sequence = sequence.as_ref();
         let Some(first) = sequence.first() else {
             continue;
         };
-        let first = twice(first);
-        unknown = _mm256_or_pd(unknown, _mm256_cmp_pd::<_CMP_UNORD_Q>(first, first));
+        if WITH_SPREAD {
+            spread.start(f64::from_le_bytes(first[0]));
+        }
         let (pairs, single) = sequence.as_chunks::<2>();
         let (blocks, last) = pairs.as_chunks::<2>();
         for [a, b] in blocks {
-            even.add::<WITH_SPREAD>(both(a), first);
-            odd.add::<WITH_SPREAD>(both(b), first);
+            let (a, b) = (both(a), both(b));
+            even.add(a);
+            odd.add(b);
+            if WITH_SPREAD {
+                spread.add(a, b);
+            }
         }
         if let [pair] = last {
-            even.add::<WITH_SPREAD>(both(pair), first);
+            let pair = both(pair);
+            even.add(pair);
+            if WITH_SPREAD {
+                spread.add(pair, pair);
+            }
         }
         if let [position] = single {
-            odd.add::<WITH_SPREAD>(twice(position), first);
+            let position = twice(position);
+            odd.add(position);
+            if WITH_SPREAD {
+                spread.add(position, position);
+            }
         }
     }
-    let mut lanes = even.merge(odd);
-    if WITH_SPREAD {
-        let infinite = _mm256_set1_pd(f64::INFINITY);
-        lanes.spread = _mm256_blendv_pd(lanes.spread, infinite, unknown);
+    let lanes = even.merge(odd);
+    PositionBounds {
+        min: lanes.finish_min(),
+        max: lanes.finish_max(),
+        x_spread: if WITH_SPREAD { spread.finish() } else { 0.0 },
     }
-    lanes.finish()
 }
 
 /// The numbers of two positions.
@@ -60,7 +73,6 @@ fn twice(position: &PositionBytes) -> __m256d {
 struct Lanes {
     min: __m256d,
     max: __m256d,
-    spread: __m256d,
 }
 
 // The least and the greatest of two numbers are the second one where either is NaN: what was found comes second.
@@ -71,20 +83,14 @@ impl Lanes {
         Self {
             min: _mm256_set1_pd(f64::INFINITY),
             max: _mm256_set1_pd(f64::NEG_INFINITY),
-            spread: _mm256_setzero_pd(),
         }
     }
 
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn add<const WITH_SPREAD: bool>(&mut self, positions: __m256d, first: __m256d) {
+    fn add(&mut self, positions: __m256d) {
         self.min = _mm256_min_pd(positions, self.min);
         self.max = _mm256_max_pd(positions, self.max);
-        if WITH_SPREAD {
-            let sign = _mm256_set1_pd(-0.0);
-            let distance = _mm256_andnot_pd(sign, _mm256_sub_pd(positions, first));
-            self.spread = _mm256_max_pd(distance, self.spread);
-        }
     }
 
     #[inline]
@@ -93,25 +99,85 @@ impl Lanes {
         Self {
             min: _mm256_min_pd(other.min, self.min),
             max: _mm256_max_pd(other.max, self.max),
-            spread: _mm256_max_pd(other.spread, self.spread),
         }
     }
 
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn finish(self) -> PositionBounds {
-        let halves = |it| (_mm256_extractf128_pd::<1>(it), _mm256_castpd256_pd128(it));
-        let (min, before) = halves(self.min);
-        let min = _mm_min_pd(min, before);
-        let (max, before) = halves(self.max);
-        let max = _mm_max_pd(max, before);
-        let (spread, before) = halves(self.spread);
-        let spread = _mm_max_pd(spread, before);
-        let pair = |it| [_mm_cvtsd_f64(it), _mm_cvtsd_f64(_mm_unpackhi_pd(it, it))];
-        PositionBounds {
-            min: pair(min),
-            max: pair(max),
-            spread: pair(spread),
+    fn finish_min(self) -> [f64; 2] {
+        let (a, b) = halves(self.min);
+        pair(_mm_min_pd(a, b))
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn finish_max(self) -> [f64; 2] {
+        let (a, b) = halves(self.max);
+        pair(_mm_max_pd(a, b))
+    }
+}
+
+/// How far the x of positions is from that of the first one of their sequence.
+struct Spread {
+    first: __m256d,
+    farthest: __m256d,
+    /// All bits of a lane where the x of a first position is NaN.
+    unknown: __m256d,
+}
+
+impl Spread {
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn none() -> Self {
+        Self {
+            first: _mm256_setzero_pd(),
+            farthest: _mm256_setzero_pd(),
+            unknown: _mm256_setzero_pd(),
         }
     }
+
+    /// Starts a sequence.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn start(&mut self, first: f64) {
+        self.first = _mm256_set1_pd(first);
+        let is_nan = _mm256_cmp_pd::<_CMP_UNORD_Q>(self.first, self.first);
+        self.unknown = _mm256_or_pd(self.unknown, is_nan);
+    }
+
+    /// Takes two positions and two others.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn add(&mut self, a: __m256d, b: __m256d) {
+        let xs = _mm256_unpacklo_pd(a, b);
+        let distance = _mm256_andnot_pd(_mm256_set1_pd(-0.0), _mm256_sub_pd(xs, self.first));
+        self.farthest = _mm256_max_pd(distance, self.farthest);
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn finish(self) -> f64 {
+        let infinite = _mm256_set1_pd(f64::INFINITY);
+        let (a, b) = halves(_mm256_blendv_pd(self.farthest, infinite, self.unknown));
+        let [a, b] = pair(_mm_max_pd(a, b));
+        a.max(b)
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn halves(lanes: __m256d) -> (__m128d, __m128d) {
+    (
+        _mm256_castpd256_pd128(lanes),
+        _mm256_extractf128_pd::<1>(lanes),
+    )
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn pair(lanes: __m128d) -> [f64; 2] {
+    [
+        _mm_cvtsd_f64(lanes),
+        _mm_cvtsd_f64(_mm_unpackhi_pd(lanes, lanes)),
+    ]
 }

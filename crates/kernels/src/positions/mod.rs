@@ -21,16 +21,16 @@ pub struct PositionBounds {
     pub min: [f64; 2],
     /// The greatest x and the greatest y; negative infinite where there are none.
     pub max: [f64; 2],
-    /// How far the x of any position is from that of the first one of its sequence, and the same of y: infinite where the
-    /// first one has NaN, 0 where nobody asked.
-    pub spread: [f64; 2],
+    /// How far the x of any position is from that of the first one of its sequence: infinite where the first one has NaN,
+    /// 0 where nobody asked.
+    pub x_spread: f64,
 }
 
 impl PositionBounds {
     const NONE: Self = Self {
         min: [f64::INFINITY; 2],
         max: [f64::NEG_INFINITY; 2],
-        spread: [0.0; 2],
+        x_spread: 0.0,
     };
 }
 

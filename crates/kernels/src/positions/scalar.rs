@@ -11,20 +11,20 @@ pub(super) fn bounds<const WITH_SPREAD: bool>(
         let Some(first) = sequence.first() else {
             continue;
         };
-        let first = first.map(f64::from_le_bytes);
+        let first_x = f64::from_le_bytes(first[0]);
+        if WITH_SPREAD && first_x.is_nan() {
+            bounds.x_spread = f64::INFINITY;
+        }
         for position in sequence {
             let position = position.map(f64::from_le_bytes);
             for ordinate in 0..2 {
                 let number = position[ordinate];
                 bounds.min[ordinate] = lesser(number, bounds.min[ordinate]);
                 bounds.max[ordinate] = greater(number, bounds.max[ordinate]);
-                if WITH_SPREAD {
-                    let distance = (number - first[ordinate]).abs();
-                    bounds.spread[ordinate] = match first[ordinate].is_nan() {
-                        true => f64::INFINITY,
-                        false => greater(distance, bounds.spread[ordinate]),
-                    };
-                }
+            }
+            if WITH_SPREAD {
+                let distance = (position[0] - first_x).abs();
+                bounds.x_spread = greater(distance, bounds.x_spread);
             }
         }
     }

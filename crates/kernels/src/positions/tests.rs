@@ -12,8 +12,8 @@ fn bounds_and_how_far_positions_are_from_the_first_one() {
     let bounds = position_bounds::<true>(&[&line[..], &[], &point]);
     assert_eq!(bounds.min, [-1.0, -7.0]);
     assert_eq!(bounds.max, [100.0, 4.5]);
-    assert_eq!(bounds.spread, [4.0, 0.5]);
-    assert_eq!(position_bounds::<false>(&[&line]).spread, [0.0, 0.0]);
+    assert_eq!(bounds.x_spread, 4.0);
+    assert_eq!(position_bounds::<false>(&[&line]).x_spread, 0.0);
     assert_eq!(position_bounds::<true>(&[[]]), PositionBounds::NONE);
 }
 
@@ -34,13 +34,15 @@ fn like_one_position_after_the_other() {
                 let position = |it: i32| (f64::from(it % 7), f64::from(it % 5) - 9.25);
                 let mut positions: Vec<_> = (0..length).map(position).collect();
                 for (index, position) in positions.iter_mut().enumerate() {
-                    if index as i32 == at {
-                        position.1 = number;
+                    match (index as i32 == at, at % 2) {
+                        (true, 0) => position.0 = number,
+                        (true, _) => position.1 = number,
+                        (false, _) => {}
                     }
                 }
                 let (line, others) = (bytes(&positions), bytes(&[(2.0, 2.0), (2.5, 1.5)]));
                 let sequences = [line.as_slice(), &others, &line];
-                let bits = |it: PositionBounds| [it.min, it.max, it.spread];
+                let bits = |it: PositionBounds| (it.min, it.max, it.x_spread);
                 let (expected, got) = (
                     bits(scalar::bounds::<true>(&sequences)),
                     bits(position_bounds::<true>(&sequences)),
