@@ -16,15 +16,11 @@ pub(super) fn bounds<const WITH_SPREAD: bool>(
             bounds.x_spread = f64::INFINITY;
         }
         for position in sequence {
-            let position = position.map(f64::from_le_bytes);
-            for ordinate in 0..2 {
-                let number = position[ordinate];
-                bounds.min[ordinate] = lesser(number, bounds.min[ordinate]);
-                bounds.max[ordinate] = greater(number, bounds.max[ordinate]);
-            }
+            let [x, y] = position.map(f64::from_le_bytes);
+            bounds.min = [lesser(x, bounds.min[0]), lesser(y, bounds.min[1])];
+            bounds.max = [greater(x, bounds.max[0]), greater(y, bounds.max[1])];
             if WITH_SPREAD {
-                let distance = (position[0] - first_x).abs();
-                bounds.x_spread = greater(distance, bounds.x_spread);
+                bounds.x_spread = greater((x - first_x).abs(), bounds.x_spread);
             }
         }
     }
