@@ -242,15 +242,48 @@ pub(crate) fn value_at(page: &[u8], at: usize) -> Option<&[u8]> {
     rest.get(..u32::from_le_bytes(*prefix) as usize)
 }
 
+/// Values that are looked at together where they may all be of one length.
+const ALIKE: usize = 8;
+
 /// The position behind `n` PLAIN values of `page` that start at `position`.
+///
+/// Values of varying lengths are a chain of loads; [`ALIKE`] values of one length are passed over by loads that don't wait
+/// for each other.
 ///
 /// **Errors**: values that end early.
 pub fn skip_plain(page: &[u8], position: usize, n: usize) -> Result<usize, Malformed> {
-    let mut at = position;
-    for _ in 0..n {
-        at += PREFIX + value_at(page, at).ok_or(ENDS_EARLY)?.len();
+    let (mut at, mut left) = (position, n);
+    let mut before = None;
+    while left > 0 {
+        let length = value_at(page, at).ok_or(ENDS_EARLY)?.len();
+        at += PREFIX + length;
+        left -= 1;
+        // Lengths that changed just now will hardly stay the same for so many values.
+        if before.replace(length) == Some(length) {
+            while left >= ALIKE && values_alike(page, at, length) {
+                at += ALIKE * (PREFIX + length);
+                left -= ALIKE;
+            }
+        }
     }
     Ok(at)
+}
+
+/// Whether the next [`ALIKE`] values of `page` from `at` on are all there and `length` bytes long.
+fn values_alike(page: &[u8], at: usize, length: usize) -> bool {
+    let stride = PREFIX + length;
+    let values = stride
+        .checked_mul(ALIKE)
+        .and_then(|bytes| page.get(at..)?.get(..bytes));
+    values.is_some_and(|values| {
+        let lengths = values
+            .chunks_exact(stride)
+            .filter_map(|value| value.first_chunk::<PREFIX>());
+        let differing = lengths.fold(0, |differing, prefix| {
+            differing | (u32::from_le_bytes(*prefix) as usize ^ length)
+        });
+        differing == 0
+    })
 }
 
 /// How many of the `n` PLAIN values from `position` on fit into `budget` bytes, where each value costs

@@ -264,6 +264,33 @@ fn lengths_that_lie_are_errors_and_change_nothing() {
     assert_eq!(fit_plain(&page, 0, 2, 4, 14), 2);
 }
 
+/// Positions are sums of lengths, done by hand: many values of one length, one of another anywhere between them, and again
+/// many.
+#[test]
+fn values_of_one_length_are_passed_over() {
+    for (length, odd) in [(0, 1), (3, 4), (3, 259), (40, 0), (300, 44)] {
+        for before in 0..if cfg!(miri) { 11 } else { 40 } {
+            let mut values = vec![vec![7; length]; before];
+            values.push(vec![8; odd]);
+            values.extend(vec![vec![9; length]; 21]);
+            let page = plain(&values);
+            let mut end = 0;
+            for n in 0..=values.len() {
+                assert_eq!(skip_plain(&page, 0, n), Ok(end), "{n} of {before}");
+                end += values.get(n).map_or(0, |value| 4 + value.len());
+            }
+            for missing in [1, 4 + length, 3 * (4 + length) + 1] {
+                let cut = &page[..page.len() - missing];
+                assert!(skip_plain(cut, 0, values.len()).is_err());
+            }
+        }
+    }
+    // A length that no page can hold eight times.
+    let page = [plain(&[vec![1], vec![1]]), u32::MAX.to_le_bytes().to_vec()].concat();
+    assert!(skip_plain(&page, 0, 3).is_err());
+    assert_eq!(skip_plain(&page, 0, 2), Ok(10));
+}
+
 #[test]
 fn dictionaries_that_lie_are_errors() {
     let page = plain(&text(&["one", "two"]));
