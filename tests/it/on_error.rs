@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use herringbone::filter::col;
 use herringbone::format::{CompressionCodec, Repetition, Type};
 use herringbone::push::{Poll, PushDecoder};
 use herringbone::{
@@ -114,7 +115,11 @@ fn push(file: &Bytes, options: &ReadOptions) -> Result<Outcome, String> {
 
 /// What all ways to read the file come to, which is the same.
 fn outcome(file: &Bytes, on_error: OnError) -> Result<Outcome, String> {
-    let options = ReadOptions::new().batch_size(BATCH).on_error(on_error);
+    outcome_of(file, ReadOptions::new().on_error(on_error))
+}
+
+fn outcome_of(file: &Bytes, options: ReadOptions) -> Result<Outcome, String> {
+    let options = options.batch_size(BATCH);
     let outcome = read(file, options.clone().threads(1));
     let mut others = vec![push(file, &options)];
     others.extend([2, 3].map(|threads| read(file, options.clone().threads(threads))));
@@ -238,6 +243,47 @@ fn selected_rows_are_counted() {
     check(&outcome, &rows, 0, 0..0);
     let lost = only_loss(&outcome, "column a, row group 1, page 2");
     assert_eq!(lost, Lost::Rows((GROUP - 2 * PAGE) as u64));
+}
+
+#[test]
+fn a_filter_loses_the_same_on_any_number_of_threads() {
+    // In the tested column, and in one that is only given out; in the first, a middle and the last row group.
+    for (leaf, row_group) in [(2, 0), (2, 1), (0, 1), (0, 2), (1, 2)] {
+        let file = damaged(row_group, leaf, 2);
+        for on_error in [OnError::Fail, OnError::SkipRowGroup, OnError::NullPage] {
+            let options = ReadOptions::new().on_error(on_error);
+            let options = options.filter(col("c").ge(1_000).and(col("c").lt(ROWS - 1_000)));
+            let outcome = outcome_of(&file, options);
+            if on_error == OnError::Fail {
+                outcome.unwrap_err();
+                continue;
+            }
+            let outcome = outcome.unwrap();
+            assert!(!outcome.losses.is_empty());
+            // Rows of sound row groups are all there, once, and none that is not wanted.
+            let values =
+                |batch: &RecordBatch| batch["c"].as_primitive::<Int32Type>().values().to_vec();
+            let rows: Vec<i32> = outcome.batches.iter().flat_map(values).collect();
+            assert!(rows.is_sorted_by(|one, next| one < next));
+            let is_sound = |row: &i32| row / GROUP != row_group as i32;
+            let sound: Vec<i32> = rows.iter().copied().filter(is_sound).collect();
+            assert_eq!(
+                sound,
+                (1_000..ROWS - 1_000).filter(is_sound).collect::<Vec<_>>()
+            );
+            // The others are there, or lost.
+            let lost: u64 = outcome
+                .losses
+                .iter()
+                .map(|(_, lost)| match lost {
+                    Lost::Rows(rows) => *rows,
+                    Lost::Values(_) => 0,
+                })
+                .sum();
+            let all = rows.len() as u64 + lost;
+            assert!(all >= (ROWS - 2_000) as u64 && all <= ROWS as u64, "{all}");
+        }
+    }
 }
 
 #[test]

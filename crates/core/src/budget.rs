@@ -126,6 +126,14 @@ impl Budget {
         error.limit_name() == Some(LIMIT)
     }
 
+    /// Whether an error depends on what else is under way: it may be due to memory that others hold, or to row groups
+    /// that were opened out of order.
+    #[doc(hidden)] // For drivers.
+    #[must_use]
+    pub fn depends_on_others(error: &Error) -> bool {
+        Self::refused(error) || error.limit_name() == Some("overlap_ratio")
+    }
+
     /// The bytes of all column chunks of a read up to these, which have so many. They are opened in order, or by several
     /// threads, and some of them again.
     pub(crate) fn open_row_group(&self, (role, index): (ColumnRole, usize), bytes: u64) -> u64 {

@@ -52,10 +52,8 @@ impl Reader {
         let threads = workers::threads(plan.options().threads);
         let values = (plan.num_columns() as u64).saturating_mul(rows_left);
         let is_short = plan.num_columns() == 0 || values < FEW_VALUES;
-        // What is lost of damaged files is counted by the loop of one thread, where a filter chooses rows.
-        let may_lose = plan.is_filtered() && plan.options().on_error != OnError::Fail;
         let budget = Budget::new(&plan.options().limits);
-        let driver = if threads == 1 || is_short || may_lose {
+        let driver = if threads == 1 || is_short || !Driver::has_threads_for(&plan) {
             if !is_short {
                 keep_memory(ONE_THREAD);
             }
@@ -174,7 +172,21 @@ impl Reader {
 }
 
 impl Driver {
-    /// That of several threads. Under a limit nothing is tested ahead of time that may not be needed.
+    /// Whether several threads read such a plan. Within a row group, what is lost of damaged files is counted by the loop of one
+    /// thread, where a filter chooses rows.
+    fn has_threads_for(plan: &ReadPlan) -> bool {
+        !plan.is_filtered()
+            || plan.options().on_error == OnError::Fail
+            || Self::takes_row_groups(plan)
+    }
+
+    /// Whether each thread has a row group of its own: where it is filtered. Under a limit nothing is tested ahead of time
+    /// that may not be needed.
+    fn takes_row_groups(plan: &ReadPlan) -> bool {
+        plan.is_filtered() && plan.options().limit.is_none() && plan.row_groups().len() > 1
+    }
+
+    /// That of several threads.
     fn of_threads(
         plan: &Arc<ReadPlan>,
         source: Arc<dyn Source>,
@@ -182,8 +194,7 @@ impl Driver {
         budget: &Arc<Budget>,
     ) -> Self {
         let budget = budget.clone();
-        let (is_filtered, has_limit) = (plan.is_filtered(), plan.options().limit.is_some());
-        if is_filtered && !has_limit && plan.row_groups().len() > 1 {
+        if Self::takes_row_groups(plan) {
             let threads = RowGroupThreads::new(plan.clone(), source, threads, budget);
             return Self::RowGroups(Box::new(threads));
         }
@@ -211,7 +222,7 @@ impl Driver {
                 *self = Self::Inline(Box::new(threads.into_inline()));
                 true
             }
-            Self::RowGroups(threads) if RowGroupThreads::is_undecided(error) => {
+            Self::RowGroups(threads) if Budget::depends_on_others(error) => {
                 *self = Self::Inline(Box::new(threads.into_inline()));
                 true
             }
@@ -230,7 +241,8 @@ impl Driver {
         match self {
             Self::Inline(inline) => inline.take_losses(),
             Self::Threads(threads) => threads.take_losses(),
-            Self::RowGroups(_) | Self::Filtered(_) | Self::Failed => Losses::default(),
+            Self::RowGroups(threads) => threads.take_losses(),
+            Self::Filtered(_) | Self::Failed => Losses::default(),
         }
     }
 }

@@ -43,6 +43,8 @@ impl GivenOut {
 
     /// Goes to the next row group; its index in the plan, or none where no more rows are to be given out.
     pub fn next_row_group(&mut self) -> Option<usize> {
+        // Of the last row group, nothing more comes, whatever was left of the upper bound.
+        self.rows_here = 0;
         let row_group = self.plan.row_groups().get(self.next);
         let row_group = row_group.filter(|_| !self.is_full())?;
         self.rows_here = row_group.num_wanted();

@@ -74,6 +74,8 @@ pub struct PushDecoder {
     rows_behind: u64,
     /// Rows, of those that are left, that were given out before the row group was started again.
     rows_again: u64,
+    /// Others may read the rest of the plan at the same time.
+    is_among_others: bool,
     losses: Losses,
     /// What the last step must have and would like to have.
     needs: Needs,
@@ -125,13 +127,14 @@ impl PushDecoder {
     }
 
     /// One for a row group alone, one column after the other; of what a filter finds there, offset and limit leave out
-    /// nothing. Others may read the rest of the plan at the same time, so where the budget refuses, it fails: nobody knows
-    /// whether it would have if they had not.
+    /// nothing. Others may read the rest of the plan at the same time, so where an error may be due to them, it fails,
+    /// whatever is to be done [about damage](crate::loss::OnError).
     #[doc(hidden)] // For drivers.
     #[must_use]
     pub fn of_row_group(plan: Arc<ReadPlan>, budget: Arc<Budget>, row_group: usize) -> Self {
         let mut decoder = Self::of_row_groups(plan, budget, row_group..row_group + 1);
         decoder.columns_in_turn();
+        decoder.is_among_others = true;
         decoder.with_window(Window::all())
     }
 
@@ -201,6 +204,7 @@ impl PushDecoder {
             rows_of_row_group: 0,
             rows_given: 0,
             rows_again: 0,
+            is_among_others: false,
             losses: Losses::default(),
             needs: Needs::default(),
         }
@@ -249,6 +253,9 @@ impl PushDecoder {
     pub fn advance(&mut self) -> Result<Progress> {
         loop {
             match self.step() {
+                Err(error) if self.is_among_others && Budget::depends_on_others(&error) => {
+                    return Err(error);
+                }
                 Err(error) if Budget::refused(&error) && !self.cursor.is_in_turn() => {
                     self.start_again();
                 }

@@ -11,8 +11,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use herringbone_arrow::array::RecordBatch;
 use herringbone_core::budget::{Budget, Reservation};
+use herringbone_core::loss::Losses;
 use herringbone_core::read::{GivenOut, PushDecoder, ReadPlan};
-use herringbone_format::{Error, Result};
+use herringbone_format::Result;
 
 use crate::inline::{Inline, Progress};
 use crate::source::Source;
@@ -28,6 +29,7 @@ pub(crate) struct RowGroupThreads {
     given_out: GivenOut,
     /// What the caller works on when it would wait otherwise.
     taken: Option<Taken>,
+    losses: Losses,
     workers: Workers,
 }
 
@@ -55,13 +57,16 @@ struct State {
 /// A row group that somebody works on, or has.
 struct Begun {
     plan: Arc<ReadPlan>,
-    batches: VecDeque<Result<Waiting>>,
+    waiting: VecDeque<Result<Waiting>>,
     is_over: bool,
 }
 
-/// A batch whose turn it is not yet.
+/// What came of a row group whose turn it is not yet.
 struct Waiting {
-    batch: RecordBatch,
+    /// None where the rest of the row group was lost.
+    batch: Option<RecordBatch>,
+    /// What was lost on the way there.
+    losses: Losses,
     _memory: Reservation,
 }
 
@@ -101,6 +106,7 @@ impl RowGroupThreads {
             shared: Arc::new(shared),
             given_out,
             taken: None,
+            losses: Losses::default(),
             workers: Workers::new(threads - 1),
         }
     }
@@ -114,10 +120,12 @@ impl RowGroupThreads {
                 resume_unwind(panic);
             }
             if let Some(front) = state.begun.front_mut() {
-                if let Some(waiting) = front.batches.pop_front() {
-                    let batch = waiting.map(|waiting| waiting.batch);
+                if let Some(waiting) = front.waiting.pop_front() {
                     self.shared.wake(state);
-                    match self.given_out.give_out(batch?) {
+                    let waiting = waiting?;
+                    self.losses.append(waiting.losses);
+                    let batch = waiting.batch;
+                    match batch.and_then(|batch| self.given_out.give_out(batch)) {
                         Some(batch) => return Ok(Some(batch)),
                         None => continue,
                     }
@@ -163,9 +171,8 @@ impl RowGroupThreads {
         self.given_out.rows_left()
     }
 
-    /// Whether the loop of one thread has to decide if a read fails like this: it holds less, and opens row groups in order.
-    pub(crate) fn is_undecided(error: &Error) -> bool {
-        Budget::refused(error) || error.limit_name() == Some("overlap_ratio")
+    pub(crate) fn take_losses(&mut self) -> Losses {
+        std::mem::take(&mut self.losses)
     }
 
     /// Stops, and has the loop of one thread go on behind the last batch.
@@ -267,7 +274,7 @@ impl Shared {
         }
         state.begun.push_back(Begun {
             plan: state.plan.clone(),
-            batches: VecDeque::new(),
+            waiting: VecDeque::new(),
             is_over: false,
         });
         let (plan, budget) = (state.plan.clone(), self.budget.clone());
@@ -289,29 +296,35 @@ impl Shared {
             match taken.inline.advance() {
                 Ok(Progress::Reads) if self.lock().stop => return true,
                 Ok(Progress::Reads) => {}
-                Ok(Progress::Batch(batch)) => break self.keep(batch).map(Some),
+                Ok(Progress::Batch(batch)) => break Ok(Some(batch)),
                 Ok(Progress::End) => break Ok(None),
                 Err(error) => break Err(error),
             }
         };
-        let batch = batch.transpose();
-        let is_over = !matches!(batch, Some(Ok(_)));
+        let is_over = !matches!(batch, Ok(Some(_)));
+        let losses = taken.inline.take_losses();
+        let waiting = match batch {
+            Ok(None) if losses.kept().is_empty() => None,
+            batch => Some(batch.and_then(|batch| self.keep(batch, losses))),
+        };
         let mut state = self.lock();
         let index = taken.row_group.checked_sub(state.front);
         if let Some(begun) = index.and_then(|index| state.begun.get_mut(index)) {
-            begun.batches.extend(batch);
+            begun.waiting.extend(waiting);
             begun.is_over = is_over;
         }
         self.wake(state);
         is_over
     }
 
-    /// A batch with the memory that it takes.
-    fn keep(&self, batch: RecordBatch) -> Result<Waiting> {
+    /// What there is, with the memory that its batch takes.
+    fn keep(&self, batch: Option<RecordBatch>, losses: Losses) -> Result<Waiting> {
         let mut memory = Reservation::new(self.budget.clone());
-        memory.resize(batch.get_array_memory_size() as u64)?;
+        let bytes = batch.as_ref().map_or(0, RecordBatch::get_array_memory_size);
+        memory.resize(bytes as u64)?;
         Ok(Waiting {
             batch,
+            losses,
             _memory: memory,
         })
     }
