@@ -8,9 +8,10 @@ use herringbone::format::{CompressionCodec, Encoding, Repetition, SchemaElement,
 use herringbone::schema::{ByteLayout, DictionaryOutput};
 use herringbone::{
     ColumnOptions, Compression, ErrorKind, OnError, ParquetFile, ReadOptions, StatisticsLevel,
-    WriteOptions, Writer, ZstdLevel,
+    WantedSchema, WriteOptions, Writer, ZstdLevel,
 };
-use herringbone_arrow::array::{ArrayRef, Int32Array, RecordBatch};
+use herringbone_arrow::array::{ArrayRef, Int32Array, RecordBatch, StringArray};
+use herringbone_arrow::schema::{DataType, Field, Schema};
 use herringbone_core::compression::compress;
 
 use crate::crafted::{Chunk, Page, file, group, leaf};
@@ -298,6 +299,34 @@ fn filtered_row_groups() {
     }
 }
 
+/// What casts and defaults of a wanted schema make is memory of the read as well: seven times what the file has.
+#[test]
+fn casts_and_defaults() {
+    const ROWS: usize = 20_000;
+    let column = |column: usize| {
+        let values = numbers(column, ROWS);
+        chunk(Type::Int64, ROWS, vec![page(ROWS, &values)])
+    };
+    let group = || (ROWS as u64, (0..4).map(column).collect());
+    let bytes = file(columns(4, Type::Int64), &[group(), group()]);
+    let plain = ReadOptions::new();
+    let least = least_memory(&Bytes::from(bytes.clone()), &plain);
+    let field = |name: String, data_type| Field::new(name, data_type, true);
+    let mut fields: Vec<_> = (0..4)
+        .map(|column| field(format!("c{column}"), DataType::Decimal256(40, 2)))
+        .collect();
+    fields.push(field("missing".into(), DataType::FixedSizeBinary(64)));
+    fields.push(field("known".into(), DataType::Utf8));
+    let text: ArrayRef = Arc::new(StringArray::from(vec!["x".repeat(100)]));
+    let wanted = WantedSchema::new(Arc::new(Schema::new(fields)));
+    let wanted = wanted.default_value(["known"], text);
+    let options = plain.wanted_schema(wanted);
+    agrees("casts and defaults", bytes.clone(), &options);
+    // 8192 rows of four values of 32 bytes, 64 bytes of nulls and 100 of text.
+    let more = least_memory(&bytes.into(), &options) - least;
+    assert!(more >= 8192 * (4 * 32 + 64 + 100), "{more}");
+}
+
 /// A page that is damaged counts only if the memory lasts up to it.
 #[test]
 fn damage_and_a_small_budget() {
@@ -320,8 +349,14 @@ fn damage_and_a_small_budget() {
                 continue;
             }
             let bytes = Bytes::from(bytes.clone());
-            for memory in [200_000, 400_000, 800_000, 1_600_000, 1 << 30] {
-                let options = with_memory(&options, memory);
+            // Half of the rows of each page.
+            let filtered = options.clone().filter(col("c1").lt(12_000_000));
+            let memory = [200_000, 400_000, 800_000, 1_600_000, 1 << 30];
+            for (options, memory) in [options, filtered]
+                .iter()
+                .flat_map(|it| memory.map(|memory| (it, memory)))
+            {
+                let options = with_memory(options, memory);
                 let expected = inline(&bytes, &options).unwrap();
                 for threads in [2, 4] {
                     let got = read(&bytes, &options.clone().threads(threads)).unwrap();

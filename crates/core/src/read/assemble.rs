@@ -19,6 +19,7 @@ use herringbone_format::{Error, Remedy, Result};
 use super::array_node::{ArrayNode, Record};
 use super::siblings::{LevelsInUse, SharedList, disagreement, disagreement_with};
 use super::virtual_columns::RowOrigins;
+use super::wanted_schema::null_bytes;
 use super::wrappers::{padded_runs, put_around};
 use super::{ReadPlan, RowGroupPlan};
 use crate::budget::{Budget, ColumnBatchMemory, InTurn, Reservation};
@@ -35,19 +36,26 @@ pub struct BatchAssembler {
     /// Damaged pages of the column batches, each with its column.
     losses: Vec<(usize, Losses)>,
     in_turn: InTurn,
-    /// What is made for the batch at hand besides its column batches.
-    padding: Padding,
+    made: MadeArrays,
     /// Arrays of the batch at hand that extension columns are made from.
     kept: Vec<Option<ArrayRef>>,
     origins: Box<RowOrigins>,
 }
 
-/// Memory for slots that the file does not have.
+/// Memory of what is made for the batch at hand besides its column batches: slots that the file does not have, and casts.
 #[derive(Debug)]
-struct Padding {
+struct MadeArrays {
     memory: Reservation,
     /// What the plain loop holds at this point.
     held: u64,
+}
+
+impl MadeArrays {
+    fn reserve(&mut self, in_turn: &InTurn, bytes: usize) -> Result<()> {
+        let all = self.memory.bytes().saturating_add(bytes as u64);
+        in_turn.allowed(self.held.saturating_add(all))?;
+        self.memory.resize(all)
+    }
 }
 
 /// A column batch, and what was taken from it.
@@ -75,7 +83,7 @@ impl BatchAssembler {
         let column_batches = plan.columns().iter().map(|_| None).collect();
         Self {
             in_turn: InTurn::new(plan.num_columns(), budget),
-            padding: Padding {
+            made: MadeArrays {
                 memory: Reservation::new(budget.clone()),
                 held: 0,
             },
@@ -160,13 +168,13 @@ impl BatchAssembler {
         self.losses.clear();
         self.kept.clear();
         self.in_turn.clear();
-        self.padding.memory.release();
+        self.made.memory.release();
     }
 
     /// Says that columns are decoded in [parts](super::OpenRowGroup::part). These may take much less
     /// memory than the whole would have at some point, so the budget counts as used up early.
     pub fn expect_parts(&mut self) {
-        self.in_turn.retrace_parts(self.padding.memory.limit());
+        self.in_turn.retrace_parts(self.made.memory.limit());
     }
 
     /// Whether the plain loop, which works on one column at a time, comes to this error too: that
@@ -187,13 +195,13 @@ impl BatchAssembler {
     /// Corrupt where columns with a common ancestor disagree about it. Limit where the plain loop
     /// would not have had the memory for the column batches. Argument where a column has no column batch.
     pub fn assemble(&mut self) -> Result<RecordBatch> {
-        self.padding.held = self.in_turn.held(memories(&self.column_batches), None)?;
+        self.made.held = self.in_turn.held(memories(&self.column_batches), None)?;
         let column_batches = self.column_batches.iter_mut();
         self.in_turn.next_batch(
             column_batches.map(|column_batch| Some(&mut column_batch.as_mut()?.memory)),
         );
         let batch = self.batch();
-        self.padding.memory.release();
+        self.made.memory.release();
         batch
     }
 
@@ -321,9 +329,14 @@ impl BatchAssembler {
     fn array(&mut self, node: &ArrayNode, slots: usize) -> Result<ArrayRef> {
         match node {
             ArrayNode::Leaf { column } => self.take_leaf(*column, slots),
-            ArrayNode::Constant(constant) => constant.array(slots),
+            ArrayNode::Constant(constant) => {
+                self.made.reserve(&self.in_turn, constant.bytes(slots))?;
+                constant.array(slots)
+            }
             ArrayNode::Converted { conversion, inner } => {
-                conversion.apply(&self.array(inner, slots)?)
+                let array = self.array(inner, slots)?;
+                self.made.reserve(&self.in_turn, conversion.bytes(&array))?;
+                conversion.apply(&array)
             }
             ArrayNode::Wrapped { wrappers, inner } => {
                 put_around(self.array(inner, slots)?, wrappers)
@@ -369,7 +382,7 @@ impl BatchAssembler {
                         let padding = FixedSize {
                             max_bytes,
                             in_turn: &self.in_turn,
-                            padding: &mut self.padding,
+                            made: &mut self.made,
                         };
                         list_array(data_type, offsets, values, nulls, padding)
                     }
@@ -491,7 +504,7 @@ fn elements<O: OffsetSizeTrait>(offsets: &[O]) -> usize {
 struct FixedSize<'a> {
     max_bytes: usize,
     in_turn: &'a InTurn,
-    padding: &'a mut Padding,
+    made: &'a mut MadeArrays,
 }
 
 impl FixedSize<'_> {
@@ -500,10 +513,7 @@ impl FixedSize<'_> {
             let (asked, allowed) = (bytes as u64, self.max_bytes as u64);
             return Err(Error::limit("batch_column_bytes", asked, allowed));
         }
-        let Padding { memory, held } = self.padding;
-        let all = memory.bytes() + bytes as u64;
-        self.in_turn.allowed(*held + all)?;
-        memory.resize(all)
+        self.made.reserve(self.in_turn, bytes)
     }
 }
 
@@ -623,23 +633,6 @@ fn fixed_size_list_array(
     let array =
         FixedSizeListArray::try_new_with_length(element.clone(), size, values, nulls, slots);
     Ok(Arc::new(array.map_err(invalid)?))
-}
-
-/// Bytes that a null takes at least, one bit rounded up.
-fn null_bytes(data_type: &DataType) -> usize {
-    match data_type {
-        DataType::FixedSizeBinary(width) => usize::try_from(*width).unwrap_or(0).max(1),
-        DataType::FixedSizeList(element, size) => {
-            let elements = usize::try_from(*size).unwrap_or(0);
-            null_bytes(element.data_type())
-                .saturating_mul(elements)
-                .max(1)
-        }
-        DataType::Struct(fields) => fields.iter().fold(1, |bytes: usize, field| {
-            bytes.saturating_add(null_bytes(field.data_type()))
-        }),
-        other => other.primitive_width().unwrap_or(1),
-    }
 }
 
 /// Arrow refuses what the levels or values make up, such as a null where the schema allows none.

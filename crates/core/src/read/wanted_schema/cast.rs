@@ -11,6 +11,7 @@ use herringbone_arrow::buffer::i256;
 use herringbone_arrow::schema::{ArrowError, DataType, TimeUnit};
 use herringbone_format::{Error, Result};
 
+use super::constant::null_bytes;
 use super::decimal_cast::{decimal, decimal_digits, decimal_places};
 
 /// A cast between two types.
@@ -79,6 +80,24 @@ impl Cast {
     /// The type that values get.
     pub(crate) fn data_type(&self) -> &DataType {
         &self.to
+    }
+
+    /// Bytes of the values that [`Self::apply`] makes anew: text and bytes that lie one behind the other stay where they are.
+    pub(crate) fn bytes(&self, array: &ArrayRef) -> usize {
+        let of_slot = match &self.kind {
+            Kind::Dictionary(cast) => {
+                let array = array.as_any_dictionary_opt();
+                return array.map_or(0, |array| cast.bytes(array.values()));
+            }
+            Kind::Text => 0,
+            // An offset or a view beside the bytes.
+            Kind::Bytes => match array.data_type() {
+                DataType::FixedSizeBinary(width) => usize::try_from(*width).unwrap_or(0) + 16,
+                _ => 0,
+            },
+            Kind::Null | Kind::Widen | Kind::Decimal(_) | Kind::Time(_) => null_bytes(&self.to),
+        };
+        array.len().saturating_mul(of_slot)
     }
 
     /// The array with its values cast.

@@ -15,6 +15,18 @@ pub(crate) enum Constant {
 }
 
 impl Constant {
+    /// Bytes that an array of so many slots takes, roughly.
+    pub(crate) fn bytes(&self, slots: usize) -> usize {
+        let of_slot = match self {
+            Self::Null(data_type) => null_bytes(data_type),
+            Self::Value(value) => {
+                let bytes = value.to_data().get_slice_memory_size();
+                bytes.unwrap_or_else(|_| value.get_array_memory_size())
+            }
+        };
+        slots.saturating_mul(of_slot)
+    }
+
     /// An array of so many slots.
     ///
     /// # Errors
@@ -24,6 +36,23 @@ impl Constant {
             Self::Null(data_type) => Ok(new_null_array(data_type, slots)),
             Self::Value(value) => repeated(value, slots),
         }
+    }
+}
+
+/// Bytes that a null takes at least, one bit rounded up.
+pub(crate) fn null_bytes(data_type: &DataType) -> usize {
+    match data_type {
+        DataType::FixedSizeBinary(width) => usize::try_from(*width).unwrap_or(0).max(1),
+        DataType::FixedSizeList(element, size) => {
+            let elements = usize::try_from(*size).unwrap_or(0);
+            null_bytes(element.data_type())
+                .saturating_mul(elements)
+                .max(1)
+        }
+        DataType::Struct(fields) => fields.iter().fold(1, |bytes: usize, field| {
+            bytes.saturating_add(null_bytes(field.data_type()))
+        }),
+        other => other.primitive_width().unwrap_or(1),
     }
 }
 

@@ -42,6 +42,33 @@ pub(crate) enum FieldSource {
 }
 
 impl ArrayConversion {
+    /// Bytes of what [`Self::apply`] makes anew, roughly.
+    pub(crate) fn bytes(&self, array: &ArrayRef) -> usize {
+        match self {
+            Self::Keep => 0,
+            Self::Cast(cast) => cast.bytes(array),
+            Self::Struct { sources, .. } => {
+                let Some(structs) = array.as_struct_opt() else {
+                    return 0;
+                };
+                let of_source = |source: &FieldSource| match source {
+                    FieldSource::Field(ordinal, conversion) => structs
+                        .columns()
+                        .get(*ordinal)
+                        .map_or(0, |child| conversion.bytes(child)),
+                    FieldSource::Constant(constant) => constant.bytes(structs.len()),
+                };
+                sources.iter().map(of_source).fold(0, usize::saturating_add)
+            }
+            Self::List { conversion, .. } => match array.data_type() {
+                DataType::Map(..) => array.as_map_opt().map_or(0, |maps| {
+                    conversion.bytes(&(Arc::new(maps.entries().clone()) as ArrayRef))
+                }),
+                _ => list_values(array).map_or(0, |values| conversion.bytes(values)),
+            },
+        }
+    }
+
     /// The array of the wanted type.
     ///
     /// # Errors
@@ -106,6 +133,18 @@ impl ArrayConversion {
             },
         }
     }
+}
+
+/// The elements of a list of any layout.
+fn list_values(array: &ArrayRef) -> Option<&ArrayRef> {
+    Some(match array.data_type() {
+        DataType::List(_) => array.as_list_opt::<i32>()?.values(),
+        DataType::LargeList(_) => array.as_list_opt::<i64>()?.values(),
+        DataType::ListView(_) => array.as_list_view_opt::<i32>()?.values(),
+        DataType::LargeListView(_) => array.as_list_view_opt::<i64>()?.values(),
+        DataType::FixedSizeList(..) => array.as_fixed_size_list_opt()?.values(),
+        _ => return None,
+    })
 }
 
 fn list<O: OffsetSizeTrait>(

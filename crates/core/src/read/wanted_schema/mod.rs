@@ -26,7 +26,7 @@ use herringbone_format::{Error, Result};
 use herringbone_schema::Projection;
 
 pub(crate) use cast::Cast;
-pub(crate) use constant::Constant;
+pub(crate) use constant::{Constant, null_bytes};
 pub(crate) use conversion::{ArrayConversion, unwanted_null};
 pub(super) use resolution::resolve;
 pub(crate) use resolution::{LeafSource, ResolvedLeaf, Root};
