@@ -150,6 +150,23 @@ pub(crate) fn write_with(
     Ok(file)
 }
 
+/// [`write`] in row groups of so many rows, at the same level.
+///
+/// # Errors
+///
+/// Whatever writing meets.
+pub fn write_groups(
+    batches: &[RecordBatch],
+    compression: Compression,
+    row_group_rows: usize,
+) -> Result<Vec<u8>> {
+    let codec = codec(compression)?;
+    write_with(batches, compression, |builder| {
+        let builder = builder.set_max_row_group_row_count(Some(row_group_rows));
+        builder.set_compression(codec)
+    })
+}
+
 /// Writes a file anew, in row groups of so many rows; with data pages of version 2, and the encodings that go with them, if
 /// asked for.
 ///

@@ -11,7 +11,7 @@ use herringbone::{
     Compression, Limits, PageInfo, ParquetFile, Projection, ReadOptions, SchemaOptions,
     WriteOptions, Writer,
 };
-use herringbone_core::compression::decompress;
+use herringbone_core::compression::{compress, decompress};
 use std::hint::black_box;
 use std::path::Path;
 
@@ -60,6 +60,15 @@ pub fn read_views(bytes: &Bytes) -> Result<u64> {
 ///
 /// Whatever reading meets.
 pub fn pages(bytes: &Bytes) -> Result<u64> {
+    pages_of(bytes, |_| true)
+}
+
+/// [`pages`] of some columns, by the first part of their path.
+///
+/// # Errors
+///
+/// Whatever reading meets.
+pub fn pages_of(bytes: &Bytes, is_wanted: impl Fn(&str) -> bool) -> Result<u64> {
     let file = ParquetFile::from_bytes(bytes.clone())?;
     let metadata = file.metadata();
     let mut body = Vec::new();
@@ -69,6 +78,10 @@ pub fn pages(bytes: &Bytes) -> Result<u64> {
         rows += u64::try_from(row_group.num_rows)?;
         for (leaf, chunk) in row_group.columns.iter().enumerate() {
             let chunk = chunk.meta_data.as_ref().ok_or("no metadata")?;
+            let name = chunk.path_in_schema.first();
+            if !name.is_some_and(|name| is_wanted(name)) {
+                continue;
+            }
             for page in file.pages(index, leaf)? {
                 decompress_page(bytes, chunk.codec, &page?, &mut body)?;
             }
@@ -198,6 +211,62 @@ pub fn write(batches: &[RecordBatch], compression: Compression, threads: usize) 
         .compression(compression)
         .threads(threads);
     write_with(batches, options)
+}
+
+/// [`write`] in row groups of so many rows, on one thread.
+///
+/// # Errors
+///
+/// Whatever writing meets.
+pub fn write_groups(
+    batches: &[RecordBatch],
+    compression: Compression,
+    row_group_rows: usize,
+) -> Result<Vec<u8>> {
+    let options = WriteOptions::default().compression(compression).threads(1);
+    write_with(batches, options.row_group_rows(row_group_rows))
+}
+
+/// The pages of a file that has a codec, decompressed, and that codec at its default level.
+///
+/// # Errors
+///
+/// Whatever reading meets.
+pub fn decompressed_pages(bytes: &Bytes) -> Result<(Compression, Vec<Vec<u8>>)> {
+    let file = ParquetFile::from_bytes(bytes.clone())?;
+    let metadata = file.metadata();
+    let mut pages = Vec::new();
+    let mut compression = Compression::Uncompressed;
+    for index in 0..metadata.num_row_groups() {
+        for (leaf, chunk) in metadata.row_group(index)?.columns.iter().enumerate() {
+            let codec = chunk.meta_data.as_ref().ok_or("no metadata")?.codec;
+            if codec == CompressionCodec::Uncompressed {
+                continue;
+            }
+            compression = codec.to_string().to_lowercase().parse()?;
+            for page in file.pages(index, leaf)? {
+                let mut body = Vec::new();
+                decompress_page(bytes, codec, &page?, &mut body)?;
+                pages.push(body);
+            }
+        }
+    }
+    Ok((compression, pages))
+}
+
+/// Compresses pages, and drops what comes of it; the bytes of that.
+///
+/// # Errors
+///
+/// Whatever compressing meets.
+pub fn compress_pages(compression: Compression, pages: &[Vec<u8>]) -> Result<u64> {
+    let (mut out, mut bytes) = (Vec::new(), 0);
+    for page in pages {
+        out.clear();
+        compress(compression, page, &mut out)?;
+        bytes += black_box(&out).len() as u64;
+    }
+    Ok(bytes)
 }
 
 /// [`write`] with other options.

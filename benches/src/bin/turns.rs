@@ -1,21 +1,26 @@
-//! Reads a file whenever it is told to, for `peers.py`, which has other peers read it in between.
+//! Reads or writes a file whenever it is told to, for `peers.py`, `reading.py` and `writing.py`, which have other peers do so in
+//! between.
 //!
 //! ```text
 //! in:   side PATH            side: herringbone or arrow-rs, -views behind it, or pages
 //!       below COLUMN VALUE COLUMNS PATH, with tabs between them: these columns, separated by commas, of the rows of which a
 //!                            column is below a value: i and an integer, s and text, or t and microseconds
-//! out:  seconds rows         or: error MESSAGE
+//!       write SIDE CODEC ROWS PATH: the rows of the file, to memory, in row groups of so many rows
+//!       compress PATH: the pages of the file, decompressed before, each by itself
+//! out:  seconds rows         or: error MESSAGE; of what is written, bytes in place of rows
 //! ```
 
 use bytes::Bytes;
+use herringbone::arrow::array::RecordBatch;
 use herringbone::filter::{Literal, col};
-use herringbone::{ParquetFile, ReadOptions};
+use herringbone::{Compression, ParquetFile, ReadOptions};
 use herringbone_benches::{Result, arrow_rs, ours};
 use std::io::{BufRead, Write};
+use std::path::Path;
 use std::time::Instant;
 
 fn main() -> Result<()> {
-    let mut held: Option<(String, Bytes)> = None;
+    let mut held = Held::default();
     let mut out = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {
         let line = line?;
@@ -28,17 +33,56 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// One read, of the file that is held if it is the same; the seconds it took and the rows.
-fn turn(line: &str, held: &mut Option<(String, Bytes)>) -> Result<(f64, u64)> {
-    let (side, path) = line.rsplit_once([' ', '\t']).ok_or("no path")?;
-    let bytes = match held {
-        Some((name, bytes)) if name == path => bytes.clone(),
-        _ => {
-            let bytes = Bytes::from(std::fs::read(path)?);
-            *held = Some((path.to_owned(), bytes.clone()));
-            bytes
+/// What the last turns were about: that is not read again.
+#[derive(Default)]
+struct Held {
+    path: String,
+    bytes: Bytes,
+    batches: Option<Vec<RecordBatch>>,
+    pages: Option<(Compression, Vec<Vec<u8>>)>,
+}
+
+impl Held {
+    fn open(&mut self, path: &str) -> Result<()> {
+        if self.path != path {
+            *self = Self {
+                path: path.to_owned(),
+                bytes: std::fs::read(path)?.into(),
+                ..Self::default()
+            };
         }
-    };
+        Ok(())
+    }
+
+    fn batches(&mut self) -> Result<&[RecordBatch]> {
+        if self.batches.is_none() {
+            self.batches = Some(ours::batches(Path::new(&self.path))?);
+        }
+        Ok(self.batches.as_deref().unwrap_or_default())
+    }
+
+    fn pages(&mut self) -> Result<&(Compression, Vec<Vec<u8>>)> {
+        if self.pages.is_none() {
+            self.pages = Some(ours::decompressed_pages(&self.bytes)?);
+        }
+        Ok(self.pages.as_ref().ok_or("no pages")?)
+    }
+}
+
+/// One turn, with the file that is held if it is the same; the seconds it took and the rows.
+fn turn(line: &str, held: &mut Held) -> Result<(f64, u64)> {
+    let (side, path) = line.rsplit_once([' ', '\t']).ok_or("no path")?;
+    held.open(path)?;
+    if let Some(write) = side.strip_prefix("write ") {
+        return write_turn(write, held.batches()?);
+    }
+    if side == "compress" {
+        let (compression, pages) = held.pages()?;
+        let begin = Instant::now();
+        let bytes = ours::compress_pages(*compression, pages)?;
+        return Ok((begin.elapsed().as_secs_f64(), bytes));
+    }
+    let bytes = held.bytes.clone();
     let begin = Instant::now();
     let rows = match side {
         "herringbone" => ours::read(&bytes, None)?,
@@ -53,6 +97,22 @@ fn turn(line: &str, held: &mut Option<(String, Bytes)>) -> Result<(f64, u64)> {
         other => return Err(format!("{other}: no side").into()),
     };
     Ok((begin.elapsed().as_secs_f64(), rows))
+}
+
+/// `SIDE CODEC ROWS`: the seconds it took, and the bytes of the file.
+fn write_turn(words: &str, batches: &[RecordBatch]) -> Result<(f64, u64)> {
+    let words: Vec<&str> = words.split(' ').collect();
+    let [side, codec, rows] = words.as_slice() else {
+        return Err("write SIDE CODEC ROWS PATH".into());
+    };
+    let (compression, rows) = (codec.parse()?, rows.parse()?);
+    let begin = Instant::now();
+    let file = match *side {
+        "herringbone" => ours::write_groups(batches, compression, rows)?,
+        "arrow-rs" => arrow_rs::write_groups(batches, compression, rows)?,
+        other => return Err(format!("{other}: no side").into()),
+    };
+    Ok((begin.elapsed().as_secs_f64(), file.len() as u64))
 }
 
 /// What `below COLUMN VALUE COLUMNS` asks for.
