@@ -286,6 +286,24 @@ fn a_filter_loses_the_same_on_any_number_of_threads() {
     }
 }
 
+/// Where several threads have too little memory, one goes on, and what was lost before stays lost.
+#[test]
+fn a_filter_loses_the_same_with_little_memory() {
+    // The first row group has no batch.
+    let file = damaged(0, 2, 0);
+    for memory in [50, 100, 150, 200, 300, 400, 600] {
+        let options = ReadOptions::new().on_error(OnError::SkipRowGroup);
+        let mut options = options.filter(col("c").ge(1_000));
+        options.limits.memory_bytes = memory * 1000;
+        let outcome = outcome_of(&file, options).unwrap();
+        assert!(
+            outcome.losses[0].0.contains("row group 0"),
+            "{memory} KB: {:?}",
+            outcome.losses
+        );
+    }
+}
+
 #[test]
 fn a_truncated_footer_is_an_error_all_the_same() {
     let file = file();

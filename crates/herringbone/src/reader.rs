@@ -152,8 +152,14 @@ impl Reader {
                     };
                     return Ok(batch);
                 }
-                Err(error) if self.driver.falls_back(&error) => {}
                 Err(error) => {
+                    if let Driver::RowGroups(threads) = &mut self.driver {
+                        // Of row groups that are over: nobody begins these again.
+                        self.losses.append(threads.take_losses());
+                    }
+                    if self.driver.falls_back(&error) {
+                        continue;
+                    }
                     if let Driver::Threads(threads) = &mut self.driver
                         && self.plan.options().on_error.goes_on(&error)
                     {
