@@ -155,20 +155,26 @@ duckdb.execute(f"copy (from read_parquet('{source}')) to '{target}' (format parq
 }
 
 PROCESS = """
-import os, resource, sys
+import sys
 source, target, rows = sys.argv[1], sys.argv[2], int(sys.argv[3])
 loaded = 0
+def kilobytes(name):
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith(name))
 def ready():
     global loaded
-    loaded = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    # The peak of loading is forgotten.
+    with open("/proc/self/clear_refs", "w") as peak:
+        peak.write("5")
+    loaded = kilobytes("VmRSS")
 {work}
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - loaded)
+print(kilobytes("VmHWM") - loaded)
 """
 
 # Runs a command and prints what its memory grew to.
 CHILD = """
 import resource, subprocess, sys
-subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 """
 
@@ -176,6 +182,8 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 def memory_of(side, source, arguments):
     """Kilobytes."""
     target = os.path.join(arguments.scratch, "memory.parquet")
+    if os.path.exists(target):
+        os.remove(target)
     if side in STREAMING:
         program = [sys.executable, "-c", PROCESS.replace("{work}", STREAMING[side]), source, target, str(ROWS)]
     else:
@@ -184,7 +192,18 @@ def memory_of(side, source, arguments):
         theirs = [arguments.peer, source, target, "zstd:1", str(ROWS), "1"]
         program = [sys.executable, "-c", CHILD] + (ours if side == "herringbone" else theirs)
     environment = {**os.environ, "POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    return int(subprocess.run(program, check=True, capture_output=True, text=True, env=environment).stdout)
+
+    def printed(program):
+        return int(subprocess.run(program, check=True, capture_output=True, text=True, env=environment).stdout)
+
+    if side in STREAMING:
+        return printed(program)
+    # What a program has that only says how it is used.
+    loaded = printed([sys.executable, "-c", CHILD, program[3], "--help"])
+    written = printed(program)
+    if not os.path.exists(target):
+        raise RuntimeError(f"{side} wrote nothing")
+    return written - loaded
 
 
 def memory(arguments, sources):
