@@ -1,62 +1,67 @@
 //! More than 2 GiB of strings where 32-bit offsets or views end: batches are cut, values stay whole.
 
-use std::sync::Arc;
+use std::sync::LazyLock;
 
 use bytes::Bytes;
+use herringbone::format::{CompressionCodec, Encoding, LogicalType, Repetition, Type};
 use herringbone::schema::{ByteLayout, DictionaryOutput};
 use herringbone::{Error, Limits, ParquetFile, ReadOptions, SchemaOptions};
+use herringbone_arrow::array::Array;
 use herringbone_arrow::array::cast::AsArray;
-use herringbone_arrow::array::{Array, ArrayRef, ListArray, RecordBatch, StringArray};
-use herringbone_arrow::buffer::OffsetBuffer;
-use herringbone_arrow::schema::{DataType, Field, Schema};
-use parquet::arrow::ArrowWriter;
-use parquet::file::properties::WriterProperties;
+use herringbone_arrow::schema::DataType;
+
+use crate::crafted::{self, Chunk, Page, group, leaf};
 
 /// Bytes of the value, and how often it comes: 2.4 GiB in all.
 const VALUE_BYTES: usize = 24 << 20;
 const VALUES: usize = 102;
 
-/// The value, as long for any reader and not all alike.
-fn value() -> String {
-    let mut text = String::with_capacity(VALUE_BYTES);
-    while text.len() + 11 <= VALUE_BYTES {
-        text.push_str(&format!("{:011}", text.len()));
-    }
-    text + &"x".repeat(VALUE_BYTES % 11)
+/// The value, as long for any reader and not all alike: numbers of a kilobyte each.
+static VALUE: LazyLock<String> = LazyLock::new(|| {
+    let lines = (0..VALUE_BYTES / 1024).map(|line| format!("{line:01024}"));
+    lines.collect()
+});
+
+/// A run of [`VALUES`] levels or codes in the hybrid of RLE and bit packing.
+fn run(value: u8) -> [u8; 3] {
+    let header = VALUES << 1;
+    [header as u8 | 0x80, (header >> 7) as u8, value]
 }
 
-/// A file of one dictionary entry and a code a value, flat or three in a list.
+/// A file of one dictionary entry and a code a value, flat or one and two in a list by turns.
 fn file(nested: bool) -> Bytes {
-    let part: ArrayRef = Arc::new(StringArray::from(vec![value(); 3]));
-    let (array, parts): (ArrayRef, _) = if nested {
-        let field = Arc::new(Field::new_list_field(DataType::Utf8, true));
-        let offsets = OffsetBuffer::from_lengths([1, 2]);
-        (
-            Arc::new(ListArray::new(field, offsets, part, None)),
-            VALUES / 3,
-        )
+    let entry = [&(VALUE_BYTES as u32).to_le_bytes()[..], VALUE.as_bytes()];
+    let levels = |levels: &[u8]| [&(levels.len() as u32).to_le_bytes()[..], levels].concat();
+    let text = leaf("s", Type::ByteArray, Repetition::Optional).logical_type(LogicalType::String);
+    let (schema, rows, levels) = if nested {
+        // Groups of eight bits: 0, 0 and 1 by turns.
+        let groups = VALUES.div_ceil(8);
+        let mut repetition = vec![0; 1 + groups];
+        repetition[0] = (groups << 1 | 1) as u8;
+        for level in (2..VALUES).step_by(3) {
+            repetition[1 + level / 8] |= 1 << (level % 8);
+        }
+        let list = group("s", Some(Repetition::Optional), 1).logical_type(LogicalType::List);
+        let repeated = group("list", Some(Repetition::Repeated), 1);
+        let both = [levels(&repetition), levels(&run(3))].concat();
+        (vec![list, repeated, text], VALUES / 3 * 2, both)
     } else {
-        (part, VALUES / 3)
+        (vec![text], VALUES, levels(&run(1)))
     };
-    let field = Field::new("s", array.data_type().clone(), true);
-    let schema = Arc::new(Schema::new(vec![field]));
-    let batch = RecordBatch::try_new(schema.clone(), vec![array]).unwrap();
-    let properties = WriterProperties::builder()
-        .set_dictionary_page_size_limit(64 << 20)
-        .set_statistics_enabled(parquet::file::properties::EnabledStatistics::None)
-        .build();
-    let mut out = Vec::new();
-    let mut writer = ArrowWriter::try_new(&mut out, schema, Some(properties)).unwrap();
-    for _ in 0..parts {
-        writer.write(&batch).unwrap();
-    }
-    writer.close().unwrap();
-    assert!(
-        out.len() < 2 * VALUE_BYTES,
-        "{} bytes: not a dictionary",
-        out.len()
-    );
-    Bytes::from(out)
+    // Codes of one bit.
+    let data = [&levels[..], &[1], &run(0)].concat();
+    let pages = vec![
+        Page::dictionary(1, &entry.concat()),
+        Page::v1(VALUES, &data).with_encoding(Encoding::RleDictionary),
+    ];
+    let chunk = Chunk {
+        physical: Type::ByteArray,
+        codec: CompressionCodec::Uncompressed,
+        num_values: VALUES as u64,
+        pages,
+    };
+    let schema = [vec![group("schema", None, 1)], schema].concat();
+    crafted::file(schema, &[(rows as u64, vec![chunk])]).into()
 }
 
 /// Values and rows of each batch.
@@ -87,7 +92,7 @@ fn read(file: &Bytes, options: ReadOptions) -> Result<Vec<(usize, usize)>, Error
         };
         assert!((0..strings.len()).all(|i| text(i).len() == VALUE_BYTES));
         if std::mem::take(&mut first) {
-            assert!(text(strings.len() - 1) == value(), "the text itself");
+            assert!(text(strings.len() - 1) == *VALUE, "the text itself");
         }
         batches.push((strings.len(), batch.num_rows()));
     }
