@@ -1,6 +1,6 @@
 //! Column chunks that several threads decode in parts: batches and errors stay those of one thread.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
 use herringbone::format::thrift::CompactWriter;
@@ -43,8 +43,8 @@ fn options() -> WriteOptions {
         .compression(Compression::Snappy)
 }
 
-/// The chunks that are written, and what they hold.
-fn cases() -> Vec<(RecordBatch, Bytes)> {
+/// What is written, and the file: columns where a level is a row.
+static FLAT: LazyLock<Vec<(RecordBatch, Bytes)>> = LazyLock::new(|| {
     let mut random = Random(11);
     let mut cases = Vec::new();
     for (data_type, nulls, shape) in [
@@ -58,48 +58,50 @@ fn cases() -> Vec<(RecordBatch, Bytes)> {
         cases.push(write(array, options()));
     }
     let fields = Fields::from(vec![Field::new("b", DataType::Int64, true)]);
-    let values = flat(
-        &mut random,
-        &DataType::Int64,
-        Nulls::Sparse,
-        Shape::Random,
-        ROWS,
-    );
+    let values = numbers(&mut random, ROWS);
     let nulls = crate::batches::validity(&mut random, Nulls::Runs, ROWS);
     cases.push(write(
         Arc::new(StructArray::new(fields, vec![values], nulls)),
         options(),
     ));
-    cases.extend(lists(&mut random));
     cases
+});
+
+fn numbers(random: &mut Random, n: usize) -> ArrayRef {
+    flat(random, &DataType::Int64, Nulls::Sparse, Shape::Random, n)
 }
 
-/// How many cases there are of each of these.
+/// How many arrays of lists there are.
 const LIST_CASES: usize = 4;
 
-/// Lists in pages of version 1, with an offset index and without one, and of version 2, without one.
-fn lists(random: &mut Random) -> Vec<(RecordBatch, Bytes)> {
+/// Each of them in pages of version 1, with an offset index and without one, and of version 2, without one.
+static NESTED: LazyLock<Vec<(RecordBatch, Bytes)>> = LazyLock::new(|| {
+    let random = &mut Random(3);
+    // Pages have the rows of less than a batch.
+    let row = |row: i64| Some((0..500).map(move |i| (i % 7 > 0).then_some(row * i)));
+    let long = ListArray::from_iter_primitive::<Int64Type, _, _>((0..6_001).map(row));
+    let arrays: [ArrayRef; LIST_CASES] = [
+        list(random, Nulls::Runs, LISTS, &mut { numbers }),
+        list(random, Nulls::Sparse, LISTS, &mut |random, n| {
+            list(random, Nulls::Sparse, n, &mut { numbers })
+        }),
+        list(random, Nulls::Required, LISTS, &mut |random, n| {
+            pair(random, Nulls::Sparse, n)
+        }),
+        Arc::new(long),
+    ];
     let v1 = options().page_index(false);
     let v2 = v1.clone().data_page_version(DataPageVersion::V2);
-    let numbers =
-        |random: &mut Random, n| flat(random, &DataType::Int64, Nulls::Sparse, Shape::Random, n);
-    let mut cases = Vec::new();
-    for options in [options(), v1, v2] {
-        let array = list(random, Nulls::Runs, LISTS, &mut { numbers });
-        cases.push(write(array, options.clone()));
-        let array = list(random, Nulls::Sparse, LISTS, &mut |random, n| {
-            list(random, Nulls::Sparse, n, &mut { numbers })
-        });
-        cases.push(write(array, options.clone()));
-        let pairs = |random: &mut Random, n| pair(random, Nulls::Sparse, n);
-        let array = list(random, Nulls::Required, LISTS, &mut { pairs });
-        cases.push(write(array, options.clone()));
-        // Pages have the rows of less than a batch.
-        let row = |row: i64| Some((0..500).map(move |i| (i % 7 > 0).then_some(row * i)));
-        let long = ListArray::from_iter_primitive::<Int64Type, _, _>((0..6_001).map(row));
-        cases.push(write(Arc::new(long), options));
-    }
-    cases
+    let options = [options(), v1, v2].into_iter();
+    let cases = options.flat_map(|options| {
+        let arrays = arrays.iter().cloned();
+        arrays.map(move |array| write(array, options.clone()))
+    });
+    cases.collect()
+});
+
+fn cases() -> impl Iterator<Item = &'static (RecordBatch, Bytes)> {
+    FLAT.iter().chain(NESTED.iter())
 }
 
 #[test]
@@ -108,14 +110,14 @@ fn parts_give_the_batches_of_the_whole() {
         let name = written.schema().field(0).data_type().clone();
         for (batch_size, threads) in [(1000, 5), (8192, 2)] {
             let options = ReadOptions::new().batch_size(batch_size);
-            let expected = read(&file, &options.clone().threads(1)).unwrap();
+            let expected = read(file, &options.clone().threads(1)).unwrap();
             let mut row = 0;
             for batch in &expected {
                 assert_eq!(*batch, written.slice(row, batch.num_rows()), "{name}");
                 row += batch.num_rows();
             }
             assert_eq!(row, written.num_rows());
-            let batches = read(&file, &options.threads(threads)).unwrap();
+            let batches = read(file, &options.threads(threads)).unwrap();
             assert!(batches == expected, "{name} on {threads} threads");
         }
     }
@@ -123,10 +125,10 @@ fn parts_give_the_batches_of_the_whole() {
 
 #[test]
 fn a_selection_is_read_as_a_whole() {
-    let (written, file) = cases().swap_remove(0);
+    let (written, file) = &FLAT[0];
     let options = ReadOptions::new().offset(12_345).limit(600_000);
     for threads in [1, 2] {
-        let batches = read(&file, &options.clone().threads(threads)).unwrap();
+        let batches = read(file, &options.clone().threads(threads)).unwrap();
         let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
         assert_eq!(rows, 600_000);
         assert_eq!(batches[0], written.slice(12_345, batches[0].num_rows()));
@@ -219,8 +221,7 @@ fn with_wrong_headers(file: &Bytes) -> Bytes {
 
 #[test]
 fn pages_that_begin_with_other_rows_than_is_said() {
-    let lists = lists(&mut Random(3));
-    let (v1, others) = lists.split_at(LIST_CASES);
+    let (v1, others) = NESTED.split_at(LIST_CASES);
     let (_, v2) = others.split_at(LIST_CASES);
     let mut cases = Vec::new();
     for (batch, file) in v1 {
@@ -317,12 +318,12 @@ fn rows_of_three(is_v2: bool) -> Bytes {
 #[test]
 fn parts_keep_to_the_budget() {
     let mut refused = 0;
-    for (written, file) in lists(&mut Random(17)) {
+    for (written, file) in NESTED.iter() {
         for memory in [1 << 20, 2 << 20, 5 << 20, 20 << 20] {
             let mut options = ReadOptions::new();
             options.limits.memory_bytes = memory;
-            let expected = read(&file, &options.clone().threads(1));
-            let got = read(&file, &options.threads(3));
+            let expected = read(file, &options.clone().threads(1));
+            let got = read(file, &options.threads(3));
             let name = written.schema().field(0).data_type().clone();
             assert!(got == expected, "{name} in {memory} bytes: {:?}", got.err());
             refused += usize::from(expected.is_err());
