@@ -13,9 +13,9 @@
 
 use std::mem::MaybeUninit;
 
-use crate::cpu::Scalar;
 #[cfg(target_arch = "x86_64")]
-use crate::cpu::{Avx2, Bmi2};
+use crate::cpu::Avx2;
+use crate::cpu::Scalar;
 use crate::plain::{self, Plain};
 
 #[cfg(target_arch = "x86_64")]
@@ -67,6 +67,8 @@ values!(u8 u32 u64);
 trait Squeeze: Copy {
     /// The lowest `WIDTH` bits of each lane of `LANE` bits, back to back.
     fn squeeze<const LANE: usize, const WIDTH: usize>(self, word: u64) -> u64;
+    /// [`scalar::pack_groups`], compiled once with the token's instructions.
+    fn pack_groups(self, lanes: &[u8], width: usize, out: &mut [MaybeUninit<u8>]);
 }
 
 /// Appends `values`, `width` (at most 32) bits each: `ceil(values.len() * width / 8)` bytes.
@@ -110,13 +112,18 @@ fn pack_to<V: Value>(values: &[V], width: usize, out: &mut [MaybeUninit<u8>]) {
     if let Some(cpu) = Avx2::detect()
         && let Some(bmi2) = cpu.bmi2()
     {
-        /// Everything becomes part of this function.
+        /// Narrowing becomes part of this function.
         #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-        fn enabled<V: Value>(cpu: Bmi2, values: &[V], width: usize, out: &mut [MaybeUninit<u8>]) {
+        fn enabled<V: Value>(
+            cpu: impl Squeeze,
+            values: &[V],
+            width: usize,
+            out: &mut [MaybeUninit<u8>],
+        ) {
             scalar::pack(cpu, values, width, out);
         }
         // SAFETY: the tokens prove that the instructions are there.
-        return unsafe { enabled(bmi2, values, width, out) };
+        return unsafe { enabled((cpu, bmi2), values, width, out) };
     }
     scalar::pack(Scalar, values, width, out);
 }

@@ -1,4 +1,4 @@
-//! Packing in portable Rust, one copy of the loop for each width.
+//! Packing in portable Rust, one copy of the loop for each width, whatever the values were before.
 //!
 //! With the width known to the compiler, every shift and every mask is a constant.
 
@@ -21,6 +21,11 @@ impl Squeeze for Scalar {
             width *= 2;
         }
         word
+    }
+
+    #[inline(never)]
+    fn pack_groups(self, lanes: &[u8], width: usize, out: &mut [MaybeUninit<u8>]) {
+        pack_groups(self, lanes, width, out);
     }
 }
 
@@ -46,29 +51,21 @@ pub(super) fn pack<V: Value>(
 ) {
     match width {
         0 => {}
-        1..=8 if V::BITS > 8 => narrow(values, V::low_u8, width, out, |lanes, out| {
-            lanes_8(cpu, lanes, width, out);
-        }),
-        9..=16 => narrow(values, V::low_u16, width, out, |lanes, out| {
-            lanes_16(cpu, lanes, width, out);
-        }),
-        17..=32 if V::BITS > 32 => narrow(values, V::low_u32, width, out, |lanes, out| {
-            lanes_32(cpu, lanes, width, out);
-        }),
-        1..=8 => lanes_8(cpu, plain::bytes(values), width, out),
-        17..=32 => lanes_32(cpu, plain::bytes(values), width, out),
-        _ => lanes_64(cpu, plain::bytes(values), width, out),
+        1..=8 if V::BITS > 8 => narrow(cpu, values, V::low_u8, width, out),
+        9..=16 => narrow(cpu, values, V::low_u16, width, out),
+        17..=32 if V::BITS > 32 => narrow(cpu, values, V::low_u32, width, out),
+        _ => pack_lanes(cpu, plain::bytes(values), width, out),
     }
 }
 
 /// Cuts `values` down to lanes, a block at a time, and packs those.
 #[inline(always)]
 fn narrow<V: Value, L: plain::Plain>(
+    cpu: impl Squeeze,
     values: &[V],
     low: impl Fn(V) -> L,
     width: usize,
     out: &mut [MaybeUninit<u8>],
-    pack: impl Fn(&[u8], &mut [MaybeUninit<u8>]),
 ) {
     let mut lanes = [L::default(); BLOCK];
     for (values, out) in values
@@ -78,31 +75,52 @@ fn narrow<V: Value, L: plain::Plain>(
         for (lane, value) in lanes.iter_mut().zip(values) {
             *lane = low(*value);
         }
-        pack(
-            plain::bytes(lanes.get(..values.len()).unwrap_or_default()),
-            out,
-        );
+        let lanes = lanes.get(..values.len()).unwrap_or_default();
+        pack_lanes(cpu, plain::bytes(lanes), width, out);
     }
 }
 
-macro_rules! by_width {
-    ($lanes:ident, $bits:literal: $($width:literal)*) => {
-        /// Packs lanes of so many bits.
-        #[inline(always)]
-        fn $lanes(cpu: impl Squeeze, lanes: &[u8], width: usize, out: &mut [MaybeUninit<u8>]) {
-            match width {
-                $($width => groups::<$bits, $width>(cpu, lanes, out),)*
-                // As wide as the lanes: other widths do not come here.
-                _ => groups::<$bits, $bits>(cpu, lanes, out),
-            }
-        }
-    };
+/// Packs lanes of 8, 16, 32 or 64 bits: the smallest ones that are as wide as `width` (1 to 64).
+#[inline(always)]
+fn pack_lanes(cpu: impl Squeeze, lanes: &[u8], width: usize, out: &mut [MaybeUninit<u8>]) {
+    // Eight lanes of so many bits have as many bytes.
+    let bits = width.next_power_of_two().max(8);
+    let groups = lanes.len() >> bits.trailing_zeros();
+    let (whole, rest) = lanes.split_at(groups * bits);
+    let (out, last) = out.split_at_mut(groups * width);
+    cpu.pack_groups(whole, width, out);
+    if !rest.is_empty() {
+        let mut padded = [0; 64];
+        padded[..rest.len()].copy_from_slice(rest);
+        cpu.pack_groups(&padded[..bits], width, last);
+    }
 }
-by_width!(lanes_8, 8: 1 2 3 4 5 6 7);
-by_width!(lanes_16, 16: 9 10 11 12 13 14 15);
-by_width!(lanes_32, 32: 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31);
-by_width!(lanes_64, 64: 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57
-    58 59 60 61 62 63);
+
+/// Packs whole groups of eight such lanes. To be called where the token's instructions are enabled.
+#[inline(always)]
+pub(super) fn pack_groups(
+    cpu: impl Squeeze,
+    lanes: &[u8],
+    width: usize,
+    out: &mut [MaybeUninit<u8>],
+) {
+    macro_rules! by_width {
+        ($($bits:literal: $($width:literal)*;)*) => {
+            match width {
+                $($($width => groups::<$bits, $width>(cpu, lanes, out),)*)*
+                // Other widths do not come here.
+                _ => groups::<64, 64>(cpu, lanes, out),
+            }
+        };
+    }
+    by_width!(
+        8: 1 2 3 4 5 6 7 8;
+        16: 9 10 11 12 13 14 15 16;
+        32: 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32;
+        64: 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61
+            62 63;
+    );
+}
 
 /// Packs groups of eight lanes, `LANE` bytes, into `WIDTH` bytes each.
 #[inline(always)]
@@ -111,18 +129,9 @@ fn groups<const LANE: usize, const WIDTH: usize>(
     lanes: &[u8],
     out: &mut [MaybeUninit<u8>],
 ) {
-    let (groups, tail) = lanes.as_chunks::<LANE>();
-    let (out, _) = out.as_chunks_mut::<WIDTH>();
-    let mut out = out.iter_mut();
-    for (lanes, out) in groups.iter().zip(&mut out) {
+    let groups = lanes.as_chunks::<LANE>().0;
+    for (lanes, out) in groups.iter().zip(out.as_chunks_mut::<WIDTH>().0) {
         *out = group::<LANE, WIDTH>(cpu, lanes);
-    }
-    if let Some(out) = out.next() {
-        let mut last = [0; LANE];
-        for (to, from) in last.iter_mut().zip(tail) {
-            *to = *from;
-        }
-        *out = group::<LANE, WIDTH>(cpu, &last);
     }
 }
 
