@@ -91,10 +91,27 @@ impl<'a> CompactReader<'a> {
     }
 
     /// The same, passing over fields whose ids are not in `ids`: a bit each, from bit 0 on.
+    #[inline]
     pub(crate) fn field_among(&mut self, ids: u64, last: &mut i16) -> Result<Option<Field>> {
-        self.next_field(last, |id| {
-            u32::try_from(id).is_ok_and(|id| id < u64::BITS && ids >> id & 1 == 1)
-        })
+        // Most fields are wanted, and come right where they are read.
+        if let Some(&header) = self.bytes.get(self.position)
+            && header >= 0x10
+            && let Some(wire) = Wire::from_id(header & 0x0f)
+        {
+            let id = last.wrapping_add(i16::from(header >> 4));
+            if is_among(ids, id) {
+                self.position += 1;
+                *last = id;
+                return Ok(Some(Field { id, wire }));
+            }
+        }
+        self.other_field_among(ids, last)
+    }
+
+    /// The same, where a field may have to be passed over.
+    #[inline(never)]
+    fn other_field_among(&mut self, ids: u64, last: &mut i16) -> Result<Option<Field>> {
+        self.next_field(last, |id| is_among(ids, id))
     }
 
     #[inline]
@@ -355,6 +372,12 @@ impl<'a> CompactReader<'a> {
             None => Err(self.fault(Fault::ENDS)),
         }
     }
+}
+
+/// Whether `ids` has this one: a bit each, from bit 0 on.
+#[inline]
+fn is_among(ids: u64, id: i16) -> bool {
+    u32::try_from(id).is_ok_and(|id| id < u64::BITS && ids >> id & 1 == 1)
 }
 
 /// Undoes the zigzag: 0, -1, 1, -2, …
