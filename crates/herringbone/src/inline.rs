@@ -72,7 +72,7 @@ impl Inline {
         let soon = needs.soon.first().map_or(0, |soon| soon.end);
         if let Some(need) = needs.now.first().cloned() {
             let bytes = read_ahead(&*self.source, &need, soon.max(need.end))?;
-            self.decoder.supply(need.start, &bytes);
+            self.decoder.supply_owned(need.start, bytes);
         }
         Ok(Progress::Reads)
     }

@@ -270,7 +270,6 @@ impl ColumnChunkDecoder {
             .hold(MemoryUse::Column, bytes as u64)
             .map_err(locate)?;
         let array = leaf_array(&plan.leaf_type).map_err(locate)?;
-        let shared_lists = plan.shared_lists.iter().copied();
         Ok(Box::new(Self {
             row_group,
             num_rows,
@@ -284,13 +283,8 @@ impl ColumnChunkDecoder {
             rows_before: 0,
             rows: 0,
             validity: Bitmap::new(),
-            nesting_builders: plan
-                .nesting_plans
-                .iter()
-                .cloned()
-                .map(NestingBuilder::new)
-                .collect(),
-            shared_lists: shared_lists.map(ListLevelsBuilder::new).collect(),
+            nesting_builders: each(plan.nesting_plans.iter().cloned(), NestingBuilder::new),
+            shared_lists: each(plan.shared_lists.iter().copied(), ListLevelsBuilder::new),
             block: LevelBlock::default(),
             dictionary: DictionaryUse::default(),
             dictionary_is_lost: false,
@@ -403,13 +397,8 @@ impl ColumnChunkDecoder {
         let leaf = self
             .array
             .finish(if self.plan.nullable { nulls } else { None })?;
-        let nestings = self
-            .nesting_builders
-            .iter_mut()
-            .map(NestingBuilder::finish)
-            .collect();
-        let shared_lists = self.shared_lists.iter_mut();
-        let shared_lists = shared_lists.map(ListLevelsBuilder::finish).collect();
+        let nestings = each(self.nesting_builders.iter_mut(), NestingBuilder::finish);
+        let shared_lists = each(self.shared_lists.iter_mut(), ListLevelsBuilder::finish);
         let rows = std::mem::take(&mut self.rows);
         self.rows_before += rows;
         Ok(ColumnBatch {
@@ -434,6 +423,18 @@ impl ColumnChunkDecoder {
             true => self.memory.hold(MemoryUse::Dictionary, 0),
             false => Ok(()),
         }
+    }
+}
+
+/// What is made of each of these. Most columns have none, and are spared what it takes to make a list of nothing.
+#[inline]
+pub(crate) fn each<T, U>(
+    these: impl ExactSizeIterator<Item = T>,
+    make: impl FnMut(T) -> U,
+) -> Vec<U> {
+    match these.len() {
+        0 => Vec::new(),
+        _ => these.map(make).collect(),
     }
 }
 

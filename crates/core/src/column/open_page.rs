@@ -32,13 +32,13 @@ impl ColumnChunkDecoder {
             }
             // Errors from here on belong to the next page, and so does the memory of this one, unless
             // the array keeps parts of it.
-            let left = self.page.take();
-            self.array.leave_page();
-            self.kept_bytes = match (self.array.keeps_pages(), left) {
-                (true, Some(page)) => self.kept_bytes.saturating_add(page.body_bytes),
-                (true, None) => self.kept_bytes,
-                (false, _) => 0,
-            };
+            if let Some(left) = self.page.take() {
+                self.array.leave_page();
+                self.kept_bytes = match self.array.keeps_pages() {
+                    true => self.kept_bytes.saturating_add(left.body_bytes),
+                    false => 0,
+                };
+            }
             let place = self.pages.place();
             let opened = self
                 .open_next_page(place)

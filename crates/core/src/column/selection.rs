@@ -179,17 +179,26 @@ impl Selection {
     }
 
     /// What comes next.
+    #[inline]
     pub(crate) fn run(&self) -> SelectionRun {
+        let WantedPiece::Ranges(ranges) = &self.piece else {
+            return self.run_of_mask();
+        };
+        let rows = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        match ranges.get(self.next) {
+            None if self.is_open => SelectionRun::Unknown,
+            None => SelectionRun::Done,
+            Some(range) if self.position < range.start => {
+                SelectionRun::Skip(rows(range.start - self.position))
+            }
+            Some(range) => SelectionRun::Take(rows(range.end - self.position)),
+        }
+    }
+
+    fn run_of_mask(&self) -> SelectionRun {
         let rows = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         match &self.piece {
-            WantedPiece::Ranges(ranges) => match ranges.get(self.next) {
-                None if self.is_open => SelectionRun::Unknown,
-                None => SelectionRun::Done,
-                Some(range) if self.position < range.start => {
-                    SelectionRun::Skip(rows(range.start - self.position))
-                }
-                Some(range) => SelectionRun::Take(rows(range.end - self.position)),
-            },
+            WantedPiece::Ranges(_) => SelectionRun::Done,
             WantedPiece::Mask { start, bits } => match self.position.checked_sub(*start) {
                 None => SelectionRun::Skip(rows(start - self.position)),
                 Some(first) => run_of_bits(bits, rows(first)),
@@ -216,7 +225,9 @@ impl Selection {
         {
             self.next += 1;
         }
-        self.leave_pieces();
+        if !self.more.is_empty() || matches!(self.piece, WantedPiece::Mask { .. }) {
+            self.leave_pieces();
+        }
     }
 
     /// Goes on to the next piece that has a row that is not behind.

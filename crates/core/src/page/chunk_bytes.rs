@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use bytes::Bytes;
+use bytes::{Buf as _, Bytes};
 
 /// No more than one byte of so many in a window is moved to let go of the others.
 const MOST_MOVED: usize = 8;
@@ -64,10 +64,20 @@ impl ChunkBytes {
             .unwrap_or_default()
     }
 
-    /// The bytes of `range`, if they are all here.
-    pub(crate) fn get(&self, range: Range<u64>) -> Option<Bytes> {
+    /// The bytes of `range`, if they are all here; the last ones are not kept.
+    pub(crate) fn take(&mut self, range: Range<u64>) -> Option<Bytes> {
         let from = usize::try_from(range.start.checked_sub(self.start)?).ok()?;
         let to = usize::try_from(range.end.checked_sub(self.start)?).ok()?;
-        (from <= to && to <= self.window.len()).then(|| self.window.slice(from..to))
+        if from > to || to > self.window.len() {
+            return None;
+        }
+        if to < self.window.len() {
+            return Some(self.window.slice(from..to));
+        }
+        // Who holds bytes alone is spared what counts the holders.
+        let mut last = std::mem::take(&mut self.window);
+        last.advance(from);
+        self.start = range.end;
+        Some(last)
     }
 }

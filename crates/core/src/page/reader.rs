@@ -281,7 +281,7 @@ impl PageReader {
         let range = self.walker.body()?;
         let length = range.end - range.start;
         self.hold_window(memory, length + USUAL_HEADER)?;
-        let (Some(body), Some(header)) = (self.bytes.get(range.clone()), self.walker.header())
+        let (Some(body), Some(header)) = (self.bytes.take(range.clone()), self.walker.header())
         else {
             // It is replaced, so there need not be both.
             self.bytes.let_go(range.start, length);

@@ -179,6 +179,10 @@ impl PageWalker {
         let ours = self.end().saturating_sub(self.start.offset);
         let ours = usize::try_from(ours).unwrap_or(usize::MAX);
         let available = available.get(..ours).unwrap_or(available);
+        // Readers of pages often ask before there is anything.
+        if available.is_empty() && ours > 0 {
+            return Ok(false);
+        }
         self.header = match &self.encryption {
             None => decode(available, limits)?,
             Some(encryption) => encryption.header(self.start, available, limits, decode)?,
@@ -231,10 +235,10 @@ impl PageWalker {
     /// Goes on behind the page at hand, whose header was decoded.
     #[inline]
     pub fn pass(&mut self) {
-        let Some((header, length)) = self.header.take() else {
+        let Some((header, length)) = &self.header else {
             return;
         };
-        let body = self.bytes_of_body(&header).unwrap_or_default();
+        let body = self.bytes_of_body(header).unwrap_or_default();
         let is_data = matches!(header.type_, PageType::DataPage | PageType::DataPageV2);
         let num_values = header.num_values().filter(|_| is_data).unwrap_or_default();
         self.start = PageStart {
@@ -243,13 +247,14 @@ impl PageWalker {
             offset: self
                 .start
                 .offset
-                .saturating_add(length as u64)
+                .saturating_add(*length as u64)
                 .saturating_add(body),
             num_values_before: self
                 .start
                 .num_values_before
                 .saturating_add(u64::try_from(num_values).unwrap_or_default()),
         };
+        self.header = None;
     }
 
     /// Goes to another page of the chunk.

@@ -23,9 +23,9 @@ use super::wanted_schema::null_bytes;
 use super::wrappers::{padded_runs, put_around};
 use super::{ReadPlan, RowGroupPlan};
 use crate::budget::{Budget, ColumnBatchMemory, InTurn, Reservation};
-use crate::column::ColumnBatch;
 use crate::column::nesting_builder::{Nesting, Offsets};
 use crate::column::selection::WantedPiece;
+use crate::column::{ColumnBatch, each};
 use crate::loss::Losses;
 
 /// Puts the column batches of a row group's columns together.
@@ -138,12 +138,8 @@ impl BatchAssembler {
                 rows_left: column_batch.rows,
                 leaf: column_batch.leaf,
                 leaf_taken: 0,
-                nestings: column_batch.nestings.into_iter().map(in_use).collect(),
-                shared_lists: column_batch
-                    .shared_lists
-                    .into_iter()
-                    .map(LevelsInUse::new)
-                    .collect(),
+                nestings: each(column_batch.nestings.into_iter(), in_use),
+                shared_lists: each(column_batch.shared_lists.into_iter(), LevelsInUse::new),
                 memory: column_batch.memory,
             });
         }

@@ -194,7 +194,7 @@ impl RowGroupCursor {
 
     /// Hands in bytes of the file that start at `offset`, to every column that waits for some of
     /// them. Bytes that nobody waits for are dropped.
-    pub(crate) fn supply(&mut self, offset: u64, bytes: &Bytes) {
+    pub(crate) fn supply(&mut self, offset: u64, mut bytes: Bytes) {
         let supplied = offset..offset.saturating_add(bytes.len() as u64);
         for open in self.columns.iter_mut().skip(self.first) {
             let Some(need) = &open.need else { continue };
@@ -205,7 +205,12 @@ impl RowGroupCursor {
                 let last = supplied.end.min(column.chunk_end().max(need.end));
                 let from = (need.start - offset) as usize;
                 let to = (last - offset) as usize;
-                column.supply(need.start, bytes.slice(from..to));
+                let part = match self.in_turn && from == 0 && to == bytes.len() {
+                    // Who holds bytes alone is spared what counts the holders.
+                    true => std::mem::take(&mut bytes),
+                    false => bytes.slice(from..to),
+                };
+                column.supply(need.start, part);
                 open.need = None;
             }
             if self.in_turn {

@@ -146,10 +146,10 @@ impl FilteredRows {
     /// Hands in bytes of the file that start at `offset`.
     pub(crate) fn supply(&mut self, offset: u64, bytes: &Bytes) {
         match &mut self.tested {
-            Tested::Rows(cursor) => cursor.supply(offset, bytes),
+            Tested::Rows(cursor) => cursor.supply(offset, bytes.clone()),
             Tested::FilteredRows(first) => first.supply(offset, bytes),
         }
-        self.others.supply(offset, bytes);
+        self.others.supply(offset, bytes.clone());
     }
 
     /// Goes on; without bytes, `needs` says what is needed. No more than `most` rows are looked for in advance.

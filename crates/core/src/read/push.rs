@@ -446,13 +446,19 @@ impl PushDecoder {
     /// Hands in bytes of the file that start at `offset`, to every column that waits for some of
     /// them. Bytes that nobody waits for are dropped.
     pub fn supply(&mut self, offset: u64, bytes: &Bytes) {
+        self.supply_owned(offset, bytes.clone());
+    }
+
+    /// The same with bytes that nobody else has use for.
+    #[doc(hidden)] // For drivers.
+    pub fn supply_owned(&mut self, offset: u64, bytes: Bytes) {
         if let Some(pruner) = &mut self.pruner {
-            return pruner.supply(offset, bytes);
+            return pruner.supply(offset, &bytes);
+        }
+        if let Some(filter) = &mut self.filter {
+            filter.rows.supply(offset, &bytes);
         }
         self.cursor.supply(offset, bytes);
-        if let Some(filter) = &mut self.filter {
-            filter.rows.supply(offset, bytes);
-        }
     }
 }
 
