@@ -81,13 +81,17 @@ pub(crate) trait LeafArray: Send {
 
     /// How many of the next `n` values fit into what is left of the offsets and of `budget` bytes:
     /// `n` for fixed widths, and cheap whenever all of them fit.
-    fn values_that_fit(&mut self, n: usize, budget: usize) -> Result<usize>;
+    fn values_that_fit(&mut self, n: usize, _budget: usize) -> Result<usize> {
+        Ok(n)
+    }
 
     /// Bytes that the next `n` slots take at most, nulls among them; as close as is cheap to tell.
     fn most_bytes(&mut self, n: usize) -> usize;
 
     /// Bytes that a dictionary of `num_values` entries takes, made of a page of `page_bytes`.
-    fn dictionary_bytes(&self, page_bytes: usize, num_values: usize) -> usize;
+    fn dictionary_bytes(&self, _page_bytes: usize, _num_values: usize) -> usize {
+        0
+    }
 
     /// Bytes that a page of so many bytes of values takes besides them, once it is installed.
     fn page_bytes(&self, _encoding: Encoding, _value_bytes: usize) -> usize {
@@ -100,7 +104,9 @@ pub(crate) trait LeafArray: Send {
     }
 
     /// Whether the unfinished array holds parts of pages, or of a dictionary, in place.
-    fn keeps_pages(&self) -> bool;
+    fn keeps_pages(&self) -> bool {
+        false
+    }
 
     /// Appends the next `n` values of the page.
     fn append(&mut self, n: usize) -> Result<()>;

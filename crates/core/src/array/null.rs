@@ -29,20 +29,8 @@ impl LeafArray for NullLeaf {
 
     fn leave_page(&mut self) {}
 
-    fn values_that_fit(&mut self, n: usize, _budget: usize) -> Result<usize> {
-        Ok(n)
-    }
-
     fn most_bytes(&mut self, _n: usize) -> usize {
         0
-    }
-
-    fn dictionary_bytes(&self, _page_bytes: usize, _num_values: usize) -> usize {
-        0
-    }
-
-    fn keeps_pages(&self) -> bool {
-        false
     }
 
     fn append(&mut self, n: usize) -> Result<()> {

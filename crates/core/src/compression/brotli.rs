@@ -9,10 +9,6 @@ use herringbone_format::Result;
 
 /// Decodes Brotli streams. Each page makes a new state; its ring buffer is at most the 16 MiB window of
 /// RFC 7932, because large windows stay off.
-#[cfg_attr(
-    all(feature = "libbrotli", not(test)),
-    allow(dead_code, reason = "libbrotli is faster")
-)]
 pub(super) struct Brotli;
 
 impl Codec for Brotli {
@@ -45,10 +41,6 @@ impl Codec for Brotli {
 ///
 /// # Errors
 /// Corrupt where the stream is malformed, or ends early.
-#[cfg_attr(
-    all(feature = "libbrotli", not(test)),
-    allow(dead_code, reason = "libbrotli is faster")
-)]
 pub(super) fn count(input: &[u8], uncompressed: usize) -> Result<usize> {
     let alloc = StandardAlloc::default;
     let mut state = BrotliState::new_strict(alloc(), alloc(), alloc());
@@ -79,16 +71,8 @@ pub(super) fn count(input: &[u8], uncompressed: usize) -> Result<usize> {
 const WINDOW_BITS: i32 = 22;
 
 /// Makes Brotli streams.
-#[cfg_attr(
-    all(feature = "libbrotli", not(test)),
-    allow(dead_code, reason = "libbrotli is faster")
-)]
 pub(super) struct BrotliCompressor(BrotliLevel);
 
-#[cfg_attr(
-    all(feature = "libbrotli", not(test)),
-    allow(dead_code, reason = "libbrotli is faster")
-)]
 impl BrotliCompressor {
     pub(super) fn new(level: BrotliLevel) -> Self {
         Self(level)

@@ -16,6 +16,10 @@
 //! | LZO | `lzo` | lzokay |
 
 #[cfg(feature = "brotli")]
+#[cfg_attr(
+    all(feature = "libbrotli", not(test)),
+    allow(dead_code, reason = "libbrotli is faster")
+)]
 mod brotli;
 #[cfg(feature = "gzip")]
 mod gzip;
@@ -28,6 +32,10 @@ mod lz4;
 #[cfg(feature = "libbrotli")]
 mod libbrotli;
 #[cfg(feature = "ruzstd")]
+#[cfg_attr(
+    all(feature = "zstd", not(test)),
+    allow(dead_code, reason = "libzstd is faster")
+)]
 mod ruzstd;
 #[cfg(feature = "lzo")]
 mod lzo;

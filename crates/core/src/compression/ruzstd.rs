@@ -13,16 +13,8 @@ const WINDOW: usize = 8 << 20;
 const BLOCKS: usize = 1 << 20;
 
 /// Decodes Zstandard frames.
-#[cfg_attr(
-    all(feature = "zstd", not(test)),
-    allow(dead_code, reason = "libzstd is faster")
-)]
 pub(super) struct Ruzstd(FrameDecoder);
 
-#[cfg_attr(
-    all(feature = "zstd", not(test)),
-    allow(dead_code, reason = "libzstd is faster")
-)]
 impl Ruzstd {
     pub(super) fn new() -> Self {
         Self(FrameDecoder::new())

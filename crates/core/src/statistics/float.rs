@@ -100,28 +100,31 @@ impl FloatRange {
     }
 
     pub(super) fn singles(&mut self, values: &[f32]) {
-        let found = min_max::min_max_f32(values);
         let key = |value: f32| single_key(value.to_bits());
-        self.nan_count += found.nan_count as i64;
-        if let (Some(min), Some(max)) = (found.min, found.max) {
-            widen(&mut self.range, (key(min), key(max)));
-        } else if self.range.is_none() {
-            values
-                .iter()
-                .for_each(|nan| widen(&mut self.nans, (key(*nan), key(*nan))));
-        }
+        let found = min_max::min_max_f32(values);
+        let range = found.min.map(key).zip(found.max.map(key));
+        self.take(range, found.nan_count, values.iter().map(|nan| key(*nan)));
     }
 
     pub(super) fn doubles(&mut self, values: &[f64]) {
-        let found = min_max::min_max_f64(values);
         let key = |value: f64| double_key(value.to_bits());
-        self.nan_count += found.nan_count as i64;
-        if let (Some(min), Some(max)) = (found.min, found.max) {
-            widen(&mut self.range, (key(min), key(max)));
-        } else if self.range.is_none() {
-            values
-                .iter()
-                .for_each(|nan| widen(&mut self.nans, (key(*nan), key(*nan))));
+        let found = min_max::min_max_f64(values);
+        let range = found.min.map(key).zip(found.max.map(key));
+        self.take(range, found.nan_count, values.iter().map(|nan| key(*nan)));
+    }
+
+    /// Takes what was found in some values, which are all NaNs where there is no range.
+    fn take(
+        &mut self,
+        range: Option<(i64, i64)>,
+        nan_count: usize,
+        keys: impl Iterator<Item = i64>,
+    ) {
+        self.nan_count += nan_count as i64;
+        match range {
+            Some(range) => widen(&mut self.range, range),
+            None if self.range.is_some() => {}
+            None => keys.for_each(|key| widen(&mut self.nans, (key, key))),
         }
     }
 

@@ -59,33 +59,24 @@ impl Source for Bytes {
     }
 }
 
-impl<S: Source + ?Sized> Source for Arc<S> {
-    fn len(&self) -> u64 {
-        S::len(self)
-    }
+macro_rules! pointers {
+    ($($pointer:ident)*) => {$(
+        impl<S: Source + ?Sized> Source for $pointer<S> {
+            fn len(&self) -> u64 {
+                S::len(self)
+            }
 
-    fn read(&self, range: Range<u64>) -> Result<Bytes> {
-        S::read(self, range)
-    }
+            fn read(&self, range: Range<u64>) -> Result<Bytes> {
+                S::read(self, range)
+            }
 
-    fn readahead(&self) -> u64 {
-        S::readahead(self)
-    }
+            fn readahead(&self) -> u64 {
+                S::readahead(self)
+            }
+        }
+    )*};
 }
-
-impl<S: Source + ?Sized> Source for Box<S> {
-    fn len(&self) -> u64 {
-        S::len(self)
-    }
-
-    fn read(&self, range: Range<u64>) -> Result<Bytes> {
-        S::read(self, range)
-    }
-
-    fn readahead(&self) -> u64 {
-        S::readahead(self)
-    }
-}
+pointers!(Arc Box);
 
 /// How many bytes `range` spans, if it lies in a file of `file_bytes` bytes.
 ///

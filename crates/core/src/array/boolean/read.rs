@@ -41,20 +41,8 @@ impl LeafArray for BooleanLeaf {
         self.page = Booleans::empty();
     }
 
-    fn values_that_fit(&mut self, n: usize, _budget: usize) -> Result<usize> {
-        Ok(n)
-    }
-
     fn most_bytes(&mut self, n: usize) -> usize {
         n.div_ceil(8)
-    }
-
-    fn dictionary_bytes(&self, _page_bytes: usize, _num_values: usize) -> usize {
-        0
-    }
-
-    fn keeps_pages(&self) -> bool {
-        false
     }
 
     fn append(&mut self, n: usize) -> Result<()> {

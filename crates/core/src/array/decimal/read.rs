@@ -199,20 +199,12 @@ impl<T: Decimal + ArrowNativeType> LeafArray for ByteArrayDecimal<T> {
         self.page = Page::Direct(ByteArrays::Empty);
     }
 
-    fn values_that_fit(&mut self, n: usize, _budget: usize) -> Result<usize> {
-        Ok(n)
-    }
-
     fn most_bytes(&mut self, n: usize) -> usize {
         n.saturating_mul(size_of::<T>())
     }
 
     fn dictionary_bytes(&self, _page_bytes: usize, num_values: usize) -> usize {
         num_values.saturating_mul(size_of::<T>())
-    }
-
-    fn keeps_pages(&self) -> bool {
-        false
     }
 
     fn append(&mut self, n: usize) -> Result<()> {
