@@ -78,7 +78,7 @@ const LIST_CASES: usize = 4;
 static NESTED: LazyLock<Vec<(RecordBatch, Bytes)>> = LazyLock::new(|| {
     let random = &mut Random(3);
     // Pages have the rows of less than a batch.
-    let row = |row: i64| Some((0..500).map(move |i| (i % 7 > 0).then_some(row * i)));
+    let row = |row: i64| Some((0..200).map(move |i| (i % 7 > 0).then_some(row * i)));
     let long = ListArray::from_iter_primitive::<Int64Type, _, _>((0..6_001).map(row));
     let arrays: [ArrayRef; LIST_CASES] = [
         list(random, Nulls::Runs, LISTS, &mut { numbers }),
