@@ -110,6 +110,49 @@ fn the_budget_is_kept() {
     }
 }
 
+/// Pages that wait to be compressed are few, however much slower that is than encoding.
+#[test]
+fn pages_under_way_are_bounded() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap();
+    const ROWS: usize = 100_000;
+    let values = |batch: usize| {
+        let seeds = (batch * ROWS..(batch + 1) * ROWS).map(|row| row as u64);
+        let mixed = seeds.map(|seed| seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        Int64Array::from_iter_values(mixed.map(|it| (it ^ (it >> 29)).cast_signed()))
+    };
+    let batches: Vec<_> = (0..24)
+        .map(|batch| RecordBatch::try_from_iter([("n", Arc::new(values(batch)) as _)]).unwrap())
+        .collect();
+    let level = ZstdLevel::new(9).unwrap();
+    let columns = ColumnOptions::new()
+        .encoding(Encoding::Plain)
+        .compression(Compression::Zstd(level));
+    let peak = |threads| {
+        let before = ALLOCATOR.current_usage();
+        ALLOCATOR.reset_peak_usage();
+        let options = WriteOptions::new()
+            .columns(columns.clone())
+            .memory_bytes(BUDGET)
+            .threads(threads);
+        let mut writer = Writer::new(io::sink(), batches[0].schema(), options).unwrap();
+        for batch in &batches {
+            writer.write(batch).unwrap();
+        }
+        writer.finish().unwrap();
+        ALLOCATOR.peak_usage() - before
+    };
+    let alone = peak(1);
+    for threads in [2, 8] {
+        let peak = peak(threads);
+        println!("{alone} bytes alone, {peak} with {threads} threads");
+        // Six pages of a quarter of a megabyte, and as much that they are compressed to.
+        assert!(
+            peak < alone + 2 * BUDGET / 16 + (1 << 20),
+            "{alone} bytes alone, {peak} with {threads} threads"
+        );
+    }
+}
+
 /// A long value is there as entry of a dictionary, as page, and as what either is compressed to; bounds and the
 /// encoder keep none of it.
 #[test]

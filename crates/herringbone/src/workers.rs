@@ -40,6 +40,11 @@ impl Workers {
         self.started.extend(workers.map_while(|worker| worker));
     }
 
+    /// How many were started.
+    pub fn len(&self) -> usize {
+        self.started.len()
+    }
+
     /// Whether none was started.
     pub fn is_empty(&self) -> bool {
         self.started.is_empty()

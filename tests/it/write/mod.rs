@@ -19,4 +19,5 @@ mod peer_reads;
 mod peer_writes;
 mod failures;
 mod failing_output;
+mod pages_on_threads;
 mod metadata;

@@ -155,12 +155,6 @@ pub(crate) struct OffsetIndexBuilder {
 }
 
 impl OffsetIndexBuilder {
-    /// No pages yet.
-    #[must_use]
-    pub(crate) fn new() -> Self {
-        Self::default()
-    }
-
     /// Bytes held.
     #[must_use]
     pub(crate) fn heap_bytes(&self) -> usize {

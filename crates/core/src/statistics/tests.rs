@@ -412,13 +412,13 @@ fn pages_of_nans() {
 #[test]
 fn offsets_are_shifted_to_the_chunk() {
     let page = |offset, first_row_index| PageLocation::new(offset, 50, first_row_index);
-    let mut offsets = OffsetIndexBuilder::new();
+    let mut offsets = OffsetIndexBuilder::default();
     offsets.push(page(0, 0), Some(3));
     offsets.push(page(50, 20), Some(0));
     let index = offsets.finish(1000);
     assert_eq!(index.page_locations, [page(1000, 0), page(1050, 20)]);
     assert_eq!(index.unencoded_byte_array_data_bytes, Some(vec![3, 0]));
-    let mut offsets = OffsetIndexBuilder::new();
+    let mut offsets = OffsetIndexBuilder::default();
     offsets.push(page(0, 0), None);
     assert_eq!(offsets.finish(4).unencoded_byte_array_data_bytes, None);
 }

@@ -1,31 +1,30 @@
-//! The pages of a column chunk, as they are finished, and what its metadata says about them.
+//! A column chunk: what its metadata says about the pages, as they come, and the chunk when they are all there.
 
 use std::sync::Arc;
 
 use herringbone_format::modular_encryption::{ChunkCipher, ModuleKind};
-use herringbone_format::thrift::CompactWriter;
 use herringbone_format::{
     ColumnIndex, ColumnMetaData, CompressionCodec, DataPageHeader, DataPageHeaderV2,
-    DictionaryPageHeader, Encoding, Error, OffsetIndex, PageEncodingStats, PageHeader,
-    PageLocation, PageType, Result, SizeStatistics, Statistics, Type,
+    DictionaryPageHeader, Encoding, Error, OffsetIndex, PageEncodingStats, PageHeader, PageType,
+    Result, SizeStatistics, Statistics, Type,
 };
 
 use super::bounds::Bounds;
 use super::choice::{ChunkChoice, EncodingEstimate, StoredAs};
-use super::chunked_buffer::{self, ChunkedBuffer};
+use super::chunk_pages::ChunkPages;
+use super::chunked_buffer;
 use super::column_statistics::ChunkStatistics;
 use super::heap_bytes;
 use super::options::{DataPageVersion, StatisticsLevel};
+use super::page::{
+    PageBuffers, PagePlace, PageSink, UnfinishedPage, encrypted_header, finish_header,
+};
 use super::settings::ColumnSettings;
 use crate::bloom_filter::BloomFilter;
-use crate::compression::{Compression, compress, compress_cut};
-use crate::encoding::byte_stream_split;
+use crate::compression::{Compression, compress};
 use crate::encoding::length;
 use crate::levels::EncodedLevels;
-use crate::statistics::{ColumnIndexBuilder, EncodedBounds, OffsetIndexBuilder, PageSummary};
-
-/// Bytes of levels, and of values, from which on the codec learns anew what bytes there are: it takes some 100 to say.
-const LEAST_SECTION: usize = 2048;
+use crate::statistics::{ColumnIndexBuilder, EncodedBounds, PageSummary};
 
 /// A column chunk that is ready for the file. Offsets count from the start of the chunk.
 #[derive(Debug)]
@@ -62,32 +61,61 @@ impl EncodedColumn {
     }
 }
 
-/// Pages of a column chunk under construction.
+/// A column chunk that is complete but for its data pages.
+#[derive(Debug)]
+pub struct EndedColumn {
+    /// Without data pages and offset index, and with sizes that do not count them.
+    column: EncodedColumn,
+    num_pages: usize,
+    has_offset_index: bool,
+}
+
+impl EndedColumn {
+    /// The number of its data pages.
+    #[must_use]
+    pub fn num_pages(&self) -> usize {
+        self.num_pages
+    }
+
+    /// The chunk with its data pages.
+    ///
+    /// # Errors
+    /// Argument where there are not as many as it has.
+    pub fn with_pages(self, pages: ChunkPages) -> Result<EncodedColumn> {
+        if pages.num_pages() != self.num_pages {
+            return Err(Error::argument("a column chunk has other data pages"));
+        }
+        let mut column = self.column;
+        let metadata = &mut column.metadata;
+        metadata.total_uncompressed_size += count(pages.uncompressed)?;
+        metadata.total_compressed_size += count(pages.bytes() as u64)?;
+        let data_offset = metadata.data_page_offset;
+        let (data_pages, offset_index) = pages.finish(data_offset);
+        column.data_pages = data_pages;
+        column.offset_index = self.has_offset_index.then_some(offset_index);
+        Ok(column)
+    }
+}
+
+/// What is known of a column chunk under construction, while its pages go to a [`PageSink`].
 pub(crate) struct ChunkBuilder {
     settings: Arc<ColumnSettings>,
     version: DataPageVersion,
     compression: Compression,
-    data_pages: ChunkedBuffer,
     num_rows: u64,
     num_levels: u64,
     num_nulls: u64,
-    /// Bytes of headers and bodies before compression.
-    uncompressed: u64,
     bounds: Bounds,
-    offset_index: OffsetIndexBuilder,
     byte_array_bytes: i64,
     column_index: ColumnIndexBuilder,
     encodings: Vec<PageEncodingStats>,
     rep_histogram: Vec<u64>,
     def_histogram: Vec<u64>,
-    /// Memory for bodies, uncompressed and compressed.
-    body: Vec<u8>,
-    compressed: Vec<u8>,
-    /// What encrypts the pages, if they are to be encrypted, and how many data pages it did.
+    /// Memory for the next page.
+    buffers: PageBuffers,
+    /// What encrypts the pages, if they are to be encrypted.
     cipher: Option<ChunkCipher>,
     num_data_pages: usize,
-    /// What comes in front of a body: levels that are neither compressed nor encrypted, or what encryption puts there.
-    front: Vec<u8>,
 }
 
 /// The entries of a dictionary page.
@@ -112,23 +140,18 @@ pub(crate) struct DataPage<'a> {
 impl ChunkBuilder {
     pub(crate) fn new(settings: Arc<ColumnSettings>, cipher: Option<ChunkCipher>) -> Self {
         Self {
-            data_pages: ChunkedBuffer::default(),
             num_rows: 0,
             num_levels: 0,
             num_nulls: 0,
-            uncompressed: 0,
             bounds: Bounds::new(&settings),
-            offset_index: OffsetIndexBuilder::new(),
             byte_array_bytes: 0,
             column_index: ColumnIndexBuilder::new(settings.leaf.order, settings.leaf.physical_type),
             encodings: Vec::new(),
             rep_histogram: Vec::new(),
             def_histogram: Vec::new(),
-            body: Vec::new(),
-            compressed: Vec::new(),
+            buffers: PageBuffers::default(),
             cipher,
             num_data_pages: 0,
-            front: Vec::new(),
             version: settings.version,
             compression: settings.compression,
             settings,
@@ -147,53 +170,46 @@ impl ChunkBuilder {
         }
     }
 
-    /// Bytes of the pages so far.
-    pub(crate) fn len(&self) -> usize {
-        self.data_pages.len()
-    }
-
     /// Bytes held.
     pub(crate) fn heap_bytes(&self) -> usize {
-        self.data_pages.heap_bytes()
-            + self.body.capacity()
-            + self.compressed.capacity()
-            + self.front.capacity()
-            + self.bounds.heap_bytes()
-            + self.offset_index.heap_bytes()
-            + self.column_index.heap_bytes()
+        self.buffers.heap_bytes() + self.bounds.heap_bytes() + self.column_index.heap_bytes()
     }
 
-    /// Writes a data page; `append_values` appends its values section.
+    /// Gives a data page to the sink; `append_values` appends its values section.
     ///
     /// # Errors
-    /// Limit where the page is larger than its header can say; Feature where the codec is not
-    /// compiled in.
+    /// Limit where the page is larger than its header can say; those of the sink.
     pub(crate) fn data_page(
         &mut self,
         page: &DataPage<'_>,
         append_values: impl FnOnce(&mut Vec<u8>),
+        sink: &mut dyn PageSink,
     ) -> Result<()> {
         let levels = page.levels;
-        self.front.clear();
-        self.body.clear();
-        self.compressed.clear();
-        let start = self.data_pages.len();
+        let mut buffers = std::mem::take(&mut self.buffers);
+        buffers.start();
         let header = match self.version {
-            DataPageVersion::V1 => self.body_v1(page, append_values)?,
-            DataPageVersion::V2 => self.body_v2(page, append_values)?,
+            DataPageVersion::V1 => self.levels_v1(page, &mut buffers)?,
+            DataPageVersion::V2 => self.levels_v2(page, &mut buffers)?,
         };
-        let is_uncompressed = self.compressed.is_empty();
-        self.uncompressed += (self.front.len() + self.body.len()) as u64;
-        self.push_page(header, is_uncompressed)?;
-
-        let location = PageLocation::new(
-            start as i64,
-            length(self.data_pages.len() - start)?,
-            self.num_rows as i64,
-        );
+        buffers.levels_end = buffers.body.len();
+        append_values(&mut buffers.body);
+        buffers.end(self.cipher.is_some() && self.compression == Compression::Uncompressed);
         let byte_array_bytes = page.byte_array_bytes as i64;
-        self.offset_index
-            .push(location, self.is_byte_array().then_some(byte_array_bytes));
+        self.buffers = sink.page(UnfinishedPage {
+            settings: self.settings.clone(),
+            compression: self.compression,
+            cipher: self.cipher.clone(),
+            place: PagePlace {
+                ordinal: self.num_data_pages,
+                first_row: self.num_rows,
+                byte_array_bytes: self.is_byte_array().then_some(byte_array_bytes),
+            },
+            encoding: page.encoding,
+            header,
+            buffers,
+        })?;
+        self.num_data_pages += 1;
         self.byte_array_bytes += byte_array_bytes;
         self.num_rows += levels.num_rows as u64;
         self.num_levels += levels.num_levels as u64;
@@ -216,17 +232,13 @@ impl ChunkBuilder {
         Ok(())
     }
 
-    /// Levels and values, compressed together.
-    fn body_v1(
-        &mut self,
-        page: &DataPage<'_>,
-        append_values: impl FnOnce(&mut Vec<u8>),
-    ) -> Result<PageHeader> {
+    /// Levels, which are compressed together with the values.
+    fn levels_v1(&self, page: &DataPage<'_>, buffers: &mut PageBuffers) -> Result<PageHeader> {
         let levels = page.levels;
         let are_apart = self.compression == Compression::Uncompressed && self.cipher.is_none();
         let before_values = match are_apart {
-            true => &mut self.front,
-            false => &mut self.body,
+            true => &mut buffers.front,
+            false => &mut buffers.body,
         };
         for section in [&levels.rep, &levels.def] {
             if !section.is_empty() {
@@ -235,65 +247,20 @@ impl ChunkBuilder {
                 before_values.extend_from_slice(section);
             }
         }
-        let levels_end = self.body.len();
-        append_values(&mut self.body);
-        if self.compression != Compression::Uncompressed {
-            let cuts = self.cuts(page.encoding, levels_end);
-            compress_cut(self.compression, &self.body, &cuts, &mut self.compressed)?;
-        }
         let num_values = length(levels.num_levels)?;
         let of_page = DataPageHeader::new(num_values, page.encoding, Encoding::Rle, Encoding::Rle);
-        let bytes = self.front.len() + self.body.len();
-        Ok(header(PageType::DataPage, bytes)?.data_page_header(of_page))
+        Ok(PageHeader::new(PageType::DataPage, 0, 0).data_page_header(of_page))
     }
 
-    /// Where the body goes on with bytes of another kind, if the codec makes something of that: behind its levels,
-    /// and between the streams of BYTE_STREAM_SPLIT.
-    fn cuts(&self, encoding: Encoding, levels_end: usize) -> Vec<usize> {
-        if !matches!(self.compression, Compression::Zstd(_)) {
-            return Vec::new();
-        }
-        let values = self.body.len() - levels_end;
-        let mut cuts = Vec::new();
-        if levels_end.min(values) >= LEAST_SECTION {
-            cuts.push(levels_end);
-        }
-        if encoding == Encoding::ByteStreamSplit {
-            let leaf = &self.settings.leaf;
-            let cuts_of_streams = byte_stream_split::cuts(leaf, values);
-            cuts.extend(cuts_of_streams.map(|cut| levels_end + cut));
-        }
-        cuts
-    }
-
-    /// Levels, then values, which alone are compressed, and only if that makes them smaller, or enough smaller.
-    fn body_v2(
-        &mut self,
-        page: &DataPage<'_>,
-        append_values: impl FnOnce(&mut Vec<u8>),
-    ) -> Result<PageHeader> {
+    /// Levels, which are never compressed.
+    fn levels_v2(&self, page: &DataPage<'_>, buffers: &mut PageBuffers) -> Result<PageHeader> {
         let levels = page.levels;
         let before_values = match self.cipher {
-            None => &mut self.front,
-            Some(_) => &mut self.body,
+            None => &mut buffers.front,
+            Some(_) => &mut buffers.body,
         };
         before_values.extend_from_slice(&levels.rep);
         before_values.extend_from_slice(&levels.def);
-        let levels_end = self.body.len();
-        append_values(&mut self.body);
-        let values = self.body.get(levels_end..).unwrap_or_default();
-        if self.compression != Compression::Uncompressed && !values.is_empty() {
-            let front = self.body.get(..levels_end).unwrap_or_default();
-            self.compressed.extend_from_slice(front);
-            let mut cuts = self.cuts(page.encoding, levels_end);
-            cuts.retain(|cut| *cut > levels_end);
-            cuts.iter_mut().for_each(|cut| *cut -= levels_end);
-            compress_cut(self.compression, values, &cuts, &mut self.compressed)?;
-            let compressed = self.compressed.len() - levels_end;
-            if !self.settings.codec_pays(values.len(), compressed) {
-                self.compressed.clear();
-            }
-        }
         let of_page = DataPageHeaderV2::new(
             length(levels.num_levels)?,
             length(levels.num_nulls)?,
@@ -302,36 +269,8 @@ impl ChunkBuilder {
             length(levels.def.len())?,
             length(levels.rep.len())?,
         )
-        .is_compressed(!self.compressed.is_empty());
-        let bytes = self.front.len() + self.body.len();
-        Ok(header(PageType::DataPageV2, bytes)?.data_page_header_v2(of_page))
-    }
-
-    /// Appends header and body: the one that is not compressed, or the compressed one.
-    fn push_page(&mut self, header: PageHeader, is_uncompressed: bool) -> Result<()> {
-        let body = if is_uncompressed {
-            &mut self.body
-        } else {
-            &mut self.compressed
-        };
-        if let Some(cipher) = &self.cipher {
-            let id = cipher.page(ModuleKind::DataPage, self.num_data_pages);
-            let levels = header.data_page_header_v2.as_ref().map_or(0, |v2| {
-                (v2.definition_levels_byte_length + v2.repetition_levels_byte_length) as usize
-            });
-            self.front.clear();
-            let modules = cipher.modules();
-            modules.encrypt_page(&id, levels, body, &mut self.front)?;
-        }
-        let header = finish_header(header, [&self.front, body], self.settings.crc)?;
-        let kind = ModuleKind::DataPageHeader;
-        let header = encrypted_header(self.cipher.as_ref(), (kind, self.num_data_pages), header)?;
-        self.num_data_pages += 1;
-        self.uncompressed += header.len() as u64;
-        self.data_pages.push(&header);
-        self.data_pages.push(&self.front);
-        self.data_pages.push_or_take(body);
-        Ok(())
+        .is_compressed(false);
+        Ok(PageHeader::new(PageType::DataPageV2, 0, 0).data_page_header_v2(of_page))
     }
 
     fn count(&mut self, page_type: PageType, encoding: Encoding) {
@@ -351,40 +290,42 @@ impl ChunkBuilder {
         }
     }
 
-    /// The dictionary page with this body.
-    fn dictionary_page(&mut self, entries: DictionaryEntries<'_>) -> Result<Vec<u8>> {
+    /// The dictionary page with this body, and how many bytes it has before compression.
+    fn dictionary_page(&self, entries: DictionaryEntries<'_>) -> Result<(Vec<u8>, usize)> {
         let DictionaryEntries {
             plain,
             num_values,
             is_sorted,
         } = entries;
-        self.compressed.clear();
+        let mut compressed = Vec::new();
         let body = if self.compression == Compression::Uncompressed {
             plain
         } else {
-            compress(self.compression, plain, &mut self.compressed)?;
-            &self.compressed
+            compress(self.compression, plain, &mut compressed)?;
+            &compressed
         };
         let of_page = DictionaryPageHeader::new(length(num_values)?, Encoding::Plain)
             .is_sorted(is_sorted.then_some(true));
-        let header = header(PageType::DictionaryPage, plain.len())?.dictionary_page_header(of_page);
+        let header = PageHeader::new(PageType::DictionaryPage, length(plain.len())?, 0)
+            .dictionary_page_header(of_page);
         let module = match &self.cipher {
             Some(cipher) => Some(cipher.encrypt(ModuleKind::DictionaryPage, body)?),
             None => None,
         };
         let body = module.as_deref().unwrap_or(body);
-        let header = finish_header(header, [&[], body], self.settings.crc)?;
+        let header = finish_header(header, [&[], &[], body], self.settings.crc)?;
         let kind = ModuleKind::DictionaryPageHeader;
         let mut page = encrypted_header(self.cipher.as_ref(), (kind, 0), header)?;
-        self.uncompressed += (page.len() + plain.len()) as u64;
+        let uncompressed = page.len() + plain.len();
         page.extend_from_slice(body);
-        Ok(page)
+        Ok((page, uncompressed))
     }
 
-    /// The whole chunk. `stored_as` and `estimates` say what was chosen from what, `distinct` the number of distinct values, if it is known; `statistics` are those that others made.
+    /// The whole chunk but its data pages. `stored_as` and `estimates` say what was chosen from what, `distinct` the number of
+    /// distinct values, if it is known; `statistics` are those that others made.
     ///
     /// # Errors
-    /// As [`Self::data_page`].
+    /// Limit where the dictionary page is larger than its header can say; those of codecs and of encryption.
     pub(crate) fn finish(
         mut self,
         (stored_as, estimates): (StoredAs, Vec<EncodingEstimate>),
@@ -392,7 +333,7 @@ impl ChunkBuilder {
         distinct: Option<u64>,
         statistics: ChunkStatistics,
         bloom_filter: Option<BloomFilter>,
-    ) -> Result<EncodedColumn> {
+    ) -> Result<EndedColumn> {
         let bloom_filter = bloom_filter
             .map(|filter| self.bloom_filter(&filter))
             .transpose()?;
@@ -400,7 +341,7 @@ impl ChunkBuilder {
             geospatial,
             without_bounds,
         } = statistics;
-        let dictionary_page = match dictionary {
+        let (dictionary_page, uncompressed) = match dictionary {
             Some(entries) => {
                 self.encodings.insert(
                     0,
@@ -408,7 +349,7 @@ impl ChunkBuilder {
                 );
                 self.dictionary_page(entries)?
             }
-            None => Vec::new(),
+            None => (Vec::new(), 0),
         };
         let leaf = &self.settings.leaf;
         let metadata = ColumnMetaData::new(
@@ -416,8 +357,8 @@ impl ChunkBuilder {
             self.all_encodings(),
             self.codec(),
             count(self.num_levels)?,
-            count(self.uncompressed)?,
-            count((dictionary_page.len() + self.data_pages.len()) as u64)?,
+            count(uncompressed as u64)?,
+            count(dictionary_page.len() as u64)?,
             dictionary_page.len() as i64,
         )
         .path_in_schema(leaf.path.clone())
@@ -434,20 +375,17 @@ impl ChunkBuilder {
         )
         .geospatial_statistics(geospatial);
         let page_index = self.settings.page_index && self.num_rows > 0;
-        let data_offset = dictionary_page.len() as i64;
-        Ok(EncodedColumn {
+        let of_bounds = self.settings.statistics >= StatisticsLevel::Page && !without_bounds;
+        let column_index = match page_index && of_bounds {
+            true => self.column_index.finish(),
+            false => None,
+        };
+        let column = EncodedColumn {
             dictionary_page,
-            data_pages: self.data_pages.finish(),
+            data_pages: Vec::new(),
             metadata,
-            offset_index: page_index.then(|| self.offset_index.finish(data_offset)),
-            column_index: if page_index
-                && self.settings.statistics >= StatisticsLevel::Page
-                && !without_bounds
-            {
-                self.column_index.finish()
-            } else {
-                None
-            },
+            offset_index: None,
+            column_index,
             bloom_filter,
             num_rows: self.num_rows,
             choice: ChunkChoice {
@@ -456,6 +394,11 @@ impl ChunkBuilder {
                 version: self.version,
                 estimates,
             },
+        };
+        Ok(EndedColumn {
+            column,
+            num_pages: self.num_data_pages,
+            has_offset_index: page_index,
         })
     }
 
@@ -508,38 +451,6 @@ impl ChunkBuilder {
             .into_statistics(self.num_nulls as i64)
             .distinct_count(distinct.map(|count| count as i64))
     }
-}
-
-fn header(type_: PageType, uncompressed: usize) -> Result<PageHeader> {
-    Ok(PageHeader::new(type_, length(uncompressed)?, 0))
-}
-
-/// The bytes of a header, once the body is known that it stands in front of, in two parts.
-fn finish_header(mut header: PageHeader, body: [&[u8]; 2], crc: bool) -> Result<Vec<u8>> {
-    header.compressed_page_size = length(body.iter().map(|part| part.len()).sum())?;
-    header.crc = crc.then(|| {
-        let mut checksum = crc32fast::Hasher::new();
-        body.iter().for_each(|part| checksum.update(part));
-        checksum.finalize().cast_signed()
-    });
-    let mut writer = CompactWriter::new();
-    header.encode(&mut writer);
-    Ok(writer.finish())
-}
-
-/// A header as it is in the file: that of the data page at an ordinal, or of a dictionary page.
-fn encrypted_header(
-    cipher: Option<&ChunkCipher>,
-    (kind, ordinal): (ModuleKind, usize),
-    header: Vec<u8>,
-) -> Result<Vec<u8>> {
-    let Some(cipher) = cipher else {
-        return Ok(header);
-    };
-    let mut module = Vec::new();
-    let id = cipher.page(kind, ordinal);
-    cipher.modules().encrypt(&id, &header, &mut module)?;
-    Ok(module)
 }
 
 /// A size or number as the format stores it.

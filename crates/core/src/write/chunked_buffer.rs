@@ -11,6 +11,8 @@ const LARGE: usize = 1 << 18;
 pub(crate) struct ChunkedBuffer {
     parts: Vec<Vec<u8>>,
     len: usize,
+    /// Bytes held by the parts; of those that were taken, their length.
+    held: usize,
 }
 
 impl ChunkedBuffer {
@@ -19,9 +21,9 @@ impl ChunkedBuffer {
         self.len
     }
 
-    /// Bytes held.
+    /// Bytes held, which follow from what was appended, not from how much room that had.
     pub(crate) fn heap_bytes(&self) -> usize {
-        size_of::<Vec<u8>>() * self.parts.capacity() + heap_bytes(&self.parts)
+        size_of::<Vec<u8>>() * self.parts.capacity() + self.held
     }
 
     /// Appends a copy of bytes.
@@ -36,6 +38,7 @@ impl ChunkedBuffer {
                 let room = last.map_or(0, |part| 2 * part.len()).min(PART_BYTES);
                 let mut part = Vec::with_capacity(room.max(bytes.len()));
                 part.extend_from_slice(bytes);
+                self.held += part.capacity();
                 self.parts.push(part);
             }
         }
@@ -47,8 +50,12 @@ impl ChunkedBuffer {
             self.push(bytes);
             return;
         }
-        self.len += bytes.len();
-        self.parts.push(std::mem::take(bytes));
+        let mut part = std::mem::take(bytes);
+        // What compression had room for, above all.
+        part.shrink_to_fit();
+        self.len += part.len();
+        self.held += part.len();
+        self.parts.push(part);
     }
 
     /// The parts.

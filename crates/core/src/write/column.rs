@@ -2,6 +2,7 @@
 //!
 //! Rows are taken in blocks: levels, then values without nulls, then indices or encoded values. A page
 //! ends when it has enough rows or bytes, always with a whole row, and wherever the arrays end that rows come in.
+//! Then it goes to a [`PageSink`]: what is still to be done for it no later page waits for.
 //!
 //! How values are stored is chosen after some pages only ([`choice`](super::choice)). Until then their indices are kept;
 //! then they are all written as indices, or all as values, and the dictionary is dropped. Later on a
@@ -23,10 +24,11 @@ use herringbone_kernels::hybrid;
 
 use super::bounds::Bounds;
 use super::choice::{Choice, EncodingEstimate, choose_levels, usual_runs};
-use super::chunk::{ChunkBuilder, DataPage, DictionaryEntries, EncodedColumn};
+use super::chunk::{ChunkBuilder, DataPage, DictionaryEntries, EndedColumn};
 use super::column_statistics::ColumnStatistics;
 use super::levels::{LeafLevels, LeafPath, leaf_levels};
 use super::observers::{Observers, bloom_filter};
+use super::page::PageSink;
 use super::page_values::{PageValues, PendingPage, Phase};
 use super::settings::ColumnSettings;
 use crate::array::dictionary::{Keyed, slots};
@@ -141,12 +143,12 @@ impl ColumnWriter {
         })
     }
 
-    /// Bytes that the chunk will have in the file, roughly.
+    /// Bytes that the chunk will have in the file, roughly, but for the pages that it gave to its sink.
     pub fn estimated_bytes(&self) -> usize {
-        self.chunk.len() + self.values.estimated_bytes()
+        self.values.estimated_bytes()
     }
 
-    /// Bytes held.
+    /// Bytes held, but for the pages that it gave to its sink.
     pub fn heap_bytes(&self) -> usize {
         self.chunk.heap_bytes()
             + self.values.heap_bytes()
@@ -157,16 +159,26 @@ impl ColumnWriter {
             + self.observers.heap_bytes()
     }
 
-    /// Appends rows of the top-level array that the column is in.
+    /// Appends rows of the top-level array that the column is in; pages that are full go to the sink.
     ///
     /// # Errors
-    /// Argument where a value cannot be kept; Limit where one is too large for the format.
-    pub fn write(&mut self, array: &ArrayRef, rows: Range<usize>) -> Result<()> {
-        self.write_rows(array, rows)
+    /// Argument where a value cannot be kept; Limit where one is too large for the format; those of the sink.
+    pub fn write(
+        &mut self,
+        array: &ArrayRef,
+        rows: Range<usize>,
+        sink: &mut dyn PageSink,
+    ) -> Result<()> {
+        self.write_rows(array, rows, sink)
             .map_err(|error| error.in_column(self.settings.leaf.path.join(".")))
     }
 
-    fn write_rows(&mut self, array: &ArrayRef, rows: Range<usize>) -> Result<()> {
+    fn write_rows(
+        &mut self,
+        array: &ArrayRef,
+        rows: Range<usize>,
+        sink: &mut dyn PageSink,
+    ) -> Result<()> {
         let most = self.block_rows(array);
         let mut at = rows.start;
         while at < rows.end {
@@ -176,7 +188,7 @@ impl ColumnWriter {
             at += taken;
             let is_whole = taken < n || self.segment.rows >= most;
             if is_whole || self.page.num_rows() >= self.page_rows() {
-                self.end_segment(taken < n)?;
+                self.end_segment(taken < n, sink)?;
             }
         }
         Ok(())
@@ -197,7 +209,7 @@ impl ColumnWriter {
 
     /// Looks at what was collected since it was last looked at: a page ends only here, and where this is follows from
     /// the rows alone, not from the arrays that they came in. `is_full` says that the next row has no room.
-    fn end_segment(&mut self, is_full: bool) -> Result<()> {
+    fn end_segment(&mut self, is_full: bool, sink: &mut dyn PageSink) -> Result<()> {
         self.segment.rows = 0;
         if self.values.are_indices() {
             self.segment.bits = 0;
@@ -205,7 +217,7 @@ impl ColumnWriter {
         // Values have no room where the page is full; indices, where nothing more can be counted.
         let has_no_room = is_full && (!self.values.are_indices() || self.is_counted_out);
         if has_no_room || self.page_is_full() {
-            self.finish_page()?;
+            self.finish_page(sink)?;
         }
         Ok(())
     }
@@ -354,7 +366,7 @@ impl ColumnWriter {
             || (self.page.num_rows() > 0 && self.values.dictionary_is_full())
     }
 
-    fn finish_page(&mut self) -> Result<()> {
+    fn finish_page(&mut self, sink: &mut dyn PageSink) -> Result<()> {
         if !self.levels_are_chosen {
             let form = choose_levels(&self.settings, &self.page)?;
             self.page.choose_runs(form.runs);
@@ -367,7 +379,7 @@ impl ColumnWriter {
         let values = &mut self.values;
         match values.phase {
             Phase::Values => {
-                self.write_values(&levels, size.byte_array_bytes)?;
+                self.write_values(&levels, size.byte_array_bytes, sink)?;
                 return self.values.after_values();
             }
             Phase::Held => {
@@ -376,19 +388,19 @@ impl ColumnWriter {
                 if values.dictionary.is_none() {
                     self.note(choice);
                 }
-                self.write_values(&levels, size.byte_array_bytes)?;
+                self.write_values(&levels, size.byte_array_bytes, sink)?;
                 return self.values.after_held(is_chosen);
             }
             Phase::Codes => {
                 let page = values.take_indices(levels, size);
-                self.write_indices(&page)?;
+                self.write_indices(&page, sink)?;
                 self.values.indices = page.indices;
                 self.values.indices.clear();
             }
             Phase::Undecided => {
                 values.hold_back(levels, size);
                 if values.is_time_to_decide() {
-                    self.decide()?;
+                    self.decide(sink)?;
                 }
             }
         }
@@ -399,13 +411,15 @@ impl ColumnWriter {
     }
 
     /// Writes the pages that wait, as indices or as values, whatever costs less.
-    fn decide(&mut self) -> Result<()> {
+    fn decide(&mut self, sink: &mut dyn PageSink) -> Result<()> {
         let choice = self.values.choose()?;
         self.note(choice);
         let pending = std::mem::take(&mut self.values.pending);
         self.values.pending_values = 0;
         if self.values.phase == Phase::Codes {
-            return pending.iter().try_for_each(|page| self.write_indices(page));
+            return pending
+                .iter()
+                .try_for_each(|page| self.write_indices(page, sink));
         }
         let Some(dictionary) = self.values.dictionary.take() else {
             return Ok(());
@@ -423,7 +437,7 @@ impl ColumnWriter {
                 })?;
             }
             drop(kept);
-            self.write_values(&page.levels, page.byte_array_bytes)?;
+            self.write_values(&page.levels, page.byte_array_bytes, sink)?;
         }
         Ok(())
     }
@@ -435,7 +449,12 @@ impl ColumnWriter {
     }
 
     /// Writes the values that the encoder holds as a page.
-    fn write_values(&mut self, levels: &EncodedLevels, byte_array_bytes: usize) -> Result<()> {
+    fn write_values(
+        &mut self,
+        levels: &EncodedLevels,
+        byte_array_bytes: usize,
+        sink: &mut dyn PageSink,
+    ) -> Result<()> {
         let PageValues {
             encoder,
             encoding,
@@ -449,12 +468,12 @@ impl ColumnWriter {
             byte_array_bytes,
         };
         self.chunk
-            .data_page(&page, |out| encoder.finish_page(out))?;
+            .data_page(&page, |out| encoder.finish_page(out), sink)?;
         *bounds = Bounds::new(&self.settings);
         Ok(())
     }
 
-    fn write_indices(&mut self, page: &PendingPage) -> Result<()> {
+    fn write_indices(&mut self, page: &PendingPage, sink: &mut dyn PageSink) -> Result<()> {
         let Some(dictionary) = &self.values.dictionary else {
             return Ok(());
         };
@@ -470,28 +489,29 @@ impl ColumnWriter {
         };
         let packing = self.values.packing;
         let width = packing.width(page.num_entries);
-        self.chunk.data_page(&data_page, |out| {
+        let append_indices = |out: &mut Vec<u8>| {
             out.push(width);
             hybrid::encode_u32(&page.indices, width, packing.runs, out);
-        })
+        };
+        self.chunk.data_page(&data_page, append_indices, sink)
     }
 
-    /// The column chunk.
+    /// The column chunk, whose last pages go to the sink.
     ///
     /// # Errors
     /// As [`Self::write`].
-    pub fn finish(self) -> Result<EncodedColumn> {
+    pub fn finish(self, sink: &mut dyn PageSink) -> Result<EndedColumn> {
         let path = self.settings.leaf.path.clone();
-        self.finish_chunk()
+        self.finish_chunk(sink)
             .map_err(|error| error.in_column(path.join(".")))
     }
 
-    fn finish_chunk(mut self) -> Result<EncodedColumn> {
+    fn finish_chunk(mut self, sink: &mut dyn PageSink) -> Result<EndedColumn> {
         if self.page.num_rows() > 0 {
-            self.finish_page()?;
+            self.finish_page(sink)?;
         }
         if self.values.phase == Phase::Undecided {
-            self.decide()?;
+            self.decide(sink)?;
         }
         let dictionary = self.values.dictionary.as_ref();
         if let Some(dictionary) = dictionary

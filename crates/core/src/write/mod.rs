@@ -15,6 +15,8 @@ mod settings;
 mod plan;
 mod bounds;
 mod chunked_buffer;
+mod page;
+mod chunk_pages;
 mod heap_bytes;
 mod chunk;
 mod choice;
@@ -28,7 +30,8 @@ mod storage;
 mod column_statistics;
 
 pub use choice::{ColumnChoice, EncodingEstimate, Explanation, StoredAs};
-pub use chunk::EncodedColumn;
+pub use chunk::{EncodedColumn, EndedColumn};
+pub use chunk_pages::ChunkPages;
 pub use column::ColumnWriter;
 pub use column_statistics::{
     ChunkStatistics, ColumnStatistics, ColumnStatisticsFactory, ColumnValues, StatisticsColumn,
@@ -38,6 +41,7 @@ pub use options::{
     BloomFilterOptions, CREATED_BY, ColumnOptions, Compatibility, DataPageVersion, Prefer,
     SortingColumnOption, StatisticsLevel, UnsortedRows, WriteOptions,
 };
+pub use page::{FinishedPage, PageBuffers, PageSink, UnfinishedPage};
 pub use plan::WritePlan;
 pub use selector::ColumnSelector;
 pub use sort_keys::{RowKeys, SortKeys};
