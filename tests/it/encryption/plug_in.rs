@@ -100,10 +100,11 @@ impl ModuleCipher for Xor {
         id: &ModuleId,
         levels: usize,
         body: &mut Vec<u8>,
+        start: usize,
         front: &mut Vec<u8>,
     ) -> Result<()> {
         let outside = if self.values_only { levels } else { 0 };
-        let page = std::mem::take(body);
+        let page = body.split_off(start);
         front.extend_from_slice(&page[..outside]);
         self.encrypt(id, &page[outside..], body)
     }

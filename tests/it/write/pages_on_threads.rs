@@ -66,6 +66,7 @@ impl ModuleCipher for Cipher {
         id: &ModuleId,
         _: usize,
         body: &mut Vec<u8>,
+        _: usize,
         front: &mut Vec<u8>,
     ) -> Result<()> {
         let watched = &self.0;

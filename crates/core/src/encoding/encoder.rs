@@ -27,6 +27,13 @@ pub(crate) trait ValueEncoder: Send {
     /// Appends the values section of the page to `out`, and starts the next page.
     fn finish_page(&mut self, out: &mut Vec<u8>);
 
+    /// The same with `front` before the section. `out` is empty, and has both from the byte on that is returned.
+    fn finish_page_behind(&mut self, front: &[u8], out: &mut Vec<u8>) -> usize {
+        out.extend_from_slice(front);
+        self.finish_page(out);
+        0
+    }
+
     /// Bytes held.
     fn heap_bytes(&self) -> usize;
 }

@@ -175,25 +175,39 @@ impl ChunkBuilder {
         self.buffers.heap_bytes() + self.bounds.heap_bytes() + self.column_index.heap_bytes()
     }
 
-    /// Gives a data page to the sink; `append_values` appends its values section.
+    /// Gives a data page to the sink; `append_values` puts its values section behind bytes that it is given, and says from
+    /// where on both are there.
     ///
     /// # Errors
     /// Limit where the page is larger than its header can say; those of the sink.
     pub(crate) fn data_page(
         &mut self,
         page: &DataPage<'_>,
-        append_values: impl FnOnce(&mut Vec<u8>),
+        append_values: impl FnOnce(&[u8], &mut Vec<u8>) -> usize,
         sink: &mut dyn PageSink,
     ) -> Result<()> {
         let levels = page.levels;
         let mut buffers = std::mem::take(&mut self.buffers);
         buffers.start();
+        let PageBuffers {
+            front,
+            body,
+            start,
+            levels_end,
+            ..
+        } = &mut buffers;
         let header = match self.version {
-            DataPageVersion::V1 => self.levels_v1(page, &mut buffers)?,
-            DataPageVersion::V2 => self.levels_v2(page, &mut buffers)?,
+            DataPageVersion::V1 => levels_v1(page, front)?,
+            DataPageVersion::V2 => levels_v2(page, front)?,
         };
-        buffers.levels_end = buffers.body.len();
-        append_values(&mut buffers.body);
+        match self.levels_are_apart() {
+            true => *start = append_values(&[], body),
+            false => {
+                *start = append_values(front, body);
+                *levels_end = front.len();
+                front.clear();
+            }
+        }
         buffers.end(self.cipher.is_some() && self.compression == Compression::Uncompressed);
         let byte_array_bytes = page.byte_array_bytes as i64;
         self.buffers = sink.page(UnfinishedPage {
@@ -232,45 +246,13 @@ impl ChunkBuilder {
         Ok(())
     }
 
-    /// Levels, which are compressed together with the values.
-    fn levels_v1(&self, page: &DataPage<'_>, buffers: &mut PageBuffers) -> Result<PageHeader> {
-        let levels = page.levels;
-        let are_apart = self.compression == Compression::Uncompressed && self.cipher.is_none();
-        let before_values = match are_apart {
-            true => &mut buffers.front,
-            false => &mut buffers.body,
+    /// Whether levels and values are not compressed or encrypted together.
+    fn levels_are_apart(&self) -> bool {
+        let together = match self.version {
+            DataPageVersion::V1 => self.compression != Compression::Uncompressed,
+            DataPageVersion::V2 => false,
         };
-        for section in [&levels.rep, &levels.def] {
-            if !section.is_empty() {
-                let bytes = length(section.len())?;
-                before_values.extend_from_slice(&bytes.to_le_bytes());
-                before_values.extend_from_slice(section);
-            }
-        }
-        let num_values = length(levels.num_levels)?;
-        let of_page = DataPageHeader::new(num_values, page.encoding, Encoding::Rle, Encoding::Rle);
-        Ok(PageHeader::new(PageType::DataPage, 0, 0).data_page_header(of_page))
-    }
-
-    /// Levels, which are never compressed.
-    fn levels_v2(&self, page: &DataPage<'_>, buffers: &mut PageBuffers) -> Result<PageHeader> {
-        let levels = page.levels;
-        let before_values = match self.cipher {
-            None => &mut buffers.front,
-            Some(_) => &mut buffers.body,
-        };
-        before_values.extend_from_slice(&levels.rep);
-        before_values.extend_from_slice(&levels.def);
-        let of_page = DataPageHeaderV2::new(
-            length(levels.num_levels)?,
-            length(levels.num_nulls)?,
-            length(levels.num_rows)?,
-            page.encoding,
-            length(levels.def.len())?,
-            length(levels.rep.len())?,
-        )
-        .is_compressed(false);
-        Ok(PageHeader::new(PageType::DataPageV2, 0, 0).data_page_header_v2(of_page))
+        !together && self.cipher.is_none()
     }
 
     fn count(&mut self, page_type: PageType, encoding: Encoding) {
@@ -451,6 +433,38 @@ impl ChunkBuilder {
             .into_statistics(self.num_nulls as i64)
             .distinct_count(distinct.map(|count| count as i64))
     }
+}
+
+/// Levels version 1, with their lengths.
+fn levels_v1(page: &DataPage<'_>, out: &mut Vec<u8>) -> Result<PageHeader> {
+    let levels = page.levels;
+    for section in [&levels.rep, &levels.def] {
+        if !section.is_empty() {
+            let bytes = length(section.len())?;
+            out.extend_from_slice(&bytes.to_le_bytes());
+            out.extend_from_slice(section);
+        }
+    }
+    let num_values = length(levels.num_levels)?;
+    let of_page = DataPageHeader::new(num_values, page.encoding, Encoding::Rle, Encoding::Rle);
+    Ok(PageHeader::new(PageType::DataPage, 0, 0).data_page_header(of_page))
+}
+
+/// Levels version 2, whose lengths are in the header.
+fn levels_v2(page: &DataPage<'_>, out: &mut Vec<u8>) -> Result<PageHeader> {
+    let levels = page.levels;
+    out.extend_from_slice(&levels.rep);
+    out.extend_from_slice(&levels.def);
+    let of_page = DataPageHeaderV2::new(
+        length(levels.num_levels)?,
+        length(levels.num_nulls)?,
+        length(levels.num_rows)?,
+        page.encoding,
+        length(levels.def.len())?,
+        length(levels.rep.len())?,
+    )
+    .is_compressed(false);
+    Ok(PageHeader::new(PageType::DataPageV2, 0, 0).data_page_header_v2(of_page))
 }
 
 /// A size or number as the format stores it.

@@ -53,7 +53,10 @@ impl ChunkPages {
         let start = self.pages.len();
         self.pages.push(&page.head);
         self.pages.push(&buffers.front);
-        self.pages.push_or_take(buffers.stored());
+        match buffers.stored() {
+            (body, 0) => self.pages.push_or_take(body),
+            (body, start) => self.pages.push(body.get(start..).unwrap_or_default()),
+        }
         let bytes = length(self.pages.len() - start)?;
         let location = PageLocation::new(start as i64, bytes, page.place.first_row as i64);
         self.offset_index

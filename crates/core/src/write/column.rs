@@ -467,8 +467,11 @@ impl ColumnWriter {
             bounds,
             byte_array_bytes,
         };
-        self.chunk
-            .data_page(&page, |out| encoder.finish_page(out), sink)?;
+        self.chunk.data_page(
+            &page,
+            |front, out| encoder.finish_page_behind(front, out),
+            sink,
+        )?;
         *bounds = Bounds::new(&self.settings);
         Ok(())
     }
@@ -489,9 +492,11 @@ impl ColumnWriter {
         };
         let packing = self.values.packing;
         let width = packing.width(page.num_entries);
-        let append_indices = |out: &mut Vec<u8>| {
+        let append_indices = |front: &[u8], out: &mut Vec<u8>| {
+            out.extend_from_slice(front);
             out.push(width);
             hybrid::encode_u32(&page.indices, width, packing.runs, out);
+            0
         };
         self.chunk.data_page(&data_page, append_indices, sink)
     }

@@ -65,9 +65,10 @@ pub(super) struct PagePlace {
 pub struct PageBuffers {
     /// Levels that are neither compressed nor encrypted.
     pub(super) front: Vec<u8>,
-    /// Levels that are not in front, and values.
+    /// Levels that are not in front, and values, from the byte at `start` on.
     pub(super) body: Vec<u8>,
-    /// Where the values begin in the body.
+    pub(super) start: usize,
+    /// Bytes of levels in the body.
     pub(super) levels_end: usize,
     /// The body as it is compressed; empty where it is not.
     compressed: Vec<u8>,
@@ -95,7 +96,7 @@ impl PageBuffers {
         self.front.clear();
         self.body.clear();
         self.compressed.clear();
-        self.levels_end = 0;
+        (self.start, self.levels_end) = (0, 0);
         self.body.reserve_exact(self.room);
     }
 
@@ -117,14 +118,14 @@ impl PageBuffers {
 
     /// Levels and values before compression.
     fn uncompressed(&self) -> usize {
-        self.front.len() + self.body.len()
+        self.front.len() + self.body.len() - self.start
     }
 
-    /// What is stored of the body: all of it as it is, or compressed.
-    pub(super) fn stored(&mut self) -> &mut Vec<u8> {
+    /// What is stored of the body, as it is or compressed: the bytes from there on.
+    pub(super) fn stored(&mut self) -> (&mut Vec<u8>, usize) {
         match self.compressed.is_empty() {
-            true => &mut self.body,
-            false => &mut self.compressed,
+            true => (&mut self.body, self.start),
+            false => (&mut self.compressed, 0),
         }
     }
 
@@ -199,11 +200,18 @@ impl UnfinishedPage {
             }
         }
         let before_body = self.encrypt()?;
-        let body = match self.buffers.compressed.is_empty() {
-            true => &self.buffers.body,
-            false => &self.buffers.compressed,
+        let PageBuffers {
+            front,
+            body,
+            start,
+            compressed,
+            ..
+        } = &self.buffers;
+        let body = match compressed.is_empty() {
+            true => body.get(*start..).unwrap_or_default(),
+            false => compressed,
         };
-        let parts = [&before_body[..], &self.buffers.front, body];
+        let parts = [&before_body, front, body];
         let header = finish_header(self.header, parts, self.settings.crc)?;
         let place = (ModuleKind::DataPageHeader, self.place.ordinal);
         let mut head = encrypted_header(self.cipher.as_ref(), place, header)?;
@@ -222,8 +230,12 @@ impl UnfinishedPage {
     fn compress_v1(&mut self) -> Result<()> {
         let cuts = self.cuts();
         let PageBuffers {
-            body, compressed, ..
+            body,
+            start,
+            compressed,
+            ..
         } = &mut self.buffers;
+        let body = body.get(*start..).unwrap_or_default();
         compress_cut(self.compression, body, &cuts, compressed)
     }
 
@@ -232,10 +244,12 @@ impl UnfinishedPage {
         let mut cuts = self.cuts();
         let PageBuffers {
             body,
+            start,
             levels_end,
             compressed,
             ..
         } = &mut self.buffers;
+        let body = body.get(*start..).unwrap_or_default();
         let (levels, values) = body.split_at_checked(*levels_end).unwrap_or_default();
         if values.is_empty() {
             return Ok(());
@@ -262,7 +276,7 @@ impl UnfinishedPage {
             return Vec::new();
         }
         let levels_end = self.buffers.levels_end;
-        let values = self.buffers.body.len() - levels_end;
+        let values = self.buffers.body.len() - self.buffers.start - levels_end;
         let mut cuts = Vec::new();
         if levels_end.min(values) >= LEAST_SECTION {
             cuts.push(levels_end);
@@ -283,10 +297,10 @@ impl UnfinishedPage {
             let levels = self.header.data_page_header_v2.as_ref().map_or(0, |v2| {
                 (v2.definition_levels_byte_length + v2.repetition_levels_byte_length) as usize
             });
-            let body = self.buffers.stored();
+            let (body, start) = self.buffers.stored();
             cipher
                 .modules()
-                .encrypt_page(&id, levels, body, &mut front)?;
+                .encrypt_page(&id, levels, body, start, &mut front)?;
         }
         Ok(front)
     }

@@ -57,9 +57,10 @@ impl ModuleCipher for ColumnModules {
         id: &ModuleId,
         _levels: usize,
         body: &mut Vec<u8>,
+        start: usize,
         front: &mut Vec<u8>,
     ) -> Result<()> {
-        self.key.encrypt_in_place(id, body, front)
+        self.key.encrypt_in_place(id, body, start, front)
     }
 
     fn uncounted_bytes(&self, kind: ModuleKind) -> usize {

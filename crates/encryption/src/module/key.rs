@@ -116,17 +116,20 @@ impl ModuleKey {
         Ok(())
     }
 
-    /// Encrypts `body` in place. Afterwards the module is what this appended to `front`, and then `body`.
+    /// Encrypts `body` in place, from the byte at `start` on. Afterwards the module is what this appended to `front`, and then
+    /// `body` from there on.
     ///
     /// **Errors**: as [`Self::encrypt`]. Then `front` is as it was, and `body` may be wiped.
     pub fn encrypt_in_place(
         &self,
         id: &ModuleId,
         body: &mut Vec<u8>,
+        start: usize,
         front: &mut Vec<u8>,
     ) -> Result<()> {
-        let sealing = self.sealing(id, body.len())?;
-        let tag = sealing.seal(id, body)?;
+        let plaintext = body.get_mut(start..).unwrap_or_default();
+        let sealing = self.sealing(id, plaintext.len())?;
+        let tag = sealing.seal(id, plaintext)?;
         body.extend_from_slice(tag.as_ref().map_or(&[], |tag| tag));
         front.extend_from_slice(&sealing.front());
         Ok(())

@@ -107,9 +107,11 @@ fn modules_of_all_kinds_come_back() {
 fn what_is_encrypted_in_place_is_a_module_too() {
     for key in [gcm(), ctr()] {
         for plaintext in [&b""[..], b"the body of a page"] {
-            let (mut front, mut body) = (b"before".to_vec(), plaintext.to_vec());
-            key.encrypt_in_place(&PAGE, &mut body, &mut front).unwrap();
-            let module = [&front[6..], &body].concat();
+            let (mut front, mut body) = (b"before".to_vec(), [b"room", plaintext].concat());
+            key.encrypt_in_place(&PAGE, &mut body, 4, &mut front)
+                .unwrap();
+            let module = [&front[6..], &body[4..]].concat();
+            assert_eq!(body[..4], *b"room");
             assert_eq!(module.len(), plaintext.len() + key.overhead(PAGE.kind));
             assert_eq!(key.decrypt(&PAGE, &module).unwrap(), plaintext);
         }
@@ -119,7 +121,7 @@ fn what_is_encrypted_in_place_is_a_module_too() {
         };
         let (mut front, mut body) = (vec![1], vec![2]);
         let error = key
-            .encrypt_in_place(&id, &mut body, &mut front)
+            .encrypt_in_place(&id, &mut body, 0, &mut front)
             .unwrap_err();
         assert_eq!((error.kind(), front), (ErrorKind::Argument, vec![1]));
     }

@@ -54,8 +54,8 @@ pub trait ModuleCipher: Send + Sync + fmt::Debug {
     /// more. Then nothing is appended.
     fn encrypt(&self, id: &ModuleId, plaintext: &[u8], module: &mut Vec<u8>) -> Result<()>;
 
-    /// Encrypts the `body` of a data page in place: afterwards the module is what this appended to `front`, and then
-    /// `body`. Of version 2, the first `levels` bytes are its levels.
+    /// Encrypts the body of a data page in place, which is `body` from the byte at `start` on: afterwards the module is what
+    /// this appended to `front`, and then `body` from there on. Of version 2, the first `levels` bytes are its levels.
     ///
     /// **Errors**: as [`Self::encrypt`]; then `body` has no use any more.
     fn encrypt_page(
@@ -63,6 +63,7 @@ pub trait ModuleCipher: Send + Sync + fmt::Debug {
         id: &ModuleId,
         levels: usize,
         body: &mut Vec<u8>,
+        start: usize,
         front: &mut Vec<u8>,
     ) -> Result<()>;
 

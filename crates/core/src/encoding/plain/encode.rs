@@ -8,9 +8,16 @@ use crate::encoding::values::Values;
 use crate::encoding::{ValueEncoder, length, mismatch};
 
 /// Every type but BOOLEAN.
+///
+/// ```text
+/// bytes   room | values
+/// page   levels| values      where the levels end with the room
+/// ```
 #[derive(Default)]
 pub(crate) struct Plain {
     bytes: Vec<u8>,
+    /// Bytes for levels in front of the values, which are not moved to have room for them: as many as pages had so far.
+    room: usize,
 }
 
 /// Bytes that encryption may put behind a page, which is not moved to have room for them.
@@ -44,23 +51,35 @@ impl ValueEncoder for Plain {
     }
 
     fn page_bytes(&self) -> usize {
-        self.bytes.len()
+        self.bytes.len() - self.room
     }
 
     fn finish_page(&mut self, out: &mut Vec<u8>) {
+        let front = std::mem::take(out);
+        let start = self.finish_page_behind(&front, out);
+        out.drain(..start);
+    }
+
+    fn finish_page_behind(&mut self, front: &[u8], out: &mut Vec<u8>) -> usize {
+        if front.len() > self.room {
+            // The first page, or one with more levels than any before.
+            let more = std::iter::repeat_n(0, front.len() - self.room);
+            self.bytes.splice(0..0, more);
+            self.room = front.len();
+        }
+        let start = self.room - front.len();
+        if let Some(room) = self.bytes.get_mut(start..self.room) {
+            room.copy_from_slice(front);
+        }
         if self.bytes.len() >= LARGE {
-            // What is there already goes in front, so that nothing as large is there twice.
-            self.bytes.splice(0..0, out.drain(..));
             *out = std::mem::take(&mut self.bytes);
-            return;
-        }
-        // The next page will be about as large.
-        out.reserve(self.bytes.len() + BEHIND);
-        if out.is_empty() {
-            std::mem::swap(out, &mut self.bytes);
         } else {
-            out.append(&mut self.bytes);
+            // The next page will be about as large.
+            out.reserve(self.bytes.len() + BEHIND);
+            std::mem::swap(out, &mut self.bytes);
         }
+        self.bytes.resize(self.room, 0);
+        start
     }
 
     fn heap_bytes(&self) -> usize {
@@ -83,9 +102,21 @@ mod tests {
                     width: 1,
                 };
                 plain.append(&fixed).unwrap();
+                assert_eq!(plain.page_bytes(), bytes);
                 let mut page = levels.to_vec();
                 plain.finish_page(&mut page);
                 assert_eq!(page, [levels, &values].concat(), "{bytes} bytes");
+                assert_eq!(plain.page_bytes(), 0);
+            }
+            for front in [3, 0, 9, 3, 7, 9, 20] {
+                let fixed = Values::Fixed {
+                    bytes: &values,
+                    width: 1,
+                };
+                plain.append(&fixed).unwrap();
+                let (front, mut page) = (vec![7; front], Vec::new());
+                let start = plain.finish_page_behind(&front, &mut page);
+                assert_eq!(page[start..], [&front[..], &values].concat());
                 assert_eq!(plain.page_bytes(), 0);
             }
         }
@@ -98,11 +129,12 @@ mod tests {
         for levels in [&b""[..], b"levels"] {
             let mut page = Vec::new();
             for _ in 0..3 {
-                page = levels.to_vec();
+                page.clear();
                 plain.append(&Values::Int32(&values)).unwrap();
-                plain.finish_page(&mut page);
+                let start = plain.finish_page_behind(levels, &mut page);
+                assert_eq!(page[start..].len(), levels.len() + 4000);
             }
-            assert!(page.capacity() >= levels.len() + 4000 + BEHIND);
+            assert!(page.capacity() >= page.len() + BEHIND);
         }
     }
 }
