@@ -247,7 +247,7 @@ const ALIKE: usize = 8;
 
 /// The position behind `n` PLAIN values of `page` that start at `position`.
 ///
-/// Values of varying lengths are a chain of loads; [`ALIKE`] values of one length are passed over by loads that don't wait
+/// Values of varying lengths are a chain of loads; eight values of one length are passed over by loads that don't wait
 /// for each other.
 ///
 /// **Errors**: values that end early.
