@@ -242,7 +242,7 @@ fn line(
     let row_filter = their_filter(bytes.clone(), names.clone(), test.column, scalar.clone());
     let their_scan = their_scan(bytes.clone(), names.clone(), test.column, scalar);
     let mut sides = vec![&one, &scanned, &unchecked, &row_filter, &their_scan];
-    let floor = codec_alone(bytes.clone(), names, test.column);
+    let floor = codec_alone(bytes.clone(), names, test.column, one()?);
     let has_floor = name.contains("_random_zstd") && share >= 0.1;
     if has_floor {
         sides.push(&floor);
@@ -307,12 +307,13 @@ fn scanned(bytes: Bytes, mut names: Vec<String>, column: &'static str, scalar: A
     })
 }
 
-/// Decompresses all pages of the columns.
-fn codec_alone(bytes: Bytes, names: Vec<String>, column: &'static str) -> Work {
+/// Decompresses all pages of the columns; says that `rows` are wanted, as the others do.
+fn codec_alone(bytes: Bytes, names: Vec<String>, column: &'static str, rows: u64) -> Work {
     Box::new(move || {
         ours::pages_of(&bytes, |name| {
             name == column || names.iter().any(|it| it == name)
-        })
+        })?;
+        Ok(rows)
     })
 }
 
