@@ -181,8 +181,9 @@ impl Selection {
     /// What comes next.
     #[inline]
     pub(crate) fn run(&self) -> SelectionRun {
-        let WantedPiece::Ranges(ranges) = &self.piece else {
-            return self.run_of_mask();
+        let ranges = match &self.piece {
+            WantedPiece::Ranges(ranges) => ranges,
+            WantedPiece::Mask { start, bits } => return self.run_of_mask(*start, bits),
         };
         let rows = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         match ranges.get(self.next) {
@@ -195,14 +196,11 @@ impl Selection {
         }
     }
 
-    fn run_of_mask(&self) -> SelectionRun {
+    fn run_of_mask(&self, start: u64, bits: &BooleanBuffer) -> SelectionRun {
         let rows = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
-        match &self.piece {
-            WantedPiece::Ranges(_) => SelectionRun::Done,
-            WantedPiece::Mask { start, bits } => match self.position.checked_sub(*start) {
-                None => SelectionRun::Skip(rows(start - self.position)),
-                Some(first) => run_of_bits(bits, rows(first)),
-            },
+        match self.position.checked_sub(start) {
+            None => SelectionRun::Skip(rows(start - self.position)),
+            Some(first) => run_of_bits(bits, rows(first)),
         }
     }
 

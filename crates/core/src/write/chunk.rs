@@ -71,12 +71,6 @@ pub struct EndedColumn {
 }
 
 impl EndedColumn {
-    /// The number of its data pages.
-    #[must_use]
-    pub fn num_pages(&self) -> usize {
-        self.num_pages
-    }
-
     /// The chunk with its data pages.
     ///
     /// # Errors

@@ -20,12 +20,6 @@ pub struct ChunkPages {
 }
 
 impl ChunkPages {
-    /// No pages.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// The number of pages.
     #[must_use]
     pub fn num_pages(&self) -> usize {

@@ -124,7 +124,7 @@ impl Encoders {
             estimated_bytes: 0,
             heap_bytes: 0,
         };
-        state.push_slice(next);
+        state.slices.push_back(next);
         for column in 0..state.columns.len() {
             let field = self.shared.plan.field_of(column).unwrap_or(usize::MAX);
             let array = batch

@@ -50,9 +50,6 @@ pub(super) struct State {
     page_bytes_out: usize,
     /// The last slices, finished or not.
     pub(super) slices: VecDeque<Slice>,
-    /// Their rows and bytes.
-    slice_rows: usize,
-    slice_bytes: usize,
     /// Ordinal of the first of `slices`, counted over the whole file.
     pub(super) first_slice: usize,
     /// Bytes that the open row group held after the last slice before them; none before there was one.
@@ -209,25 +206,18 @@ impl State {
         open + ended + self.page_bytes_out
     }
 
-    pub(super) fn push_slice(&mut self, slice: Slice) {
-        self.slice_rows += slice.rows;
-        self.slice_bytes += slice.array_bytes;
-        self.slices.push_back(slice);
-    }
-
     /// Whether there are more slices than columns may be behind the caller, where these may be so many bytes.
     pub(super) fn is_too_far_ahead(&self, bytes: usize) -> bool {
         let slices = self.slices.len();
+        let sum = |of: fn(&Slice) -> usize| self.slices.iter().map(of).sum::<usize>();
         slices > LEAST_SLICES_AHEAD
             && (slices > MOST_SLICES_AHEAD
-                || self.slice_rows > ROWS_AHEAD
-                || self.slice_bytes > bytes)
+                || sum(|slice| slice.rows) > ROWS_AHEAD
+                || sum(|slice| slice.array_bytes) > bytes)
     }
 
     pub(super) fn pop_slice(&mut self) -> Option<Slice> {
         let slice = self.slices.pop_front()?;
-        self.slice_rows -= slice.rows;
-        self.slice_bytes -= slice.array_bytes;
         self.first_slice += 1;
         Some(slice)
     }
