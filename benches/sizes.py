@@ -84,7 +84,8 @@ def columns(path):
 
 
 def mean(ratios):
-    return math.exp(sum(map(math.log, ratios)) / len(ratios))
+    """The geometric one."""
+    return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else math.nan
 
 
 def main():

@@ -85,10 +85,6 @@ def files(source, codec, arguments):
     return targets
 
 
-def mean(ratios):
-    return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else math.nan
-
-
 def compressing(turns, source, codec, arguments):
     """By side: the least time of compressing the pages of its file."""
     if codec == "none":
@@ -128,7 +124,7 @@ def times(arguments, sources):
                 cells.append("")
             print(f"| {name} | {codec} | {' | '.join(cells)} |", flush=True)
     for codec, (whole, above) in means.items():
-        print(f"{codec}: geometric mean {mean(whole):.2f}, largest {max(whole):.2f}; above the compressor {mean(above):.2f}")
+        print(f"{codec}: geometric mean {sizes.mean(whole):.2f}, largest {max(whole):.2f}; above the compressor {sizes.mean(above):.2f}")
 
 
 # What writes a table in a process of its own, without reading all of it first.

@@ -3,9 +3,9 @@
 use crate::{BATCH_SIZE, Result};
 use bytes::Bytes;
 use herringbone::arrow::array::RecordBatch;
-use herringbone::format::CompressionCodec;
 use herringbone::format::footer::Tail;
 use herringbone::format::thrift::{CompactReader, Wire};
+use herringbone::format::{ColumnMetaData, CompressionCodec};
 use herringbone::schema::ByteLayout;
 use herringbone::{
     Compression, Limits, PageInfo, ParquetFile, Projection, ReadOptions, SchemaOptions,
@@ -69,21 +69,34 @@ pub fn pages(bytes: &Bytes) -> Result<u64> {
 ///
 /// Whatever reading meets.
 pub fn pages_of(bytes: &Bytes, is_wanted: impl Fn(&str) -> bool) -> Result<u64> {
+    let mut body = Vec::new();
+    let is_wanted = |chunk: &ColumnMetaData| {
+        let name = chunk.path_in_schema.first();
+        name.is_some_and(|name| is_wanted(name))
+    };
+    each_page(bytes, is_wanted, |codec, page| {
+        decompress_page(bytes, codec, page, &mut body)
+    })
+}
+
+/// Visits the pages of some column chunks, with their codec; the rows in the footer.
+fn each_page(
+    bytes: &Bytes,
+    is_wanted: impl Fn(&ColumnMetaData) -> bool,
+    mut visit: impl FnMut(CompressionCodec, &PageInfo) -> Result<()>,
+) -> Result<u64> {
     let file = ParquetFile::from_bytes(bytes.clone())?;
     let metadata = file.metadata();
-    let mut body = Vec::new();
     let mut rows = 0;
     for index in 0..metadata.num_row_groups() {
         let row_group = metadata.row_group(index)?;
         rows += u64::try_from(row_group.num_rows)?;
         for (leaf, chunk) in row_group.columns.iter().enumerate() {
             let chunk = chunk.meta_data.as_ref().ok_or("no metadata")?;
-            let name = chunk.path_in_schema.first();
-            if !name.is_some_and(|name| is_wanted(name)) {
-                continue;
-            }
-            for page in file.pages(index, leaf)? {
-                decompress_page(bytes, chunk.codec, &page?, &mut body)?;
+            if is_wanted(chunk) {
+                for page in file.pages(index, leaf)? {
+                    visit(chunk.codec, &page?)?;
+                }
             }
         }
     }
@@ -233,24 +246,16 @@ pub fn write_groups(
 ///
 /// Whatever reading meets.
 pub fn decompressed_pages(bytes: &Bytes) -> Result<(Compression, Vec<Vec<u8>>)> {
-    let file = ParquetFile::from_bytes(bytes.clone())?;
-    let metadata = file.metadata();
     let mut pages = Vec::new();
     let mut compression = Compression::Uncompressed;
-    for index in 0..metadata.num_row_groups() {
-        for (leaf, chunk) in metadata.row_group(index)?.columns.iter().enumerate() {
-            let codec = chunk.meta_data.as_ref().ok_or("no metadata")?.codec;
-            if codec == CompressionCodec::Uncompressed {
-                continue;
-            }
-            compression = codec.to_string().to_lowercase().parse()?;
-            for page in file.pages(index, leaf)? {
-                let mut body = Vec::new();
-                decompress_page(bytes, codec, &page?, &mut body)?;
-                pages.push(body);
-            }
-        }
-    }
+    let has_codec = |chunk: &ColumnMetaData| chunk.codec != CompressionCodec::Uncompressed;
+    each_page(bytes, has_codec, |codec, page| {
+        compression = codec.to_string().to_lowercase().parse()?;
+        let mut body = Vec::new();
+        decompress_page(bytes, codec, page, &mut body)?;
+        pages.push(body);
+        Ok(())
+    })?;
     Ok((compression, pages))
 }
 

@@ -66,7 +66,7 @@ impl Case {
             self.compression,
             algorithm,
         )?);
-        let raw = self.raw(&file, algorithm)?;
+        let raw = self.raw(&file, algorithm, false)?;
         let ours_plain: Work = Box::new(move || ours::read(&plain, None));
         let bytes = file.clone();
         let ours: Work = Box::new(move || encryption::read(&bytes, algorithm));
@@ -77,7 +77,7 @@ impl Case {
     fn write(&self, algorithm: Algorithm) -> Result<usize> {
         let (rows, codec) = (rows(&self.batches), self.compression);
         let file = Bytes::from(encryption::write(&self.batches, codec, algorithm)?);
-        let raw = self.raw(&file, algorithm)?;
+        let raw = self.raw(&file, algorithm, true)?;
         let batches = || self.batches.clone();
         let (a, b, c) = (batches(), batches(), batches());
         let plain: Work = Box::new(move || ours::write(&a, codec, 1).map(|_| rows));
@@ -86,9 +86,9 @@ impl Case {
         self.line("write", algorithm, [plain, ours, raw, theirs])
     }
 
-    fn raw(&self, file: &Bytes, algorithm: Algorithm) -> Result<Work> {
+    fn raw(&self, file: &Bytes, algorithm: Algorithm, draws_nonces: bool) -> Result<Work> {
         let (raw, rows) = (RawCipher::new(file, algorithm)?, rows(&self.batches));
-        Ok(Box::new(move || raw.run().map(|()| rows)))
+        Ok(Box::new(move || raw.run(draws_nonces).map(|()| rows)))
     }
 
     /// Runs the sides, of which the peer is the last, and prints; the number of faults.
