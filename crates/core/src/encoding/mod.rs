@@ -27,6 +27,13 @@ use herringbone_format::{Error, Result};
 pub(crate) use decoder::{Native, Page, ValueDecoder};
 pub(crate) use encoder::{ValueEncoder, value_encoder};
 
+/// Bytes of a page from which on its memory does not go to the next page: it has few values that are large, which others
+/// need not have.
+pub(crate) const LARGE_PAGE: usize = 8 << 20;
+
+/// Bytes that encryption may put behind a page, which is not moved to have room for them.
+pub(crate) const BEHIND_PAGE: usize = 16;
+
 /// A page has fewer values than its header or its levels say.
 #[cold]
 pub(crate) fn ends_early() -> Error {

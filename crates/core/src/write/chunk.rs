@@ -12,7 +12,7 @@ use herringbone_format::{
 use super::bounds::Bounds;
 use super::choice::{ChunkChoice, EncodingEstimate, StoredAs};
 use super::chunk_pages::ChunkPages;
-use super::chunked_buffer;
+use super::chunked_buffer::ChunkedBuffer;
 use super::column_statistics::ChunkStatistics;
 use super::heap_bytes;
 use super::options::{DataPageVersion, StatisticsLevel};
@@ -31,8 +31,7 @@ use crate::statistics::{ColumnIndexBuilder, EncodedBounds, PageSummary};
 pub struct EncodedColumn {
     /// The dictionary page; empty if there is none.
     pub(crate) dictionary_page: Vec<u8>,
-    /// The data pages, cut anywhere.
-    pub(crate) data_pages: Vec<Vec<u8>>,
+    pub(crate) data_pages: ChunkedBuffer,
     /// Offsets and paths are filled in when the place in the file is known.
     pub(crate) metadata: ColumnMetaData,
     pub(crate) offset_index: Option<OffsetIndex>,
@@ -49,7 +48,7 @@ impl EncodedColumn {
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         self.dictionary_page.capacity()
-            + chunked_buffer::heap_bytes(&self.data_pages)
+            + self.data_pages.heap_bytes()
             + self.bloom_filter.as_ref().map_or(0, Vec::capacity)
             + self.metadata_bytes()
     }
@@ -358,7 +357,7 @@ impl ChunkBuilder {
         };
         let column = EncodedColumn {
             dictionary_page,
-            data_pages: Vec::new(),
+            data_pages: ChunkedBuffer::default(),
             metadata,
             offset_index: None,
             column_index,

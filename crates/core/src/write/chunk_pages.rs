@@ -47,10 +47,8 @@ impl ChunkPages {
         let start = self.pages.len();
         self.pages.push(&page.head);
         self.pages.push(&buffers.front);
-        match buffers.stored() {
-            (body, 0) => self.pages.push_or_take(body),
-            (body, start) => self.pages.push(body.get(start..).unwrap_or_default()),
-        }
+        let (body, body_start) = buffers.stored();
+        self.pages.push_or_take(body, body_start);
         let bytes = length(self.pages.len() - start)?;
         let location = PageLocation::new(start as i64, bytes, page.place.first_row as i64);
         self.offset_index
@@ -61,9 +59,9 @@ impl ChunkPages {
         Ok(buffers.into_next())
     }
 
-    /// The pages, cut anywhere, and where they are in a chunk in which they begin there.
-    pub(super) fn finish(self, data_offset: i64) -> (Vec<Vec<u8>>, OffsetIndex) {
-        (self.pages.finish(), self.offset_index.finish(data_offset))
+    /// The pages, and where they are in a chunk in which they begin there.
+    pub(super) fn finish(self, data_offset: i64) -> (ChunkedBuffer, OffsetIndex) {
+        (self.pages, self.offset_index.finish(data_offset))
     }
 }
 

@@ -8,6 +8,7 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use herringbone_format::footer::{MAGIC, MAGIC_ENCRYPTED, Tail};
 use herringbone_format::modular_encryption::{ChunkCipher, FileEncryption, ModuleId, ModuleKind};
 use herringbone_format::thrift::CompactWriter;
@@ -103,7 +104,7 @@ impl FileEncoder {
     /// # Errors
     /// Argument where there are not as many chunks as columns, or they differ in rows; Limit where
     /// there are more row groups than the format can count.
-    pub fn row_group(&mut self, columns: Vec<EncodedColumn>) -> Result<Vec<Vec<u8>>> {
+    pub fn row_group(&mut self, columns: Vec<EncodedColumn>) -> Result<Vec<Bytes>> {
         let sorting_columns = self.plan.sorting_columns.clone();
         self.checked_row_group(columns, sorting_columns)
     }
@@ -113,7 +114,7 @@ impl FileEncoder {
     ///
     /// # Errors
     /// As [`Self::row_group`].
-    pub fn unsorted_row_group(&mut self, columns: Vec<EncodedColumn>) -> Result<Vec<Vec<u8>>> {
+    pub fn unsorted_row_group(&mut self, columns: Vec<EncodedColumn>) -> Result<Vec<Bytes>> {
         self.checked_row_group(columns, None)
     }
 
@@ -121,7 +122,7 @@ impl FileEncoder {
         &mut self,
         columns: Vec<EncodedColumn>,
         sorting_columns: Option<Vec<SortingColumn>>,
-    ) -> Result<Vec<Vec<u8>>> {
+    ) -> Result<Vec<Bytes>> {
         let num_rows = columns.first().map_or(0, |column| column.num_rows);
         if columns.len() != self.plan.num_columns()
             || columns.iter().any(|column| column.num_rows != num_rows)
@@ -146,7 +147,7 @@ impl FileEncoder {
         columns: Vec<EncodedColumn>,
         num_rows: u64,
         sorting_columns: Option<Vec<SortingColumn>>,
-    ) -> Result<Vec<Vec<u8>>> {
+    ) -> Result<Vec<Bytes>> {
         let start = self.position;
         let mut out = Vec::with_capacity(3 * columns.len());
         let mut chunks = Vec::with_capacity(columns.len());
@@ -164,7 +165,7 @@ impl FileEncoder {
             if let (Some(metadata), Some(bloom_filter)) = (&mut chunk.meta_data, bloom_filter) {
                 metadata.bloom_filter_offset = Some(self.position as i64);
                 metadata.bloom_filter_length = i32::try_from(bloom_filter.len()).ok();
-                self.push(bloom_filter, &mut out);
+                self.push(bloom_filter.into(), &mut out);
             }
         }
         self.num_rows += num_rows;
@@ -188,7 +189,7 @@ impl FileEncoder {
     }
 
     /// Gives out the pages of a chunk.
-    fn chunk(&mut self, column: EncodedColumn, out: &mut Vec<Vec<u8>>) -> ColumnChunk {
+    fn chunk(&mut self, column: EncodedColumn, out: &mut Vec<Bytes>) -> ColumnChunk {
         let start = self.position as i64;
         let mut metadata = column.metadata;
         metadata.data_page_offset += start;
@@ -200,14 +201,14 @@ impl FileEncoder {
             }
         }
         self.indexes.push((column.column_index, offset_index));
-        self.push(column.dictionary_page, out);
-        for part in column.data_pages {
+        self.push(column.dictionary_page.into(), out);
+        for part in column.data_pages.finish() {
             self.push(part, out);
         }
         ColumnChunk::default().meta_data(metadata)
     }
 
-    fn push(&mut self, bytes: Vec<u8>, out: &mut Vec<Vec<u8>>) {
+    fn push(&mut self, bytes: Bytes, out: &mut Vec<Bytes>) {
         if !bytes.is_empty() {
             self.position += bytes.len() as u64;
             out.push(bytes);

@@ -13,17 +13,10 @@ use herringbone_format::{Encoding, PageHeader, Result};
 
 use super::settings::ColumnSettings;
 use crate::compression::{Compression, compress_cut};
-use crate::encoding::byte_stream_split;
-use crate::encoding::length;
+use crate::encoding::{BEHIND_PAGE, LARGE_PAGE, byte_stream_split, length};
 
 /// Bytes of levels, and of values, from which on the codec learns anew what bytes there are: it takes some 100 to say.
 const LEAST_SECTION: usize = 2048;
-
-/// Bytes of a body whose memory the next page does not get: it has few values that are large, which others need not have.
-const LARGE: usize = 8 << 20;
-
-/// Bytes that encryption may put behind a body.
-const BEHIND: usize = 16;
 
 /// Where the data pages of a column chunk go.
 pub trait PageSink {
@@ -103,9 +96,9 @@ impl PageBuffers {
     /// Ends it. Where it `is_encrypted` as it is, what encryption puts behind it has room.
     pub(super) fn end(&mut self, is_encrypted: bool) {
         if is_encrypted {
-            self.body.reserve(BEHIND);
+            self.body.reserve(BEHIND_PAGE);
         }
-        self.room = match self.body.len() < LARGE {
+        self.room = match self.body.len() < LARGE_PAGE {
             true => self.body.capacity(),
             false => 0,
         };

@@ -5,7 +5,7 @@ use herringbone_kernels::bytes::append_byte_arrays;
 use herringbone_kernels::plain;
 
 use crate::encoding::values::Values;
-use crate::encoding::{ValueEncoder, length, mismatch};
+use crate::encoding::{BEHIND_PAGE, LARGE_PAGE, ValueEncoder, length, mismatch};
 
 /// Every type but BOOLEAN.
 ///
@@ -19,12 +19,6 @@ pub(crate) struct Plain {
     /// Bytes for levels in front of the values, which are not moved to have room for them: as many as pages had so far.
     room: usize,
 }
-
-/// Bytes that encryption may put behind a page, which is not moved to have room for them.
-const BEHIND: usize = 16;
-
-/// Bytes of a page from which on they are not copied: of few values that are large, which the next page need not be.
-const LARGE: usize = 8 << 20;
 
 /// Appends values in their PLAIN form.
 pub(crate) fn append_plain(values: &Values<'_>, out: &mut Vec<u8>) -> Result<()> {
@@ -71,11 +65,11 @@ impl ValueEncoder for Plain {
         if let Some(room) = self.bytes.get_mut(start..self.room) {
             room.copy_from_slice(front);
         }
-        if self.bytes.len() >= LARGE {
+        if self.bytes.len() >= LARGE_PAGE {
             *out = std::mem::take(&mut self.bytes);
         } else {
             // The next page will be about as large.
-            out.reserve(self.bytes.len() + BEHIND);
+            out.reserve(self.bytes.len() + BEHIND_PAGE);
             std::mem::swap(out, &mut self.bytes);
         }
         self.bytes.resize(self.room, 0);
@@ -94,7 +88,7 @@ mod tests {
     #[test]
     fn values_come_behind_the_levels_of_pages_of_any_size() {
         let mut plain = Plain::default();
-        for bytes in [0, 9, LARGE - 1, LARGE, LARGE + 5, 9] {
+        for bytes in [0, 9, LARGE_PAGE - 1, LARGE_PAGE, LARGE_PAGE + 5, 9] {
             let values: Vec<u8> = (0..bytes).map(|at| at as u8).collect();
             for levels in [&b""[..], b"levels"] {
                 let fixed = Values::Fixed {
@@ -134,7 +128,7 @@ mod tests {
                 let start = plain.finish_page_behind(levels, &mut page);
                 assert_eq!(page[start..].len(), levels.len() + 4000);
             }
-            assert!(page.capacity() >= page.len() + BEHIND);
+            assert!(page.capacity() >= page.len() + BEHIND_PAGE);
         }
     }
 }
