@@ -38,20 +38,10 @@ struct Collected {
 pub(super) struct Waiting {
     pub(super) num_pages: usize,
     pub(super) slice: usize,
-    pub(super) task: Finished,
+    /// What there is of it without its pages.
+    pub(super) task: Done<EndedColumn>,
     /// What went wrong behind these pages.
     pub(super) error: Option<Error>,
-}
-
-/// What there is of a task without its pages.
-pub(super) enum Finished {
-    /// What the column says of its bytes.
-    Append {
-        estimated_bytes: usize,
-        heap_bytes: usize,
-    },
-    /// The chunk, unless there was an error.
-    End(Option<Box<EndedColumn>>),
 }
 
 /// What became of a task.
@@ -59,18 +49,19 @@ pub(super) struct Report {
     pub(super) column: usize,
     pub(super) row_group: usize,
     pub(super) slice: usize,
-    pub(super) done: Done,
+    pub(super) done: Done<EncodedColumn>,
     pub(super) error: Option<Error>,
 }
 
-pub(super) enum Done {
+/// A task that was done: `C` is a chunk, with its pages or without.
+pub(super) enum Done<C> {
     /// Rows were appended.
     Append {
         estimated_bytes: usize,
         heap_bytes: usize,
     },
     /// The chunk ended; it is there unless there was an error.
-    End(Option<Box<EncodedColumn>>),
+    End(Option<Box<C>>),
 }
 
 /// A page that was handed out.
@@ -216,13 +207,17 @@ impl Collected {
     }
 
     /// What became of a task behind so many pages, and the error of one of these.
-    fn finish(&mut self, task: Finished, num_pages: usize) -> (Done, Option<Error>) {
+    fn finish(
+        &mut self,
+        task: Done<EndedColumn>,
+        num_pages: usize,
+    ) -> (Done<EncodedColumn>, Option<Error>) {
         let error = match self.failed && num_pages > self.pages.num_pages() {
             true => self.error.take(),
             false => None,
         };
         match task {
-            Finished::Append {
+            Done::Append {
                 estimated_bytes,
                 heap_bytes,
             } => {
@@ -232,7 +227,7 @@ impl Collected {
                 };
                 (done, error)
             }
-            Finished::End(ended) => {
+            Done::End(ended) => {
                 let ended = ended.filter(|_| !self.failed);
                 match ended.map(|ended| ended.with_pages(mem::take(&mut self.pages))) {
                     Some(Ok(chunk)) => (Done::End(Some(Box::new(chunk))), error),

@@ -8,7 +8,7 @@ use herringbone_arrow::array::ArrayRef;
 use herringbone_core::write::{UnfinishedPage, WritePlan};
 use herringbone_format::Result;
 
-use super::pages::{Chunk, Done, Finished, Pages, Report, Waiting};
+use super::pages::{Chunk, Done, Pages, Report, Waiting};
 use super::state::{ColumnJob, Job, Outcome, Reporting, State, Task, Writing};
 
 pub(super) struct Shared {
@@ -190,7 +190,7 @@ fn append(
     let chunk_bytes = chunk.wait(Waiting {
         num_pages: writing.num_pages,
         slice,
-        task: Finished::Append {
+        task: Done::Append {
             estimated_bytes: writing.writer.estimated_bytes(),
             heap_bytes,
         },
@@ -234,7 +234,7 @@ fn end(
     let chunk_bytes = chunk.wait(Waiting {
         num_pages,
         slice,
-        task: Finished::End(ended),
+        task: Done::End(ended),
         error,
     });
     let writing = writing.filter(|_| !chunk.has_failed());
