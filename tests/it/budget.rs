@@ -8,7 +8,7 @@ use herringbone::format::{CompressionCodec, Encoding, Repetition, SchemaElement,
 use herringbone::schema::{ByteLayout, DictionaryOutput};
 use herringbone::{
     ColumnOptions, Compression, ErrorKind, OnError, ParquetFile, ReadOptions, StatisticsLevel,
-    WantedSchema, WriteOptions, Writer, ZstdLevel,
+    VirtualColumn, WantedSchema, WriteOptions, Writer, ZstdLevel,
 };
 use herringbone_arrow::array::{ArrayRef, Int32Array, RecordBatch, StringArray};
 use herringbone_arrow::schema::{DataType, Field, Schema};
@@ -403,6 +403,33 @@ fn many_columns_of_zeros() {
     // Some of the columns, and some of the rows of all.
     let some = options.columns((0..20).map(|i| format!("c{i}")));
     assert_eq!(inline(&bytes, &some).unwrap().len(), VALUES / 8192);
+}
+
+/// What the caller wants in each row counts, whether or not columns of the file are read beside it.
+#[test]
+fn large_constants() {
+    let rows = 10_000;
+    let pages = vec![page(rows, &numbers(0, rows))];
+    let chunks = vec![chunk(Type::Int64, rows, pages)];
+    let bytes = Bytes::from(file(columns(1, Type::Int64), &[(rows as u64, chunks)]));
+    let text = "constant ".repeat(10_000);
+    let text: ArrayRef = Arc::new(StringArray::from(vec![text]));
+    let options = ReadOptions::new().virtual_column(VirtualColumn::constant("k", text));
+    let options = with_memory(&options, 64 << 20);
+    let none = Vec::<String>::new();
+    for options in [
+        options.clone(),
+        options.clone().columns(none.clone()),
+        options.columns(none).filter(col("c0").is_not_null()),
+    ] {
+        for threads in [1, 2] {
+            let options = options.clone().threads(threads);
+            assert!(refused(&read(&bytes, &options)), "{options:?}");
+            // 9 MB a batch.
+            let batches = read(&bytes, &options.batch_size(100)).unwrap();
+            assert_eq!(batches.len(), 100);
+        }
+    }
 }
 
 /// What nobody would call hostile is read with the usual limits, and with much less.

@@ -5,7 +5,6 @@
 
 use std::sync::Arc;
 
-use herringbone_arrow::array::{ArrayRef, StructArray};
 use herringbone_arrow::schema::{DataType, Fields};
 use herringbone_format::{Error, Result};
 use herringbone_kernels::nesting::ListPlan;
@@ -15,7 +14,7 @@ use super::ReadOptions;
 use super::extensions::{ExtensionArray, KeptColumn};
 use super::siblings::{Member, SharedList};
 use super::wanted_schema::{ArrayConversion, Constant, Root};
-use super::wrappers::{TypedWrapper, max_slots, put_around, typed_wrappers};
+use super::wrappers::{TypedWrapper, max_slots, typed_wrappers};
 use crate::array::LeafType;
 use crate::column::ColumnPlan;
 use crate::column::nesting_builder::NestingPlan;
@@ -76,30 +75,6 @@ impl ArrayNode {
             | Self::Converted { inner, .. } => inner.first_column(),
             Self::Constant(_) => None,
         }
-    }
-
-    /// The array of a group without leaves: nothing records its nulls, so each row has one.
-    pub(crate) fn without_leaves(&self, rows: usize) -> Result<ArrayRef> {
-        let (fields, children) = match self {
-            Self::Struct {
-                fields, children, ..
-            } => (fields, children),
-            Self::Wrapped { wrappers, inner } => {
-                return put_around(inner.without_leaves(rows)?, wrappers);
-            }
-            Self::Kept { inner, .. } => return inner.without_leaves(rows),
-            Self::Constant(constant) => return constant.array(rows),
-            Self::Converted { conversion, inner } => {
-                return conversion.apply(&inner.without_leaves(rows)?);
-            }
-            _ => return Err(Error::argument("a field with a leaf among groups without")),
-        };
-        let arrays = children.iter().map(|child| child.without_leaves(rows));
-        let arrays = arrays.collect::<Result<Vec<_>>>()?;
-        let array = StructArray::try_new_with_length(fields.clone(), arrays, None, rows);
-        Ok(Arc::new(
-            array.map_err(|error| Error::argument(error.to_string()))?,
-        ))
     }
 }
 

@@ -196,13 +196,6 @@ impl BatchAssembler {
         self.in_turn.next_batch(
             column_batches.map(|column_batch| Some(&mut column_batch.as_mut()?.memory)),
         );
-        let batch = self.batch();
-        self.made.memory.release();
-        batch
-    }
-
-    fn batch(&mut self) -> Result<RecordBatch> {
-        let plan = self.plan.clone();
         let mut rows = usize::MAX;
         for column_batch in &self.column_batches {
             let column_batch = column_batch
@@ -210,6 +203,27 @@ impl BatchAssembler {
                 .ok_or_else(|| Error::argument("a column has no column batch"))?;
             rows = rows.min(column_batch.rows_left);
         }
+        self.batch(rows)
+    }
+
+    /// The next batch of a read that decodes nothing, which has `rows_left` rows: of no fields, of groups without leaves, or of
+    /// constants.
+    ///
+    /// # Errors
+    /// Limit where the budget does not have the memory; Argument where a field has a leaf.
+    pub(super) fn batch_without_columns(&mut self, rows_left: u64) -> Result<RecordBatch> {
+        let rows = usize::try_from(rows_left).unwrap_or(usize::MAX);
+        self.batch(rows.min(self.plan.options().batch_size).max(1))
+    }
+
+    fn batch(&mut self, rows: usize) -> Result<RecordBatch> {
+        let batch = self.make_batch(rows);
+        self.made.memory.release();
+        batch
+    }
+
+    fn make_batch(&mut self, rows: usize) -> Result<RecordBatch> {
+        let plan = self.plan.clone();
         for list in plan.shared_lists() {
             self.compare(list, rows)?;
         }
@@ -227,7 +241,11 @@ impl BatchAssembler {
                 arrays.push(column.make(&kept)?);
             }
         }
-        arrays.extend(self.origins.next(plan.virtual_columns(), rows)?);
+        let virtual_columns = plan.virtual_columns();
+        for column in virtual_columns {
+            self.made.reserve(&self.in_turn, column.bytes(rows))?;
+        }
+        arrays.extend(self.origins.next(virtual_columns, rows)?);
         for (column, slot) in plan.columns().iter().zip(&mut self.column_batches) {
             if let Some(column_batch) = slot {
                 column_batch.rows_left -= rows;
@@ -242,15 +260,6 @@ impl BatchAssembler {
             }
         }
         plan.record_batch(arrays, rows, invalid)
-    }
-
-    /// A batch of a read that decodes nothing, for the next of `rows_left` rows.
-    ///
-    /// # Errors
-    /// As [`ReadPlan::batch_without_columns`].
-    pub(super) fn batch_without_columns(&mut self, rows_left: u64) -> Result<RecordBatch> {
-        let plan = self.plan.clone();
-        plan.batch_without_columns(rows_left, &mut self.origins)
     }
 
     fn root(&mut self, node: &ArrayNode, rows: usize) -> Result<ArrayRef> {

@@ -13,9 +13,8 @@ use herringbone_format::Result;
 
 use super::found_rows::FoundRows;
 use super::pruner::{Pruned, RowGroupPruner};
-use super::virtual_columns::RowOrigins;
 use super::wanted_rows::RowGroupPlan;
-use super::{GivenOut, Needs, PushDecoder, ReadPlan};
+use super::{BatchAssembler, GivenOut, Needs, PushDecoder, ReadPlan};
 use crate::budget::Budget;
 use crate::column::selection::WantedPiece;
 use crate::filter::Verdict;
@@ -30,8 +29,8 @@ pub struct FilteredRead {
     /// The row group that is tested, with the maps of its pages.
     tested: Option<RowGroupPlan>,
     pruner: Option<RowGroupPruner>,
-    /// Where the wanted rows of it come from, if nothing else of them is decoded.
-    origins: RowOrigins,
+    /// Puts together what comes of the wanted rows where nothing else of them is decoded.
+    without_columns: Option<BatchAssembler>,
     /// Index, in the plan, of the row group at hand.
     row_group: usize,
     given_out: GivenOut,
@@ -59,7 +58,7 @@ impl FilteredRead {
             wanted: Vec::new(),
             tested: None,
             pruner: None,
-            origins: RowOrigins::new(),
+            without_columns: None,
             row_group: 0,
             given_out: GivenOut::new(plan.clone()),
             plan: plan.clone(),
@@ -153,7 +152,9 @@ impl FilteredRead {
         let row_group = self.tested.as_ref()?;
         let row_group = row_group.selected(wanted);
         if others.num_columns() == 0 {
-            self.origins.open(&row_group);
+            let mut assembler = BatchAssembler::new(others.clone(), &self.budget);
+            assembler.open(&row_group);
+            self.without_columns = Some(assembler);
         }
         let has_rows = row_group.num_wanted() > 0 && others.num_columns() > 0;
         has_rows.then(|| others.of_row_group(row_group))
@@ -172,16 +173,14 @@ impl FilteredRead {
     /// # Errors
     /// Limit where the budget refuses.
     pub fn without_others(&mut self) -> Result<Option<RecordBatch>> {
-        let Some(filter) = self.plan.filter() else {
-            return Ok(None);
-        };
-        if self.rows.found() == 0 {
-            return Ok(None);
-        }
         let found = self.rows.found();
-        let others = filter.others();
-        let others = others.batch_without_columns(found, &mut self.origins)?;
-        self.rows.put_together(&others).map(Some)
+        match &mut self.without_columns {
+            Some(assembler) if found > 0 => {
+                let others = assembler.batch_without_columns(found)?;
+                self.rows.put_together(&others).map(Some)
+            }
+            _ => Ok(None),
+        }
     }
 
     /// Counts a batch; what of it is to be given out.

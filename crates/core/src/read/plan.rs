@@ -17,7 +17,6 @@ use super::pruner::RowGroupPruner;
 use super::push::Needs;
 use super::row_group::{Chunk, OpenRowGroup};
 use super::siblings::SharedList;
-use super::virtual_columns::RowOrigins;
 use super::wanted_rows::{RowGroupPlan, plan_row_groups, repeats};
 use super::wanted_schema::{ResolvedLeaf, resolve, unwanted_null, with_fields_behind};
 use super::{ReadOptions, VirtualColumn, WantedSchema};
@@ -416,26 +415,6 @@ impl ReadPlan {
             return Err(Error::limit("overlap_ratio", ratio, limit));
         }
         Ok(())
-    }
-
-    /// A batch of a read that decodes nothing, for the next of `rows_left` rows, which `origins` knows: of no fields, of
-    /// groups without leaves, or of constants.
-    ///
-    /// # Errors
-    /// Argument where a field has a leaf.
-    pub(super) fn batch_without_columns(
-        &self,
-        rows_left: u64,
-        origins: &mut RowOrigins,
-    ) -> Result<RecordBatch> {
-        let rows = usize::try_from(rows_left)
-            .unwrap_or(usize::MAX)
-            .min(self.options.batch_size)
-            .max(1);
-        let groups = self.tree().iter().map(|node| node.without_leaves(rows));
-        let mut arrays = groups.collect::<Result<Vec<_>>>()?;
-        arrays.extend(origins.next(self.virtual_columns(), rows)?);
-        self.record_batch(arrays, rows, |error| Error::argument(error.to_string()))
     }
 
     /// A batch of these columns; `invalid` says what is wrong with what the file holds.

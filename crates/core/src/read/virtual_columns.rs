@@ -94,6 +94,14 @@ impl VirtualColumn {
         }
     }
 
+    /// Bytes that it takes in a batch of so many rows, roughly.
+    pub(super) fn bytes(&self, rows: usize) -> usize {
+        match &self.kind {
+            Kind::RowNumber | Kind::RowGroup => rows.saturating_mul(size_of::<i64>()),
+            Kind::Constant(constant) => constant.bytes(rows),
+        }
+    }
+
     fn is_row_number(&self) -> bool {
         matches!(self.kind, Kind::RowNumber)
     }
