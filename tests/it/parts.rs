@@ -141,9 +141,9 @@ fn damaged_parts_give_the_errors_of_the_whole() {
     let mut errors = 0;
     for (_, file) in cases() {
         let footer = file.len() - 300;
-        for round in 0..5 {
+        for round in 0..3 {
             let mut damaged = file.to_vec();
-            for _ in 0..=round % 3 {
+            for _ in 0..=round {
                 let at = random.below(footer);
                 damaged[at] ^= 1 << random.below(8);
             }
