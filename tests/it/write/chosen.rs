@@ -8,7 +8,7 @@ use herringbone::{
     ReadOptions, StoredAs, WriteOptions,
 };
 use herringbone_arrow::array::cast::AsArray;
-use herringbone_arrow::array::types::Int32Type;
+use herringbone_arrow::array::types::{Int32Type, Int64Type};
 use herringbone_arrow::array::*;
 
 use super::compare::{difference, read, written};
@@ -106,6 +106,30 @@ fn few_doubles_and_timestamps_are_a_dictionary() {
             }
         }
     }
+}
+
+/// A dictionary of values that are all different is given up before a page of lists has all its rows.
+#[test]
+fn a_dictionary_without_hope_ends_early() {
+    let first_page = |values: Vec<i64>| {
+        let lists = values
+            .chunks(16)
+            .map(|list| Some(list.iter().copied().map(Some)));
+        let lists = ListArray::from_iter_primitive::<Int64Type, _, _>(lists);
+        let (file, encodings) = of_one(Arc::new(lists), options(Compatibility::Widest, "none"));
+        let mut pages = file.pages(0, 0).unwrap().map(|page| page.unwrap().header);
+        let page = pages.find_map(|header| header.data_page_header).unwrap();
+        (page.num_values, encodings)
+    };
+    let values = noise(16 * 30_000);
+    // 24,576 values are enough, and rows are looked at 4,096 at a time.
+    let (num_values, encodings) = first_page(values.clone());
+    assert_eq!((num_values, encodings), (65_536, vec![Encoding::Plain]));
+    // One in 16 comes again.
+    let with_equal = values.into_iter().enumerate();
+    let with_equal = with_equal.map(|(at, value)| if at % 16 == 0 { 0 } else { value });
+    let (num_values, _) = first_page(with_equal.collect());
+    assert!(num_values > 65_536, "{num_values}");
 }
 
 #[test]

@@ -363,7 +363,8 @@ impl ColumnWriter {
         };
         self.page.num_rows() >= self.page_rows()
             || bytes + self.page.num_levels() / 4 >= self.settings.page_bytes
-            || (self.page.num_rows() > 0 && self.values.dictionary_is_full())
+            || (self.page.num_rows() > 0
+                && (self.values.dictionary_is_full() || self.values.is_hopeless()))
     }
 
     fn finish_page(&mut self, sink: &mut dyn PageSink) -> Result<()> {

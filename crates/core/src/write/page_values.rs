@@ -19,10 +19,10 @@ use crate::levels::EncodedLevels;
 /// Values behind which it is decided whether a dictionary pays.
 const DECIDE_AFTER: usize = 1 << 18;
 
-/// A dictionary is given up after so many pages already,
-const PAGES_TO_JUDGE: usize = 2;
+/// A dictionary is given up behind so many values already, two pages of most columns,
+const JUDGE_AFTER: usize = 3 << 13;
 
-/// where at least this share of the values, in 1/64, is new.
+/// where at least this share of them, in 1/64, is new.
 const HOPELESS: usize = 63;
 
 /// Pages of values behind which their encoding is chosen anew.
@@ -217,13 +217,18 @@ impl PageValues {
                 .is_none_or(|dictionary| dictionary.plain_bytes() > self.settings.dictionary_bytes)
     }
 
-    pub(super) fn is_time_to_decide(&self) -> bool {
+    /// Whether hardly a value is equal to one before. Fewer values say little: those of a large dictionary that pays are
+    /// rarely equal yet.
+    pub(super) fn is_hopeless(&self) -> bool {
+        let num_values = self.pending_values + self.indices.len();
         let distinct = self.dictionary.as_ref().map_or(0, Dictionary::len);
-        // Fewer values say little: those of a large dictionary that pays are rarely equal yet.
-        let enough = self.pending.len() == PAGES_TO_JUDGE && self.pending_values > 0;
-        self.pending_values >= DECIDE_AFTER
-            || self.dictionary_is_full()
-            || (enough && distinct >= self.pending_values / 64 * HOPELESS)
+        self.phase == Phase::Undecided
+            && num_values >= JUDGE_AFTER
+            && distinct >= num_values / 64 * HOPELESS
+    }
+
+    pub(super) fn is_time_to_decide(&self) -> bool {
+        self.pending_values >= DECIDE_AFTER || self.dictionary_is_full() || self.is_hopeless()
     }
 
     /// Chooses what becomes of the pages that wait, and of those behind them.

@@ -134,7 +134,7 @@ impl<T: Bits> Numbers<T> {
             }
             at += 1;
         }
-        self.insert(value)
+        self.insert(value, at & mask)
     }
 
     #[inline(always)]
@@ -157,14 +157,18 @@ impl<T: Bits> Numbers<T> {
         dictionary_index
     }
 
-    #[cold]
-    fn insert(&mut self, value: T) -> u32 {
+    /// Takes a new value, to the free place that it was looked for at.
+    #[inline(never)]
+    fn insert(&mut self, value: T, at: usize) -> u32 {
         let dictionary_index = self.push(value);
         self.hashed += 1;
         if self.hashed * 2 > self.places.len() {
             self.grow();
-        } else {
-            self.put(value, dictionary_index);
+        } else if let Some(place) = self.places.get_mut(at) {
+            *place = Place {
+                value,
+                code_plus_1: dictionary_index + 1,
+            };
         }
         dictionary_index
     }
