@@ -591,9 +591,12 @@ fn random_predicates_give_the_rows_that_match() {
             let depth = random.below(4);
             let (predicate, oracle) = predicate(&data, random, depth);
             let mut options = ReadOptions::new().filter(predicate.clone());
-            // Batches of a row take long, and have little to tell of many rows.
-            let smallest = if rows > 1200 { 7 } else { 1 };
-            options.batch_size = [smallest, 30, 100, 8192][random.below(4)];
+            // Small batches of many rows take long, and have little to tell.
+            let batch_sizes = match rows {
+                1200 => [1, 7, 100, 8192],
+                _ => [100, 300, 1000, 8192],
+            };
+            options.batch_size = batch_sizes[random.below(4)];
             options.pruning = steps(random);
             let mut wanted: Vec<_> = (0..rows).filter(|row| oracle(*row) == Some(true)).collect();
             if random.below(3) == 0 {
