@@ -210,7 +210,7 @@ impl BatchAssembler {
     /// constants.
     ///
     /// # Errors
-    /// Limit where the budget does not have the memory; Argument where a field has a leaf.
+    /// Limit where the budget does not have the memory.
     pub(super) fn batch_without_columns(&mut self, rows_left: u64) -> Result<RecordBatch> {
         let rows = usize::try_from(rows_left).unwrap_or(usize::MAX);
         self.batch(rows.min(self.plan.options().batch_size).max(1))
