@@ -152,120 +152,149 @@ fn draw_nonces() -> Result<()> {
     Ok(())
 }
 
-#[cfg(not(feature = "aws-lc-rs"))]
-use rust_crypto::Cipher;
+/// The cipher as herringbone was built with it.
+struct Cipher {
+    gcm: gcm::Gcm,
+    ctr: ctr_mode::Ctr,
+    algorithm: Algorithm,
+}
 
-/// What herringbone takes by default.
-#[cfg(not(feature = "aws-lc-rs"))]
-mod rust_crypto {
-    use aes::Aes128;
+impl Cipher {
+    fn new(algorithm: Algorithm) -> Result<Self> {
+        Ok(Self {
+            gcm: gcm::Gcm::new()?,
+            ctr: ctr_mode::Ctr::new()?,
+            algorithm,
+        })
+    }
+
+    // Not a part of what calls it, by which the compiler would build it in other ways.
+    #[inline(never)]
+    fn encrypt(&self, body: &mut [u8]) -> Result<()> {
+        match self.algorithm {
+            Algorithm::AesGcmV1 => self.gcm.encrypt(body),
+            Algorithm::AesGcmCtrV1 => self.ctr.encrypt(body),
+        }
+    }
+}
+
+/// Which implementation of AES-GCM is ours.
+pub use gcm::NAME as CIPHER;
+
+#[cfg(not(any(feature = "ring", feature = "aws-lc-rs")))]
+mod gcm {
     use aes_gcm::{AeadInOut, Aes128Gcm, KeyInit};
+    use std::hint::black_box;
+
+    use super::KEY;
+    use crate::Result;
+
+    /// The name in tables.
+    pub const NAME: &str = "aes-gcm";
+
+    pub(super) struct Gcm(Aes128Gcm);
+
+    impl Gcm {
+        pub(super) fn new() -> Result<Self> {
+            Ok(Self(Aes128Gcm::new(KEY.into())))
+        }
+
+        pub(super) fn encrypt(&self, body: &mut [u8]) -> Result<()> {
+            let nonce = [7; 12];
+            let tag = self
+                .0
+                .encrypt_inout_detached(&nonce.into(), b"aad", body.into());
+            black_box(tag.map_err(|_| "the cipher refuses")?);
+            Ok(())
+        }
+    }
+}
+
+// Their interfaces are the same.
+#[cfg(any(feature = "ring", feature = "aws-lc-rs"))]
+mod gcm {
+    #[cfg(feature = "aws-lc-rs")]
+    use aws_lc_rs::aead::{AES_128_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
+    #[cfg(not(feature = "aws-lc-rs"))]
+    use ring::aead::{AES_128_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
+    use std::hint::black_box;
+
+    use super::KEY;
+    use crate::Result;
+
+    /// The name in tables.
+    #[cfg(feature = "aws-lc-rs")]
+    pub const NAME: &str = "aws-lc-rs";
+    /// The name in tables.
+    #[cfg(not(feature = "aws-lc-rs"))]
+    pub const NAME: &str = "ring";
+
+    pub(super) struct Gcm(LessSafeKey);
+
+    impl Gcm {
+        pub(super) fn new() -> Result<Self> {
+            let key = UnboundKey::new(&AES_128_GCM, KEY).map_err(|_| "the cipher refuses")?;
+            Ok(Self(LessSafeKey::new(key)))
+        }
+
+        pub(super) fn encrypt(&self, body: &mut [u8]) -> Result<()> {
+            let nonce = Nonce::assume_unique_for_key([7; 12]);
+            let tag = self
+                .0
+                .seal_in_place_separate_tag(nonce, Aad::from(b"aad"), body);
+            drop(black_box(tag.map_err(|_| "the cipher refuses")?));
+            Ok(())
+        }
+    }
+}
+
+#[cfg(not(feature = "aws-lc-rs"))]
+mod ctr_mode {
+    use aes::Aes128;
+    use aes_gcm::KeyInit;
     use ctr::cipher::{InnerIvInit, StreamCipherCore};
     use ctr::{CtrCore, flavors::Ctr32BE};
-    use herringbone::encryption::Algorithm;
-    use std::hint::black_box;
 
     use super::KEY;
     use crate::Result;
 
-    /// The name in tables.
-    pub(super) const NAME: &str = "aes-gcm, aes, ctr";
+    pub(super) struct Ctr(Aes128);
 
-    pub(super) struct Cipher {
-        gcm: Aes128Gcm,
-        aes: Aes128,
-        algorithm: Algorithm,
-    }
-
-    impl Cipher {
-        pub(super) fn new(algorithm: Algorithm) -> Result<Self> {
-            let (gcm, aes) = (Aes128Gcm::new(KEY.into()), Aes128::new(KEY.into()));
-            Ok(Self {
-                gcm,
-                aes,
-                algorithm,
-            })
+    impl Ctr {
+        pub(super) fn new() -> Result<Self> {
+            Ok(Self(Aes128::new(KEY.into())))
         }
 
-        // Not a part of what calls it, by which the compiler would build it in other ways.
-        #[inline(never)]
         pub(super) fn encrypt(&self, body: &mut [u8]) -> Result<()> {
-            match self.algorithm {
-                Algorithm::AesGcmV1 => {
-                    let nonce = [7; 12];
-                    let tag = self
-                        .gcm
-                        .encrypt_inout_detached(&nonce.into(), b"aad", body.into());
-                    black_box(tag.map_err(|_| "the cipher refuses")?);
-                }
-                Algorithm::AesGcmCtrV1 => {
-                    let ctr =
-                        CtrCore::<&Aes128, Ctr32BE>::inner_iv_init(&self.aes, &[7; 16].into());
-                    let done = ctr.try_apply_keystream_partial(body.into());
-                    done.map_err(|_| "the cipher refuses")?;
-                }
-            }
-            Ok(())
+            let ctr = CtrCore::<&Aes128, Ctr32BE>::inner_iv_init(&self.0, &[7; 16].into());
+            let done = ctr.try_apply_keystream_partial(body.into());
+            done.map_err(|_| "the cipher refuses".into())
         }
     }
 }
 
 #[cfg(feature = "aws-lc-rs")]
-use aws_lc::Cipher;
-
-/// What it takes with the feature `aws-lc-rs`.
-#[cfg(feature = "aws-lc-rs")]
-mod aws_lc {
-    use aws_lc_rs::aead::{AES_128_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
+mod ctr_mode {
     use aws_lc_rs::cipher::{AES_128, EncryptingKey, EncryptionContext, UnboundCipherKey};
     use aws_lc_rs::iv::FixedLength;
-    use herringbone::encryption::Algorithm;
     use std::hint::black_box;
 
     use super::KEY;
     use crate::Result;
 
-    /// The name in tables.
-    pub(super) const NAME: &str = "aws-lc-rs";
+    pub(super) struct Ctr(EncryptingKey);
 
-    pub(super) struct Cipher {
-        gcm: LessSafeKey,
-        ctr: EncryptingKey,
-        algorithm: Algorithm,
-    }
-
-    impl Cipher {
-        pub(super) fn new(algorithm: Algorithm) -> Result<Self> {
-            Ok(Self {
-                gcm: LessSafeKey::new(UnboundKey::new(&AES_128_GCM, KEY)?),
-                ctr: EncryptingKey::ctr(UnboundCipherKey::new(&AES_128, KEY)?)?,
-                algorithm,
-            })
+    impl Ctr {
+        pub(super) fn new() -> Result<Self> {
+            Ok(Self(EncryptingKey::ctr(UnboundCipherKey::new(
+                &AES_128, KEY,
+            )?)?))
         }
 
-        // Not a part of what calls it, by which the compiler would build it in other ways.
-        #[inline(never)]
         pub(super) fn encrypt(&self, body: &mut [u8]) -> Result<()> {
-            match self.algorithm {
-                Algorithm::AesGcmV1 => {
-                    let nonce = Nonce::assume_unique_for_key([7; 12]);
-                    let aad = Aad::from(b"aad");
-                    let tag = self.gcm.seal_in_place_separate_tag(nonce, aad, body)?;
-                    drop(black_box(tag));
-                }
-                Algorithm::AesGcmCtrV1 => {
-                    let context = EncryptionContext::Iv128(FixedLength::from([7; 16]));
-                    drop(black_box(self.ctr.less_safe_encrypt(body, context)?));
-                }
-            }
+            let context = EncryptionContext::Iv128(FixedLength::from([7; 16]));
+            drop(black_box(self.0.less_safe_encrypt(body, context)?));
             Ok(())
         }
     }
 }
-
-/// Which implementation of AES is ours.
-#[cfg(not(feature = "aws-lc-rs"))]
-pub const CIPHER: &str = rust_crypto::NAME;
-/// Which implementation of AES is ours.
-#[cfg(feature = "aws-lc-rs")]
-pub const CIPHER: &str = aws_lc::NAME;

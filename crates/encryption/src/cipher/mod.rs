@@ -2,16 +2,20 @@
 
 #[cfg(feature = "aws-lc-rs")]
 mod aws_lc;
-// Without `aws-lc-rs` it does the work; with it, the two are compared.
+#[cfg(all(feature = "ring", not(feature = "aws-lc-rs")))]
+mod ring;
+// With `aws-lc-rs` it is there to be compared with.
 #[cfg(any(test, not(feature = "aws-lc-rs")))]
 mod rust_crypto;
 
 #[cfg(test)]
 mod tests;
 
+#[cfg(all(feature = "ring", not(feature = "aws-lc-rs")))]
+pub(crate) use self::ring::new;
 #[cfg(feature = "aws-lc-rs")]
 pub(crate) use aws_lc::new;
-#[cfg(not(feature = "aws-lc-rs"))]
+#[cfg(not(any(feature = "ring", feature = "aws-lc-rs")))]
 pub(crate) use rust_crypto::new;
 
 /// Bytes of a nonce.

@@ -113,20 +113,20 @@ impl ExpandWord for Avx2 {
     unsafe fn spread_word<T: Copy + Default + 'static>(
         self,
         values: *const u8,
+        dense: usize,
         slots: &mut [MaybeUninit<T>],
         bits: u64,
     ) -> bool {
         let (to, range) = (slots.as_mut_ptr(), 0..slots.len());
-        let ones = bits.count_ones() as usize;
         match size_of::<T>() {
             // SAFETY: the token proves that the instructions are there. The slots are as long as the
             // lanes; the rest is what the caller of this method keeps.
             4 if is_plain::<T>() => unsafe {
-                vectors_4(values.cast(), to.cast(), range, ones, bits);
+                vectors_4(values.cast(), to.cast(), range, dense, bits);
             },
             // SAFETY: as above.
             8 if is_plain::<T>() => unsafe {
-                vectors_8(values.cast(), to.cast(), range, ones, bits);
+                vectors_8(values.cast(), to.cast(), range, dense, bits);
             },
             _ => return false,
         }
@@ -189,6 +189,74 @@ fn first_lanes(n: usize) -> __m256i {
     _mm256_cmpgt_epi32(_mm256_set1_epi32(n as i32), iota)
 }
 
+/// The last `n` of `dense` values, and how many lanes of others are in front of them. Loads with a mask are slow on AMD up
+/// to Zen 3, so only the first values take one.
+///
+/// # Safety
+/// There are `dense` values, and at least `n`, which need no alignment.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn load_4(values: *const i32, dense: usize, n: usize) -> (__m256i, i32) {
+    if dense < 8 {
+        // SAFETY: the mask has the lanes of the last `n` values.
+        let load = unsafe { _mm256_maskload_epi32(values.add(dense - n), first_lanes(n)) };
+        return (load, 0);
+    }
+    // SAFETY: there are eight values in front of `dense`.
+    let load = unsafe { _mm256_loadu_si256(values.add(dense - 8).cast()) };
+    (load, 8 - n as i32)
+}
+
+/// The same with lanes of 64 bits, of which there are four.
+///
+/// # Safety
+/// As for [`load_4`].
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn load_8(values: *const i64, dense: usize, n: usize) -> (__m256i, i64) {
+    if dense < 4 {
+        // SAFETY: the mask has the lanes of the last `n` values.
+        let load = unsafe { _mm256_maskload_epi64(values.add(dense - n), first_lanes_8(n)) };
+        return (load, 0);
+    }
+    // SAFETY: there are four values in front of `dense`.
+    let load = unsafe { _mm256_loadu_si256(values.add(dense - 4).cast()) };
+    (load, 4 - n as i64)
+}
+
+/// Writes the first `n` lanes of 32 bits, of which there are eight. Stores with a mask are slow on AMD up to Zen 3, so only the
+/// last slots take one.
+///
+/// # Safety
+/// There is memory for them.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn store_4(slots: *mut i32, n: usize, values: __m256i) {
+    // SAFETY: what the caller keeps; the mask has the lanes of the slots that there are.
+    unsafe {
+        match n < 8 {
+            true => _mm256_maskstore_epi32(slots, first_lanes(n), values),
+            false => _mm256_storeu_si256(slots.cast(), values),
+        }
+    }
+}
+
+/// The same with lanes of 64 bits, of which there are four.
+///
+/// # Safety
+/// There is memory for them.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn store_8(slots: *mut i64, n: usize, values: __m256i) {
+    // SAFETY: what the caller keeps; the mask has the lanes of the slots that there are.
+    unsafe {
+        match n < 4 {
+            true => _mm256_maskstore_epi64(slots, first_lanes_8(n), values),
+            false => _mm256_storeu_si256(slots.cast(), values),
+        }
+    }
+}
+
 /// A mask of the lanes of 32 bits that the lowest eight bits of `bits` have set.
 #[inline]
 #[target_feature(enable = "avx2")]
@@ -219,16 +287,15 @@ unsafe fn vectors_4(
     for at in (0..range.len()).step_by(8).rev() {
         let here = bits >> at & 0xff;
         let ones = here.count_ones() as usize;
+        // SAFETY: there are so many values.
+        let (values, front) = unsafe { load_4(values, dense, ones) };
         dense -= ones;
-        // SAFETY: the mask has the lanes of the values that these slots are made of.
-        let values = unsafe { _mm256_maskload_epi32(values.add(dense), first_lanes(ones)) };
-        let rank = _mm256_sub_epi32(counts(here), _mm256_set1_epi32(1));
+        let rank = _mm256_add_epi32(counts(here), _mm256_set1_epi32(front - 1));
         let values = _mm256_permutevar8x32_epi32(values, rank);
         let values = _mm256_and_si256(values, set_lanes(here));
-        let there = first_lanes(range.len() - at);
-        // SAFETY: the mask has the lanes of the slots that there are, and nothing is overwritten
-        // that is needed: no more values are left than slots before these.
-        unsafe { _mm256_maskstore_epi32(slots.add(range.start + at), there, values) };
+        // SAFETY: there is memory for the slots of the range, and nothing is overwritten that is
+        // needed: no more values are left than slots before these.
+        unsafe { store_4(slots.add(range.start + at), range.len() - at, values) };
     }
 }
 
@@ -248,13 +315,13 @@ unsafe fn vectors_8(
     for at in (0..range.len()).step_by(4).rev() {
         let here = bits >> at & low_bits(4);
         let ones = here.count_ones() as usize;
+        // SAFETY: there are so many values.
+        let (values, front) = unsafe { load_8(values, dense, ones) };
         dense -= ones;
-        // SAFETY: the mask has the lanes of the values that these slots are made of.
-        let values = unsafe { _mm256_maskload_epi64(values.add(dense), first_lanes_8(ones)) };
         // A permutation moves halves of values: 2 × rank and the one behind it.
         let counts = u64::from_le_bytes(COUNTS[here as usize]) as i64;
         let counts = _mm256_cvtepu8_epi64(_mm_cvtsi64_si128(counts));
-        let rank = _mm256_sub_epi64(counts, _mm256_set1_epi64x(1));
+        let rank = _mm256_add_epi64(counts, _mm256_set1_epi64x(front - 1));
         let low = _mm256_add_epi64(rank, rank);
         let high = _mm256_slli_epi64::<32>(_mm256_add_epi64(low, _mm256_set1_epi64x(1)));
         let halves = _mm256_blend_epi32::<0b1010_1010>(low, high);
@@ -262,10 +329,9 @@ unsafe fn vectors_8(
         let lanes = _mm256_setr_epi64x(1, 2, 4, 8);
         let set = _mm256_and_si256(_mm256_set1_epi64x(here as i64), lanes);
         let values = _mm256_and_si256(values, _mm256_cmpeq_epi64(set, lanes));
-        let there = first_lanes_8(range.len() - at);
-        // SAFETY: the mask has the lanes of the slots that there are, and nothing is overwritten
-        // that is needed: no more values are left than slots before these.
-        unsafe { _mm256_maskstore_epi64(slots.add(range.start + at), there, values) };
+        // SAFETY: there is memory for the slots of the range, and nothing is overwritten that is
+        // needed: no more values are left than slots before these.
+        unsafe { store_8(slots.add(range.start + at), range.len() - at, values) };
     }
 }
 
@@ -289,18 +355,13 @@ pub(super) unsafe fn offsets_4(slots: *mut i32, range: Range<usize>, mut dense: 
     for at in (0..range.len()).step_by(8).rev() {
         let here = bits >> at & 0xff;
         let ones = here.count_ones() as usize;
+        // SAFETY: there are offsets up to the one at `dense`, and one in front of those of set slots.
+        let (values, front) = unsafe { load_4(slots, dense + 1, ones + 1) };
         dense -= ones;
-        let values = if ones == 8 {
-            // SAFETY: these are the eight offsets behind the one at `dense`, and initialised.
-            unsafe { _mm256_loadu_si256(slots.add(dense + 1).cast()) }
-        } else {
-            // SAFETY: the mask has the offset at `dense` and those of the set slots behind it.
-            let values = unsafe { _mm256_maskload_epi32(slots.add(dense), first_lanes(ones + 1)) };
-            _mm256_permutevar8x32_epi32(values, counts(here))
-        };
-        let there = first_lanes(range.len() - at);
-        // SAFETY: the mask has the lanes of the slots that there are, and nothing is overwritten
-        // that is needed: no more offsets are left than slots before these.
-        unsafe { _mm256_maskstore_epi32(slots.add(range.start + at + 1), there, values) };
+        let rank = _mm256_add_epi32(counts(here), _mm256_set1_epi32(front));
+        let values = _mm256_permutevar8x32_epi32(values, rank);
+        // SAFETY: there is memory for the slots of the range and one more, and nothing is
+        // overwritten that is needed: no more offsets are left than slots before these.
+        unsafe { store_4(slots.add(range.start + at + 1), range.len() - at, values) };
     }
 }

@@ -123,15 +123,18 @@ impl ExpandWord for Avx512 {
     unsafe fn spread_word<T: Copy + Default + 'static>(
         self,
         values: *const u8,
+        dense: usize,
         slots: &mut [MaybeUninit<T>],
         bits: u64,
     ) -> bool {
         let (to, n) = (slots.as_mut_ptr(), slots.len());
+        let ones = bits.count_ones() as usize;
+        // SAFETY: there are `dense` values.
+        let values = unsafe { values.add((dense - ones) * size_of::<T>()) };
         match size_of::<T>() {
             // SAFETY: the token proves that the instructions are there. The slots are as long as the
             // lanes; the rest is what the caller of this method keeps.
             2 if is_plain::<T>() => unsafe {
-                let ones = bits.count_ones() as usize;
                 vectors_2(values.cast(), to.cast(), 0..n, ones, bits);
             },
             // SAFETY: as above.

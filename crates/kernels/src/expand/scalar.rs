@@ -20,14 +20,15 @@ pub(super) trait ExpandWord: Copy {
         bits: u64,
     );
 
-    /// Fills `slots`, at most 64, from `values`, which are apart from them and need no alignment;
-    /// false, and nothing done, where there are no instructions for it.
+    /// Fills `slots`, at most 64, from those of `values` that end at `dense`, which are apart from them
+    /// and need no alignment; false, and nothing done, where there are no instructions for it.
     ///
     /// # Safety
-    /// There are as many values as `bits` has ones, none of which is behind the slots.
+    /// There are `dense` values, at least as many as `bits` has ones, none of which is behind the slots.
     unsafe fn spread_word<T: Copy + Default + 'static>(
         self,
         values: *const u8,
+        dense: usize,
         slots: &mut [MaybeUninit<T>],
         bits: u64,
     ) -> bool;
@@ -77,41 +78,42 @@ pub(super) fn spread<T: Plain>(
     validity: &Bitmap,
     start: usize,
 ) {
-    let mut left = values;
+    let mut dense = 0;
     let mut words = validity.words_from(start);
     // Chunks of a length that the compiler knows.
     let (chunks, tail) = slots.as_chunks_mut::<64>();
     for slots in chunks {
-        spread_chunk(word, &mut left, slots, words.next(64));
+        spread_chunk(word, values, &mut dense, slots, words.next(64));
     }
     let bits = words.next(tail.len());
-    spread_chunk(word, &mut left, tail, bits);
+    spread_chunk(word, values, &mut dense, tail, bits);
 }
 
-/// Fills `slots`, at most 64, from the values that `left` begins with, one for each of `bits`, and
-/// leaves the others.
+/// Fills `slots`, at most 64, from those of `values` that begin at `dense`, one for each of `bits`, and
+/// goes on behind them.
 #[inline(always)]
 fn spread_chunk<T: Plain>(
     word: impl ExpandWord,
-    left: &mut &[u8],
+    values: &[u8],
+    dense: &mut usize,
     slots: &mut [MaybeUninit<T>],
     bits: u64,
 ) {
-    let ones = bits.count_ones() as usize;
-    let (values, rest) = left.split_at(ones * size_of::<T>());
-    *left = rest;
+    let first = *dense;
+    *dense += bits.count_ones() as usize;
+    let here = &values[first * size_of::<T>()..*dense * size_of::<T>()];
     if bits == 0 {
         slots.fill(MaybeUninit::new(T::default()));
     } else if bits == low_bits(slots.len()) {
         // SAFETY: as many values as slots, which are memory of their own; any bytes are a `T`.
         unsafe {
-            std::ptr::copy_nonoverlapping(values.as_ptr(), slots.as_mut_ptr().cast(), values.len());
+            std::ptr::copy_nonoverlapping(here.as_ptr(), slots.as_mut_ptr().cast(), here.len());
         }
     } else {
-        // SAFETY: there are as many values as set bits, apart from the slots, of which each has a
-        // bit.
-        if !unsafe { word.spread_word(values.as_ptr(), slots, bits) } {
-            place(values.chunks_exact(size_of::<T>()), slots, bits);
+        // SAFETY: there are as many values as set bits up to here, apart from the slots, of which each
+        // has a bit.
+        if !unsafe { word.spread_word(values.as_ptr(), *dense, slots, bits) } {
+            place(here.chunks_exact(size_of::<T>()), slots, bits);
         }
     }
 }
@@ -192,6 +194,7 @@ impl ExpandWord for Scalar {
     unsafe fn spread_word<T: Copy + Default + 'static>(
         self,
         _: *const u8,
+        _: usize,
         _: &mut [MaybeUninit<T>],
         _: u64,
     ) -> bool {
