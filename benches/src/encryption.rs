@@ -1,6 +1,8 @@
 //! Encrypted files: what each side does with them, and what the cipher alone takes.
 
+use std::cell::RefCell;
 use std::hint::black_box;
+use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -79,7 +81,7 @@ pub fn read_theirs(bytes: &Bytes) -> Result<u64> {
 /// # Errors
 ///
 /// Whatever reading meets.
-pub fn bodies(bytes: &Bytes, algorithm: Algorithm) -> Result<Vec<std::ops::Range<usize>>> {
+pub fn bodies(bytes: &Bytes, algorithm: Algorithm) -> Result<Vec<Range<usize>>> {
     let open = OpenOptions::new().decryption(Some(our_keys(algorithm)?), None);
     let file = ParquetFile::from_source(bytes.clone(), open)?;
     let mut bodies = Vec::new();
@@ -101,11 +103,21 @@ pub fn bodies(bytes: &Bytes, algorithm: Algorithm) -> Result<Vec<std::ops::Range
     Ok(bodies)
 }
 
-/// The cipher alone, in place, over so many bytes of memory as the file has.
+/// The cipher alone over so many bytes of memory as the file has.
 pub struct RawCipher {
     cipher: Cipher,
-    bytes: std::cell::RefCell<Vec<u8>>,
-    bodies: Vec<std::ops::Range<usize>>,
+    bytes: RefCell<Vec<u8>>,
+    bodies: Vec<Range<usize>>,
+    page: RefCell<Vec<u8>>,
+}
+
+/// Whose part a cipher does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// A reader's: the bytes of the file stay as they are, and a cipher that works in place has a copy of each body.
+    Reader,
+    /// A writer's: each body, and its header, has a nonce of the operating system.
+    Writer,
 }
 
 impl RawCipher {
@@ -119,26 +131,33 @@ impl RawCipher {
             cipher: Cipher::new(algorithm)?,
             bytes: file.to_vec().into(),
             bodies: bodies(file, algorithm)?,
+            page: RefCell::default(),
         })
     }
 
-    /// Encrypts all bodies once. A writer has a nonce of the operating system for each body, and one for its header.
+    /// Encrypts all bodies once.
     ///
     /// # Errors
     ///
     /// The cipher refuses.
-    pub fn run(&self, draws_nonces: bool) -> Result<()> {
-        let mut bytes = self.bytes.borrow_mut();
+    pub fn run(&self, part: Part) -> Result<()> {
+        let (mut bytes, mut page) = (self.bytes.borrow_mut(), self.page.borrow_mut());
         for body in &self.bodies {
             let body = bytes
                 .get_mut(body.clone())
                 .ok_or("a body outside of the file")?;
-            self.cipher.encrypt(body)?;
-            if draws_nonces {
+            if part == Part::Reader && self.cipher.is_in_place() {
+                page.clear();
+                page.extend_from_slice(body);
+                self.cipher.encrypt(&mut page)?;
+            } else {
+                self.cipher.encrypt(body)?;
+            }
+            if part == Part::Writer {
                 draw_nonces()?;
             }
         }
-        black_box(&mut bytes);
+        black_box((&mut bytes, &mut page));
         Ok(())
     }
 }
@@ -166,6 +185,11 @@ impl Cipher {
             ctr: ctr_mode::Ctr::new()?,
             algorithm,
         })
+    }
+
+    /// Whether what is decrypted has to lie where the ciphertext was.
+    fn is_in_place(&self) -> bool {
+        self.algorithm == Algorithm::AesGcmV1 && CIPHER == "ring"
     }
 
     // Not a part of what calls it, by which the compiler would build it in other ways.
@@ -242,7 +266,7 @@ mod gcm {
             let tag = self
                 .0
                 .seal_in_place_separate_tag(nonce, Aad::from(b"aad"), body);
-            drop(black_box(tag.map_err(|_| "the cipher refuses")?));
+            black_box(tag.map_err(|_| "the cipher refuses")?.as_ref());
             Ok(())
         }
     }

@@ -11,7 +11,7 @@ use herringbone::Compression;
 use herringbone::arrow::array::RecordBatch;
 use herringbone::encryption::Algorithm;
 use herringbone_benches::arguments::Arguments;
-use herringbone_benches::encryption::{self, RawCipher};
+use herringbone_benches::encryption::{self, Part, RawCipher};
 use herringbone_benches::measure::Times;
 use herringbone_benches::workload::{Work, case_name};
 use herringbone_benches::{Result, measure, ours, table};
@@ -66,7 +66,7 @@ impl Case {
             self.compression,
             algorithm,
         )?);
-        let raw = self.raw(&file, algorithm, false)?;
+        let raw = self.raw(&file, algorithm, Part::Reader)?;
         let ours_plain: Work = Box::new(move || ours::read(&plain, None));
         let bytes = file.clone();
         let ours: Work = Box::new(move || encryption::read(&bytes, algorithm));
@@ -77,7 +77,7 @@ impl Case {
     fn write(&self, algorithm: Algorithm) -> Result<usize> {
         let (rows, codec) = (rows(&self.batches), self.compression);
         let file = Bytes::from(encryption::write(&self.batches, codec, algorithm)?);
-        let raw = self.raw(&file, algorithm, true)?;
+        let raw = self.raw(&file, algorithm, Part::Writer)?;
         let batches = || self.batches.clone();
         let (a, b, c) = (batches(), batches(), batches());
         let plain: Work = Box::new(move || ours::write(&a, codec, 1).map(|_| rows));
@@ -86,9 +86,9 @@ impl Case {
         self.line("write", algorithm, [plain, ours, raw, theirs])
     }
 
-    fn raw(&self, file: &Bytes, algorithm: Algorithm, draws_nonces: bool) -> Result<Work> {
+    fn raw(&self, file: &Bytes, algorithm: Algorithm, part: Part) -> Result<Work> {
         let (raw, rows) = (RawCipher::new(file, algorithm)?, rows(&self.batches));
-        Ok(Box::new(move || raw.run(draws_nonces).map(|()| rows)))
+        Ok(Box::new(move || raw.run(part).map(|()| rows)))
     }
 
     /// Runs the sides, of which the peer is the last, and prints; the number of faults.

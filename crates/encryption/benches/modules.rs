@@ -1,6 +1,7 @@
 //! How fast modules of the size of pages are encrypted and decrypted, by the AES that was compiled:
 //!
 //!     cargo bench -p herringbone-encryption
+//!     cargo bench -p herringbone-encryption --features ring
 //!     cargo bench -p herringbone-encryption --features aws-lc-rs
 
 use std::{
@@ -24,6 +25,8 @@ const ID: ModuleId = ModuleId {
 fn main() -> Result<()> {
     let backend = if cfg!(feature = "aws-lc-rs") {
         "aws-lc-rs"
+    } else if cfg!(feature = "ring") {
+        "ring, aes, ctr"
     } else {
         "aes-gcm, aes, ctr"
     };

@@ -33,7 +33,8 @@ struct Ring {
 impl Drop for Ring {
     fn drop(&mut self) {
         let algorithm = self.gcm.algorithm();
-        if let Some(schedule) = schedule(algorithm, &[0; 32][..algorithm.key_len()]) {
+        let no_key = vec![0; algorithm.key_len()];
+        if let Some(schedule) = schedule(algorithm, &no_key) {
             self.gcm = schedule;
             black_box(&mut self.gcm);
         }
