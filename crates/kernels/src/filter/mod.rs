@@ -13,8 +13,12 @@ use herringbone_arrow::buffer::BooleanBuffer;
 
 use crate::bitmap::{load_bits, low_bits};
 use crate::cpu::Scalar;
+#[cfg(target_arch = "x86_64")]
+use crate::cpu::{Avx2, Avx512};
 
 pub mod arrays;
+#[cfg(target_arch = "x86_64")]
+mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 #[cfg(test)]
@@ -60,8 +64,13 @@ const SPARSE: u32 = 16;
 /// the end of `bits` count as zeros.
 pub fn filter<T: Copy + 'static>(values: &[T], bits: &[u8], first: usize, out: &mut Vec<T>) {
     #[cfg(target_arch = "x86_64")]
-    if let Some(cpu) = crate::cpu::Avx512::detect() {
-        return compact_with(cpu, values, bits, first, out);
+    {
+        if let Some(cpu) = Avx512::detect() {
+            return compact_with(cpu, values, bits, first, out);
+        }
+        if let Some(cpu) = Avx2::detect() {
+            return compact_with(cpu, values, bits, first, out);
+        }
     }
     compact_with(Scalar, values, bits, first, out);
 }
@@ -70,8 +79,13 @@ pub fn filter<T: Copy + 'static>(values: &[T], bits: &[u8], first: usize, out: &
 /// a bit are dropped too.
 pub fn retain<T: Copy + 'static>(values: &mut Vec<T>, start: usize, bits: &BooleanBuffer) {
     #[cfg(target_arch = "x86_64")]
-    if let Some(cpu) = crate::cpu::Avx512::detect() {
-        return retain_with(cpu, values, start, bits);
+    {
+        if let Some(cpu) = Avx512::detect() {
+            return retain_with(cpu, values, start, bits);
+        }
+        if let Some(cpu) = Avx2::detect() {
+            return retain_with(cpu, values, start, bits);
+        }
     }
     retain_with(Scalar, values, start, bits);
 }
