@@ -29,15 +29,21 @@ struct Ring {
     ctr: Box<dyn AesCipher>,
 }
 
-/// ring wipes nothing, so the schedule of no key takes the place of this one's.
-impl Drop for Ring {
-    fn drop(&mut self) {
+impl Ring {
+    /// Puts the schedule of a key of zeros in place of this one's: ring wipes nothing.
+    fn wipe(&mut self) {
         let algorithm = self.gcm.algorithm();
         let no_key = vec![0; algorithm.key_len()];
         if let Some(schedule) = schedule(algorithm, &no_key) {
             self.gcm = schedule;
             black_box(&mut self.gcm);
         }
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        self.wipe();
     }
 }
 
@@ -82,5 +88,30 @@ impl AesCipher for Ring {
         plaintext: &mut [u8],
     ) -> Result<(), Failed> {
         self.ctr.ctr_decrypt(counter, ciphertext, plaintext)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wiped_encrypts_with_zeros() {
+        for (algorithm, length) in [
+            (&AES_128_GCM, KeyLength::Bits128),
+            (&AES_256_GCM, KeyLength::Bits256),
+        ] {
+            let key = vec![7; length.bytes()];
+            let mut ring = Ring {
+                gcm: schedule(algorithm, &key).unwrap(),
+                ctr: rust_crypto::new(length, &key).unwrap(),
+            };
+            ring.wipe();
+            let zeros = rust_crypto::new(length, &vec![0; length.bytes()]).unwrap();
+            let (mut wiped, mut expected) = ([1; 20], [1; 20]);
+            let tag = ring.gcm_encrypt(&[2; 12], b"aad", &mut wiped);
+            assert_eq!(tag, zeros.gcm_encrypt(&[2; 12], b"aad", &mut expected));
+            assert_eq!(wiped, expected);
+        }
     }
 }
