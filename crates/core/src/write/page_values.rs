@@ -7,6 +7,7 @@ use herringbone_format::{Encoding, Result};
 
 use super::bounds::Bounds;
 use super::choice::{Choice, Indexed, Packing, StoredAs, choose, choose_encoding};
+use super::growth::{Counts, DECIDE_AFTER, EntrySizes, Growth};
 use super::observers::Observers;
 use super::options::DataPageVersion;
 use super::settings::ColumnSettings;
@@ -15,15 +16,6 @@ use crate::encoding::dictionary::{Dictionary, ranks};
 use crate::encoding::values::{PlainSize, Slots, Values, with_plain};
 use crate::encoding::{ValueEncoder, value_encoder};
 use crate::levels::EncodedLevels;
-
-/// Values behind which it is decided whether a dictionary pays.
-const DECIDE_AFTER: usize = 1 << 18;
-
-/// A dictionary is given up behind so many values already, two pages of most columns,
-const JUDGE_AFTER: usize = 3 << 13;
-
-/// where at least this share of them, in 1/64, is new.
-const HOPELESS: usize = 63;
 
 /// Pages of values behind which their encoding is chosen anew.
 const LOOK_AGAIN_AFTER: usize = 7;
@@ -217,14 +209,33 @@ impl PageValues {
                 .is_none_or(|dictionary| dictionary.plain_bytes() > self.settings.dictionary_bytes)
     }
 
-    /// Whether hardly a value is equal to one before. Fewer values say little: those of a large dictionary that pays are
-    /// rarely equal yet.
+    /// Whether the dictionary is still on trial, and saves nothing, neither now nor later on, as far as can be told.
     pub(super) fn is_hopeless(&self) -> bool {
-        let num_values = self.pending_values + self.indices.len();
-        let distinct = self.dictionary.as_ref().map_or(0, Dictionary::len);
-        self.phase == Phase::Undecided
-            && num_values >= JUDGE_AFTER
-            && distinct >= num_values / 64 * HOPELESS
+        let (Phase::Undecided, Some(dictionary)) = (self.phase, &self.dictionary) else {
+            return false;
+        };
+        if self.keeps_dictionary {
+            return false;
+        }
+        // The last page is the one under construction, or the last that waits.
+        let (last, earlier) = match self.pending.split_last() {
+            Some((last, earlier)) if self.indices.is_empty() => (&last.indices, earlier),
+            _ => (&self.indices, &*self.pending),
+        };
+        let values = self.pending_values + self.indices.len();
+        let now = Counts {
+            values,
+            entries: dictionary.len(),
+        };
+        let before = Counts {
+            values: values - last.len(),
+            entries: earlier.last().map_or(0, |page| page.num_entries),
+        };
+        let sizes = EntrySizes {
+            average: dictionary.plain_bytes() as f64 / now.entries.max(1) as f64,
+            most: self.settings.dictionary_bytes as f64,
+        };
+        Growth { before, now }.is_hopeless(sizes)
     }
 
     pub(super) fn is_time_to_decide(&self) -> bool {

@@ -3,6 +3,7 @@
 
 mod byte_arrays;
 mod hash;
+mod index_table;
 mod numbers;
 mod sort;
 

@@ -1,10 +1,10 @@
 //! Numbers that a dictionary knows.
 //!
 //! Where the first numbers lie close together, a number is looked up at its place in a table of all
-//! numbers around there. Others are found by hashing: open addressing with linear probing, at most
-//! half full.
+//! numbers around there. Others are found by hashing.
 
 use super::hash;
+use super::index_table::IndexTable;
 
 /// Bits of a number.
 pub(crate) trait Bits: Copy + Eq + Default {
@@ -26,26 +26,15 @@ impl Bits for u64 {
     }
 }
 
-/// One place of the hash table: a number, and its index plus one; 0 where the place is free.
-#[derive(Debug, Clone, Copy, Default)]
-struct Place<T> {
-    value: T,
-    code_plus_1: u32,
-}
-
 #[derive(Debug)]
 pub(super) struct Numbers<T> {
     values: Vec<T>,
     /// For each number from `base` on: its index plus one; 0 where it has none.
     near: Vec<u32>,
     base: i64,
-    places: Vec<Place<T>>,
-    hashed: usize,
+    far: IndexTable,
     seed: u64,
 }
-
-/// Places of a table with its first value.
-const FIRST_PLACES: usize = 64;
 
 /// Numbers that a table around the first ones is worth its memory for.
 const NEAR_AFTER: usize = 512;
@@ -59,8 +48,7 @@ impl<T: Bits> Numbers<T> {
             values: Vec::new(),
             near: Vec::new(),
             base: 0,
-            places: Vec::new(),
-            hashed: 0,
+            far: IndexTable::default(),
             seed: hash::seed(),
         }
     }
@@ -71,7 +59,7 @@ impl<T: Bits> Numbers<T> {
 
     pub(super) fn heap_bytes(&self) -> usize {
         self.values.capacity() * size_of::<T>()
-            + self.places.capacity() * size_of::<Place<T>>()
+            + self.far.heap_bytes()
             + self.near.capacity() * size_of::<u32>()
     }
 
@@ -122,24 +110,17 @@ impl<T: Bits> Numbers<T> {
                 known => known - 1,
             };
         }
-        let mask = self.places.len().wrapping_sub(1);
-        let mut at = self.hash(value);
-        // An empty table has no places at all.
-        while let Some(place) = self.places.get(at & mask) {
-            if place.code_plus_1 == 0 {
-                break;
-            }
-            if place.value == value {
-                return place.code_plus_1 - 1;
-            }
-            at += 1;
+        let hash = self.hash(value);
+        let is_it = |index: u32| self.values.get(index as usize) == Some(&value);
+        match self.far.find(hash, is_it) {
+            Ok(index) => index,
+            Err(place) => self.insert_far(value, hash, place),
         }
-        self.insert(value, at & mask)
     }
 
     #[inline(always)]
-    fn hash(&self, value: T) -> usize {
-        hash::number(value.signed().cast_unsigned(), self.seed) as usize
+    fn hash(&self, value: T) -> u64 {
+        hash::number(value.signed().cast_unsigned(), self.seed)
     }
 
     fn push(&mut self, value: T) -> u32 {
@@ -157,45 +138,24 @@ impl<T: Bits> Numbers<T> {
         dictionary_index
     }
 
-    /// Takes a new value, to the free place that it was looked for at.
+    /// Takes a new value with this hash, which is to have this place.
     #[inline(never)]
-    fn insert(&mut self, value: T, at: usize) -> u32 {
+    fn insert_far(&mut self, value: T, hash: u64, place: usize) -> u32 {
         let dictionary_index = self.push(value);
-        self.hashed += 1;
-        if self.hashed * 2 > self.places.len() {
-            self.grow();
-        } else if let Some(place) = self.places.get_mut(at) {
-            *place = Place {
-                value,
-                code_plus_1: dictionary_index + 1,
-            };
+        if self.far.has_room(self.values.len()) {
+            self.far.put(place, hash, dictionary_index);
+        } else {
+            self.list_far();
         }
         dictionary_index
     }
 
-    fn put(&mut self, value: T, dictionary_index: u32) {
-        let mask = self.places.len().wrapping_sub(1);
-        let mut at = self.hash(value);
-        while let Some(place) = self.places.get_mut(at & mask) {
-            if place.code_plus_1 == 0 {
-                *place = Place {
-                    value,
-                    code_plus_1: dictionary_index + 1,
-                };
-                return;
-            }
-            at += 1;
-        }
-    }
-
-    fn grow(&mut self) {
-        let places = (self.places.len() * 2).max(FIRST_PLACES);
-        self.places = vec![Place::default(); places];
-        for dictionary_index in 0..self.values.len() {
-            if let Some(&value) = self.values.get(dictionary_index)
-                && self.near.get(self.near_index(value)).is_none()
-            {
-                self.put(value, dictionary_index as u32);
+    /// Puts all that have no place among the near ones into a larger table.
+    fn list_far(&mut self) {
+        self.far.clear(self.values.len());
+        for (&value, index) in self.values.iter().zip(0..) {
+            if self.near.get(self.near_index(value)).is_none() {
+                self.far.put_new(self.hash(value), index);
             }
         }
     }
@@ -203,16 +163,14 @@ impl<T: Bits> Numbers<T> {
     /// Puts the values into this order, which has each index once.
     pub(super) fn reorder(&mut self, order: &[u32]) {
         self.values = self.gather(order.iter().copied(), |value| value);
-        self.near.fill(0);
-        self.places.fill(Place::default());
-        for dictionary_index in 0..self.values.len() {
-            if let Some(&value) = self.values.get(dictionary_index) {
-                let near = self.near_index(value);
-                match self.near.get_mut(near) {
-                    Some(place) => *place = dictionary_index as u32 + 1,
-                    None => self.put(value, dictionary_index as u32),
-                }
+        for (&value, index) in self.values.iter().zip(0..) {
+            let near = self.near_index(value);
+            if let Some(place) = self.near.get_mut(near) {
+                *place = index + 1;
             }
+        }
+        if self.far.has_room(1) {
+            self.list_far();
         }
     }
 

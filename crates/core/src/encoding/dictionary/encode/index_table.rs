@@ -1,0 +1,118 @@
+//! A hash table of indices: open addressing with linear probing, at most half full.
+//!
+//! ```text
+//! place (32 bits):  upper bits of the hash | index + 1        0 where the place is free
+//! ```
+//!
+//! The values are elsewhere. A place is so small that the table of many values stays in a near cache, and has so much of the
+//! hash that hardly a value is looked at but the right one. An index takes as many bits as places need to be numbered.
+
+/// Places of a table with its first value.
+const FIRST_PLACES: usize = 64;
+
+#[derive(Debug, Default)]
+pub(super) struct IndexTable {
+    places: Vec<u32>,
+    index_bits: u32,
+}
+
+impl IndexTable {
+    pub(super) fn heap_bytes(&self) -> usize {
+        self.places.capacity() * size_of::<u32>()
+    }
+
+    /// Whether so many indices have room, of which all need not be in the table.
+    #[inline]
+    pub(super) fn has_room(&self, num_indices: usize) -> bool {
+        num_indices <= self.places.len() / 2
+    }
+
+    /// Forgets all indices, and makes room for twice as many as these at least.
+    pub(super) fn clear(&mut self, num_indices: usize) {
+        let places = (num_indices * 4).next_power_of_two().max(FIRST_PLACES);
+        self.places = vec![0; places];
+        self.index_bits = places.trailing_zeros();
+    }
+
+    /// The index with this hash of which `is_it` holds, or else the place that is free for it.
+    #[inline(always)]
+    pub(super) fn find(&self, hash: u64, is_it: impl Fn(u32) -> bool) -> Result<u32, usize> {
+        let mask = self.places.len().wrapping_sub(1);
+        let tag = self.tag(hash);
+        let mut at = hash as usize;
+        // An empty table has no places at all.
+        while let Some(&place) = self.places.get(at & mask)
+            && place != 0
+        {
+            let index = (place & mask as u32).wrapping_sub(1);
+            if place.unbounded_shr(self.index_bits) == tag && is_it(index) {
+                return Ok(index);
+            }
+            at += 1;
+        }
+        Err(at & mask)
+    }
+
+    /// The part of a hash that is kept.
+    #[inline(always)]
+    fn tag(&self, hash: u64) -> u32 {
+        ((hash >> 32) as u32).unbounded_shr(self.index_bits)
+    }
+
+    /// Puts an index, which has room, to the place that was found for its hash.
+    #[inline]
+    pub(super) fn put(&mut self, place: usize, hash: u64, index: u32) {
+        let tag = self.tag(hash).unbounded_shl(self.index_bits);
+        if let Some(place) = self.places.get_mut(place) {
+            *place = tag | (index + 1);
+        }
+    }
+
+    /// Puts an index, which has room, to the first free place for its hash.
+    pub(super) fn put_new(&mut self, hash: u64, index: u32) {
+        if let Err(place) = self.find(hash, |_| false) {
+            self.put(place, hash, index);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indices_are_found_by_hash_and_value() {
+        let mut table = IndexTable::default();
+        assert!(table.find(7, |_| true).is_err());
+        table.clear(10);
+        // The same place and upper bits, another place, other upper bits.
+        let hashes = [7, 7, 8 | 1 << 62, 7 | 1 << 63];
+        for (index, hash) in (0..).zip(hashes) {
+            table.put_new(hash, index);
+        }
+        for (index, hash) in (0..).zip(hashes) {
+            assert_eq!(table.find(hash, |found| found == index), Ok(index));
+        }
+        // Only those with the hash are asked for.
+        let asked = std::cell::RefCell::new(Vec::new());
+        let found = table.find(7, |index| {
+            asked.borrow_mut().push(index);
+            false
+        });
+        assert!(found.is_err());
+        assert_eq!(asked.into_inner(), [0, 1]);
+    }
+
+    #[test]
+    fn room_is_for_twice_as_many() {
+        let mut table = IndexTable::default();
+        assert!(table.has_room(0) && !table.has_room(1));
+        for (indices, room) in [(1, 32), (16, 32), (17, 64), (100, 256)] {
+            table.clear(indices);
+            assert!(
+                table.has_room(room) && !table.has_room(room + 1),
+                "{indices}"
+            );
+        }
+    }
+}
