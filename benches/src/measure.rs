@@ -28,22 +28,40 @@ impl Times {
     /// The median of what it took more than `other` did in the same turn, in milliseconds.
     #[must_use]
     pub fn median_above(&self, other: &Self) -> f64 {
+        quantile(&self.above(other), 0.5)
+    }
+
+    /// How far that median may be from the one of any number of turns, in milliseconds: its standard error, by the distance
+    /// between the quartiles, if turns differ as a normal distribution has it.
+    #[must_use]
+    pub fn error_of_median_above(&self, other: &Self) -> f64 {
+        let above = self.above(other);
+        let between = quantile(&above, 0.75) - quantile(&above, 0.25);
+        // A quartile is 0.674 standard deviations from the median, whose error is 1.253 times that of the mean.
+        1.253 * between / (2.0 * 0.674) / (above.len() as f64).sqrt()
+    }
+
+    /// What it took more than `other` did in each turn, in milliseconds, ascending.
+    fn above(&self, other: &Self) -> Vec<f64> {
         let pairs = self.0.iter().zip(&other.0);
         let above = pairs.map(|(time, other)| (time.as_secs_f64() - other.as_secs_f64()) * 1e3);
         let mut above: Vec<f64> = above.collect();
         above.sort_by(f64::total_cmp);
-        above.get(above.len() / 2).copied().unwrap_or(f64::NAN)
+        above
     }
 
     /// The nearest run to this quantile, in milliseconds.
-    fn quantile(&self, quantile: f64) -> f64 {
-        let mut sorted = self.0.clone();
-        sorted.sort();
-        let place = (sorted.len().saturating_sub(1) as f64 * quantile).round() as usize;
-        sorted
-            .get(place)
-            .map_or(f64::NAN, |time| time.as_secs_f64() * 1e3)
+    fn quantile(&self, of: f64) -> f64 {
+        let mut sorted: Vec<f64> = self.0.iter().map(|time| time.as_secs_f64() * 1e3).collect();
+        sorted.sort_by(f64::total_cmp);
+        quantile(&sorted, of)
     }
+}
+
+/// What is nearest to this quantile of ascending numbers.
+fn quantile(sorted: &[f64], quantile: f64) -> f64 {
+    let place = (sorted.len().saturating_sub(1) as f64 * quantile).round() as usize;
+    sorted.get(place).copied().unwrap_or(f64::NAN)
 }
 
 /// Runs all sides in turns, for about `seconds` altogether, after one unmeasured turn.
@@ -89,6 +107,17 @@ mod tests {
         // The machine was slow in the second turn, on both sides.
         let above = times([12, 92, 13]).median_above(&times([10, 90, 10]));
         assert!((above - 2.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_median_of_few_turns_has_an_error() {
+        let times =
+            |millis: &[u64]| Times(millis.iter().copied().map(Duration::from_millis).collect());
+        let other = times(&[0; 9]);
+        // Quartiles at 20 and 60, nine turns.
+        let ours = times(&[0, 10, 20, 30, 40, 50, 60, 70, 80]);
+        let error = ours.error_of_median_above(&other);
+        assert!((error - 1.253 * 40.0 / 1.348 / 3.0).abs() < 1e-9, "{error}");
     }
 
     fn work(count: u64) -> Work {

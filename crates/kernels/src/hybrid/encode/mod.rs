@@ -42,7 +42,7 @@ trait Values {
 /// Which equal values become a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Runs {
-    /// Those that take fewer bytes than when packed.
+    /// Those that save bytes enough to be worth the time that a reader takes for one more run.
     Shortest,
     /// A group of them and more. Of single bits that is more bytes, but of the same few kinds: codecs
     /// that look for repetitions only, such as SNAPPY and LZ4, make less of them.
@@ -51,6 +51,9 @@ pub enum Runs {
     /// bytes: codecs that count how often a byte occurs, such as ZSTD and GZIP, make less of packed groups alone.
     Long,
 }
+
+/// Bytes that a run has to save: readers take as long to begin one, and to go on behind it, as to get some bytes.
+const LEAST_SAVED: usize = 2;
 
 /// The fewest equal values that are a long run.
 const LONG_RUN: usize = 512;
@@ -136,8 +139,10 @@ fn is_short(n: usize, are_last: bool, behind_packed: bool, width: usize) -> bool
         let packed_bytes = usize::from(!behind_packed) + n.div_ceil(GROUP) * width;
         return run_bytes > packed_bytes;
     }
+    // Packed values that go on behind it have a header once more.
+    let least_bytes = run_bytes + usize::from(behind_packed) + LEAST_SAVED;
     // For less than a group, only packing goes on: the values behind are needed to fill it.
-    n < GROUP || n.saturating_mul(width) < run_bytes * 8
+    n < GROUP || n.saturating_mul(width) < least_bytes * 8
 }
 
 /// Appends packed runs of the values `from..to`: whole groups, or all that is left.

@@ -29,7 +29,7 @@ fn only_long_runs_are_runs_on_request() {
         let values = [[1; 8].as_slice(), &vec![3; n], &[2; 8]].concat();
         bytes(|out| encode_u32(&values, 2, runs, out))
     };
-    let short = [16, 1, 0xc0, 0x01, 3, 16, 2];
+    let short = [1 << 1 | 1, 0x55, 0x55, 0xc0, 0x01, 3, 16, 2];
     assert_eq!(encoded(96, Runs::Shortest), short);
     let packed = [
         vec![14 << 1 | 1],
@@ -57,10 +57,10 @@ fn only_long_runs_are_runs_on_request() {
 
 #[test]
 fn a_run_and_packed_groups() {
-    // 9 × 5 of three bits, then the example of the specification, then 3 values and their padding.
-    let values = [[5; 9].as_slice(), &[0, 1, 2, 3, 4, 5, 6, 7], &[1, 2, 3]].concat();
+    // 11 × 5 of three bits, then the example of the specification, then 3 values and their padding.
+    let values = [[5; 11].as_slice(), &[0, 1, 2, 3, 4, 5, 6, 7], &[1, 2, 3]].concat();
     let expected = [
-        9 << 1,
+        11 << 1,
         5,
         2 << 1 | 1,
         0b1000_1000,
@@ -112,16 +112,16 @@ fn no_values_and_no_bits() {
 
 #[test]
 fn bits_behind_the_last_are_zeros() {
-    // 20 ones from bit 3 on, then 1 0 1 in front of bits that are none of the values.
-    let bits = [0xff, 0xff, 0b1111_1111 >> 1, 0b1111_1110, 0xff];
-    let ones = [20 << 1, 1];
+    // 36 ones from bit 3 on, then 0 0 1 1 in front of bits that are none of the values.
+    let bits = [0xff, 0xff, 0xff, 0xff, 0b0111_1111, 0b1111_1110, 0xff];
+    let ones = [36 << 1, 1];
     assert_eq!(
-        bytes(|out| encode_bits(&bits, 3, 20, Runs::Shortest, out)),
+        bytes(|out| encode_bits(&bits, 3, 36, Runs::Shortest, out)),
         ones
     );
     assert_eq!(
-        bytes(|out| encode_bits(&bits, 3, 24, Runs::Shortest, out)),
-        [20 << 1, 1, 1 << 1 | 1, 0b1100]
+        bytes(|out| encode_bits(&bits, 3, 40, Runs::Shortest, out)),
+        [36 << 1, 1, 1 << 1 | 1, 0b1100]
     );
 }
 
@@ -131,9 +131,26 @@ fn short_runs_are_packed_where_that_is_shorter() {
     let runs: Vec<u32> = (0..300).map(|i| i / 15 % 2).collect();
     let packed = bytes(|out| encode_u32(&runs, 1, Runs::Shortest, out));
     assert_eq!(packed.len(), 1 + 300_usize.div_ceil(8));
-    // Of two bits each the runs are shorter.
-    let packed = bytes(|out| encode_u32(&runs, 2, Runs::Shortest, out));
+    // Of three bits each the runs are shorter.
+    let packed = bytes(|out| encode_u32(&runs, 3, Runs::Shortest, out));
     assert_eq!(packed.len(), 20 * 2);
+}
+
+#[test]
+fn a_run_saves_two_bytes_at_least() {
+    let others = [0, 1, 2, 3, 4, 5, 6, 7];
+    let encoded = |values: &[u32], width| {
+        let runs = bytes(|out| encode_u32(values, width, Runs::Shortest, out));
+        runs.len()
+    };
+    let between = [&others, [3; 8].as_slice(), &others].concat();
+    // Eight values of five bits, instead of a run and one more header, of three bytes in all.
+    assert_eq!(encoded(&between, 5), (1 + 5) + 2 + (1 + 5));
+    assert_eq!(encoded(&between, 4), 1 + 3 * 4);
+    // In front, no header is saved or lost.
+    let in_front = [[3; 8].as_slice(), &others].concat();
+    assert_eq!(encoded(&in_front, 4), 2 + (1 + 4));
+    assert_eq!(encoded(&in_front, 3), 1 + 2 * 3);
 }
 
 #[test]
@@ -148,7 +165,7 @@ fn long_packed_runs_are_split() {
     assert!(runs.len() <= n.div_ceil(8) + 5);
 }
 
-/// Bytes that runs take which end packing wherever eight values are equal.
+/// Bytes that runs take which end packing wherever eight values are equal, and what such a run has to save.
 fn plain_bytes(values: &[u32], width: usize) -> usize {
     let (mut bytes, mut at, mut packed) = (0, 0, 0);
     while at < values.len() {
@@ -157,7 +174,7 @@ fn plain_bytes(values: &[u32], width: usize) -> usize {
             .take_while(|value| **value == values[at])
             .count();
         if equal >= 8 || at + equal == values.len() && packed == 0 {
-            bytes += 1 + usize::from(equal >= 64) + width.div_ceil(8);
+            bytes += 1 + usize::from(equal >= 64) + width.div_ceil(8) + LEAST_SAVED;
             at += equal;
             packed = 0;
         } else {
