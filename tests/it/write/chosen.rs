@@ -125,11 +125,15 @@ fn a_dictionary_without_hope_ends_early() {
     // 24,576 values are enough, and rows are looked at 4,096 at a time.
     let (num_values, encodings) = first_page(values.clone());
     assert_eq!((num_values, encodings), (65_536, vec![Encoding::Plain]));
-    // One in 16 comes again.
-    let with_equal = values.into_iter().enumerate();
-    let with_equal = with_equal.map(|(at, value)| if at % 16 == 0 { 0 } else { value });
-    let (num_values, _) = first_page(with_equal.collect());
-    assert!(num_values > 65_536, "{num_values}");
+    // One in 16 comes again: if all are equally likely, there are half a million, far more than a dictionary has.
+    let again = |share: usize| {
+        let values = values.iter().enumerate();
+        let values = values.map(|(at, value)| if at % share == 0 { 0 } else { *value });
+        first_page(values.collect()).0
+    };
+    assert_eq!(again(16), 65_536);
+    // One in four: then there are 114,000, and the next ones are new less often.
+    assert!(again(4) > 65_536, "{}", again(4));
 }
 
 #[test]
