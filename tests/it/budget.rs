@@ -55,17 +55,35 @@ fn agrees(name: &str, bytes: Vec<u8>, options: &ReadOptions) {
     assert!(least > 1, "{name} takes memory");
     assert!(least < 1 << 29, "{name} takes {least} bytes");
     for memory in [least / 3, least - 1, least, least + least / 16, 2 * least] {
-        let options = with_memory(options, memory);
-        let expected = inline(&bytes, &options);
+        let expected = agrees_with(name, &bytes, options, memory);
         assert_eq!(refused(&expected), memory < least, "{name} with {memory}");
-        for threads in [2, 4] {
-            let got = read(&bytes, &options.clone().threads(threads));
-            assert_eq!(got, expected, "{name} with {memory}, {threads} threads");
-        }
-        for how in SUPPLIES {
-            let got = pushed(&bytes, &options, how);
-            assert_eq!(got, expected, "{name} with {memory}, {how:?}");
-        }
+    }
+}
+
+/// The same with so much memory; what comes of it.
+fn agrees_with(name: &str, bytes: &Bytes, options: &ReadOptions, memory: u64) -> Outcome {
+    let options = with_memory(options, memory);
+    let expected = inline(bytes, &options);
+    for threads in [2, 4] {
+        let got = read(bytes, &options.clone().threads(threads));
+        assert_eq!(got, expected, "{name} with {memory}, {threads} threads");
+    }
+    for how in SUPPLIES {
+        let got = pushed(bytes, &options, how);
+        assert_eq!(got, expected, "{name} with {memory}, {how:?}");
+    }
+    expected
+}
+
+/// The same with more and more memory, up to what is enough without an error.
+fn agrees_with_any(name: &str, bytes: Vec<u8>, options: &ReadOptions) {
+    const STEPS: u64 = 40;
+    let bytes = Bytes::from(bytes);
+    let least = least_memory(&bytes, options);
+    for step in 1..=STEPS {
+        let memory = 2 * least * step / STEPS;
+        let expected = agrees_with(name, &bytes, options, memory);
+        assert_eq!(refused(&expected), memory < least, "{name} with {memory}");
     }
 }
 
@@ -134,6 +152,75 @@ fn growing_pages() -> Vec<u8> {
 fn pages_that_grow() {
     let options = ReadOptions::new().batch_size(1000);
     agrees("growing pages", growing_pages(), &options);
+}
+
+/// Columns of which one has a large page where the others have small ones, each at another place.
+fn pages_large_in_turn(columns: usize, rows: usize) -> Vec<Chunk> {
+    const SMALL: usize = 500;
+    let column = |column: usize| {
+        let (mut from, mut pages) = (0, Vec::new());
+        while from < rows {
+            let is_large = from / SMALL % (2 * columns) == 2 * column;
+            let n = if is_large { 20 * SMALL } else { SMALL }.min(rows - from);
+            pages.push(page(n, &numbers(from, n)));
+            from += n;
+        }
+        chunk(Type::Int64, rows, pages)
+    };
+    (0..columns).map(column).collect()
+}
+
+#[test]
+fn pages_that_are_large_in_turn() {
+    const ROWS: usize = 30_000;
+    let groups = [
+        (ROWS as u64, pages_large_in_turn(5, ROWS)),
+        (ROWS as u64, pages_large_in_turn(5, ROWS)),
+    ];
+    let bytes = file(columns(5, Type::Int64), &groups);
+    for batch_size in [300, 5000] {
+        let options = ReadOptions::new().batch_size(batch_size);
+        agrees_with_any("large pages in turn", bytes.clone(), &options);
+    }
+}
+
+/// A page of numbers that do not compress: it takes twice its bytes while it is decompressed.
+fn noise(num_values: usize) -> Page {
+    let noise = (0..num_values as u64).map(|i| {
+        let mixed = (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9)
+    });
+    let plain: Vec<u8> = noise.flat_map(u64::to_le_bytes).collect();
+    page(num_values, &plain)
+}
+
+/// A page that takes little of the file.
+fn repeated(num_values: usize) -> Page {
+    page(num_values, &numbers(0, num_values / 16).repeat(16))
+}
+
+/// The same page, which is no page of its codec.
+fn damaged(mut page: Page) -> Page {
+    page.body[0] ^= 0x55;
+    page
+}
+
+/// A column that waits for bytes, or has many pages, holds little while another one takes much and is done with it. One after
+/// the other, they hold much at the same time.
+#[test]
+fn columns_that_are_large_at_different_times() {
+    const ROWS: usize = 80_000;
+    let options = ReadOptions::new().batch_size(12_000);
+    let mut slow = vec![noise(2); 5_000];
+    slow.extend([repeated(40_000), noise(30_000)]);
+    let waiting = vec![noise(10_000), repeated(40_000), noise(30_000)];
+    for first in [slow, waiting] {
+        for second in [noise(ROWS), damaged(noise(ROWS))] {
+            let chunks = [first.clone(), vec![second]].map(|pages| chunk(Type::Int64, ROWS, pages));
+            let bytes = file(columns(2, Type::Int64), &[(ROWS as u64, chunks.into())]);
+            agrees_with_any("large at different times", bytes, &options);
+        }
+    }
 }
 
 /// A header that does not fit is asked for again, with more of what is behind it.

@@ -23,6 +23,7 @@ pub(crate) fn group(name: &str, repetition: Option<Repetition>, children: usize)
 }
 
 /// A page whose body lies in the file as it is given.
+#[derive(Clone)]
 pub(crate) struct Page {
     pub(crate) header: PageHeader,
     pub(crate) body: Vec<u8>,

@@ -3,14 +3,15 @@
 //! ```text
 //! Budget (memory_bytes) ─┬─ ColumnMemory, one a column: window, page body, dictionary, array
 //!                        ├─ Reservation, one a column batch that waits for its batch
-//!                        └─ Reservation of the batch that is being put together
+//!                        ├─ Reservation of the batch that is being put together, of page maps, …
+//!                        └─ PlainLoopBound, where several columns are under way
 //! ```
 //!
 //! Memory is reserved before it is allocated, and by sizes that follow from the bytes of the file
 //! alone. So the loop of one thread, which works on one column at a time, always comes to the same end.
 //! Whoever works on several columns at once holds more at times, and less at others. So a refusal
-//! there means nothing yet: the loop of one thread has to decide. What it would have held up to a column batch is
-//! known from the column batches (`ColumnBatchMemory`).
+//! there means nothing yet: the loop of one thread has to decide. Nor may they get further than it does: what that loop
+//! holds at most must fit into the budget too (`PlainLoopBound`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -27,7 +28,10 @@ const LIMIT: &str = "memory_bytes";
 #[derive(Debug)]
 pub struct Budget {
     limit: u64,
+    /// What is held.
     used: AtomicU64,
+    /// What the loop of one thread would hold at most, where several columns are under way.
+    bound: AtomicU64,
     /// One column is worked on after the other.
     in_turn: AtomicBool,
     /// What was opened so far.
@@ -79,6 +83,7 @@ impl Budget {
         Arc::new(Self {
             limit: limits.memory_bytes,
             used: AtomicU64::new(0),
+            bound: AtomicU64::new(0),
             in_turn: AtomicBool::new(false),
             opened: Mutex::default(),
             metrics: Metrics::default(),
@@ -160,17 +165,42 @@ impl Budget {
         self.used.load(Ordering::Relaxed)
     }
 
-    fn take(&self, bytes: u64) -> Result<()> {
-        let add = |used: u64| used.checked_add(bytes).filter(|sum| *sum <= self.limit);
-        self.used
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, add)
-            .map(drop)
-            .map_err(|used| Error::limit(LIMIT, used.saturating_add(bytes), self.limit))
+    /// The sums that so much counts in.
+    fn sums(&self, share: Share) -> impl Iterator<Item = &AtomicU64> {
+        let used = (share != Share::Bound).then_some(&self.used);
+        let bound = (share != Share::Column).then_some(&self.bound);
+        used.into_iter().chain(bound)
     }
 
-    fn give_back(&self, bytes: u64) {
-        self.used.fetch_sub(bytes, Ordering::Relaxed);
+    fn take(&self, share: Share, bytes: u64) -> Result<()> {
+        let add = |sum: u64| sum.checked_add(bytes).filter(|sum| *sum <= self.limit);
+        for (before, sum) in self.sums(share).enumerate() {
+            if let Err(sum) = sum.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add) {
+                for taken in self.sums(share).take(before) {
+                    taken.fetch_sub(bytes, Ordering::Relaxed);
+                }
+                return Err(Error::limit(LIMIT, sum.saturating_add(bytes), self.limit));
+            }
+        }
+        Ok(())
     }
+
+    fn give_back(&self, share: Share, bytes: u64) {
+        for sum in self.sums(share) {
+            sum.fetch_sub(bytes, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Which sums of a budget a reservation counts in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Share {
+    /// What is held: by a column, or a column batch of it.
+    Column,
+    /// What the loop of one thread would hold in columns.
+    Bound,
+    /// Both: whoever reads holds that.
+    Other,
 }
 
 /// Memory that was taken from a budget, and is given back when this is dropped.
@@ -178,14 +208,24 @@ impl Budget {
 #[derive(Debug)]
 pub struct Reservation {
     budget: Arc<Budget>,
+    share: Share,
     bytes: u64,
 }
 
 impl Reservation {
-    /// A reservation of nothing.
+    /// A reservation of nothing, for what no column holds.
     #[must_use]
     pub fn new(budget: Arc<Budget>) -> Self {
-        Self { budget, bytes: 0 }
+        Self::of(budget, Share::Other)
+    }
+
+    /// The same, for what counts otherwise.
+    pub(crate) fn of(budget: Arc<Budget>, share: Share) -> Self {
+        Self {
+            budget,
+            share,
+            bytes: 0,
+        }
     }
 
     pub(crate) fn bytes(&self) -> u64 {
@@ -209,16 +249,25 @@ impl Reservation {
     pub fn resize(&mut self, bytes: u64) -> Result<()> {
         match bytes.checked_sub(self.bytes) {
             Some(0) => {}
-            Some(more) => self.budget.take(more)?,
-            None => self.budget.give_back(self.bytes - bytes),
+            Some(more) => self.budget.take(self.share, more)?,
+            None => self.budget.give_back(self.share, self.bytes - bytes),
         }
         self.bytes = bytes;
         Ok(())
     }
 
+    /// Makes it a reservation of so many bytes more.
+    ///
+    /// # Errors
+    /// As [`Self::resize`].
+    pub(crate) fn add(&mut self, bytes: u64) -> Result<()> {
+        self.resize(self.bytes.saturating_add(bytes))
+    }
+
     /// Gives back all.
     pub(crate) fn release(&mut self) {
-        self.budget.give_back(std::mem::take(&mut self.bytes));
+        let bytes = std::mem::take(&mut self.bytes);
+        self.budget.give_back(self.share, bytes);
     }
 
     /// Cuts off so many bytes, or all there are.
@@ -227,6 +276,7 @@ impl Reservation {
         self.bytes -= bytes;
         Self {
             budget: self.budget.clone(),
+            share: self.share,
             bytes,
         }
     }
@@ -257,6 +307,10 @@ pub(crate) enum MemoryUse {
     Array,
 }
 
+/// A column takes at most so many times the memory of a part: it may have seen larger pages, headers or values before, and
+/// holds as much for those to come.
+const PART_OF_WHOLE: u64 = 4;
+
 const NUM_USES: usize = MemoryUse::Array as usize + 1;
 
 /// The memory of one column.
@@ -266,14 +320,17 @@ pub(crate) struct ColumnMemory {
     parts: [u64; NUM_USES],
     /// The most that was held since the last column batch.
     peak: u64,
+    /// Whether it is that of a part of a column.
+    is_part: bool,
 }
 
 impl ColumnMemory {
     pub(crate) fn new(budget: Arc<Budget>) -> Self {
         Self {
-            reservation: Reservation::new(budget),
+            reservation: Reservation::of(budget, Share::Column),
             parts: [0; NUM_USES],
             peak: 0,
+            is_part: false,
         }
     }
 
@@ -321,14 +378,28 @@ impl ColumnMemory {
         budget.limit.saturating_sub(budget.used())
     }
 
-    /// The most that was held since the last column batch.
+    /// From here on, it is that of a part of a column.
+    pub(crate) fn expect_part(&mut self) {
+        self.is_part = true;
+    }
+
+    /// The most that was held since the last column batch; of a part, what the whole column would have held at most.
     pub(crate) fn peak(&self) -> u64 {
-        self.peak
+        self.of_whole(self.peak)
+    }
+
+    /// What the whole column would hold at most.
+    fn of_whole(&self, bytes: u64) -> u64 {
+        bytes.saturating_mul(if self.is_part { PART_OF_WHOLE } else { 1 })
     }
 
     /// Hands the memory of the array over to its column batch. Behind the last column batch the column holds
     /// nothing; what that column batch `keeps` of pages and of the dictionary goes with it.
-    pub(crate) fn hand_over(&mut self, is_last: bool, keeps: bool) -> ColumnBatchMemory {
+    pub(crate) fn hand_over(&mut self, is_last: bool, keeps: bool) -> (Reservation, ColumnUse) {
+        let mut taken = ColumnUse {
+            ready: self.of_whole(self.reservation.bytes),
+            peak: self.peak(),
+        };
         let bytes = match is_last && keeps {
             true => self.reservation.bytes,
             false => self.held(MemoryUse::Array),
@@ -339,106 +410,65 @@ impl ColumnMemory {
             self.parts = [0; NUM_USES];
             self.reservation.release();
         }
-        let peak = std::mem::replace(&mut self.peak, self.reservation.bytes);
-        ColumnBatchMemory {
-            held,
-            peak,
-            rest: self.reservation.bytes,
-            is_new: true,
+        if is_last && !self.is_part {
+            taken.ready = held.bytes;
         }
+        self.peak = self.reservation.bytes;
+        (held, taken)
     }
 }
 
-/// The memory of a column batch, and what its column took to make it.
-#[derive(Debug)]
-pub(crate) struct ColumnBatchMemory {
-    held: Reservation,
-    /// The most that the column held, the column batch included.
-    peak: u64,
-    /// What the column holds without the column batch.
-    rest: u64,
-    /// No batch has taken of the column batch yet.
-    is_new: bool,
+/// What a column held for a column batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ColumnUse {
+    /// Once the column batch was ready, which is included.
+    pub(crate) ready: u64,
+    /// At most, until then.
+    pub(crate) peak: u64,
 }
 
-/// What the loop of one thread holds, which makes a column batch of one column after the other.
+/// What the loop of one thread holds at most in the columns of a row group, where several are under way: each column
+/// what it held with any column batch that was ready, and one of them what making a column batch took beyond that.
+#[doc(hidden)] // For drivers.
 #[derive(Debug)]
-pub(crate) struct InTurn {
-    limit: u64,
-    /// By column: what it held behind the column batches of earlier batches.
-    columns: Vec<u64>,
+pub struct PlainLoopBound {
+    /// What is held with a column batch, by column.
+    ready: Vec<u64>,
+    /// What one of them takes beyond that.
+    beyond: u64,
+    reservation: Reservation,
 }
 
-impl InTurn {
-    pub(crate) fn new(columns: usize, budget: &Budget) -> Self {
+impl PlainLoopBound {
+    pub(crate) fn new(columns: usize, budget: Arc<Budget>) -> Self {
         Self {
-            limit: budget.limit,
-            columns: vec![0; columns],
+            ready: vec![0; columns],
+            beyond: 0,
+            reservation: Reservation::of(budget, Share::Bound),
         }
     }
 
-    /// What is held once the column batches, one a column, are there. Where a column `failed` to make its
-    /// column batch: what is held then, with what that column took so far.
+    /// Takes account of a column batch of `column`, or of a column that failed to make one.
     ///
     /// # Errors
-    /// Limit where the budget is too small at some point on the way.
-    pub(crate) fn held<'a>(
-        &self,
-        column_batches: impl Iterator<Item = Option<&'a ColumnBatchMemory>> + Clone,
-        failed: Option<(usize, u64)>,
-    ) -> Result<u64> {
-        let earlier = column_batches
-            .clone()
-            .flatten()
-            .filter(|column_batch| !column_batch.is_new);
-        let mut held: u64 = self.columns.iter().sum();
-        held += earlier
-            .map(|column_batch| column_batch.held.bytes)
-            .sum::<u64>();
-        for (column, (before, column_batch)) in self.columns.iter().zip(column_batches).enumerate()
-        {
-            let others = held - before;
-            if let Some((_, peak)) = failed.filter(|(failed, _)| *failed == column) {
-                return self.allowed(others + peak);
-            }
-            if let Some(column_batch) = column_batch.filter(|column_batch| column_batch.is_new) {
-                self.allowed(others + column_batch.peak)?;
-                held = others + column_batch.rest + column_batch.held.bytes;
-            }
-        }
-        Ok(held)
-    }
-
-    /// Fails where more is held than the budget has.
-    pub(crate) fn allowed(&self, held: u64) -> Result<u64> {
-        if held > self.limit {
-            return Err(Error::limit(LIMIT, held, self.limit));
-        }
-        Ok(held)
-    }
-
-    /// Takes a quarter of the budget for all of it: column batches of a column that is decoded in parts tell
-    /// only roughly what it would have held.
-    pub(crate) fn retrace_parts(&mut self, budget: u64) {
-        self.limit = budget / 4;
-    }
-
-    /// Goes on to the next batch.
-    pub(crate) fn next_batch<'a>(
-        &mut self,
-        column_batches: impl Iterator<Item = Option<&'a mut ColumnBatchMemory>>,
-    ) {
-        for (column, column_batch) in self.columns.iter_mut().zip(column_batches) {
-            if let Some(column_batch) = column_batch.filter(|column_batch| column_batch.is_new) {
-                column_batch.is_new = false;
-                *column = column_batch.rest;
-            }
-        }
+    /// Limit where the budget may be too small for the loop of one thread.
+    pub(crate) fn add(&mut self, column: usize, taken: ColumnUse) -> Result<()> {
+        let Some(known) = self.ready.get_mut(column) else {
+            return Ok(());
+        };
+        let ready = taken.ready.max(*known);
+        let beyond = taken.peak.saturating_sub(ready).max(self.beyond);
+        let more = (ready - *known) + (beyond - self.beyond);
+        self.reservation.add(more)?;
+        (*known, self.beyond) = (ready, beyond);
+        Ok(())
     }
 
     /// Goes on to another row group.
     pub(crate) fn clear(&mut self) {
-        self.columns.fill(0);
+        self.ready.fill(0);
+        self.beyond = 0;
+        self.reservation.release();
     }
 }
 
@@ -474,47 +504,66 @@ mod tests {
         let mut column = ColumnMemory::new(budget.clone());
         column.hold(MemoryUse::Body, 30).unwrap();
         column.hold(MemoryUse::Array, 20).unwrap();
-        let first = column.hand_over(false, true);
-        assert_eq!((first.held.bytes(), first.rest, first.peak), (20, 30, 50));
+        let (first, taken) = column.hand_over(false, true);
+        assert_eq!((first.bytes(), taken), (20, column_use(50, 50)));
+        column.hold(MemoryUse::Array, 25).unwrap();
         column.hold(MemoryUse::Array, 5).unwrap();
-        let last = column.hand_over(true, true);
+        let (last, taken) = column.hand_over(true, true);
         drop(column);
-        assert_eq!((last.held.bytes(), last.rest, last.peak), (35, 0, 35));
+        assert_eq!((last.bytes(), taken), (35, column_use(35, 55)));
         assert_eq!(budget.used(), 55);
         drop((first, last));
         assert_eq!(budget.used(), 0);
     }
 
     #[test]
-    fn the_plain_loop_is_retraced() {
+    fn a_part_takes_less_than_the_whole() {
+        let mut part = ColumnMemory::new(budget(100));
+        part.expect_part();
+        part.hold(MemoryUse::Body, 12).unwrap();
+        part.hold(MemoryUse::Array, 3).unwrap();
+        assert_eq!(part.peak(), 60);
+        part.hold(MemoryUse::Array, 2).unwrap();
+        // The whole column would still have the page.
+        let (array, taken) = part.hand_over(true, false);
+        assert_eq!((array.bytes(), taken), (2, column_use(56, 60)));
+    }
+
+    fn column_use(ready: u64, peak: u64) -> ColumnUse {
+        ColumnUse { ready, peak }
+    }
+
+    #[test]
+    fn the_plain_loop_is_bounded() {
         let budget = budget(100);
-        let mut in_turn = InTurn::new(2, &budget);
-        let column_batch = |held: u64, rest: u64, peak: u64| ColumnBatchMemory {
-            held: Reservation {
-                budget: budget.clone(),
-                bytes: held,
-            },
-            peak: peak.max(held),
-            rest,
-            is_new: true,
-        };
+        let mut bound = PlainLoopBound::new(2, budget.clone());
         // 60 at most for the first column, 30 of them to stay; then 70 for the second.
-        let mut column_batches = [column_batch(0, 30, 60), column_batch(0, 10, 70)];
-        let held = |in_turn: &InTurn, column_batches: &[ColumnBatchMemory], failed| {
-            in_turn.held(column_batches.iter().map(Some).chain([None]), failed)
-        };
-        assert_eq!(held(&in_turn, &column_batches, None).unwrap(), 40);
-        assert_eq!(
-            held(&in_turn, &column_batches[..1], Some((1, 70))).unwrap(),
-            100
-        );
-        held(&in_turn, &column_batches[..1], Some((1, 71))).unwrap_err();
-        in_turn.next_batch(column_batches.iter_mut().map(Some));
-        // The second column still holds 10 while the first makes its next column batch.
-        let column_batches = [column_batch(0, 30, 91), column_batch(0, 10, 20)];
-        held(&in_turn, &column_batches, None).unwrap_err();
-        in_turn.clear();
-        assert_eq!(held(&in_turn, &column_batches, None).unwrap(), 40);
+        bound.add(0, column_use(30, 60)).unwrap();
+        bound.add(1, column_use(10, 70)).unwrap();
+        // It is nothing that is held.
+        assert_eq!(budget.used(), 0);
+        // The second column still holds 10 while the first takes 90.
+        bound.add(0, column_use(30, 90)).unwrap();
+        bound.add(0, column_use(30, 91)).unwrap_err();
+        bound.add(0, column_use(31, 31)).unwrap_err();
+        // As does a column that fails.
+        bound.add(1, column_use(0, 70)).unwrap();
+        bound.add(1, column_use(0, 71)).unwrap_err();
+        bound.clear();
+        bound.add(0, column_use(30, 91)).unwrap();
+        // What else is held counts beside it, and what columns hold does not.
+        let mut other = Reservation::new(budget.clone());
+        let mut column = Reservation::of(budget.clone(), Share::Column);
+        column.resize(90).unwrap();
+        other.resize(10).unwrap_err();
+        other.resize(9).unwrap();
+        assert_eq!(budget.used(), 99);
+        drop(bound);
+        column.resize(91).unwrap();
+        other.resize(10).unwrap_err();
+        assert_eq!(budget.used(), 100);
+        column.release();
+        other.resize(100).unwrap();
     }
 
     #[test]

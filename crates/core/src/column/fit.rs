@@ -5,7 +5,7 @@ use herringbone_format::{Error, Result};
 use super::ColumnChunkDecoder;
 use super::nesting_builder::NestingBuilder;
 use super::sibling_levels::ListLevelsBuilder;
-use crate::budget::{ColumnBatchMemory, MemoryUse};
+use crate::budget::{ColumnUse, MemoryUse, Reservation};
 
 /// Bytes that a level takes at most in each recorder.
 const LEVEL_BYTES: usize = 9;
@@ -13,8 +13,8 @@ const LEVEL_BYTES: usize = 9;
 const SMALL_RESERVE: usize = 64 << 10;
 
 impl ColumnChunkDecoder {
-    /// What the column batch holds from now on, instead of the column.
-    pub(super) fn column_batch_memory(&mut self) -> Result<ColumnBatchMemory> {
+    /// What the column batch holds from now on, instead of the column, and what the column took.
+    pub(super) fn column_batch_memory(&mut self) -> Result<(Reservation, ColumnUse)> {
         self.last_bytes = self.array_bytes();
         let finishing = self.array.finishing_bytes();
         let mut bytes = self.last_bytes.saturating_add(finishing);

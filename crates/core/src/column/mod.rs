@@ -19,7 +19,7 @@ use herringbone_schema::ParquetSchema;
 
 use crate::Step;
 use crate::array::{LeafArray, LeafType, leaf_array};
-use crate::budget::{Budget, ColumnBatchMemory, ColumnMemory, MemoryUse};
+use crate::budget::{Budget, ColumnMemory, ColumnUse, MemoryUse, Reservation};
 use crate::levels::Levels;
 use crate::loss::Losses;
 use crate::page::{
@@ -167,7 +167,9 @@ pub struct ColumnBatch {
     pub(crate) shared_lists: Vec<ListLevels>,
     /// Damaged pages on the way to it.
     pub(crate) losses: Losses,
-    pub(crate) memory: ColumnBatchMemory,
+    pub(crate) memory: Reservation,
+    /// What its column took to make it.
+    pub(crate) taken: ColumnUse,
 }
 
 /// One leaf over one column chunk.
@@ -314,6 +316,7 @@ impl ColumnChunkDecoder {
     /// Wants the rows of this part alone.
     pub(crate) fn restrict(&mut self, part: ColumnSplit) {
         self.selection = self.selection.within(&part.rows);
+        self.memory.expect_part();
         self.cut = Some(Box::new(SplitEnds {
             begin: Some(part.begin),
             // The headers that were counted are all there is to know of rows without lists.
@@ -353,7 +356,7 @@ impl ColumnChunkDecoder {
         (self.rows_before / self.batch_rows) as u64
     }
 
-    /// The most memory that it held since its last column batch, in bytes.
+    /// The most memory that it held since its last column batch, in bytes; of a part, what the whole column would at most.
     #[must_use]
     pub fn peak_bytes(&self) -> u64 {
         self.memory.peak()
@@ -392,7 +395,7 @@ impl ColumnChunkDecoder {
     }
 
     fn finish(&mut self) -> Result<ColumnBatch> {
-        let memory = self.column_batch_memory()?;
+        let (memory, taken) = self.column_batch_memory()?;
         let nulls = self.validity.finish();
         let leaf = self
             .array
@@ -409,6 +412,7 @@ impl ColumnChunkDecoder {
             shared_lists,
             losses: std::mem::take(&mut self.losses),
             memory,
+            taken,
         })
     }
 

@@ -11,7 +11,7 @@ use herringbone_format::{Error, Result};
 
 use super::BLOCK_LEVELS;
 use crate::Step;
-use crate::budget::{Budget, ColumnMemory, Reservation};
+use crate::budget::{Budget, ColumnMemory, Reservation, Share};
 use crate::levels::Levels;
 use crate::page::{DataPage, Page, PageReader, PageReaderChunk, PageReaderOptions, SharedPage};
 
@@ -74,7 +74,7 @@ impl RowCounter {
         if self.pages.start() != shared.start() {
             return Err(Error::corrupt("a page is not where it was"));
         }
-        let mut kept = Reservation::new(self.budget.clone());
+        let mut kept = Reservation::of(self.budget.clone(), Share::Column);
         // Without memory for it, it is decompressed again.
         let is_kept =
             self.pages.is_compressed() && kept.resize(u64::try_from(bytes).unwrap_or(0)).is_ok();

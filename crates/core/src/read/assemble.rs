@@ -22,7 +22,7 @@ use super::virtual_columns::RowOrigins;
 use super::wanted_schema::null_bytes;
 use super::wrappers::{padded_runs, put_around};
 use super::{ReadPlan, RowGroupPlan};
-use crate::budget::{Budget, ColumnBatchMemory, InTurn, Reservation};
+use crate::budget::{Budget, ColumnUse, PlainLoopBound, Reservation};
 use crate::column::nesting_builder::{Nesting, Offsets};
 use crate::column::selection::WantedPiece;
 use crate::column::{ColumnBatch, each};
@@ -35,27 +35,13 @@ pub struct BatchAssembler {
     column_batches: Vec<Option<ColumnBatchInUse>>,
     /// Damaged pages of the column batches, each with its column.
     losses: Vec<(usize, Losses)>,
-    in_turn: InTurn,
-    made: MadeArrays,
+    /// Where several columns are under way.
+    bound: Option<PlainLoopBound>,
+    /// Memory of what is made for the batch at hand besides its column batches: slots that the file does not have, and casts.
+    made: Reservation,
     /// Arrays of the batch at hand that extension columns are made from.
     kept: Vec<Option<ArrayRef>>,
     origins: Box<RowOrigins>,
-}
-
-/// Memory of what is made for the batch at hand besides its column batches: slots that the file does not have, and casts.
-#[derive(Debug)]
-struct MadeArrays {
-    memory: Reservation,
-    /// What the plain loop holds at this point.
-    held: u64,
-}
-
-impl MadeArrays {
-    fn reserve(&mut self, in_turn: &InTurn, bytes: usize) -> Result<()> {
-        let all = self.memory.bytes().saturating_add(bytes as u64);
-        in_turn.allowed(self.held.saturating_add(all))?;
-        self.memory.resize(all)
-    }
 }
 
 /// A column batch, and what was taken from it.
@@ -67,7 +53,7 @@ struct ColumnBatchInUse {
     leaf_taken: usize,
     nestings: Vec<NestingInUse>,
     shared_lists: Vec<LevelsInUse>,
-    memory: ColumnBatchMemory,
+    _memory: Reservation,
 }
 
 #[derive(Debug)]
@@ -77,16 +63,13 @@ struct NestingInUse {
 }
 
 impl BatchAssembler {
-    /// An assembler without column batches, in a read with this budget.
+    /// An assembler without column batches, in a read with this budget, for columns that are under way at once.
     #[must_use]
     pub fn new(plan: Arc<ReadPlan>, budget: &Arc<Budget>) -> Self {
         let column_batches = plan.columns().iter().map(|_| None).collect();
         Self {
-            in_turn: InTurn::new(plan.num_columns(), budget),
-            made: MadeArrays {
-                memory: Reservation::new(budget.clone()),
-                held: 0,
-            },
+            bound: Some(PlainLoopBound::new(plan.num_columns(), budget.clone())),
+            made: Reservation::new(budget.clone()),
             plan,
             column_batches,
             losses: Vec::new(),
@@ -95,16 +78,22 @@ impl BatchAssembler {
         }
     }
 
-    /// Says that the batches from here on are those of the `index`-th row group of the plan. Only
-    /// [virtual columns](super::VirtualColumn) need to know.
+    /// From here on, one column is finished before the next: the budget alone decides.
+    pub(super) fn work_in_turn(&mut self) {
+        self.bound = None;
+    }
+
+    /// Says that the batches from here on are those of the `index`-th row group of the plan.
     pub fn open_index(&mut self, index: usize) {
-        if let Some(row_group) = self.plan.row_groups().get(index) {
-            self.origins.open(row_group);
+        let plan = self.plan.clone();
+        if let Some(row_group) = plan.row_groups().get(index) {
+            self.open(row_group);
         }
     }
 
     /// The same of a row group that may be restricted.
     pub(super) fn open(&mut self, row_group: &RowGroupPlan) {
+        self.bound.iter_mut().for_each(PlainLoopBound::clear);
         self.origins.open(row_group);
     }
 
@@ -127,7 +116,13 @@ impl BatchAssembler {
     }
 
     /// Adds the next column batch of `column`.
-    pub fn add(&mut self, column: usize, column_batch: ColumnBatch) {
+    ///
+    /// # Errors
+    /// Limit where the plain loop, which works on one column at a time, may not have the memory for it.
+    pub fn add(&mut self, column: usize, column_batch: ColumnBatch) -> Result<()> {
+        if let Some(bound) = &mut self.bound {
+            bound.add(column, column_batch.taken)?;
+        }
         if !column_batch.losses.is_empty() {
             self.losses.push((column, column_batch.losses));
         }
@@ -140,9 +135,20 @@ impl BatchAssembler {
                 leaf_taken: 0,
                 nestings: each(column_batch.nestings.into_iter(), in_use),
                 shared_lists: each(column_batch.shared_lists.into_iter(), LevelsInUse::new),
-                memory: column_batch.memory,
+                _memory: column_batch.memory,
             });
         }
+        Ok(())
+    }
+
+    /// Takes account of `column`, which failed and took `peak_bytes`.
+    ///
+    /// # Errors
+    /// Limit where the plain loop may not come to its error.
+    pub fn add_failed(&mut self, column: usize, peak_bytes: u64) -> Result<()> {
+        let (ready, peak) = (0, peak_bytes);
+        let bound = self.bound.as_mut();
+        bound.map_or(Ok(()), |bound| bound.add(column, ColumnUse { ready, peak }))
     }
 
     /// The damaged pages that the column batches so far did without, since the last call; by column.
@@ -163,39 +169,15 @@ impl BatchAssembler {
         self.column_batches.fill_with(|| None);
         self.losses.clear();
         self.kept.clear();
-        self.in_turn.clear();
-        self.made.memory.release();
-    }
-
-    /// Says that columns are decoded in [parts](super::OpenRowGroup::part). These may take much less
-    /// memory than the whole would have at some point, so the budget counts as used up early.
-    pub fn expect_parts(&mut self) {
-        self.in_turn.retrace_parts(self.made.memory.limit());
-    }
-
-    /// Whether the plain loop, which works on one column at a time, comes to this error too: that
-    /// of `column`, which took `peak_bytes`, with column batches of all columns before it.
-    ///
-    /// # Errors
-    /// The Limit that the plain loop meets before.
-    pub fn check_error(&self, column: usize, peak_bytes: u64) -> Result<()> {
-        let failed = Some((column, peak_bytes));
-        self.in_turn
-            .held(memories(&self.column_batches), failed)
-            .map(drop)
+        self.made.release();
     }
 
     /// The next batch: as many rows as every column has.
     ///
     /// # Errors
-    /// Corrupt where columns with a common ancestor disagree about it. Limit where the plain loop
-    /// would not have had the memory for the column batches. Argument where a column has no column batch.
+    /// Corrupt where columns with a common ancestor disagree about it. Limit where there is no memory for what is made besides
+    /// the column batches. Argument where a column has no column batch.
     pub fn assemble(&mut self) -> Result<RecordBatch> {
-        self.made.held = self.in_turn.held(memories(&self.column_batches), None)?;
-        let column_batches = self.column_batches.iter_mut();
-        self.in_turn.next_batch(
-            column_batches.map(|column_batch| Some(&mut column_batch.as_mut()?.memory)),
-        );
         let mut rows = usize::MAX;
         for column_batch in &self.column_batches {
             let column_batch = column_batch
@@ -218,7 +200,7 @@ impl BatchAssembler {
 
     fn batch(&mut self, rows: usize) -> Result<RecordBatch> {
         let batch = self.make_batch(rows);
-        self.made.memory.release();
+        self.made.release();
         batch
     }
 
@@ -243,7 +225,7 @@ impl BatchAssembler {
         }
         let virtual_columns = plan.virtual_columns();
         for column in virtual_columns {
-            self.made.reserve(&self.in_turn, column.bytes(rows))?;
+            self.made.add(column.bytes(rows) as u64)?;
         }
         arrays.extend(self.origins.next(virtual_columns, rows)?);
         for (column, slot) in plan.columns().iter().zip(&mut self.column_batches) {
@@ -335,12 +317,12 @@ impl BatchAssembler {
         match node {
             ArrayNode::Leaf { column } => self.take_leaf(*column, slots),
             ArrayNode::Constant(constant) => {
-                self.made.reserve(&self.in_turn, constant.bytes(slots))?;
+                self.made.add(constant.bytes(slots) as u64)?;
                 constant.array(slots)
             }
             ArrayNode::Converted { conversion, inner } => {
                 let array = self.array(inner, slots)?;
-                self.made.reserve(&self.in_turn, conversion.bytes(&array))?;
+                self.made.add(conversion.bytes(&array) as u64)?;
                 conversion.apply(&array)
             }
             ArrayNode::Wrapped { wrappers, inner } => {
@@ -384,12 +366,8 @@ impl BatchAssembler {
                 match self.take_offsets(*record, slots)? {
                     Offsets::I32(offsets) => {
                         let values = self.array(child, elements(&offsets))?;
-                        let padding = FixedSize {
-                            max_bytes,
-                            in_turn: &self.in_turn,
-                            made: &mut self.made,
-                        };
-                        list_array(data_type, offsets, values, nulls, padding)
+                        let bounds = (max_bytes, &mut self.made);
+                        list_array(data_type, offsets, values, nulls, bounds)
                     }
                     Offsets::I64(offsets) => {
                         let values = self.array(child, elements(&offsets))?;
@@ -505,38 +483,12 @@ fn elements<O: OffsetSizeTrait>(offsets: &[O]) -> usize {
     offsets.last().map_or(0, |last| last.as_usize())
 }
 
-/// What bounds lists that become longer than the file has them.
-struct FixedSize<'a> {
-    max_bytes: usize,
-    in_turn: &'a InTurn,
-    made: &'a mut MadeArrays,
-}
-
-impl FixedSize<'_> {
-    fn reserve(self, bytes: usize) -> Result<()> {
-        if bytes > self.max_bytes {
-            let (asked, allowed) = (bytes as u64, self.max_bytes as u64);
-            return Err(Error::limit("batch_column_bytes", asked, allowed));
-        }
-        self.made.reserve(self.in_turn, bytes)
-    }
-}
-
-/// The memory of each column batch.
-fn memories(
-    column_batches: &[Option<ColumnBatchInUse>],
-) -> impl Iterator<Item = Option<&ColumnBatchMemory>> + Clone {
-    column_batches
-        .iter()
-        .map(|column_batch| Some(&column_batch.as_ref()?.memory))
-}
-
 fn list_array(
     data_type: &DataType,
     offsets: Vec<i32>,
     values: ArrayRef,
     nulls: Option<NullBuffer>,
-    bounds: FixedSize<'_>,
+    bounds: (usize, &mut Reservation),
 ) -> Result<ArrayRef> {
     match data_type {
         DataType::List(element) => {
@@ -597,7 +549,7 @@ fn fixed_size_list_array(
     offsets: &[i32],
     values: ArrayRef,
     nulls: Option<NullBuffer>,
-    bounds: FixedSize<'_>,
+    bounds: (usize, &mut Reservation),
 ) -> Result<ArrayRef> {
     let width = usize::try_from(size).map_err(|_| Error::argument("negative list size"))?;
     let slots = offsets.len().saturating_sub(1);
@@ -621,7 +573,12 @@ fn fixed_size_list_array(
         let element_bytes = (values.get_array_memory_size() / values.len().max(1))
             .max(null_bytes(values.data_type()));
         let padded_bytes = padded_len.saturating_mul(element_bytes);
-        bounds.reserve(padded_bytes)?;
+        let (max_bytes, made) = bounds;
+        if padded_bytes > max_bytes {
+            let (asked, allowed) = (padded_bytes as u64, max_bytes as u64);
+            return Err(Error::limit("batch_column_bytes", asked, allowed));
+        }
+        made.add(padded_bytes as u64)?;
         let data = values.to_data();
         let mut padded = MutableArrayData::new(vec![&data], true, padded_len);
         for (slot, pair) in offsets.windows(2).enumerate() {

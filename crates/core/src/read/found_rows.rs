@@ -181,8 +181,7 @@ impl FoundRows {
             .iter()
             .map(|array| array.get_array_memory_size() as u64);
         let bytes = bytes.sum();
-        self.memory
-            .resize(self.memory.bytes().saturating_add(bytes))?;
+        self.memory.add(bytes)?;
         self.kept.push_back(Kept {
             arrays,
             rows: chosen,

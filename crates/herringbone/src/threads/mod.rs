@@ -9,8 +9,8 @@
 //! the batches that come next work on its later parts, whose column batches wait until it is their turn.
 //!
 //! Column batches depend on nothing but the bytes, so batches and errors are those of the plain loop. Only
-//! the memory that is held at a time does not: where the budget refuses, the plain loop decides
-//! ([`Threads::into_inline`]). So it does where a column turns out to be cut wrong.
+//! the memory that is held at a time does not: where the budget refuses, as it may refuse the plain loop, the plain loop
+//! decides ([`Threads::into_inline`]). So it does where a column turns out to be cut wrong.
 
 mod filtered;
 mod row_groups;

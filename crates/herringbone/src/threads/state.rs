@@ -22,8 +22,6 @@ pub(super) struct State {
     pub(super) open: VecDeque<DueRowGroup>,
     /// Index, in the plan, of the front of `open`.
     pub(super) front: usize,
-    /// A row group was opened with columns in parts.
-    pub(super) has_parts: bool,
     /// Somebody is opening the row group behind the last of `open`.
     pub(super) opening: bool,
     /// A column batch that was due failed as its column was cut wrong.
@@ -378,9 +376,6 @@ pub(super) fn take_column_batches(
     threads: usize,
 ) -> Result<bool> {
     let row_group_index = state.front;
-    if state.has_parts {
-        assembler.expect_parts();
-    }
     let Some(mut row_group) = state.open.pop_front() else {
         return Ok(false);
     };
@@ -402,14 +397,17 @@ pub(super) fn take_column_batches(
         match front.and_then(|part| part.column_batches.pop_front()) {
             None => complete = complete.and(Ok(false)),
             Some(Ok(column_batch)) => {
-                assembler.add(ordinal, column_batch);
+                if let Err(refused) = assembler.add(ordinal, column_batch) {
+                    complete = Err(refused);
+                    break;
+                }
                 let next = column.next_task(place, column.passed, true);
                 state.ready.extend(next);
             }
             Some(Err(failed)) if matches!(complete, Ok(true)) => {
                 state.is_split_wrong = failed.is_split_wrong;
                 complete = assembler
-                    .check_error(ordinal, failed.peak_bytes)
+                    .add_failed(ordinal, failed.peak_bytes)
                     .and(Err(failed.error));
                 break;
             }

@@ -167,7 +167,6 @@ impl Shared {
                 let batch_rows = row_group.batch_rows() as u64;
                 let end_batch = first_batch + rows_left.div_ceil(batch_rows);
                 let is_cut = cuts.iter().any(|cut| !matches!(cut, SplitColumn::Whole));
-                state.has_parts |= is_cut;
                 let mut columns = Vec::with_capacity(row_group.num_columns());
                 for (ordinal, cut) in cuts.into_iter().enumerate() {
                     let column = open_column(&row_group, ordinal, cut, first_batch);
