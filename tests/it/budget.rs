@@ -223,6 +223,31 @@ fn columns_that_are_large_at_different_times() {
     }
 }
 
+/// Threads test all rows of a row group before they read the others of it; one thread does both a batch at a time.
+#[test]
+fn a_filtered_row_group() {
+    const ROWS: usize = 80_000;
+    let options = ReadOptions::new().batch_size(1000);
+    for (wrong, tested) in [(None, "c0"), (None, "c3"), (Some(0), "c0"), (Some(2), "c0")] {
+        let mut chunks = pages_large_in_turn(4, ROWS);
+        if let Some(column) = wrong {
+            let pages = &mut chunks[column].pages;
+            let middle = pages.len() / 2;
+            pages[middle] = damaged(pages[middle].clone());
+        }
+        let bytes = file(columns(4, Type::Int64), &[(ROWS as u64, chunks)]);
+        // Three quarters of the rows.
+        let filtered = options.clone().filter(col(tested).lt(150_000_000_i64));
+        let name = format!("{tested} tested, {wrong:?} damaged");
+        agrees_with_any(
+            &name,
+            bytes.clone(),
+            &filtered.clone().columns(["c1", "c2"]),
+        );
+        agrees_with_any(&name, bytes, &filtered);
+    }
+}
+
 /// A header that does not fit is asked for again, with more of what is behind it.
 #[test]
 fn long_headers() {

@@ -220,8 +220,8 @@ impl Driver {
         }
     }
 
-    /// Leaves the row group to the plain loop, and what comes behind it, where the budget of several
-    /// threads was too small or they had cut a column wrong; false where the error is the read's.
+    /// Leaves the row group to the plain loop, and what comes behind it, where the budget of several threads was too small, they
+    /// had cut a column wrong, or what they tested ahead failed; false where the error is the read's.
     fn falls_back(&mut self, error: &Error) -> bool {
         match std::mem::replace(self, Self::Failed) {
             Self::Threads(threads) if Budget::refused(error) || threads.is_split_wrong() => {
@@ -232,7 +232,7 @@ impl Driver {
                 *self = Self::Inline(Box::new(threads.into_inline()));
                 true
             }
-            Self::Filtered(filtered) if Budget::refused(error) || filtered.is_split_wrong() => {
+            Self::Filtered(filtered) if Budget::refused(error) || filtered.is_undecided() => {
                 *self = Self::Inline(Box::new(filtered.into_inline()));
                 true
             }

@@ -151,6 +151,12 @@ impl BatchAssembler {
         bound.map_or(Ok(()), |bound| bound.add(column, ColumnUse { ready, peak }))
     }
 
+    /// What the plain loop holds at most in the columns up to here; of what comes no account is taken.
+    #[must_use]
+    pub fn take_bound(&mut self) -> Option<PlainLoopBound> {
+        self.bound.take()
+    }
+
     /// The damaged pages that the column batches so far did without, since the last call; by column.
     #[must_use]
     pub fn take_losses(&mut self) -> Losses {
