@@ -108,6 +108,7 @@ impl FilteredRead {
         match pruned.verdicts.whole() {
             Verdict::None => None,
             Verdict::All => {
+                self.rows.open_whole(pruned.memory);
                 let row_group = row_group.restricted(row_group.ranges.clone(), pruned.maps);
                 Some(FilteredRowGroup::Whole(self.plan.of_row_group(row_group)))
             }

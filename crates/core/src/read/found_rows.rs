@@ -85,6 +85,12 @@ impl FoundRows {
         row_group.restricted(undecided, pruned.maps)
     }
 
+    /// Goes to a row group of which nothing is to be tested, whose maps take this memory.
+    pub(super) fn open_whole(&mut self, maps_memory: Reservation) {
+        self.close();
+        self.maps_memory = maps_memory;
+    }
+
     /// What is known of a row group of which all that is left is to be tested, with the maps of its pages.
     pub(super) fn undecided(&self, row_group: &RowGroupPlan) -> Pruned {
         Pruned {

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
 
 use herringbone_core::column::{ColumnBatch, ColumnChunkDecoder, ColumnSplit, RowCounter};
 use herringbone_core::read::{BatchAssembler, OpenRowGroup, ReadPlan};
@@ -58,6 +59,8 @@ pub(super) struct Task {
 }
 
 pub(super) struct DueRowGroup {
+    /// The memory of what is known of its pages goes with it.
+    pub(super) _row_group: Arc<OpenRowGroup>,
     pub(super) columns: Vec<OpenColumn>,
     pub(super) rows_left: u64,
     /// Whether the assembler knows that its rows come.

@@ -189,6 +189,7 @@ impl Shared {
                     columns.push(column);
                 }
                 state.open.push_back(DueRowGroup {
+                    _row_group: row_group,
                     columns,
                     rows_left,
                     is_begun: false,
