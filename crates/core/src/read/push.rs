@@ -386,14 +386,17 @@ impl PushDecoder {
     fn next_row_group(&mut self) -> Result<Option<Progress>> {
         self.take_next_plan();
         let is_full = self.filter.as_ref().is_some_and(|it| it.window.left == 0);
-        let row_group = self.plan.row_groups().get(self.next_row_group);
+        let plan = self.plan.clone();
+        let row_group = plan.row_groups().get(self.next_row_group);
         let is_over = is_full || self.next_row_group >= self.end;
         let Some(row_group) = row_group.filter(|_| !is_over) else {
             return Ok(Some(Progress::Finished));
         };
-        if let Some(request) = self.plan.needs_key(self.next_row_group) {
+        if let Some(request) = plan.needs_key(self.next_row_group) {
             return Ok(Some(Progress::NeedsKey(request)));
         }
+        // Nothing is held for the one before it any more, as if this one were read alone.
+        self.close();
         let is_whole = row_group.num_wanted() == row_group.num_rows;
         self.rows_of_row_group = row_group.num_wanted();
         self.rows_given = 0;
@@ -403,8 +406,8 @@ impl PushDecoder {
         if is_whole && self.filter.is_none() {
             self.cursor.open(row_group)?;
         } else {
-            let (plan, budget) = (self.plan.clone(), self.budget.clone());
-            self.pruner = Some(Box::new(RowGroupPruner::new(plan, index, budget)?));
+            let pruner = RowGroupPruner::new(plan, index, self.budget.clone())?;
+            self.pruner = Some(Box::new(pruner));
         }
         Ok(None)
     }
