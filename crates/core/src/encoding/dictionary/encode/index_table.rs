@@ -1,4 +1,4 @@
-//! A hash table of indices: open addressing with linear probing, at most half full.
+//! A hash table of indices: open addressing with linear probing.
 //!
 //! ```text
 //! place (32 bits):  upper bits of the hash | index + 1        0 where the place is free
@@ -9,6 +9,10 @@
 
 /// Places of a table with its first value.
 const FIRST_PLACES: usize = 64;
+
+/// The share of places that may be taken. It is no power of two: the lists of values and indices double where there are as many
+/// as that, and of a row group all columns do so at once.
+const MOST: (usize, usize) = (3, 8);
 
 #[derive(Debug, Default)]
 pub(super) struct IndexTable {
@@ -24,12 +28,13 @@ impl IndexTable {
     /// Whether so many indices have room, of which all need not be in the table.
     #[inline]
     pub(super) fn has_room(&self, num_indices: usize) -> bool {
-        num_indices <= self.places.len() / 2
+        num_indices <= self.places.len() / MOST.1 * MOST.0
     }
 
-    /// Forgets all indices, and makes room for twice as many as these at least.
+    /// Forgets all indices, and makes room for so many.
     pub(super) fn clear(&mut self, num_indices: usize) {
-        let places = (num_indices * 4).next_power_of_two().max(FIRST_PLACES);
+        let places = (num_indices * MOST.1).div_ceil(MOST.0);
+        let places = places.next_power_of_two().max(FIRST_PLACES);
         self.places = vec![0; places];
         self.index_bits = places.trailing_zeros();
     }
@@ -104,10 +109,10 @@ mod tests {
     }
 
     #[test]
-    fn room_is_for_twice_as_many() {
+    fn three_eighths_of_the_places_have_indices() {
         let mut table = IndexTable::default();
         assert!(table.has_room(0) && !table.has_room(1));
-        for (indices, room) in [(1, 32), (16, 32), (17, 64), (100, 256)] {
+        for (indices, room) in [(1, 24), (24, 24), (25, 48), (100, 192)] {
             table.clear(indices);
             assert!(
                 table.has_room(room) && !table.has_room(room + 1),
