@@ -136,6 +136,24 @@ fn a_dictionary_without_hope_ends_early() {
     assert!(again(4) > 65_536, "{}", again(4));
 }
 
+/// A page with hardly a value does not say that all others are new.
+#[test]
+fn an_empty_page_gives_no_dictionary_up() {
+    // Three pages, drawn from 140,000 values: 47,000 different ones, too many for a dictionary so far. Then a page of nulls
+    // and one new value. Of a quarter of a million values, 118,000 are different, and the dictionary saves half.
+    let mut random = Random(5);
+    let few: Vec<i64> = noise(140_000);
+    let mut values: Vec<Option<i64>> = (0..57_344).map(|_| Some(random.pick(&few))).collect();
+    values.extend(vec![None; 32_767]);
+    values.push(Some(1));
+    values.extend((0..400_000).map(|_| Some(random.pick(&few))));
+    let array: ArrayRef = Arc::new(Int64Array::from(values));
+    let columns = ColumnOptions::new().dictionary_bytes(2 << 20);
+    let options = options(Compatibility::Widest, "none").column("a", columns);
+    let (_, encodings) = of_one(array, options);
+    assert_eq!(encodings, [Encoding::RleDictionary]);
+}
+
 #[test]
 fn what_is_asked_for_is_done() {
     let constant: ArrayRef = Arc::new(Int64Array::from(vec![5; ROWS]));

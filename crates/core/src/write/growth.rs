@@ -17,10 +17,13 @@ const JUDGE_AFTER: usize = 1 << 13;
 const JUDGE_NEW_AFTER: usize = 3 << 13;
 const LEAST_REPEATED: usize = 32;
 
+/// Values at least, of the last pages, that tell how often values are new.
+pub(super) const LAST_VALUES: usize = 1 << 12;
+
 /// How a dictionary has grown.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Growth {
-    /// Where the last page began.
+    /// Where the last pages began, which have [`LAST_VALUES`] at least.
     pub(super) before: Counts,
     pub(super) now: Counts,
 }

@@ -7,7 +7,7 @@ use herringbone_format::{Encoding, Result};
 
 use super::bounds::Bounds;
 use super::choice::{Choice, Indexed, Packing, StoredAs, choose, choose_encoding};
-use super::growth::{Counts, DECIDE_AFTER, EntrySizes, Growth};
+use super::growth::{Counts, DECIDE_AFTER, EntrySizes, Growth, LAST_VALUES};
 use super::observers::Observers;
 use super::options::DataPageVersion;
 use super::settings::ColumnSettings;
@@ -217,20 +217,18 @@ impl PageValues {
         if self.keeps_dictionary {
             return false;
         }
-        // The last page is the one under construction, or the last that waits.
-        let (last, earlier) = match self.pending.split_last() {
-            Some((last, earlier)) if self.indices.is_empty() => (&last.indices, earlier),
-            _ => (&self.indices, &*self.pending),
-        };
-        let values = self.pending_values + self.indices.len();
         let now = Counts {
-            values,
+            values: self.pending_values + self.indices.len(),
             entries: dictionary.len(),
         };
-        let before = Counts {
-            values: values - last.len(),
-            entries: earlier.last().map_or(0, |page| page.num_entries),
-        };
+        let (mut before, mut end) = (Counts::default(), Counts::default());
+        for page in &self.pending {
+            end.values += page.indices.len();
+            end.entries = page.num_entries;
+            if now.values - end.values >= LAST_VALUES {
+                before = end;
+            }
+        }
         let sizes = EntrySizes {
             average: dictionary.plain_bytes() as f64 / now.entries.max(1) as f64,
             most: self.settings.dictionary_bytes as f64,
