@@ -395,8 +395,6 @@ impl PushDecoder {
         if let Some(request) = plan.needs_key(self.next_row_group) {
             return Ok(Some(Progress::NeedsKey(request)));
         }
-        // Nothing is held for the one before it any more, as if this one were read alone.
-        self.close();
         let is_whole = row_group.num_wanted() == row_group.num_rows;
         self.rows_of_row_group = row_group.num_wanted();
         self.rows_given = 0;
@@ -404,8 +402,12 @@ impl PushDecoder {
         self.next_row_group += 1;
         let index = self.next_row_group - 1;
         if is_whole && self.filter.is_none() {
+            // Columns of the one before it make room one by one: all at once is slower.
             self.cursor.open(row_group)?;
+            self.maps_memory.release();
         } else {
+            // Nothing is held for the one before it any more, as if this one were read alone.
+            self.close();
             let pruner = RowGroupPruner::new(plan, index, self.budget.clone())?;
             self.pruner = Some(Box::new(pruner));
         }
