@@ -76,38 +76,51 @@ pub fn read_theirs(bytes: &Bytes) -> Result<u64> {
     arrow_rs::stream(bytes.clone(), None, options)
 }
 
-/// Where the bodies of all pages lie in a file, without what encryption adds to them.
+/// What is encrypted of a page, without what encryption adds to it.
+pub struct PageBytes {
+    /// Where the header lies in the file.
+    pub header: Range<usize>,
+    /// Where the body does.
+    pub body: Range<usize>,
+}
+
+/// All pages of a file.
 ///
 /// # Errors
 ///
 /// Whatever reading meets.
-pub fn bodies(bytes: &Bytes, algorithm: Algorithm) -> Result<Vec<Range<usize>>> {
+pub fn pages(bytes: &Bytes, algorithm: Algorithm) -> Result<Vec<PageBytes>> {
     let open = OpenOptions::new().decryption(Some(our_keys(algorithm)?), None);
     let file = ParquetFile::from_source(bytes.clone(), open)?;
-    let mut bodies = Vec::new();
+    let mut pages = Vec::new();
+    // A length and a nonce in front, and a tag behind, which CTR has not.
+    let front = 16;
+    let tag = match algorithm {
+        Algorithm::AesGcmV1 => 16,
+        Algorithm::AesGcmCtrV1 => 0,
+    };
     for row_group in 0..file.metadata().num_row_groups() {
         for leaf in 0..file.metadata().num_columns(row_group) {
             for page in file.pages(row_group, leaf)? {
                 let page = page?;
-                let start = usize::try_from(page.start.offset)? + page.header_bytes;
-                let length = usize::try_from(page.header.compressed_page_size)?;
-                // A length, a nonce, and a tag.
-                let overhead = match algorithm {
-                    Algorithm::AesGcmV1 => 32,
-                    Algorithm::AesGcmCtrV1 => 16,
-                };
-                bodies.push(start + 16..start + 16 + length - overhead);
+                let start = usize::try_from(page.start.offset)?;
+                let body = start + page.header_bytes;
+                let end = body + usize::try_from(page.header.compressed_page_size)?;
+                pages.push(PageBytes {
+                    header: start + front..body - 16,
+                    body: body + front..end - tag,
+                });
             }
         }
     }
-    Ok(bodies)
+    Ok(pages)
 }
 
 /// The cipher alone over so many bytes of memory as the file has.
 pub struct RawCipher {
     cipher: Cipher,
     bytes: RefCell<Vec<u8>>,
-    bodies: Vec<Range<usize>>,
+    pages: Vec<PageBytes>,
     page: RefCell<Vec<u8>>,
 }
 
@@ -116,12 +129,12 @@ pub struct RawCipher {
 pub enum Part {
     /// A reader's: the bytes of the file stay as they are, and a cipher that works in place has a copy of each body.
     Reader,
-    /// A writer's: each body, and its header, has a nonce of the operating system.
+    /// A writer's: each page takes two nonces of the operating system.
     Writer,
 }
 
 impl RawCipher {
-    /// That of the bodies of a file.
+    /// That of the pages of a file.
     ///
     /// # Errors
     ///
@@ -130,21 +143,25 @@ impl RawCipher {
         Ok(Self {
             cipher: Cipher::new(algorithm)?,
             bytes: file.to_vec().into(),
-            bodies: bodies(file, algorithm)?,
+            pages: pages(file, algorithm)?,
             page: RefCell::default(),
         })
     }
 
-    /// Encrypts all bodies once.
+    /// Encrypts all pages once, their headers by GCM with both algorithms.
     ///
     /// # Errors
     ///
     /// The cipher refuses.
     pub fn run(&self, part: Part) -> Result<()> {
         let (mut bytes, mut page) = (self.bytes.borrow_mut(), self.page.borrow_mut());
-        for body in &self.bodies {
+        for at in &self.pages {
+            let header = bytes
+                .get_mut(at.header.clone())
+                .ok_or("a header outside of the file")?;
+            self.cipher.gcm.encrypt(header)?;
             let body = bytes
-                .get_mut(body.clone())
+                .get_mut(at.body.clone())
                 .ok_or("a body outside of the file")?;
             if part == Part::Reader && self.cipher.is_in_place() {
                 page.clear();
@@ -163,11 +180,9 @@ impl RawCipher {
 }
 
 fn draw_nonces() -> Result<()> {
-    for _ in 0..2 {
-        let mut nonce = [0; 12];
-        getrandom::fill(&mut nonce)?;
-        black_box(nonce);
-    }
+    let mut nonces = [0; 2 * 12];
+    getrandom::fill(&mut nonces)?;
+    black_box(nonces);
     Ok(())
 }
 

@@ -18,3 +18,10 @@ pub(crate) fn array<const N: usize>() -> Result<[u8; N]> {
     fill(&mut bytes)?;
     Ok(bytes)
 }
+
+/// Two of them, of which the operating system is asked at once.
+pub(crate) fn pair<const N: usize>() -> Result<[[u8; N]; 2]> {
+    let mut bytes = [[0; N]; 2];
+    fill(bytes.as_flattened_mut())?;
+    Ok(bytes)
+}

@@ -9,7 +9,7 @@ use herringbone::format::thrift::CompactWriter;
 use herringbone::format::{ColumnChunk, FileMetadataParts, KeyValue, Limits, RawStruct};
 use herringbone::modular_encryption::{
     Decryption, Encryption, FileDecryption, FileEncryption, FileToDecrypt, FooterEncryption,
-    KeyRequest, KeyStep, ModuleCipher, ModuleId, ModuleKind,
+    KeyRequest, KeyStep, ModuleCipher, ModuleId, ModuleKind, PageToEncrypt,
 };
 use herringbone::{Compression, Error, ErrorKind, ReadOptions, Result};
 use herringbone_core::footer::{FooterDecoder, FooterStep};
@@ -95,18 +95,16 @@ impl ModuleCipher for Xor {
         Ok(())
     }
 
-    fn encrypt_page(
-        &self,
-        id: &ModuleId,
-        levels: usize,
-        body: &mut Vec<u8>,
-        start: usize,
-        front: &mut Vec<u8>,
-    ) -> Result<()> {
-        let outside = if self.values_only { levels } else { 0 };
-        let page = body.split_off(start);
-        front.extend_from_slice(&page[..outside]);
-        self.encrypt(id, &page[outside..], body)
+    fn encrypt_page(&self, page: PageToEncrypt<'_>, head: &mut Vec<u8>) -> Result<usize> {
+        let outside = if self.values_only { page.levels } else { 0 };
+        let plaintext = page.body.split_off(page.start);
+        let (levels, values) = plaintext.split_at(outside);
+        self.encrypt(&page.body_id, values, page.body)?;
+        let header = (page.header)([levels, &page.body[page.start..]])?;
+        self.encrypt(&page.header_id, &header, head)?;
+        let header_bytes = head.len();
+        head.extend_from_slice(levels);
+        Ok(header_bytes)
     }
 }
 

@@ -8,7 +8,9 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use herringbone::format::{ColumnChunk, Encoding, FileMetadataParts};
-use herringbone::modular_encryption::{Encryption, FileEncryption, ModuleCipher, ModuleId};
+use herringbone::modular_encryption::{
+    Encryption, FileEncryption, ModuleCipher, ModuleId, PageToEncrypt,
+};
 use herringbone::{
     ColumnOptions, Compatibility, DataPageVersion, Error, ErrorKind, ParquetFile, ReadOptions,
     Result, WriteOptions, Writer,
@@ -61,14 +63,8 @@ impl ModuleCipher for Cipher {
         Ok(())
     }
 
-    fn encrypt_page(
-        &self,
-        id: &ModuleId,
-        _: usize,
-        body: &mut Vec<u8>,
-        _: usize,
-        front: &mut Vec<u8>,
-    ) -> Result<()> {
+    fn encrypt_page(&self, page: PageToEncrypt<'_>, head: &mut Vec<u8>) -> Result<usize> {
+        let id = &page.body_id;
         let watched = &self.0;
         let place = (id.row_group, id.column, id.page);
         watched.begun.lock().unwrap().insert(place);
@@ -81,9 +77,14 @@ impl ModuleCipher for Cipher {
         if watched.waiting == Some(place) && !watched.wait_for_one_behind(place) {
             return Err(Error::argument("no page is under way beside another"));
         }
-        front.extend_from_slice(id.to_string().as_bytes());
-        body.extend_from_slice(b"behind a body, and longer than there is room");
-        Ok(())
+        let front = id.to_string().into_bytes();
+        page.body
+            .extend_from_slice(b"behind a body, and longer than there is room");
+        let header = (page.header)([&front, &page.body[page.start..]])?;
+        self.encrypt(&page.header_id, &header, head)?;
+        let header_bytes = head.len();
+        head.extend(front);
+        Ok(header_bytes)
     }
 }
 

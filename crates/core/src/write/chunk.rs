@@ -16,9 +16,7 @@ use super::chunked_buffer::ChunkedBuffer;
 use super::column_statistics::ChunkStatistics;
 use super::heap_bytes;
 use super::options::{DataPageVersion, StatisticsLevel};
-use super::page::{
-    PageBuffers, PagePlace, PageSink, UnfinishedPage, encrypted_header, finish_header,
-};
+use super::page::{PageBuffers, PagePlace, PageSink, UnfinishedPage, finish_header};
 use super::settings::ColumnSettings;
 use crate::bloom_filter::BloomFilter;
 use crate::compression::{Compression, compress};
@@ -281,16 +279,18 @@ impl ChunkBuilder {
         };
         let of_page = DictionaryPageHeader::new(length(num_values)?, Encoding::Plain)
             .is_sorted(is_sorted.then_some(true));
-        let header = PageHeader::new(PageType::DictionaryPage, length(plain.len())?, 0)
+        let mut header = PageHeader::new(PageType::DictionaryPage, length(plain.len())?, 0)
             .dictionary_page_header(of_page);
         let module = match &self.cipher {
             Some(cipher) => Some(cipher.encrypt(ModuleKind::DictionaryPage, body)?),
             None => None,
         };
         let body = module.as_deref().unwrap_or(body);
-        let header = finish_header(header, [&[], &[], body], self.settings.crc)?;
-        let kind = ModuleKind::DictionaryPageHeader;
-        let mut page = encrypted_header(self.cipher.as_ref(), (kind, 0), header)?;
+        let header = finish_header(&mut header, [&[], body], self.settings.crc)?;
+        let mut page = match &self.cipher {
+            Some(cipher) => cipher.encrypt(ModuleKind::DictionaryPageHeader, &header)?,
+            None => header,
+        };
         let uncompressed = page.len() + plain.len();
         page.extend_from_slice(body);
         Ok((page, uncompressed))

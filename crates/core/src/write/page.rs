@@ -7,7 +7,7 @@
 use std::mem;
 use std::sync::Arc;
 
-use herringbone_format::modular_encryption::{ChunkCipher, ModuleKind};
+use herringbone_format::modular_encryption::{ChunkCipher, ModuleKind, PageToEncrypt};
 use herringbone_format::thrift::CompactWriter;
 use herringbone_format::{Encoding, PageHeader, Result};
 
@@ -192,31 +192,51 @@ impl UnfinishedPage {
                 Some(_) => self.compress_v2()?,
             }
         }
-        let before_body = self.encrypt()?;
-        let PageBuffers {
-            front,
-            body,
-            start,
-            compressed,
-            ..
-        } = &self.buffers;
-        let body = match compressed.is_empty() {
-            true => body.get(*start..).unwrap_or_default(),
-            false => compressed,
-        };
-        let parts = [&before_body, front, body];
-        let header = finish_header(self.header, parts, self.settings.crc)?;
-        let place = (ModuleKind::DataPageHeader, self.place.ordinal);
-        let mut head = encrypted_header(self.cipher.as_ref(), place, header)?;
-        let uncompressed = (head.len() + body_bytes) as u64;
-        head.extend_from_slice(&before_body);
+        let (head, header_bytes) = self.head()?;
         Ok(FinishedPage {
             place: self.place,
             head,
             buffers: self.buffers,
-            uncompressed,
+            uncompressed: (header_bytes + body_bytes) as u64,
             scratch_bytes: if has_codec { body_bytes } else { 0 },
         })
+    }
+
+    /// Encrypts what is stored of the body, where it is to be encrypted. What stands in front of the body then, and how many
+    /// bytes of that are the header.
+    fn head(&mut self) -> Result<(Vec<u8>, usize)> {
+        let crc = self.settings.crc;
+        let Some(cipher) = &self.cipher else {
+            let PageBuffers {
+                front,
+                body,
+                start,
+                compressed,
+                ..
+            } = &self.buffers;
+            let body = match compressed.is_empty() {
+                true => body.get(*start..).unwrap_or_default(),
+                false => compressed,
+            };
+            let header = finish_header(&mut self.header, [front, body], crc)?;
+            let bytes = header.len();
+            return Ok((header, bytes));
+        };
+        let levels = self.header.data_page_header_v2.as_ref().map_or(0, |v2| {
+            (v2.definition_levels_byte_length + v2.repetition_levels_byte_length) as usize
+        });
+        let (body, start) = self.buffers.stored();
+        let page = PageToEncrypt {
+            header_id: cipher.page(ModuleKind::DataPageHeader, self.place.ordinal),
+            body_id: cipher.page(ModuleKind::DataPage, self.place.ordinal),
+            levels,
+            body,
+            start,
+            header: &mut |body| finish_header(&mut self.header, body, crc),
+        };
+        let mut head = Vec::new();
+        let header_bytes = cipher.modules().encrypt_page(page, &mut head)?;
+        Ok((head, header_bytes))
     }
 
     /// Levels and values together.
@@ -281,22 +301,6 @@ impl UnfinishedPage {
         }
         cuts
     }
-
-    /// Encrypts what is stored of the body; what comes in front of it then.
-    fn encrypt(&mut self) -> Result<Vec<u8>> {
-        let mut front = Vec::new();
-        if let Some(cipher) = &self.cipher {
-            let id = cipher.page(ModuleKind::DataPage, self.place.ordinal);
-            let levels = self.header.data_page_header_v2.as_ref().map_or(0, |v2| {
-                (v2.definition_levels_byte_length + v2.repetition_levels_byte_length) as usize
-            });
-            let (body, start) = self.buffers.stored();
-            cipher
-                .modules()
-                .encrypt_page(&id, levels, body, start, &mut front)?;
-        }
-        Ok(front)
-    }
 }
 
 impl FinishedPage {
@@ -309,8 +313,8 @@ impl FinishedPage {
 
 /// The bytes of a header, once the body is known that it stands in front of, in parts.
 pub(super) fn finish_header(
-    mut header: PageHeader,
-    body: [&[u8]; 3],
+    header: &mut PageHeader,
+    body: [&[u8]; 2],
     crc: bool,
 ) -> Result<Vec<u8>> {
     header.compressed_page_size = length(body.iter().map(|part| part.len()).sum())?;
@@ -322,19 +326,4 @@ pub(super) fn finish_header(
     let mut writer = CompactWriter::new();
     header.encode(&mut writer);
     Ok(writer.finish())
-}
-
-/// A header as it is in the file: that of the data page at an ordinal, or of a dictionary page.
-pub(super) fn encrypted_header(
-    cipher: Option<&ChunkCipher>,
-    (kind, ordinal): (ModuleKind, usize),
-    header: Vec<u8>,
-) -> Result<Vec<u8>> {
-    let Some(cipher) = cipher else {
-        return Ok(header);
-    };
-    let mut module = Vec::new();
-    let id = cipher.page(kind, ordinal);
-    cipher.modules().encrypt(&id, &header, &mut module)?;
-    Ok(module)
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use herringbone_format::modular_encryption::{
     ALGORITHM_KEY, Decryption, Encryption, FieldBeside, FileDecryption, FileEncryption,
     FileToDecrypt, FooterEncryption, KeyRequest, KeyStep, ModuleCipher, ModuleId, ModuleKind,
+    PageToEncrypt,
 };
 use herringbone_format::thrift::CompactWriter;
 use herringbone_format::{ColumnChunk, FileMetadataParts, KeyValue, RawStruct};
@@ -52,15 +53,8 @@ impl ModuleCipher for ColumnModules {
         self.key.encrypt(id, &[plaintext], module)
     }
 
-    fn encrypt_page(
-        &self,
-        id: &ModuleId,
-        _levels: usize,
-        body: &mut Vec<u8>,
-        start: usize,
-        front: &mut Vec<u8>,
-    ) -> Result<()> {
-        self.key.encrypt_in_place(id, body, start, front)
+    fn encrypt_page(&self, page: PageToEncrypt<'_>, head: &mut Vec<u8>) -> Result<usize> {
+        self.key.encrypt_page(page, head)
     }
 
     fn uncounted_bytes(&self, kind: ModuleKind) -> usize {

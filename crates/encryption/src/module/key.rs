@@ -2,6 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
+use herringbone_format::modular_encryption::PageToEncrypt;
 use zeroize::Zeroize;
 
 use super::{
@@ -103,46 +104,43 @@ impl ModuleKey {
     /// if it encrypted too often; I/O if there are no random bytes. Then `out` is as it was.
     pub fn encrypt(&self, id: &ModuleId, parts: &[&[u8]], out: &mut Vec<u8>) -> Result<()> {
         let plaintext: usize = parts.iter().map(|part| part.len()).sum();
-        let sealing = self.sealing(id, plaintext)?;
-        let start = out.len();
+        let sealing = self.sealing(id, plaintext, random::array()?)?;
         out.reserve(plaintext + sealing.framing.overhead());
-        out.extend_from_slice(&sealing.front());
-        let from = out.len();
-        parts.iter().for_each(|part| out.extend_from_slice(part));
-        let buffer = out.get_mut(from..).unwrap_or_default();
-        let sealed = sealing.seal(id, buffer);
-        let tag = sealed.inspect_err(|_| out.truncate(start))?;
-        out.extend_from_slice(tag.as_ref().map_or(&[], |tag| tag));
-        Ok(())
+        sealing.append(id, parts, out)
     }
 
-    /// Encrypts `body` in place, from the byte at `start` on. Afterwards the module is what this appended to `front`, and then
-    /// `body` from there on.
+    /// Encrypts a data page; [`ModuleCipher::encrypt_page`](herringbone_format::modular_encryption::ModuleCipher::encrypt_page)
+    /// has it all.
     ///
-    /// **Errors**: as [`Self::encrypt`]. Then `front` is as it was, and `body` may be wiped.
-    pub fn encrypt_in_place(
-        &self,
-        id: &ModuleId,
-        body: &mut Vec<u8>,
-        start: usize,
-        front: &mut Vec<u8>,
-    ) -> Result<()> {
-        let plaintext = body.get_mut(start..).unwrap_or_default();
-        let sealing = self.sealing(id, plaintext.len())?;
-        let tag = sealing.seal(id, plaintext)?;
-        body.extend_from_slice(tag.as_ref().map_or(&[], |tag| tag));
-        front.extend_from_slice(&sealing.front());
-        Ok(())
+    /// **Errors**: as [`Self::encrypt`], and those of the header. What cannot be encrypted is wiped.
+    pub fn encrypt_page(&self, page: PageToEncrypt<'_>, head: &mut Vec<u8>) -> Result<usize> {
+        // The operating system is asked once for both: that takes longer than many a header.
+        let nonces: [Nonce; 2] = random::pair()?;
+        let body = page.body.get_mut(page.start..).unwrap_or_default();
+        let sealing = self.sealing(&page.body_id, body.len(), nonces[0])?;
+        let tag = sealing.seal(&page.body_id, body)?;
+        page.body
+            .extend_from_slice(tag.as_ref().map_or(&[], |tag| tag));
+        let front = sealing.front();
+        let body = page.body.get(page.start..).unwrap_or_default();
+        let header = (page.header)([&front, body])?;
+        let start = head.len();
+        let sealing = self.sealing(&page.header_id, header.len(), nonces[1])?;
+        head.reserve(header.len() + sealing.framing.overhead() + front.len());
+        sealing.append(&page.header_id, &[&header], head)?;
+        let header_bytes = head.len() - start;
+        head.extend_from_slice(&front);
+        Ok(header_bytes)
     }
 
-    /// What encrypts one module.
-    fn sealing(&self, id: &ModuleId, plaintext: usize) -> Result<Sealing<'_>> {
+    /// What encrypts one module, with a nonce that nothing else has.
+    fn sealing(&self, id: &ModuleId, plaintext: usize, nonce: Nonce) -> Result<Sealing<'_>> {
         let aad = self.file_aad.of(id)?;
         let framing = self.algorithm.framing(id.kind);
         Ok(Sealing {
             length: framing.declared_length(id, plaintext)?,
             cipher: self.key.cipher_for_encryption()?,
-            nonce: random::array()?,
+            nonce,
             framing,
             aad,
         })
@@ -228,6 +226,19 @@ impl Sealing<'_> {
         length.copy_from_slice(&self.length.to_le_bytes());
         nonce.copy_from_slice(&self.nonce);
         front
+    }
+
+    /// Appends the module to `out`, which an error leaves as it was.
+    fn append(&self, id: &ModuleId, parts: &[&[u8]], out: &mut Vec<u8>) -> Result<()> {
+        let start = out.len();
+        out.extend_from_slice(&self.front());
+        let from = out.len();
+        parts.iter().for_each(|part| out.extend_from_slice(part));
+        let buffer = out.get_mut(from..).unwrap_or_default();
+        let sealed = self.seal(id, buffer);
+        let tag = sealed.inspect_err(|_| out.truncate(start))?;
+        out.extend_from_slice(tag.as_ref().map_or(&[], |tag| tag));
+        Ok(())
     }
 
     /// Encrypts in place; the tag, if there is one. Wipes what cannot be encrypted.

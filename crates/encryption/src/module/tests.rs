@@ -1,5 +1,7 @@
 use std::sync::Arc;
 
+use herringbone_format::modular_encryption::PageToEncrypt;
+
 use super::*;
 use crate::{ErrorKind, Key};
 
@@ -103,27 +105,61 @@ fn modules_of_all_kinds_come_back() {
     }
 }
 
+/// Encrypts a page whose header is `header`, and checks what that was made of.
+fn encrypt_page(
+    key: &ModuleKey,
+    (body_id, header_id): (ModuleId, ModuleId),
+    body: &mut Vec<u8>,
+    header: &[u8],
+    head: &mut Vec<u8>,
+) -> crate::Result<usize> {
+    let mut seen = Vec::new();
+    let page = PageToEncrypt {
+        header_id,
+        body_id,
+        levels: 0,
+        body,
+        start: 4,
+        header: &mut |parts| {
+            seen = parts.concat();
+            Ok(header.to_vec())
+        },
+    };
+    let before = head.len();
+    let header_bytes = key.encrypt_page(page, head)?;
+    let front = &head[before + header_bytes..];
+    assert_eq!(seen, [front, &body[4..]].concat());
+    Ok(header_bytes)
+}
+
 #[test]
-fn what_is_encrypted_in_place_is_a_module_too() {
+fn a_page_is_two_modules() {
+    let header_id = ModuleId {
+        kind: ModuleKind::DataPageHeader,
+        ..PAGE
+    };
     for key in [gcm(), ctr()] {
         for plaintext in [&b""[..], b"the body of a page"] {
-            let (mut front, mut body) = (b"before".to_vec(), [b"room", plaintext].concat());
-            key.encrypt_in_place(&PAGE, &mut body, 4, &mut front)
-                .unwrap();
-            let module = [&front[6..], &body[4..]].concat();
-            assert_eq!(body[..4], *b"room");
+            let (mut head, mut body) = (b"before".to_vec(), [b"room", plaintext].concat());
+            let ids = (PAGE, header_id);
+            let header_bytes = encrypt_page(&key, ids, &mut body, b"header", &mut head).unwrap();
+            assert_eq!((&head[..6], &body[..4]), (&b"before"[..], &b"room"[..]));
+            let (header, front) = head[6..].split_at(header_bytes);
+            assert_eq!(key.decrypt(&header_id, header).unwrap(), b"header");
+            let module = [front, &body[4..]].concat();
             assert_eq!(module.len(), plaintext.len() + key.overhead(PAGE.kind));
             assert_eq!(key.decrypt(&PAGE, &module).unwrap(), plaintext);
+            assert_ne!(header[4..16], front[4..]);
         }
-        let id = ModuleId {
+        let late = |id| ModuleId {
             page: 1 << 15,
-            ..PAGE
+            ..id
         };
-        let (mut front, mut body) = (vec![1], vec![2]);
-        let error = key
-            .encrypt_in_place(&id, &mut body, 0, &mut front)
-            .unwrap_err();
-        assert_eq!((error.kind(), front), (ErrorKind::Argument, vec![1]));
+        for ids in [(late(PAGE), header_id), (PAGE, late(header_id))] {
+            let (mut head, mut body) = (vec![1], vec![2; 9]);
+            let error = encrypt_page(&key, ids, &mut body, b"header", &mut head).unwrap_err();
+            assert_eq!((error.kind(), head), (ErrorKind::Argument, vec![1]));
+        }
     }
 }
 

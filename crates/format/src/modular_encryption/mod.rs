@@ -54,24 +54,41 @@ pub trait ModuleCipher: Send + Sync + fmt::Debug {
     /// more. Then nothing is appended.
     fn encrypt(&self, id: &ModuleId, plaintext: &[u8], module: &mut Vec<u8>) -> Result<()>;
 
-    /// Encrypts the body of a data page in place, which is `body` from the byte at `start` on: afterwards the module is what
-    /// this appended to `front`, and then `body` from there on. Of version 2, the first `levels` bytes are its levels.
+    /// Encrypts a data page: its body in place, and then its header, which `head` gets, with what comes between them.
+    /// Afterwards the page is what this appended to `head`, and then the body. What comes back is the bytes of the header.
     ///
-    /// **Errors**: as [`Self::encrypt`]; then `body` has no use any more.
-    fn encrypt_page(
-        &self,
-        id: &ModuleId,
-        levels: usize,
-        body: &mut Vec<u8>,
-        start: usize,
-        front: &mut Vec<u8>,
-    ) -> Result<()>;
+    /// **Errors**: as [`Self::encrypt`], and those of the header; then the page has no use any more, nor has `head`.
+    fn encrypt_page(&self, page: PageToEncrypt<'_>, head: &mut Vec<u8>) -> Result<usize>;
 
     /// Bytes of the module of a page that its header leaves out when it says how many the page has. The specification
     /// leaves out none.
     fn uncounted_bytes(&self, kind: ModuleKind) -> usize {
         let _ = kind;
         0
+    }
+}
+
+/// A data page before it is encrypted.
+pub struct PageToEncrypt<'a> {
+    /// The module of the header.
+    pub header_id: ModuleId,
+    /// The module of the body.
+    pub body_id: ModuleId,
+    /// The bytes that levels take at the start of the body, of version 2; otherwise 0.
+    pub levels: usize,
+    /// The body, from the byte at `start` on.
+    pub body: &'a mut Vec<u8>,
+    /// Where the body starts.
+    pub start: usize,
+    /// Makes the header of an encrypted body, of which it takes both parts: what `head` gets, and the body. The header
+    /// tells how long they are, and their checksum.
+    pub header: &'a mut dyn FnMut([&[u8]; 2]) -> Result<Vec<u8>>,
+}
+
+impl fmt::Debug for PageToEncrypt<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut page = f.debug_struct("PageToEncrypt");
+        page.field("body_id", &self.body_id).finish_non_exhaustive()
     }
 }
 

@@ -1,0 +1,75 @@
+"""Runs `encrypted` in several processes, and prints the median over them of what encryption costs.
+
+    cargo build --profile bench -p herringbone-benches --bin encrypted
+    python benches/encryption.py [--processes 9] [--seconds 1.5] [PART_OF_A_NAME ...]
+
+Where memory lies in a process makes writing several percent faster or slower, for as long as the process runs. Where the cipher
+is that small a part of the time, one process measures its own memory. Printed is the median cost, with its standard error over the
+processes; a cost is marked where it is above 1.2 by more than twice that error.
+"""
+
+import argparse
+import collections
+import math
+import statistics
+import subprocess
+
+DEAR = 1.2
+
+
+def runs(arguments):
+    """By case: what each process measured, as (plain, encrypted, cipher, cost, ratio or None)."""
+    measured = collections.defaultdict(list)
+    for _ in range(arguments.processes):
+        command = [arguments.encrypted, "--seconds", str(arguments.seconds), *arguments.names]
+        # It fails where something is slow; the table says so.
+        lines = subprocess.run(command, stdout=subprocess.PIPE, text=True).stdout.splitlines()
+        for line in lines:
+            cells = [cell.strip() for cell in line.split("|")[1:-1]]
+            if len(cells) == 7 and ", " in cells[0]:
+                plain, encrypted, cipher, cost = (float(cell.split()[0]) for cell in cells[1:5])
+                ratio = float(cells[6].split()[0]) if cells[6] else None
+                measured[tuple(cells[0].split(", "))].append((plain, encrypted, cipher, cost, ratio))
+    return measured
+
+
+def error_of_median(values):
+    """Its standard error: 1.253 times that of the mean, by the distance between the quartiles."""
+    if len(values) < 4:
+        return math.inf
+    low, _, high = statistics.quantiles(values, n=4)
+    return 1.253 * (high - low) / 1.349 / math.sqrt(len(values))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--encrypted", default="target/release/encrypted")
+    parser.add_argument("--processes", type=int, default=9)
+    parser.add_argument("--seconds", type=float, default=1.5)
+    measured = runs(parser.parse_args())
+    costs, ratios = collections.defaultdict(list), collections.defaultdict(list)
+    print("| file | what | algorithm | cipher of plain | cost | ratio |")
+    print("|---|---|---|---:|---:|---:|")
+    for (name, what, algorithm), rows in measured.items():
+        cost = statistics.median(row[3] for row in rows)
+        error = error_of_median([row[3] for row in rows])
+        share = statistics.median(row[2] / row[0] for row in rows)
+        costs[what, algorithm].append((share, cost))
+        ratio = ""
+        if rows[0][4] is not None:
+            ratios[what].append(statistics.median(row[4] for row in rows))
+            ratio = f"{ratios[what][-1]:.2f}"
+        mark = " **dear**" if cost - 2 * error > DEAR else ""
+        print(f"| {name} | {what} | {algorithm} | {share:.2f} | {cost:.2f} ± {error:.2f}{mark} | {ratio} |", flush=True)
+    for (what, algorithm), cells in costs.items():
+        summed = sum(share * cost for share, cost in cells) / sum(share for share, _ in cells)
+        middle = statistics.median(cost for _, cost in cells)
+        most = max(cost for _, cost in cells)
+        print(f"{what}, {algorithm}: cost {middle:.2f} in the median, {summed:.2f} by time, {most:.2f} at most")
+    for what, of_all in ratios.items():
+        print(f"{what}: {statistics.geometric_mean(of_all):.2f} of arrow-rs's time, {max(of_all):.2f} at most")
+
+
+if __name__ == "__main__":
+    main()
