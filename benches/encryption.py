@@ -13,6 +13,7 @@ import collections
 import math
 import statistics
 import subprocess
+import sys
 
 DEAR = 1.2
 
@@ -20,7 +21,8 @@ DEAR = 1.2
 def runs(arguments):
     """By case: what each process measured, as (plain, encrypted, cipher, cost, ratio or None)."""
     measured = collections.defaultdict(list)
-    for _ in range(arguments.processes):
+    for process in range(arguments.processes):
+        print(f"process {process + 1} of {arguments.processes}", file=sys.stderr, flush=True)
         command = [arguments.encrypted, "--seconds", str(arguments.seconds), *arguments.names]
         # It fails where something is slow; the table says so.
         lines = subprocess.run(command, stdout=subprocess.PIPE, text=True).stdout.splitlines()

@@ -122,16 +122,16 @@ fn a_dictionary_without_hope_ends_early() {
         (page.num_values, encodings)
     };
     let values = noise(16 * 30_000);
-    // 24,576 values are enough, and rows are looked at 4,096 at a time.
+    // 4,096 values are enough to doubt it, and rows are looked at 512 at a time.
     let (num_values, encodings) = first_page(values.clone());
-    assert_eq!((num_values, encodings), (65_536, vec![Encoding::Plain]));
-    // One in 16 comes again: if all are equally likely, there are half a million, far more than a dictionary has.
+    assert_eq!((num_values, encodings), (8192, vec![Encoding::Plain]));
+    // One in 16 comes again: if all are equally likely, of 8,192 there would be 64,000, of 40,960 more than a dictionary has.
     let again = |share: usize| {
         let values = values.iter().enumerate();
         let values = values.map(|(at, value)| if at % share == 0 { 0 } else { *value });
         first_page(values.collect()).0
     };
-    assert_eq!(again(16), 65_536);
+    assert_eq!(again(16), 40_960);
     // One in four: then there are 114,000, and the next ones are new less often.
     assert!(again(4) > 65_536, "{}", again(4));
 }

@@ -13,6 +13,7 @@ mod uncommon;
 mod runs;
 mod chosen;
 mod changing;
+mod in_turns;
 mod properties;
 mod sorting;
 mod peer_reads;

@@ -1,5 +1,7 @@
 //! The values of a leaf array as the file stores them: without nulls, in the physical type.
 
+use std::ops::Range;
+
 use herringbone_format::Type;
 use herringbone_kernels::plain;
 
@@ -52,23 +54,30 @@ impl Values<'_> {
 impl Values<'_> {
     /// The first values, at most so many.
     pub(crate) fn front(&self, n: usize) -> Values<'_> {
+        self.slice(0..n)
+    }
+
+    /// Those of the values in `range` that there are.
+    pub(crate) fn slice(&self, range: Range<usize>) -> Values<'_> {
+        fn part<T>(values: &[T], range: Range<usize>) -> &[T] {
+            let end = range.end.min(values.len());
+            values.get(range.start..end).unwrap_or_default()
+        }
         match self {
             Self::Boolean { bits, first, len } => Values::Boolean {
                 bits,
-                first: *first,
-                len: n.min(*len),
+                first: first + range.start,
+                len: range.end.min(*len).saturating_sub(range.start),
             },
-            Self::Int32(values) => Values::Int32(values.get(..n).unwrap_or(values)),
-            Self::Int64(values) => Values::Int64(values.get(..n).unwrap_or(values)),
-            Self::Float(values) => Values::Float(values.get(..n).unwrap_or(values)),
-            Self::Double(values) => Values::Double(values.get(..n).unwrap_or(values)),
+            Self::Int32(values) => Values::Int32(part(values, range)),
+            Self::Int64(values) => Values::Int64(part(values, range)),
+            Self::Float(values) => Values::Float(part(values, range)),
+            Self::Double(values) => Values::Double(part(values, range)),
             Self::Fixed { bytes, width } => Values::Fixed {
-                bytes: bytes.get(..n * width).unwrap_or(bytes),
+                bytes: part(bytes, range.start * width..range.end * width),
                 width: *width,
             },
-            Self::ByteArray(values) => {
-                Values::ByteArray(values.get(..n).unwrap_or(values).to_vec())
-            }
+            Self::ByteArray(values) => Values::ByteArray(part(values, range).to_vec()),
         }
     }
 }

@@ -26,6 +26,7 @@ use super::bounds::Bounds;
 use super::choice::{Choice, EncodingEstimate, choose_levels, usual_runs};
 use super::chunk::{ChunkBuilder, DataPage, DictionaryEntries, EndedColumn};
 use super::column_statistics::ColumnStatistics;
+use super::doubt::DoubtedPage;
 use super::levels::{LeafLevels, LeafPath, leaf_levels};
 use super::observers::{Observers, bloom_filter};
 use super::page::PageSink;
@@ -34,11 +35,14 @@ use super::settings::ColumnSettings;
 use crate::array::dictionary::{Keyed, slots};
 use crate::array::{Scratch, Selected, values};
 use crate::bloom_filter::BloomFilterBuilder;
-use crate::encoding::values::{PlainSize, Slots, Values, plain_width};
+use crate::encoding::values::{PlainSize, Slots, Values, plain_width, with_plain};
 use crate::levels::{EncodedLevels, PageLevels};
 
-/// Rows of a segment of columns whose rows differ in size.
+/// Rows of a segment of columns whose rows differ in size,
 const BLOCK_ROWS: usize = 4096;
+
+/// and of one of the first page of lists, which have many values in few rows: a dictionary may be in doubt soon.
+const LIST_ROWS: usize = 512;
 
 /// Values of a page, at most: what its header can count, by far.
 const MAX_PAGE_VALUES: usize = 1 << 28;
@@ -179,9 +183,9 @@ impl ColumnWriter {
         rows: Range<usize>,
         sink: &mut dyn PageSink,
     ) -> Result<()> {
-        let most = self.block_rows(array);
         let mut at = rows.start;
         while at < rows.end {
+            let most = self.block_rows(array);
             let room = self.page_rows().saturating_sub(self.page.num_rows());
             let n = room.min(most - self.segment.rows).min(rows.end - at);
             let taken = self.append_fitting(array, at..at + n.max(1))?;
@@ -200,10 +204,11 @@ impl ColumnWriter {
         let same_size = leaf.max_rep_level == 0
             && (plain_width(leaf.physical_type, leaf.type_length).is_some()
                 || matches!(array.data_type(), DataType::Dictionary(..)));
-        if same_size {
-            self.settings.page_rows
-        } else {
-            BLOCK_ROWS
+        let is_first = self.values.phase == Phase::Undecided && self.values.pending.is_empty();
+        match same_size {
+            true => self.settings.page_rows,
+            false if leaf.max_rep_level > 0 && is_first => LIST_ROWS,
+            false => BLOCK_ROWS,
         }
     }
 
@@ -211,11 +216,11 @@ impl ColumnWriter {
     /// the rows alone, not from the arrays that they came in. `is_full` says that the next row has no room.
     fn end_segment(&mut self, is_full: bool, sink: &mut dyn PageSink) -> Result<()> {
         self.segment.rows = 0;
-        if self.values.are_indices() {
+        if self.values.may_be_indices() {
             self.segment.bits = 0;
         }
         // Values have no room where the page is full; indices, where nothing more can be counted.
-        let has_no_room = is_full && (!self.values.are_indices() || self.is_counted_out);
+        let has_no_room = is_full && (!self.values.may_be_indices() || self.is_counted_out);
         if has_no_room || self.page_is_full() {
             self.finish_page(sink)?;
         }
@@ -264,7 +269,7 @@ impl ColumnWriter {
         let is_too_large = extent.bits > self.settings.page_bytes.saturating_mul(8);
         self.is_counted_out = self.page.num_levels() + num_levels > MAX_PAGE_VALUES;
         let is_first = num_rows == 1
-            && match self.values.are_indices() {
+            && match self.values.may_be_indices() {
                 true => self.segment.rows == 0,
                 false => self.page.num_rows() == 0,
             };
@@ -346,9 +351,10 @@ impl ColumnWriter {
     /// dictionary is small.
     fn page_rows(&self) -> usize {
         let rows = self.settings.page_rows;
-        match (self.values.phase, self.values.pending.len()) {
+        let num_pages = self.values.pending.len() + self.values.doubted.len();
+        match (self.values.phase, num_pages) {
             (Phase::Undecided, 0) => (rows / 4).max(1),
-            (Phase::Undecided, 1) => (rows / 2).max(1),
+            (Phase::Undecided | Phase::Doubted, 1) => (rows / 2).max(1),
             _ => rows,
         }
     }
@@ -360,11 +366,15 @@ impl ColumnWriter {
             // Indices are packed to two bytes or less, usually.
             Phase::Codes => 2 * self.values.indices.len(),
             Phase::Undecided => self.page_size.bytes / 2,
+            Phase::Doubted => self.page_size.bytes,
         };
         self.page.num_rows() >= self.page_rows()
             || bytes + self.page.num_levels() / 4 >= self.settings.page_bytes
             || (self.page.num_rows() > 0
-                && (self.values.dictionary_is_full() || self.values.is_hopeless()))
+                && (self.values.dictionary_is_full()
+                    || self.values.is_hopeless()
+                    || self.values.is_in_doubt()
+                    || self.values.doubt_ends()))
     }
 
     fn finish_page(&mut self, sink: &mut dyn PageSink) -> Result<()> {
@@ -400,9 +410,11 @@ impl ColumnWriter {
             }
             Phase::Undecided => {
                 values.hold_back(levels, size);
-                if values.is_time_to_decide() {
-                    self.decide(sink)?;
-                }
+                self.go_on_undecided(sink)?;
+            }
+            Phase::Doubted => {
+                values.hold_back_doubted(levels, size)?;
+                self.go_on_undecided(sink)?;
             }
         }
         if self.values.dictionary_is_full() {
@@ -411,12 +423,23 @@ impl ColumnWriter {
         Ok(())
     }
 
+    /// Goes on behind a page that waits.
+    fn go_on_undecided(&mut self, sink: &mut dyn PageSink) -> Result<()> {
+        if self.values.is_time_to_decide() {
+            self.decide(sink)
+        } else if self.values.is_in_doubt() {
+            self.values.doubt()
+        } else {
+            Ok(())
+        }
+    }
+
     /// Writes the pages that wait, as indices or as values, whatever costs less.
     fn decide(&mut self, sink: &mut dyn PageSink) -> Result<()> {
         let choice = self.values.choose()?;
         self.note(choice);
         let pending = std::mem::take(&mut self.values.pending);
-        self.values.pending_values = 0;
+        (self.values.pending_values, self.values.doubted_values) = (0, 0);
         if self.values.phase == Phase::Codes {
             return pending
                 .iter()
@@ -440,7 +463,30 @@ impl ColumnWriter {
             drop(kept);
             self.write_values(&page.levels, page.byte_array_bytes, sink)?;
         }
-        Ok(())
+        let doubted = std::mem::take(&mut self.values.doubted);
+        doubted
+            .into_iter()
+            .try_for_each(|page| self.write_doubted(page, sink))
+    }
+
+    /// Writes a page that the dictionary did not get.
+    fn write_doubted(&mut self, mut page: DoubtedPage, sink: &mut dyn PageSink) -> Result<()> {
+        let values = &mut self.values;
+        if values.encoding == Encoding::Plain && self.observers.is_empty() {
+            values.encoder = page.encoder;
+        } else {
+            let mut plain = Vec::new();
+            page.encoder.finish_page(&mut plain);
+            let leaf = &self.settings.leaf;
+            let plain_type = (leaf.physical_type, leaf.type_length);
+            let observers = &mut self.observers;
+            with_plain(plain_type, &plain, page.num_values, |all| {
+                observers.insert(all);
+                values.encoder.append(all)
+            })?;
+        }
+        self.values.bounds = page.bounds;
+        self.write_values(&page.levels, page.size.byte_array_bytes, sink)
     }
 
     /// Keeps what was chosen for the whole chunk.
@@ -516,7 +562,7 @@ impl ColumnWriter {
         if self.page.num_rows() > 0 {
             self.finish_page(sink)?;
         }
-        if self.values.phase == Phase::Undecided {
+        if matches!(self.values.phase, Phase::Undecided | Phase::Doubted) {
             self.decide(sink)?;
         }
         let dictionary = self.values.dictionary.as_ref();

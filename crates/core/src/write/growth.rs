@@ -9,13 +9,18 @@ use super::choice::Packing;
 /// Values behind which it is decided whether a dictionary pays.
 pub(super) const DECIDE_AFTER: usize = 1 << 18;
 
-/// So many values are seen before a dictionary is given up: the first page of most columns,
+/// So many values are seen before a dictionary is given up: the first page of most columns.
 const JUDGE_AFTER: usize = 1 << 13;
 
-/// or its first two, as long as fewer than this many of the last values were there before. Values that come back in
-/// turns are all new at first.
-const JUDGE_NEW_AFTER: usize = 3 << 13;
+/// As long as fewer than this many of the last values were there before, that may change: values that come back in turns are
+/// all new at first.
 const LEAST_REPEATED: usize = 32;
+
+/// Behind so many values it is in doubt whether any comes back,
+const DOUBT_AFTER: usize = 1 << 12;
+
+/// and behind so many nobody waits for it any more.
+pub(super) const DOUBT_ENDS_AFTER: usize = 3 << 13;
 
 /// Values at least, of the last pages, that tell how often values are new.
 pub(super) const LAST_VALUES: usize = 1 << 12;
@@ -47,25 +52,43 @@ pub(super) struct EntrySizes {
 impl Growth {
     /// Whether the dictionary saves nothing so far, and will not behind [`DECIDE_AFTER`] values.
     pub(super) fn is_hopeless(&self, sizes: EntrySizes) -> bool {
-        let Counts { values, entries } = self.now;
-        let last = Counts {
-            values: values - self.before.values,
-            entries: entries - self.before.entries,
-        };
-        let repeated = last.values.saturating_sub(last.entries);
-        let enough = match repeated < LEAST_REPEATED {
-            true => JUDGE_NEW_AFTER,
-            false => JUDGE_AFTER,
-        };
-        if values < enough || sizes.saves(values as f64, entries as f64) {
+        self.now.values >= JUDGE_AFTER
+            && self.repeated() >= LEAST_REPEATED
+            && !self.saves(sizes)
+            && !self.will_save(sizes)
+    }
+
+    /// Whether it saves nothing so far, as nearly all values are new.
+    pub(super) fn is_in_doubt(&self, sizes: EntrySizes) -> bool {
+        self.now.values >= DOUBT_AFTER && self.repeated() < LEAST_REPEATED && !self.saves(sizes)
+    }
+
+    /// Whether it will save something behind [`DECIDE_AFTER`] values, by the last ones.
+    pub(super) fn will_save(&self, sizes: EntrySizes) -> bool {
+        let last = self.last();
+        if self.repeated() == 0 {
             return false;
         }
-        if repeated == 0 {
-            return true;
-        }
-        let middle = (self.before.values + values) as f64 / 2.0;
+        let middle = (self.before.values + self.now.values) as f64 / 2.0;
         let share = last.entries as f64 / last.values as f64;
-        !sizes.will_save(-middle / share.ln())
+        sizes.will_save(-middle / share.ln())
+    }
+
+    fn saves(&self, sizes: EntrySizes) -> bool {
+        sizes.saves(self.now.values as f64, self.now.entries as f64)
+    }
+
+    fn last(&self) -> Counts {
+        Counts {
+            values: self.now.values - self.before.values,
+            entries: self.now.entries - self.before.entries,
+        }
+    }
+
+    /// How many of the last values were there before.
+    fn repeated(&self) -> usize {
+        let last = self.last();
+        last.values.saturating_sub(last.entries)
     }
 }
 
@@ -133,21 +156,27 @@ mod tests {
     }
 
     #[test]
-    fn values_that_may_come_back_in_turns_have_more_time() {
-        let all_new = |values| Counts {
-            values,
-            entries: values,
+    fn where_all_are_new_it_is_in_doubt() {
+        let growth = |from, to, entries| Growth {
+            before: Counts {
+                values: from,
+                entries: from,
+            },
+            now: Counts {
+                values: to,
+                entries,
+            },
         };
-        let growth = |from, to| Growth {
-            before: all_new(from),
-            now: all_new(to),
-        };
-        assert!(!growth(0, 8192).is_hopeless(DOUBLES));
-        assert!(growth(8192, 24_576).is_hopeless(DOUBLES));
-        // They came back.
-        let mut turns = growth(8192, 24_576);
-        turns.now.entries = 10_000;
-        assert!(!turns.is_hopeless(DOUBLES));
+        assert!(!growth(0, 4095, 4095).is_in_doubt(DOUBLES));
+        assert!(growth(0, 4096, 4096 - 31).is_in_doubt(DOUBLES));
+        assert!(!growth(0, 8192, 8192).is_hopeless(DOUBLES));
+        // Of 2048 more, some come back, which takes many entries less or few.
+        assert!(!growth(8192, 10_240, 10_240).will_save(DOUBLES));
+        assert!(!growth(8192, 10_240, 10_240 - 20).will_save(DOUBLES));
+        assert!(growth(8192, 10_240, 10_240 - 200).will_save(DOUBLES));
+        // Or all do, or all but one that is the same over and over.
+        assert!(growth(8192, 10_240, 8192).will_save(DOUBLES));
+        assert!(growth(8192, 10_240, 8193).will_save(DOUBLES));
     }
 
     #[test]
@@ -164,5 +193,6 @@ mod tests {
             },
         };
         assert!(!growth.is_hopeless(DOUBLES));
+        assert!(!growth.is_in_doubt(DOUBLES));
     }
 }

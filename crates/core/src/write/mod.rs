@@ -21,6 +21,7 @@ mod heap_bytes;
 mod chunk;
 mod choice;
 mod observers;
+mod doubt;
 mod growth;
 mod page_values;
 mod column;

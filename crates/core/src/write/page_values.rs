@@ -7,7 +7,8 @@ use herringbone_format::{Encoding, Result};
 
 use super::bounds::Bounds;
 use super::choice::{Choice, Indexed, Packing, StoredAs, choose, choose_encoding};
-use super::growth::{Counts, DECIDE_AFTER, EntrySizes, Growth, LAST_VALUES};
+use super::doubt::{DoubtedPage, tested};
+use super::growth::{Counts, DECIDE_AFTER, DOUBT_ENDS_AFTER, EntrySizes, Growth, LAST_VALUES};
 use super::observers::Observers;
 use super::options::DataPageVersion;
 use super::settings::ColumnSettings;
@@ -36,6 +37,13 @@ pub(super) struct PageValues {
     /// What they take in PLAIN, and as indices.
     pending_bytes: usize,
     pending_code_bytes: usize,
+    /// Pages behind those that the dictionary may still get.
+    pub(super) doubted: Vec<DoubtedPage>,
+    pub(super) doubted_values: usize,
+    /// Values of the page under construction, while it is in doubt.
+    page_values: usize,
+    /// Values in doubt that the dictionary was tested by.
+    tested_values: usize,
     /// Of values outside of the dictionary, in this encoding.
     pub(super) encoder: Box<dyn ValueEncoder>,
     pub(super) encoding: Encoding,
@@ -56,6 +64,8 @@ pub(super) struct PageValues {
 pub(super) enum Phase {
     /// Indices, which may still be taken back.
     Undecided,
+    /// Values, as those in the dictionary were all new, which it may still get.
+    Doubted,
     /// Indices.
     Codes,
     /// PLAIN values of a page that its encoding is chosen by.
@@ -117,6 +127,10 @@ impl PageValues {
             pending_values: 0,
             pending_bytes: 0,
             pending_code_bytes: 0,
+            doubted: Vec::new(),
+            doubted_values: 0,
+            page_values: 0,
+            tested_values: 0,
             encoder: value_encoder(held, leaf.physical_type, leaf.type_length)?,
             encoding,
             pages_since_choice: 0,
@@ -131,19 +145,25 @@ impl PageValues {
     /// Bytes that the values will take in the file, roughly, but for those that are in pages already.
     pub(super) fn estimated_bytes(&self) -> usize {
         let of_page = match self.phase {
-            Phase::Values | Phase::Held => self.encoder.page_bytes(),
+            Phase::Values | Phase::Held | Phase::Doubted => self.encoder.page_bytes(),
             Phase::Undecided | Phase::Codes => self.indices.len() / 2 * 3,
         };
         let dictionary = self.dictionary.as_ref();
-        dictionary.map_or(0, Dictionary::plain_bytes) + self.pending_values / 2 * 3 + of_page
+        let doubted = self.doubted.iter().map(|page| page.size.bytes);
+        dictionary.map_or(0, Dictionary::plain_bytes)
+            + self.pending_values / 2 * 3
+            + doubted.sum::<usize>()
+            + of_page
     }
 
     /// Bytes held.
     pub(super) fn heap_bytes(&self) -> usize {
         let pending = self.pending.iter().map(PendingPage::heap_bytes);
+        let doubted = self.doubted.iter().map(DoubtedPage::heap_bytes);
         self.dictionary.as_ref().map_or(0, Dictionary::heap_bytes)
             + size_of::<u32>() * self.indices.capacity()
             + pending.sum::<usize>()
+            + doubted.sum::<usize>()
             + self.encoder.heap_bytes()
             + self.bounds.heap_bytes()
     }
@@ -153,17 +173,45 @@ impl PageValues {
         matches!(self.phase, Phase::Undecided | Phase::Codes)
     }
 
+    /// Whether values go to the dictionary, or may go there later on: then pages end as if they did.
+    pub(super) fn may_be_indices(&self) -> bool {
+        self.are_indices() || self.phase == Phase::Doubted
+    }
+
     pub(super) fn append(&mut self, slots: &Slots<'_>, observers: &mut Observers) -> Result<()> {
-        match (&mut self.dictionary, self.phase) {
-            (Some(dictionary), Phase::Undecided | Phase::Codes) => {
-                match slots {
-                    Slots::Values(values) if values.are_numbers() => self.bounds.update(values),
-                    _ => self.unbounded = true,
-                }
-                dictionary.append(slots, &mut self.indices)
+        match self.phase {
+            Phase::Undecided | Phase::Codes => self.append_to_dictionary(slots),
+            Phase::Doubted => slots.with_values(|values| self.append_doubted(values)),
+            Phase::Held | Phase::Values => {
+                slots.with_values(|values| self.append_values(values, observers))
             }
-            _ => slots.with_values(|values| self.append_values(values, observers)),
         }
+    }
+
+    fn append_to_dictionary(&mut self, slots: &Slots<'_>) -> Result<()> {
+        let Some(dictionary) = &mut self.dictionary else {
+            return Ok(());
+        };
+        match slots {
+            Slots::Values(values) if values.are_numbers() => self.bounds.update(values),
+            _ => self.unbounded = true,
+        }
+        dictionary.append(slots, &mut self.indices)
+    }
+
+    fn append_doubted(&mut self, values: &Values<'_>) -> Result<()> {
+        self.encoder.append(values)?;
+        self.bounds.update(values);
+        let first = self.page_values;
+        self.page_values += values.len();
+        if let Some(dictionary) = &mut self.dictionary {
+            for part in tested(first..self.page_values) {
+                self.tested_values += part.len();
+                let part = values.slice(part.start - first..part.end - first);
+                dictionary.append(&Slots::Values(part), &mut Vec::new())?;
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn append_values(
@@ -211,11 +259,24 @@ impl PageValues {
 
     /// Whether the dictionary is still on trial, and saves nothing, neither now nor later on, as far as can be told.
     pub(super) fn is_hopeless(&self) -> bool {
+        let growth = self.growth();
+        growth.is_some_and(|(growth, sizes)| growth.is_hopeless(sizes))
+    }
+
+    /// Whether it saves nothing as nearly all values are new.
+    pub(super) fn is_in_doubt(&self) -> bool {
+        let growth = self.growth();
+        self.settings.lists_entries.is_none()
+            && growth.is_some_and(|(growth, sizes)| growth.is_in_doubt(sizes))
+    }
+
+    /// How the dictionary grows while it is on trial.
+    fn growth(&self) -> Option<(Growth, EntrySizes)> {
         let (Phase::Undecided, Some(dictionary)) = (self.phase, &self.dictionary) else {
-            return false;
+            return None;
         };
         if self.keeps_dictionary {
-            return false;
+            return None;
         }
         let now = Counts {
             values: self.pending_values + self.indices.len(),
@@ -229,15 +290,93 @@ impl PageValues {
                 before = end;
             }
         }
-        let sizes = EntrySizes {
-            average: dictionary.plain_bytes() as f64 / now.entries.max(1) as f64,
+        Some((Growth { before, now }, self.entry_sizes(dictionary)))
+    }
+
+    fn entry_sizes(&self, dictionary: &Dictionary) -> EntrySizes {
+        EntrySizes {
+            average: dictionary.plain_bytes() as f64 / dictionary.len().max(1) as f64,
             most: self.settings.dictionary_bytes as f64,
+        }
+    }
+
+    /// Keeps the values behind as values, for as long as it is in doubt whether any comes back.
+    pub(super) fn doubt(&mut self) -> Result<()> {
+        let leaf = &self.settings.leaf;
+        self.encoder = value_encoder(Encoding::Plain, leaf.physical_type, leaf.type_length)?;
+        (self.phase, self.tested_values) = (Phase::Doubted, 0);
+        Ok(())
+    }
+
+    /// Keeps the page of values until it is decided what becomes of it. If the dictionary will pay by those that it was tested by,
+    /// it gets them all.
+    pub(super) fn hold_back_doubted(
+        &mut self,
+        levels: EncodedLevels,
+        size: PlainSize,
+    ) -> Result<()> {
+        let leaf = &self.settings.leaf;
+        let next = value_encoder(Encoding::Plain, leaf.physical_type, leaf.type_length)?;
+        let num_values = mem::take(&mut self.page_values);
+        self.doubted_values += num_values;
+        self.doubted.push(DoubtedPage {
+            levels,
+            encoder: mem::replace(&mut self.encoder, next),
+            num_values,
+            size,
+            bounds: mem::replace(&mut self.bounds, Bounds::new(&self.settings)),
+        });
+        let (Some(dictionary), Some(last)) = (&self.dictionary, self.pending.last()) else {
+            return Ok(());
         };
-        Growth { before, now }.is_hopeless(sizes)
+        let growth = Growth {
+            before: Counts {
+                values: self.pending_values,
+                entries: last.num_entries,
+            },
+            now: Counts {
+                values: self.pending_values + self.tested_values,
+                entries: dictionary.len(),
+            },
+        };
+        match growth.will_save(self.entry_sizes(dictionary)) {
+            true => self.end_doubt(),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether nobody waits any longer for values that come back.
+    pub(super) fn doubt_ends(&self) -> bool {
+        let values = self.pending_values + self.doubted_values + self.page_values;
+        self.phase == Phase::Doubted && values >= DOUBT_ENDS_AFTER
+    }
+
+    /// Gives the dictionary what was kept from it.
+    fn end_doubt(&mut self) -> Result<()> {
+        self.phase = Phase::Undecided;
+        self.doubted_values = 0;
+        let leaf = &self.settings.leaf;
+        let plain_type = (leaf.physical_type, leaf.type_length);
+        for mut page in mem::take(&mut self.doubted) {
+            let mut plain = Vec::new();
+            page.encoder.finish_page(&mut plain);
+            with_plain(plain_type, &plain, page.num_values, |values| {
+                self.append_to_dictionary(&Slots::Values(values.slice(0..page.num_values)))
+            })?;
+            self.hold_back(page.levels, page.size);
+        }
+        Ok(())
     }
 
     pub(super) fn is_time_to_decide(&self) -> bool {
-        self.pending_values >= DECIDE_AFTER || self.dictionary_is_full() || self.is_hopeless()
+        match self.phase {
+            Phase::Doubted => self.doubt_ends(),
+            _ => {
+                self.pending_values >= DECIDE_AFTER
+                    || self.dictionary_is_full()
+                    || self.is_hopeless()
+            }
+        }
     }
 
     /// Chooses what becomes of the pages that wait, and of those behind them.
@@ -256,6 +395,7 @@ impl PageValues {
             index_bytes: self.pending_code_bytes,
             plain_bytes: self.pending_bytes,
             is_asked: self.keeps_dictionary,
+            is_given_up: self.phase == Phase::Doubted,
         };
         let choice = choose(&self.settings, &indexed)?;
         self.set_encoding(choice.encoding)?;

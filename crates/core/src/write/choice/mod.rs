@@ -56,6 +56,8 @@ pub(super) struct Indexed<'a> {
     pub(super) plain_bytes: usize,
     /// Whether the values are stored as indices whatever they cost.
     pub(super) is_asked: bool,
+    /// Whether they are not, as there are others behind them that the dictionary did not get.
+    pub(super) is_given_up: bool,
 }
 
 /// Chooses for values that are not in a dictionary: `values` are the first ones, which take `plain_bytes` in PLAIN.
@@ -87,7 +89,7 @@ pub(super) fn choose(settings: &ColumnSettings, indexed: &Indexed<'_>) -> Result
     let default = first.unwrap_or(Encoding::Plain);
     let dictionary = indexed.dictionary;
     let indexed_bytes = dictionary.plain_bytes() + indexed.index_bytes;
-    let saves = indexed.is_asked || indexed_bytes < indexed.plain_bytes;
+    let saves = indexed.is_asked || !indexed.is_given_up && indexed_bytes < indexed.plain_bytes;
     if indexed.plain_bytes < LEAST_BYTES {
         let form = saves.then(IndexForm::default);
         return Ok(Choice::without_looking(settings, form, default));

@@ -1,0 +1,71 @@
+//! Pages of values behind those of a dictionary to which all were new.
+//!
+//! Such a dictionary is given up in the end, mostly, and to look up values that are new is most of the work of writing them. It
+//! pays all the same where values come back in turns, or become others. So a few pages are kept as values, and the
+//! dictionary gets some of these alone, which tell what it would make of all.
+
+use std::ops::Range;
+
+use super::bounds::Bounds;
+use crate::encoding::ValueEncoder;
+use crate::encoding::values::PlainSize;
+use crate::levels::EncodedLevels;
+
+/// Of so many values of a page,
+const BLOCK_VALUES: usize = 512;
+
+/// the dictionary gets the first ones.
+const TESTED_VALUES: usize = 64;
+
+/// A page of values that the dictionary may still get.
+pub(super) struct DoubtedPage {
+    pub(super) levels: EncodedLevels,
+    /// The values in PLAIN.
+    pub(super) encoder: Box<dyn ValueEncoder>,
+    pub(super) num_values: usize,
+    pub(super) size: PlainSize,
+    pub(super) bounds: Bounds,
+}
+
+impl DoubtedPage {
+    /// Bytes held.
+    pub(super) fn heap_bytes(&self) -> usize {
+        size_of::<Self>()
+            + self.levels.heap_bytes()
+            + self.encoder.heap_bytes()
+            + self.bounds.heap_bytes()
+    }
+}
+
+/// Those of the values in `range` of a page that the dictionary gets. They follow from where values lie in the page, not from how
+/// they come in.
+pub(super) fn tested(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let blocks = range.start / BLOCK_VALUES..range.end.div_ceil(BLOCK_VALUES);
+    let parts = blocks.map(move |block| {
+        let start = block * BLOCK_VALUES;
+        start.max(range.start)..(start + TESTED_VALUES).min(range.end)
+    });
+    parts.filter(|part| !part.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_values_are_tested_however_they_come_in() {
+        let all: Vec<usize> = tested(0..1600).flatten().collect();
+        let expected: Vec<usize> = (0..64)
+            .chain(512..576)
+            .chain(1024..1088)
+            .chain(1536..1600)
+            .collect();
+        assert_eq!(all, expected);
+        for step in [1, 7, 64, 100, 512, 1000] {
+            let ranges = (0..1600_usize).step_by(step);
+            let ranges = ranges.map(|at| at..(at + step).min(1600));
+            assert_eq!(ranges.flat_map(tested).flatten().collect::<Vec<_>>(), all);
+        }
+        assert_eq!(tested(70..500).count(), 0);
+    }
+}

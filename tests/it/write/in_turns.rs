@@ -1,0 +1,111 @@
+//! Values that are all new at first, and come back later on or do not: whether they become a dictionary.
+
+use std::sync::Arc;
+
+use herringbone::format::Encoding::{Plain, RleDictionary};
+use herringbone::{BloomFilterOptions, ColumnOptions, Compatibility, ParquetFile, WriteOptions};
+use herringbone_arrow::array::types::Int64Type;
+use herringbone_arrow::array::{ArrayRef, Int64Array, ListArray, RecordBatch, StringArray};
+
+use super::chosen::{of_one, options};
+use super::compare::written;
+use crate::batches::Random;
+
+const ROWS: usize = 100_000;
+
+fn widest() -> WriteOptions {
+    options(Compatibility::Widest, "none")
+}
+
+/// A different integer for each.
+fn distinct(n: usize) -> Vec<i64> {
+    let mut random = Random(17);
+    let values = (0..n as i64).map(|i| (random.next() >> 32).cast_signed() << 32 | i);
+    values.collect()
+}
+
+fn in_turns(period: usize) -> Vec<i64> {
+    distinct(period).into_iter().cycle().take(ROWS).collect()
+}
+
+fn integers(values: &[i64]) -> ArrayRef {
+    Arc::new(Int64Array::from(values.to_vec()))
+}
+
+fn strings(values: &[i64]) -> ArrayRef {
+    let values = values.iter().map(|value| format!("name {value}"));
+    Arc::new(StringArray::from_iter_values(values))
+}
+
+fn lists(values: &[i64]) -> ArrayRef {
+    let lists = values
+        .chunks(10)
+        .map(|list| Some(list.iter().map(|value| Some(*value))));
+    Arc::new(ListArray::from_iter_primitive::<Int64Type, _, _>(lists))
+}
+
+#[test]
+fn values_in_turns_are_a_dictionary() {
+    // 10,000 entries of 8 bytes and 14 bits a value, in place of 8 bytes a value; 20,000 come back in the second page.
+    for period in [5000, 10_000, 20_000] {
+        let values = in_turns(period);
+        for array in [integers(&values), strings(&values), lists(&values)] {
+            let (_, encodings) = of_one(array, widest());
+            assert_eq!(encodings, [RleDictionary], "{period}");
+        }
+    }
+}
+
+#[test]
+fn values_that_do_not_come_back_are_none() {
+    for n in [5000, 9000, 20_000, 30_000, ROWS] {
+        let values = distinct(n);
+        for array in [integers(&values), strings(&values), lists(&values)] {
+            let (_, encodings) = of_one(array, widest());
+            assert_eq!(encodings, [Plain], "{n}");
+        }
+    }
+}
+
+/// Behind a first page of values that differ, all are the same, or few.
+#[test]
+fn values_that_become_few_are_a_dictionary() {
+    let mut random = Random(3);
+    for few in [1, 2, 100] {
+        let mut values = distinct(8192);
+        values.extend((8192..ROWS).map(|_| random.below(few) as i64));
+        let (file, encodings) = of_one(integers(&values), widest());
+        assert_eq!(encodings, [RleDictionary], "{few}");
+        // The first 8,192 values with 14 bits each, and an entry of 8 bytes; the others have 14 bits, or are runs.
+        assert!(file.source().len() < 8192 * 10 + (ROWS as u64 - 8192) * 2);
+    }
+}
+
+/// Pages that are kept from the dictionary have their bounds, and their values are in the bloom filter: of numbers and strings,
+/// whatever becomes of them. The bytes do not depend on how the rows come in, nor on threads.
+#[test]
+fn pages_in_doubt_are_whole() {
+    for values in [distinct(ROWS), in_turns(20_000), distinct(20_000)] {
+        for array in [integers(&values), strings(&values), lists(&values)] {
+            for compatibility in [Compatibility::Widest, Compatibility::Modern] {
+                let columns = ColumnOptions::new().bloom_filter(BloomFilterOptions::new(0.01));
+                let options = options(compatibility, "snappy").column("*", columns);
+                let batch = RecordBatch::try_from_iter([("a", array.clone())]).unwrap();
+                let whole = written(&batch.schema(), &[batch.clone()], options.clone()).unwrap();
+                let file = ParquetFile::from_bytes(whole.clone()).unwrap();
+                let findings = herringbone_inspect::verify(&file).map(Result::unwrap);
+                let findings: Vec<String> = findings.map(|it| it.to_string()).collect();
+                assert_eq!(findings, Vec::<String>::new());
+                for (rows, threads) in [(7, 1), (1000, 2), (65_536, 8)] {
+                    let starts = (0..batch.num_rows()).step_by(rows);
+                    let cut: Vec<_> = starts
+                        .map(|at| batch.slice(at, rows.min(batch.num_rows() - at)))
+                        .collect();
+                    let options = options.clone().threads(threads);
+                    let pieces = written(&batch.schema(), &cut, options).unwrap();
+                    assert!(pieces == whole, "{rows} rows, {threads} threads");
+                }
+            }
+        }
+    }
+}
