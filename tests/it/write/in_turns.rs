@@ -109,3 +109,17 @@ fn pages_in_doubt_are_whole() {
         }
     }
 }
+
+/// A long string that comes back a few times saves more than all indices take, and is overlooked by averages: then it is not
+/// stored as an index either, as the values behind it are not.
+#[test]
+fn a_long_value_among_new_ones_is_written_with_those_behind() {
+    let values = distinct(20_000);
+    let long = "long".repeat(2500);
+    let strings = values.iter().enumerate().map(|(at, value)| match at % 137 {
+        0 if at < 4096 => long.clone(),
+        _ => format!("{value}"),
+    });
+    let (_, encodings) = of_one(Arc::new(StringArray::from_iter_values(strings)), widest());
+    assert_eq!(encodings, [Plain]);
+}
