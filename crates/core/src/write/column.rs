@@ -5,8 +5,8 @@
 //! Then it goes to a [`PageSink`]: what is still to be done for it no later page waits for.
 //!
 //! How values are stored is chosen after some pages only ([`choice`](super::choice)). Until then their indices are kept;
-//! then they are all written as indices, or all as values, and the dictionary is dropped. Later on a
-//! dictionary that grew too large ends: pages behind that are written as values, those before stay. Where there is no
+//! then they are all written as indices, or all as values, and the dictionary is dropped. Where nearly all values were new to
+//! it, the next pages are kept as values meanwhile ([`doubt`](super::doubt)). Later on a dictionary that grew too large ends: pages behind that are written as values, those before stay. Where there is no
 //! dictionary, the values of the first page are kept, and now and then those of a later one.
 //!
 //! A column that is a dictionary in Arrow has it whole, values that no slot has included, in its order:
