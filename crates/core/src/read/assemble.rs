@@ -372,8 +372,11 @@ impl BatchAssembler {
                 match self.take_offsets(*record, slots)? {
                     Offsets::I32(offsets) => {
                         let values = self.array(child, elements(&offsets))?;
-                        let bounds = (max_bytes, &mut self.made);
-                        list_array(data_type, offsets, values, nulls, bounds)
+                        let padding = Padding {
+                            max_bytes,
+                            made: &mut self.made,
+                        };
+                        list_array(data_type, offsets, values, nulls, padding)
                     }
                     Offsets::I64(offsets) => {
                         let values = self.array(child, elements(&offsets))?;
@@ -470,6 +473,26 @@ impl ColumnBatchInUse {
     }
 }
 
+/// What the elements of null lists of one size may take.
+struct Padding<'a> {
+    max_bytes: usize,
+    made: &'a mut Reservation,
+}
+
+impl Padding<'_> {
+    /// Counts an array of them.
+    ///
+    /// # Errors
+    /// Limit if it is too large, or the budget has no room for it.
+    fn count(self, bytes: usize) -> Result<()> {
+        if bytes > self.max_bytes {
+            let (asked, allowed) = (bytes as u64, self.max_bytes as u64);
+            return Err(Error::limit("batch_column_bytes", asked, allowed));
+        }
+        self.made.add(bytes as u64)
+    }
+}
+
 /// `slots + 1` offsets from the slot `from` on, counted from its start; all of them without a copy.
 fn cut<O: OffsetSizeTrait>(offsets: &mut Vec<O>, from: usize, slots: usize) -> Vec<O> {
     if slots == 0 {
@@ -494,7 +517,7 @@ fn list_array(
     offsets: Vec<i32>,
     values: ArrayRef,
     nulls: Option<NullBuffer>,
-    bounds: (usize, &mut Reservation),
+    padding: Padding<'_>,
 ) -> Result<ArrayRef> {
     match data_type {
         DataType::List(element) => {
@@ -511,7 +534,7 @@ fn list_array(
             Ok(Arc::new(array.map_err(invalid)?))
         }
         DataType::FixedSizeList(element, size) => {
-            fixed_size_list_array(element, *size, &offsets, values, nulls, bounds)
+            fixed_size_list_array(element, *size, &offsets, values, nulls, padding)
         }
         other => Err(Error::argument(format!("{other} is not a list"))),
     }
@@ -555,7 +578,7 @@ fn fixed_size_list_array(
     offsets: &[i32],
     values: ArrayRef,
     nulls: Option<NullBuffer>,
-    bounds: (usize, &mut Reservation),
+    padding: Padding<'_>,
 ) -> Result<ArrayRef> {
     let width = usize::try_from(size).map_err(|_| Error::argument("negative list size"))?;
     let slots = offsets.len().saturating_sub(1);
@@ -579,12 +602,7 @@ fn fixed_size_list_array(
         let element_bytes = (values.get_array_memory_size() / values.len().max(1))
             .max(null_bytes(values.data_type()));
         let padded_bytes = padded_len.saturating_mul(element_bytes);
-        let (max_bytes, made) = bounds;
-        if padded_bytes > max_bytes {
-            let (asked, allowed) = (padded_bytes as u64, max_bytes as u64);
-            return Err(Error::limit("batch_column_bytes", asked, allowed));
-        }
-        made.add(padded_bytes as u64)?;
+        padding.count(padded_bytes)?;
         let data = values.to_data();
         let mut padded = MutableArrayData::new(vec![&data], true, padded_len);
         for (slot, pair) in offsets.windows(2).enumerate() {

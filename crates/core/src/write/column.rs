@@ -35,7 +35,7 @@ use super::settings::ColumnSettings;
 use crate::array::dictionary::{Keyed, slots};
 use crate::array::{Scratch, Selected, values};
 use crate::bloom_filter::BloomFilterBuilder;
-use crate::encoding::values::{PlainSize, Slots, Values, plain_width, with_plain};
+use crate::encoding::values::{PlainSize, Slots, Values, plain_width};
 use crate::levels::{EncodedLevels, PageLevels};
 
 /// Rows of a segment of columns whose rows differ in size,
@@ -475,12 +475,8 @@ impl ColumnWriter {
         if values.encoding == Encoding::Plain && self.observers.is_empty() {
             values.encoder = page.encoder;
         } else {
-            let mut plain = Vec::new();
-            page.encoder.finish_page(&mut plain);
-            let leaf = &self.settings.leaf;
-            let plain_type = (leaf.physical_type, leaf.type_length);
             let observers = &mut self.observers;
-            with_plain(plain_type, &plain, page.num_values, |all| {
+            page.with_values(&self.settings.leaf, |_, all, _| {
                 observers.insert(all);
                 values.encoder.append(all)
             })?;

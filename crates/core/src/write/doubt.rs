@@ -6,9 +6,12 @@
 
 use std::ops::Range;
 
+use herringbone_format::Result;
+use herringbone_schema::WriteLeaf;
+
 use super::bounds::Bounds;
 use crate::encoding::ValueEncoder;
-use crate::encoding::values::PlainSize;
+use crate::encoding::values::{PlainSize, Values, with_plain};
 use crate::levels::EncodedLevels;
 
 /// Of so many values of a page,
@@ -28,6 +31,20 @@ pub(super) struct DoubtedPage {
 }
 
 impl DoubtedPage {
+    /// Takes the values, and gives them to `visit`, with the encoder that had them and the bytes that they take.
+    pub(super) fn with_values<R>(
+        &mut self,
+        leaf: &WriteLeaf,
+        visit: impl FnOnce(&mut dyn ValueEncoder, &Values<'_>, usize) -> Result<R>,
+    ) -> Result<R> {
+        let mut plain = Vec::new();
+        self.encoder.finish_page(&mut plain);
+        let plain_type = (leaf.physical_type, leaf.type_length);
+        with_plain(plain_type, &plain, self.num_values, |values| {
+            visit(&mut *self.encoder, values, plain.len())
+        })
+    }
+
     /// Bytes held.
     pub(super) fn heap_bytes(&self) -> usize {
         size_of::<Self>()

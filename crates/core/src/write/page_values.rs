@@ -6,7 +6,9 @@ use std::sync::Arc;
 use herringbone_format::{Encoding, Result};
 
 use super::bounds::Bounds;
-use super::choice::{Choice, Indexed, Packing, StoredAs, choose, choose_encoding};
+use super::choice::{
+    Choice, Indexed, Packing, StoredAs, choose, choose_encoding, choose_for_doubted,
+};
 use super::doubt::{DoubtedPage, tested};
 use super::growth::{Counts, DECIDE_AFTER, DOUBT_ENDS_AFTER, EntrySizes, Growth, LAST_VALUES};
 use super::observers::Observers;
@@ -355,13 +357,10 @@ impl PageValues {
     fn end_doubt(&mut self) -> Result<()> {
         self.phase = Phase::Undecided;
         self.doubted_values = 0;
-        let leaf = &self.settings.leaf;
-        let plain_type = (leaf.physical_type, leaf.type_length);
+        let settings = self.settings.clone();
         for mut page in mem::take(&mut self.doubted) {
-            let mut plain = Vec::new();
-            page.encoder.finish_page(&mut plain);
-            with_plain(plain_type, &plain, page.num_values, |values| {
-                self.append_to_dictionary(&Slots::Values(values.slice(0..page.num_values)))
+            page.with_values(&settings.leaf, |_, values, _| {
+                self.append_to_dictionary(&Slots::Values(values.slice(0..values.len())))
             })?;
             self.hold_back(page.levels, page.size);
         }
@@ -381,6 +380,12 @@ impl PageValues {
 
     /// Chooses what becomes of the pages that wait, and of those behind them.
     pub(super) fn choose(&mut self) -> Result<Choice> {
+        if let Some(page) = self.doubted.iter_mut().max_by_key(|page| page.num_values) {
+            let choice = choose_for_doubted(&self.settings, page)?;
+            self.set_encoding(choice.encoding)?;
+            self.phase = Phase::Values;
+            return Ok(choice);
+        }
         let Some(dictionary) = &self.dictionary else {
             return choose_encoding(&self.settings, &Values::ByteArray(Vec::new()), 0);
         };
@@ -395,7 +400,6 @@ impl PageValues {
             index_bytes: self.pending_code_bytes,
             plain_bytes: self.pending_bytes,
             is_asked: self.keeps_dictionary,
-            is_given_up: self.phase == Phase::Doubted,
         };
         let choice = choose(&self.settings, &indexed)?;
         self.set_encoding(choice.encoding)?;

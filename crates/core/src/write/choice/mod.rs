@@ -19,6 +19,7 @@ pub(super) use packing::{IndexForm, Packing};
 
 use herringbone_format::{Encoding, Result};
 
+use super::doubt::DoubtedPage;
 use super::options::DataPageVersion;
 use super::settings::ColumnSettings;
 use crate::compression::Compression;
@@ -56,8 +57,6 @@ pub(super) struct Indexed<'a> {
     pub(super) plain_bytes: usize,
     /// Whether the values are stored as indices whatever they cost.
     pub(super) is_asked: bool,
-    /// Whether they are not, as there are others behind them that the dictionary did not get.
-    pub(super) is_given_up: bool,
 }
 
 /// Chooses for values that are not in a dictionary: `values` are the first ones, which take `plain_bytes` in PLAIN.
@@ -80,6 +79,32 @@ pub(super) fn choose_encoding(
     Ok(Choice::cheapest(settings, &estimates, default))
 }
 
+/// Whether there is nothing to be chosen for values that are in no dictionary.
+fn values_have_one_form(settings: &ColumnSettings) -> bool {
+    let may_drop_codec = settings.may_drop_codec && settings.version == DataPageVersion::V1;
+    settings.encodings.len() == 1 && !may_drop_codec
+}
+
+/// Chooses for values that a dictionary did not get, by a page of them.
+///
+/// # Errors
+/// As [`choose_encoding`].
+pub(super) fn choose_for_doubted(
+    settings: &ColumnSettings,
+    page: &mut DoubtedPage,
+) -> Result<Choice> {
+    if values_have_one_form(settings) {
+        let only = settings.encodings.first().copied();
+        let encoding = only.unwrap_or(Encoding::Plain);
+        return Ok(Choice::without_looking(settings, None, encoding));
+    }
+    page.with_values(&settings.leaf, |encoder, values, plain_bytes| {
+        let choice = choose_encoding(settings, values, plain_bytes)?;
+        encoder.append(values)?;
+        Ok(choice)
+    })
+}
+
 /// Chooses for values that are in a dictionary.
 ///
 /// # Errors
@@ -89,7 +114,7 @@ pub(super) fn choose(settings: &ColumnSettings, indexed: &Indexed<'_>) -> Result
     let default = first.unwrap_or(Encoding::Plain);
     let dictionary = indexed.dictionary;
     let indexed_bytes = dictionary.plain_bytes() + indexed.index_bytes;
-    let saves = indexed.is_asked || !indexed.is_given_up && indexed_bytes < indexed.plain_bytes;
+    let saves = indexed.is_asked || indexed_bytes < indexed.plain_bytes;
     if indexed.plain_bytes < LEAST_BYTES {
         let form = saves.then(IndexForm::default);
         return Ok(Choice::without_looking(settings, form, default));
@@ -98,11 +123,8 @@ pub(super) fn choose(settings: &ColumnSettings, indexed: &Indexed<'_>) -> Result
     // Who asks for a dictionary gets it where indices take fewer bytes.
     let is_settled = indexed.is_asked || settings.dictionary_is_asked && saves;
     let tries_values = !is_settled && !is_obvious;
-    let may_drop_codec = settings.may_drop_codec && settings.version == DataPageVersion::V1;
     let has_codec = settings.compression != Compression::Uncompressed;
-    if !saves && settings.encodings.len() == 1 && !may_drop_codec
-        || saves && !tries_values && !has_codec
-    {
+    if !saves && values_have_one_form(settings) || saves && !tries_values && !has_codec {
         // There is one way only.
         let form = saves.then(IndexForm::default);
         return Ok(Choice::without_looking(settings, form, default));
