@@ -6,8 +6,9 @@
 //!
 //! How values are stored is chosen after some pages only ([`choice`](super::choice)). Until then their indices are kept;
 //! then they are all written as indices, or all as values, and the dictionary is dropped. Where nearly all values were new to
-//! it, the next pages are kept as values meanwhile ([`doubt`](super::doubt)). Later on a dictionary that grew too large ends: pages behind that are written as values, those before stay. Where there is no
-//! dictionary, the values of the first page are kept, and now and then those of a later one.
+//! it, the next pages are kept as values meanwhile ([`doubt`](super::doubt)). Later on a dictionary that grew too large ends:
+//! pages behind that are written as values, those before stay. Where there is no dictionary, the values of the first page are
+//! kept, and now and then those of a later one.
 //!
 //! A column that is a dictionary in Arrow has it whole, values that no slot has included, in its order:
 //! it is taken as it is before the slots are, where it is not too large.
