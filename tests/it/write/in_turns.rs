@@ -91,7 +91,12 @@ fn pages_in_doubt_are_whole() {
                 let columns = ColumnOptions::new().bloom_filter(BloomFilterOptions::new(0.01));
                 let options = options(compatibility, "snappy").column("*", columns);
                 let batch = RecordBatch::try_from_iter([("a", array.clone())]).unwrap();
-                let whole = written(&batch.schema(), &[batch.clone()], options.clone()).unwrap();
+                let whole = written(
+                    &batch.schema(),
+                    std::slice::from_ref(&batch),
+                    options.clone(),
+                )
+                .unwrap();
                 let file = ParquetFile::from_bytes(whole.clone()).unwrap();
                 let findings = herringbone_inspect::verify(&file).map(Result::unwrap);
                 let findings: Vec<String> = findings.map(|it| it.to_string()).collect();

@@ -68,6 +68,10 @@ pub trait ModuleCipher: Send + Sync + fmt::Debug {
     }
 }
 
+/// Makes the header of an encrypted body, of which it takes both parts: what is appended to `head`, and the body. The header tells
+/// how long they are, and their checksum.
+pub type MakeHeader<'a> = dyn FnMut([&[u8]; 2]) -> Result<Vec<u8>> + 'a;
+
 /// A data page before it is encrypted.
 pub struct PageToEncrypt<'a> {
     /// The module of the header.
@@ -80,9 +84,8 @@ pub struct PageToEncrypt<'a> {
     pub body: &'a mut Vec<u8>,
     /// Where the body starts.
     pub start: usize,
-    /// Makes the header of an encrypted body, of which it takes both parts: what `head` gets, and the body. The header
-    /// tells how long they are, and their checksum.
-    pub header: &'a mut dyn FnMut([&[u8]; 2]) -> Result<Vec<u8>>,
+    /// Makes the header, once the body is encrypted.
+    pub header: &'a mut MakeHeader<'a>,
 }
 
 impl fmt::Debug for PageToEncrypt<'_> {
