@@ -352,7 +352,7 @@ impl ColumnWriter {
     /// dictionary is small.
     fn page_rows(&self) -> usize {
         let rows = self.settings.page_rows;
-        let num_pages = self.values.pending.len() + self.values.doubted.len();
+        let num_pages = self.values.pending.len() + self.values.doubt.pages.len();
         match (self.values.phase, num_pages) {
             (Phase::Undecided, 0) => (rows / 4).max(1),
             (Phase::Undecided | Phase::Doubted, 1) => (rows / 2).max(1),
@@ -429,7 +429,7 @@ impl ColumnWriter {
         if self.values.is_time_to_decide() {
             self.decide(sink)
         } else if self.values.is_in_doubt() {
-            self.values.doubt()
+            self.values.begin_doubt()
         } else {
             Ok(())
         }
@@ -440,7 +440,7 @@ impl ColumnWriter {
         let choice = self.values.choose()?;
         self.note(choice);
         let pending = std::mem::take(&mut self.values.pending);
-        (self.values.pending_values, self.values.doubted_values) = (0, 0);
+        self.values.pending_values = 0;
         if self.values.phase == Phase::Codes {
             return pending
                 .iter()
@@ -464,8 +464,9 @@ impl ColumnWriter {
             drop(kept);
             self.write_values(&page.levels, page.byte_array_bytes, sink)?;
         }
-        let doubted = std::mem::take(&mut self.values.doubted);
-        doubted
+        let doubt = std::mem::take(&mut self.values.doubt);
+        doubt
+            .pages
             .into_iter()
             .try_for_each(|page| self.write_doubted(page, sink))
     }

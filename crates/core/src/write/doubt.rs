@@ -20,6 +20,46 @@ const BLOCK_VALUES: usize = 512;
 /// the dictionary gets the first ones.
 const TESTED_VALUES: usize = 64;
 
+/// Values that the dictionary may still get.
+#[derive(Default)]
+pub(super) struct Doubt {
+    pub(super) pages: Vec<DoubtedPage>,
+    /// Values of the page under construction.
+    page_values: usize,
+    /// Values that the dictionary was tested by.
+    pub(super) tested_values: usize,
+}
+
+impl Doubt {
+    /// Values of all pages, and of the one under construction.
+    pub(super) fn num_values(&self) -> usize {
+        self.pages.iter().map(|page| page.num_values).sum::<usize>() + self.page_values
+    }
+
+    /// Bytes of the pages in PLAIN.
+    pub(super) fn bytes(&self) -> usize {
+        self.pages.iter().map(|page| page.size.bytes).sum()
+    }
+
+    /// Bytes held.
+    pub(super) fn heap_bytes(&self) -> usize {
+        self.pages.iter().map(DoubtedPage::heap_bytes).sum()
+    }
+
+    /// Counts values of the page under construction. Those of them that the dictionary is tested by come back, as parts of them.
+    pub(super) fn count(&mut self, num_values: usize) -> impl Iterator<Item = Range<usize>> {
+        let first = self.page_values;
+        self.page_values += num_values;
+        let parts = tested(first..self.page_values);
+        parts.map(move |part| part.start - first..part.end - first)
+    }
+
+    /// Ends the page under construction; how many values it has.
+    pub(super) fn end_page(&mut self) -> usize {
+        std::mem::take(&mut self.page_values)
+    }
+}
+
 /// A page of values that the dictionary may still get.
 pub(super) struct DoubtedPage {
     pub(super) levels: EncodedLevels,
@@ -45,8 +85,7 @@ impl DoubtedPage {
         })
     }
 
-    /// Bytes held.
-    pub(super) fn heap_bytes(&self) -> usize {
+    fn heap_bytes(&self) -> usize {
         size_of::<Self>()
             + self.levels.heap_bytes()
             + self.encoder.heap_bytes()
@@ -56,7 +95,7 @@ impl DoubtedPage {
 
 /// Those of the values in `range` of a page that the dictionary gets. They follow from where values lie in the page, not from how
 /// they come in.
-pub(super) fn tested(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+fn tested(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let blocks = range.start / BLOCK_VALUES..range.end.div_ceil(BLOCK_VALUES);
     let parts = blocks.map(move |block| {
         let start = block * BLOCK_VALUES;

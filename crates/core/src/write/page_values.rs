@@ -9,7 +9,7 @@ use super::bounds::Bounds;
 use super::choice::{
     Choice, Indexed, Packing, StoredAs, choose, choose_encoding, choose_for_doubted,
 };
-use super::doubt::{DoubtedPage, tested};
+use super::doubt::{Doubt, DoubtedPage};
 use super::growth::{Counts, DECIDE_AFTER, DOUBT_ENDS_AFTER, EntrySizes, Growth, LAST_VALUES};
 use super::observers::Observers;
 use super::options::DataPageVersion;
@@ -39,13 +39,8 @@ pub(super) struct PageValues {
     /// What they take in PLAIN, and as indices.
     pending_bytes: usize,
     pending_code_bytes: usize,
-    /// Pages behind those that the dictionary may still get.
-    pub(super) doubted: Vec<DoubtedPage>,
-    pub(super) doubted_values: usize,
-    /// Values of the page under construction, while it is in doubt.
-    page_values: usize,
-    /// Values in doubt that the dictionary was tested by.
-    tested_values: usize,
+    /// Values behind those, which the dictionary may still get.
+    pub(super) doubt: Doubt,
     /// Of values outside of the dictionary, in this encoding.
     pub(super) encoder: Box<dyn ValueEncoder>,
     pub(super) encoding: Encoding,
@@ -129,10 +124,7 @@ impl PageValues {
             pending_values: 0,
             pending_bytes: 0,
             pending_code_bytes: 0,
-            doubted: Vec::new(),
-            doubted_values: 0,
-            page_values: 0,
-            tested_values: 0,
+            doubt: Doubt::default(),
             encoder: value_encoder(held, leaf.physical_type, leaf.type_length)?,
             encoding,
             pages_since_choice: 0,
@@ -151,21 +143,19 @@ impl PageValues {
             Phase::Undecided | Phase::Codes => self.indices.len() / 2 * 3,
         };
         let dictionary = self.dictionary.as_ref();
-        let doubted = self.doubted.iter().map(|page| page.size.bytes);
         dictionary.map_or(0, Dictionary::plain_bytes)
             + self.pending_values / 2 * 3
-            + doubted.sum::<usize>()
+            + self.doubt.bytes()
             + of_page
     }
 
     /// Bytes held.
     pub(super) fn heap_bytes(&self) -> usize {
         let pending = self.pending.iter().map(PendingPage::heap_bytes);
-        let doubted = self.doubted.iter().map(DoubtedPage::heap_bytes);
         self.dictionary.as_ref().map_or(0, Dictionary::heap_bytes)
             + size_of::<u32>() * self.indices.capacity()
             + pending.sum::<usize>()
-            + doubted.sum::<usize>()
+            + self.doubt.heap_bytes()
             + self.encoder.heap_bytes()
             + self.bounds.heap_bytes()
     }
@@ -204,14 +194,14 @@ impl PageValues {
     fn append_doubted(&mut self, values: &Values<'_>) -> Result<()> {
         self.encoder.append(values)?;
         self.bounds.update(values);
-        let first = self.page_values;
-        self.page_values += values.len();
+        let parts = self.doubt.count(values.len());
         if let Some(dictionary) = &mut self.dictionary {
-            for part in tested(first..self.page_values) {
-                self.tested_values += part.len();
-                let part = values.slice(part.start - first..part.end - first);
-                dictionary.append(&Slots::Values(part), &mut Vec::new())?;
+            let mut num_tested = 0;
+            for part in parts {
+                num_tested += part.len();
+                dictionary.append(&Slots::Values(values.slice(part)), &mut Vec::new())?;
             }
+            self.doubt.tested_values += num_tested;
         }
         Ok(())
     }
@@ -303,10 +293,10 @@ impl PageValues {
     }
 
     /// Keeps the values behind as values, for as long as it is in doubt whether any comes back.
-    pub(super) fn doubt(&mut self) -> Result<()> {
+    pub(super) fn begin_doubt(&mut self) -> Result<()> {
         let leaf = &self.settings.leaf;
         self.encoder = value_encoder(Encoding::Plain, leaf.physical_type, leaf.type_length)?;
-        (self.phase, self.tested_values) = (Phase::Doubted, 0);
+        (self.phase, self.doubt) = (Phase::Doubted, Doubt::default());
         Ok(())
     }
 
@@ -319,9 +309,8 @@ impl PageValues {
     ) -> Result<()> {
         let leaf = &self.settings.leaf;
         let next = value_encoder(Encoding::Plain, leaf.physical_type, leaf.type_length)?;
-        let num_values = mem::take(&mut self.page_values);
-        self.doubted_values += num_values;
-        self.doubted.push(DoubtedPage {
+        let num_values = self.doubt.end_page();
+        self.doubt.pages.push(DoubtedPage {
             levels,
             encoder: mem::replace(&mut self.encoder, next),
             num_values,
@@ -337,7 +326,7 @@ impl PageValues {
                 entries: last.num_entries,
             },
             now: Counts {
-                values: self.pending_values + self.tested_values,
+                values: self.pending_values + self.doubt.tested_values,
                 entries: dictionary.len(),
             },
         };
@@ -349,16 +338,15 @@ impl PageValues {
 
     /// Whether nobody waits any longer for values that come back.
     pub(super) fn doubt_ends(&self) -> bool {
-        let values = self.pending_values + self.doubted_values + self.page_values;
+        let values = self.pending_values + self.doubt.num_values();
         self.phase == Phase::Doubted && values >= DOUBT_ENDS_AFTER
     }
 
     /// Gives the dictionary what was kept from it.
     fn end_doubt(&mut self) -> Result<()> {
         self.phase = Phase::Undecided;
-        self.doubted_values = 0;
         let settings = self.settings.clone();
-        for mut page in mem::take(&mut self.doubted) {
+        for mut page in mem::take(&mut self.doubt).pages {
             page.with_values(&settings.leaf, |_, values, _| {
                 self.append_to_dictionary(&Slots::Values(values.slice(0..values.len())))
             })?;
@@ -380,7 +368,8 @@ impl PageValues {
 
     /// Chooses what becomes of the pages that wait, and of those behind them.
     pub(super) fn choose(&mut self) -> Result<Choice> {
-        if let Some(page) = self.doubted.iter_mut().max_by_key(|page| page.num_values) {
+        let pages = self.doubt.pages.iter_mut();
+        if let Some(page) = pages.max_by_key(|page| page.num_values) {
             let choice = choose_for_doubted(&self.settings, page)?;
             self.set_encoding(choice.encoding)?;
             self.phase = Phase::Values;
