@@ -11,7 +11,7 @@ use herringbone_arrow::array::cast::AsArray;
 use herringbone_arrow::array::types::{Int32Type, Int64Type};
 use herringbone_arrow::array::*;
 
-use super::compare::{difference, read, written};
+use super::compare::{difference, in_batches, read, written};
 use crate::batches::Random;
 
 const ROWS: usize = 40_000;
@@ -347,14 +347,6 @@ fn many_kinds(rows: usize) -> RecordBatch {
     ])
 }
 
-/// The rows in batches of `size` rows.
-fn cut(batch: &RecordBatch, size: usize) -> Vec<RecordBatch> {
-    let starts = (0..batch.num_rows()).step_by(size);
-    starts
-        .map(|at| batch.slice(at, size.min(batch.num_rows() - at)))
-        .collect()
-}
-
 #[test]
 fn batches_and_threads_change_no_byte() {
     let batch = many_kinds(30_000);
@@ -381,7 +373,7 @@ fn batches_and_threads_change_no_byte() {
             (1, 7777),
         ] {
             let options = options.clone().threads(threads);
-            files.push(written(&batch.schema(), &cut(&batch, size), options).unwrap());
+            files.push(written(&batch.schema(), &in_batches(&batch, size), options).unwrap());
         }
         let (_, back) = read(&files[0], ReadOptions::default()).unwrap();
         assert_eq!(

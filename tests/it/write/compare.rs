@@ -30,6 +30,21 @@ pub(crate) fn written(
     Ok(out)
 }
 
+/// The rows in batches of so many.
+pub(crate) fn in_batches(batch: &RecordBatch, rows: usize) -> Vec<RecordBatch> {
+    let starts = (0..batch.num_rows()).step_by(rows);
+    starts
+        .map(|at| batch.slice(at, rows.min(batch.num_rows() - at)))
+        .collect()
+}
+
+/// What `verify` says of a file.
+pub(crate) fn findings(file: &[u8]) -> Vec<String> {
+    let file = ParquetFile::from_bytes(file.to_vec()).unwrap();
+    let findings = herringbone_inspect::verify(&file).map(Result::unwrap);
+    findings.map(|finding| finding.to_string()).collect()
+}
+
 /// The values of all rows, column by column, in normal form.
 pub(crate) fn lines(batches: &[RecordBatch], columns: usize) -> Vec<Vec<String>> {
     (0..columns)

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use herringbone::format::Encoding::{Plain, RleDictionary};
-use herringbone::{BloomFilterOptions, ColumnOptions, Compatibility, ParquetFile, WriteOptions};
+use herringbone::format::Encoding::{self, Plain, RleDictionary};
+use herringbone::{BloomFilterOptions, ColumnOptions, Compatibility, WriteOptions};
 use herringbone_arrow::array::types::Int64Type;
-use herringbone_arrow::array::{ArrayRef, Int64Array, ListArray, RecordBatch, StringArray};
+use herringbone_arrow::array::{Array, ArrayRef, Int64Array, ListArray, RecordBatch, StringArray};
 
 use super::chosen::{of_one, options};
-use super::compare::written;
+use super::compare::{findings, in_batches, written};
 use crate::batches::Random;
 
 const ROWS: usize = 100_000;
@@ -44,26 +44,32 @@ fn lists(values: &[i64]) -> ArrayRef {
     Arc::new(ListArray::from_iter_primitive::<Int64Type, _, _>(lists))
 }
 
+fn arrays(values: &[i64]) -> [ArrayRef; 3] {
+    [integers(values), strings(values), lists(values)]
+}
+
+/// All pages have this encoding, whatever kind of column it is.
+#[track_caller]
+fn all_are(values: &[i64], encoding: Encoding) {
+    for array in arrays(values) {
+        let about = format!("{}, {} values", array.data_type(), values.len());
+        let (_, encodings) = of_one(array, widest());
+        assert_eq!(encodings, [encoding], "{about}");
+    }
+}
+
 #[test]
 fn values_in_turns_are_a_dictionary() {
     // 10,000 entries of 8 bytes and 14 bits a value, in place of 8 bytes a value; 20,000 come back in the second page.
     for period in [5000, 10_000, 20_000] {
-        let values = in_turns(period);
-        for array in [integers(&values), strings(&values), lists(&values)] {
-            let (_, encodings) = of_one(array, widest());
-            assert_eq!(encodings, [RleDictionary], "{period}");
-        }
+        all_are(&in_turns(period), RleDictionary);
     }
 }
 
 #[test]
 fn values_that_do_not_come_back_are_none() {
     for n in [5000, 9000, 20_000, 30_000, ROWS] {
-        let values = distinct(n);
-        for array in [integers(&values), strings(&values), lists(&values)] {
-            let (_, encodings) = of_one(array, widest());
-            assert_eq!(encodings, [Plain], "{n}");
-        }
+        all_are(&distinct(n), Plain);
     }
 }
 
@@ -86,7 +92,7 @@ fn values_that_become_few_are_a_dictionary() {
 #[test]
 fn pages_in_doubt_are_whole() {
     for values in [distinct(ROWS), in_turns(20_000), distinct(20_000)] {
-        for array in [integers(&values), strings(&values), lists(&values)] {
+        for array in arrays(&values) {
             for compatibility in [Compatibility::Widest, Compatibility::Modern] {
                 let columns = ColumnOptions::new().bloom_filter(BloomFilterOptions::new(0.01));
                 let options = options(compatibility, "snappy").column("*", columns);
@@ -97,17 +103,11 @@ fn pages_in_doubt_are_whole() {
                     options.clone(),
                 )
                 .unwrap();
-                let file = ParquetFile::from_bytes(whole.clone()).unwrap();
-                let findings = herringbone_inspect::verify(&file).map(Result::unwrap);
-                let findings: Vec<String> = findings.map(|it| it.to_string()).collect();
-                assert_eq!(findings, Vec::<String>::new());
+                assert_eq!(findings(&whole), [""; 0]);
                 for (rows, threads) in [(7, 1), (1000, 2), (65_536, 8)] {
-                    let starts = (0..batch.num_rows()).step_by(rows);
-                    let cut: Vec<_> = starts
-                        .map(|at| batch.slice(at, rows.min(batch.num_rows() - at)))
-                        .collect();
+                    let batches = in_batches(&batch, rows);
                     let options = options.clone().threads(threads);
-                    let pieces = written(&batch.schema(), &cut, options).unwrap();
+                    let pieces = written(&batch.schema(), &batches, options).unwrap();
                     assert!(pieces == whole, "{rows} rows, {threads} threads");
                 }
             }

@@ -18,7 +18,7 @@ use herringbone::{
 use herringbone_arrow::array::types::Int32Type;
 use herringbone_arrow::array::*;
 
-use super::compare::{difference, read, written};
+use super::compare::{difference, in_batches, read, written};
 use crate::batches::Random;
 use crate::table::without_panic;
 
@@ -124,13 +124,6 @@ fn table(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
     RecordBatch::try_from_iter_with_nullable(columns).unwrap()
 }
 
-fn cut(batch: &RecordBatch, rows: usize) -> Vec<RecordBatch> {
-    let starts = (0..batch.num_rows()).step_by(rows);
-    starts
-        .map(|at| batch.slice(at, rows.min(batch.num_rows() - at)))
-        .collect()
-}
-
 const ROWS: usize = 9_000;
 
 /// One column of each kind, and encodings that it can have; `None` is for what is chosen.
@@ -213,7 +206,7 @@ fn check(batches: &[RecordBatch], options: &WriteOptions, what: &str) -> Vec<u8>
 fn threads_change_no_byte_of_a_single_column() {
     for (ordinal, (array, encodings)) in kinds().into_iter().enumerate() {
         let batch = table(vec![("a", array)]);
-        let batches = cut(&batch, 700);
+        let batches = in_batches(&batch, 700);
         for encoding in encodings {
             for version in [DataPageVersion::V1, DataPageVersion::V2] {
                 for codec in ["none", "snappy", "zstd"] {
@@ -254,7 +247,7 @@ fn row_groups_end_for_their_bytes_where_one_thread_ends_them() {
         table(vec![("s", texts), ("n", numbers)]),
     ];
     for batch in &tables {
-        let batches = cut(batch, 1_500);
+        let batches = in_batches(batch, 1_500);
         for version in [DataPageVersion::V1, DataPageVersion::V2] {
             for codec in ["none", "snappy", "zstd"] {
                 for dictionary in [false, true] {
@@ -293,7 +286,7 @@ fn noise(rows: usize) -> ArrayRef {
 
 #[test]
 fn a_page_is_under_way_while_others_are() {
-    let batches = cut(&table(vec![("a", noise(9_000))]), 3_000);
+    let batches = in_batches(&table(vec![("a", noise(9_000))]), 3_000);
     let options = WriteOptions::new()
         .columns(ColumnOptions::new().page_rows(300).dictionary(false))
         .row_group_rows(3_000);
@@ -335,7 +328,7 @@ fn the_error_is_that_of_one_thread() {
         (vec![0, 2], vec![(1, 0, 26)]),
         (vec![2, 0], vec![(1, 1, 26)]),
     ] {
-        let batches = cut(&batch.project(&columns).unwrap(), 1_200);
+        let batches = in_batches(&batch.project(&columns).unwrap(), 1_200);
         let error = |threads| {
             let watched = Watched {
                 failing: failing.iter().copied().collect(),
@@ -378,7 +371,7 @@ impl io::Write for Limited {
 /// Neither an output that fails nor a writer that is given up leaves threads behind that wait for each other.
 #[test]
 fn an_output_may_fail_while_pages_are_under_way() {
-    let batches = cut(&table(vec![("a", noise(9_000))]), 1_000);
+    let batches = in_batches(&table(vec![("a", noise(9_000))]), 1_000);
     let options = WriteOptions::new()
         .columns(ColumnOptions::new().page_rows(100).dictionary(false))
         .row_group_rows(2_000);

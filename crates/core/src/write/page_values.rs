@@ -103,8 +103,7 @@ impl PageValues {
         } else {
             None
         };
-        let encoding = settings.encodings.first().copied();
-        let encoding = encoding.unwrap_or(Encoding::Plain);
+        let encoding = settings.usual_encoding();
         let may_drop_codec = settings.may_drop_codec
             && settings.version == DataPageVersion::V1
             && settings.compression != Compression::Uncompressed;
@@ -294,8 +293,7 @@ impl PageValues {
 
     /// Keeps the values behind as values, for as long as it is in doubt whether any comes back.
     pub(super) fn begin_doubt(&mut self) -> Result<()> {
-        let leaf = &self.settings.leaf;
-        self.encoder = value_encoder(Encoding::Plain, leaf.physical_type, leaf.type_length)?;
+        self.encoder = self.plain_encoder()?;
         (self.phase, self.doubt) = (Phase::Doubted, Doubt::default());
         Ok(())
     }
@@ -307,8 +305,7 @@ impl PageValues {
         levels: EncodedLevels,
         size: PlainSize,
     ) -> Result<()> {
-        let leaf = &self.settings.leaf;
-        let next = value_encoder(Encoding::Plain, leaf.physical_type, leaf.type_length)?;
+        let next = self.plain_encoder()?;
         let num_values = self.doubt.end_page();
         self.doubt.pages.push(DoubtedPage {
             levels,
@@ -405,6 +402,11 @@ impl PageValues {
         Ok(choice)
     }
 
+    fn plain_encoder(&self) -> Result<Box<dyn ValueEncoder>> {
+        let leaf = &self.settings.leaf;
+        value_encoder(Encoding::Plain, leaf.physical_type, leaf.type_length)
+    }
+
     fn set_encoding(&mut self, encoding: Encoding) -> Result<()> {
         let leaf = &self.settings.leaf;
         self.encoding = encoding;
@@ -482,8 +484,7 @@ impl PageValues {
     }
 
     fn hold(&mut self) -> Result<()> {
-        let leaf = &self.settings.leaf;
-        self.encoder = value_encoder(Encoding::Plain, leaf.physical_type, leaf.type_length)?;
+        self.encoder = self.plain_encoder()?;
         self.phase = Phase::Held;
         Ok(())
     }

@@ -142,6 +142,12 @@ impl ColumnSettings {
         Ok(settings)
     }
 
+    /// The encoding of values outside of a dictionary where nothing speaks for another one.
+    pub(crate) fn usual_encoding(&self) -> Encoding {
+        let first = self.encodings.first().copied();
+        first.unwrap_or(Encoding::Plain)
+    }
+
     /// Whether all values have to be in the dictionary, however large it grows.
     pub(crate) fn keeps_order(&self) -> bool {
         self.lists_entries.is_some_and(|it| it.is_ordered)

@@ -57,10 +57,3 @@ fn order_in(file: &ParquetFile) -> Vec<usize> {
     }
     order
 }
-
-/// What `verify` says of a file; it knows nothing of how rows are sorted.
-fn findings(file: &[u8]) -> Vec<String> {
-    let file = ParquetFile::from_bytes(file.to_vec()).unwrap();
-    let findings = herringbone_inspect::verify(&file).map(Result::unwrap);
-    findings.map(|finding| finding.to_string()).collect()
-}

@@ -10,8 +10,8 @@ use herringbone_arrow::array::*;
 use herringbone_arrow::buffer::{NullBuffer, i256};
 use herringbone_arrow::schema::{DataType, Field};
 
-use super::super::compare::written;
-use super::{MEMORY, by, compare, findings, numbers, order_of};
+use super::super::compare::{findings, written};
+use super::{MEMORY, by, compare, numbers, order_of};
 use crate::batches::Random;
 
 const ROWS: usize = 400;

@@ -11,9 +11,9 @@ use herringbone_arrow::array::{
 use herringbone_arrow::schema::{DataType, Field, Schema};
 
 use super::super::arrays;
-use super::super::compare::{lines, num_cases, read, report, written};
+use super::super::compare::{findings, lines, num_cases, read, report, written};
 use super::super::schemas::Menu;
-use super::{MEMORY, by, compare, findings, numbers, order_of};
+use super::{MEMORY, by, compare, numbers, order_of};
 use crate::batches::Random;
 use crate::table::without_panic;
 

@@ -15,7 +15,8 @@ use herringbone::{
 };
 use herringbone_arrow::array::{ArrayRef, RecordBatch, StringArray};
 
-use super::{by, findings, numbers, order_in, order_of};
+use super::super::compare::findings;
+use super::{by, numbers, order_in, order_of};
 use crate::table::without_panic;
 
 /// What the rows say.

@@ -68,8 +68,7 @@ pub(super) fn choose_encoding(
     values: &Values<'_>,
     plain_bytes: usize,
 ) -> Result<Choice> {
-    let first = settings.encodings.first().copied();
-    let default = first.unwrap_or(Encoding::Plain);
+    let default = settings.usual_encoding();
     if plain_bytes < LEAST_BYTES {
         return Ok(Choice::without_looking(settings, None, default));
     }
@@ -94,9 +93,8 @@ pub(super) fn choose_for_doubted(
     page: &mut DoubtedPage,
 ) -> Result<Choice> {
     if values_have_one_form(settings) {
-        let only = settings.encodings.first().copied();
-        let encoding = only.unwrap_or(Encoding::Plain);
-        return Ok(Choice::without_looking(settings, None, encoding));
+        let only = settings.usual_encoding();
+        return Ok(Choice::without_looking(settings, None, only));
     }
     page.with_values(&settings.leaf, |encoder, values, plain_bytes| {
         let choice = choose_encoding(settings, values, plain_bytes)?;
@@ -110,8 +108,7 @@ pub(super) fn choose_for_doubted(
 /// # Errors
 /// As [`choose_encoding`].
 pub(super) fn choose(settings: &ColumnSettings, indexed: &Indexed<'_>) -> Result<Choice> {
-    let first = settings.encodings.first().copied();
-    let default = first.unwrap_or(Encoding::Plain);
+    let default = settings.usual_encoding();
     let dictionary = indexed.dictionary;
     let indexed_bytes = dictionary.plain_bytes() + indexed.index_bytes;
     let saves = indexed.is_asked || indexed_bytes < indexed.plain_bytes;
