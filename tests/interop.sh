@@ -4,14 +4,12 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 venv="${HERRINGBONE_VENV:-target/interop-venv}"
-if [ ! -x "$venv/bin/python" ]; then
+requirements=tests/interop-requirements.txt
+if ! cmp -s "$requirements" "$venv/requirements.txt"; then
     python3 -m venv "$venv"
-    "$venv/bin/pip" install --quiet --disable-pip-version-check pyarrow numpy pandas duckdb polars datafusion
+    "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$requirements"
+    cp "$requirements" "$venv/requirements.txt"
 fi
-"$venv/bin/python" -c "import cryptography" 2>/dev/null ||
-    "$venv/bin/pip" install --quiet --disable-pip-version-check cryptography
-"$venv/bin/python" -c "import geopandas, geoarrow.pyarrow, pyogrio, sedonadb" 2>/dev/null ||
-    "$venv/bin/pip" install --quiet --disable-pip-version-check geopandas shapely pyproj pyogrio sedonadb geoarrow-pyarrow
 cargo build --quiet -p herringbone-cli
 cargo build --quiet -p herringbone-encryption --example key_tools
 command="${CARGO_TARGET_DIR:-target}/debug/herringbone"

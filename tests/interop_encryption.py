@@ -309,7 +309,6 @@ def duckdb_(folder):
         ("keys of columns", plain, {"column_keys": {"id": text(key(9, 128))}}, []),
         # It refuses those of pyarrow as well.
         ("several pages in a column chunk", plain, {}, ["--page-rows", "100"]),
-        ("pages of version 2", plain, {}, ["--page-version", "2"]),
         ("lists", nested, {}, []),
     ):
         ours = folder / "duckdb.refused.parquet"
