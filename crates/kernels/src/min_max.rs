@@ -1,8 +1,8 @@
 //! The least and the greatest of a slice of numbers.
 //!
-//! One portable loop over lanes, which the compiler turns into vectors; it is compiled once more
-//! for each instruction set. Floats are compared as integers of the same order, which leaves NaNs
-//! aside and puts -0 before +0.
+//! One portable loop, which the compiler turns into vectors; it is compiled once more for each
+//! instruction set. Floats are compared as integers of the same order, which puts -0 before +0; for
+//! the least value NaNs come last in it, and for the greatest first, so nothing asks for them.
 //!
 //! **Shapes**: any number of values in, at most one pair out.
 
@@ -20,8 +20,8 @@ pub struct FloatBounds<F> {
     pub nan_count: usize,
 }
 
-/// Values that are compared at a time.
-const LANES: usize = 16;
+/// Values whose NaNs are counted in 32 bits.
+const COUNTED_AT_ONCE: usize = 1 << 16;
 
 /// Declares a public function and its twins for other instruction sets.
 macro_rules! dispatched {
@@ -71,11 +71,11 @@ dispatched! {
 }
 dispatched! {
     /// The bounds of these values.
-    min_max_f32: [f32] -> FloatBounds<f32>, floats
+    min_max_f32: [f32] -> FloatBounds<f32>, floats_32
 }
 dispatched! {
     /// The bounds of these values.
-    min_max_f64: [f64] -> FloatBounds<f64>, floats
+    min_max_f64: [f64] -> FloatBounds<f64>, floats_64
 }
 
 #[inline(always)]
@@ -97,101 +97,55 @@ fn unsigned_64(values: &[i64]) -> Option<(u64, u64)> {
 #[inline(always)]
 fn integers<V: Copy, T: Copy + Ord>(values: &[V], number: impl Fn(V) -> T) -> Option<(T, T)> {
     let first = number(*values.first()?);
-    let (mut min, mut max) = ([first; LANES], [first; LANES]);
-    let (blocks, rest) = values.as_chunks::<LANES>();
-    for block in blocks {
-        for ((value, min), max) in block.iter().zip(&mut min).zip(&mut max) {
-            let value = number(*value);
-            *min = (*min).min(value);
-            *max = (*max).max(value);
-        }
-    }
-    for value in rest {
+    let (mut min, mut max) = (first, first);
+    // Lanes of our own would make the compiler gather the values of several blocks.
+    for value in values {
         let value = number(*value);
-        min[0] = min[0].min(value);
-        max[0] = max[0].max(value);
+        min = min.min(value);
+        max = max.max(value);
     }
-    let least = min.into_iter().fold(first, T::min);
-    let greatest = max.into_iter().fold(first, T::max);
-    Some((least, greatest))
+    Some((min, max))
 }
 
-/// A float whose order can be had as that of an integer.
-trait Float: Copy {
-    type Key: Copy + Ord;
-    const LEAST: Self::Key;
-    const GREATEST: Self::Key;
-
-    /// An integer in the total order of IEEE 754.
-    fn key(self) -> Self::Key;
-    fn from_key(key: Self::Key) -> Self;
-    fn is_nan(self) -> bool;
-}
-
-macro_rules! float {
-    ($float:ty, $key:ty) => {
-        impl Float for $float {
-            type Key = $key;
-            const LEAST: $key = <$key>::MIN;
-            const GREATEST: $key = <$key>::MAX;
-
-            #[inline(always)]
-            fn key(self) -> $key {
-                // The bits of negative floats grow with their magnitude.
-                let bits = self.to_bits().cast_signed();
-                bits ^ ((bits >> (<$key>::BITS - 1)) & <$key>::MAX)
+/// Declares the function for floats of one width, whose bits are compared as integers of `$order`.
+macro_rules! floats {
+    ($name:ident: $float:ty, $order:ident) => {
+        #[inline(always)]
+        fn $name(values: &[$float]) -> FloatBounds<$float> {
+            /// Infinities in the total order of IEEE 754. -NaNs stand before the one, NaNs behind the other.
+            const INFINITY: $order = <$float>::INFINITY.to_bits().cast_signed();
+            const NEGATIVE_INFINITY: $order = !INFINITY;
+            // The order is a circle that is cut elsewhere: before -infinity, for the least value, and behind infinity.
+            const NANS_LAST: $order = $order::MIN.wrapping_sub(NEGATIVE_INFINITY);
+            const NANS_FIRST: $order = $order::MAX.wrapping_sub(INFINITY);
+            const BEHIND_NANS: $order = NEGATIVE_INFINITY.wrapping_add(NANS_FIRST);
+            // It is its own inverse: the bits of negative floats grow with their magnitude.
+            let total_order = |bits: $order| bits ^ ((bits >> ($order::BITS - 1)) & $order::MAX);
+            let (mut min, mut max) = ($order::MAX, $order::MIN);
+            let mut nan_count = 0;
+            for block in values.chunks(COUNTED_AT_ONCE) {
+                let mut nans = 0_u32;
+                for value in block {
+                    let order = total_order(value.to_bits().cast_signed());
+                    min = min.min(order.wrapping_add(NANS_LAST));
+                    max = max.max(order.wrapping_add(NANS_FIRST));
+                    nans += u32::from(order.wrapping_add(NANS_FIRST) < BEHIND_NANS);
+                }
+                nan_count += nans as usize;
             }
-
-            #[inline(always)]
-            fn from_key(key: $key) -> Self {
-                let bits = key ^ ((key >> (<$key>::BITS - 1)) & <$key>::MAX);
-                Self::from_bits(bits.cast_unsigned())
-            }
-
-            #[inline(always)]
-            fn is_nan(self) -> bool {
-                <$float>::is_nan(self)
+            let value = |order| <$float>::from_bits(total_order(order).cast_unsigned());
+            let any = nan_count < values.len();
+            FloatBounds {
+                min: any.then(|| value(min.wrapping_sub(NANS_LAST))),
+                max: any.then(|| value(max.wrapping_sub(NANS_FIRST))),
+                nan_count,
             }
         }
     };
 }
 
-float!(f32, i32);
-float!(f64, i64);
-
-#[inline(always)]
-fn floats<F: Float>(values: &[F]) -> FloatBounds<F> {
-    let (mut min, mut max) = ([F::GREATEST; LANES], [F::LEAST; LANES]);
-    let mut nans = 0;
-    let (blocks, rest) = values.as_chunks::<LANES>();
-    for block in blocks {
-        // At most 16 a block: counted in small lanes, then added up.
-        let mut block_nans = 0_u32;
-        for ((value, min), max) in block.iter().zip(&mut min).zip(&mut max) {
-            let (key, nan) = (value.key(), value.is_nan());
-            block_nans += u32::from(nan);
-            *min = (*min).min(if nan { F::GREATEST } else { key });
-            *max = (*max).max(if nan { F::LEAST } else { key });
-        }
-        nans += block_nans as usize;
-    }
-    for value in rest {
-        if value.is_nan() {
-            nans += 1;
-        } else {
-            min[0] = min[0].min(value.key());
-            max[0] = max[0].max(value.key());
-        }
-    }
-    let least = min.into_iter().fold(F::GREATEST, F::Key::min);
-    let greatest = max.into_iter().fold(F::LEAST, F::Key::max);
-    let any = nans < values.len();
-    FloatBounds {
-        min: any.then(|| F::from_key(least)),
-        max: any.then(|| F::from_key(greatest)),
-        nan_count: nans,
-    }
-}
+floats!(floats_32: f32, i32);
+floats!(floats_64: f64, i64);
 
 #[cfg(test)]
 mod tests {
@@ -244,7 +198,7 @@ mod tests {
                 })
                 .collect();
             let f32s: Vec<f32> = f64s.iter().map(|value| *value as f32).collect();
-            for bounds in [min_max_f64(&f64s), floats(&f64s)] {
+            for bounds in [min_max_f64(&f64s), floats_64(&f64s)] {
                 let sound = || f64s.iter().filter(|value| !value.is_nan());
                 let bits = |value: Option<f64>| value.map(f64::to_bits);
                 let min = sound().min_by(|a, b| a.total_cmp(b)).copied();
@@ -253,7 +207,7 @@ mod tests {
                 assert_eq!(bits(bounds.max), bits(max));
                 assert_eq!(bounds.nan_count, length - sound().count());
             }
-            for bounds in [min_max_f32(&f32s), floats(&f32s)] {
+            for bounds in [min_max_f32(&f32s), floats_32(&f32s)] {
                 let sound = || f32s.iter().filter(|value| !value.is_nan());
                 let bits = |value: Option<f32>| value.map(f32::to_bits);
                 let min = sound().min_by(|a, b| a.total_cmp(b)).copied();
