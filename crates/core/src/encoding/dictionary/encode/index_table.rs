@@ -17,7 +17,6 @@ const MOST: (usize, usize) = (3, 8);
 #[derive(Debug, Default)]
 pub(super) struct IndexTable {
     places: Vec<u32>,
-    index_bits: u32,
 }
 
 impl IndexTable {
@@ -36,21 +35,19 @@ impl IndexTable {
         let places = (num_indices * MOST.1).div_ceil(MOST.0);
         let places = places.next_power_of_two().max(FIRST_PLACES);
         self.places = vec![0; places];
-        self.index_bits = places.trailing_zeros();
     }
 
     /// The index with this hash of which `is_it` holds, or else the place that is free for it.
     #[inline(always)]
     pub(super) fn find(&self, hash: u64, is_it: impl Fn(u32) -> bool) -> Result<u32, usize> {
         let mask = self.places.len().wrapping_sub(1);
-        let tag = self.tag(hash);
         let mut at = hash as usize;
         // An empty table has no places at all.
         while let Some(&place) = self.places.get(at & mask)
             && place != 0
         {
             let index = (place & mask as u32).wrapping_sub(1);
-            if place.unbounded_shr(self.index_bits) == tag && is_it(index) {
+            if place ^ tag(hash) <= mask as u32 && is_it(index) {
                 return Ok(index);
             }
             at += 1;
@@ -58,18 +55,12 @@ impl IndexTable {
         Err(at & mask)
     }
 
-    /// The part of a hash that is kept.
-    #[inline(always)]
-    fn tag(&self, hash: u64) -> u32 {
-        ((hash >> 32) as u32).unbounded_shr(self.index_bits)
-    }
-
     /// Puts an index, which has room, to the place that was found for its hash.
     #[inline]
     pub(super) fn put(&mut self, place: usize, hash: u64, index: u32) {
-        let tag = self.tag(hash).unbounded_shl(self.index_bits);
+        let mask = self.places.len().wrapping_sub(1) as u32;
         if let Some(place) = self.places.get_mut(place) {
-            *place = tag | (index + 1);
+            *place = tag(hash) & !mask | (index + 1);
         }
     }
 
@@ -79,6 +70,12 @@ impl IndexTable {
             self.put(place, hash, index);
         }
     }
+}
+
+/// The part of a hash of which a place has what the index leaves room for.
+#[inline(always)]
+fn tag(hash: u64) -> u32 {
+    (hash >> 32) as u32
 }
 
 #[cfg(test)]

@@ -36,6 +36,13 @@ pub(super) struct Numbers<T> {
     seed: u64,
 }
 
+/// Where a number that is new is to be found from then on.
+#[derive(Debug, Clone, Copy)]
+enum FreePlace {
+    Near(usize),
+    Far { place: usize, hash: u64 },
+}
+
 /// Numbers that a table around the first ones is worth its memory for.
 const NEAR_AFTER: usize = 512;
 
@@ -75,8 +82,36 @@ impl<T: Bits> Numbers<T> {
         let start = indices.len();
         indices.resize(start + values.len(), 0);
         let indices = indices.get_mut(start..).unwrap_or_default();
-        for (value, dictionary_index) in values.zip(indices) {
-            *dictionary_index = self.dictionary_index(value);
+        let mut pairs = values.zip(indices);
+        while let Some((value, place, dictionary_index)) = self.find_known(&mut pairs) {
+            *dictionary_index = self.insert(value, place);
+        }
+    }
+
+    /// Sets the indices of values as long as they are there already; the first that is not, its place, and what is to become its
+    /// index. Nothing of the dictionary changes meanwhile, so all of it stays in registers.
+    #[inline(always)]
+    fn find_known<'a>(
+        &self,
+        pairs: &mut impl Iterator<Item = (T, &'a mut u32)>,
+    ) -> Option<(T, FreePlace, &'a mut u32)> {
+        #[inline(always)]
+        fn set<'a, T: Copy>(
+            (value, dictionary_index): (T, &'a mut u32),
+            find: impl Fn(T) -> Result<u32, FreePlace>,
+        ) -> Option<(T, FreePlace, &'a mut u32)> {
+            match find(value) {
+                Ok(known) => {
+                    *dictionary_index = known;
+                    None
+                }
+                Err(place) => Some((value, place, dictionary_index)),
+            }
+        }
+        if self.near.is_empty() {
+            pairs.find_map(|pair| set(pair, |value| self.find_far(value)))
+        } else {
+            pairs.find_map(|pair| set(pair, |value| self.find(value)))
         }
     }
 
@@ -101,21 +136,29 @@ impl<T: Bits> Numbers<T> {
     }
 
     /// The index of a value, which is a new one if it was not there yet.
-    #[inline(always)]
+    #[inline]
     pub(super) fn dictionary_index(&mut self, value: T) -> u32 {
+        self.find(value)
+            .unwrap_or_else(|place| self.insert(value, place))
+    }
+
+    /// The index of a value, or the place for it.
+    #[inline(always)]
+    fn find(&self, value: T) -> Result<u32, FreePlace> {
         let near = self.near_index(value);
-        if let Some(code_plus_1) = self.near.get(near) {
-            return match code_plus_1 {
-                0 => self.insert_near(value, near),
-                known => known - 1,
-            };
+        if let Some(known) = self.near.get(near) {
+            return known.checked_sub(1).ok_or(FreePlace::Near(near));
         }
+        self.find_far(value)
+    }
+
+    /// The same for one that does not lie close to the first ones.
+    #[inline(always)]
+    fn find_far(&self, value: T) -> Result<u32, FreePlace> {
         let hash = self.hash(value);
         let is_it = |index: u32| self.values.get(index as usize) == Some(&value);
-        match self.far.find(hash, is_it) {
-            Ok(index) => index,
-            Err(place) => self.insert_far(value, hash, place),
-        }
+        let found = self.far.find(hash, is_it);
+        found.map_err(|place| FreePlace::Far { place, hash })
     }
 
     #[inline(always)]
@@ -123,29 +166,21 @@ impl<T: Bits> Numbers<T> {
         hash::number(value.signed().cast_unsigned(), self.seed)
     }
 
-    fn push(&mut self, value: T) -> u32 {
+    /// Takes a new value, which is to have this place; its index.
+    #[inline(never)]
+    fn insert(&mut self, value: T, place: FreePlace) -> u32 {
         let dictionary_index = self.values.len() as u32;
         self.values.push(value);
-        dictionary_index
-    }
-
-    #[cold]
-    fn insert_near(&mut self, value: T, index: usize) -> u32 {
-        let dictionary_index = self.push(value);
-        if let Some(place) = self.near.get_mut(index) {
-            *place = dictionary_index + 1;
-        }
-        dictionary_index
-    }
-
-    /// Takes a new value with this hash, which is to have this place.
-    #[inline(never)]
-    fn insert_far(&mut self, value: T, hash: u64, place: usize) -> u32 {
-        let dictionary_index = self.push(value);
-        if self.far.has_room(self.values.len()) {
-            self.far.put(place, hash, dictionary_index);
-        } else {
-            self.list_far();
+        match place {
+            FreePlace::Near(at) => {
+                if let Some(place) = self.near.get_mut(at) {
+                    *place = dictionary_index + 1;
+                }
+            }
+            FreePlace::Far { place, hash } if self.far.has_room(self.values.len()) => {
+                self.far.put(place, hash, dictionary_index);
+            }
+            FreePlace::Far { .. } => self.list_far(),
         }
         dictionary_index
     }
