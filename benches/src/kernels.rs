@@ -8,6 +8,7 @@ use herringbone_kernels::delta::{DeltaDecoder, encode_i32, encode_i64};
 use herringbone_kernels::expand::spread;
 use herringbone_kernels::hybrid::{HybridDecoder, Runs, encode_u8, encode_u32};
 use herringbone_kernels::int96::{self, Layout};
+use herringbone_kernels::min_max::{min_max_f64, min_max_i32, min_max_i64};
 use herringbone_kernels::nesting::{ListPlan, list_offsets};
 use herringbone_kernels::plain::{self, Plain};
 use herringbone_kernels::views::ViewBuilder;
@@ -108,6 +109,7 @@ pub fn all() -> Vec<Kernel> {
     levels(&mut kernels);
     nulls(&mut kernels);
     numbers(&mut kernels);
+    bounds(&mut kernels);
     fixed_widths(&mut kernels);
     strings(&mut kernels);
     kernels
@@ -246,6 +248,28 @@ fn nulls(kernels: &mut Vec<Kernel>) {
         case::<i32>(kernels, "i32", percent);
         case::<i64>(kernels, "i64", percent);
     }
+}
+
+/// They write nothing: their time is in units of a copy of what they read.
+fn bounds(kernels: &mut Vec<Kernel>) {
+    let mut random = Random(9);
+    let wide: Vec<i64> = (0..VALUES)
+        .map(|_| random.below(1 << 40).cast_signed())
+        .collect();
+    let narrow: Vec<i32> = wide.iter().map(|value| *value as i32).collect();
+    let floats: Vec<f64> = wide.iter().map(|value| *value as f64).collect();
+    kernels.push(Kernel::new("min_max i32", VALUES * 4, move || {
+        black_box(min_max_i32(black_box(&narrow)));
+        Ok(())
+    }));
+    kernels.push(Kernel::new("min_max i64", VALUES * 8, move || {
+        black_box(min_max_i64(black_box(&wide)));
+        Ok(())
+    }));
+    kernels.push(Kernel::new("min_max f64", VALUES * 8, move || {
+        black_box(min_max_f64(black_box(&floats)));
+        Ok(())
+    }));
 }
 
 fn numbers(kernels: &mut Vec<Kernel>) {

@@ -58,9 +58,7 @@ impl Sides {
     fn count_encrypted(&self) -> Result<()> {
         match self.part {
             Part::Reader => encryption::read(&self.encrypted, ALGORITHM).map(drop),
-            Part::Writer => {
-                encryption::write(&self.batches, self.compression, ALGORITHM).map(drop)
-            }
+            Part::Writer => encryption::write(&self.batches, self.compression, ALGORITHM).map(drop),
         }
     }
 
