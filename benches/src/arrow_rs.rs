@@ -1,6 +1,6 @@
 //! What `parquet` (arrow-rs) does in each case.
 
-use crate::{BATCH_SIZE, Result};
+use crate::{BATCH_SIZE, Result, memory_for};
 use bytes::Bytes;
 use herringbone::Compression;
 use herringbone::arrow::array::RecordBatch;
@@ -141,7 +141,7 @@ pub(crate) fn write_with(
     };
     let properties = more(WriterProperties::builder().set_compression(codec)).build();
     let schema = batches.first().ok_or("no batches")?.schema();
-    let mut file = Vec::new();
+    let mut file = memory_for(batches);
     let mut writer = ArrowWriter::try_new(&mut file, schema, Some(properties))?;
     for batch in batches {
         writer.write(batch)?;

@@ -1,6 +1,6 @@
 //! What Herringbone does in each case.
 
-use crate::{BATCH_SIZE, Result};
+use crate::{BATCH_SIZE, Result, memory_for};
 use bytes::Bytes;
 use herringbone::arrow::array::RecordBatch;
 use herringbone::format::footer::Tail;
@@ -277,7 +277,7 @@ pub fn compress_pages(compression: Compression, pages: &[Vec<u8>]) -> Result<u64
 /// [`write`] with other options.
 pub(crate) fn write_with(batches: &[RecordBatch], options: WriteOptions) -> Result<Vec<u8>> {
     let schema = batches.first().ok_or("no batches")?.schema();
-    let mut file = Vec::new();
+    let mut file = memory_for(batches);
     let mut writer = Writer::new(&mut file, schema, options)?;
     for batch in batches {
         writer.write(batch)?;

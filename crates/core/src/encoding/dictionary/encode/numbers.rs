@@ -95,23 +95,11 @@ impl<T: Bits> Numbers<T> {
         &self,
         pairs: &mut impl Iterator<Item = (T, &'a mut u32)>,
     ) -> Option<(T, FreePlace, &'a mut u32)> {
-        #[inline(always)]
-        fn set<'a, T: Copy>(
-            (value, dictionary_index): (T, &'a mut u32),
-            find: impl Fn(T) -> Result<u32, FreePlace>,
-        ) -> Option<(T, FreePlace, &'a mut u32)> {
-            match find(value) {
-                Ok(known) => {
-                    *dictionary_index = known;
-                    None
-                }
-                Err(place) => Some((value, place, dictionary_index)),
-            }
-        }
+        // Two loops, as one that also looks at the near ones has no registers to spare.
         if self.near.is_empty() {
-            pairs.find_map(|pair| set(pair, |value| self.find_far(value)))
+            pairs.find_map(|pair| set_if_known(pair, |value| self.find_far(value)))
         } else {
-            pairs.find_map(|pair| set(pair, |value| self.find(value)))
+            pairs.find_map(|pair| set_if_known(pair, |value| self.find(value)))
         }
     }
 
@@ -219,6 +207,21 @@ impl<T: Bits> Numbers<T> {
             .filter_map(|dictionary_index| self.values.get(dictionary_index as usize))
             .map(|value| with(*value))
             .collect()
+    }
+}
+
+/// Sets the index of a value if `find` knows it, or gives the pair back with the place that is free for it.
+#[inline(always)]
+fn set_if_known<T: Copy>(
+    (value, dictionary_index): (T, &mut u32),
+    find: impl Fn(T) -> Result<u32, FreePlace>,
+) -> Option<(T, FreePlace, &mut u32)> {
+    match find(value) {
+        Ok(known) => {
+            *dictionary_index = known;
+            None
+        }
+        Err(place) => Some((value, place, dictionary_index)),
     }
 }
 
