@@ -220,6 +220,16 @@ mod tests {
     }
 
     #[test]
+    fn nans_of_several_blocks_add_up() {
+        let mut values = vec![f32::NAN; COUNTED_AT_ONCE + 3];
+        values.push(-1.5);
+        values.push(-f32::NAN);
+        let bounds = min_max_f32(&values);
+        assert_eq!(bounds.nan_count, COUNTED_AT_ONCE + 4);
+        assert_eq!((bounds.min, bounds.max), (Some(-1.5), Some(-1.5)));
+    }
+
+    #[test]
     fn zeros_are_told_apart_and_infinities_count() {
         let bounds = min_max_f32(&[0.0, -0.0, f32::NAN, 0.0]);
         assert_eq!(bounds.min.unwrap().to_bits(), (-0.0_f32).to_bits());
