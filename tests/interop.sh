@@ -3,29 +3,23 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-venv="${HERRINGBONE_VENV:-target/interop-venv}"
-requirements=tests/interop-requirements.txt
-if ! cmp -s "$requirements" "$venv/requirements.txt"; then
-    python3 -m venv "$venv"
-    "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$requirements"
-    cp "$requirements" "$venv/requirements.txt"
-fi
+python="$(tests/scripts/venv.sh tests/interop-requirements.txt "${HERRINGBONE_VENV:-target/interop-venv}")"
 cargo build --quiet -p herringbone-cli
 cargo build --quiet -p herringbone-encryption --example key_tools
 command="${CARGO_TARGET_DIR:-target}/debug/herringbone"
-"$venv/bin/python" tests/interop.py "$command"
-"$venv/bin/python" tests/interop_write.py "$command"
-"$venv/bin/python" tests/interop_types.py "$command"
-"$venv/bin/python" tests/interop_rewrite.py "$command"
+"$python" tests/interop.py "$command"
+"$python" tests/interop_write.py "$command"
+"$python" tests/interop_types.py "$command"
+"$python" tests/interop_rewrite.py "$command"
 key_tools="${CARGO_TARGET_DIR:-target}/debug/examples/key_tools"
 # All kinds of encryption take minutes; what is run here comes across each choice, if not across each combination.
-"$venv/bin/python" tests/interop_encryption.py "$command" --every 23
-"$venv/bin/python" tests/interop_encryption_keys.py "$key_tools" --every 9
-if command -v javac >/dev/null && "$venv/bin/python" -c "import pyspark" 2>/dev/null; then
-    "$venv/bin/python" tests/interop_encryption_java.py "$command" "$key_tools" --every 121
+"$python" tests/interop_encryption.py "$command" --every 23
+"$python" tests/interop_encryption_keys.py "$key_tools" --every 9
+if command -v javac >/dev/null && "$python" -c "import pyspark" 2>/dev/null; then
+    "$python" tests/interop_encryption_java.py "$command" "$key_tools" --every 121
 else
     echo "skipped: encryption with parquet-java, which takes pyspark and a JDK"
 fi
-"$venv/bin/python" tests/interop_text.py "$command"
-"$venv/bin/python" tests/interop_variant.py "$command"
-"$venv/bin/python" tests/interop_geospatial.py "$command"
+"$python" tests/interop_text.py "$command"
+"$python" tests/interop_variant.py "$command"
+"$python" tests/interop_geospatial.py "$command"

@@ -1,10 +1,12 @@
 #!/bin/sh
-# Makes the Python environment of the peers below .venv, once, and prints its interpreter.
+# Makes a Python environment of peers, unless it is there, and prints its interpreter: venv.sh [REQUIREMENTS FOLDER]
 set -eu
 cd "$(dirname "$0")/../.."
-if ! cmp -s tests/scripts/requirements.txt .venv/requirements.txt; then
-    python3 -m venv --clear .venv >&2
-    .venv/bin/pip install --quiet --disable-pip-version-check -r tests/scripts/requirements.txt >&2
-    cp tests/scripts/requirements.txt .venv/requirements.txt
+requirements="${1:-tests/scripts/requirements.txt}"
+venv="${2:-$PWD/.venv}"
+if ! cmp -s "$requirements" "$venv/requirements.txt"; then
+    python3 -m venv "$venv" >&2
+    "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$requirements" >&2
+    cp "$requirements" "$venv/requirements.txt"
 fi
-echo "$PWD/.venv/bin/python"
+echo "$venv/bin/python"
