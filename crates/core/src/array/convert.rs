@@ -7,9 +7,10 @@ use herringbone_format::{Error, Remedy, Result};
 use herringbone_kernels::Malformed;
 use herringbone_kernels::bitmap::Bitmap;
 use herringbone_kernels::expand::{expand, spread};
-use herringbone_kernels::filter::retain;
+use herringbone_kernels::filter::{filter_plain, retain};
 use herringbone_kernels::plain;
 
+use super::values::Values;
 use crate::encoding::plain::PlainDecoder;
 use crate::encoding::{Native, Page, ends_early};
 use crate::malformed;
@@ -111,6 +112,17 @@ pub(super) trait Convert<U: Native>: Send {
         Ok(false)
     }
 
+    /// Appends what those of the next `wanted.len()` values of `page` become whose bit is set, of one unit each. False, and
+    /// nothing done, where they cannot be told apart before they are converted.
+    fn append_wanted(
+        &self,
+        _page: &mut PlainDecoder,
+        _wanted: &BooleanBuffer,
+        _values: &mut Values<Self::To>,
+    ) -> Result<bool> {
+        Ok(false)
+    }
+
     /// How the entries of a dictionary, of `units` units each, are kept shorter than in the array.
     fn short(&self, _units: usize) -> Option<Short<Self::To>> {
         None
@@ -156,6 +168,16 @@ impl<U: Native + ArrowNativeType> Convert<U> for Identity {
         out: &mut Vec<U>,
     ) -> Result<bool> {
         spread_plain(page, validity, slots, out).map(|()| true)
+    }
+
+    fn append_wanted(
+        &self,
+        page: &mut PlainDecoder,
+        wanted: &BooleanBuffer,
+        values: &mut Values<U>,
+    ) -> Result<bool> {
+        values.filter_plain(page.take::<U>(wanted.len())?, wanted);
+        Ok(true)
     }
 
     fn borrow(&self, page: &mut Page<U>, n: usize) -> Result<Option<Buffer>> {
@@ -240,6 +262,19 @@ impl<U: Native, T: ArrowNativeType> Convert<U> for Blocks<T> {
             spread_plain(page, validity, start..end, &mut scratch)?;
             (self.convert)(plain::bytes(&scratch), out).map_err(|it| self.refused(it))?;
         }
+        Ok(true)
+    }
+
+    fn append_wanted(
+        &self,
+        page: &mut PlainDecoder,
+        wanted: &BooleanBuffer,
+        values: &mut Values<T>,
+    ) -> Result<bool> {
+        let mut scratch = Vec::<U>::new();
+        filter_plain(page.take::<U>(wanted.len())?, wanted, &mut scratch);
+        let out = values.vector(scratch.len());
+        (self.convert)(plain::bytes(&scratch), out).map_err(|it| self.refused(it))?;
         Ok(true)
     }
 }

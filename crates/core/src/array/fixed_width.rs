@@ -211,6 +211,16 @@ impl<U: Native, C: Convert<U>> LeafArray for FixedWidth<U, C> {
     }
 
     fn append_wanted(&mut self, wanted: &BooleanBuffer) -> Result<()> {
+        if self.units == 1
+            && let Page::Plain(plain) = &mut self.page
+            && self
+                .convert
+                .append_wanted(plain, wanted, &mut self.values)?
+        {
+            self.lost.fill(self.values.len());
+            self.slots += wanted.count_set_bits();
+            return Ok(());
+        }
         let (start, before) = (self.slots, self.values.len());
         self.append_unchecked(wanted.len())?;
         let elements = self.elements();

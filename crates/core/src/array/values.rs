@@ -3,7 +3,8 @@
 use herringbone_arrow::buffer::{ArrowNativeType, BooleanBuffer, Buffer};
 use herringbone_kernels::bitmap::Bitmap;
 use herringbone_kernels::expand::expand;
-use herringbone_kernels::filter::{filter, retain};
+use herringbone_kernels::filter::{FILTER_ROOM, filter_plain, retain};
+use herringbone_kernels::plain::Plain;
 use herringbone_kernels::trim;
 
 /// The values of an array so far.
@@ -86,14 +87,6 @@ impl<T: ArrowNativeType> Values<T> {
     /// Drops those of the slots from `start` on, of `width` elements each, whose bit is not set: slot `start + i` belongs to
     /// bit `i`.
     pub(super) fn retain(&mut self, width: usize, start: usize, wanted: &BooleanBuffer) {
-        if start == 0
-            && width == 1
-            && let Some(part) = self.borrowed.take()
-        {
-            self.owned.reserve_exact(self.expected);
-            let values = part.typed_data::<T>();
-            return filter(values, wanted.values(), wanted.offset(), &mut self.owned);
-        }
         self.most = self.most.max(self.len());
         let values = self.vector(0);
         if width == 1 {
@@ -101,6 +94,16 @@ impl<T: ArrowNativeType> Values<T> {
         } else {
             retain_wide(values, width, start, wanted);
         }
+    }
+
+    /// Appends those values in the bytes of a PLAIN page whose bit is set.
+    pub(super) fn filter_plain(&mut self, page: &[u8], wanted: &BooleanBuffer)
+    where
+        T: Plain,
+    {
+        let values = self.vector(wanted.count_set_bits() + FILTER_ROOM);
+        filter_plain(page, wanted, values);
+        self.most = self.most.max(self.len() + FILTER_ROOM);
     }
 
     /// Takes the values.

@@ -8,6 +8,8 @@ use std::ops::Range;
 
 use herringbone_arrow::buffer::{BooleanBuffer, Buffer, NullBuffer};
 
+#[cfg(target_arch = "x86_64")]
+use crate::cpu::Bmi2;
 use crate::{Malformed, trim};
 
 mod writer;
@@ -63,9 +65,30 @@ fn load_bits_near_end(rest: &[u8], shift: usize) -> u64 {
 
 /// The bits of which the wanted ones have one that is set, by words of both.
 pub(crate) fn selected(words: impl Iterator<Item = (u64, u64)>) -> Bitmap {
+    #[cfg(target_arch = "x86_64")]
+    if Bmi2::detect().is_some() {
+        // SAFETY: the token proves that the instructions are there.
+        return unsafe { selected_by_pext(words) };
+    }
+    selected_by(words, selected_bits)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "bmi1,bmi2,lzcnt,popcnt")]
+fn selected_by_pext(words: impl Iterator<Item = (u64, u64)>) -> Bitmap {
+    selected_by(words, |bits, wanted| {
+        std::arch::x86_64::_pext_u64(bits, wanted)
+    })
+}
+
+#[inline(always)]
+fn selected_by(
+    words: impl Iterator<Item = (u64, u64)>,
+    select: impl Fn(u64, u64) -> u64,
+) -> Bitmap {
     let mut selected = Bitmap::new();
     for (bits, wanted) in words {
-        selected.append_bits(selected_bits(bits, wanted), wanted.count_ones() as usize);
+        selected.append_bits(select(bits, wanted), wanted.count_ones() as usize);
     }
     selected
 }

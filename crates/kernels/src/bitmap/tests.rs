@@ -149,6 +149,10 @@ fn selected_bits_are_those_that_are_wanted() {
                 kept.map(|(bit, _)| *bit).collect()
             };
             check(&bitmap.select(&mask), &expected(&bits, wanted));
+            let (from, by) = (bitmap.clone().finish_boolean(), mask.bit_chunks());
+            let words = from.bit_chunks();
+            let words = words.iter_padded().zip(by.iter_padded());
+            check(&selected_by(words, selected_bits), &expected(&bits, wanted));
             let of: Vec<bool> = bitmap.select_of(&mask).iter().collect();
             assert_eq!(of, expected(wanted, &bits));
             // Nothing but set bits, which have no words.

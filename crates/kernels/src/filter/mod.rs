@@ -15,6 +15,7 @@ use crate::bitmap::{load_bits, low_bits};
 use crate::cpu::Scalar;
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::{Avx2, Avx512};
+use crate::plain::{self, Plain};
 
 pub mod arrays;
 #[cfg(target_arch = "x86_64")]
@@ -75,6 +76,55 @@ pub fn filter<T: Copy + 'static>(values: &[T], bits: &[u8], first: usize, out: &
     compact_with(Scalar, values, bits, first, out);
 }
 
+/// Appends the values in the bytes of a PLAIN page whose bit is set, a bit a value; alignment does not matter. Bytes behind
+/// the last bit are left alone.
+pub fn filter_plain<T: Plain>(bytes: &[u8], wanted: &BooleanBuffer, out: &mut Vec<T>) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if let Some(cpu) = Avx512::detect() {
+            return filter_plain_with(cpu, bytes, wanted, out);
+        }
+        if let Some(cpu) = Avx2::detect() {
+            return filter_plain_with(cpu, bytes, wanted, out);
+        }
+    }
+    filter_plain_with(Scalar, bytes, wanted, out);
+}
+
+/// Room that [`filter_plain`] takes behind the values that it appends.
+pub const FILTER_ROOM: usize = WORD;
+
+/// See [`filter_plain`].
+fn filter_plain_with<T: Plain>(
+    cpu: impl Compact,
+    bytes: &[u8],
+    wanted: &BooleanBuffer,
+    out: &mut Vec<T>,
+) {
+    let mut aligned = [T::default(); WORD];
+    // Words are written as a whole.
+    out.reserve(wanted.count_set_bits() + WORD);
+    let words = wanted.bit_chunks();
+    let word_bytes = bytes.chunks(WORD * size_of::<T>());
+    for (bits, bytes) in words.iter_padded().zip(word_bytes) {
+        if bits == 0 {
+            continue;
+        }
+        let slots = match plain::view(bytes) {
+            Some(slots) => slots,
+            None => {
+                let mut n = 0;
+                for (slot, value) in aligned.iter_mut().zip(plain::values(bytes)) {
+                    *slot = value;
+                    n += 1;
+                }
+                &aligned[..n]
+            }
+        };
+        compact_slots(cpu, slots, bits & low_bits(slots.len()), out);
+    }
+}
+
 /// Drops those of the `values` from `start` on whose bit is not set: value `start + i` belongs to bit `i`. Values without
 /// a bit are dropped too.
 pub fn retain<T: Copy + 'static>(values: &mut Vec<T>, start: usize, bits: &BooleanBuffer) {
@@ -133,15 +183,21 @@ fn compact_with<T: Copy + 'static>(
     out.reserve(values.len() + WORD);
     for (i, slots) in values.chunks(WORD).enumerate() {
         let bits = load_bits(bits, first.saturating_add(i * WORD), slots.len());
-        if bits == low_bits(slots.len()) {
-            out.extend_from_slice(slots);
-        } else if bits != 0 {
-            let n = bits.count_ones() as usize;
-            // No more than `values.len()` are ever appended, so that a word is always left.
-            let spare = &mut out.spare_capacity_mut()[..WORD];
-            cpu.compact_word(slots, bits, spare);
-            // SAFETY: there are `WORD >= n` spare slots, of which the first `n` were written.
-            unsafe { out.set_len(out.len() + n) };
-        }
+        // No more than `values.len()` are ever appended, so that a word is always left.
+        compact_slots(cpu, slots, bits, out);
+    }
+}
+
+/// Appends those of at most a word of `slots` whose bit is set. `bits` has none behind them; there is room for a word.
+#[inline(always)]
+fn compact_slots<T: Copy + 'static>(cpu: impl Compact, slots: &[T], bits: u64, out: &mut Vec<T>) {
+    if bits == low_bits(slots.len()) {
+        out.extend_from_slice(slots);
+    } else if bits != 0 {
+        let n = bits.count_ones() as usize;
+        let spare = &mut out.spare_capacity_mut()[..WORD];
+        cpu.compact_word(slots, bits, spare);
+        // SAFETY: there are `WORD >= n` spare slots, of which the first `n` were written.
+        unsafe { out.set_len(out.len() + n) };
     }
 }

@@ -60,6 +60,48 @@ fn values_of_every_size() {
     check(|i| (i as u32, i as u8));
 }
 
+fn check_plain<T: Plain + PartialEq + std::fmt::Debug>(from: impl Fn(usize) -> T) {
+    let lengths: &[usize] = if cfg!(miri) {
+        &[0, 65]
+    } else {
+        &[0, 1, 63, 64, 65, 300]
+    };
+    for &n in lengths {
+        let values: Vec<T> = (0..n).map(&from).collect();
+        // Whole words of wanted and unwanted values, and mixed ones.
+        let is_wanted = |i: usize| match i / 64 % 4 {
+            0 => i % 3 == 0,
+            1 => i % 16 != 5,
+            2 => true,
+            _ => false,
+        };
+        let wanted = BooleanBuffer::collect_bool(n + 3, |i| is_wanted(i.wrapping_sub(3)));
+        let wanted = wanted.slice(3, n);
+        let mut expected = vec![from(9999)];
+        expected.extend((0..n).filter(|i| is_wanted(*i)).map(|i| values[i]));
+        for shift in 0..2 {
+            // The rest of a value behind them, and all at any place.
+            let mut page = vec![0; shift];
+            page.extend_from_slice(plain::bytes(&values));
+            page.push(0xff);
+            let mut out = vec![from(9999)];
+            filter_plain(&page[shift..], &wanted, &mut out);
+            assert_eq!(out, expected, "n {n}, shift {shift}");
+            out.truncate(1);
+            filter_plain_with(Scalar, &page[shift..], &wanted, &mut out);
+            assert_eq!(out, expected, "n {n}, shift {shift}, scalar");
+        }
+    }
+}
+
+#[test]
+fn values_of_pages() {
+    check_plain(|i| i as u8);
+    check_plain(|i| i as i32 - 50);
+    check_plain(|i| i as f64 / 3.0);
+    check_plain(|i| i as i128 - 50);
+}
+
 #[test]
 fn bits_that_are_missing_are_zeros() {
     let mut out = Vec::new();
