@@ -111,6 +111,13 @@ impl Budget {
         self.metrics.get(self.opened().seen.len() as u64)
     }
 
+    /// Bytes of columns that were read so far.
+    #[doc(hidden)] // For drivers.
+    #[must_use]
+    pub fn column_bytes(&self) -> u64 {
+        self.metrics.columns.get().bytes
+    }
+
     /// Notes that something is known of a row group of the read.
     pub(crate) fn look_at(&self, index: usize) {
         self.opened().seen.insert(index);

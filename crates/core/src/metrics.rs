@@ -96,7 +96,7 @@ impl ReadCounters {
         self.bytes.add(bytes as u64);
     }
 
-    fn get(&self) -> ReadCounts {
+    pub(crate) fn get(&self) -> ReadCounts {
         ReadCounts {
             requests: self.requests.get(),
             bytes: self.bytes.get(),

@@ -135,11 +135,18 @@ impl Selection {
                     }
                 }
                 WantedPiece::Mask { start, bits } => {
-                    for row in bits.set_indices() {
-                        if passed == 0 {
-                            firsts.push(start + row as u64);
+                    for (word, mut left) in bits.bit_chunks().iter_padded().enumerate() {
+                        let wanted = u64::from(left.count_ones());
+                        // Wanted rows of this word before the next portion, and those that are left of it.
+                        let (mut before, mut rest) = ((portion - passed) % portion, wanted);
+                        while before < rest {
+                            left = (0..before).fold(left, |left, _| left & (left - 1));
+                            firsts
+                                .push(start + 64 * word as u64 + u64::from(left.trailing_zeros()));
+                            rest -= before;
+                            before = portion;
                         }
-                        passed = (passed + 1) % portion;
+                        passed = (passed + wanted) % portion;
                     }
                 }
             }
@@ -326,6 +333,25 @@ mod tests {
         assert_eq!(walk.mask(), Some(BooleanBuffer::from(vec![false, true])));
         walk.advance(2);
         assert_eq!((walk.run(), walk.mask()), (SelectionRun::Unknown, None));
+    }
+
+    #[test]
+    fn portions_of_masks_begin_where_the_rows_before_are_full() {
+        let bits: Vec<bool> = (0..500_u32).map(|row| row % 7 < 3 || row > 400).collect();
+        let mut walk = Selection::new(Arc::from([0..5]));
+        let wanted = |first: u64| {
+            let rows = bits.iter().zip(first..).filter(|(bit, _)| **bit);
+            rows.map(|(_, row)| row).collect::<Vec<_>>()
+        };
+        for start in [10, 1000] {
+            let bits = BooleanBuffer::from(bits.clone());
+            walk.extend(WantedPiece::Mask { start, bits });
+        }
+        let all = [(0..5).collect(), wanted(10), wanted(1000)].concat();
+        for portion in [1, 2, 3, 63, 64, 65, 100, 1000] {
+            let expected: Vec<u64> = all.iter().copied().step_by(portion).collect();
+            assert_eq!(walk.portions(portion as u64), expected, "{portion}");
+        }
     }
 
     #[test]

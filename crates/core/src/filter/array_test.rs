@@ -28,8 +28,8 @@ pub(crate) struct ArrayTest {
     each: Option<Each>,
     /// None where the test only says what is passed over.
     test: Option<LeafTest>,
-    /// The dictionary that was tested last: batches have the same one after the other.
-    dictionary: Mutex<Option<TestedDictionary>>,
+    /// Dictionaries that are in use: batches have the same one after the other, and threads one each.
+    dictionaries: Mutex<Vec<TestedDictionary>>,
 }
 
 /// The type of the field at a path; below lists, where `each` of their values is tested.
@@ -70,7 +70,7 @@ impl ArrayTest {
             path: path.to_vec(),
             each: asked.each,
             test: test.transpose()?,
-            dictionary: Mutex::default(),
+            dictionaries: Mutex::default(),
         })
     }
 
@@ -114,19 +114,24 @@ impl ArrayTest {
 
     /// Which values of a dictionary are accepted.
     fn accepted_of(&self, test: &LeafTest, values: &ArrayRef) -> Result<BooleanBuffer> {
-        let mut last = self
-            .dictionary
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let same = last.as_ref().filter(|last| {
-            let tested = last.values.upgrade();
-            tested.is_some_and(|tested| Arc::ptr_eq(&tested, values))
-        });
-        if let Some(same) = same {
-            return Ok(same.accepted.clone());
+        let lock = || {
+            let tested = self.dictionaries.lock();
+            tested.unwrap_or_else(PoisonError::into_inner)
+        };
+        let same = lock()
+            .iter()
+            .find(|tested| {
+                let tested = tested.values.upgrade();
+                tested.is_some_and(|tested| Arc::ptr_eq(&tested, values))
+            })
+            .map(|tested| tested.accepted.clone());
+        if let Some(accepted) = same {
+            return Ok(accepted);
         }
         let accepted = test.evaluate_values(values)?;
-        *last = Some(TestedDictionary {
+        let mut tested = lock();
+        tested.retain(|tested| tested.values.strong_count() > 0);
+        tested.push(TestedDictionary {
             values: Arc::downgrade(values),
             accepted: accepted.clone(),
         });

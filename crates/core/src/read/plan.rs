@@ -1,7 +1,7 @@
 //! What a read comes to: which rows of which column chunks.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use herringbone_arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
@@ -364,6 +364,7 @@ impl ReadPlan {
             pages: self.pages.clone(),
             budget: budget.clone(),
             maps_memory: None,
+            batch_starts: OnceLock::new(),
         })
     }
 

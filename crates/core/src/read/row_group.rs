@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use herringbone_format::modular_encryption::ChunkCipher;
 use herringbone_format::{CompressionCodec, Error, PageHeader, ReadableChunk, Result};
@@ -33,6 +33,8 @@ pub struct OpenRowGroup {
     pub(super) budget: Arc<Budget>,
     /// The memory of what is known of its pages.
     pub(super) maps_memory: Option<Reservation>,
+    /// The rows with which batches begin, once somebody asked.
+    pub(super) batch_starts: OnceLock<Arc<[u64]>>,
 }
 
 /// A column chunk of a row group that is open.
@@ -240,9 +242,11 @@ impl OpenRowGroup {
 
     /// The rows with which batches begin.
     #[must_use]
-    pub fn batch_starts(&self) -> Vec<u64> {
-        let batch_rows = self.rows.batch_rows.max(1) as u64;
-        self.rows.selection().portions(batch_rows)
+    pub fn batch_starts(&self) -> &Arc<[u64]> {
+        self.batch_starts.get_or_init(|| {
+            let batch_rows = self.rows.batch_rows.max(1) as u64;
+            self.rows.selection().portions(batch_rows).into()
+        })
     }
 }
 

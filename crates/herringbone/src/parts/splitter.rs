@@ -1,5 +1,7 @@
 //! Where one part ends and the next one begins.
 
+use std::sync::Arc;
+
 use herringbone_core::column::{ColumnSplit, PageOfRow};
 use herringbone_core::page::SharedPage;
 
@@ -15,7 +17,7 @@ pub(super) struct DataPage {
 pub(super) struct Splitter {
     num_rows: u64,
     /// The rows with which batches begin.
-    batch_starts: Vec<u64>,
+    batch_starts: Arc<[u64]>,
     part_work: u64,
     is_flat: bool,
     /// The part at hand, with the work of its pages so far.
@@ -30,7 +32,7 @@ pub(super) struct Splitter {
 impl Splitter {
     pub(super) fn new(
         num_rows: u64,
-        batch_starts: Vec<u64>,
+        batch_starts: Arc<[u64]>,
         part_work: u64,
         is_flat: bool,
     ) -> Self {

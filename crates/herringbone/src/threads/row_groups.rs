@@ -23,6 +23,12 @@ use crate::workers::Workers;
 /// ready while it works on a row group of its own.
 const BEGUN_A_THREAD: usize = 2;
 
+/// Bytes of columns below which a second thread is not worth its start: pruning may leave so little.
+const FEW_BYTES: u64 = 1 << 20;
+
+/// Row groups that are looked at before a second thread is worth its start, whatever is left of them.
+const FEW_ROW_GROUPS: usize = 16;
+
 /// Decodes on several threads what a filter wants.
 pub(crate) struct RowGroupThreads {
     shared: Arc<Shared>,
@@ -50,6 +56,8 @@ struct State {
     front: usize,
     /// Threads that sleep until something changes.
     asleep: usize,
+    /// Those of them that have a row group, and wait for memory.
+    short_of_memory: usize,
     stop: bool,
     panic: Option<Box<dyn Any + Send>>,
 }
@@ -92,6 +100,7 @@ impl RowGroupThreads {
             begun: VecDeque::new(),
             front: 0,
             asleep: 0,
+            short_of_memory: 0,
             stop: false,
             panic: None,
         };
@@ -112,7 +121,6 @@ impl RowGroupThreads {
     }
 
     pub(crate) fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
-        self.start_workers();
         while !self.given_out.is_full() {
             let mut state = self.shared.lock();
             if let Some(panic) = state.panic.take() {
@@ -121,7 +129,10 @@ impl RowGroupThreads {
             }
             if let Some(front) = state.begun.front_mut() {
                 if let Some(waiting) = front.waiting.pop_front() {
-                    self.shared.wake(state);
+                    match state.short_of_memory {
+                        0 => drop(state),
+                        _ => self.shared.wake(state),
+                    }
                     let waiting = waiting?;
                     self.losses.append(waiting.losses);
                     let batch = waiting.batch;
@@ -145,12 +156,22 @@ impl RowGroupThreads {
             }
             match &mut self.taken {
                 Some(taken) if self.shared.may_go_on(&state, taken.row_group) => {
+                    let begun = state.front + state.begun.len();
                     drop(state);
-                    if self.shared.work_on(taken) {
+                    let (shared, workers) = (&self.shared, &mut self.workers);
+                    let is_over = shared.work_on(taken, || {
+                        if begun > FEW_ROW_GROUPS || shared.budget.column_bytes() >= FEW_BYTES {
+                            workers.start(|| {
+                                let shared = shared.clone();
+                                move || shared.work()
+                            });
+                        }
+                    });
+                    if is_over {
                         self.taken = None;
                     }
                 }
-                _ => drop(self.shared.wait(state)),
+                taken => drop(self.shared.wait(state, taken.is_some())),
             }
         }
         Ok(None)
@@ -192,13 +213,6 @@ impl RowGroupThreads {
         Inline::of(given_out.into_decoder(begun_by, budget), source)
     }
 
-    fn start_workers(&mut self) {
-        self.workers.start(|| {
-            let shared = self.shared.clone();
-            move || shared.work()
-        });
-    }
-
     fn stop(&mut self) {
         let mut state = self.shared.lock();
         state.stop = true;
@@ -220,11 +234,17 @@ impl Shared {
     }
 
     /// Sleeps until something may have changed.
-    fn wait<'a>(&self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+    fn wait<'a>(
+        &self,
+        mut state: MutexGuard<'a, State>,
+        is_short_of_memory: bool,
+    ) -> MutexGuard<'a, State> {
         state.asleep += 1;
+        state.short_of_memory += usize::from(is_short_of_memory);
         let wait = self.changed.wait(state);
         let mut state = wait.unwrap_or_else(PoisonError::into_inner);
         state.asleep -= 1;
+        state.short_of_memory -= usize::from(is_short_of_memory);
         state
     }
 
@@ -249,12 +269,12 @@ impl Shared {
                 match &mut taken {
                     Some(it) if self.may_go_on(&state, it.row_group) => {
                         drop(state);
-                        if self.work_on(it) {
+                        if self.work_on(it, || ()) {
                             taken = None;
                         }
                         state = self.lock();
                     }
-                    _ => state = self.wait(state),
+                    taken => state = self.wait(state, taken.is_some()),
                 }
             }
         }));
@@ -290,12 +310,13 @@ impl Shared {
         row_group == state.front || !self.budget.is_short()
     }
 
-    /// Decodes until there is a batch, or a reason to stop; whether the row group is over.
-    fn work_on(&self, taken: &mut Taken) -> bool {
+    /// Decodes until there is a batch, or a reason to stop, and says so whenever bytes were read; whether the row group is
+    /// over.
+    fn work_on(&self, taken: &mut Taken, mut on_read: impl FnMut()) -> bool {
         let batch = loop {
             match taken.inline.advance() {
                 Ok(Progress::Reads) if self.lock().stop => return true,
-                Ok(Progress::Reads) => {}
+                Ok(Progress::Reads) => on_read(),
                 Ok(Progress::Batch(batch)) => break Ok(Some(batch)),
                 Ok(Progress::End) => break Ok(None),
                 Err(error) => break Err(error),
@@ -313,7 +334,11 @@ impl Shared {
             begun.waiting.extend(waiting);
             begun.is_over = is_over;
         }
-        self.wake(state);
+        // Nobody waits for a batch whose turn it is not.
+        match index {
+            Some(1..) if !is_over => drop(state),
+            _ => self.wake(state),
+        }
         is_over
     }
 
