@@ -7,6 +7,20 @@ use std::path::Path;
 /// One side of a case. Gives a count that must be the same on all sides.
 pub type Work = Box<dyn Fn() -> Result<u64>>;
 
+/// The same work twice at once, on a thread each: all that two cores can give.
+pub fn side_by_side(work: impl Fn() -> Result<u64> + Clone + Send + 'static) -> Work {
+    Box::new(move || {
+        let other = work.clone();
+        let other = std::thread::spawn(move || other().map_err(|error| error.to_string()));
+        let count = work()?;
+        match other.join() {
+            Ok(same) => assert_eq!(same?, count, "the same work"),
+            Err(_) => return Err("the other thread panicked".into()),
+        }
+        Ok(count)
+    })
+}
+
 /// A case.
 pub struct Workload {
     /// The file's name, and what is done when it is not reading all of it.

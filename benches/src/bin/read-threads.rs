@@ -3,11 +3,9 @@
 //! One file read on two threads, against two reads of it side by side on one thread each, which is
 //! all that two cores can give.
 
-use std::thread;
-
 use bytes::Bytes;
 use herringbone_benches::arguments::Arguments;
-use herringbone_benches::workload::{Work, case_name};
+use herringbone_benches::workload::{Work, case_name, side_by_side};
 use herringbone_benches::{Result, measure, ours};
 
 fn main() -> Result<()> {
@@ -21,7 +19,7 @@ fn main() -> Result<()> {
         }
         let bytes = Bytes::from(std::fs::read(&file)?);
         let together = together(bytes.clone());
-        let side_by_side = side_by_side(bytes);
+        let side_by_side = side_by_side(move || ours::read_on(&bytes, 1));
         let times = measure::in_turns(&[&together, &side_by_side], arguments.seconds)?;
         let (together, apart) = (times[0].median(), times[1].median());
         println!(
@@ -36,18 +34,4 @@ fn main() -> Result<()> {
 
 fn together(bytes: Bytes) -> Work {
     Box::new(move || ours::read_on(&bytes, 2))
-}
-
-fn side_by_side(bytes: Bytes) -> Work {
-    Box::new(move || {
-        let other = bytes.clone();
-        let read = move || ours::read_on(&other, 1).map_err(|error| error.to_string());
-        let other = thread::spawn(read);
-        let rows = ours::read_on(&bytes, 1)?;
-        match other.join() {
-            Ok(read) => assert_eq!(read?, rows, "the same file"),
-            Err(_) => return Err("the other thread panicked".into()),
-        }
-        Ok(rows)
-    })
 }

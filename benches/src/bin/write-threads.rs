@@ -4,12 +4,11 @@
 //! is all that two cores can give.
 
 use std::sync::Arc;
-use std::thread;
 
 use herringbone::Compression;
 use herringbone::arrow::array::RecordBatch;
 use herringbone_benches::arguments::Arguments;
-use herringbone_benches::workload::{Work, case_name};
+use herringbone_benches::workload::{Work, case_name, side_by_side};
 use herringbone_benches::{Result, measure, ours};
 
 fn main() -> Result<()> {
@@ -24,7 +23,7 @@ fn main() -> Result<()> {
         let batches = Arc::new(ours::batches(&file)?);
         let codec = ours::codec(&name)?;
         let together = together(batches.clone(), codec);
-        let side_by_side = side_by_side(batches, codec);
+        let side_by_side = side_by_side(move || write(&batches, codec, 1));
         let times = measure::in_turns(&[&together, &side_by_side], arguments.seconds)?;
         let (together, apart) = (times[0].median(), times[1].median());
         println!(
@@ -38,19 +37,9 @@ fn main() -> Result<()> {
 }
 
 fn together(batches: Arc<Vec<RecordBatch>>, codec: Compression) -> Work {
-    Box::new(move || ours::write(&batches, codec, 2).map(|file| file.len() as u64))
+    Box::new(move || write(&batches, codec, 2))
 }
 
-fn side_by_side(batches: Arc<Vec<RecordBatch>>, codec: Compression) -> Work {
-    Box::new(move || {
-        let other = batches.clone();
-        let write = move || ours::write(&other, codec, 1).map_err(|error| error.to_string());
-        let other = thread::spawn(write);
-        let length = ours::write(&batches, codec, 1)?.len();
-        match other.join() {
-            Ok(file) => assert_eq!(file?.len(), length, "the same file"),
-            Err(_) => return Err("the other thread panicked".into()),
-        }
-        Ok(length as u64)
-    })
+fn write(batches: &[RecordBatch], codec: Compression, threads: usize) -> Result<u64> {
+    ours::write(batches, codec, threads).map(|file| file.len() as u64)
 }
