@@ -70,7 +70,7 @@ fn check_plain<T: Plain + PartialEq + std::fmt::Debug>(from: impl Fn(usize) -> T
         let values: Vec<T> = (0..n).map(&from).collect();
         // Whole words of wanted and unwanted values, and mixed ones.
         let is_wanted = |i: usize| match i / 64 % 4 {
-            0 => i % 3 == 0,
+            0 => i.is_multiple_of(3),
             1 => i % 16 != 5,
             2 => true,
             _ => false,
