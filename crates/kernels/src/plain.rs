@@ -2,8 +2,6 @@
 //!
 //! **Shapes**: bytes in, values out; a trailing part of a value is left alone.
 
-use crate::prefetch;
-
 /// Numbers without padding for which every pattern of bits is a value.
 ///
 /// # Safety
@@ -24,15 +22,11 @@ pub fn extend<T: Plain>(bytes: &[u8], out: &mut Vec<T>) {
     let n = bytes.len() / size_of::<T>();
     out.reserve(n);
     let len = out.len();
-    let mut spare = out.spare_capacity_mut().as_mut_ptr().cast::<u8>();
-    for block in prefetch::blocks(bytes.get(..n * size_of::<T>()).unwrap_or_default()) {
-        // SAFETY: `n` values were reserved behind `len`, which all blocks together have the bytes of,
-        // and the two cannot overlap as `out` is borrowed mutably.
-        unsafe {
-            std::ptr::copy_nonoverlapping(block.as_ptr(), spare, block.len());
-            spare = spare.add(block.len());
-        }
-    }
+    let values = bytes.get(..n * size_of::<T>()).unwrap_or_default();
+    let spare = out.spare_capacity_mut().as_mut_ptr().cast::<u8>();
+    // SAFETY: `n` values were reserved behind `len`, which have the bytes of `values`, and the two cannot overlap as `out`
+    // is borrowed mutably.
+    unsafe { std::ptr::copy_nonoverlapping(values.as_ptr(), spare, values.len()) };
     // SAFETY: any bytes are a valid `T: Plain`.
     unsafe { out.set_len(len + n) };
 }
