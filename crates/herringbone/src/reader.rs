@@ -183,13 +183,20 @@ impl Driver {
     fn has_threads_for(plan: &ReadPlan) -> bool {
         !plan.is_filtered()
             || plan.options().on_error == OnError::Fail
-            || Self::takes_row_groups(plan)
+            || Self::may_take_row_groups(plan)
     }
 
-    /// Whether each thread has a row group of its own: where it is filtered. Under a limit nothing is tested ahead of time
-    /// that may not be needed.
-    fn takes_row_groups(plan: &ReadPlan) -> bool {
+    /// Whether each thread may have a row group of its own: where it is filtered. Under a limit nothing is tested ahead of
+    /// time that may not be needed.
+    fn may_take_row_groups(plan: &ReadPlan) -> bool {
         plan.is_filtered() && plan.options().limit.is_none() && plan.row_groups().len() > 1
+    }
+
+    /// Whether each thread has one. Where most rows are wanted as they are, arrays of row groups that wait for their turn would
+    /// leave the caches.
+    fn takes_row_groups(plan: &ReadPlan) -> bool {
+        let must = plan.options().on_error != OnError::Fail;
+        Self::may_take_row_groups(plan) && (must || plan.tests_row_groups())
     }
 
     /// That of several threads.

@@ -210,6 +210,13 @@ impl ReadPlan {
         self.filter.is_some()
     }
 
+    /// Whether a filter has several row groups to test, and no more rows are wanted without a test, as far as statistics tell.
+    #[doc(hidden)] // For drivers.
+    #[must_use]
+    pub fn tests_row_groups(&self) -> bool {
+        super::pruner::tests_row_groups(self)
+    }
+
     /// The row groups with wanted rows, in the order in which they are read.
     #[must_use]
     pub fn row_groups(&self) -> &[RowGroupPlan] {

@@ -73,6 +73,44 @@ pub(crate) struct RowGroupPruner {
     explanation: Option<Vec<StepExplanation>>,
 }
 
+/// What statistics tell of each test of the filter, in a row group.
+fn by_statistics(plan: &ReadPlan, row_group: &RowGroupPlan) -> Result<Vec<VerdictRuns>> {
+    let tests = plan.filter().map_or(&[][..], |filter| filter.tests());
+    let is_asked = plan.options().pruning.has(PruningStep::Statistics);
+    let verdict = |test: &BoundTest| match is_asked {
+        true => test.verdict(plan.metadata(), row_group.ordinal()),
+        false => Ok(Verdict::Some),
+    };
+    tests
+        .iter()
+        .map(|test| Ok(VerdictRuns::all(row_group.num_rows, verdict(test)?)))
+        .collect()
+}
+
+/// Whether several row groups are to be tested, and no more rows are wanted without a test, as far as statistics tell.
+pub(super) fn tests_row_groups(plan: &ReadPlan) -> bool {
+    let Some(filter) = plan.filter() else {
+        return false;
+    };
+    let (mut row_groups, mut untested, mut tested) = (0, 0, 0);
+    for row_group in plan.row_groups() {
+        let verdict = by_statistics(plan, row_group).map(|of_tests| {
+            let verdicts = filter.verdicts(&of_tests, row_group.num_rows);
+            verdicts.whole()
+        });
+        match verdict {
+            Ok(Verdict::None) => {}
+            Ok(Verdict::All) => untested += row_group.num_wanted(),
+            // Whoever reads the row group says what is wrong.
+            Ok(Verdict::Some) | Err(_) => {
+                row_groups += 1;
+                tested += row_group.num_wanted();
+            }
+        }
+    }
+    row_groups > 1 && tested >= untested
+}
+
 impl RowGroupPruner {
     /// One for the `index`-th row group of the plan.
     ///
@@ -83,18 +121,7 @@ impl RowGroupPruner {
         let row_group = row_group
             .ok_or_else(|| Error::argument(format!("the read has no row group {index}")))?;
         let (ordinal, num_rows) = (row_group.ordinal(), row_group.num_rows);
-        let steps = &plan.options().pruning;
-        let mut of_tests = Vec::new();
-        if let Some(filter) = plan.filter() {
-            for test in filter.tests() {
-                let is_asked = steps.has(PruningStep::Statistics);
-                let verdict = match is_asked {
-                    true => test.verdict(plan.metadata(), ordinal)?,
-                    false => Verdict::Some,
-                };
-                of_tests.push(VerdictRuns::all(num_rows, verdict));
-            }
-        }
+        let of_tests = by_statistics(&plan, row_group)?;
         let steps = PruningStep::LOOKUPS.iter().rev().copied();
         let steps = steps.filter(|step| plan.options().pruning.has(*step));
         let steps = steps.filter(|step| plan.is_filtered() || *step == PruningStep::PageMaps);
