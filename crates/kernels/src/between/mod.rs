@@ -3,7 +3,12 @@
 use herringbone_arrow::array::OffsetSizeTrait;
 use herringbone_arrow::buffer::i256;
 
+#[cfg(target_arch = "x86_64")]
+use crate::cpu::Avx512;
 use crate::multiversion::multiversion;
+
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 
 /// Numbers of a block, each with a bit of a word.
 const BLOCK: usize = 64;
@@ -15,6 +20,16 @@ pub trait OrderKey: Copy {
 
     /// What the number is compared as.
     fn key(self) -> Self::Key;
+
+    /// One bit a number of a block, by instructions for just that; none where there are none for the type.
+    #[cfg(target_arch = "x86_64")]
+    #[doc(hidden)]
+    fn block_with(_cpu: Avx512, _block: &[Self; 64], _bounds: (Self::Key, Self::Key)) -> Option<u64>
+    where
+        Self: Sized,
+    {
+        None
+    }
 }
 
 macro_rules! integers {
@@ -30,7 +45,29 @@ macro_rules! integers {
     )* };
 }
 
-integers! { i8 i16 i32 i64 i128 u8 u16 u32 u64 i256 }
+integers! { i8 i16 i128 u8 u16 u32 u64 i256 }
+
+macro_rules! integers_of_vectors {
+    ($($type:ty, $block:ident);*) => { $(
+        impl OrderKey for $type {
+            type Key = Self;
+
+            #[inline(always)]
+            fn key(self) -> Self {
+                self
+            }
+
+            #[cfg(target_arch = "x86_64")]
+            #[inline(always)]
+            fn block_with(_cpu: Avx512, block: &[Self; 64], bounds: (Self, Self)) -> Option<u64> {
+                // SAFETY: the token proves that the instructions are there.
+                Some(unsafe { avx512::$block(block, bounds) })
+            }
+        }
+    )* };
+}
+
+integers_of_vectors! { i32, block_i32; i64, block_i64 }
 
 impl OrderKey for f32 {
     type Key = i64;
@@ -122,14 +159,30 @@ struct Bounds<K> {
 }
 
 fn words<T: OrderKey>(values: &[T], bounds: Bounds<T::Key>) -> Vec<u64> {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(cpu) = Avx512::detect() {
+        let (low, high) = (bounds.low, bounds.high);
+        let first = values.first_chunk();
+        if first.is_some_and(|block| T::block_with(cpu, block, (low, high)).is_some()) {
+            // SAFETY: the token proves that the instructions are there.
+            return unsafe { words_of_blocks(cpu, values, bounds) };
+        }
+    }
     multiversion!(portable<T: OrderKey>(values: &[T], bounds: Bounds<T::Key>) -> Vec<u64>)
+}
+
+/// Words by [`OrderKey::block_with`], of a type that has it.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+fn words_of_blocks<T: OrderKey>(cpu: Avx512, values: &[T], bounds: Bounds<T::Key>) -> Vec<u64> {
+    words_by(values, bounds, |block| {
+        T::block_with(cpu, block, (bounds.low, bounds.high)).unwrap_or_default()
+    })
 }
 
 #[inline(always)]
 fn portable<T: OrderKey>(values: &[T], bounds: Bounds<T::Key>) -> Vec<u64> {
-    let mut words = Vec::with_capacity(values.len().div_ceil(BLOCK));
-    let (blocks, rest) = values.as_chunks::<BLOCK>();
-    for block in blocks {
+    words_by(values, bounds, |block| {
         // One byte a number first, which is what compilers make of it with whole registers.
         let mut is_between = [0_u8; BLOCK];
         for (is_between, value) in is_between.iter_mut().zip(block) {
@@ -137,13 +190,24 @@ fn portable<T: OrderKey>(values: &[T], bounds: Bounds<T::Key>) -> Vec<u64> {
             *is_between = u8::from(bounds.low <= key) & u8::from(key <= bounds.high);
         }
         let (bytes, _) = is_between.as_chunks::<8>();
-        let bits = bytes.iter().enumerate().fold(0, |bits, (i, bytes)| {
+        bytes.iter().enumerate().fold(0, |bits, (i, bytes)| {
             // The lowest bit of each byte, moved to the highest byte, the first one lowest.
             let byte = u64::from_le_bytes(*bytes).wrapping_mul(0x0102_0408_1020_4080) >> 56;
             bits | byte << (8 * i)
-        });
-        words.push(bits);
-    }
+        })
+    })
+}
+
+/// Words of whole blocks by `word`, and of the rest.
+#[inline(always)]
+fn words_by<T: OrderKey>(
+    values: &[T],
+    bounds: Bounds<T::Key>,
+    word: impl Fn(&[T; BLOCK]) -> u64,
+) -> Vec<u64> {
+    let mut words = Vec::with_capacity(values.len().div_ceil(BLOCK));
+    let (blocks, rest) = values.as_chunks::<BLOCK>();
+    words.extend(blocks.iter().map(word));
     if !rest.is_empty() {
         words.push(rest.iter().enumerate().fold(0, |bits, (i, value)| {
             let key = value.key();
