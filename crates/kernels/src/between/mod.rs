@@ -175,14 +175,22 @@ fn words<T: OrderKey>(values: &[T], bounds: Bounds<T::Key>) -> Vec<u64> {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 fn words_of_blocks<T: OrderKey>(cpu: Avx512, values: &[T], bounds: Bounds<T::Key>) -> Vec<u64> {
-    words_by(values, bounds, |block| {
-        T::block_with(cpu, block, (bounds.low, bounds.high)).unwrap_or_default()
-    })
+    let mut words = Vec::with_capacity(values.len().div_ceil(BLOCK));
+    let (blocks, rest) = values.as_chunks::<BLOCK>();
+    for block in blocks {
+        let bits = T::block_with(cpu, block, (bounds.low, bounds.high));
+        words.push(bits.unwrap_or_default());
+    }
+    words.extend(word_of_rest(rest, bounds));
+    words
 }
 
 #[inline(always)]
 fn portable<T: OrderKey>(values: &[T], bounds: Bounds<T::Key>) -> Vec<u64> {
-    words_by(values, bounds, |block| {
+    let mut words = Vec::with_capacity(values.len().div_ceil(BLOCK));
+    let (blocks, rest) = values.as_chunks::<BLOCK>();
+    // No closure: it would be compiled without the instructions of the function around it.
+    for block in blocks {
         // One byte a number first, which is what compilers make of it with whole registers.
         let mut is_between = [0_u8; BLOCK];
         for (is_between, value) in is_between.iter_mut().zip(block) {
@@ -190,31 +198,24 @@ fn portable<T: OrderKey>(values: &[T], bounds: Bounds<T::Key>) -> Vec<u64> {
             *is_between = u8::from(bounds.low <= key) & u8::from(key <= bounds.high);
         }
         let (bytes, _) = is_between.as_chunks::<8>();
-        bytes.iter().enumerate().fold(0, |bits, (i, bytes)| {
+        let bits = bytes.iter().enumerate().fold(0, |bits, (i, bytes)| {
             // The lowest bit of each byte, moved to the highest byte, the first one lowest.
             let byte = u64::from_le_bytes(*bytes).wrapping_mul(0x0102_0408_1020_4080) >> 56;
             bits | byte << (8 * i)
-        })
-    })
+        });
+        words.push(bits);
+    }
+    words.extend(word_of_rest(rest, bounds));
+    words
 }
 
-/// Words of whole blocks by `word`, and of the rest.
-#[inline(always)]
-fn words_by<T: OrderKey>(
-    values: &[T],
-    bounds: Bounds<T::Key>,
-    word: impl Fn(&[T; BLOCK]) -> u64,
-) -> Vec<u64> {
-    let mut words = Vec::with_capacity(values.len().div_ceil(BLOCK));
-    let (blocks, rest) = values.as_chunks::<BLOCK>();
-    words.extend(blocks.iter().map(word));
-    if !rest.is_empty() {
-        words.push(rest.iter().enumerate().fold(0, |bits, (i, value)| {
-            let key = value.key();
-            bits | u64::from(bounds.low <= key && key <= bounds.high) << i
-        }));
-    }
-    words
+/// The word of the numbers behind the last block, if there are any.
+fn word_of_rest<T: OrderKey>(rest: &[T], bounds: Bounds<T::Key>) -> Option<u64> {
+    let word = rest.iter().enumerate().fold(0, |bits, (i, value)| {
+        let key = value.key();
+        bits | u64::from(bounds.low <= key && key <= bounds.high) << i
+    });
+    (!rest.is_empty()).then_some(word)
 }
 
 #[cfg(test)]
