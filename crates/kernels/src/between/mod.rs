@@ -248,6 +248,9 @@ mod tests {
         check(&wide, -1000, 1 << 22);
         check(&wide, i64::MIN, i64::MAX);
         check(&wide, 5, 4);
+        let half: Vec<i32> = wide.iter().map(|value| *value as i32).collect();
+        check(&half, -1000, 1 << 22);
+        check(&half, i32::MIN, -1);
         let narrow: Vec<u8> = (0..300).map(|i| mixed(i) as u8).collect();
         check(&narrow, 3, 200);
         let special = [
