@@ -8,6 +8,7 @@
 //! loads, some six cycles a value. Everything else must fit into the shadow of that chain: the bytes
 //! are copied in the same pass, 32 at once ([`over_copy`]), and one comparison a value covers the end of
 //! the page, the end of the buffer and the range of the offsets.
+//! Where values are all of one length, eight of them are looked at together, and nothing waits.
 
 use std::hint::black_box;
 
@@ -22,6 +23,15 @@ use crate::prefetch;
 
 /// Bytes of the length in front of each value.
 const PREFIX: usize = 4;
+
+/// Values that are looked at together where they may all be of one length.
+const ALIKE: usize = 8;
+
+/// Values of one length after which those behind the next few are likely to be alike too.
+const LONG: usize = 8 * ALIKE;
+
+/// Values of varying lengths after which it is asked again whether the next ones are all of one length.
+const BLOCK: usize = 4096;
 
 impl<O: OffsetSizeTrait> ByteBuilder<O> {
     /// Appends `n` PLAIN values of `page` from `position` on; returns the position behind them.
@@ -80,10 +90,23 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
             done: 0,
             n,
         };
+        let mut block = ALIKE;
         while walk.done < n {
-            walk = copy_plain_wide(self, page, walk, wanted);
-            // Here the page or the buffer ends too soon for wide copies, or all is done.
-            if walk.done < n {
+            let before = walk.done;
+            walk = copy_plain_alike(self, page, walk, wanted);
+            // Lengths that vary soon will hardly be alike for long afterwards.
+            block = match walk.done - before >= LONG {
+                true => ALIKE,
+                false => BLOCK.min(8 * block),
+            };
+            let end = n.min(walk.done + block);
+            let to_end = Walk { n: end, ..walk };
+            walk = Walk {
+                n,
+                ..copy_plain_wide(self, page, to_end, wanted)
+            };
+            // Where the page or the buffer ends too soon for wide copies.
+            if walk.done < end {
                 walk.at = self.copy_plain_one(page, walk.at, wanted.value(walk.done) == 1)?;
                 walk.done += 1;
                 self.reserve_like(walk.at - start, n, n - walk.done);
@@ -205,8 +228,7 @@ fn copy_plain_wide<O: OffsetSizeTrait, W: Wanted>(
         while done < end && at <= page_end && filled <= data_end {
             prefetch::ahead(source.wrapping_add(at));
             // SAFETY: `at + PREFIX + SLACK <= page.len()`.
-            let length = unsafe { source.add(at).cast::<[u8; PREFIX]>().read() };
-            let length = u32::from_le_bytes(length) as usize;
+            let length = unsafe { length_at(source.add(at)) };
             if length > (page_end - at).min(data_end - filled) {
                 break;
             }
@@ -236,14 +258,102 @@ fn copy_plain_wide<O: OffsetSizeTrait, W: Wanted>(
     ) -> Walk)
 }
 
+/// [`copy_plain_wide`] of values that have the same length, [`ALIKE`] at a time: nothing waits for their lengths.
+fn copy_plain_alike<O: OffsetSizeTrait, W: Wanted>(
+    builder: &mut ByteBuilder<O>,
+    page: &[u8],
+    walk: Walk,
+    wanted: W,
+) -> Walk {
+    #[inline(always)]
+    fn inner<O: OffsetSizeTrait, W: Wanted>(
+        builder: &mut ByteBuilder<O>,
+        page: &[u8],
+        walk: Walk,
+        wanted: W,
+    ) -> Walk {
+        let Walk {
+            mut at,
+            mut done,
+            n,
+        } = walk;
+        let Some(length) = value_at(page, at).map(<[u8]>::len) else {
+            return walk;
+        };
+        let stride = PREFIX + length;
+        // Bytes that values take, together, with the slack behind them.
+        let in_page = ALIKE.saturating_mul(stride).saturating_add(SLACK);
+        let in_data = ALIKE.saturating_mul(length).saturating_add(SLACK);
+        while let Some(values) = page.get(at..).and_then(|rest| rest.get(..in_page)) {
+            let filled = builder.data.len();
+            let is_room = ByteBuilder::<O>::max_data().min(builder.data.capacity()) - filled
+                >= in_data
+                && builder.offsets.capacity() - builder.offsets.len() >= ALIKE;
+            if n - done < ALIKE || !is_room {
+                break;
+            }
+            let source = values.as_ptr();
+            let mut differing = 0;
+            for value in 0..ALIKE {
+                // SAFETY: `value * stride + PREFIX` is at most `in_page`.
+                let start = unsafe { source.add(value * stride) };
+                prefetch::ahead(start);
+                // SAFETY: as above.
+                differing |= unsafe { length_at(start) } ^ length;
+            }
+            if differing > 0 {
+                break;
+            }
+            let (mut end, mut appended) = (filled, 0);
+            let (data, offsets) = (
+                builder.data.as_mut_ptr(),
+                builder.offsets.spare_capacity_mut(),
+            );
+            let offsets = offsets.as_mut_ptr().cast::<O>();
+            for value in 0..ALIKE {
+                // SAFETY: `value * stride + PREFIX + length + SLACK` is at most `in_page`; `end` is at most
+                // `filled + value * length`, behind which there is room for `length + SLACK`; these are different allocations.
+                unsafe { over_copy(source.add(value * stride + PREFIX), data.add(end), length) };
+                let is_wanted = wanted.value(done + value);
+                end += length * is_wanted;
+                // SAFETY: `appended <= value`, and there is room for `ALIKE` offsets.
+                unsafe { offsets.add(appended).write(O::usize_as(end)) };
+                appended += is_wanted;
+            }
+            at += ALIKE * stride;
+            done += ALIKE;
+            // SAFETY: the bytes up to `end` were copied from the page, in order; that is at most `max_data`.
+            unsafe { builder.data.set_len(end) };
+            // SAFETY: so many offsets were written, rising up to `end`.
+            unsafe { builder.offsets.set_len(builder.offsets.len() + appended) };
+        }
+        Walk { at, done, n }
+    }
+    multiversion!(inner<O: OffsetSizeTrait, W: Wanted>(
+        builder: &mut ByteBuilder<O>,
+        page: &[u8],
+        walk: Walk,
+        wanted: W
+    ) -> Walk)
+}
+
+/// The length in front of a value.
+///
+/// # Safety
+///
+/// `PREFIX` bytes are readable at `at`.
+#[inline(always)]
+unsafe fn length_at(at: *const u8) -> usize {
+    // SAFETY: the caller's contract, unchanged.
+    let length = unsafe { at.cast::<[u8; PREFIX]>().read() };
+    u32::from_le_bytes(length) as usize
+}
+
 /// The PLAIN value whose length starts at `at`.
 pub(crate) fn value_at(page: &[u8], at: usize) -> Option<&[u8]> {
     let (prefix, rest) = page.get(at..)?.split_first_chunk::<PREFIX>()?;
     rest.get(..u32::from_le_bytes(*prefix) as usize)
 }
-
-/// Values that are looked at together where they may all be of one length.
-const ALIKE: usize = 8;
 
 /// The position behind `n` PLAIN values of `page` that start at `position`.
 ///

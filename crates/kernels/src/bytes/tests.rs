@@ -459,6 +459,44 @@ proptest! {
     }
 }
 
+/// Values of one length are copied together, up to one that has another.
+#[test]
+fn values_of_one_length_come_out_as_they_went_in() {
+    let lengths: &[usize] = if cfg!(miri) {
+        &[5]
+    } else {
+        &[0, 1, 17, 32, 33, 300]
+    };
+    for &length in lengths {
+        for n in [64, 71, 72, 73, 160] {
+            for other in [0, 63, 64, 70, 72, 79, 130, usize::MAX] {
+                let of_length = |i: usize| length + usize::from(i == other);
+                let values = (0..n).map(|i| vec![i as u8; of_length(i)]);
+                let values: Vec<_> = values.collect();
+                let page = plain(&values);
+                let mut builder = ByteBuilder::<i32>::new(false);
+                assert_eq!(builder.append_plain(&page, 0, n), Ok(page.len()));
+                assert_eq!(finished(builder), values, "{n} of {length}, but {other}");
+
+                let wanted = BooleanBuffer::collect_bool(n, |i| i % 3 != 1);
+                let mut builder = ByteBuilder::<i64>::new(false);
+                assert_eq!(
+                    builder.append_plain_wanted(&page, 0, &wanted),
+                    Ok(page.len())
+                );
+                let kept = values.iter().zip(&wanted).filter(|(_, bit)| *bit);
+                let kept: Vec<_> = kept.map(|(value, _)| value.clone()).collect();
+                assert_eq!(finished(builder), kept, "{n} of {length}, but {other}");
+
+                // A page that ends within the last value.
+                let mut builder = ByteBuilder::<i32>::new(false);
+                let early = page.split_last().map_or(&[][..], |(_, page)| page);
+                assert!(builder.append_plain(early, 0, n).is_err() && builder.is_empty());
+            }
+        }
+    }
+}
+
 #[test]
 fn what_is_not_wanted_is_not_looked_at() {
     let page = plain(&[b"\xff".to_vec(), b"a".to_vec()]);
