@@ -19,7 +19,8 @@ const BLOCK: usize = 1024;
 
 /// Where an entry lies in the data of its dictionary: start in the low, length in the high half.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Entry(u64);
+#[repr(transparent)]
+pub(crate) struct Entry(u64);
 
 impl Entry {
     #[inline(always)]

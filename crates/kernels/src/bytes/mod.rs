@@ -5,7 +5,7 @@
 //! what was appended once, over the whole part (see [`crate::utf8`]). A call that fails leaves the
 //! builder as it was.
 
-mod dictionary;
+pub(crate) mod dictionary;
 mod encode;
 mod delta_byte_array;
 mod lengths;

@@ -4,6 +4,8 @@ use std::any::TypeId;
 
 use herringbone_arrow::buffer::{IntervalDayTime, IntervalMonthDayNano, i256};
 
+use crate::bytes::dictionary::Entry;
+
 /// Whether all bits of a `T` are data and its default is all zeros, so that vectors may move it.
 #[inline(always)]
 pub(crate) fn is_plain<T: 'static>() -> bool {
@@ -13,5 +15,11 @@ pub(crate) fn is_plain<T: 'static>() -> bool {
     }
     any!(
         i8, u8, i16, u16, i32, u32, i64, u64, i128, u128, isize, usize, f32, f64
-    ) || any!(half::f16, i256, IntervalDayTime, IntervalMonthDayNano)
+    ) || any!(
+        half::f16,
+        i256,
+        IntervalDayTime,
+        IntervalMonthDayNano,
+        Entry
+    )
 }

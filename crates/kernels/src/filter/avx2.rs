@@ -3,14 +3,19 @@
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
-use super::{Compact, SPARSE, WORD};
+use super::{Compact, SPARSE, Slot, WORD};
 use crate::bitmap::low_bits;
 use crate::cpu::{Avx2, Scalar};
 use crate::expand::is_plain;
 
 impl Compact for Avx2 {
     #[inline(always)]
-    fn compact_word<T: Copy + 'static>(self, slots: &[T], bits: u64, out: &mut [MaybeUninit<T>]) {
+    fn compact_word<T: Copy + 'static>(
+        self,
+        slots: &[Slot<T>],
+        bits: u64,
+        out: &mut [MaybeUninit<T>],
+    ) {
         assert!(out.len() >= WORD);
         let (from, to) = (slots.as_ptr(), out.as_mut_ptr());
         let is_vectors = slots.len() == WORD && bits.count_ones() >= SPARSE;

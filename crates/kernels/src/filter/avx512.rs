@@ -6,14 +6,19 @@
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
-use super::{Compact, WORD};
+use super::{Compact, Slot, WORD};
 use crate::bitmap::low_bits;
 use crate::cpu::{Avx512, Scalar};
 use crate::expand::is_plain;
 
 impl Compact for Avx512 {
     #[inline(always)]
-    fn compact_word<T: Copy + 'static>(self, slots: &[T], bits: u64, out: &mut [MaybeUninit<T>]) {
+    fn compact_word<T: Copy + 'static>(
+        self,
+        slots: &[Slot<T>],
+        bits: u64,
+        out: &mut [MaybeUninit<T>],
+    ) {
         assert!(slots.len() <= WORD && out.len() >= WORD);
         let (from, to) = (slots.as_ptr(), out.as_mut_ptr());
         match size_of::<T>() {

@@ -15,7 +15,7 @@ use crate::bitmap::{load_bits, low_bits};
 use crate::cpu::Scalar;
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::{Avx2, Avx512};
-use crate::plain::{self, Plain};
+use crate::plain::Plain;
 
 pub mod arrays;
 #[cfg(target_arch = "x86_64")]
@@ -28,20 +28,47 @@ mod tests;
 /// Slots of a word of validity.
 const WORD: usize = 64;
 
+/// A slot at any address, as pages have them.
+#[derive(Clone, Copy)]
+#[repr(C, packed)]
+struct Slot<T>(T);
+
+/// Values as slots.
+fn slots<T>(values: &[T]) -> &[Slot<T>] {
+    // SAFETY: a `Slot<T>` is a `T` that lies anywhere.
+    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), values.len()) }
+}
+
+/// The slots that `bytes` holds, without a part of one behind them.
+fn slots_of_page<T: Plain>(bytes: &[u8]) -> &[Slot<T>] {
+    // SAFETY: the bytes of so many slots are there, which may lie anywhere, and any bytes are a valid `T: Plain`.
+    unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len() / size_of::<T>()) }
+}
+
 /// A token that knows how to drop slots.
 trait Compact: Copy {
     /// Writes the `slots` whose bits are set to the beginning of `out`, which has `WORD` slots or
     /// more; all up to the number of set bits are initialised then. `bits` has none behind `slots`.
-    fn compact_word<T: Copy + 'static>(self, slots: &[T], bits: u64, out: &mut [MaybeUninit<T>]);
+    fn compact_word<T: Copy + 'static>(
+        self,
+        slots: &[Slot<T>],
+        bits: u64,
+        out: &mut [MaybeUninit<T>],
+    );
 }
 
 impl Compact for Scalar {
     #[inline(always)]
-    fn compact_word<T: Copy + 'static>(self, slots: &[T], bits: u64, out: &mut [MaybeUninit<T>]) {
+    fn compact_word<T: Copy + 'static>(
+        self,
+        slots: &[Slot<T>],
+        bits: u64,
+        out: &mut [MaybeUninit<T>],
+    ) {
         if bits.count_ones() < SPARSE {
             let mut left = bits;
             for to in out.iter_mut().take(bits.count_ones() as usize) {
-                to.write(slots[left.trailing_zeros() as usize]);
+                to.write(slots[left.trailing_zeros() as usize].0);
                 left &= left - 1;
             }
             return;
@@ -51,7 +78,7 @@ impl Compact for Scalar {
         let (mut to, mut left) = (0, bits);
         for slot in slots {
             // Fewer slots than a word came before.
-            out[to % WORD].write(*slot);
+            out[to % WORD].write(slot.0);
             to += (left & 1) as usize;
             left >>= 1;
         }
@@ -101,26 +128,10 @@ fn filter_plain_with<T: Plain>(
     wanted: &BooleanBuffer,
     out: &mut Vec<T>,
 ) {
-    let mut aligned = [T::default(); WORD];
     // Words are written as a whole.
     out.reserve(wanted.count_set_bits() + WORD);
-    let words = wanted.bit_chunks();
-    let word_bytes = bytes.chunks(WORD * size_of::<T>());
-    for (bits, bytes) in words.iter_padded().zip(word_bytes) {
-        if bits == 0 {
-            continue;
-        }
-        let slots = match plain::view(bytes) {
-            Some(slots) => slots,
-            None => {
-                let mut n = 0;
-                for (slot, value) in aligned.iter_mut().zip(plain::values(bytes)) {
-                    *slot = value;
-                    n += 1;
-                }
-                &aligned[..n]
-            }
-        };
+    let words = slots_of_page(bytes).chunks(WORD);
+    for (slots, bits) in words.zip(wanted.bit_chunks().iter_padded()) {
         compact_slots(cpu, slots, bits & low_bits(slots.len()), out);
     }
 }
@@ -147,7 +158,10 @@ fn retain_with<T: Copy + 'static>(
     start: usize,
     bits: &BooleanBuffer,
 ) {
-    let mut word = [const { MaybeUninit::uninit() }; WORD];
+    let Some(first) = values.get(start) else {
+        return;
+    };
+    let mut word = [MaybeUninit::new(*first); WORD];
     let (mut from, mut to) = (start, start);
     for bits in bits.bit_chunks().iter_padded() {
         let end = values.len().min(from.saturating_add(WORD));
@@ -159,11 +173,13 @@ fn retain_with<T: Copy + 'static>(
         if n == end - from {
             values.copy_within(from..end, to);
         } else if n > 0 {
-            cpu.compact_word(&values[from..end], bits, &mut word);
-            let target = values[to..to + n].as_mut_ptr();
-            // SAFETY: the first `n` of the word are written, as so many bits are set; there is room for `n` at `target`,
-            // and the word is memory of its own.
-            unsafe { std::ptr::copy_nonoverlapping(word.as_ptr().cast(), target, n) };
+            cpu.compact_word(slots(&values[from..end]), bits, &mut word);
+            // As a whole where that fits, which is faster: what lies behind the first `n` was looked at already.
+            let moved = if end - from == WORD { WORD } else { n };
+            let target = values[to..to + moved].as_mut_ptr();
+            // SAFETY: all of the word is initialised; there is room for `moved` at `target`, and the word is memory of its
+            // own.
+            unsafe { std::ptr::copy_nonoverlapping(word.as_ptr().cast(), target, moved) };
         }
         from = end;
         to += n;
@@ -181,7 +197,7 @@ fn compact_with<T: Copy + 'static>(
 ) {
     // Words are written as a whole.
     out.reserve(values.len() + WORD);
-    for (i, slots) in values.chunks(WORD).enumerate() {
+    for (i, slots) in slots(values).chunks(WORD).enumerate() {
         let bits = load_bits(bits, first.saturating_add(i * WORD), slots.len());
         // No more than `values.len()` are ever appended, so that a word is always left.
         compact_slots(cpu, slots, bits, out);
@@ -190,14 +206,23 @@ fn compact_with<T: Copy + 'static>(
 
 /// Appends those of at most a word of `slots` whose bit is set. `bits` has none behind them; there is room for a word.
 #[inline(always)]
-fn compact_slots<T: Copy + 'static>(cpu: impl Compact, slots: &[T], bits: u64, out: &mut Vec<T>) {
-    if bits == low_bits(slots.len()) {
-        out.extend_from_slice(slots);
-    } else if bits != 0 {
-        let n = bits.count_ones() as usize;
-        let spare = &mut out.spare_capacity_mut()[..WORD];
-        cpu.compact_word(slots, bits, spare);
-        // SAFETY: there are `WORD >= n` spare slots, of which the first `n` were written.
-        unsafe { out.set_len(out.len() + n) };
+fn compact_slots<T: Copy + 'static>(
+    cpu: impl Compact,
+    slots: &[Slot<T>],
+    bits: u64,
+    out: &mut Vec<T>,
+) {
+    let n = bits.count_ones() as usize;
+    let spare = &mut out.spare_capacity_mut()[..WORD];
+    match slots.first_chunk::<WORD>() {
+        Some(slots) if n == WORD => {
+            let target = spare.as_mut_ptr().cast::<Slot<T>>();
+            // SAFETY: there are `WORD` slots, and as many spare ones, which are memory of their own.
+            unsafe { std::ptr::copy_nonoverlapping(slots.as_ptr(), target, WORD) };
+        }
+        _ if n > 0 => cpu.compact_word(slots, bits, spare),
+        _ => {}
     }
+    // SAFETY: there are `WORD >= n` spare slots, of which the first `n` were written.
+    unsafe { out.set_len(out.len() + n) };
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::lanes::noise;
+use crate::plain;
 
 fn check<T: Copy + PartialEq + std::fmt::Debug + 'static>(from: impl Fn(usize) -> T) {
     let lengths: &[usize] = if cfg!(miri) {
