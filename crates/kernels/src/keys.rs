@@ -13,6 +13,7 @@ use crate::bitmap::Bitmap;
 use crate::expand::expand;
 use crate::filter::retain;
 use crate::hybrid::HybridDecoder;
+use crate::min_max::min_max_u32;
 use crate::{Malformed, trim};
 
 /// The keys of a dictionary array under construction.
@@ -59,7 +60,7 @@ impl KeyBuilder {
         let start = self.keys.len();
         let outcome = indices.extend_u32(runs, n, &mut self.keys).and_then(|()| {
             let new = self.keys.get_mut(start..).unwrap_or_default();
-            if new.iter().fold(0, |most, &key| most.max(key)) as usize >= entries && n > 0 {
+            if min_max_u32(new).is_some_and(|(_, most)| most as usize >= entries) {
                 return Err(Malformed(
                     "a dictionary index is not below the number of entries",
                 ));

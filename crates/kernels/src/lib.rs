@@ -43,4 +43,5 @@ pub mod utf8;
 pub mod bytes;
 pub mod views;
 pub mod keys;
+pub mod key_table;
 pub mod snappy;

@@ -55,11 +55,15 @@ macro_rules! dispatched {
 
 dispatched! {
     /// The least and the greatest of these values, if there are any.
-    min_max_i32: [i32] -> Option<(i32, i32)>, signed
+    min_max_i32: [i32] -> Option<(i32, i32)>, as_they_are
 }
 dispatched! {
     /// The least and the greatest of these values, if there are any.
-    min_max_i64: [i64] -> Option<(i64, i64)>, signed
+    min_max_u32: [u32] -> Option<(u32, u32)>, as_they_are
+}
+dispatched! {
+    /// The least and the greatest of these values, if there are any.
+    min_max_i64: [i64] -> Option<(i64, i64)>, as_they_are
 }
 dispatched! {
     /// The least and the greatest of these values as unsigned numbers, if there are any.
@@ -79,7 +83,7 @@ dispatched! {
 }
 
 #[inline(always)]
-fn signed<T: Copy + Ord>(values: &[T]) -> Option<(T, T)> {
+fn as_they_are<T: Copy + Ord>(values: &[T]) -> Option<(T, T)> {
     integers(values, |value| value)
 }
 
@@ -176,8 +180,9 @@ mod tests {
             assert_eq!(min_max_i64(&i64s), expected(&i64s));
             assert_eq!(min_max_i32_unsigned(&i32s), expected(&u32s));
             assert_eq!(min_max_i32(&i32s), expected(&i32s));
-            assert_eq!(signed(&i32s), expected(&i32s));
-            assert_eq!(signed(&i64s), expected(&i64s));
+            assert_eq!(min_max_u32(&u32s), expected(&u32s));
+            assert_eq!(as_they_are(&i32s), expected(&i32s));
+            assert_eq!(as_they_are(&i64s), expected(&i64s));
             assert_eq!(unsigned_32(&i32s), expected(&u32s));
             assert_eq!(unsigned_64(&i64s), expected(&u64s));
         }

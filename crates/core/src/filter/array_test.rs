@@ -7,6 +7,7 @@ use herringbone_arrow::array::{Array, ArrayRef, RecordBatch, StructArray};
 use herringbone_arrow::buffer::{BooleanBuffer, NullBuffer};
 use herringbone_arrow::schema::{DataType, Schema};
 use herringbone_format::{Error, Result};
+use herringbone_kernels::key_table::KeyTable;
 
 use super::below_lists;
 use super::leaf_test::{Asked, LeafTest};
@@ -16,7 +17,7 @@ use super::predicate::Each;
 #[derive(Debug)]
 struct TestedDictionary {
     values: Weak<dyn Array>,
-    accepted: BooleanBuffer,
+    accepted: Arc<KeyTable>,
 }
 
 /// A test of an array.
@@ -113,7 +114,7 @@ impl ArrayTest {
     }
 
     /// Which values of a dictionary are accepted.
-    fn accepted_of(&self, test: &LeafTest, values: &ArrayRef) -> Result<BooleanBuffer> {
+    fn accepted_of(&self, test: &LeafTest, values: &ArrayRef) -> Result<Arc<KeyTable>> {
         let lock = || {
             let tested = self.dictionaries.lock();
             tested.unwrap_or_else(PoisonError::into_inner)
@@ -128,7 +129,7 @@ impl ArrayTest {
         if let Some(accepted) = same {
             return Ok(accepted);
         }
-        let accepted = test.evaluate_values(values)?;
+        let accepted = Arc::new(KeyTable::new(&test.evaluate_values(values)?));
         let mut tested = lock();
         tested.retain(|tested| tested.values.strong_count() > 0);
         tested.push(TestedDictionary {

@@ -3,10 +3,11 @@
 use herringbone_arrow::array::cast::AsArray as _;
 use herringbone_arrow::array::types::*;
 use herringbone_arrow::array::{Array, ArrayRef, PrimitiveArray, RunArray};
-use herringbone_arrow::buffer::{ArrowNativeType as _, BooleanBuffer, i256};
+use herringbone_arrow::buffer::{BooleanBuffer, i256};
 use herringbone_arrow::schema::{DataType, TimeUnit};
 use herringbone_format::{Error, Result};
 use herringbone_kernels::between::{OrderKey, float_key};
+use herringbone_kernels::key_table::KeyTable;
 
 use super::byte_cuts::ByteCuts;
 use super::leaf_test::{Key, LeafTest};
@@ -20,7 +21,7 @@ pub(super) fn accepted(test: &LeafTest, array: &ArrayRef) -> Result<BooleanBuffe
     let bits = match array.data_type() {
         DataType::Dictionary(_, _) => {
             let values = accepted_of_values(test, array.as_any_dictionary().values())?;
-            return accepted_of_dictionary(test, array, &values);
+            return accepted_of_dictionary(test, array, &KeyTable::new(&values));
         }
         DataType::RunEndEncoded(ends, _) => match ends.data_type() {
             DataType::Int16 => runs::<Int16Type>(test, array)?,
@@ -39,18 +40,13 @@ pub(super) fn accepted(test: &LeafTest, array: &ArrayRef) -> Result<BooleanBuffe
 pub(super) fn accepted_of_dictionary(
     test: &LeafTest,
     array: &ArrayRef,
-    values: &BooleanBuffer,
+    values: &KeyTable,
 ) -> Result<BooleanBuffer> {
-    let values: Vec<bool> = values.iter().collect();
     macro_rules! keys {
-        ($type:ty) => {{
-            let keys = array.as_dictionary::<$type>().keys().values();
-            BooleanBuffer::collect_bool(keys.len(), |slot| {
-                // Keys of nulls may be anything.
-                let value = keys.get(slot).and_then(|key| values.get(key.as_usize()));
-                value.copied().unwrap_or(false)
-            })
-        }};
+        ($type:ty) => {
+            // Keys of nulls may be anything.
+            values.accepted(array.as_dictionary::<$type>().keys().values())
+        };
     }
     let bits = match array.data_type() {
         DataType::Dictionary(keys, _) => match &**keys {

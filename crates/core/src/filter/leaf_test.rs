@@ -5,6 +5,7 @@ use herringbone_arrow::buffer::{BooleanBuffer, i256};
 use herringbone_arrow::schema::DataType;
 use herringbone_format::{Error, Result};
 use herringbone_kernels::between::float_key;
+use herringbone_kernels::key_table::KeyTable;
 
 use super::evaluate;
 use super::like::LikePattern;
@@ -185,7 +186,7 @@ impl LeafTest {
     pub(super) fn evaluate_keys(
         &self,
         array: &ArrayRef,
-        accepted: &BooleanBuffer,
+        accepted: &KeyTable,
     ) -> Result<BooleanBuffer> {
         evaluate::accepted_of_dictionary(self, array, accepted)
     }

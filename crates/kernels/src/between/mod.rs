@@ -3,6 +3,7 @@
 use herringbone_arrow::array::OffsetSizeTrait;
 use herringbone_arrow::buffer::i256;
 
+use crate::bitmap::word_of_bytes;
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::Avx512;
 use crate::multiversion::multiversion;
@@ -114,19 +115,54 @@ pub fn between<T: OrderKey>(values: &[T], (low, high): (T::Key, T::Key)) -> Vec<
 /// **Shapes**: one more offset than values, ascending, into `data`; what lies behind its end counts as zeros.
 #[must_use]
 pub fn first_bytes<O: OffsetSizeTrait>(offsets: &[O], data: &[u8]) -> Vec<u64> {
-    let ends = offsets.iter().skip(1);
-    let values = offsets.iter().zip(ends);
-    let first = |(start, end): (&O, &O)| {
-        let (start, end) = (start.as_usize(), end.as_usize());
-        let first = match data.get(start..).and_then(|rest| rest.first_chunk::<8>()) {
-            Some(first) => u64::from_be_bytes(*first),
-            None => first_of(data.get(start..).unwrap_or_default()),
-        };
-        // What behind the value belongs to the next one.
-        let behind = 8_usize.saturating_sub(end.saturating_sub(start)) as u32 * 8;
-        first.unbounded_shr(behind).unbounded_shl(behind)
-    };
-    values.map(first).collect()
+    #[inline(always)]
+    fn inner<O: OffsetSizeTrait>(offsets: &[O], data: &[u8]) -> Vec<u64> {
+        let mut firsts = Vec::with_capacity(offsets.len());
+        let (mut starts, mut ends) = (offsets, offsets.get(1..).unwrap_or_default());
+        // No closures: they would be compiled without the instructions of the function around them.
+        while let (Some((block, starts_left)), Some((block_ends, ends_left))) = (
+            starts.split_first_chunk::<BLOCK>(),
+            ends.split_first_chunk::<BLOCK>(),
+        ) {
+            let mut bytes = [0_u64; BLOCK];
+            for (bytes, start) in bytes.iter_mut().zip(block) {
+                *bytes = eight_bytes(data, start.as_usize());
+            }
+            // What behind the values belongs to the next ones: a loop without branches, of which compilers make vectors.
+            for ((first, start), end) in bytes.iter_mut().zip(block).zip(block_ends) {
+                *first = without_next(*first, start.as_usize(), end.as_usize());
+            }
+            firsts.extend_from_slice(&bytes);
+            (starts, ends) = (starts_left, ends_left);
+        }
+        for (start, end) in starts.iter().zip(ends) {
+            let (start, end) = (start.as_usize(), end.as_usize());
+            firsts.push(without_next(eight_bytes(data, start), start, end));
+        }
+        firsts
+    }
+    multiversion!(inner<O: OffsetSizeTrait>(offsets: &[O], data: &[u8]) -> Vec<u64>)
+}
+
+/// Eight bytes of `data`, with zeros behind its end, as they lie there.
+#[inline(always)]
+fn eight_bytes(data: &[u8], start: usize) -> u64 {
+    match data.len().checked_sub(8) {
+        // SAFETY: `start + 8 <= data.len()`.
+        Some(last) if start <= last => unsafe {
+            data.as_ptr().add(start).cast::<u64>().read_unaligned()
+        },
+        _ => first_of(data.get(start..).unwrap_or_default()).to_be(),
+    }
+}
+
+/// The number of [`eight_bytes`] of a value, without those behind its end.
+#[inline(always)]
+fn without_next(bytes: u64, start: usize, end: usize) -> u64 {
+    let behind = 8 * 8_u64.saturating_sub(end.wrapping_sub(start) as u64) as u32;
+    u64::from_be(bytes)
+        .unbounded_shr(behind)
+        .unbounded_shl(behind)
 }
 
 /// The first eight bytes of one value, as [`first_bytes`] has them.
@@ -197,13 +233,7 @@ fn portable<T: OrderKey>(values: &[T], bounds: Bounds<T::Key>) -> Vec<u64> {
             let key = value.key();
             *is_between = u8::from(bounds.low <= key) & u8::from(key <= bounds.high);
         }
-        let (bytes, _) = is_between.as_chunks::<8>();
-        let bits = bytes.iter().enumerate().fold(0, |bits, (i, bytes)| {
-            // The lowest bit of each byte, moved to the highest byte, the first one lowest.
-            let byte = u64::from_le_bytes(*bytes).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-            bits | byte << (8 * i)
-        });
-        words.push(bits);
+        words.push(word_of_bytes(&is_between));
     }
     words.extend(word_of_rest(rest, bounds));
     words
@@ -271,14 +301,18 @@ mod tests {
 
     #[test]
     fn first_bytes_are_those_of_values_one_by_one() {
-        let values = ["", "a", "abcdefgh", "abcdefghi", "abcdefg", "", "z"];
+        // Blocks of values, and some behind them.
+        let values = ["", "a", "abcdefgh", "abcdefghi", "abcdefg", "", "z"].repeat(20);
         let mut offsets = vec![0_i32];
-        for value in values {
+        for value in &values {
             offsets.push(offsets.last().unwrap() + value.len() as i32);
         }
         let data = values.concat();
-        let expected = values.map(|value| first_of(value.as_bytes()));
+        let expected = values.iter().map(|value| first_of(value.as_bytes()));
+        let expected: Vec<u64> = expected.collect();
         assert_eq!(first_bytes(&offsets, data.as_bytes()), expected);
+        let wide: Vec<i64> = offsets.iter().map(|offset| i64::from(*offset)).collect();
+        assert_eq!(first_bytes(&wide, data.as_bytes()), expected);
         assert_eq!(expected[1], 0x6100_0000_0000_0000);
         assert_eq!(expected[2], expected[3]);
         assert!(expected[4] < expected[3]);

@@ -53,6 +53,18 @@ pub(crate) fn load_bits(data: &[u8], first: usize, n: usize) -> u64 {
     bits & low_bits(n)
 }
 
+/// The lowest bit of each byte, that of the first byte lowest.
+#[inline(always)]
+pub(crate) fn word_of_bytes(bytes: &[u8; 64]) -> u64 {
+    let mut word = 0;
+    for (i, bytes) in bytes.as_chunks::<8>().0.iter().enumerate() {
+        // The bits of eight bytes, moved to the highest one.
+        let byte = u64::from_le_bytes(*bytes).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+        word |= byte << (8 * i);
+    }
+    word
+}
+
 /// [`load_bits`] of fewer than nine bytes.
 #[inline]
 fn load_bits_near_end(rest: &[u8], shift: usize) -> u64 {
