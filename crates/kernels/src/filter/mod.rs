@@ -16,6 +16,7 @@ use crate::cpu::Scalar;
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::{Avx2, Avx512};
 use crate::plain::Plain;
+use crate::prefetch;
 
 pub mod arrays;
 #[cfg(target_arch = "x86_64")]
@@ -132,6 +133,9 @@ fn filter_plain_with<T: Plain>(
     out.reserve(wanted.count_set_bits() + WORD);
     let words = slots_of_page(bytes).chunks(WORD);
     for (slots, bits) in words.zip(wanted.bit_chunks().iter_padded()) {
+        for line in slots.chunks((64 / size_of::<T>()).max(1)) {
+            prefetch::ahead(line.as_ptr());
+        }
         compact_slots(cpu, slots, bits & low_bits(slots.len()), out);
     }
 }
