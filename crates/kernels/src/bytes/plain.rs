@@ -228,7 +228,8 @@ fn copy_plain_wide<O: OffsetSizeTrait, W: Wanted>(
         while done < end && at <= page_end && filled <= data_end {
             prefetch::ahead(source.wrapping_add(at));
             // SAFETY: `at + PREFIX + SLACK <= page.len()`.
-            let length = unsafe { length_at(source.add(at)) };
+            let length = unsafe { source.add(at).cast::<[u8; PREFIX]>().read() };
+            let length = u32::from_le_bytes(length) as usize;
             if length > (page_end - at).min(data_end - filled) {
                 break;
             }
@@ -292,18 +293,10 @@ fn copy_plain_alike<O: OffsetSizeTrait, W: Wanted>(
             if n - done < ALIKE || !is_room {
                 break;
             }
-            let source = values.as_ptr();
-            let mut differing = 0;
-            for value in 0..ALIKE {
-                // SAFETY: `value * stride + PREFIX` is at most `in_page`.
-                let start = unsafe { source.add(value * stride) };
-                prefetch::ahead(start);
-                // SAFETY: as above.
-                differing |= unsafe { length_at(start) } ^ length;
-            }
-            if differing > 0 {
+            if !values_alike(page, at, length) {
                 break;
             }
+            let source = values.as_ptr();
             let (mut end, mut appended) = (filled, 0);
             let (data, offsets) = (
                 builder.data.as_mut_ptr(),
@@ -311,6 +304,7 @@ fn copy_plain_alike<O: OffsetSizeTrait, W: Wanted>(
             );
             let offsets = offsets.as_mut_ptr().cast::<O>();
             for value in 0..ALIKE {
+                prefetch::ahead(source.wrapping_add(value * stride));
                 // SAFETY: `value * stride + PREFIX + length + SLACK` is at most `in_page`; `end` is at most
                 // `filled + value * length`, behind which there is room for `length + SLACK`; these are different allocations.
                 unsafe { over_copy(source.add(value * stride + PREFIX), data.add(end), length) };
@@ -335,18 +329,6 @@ fn copy_plain_alike<O: OffsetSizeTrait, W: Wanted>(
         walk: Walk,
         wanted: W
     ) -> Walk)
-}
-
-/// The length in front of a value.
-///
-/// # Safety
-///
-/// `PREFIX` bytes are readable at `at`.
-#[inline(always)]
-unsafe fn length_at(at: *const u8) -> usize {
-    // SAFETY: the caller's contract, unchanged.
-    let length = unsafe { at.cast::<[u8; PREFIX]>().read() };
-    u32::from_le_bytes(length) as usize
 }
 
 /// The PLAIN value whose length starts at `at`.
@@ -380,20 +362,23 @@ pub fn skip_plain(page: &[u8], position: usize, n: usize) -> Result<usize, Malfo
 }
 
 /// Whether the next [`ALIKE`] values of `page` from `at` on are all there and `length` bytes long.
+#[inline(always)]
 fn values_alike(page: &[u8], at: usize, length: usize) -> bool {
     let stride = PREFIX + length;
-    let values = stride
+    let end = stride
         .checked_mul(ALIKE)
-        .and_then(|bytes| page.get(at..)?.get(..bytes));
-    values.is_some_and(|values| {
-        let lengths = values
-            .chunks_exact(stride)
-            .filter_map(|value| value.first_chunk::<PREFIX>());
-        let differing = lengths.fold(0, |differing, prefix| {
-            differing | (u32::from_le_bytes(*prefix) as usize ^ length)
+        .and_then(|bytes| bytes.checked_add(at));
+    let Some(values) = end.and_then(|end| page.get(at..end)) else {
+        return false;
+    };
+    let mut differing = 0;
+    for value in 0..ALIKE {
+        let prefix = values.get(value * stride..).and_then(<[u8]>::first_chunk);
+        differing |= prefix.map_or(usize::MAX, |prefix| {
+            u32::from_le_bytes(*prefix) as usize ^ length
         });
-        differing == 0
-    })
+    }
+    differing == 0
 }
 
 /// How many of the `n` PLAIN values from `position` on fit into `budget` bytes, where each value costs
