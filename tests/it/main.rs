@@ -1,6 +1,6 @@
 //! The whole library against files of other writers, hand-built files and hostile ones.
 //!
-//! What a value is, is said once, in [`normal`]; what a file holds is said beside it in JSON, by the
+//! What a value is, is said once, in [`canonical`]; what a file holds is said beside it in JSON, by the
 //! scripts in `testdata/` and `tests/scripts/` that never ask this library.
 
 #[cfg(test)]
@@ -44,6 +44,8 @@ mod metadata_handle;
 mod column_bounds;
 #[cfg(test)]
 mod skipping;
+#[cfg(test)]
+mod tightened;
 #[cfg(test)]
 mod parts;
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use herringbone_arrow::array::RecordBatch;
 use herringbone_core::budget::Budget;
 use herringbone_core::loss::Losses;
-use herringbone_core::read::{self, PushDecoder, ReadPlan};
+use herringbone_core::read::{self, BegunRowGroup, PushDecoder, ReadPlan};
 use herringbone_format::Result;
 use herringbone_format::modular_encryption::KeyStep;
 
@@ -77,12 +77,17 @@ impl Inline {
         Ok(Progress::Reads)
     }
 
-    /// Goes on by another plan of the same read, from the next row group on.
+    /// Goes on by another plan of the same read, as soon as that may be.
     ///
     /// # Errors
     /// As [`PushDecoder::go_on_by`].
     pub(crate) fn go_on_by(&mut self, plan: Arc<ReadPlan>) -> Result<()> {
         self.decoder.go_on_by(plan)
+    }
+
+    /// As [`PushDecoder::begun`].
+    pub(crate) fn begun(&self) -> Option<BegunRowGroup> {
+        self.decoder.begun()
     }
 
     /// Rows still to come.

@@ -102,8 +102,9 @@ impl Reader {
     }
 
     /// Goes on by another plan of the same read: of the same file and the same options, but for a filter that wants fewer
-    /// rows. Row groups heed it that were not begun yet, so rows may still come that it does not want; with several
-    /// threads that depends on how far they are.
+    /// rows. It counts from the next row group on, and in the one at hand behind a batch with which 131,072 rows of it were
+    /// gone over: what is left of it is opened again then, and the batches of the new filter begin there. So rows may still
+    /// come that it does not want; with several threads that depends on how far they are.
     ///
     /// ```
     /// use herringbone::filter::col;

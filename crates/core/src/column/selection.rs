@@ -37,6 +37,38 @@ impl WantedPiece {
         }
     }
 
+    /// Where the first `wanted` of its wanted rows end.
+    pub(crate) fn end_of(&self, mut wanted: u64) -> u64 {
+        match self {
+            Self::Ranges(ranges) => {
+                for range in ranges.iter() {
+                    let rows = range.end - range.start;
+                    if wanted <= rows {
+                        return range.start + wanted;
+                    }
+                    wanted -= rows;
+                }
+            }
+            Self::Mask { start, bits } => {
+                let mut words = bits.bit_chunks().iter_padded().zip((*start..).step_by(64));
+                let last = words.find_map(|(word, first)| {
+                    let rows = u64::from(word.count_ones());
+                    if wanted > rows {
+                        wanted -= rows;
+                        return None;
+                    }
+                    let behind = (0..wanted).fold(word, |left, _| left & left.wrapping_sub(1));
+                    // The rows of those bits that are gone.
+                    Some(first + u64::from(64 - (word ^ behind).leading_zeros()))
+                });
+                if let Some(end) = last {
+                    return end;
+                }
+            }
+        }
+        self.end()
+    }
+
     /// The part of it within some rows, if any is wanted there.
     fn within(&self, rows: &Range<u64>) -> Option<Self> {
         match self {
@@ -352,6 +384,22 @@ mod tests {
             let expected: Vec<u64> = all.iter().copied().step_by(portion).collect();
             assert_eq!(walk.portions(portion as u64), expected, "{portion}");
         }
+    }
+
+    #[test]
+    fn so_many_wanted_rows_end_there() {
+        let piece = ranges([2..5, 6..7, 9..12]);
+        let ends: Vec<_> = (0..9).map(|wanted| piece.end_of(wanted)).collect();
+        assert_eq!(ends, [2, 3, 4, 5, 7, 10, 11, 12, 12]);
+        let bits: Vec<bool> = (0..300_usize).map(|row| row % 7 < 3 || row > 200).collect();
+        let rows = (10..).zip(&bits).filter(|(_, bit)| **bit);
+        let rows: Vec<u64> = rows.map(|(row, _)| row).collect();
+        let bits = BooleanBuffer::from(bits);
+        let mask = WantedPiece::Mask { start: 10, bits };
+        for (row, wanted) in rows.iter().zip(1..) {
+            assert_eq!(mask.end_of(wanted), row + 1, "{wanted}");
+        }
+        assert_eq!(mask.end_of(301), 310);
     }
 
     #[test]

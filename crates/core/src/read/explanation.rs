@@ -68,9 +68,9 @@ pub fn explain(
     mut read: impl FnMut(Range<u64>) -> Result<Bytes>,
 ) -> Result<Vec<RowGroupExplanation>> {
     let mut explanations = Vec::with_capacity(plan.row_groups().len());
-    for (index, row_group) in plan.row_groups().iter().enumerate() {
+    for row_group in plan.row_groups() {
         let budget = Budget::new(&plan.options().limits);
-        let mut pruner = RowGroupPruner::new(plan.clone(), index, budget)?.explained();
+        let mut pruner = RowGroupPruner::new(plan.clone(), row_group.clone(), budget)?.explained();
         let mut needs = Needs::default();
         while pruner.poll(&mut needs)?.is_none() {
             for need in std::mem::take(&mut needs.now) {

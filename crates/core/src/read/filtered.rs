@@ -15,21 +15,19 @@ use std::sync::Arc;
 use bytes::Bytes;
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::SchemaRef;
-use herringbone_format::{Error, Result};
+use herringbone_format::Result;
 
 use super::Needs;
 use super::cursor::RowGroupCursor;
 use super::filter_plan::FilterPlan;
 use super::found_rows::FoundRows;
 use super::pruner::Pruned;
-use super::wanted_rows::RowGroupPlan;
 use crate::budget::Budget;
 use crate::column::selection::WantedPiece;
 use crate::loss::Losses;
 
 /// The wanted rows of one row group after the other.
 pub(crate) struct FilteredRows {
-    plan: Arc<FilterPlan>,
     tested: Tested,
     others: RowGroupCursor,
     rows: FoundRows,
@@ -69,9 +67,8 @@ impl FilteredRows {
         Self {
             tested,
             others: RowGroupCursor::new(plan.others().clone(), budget.clone()),
-            rows: FoundRows::new(plan.clone(), schema, budget),
+            rows: FoundRows::new(plan, schema, budget),
             passed_on: None,
-            plan,
         }
     }
 
@@ -83,28 +80,18 @@ impl FilteredRows {
         self.others.work_in_turn();
     }
 
-    /// Goes to the `index`-th row group of the plan, of which this is known.
+    /// Goes to a row group of the plan, of which this is known.
     ///
     /// # Errors
     /// As [`ReadPlan::open`](super::ReadPlan::open).
-    pub(crate) fn open(&mut self, index: usize, pruned: Pruned) -> Result<()> {
+    pub(crate) fn open(&mut self, pruned: Pruned) -> Result<()> {
         self.close();
-        let row_group = self.plan.tested().row_groups().get(index);
-        let row_group = row_group
-            .ok_or_else(|| Error::argument(format!("the read has no row group {index}")))?;
-        let row_group = row_group.clone();
-        self.open_row_group(&row_group, pruned)
-    }
-
-    fn open_row_group(&mut self, row_group: &RowGroupPlan, pruned: Pruned) -> Result<()> {
-        let row_group = self.rows.open(row_group, pruned);
+        let row_group = self.rows.open(pruned);
         match &mut self.tested {
             Tested::Rows(cursor) => cursor.open(&row_group)?,
             Tested::FilteredRows(first) => {
                 self.rows.test_on_the_way();
-                first.close();
-                let undecided = self.rows.undecided(&row_group);
-                first.open_row_group(&row_group, undecided)?;
+                first.open(self.rows.undecided(&row_group))?;
                 self.rows.extend(first.take_passed_on());
             }
         }
@@ -132,6 +119,11 @@ impl FilteredRows {
             Tested::FilteredRows(first) => first.rows.rows_to_find(),
         };
         self.rows.rows_left() + to_find
+    }
+
+    /// Up to which row all wanted rows were given out.
+    pub(crate) fn given_up_to(&self) -> u64 {
+        self.rows.given_up_to()
     }
 
     pub(crate) fn take_losses(&mut self) -> Losses {

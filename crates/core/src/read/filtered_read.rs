@@ -14,7 +14,7 @@ use herringbone_format::Result;
 use super::found_rows::FoundRows;
 use super::pruner::{Pruned, RowGroupPruner};
 use super::wanted_rows::RowGroupPlan;
-use super::{BatchAssembler, GivenOut, Needs, PushDecoder, ReadPlan};
+use super::{BatchAssembler, BegunRowGroup, GivenOut, Needs, PushDecoder, ReadPlan};
 use crate::budget::Budget;
 use crate::column::selection::WantedPiece;
 use crate::filter::Verdict;
@@ -23,6 +23,8 @@ use crate::filter::Verdict;
 pub struct FilteredRead {
     plan: Arc<ReadPlan>,
     budget: Arc<Budget>,
+    /// Another plan was handed in, so row groups are read span by span: others may follow.
+    goes_by_span: bool,
     rows: FoundRows,
     /// Rows of the row group that are wanted.
     wanted: Vec<WantedPiece>,
@@ -31,8 +33,12 @@ pub struct FilteredRead {
     pruner: Option<RowGroupPruner>,
     /// Puts together what comes of the wanted rows where nothing else of them is decoded.
     without_columns: Option<BatchAssembler>,
-    /// Index, in the plan, of the row group at hand.
-    row_group: usize,
+    /// The row group at hand, from the row on where it was begun by the plan.
+    row_group: Option<RowGroupPlan>,
+    /// Whether only a span of that is at hand.
+    is_span: bool,
+    /// What of it is read later on.
+    rest: Option<RowGroupPlan>,
     given_out: GivenOut,
 }
 
@@ -59,14 +65,17 @@ impl FilteredRead {
             tested: None,
             pruner: None,
             without_columns: None,
-            row_group: 0,
+            row_group: None,
+            is_span: false,
+            rest: None,
+            goes_by_span: false,
             given_out: GivenOut::new(plan.clone()),
             plan: plan.clone(),
             budget: budget.clone(),
         })
     }
 
-    /// Goes to the next row group of which a row may be wanted. Without bytes, `needs` says what is needed.
+    /// Goes to the next row group of which a row may be wanted, or to the rest of the one at hand. Without bytes, `needs` says what is needed.
     ///
     /// # Errors
     /// Corrupt where its metadata makes no sense; Key, Limit; what predicates say.
@@ -75,10 +84,19 @@ impl FilteredRead {
             let pruner = match &mut self.pruner {
                 Some(pruner) => pruner,
                 none => {
-                    let Some(row_group) = self.given_out.next_row_group() else {
+                    let rest = self.rest.take().filter(|_| !self.given_out.is_full());
+                    let next = rest.or_else(|| {
+                        let next = self.given_out.next_row_group()?;
+                        self.given_out.plan().row_groups().get(next).cloned()
+                    });
+                    let Some(mut row_group) = next else {
                         return Ok(FilteredRowGroup::End);
                     };
-                    self.row_group = row_group;
+                    self.row_group = Some(row_group.clone());
+                    self.is_span = self.goes_by_span;
+                    if self.is_span {
+                        (row_group, self.rest) = row_group.split_span();
+                    }
                     let plan = self.given_out.plan();
                     if !Arc::ptr_eq(plan, &self.plan)
                         && let Some(filter) = plan.filter()
@@ -102,18 +120,18 @@ impl FilteredRead {
     }
 
     fn open(&mut self, pruned: Pruned) -> Option<FilteredRowGroup> {
-        let row_group = self.plan.row_groups().get(self.row_group)?;
         self.wanted.clear();
         self.tested = None;
         match pruned.verdicts.whole() {
             Verdict::None => None,
             Verdict::All => {
                 self.rows.open_whole(pruned.memory);
+                let row_group = pruned.row_group;
                 let row_group = row_group.restricted(row_group.ranges.clone(), pruned.maps);
                 Some(FilteredRowGroup::Whole(self.plan.of_row_group(row_group)))
             }
             Verdict::Some => {
-                let row_group = self.rows.open(row_group, pruned);
+                let row_group = self.rows.open(pruned);
                 self.wanted = self.rows.add_sure(Vec::new());
                 let tested = self.plan.filter()?.tested().of_row_group(row_group.clone());
                 self.tested = Some(row_group);
@@ -186,7 +204,26 @@ impl FilteredRead {
 
     /// Counts a batch; what of it is to be given out.
     pub fn give_out(&mut self, batch: RecordBatch) -> Option<RecordBatch> {
-        self.given_out.give_out(batch)
+        let begun = BegunRowGroup {
+            plan: self.plan.clone(),
+            row_group: self.row_group.clone()?,
+        };
+        self.given_out.give_out(batch, begun)
+    }
+
+    /// Leaves what is left of the row group to the plan that was handed in, once that is worth it: whether that comes next.
+    pub fn end_span(&mut self) -> bool {
+        let is_old = !Arc::ptr_eq(self.given_out.plan(), &self.plan);
+        let row_group = self.row_group.as_ref();
+        let Some(row_group) = row_group.filter(|_| is_old && !self.is_span) else {
+            return false;
+        };
+        let end = match &self.tested {
+            Some(_) => self.rows.given_up_to(),
+            None => row_group.end_of(self.given_out.given()),
+        };
+        self.rest = row_group.behind_span(end);
+        self.rest.is_some()
     }
 
     /// What was given out.
@@ -195,11 +232,12 @@ impl FilteredRead {
         &self.given_out
     }
 
-    /// Has row groups that begin from now on read by another plan.
+    /// Has what begins from now on read by another plan.
     ///
     /// # Errors
     /// As [`GivenOut::go_on_by`].
     pub fn go_on_by(&mut self, plan: Arc<ReadPlan>) -> Result<()> {
+        self.goes_by_span = true;
         self.given_out.go_on_by(plan)
     }
 
@@ -208,6 +246,6 @@ impl FilteredRead {
     pub fn into_decoder(mut self) -> PushDecoder {
         self.rows.close();
         self.pruner = None;
-        self.given_out.into_decoder(self.plan, self.budget)
+        self.given_out.into_decoder(self.budget)
     }
 }

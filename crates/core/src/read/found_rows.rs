@@ -34,6 +34,11 @@ pub(super) struct FoundRows {
     is_open: bool,
     /// Wanted rows that were not given out.
     found: u64,
+    /// Where they are, and how many each piece has. Of the first one, some rows may have been given out.
+    pieces: VecDeque<(WantedPiece, u64)>,
+    given_of_first: u64,
+    /// Up to which row all pieces were given out.
+    given_up_to: u64,
     /// Columns of these that are given out as they were tested.
     kept: VecDeque<Kept>,
     memory: Reservation,
@@ -59,6 +64,9 @@ impl FoundRows {
             untested: 0,
             is_open: false,
             found: 0,
+            pieces: VecDeque::new(),
+            given_of_first: 0,
+            given_up_to: 0,
             kept: VecDeque::new(),
             memory: Reservation::new(budget.clone()),
             maps_memory: Reservation::new(budget.clone()),
@@ -66,8 +74,9 @@ impl FoundRows {
     }
 
     /// Goes to a row group, of which this is known; what of it is to be tested.
-    pub(super) fn open(&mut self, row_group: &RowGroupPlan, pruned: Pruned) -> RowGroupPlan {
+    pub(super) fn open(&mut self, pruned: Pruned) -> RowGroupPlan {
         self.close();
+        let row_group = pruned.row_group;
         let within =
             |is_wanted: fn(Verdict) -> bool| pruned.verdicts.within(&row_group.ranges, is_wanted);
         let undecided = match self.plan.gives_out_tested() {
@@ -94,6 +103,7 @@ impl FoundRows {
     /// What is known of a row group of which all that is left is to be tested, with the maps of its pages.
     pub(super) fn undecided(&self, row_group: &RowGroupPlan) -> Pruned {
         Pruned {
+            row_group: row_group.clone(),
             verdicts: VerdictRuns::all(row_group.num_rows, Verdict::Some),
             maps: row_group.maps.clone(),
             memory: Reservation::new(self.memory.budget().clone()),
@@ -129,7 +139,41 @@ impl FoundRows {
         self.maps_memory.release();
         self.sure.clear();
         (self.untested, self.found) = (0, 0);
+        self.pieces.clear();
+        (self.given_of_first, self.given_up_to) = (0, 0);
         self.is_open = false;
+    }
+
+    /// Counts rows that are given out.
+    fn give_out(&mut self, rows: u64) {
+        self.found = self.found.saturating_sub(rows);
+        self.given_of_first += rows;
+        while let Some((piece, count)) = self.pieces.front()
+            && *count <= self.given_of_first
+        {
+            self.given_of_first -= count;
+            self.given_up_to = piece.end();
+            self.pieces.pop_front();
+        }
+    }
+
+    /// Up to which row all wanted rows were given out.
+    pub(super) fn given_up_to(&self) -> u64 {
+        match self.pieces.front() {
+            Some((piece, _)) if self.given_of_first > 0 => piece.end_of(self.given_of_first),
+            Some(_) => self.given_up_to,
+            // None is known that was not given out.
+            None => self.next_test(),
+        }
+    }
+
+    /// Up to which row it is known which ones are wanted.
+    fn next_test(&self) -> u64 {
+        match self.walk.run() {
+            SelectionRun::Skip(rows) => self.walk.position() + rows as u64,
+            SelectionRun::Take(_) | SelectionRun::Unknown => self.walk.position(),
+            SelectionRun::Done => u64::MAX,
+        }
     }
 
     /// Rows still to be tested, as far as they are known.
@@ -219,11 +263,7 @@ impl FoundRows {
 
     /// These wanted rows, and all that are wanted anyway up to where the next test is.
     pub(super) fn add_sure(&mut self, found: Vec<WantedPiece>) -> Vec<WantedPiece> {
-        let next = match self.walk.run() {
-            SelectionRun::Skip(rows) => self.walk.position() + rows as u64,
-            SelectionRun::Take(_) | SelectionRun::Unknown => self.walk.position(),
-            SelectionRun::Done => u64::MAX,
-        };
+        let next = self.next_test();
         let mut pieces = Vec::with_capacity(found.len());
         let mut add_sure = |before: u64, pieces: &mut Vec<WantedPiece>| {
             let ranges = std::iter::from_fn(|| {
@@ -240,7 +280,11 @@ impl FoundRows {
             pieces.push(piece);
         }
         add_sure(next, &mut pieces);
-        self.found += pieces.iter().map(WantedPiece::count).sum::<u64>();
+        for piece in &pieces {
+            let count = piece.count();
+            self.found += count;
+            self.pieces.push_back((piece.clone(), count));
+        }
         pieces
     }
 
@@ -250,7 +294,7 @@ impl FoundRows {
     /// Limit where the budget refuses.
     pub(super) fn put_together(&mut self, others: &RecordBatch) -> Result<RecordBatch> {
         let rows = others.num_rows();
-        self.found = self.found.saturating_sub(rows as u64);
+        self.give_out(rows as u64);
         let mut kept = self.take_kept(rows)?.into_iter();
         let mut others = others.columns().iter().cloned();
         let columns = self

@@ -6,7 +6,7 @@ use herringbone_arrow::array::RecordBatch;
 use herringbone_format::Result;
 
 use super::wanted_rows::{RowGroupPlan, Window};
-use super::{PushDecoder, ReadPlan};
+use super::{BegunRowGroup, PushDecoder, ReadPlan};
 use crate::budget::Budget;
 
 /// What was given out of the wanted rows of a read with a filter, whoever finds them.
@@ -17,11 +17,13 @@ pub struct GivenOut {
     next: usize,
     /// Planned rows of the row groups behind the one at hand.
     rows_behind: u64,
-    /// Planned rows of the one at hand.
+    /// The row group at hand, or what was left of it when another plan took over, if any of it was given out.
+    begun: Option<BegunRowGroup>,
+    /// Planned rows of it.
     rows_here: u64,
-    /// Wanted rows of the row group at hand that were given out.
+    /// Wanted rows of it that were given out.
     given: u64,
-    /// Which of the wanted rows are given out, before the row group at hand and now.
+    /// Which of the wanted rows are given out, before these and now.
     window_before: Window,
     window: Window,
 }
@@ -33,6 +35,7 @@ impl GivenOut {
         Self {
             next: 0,
             rows_behind: plan.row_groups().iter().map(RowGroupPlan::num_wanted).sum(),
+            begun: None,
             rows_here: 0,
             given: 0,
             window_before: Window::of(plan.options()),
@@ -50,12 +53,19 @@ impl GivenOut {
         self.rows_here = row_group.num_wanted();
         self.rows_behind = self.rows_behind.saturating_sub(self.rows_here);
         (self.given, self.window_before) = (0, self.window);
+        self.begun = None;
         self.next += 1;
         Some(self.next - 1)
     }
 
-    /// Counts a batch of the row group at hand; what of it is to be given out.
-    pub fn give_out(&mut self, batch: RecordBatch) -> Option<RecordBatch> {
+    /// Counts a batch of the row group at hand, which came of this; what of it is to be given out.
+    pub fn give_out(&mut self, batch: RecordBatch, begun: BegunRowGroup) -> Option<RecordBatch> {
+        let is_same = |it: &BegunRowGroup| it.is_same(&begun);
+        if !self.begun.as_ref().is_some_and(is_same) {
+            self.rows_here = begun.row_group.num_wanted();
+            (self.given, self.window_before) = (0, self.window);
+            self.begun = Some(begun);
+        }
         self.given += batch.num_rows() as u64;
         self.window.cut_batch(batch)
     }
@@ -66,7 +76,7 @@ impl GivenOut {
         &self.plan
     }
 
-    /// Has row groups that begin from now on read by another plan.
+    /// Has what begins from now on read by another plan.
     ///
     /// # Errors
     /// Argument where it is a plan of something else.
@@ -74,6 +84,11 @@ impl GivenOut {
         self.plan.check_goes_on_by(&plan)?;
         self.plan = plan;
         Ok(())
+    }
+
+    /// Wanted rows that were given out of what is at hand.
+    pub(super) fn given(&self) -> u64 {
+        self.given
     }
 
     /// How many more wanted rows are to be found.
@@ -94,15 +109,19 @@ impl GivenOut {
         self.window.left == 0
     }
 
-    /// What goes on behind the last batch with one column after the other: in the row group at hand by the plan that it was
-    /// begun by, and by the last one from there on. Nothing of the budget may be in use.
+    /// What goes on behind the last batch with one column after the other. Nothing of the budget may be in use.
     #[must_use]
-    pub fn into_decoder(self, begun_by: Arc<ReadPlan>, budget: Arc<Budget>) -> PushDecoder {
-        let row_group = self.next.saturating_sub(1);
+    pub fn into_decoder(self, budget: Arc<Budget>) -> PushDecoder {
         let mut window = self.window_before;
         window.next(self.given);
-        budget.close_row_groups_from(row_group);
-        let decoder = PushDecoder::in_turn(begun_by, budget, row_group, self.given);
+        budget.close_row_groups_from(self.next.saturating_sub(1));
+        let decoder = match self.begun {
+            Some(begun) => PushDecoder::in_turn_from(begun, budget, self.next, self.given),
+            None => {
+                let row_group = self.next.saturating_sub(1);
+                PushDecoder::in_turn(self.plan.clone(), budget, row_group, 0)
+            }
+        };
         decoder.with_window(window).then_by(self.plan)
     }
 }

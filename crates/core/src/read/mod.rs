@@ -39,6 +39,8 @@ pub use filtered_read::{FilteredRead, FilteredRowGroup};
 pub use given_out::GivenOut;
 pub use options::ReadOptions;
 pub use plan::ReadPlan;
+#[doc(hidden)] // For drivers.
+pub use push::BegunRowGroup;
 pub use push::{Needs, Poll, Progress, PushDecoder, too_few_rows};
 pub use row_group::{ChunkInPlan, OpenRowGroup};
 pub use row_selection::RowSelection;

@@ -303,7 +303,7 @@ impl ReadPlan {
         let Some(row_group) = row_group.filter(is_selective) else {
             return self.open(index, budget);
         };
-        let mut pruner = RowGroupPruner::new(self.clone(), index, budget.clone())?;
+        let mut pruner = RowGroupPruner::new(self.clone(), row_group.clone(), budget.clone())?;
         let mut needs = Needs::default();
         let pruned = loop {
             if let Some(pruned) = pruner.poll(&mut needs)? {

@@ -16,7 +16,7 @@ use super::ReadPlan;
 use super::cursor::RowGroupCursor;
 use super::filtered::{FilterStep, FilteredRows};
 use super::pruner::{Pruned, RowGroupPruner};
-use super::wanted_rows::Window;
+use super::wanted_rows::{RowGroupPlan, Window};
 use crate::budget::{Budget, Reservation};
 use crate::filter::Verdict;
 use crate::loss::{Loss, Losses, Lost};
@@ -51,7 +51,7 @@ pub struct Needs {
 /// after the other, and the rest of the read goes on like this: bytes may be asked for once more.
 pub struct PushDecoder {
     plan: Arc<ReadPlan>,
-    /// Another one, from the next row group on.
+    /// Another one, from the next row group or span of rows on.
     next_plan: Option<Arc<ReadPlan>>,
     budget: Arc<Budget>,
     /// Over row groups of which all planned rows are wanted.
@@ -62,13 +62,17 @@ pub struct PushDecoder {
     pruner: Option<Box<RowGroupPruner>>,
     /// The memory of what is known of the pages of the row group.
     maps_memory: Reservation,
+    /// The open row group, or the part of it that the plan was begun with.
+    row_group: Option<RowGroupPlan>,
+    /// The part of a row group that is opened next, where it is not the whole next one.
+    rest: Option<RowGroupPlan>,
     /// Index, in the plan, of the row group after the open one.
     next_row_group: usize,
     /// The same of the first one that is not read.
     end: usize,
     /// Rows of the open row group that were not given out; with a filter, those that may be.
     rows_of_row_group: u64,
-    /// Rows of the open row group that were given out.
+    /// Rows of it that were given out.
     rows_given: u64,
     /// Rows of the row groups behind it.
     rows_behind: u64,
@@ -79,6 +83,23 @@ pub struct PushDecoder {
     losses: Losses,
     /// What the last step must have and would like to have.
     needs: Needs,
+}
+
+/// A row group, or a part of it, and the plan that it was begun by.
+#[doc(hidden)] // For drivers.
+#[derive(Debug, Clone)]
+pub struct BegunRowGroup {
+    pub(super) plan: Arc<ReadPlan>,
+    pub(super) row_group: RowGroupPlan,
+}
+
+impl BegunRowGroup {
+    /// Whether both were begun at the same row, by the same plan.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.plan, &other.plan)
+            && self.row_group.index == other.row_group.index
+            && self.row_group.ranges.first() == other.row_group.ranges.first()
+    }
 }
 
 /// A filter of the rows.
@@ -126,6 +147,28 @@ impl PushDecoder {
         decoder
     }
 
+    /// The same for a row group that was begun before the row group with this index, or a part of it.
+    pub(super) fn in_turn_from(
+        begun: BegunRowGroup,
+        budget: Arc<Budget>,
+        next_row_group: usize,
+        rows: u64,
+    ) -> Self {
+        let mut decoder = Self::in_turn(begun.plan, budget, next_row_group, rows);
+        decoder.rest = Some(begun.row_group);
+        decoder
+    }
+
+    /// What the rows that were given out last came of, if any were.
+    #[doc(hidden)] // For drivers.
+    #[must_use]
+    pub fn begun(&self) -> Option<BegunRowGroup> {
+        Some(BegunRowGroup {
+            plan: self.plan.clone(),
+            row_group: self.row_group.clone()?,
+        })
+    }
+
     /// One for a row group alone, one column after the other; of what a filter finds there, offset and limit leave out
     /// nothing. Others may read the rest of the plan at the same time, so where an error may be due to them, it fails,
     /// whatever is to be done [about damage](crate::loss::OnError).
@@ -138,14 +181,16 @@ impl PushDecoder {
         decoder.with_window(Window::all())
     }
 
-    /// The same, by another plan of the same read from the next row group on.
+    /// The same, by another plan of the same read as soon as that may be.
     pub(super) fn then_by(mut self, plan: Arc<ReadPlan>) -> Self {
         self.next_plan = Some(plan).filter(|it| !Arc::ptr_eq(it, &self.plan));
         self
     }
 
-    /// Goes on by another plan of the same read from the next row group on, whose filter may want fewer rows: what is wanted
-    /// of what comes may be known better than at the start. Rows of the row group at hand still come by the old one.
+    /// Goes on by another plan of the same read, whose filter may want fewer rows: what is wanted of what comes may be known
+    /// better than at the start. It counts from the next row group on, and in the one at hand behind a batch with
+    /// which 131,072 rows of it were gone over: what is left of it is opened again then. Rows before that still come by the
+    /// old one.
     ///
     /// # Errors
     /// Argument where it is a plan of another file, other columns or row groups, or has no filter.
@@ -199,6 +244,8 @@ impl PushDecoder {
             budget,
             pruner: None,
             maps_memory: Reservation::new(maps_budget),
+            row_group: None,
+            rest: None,
             next_row_group: row_groups.start,
             end: row_groups.end,
             rows_of_row_group: 0,
@@ -304,7 +351,7 @@ impl PushDecoder {
         let batch = filter.window.cut_batch(batch);
         if filter.window.left == 0 {
             self.close();
-            self.next_row_group = self.end;
+            (self.rest, self.next_row_group) = (None, self.end);
             (self.rows_of_row_group, self.rows_behind) = (0, 0);
         }
         batch
@@ -326,8 +373,10 @@ impl PushDecoder {
     /// Rows still to come.
     #[must_use]
     pub fn rows_left(&self) -> u64 {
-        let here = self.rows_of_row_group.saturating_add(self.rows_behind);
-        here.saturating_sub(self.rows_again)
+        let rest = self.rest.as_ref().map_or(0, RowGroupPlan::num_wanted);
+        let here = self.rows_of_row_group.saturating_add(rest);
+        let rows = here.saturating_add(self.rows_behind);
+        rows.saturating_sub(self.rows_again)
     }
 
     /// What the batches so far did without, if [damage](crate::loss::OnError) is no reason to fail.
@@ -342,18 +391,35 @@ impl PushDecoder {
         std::mem::take(&mut self.losses)
     }
 
-    /// Goes back to the start of the row group, to decode one column after the other.
+    /// Goes back to where the row group was opened, to decode one column after the other.
     fn start_again(&mut self) {
         self.work_in_turn();
-        self.next_row_group -= 1;
-        let row_group = self.plan.row_groups().get(self.next_row_group);
-        self.rows_behind += row_group.map_or(0, |row_group| row_group.num_wanted());
+        self.rest = self.row_group.take();
         self.rows_of_row_group = 0;
         self.rows_again = std::mem::take(&mut self.rows_given);
         self.close();
     }
 
+    /// Leaves what is left of the row group to the plan that was handed in, once that is worth it.
+    fn end_span(&mut self) {
+        let Some(row_group) = self.row_group.as_ref().filter(|_| {
+            self.next_plan.is_some() && self.rows_again == 0 && self.rows_of_row_group > 0
+        }) else {
+            return;
+        };
+        let end = match &self.filter {
+            Some(filter) if filter.is_asked => filter.rows.given_up_to(),
+            _ => row_group.end_of(self.rows_given),
+        };
+        if let Some(rest) = row_group.behind_span(end) {
+            self.close();
+            self.rest = Some(rest);
+            self.rows_of_row_group = 0;
+        }
+    }
+
     fn step(&mut self) -> Result<Progress> {
+        self.end_span();
         loop {
             if self.rows_of_row_group == 0 {
                 if let Some(end) = self.next_row_group()? {
@@ -387,28 +453,31 @@ impl PushDecoder {
         self.take_next_plan();
         let is_full = self.filter.as_ref().is_some_and(|it| it.window.left == 0);
         let plan = self.plan.clone();
-        let row_group = plan.row_groups().get(self.next_row_group);
-        let is_over = is_full || self.next_row_group >= self.end;
-        let Some(row_group) = row_group.filter(|_| !is_over) else {
+        let next = plan.row_groups().get(self.next_row_group);
+        let next = next.filter(|_| self.next_row_group < self.end);
+        let row_group = self.rest.as_ref().or(next).filter(|_| !is_full);
+        let Some(row_group) = row_group.cloned() else {
             return Ok(Some(Progress::Finished));
         };
-        if let Some(request) = plan.needs_key(self.next_row_group) {
+        if let Some(request) = plan.needs_key(row_group.index) {
             return Ok(Some(Progress::NeedsKey(request)));
         }
         let is_whole = row_group.num_wanted() == row_group.num_rows;
         self.rows_of_row_group = row_group.num_wanted();
         self.rows_given = 0;
-        self.rows_behind = self.rows_behind.saturating_sub(self.rows_of_row_group);
-        self.next_row_group += 1;
-        let index = self.next_row_group - 1;
+        if self.rest.take().is_none() {
+            self.rows_behind = self.rows_behind.saturating_sub(self.rows_of_row_group);
+            self.next_row_group += 1;
+        }
+        self.row_group = Some(row_group.clone());
         if is_whole && self.filter.is_none() {
             // Columns of the one before it make room one by one: all at once is slower.
-            self.cursor.open(row_group)?;
+            self.cursor.open(&row_group)?;
             self.maps_memory.release();
         } else {
             // Nothing is held for the one before it any more, as if this one were read alone.
             self.close();
-            let pruner = RowGroupPruner::new(plan, index, self.budget.clone())?;
+            let pruner = RowGroupPruner::new(plan, row_group, self.budget.clone())?;
             self.pruner = Some(Box::new(pruner));
         }
         Ok(None)
@@ -416,23 +485,22 @@ impl PushDecoder {
 
     /// Opens the last row group that was passed, of which this is known.
     fn open(&mut self, pruned: Pruned) -> Result<()> {
-        let index = self.next_row_group - 1;
         let verdict = pruned.verdicts.whole();
         let Some(filter) = self.filter.as_mut().filter(|_| verdict != Verdict::All) else {
             self.maps_memory = pruned.memory;
             if let Some(filter) = &mut self.filter {
                 filter.is_asked = false;
             }
-            let row_group = self.plan.row_groups().get(index);
-            let row_group = row_group.map(|it| it.restricted(it.ranges.clone(), pruned.maps));
-            return row_group.map_or(Ok(()), |it| self.cursor.open(&it));
+            let row_group = pruned.row_group;
+            let row_group = row_group.restricted(row_group.ranges.clone(), pruned.maps);
+            return self.cursor.open(&row_group);
         };
         filter.is_asked = verdict == Verdict::Some;
         if verdict == Verdict::None {
             self.rows_of_row_group = 0;
             return Ok(());
         }
-        filter.rows.open(index, pruned)?;
+        filter.rows.open(pruned)?;
         self.rows_of_row_group = filter.rows.rows_left();
         Ok(())
     }

@@ -12,6 +12,10 @@ use super::row_selection::{normalize, within};
 use crate::column::Found;
 use crate::column::selection::{RowRanges, WantedPiece};
 
+/// Rows of a row group that are gone over, at least, before what is left of it is read by another plan: its columns are opened
+/// again then.
+pub(super) const SPAN: u64 = 1 << 17;
+
 /// The wanted rows of one row group.
 #[derive(Debug, Clone)]
 pub struct RowGroupPlan {
@@ -64,6 +68,42 @@ impl RowGroupPlan {
         let first = spans.next();
         let last = spans.last().or(first);
         first.zip(last).map_or(0, |(first, last)| last.1 - first.0)
+    }
+
+    /// The same row group, of which the rows of `part` are wanted as far as they are.
+    pub(super) fn within(&self, part: &Range<u64>) -> Self {
+        let ranges = self.ranges.iter();
+        let ranges = ranges.map(|range| range.start.max(part.start)..range.end.min(part.end));
+        let ranges = ranges.filter(|range| range.start < range.end).collect();
+        self.restricted(ranges, self.maps.clone())
+    }
+
+    /// What of it lies behind its first [`SPAN`] rows and behind `end`, if any of it does and `end` does as well.
+    pub(super) fn behind_span(&self, end: u64) -> Option<Self> {
+        let first = self.ranges.first().map_or(0, |range| range.start);
+        let rest = (end >= first.saturating_add(SPAN)).then(|| self.within(&(end..u64::MAX)));
+        rest.filter(|rest| rest.num_wanted > 0)
+    }
+
+    /// The first [`SPAN`] rows of it, and the others if there are any.
+    pub(super) fn split_span(&self) -> (Self, Option<Self>) {
+        let first = self.ranges.first().map_or(0, |range| range.start);
+        let end = first.saturating_add(SPAN);
+        let span = self.within(&(first..end));
+        (span, self.behind_span(end))
+    }
+
+    /// Where the first `wanted` of its wanted rows end.
+    pub(super) fn end_of(&self, mut wanted: u64) -> u64 {
+        let ranges = WantedPiece::Ranges(self.ranges.clone());
+        for piece in std::iter::once(&ranges).chain(&*self.found) {
+            let count = piece.count();
+            if wanted <= count {
+                return piece.end_of(wanted);
+            }
+            wanted -= count;
+        }
+        self.num_rows
     }
 
     /// The same row group, of which these rows are wanted. Its pages are found by `maps`.

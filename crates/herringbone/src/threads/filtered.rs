@@ -64,6 +64,9 @@ impl FilteredThreads {
 
     pub(crate) fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         while !self.read.given_out().is_full() {
+            if self.read.end_span() {
+                self.at = At::End;
+            }
             let batch = match &mut self.at {
                 At::End => match self.open()? {
                     true => continue,
@@ -154,7 +157,7 @@ impl FilteredThreads {
         }
     }
 
-    /// Has row groups that begin from now on read by another plan.
+    /// Has what begins from now on read by another plan.
     ///
     /// # Errors
     /// As [`FilteredRead::go_on_by`].

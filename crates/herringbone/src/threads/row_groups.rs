@@ -12,7 +12,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use herringbone_arrow::array::RecordBatch;
 use herringbone_core::budget::{Budget, Reservation};
 use herringbone_core::loss::Losses;
-use herringbone_core::read::{GivenOut, PushDecoder, ReadPlan};
+use herringbone_core::read::{BegunRowGroup, GivenOut, PushDecoder, ReadPlan};
 use herringbone_format::Result;
 
 use crate::inline::{Inline, Progress};
@@ -48,7 +48,7 @@ struct Shared {
 }
 
 struct State {
-    /// What row groups that begin are read by.
+    /// What is read by from now on.
     plan: Arc<ReadPlan>,
     /// Row groups that were begun and not given out whole, the first of which is given out.
     begun: VecDeque<Begun>,
@@ -64,15 +64,14 @@ struct State {
 
 /// A row group that somebody works on, or has.
 struct Begun {
-    plan: Arc<ReadPlan>,
     waiting: VecDeque<Result<Waiting>>,
     is_over: bool,
 }
 
 /// What came of a row group whose turn it is not yet.
 struct Waiting {
-    /// None where the rest of the row group was lost.
-    batch: Option<RecordBatch>,
+    /// With what it came of. None where the rest of the row group was lost.
+    batch: Option<(RecordBatch, BegunRowGroup)>,
     /// What was lost on the way there.
     losses: Losses,
     _memory: Reservation,
@@ -81,7 +80,19 @@ struct Waiting {
 /// A row group, for the thread that works on it.
 struct Taken {
     row_group: usize,
+    plan: Arc<ReadPlan>,
     inline: Inline,
+}
+
+impl Taken {
+    /// Goes on, up to the next read of the source at most; by another plan if there is one.
+    fn advance(&mut self, plan: Option<Arc<ReadPlan>>) -> Result<Progress> {
+        if let Some(plan) = plan {
+            self.plan = plan.clone();
+            self.inline.go_on_by(plan)?;
+        }
+        self.inline.advance()
+    }
 }
 
 impl RowGroupThreads {
@@ -136,7 +147,7 @@ impl RowGroupThreads {
                     let waiting = waiting?;
                     self.losses.append(waiting.losses);
                     let batch = waiting.batch;
-                    match batch.and_then(|batch| self.given_out.give_out(batch)) {
+                    match batch.and_then(|(batch, begun)| self.given_out.give_out(batch, begun)) {
                         Some(batch) => return Ok(Some(batch)),
                         None => continue,
                     }
@@ -177,7 +188,7 @@ impl RowGroupThreads {
         Ok(None)
     }
 
-    /// Has row groups that begin from now on read by another plan.
+    /// Has what begins from now on read by another plan.
     ///
     /// # Errors
     /// As [`GivenOut::go_on_by`].
@@ -202,15 +213,11 @@ impl RowGroupThreads {
         self.taken = None;
         let mut state = self.shared.lock();
         let last = state.plan.clone();
-        let begun_by = state
-            .begun
-            .front()
-            .map_or(last.clone(), |it| it.plan.clone());
         state.begun.clear();
         drop(state);
         let (source, budget) = (self.shared.source.clone(), self.shared.budget.clone());
         let given_out = std::mem::replace(&mut self.given_out, GivenOut::new(last));
-        Inline::of(given_out.into_decoder(begun_by, budget), source)
+        Inline::of(given_out.into_decoder(budget), source)
     }
 
     fn stop(&mut self) {
@@ -293,14 +300,14 @@ impl Shared {
             return None;
         }
         state.begun.push_back(Begun {
-            plan: state.plan.clone(),
             waiting: VecDeque::new(),
             is_over: false,
         });
         let (plan, budget) = (state.plan.clone(), self.budget.clone());
-        let decoder = PushDecoder::of_row_group(plan, budget, row_group);
+        let decoder = PushDecoder::of_row_group(plan.clone(), budget, row_group);
         Some(Taken {
             row_group,
+            plan,
             inline: Inline::of(decoder, self.source.clone()),
         })
     }
@@ -314,8 +321,13 @@ impl Shared {
     /// over.
     fn work_on(&self, taken: &mut Taken, mut on_read: impl FnMut()) -> bool {
         let batch = loop {
-            match taken.inline.advance() {
-                Ok(Progress::Reads) if self.lock().stop => return true,
+            let state = self.lock();
+            if state.stop {
+                return true;
+            }
+            let plan = (!Arc::ptr_eq(&state.plan, &taken.plan)).then(|| state.plan.clone());
+            drop(state);
+            match taken.advance(plan) {
                 Ok(Progress::Reads) => on_read(),
                 Ok(Progress::Batch(batch)) => break Ok(Some(batch)),
                 Ok(Progress::End) => break Ok(None),
@@ -326,7 +338,10 @@ impl Shared {
         let losses = taken.inline.take_losses();
         let waiting = match batch {
             Ok(None) if losses.kept().is_empty() => None,
-            batch => Some(batch.and_then(|batch| self.keep(batch, losses))),
+            batch => Some(batch.and_then(|batch| {
+                let batch = batch.zip(taken.inline.begun());
+                self.keep(batch, losses)
+            })),
         };
         let mut state = self.lock();
         let index = taken.row_group.checked_sub(state.front);
@@ -343,9 +358,10 @@ impl Shared {
     }
 
     /// What there is, with the memory that its batch takes.
-    fn keep(&self, batch: Option<RecordBatch>, losses: Losses) -> Result<Waiting> {
+    fn keep(&self, batch: Option<(RecordBatch, BegunRowGroup)>, losses: Losses) -> Result<Waiting> {
         let mut memory = Reservation::new(self.budget.clone());
-        let bytes = batch.as_ref().map_or(0, RecordBatch::get_array_memory_size);
+        let bytes = batch.as_ref();
+        let bytes = bytes.map_or(0, |(batch, _)| batch.get_array_memory_size());
         memory.resize(bytes as u64)?;
         Ok(Waiting {
             batch,

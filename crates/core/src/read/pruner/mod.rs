@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use herringbone_format::{ColumnChunk, Error, ErrorKind, Result};
+use herringbone_format::{ColumnChunk, ErrorKind, Result};
 
 use self::lookup::{Found, FoundPages, Lookup};
 use super::explanation::StepExplanation;
@@ -41,6 +41,7 @@ pub(crate) type PageMaps = Arc<[(usize, Arc<PageMap>)]>;
 
 /// What is known of a row group before its columns are opened.
 pub(crate) struct Pruned {
+    pub(super) row_group: RowGroupPlan,
     /// Of each of its rows.
     pub(crate) verdicts: VerdictRuns,
     /// Of the columns that have one.
@@ -53,10 +54,7 @@ pub(crate) struct Pruned {
 pub(crate) struct RowGroupPruner {
     plan: Arc<ReadPlan>,
     budget: Arc<Budget>,
-    /// Index of the row group in the plan, ordinal in the file, and its rows.
-    index: usize,
-    ordinal: usize,
-    num_rows: u64,
+    row_group: RowGroupPlan,
     /// Of each test of the filter.
     of_tests: Vec<VerdictRuns>,
     verdicts: VerdictRuns,
@@ -112,28 +110,26 @@ pub(super) fn tests_row_groups(plan: &ReadPlan) -> bool {
 }
 
 impl RowGroupPruner {
-    /// One for the `index`-th row group of the plan.
+    /// One for a row group of the plan, or a part of it.
     ///
     /// # Errors
     /// Corrupt where metadata of the row group cannot be decoded; what predicates of one's own say.
-    pub(crate) fn new(plan: Arc<ReadPlan>, index: usize, budget: Arc<Budget>) -> Result<Self> {
-        let row_group = plan.row_groups().get(index);
-        let row_group = row_group
-            .ok_or_else(|| Error::argument(format!("the read has no row group {index}")))?;
-        let (ordinal, num_rows) = (row_group.ordinal(), row_group.num_rows);
-        let of_tests = by_statistics(&plan, row_group)?;
+    pub(super) fn new(
+        plan: Arc<ReadPlan>,
+        row_group: RowGroupPlan,
+        budget: Arc<Budget>,
+    ) -> Result<Self> {
+        let of_tests = by_statistics(&plan, &row_group)?;
         let steps = PruningStep::LOOKUPS.iter().rev().copied();
         let steps = steps.filter(|step| plan.options().pruning.has(*step));
         let steps = steps.filter(|step| plan.is_filtered() || *step == PruningStep::PageMaps);
         let mut pruner = Self {
-            verdicts: VerdictRuns::all(num_rows, Verdict::All),
+            verdicts: VerdictRuns::all(row_group.num_rows, Verdict::All),
             steps: steps.collect(),
             memory: Reservation::new(budget.clone()),
             plan,
             budget,
-            index,
-            ordinal,
-            num_rows,
+            row_group,
             of_tests,
             maps: Vec::new(),
             lookups: Vec::new(),
@@ -158,9 +154,8 @@ impl RowGroupPruner {
 
     /// Notes what is known behind the step that was taken last.
     fn note_step(&mut self) {
-        let ranges = self.row_group().map(|it| it.ranges.clone());
-        let ranges = ranges.unwrap_or_default();
-        let rows = |verdict| count(&self.verdicts.within(&ranges, |it| it == verdict));
+        let ranges = &self.row_group.ranges;
+        let rows = |verdict| count(&self.verdicts.within(ranges, |it| it == verdict));
         let (refused, accepted) = (rows(Verdict::None), rows(Verdict::All));
         let (step, bytes) = self.taken;
         let metrics = self.budget.metrics().step(step);
@@ -230,23 +225,22 @@ impl RowGroupPruner {
             .resize(maps.iter().map(|(_, map)| map.heap_bytes()).sum())?;
         let memory = Reservation::new(self.budget.clone());
         let metrics = self.budget.metrics();
-        self.budget.look_at(self.index);
-        let is_passed_over = self.verdicts.whole() == Verdict::None;
+        let whole = self.plan.row_groups().get(self.row_group.index);
+        let is_whole = whole.is_some_and(|it| it.num_wanted() == self.row_group.num_wanted());
+        self.budget.look_at(self.row_group.index);
+        let is_passed_over = is_whole && self.verdicts.whole() == Verdict::None;
         metrics.row_groups_passed_over.add(is_passed_over.into());
         Ok(Pruned {
+            row_group: self.row_group.clone(),
             verdicts: self.verdicts.clone(),
             maps: maps.into(),
             memory: std::mem::replace(&mut self.memory, memory),
         })
     }
 
-    fn row_group(&self) -> Option<&RowGroupPlan> {
-        self.plan.row_groups().get(self.index)
-    }
-
     fn decide(&mut self) {
         if let Some(filter) = self.plan.filter() {
-            self.verdicts = filter.verdicts(&self.of_tests, self.num_rows);
+            self.verdicts = filter.verdicts(&self.of_tests, self.row_group.num_rows);
         }
     }
 
@@ -256,9 +250,7 @@ impl RowGroupPruner {
         match step {
             PruningStep::PageMaps => {
                 // Rows are passed over, or may be.
-                let is_partial = self
-                    .row_group()
-                    .is_some_and(|row_group| row_group.num_wanted() < self.num_rows / 2);
+                let is_partial = self.row_group.num_wanted() < self.row_group.num_rows / 2;
                 verdict == Verdict::Some || (verdict == Verdict::All && is_partial)
             }
             _ => verdict == Verdict::Some,
@@ -281,7 +273,10 @@ impl RowGroupPruner {
     }
 
     fn chunk(&self, leaf: usize) -> Option<ColumnChunk> {
-        let chunk = self.plan.metadata().column_chunk(self.ordinal, leaf);
+        let chunk = self
+            .plan
+            .metadata()
+            .column_chunk(self.row_group.ordinal(), leaf);
         // Whoever reads the pages says what is wrong.
         chunk.ok().filter(|chunk| chunk.meta_data.is_some())
     }
@@ -319,7 +314,7 @@ impl RowGroupPruner {
         let file_length = self.plan.file_length();
         Lookup::bloom_filter(
             self.plan.metadata(),
-            (self.ordinal, leaf.leaf),
+            (self.row_group.ordinal(), leaf.leaf),
             &chunk,
             file_length,
             (test, hashes),
@@ -343,7 +338,7 @@ impl RowGroupPruner {
         if tests.is_empty() {
             return Ok(Vec::new());
         }
-        let row_group: OpenRowGroup = filter.tested().open(self.index, &self.budget)?;
+        let row_group: OpenRowGroup = filter.tested().open(self.row_group.index, &self.budget)?;
         let mut lookups: Vec<Lookup> = Vec::new();
         for ((test, leaf), place) in tests {
             let same = lookups.iter_mut().find(|it| it.leaf() == leaf.leaf);
@@ -374,7 +369,7 @@ impl RowGroupPruner {
             if !with_bounds && u64::try_from(size).unwrap_or(0) < SMALL_CHUNK {
                 continue;
             }
-            let place = (self.ordinal, *leaf);
+            let place = (self.row_group.ordinal(), *leaf);
             let Some(lookup) = Lookup::page_index(&self.plan, place, &chunk, with_bounds) else {
                 continue;
             };
@@ -395,14 +390,17 @@ impl RowGroupPruner {
             Ok(Step::Need(range)) => return Ok(Step::Need(range)),
             Ok(Step::Ready(found)) => found,
             Err(error) if error.kind() == ErrorKind::Key || Budget::refused(&error) => {
-                return Err(error.in_row_group(self.ordinal));
+                return Err(error.in_row_group(self.row_group.ordinal()));
             }
             Err(_) => return Ok(Step::Ready(())),
         };
         let leaf = lookup.leaf();
         match found {
             Found::Nothing => {}
-            Found::NoValue(test) => self.and(test, &VerdictRuns::all(self.num_rows, Verdict::None)),
+            Found::NoValue(test) => self.and(
+                test,
+                &VerdictRuns::all(self.row_group.num_rows, Verdict::None),
+            ),
             Found::Dictionary { tests, values } => {
                 for test in tests {
                     let verdict = match self.leaf_node(test) {
@@ -411,7 +409,7 @@ impl RowGroupPruner {
                     };
                     // Nulls are in no dictionary.
                     if verdict == Verdict::None {
-                        self.and(test, &VerdictRuns::all(self.num_rows, verdict));
+                        self.and(test, &VerdictRuns::all(self.row_group.num_rows, verdict));
                     }
                 }
             }
@@ -423,7 +421,8 @@ impl RowGroupPruner {
     /// Takes the pages of a leaf into account, unless the index contradicts itself.
     fn add_pages(&mut self, leaf: usize, found: &FoundPages) -> Result<()> {
         let map = self.chunk_range(leaf);
-        let map = map.and_then(|range| PageMap::new(&found.offsets, &range, self.num_rows));
+        let map =
+            map.and_then(|range| PageMap::new(&found.offsets, &range, self.row_group.num_rows));
         let Some(map) = map else {
             return Ok(());
         };
@@ -458,7 +457,7 @@ impl RowGroupPruner {
         let chunk = self
             .plan
             .metadata()
-            .readable_chunk(self.ordinal, leaf)
+            .readable_chunk(self.row_group.ordinal(), leaf)
             .ok()?;
         let chunk = chunk.ready().ok()?;
         byte_range(&chunk.layout, self.plan.file_length()).ok()

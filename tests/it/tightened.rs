@@ -1,0 +1,273 @@
+//! A filter that is tightened while the read goes on, within a row group.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
+use herringbone::filter::{Predicate, col};
+use herringbone::push::{Poll, PushDecoder};
+use herringbone::{Limits, ParquetFile, ReadOptions, WriteOptions, Writer};
+
+const ROWS: i64 = 600_000;
+/// Rows that are gone over before a tighter filter counts.
+const SPAN: i64 = 1 << 17;
+const BATCH: usize = 1000;
+
+fn odd(row: i64) -> i64 {
+    (row * 7919 % 1013) % 2
+}
+
+/// A file of these rows, and how many a row group has.
+struct Table {
+    file: ParquetFile,
+    bytes: Bytes,
+    row_group_rows: i64,
+}
+
+impl Table {
+    fn new(row_group_rows: i64) -> Self {
+        let column = |of: &dyn Fn(i64) -> i64| -> ArrayRef {
+            Arc::new(Int64Array::from_iter_values((0..ROWS).map(of)))
+        };
+        let columns = [
+            ("odd", column(&odd)),
+            ("row", column(&|row| row)),
+            ("again", column(&|row| row * 3)),
+        ];
+        let batch = RecordBatch::try_from_iter(columns).unwrap();
+        let mut options = WriteOptions::new();
+        options.row_group_rows = row_group_rows as usize;
+        let mut bytes = Vec::new();
+        let mut writer = Writer::new(&mut bytes, batch.schema(), options).unwrap();
+        writer.write(&batch).unwrap();
+        writer.finish().unwrap();
+        let bytes = Bytes::from(bytes);
+        Self {
+            file: ParquetFile::from_bytes(bytes.clone()).unwrap(),
+            bytes,
+            row_group_rows,
+        }
+    }
+
+    /// The rows that come of `first`, where each batch may make another filter of its last row.
+    fn rows(
+        &self,
+        case: &Case,
+        first: &Predicate,
+        mut next: impl FnMut(i64) -> Option<Predicate>,
+    ) -> Vec<i64> {
+        let plan = |filter: Predicate| Arc::new(self.file.plan(&case.options(filter)).unwrap());
+        let mut rows = Vec::new();
+        if !case.is_pushed {
+            let mut reader = self.file.read(case.options(first.clone())).unwrap();
+            while let Some(batch) = reader.next_batch().unwrap() {
+                rows.extend(rows_of(&batch));
+                if let Some(filter) = next(*rows.last().unwrap()) {
+                    reader.go_on_by(plan(filter)).unwrap();
+                }
+            }
+            assert_eq!(reader.rows_left(), 0);
+            return rows;
+        }
+        let mut decoder = PushDecoder::new(plan(first.clone()));
+        loop {
+            match decoder.poll().unwrap() {
+                Poll::Needs(needs) => {
+                    for need in needs.now {
+                        let part = need.start as usize..need.end as usize;
+                        decoder.supply(need.start, &self.bytes.slice(part));
+                    }
+                }
+                Poll::Batch(batch) => {
+                    rows.extend(rows_of(&batch));
+                    if let Some(filter) = next(*rows.last().unwrap()) {
+                        decoder.go_on_by(plan(filter)).unwrap();
+                    }
+                }
+                Poll::NeedsKey(_) => unreachable!("nothing is encrypted"),
+                Poll::Finished => break,
+            }
+        }
+        assert_eq!(decoder.rows_left(), 0);
+        rows
+    }
+
+    /// The least memory that columns take which are read one by one; that is too little for several threads.
+    fn memory_of_one(&self, first: &First) -> u64 {
+        let is_enough = |memory: &u64| {
+            let case = Case {
+                memory: *memory,
+                ..Case::ONE_THREAD
+            };
+            [0, 200_000, 500_000].into_iter().all(|least| {
+                let options = case.options(first.at_least(least));
+                let mut reader = self.file.read(options).unwrap();
+                std::iter::from_fn(|| reader.next_batch().transpose()).all(|it| it.is_ok())
+            })
+        };
+        (1..).map(|n| n << 16).find(is_enough).unwrap()
+    }
+}
+
+/// Rows, all columns of which fit together.
+fn rows_of(batch: &RecordBatch) -> Vec<i64> {
+    let column = |name| Int64Array::from(batch.column_by_name(name).unwrap().to_data());
+    let (row, again, of_odd) = (column("row"), column("again"), column("odd"));
+    for ((row, again), of_odd) in row.values().iter().zip(again.values()).zip(of_odd.values()) {
+        assert_eq!((*again, *of_odd), (row * 3, odd(*row)));
+    }
+    row.values().to_vec()
+}
+
+/// How it is read.
+#[derive(Debug, Clone, Copy)]
+struct Case {
+    threads: usize,
+    is_pushed: bool,
+    limit: Option<u64>,
+    memory: u64,
+}
+
+impl Case {
+    const ONE_THREAD: Self = Self {
+        threads: 1,
+        is_pushed: false,
+        limit: None,
+        memory: u64::MAX,
+    };
+
+    /// Each driver, with a limit too, and with little memory.
+    fn all(memory_of_one: u64) -> Vec<Self> {
+        let one = Self::ONE_THREAD;
+        let pushed = Self {
+            is_pushed: true,
+            ..one
+        };
+        let three = Self { threads: 3, ..one };
+        let mut cases = vec![one, pushed, three];
+        for case in [one, three] {
+            let limit = Some(60_000);
+            cases.push(Self { limit, ..case });
+        }
+        for case in [pushed, three] {
+            let memory = memory_of_one;
+            cases.push(Self { memory, ..case });
+        }
+        cases
+    }
+
+    fn options(&self, filter: Predicate) -> ReadOptions {
+        let mut limits = Limits::default();
+        limits.memory_bytes = self.memory;
+        let options = ReadOptions::new().filter(filter).limits(limits);
+        let options = options.batch_size(BATCH).threads(self.threads);
+        match self.limit {
+            Some(limit) => options.limit(limit),
+            None => options,
+        }
+    }
+
+    fn limit(&self) -> usize {
+        self.limit.map_or(usize::MAX, |limit| limit as usize)
+    }
+}
+
+/// What the read begins with.
+struct First {
+    filter: Predicate,
+    is_wanted: fn(i64) -> bool,
+}
+
+impl First {
+    fn all() -> [Self; 4] {
+        let few: Vec<i64> = (0..6000).map(|row| row * 300).collect();
+        [
+            (col("row").ge(0), (|_| true) as fn(i64) -> bool),
+            // Behind a page, statistics accept all rows.
+            (col("row").ge(1000), |row| row >= 1000),
+            (col("odd").eq(1), |row| odd(row) == 1),
+            // Few rows of most pages.
+            (col("again").is_in(few), |row| row % 100 == 0),
+        ]
+        .map(|(filter, is_wanted)| Self { filter, is_wanted })
+    }
+
+    fn at_least(&self, least: i64) -> Predicate {
+        self.filter.clone().and(col("row").ge(least))
+    }
+
+    fn rows(&self, from: i64) -> Vec<i64> {
+        (from..ROWS).filter(|row| (self.is_wanted)(*row)).collect()
+    }
+}
+
+/// A tighter filter counts within a row group too, for every driver: for what statistics of pages accepted as a whole as well as
+/// for what is tested.
+#[test]
+fn filters_are_tightened_within_a_row_group() {
+    for row_group_rows in [ROWS, 300_000] {
+        let table = Table::new(row_group_rows);
+        for first in First::all() {
+            for case in Case::all(table.memory_of_one(&first)) {
+                tighten_once(&table, &first, &case);
+                tighten_again_and_again(&table, &first, &case);
+            }
+        }
+    }
+}
+
+/// Behind the first batch, to the last rows: all of these come, and of those before only what had begun.
+fn tighten_once(table: &Table, first: &First, case: &Case) {
+    const LEAST: i64 = 500_000;
+    let mut tight = Some(first.at_least(LEAST));
+    let rows = table.rows(case, &first.filter, |_| tight.take());
+    let context = format!("{} {:?} {case:?}", table.row_group_rows, first.filter);
+    let old = rows.partition_point(|row| *row < LEAST);
+    let (old, new) = rows.split_at(old);
+    assert!(first.rows(0).starts_with(old), "{context}");
+    let expected = first.rows(LEAST);
+    let expected = expected
+        .get(..case.limit() - old.len())
+        .unwrap_or(&expected);
+    assert!(new == expected, "{context}");
+    // With several threads, row groups may be ahead of what was told.
+    if case.threads == 1 || table.row_group_rows == ROWS {
+        let rows_of_batch = first.rows(0).get(BATCH).copied().unwrap();
+        let last = *old.last().unwrap();
+        assert!(last < SPAN + rows_of_batch, "{context}: {last}");
+    }
+}
+
+/// By ever more rows.
+fn tighten_again_and_again(table: &Table, first: &First, case: &Case) {
+    let rows = table.rows(case, &first.filter, |row| {
+        Some(first.at_least(row + 20_000))
+    });
+    let all = first.rows(0);
+    let context = format!("{} {:?} {case:?}", table.row_group_rows, first.filter);
+    assert!(rows.is_sorted_by(|a, b| a < b), "{context}");
+    assert!(
+        rows.iter().all(|row| all.binary_search(row).is_ok()),
+        "{context}"
+    );
+    assert!(
+        case.limit() == rows.len() || rows.len() < all.len(),
+        "{context}"
+    );
+}
+
+#[test]
+fn pages_are_passed_over_that_a_tighter_filter_does_not_want() {
+    let table = Table::new(ROWS);
+    let pages_read = |least: i64| {
+        let options = |least| Case::ONE_THREAD.options(col("row").ge(least));
+        let mut reader = table.file.read(options(0)).unwrap();
+        reader.next_batch().unwrap();
+        let plan = table.file.plan(&options(least)).unwrap();
+        reader.go_on_by(plan.into()).unwrap();
+        while reader.next_batch().unwrap().is_some() {}
+        reader.metrics().pages_read
+    };
+    let (few, all) = (pages_read(ROWS - 1), pages_read(0));
+    assert!(2 * few < all, "{few} of {all} pages");
+}
