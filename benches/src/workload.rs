@@ -7,10 +7,10 @@ use std::path::Path;
 /// One side of a case. Gives a count that must be the same on all sides.
 pub type Work = Box<dyn Fn() -> Result<u64>>;
 
-/// The same work twice at once, on a thread each: all that two cores can give.
-pub fn side_by_side(work: impl Fn() -> Result<u64> + Clone + Send + 'static) -> Work {
+/// The same work twice at once, on a thread each, of data of its own: all that two cores can give.
+pub fn side_by_side<T: Fn() -> Result<u64> + Clone + Send + 'static>(work: T, other: T) -> Work {
     Box::new(move || {
-        let other = work.clone();
+        let other = other.clone();
         let other = std::thread::spawn(move || other().map_err(|error| error.to_string()));
         let count = work()?;
         match other.join() {

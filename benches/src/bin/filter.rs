@@ -203,6 +203,7 @@ fn main() -> Result<()> {
             std::fs::write(path, &bytes)?;
             continue;
         }
+        let copy = Bytes::copy_from_slice(&bytes);
         for test in &TESTS {
             for payload in [1, 10] {
                 for share in [1e-6, 1e-4, 1e-3, 1e-2, 0.1, 0.5, 0.9] {
@@ -210,7 +211,7 @@ fn main() -> Result<()> {
                     if arguments.wants(&name) {
                         line(
                             &name,
-                            &bytes,
+                            [&bytes, &copy],
                             test,
                             (payload, share, rows),
                             arguments.seconds,
@@ -225,7 +226,7 @@ fn main() -> Result<()> {
 
 fn line(
     name: &str,
-    bytes: &Bytes,
+    [bytes, copy]: [&Bytes; 2],
     test: &Test,
     (payload, share, rows): (usize, f64, usize),
     seconds: f64,
@@ -236,10 +237,11 @@ fn line(
     let options = ReadOptions::new().columns(names.clone());
     let options = options.batch_size(BATCH_ROWS).filter(predicate);
     let one = filtered(bytes.clone(), options.clone().threads(1));
-    let twice = {
+    let [first, second] = [bytes, copy].map(|bytes| {
         let (bytes, options) = (bytes.clone(), options.clone().threads(1));
-        side_by_side(move || read_filtered(&bytes, &options))
-    };
+        move || read_filtered(&bytes, &options)
+    });
+    let apart = side_by_side(first, second);
     let two = filtered(bytes.clone(), options.clone().threads(2));
     let unchecked = filtered(bytes.clone(), options.threads(1).verify_crc(false));
     let scanned = scanned(bytes.clone(), names.clone(), test.column, scalar.clone());
@@ -257,7 +259,7 @@ fn line(
         format!("{:.2}", ours / row_filter.min(scan))
     });
     let (ours, unchecked) = (times[0].median(), times[2].median());
-    let threads = measure::in_turns(&[&two, &twice], seconds / 2.0)?;
+    let threads = measure::in_turns(&[&two, &apart], seconds / 2.0)?;
     println!(
         "| {name} | {ours:.2} ±{:.0}% | {:.2} | {:.2} | {:.2} | {above} | {:.2} |",
         times[0].spread() * 100.0,

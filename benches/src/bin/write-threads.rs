@@ -23,7 +23,8 @@ fn main() -> Result<()> {
         let batches = Arc::new(ours::batches(&file)?);
         let codec = ours::codec(&name)?;
         let together = together(batches.clone(), codec);
-        let side_by_side = side_by_side(move || write(&batches, codec, 1));
+        let one = move || write(&batches, codec, 1);
+        let side_by_side = side_by_side(one.clone(), one);
         let times = measure::in_turns(&[&together, &side_by_side], arguments.seconds)?;
         let (together, apart) = (times[0].median(), times[1].median());
         println!(

@@ -12,7 +12,7 @@ use herringbone_arrow::array::RecordBatch;
 use herringbone_format::Result;
 
 use super::found_rows::FoundRows;
-use super::pruner::{Pruned, RowGroupPruner};
+use super::pruner::{Pruned, RowGroupPruner, is_wanted_whole};
 use super::wanted_rows::RowGroupPlan;
 use super::{BatchAssembler, BegunRowGroup, GivenOut, Needs, PushDecoder, ReadPlan};
 use crate::budget::Budget;
@@ -35,6 +35,8 @@ pub struct FilteredRead {
     without_columns: Option<BatchAssembler>,
     /// The row group at hand, from the row on where it was begun by the plan.
     row_group: Option<RowGroupPlan>,
+    /// Row groups behind it that are at hand as well.
+    whole_behind: usize,
     /// Whether only a span of that is at hand.
     is_span: bool,
     /// What of it is read later on.
@@ -46,7 +48,7 @@ pub struct FilteredRead {
 pub enum FilteredRowGroup {
     /// Bytes are missing.
     Needs,
-    /// All planned rows of a row group are wanted.
+    /// All planned rows of these row groups are wanted.
     Whole(Arc<ReadPlan>),
     /// These columns are to be tested.
     Tested(Arc<ReadPlan>),
@@ -66,6 +68,7 @@ impl FilteredRead {
             pruner: None,
             without_columns: None,
             row_group: None,
+            whole_behind: 0,
             is_span: false,
             rest: None,
             goes_by_span: false,
@@ -113,31 +116,52 @@ impl FilteredRead {
                 return Ok(FilteredRowGroup::Needs);
             };
             self.pruner = None;
-            if let Some(row_group) = self.open(pruned) {
+            if let Some(row_group) = self.open(pruned)? {
                 return Ok(row_group);
             }
         }
     }
 
-    fn open(&mut self, pruned: Pruned) -> Option<FilteredRowGroup> {
+    fn open(&mut self, pruned: Pruned) -> Result<Option<FilteredRowGroup>> {
         self.wanted.clear();
         self.tested = None;
-        match pruned.verdicts.whole() {
+        self.whole_behind = 0;
+        Ok(match pruned.verdicts.whole() {
             Verdict::None => None,
             Verdict::All => {
                 self.rows.open_whole(pruned.memory);
                 let row_group = pruned.row_group;
                 let row_group = row_group.restricted(row_group.ranges.clone(), pruned.maps);
-                Some(FilteredRowGroup::Whole(self.plan.of_row_group(row_group)))
+                let mut row_groups = vec![row_group];
+                self.add_whole_behind(&mut row_groups)?;
+                Some(FilteredRowGroup::Whole(self.plan.of_row_groups(row_groups)))
             }
             Verdict::Some => {
                 let row_group = self.rows.open(pruned);
                 self.wanted = self.rows.add_sure(Vec::new());
-                let tested = self.plan.filter()?.tested().of_row_group(row_group.clone());
+                let tested = self.plan.filter().map(|filter| filter.tested());
+                let tested = tested.map(|it| it.of_row_groups(vec![row_group.clone()]));
                 self.tested = Some(row_group);
-                Some(FilteredRowGroup::Tested(tested))
+                tested.map(FilteredRowGroup::Tested)
             }
+        })
+    }
+
+    /// Adds the row groups behind the last one of which statistics alone tell that all rows are wanted: threads go on
+    /// without a stop there.
+    fn add_whole_behind(&mut self, row_groups: &mut Vec<RowGroupPlan>) -> Result<()> {
+        while !self.is_span
+            && let Some(next) = self.given_out.row_group_behind(self.whole_behind)
+            && is_wanted_whole(&self.plan, next)
+        {
+            let next = next.clone();
+            let (plan, budget) = (self.plan.clone(), self.budget.clone());
+            // It asks for nothing, and counts what is known.
+            RowGroupPruner::new(plan, next.clone(), budget)?.poll(&mut Needs::default())?;
+            row_groups.push(next);
+            self.whole_behind += 1;
         }
+        Ok(())
     }
 
     /// Hands in bytes of the file that start at `offset`.
@@ -176,7 +200,7 @@ impl FilteredRead {
             self.without_columns = Some(assembler);
         }
         let has_rows = row_group.num_wanted() > 0 && others.num_columns() > 0;
-        has_rows.then(|| others.of_row_group(row_group))
+        has_rows.then(|| others.of_row_groups(vec![row_group]))
     }
 
     /// The next rows, of which `others` has the other columns.
@@ -204,6 +228,11 @@ impl FilteredRead {
 
     /// Counts a batch; what of it is to be given out.
     pub fn give_out(&mut self, batch: RecordBatch) -> Option<RecordBatch> {
+        if self.whole_behind > 0 && self.given_out.is_given_whole() {
+            self.whole_behind -= 1;
+            let next = self.given_out.next_row_group()?;
+            self.row_group = self.plan.row_groups().get(next).cloned();
+        }
         let begun = BegunRowGroup {
             plan: self.plan.clone(),
             row_group: self.row_group.clone()?,

@@ -58,6 +58,16 @@ impl GivenOut {
         Some(self.next - 1)
     }
 
+    /// The row group so many behind the next one.
+    pub(super) fn row_group_behind(&self, row_groups: usize) -> Option<&RowGroupPlan> {
+        self.plan.row_groups().get(self.next + row_groups)
+    }
+
+    /// Whether all planned rows of what is at hand were given out.
+    pub(super) fn is_given_whole(&self) -> bool {
+        self.given >= self.rows_here
+    }
+
     /// Counts a batch of the row group at hand, which came of this; what of it is to be given out.
     pub fn give_out(&mut self, batch: RecordBatch, begun: BegunRowGroup) -> Option<RecordBatch> {
         let is_same = |it: &BegunRowGroup| it.is_same(&begun);

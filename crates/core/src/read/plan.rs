@@ -149,15 +149,15 @@ impl ReadPlan {
         self.filter.as_ref()
     }
 
-    /// The same read of one row group alone.
-    pub(super) fn of_row_group(&self, row_group: RowGroupPlan) -> Arc<Self> {
+    /// The same read of these row groups alone.
+    pub(super) fn of_row_groups(&self, row_groups: Vec<RowGroupPlan>) -> Arc<Self> {
         Arc::new(Self {
             metadata: self.metadata.clone(),
             schema: self.schema.clone(),
             resolved: None,
             warnings: Vec::new(),
             tree: self.tree.clone(),
-            row_groups: vec![row_group],
+            row_groups,
             repeats: self.repeats,
             options: self.options.clone(),
             pages: self.pages.clone(),
