@@ -14,7 +14,7 @@ use herringbone_benches::arguments::Arguments;
 use herringbone_benches::encryption::{self, Part, RawCipher};
 use herringbone_benches::measure::Times;
 use herringbone_benches::workload::{Work, case_name};
-use herringbone_benches::{Result, measure, ours, table};
+use herringbone_benches::{Result, give_back, measure, ours, table};
 
 /// What encryption may cost, in units of the time of the cipher alone, but for what the median may be wrong by.
 const DEAR: f64 = 1.2;
@@ -80,9 +80,17 @@ impl Case {
         let raw = self.raw(&file, algorithm, Part::Writer)?;
         let batches = || self.batches.clone();
         let (a, b, c) = (batches(), batches(), batches());
-        let plain: Work = Box::new(move || ours::write(&a, codec, 1).map(|_| rows));
-        let ours: Work = Box::new(move || encryption::write(&b, codec, algorithm).map(|_| rows));
-        let theirs: Work = Box::new(move || encryption::write_theirs(&c, codec).map(|_| rows));
+        let plain: Work = Box::new(move || ours::write(&a, codec, 1).map(give_back).map(|_| rows));
+        let ours: Work = Box::new(move || {
+            encryption::write(&b, codec, algorithm)
+                .map(give_back)
+                .map(|_| rows)
+        });
+        let theirs: Work = Box::new(move || {
+            encryption::write_theirs(&c, codec)
+                .map(give_back)
+                .map(|_| rows)
+        });
         self.line("write", algorithm, [plain, ours, raw, theirs])
     }
 

@@ -14,7 +14,7 @@ use bytes::Bytes;
 use herringbone::arrow::array::RecordBatch;
 use herringbone::filter::{Literal, col};
 use herringbone::{Compression, ParquetFile, ReadOptions};
-use herringbone_benches::{Result, arrow_rs, ours};
+use herringbone_benches::{Result, arrow_rs, give_back, ours};
 use std::io::{BufRead, Write};
 use std::path::Path;
 use std::time::Instant;
@@ -112,7 +112,8 @@ fn write_turn(words: &str, batches: &[RecordBatch]) -> Result<(f64, u64)> {
         "arrow-rs" => arrow_rs::write_groups(batches, compression, rows)?,
         other => return Err(format!("{other}: no side").into()),
     };
-    Ok((begin.elapsed().as_secs_f64(), file.len() as u64))
+    let seconds = begin.elapsed().as_secs_f64();
+    Ok((seconds, give_back(file)))
 }
 
 /// What `below COLUMN VALUE COLUMNS` asks for.

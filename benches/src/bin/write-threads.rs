@@ -9,7 +9,7 @@ use herringbone::Compression;
 use herringbone::arrow::array::RecordBatch;
 use herringbone_benches::arguments::Arguments;
 use herringbone_benches::workload::{Work, case_name, side_by_side};
-use herringbone_benches::{Result, measure, ours};
+use herringbone_benches::{Result, give_back, measure, ours};
 
 fn main() -> Result<()> {
     let arguments = Arguments::parse(std::env::args().skip(1))?;
@@ -42,5 +42,5 @@ fn together(batches: Arc<Vec<RecordBatch>>, codec: Compression) -> Work {
 }
 
 fn write(batches: &[RecordBatch], codec: Compression, threads: usize) -> Result<u64> {
-    ours::write(batches, codec, threads).map(|file| file.len() as u64)
+    ours::write(batches, codec, threads).map(give_back)
 }

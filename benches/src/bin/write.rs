@@ -9,7 +9,7 @@ use herringbone::Compression;
 use herringbone::arrow::array::RecordBatch;
 use herringbone_benches::arguments::Arguments;
 use herringbone_benches::workload::{Work, case_name};
-use herringbone_benches::{Result, arrow_rs, measure, ours, table};
+use herringbone_benches::{Result, arrow_rs, give_back, measure, ours, table};
 
 /// A size above this many times the peer's is marked.
 const LARGE: f64 = 1.0;
@@ -55,7 +55,11 @@ impl Case {
     /// Writes the batches; the number of rows.
     fn work(&self, write: fn(&[RecordBatch], Compression) -> Result<Vec<u8>>) -> Work {
         let (batches, compression) = (self.batches.clone(), self.compression);
-        Box::new(move || write(&batches, compression).map(|_| rows(&batches)))
+        Box::new(move || {
+            write(&batches, compression)
+                .map(give_back)
+                .map(|_| rows(&batches))
+        })
     }
 
     fn run(&self, name: &str, seconds: f64) -> Result<(String, f64, f64)> {
