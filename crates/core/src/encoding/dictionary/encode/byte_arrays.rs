@@ -26,7 +26,11 @@ pub(super) struct ByteArrays {
 }
 
 /// Places of a table with its first value.
-const FIRST_PLACES: usize = 64;
+const FIRST_PLACES: usize = 256;
+
+/// A table with fewer places becomes four times as large, and not twice: the more places are free, the more often the first one that
+/// is looked at is the right one.
+const MANY_PLACES: usize = 1 << 15;
 
 impl ByteArrays {
     /// No values; with a length in front of each, or all of the same length.
@@ -155,7 +159,12 @@ impl ByteArrays {
     }
 
     fn grow(&mut self) {
-        let places = (self.places.len() * 2).max(FIRST_PLACES);
+        let times = if self.places.len() < MANY_PLACES {
+            4
+        } else {
+            2
+        };
+        let places = (self.places.len() * times).max(FIRST_PLACES);
         self.places = vec![Place::default(); places];
         for dictionary_index in 0..self.ends.len() as u32 {
             let hash = hash::bytes(self.get(dictionary_index), self.seed);

@@ -8,11 +8,20 @@
 //! hash that hardly a value is looked at but the right one. An index takes as many bits as places need to be numbered.
 
 /// Places of a table with its first value.
-const FIRST_PLACES: usize = 64;
+const FIRST_PLACES: usize = 1024;
 
-/// The share of places that may be taken. It is no power of two: the lists of values and indices double where there are as many
-/// as that, and of a row group all columns do so at once.
-const MOST: (usize, usize) = (3, 8);
+/// How many of so many places may be taken: the fewer, the more often the first one that is looked at is the right one. It is no
+/// power of two: the lists of values and indices double where there are as many as that, and of a row group all columns do so
+/// at once.
+fn room(places: usize) -> usize {
+    match places <= SMALL_TABLE {
+        true => places / 16 * 3,
+        false => places / 8 * 3,
+    }
+}
+
+/// Places of a table that lies in a near cache all the same.
+const SMALL_TABLE: usize = 1 << 16;
 
 #[derive(Debug, Default)]
 pub(super) struct IndexTable {
@@ -27,13 +36,15 @@ impl IndexTable {
     /// Whether so many indices have room, of which all need not be in the table.
     #[inline]
     pub(super) fn has_room(&self, num_indices: usize) -> bool {
-        num_indices <= self.places.len() / MOST.1 * MOST.0
+        num_indices <= room(self.places.len())
     }
 
     /// Forgets all indices, and makes room for so many.
     pub(super) fn clear(&mut self, num_indices: usize) {
-        let places = (num_indices * MOST.1).div_ceil(MOST.0);
-        let places = places.next_power_of_two().max(FIRST_PLACES);
+        let mut places = FIRST_PLACES;
+        while room(places) < num_indices {
+            places *= 2;
+        }
         self.places = vec![0; places];
     }
 
@@ -106,10 +117,16 @@ mod tests {
     }
 
     #[test]
-    fn three_eighths_of_the_places_have_indices() {
+    fn tables_have_room_for_a_share_of_their_places() {
         let mut table = IndexTable::default();
         assert!(table.has_room(0) && !table.has_room(1));
-        for (indices, room) in [(1, 24), (24, 24), (25, 48), (100, 192)] {
+        for (indices, room) in [
+            (1, 192),
+            (192, 192),
+            (193, 384),
+            (12_288, 12_288),
+            (12_289, 49_152),
+        ] {
             table.clear(indices);
             assert!(
                 table.has_room(room) && !table.has_room(room + 1),
