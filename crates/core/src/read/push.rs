@@ -321,11 +321,17 @@ impl PushDecoder {
                         _ => self.rows_of_row_group.saturating_sub(rows),
                     };
                     let losses = self.take_losses_of_row_group();
-                    if self.rows_again > 0 {
-                        self.rows_again = self.rows_again.saturating_sub(rows);
+                    let again = self.rows_again.min(rows);
+                    self.rows_again -= again;
+                    if again > 0 && again == rows {
                         continue;
                     }
                     self.losses.append(losses);
+                    let batch = match again {
+                        0 => batch,
+                        // Where a span of rows ended with a batch, those that were given out may end within one.
+                        again => batch.slice(again as usize, (rows - again) as usize),
+                    };
                     if let Some(batch) = self.within_window(batch) {
                         return Ok(Progress::Batch(batch));
                     }
