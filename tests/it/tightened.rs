@@ -213,7 +213,7 @@ impl First {
 /// for what is tested.
 #[test]
 fn filters_are_tightened_within_a_row_group() {
-    for row_group_rows in [ROWS, ROWS / 2] {
+    for row_group_rows in [ROWS, ROWS / 2, ROWS / 4] {
         let table = Table::new(row_group_rows);
         for first in First::all() {
             for case in Case::all(table.memory_of_one(&first)) {
@@ -235,11 +235,13 @@ fn tighten_once(table: &Table, first: &First, case: &Case) {
     let expected = first.rows_from(LEAST);
     let expected = expected.get(..case.limit() - old.len()).unwrap_or(expected);
     assert!(new == expected, "{context}");
-    // With several threads, row groups may be ahead of what was told.
-    if case.threads == 1 || table.row_group_rows == ROWS {
+    // With several threads, row groups that are tested may be ahead of what was told.
+    let is_dense = first.rows.len() as i64 >= ROWS - 1000;
+    if case.threads == 1 || table.row_group_rows == ROWS || is_dense {
         let rows_of_batch = first.rows[BATCH];
+        let most = SPAN.min(table.row_group_rows);
         let last = *old.last().unwrap();
-        assert!(last < SPAN + rows_of_batch, "{context}: {last}");
+        assert!(last < most + rows_of_batch, "{context}: {last}");
     }
 }
 

@@ -92,14 +92,10 @@ impl FilteredRead {
                         let next = self.given_out.next_row_group()?;
                         self.given_out.plan().row_groups().get(next).cloned()
                     });
-                    let Some(mut row_group) = next else {
+                    let Some(row_group) = next else {
                         return Ok(FilteredRowGroup::End);
                     };
                     self.row_group = Some(row_group.clone());
-                    self.is_span = self.goes_by_span;
-                    if self.is_span {
-                        (row_group, self.rest) = row_group.split_span();
-                    }
                     let plan = self.given_out.plan();
                     if !Arc::ptr_eq(plan, &self.plan)
                         && let Some(filter) = plan.filter()
@@ -122,11 +118,16 @@ impl FilteredRead {
         }
     }
 
-    fn open(&mut self, pruned: Pruned) -> Result<Option<FilteredRowGroup>> {
+    fn open(&mut self, mut pruned: Pruned) -> Result<Option<FilteredRowGroup>> {
         self.wanted.clear();
         self.tested = None;
         self.whole_behind = 0;
-        Ok(match pruned.verdicts.whole() {
+        let verdict = pruned.verdicts.whole();
+        self.is_span = self.goes_by_span && verdict != Verdict::None;
+        if self.is_span {
+            (pruned.row_group, self.rest) = pruned.row_group.split_span();
+        }
+        Ok(match verdict {
             Verdict::None => None,
             Verdict::All => {
                 self.rows.open_whole(pruned.memory);
@@ -247,6 +248,9 @@ impl FilteredRead {
         let Some(row_group) = row_group.filter(|_| is_old && !self.is_span) else {
             return false;
         };
+        if self.whole_behind > 0 && self.given_out.is_given_whole() {
+            return true;
+        }
         let end = match &self.tested {
             Some(_) => self.rows.given_up_to(),
             None => row_group.end_of(self.given_out.given()),
