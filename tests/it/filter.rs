@@ -532,7 +532,7 @@ fn write(batch: &RecordBatch, random: &mut Random) -> Bytes {
     written(batch, options)
 }
 
-fn written(batch: &RecordBatch, options: WriteOptions) -> Bytes {
+pub(crate) fn written(batch: &RecordBatch, options: WriteOptions) -> Bytes {
     let mut file = Vec::new();
     let mut writer = Writer::new(&mut file, batch.schema(), options).unwrap();
     writer.write(batch).unwrap();

@@ -6,7 +6,9 @@ use bytes::Bytes;
 use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
 use herringbone::filter::{Predicate, col};
 use herringbone::push::{Poll, PushDecoder};
-use herringbone::{Limits, ParquetFile, ReadOptions, WriteOptions, Writer};
+use herringbone::{Limits, ParquetFile, ReadOptions, WriteOptions};
+
+use crate::filter::written;
 
 const ROWS: i64 = 400_000;
 /// The first row that is wanted in the end.
@@ -39,11 +41,7 @@ impl Table {
         let batch = RecordBatch::try_from_iter(columns).unwrap();
         let mut options = WriteOptions::new();
         options.row_group_rows = row_group_rows as usize;
-        let mut bytes = Vec::new();
-        let mut writer = Writer::new(&mut bytes, batch.schema(), options).unwrap();
-        writer.write(&batch).unwrap();
-        writer.finish().unwrap();
-        let bytes = Bytes::from(bytes);
+        let bytes = written(&batch, options);
         Self {
             file: ParquetFile::from_bytes(bytes.clone()).unwrap(),
             bytes,
@@ -277,4 +275,21 @@ fn pages_are_passed_over_that_a_tighter_filter_does_not_want() {
     };
     let (few, all) = (pages_read(ROWS - 1), pages_read(0));
     assert!(2 * few < all, "{few} of {all} pages");
+}
+
+/// Where statistics accept all rows, several threads look at no more row groups than a limit asks for.
+#[test]
+fn row_groups_beyond_a_limit_are_not_looked_at() {
+    let table = Table::new(ROWS / 8);
+    for (limit, row_groups) in [(10, 1), (60_000, 2)] {
+        let case = Case {
+            threads: 3,
+            limit: Some(limit),
+            ..Case::ONE_THREAD
+        };
+        let mut reader = table.file.read(case.options(col("row").ge(0))).unwrap();
+        let batches = std::iter::from_fn(|| reader.next_batch().unwrap());
+        let rows: u64 = batches.map(|batch| batch.num_rows() as u64).sum();
+        assert_eq!((rows, reader.metrics().row_groups), (limit, row_groups));
+    }
 }

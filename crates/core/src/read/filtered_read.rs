@@ -12,7 +12,7 @@ use herringbone_arrow::array::RecordBatch;
 use herringbone_format::Result;
 
 use super::found_rows::FoundRows;
-use super::pruner::{Pruned, RowGroupPruner, is_wanted_whole};
+use super::pruner::{Pruned, RowGroupPruner};
 use super::wanted_rows::RowGroupPlan;
 use super::{BatchAssembler, BegunRowGroup, GivenOut, Needs, PushDecoder, ReadPlan};
 use crate::budget::Budget;
@@ -78,7 +78,8 @@ impl FilteredRead {
         })
     }
 
-    /// Goes to the next row group of which a row may be wanted, or to the rest of the one at hand. Without bytes, `needs` says what is needed.
+    /// Goes to the next row group of which a row may be wanted, or to the rest of the one at hand. Without bytes, `needs` says
+    /// what is needed.
     ///
     /// # Errors
     /// Corrupt where its metadata makes no sense; Key, Limit; what predicates say.
@@ -149,16 +150,22 @@ impl FilteredRead {
     }
 
     /// Adds the row groups behind the last one of which statistics alone tell that all rows are wanted: threads go on
-    /// without a stop there.
+    /// without a stop there. No more are looked at than have rows that are to be given out.
     fn add_whole_behind(&mut self, row_groups: &mut Vec<RowGroupPlan>) -> Result<()> {
+        let mut rows: u64 = row_groups.iter().map(RowGroupPlan::num_wanted).sum();
         while !self.is_span
-            && let Some(next) = self.given_out.row_group_behind(self.whole_behind)
-            && is_wanted_whole(&self.plan, next)
+            && rows < self.given_out.rows_to_find()
+            && let Some(next) = self.given_out.row_group_behind(self.whole_behind).cloned()
         {
-            let next = next.clone();
             let (plan, budget) = (self.plan.clone(), self.budget.clone());
+            // What is wrong with it is said when its turn comes.
+            let pruner = RowGroupPruner::new(plan, next.clone(), budget).ok();
+            let Some(mut pruner) = pruner.filter(RowGroupPruner::is_wanted_whole) else {
+                break;
+            };
             // It asks for nothing, and counts what is known.
-            RowGroupPruner::new(plan, next.clone(), budget)?.poll(&mut Needs::default())?;
+            pruner.poll(&mut Needs::default())?;
+            rows = rows.saturating_add(next.num_wanted());
             row_groups.push(next);
             self.whole_behind += 1;
         }

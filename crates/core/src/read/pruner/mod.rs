@@ -85,25 +85,6 @@ fn by_statistics(plan: &ReadPlan, row_group: &RowGroupPlan) -> Result<Vec<Verdic
         .collect()
 }
 
-/// What statistics tell of the rows of a row group.
-fn verdict_by_statistics(
-    plan: &ReadPlan,
-    filter: &FilterPlan,
-    row_group: &RowGroupPlan,
-) -> Result<Verdict> {
-    let verdicts = filter.verdicts(&by_statistics(plan, row_group)?, row_group.num_rows);
-    Ok(verdicts.whole())
-}
-
-/// Whether statistics alone tell that all rows of a row group are wanted, and all were planned.
-pub(super) fn is_wanted_whole(plan: &ReadPlan, row_group: &RowGroupPlan) -> bool {
-    let is_wanted = |filter: &Arc<FilterPlan>| {
-        let verdict = verdict_by_statistics(plan, filter, row_group);
-        matches!(verdict, Ok(Verdict::All))
-    };
-    row_group.num_wanted() == row_group.num_rows && plan.filter().is_some_and(is_wanted)
-}
-
 /// Whether several row groups are to be tested, and no more rows are wanted without a test, as far as statistics tell.
 pub(super) fn tests_row_groups(plan: &ReadPlan) -> bool {
     let Some(filter) = plan.filter() else {
@@ -111,7 +92,11 @@ pub(super) fn tests_row_groups(plan: &ReadPlan) -> bool {
     };
     let (mut row_groups, mut untested, mut tested) = (0, 0, 0);
     for row_group in plan.row_groups() {
-        match verdict_by_statistics(plan, filter, row_group) {
+        let verdict = by_statistics(plan, row_group).map(|of_tests| {
+            let verdicts = filter.verdicts(&of_tests, row_group.num_rows);
+            verdicts.whole()
+        });
+        match verdict {
             Ok(Verdict::None) => {}
             Ok(Verdict::All) => untested += row_group.num_wanted(),
             // Whoever reads the row group says what is wrong.
@@ -154,6 +139,12 @@ impl RowGroupPruner {
         };
         pruner.decide();
         Ok(pruner)
+    }
+
+    /// Whether it is known that all rows of the row group are wanted, and all were planned.
+    pub(super) fn is_wanted_whole(&self) -> bool {
+        self.row_group.num_wanted() == self.row_group.num_rows
+            && self.verdicts.whole() == Verdict::All
     }
 
     /// The same, which notes what is known behind each step.
