@@ -4,6 +4,7 @@ use herringbone_arrow::buffer::BooleanBuffer;
 use herringbone_format::Result;
 use herringbone_kernels::bitmap::Bitmap;
 
+use super::selection::end_of_ones;
 use super::{BLOCK_LEVELS, ColumnChunkDecoder};
 
 /// Words of a mask, of 64 rows each, that are worth being passed over where nothing in them is wanted.
@@ -103,14 +104,6 @@ fn stretch(mask: &BooleanBuffer, most: usize) -> Stretch {
         0 => Stretch::Unwanted(mask.len()),
         _ => Stretch::Wanted(mask.len()),
     }
-}
-
-/// Where the `n`-th set bit ends; there are as many.
-fn end_of_ones(mut bits: u64, n: usize) -> usize {
-    for _ in 1..n {
-        bits &= bits.wrapping_sub(1);
-    }
-    bits.trailing_zeros() as usize + 1
 }
 
 #[cfg(test)]

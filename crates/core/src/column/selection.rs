@@ -37,8 +37,11 @@ impl WantedPiece {
         }
     }
 
-    /// Where the first `wanted` of its wanted rows end.
+    /// Where the first `wanted` of its wanted rows end; of none, where it starts.
     pub(crate) fn end_of(&self, mut wanted: u64) -> u64 {
+        if wanted == 0 {
+            return self.start();
+        }
         match self {
             Self::Ranges(ranges) => {
                 for range in ranges.iter() {
@@ -57,9 +60,7 @@ impl WantedPiece {
                         wanted -= rows;
                         return None;
                     }
-                    let behind = (0..wanted).fold(word, |left, _| left & left.wrapping_sub(1));
-                    // The rows of those bits that are gone.
-                    Some(first + u64::from(64 - (word ^ behind).leading_zeros()))
+                    Some(first + end_of_ones(word, wanted as usize) as u64)
                 });
                 if let Some(end) = last {
                     return end;
@@ -281,6 +282,14 @@ impl Selection {
             self.next = 0;
         }
     }
+}
+
+/// Where the `n`-th set bit ends; there are as many.
+pub(super) fn end_of_ones(mut bits: u64, n: usize) -> usize {
+    for _ in 1..n {
+        bits &= bits.wrapping_sub(1);
+    }
+    bits.trailing_zeros() as usize + 1
 }
 
 /// The bits from `first` on that are alike.

@@ -166,7 +166,7 @@ impl ReadPlan {
         })
     }
 
-    /// Whether a read by this plan may go on by another one, from the next row group on.
+    /// Whether a read by this plan may go on by another one.
     ///
     /// # Errors
     /// Argument where that reads another file, other columns or other row groups, or one of both has no filter.

@@ -131,7 +131,7 @@ pub(super) fn within(ranges: &[Range<u64>], rows: &Range<u64>) -> Vec<Range<u64>
 }
 
 /// What is in both.
-fn intersection(a: &[Range<u64>], b: &[Range<u64>]) -> Vec<Range<u64>> {
+pub(super) fn intersection(a: &[Range<u64>], b: &[Range<u64>]) -> Vec<Range<u64>> {
     let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
     let mut both = Vec::new();
     while let (Some(one), Some(other)) = (a.peek(), b.peek()) {

@@ -8,7 +8,7 @@ use herringbone_format::{Error, FileMetadata, Result};
 
 use super::ReadOptions;
 use super::pruner::PageMaps;
-use super::row_selection::{normalize, within};
+use super::row_selection::{intersection, normalize, within};
 use crate::column::Found;
 use crate::column::selection::{RowRanges, WantedPiece};
 
@@ -71,14 +71,12 @@ impl RowGroupPlan {
     }
 
     /// The same row group, of which the rows of `part` are wanted as far as they are.
-    pub(super) fn within(&self, part: &Range<u64>) -> Self {
-        let ranges = self.ranges.iter();
-        let ranges = ranges.map(|range| range.start.max(part.start)..range.end.min(part.end));
-        let ranges = ranges.filter(|range| range.start < range.end).collect();
-        self.restricted(ranges, self.maps.clone())
+    fn within(&self, part: &Range<u64>) -> Self {
+        let ranges = intersection(&self.ranges, std::slice::from_ref(part));
+        self.restricted(ranges.into(), self.maps.clone())
     }
 
-    /// What of it lies behind its first [`SPAN`] rows and behind `end`, if any of it does and `end` does as well.
+    /// What of it lies behind `end`: none where that is nothing, or `end` comes before a [`SPAN`] of its rows does.
     pub(super) fn behind_span(&self, end: u64) -> Option<Self> {
         let first = self.ranges.first().map_or(0, |range| range.start);
         let rest = (end >= first.saturating_add(SPAN)).then(|| self.within(&(end..u64::MAX)));
@@ -93,17 +91,9 @@ impl RowGroupPlan {
         (span, self.behind_span(end))
     }
 
-    /// Where the first `wanted` of its wanted rows end.
-    pub(super) fn end_of(&self, mut wanted: u64) -> u64 {
-        let ranges = WantedPiece::Ranges(self.ranges.clone());
-        for piece in std::iter::once(&ranges).chain(&*self.found) {
-            let count = piece.count();
-            if wanted <= count {
-                return piece.end_of(wanted);
-            }
-            wanted -= count;
-        }
-        self.num_rows
+    /// Where the first `wanted` rows of its ranges end.
+    pub(super) fn end_of(&self, wanted: u64) -> u64 {
+        WantedPiece::Ranges(self.ranges.clone()).end_of(wanted)
     }
 
     /// The same row group, of which these rows are wanted. Its pages are found by `maps`.

@@ -159,10 +159,9 @@ impl ByteArrays {
     }
 
     fn grow(&mut self) {
-        let times = if self.places.len() < MANY_PLACES {
-            4
-        } else {
-            2
+        let times = match self.places.len() < MANY_PLACES {
+            true => 4,
+            false => 2,
         };
         let places = (self.places.len() * times).max(FIRST_PLACES);
         self.places = vec![Place::default(); places];

@@ -10,6 +10,9 @@
 /// Places of a table with its first value.
 const FIRST_PLACES: usize = 1024;
 
+/// Places of a table that lies in a near cache all the same.
+const SMALL_TABLE: usize = 1 << 16;
+
 /// How many of so many places may be taken: the fewer, the more often the first one that is looked at is the right one. It is no
 /// power of two: the lists of values and indices double where there are as many as that, and of a row group all columns do so
 /// at once.
@@ -19,9 +22,6 @@ fn room(places: usize) -> usize {
         false => places / 8 * 3,
     }
 }
-
-/// Places of a table that lies in a near cache all the same.
-const SMALL_TABLE: usize = 1 << 16;
 
 #[derive(Debug, Default)]
 pub(super) struct IndexTable {
