@@ -47,6 +47,8 @@ mod skipping;
 #[cfg(test)]
 mod tightened;
 #[cfg(test)]
+mod small_row_groups;
+#[cfg(test)]
 mod parts;
 #[cfg(test)]
 mod arrow_rs;

@@ -7,7 +7,7 @@ use herringbone_arrow::schema::{ArrowError, SchemaRef};
 use herringbone_core::budget::Budget;
 use herringbone_core::loss::{Loss, Losses, Lost, OnError};
 use herringbone_core::metrics::ReadMetrics;
-use herringbone_core::read::ReadPlan;
+use herringbone_core::read::{ReadPlan, RowGroupPlan};
 use herringbone_format::{Error, Result};
 
 use crate::allocator::{ONE_THREAD, SEVERAL_THREADS, keep_memory};
@@ -18,6 +18,13 @@ use crate::workers;
 
 /// Values below which neither a second thread nor anything else is worth its start.
 const FEW_VALUES: u64 = 1 << 17;
+
+/// Values of a row group up to which a thread takes all of it: it stays in the caches until it is given out, and takes
+/// less time than its columns would to go from thread to thread.
+const SMALL_ROW_GROUP: u64 = 1 << 19;
+
+/// Rows of a column below which it is not worth handing it to another thread.
+const FEW_ROWS: u64 = 256;
 
 /// An iterator of record batches.
 ///
@@ -34,7 +41,7 @@ pub struct Reader {
 enum Driver {
     Inline(Box<Inline>),
     Threads(Threads),
-    /// The same with a filter, a row group a thread.
+    /// The same, a row group a thread.
     RowGroups(Box<RowGroupThreads>),
     /// The same with a filter, a column a thread.
     Filtered(Box<FilteredThreads>),
@@ -53,7 +60,7 @@ impl Reader {
         let values = (plan.num_columns() as u64).saturating_mul(rows_left);
         let is_short = plan.num_columns() == 0 || values < FEW_VALUES;
         let budget = Budget::new(&plan.options().limits);
-        let driver = if threads == 1 || is_short || !Driver::has_threads_for(&plan) {
+        let driver = if threads == 1 || is_short || !Driver::has_threads_for(&plan, threads) {
             if !is_short {
                 keep_memory(ONE_THREAD);
             }
@@ -179,25 +186,37 @@ impl Reader {
 }
 
 impl Driver {
-    /// Whether several threads read such a plan. Within a row group, what is lost of damaged files is counted by the loop of one
-    /// thread, where a filter chooses rows.
-    fn has_threads_for(plan: &ReadPlan) -> bool {
-        !plan.is_filtered()
-            || plan.options().on_error == OnError::Fail
-            || Self::may_take_row_groups(plan)
+    /// Whether so many threads read such a plan. Within a row group, what is lost of damaged files is counted by the loop of
+    /// one thread, where a filter chooses rows.
+    fn has_threads_for(plan: &ReadPlan, threads: usize) -> bool {
+        if plan.is_filtered() {
+            return plan.options().on_error == OnError::Fail || Self::may_take_row_groups(plan);
+        }
+        let row_groups = plan.row_groups();
+        let columns_pay = |row_group: &RowGroupPlan| row_group.num_wanted() >= FEW_ROWS;
+        row_groups.iter().any(columns_pay) || Self::takes_row_groups(plan, threads)
     }
 
-    /// Whether each thread may have a row group of its own: where it is filtered. Under a limit nothing is tested ahead of
-    /// time that may not be needed.
+    /// Whether each thread may have a row group of its own. Under a limit nothing is tested ahead of time that may not be
+    /// needed.
     fn may_take_row_groups(plan: &ReadPlan) -> bool {
-        plan.is_filtered() && plan.options().limit.is_none() && plan.row_groups().len() > 1
+        let tests_ahead = plan.is_filtered() && plan.options().limit.is_some();
+        plan.row_groups().len() > 1 && !tests_ahead
     }
 
-    /// Whether each thread has one. Where most rows are wanted as they are, arrays of row groups that wait for their turn would
-    /// leave the caches.
-    fn takes_row_groups(plan: &ReadPlan) -> bool {
-        let must = plan.options().on_error != OnError::Fail;
-        Self::may_take_row_groups(plan) && (must || plan.tests_row_groups())
+    /// Whether each of so many threads has one. Where most rows of large row groups are wanted as they are, arrays that
+    /// wait for their turn would leave the caches.
+    fn takes_row_groups(plan: &ReadPlan, threads: usize) -> bool {
+        if !Self::may_take_row_groups(plan) {
+            return false;
+        }
+        if plan.is_filtered() {
+            return plan.options().on_error != OnError::Fail || plan.tests_row_groups();
+        }
+        let row_groups = plan.row_groups();
+        let rows: u64 = row_groups.iter().map(RowGroupPlan::num_wanted).sum();
+        let values = rows.saturating_mul(plan.num_columns() as u64);
+        row_groups.len() >= threads && values / row_groups.len() as u64 <= SMALL_ROW_GROUP
     }
 
     /// That of several threads.
@@ -208,7 +227,7 @@ impl Driver {
         budget: &Arc<Budget>,
     ) -> Self {
         let budget = budget.clone();
-        if Self::takes_row_groups(plan) {
+        if Self::takes_row_groups(plan, threads) {
             let threads = RowGroupThreads::new(plan.clone(), source, threads, budget);
             return Self::RowGroups(Box::new(threads));
         }

@@ -1,4 +1,4 @@
-//! How far a read with a filter has come.
+//! How far a read has come.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::wanted_rows::{RowGroupPlan, Window};
 use super::{BegunRowGroup, PushDecoder, ReadPlan};
 use crate::budget::Budget;
 
-/// What was given out of the wanted rows of a read with a filter, whoever finds them.
+/// What was given out of the wanted rows of a read, whoever finds them.
 #[doc(hidden)] // For drivers.
 pub struct GivenOut {
     plan: Arc<ReadPlan>,
@@ -32,14 +32,19 @@ impl GivenOut {
     /// Nothing yet.
     #[must_use]
     pub fn new(plan: Arc<ReadPlan>) -> Self {
+        // Without a filter, the planned rows are those of the window.
+        let window = match plan.is_filtered() {
+            true => Window::of(plan.options()),
+            false => Window::all(),
+        };
         Self {
             next: 0,
             rows_behind: plan.row_groups().iter().map(RowGroupPlan::num_wanted).sum(),
             begun: None,
             rows_here: 0,
             given: 0,
-            window_before: Window::of(plan.options()),
-            window: Window::of(plan.options()),
+            window_before: window,
+            window,
             plan,
         }
     }

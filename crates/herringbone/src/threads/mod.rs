@@ -37,6 +37,10 @@ use workers::{Shared, Wake};
 /// Batches, behind the one that is due, that workers may decode column batches of.
 const BATCHES_AHEAD: u64 = 3;
 
+/// How many columns there are for each job that the caller does before it looks again whether all of them have delivered: to
+/// look at thousands takes longer than a job may.
+const COLUMNS_A_JOB: usize = 64;
+
 /// Decodes on several threads.
 pub(crate) struct Threads {
     shared: Arc<Shared>,
@@ -71,6 +75,8 @@ impl Threads {
 
     pub(crate) fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         self.start_workers();
+        let jobs_a_look = 1 + self.shared.plan.num_columns() / COLUMNS_A_JOB;
+        let mut jobs = 0;
         loop {
             let mut state = self.shared.lock();
             if let Some(panic) = state.panic.take() {
@@ -85,18 +91,29 @@ impl Threads {
                     return Ok(None);
                 }
             }
-            if take_column_batches(&mut state, &mut self.assembler, self.shared.threads)? {
-                drop(state);
-                let batch = self.assembler.assemble()?;
-                self.shared.give_out(batch.num_rows() as u64);
-                return Ok(Some(batch));
+            let mut job = None;
+            if jobs % jobs_a_look > 0 {
+                job = self.shared.job(&mut state);
             }
-            match self.shared.job(&mut state) {
+            if job.is_none() {
+                if take_column_batches(&mut state, &mut self.assembler, self.shared.threads)? {
+                    drop(state);
+                    let batch = self.assembler.assemble()?;
+                    self.shared.give_out(batch.num_rows() as u64);
+                    return Ok(Some(batch));
+                }
+                job = self.shared.job(&mut state);
+            }
+            match job {
                 Some(job) => {
                     drop(state);
                     self.shared.run(job);
+                    jobs += 1;
                 }
-                None => self.shared.wait_for_delivery(state),
+                None => {
+                    self.shared.wait_for_delivery(state);
+                    jobs = 0;
+                }
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Reads with a filter on several threads, a row group a thread.
+//! Reads on several threads, a row group a thread: of small row groups, and those of which a filter wants some rows.
 //!
 //! Each row group is read as the loop of one thread reads it, and its batches wait until those of the row groups before
 //! it were given out. The caller takes row groups as well, instead of waiting. What the budget of several threads refuses is
@@ -29,7 +29,7 @@ const FEW_BYTES: u64 = 1 << 20;
 /// Row groups that are looked at before a second thread is worth its start, whatever is left of them.
 const FEW_ROW_GROUPS: usize = 16;
 
-/// Decodes on several threads what a filter wants.
+/// Decodes row groups on several threads.
 pub(crate) struct RowGroupThreads {
     shared: Arc<Shared>,
     given_out: GivenOut,
@@ -96,7 +96,7 @@ impl Taken {
 }
 
 impl RowGroupThreads {
-    /// The start of a read that has a filter.
+    /// The start of a read.
     pub(crate) fn new(
         plan: Arc<ReadPlan>,
         source: Arc<dyn Source>,
