@@ -274,7 +274,10 @@ impl Reservation {
     /// Gives back all.
     pub(crate) fn release(&mut self) {
         let bytes = std::mem::take(&mut self.bytes);
-        self.budget.give_back(self.share, bytes);
+        // What threads count together takes time, whatever is counted.
+        if bytes > 0 {
+            self.budget.give_back(self.share, bytes);
+        }
     }
 
     /// Cuts off so many bytes, or all there are.

@@ -36,8 +36,8 @@ pub(crate) fn most_exact(key_values: &[KeyValue]) -> Option<SchemaText<'_>> {
     };
     let arrow_schema = value(ARROW_SCHEMA_KEY)?;
     let exact = value(EXACT_SCHEMA_KEY).and_then(|value| value.split_once(' '));
-    let digest = format!("{:016x}", digest(arrow_schema));
-    let exact = exact.filter(|(of, _)| *of == digest);
+    // Wide schemas take their time to digest, and few files have an exact one.
+    let exact = exact.filter(|(of, _)| *of == format!("{:016x}", digest(arrow_schema)));
     Some(SchemaText {
         base64: exact.map_or(arrow_schema, |(_, exact)| exact),
         is_exact: exact.is_some(),
