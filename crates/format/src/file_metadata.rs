@@ -285,6 +285,12 @@ impl FileMetadata {
     }
 
     pub(crate) fn decode_chunk<T: Value>(&self, row_group: usize, leaf: usize) -> Result<T> {
+        T::read(&mut self.chunk_reader(row_group, leaf)?, Wire::Struct)
+            .map_err(|error| error.in_row_group(row_group))
+    }
+
+    /// What reads a column chunk, at its start.
+    pub(crate) fn chunk_reader(&self, row_group: usize, leaf: usize) -> Result<CompactReader<'_>> {
         let chunks = self.indexed(row_group)?.chunks.clone();
         let position = self.column_chunks.get(chunks).unwrap_or_default().get(leaf);
         let Some(&position) = position else {
@@ -294,8 +300,7 @@ impl FileMetadata {
             ))
             .in_row_group(row_group));
         };
-        T::read(&mut self.reader_at(position as usize), Wire::Struct)
-            .map_err(|error| error.in_row_group(row_group))
+        Ok(self.reader_at(position as usize))
     }
 
     fn reader_at(&self, position: usize) -> CompactReader<'_> {

@@ -20,6 +20,7 @@ mod column;
 mod row_group;
 mod file_metadata;
 mod readable_chunk;
+mod alike_chunks;
 mod partial_metadata;
 mod page_header;
 mod page_index;
@@ -28,6 +29,7 @@ mod bloom_filter;
 #[cfg(test)]
 mod tests;
 
+pub use alike_chunks::AlikeChunks;
 pub use bloom_filter::{
     BloomFilterAlgorithm, BloomFilterCompression, BloomFilterHash, BloomFilterHeader,
 };

@@ -58,7 +58,7 @@ fn chunk(row_group: i64, leaf: i64) -> ColumnChunk {
     }
 }
 
-fn file() -> FileMetadataParts {
+pub(crate) fn file() -> FileMetadataParts {
     let row_group = |row_group: i16| RowGroup {
         columns: (0..20).map(|leaf| chunk(row_group.into(), leaf)).collect(),
         total_byte_size: 9,
@@ -95,13 +95,13 @@ fn file() -> FileMetadataParts {
     }
 }
 
-fn encoded(parts: &FileMetadataParts) -> Vec<u8> {
+pub(crate) fn encoded(parts: &FileMetadataParts) -> Vec<u8> {
     let mut writer = CompactWriter::new();
     parts.encode(&mut writer);
     writer.finish()
 }
 
-fn decode(bytes: &[u8]) -> Result<FileMetadata> {
+pub(crate) fn decode(bytes: &[u8]) -> Result<FileMetadata> {
     FileMetadata::decode(Bytes::copy_from_slice(bytes), 0x1000, &Limits::default())
 }
 

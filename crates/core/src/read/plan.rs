@@ -7,7 +7,7 @@ use bytes::Bytes;
 use herringbone_arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use herringbone_arrow::schema::{ArrowError, FieldRef, Fields, Schema, SchemaRef};
 use herringbone_format::modular_encryption::{KeyRequest, KeyStep};
-use herringbone_format::{Error, FileMetadata, ReadableChunk, Result};
+use herringbone_format::{AlikeChunks, Error, FileMetadata, ReadableChunk, Result};
 use herringbone_schema::{ArrowMapping, ParquetSchema, to_arrow_extended};
 
 use super::array_node::{ArrayNode, ArrayTree};
@@ -24,6 +24,9 @@ use crate::budget::{Budget, ColumnRole};
 use crate::column::{ColumnPlan, WantedRows};
 use crate::created_by::CreatedBy;
 use crate::page::PageReaderOptions;
+
+/// Columns from which on it pays to look whether their chunks are alike.
+const MANY_COLUMNS: usize = 64;
 
 /// What a read comes to; shared by everything that decodes a part of it.
 #[derive(Debug)]
@@ -336,6 +339,7 @@ impl ReadPlan {
         };
         let chunks_present = self.metadata.num_columns(row_group.ordinal());
         let mut chunks = Vec::with_capacity(self.columns().len());
+        let mut others = (self.columns().len() >= MANY_COLUMNS).then(AlikeChunks::default);
         let (mut bytes, mut bytes_of_file) = (0u64, 0u64);
         for plan in self.columns() {
             if plan.leaf >= chunks_present {
@@ -345,7 +349,7 @@ impl ReadPlan {
                 return Err(locate(error, plan));
             }
             let chunk = self
-                .readable_chunk(row_group.ordinal(), plan)
+                .readable_chunk(row_group.ordinal(), plan, others.as_mut())
                 .and_then(KeyStep::ready)
                 .and_then(|chunk| Chunk::new(chunk, plan, self.pages.file_length))
                 .map_err(|error| locate(error, plan))?;
@@ -388,20 +392,25 @@ impl ReadPlan {
         let mut columns = self.columns().iter().chain(tested);
         columns.find_map(|plan| {
             // What is wrong otherwise, opening says.
-            match self.readable_chunk(row_group.ordinal(), plan) {
+            match self.readable_chunk(row_group.ordinal(), plan, None) {
                 Ok(KeyStep::NeedKey(request)) => Some(request),
                 _ => None,
             }
         })
     }
 
-    /// A column chunk of the read, once it is known that it may be read.
+    /// A column chunk of the read, once it is known that it may be read. It may be like others that were decoded.
     fn readable_chunk(
         &self,
         row_group: usize,
         plan: &ColumnPlan,
+        others: Option<&mut AlikeChunks>,
     ) -> Result<KeyStep<ReadableChunk>> {
-        let step = self.metadata.readable_chunk(row_group, plan.leaf)?;
+        let metadata = &self.metadata;
+        let step = match others {
+            Some(others) => metadata.readable_chunk_like(row_group, plan.leaf, others)?,
+            None => metadata.readable_chunk(row_group, plan.leaf)?,
+        };
         if let (KeyStep::Ready(chunk), Some(decryption)) = (&step, self.metadata.decryption())
             && chunk.cipher.is_none()
         {

@@ -285,6 +285,34 @@ impl<'a> CompactReader<'a> {
         }
     }
 
+    /// The next field of a struct, inner `None` at its end; outer `None` where something is wrong with it, or where its id is
+    /// not told by its distance from the last one.
+    pub(crate) fn short_field(&mut self, last: &mut i16) -> Option<Option<Field>> {
+        let header = *self.bytes.get(self.position)?;
+        let is_short = header == 0 || header >= 0x10;
+        self.field(last).ok().filter(|_| is_short)
+    }
+
+    /// What was noted of a struct that the one here is built like, or else `note` of it; `None` where it cannot be passed over,
+    /// or others are seldom alike.
+    #[inline]
+    pub(crate) fn like_others<'t, T>(
+        &self,
+        others: &'t mut Templates<T>,
+        note: impl FnOnce(Self) -> T,
+    ) -> Option<&'t T> {
+        let note = || note(self.clone());
+        let like = others.like(self.bytes, self.position, self.max_depth, note);
+        like.ok().flatten().map(|(_, noted)| noted)
+    }
+
+    /// The integer that starts so many bytes behind this position, of 16 bits or more.
+    #[inline]
+    pub(crate) fn varint_behind(&self, bytes: usize) -> Option<i64> {
+        let integer = read_varint(self.bytes, self.position.checked_add(bytes)?);
+        integer.ok().map(|(integer, _)| zigzag(integer))
+    }
+
     /// Passes over a struct that is likely to be like others before it.
     #[inline]
     pub(crate) fn skip_struct_like(&mut self, others: &mut Templates) -> Result<()> {

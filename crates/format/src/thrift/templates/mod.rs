@@ -1,4 +1,4 @@
-//! Passing over structs that are alike.
+//! Structs that are alike.
 //!
 //! Few bits of a struct decide where it ends: headers, sizes, lengths, and the highest bit of each
 //! byte of an integer. The column chunks of a file agree in nearly all of these, and differ in
@@ -26,15 +26,15 @@ const MAX_BYTES: usize = 1024;
 /// How many templates there are: columns of some types in turn, at two lengths of their offsets.
 const TEMPLATES: usize = 8;
 
-/// Structs passed over so far, as far as the next one may be like them.
+/// Structs so far, as far as the next one may be like them, with what was noted of each.
 #[derive(Debug, Clone)]
-pub(crate) struct Templates {
+pub(crate) struct Templates<T = ()> {
     /// Those used last come first.
-    templates: Vec<Template>,
+    templates: Vec<(Template, T)>,
     credit: Credit,
 }
 
-impl Default for Templates {
+impl<T> Default for Templates<T> {
     fn default() -> Self {
         Self {
             templates: Vec::new(),
@@ -53,28 +53,51 @@ impl Templates {
         position: usize,
         depth: usize,
     ) -> Result<usize, Fault> {
-        let last = self.templates.first();
-        match last.and_then(|template| template.end(bytes, position)) {
-            Some(end) => {
-                self.credit.earn(Credit::FITS);
-                Ok(end)
-            }
-            None => self.skip_unlike_the_last(bytes, position, depth),
+        match self.like(bytes, position, depth, || ())? {
+            Some((end, ())) => Ok(end),
+            None => skip_struct(bytes, position, depth, &mut ()),
         }
     }
+}
 
-    fn skip_unlike_the_last(
+impl<T> Templates<T> {
+    /// Where the struct ends that starts at `position`, and what was noted of the one that it is like: the struct
+    /// itself, if that becomes a template. `None` where it is like no other and is not worth a template. `depth` is the
+    /// same for all structs.
+    #[inline]
+    pub(super) fn like(
         &mut self,
         bytes: &[u8],
         position: usize,
         depth: usize,
-    ) -> Result<usize, Fault> {
+        note: impl FnOnce() -> T,
+    ) -> Result<Option<(usize, &T)>, Fault> {
+        let last = self.templates.first();
+        let end = match last.and_then(|(template, _)| template.end(bytes, position)) {
+            Some(end) => {
+                self.credit.earn(Credit::FITS);
+                Some(end)
+            }
+            None => self.like_an_earlier_one(bytes, position, depth, note)?,
+        };
+        let noted = self.templates.first().map(|(_, noted)| noted);
+        Ok(end.zip(noted))
+    }
+
+    /// The same for one that is unlike the last; what it is like comes first then.
+    fn like_an_earlier_one(
+        &mut self,
+        bytes: &[u8],
+        position: usize,
+        depth: usize,
+        note: impl FnOnce() -> T,
+    ) -> Result<Option<usize>, Fault> {
         if !self.credit.buys_a_template() {
             self.credit.earn(Credit::FITS_NOT);
-            return skip_struct(bytes, position, depth, &mut ());
+            return Ok(None);
         }
         let others = self.templates.iter().enumerate().skip(1);
-        let mut fitting = others.filter_map(|(index, template)| {
+        let mut fitting = others.filter_map(|(index, (template, _))| {
             let end = template.end(bytes, position)?;
             Some((index, end))
         });
@@ -82,15 +105,16 @@ impl Templates {
             self.credit.earn(Credit::FITS);
             let template = self.templates.remove(index);
             self.templates.insert(0, template);
-            return Ok(end);
+            return Ok(Some(end));
         }
         self.credit.buy_a_template();
         // The template that was not used for longest makes room.
         let unused = (self.templates.len() == TEMPLATES).then(|| self.templates.pop());
-        let mut template = unused.flatten().unwrap_or_default();
+        let unused = unused.flatten().map(|(template, _)| template);
+        let mut template = unused.unwrap_or_default();
         let end = template.take(bytes, position, depth)?;
-        self.templates.insert(0, template);
-        Ok(end)
+        self.templates.insert(0, (template, note()));
+        Ok(Some(end))
     }
 }
 
@@ -100,8 +124,8 @@ impl Templates {
 struct Credit(u32);
 
 impl Credit {
-    const MOST: u32 = 32 * Self::MOULD;
-    const MOULD: u32 = 128;
+    const MOST: u32 = 32 * Self::TEMPLATE;
+    const TEMPLATE: u32 = 128;
     const FITS: u32 = 32;
     const FITS_NOT: u32 = 1;
 
@@ -110,11 +134,11 @@ impl Credit {
     }
 
     fn buys_a_template(self) -> bool {
-        self.0 >= Self::MOULD
+        self.0 >= Self::TEMPLATE
     }
 
     fn buy_a_template(&mut self) {
-        self.0 = self.0.saturating_sub(Self::MOULD);
+        self.0 = self.0.saturating_sub(Self::TEMPLATE);
     }
 }
 

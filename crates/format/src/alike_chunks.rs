@@ -1,0 +1,220 @@
+//! Layouts of column chunks whose metadata is built like that of others.
+//!
+//! The chunks of a wide table differ in counts, offsets and bounds alone. Where the bits that decide how a struct is
+//! built are those of one before ([`Templates`]), each integer stands where it stood there:
+//!
+//! ```text
+//! ColumnChunk   26 00 | 1c 15 04 … 15 00 16 0a … 00 | 00
+//! places                  └ type      └ codec └ num_values …
+//! ```
+
+use crate::modular_encryption::KeyStep;
+use crate::thrift::{CompactReader, Templates, Wire};
+use crate::{ColumnLayout, CompressionCodec, FileMetadata, ReadableChunk, Result, Type};
+
+/// Column chunks that were decoded one after the other, as far as the next one may be like them.
+#[doc(hidden)] // For reads.
+#[derive(Debug, Default)]
+pub struct AlikeChunks(Templates<Option<Places>>);
+
+impl FileMetadata {
+    /// As [`Self::readable_chunk`], and sooner where the chunk is built like others that were decoded by these.
+    ///
+    /// **Errors**: those of [`Self::readable_chunk`].
+    #[doc(hidden)] // For reads.
+    pub fn readable_chunk_like(
+        &self,
+        row_group: usize,
+        leaf: usize,
+        others: &mut AlikeChunks,
+    ) -> Result<KeyStep<ReadableChunk>> {
+        let layout = match self.decryption() {
+            None => self.layout_like(row_group, leaf, others),
+            Some(_) => None,
+        };
+        match layout {
+            Some(layout) => Ok(KeyStep::Ready(ReadableChunk {
+                layout,
+                cipher: None,
+            })),
+            None => self.readable_chunk(row_group, leaf),
+        }
+    }
+
+    /// The layout of a chunk that is built like others, unless anything is wrong or unusual with it.
+    fn layout_like(
+        &self,
+        row_group: usize,
+        leaf: usize,
+        others: &mut AlikeChunks,
+    ) -> Option<ColumnLayout> {
+        let chunk = self.chunk_reader(row_group, leaf).ok()?;
+        let places = chunk.like_others(&mut others.0, Places::of)?;
+        places.as_ref()?.layout(&chunk)
+    }
+}
+
+/// Where the integers of a [`ColumnLayout`] stand, counted in bytes from the start of the [`ColumnChunk`](crate::ColumnChunk).
+#[derive(Debug, Clone, Copy)]
+struct Places {
+    type_: usize,
+    codec: usize,
+    num_values: usize,
+    total_uncompressed_size: usize,
+    total_compressed_size: usize,
+    data_page_offset: usize,
+    dictionary_page_offset: Option<usize>,
+}
+
+impl Places {
+    /// Those of the chunk that starts here; `None` where it does not have them all, is in another file or encrypted, or
+    /// has ids that a template does not compare.
+    fn of(mut chunk: CompactReader<'_>) -> Option<Self> {
+        let start = chunk.position();
+        let mut places = None;
+        let mut last = 0;
+        while let Some(field) = chunk.short_field(&mut last)? {
+            match field.id {
+                1 | 8 | 9 => return None,
+                3 if places.is_some() || field.wire != Wire::Struct => return None,
+                3 => places = Some(Self::of_metadata(&mut chunk, start)?),
+                _ => chunk.skip(field.wire).ok()?,
+            }
+        }
+        places
+    }
+
+    fn of_metadata(metadata: &mut CompactReader<'_>, start: usize) -> Option<Self> {
+        let mut places = [None; 12];
+        let mut last = 0;
+        while let Some(field) = metadata.short_field(&mut last)? {
+            let place = usize::try_from(field.id).ok();
+            if let Some(place) = place.and_then(|id| places.get_mut(id)) {
+                let is_varint = matches!(field.wire, Wire::I16 | Wire::I32 | Wire::I64);
+                *place = is_varint.then(|| metadata.position() - start);
+            }
+            metadata.skip(field.wire).ok()?;
+        }
+        let [
+            _,
+            type_,
+            _,
+            _,
+            codec,
+            num_values,
+            uncompressed,
+            compressed,
+            _,
+            data_page,
+            _,
+            dictionary,
+        ] = places;
+        Some(Self {
+            type_: type_?,
+            codec: codec?,
+            num_values: num_values?,
+            total_uncompressed_size: uncompressed?,
+            total_compressed_size: compressed?,
+            data_page_offset: data_page?,
+            dictionary_page_offset: dictionary,
+        })
+    }
+
+    /// What stands there in a chunk that is built alike; `None` where it is not what it should be.
+    fn layout(&self, chunk: &CompactReader<'_>) -> Option<ColumnLayout> {
+        let integer = |place: usize| chunk.varint_behind(place);
+        let id = |place| i32::try_from(integer(place)?).ok();
+        let count = |place| integer(place).filter(|count| *count >= 0);
+        Some(ColumnLayout {
+            type_: Type::from_id(id(self.type_)?)?,
+            codec: CompressionCodec::from_id(id(self.codec)?),
+            num_values: count(self.num_values)?,
+            total_uncompressed_size: integer(self.total_uncompressed_size)?,
+            total_compressed_size: count(self.total_compressed_size)?,
+            data_page_offset: count(self.data_page_offset)?,
+            dictionary_page_offset: match self.dictionary_page_offset {
+                Some(place) => Some(integer(place)?),
+                None => None,
+            },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{decode, encoded, file};
+
+    /// Chunks of two kinds in turn, whose offsets grow, as files have them that are not encrypted.
+    fn footer() -> Vec<u8> {
+        let mut parts = file();
+        for row_group in &mut parts.row_groups {
+            for (leaf, chunk) in row_group.columns.iter_mut().enumerate() {
+                chunk.crypto_metadata = None;
+                let metadata = chunk.meta_data.as_mut().unwrap();
+                metadata.path_in_schema = vec![format!("column {leaf:02}")];
+                if leaf % 2 == 0 {
+                    metadata.type_ = Type::Double;
+                    metadata.dictionary_page_offset = None;
+                }
+            }
+        }
+        parts.encryption_algorithm = None;
+        encoded(&parts)
+    }
+
+    /// Decodes all chunks of a footer in both ways, which come to the same; how many of them by their places.
+    fn compare(footer: &[u8]) -> usize {
+        let Ok(metadata) = decode(footer) else {
+            return 0;
+        };
+        let (mut others, mut by_places) = (AlikeChunks::default(), 0);
+        for row_group in 0..metadata.num_row_groups() {
+            for leaf in 0..metadata.num_columns(row_group) {
+                let told =
+                    |step: Result<KeyStep<ReadableChunk>>| match step.and_then(KeyStep::ready) {
+                        Ok(chunk) => format!("{:?}", chunk.layout),
+                        Err(error) => error.to_string(),
+                    };
+                let alike = told(metadata.readable_chunk_like(row_group, leaf, &mut others));
+                assert_eq!(alike, told(metadata.readable_chunk(row_group, leaf)));
+                let layout = metadata.layout_like(row_group, leaf, &mut others);
+                by_places += usize::from(layout.is_some());
+            }
+        }
+        by_places
+    }
+
+    #[test]
+    fn chunks_that_are_alike_are_what_they_are_one_by_one() {
+        assert_eq!(compare(&footer()), 60);
+    }
+
+    #[test]
+    fn damaged_chunks_are_what_they_are_one_by_one() {
+        let footer = footer();
+        let step = if cfg!(miri) { 1999 } else { 37 };
+        for place in (0..footer.len()).step_by(step) {
+            let mut damaged = footer.clone();
+            for byte in [0, 1, 0x05, 0x15, 0x16, 0x18, 0x80, 0xff, footer[place] ^ 1] {
+                damaged[place] = byte;
+                compare(&damaged);
+            }
+        }
+    }
+
+    #[test]
+    fn ids_that_are_not_compared_have_no_places() {
+        // {3: {1: 2, 3: [], codec, 5: 10, 6: 10, 7: 10, 9: 10}}
+        let places = |codec: &[u8]| {
+            let before = [0x3c, 0x15, 4, 0x29, 0x05];
+            let behind = [0x16, 20, 0x16, 20, 0x16, 20, 0x26, 20, 0, 0];
+            let chunk = [&before, codec, &behind].concat();
+            Places::of(CompactReader::new(&chunk, 12))
+        };
+        assert!(places(&[0x15, 12]).is_some());
+        // The same id as a varint of its own; then text where the codec belongs.
+        assert!(places(&[0x05, 8, 12]).is_none());
+        assert!(places(&[0x18, 1, b'a']).is_none());
+    }
+}
