@@ -182,7 +182,7 @@ impl<'a> CompactReader<'a> {
     }
 
     /// An integer of any width; `wire` is its type.
-    #[inline]
+    #[inline(always)]
     pub fn integer(&mut self, wire: Wire) -> Result<i64> {
         match wire {
             Wire::I16 | Wire::I32 | Wire::I64 => self.varint().map(zigzag),
@@ -379,7 +379,7 @@ impl<'a> CompactReader<'a> {
         self.corrupt(format!("thrift type {found:?} where {expected:?} belongs"))
     }
 
-    #[inline]
+    #[inline(always)]
     fn varint(&mut self) -> Result<u64> {
         match read_varint(self.bytes, self.position) {
             Ok((value, end)) => {
