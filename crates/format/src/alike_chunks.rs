@@ -76,7 +76,7 @@ impl Places {
         while let Some(field) = chunk.short_field(&mut last)? {
             match field.id {
                 1 | 8 | 9 => return None,
-                3 if places.is_some() || field.wire != Wire::Struct => return None,
+                3 if field.wire != Wire::Struct => return None,
                 3 => places = Some(Self::of_metadata(&mut chunk, start)?),
                 _ => chunk.skip(field.wire).ok()?,
             }
@@ -203,18 +203,38 @@ mod tests {
         }
     }
 
+    /// Whether a chunk of these fields, its metadata among them, has places.
+    fn has_places(fields: &[&[u8]]) -> bool {
+        let chunk = [&fields.concat()[..], &[0]].concat();
+        Places::of(CompactReader::new(&chunk, 12)).is_some()
+    }
+
+    /// {1: 2, 3: [], codec, 5: 10, 6: 10, 7: 10, 9: 10}
+    fn metadata_with(codec: &[u8]) -> Vec<u8> {
+        let behind = [0x16, 20, 0x16, 20, 0x16, 20, 0x26, 20, 0];
+        [&[0x15, 4, 0x29, 0x05], codec, &behind].concat()
+    }
+
     #[test]
     fn ids_that_are_not_compared_have_no_places() {
-        // {3: {1: 2, 3: [], codec, 5: 10, 6: 10, 7: 10, 9: 10}}
-        let places = |codec: &[u8]| {
-            let before = [0x3c, 0x15, 4, 0x29, 0x05];
-            let behind = [0x16, 20, 0x16, 20, 0x16, 20, 0x26, 20, 0, 0];
-            let chunk = [&before, codec, &behind].concat();
-            Places::of(CompactReader::new(&chunk, 12))
-        };
-        assert!(places(&[0x15, 12]).is_some());
+        let places = |codec: &[u8]| has_places(&[&[0x3c], &metadata_with(codec)]);
+        assert!(places(&[0x15, 12]));
         // The same id as a varint of its own; then text where the codec belongs.
-        assert!(places(&[0x05, 8, 12]).is_none());
-        assert!(places(&[0x18, 1, b'a']).is_none());
+        assert!(!places(&[0x05, 8, 12]));
+        assert!(!places(&[0x18, 1, b'a']));
+    }
+
+    #[test]
+    fn other_files_ciphers_and_what_is_no_struct_have_no_places() {
+        let metadata = metadata_with(&[0x15, 12]);
+        // A path before it; an offset behind it, a cipher, a module.
+        assert!(!has_places(&[&[0x18, 1, b'a', 0x2c], &metadata]));
+        assert!(has_places(&[&[0x3c], &metadata, &[0x16, 8]]));
+        assert!(!has_places(&[&[0x3c], &metadata, &[0x5c, 0]]));
+        assert!(!has_places(&[&[0x3c], &metadata, &[0x68, 0]]));
+        // Text whose length and bytes are those of the struct.
+        let text = [&metadata[1..], &[0; 7]].concat();
+        assert_eq!(metadata[0] as usize, text.len());
+        assert!(!has_places(&[&[0x38, metadata[0]], &text]));
     }
 }
