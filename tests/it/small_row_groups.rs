@@ -109,7 +109,7 @@ fn little_memory_is_enough_for_as_many_threads() {
 #[test]
 fn many_columns_of_few_rows() {
     // Of the first file no column is handed to another thread, of the second each is.
-    for rows in [200, 300] {
+    for rows in [200, 1000] {
         let columns = (0..1000_i64).map(|column| {
             let values = (0..rows).map(|row| (row % 5 > 0).then_some(row * column));
             let array: ArrayRef = Arc::new(values.collect::<Int64Array>());
@@ -117,7 +117,7 @@ fn many_columns_of_few_rows() {
         });
         let written_batch = RecordBatch::try_from_iter(columns).unwrap();
         let file = written(&written_batch, WriteOptions::new());
-        let batches = on_any_threads(&file, &ReadOptions::new().batch_size(128)).unwrap();
+        let batches = on_any_threads(&file, &ReadOptions::new().batch_size(400)).unwrap();
         let mut row = 0;
         for batch in &batches {
             assert_eq!(*batch, written_batch.slice(row, batch.num_rows()));
@@ -128,6 +128,6 @@ fn many_columns_of_few_rows() {
         let mut damaged = file.to_vec();
         let place = damaged.len() / 2;
         damaged[place..place + 300].fill(0xff);
-        on_any_threads(&damaged.into(), &ReadOptions::new().batch_size(128)).unwrap_err();
+        on_any_threads(&damaged.into(), &ReadOptions::new().batch_size(400)).unwrap_err();
     }
 }

@@ -23,8 +23,11 @@ const FEW_VALUES: u64 = 1 << 17;
 /// less time than its columns would to go from thread to thread.
 const SMALL_ROW_GROUP: u64 = 1 << 19;
 
-/// Rows of a column below which it is not worth handing it to another thread.
-const FEW_ROWS: u64 = 256;
+/// Bytes of such a row group, at most: some of them wait for their turn.
+const SMALL_ROW_GROUP_BYTES: u64 = 8 << 20;
+
+/// Bytes of a column chunk below which it is not worth handing it to another thread.
+const SMALL_CHUNK_BYTES: u64 = 2 << 10;
 
 /// An iterator of record batches.
 ///
@@ -192,9 +195,9 @@ impl Driver {
         if plan.is_filtered() {
             return plan.options().on_error == OnError::Fail || Self::may_take_row_groups(plan);
         }
-        let row_groups = plan.row_groups();
-        let columns_pay = |row_group: &RowGroupPlan| row_group.num_wanted() >= FEW_ROWS;
-        row_groups.iter().any(columns_pay) || Self::takes_row_groups(plan, threads)
+        let chunk_bytes = plan.chunk_bytes();
+        let columns_pay = chunk_bytes >= SMALL_CHUNK_BYTES || chunk_bytes == 0;
+        columns_pay || Self::takes_row_groups(plan, threads)
     }
 
     /// Whether each thread may have a row group of its own. Under a limit nothing is tested ahead of time that may not be
@@ -213,10 +216,14 @@ impl Driver {
         if plan.is_filtered() {
             return plan.options().on_error != OnError::Fail || plan.tests_row_groups();
         }
-        let row_groups = plan.row_groups();
-        let rows: u64 = row_groups.iter().map(RowGroupPlan::num_wanted).sum();
-        let values = rows.saturating_mul(plan.num_columns() as u64);
-        row_groups.len() >= threads && values / row_groups.len() as u64 <= SMALL_ROW_GROUP
+        let row_groups = plan.row_groups().len() as u64;
+        let columns = plan.num_columns() as u64;
+        let rows: u64 = plan.row_groups().iter().map(RowGroupPlan::num_wanted).sum();
+        let values = rows.saturating_mul(columns) / row_groups;
+        let bytes = plan.chunk_bytes().saturating_mul(columns);
+        row_groups >= threads as u64
+            && values <= SMALL_ROW_GROUP
+            && (1..=SMALL_ROW_GROUP_BYTES).contains(&bytes)
     }
 
     /// That of several threads.
@@ -293,5 +300,68 @@ impl Iterator for Reader {
 impl RecordBatchReader for Reader {
     fn schema(&self) -> SchemaRef {
         self.plan.schema().clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use herringbone_arrow::array::{ArrayRef, Int64Array, StringArray};
+
+    use super::*;
+    use crate::{ParquetFile, ReadOptions, WriteOptions, Writer};
+
+    /// A file of so many row groups of these rows, in so many columns of numbers, or of texts of so many bytes.
+    fn file(row_groups: usize, rows: usize, columns: usize, text: Option<usize>) -> ParquetFile {
+        let column = || -> ArrayRef {
+            match text {
+                None => Arc::new((0..rows as i64).collect::<Int64Array>()),
+                Some(bytes) => {
+                    let values = (0..rows).map(|row| Some(format!("{row:0>bytes$}")));
+                    Arc::new(values.collect::<StringArray>())
+                }
+            }
+        };
+        let columns = (0..columns).map(|name| (name.to_string(), column()));
+        let batch = RecordBatch::try_from_iter(columns).unwrap();
+        let options = WriteOptions::new().row_group_rows(rows);
+        let mut bytes = Vec::new();
+        let mut writer = Writer::new(&mut bytes, batch.schema(), options).unwrap();
+        (0..row_groups).for_each(|_| writer.write(&batch).unwrap());
+        writer.finish().unwrap();
+        ParquetFile::from_bytes(bytes::Bytes::from(bytes)).unwrap()
+    }
+
+    fn driver(file: &ParquetFile, options: ReadOptions) -> &'static str {
+        match file.read(options).unwrap().driver {
+            Driver::Inline(_) => "one thread",
+            Driver::Threads(_) => "columns",
+            Driver::RowGroups(_) => "row groups",
+            Driver::Filtered(_) => "filtered",
+            Driver::Failed => "none",
+        }
+    }
+
+    #[test]
+    fn threads_take_what_is_worth_it() {
+        let of = |file: &ParquetFile| driver(file, ReadOptions::new().threads(2));
+        // Too few values for a second thread, with small and large row groups.
+        assert_eq!(of(&file(2, 1000, 10, None)), "one thread");
+        assert_eq!(of(&file(20, 1000, 10, None)), "row groups");
+        assert_eq!(of(&file(1, 20_000, 10, None)), "columns");
+        assert_eq!(of(&file(2, 300_000, 2, None)), "columns");
+        // Few values are many bytes.
+        assert_eq!(of(&file(2, 10_000, 8, Some(200))), "columns");
+        // Columns of a few bytes, in one row group and in two.
+        assert_eq!(of(&file(1, 100, 1500, None)), "one thread");
+        assert_eq!(of(&file(2, 100, 1500, None)), "row groups");
+    }
+
+    #[test]
+    fn a_row_group_for_each_thread() {
+        let file = file(4, 20_000, 4, None);
+        let with = |threads| driver(&file, ReadOptions::new().threads(threads));
+        assert_eq!(with(1), "one thread");
+        assert_eq!(with(4), "row groups");
+        assert_eq!(with(5), "columns");
     }
 }

@@ -267,6 +267,21 @@ impl ReadPlan {
         self.tree.columns.len()
     }
 
+    /// Bytes of a column chunk of its row groups, decompressed, in the mean; 0 where the file does not say. Nobody has checked
+    /// what it says.
+    #[doc(hidden)] // For drivers.
+    #[must_use]
+    pub fn chunk_bytes(&self) -> u64 {
+        let (mut bytes, mut chunks) = (0_u64, 0_u64);
+        for row_group in &self.row_groups {
+            let header = self.metadata.row_group_header(row_group.ordinal());
+            let of_row_group = header.map_or(0, |header| header.total_byte_size);
+            bytes = bytes.saturating_add(u64::try_from(of_row_group).unwrap_or_default());
+            chunks += self.metadata.num_columns(row_group.ordinal()) as u64;
+        }
+        bytes / chunks.max(1)
+    }
+
     /// The columns that the read decodes, by their ordinals among the leaves of the Parquet schema.
     #[doc(hidden)] // For drivers.
     pub fn leaves(&self) -> impl Iterator<Item = usize> {
