@@ -126,12 +126,18 @@ fn parts_give_the_batches_of_the_whole() {
 #[test]
 fn a_selection_is_read_as_a_whole() {
     let (written, file) = &FLAT[0];
-    let options = ReadOptions::new().offset(12_345).limit(600_000);
-    for threads in [1, 2] {
-        let batches = read(file, &options.clone().threads(threads)).unwrap();
-        let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
-        assert_eq!(rows, 600_000);
-        assert_eq!(batches[0], written.slice(12_345, batches[0].num_rows()));
+    // From within the first part, and from behind it.
+    for offset in [12_345, 99_999, 200_001, 300_000] {
+        let options = ReadOptions::new().offset(offset).limit(400_000);
+        for threads in [1, 2, 3] {
+            let batches = read(file, &options.clone().threads(threads)).unwrap();
+            let mut row = offset as usize;
+            for batch in batches {
+                assert_eq!(batch, written.slice(row, batch.num_rows()));
+                row += batch.num_rows();
+            }
+            assert_eq!(row, offset as usize + 400_000);
+        }
     }
 }
 

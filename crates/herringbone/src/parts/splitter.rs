@@ -64,7 +64,11 @@ impl Splitter {
             let starts = &self.batch_starts;
             let next = starts.partition_point(|start| *start < place.rows_before);
             let first = starts.get(next).copied();
-            self.next = first.filter(|first| open.rows.start < *first);
+            // The part at hand must have a batch, and of the rows before the first batch none is wanted.
+            let begins = starts
+                .first()
+                .map_or(0, |start| open.rows.start.max(*start));
+            self.next = first.filter(|first| begins < *first);
         }
         open.shared.extend(page.shared);
         self.work += page.work;
