@@ -53,8 +53,10 @@ impl Splitter {
         let place = page.place;
         let next = self.next.take_if(|first| place.rows_before > *first);
         let complete = next.and_then(|first| self.cut(first));
+        // Of the rows before the first batch none is wanted.
+        let first_wanted = self.batch_starts.first().copied().unwrap_or_default();
         let open = self.open.get_or_insert_with(|| ColumnSplit {
-            rows: 0..self.num_rows,
+            rows: first_wanted..self.num_rows,
             begin: place,
             end: None,
             shared: Vec::new(),
@@ -64,11 +66,7 @@ impl Splitter {
             let starts = &self.batch_starts;
             let next = starts.partition_point(|start| *start < place.rows_before);
             let first = starts.get(next).copied();
-            // The part at hand must have a batch, and of the rows before the first batch none is wanted.
-            let begins = starts
-                .first()
-                .map_or(0, |start| open.rows.start.max(*start));
-            self.next = first.filter(|first| begins < *first);
+            self.next = first.filter(|first| open.rows.start < *first);
         }
         open.shared.extend(page.shared);
         self.work += page.work;
