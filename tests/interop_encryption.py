@@ -203,7 +203,7 @@ def pyarrow_raw_keys(folder):
         we_read(theirs, keys)
         count("pyarrow, raw keys: read")
         ours = folder / f"raw{number}.ours.parquet"
-        more = ["--bloom-filter", "id,name"] if number % 2 else []
+        more = ["--bloom-filter", "id,name"] if number % 2 else ["--page-rows", "700"]
         run("encrypt", plain, "-o", ours, "--page-version", page, "--compression", codec, *more, keys=keys)
         properties = pe.create_decryption_properties(footer_key, **read)
         # Checksums are those of what is in the file, and it compares them.
@@ -243,7 +243,7 @@ def polars(folder):
             we_read(theirs, keys)
             count("polars: read")
         ours = folder / f"polars{number}.ours.parquet"
-        more = ["--bloom-filter", "id,name"] if number % 2 else []
+        more = ["--bloom-filter", "id,name"] if number % 2 else ["--page-rows", "700"]
         run("encrypt", plain, "-o", ours, "--page-version", page, "--compression", codec, *more, keys=keys)
         decryption = pl.ParquetDecryptionProperties(**read)
         same(pl.read_parquet(ours, decryption=decryption).to_arrow(), TABLE, ours)
@@ -257,6 +257,9 @@ def polars(folder):
 
 
 # duckdb
+
+# It takes every data page of a column chunk for the first one, and refuses the second.
+ONE_PAGE = ["--row-group-rows", "1024"]
 
 
 def duckdb_knows(name, footer_key):
@@ -289,12 +292,12 @@ def duckdb_(folder):
         we_read(theirs, keys, FLAT)
         count("duckdb: read")
         ours = folder / f"duckdb{number}.ours.parquet"
-        run("encrypt", plain, "-o", ours, "--compression", codec, keys=keys)
+        run("encrypt", plain, "-o", ours, "--compression", codec, *ONE_PAGE, keys=keys)
         same(duckdb_reads(connection, ours, name), FLAT, ours)
         count("duckdb: written")
         # Its dialect is not kept: what we write follows the specification.
         again = folder / f"duckdb{number}.again.parquet"
-        run("rewrite", theirs, again, keys=keys)
+        run("rewrite", theirs, again, *ONE_PAGE, keys=keys)
         we_read(again, {"footer_key": keys["footer_key"]}, FLAT)
         same(duckdb_reads(connection, again, name), FLAT, again)
         count("duckdb: rewritten")
@@ -307,13 +310,17 @@ def duckdb_(folder):
         ("plaintext footers", plain, {"plaintext_footer": True}, []),
         ("AAD prefixes", plain, {"aad_prefix": "p"}, []),
         ("keys of columns", plain, {"column_keys": {"id": text(key(9, 128))}}, []),
-        # It refuses those of pyarrow as well.
         ("several pages in a column chunk", plain, {}, ["--page-rows", "100"]),
         ("lists", nested, {}, []),
     ):
         ours = folder / "duckdb.refused.parquet"
         run("encrypt", "--force", file, "-o", ours, *options, keys=keys | more)
         refuses(f"duckdb: {what}", lambda: duckdb_reads(duckdb_knows("k", footer_key), ours, "k"))
+    theirs = folder / "duckdb.pyarrow.parquet"
+    pages = {"data_page_size": 4_096, "write_batch_size": 100, "use_dictionary": False}
+    pq.write_table(FLAT, theirs, encryption_properties=pe.create_encryption_properties(footer_key), **pages)
+    what = "duckdb: several pages in a column chunk, written by pyarrow"
+    refuses(what, lambda: duckdb_reads(duckdb_knows("k", footer_key), theirs, "k"))
 
 
 PEERS = (pyarrow_key_tools, pyarrow_raw_keys, polars, duckdb_)

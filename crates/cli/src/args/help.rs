@@ -366,6 +366,9 @@ replaced it.
 
 To change keys, without plaintext on a disk: `decrypt` to standard output and `encrypt` from there.
 
+DuckDB 2.0 reads OUT if a column chunk has no second data page (`--row-group-rows 1024`), no column
+is a list, and AES_GCM_V1 is used without column keys, AAD prefix and plaintext footer.
+
 Examples:
   herringbone encrypt trips.parquet -o secret.parquet --keys keys.json
   herringbone cat secret.parquet --keys keys.json

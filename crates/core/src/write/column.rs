@@ -42,8 +42,11 @@ use crate::levels::{EncodedLevels, PageLevels};
 /// Rows of a segment of columns whose rows differ in size,
 const BLOCK_ROWS: usize = 4096;
 
-/// and of one of the first page of lists, which have many values in few rows: a dictionary may be in doubt soon.
-const LIST_ROWS: usize = 512;
+/// and, where a dictionary may be in doubt soon, of one of the first page: of columns whose rows have the same size,
+const FIRST_ROWS: usize = 1024;
+
+/// and of lists, which have many values in few rows.
+const FIRST_LISTS: usize = 512;
 
 /// Values of a page, at most: what its header can count, by far.
 const MAX_PAGE_VALUES: usize = 1 << 28;
@@ -207,8 +210,9 @@ impl ColumnWriter {
                 || matches!(array.data_type(), DataType::Dictionary(..)));
         let is_first = self.values.phase == Phase::Undecided && self.values.pending.is_empty();
         match same_size {
+            true if is_first => self.settings.page_rows.min(FIRST_ROWS),
             true => self.settings.page_rows,
-            false if leaf.max_rep_level > 0 && is_first => LIST_ROWS,
+            false if leaf.max_rep_level > 0 && is_first => FIRST_LISTS,
             false => BLOCK_ROWS,
         }
     }

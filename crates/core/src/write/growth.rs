@@ -17,7 +17,10 @@ const JUDGE_AFTER: usize = 1 << 13;
 const LEAST_REPEATED: usize = 32;
 
 /// Behind so many values it is in doubt whether any comes back,
-const DOUBT_AFTER: usize = 1 << 12;
+const DOUBT_AFTER: usize = 1 << 10;
+
+/// where fewer than one of so many did (of many values, fewer than [`LEAST_REPEATED`]),
+const FEW_REPEATED: usize = 128;
 
 /// and behind so many nobody waits for it any more.
 pub(super) const DOUBT_ENDS_AFTER: usize = 3 << 13;
@@ -60,7 +63,8 @@ impl Growth {
 
     /// Whether it saves nothing so far, as nearly all values are new.
     pub(super) fn is_in_doubt(&self, sizes: EntrySizes) -> bool {
-        self.now.values >= DOUBT_AFTER && self.repeated() < LEAST_REPEATED && !self.saves(sizes)
+        let few = (self.last().values / FEW_REPEATED).min(LEAST_REPEATED);
+        self.now.values >= DOUBT_AFTER && self.repeated() < few && !self.saves(sizes)
     }
 
     /// Whether it will save something behind [`DECIDE_AFTER`] values, by the last ones.
@@ -167,8 +171,11 @@ mod tests {
                 entries,
             },
         };
-        assert!(!growth(0, 4095, 4095).is_in_doubt(DOUBLES));
-        assert!(growth(0, 4096, 4096 - 31).is_in_doubt(DOUBLES));
+        assert!(!growth(0, 1023, 1023).is_in_doubt(DOUBLES));
+        assert!(growth(0, 1024, 1024 - 7).is_in_doubt(DOUBLES));
+        assert!(!growth(0, 1024, 1024 - 8).is_in_doubt(DOUBLES));
+        assert!(growth(0, 8192, 8192 - 31).is_in_doubt(DOUBLES));
+        assert!(!growth(0, 8192, 8192 - 32).is_in_doubt(DOUBLES));
         assert!(!growth(0, 8192, 8192).is_hopeless(DOUBLES));
         // Of 2048 more, some come back, which takes many entries less or few.
         assert!(!growth(8192, 10_240, 10_240).will_save(DOUBLES));
