@@ -1,12 +1,15 @@
 //! Whether a dictionary can still pay, told from how often values are new.
 //!
 //! Of `n` values that are drawn evenly from `d` ones, `d (1 - e^(-n/d))` are different, and the one behind them is new with a
-//! probability of `e^(-n/d)`. So the share of new values among the last ones gives `d`, and `d` what is to come. Where few values are
-//! far more frequent than the others, more of those to come are new than that: it errs in favour of the dictionary.
+//! probability of `e^(-n/d)`. So the share of new values among the last ones gives `d`, and `d` what is to come.
+//!
+//! Others come back for another reason: timestamps that ascend repeat the one before, and few values may be far more frequent than
+//! the rest. Their share of new values falls more slowly than that, or not at all. So it is compared with that of the first page as
+//! soon as there are further ones, within what chance allows, in favour of the dictionary.
 
 use super::choice::Packing;
 
-/// Values behind which it is decided whether a dictionary pays.
+/// Values behind which it is decided whether a dictionary pays, if a row group has so many.
 pub(super) const DECIDE_AFTER: usize = 1 << 18;
 
 /// So many values are seen before a dictionary is given up: the first page of most columns.
@@ -31,6 +34,8 @@ pub(super) const LAST_VALUES: usize = 1 << 12;
 /// How a dictionary has grown.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Growth {
+    /// The first page, if the last ones lie behind it; otherwise none.
+    pub(super) first: Counts,
     /// Where the last pages began, which have [`LAST_VALUES`] at least.
     pub(super) before: Counts,
     pub(super) now: Counts,
@@ -43,14 +48,30 @@ pub(super) struct Counts {
     pub(super) entries: usize,
 }
 
-/// What entries take.
+/// What entries take, and how many values they serve.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EntrySizes {
     /// Bytes of an entry, on average.
     pub(super) average: f64,
     /// Bytes that all may take together.
     pub(super) most: f64,
+    /// Values that are to be expected, [`DECIDE_AFTER`] at most.
+    pub(super) values: f64,
 }
+
+/// How often values to come are new.
+struct NewValues {
+    /// Of the next ones, this share,
+    share: f64,
+    /// which each of them lowers by so much of it.
+    fall: f64,
+}
+
+/// Shares are compared within so many of their standard deviations.
+const DEVIATIONS: f64 = 2.0;
+
+/// A share falls by so much a value at least, so that there is something to divide by.
+const LEAST_FALL: f64 = 1e-12;
 
 impl Growth {
     /// Whether the dictionary saves nothing so far, and will not behind [`DECIDE_AFTER`] values.
@@ -67,15 +88,42 @@ impl Growth {
         self.now.values >= DOUBT_AFTER && self.repeated() < few && !self.saves(sizes)
     }
 
-    /// Whether it will save something behind [`DECIDE_AFTER`] values, by the last ones.
+    /// Whether it will save something when all values are there, by the last ones.
     pub(super) fn will_save(&self, sizes: EntrySizes) -> bool {
-        let last = self.last();
         if self.repeated() == 0 {
             return false;
         }
-        let middle = (self.before.values + self.now.values) as f64 / 2.0;
-        let share = last.entries as f64 / last.values as f64;
-        sizes.will_save(-middle / share.ln())
+        let (values, entries) = (self.now.values as f64, self.now.entries as f64);
+        let new = self.new_values();
+        let most = sizes.most / sizes.average;
+        let more = (sizes.values - values).max(0.0);
+        match entries + new.among(more) {
+            expected if expected > most => {
+                sizes.saves(values + new.values_with(most - entries), most)
+            }
+            expected => sizes.saves(values + more, expected),
+        }
+    }
+
+    /// How often values will be new, by how often those of the first page and the last ones were.
+    fn new_values(&self) -> NewValues {
+        let last = self.last();
+        let last_middle = (self.before.values + self.now.values) as f64 / 2.0;
+        let (first_middle, chance) = match self.first.values {
+            // The first value of all was new.
+            0 => (0.0, 0.0),
+            values => (
+                values as f64 / 2.0,
+                DEVIATIONS * (self.first.variance() + last.variance()).sqrt(),
+            ),
+        };
+        let fall = self.first.share().ln() - last.share().ln() + chance;
+        let fall = (fall / (last_middle - first_middle)).max(LEAST_FALL);
+        let behind = self.now.values as f64 - last_middle;
+        NewValues {
+            share: last.share() * (-fall * behind).exp(),
+            fall,
+        }
     }
 
     fn saves(&self, sizes: EntrySizes) -> bool {
@@ -96,22 +144,35 @@ impl Growth {
     }
 }
 
+impl Counts {
+    /// The share of values that were new; that of no values is 1.
+    fn share(&self) -> f64 {
+        self.entries.max(1) as f64 / self.values.max(1) as f64
+    }
+
+    /// How much the logarithm of the share varies by chance.
+    fn variance(&self) -> f64 {
+        (1.0 - self.share()) / self.entries.max(1) as f64
+    }
+}
+
+impl NewValues {
+    /// How many of so many values are new.
+    fn among(&self, values: f64) -> f64 {
+        -self.share * (-self.fall * values).exp_m1() / self.fall
+    }
+
+    /// How many values have so many new ones.
+    fn values_with(&self, new: f64) -> f64 {
+        -(-new * self.fall / self.share).ln_1p() / self.fall
+    }
+}
+
 impl EntrySizes {
     /// Whether entries and indices of so many values take fewer bytes than the values.
     fn saves(self, values: f64, entries: f64) -> bool {
         let width = f64::from(Packing::TIGHT.width(entries as usize));
         entries * self.average + values * width / 8.0 < values * self.average
-    }
-
-    /// The same behind [`DECIDE_AFTER`] values, or where the dictionary is full, if values are drawn from so many ones.
-    fn will_save(self, distinct: f64) -> bool {
-        let values = DECIDE_AFTER as f64;
-        let entries = -distinct * (-values / distinct).exp_m1();
-        let most = self.most / self.average;
-        match entries > most {
-            true => self.saves(-distinct * (-most / distinct).ln_1p(), most),
-            false => self.saves(values, entries),
-        }
     }
 }
 
@@ -122,21 +183,28 @@ mod tests {
     const DOUBLES: EntrySizes = EntrySizes {
         average: 8.0,
         most: (1 << 20) as f64,
+        values: DECIDE_AFTER as f64,
     };
 
-    /// What becomes of values that are drawn from so many, page by page: where they are given up.
-    fn given_up(distinct: f64, sizes: EntrySizes) -> Option<usize> {
+    /// Where values are given up, page by page, of which so many are different.
+    fn given_up_by(entries: impl Fn(f64) -> f64, sizes: EntrySizes) -> Option<usize> {
         let counts = |values: usize| Counts {
             values,
-            entries: (-distinct * (-(values as f64) / distinct).exp_m1()) as usize,
+            entries: entries(values as f64) as usize,
         };
         let ends = [0, 8192, 24_576, 57_344, 90_112, 122_880];
         let growths = ends.windows(2).map(|page| Growth {
+            first: counts(if page[0] == 0 { 0 } else { 8192 }),
             before: counts(page[0]),
             now: counts(page[1]),
         });
         let given_up = growths.filter(|growth| growth.is_hopeless(sizes));
         given_up.map(|growth| growth.now.values).next()
+    }
+
+    /// The same of values that are drawn from so many.
+    fn given_up(distinct: f64, sizes: EntrySizes) -> Option<usize> {
+        given_up_by(|values| -distinct * (-values / distinct).exp_m1(), sizes)
     }
 
     #[test]
@@ -155,13 +223,63 @@ mod tests {
         let strings = EntrySizes {
             average: 100.0,
             most: 1e9,
+            ..DOUBLES
         };
         assert_eq!(given_up(4e6, strings), None);
     }
 
     #[test]
+    fn what_comes_back_at_once_alone_is_given_up_by_the_second_page() {
+        // As many are different as all repeat the one before with the same probability.
+        assert_eq!(given_up_by(|values| 0.9 * values, DOUBLES), Some(24_576));
+        // Less than three in four: a dictionary of 131,072 entries saves something. Strings do in any case.
+        assert_eq!(given_up_by(|values| 0.6 * values, DOUBLES), None);
+        let strings = EntrySizes {
+            average: 40.0,
+            ..DOUBLES
+        };
+        assert_eq!(given_up_by(|values| 0.9 * values, strings), None);
+        // What is drawn besides is told apart from that: of 100,000 values 40 % are different in the end, of a million all.
+        let besides =
+            |distinct: f64| move |values: f64| -distinct * (-0.9 * values / distinct).exp_m1();
+        assert_eq!(given_up_by(besides(100e3), DOUBLES), None);
+        assert_eq!(given_up_by(besides(1e6), DOUBLES), Some(24_576));
+        // A row group of fewer rows ends before the dictionary saves anything.
+        let of_rows = |values: f64| EntrySizes { values, ..DOUBLES };
+        assert_eq!(given_up(150e3, of_rows(122_880.0)), None);
+        assert_eq!(given_up(150e3, of_rows(61_440.0)), Some(8192));
+    }
+
+    #[test]
+    fn shares_are_compared_within_what_chance_allows() {
+        let growth = |last: usize| Growth {
+            first: Counts {
+                values: 8192,
+                entries: 6700,
+            },
+            before: Counts {
+                values: 8192,
+                entries: 6700,
+            },
+            now: Counts {
+                values: 24_576,
+                entries: 6700 + last,
+            },
+        };
+        // The share is 0.818, whose logarithm varies by 0.0052 and 0.0037: 0.0128 in two deviations.
+        let new = growth(13_400).new_values();
+        assert!((new.fall * 12_288.0 - 0.0128).abs() < 1e-4, "{}", new.fall);
+        assert!((new.share - 0.818 * (-new.fall * 8192.0).exp()).abs() < 1e-3);
+        assert!((new.among(1000.0) - 1000.0 * new.share).abs() < 1.0);
+        assert!((new.values_with(new.among(5e5)) - 5e5).abs() < 1.0);
+        // More are new than before: no fall at all.
+        assert_eq!(growth(14_000).new_values().fall, LEAST_FALL);
+    }
+
+    #[test]
     fn where_all_are_new_it_is_in_doubt() {
         let growth = |from, to, entries| Growth {
+            first: Counts::default(),
             before: Counts {
                 values: from,
                 entries: from,
@@ -190,6 +308,10 @@ mod tests {
     fn what_saves_already_is_kept() {
         // Values that are all new follow on few ones.
         let growth = Growth {
+            first: Counts {
+                values: 8192,
+                entries: 10,
+            },
             before: Counts {
                 values: 24_576,
                 entries: 10,

@@ -82,6 +82,14 @@ pub(super) struct PendingPage {
 }
 
 impl PendingPage {
+    /// Its values, and the entries when it ended.
+    fn counts(&self) -> Counts {
+        Counts {
+            values: self.indices.len(),
+            entries: self.num_entries,
+        }
+    }
+
     /// Bytes held.
     fn heap_bytes(&self) -> usize {
         size_of::<Self>()
@@ -275,19 +283,26 @@ impl PageValues {
         };
         let (mut before, mut end) = (Counts::default(), Counts::default());
         for page in &self.pending {
-            end.values += page.indices.len();
-            end.entries = page.num_entries;
+            let counts = page.counts();
+            end.values += counts.values;
+            end.entries = counts.entries;
             if now.values - end.values >= LAST_VALUES {
                 before = end;
             }
         }
-        Some((Growth { before, now }, self.entry_sizes(dictionary)))
+        let first = match (before.values, self.pending.first()) {
+            (1.., Some(page)) => page.counts(),
+            _ => Counts::default(),
+        };
+        let growth = Growth { first, before, now };
+        Some((growth, self.entry_sizes(dictionary)))
     }
 
     fn entry_sizes(&self, dictionary: &Dictionary) -> EntrySizes {
         EntrySizes {
             average: dictionary.plain_bytes() as f64 / dictionary.len().max(1) as f64,
             most: self.settings.dictionary_bytes as f64,
+            values: self.settings.row_group_values().min(DECIDE_AFTER) as f64,
         }
     }
 
@@ -318,6 +333,7 @@ impl PageValues {
             return Ok(());
         };
         let growth = Growth {
+            first: Counts::default(),
             before: Counts {
                 values: self.pending_values,
                 entries: last.num_entries,

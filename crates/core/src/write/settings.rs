@@ -48,6 +48,7 @@ pub(crate) struct ColumnSettings {
     pub(crate) bloom_filter: Option<BloomFilterOptions>,
     pub(crate) page_bytes: usize,
     pub(crate) page_rows: usize,
+    pub(crate) row_group_rows: usize,
     pub(crate) page_index: bool,
     pub(crate) crc: bool,
     /// Whether bounds of floating point numbers follow the total order.
@@ -134,6 +135,7 @@ impl ColumnSettings {
             bloom_filter: chosen.bloom_filter,
             page_bytes: chosen.page_bytes.unwrap_or(1 << 20),
             page_rows: chosen.page_rows.unwrap_or(1 << 15),
+            row_group_rows: options.row_group_rows,
             page_index: options.page_index,
             crc: options.crc,
             total_order: modern && leaf.order.is_float(),
@@ -146,6 +148,14 @@ impl ColumnSettings {
     pub(crate) fn usual_encoding(&self) -> Encoding {
         let first = self.encodings.first().copied();
         first.unwrap_or(Encoding::Plain)
+    }
+
+    /// Values of a row group, as far as the number of its rows tells.
+    pub(crate) fn row_group_values(&self) -> usize {
+        match self.leaf.max_rep_level {
+            0 => self.row_group_rows,
+            _ => usize::MAX,
+        }
     }
 
     /// Whether all values have to be in the dictionary, however large it grows.
