@@ -6,6 +6,7 @@ use herringbone_arrow::array::types::{
     StringViewType, Utf8Type,
 };
 use herringbone_arrow::array::{GenericByteArray, GenericByteViewArray};
+use herringbone_arrow::buffer::ArrowNativeType;
 use herringbone_arrow::schema::DataType;
 use herringbone_format::Result;
 use herringbone_schema::WriteLeaf;
@@ -33,7 +34,19 @@ pub(in crate::array) fn values<'a>(leaf: &WriteLeaf, selected: Selected<'a>) -> 
 fn by_offsets<T: ByteArrayType>(selected: Selected<'_>) -> Vec<&[u8]> {
     let array: &GenericByteArray<T> = selected.array.as_bytes::<T>();
     let mut out = Vec::with_capacity(selected.num_slots());
-    selected.for_each(|index| out.push(array.value(index).as_ref()));
+    if selected.nulls.is_some() {
+        selected.for_each(|index| out.push(array.value(index).as_ref()));
+        return out;
+    }
+    for range in selected.ranges {
+        let offsets = array.value_offsets();
+        let starts = offsets.get(range.clone()).unwrap_or_default();
+        let ends = offsets.get(range.start + 1..=range.end).unwrap_or_default();
+        out.extend(starts.iter().zip(ends).map(|(start, end)| {
+            let value = array.value_data().get(start.as_usize()..end.as_usize());
+            value.unwrap_or_default()
+        }));
+    }
     out
 }
 

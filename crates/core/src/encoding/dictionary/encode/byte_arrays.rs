@@ -1,6 +1,9 @@
 //! Byte arrays that a dictionary knows, of any length or of one fixed length.
 
+use herringbone_format::Result;
+
 use super::hash;
+use crate::encoding::length;
 
 /// One place of the table: the index plus one, 0 where the place is free; a part of the hash; and where
 /// the value lies in the dictionary page.
@@ -72,9 +75,60 @@ impl ByteArrays {
             .unwrap_or_default()
     }
 
+    /// Appends the indices of values.
+    ///
+    /// # Errors
+    /// Limit where one is longer than the format allows.
+    pub(super) fn append<'a>(
+        &mut self,
+        values: impl ExactSizeIterator<Item = &'a [u8]>,
+        indices: &mut Vec<u32>,
+    ) -> Result<()> {
+        let start = indices.len();
+        indices.resize(start + values.len(), 0);
+        let indices = indices.get_mut(start..).unwrap_or_default();
+        let mut pairs = values.zip(indices);
+        while let Some((value, hash, dictionary_index)) = self.find_known(&mut pairs) {
+            length(value.len())?;
+            *dictionary_index = self.insert(value, hash);
+        }
+        Ok(())
+    }
+
+    /// Sets the indices of values as long as they are there already; the first that is not, its hash, and what is to become its
+    /// index. Nothing of the dictionary changes meanwhile, so all of it stays in registers.
+    #[inline(always)]
+    fn find_known<'a, 'b>(
+        &self,
+        pairs: &mut impl Iterator<Item = (&'a [u8], &'b mut u32)>,
+    ) -> Option<(&'a [u8], u64, &'b mut u32)> {
+        pairs.find_map(|(value, dictionary_index)| match self.find(value) {
+            Ok(known) => {
+                *dictionary_index = known;
+                None
+            }
+            Err(hash) => Some((value, hash, dictionary_index)),
+        })
+    }
+
     /// The index of a value, which is a new one if it was not there yet.
+    ///
+    /// # Errors
+    /// As [`Self::append`].
     #[inline]
-    pub(super) fn dictionary_index(&mut self, value: &[u8]) -> u32 {
+    pub(super) fn dictionary_index(&mut self, value: &[u8]) -> Result<u32> {
+        match self.find(value) {
+            Ok(known) => Ok(known),
+            Err(hash) => {
+                length(value.len())?;
+                Ok(self.insert(value, hash))
+            }
+        }
+    }
+
+    /// The index of a value, or its hash if it is not there yet.
+    #[inline(always)]
+    fn find(&self, value: &[u8]) -> Result<u32, u64> {
         let hash = hash::bytes(value, self.seed);
         let (mut at, tag) = (hash as usize, (hash >> 32) as u32);
         let mask = self.places.len().wrapping_sub(1);
@@ -87,19 +141,19 @@ impl ByteArrays {
                 let start = place.start as usize;
                 let known = self.plain.get(start..start + value.len());
                 if known.is_some_and(|known| hash::equal(known, value)) {
-                    return place.code_plus_1 - 1;
+                    return Ok(place.code_plus_1 - 1);
                 }
             }
             at += 1;
         }
-        self.insert(value, hash)
+        Err(hash)
     }
 
-    #[cold]
+    /// Takes a new value, whose length was checked; its index.
+    #[inline(never)]
     fn insert(&mut self, value: &[u8], hash: u64) -> u32 {
         let dictionary_index = self.ends.len() as u32;
         if self.prefix > 0 {
-            // Callers have checked that the length fits.
             let length = value.len() as u32;
             self.plain.extend_from_slice(&length.to_le_bytes());
         }
@@ -179,11 +233,10 @@ mod tests {
     #[test]
     fn values_get_codes_in_the_order_of_their_appearance() {
         let mut arrays = ByteArrays::new(true);
-        let indices: Vec<u32> = ["a", "", "bc", "a", "bc", ""]
-            .iter()
-            .map(|value| arrays.dictionary_index(value.as_bytes()))
-            .collect();
-        assert_eq!(indices, [0, 1, 2, 0, 2, 1]);
+        let mut indices = vec![7];
+        let values = ["a", "", "bc", "a", "bc", ""].map(str::as_bytes);
+        arrays.append(values.into_iter(), &mut indices).unwrap();
+        assert_eq!(indices, [7, 0, 1, 2, 0, 2, 1]);
         assert_eq!(arrays.plain(), b"\x01\0\0\0a\0\0\0\0\x02\0\0\0bc");
         assert_eq!(arrays.get(2), b"bc");
         assert_eq!(arrays.get(3), b"");
@@ -195,17 +248,17 @@ mod tests {
         let text = "x".repeat(100);
         for length in 0..=100 {
             assert_eq!(
-                arrays.dictionary_index(&text.as_bytes()[..length]),
+                arrays.dictionary_index(&text.as_bytes()[..length]).unwrap(),
                 length as u32
             );
         }
         let mut other = text.clone().into_bytes();
         for at in 0..100 {
             other[at] = b'y';
-            assert_eq!(arrays.dictionary_index(&other), 101 + at as u32);
+            assert_eq!(arrays.dictionary_index(&other).unwrap(), 101 + at as u32);
             other[at] = b'x';
         }
-        assert_eq!(arrays.dictionary_index(text.as_bytes()), 100);
+        assert_eq!(arrays.dictionary_index(text.as_bytes()).unwrap(), 100);
     }
 
     #[test]
@@ -213,8 +266,8 @@ mod tests {
         let mut arrays = ByteArrays::new(false);
         assert_eq!(
             (
-                arrays.dictionary_index(b"abcd"),
-                arrays.dictionary_index(b"efgh")
+                arrays.dictionary_index(b"abcd").unwrap(),
+                arrays.dictionary_index(b"efgh").unwrap()
             ),
             (0, 1)
         );

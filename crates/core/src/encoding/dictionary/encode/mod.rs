@@ -10,8 +10,8 @@ mod sort;
 use herringbone_format::{Result, Type};
 use herringbone_kernels::plain;
 
+use crate::encoding::mismatch;
 use crate::encoding::values::{Slots, Values};
-use crate::encoding::{length, mismatch};
 use byte_arrays::ByteArrays;
 use numbers::Numbers;
 pub(crate) use sort::ranks;
@@ -171,18 +171,9 @@ impl Dictionary {
                     width,
                 },
                 Values::Fixed { bytes, .. },
-            ) => {
-                indices.reserve(bytes.len() / (*width).max(1));
-                for value in bytes.chunks_exact((*width).max(1)) {
-                    indices.push(entries.dictionary_index(value));
-                }
-            }
+            ) => entries.append(bytes.chunks_exact((*width).max(1)), indices)?,
             (Entries::ByteArray(entries), Values::ByteArray(values)) => {
-                indices.reserve(values.len());
-                for value in values {
-                    length(value.len())?;
-                    indices.push(entries.dictionary_index(value));
-                }
+                entries.append(values.iter().copied(), indices)?;
             }
             _ => return Err(mismatch()),
         }
@@ -237,14 +228,12 @@ impl Dictionary {
                 Values::Fixed { bytes, .. },
             ) => bytes
                 .get(index * *width..(index + 1) * *width)
-                .map(|value| entries.dictionary_index(value)),
-            (Entries::ByteArray(entries), Values::ByteArray(values)) => match values.get(index) {
-                Some(value) => {
-                    length(value.len())?;
-                    Some(entries.dictionary_index(value))
-                }
-                None => None,
-            },
+                .map(|value| entries.dictionary_index(value))
+                .transpose()?,
+            (Entries::ByteArray(entries), Values::ByteArray(values)) => values
+                .get(index)
+                .map(|value| entries.dictionary_index(value))
+                .transpose()?,
             _ => None,
         };
         dictionary_index.ok_or_else(mismatch)
