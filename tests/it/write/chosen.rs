@@ -122,7 +122,7 @@ fn a_dictionary_without_hope_ends_early() {
         (page.num_values, encodings)
     };
     let values = noise(16 * 30_000);
-    // 4,096 values are enough to doubt it, and rows are looked at 512 at a time.
+    // 1,024 values are enough to doubt it, and rows are looked at 512 at a time.
     let (num_values, encodings) = first_page(values.clone());
     assert_eq!((num_values, encodings), (8192, vec![Encoding::Plain]));
     // One in 16 comes again: if all are equally likely, of 8,192 there would be 64,000, of 40,960 more than a dictionary has.
@@ -134,6 +134,53 @@ fn a_dictionary_without_hope_ends_early() {
     assert_eq!(again(16), 40_960);
     // One in four: then there are 114,000, and the next ones are new less often.
     assert!(again(4) > 65_536, "{}", again(4));
+}
+
+/// Values of each data page.
+fn page_values(array: ArrayRef, options: WriteOptions) -> Vec<i32> {
+    let (file, _) = of_one(array, options);
+    let pages = file.pages(0, 0).unwrap().map(|page| page.unwrap().header);
+    let pages = pages.filter_map(|header| header.data_page_header);
+    pages.map(|header| header.num_values).collect()
+}
+
+/// Of 150,000 values, 61,440 drawn ones have 50,400, which saves nothing, and a quarter of a million 124,000, which saves half.
+#[test]
+fn how_many_rows_there_may_be_tells_whether_a_dictionary_will_pay() {
+    let mut random = Random(11);
+    let few = noise(150_000);
+    let drawn: Vec<i64> = (0..ROWS).map(|_| random.pick(&few)).collect();
+    let widest = || options(Compatibility::Widest, "none");
+    let drawn_integers: ArrayRef = Arc::new(Int64Array::from(drawn.clone()));
+    // A page of indices, and another of twice as many, before pages have as many rows as they do later on.
+    let pages = page_values(drawn_integers.clone(), widest());
+    assert_eq!(pages, [8192, 16_384, 15_424]);
+    let pages = page_values(drawn_integers, widest().row_group_rows(61_440));
+    assert_eq!(pages, [8192, 31_808]);
+    // Rows of lists may have more values than that.
+    let lists = drawn.iter().map(|value| Some([Some(*value)]));
+    let lists = ListArray::from_iter_primitive::<Int64Type, _, _>(lists);
+    let pages = page_values(Arc::new(lists), widest().row_group_rows(61_440));
+    assert_eq!(pages, [8192, 16_384, 15_424]);
+}
+
+/// Where each tenth value repeats the one before, as many are new at the end as at the start.
+#[test]
+fn what_only_repeats_the_one_before_is_given_up_by_the_second_page() {
+    let values = noise(ROWS * 3);
+    let repeated = (0..values.len()).map(|at| values[at - usize::from(at % 10 == 9)]);
+    let repeated: ArrayRef = Arc::new(Int64Array::from_iter_values(repeated));
+    let columns = ColumnOptions::new().page_bytes(100_000);
+    let options = options(Compatibility::Widest, "none").column("a", columns);
+    // It is looked at when the second page has 100,000 bytes in PLAIN, which are 12,121 values with their levels, and a page of
+    // values ends there. One of indices goes on.
+    let pages = page_values(repeated, options.clone());
+    assert_eq!(pages[..3], [8192, 12_121, 12_121]);
+    // Drawn from 30,000 values, they come back more and more often.
+    let mut random = Random(12);
+    let drawn = (0..values.len()).map(|_| random.pick(&values[..30_000]));
+    let pages = page_values(Arc::new(Int64Array::from_iter_values(drawn)), options);
+    assert_eq!(pages[..2], [8192, 16_384]);
 }
 
 /// A page with hardly a value does not say that all others are new.
