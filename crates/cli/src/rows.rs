@@ -17,6 +17,7 @@ use crate::failure::{Failure, Result};
 use crate::input::Input;
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::render::counted::counted;
 use crate::render::sink::Sink;
 use crate::same_schema::difference;
 
@@ -399,8 +400,9 @@ impl<'a> Rows<'a> {
 fn said(input: &Input, loss: &Loss) -> String {
     let error = input.advised(&loss.error);
     match loss.lost {
-        Lost::Rows(rows) => format!("{rows} rows: {error}"),
+        Lost::Rows(rows) => format!("{}: {error}", counted(rows, "row")),
         Lost::Values(0) => format!("a dictionary: {error}"),
+        Lost::Values(1) => format!("1 value, which is null: {error}"),
         Lost::Values(values) => format!("{values} values, which are null: {error}"),
     }
 }

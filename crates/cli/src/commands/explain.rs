@@ -6,6 +6,7 @@ use herringbone::{ParquetFile, ReadOptions};
 use crate::failure::{Failure, Result};
 use crate::input::Input;
 use crate::output::Output;
+use crate::render::counted::counted;
 use crate::render::printable::printable;
 
 /// Prints what each step tells of the rows of a file, and what is left to be tested.
@@ -28,9 +29,10 @@ pub(crate) fn file(
         .map_err(|error| input.failure(&error))?;
     let rows: u64 = row_groups.iter().map(|it| it.rows).sum();
     output.line(&format!(
-        "{}: {rows} rows in {}",
+        "{}: {} in {}",
         printable(&input.name),
-        of_row_groups(row_groups.len())
+        counted(rows, "row"),
+        counted(row_groups.len() as u64, "row group")
     ))?;
     output.line(&format!("  where {}", printable(&filter.to_string())))?;
     for (step, name) in STEPS {
@@ -41,9 +43,10 @@ pub(crate) fn file(
     let undecided: Vec<_> = row_groups.iter().filter(|it| it.undecided() > 0).collect();
     let rows: u64 = undecided.iter().map(|it| it.undecided()).sum();
     output.line(&format!(
-        "  {:<15}  {rows} rows in {}",
+        "  {:<15}  {} in {}",
         "to be tested",
-        of_row_groups(undecided.len())
+        counted(rows, "row"),
+        counted(undecided.len() as u64, "row group")
     ))
 }
 
@@ -54,10 +57,6 @@ const STEPS: [(PruningStep, &str); 5] = [
     (PruningStep::ColumnIndexes, "column indexes"),
     (PruningStep::PageMaps, "offset indexes"),
 ];
-
-fn of_row_groups(count: usize) -> String {
-    format!("{count} row group{}", if count == 1 { "" } else { "s" })
-}
 
 /// What a step tells of the row groups that it looked at, if it did.
 fn line(row_groups: &[RowGroupExplanation], step: PruningStep) -> Option<String> {
@@ -75,9 +74,11 @@ fn line(row_groups: &[RowGroupExplanation], step: PruningStep) -> Option<String>
     }
     let has_looked = step == PruningStep::Statistics || bytes > 0;
     (asked > 0 && has_looked).then(|| {
-        let asked = of_row_groups(asked);
         format!(
-            "{refused} rows passed over, {accepted} known to be wanted; {bytes} bytes of {asked}"
+            "{} passed over, {accepted} known to be wanted; {} of {}",
+            counted(refused, "row"),
+            counted(bytes, "byte"),
+            counted(asked, "row group")
         )
     })
 }

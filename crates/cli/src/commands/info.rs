@@ -11,6 +11,7 @@ use crate::encryption::Summary;
 use crate::failure::Result;
 use crate::input::Input;
 use crate::output::Output;
+use crate::render::counted::counted;
 use crate::render::printable::printable;
 use crate::render::table::{self, shown};
 
@@ -212,7 +213,9 @@ fn row_groups(metadata: &FileMetadata) -> String {
         .filter_map(|row_group| metadata.row_group_header(row_group).ok())
         .map(|header| header.num_rows);
     match (rows.clone().min(), rows.max()) {
-        (Some(least), Some(most)) if least == most => format!("{count} of {most} rows"),
+        (Some(least), Some(most)) if least == most => {
+            format!("{count} of {}", counted(most, "row"))
+        }
         (Some(least), Some(most)) => format!("{count} of {least} to {most} rows"),
         _ => count.to_string(),
     }
@@ -231,7 +234,7 @@ fn bytes(count: i128) -> String {
         unit = Some(name);
     }
     match unit {
-        None => format!("{count} bytes"),
+        None => counted(count, "byte"),
         Some(unit) => format!("{value:.1} {unit} ({count} bytes)"),
     }
 }

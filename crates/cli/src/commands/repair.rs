@@ -18,6 +18,7 @@ use crate::failure::{Failure, Result};
 use crate::input::{self, Input};
 use crate::load::{self, Rows, Work};
 use crate::progress::Progress;
+use crate::render::counted::counted;
 use crate::rows::int96_unit;
 use crate::save;
 use crate::target::Target;
@@ -87,10 +88,10 @@ pub(crate) fn run(context: &Context, request: &Repair) -> Result<()> {
         ));
     }
     context.note(&format!(
-        "{}: {} rows in {} row groups",
+        "{}: {} in {}",
         input.name,
-        repair.num_rows(),
-        repair.sound().len()
+        counted(repair.num_rows(), "row"),
+        counted(repair.sound().len() as u64, "row group")
     ));
     Ok(())
 }
@@ -149,7 +150,7 @@ fn failed(input: &Input, error: &herringbone::Error) -> Failure {
 fn said(lost: &Lost) -> String {
     let rows = lost
         .rows
-        .map_or_else(String::new, |rows| format!("{rows} rows: "));
+        .map_or_else(String::new, |rows| format!("{}: ", counted(rows, "row")));
     let place = match &lost.location {
         nowhere if *nowhere == Location::default() => String::new(),
         place => format!(" ({place})"),

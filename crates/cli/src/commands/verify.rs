@@ -10,6 +10,7 @@ use crate::failure::{Failure, Result};
 use crate::input::Input;
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::render::counted::counted;
 use crate::render::printable::{json_line, printable};
 
 /// How files are checked.
@@ -83,7 +84,9 @@ fn file(context: &Context, input: &Input, options: Options, output: &mut Output<
     if !json {
         let name = &input.name;
         output.line(&printable(&format!(
-            "{name}: {errors} errors, {warnings} warnings"
+            "{name}: {}, {}",
+            counted(errors, "error"),
+            counted(warnings, "warning")
         )))?;
     }
     Ok(Failure::FINDINGS)

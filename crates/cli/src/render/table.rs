@@ -12,6 +12,7 @@ use herringbone::variant::json::LostTypes;
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::{DataType, FieldRef, SchemaRef};
 
+use super::counted::counted;
 use super::printable::push_printable;
 use super::value::{Boxed, of};
 use crate::failure::Result;
@@ -81,7 +82,7 @@ impl Rows {
     /// Prints the rest.
     pub(crate) fn finish(&mut self, output: &mut Output<'_>) -> Result<()> {
         if self.schema.fields().is_empty() {
-            return output.line(&format!("{} rows without columns", self.count));
+            return output.line(&format!("{} without columns", counted(self.count, "row")));
         }
         if self.ends.is_some() && self.block.is_empty() {
             return Ok(());

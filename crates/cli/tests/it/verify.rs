@@ -22,7 +22,7 @@ fn findings_end_with_1() {
     assert!(lines[1].starts_with(line), "{}", run.stdout);
     assert!(lines[1].ends_with("(column x, row group 0, page 0, offset 0x4)"));
     let last = lines.last().unwrap();
-    assert!(last.starts_with("testdata/hostile/checksum_wrong.parquet: 1 errors, "));
+    assert!(last.starts_with("testdata/hostile/checksum_wrong.parquet: 1 error, "));
 }
 
 #[test]

@@ -74,7 +74,7 @@ const DEVIATIONS: f64 = 2.0;
 const LEAST_FALL: f64 = 1e-12;
 
 impl Growth {
-    /// Whether the dictionary saves nothing so far, and will not behind [`DECIDE_AFTER`] values.
+    /// Whether the dictionary saves nothing so far, and will not when all values are there.
     pub(super) fn is_hopeless(&self, sizes: EntrySizes) -> bool {
         self.now.values >= JUDGE_AFTER
             && self.repeated() >= LEAST_REPEATED

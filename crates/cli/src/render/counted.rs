@@ -1,0 +1,20 @@
+//! How many there are of something.
+
+/// `1 row`, `2 rows`: the noun has its plural by an `s`.
+pub(crate) fn counted(count: impl Into<i128>, noun: &str) -> String {
+    match count.into() {
+        1 => format!("1 {noun}"),
+        count => format!("{count} {noun}s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_alone_is_singular() {
+        let counts = [0, 1, 2].map(|count| counted(count, "row"));
+        assert_eq!(counts, ["0 rows", "1 row", "2 rows"]);
+    }
+}
