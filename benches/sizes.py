@@ -45,16 +45,23 @@ def by_polars(source, target, codec, level, version):
 
 def by_duckdb(source, target, codec, level, version):
     codec = "uncompressed" if codec == "none" else codec
-    level = f", compression_level {level}" if level else ""
+    # It has levels of ZSTD alone.
+    level = f", compression_level {level}" if level and codec == "zstd" else ""
     duckdb.sql(
         f"copy (from read_parquet('{source}')) to '{target}' (format parquet, compression {codec}{level}, "
         f"row_group_size {ROW_GROUP_ROWS}, parquet_version v{version})"
     )
 
 
+def with_level(codec, level):
+    """The codec as the crates call it. What pyarrow, polars and duckdb write as `lz4` is LZ4_RAW."""
+    name = "lz4_raw" if codec == "lz4" else codec
+    return f"{name}:{level}" if level else name
+
+
 def by_crate(program):
     def write(source, target, codec, level, version):
-        codec = f"{codec}:{level}" if level else codec
+        codec = with_level(codec, level)
         subprocess.run([program, source, target, codec, str(ROW_GROUP_ROWS), str(version)], check=True)
 
     return write
@@ -62,7 +69,7 @@ def by_crate(program):
 
 def by_us(program):
     def write(source, target, codec, level, readers):
-        codec = f"{codec}:{level}" if level else codec
+        codec = with_level(codec, level)
         command = [program, "rewrite", source, target, "--force", "--compression", codec]
         command += ["--row-group-rows", str(ROW_GROUP_ROWS), "--compatibility", readers]
         subprocess.run(command, check=True, stderr=subprocess.DEVNULL)

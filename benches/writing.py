@@ -41,7 +41,9 @@ def writers(turns, source, codec, scratch):
     connection.execute("set threads = 1")
     connection.execute(f"create table rows as select * from read_parquet('{source}')")
     others = "uncompressed" if name == "none" else name
-    for_duckdb = f", compression_level {level}" if level else ""
+    for_crates = sizes.with_level(name, level)
+    # It has levels of ZSTD alone.
+    for_duckdb = f", compression_level {level}" if name == "zstd" and level else ""
     target = os.path.join(scratch, "written-by-duckdb.parquet")
     memory = bytearray(2 * table.nbytes + (1 << 20))
     for_polars = io.BytesIO(memory)
@@ -62,8 +64,8 @@ def writers(turns, source, codec, scratch):
         )
 
     return {
-        "herringbone": lambda: turns.seconds(f"write herringbone {codec} {ROWS}", source),
-        "arrow-rs": lambda: turns.seconds(f"write arrow-rs {codec} {ROWS}", source),
+        "herringbone": lambda: turns.seconds(f"write herringbone {for_crates} {ROWS}", source),
+        "arrow-rs": lambda: turns.seconds(f"write arrow-rs {for_crates} {ROWS}", source),
         "pyarrow": lambda: peers.timed(by_pyarrow),
         "polars": lambda: peers.timed(by_polars),
         "duckdb": lambda: peers.timed(by_duckdb),

@@ -9,7 +9,7 @@ use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
 use parquet::arrow::{ArrowWriter, ProjectionMask};
-use parquet::basic::{Compression as Codec, ZstdLevel};
+use parquet::basic::{BrotliLevel, Compression as Codec, GzipLevel, ZstdLevel};
 use parquet::file::metadata::ParquetMetaDataReader;
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
 use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
@@ -203,6 +203,8 @@ pub fn rewrite(
 fn codec(compression: Compression) -> Result<Codec> {
     Ok(match compression.to_string().split_once(':') {
         Some(("zstd", level)) => Codec::ZSTD(ZstdLevel::try_new(level.parse()?)?),
+        Some(("gzip", level)) => Codec::GZIP(GzipLevel::try_new(level.parse()?)?),
+        Some(("brotli", level)) => Codec::BROTLI(BrotliLevel::try_new(level.parse()?)?),
         Some((name, _)) => return Err(format!("no level of {name} is compared").into()),
         None => match compression {
             Compression::Snappy => Codec::SNAPPY,
