@@ -43,12 +43,16 @@ def by_polars(source, target, codec, level, version):
     frame.write_parquet(target, compression=codec, compression_level=level, row_group_size=ROW_GROUP_ROWS)
 
 
+def duckdb_level(codec, level):
+    """The option of the level, which it has for ZSTD alone."""
+    return f", compression_level {level}" if codec == "zstd" and level else ""
+
+
 def by_duckdb(source, target, codec, level, version):
     codec = "uncompressed" if codec == "none" else codec
-    # It has levels of ZSTD alone.
-    level = f", compression_level {level}" if level and codec == "zstd" else ""
+    option = duckdb_level(codec, level)
     duckdb.sql(
-        f"copy (from read_parquet('{source}')) to '{target}' (format parquet, compression {codec}{level}, "
+        f"copy (from read_parquet('{source}')) to '{target}' (format parquet, compression {codec}{option}, "
         f"row_group_size {ROW_GROUP_ROWS}, parquet_version v{version})"
     )
 

@@ -42,8 +42,7 @@ def writers(turns, source, codec, scratch):
     connection.execute(f"create table rows as select * from read_parquet('{source}')")
     others = "uncompressed" if name == "none" else name
     for_crates = sizes.with_level(name, level)
-    # It has levels of ZSTD alone.
-    for_duckdb = f", compression_level {level}" if name == "zstd" and level else ""
+    for_duckdb = sizes.duckdb_level(name, level)
     target = os.path.join(scratch, "written-by-duckdb.parquet")
     memory = bytearray(2 * table.nbytes + (1 << 20))
     for_polars = io.BytesIO(memory)

@@ -6,6 +6,7 @@ use herringbone::{ColumnChoice, Compression, StoredAs};
 
 use crate::failure::Result;
 use crate::output::Output;
+use crate::render::counted::counted;
 use crate::render::printable::printable;
 
 /// One way to store a column, summed over the row groups in which it was tried.
@@ -31,7 +32,10 @@ pub(crate) fn print(choices: &[ColumnChoice], out: &mut Output<'_>) -> Result<()
         let chunks: Vec<_> = choices.iter().filter(|it| it.path == path).collect();
         out.line(&printable(&path.join(".")))?;
         for (chosen, row_groups) in chosen(&chunks) {
-            out.line(&format!("  chosen: {chosen}, in {}", groups(row_groups)))?;
+            out.line(&format!(
+                "  chosen: {chosen}, in {}",
+                counted(row_groups as u64, "row group")
+            ))?;
         }
         let ways = ways(&chunks);
         if ways.is_empty() {
@@ -96,15 +100,8 @@ fn line(way: &Way) -> String {
         way.bytes,
         way.stored_as,
         way.compression,
-        groups(way.row_groups)
+        counted(way.row_groups as u64, "row group")
     )
     .ok();
     line
-}
-
-fn groups(n: usize) -> String {
-    match n {
-        1 => "1 row group".into(),
-        n => format!("{n} row groups"),
-    }
 }

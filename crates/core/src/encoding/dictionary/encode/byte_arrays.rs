@@ -89,8 +89,7 @@ impl ByteArrays {
         let indices = indices.get_mut(start..).unwrap_or_default();
         let mut pairs = values.zip(indices);
         while let Some((value, hash, dictionary_index)) = self.find_known(&mut pairs) {
-            length(value.len())?;
-            *dictionary_index = self.insert(value, hash);
+            *dictionary_index = self.insert(value, hash)?;
         }
         Ok(())
     }
@@ -117,13 +116,7 @@ impl ByteArrays {
     /// As [`Self::append`].
     #[inline]
     pub(super) fn dictionary_index(&mut self, value: &[u8]) -> Result<u32> {
-        match self.find(value) {
-            Ok(known) => Ok(known),
-            Err(hash) => {
-                length(value.len())?;
-                Ok(self.insert(value, hash))
-            }
-        }
+        self.find(value).or_else(|hash| self.insert(value, hash))
     }
 
     /// The index of a value, or its hash if it is not there yet.
@@ -149,12 +142,15 @@ impl ByteArrays {
         Err(hash)
     }
 
-    /// Takes a new value, whose length was checked; its index.
+    /// Takes a new value; its index.
+    ///
+    /// # Errors
+    /// As [`Self::append`].
     #[inline(never)]
-    fn insert(&mut self, value: &[u8], hash: u64) -> u32 {
+    fn insert(&mut self, value: &[u8], hash: u64) -> Result<u32> {
+        let length = length(value.len())?;
         let dictionary_index = self.ends.len() as u32;
         if self.prefix > 0 {
-            let length = value.len() as u32;
             self.plain.extend_from_slice(&length.to_le_bytes());
         }
         self.plain.extend_from_slice(value);
@@ -164,7 +160,7 @@ impl ByteArrays {
         } else {
             self.put(hash, dictionary_index);
         }
-        dictionary_index
+        Ok(dictionary_index)
     }
 
     /// Puts the values into this order, which has each index once.
