@@ -122,9 +122,9 @@ fn a_dictionary_without_hope_ends_early() {
         (page.num_values, encodings)
     };
     let values = noise(16 * 30_000);
-    // 1,024 values are enough to doubt it, and rows are looked at 512 at a time.
+    // 1,024 values are enough to doubt it, behind 512 rows; 4,096 rows further 24,576 have been enough to wait for.
     let (num_values, encodings) = first_page(values.clone());
-    assert_eq!((num_values, encodings), (8192, vec![Encoding::Plain]));
+    assert_eq!((num_values, encodings), (73_728, vec![Encoding::Plain]));
     // One in 16 comes again: if all are equally likely, of 8,192 there would be 64,000, of 40,960 more than a dictionary has.
     let again = |share: usize| {
         let values = values.iter().enumerate();
@@ -142,6 +142,28 @@ fn page_values(array: ArrayRef, options: WriteOptions) -> Vec<i32> {
     let pages = file.pages(0, 0).unwrap().map(|page| page.unwrap().header);
     let pages = pages.filter_map(|header| header.data_page_header);
     pages.map(|header| header.num_values).collect()
+}
+
+/// Where all values are new, the page that they are in goes on as one of values. What comes back all the same is a dictionary.
+#[test]
+fn a_doubt_in_the_middle_of_a_page_does_not_end_it() {
+    let widest = || options(Compatibility::Widest, "none");
+    let new = noise(6000);
+    let (all, part) = (new.clone(), new[..300].to_vec());
+    let integers = |values: Vec<i64>| -> ArrayRef { Arc::new(Int64Array::from(values)) };
+    let pages = page_values(integers(all.clone()), widest());
+    assert_eq!(pages, [6000]);
+    // A row group that has 1,000 rows is in doubt behind 250 of them, where the 300 values have not come back yet.
+    let turns = |n: usize| part.iter().copied().cycle().take(n).collect::<Vec<_>>();
+    let (file, encodings) = of_one(integers(turns(1000)), widest().row_group_rows(1000));
+    assert_eq!(encodings, [Encoding::RleDictionary]);
+    let header = file.pages(0, 0).unwrap().next().unwrap().unwrap().header;
+    assert_eq!(header.dictionary_page_header.unwrap().num_values, 300);
+    // With more rows to come, it would not be in doubt before 1,024.
+    let (_, encodings) = of_one(integers(turns(1000)), widest());
+    assert_eq!(encodings, [Encoding::RleDictionary]);
+    let strings = StringArray::from_iter_values(all.iter().map(|value| format!("{value:x}")));
+    assert_eq!(page_values(Arc::new(strings), widest()), [6000]);
 }
 
 /// Of 150,000 values, 61,440 drawn ones have 50,400, which saves nothing, and a quarter of a million 124,000, which saves half.

@@ -6,7 +6,7 @@
 //!
 //! How values are stored is chosen after some pages only ([`choice`](super::choice)). Until then their indices are kept;
 //! then they are all written as indices, or all as values, and the dictionary is dropped. Where nearly all values were new to
-//! it, the next pages are kept as values meanwhile ([`doubt`](super::doubt)). Later on a dictionary that grew too large ends:
+//! it, they are kept as values meanwhile ([`doubt`](super::doubt)). Later on a dictionary that grew too large ends:
 //! pages behind that are written as values, those before stay. Where there is no dictionary, the values of the first page are
 //! kept, and now and then those of a later one.
 //!
@@ -28,6 +28,7 @@ use super::choice::{Choice, EncodingEstimate, choose_levels, usual_runs};
 use super::chunk::{ChunkBuilder, DataPage, DictionaryEntries, EndedColumn};
 use super::column_statistics::ColumnStatistics;
 use super::doubt::DoubtedPage;
+use super::growth::doubt_after;
 use super::levels::{LeafLevels, LeafPath, leaf_levels};
 use super::observers::{Observers, bloom_filter};
 use super::page::PageSink;
@@ -42,10 +43,7 @@ use crate::levels::{EncodedLevels, PageLevels};
 /// Rows of a segment of columns whose rows differ in size,
 const BLOCK_ROWS: usize = 4096;
 
-/// and, where a dictionary may be in doubt soon, of one of the first page: of columns whose rows have the same size,
-const FIRST_ROWS: usize = 1024;
-
-/// and of lists, which have many values in few rows.
+/// and of lists, which have many values in few rows, where a dictionary may be in doubt soon.
 const FIRST_LISTS: usize = 512;
 
 /// Values of a page, at most: what its header can count, by far.
@@ -210,7 +208,9 @@ impl ColumnWriter {
                 || matches!(array.data_type(), DataType::Dictionary(..)));
         let is_first = self.values.phase == Phase::Undecided && self.values.pending.is_empty();
         match same_size {
-            true if is_first => self.settings.page_rows.min(FIRST_ROWS),
+            true if is_first => {
+                doubt_after(self.settings.row_group_values()).min(self.settings.page_rows)
+            }
             true => self.settings.page_rows,
             false if leaf.max_rep_level > 0 && is_first => FIRST_LISTS,
             false => BLOCK_ROWS,
@@ -223,6 +223,9 @@ impl ColumnWriter {
         self.segment.rows = 0;
         if self.values.may_be_indices() {
             self.segment.bits = 0;
+        }
+        if self.values.is_in_doubt() {
+            self.values.begin_doubt()?;
         }
         // Values have no room where the page is full; indices, where nothing more can be counted.
         let has_no_room = is_full && (!self.values.may_be_indices() || self.is_counted_out);
@@ -358,7 +361,7 @@ impl ColumnWriter {
         let rows = self.settings.page_rows;
         let num_pages = self.values.pending.len() + self.values.doubt.pages.len();
         match (self.values.phase, num_pages) {
-            (Phase::Undecided, 0) => (rows / 4).max(1),
+            (Phase::Undecided | Phase::Doubted, 0) => (rows / 4).max(1),
             (Phase::Undecided | Phase::Doubted, 1) => (rows / 2).max(1),
             _ => rows,
         }
@@ -378,7 +381,6 @@ impl ColumnWriter {
             || (self.page.num_rows() > 0
                 && (self.values.dictionary_is_full()
                     || self.values.is_hopeless()
-                    || self.values.is_in_doubt()
                     || self.values.doubt_ends()))
     }
 
@@ -430,12 +432,9 @@ impl ColumnWriter {
 
     /// Goes on behind a page that waits.
     fn go_on_undecided(&mut self, sink: &mut dyn PageSink) -> Result<()> {
-        if self.values.is_time_to_decide() {
-            self.decide(sink)
-        } else if self.values.is_in_doubt() {
-            self.values.begin_doubt()
-        } else {
-            Ok(())
+        match self.values.is_time_to_decide() {
+            true => self.decide(sink),
+            false => Ok(()),
         }
     }
 

@@ -1,7 +1,7 @@
-//! Pages of values behind those of a dictionary to which all were new.
+//! Values behind those that were all new to a dictionary.
 //!
 //! Such a dictionary is given up in the end, mostly, and to look up values that are new is most of the work of writing them. It
-//! pays all the same where values come back in turns, or become others. So a few pages are kept as values, and the
+//! pays all the same where values come back in turns, or become others. So the page and a few more are kept as values, and the
 //! dictionary gets some of these alone, which tell what it would make of all.
 
 use std::ops::Range;
@@ -10,6 +10,7 @@ use herringbone_format::Result;
 use herringbone_schema::WriteLeaf;
 
 use super::bounds::Bounds;
+use super::growth::Counts;
 use crate::encoding::ValueEncoder;
 use crate::encoding::values::{PlainSize, Values, with_plain};
 use crate::levels::EncodedLevels;
@@ -23,17 +24,30 @@ const TESTED_VALUES: usize = 64;
 /// Values that the dictionary may still get.
 #[derive(Default)]
 pub(super) struct Doubt {
+    /// What the dictionary had when the doubt began.
+    pub(super) before: Counts,
+    /// Full pages. The first values of the first one may be in the dictionary: the doubt began behind them.
     pub(super) pages: Vec<DoubtedPage>,
-    /// Values of the page under construction.
+    /// Values since it began,
+    num_values: usize,
+    /// and those of the page under construction.
     page_values: usize,
     /// Values that the dictionary was tested by.
     pub(super) tested_values: usize,
 }
 
 impl Doubt {
-    /// Values of all pages, and of the one under construction.
-    pub(super) fn num_values(&self) -> usize {
-        self.pages.iter().map(|page| page.num_values).sum::<usize>() + self.page_values
+    /// None yet, behind so many values.
+    pub(super) fn behind(before: Counts) -> Self {
+        Self {
+            before,
+            ..Self::default()
+        }
+    }
+
+    /// All values of the chunk, those before the doubt as well.
+    pub(super) fn all_values(&self) -> usize {
+        self.before.values + self.num_values
     }
 
     /// Bytes of the pages in PLAIN.
@@ -50,13 +64,15 @@ impl Doubt {
     pub(super) fn count(&mut self, num_values: usize) -> impl Iterator<Item = Range<usize>> {
         let first = self.page_values;
         self.page_values += num_values;
+        self.num_values += num_values;
         let parts = tested(first..self.page_values);
         parts.map(move |part| part.start - first..part.end - first)
     }
 
-    /// Ends the page under construction; how many values it has.
-    pub(super) fn end_page(&mut self) -> usize {
-        std::mem::take(&mut self.page_values)
+    /// Ends the page under construction.
+    pub(super) fn end_page(&mut self, page: DoubtedPage) {
+        self.page_values = 0;
+        self.pages.push(page);
     }
 }
 

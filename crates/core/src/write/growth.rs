@@ -19,8 +19,9 @@ const JUDGE_AFTER: usize = 1 << 13;
 /// all new at first.
 const LEAST_REPEATED: usize = 32;
 
-/// Behind so many values it is in doubt whether any comes back,
-const DOUBT_AFTER: usize = 1 << 10;
+/// Behind so many values it is in doubt whether any comes back, or behind a part of those of a small row group,
+const DOUBT_AFTER: std::ops::RangeInclusive<usize> = 1 << 8..=1 << 10;
+const PART_OF_FEW: usize = 4;
 
 /// where fewer than one of so many did (of many values, fewer than [`LEAST_REPEATED`]),
 const FEW_REPEATED: usize = 128;
@@ -30,6 +31,11 @@ pub(super) const DOUBT_ENDS_AFTER: usize = 3 << 13;
 
 /// Values at least, of the last pages, that tell how often values are new.
 pub(super) const LAST_VALUES: usize = 1 << 12;
+
+/// Behind how many values of a row group that has so many it may be in doubt whether any comes back.
+pub(super) fn doubt_after(row_group_values: usize) -> usize {
+    (row_group_values / PART_OF_FEW).clamp(*DOUBT_AFTER.start(), *DOUBT_AFTER.end())
+}
 
 /// How a dictionary has grown.
 #[derive(Debug, Clone, Copy)]
@@ -85,7 +91,8 @@ impl Growth {
     /// Whether it saves nothing so far, as nearly all values are new.
     pub(super) fn is_in_doubt(&self, sizes: EntrySizes) -> bool {
         let few = (self.last().values / FEW_REPEATED).min(LEAST_REPEATED);
-        self.now.values >= DOUBT_AFTER && self.repeated() < few && !self.saves(sizes)
+        let is_seen = self.now.values >= doubt_after(sizes.values as usize);
+        is_seen && self.repeated() < few && !self.saves(sizes)
     }
 
     /// Whether it will save something when all values are there, by the last ones.

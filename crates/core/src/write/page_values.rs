@@ -266,6 +266,7 @@ impl PageValues {
     pub(super) fn is_in_doubt(&self) -> bool {
         let growth = self.growth();
         self.settings.lists_entries.is_none()
+            && !self.dictionary_is_full()
             && growth.is_some_and(|(growth, sizes)| growth.is_in_doubt(sizes))
     }
 
@@ -306,10 +307,23 @@ impl PageValues {
         }
     }
 
-    /// Keeps the values behind as values, for as long as it is in doubt whether any comes back.
+    /// Keeps the values of the page under construction as values, and those behind, for as long as it is in doubt whether any
+    /// comes back.
     pub(super) fn begin_doubt(&mut self) -> Result<()> {
-        self.encoder = self.plain_encoder()?;
-        (self.phase, self.doubt) = (Phase::Doubted, Doubt::default());
+        let Some(dictionary) = &self.dictionary else {
+            return Ok(());
+        };
+        let mut encoder = self.plain_encoder()?;
+        let indices = mem::take(&mut self.indices);
+        self.doubt = Doubt::behind(Counts {
+            values: self.pending_values + indices.len(),
+            entries: dictionary.len(),
+        });
+        if mem::take(&mut self.unbounded) {
+            self.bounds = Bounds::of_indices(&self.settings, dictionary, &indices);
+        }
+        dictionary.with_values(indices.into_iter(), |values| encoder.append(values))?;
+        (self.phase, self.encoder) = (Phase::Doubted, encoder);
         Ok(())
     }
 
@@ -321,25 +335,22 @@ impl PageValues {
         size: PlainSize,
     ) -> Result<()> {
         let next = self.plain_encoder()?;
-        let num_values = self.doubt.end_page();
-        self.doubt.pages.push(DoubtedPage {
+        self.doubt.end_page(DoubtedPage {
+            num_values: levels.num_levels - levels.num_nulls,
             levels,
             encoder: mem::replace(&mut self.encoder, next),
-            num_values,
             size,
             bounds: mem::replace(&mut self.bounds, Bounds::new(&self.settings)),
         });
-        let (Some(dictionary), Some(last)) = (&self.dictionary, self.pending.last()) else {
+        let Some(dictionary) = &self.dictionary else {
             return Ok(());
         };
+        let before = self.doubt.before;
         let growth = Growth {
             first: Counts::default(),
-            before: Counts {
-                values: self.pending_values,
-                entries: last.num_entries,
-            },
+            before,
             now: Counts {
-                values: self.pending_values + self.doubt.tested_values,
+                values: before.values + self.doubt.tested_values,
                 entries: dictionary.len(),
             },
         };
@@ -351,8 +362,7 @@ impl PageValues {
 
     /// Whether nobody waits any longer for values that come back.
     pub(super) fn doubt_ends(&self) -> bool {
-        let values = self.pending_values + self.doubt.num_values();
-        self.phase == Phase::Doubted && values >= DOUBT_ENDS_AFTER
+        self.phase == Phase::Doubted && self.doubt.all_values() >= DOUBT_ENDS_AFTER
     }
 
     /// Gives the dictionary what was kept from it.

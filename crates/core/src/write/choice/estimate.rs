@@ -22,13 +22,13 @@ const SAMPLE_SHARE: usize = 32;
 const SAMPLE_VALUES: std::ops::RangeInclusive<usize> = 2048..=8192;
 const SAMPLE_BYTES: usize = 64 << 10;
 const SHARE_OF_FEW: usize = 8;
-const LEAST_VALUES: usize = 512;
+const LEAST_VALUES: usize = 256;
 
 /// The part of a sample that comes first, and how many times what the best costs by it is too much to look further.
 const FIRST_PART: usize = 4;
 const FAR: (u128, u128) = (3, 2);
 
-/// The share of the entries of a dictionary that are a sample of it, bounded by bytes.
+/// The share of the entries of a dictionary that are a sample of it, bounded by bytes: of few values that share of them.
 const DICTIONARY_SHARE: usize = 4;
 const DICTIONARY_SAMPLE: std::ops::RangeInclusive<usize> = 8192..=16384;
 
@@ -173,6 +173,13 @@ impl<'a> Sampler<'a> {
             return Ok(Vec::new());
         }
         let leaf = &self.settings.leaf;
+        let plain = plain_bytes(values);
+        let of_all = |bytes: usize| (bytes as u64) * (self.num_values as u64) / (len as u64);
+        let form = (Form::Values(encoding), Decoded::Values(encoding));
+        if (encoding, self.settings.compression) == (Encoding::Plain, Compression::Uncompressed) {
+            let counts = (self.num_values as u64, of_all(plain), of_all(plain));
+            return Ok(self.estimates(form, counts, of_all(plain)));
+        }
         let mut encoder = value_encoder(encoding, leaf.physical_type, leaf.type_length)?;
         encoder.append(values)?;
         let mut encoded = Vec::new();
@@ -182,10 +189,7 @@ impl<'a> Sampler<'a> {
             _ => Vec::new(),
         };
         let compressed = self.compressed_cut(&encoded, &cuts)?;
-        let of_all = |bytes: usize| (bytes as u64) * (self.num_values as u64) / (len as u64);
-        let plain = plain_bytes(values);
         let counts = (self.num_values as u64, of_all(plain), of_all(encoded.len()));
-        let form = (Form::Values(encoding), Decoded::Values(encoding));
         Ok(self.estimates(form, counts, of_all(compressed)))
     }
 
@@ -293,8 +297,12 @@ impl<'a> Sampler<'a> {
     /// Bytes of the dictionary page with the entries in this order, after the codec.
     fn entries(&self, dictionary: &Dictionary, order: &[u32]) -> Result<u64> {
         let all = dictionary.plain_bytes();
+        if self.settings.compression == Compression::Uncompressed {
+            return Ok(all as u64);
+        }
         let (least, most) = (DICTIONARY_SAMPLE.start(), DICTIONARY_SAMPLE.end());
-        let bytes = (all / DICTIONARY_SHARE).clamp(*least, *most);
+        let least = (self.plain_bytes / DICTIONARY_SHARE).min(*least);
+        let bytes = (all / DICTIONARY_SHARE).max(least).min(*most);
         let share = order.len() * bytes / all.max(1);
         let some = order.get(..share).unwrap_or(order);
         let plain = dictionary.plain_of(some)?;

@@ -44,10 +44,14 @@ enum FreePlace {
 }
 
 /// Numbers that a table around the first ones is worth its memory for.
-const NEAR_AFTER: usize = 512;
+const NEAR_AFTER: usize = 256;
 
-/// How far the first numbers may be from each other.
+/// How far the first numbers may be from each other: so many times their number, but no further than that.
+const NEAR_TIMES: u64 = 32;
 const NEAR_RANGE: u64 = 1 << 15;
+
+/// The first numbers, for which there is room at once.
+const FIRST_ROOM: usize = 256;
 
 impl<T: Bits> Numbers<T> {
     pub(super) fn new() -> Self {
@@ -76,8 +80,11 @@ impl<T: Bits> Numbers<T> {
         values: impl ExactSizeIterator<Item = T> + Clone,
         indices: &mut Vec<u32>,
     ) {
-        if self.values.is_empty() && values.len() >= NEAR_AFTER {
-            self.choose_near(values.clone());
+        if self.values.is_empty() {
+            self.values.reserve(values.len().min(FIRST_ROOM));
+            if values.len() >= NEAR_AFTER {
+                self.choose_near(values.clone());
+            }
         }
         let start = indices.len();
         indices.resize(start + values.len(), 0);
@@ -104,12 +111,13 @@ impl<T: Bits> Numbers<T> {
     }
 
     /// Makes room for the numbers around the first ones.
-    fn choose_near(&mut self, values: impl Iterator<Item = T>) {
+    fn choose_near(&mut self, values: impl ExactSizeIterator<Item = T>) {
+        let farthest = NEAR_RANGE.min(NEAR_TIMES * values.len() as u64);
         let (min, max) = values.fold((i64::MAX, i64::MIN), |(min, max), value| {
             (min.min(value.signed()), max.max(value.signed()))
         });
         let range = max.wrapping_sub(min).cast_unsigned();
-        if range < NEAR_RANGE {
+        if range < farthest {
             // Later ones may go a bit beyond.
             let margin = range / 2 + 32;
             self.base = min.saturating_sub_unsigned(margin);
