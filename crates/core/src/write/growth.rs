@@ -88,11 +88,14 @@ impl Growth {
             && !self.will_save(sizes)
     }
 
-    /// Whether it saves nothing so far, as nearly all values are new.
+    /// Whether it saves nothing so far, as nearly all values are new, or will not with the other half of a row group.
     pub(super) fn is_in_doubt(&self, sizes: EntrySizes) -> bool {
+        let (values, of_all) = (self.now.values, sizes.values as usize);
+        if values < doubt_after(of_all) || self.saves(sizes) {
+            return false;
+        }
         let few = (self.last().values / FEW_REPEATED).min(LEAST_REPEATED);
-        let is_seen = self.now.values >= doubt_after(sizes.values as usize);
-        is_seen && self.repeated() < few && !self.saves(sizes)
+        self.repeated() < few || values >= of_all / 2 && !self.will_save(sizes)
     }
 
     /// Whether it will save something when all values are there, by the last ones.

@@ -28,9 +28,11 @@ const LEAST_VALUES: usize = 256;
 const FIRST_PART: usize = 4;
 const FAR: (u128, u128) = (3, 2);
 
-/// The share of the entries of a dictionary that are a sample of it, bounded by bytes: of few values that share of them.
+/// The share of the entries of a dictionary that are a sample of it, bounded by bytes. It has no more than the sample of few values,
+/// but for some bytes that are the least.
 const DICTIONARY_SHARE: usize = 4;
 const DICTIONARY_SAMPLE: std::ops::RangeInclusive<usize> = 8192..=16384;
+const LEAST_OF_DICTIONARY: usize = 2048;
 
 /// Entries that are sorted at most, how many values each has to have at least, and which part of the indices' bytes
 /// theirs have to be: order saves a part of the dictionary page alone.
@@ -300,9 +302,9 @@ impl<'a> Sampler<'a> {
         if self.settings.compression == Compression::Uncompressed {
             return Ok(all as u64);
         }
-        let (least, most) = (DICTIONARY_SAMPLE.start(), DICTIONARY_SAMPLE.end());
-        let least = (self.plain_bytes / DICTIONARY_SHARE).min(*least);
-        let bytes = (all / DICTIONARY_SHARE).max(least).min(*most);
+        let (least, most) = (*DICTIONARY_SAMPLE.start(), *DICTIONARY_SAMPLE.end());
+        let of_few = (self.plain_bytes / SHARE_OF_FEW).max(LEAST_OF_DICTIONARY);
+        let bytes = (all / DICTIONARY_SHARE).max(least.min(of_few)).min(most);
         let share = order.len() * bytes / all.max(1);
         let some = order.get(..share).unwrap_or(order);
         let plain = dictionary.plain_of(some)?;

@@ -44,7 +44,7 @@ enum FreePlace {
 }
 
 /// Numbers that a table around the first ones is worth its memory for.
-const NEAR_AFTER: usize = 256;
+const NEAR_AFTER: usize = 128;
 
 /// How far the first numbers may be from each other: so many times their number, but no further than that.
 const NEAR_TIMES: u64 = 32;
@@ -191,6 +191,13 @@ impl<T: Bits> Numbers<T> {
         }
     }
 
+    /// The indices as the values ascend, signed, if all lie close together: then they have their places in that order.
+    pub(super) fn near_order(&self) -> Option<Vec<u32>> {
+        let order = self.near.iter().filter_map(|known| known.checked_sub(1));
+        let order: Vec<u32> = order.collect();
+        (order.len() == self.values.len()).then_some(order)
+    }
+
     /// Puts the values into this order, which has each index once.
     pub(super) fn reorder(&mut self, order: &[u32]) {
         self.values = self.gather(order.iter().copied(), |value| value);
@@ -255,6 +262,22 @@ mod tests {
         assert_eq!(numbers.values().len(), 3000);
         assert!((0..5000).all(|i| indices[i] as usize == i % 3000));
         assert_eq!(numbers.gather(indices.into_iter(), |v| v), values);
+    }
+
+    #[test]
+    fn numbers_close_together_have_an_order() {
+        let mut numbers = Numbers::<u64>::new();
+        let values = (0..600_u64).map(|i| (i * 7 % 300).wrapping_sub(100));
+        numbers.append(values, &mut Vec::new());
+        let order = numbers.near_order().unwrap();
+        let values: Vec<i64> = order
+            .iter()
+            .map(|&i| numbers.values()[i as usize].signed())
+            .collect();
+        assert_eq!(values, (-100..200).collect::<Vec<_>>());
+        numbers.append([u64::MAX >> 1].into_iter(), &mut Vec::new());
+        assert_eq!(numbers.near_order(), None);
+        assert_eq!(Numbers::<u32>::new().near_order(), Some(Vec::new()));
     }
 
     #[test]

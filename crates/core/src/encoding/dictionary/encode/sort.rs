@@ -10,6 +10,14 @@ impl Dictionary {
     /// The indices of the entries as these ascend in the order of the column; `None` where there is no such order: of NaN,
     /// for one, or of byte arrays that are not compared byte by byte.
     pub(crate) fn sorted(&self, kind: ColumnOrderKind) -> Option<Vec<u32>> {
+        let near = match (&self.entries, kind) {
+            (Entries::Int32(entries), ColumnOrderKind::Signed) => entries.near_order(),
+            (Entries::Int64(entries), ColumnOrderKind::Signed) => entries.near_order(),
+            _ => None,
+        };
+        if near.is_some() {
+            return near;
+        }
         let mut order: Vec<u32> = (0..self.len() as u32).collect();
         match (&self.entries, kind) {
             (Entries::Int32(entries), ColumnOrderKind::Signed) => {
