@@ -116,19 +116,22 @@ impl<'a> Sampler<'a> {
             .min(by_bytes.max(16))
     }
 
-    /// The indices of the sample: one half from the start of the first page, one from that of the last; where they are few,
-    /// all from the first.
+    /// The indices of the sample: one half from the middle of the first page, one from that of the last; where they are few,
+    /// all from the first. At its start indices are small, as few entries are there yet, which misleads a codec.
     pub(super) fn indices(&self, pages: &[&[u32]]) -> Vec<u32> {
         let values = self.len();
         let (Some(first), Some(last)) = (pages.first(), pages.last()) else {
             return Vec::new();
         };
-        let front = |page: &[u32], n: usize| page.get(..n).unwrap_or(page).to_vec();
+        let middle = |page: &[u32], n: usize| {
+            let start = page.len().saturating_sub(n) / 2;
+            page.get(start..start + n).unwrap_or(page).to_vec()
+        };
         if pages.len() == 1 || values <= *SAMPLE_VALUES.start() {
-            return front(first, values);
+            return middle(first, values);
         }
-        let mut sample = front(first, values / 2);
-        sample.extend(front(last, values / 2));
+        let mut sample = middle(first, values / 2);
+        sample.extend(middle(last, values / 2));
         sample
     }
 
