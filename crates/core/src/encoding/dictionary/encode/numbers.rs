@@ -267,7 +267,7 @@ mod tests {
     #[test]
     fn numbers_close_together_have_an_order() {
         let mut numbers = Numbers::<u64>::new();
-        let values = (0..600_u64).map(|i| (i * 7 % 300).wrapping_sub(100));
+        let values = (0..600_u32).map(|i| u64::from(i * 7 % 300).wrapping_sub(100));
         numbers.append(values, &mut Vec::new());
         let order = numbers.near_order().unwrap();
         let values: Vec<i64> = order
