@@ -15,7 +15,7 @@ struct Place {
     length: u32,
 }
 
-/// An open-addressing table with linear probing, at most half full. The values are kept in the form
+/// An open-addressing table with linear probing. The values are kept in the form
 /// of the dictionary page.
 #[derive(Debug)]
 pub(super) struct ByteArrays {
@@ -34,6 +34,9 @@ const FIRST_PLACES: usize = 256;
 /// A table with fewer places becomes four times as large, and not twice: the more places are free, the more often the first one that
 /// is looked at is the right one.
 const MANY_PLACES: usize = 1 << 15;
+
+/// One with fewer than these does so where a quarter is taken, and not the half.
+const FEW_PLACES: usize = 1 << 12;
 
 impl ByteArrays {
     /// No values; with a length in front of each, or all of the same length.
@@ -123,7 +126,7 @@ impl ByteArrays {
     #[inline(always)]
     fn find(&self, value: &[u8]) -> Result<u32, u64> {
         let hash = hash::bytes(value, self.seed);
-        let (mut at, tag) = (hash as usize, (hash >> 32) as u32);
+        let (mut at, tag) = place_and_tag(hash);
         let mask = self.places.len().wrapping_sub(1);
         // An empty table has no places at all.
         while let Some(place) = self.places.get(at & mask) {
@@ -155,7 +158,7 @@ impl ByteArrays {
         }
         self.plain.extend_from_slice(value);
         self.ends.push(self.plain.len());
-        if self.ends.len() * 2 > self.places.len() {
+        if self.ends.len() > self.room() {
             self.grow();
         } else {
             self.put(hash, dictionary_index);
@@ -191,20 +194,28 @@ impl ByteArrays {
             .copied()
             .unwrap_or(0);
         // `MAX_DICTIONARY_BYTES` sees to it that values in front of the last start within 32 bits.
+        let (mut at, tag) = place_and_tag(hash);
         let new = Place {
             code_plus_1: dictionary_index + 1,
-            tag: (hash >> 32) as u32,
+            tag,
             start: (end - length) as u32,
             length: length as u32,
         };
         let mask = self.places.len().wrapping_sub(1);
-        let mut at = hash as usize;
         while let Some(place) = self.places.get_mut(at & mask) {
             if place.code_plus_1 == 0 {
                 *place = new;
                 return;
             }
             at += 1;
+        }
+    }
+
+    /// How many places may be taken.
+    fn room(&self) -> usize {
+        match self.places.len() < FEW_PLACES {
+            true => self.places.len() / 4,
+            false => self.places.len() / 2,
         }
     }
 
@@ -220,6 +231,12 @@ impl ByteArrays {
             self.put(hash, dictionary_index);
         }
     }
+}
+
+/// The first place for a hash, which lies in the table by its lower bits, and what is told from others by.
+#[inline(always)]
+fn place_and_tag(hash: u64) -> (usize, u32) {
+    ((hash >> 32) as usize, hash as u32)
 }
 
 #[cfg(test)]
