@@ -2,7 +2,7 @@
 
     python tests/interop_spark.py [target/debug/herringbone]
 
-Needs pyspark, pyarrow and a Java that this pyspark runs on (Java 17 for pyspark 3.5 and 4), so it is run by hand and is
+Needs pyspark, pyarrow and a Java that this pyspark runs on (Java 17 for pyspark 4), so it is run by hand and is
 no part of the checks. pyarrow makes a table of the main types; `herringbone rewrite` writes it with several codecs,
 encodings, page versions and sizes. Spark has to read the values of the table, with and without vectors, and find rows by
 conditions that it checks against bounds, page indexes, dictionaries and bloom filters first.
@@ -35,6 +35,9 @@ VARIANTS = {
     "lz4_raw, plain": ["--compression", "lz4_raw", "--dictionary", "off"],
     "delta": ["--encoding", "delta_binary_packed", "--encoding", "delta_byte_array", "--encoding", "rle", *TINY],
     "byte_stream_split": ["--encoding", "byte_stream_split", *TINY],
+    "newest": ["--compatibility", "newest", "--encoding", "float,double=byte_stream_split"],
+    "newest, no dictionaries": [
+        "--compatibility", "newest", "--encoding", "float,double=byte_stream_split", "--dictionary", "off"],
     "bloom filters": ["--bloom-filter", "int64,string", *TINY],
 }
 

@@ -31,10 +31,13 @@ use crate::extension::ExtensionType;
 ///
 /// | | checked | not checked, by what their projects say |
 /// |---|---|---|
-/// | `Widest` | pyarrow 26.0, DuckDB 2.0, polars 2.1 | every reader of the last ten years |
-/// | `Modern` | pyarrow 26.0, DuckDB 2.0, polars 2.1 | parquet-java 1.12 (1.18 to make use of bounds of floating point numbers), pyarrow 15, arrow-rs 50, DuckDB 1.2, polars 1.0 |
-/// | `Newest` without ALP | pyarrow 26.0, polars 2.1 | arrow-rs 53, parquet-java 1.15, DuckDB |
-/// | `Newest` with ALP | none of those three | |
+/// | `Widest` | pyarrow 26.0, DuckDB 2.0, polars 2.1, Spark 3.5.9, 4.0.0 to 4.3 | every reader of the last ten years |
+/// | `Modern` | pyarrow 26.0, DuckDB 2.0, polars 2.1, Spark 4.3 | parquet-java 1.12 (1.18 to make use of bounds of floating point numbers), pyarrow 15, arrow-rs 50, DuckDB 1.2, polars 1.0 |
+/// | `Newest` without ALP | pyarrow 26.0, polars 2.1, Spark 4.3 | arrow-rs 53, parquet-java 1.15, DuckDB |
+/// | `Newest` with ALP | none of those four | |
+///
+/// Spark before 4.3 refuses BYTE_STREAM_SPLIT where it reads columns as vectors, as it does by default. **Spark 4.0.0 reads wrong
+/// values** from pages in DELTA_LENGTH_BYTE_ARRAY, whoever wrote them; 4.0.5, 4.1.4 and 4.2.1 do not.
 ///
 /// Readers that do not know the total order pass over those bounds. A reader that does not know an encoding fails at the
 /// first page that has it.
