@@ -130,7 +130,8 @@ A sample of the values of each column decides between a dictionary and the encod
 matters more, --explain prints what was tried.
 
 `--compatibility modern` writes data pages version 2 and newer encodings: smaller, but not for
-readers from before 2024. `--compatibility newest` adds what few readers know yet, ALP above all.
+readers from before 2024, nor for Spark before 4.3. `--compatibility newest` adds what few readers
+know yet, ALP above all.
 
 --sort-by a,b.c:desc: nulls come last unless the name is followed by `:nulls-first`; equal rows stay
 as they were. The file says that it is sorted. Rows beyond --sort-memory wait in temporary files, without
