@@ -314,6 +314,47 @@ mod tests {
         assert!(growth(8192, 10_240, 8193).will_save(DOUBLES));
     }
 
+    /// 19 in 20 values are new: of 1,000 drawn so 906 are, with 8 bytes each, and 10 bits for all, more than 8,000 bytes.
+    #[test]
+    fn half_of_a_small_row_group_tells_that_it_will_not_pay() {
+        let of_all = |values: usize| EntrySizes {
+            values: values as f64,
+            ..DOUBLES
+        };
+        let growth = |values: usize| Growth {
+            first: Counts::default(),
+            before: Counts::default(),
+            now: Counts {
+                values,
+                entries: values * 19 / 20,
+            },
+        };
+        assert!(!growth(499).is_in_doubt(of_all(1000)));
+        assert!(growth(500).is_in_doubt(of_all(1000)));
+        assert!(!growth(500).is_in_doubt(of_all(1002)));
+        // One in two is new: 9 bits and the half of 64 save much already.
+        let mut half_new = growth(500);
+        half_new.now.entries = 250;
+        assert!(!half_new.is_in_doubt(of_all(1000)));
+        // Nine in ten save nothing so far, and 818 of 1,000 will.
+        let mut nine_in_ten = growth(500);
+        nine_in_ten.now.entries = 450;
+        assert!(!nine_in_ten.is_in_doubt(of_all(1000)));
+    }
+
+    #[test]
+    fn a_doubt_begins_behind_a_part_of_a_small_row_group() {
+        for (rows, values) in [
+            (10, 256),
+            (1024, 256),
+            (2000, 500),
+            (4096, 1024),
+            (1 << 20, 1024),
+        ] {
+            assert_eq!(doubt_after(rows), values, "{rows}");
+        }
+    }
+
     #[test]
     fn what_saves_already_is_kept() {
         // Values that are all new follow on few ones.
