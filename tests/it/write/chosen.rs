@@ -166,6 +166,59 @@ fn a_doubt_in_the_middle_of_a_page_does_not_end_it() {
     assert_eq!(page_values(Arc::new(strings), widest()), [6000]);
 }
 
+/// The first of 10,000 strings is the greatest, and came before it was in doubt whether any comes back.
+#[test]
+fn values_from_before_a_doubt_are_within_the_bounds() {
+    let strings = (0..10_000).map(|i| format!("{:05}", 20_000 - i));
+    let strings: ArrayRef = Arc::new(StringArray::from_iter_values(strings));
+    for compatibility in [Compatibility::Widest, Compatibility::Modern] {
+        let (file, _) = of_one(strings.clone(), options(compatibility, "none"));
+        let chunk = file.metadata().column_chunk(0, 0).unwrap();
+        let statistics = chunk.meta_data.unwrap().statistics.unwrap();
+        let bounds = (statistics.min_value.unwrap(), statistics.max_value.unwrap());
+        assert_eq!(bounds, (b"10001".to_vec(), b"20000".to_vec()));
+        let pages = file.column_index(0, 0).unwrap().unwrap();
+        assert_eq!(pages.max_values.get(0), Some(&b"20000"[..]));
+        assert_eq!(pages.min_values.get(0), Some(&b"11809"[..]));
+        assert_eq!(pages.max_values.get(1), Some(&b"11808"[..]));
+    }
+}
+
+/// As long as it is in doubt, pages end where those of indices would, and nobody waits for more than 24,576 values.
+#[test]
+fn pages_in_doubt_have_as_many_rows_as_those_of_indices() {
+    let widest = || options(Compatibility::Widest, "none");
+    let integers: ArrayRef = Arc::new(Int64Array::from(noise(ROWS)));
+    assert_eq!(page_values(integers, widest()), [8192, 16_384, 15_424]);
+    // 8,192 empty strings, and others with 20 bytes each: indices of 17 bits for all take more than those save behind
+    // 77,102. Rows are looked at 4,096 at a time, and more than 24,576 were waited for already.
+    let others = noise(100_000)
+        .into_iter()
+        .map(|value| format!("{value:016x}"));
+    let strings = std::iter::repeat_n(String::new(), 8192).chain(others);
+    let strings: ArrayRef = Arc::new(StringArray::from_iter_values(strings));
+    let options = widest().column("a", ColumnOptions::new().dictionary_bytes(4 << 20));
+    let pages = page_values(strings, options);
+    assert_eq!(pages[..4], [8192, 16_384, 32_768, 20_480]);
+}
+
+/// What is in doubt is encoded anew in the end: nulls are no values.
+#[test]
+fn nulls_are_no_values_in_doubt() {
+    let values = noise(10_000).into_iter().enumerate();
+    let values = values.map(|(at, value)| (at % 7 > 0).then_some(value));
+    let values: ArrayRef = Arc::new(values.collect::<Int64Array>());
+    for compatibility in [Compatibility::Widest, Compatibility::Modern] {
+        of_one(values.clone(), options(compatibility, "none"));
+    }
+    // Each of 3,000 values comes back when all were there.
+    let turns = noise(3000).into_iter().cycle().take(30_000).enumerate();
+    let turns = turns.map(|(at, value)| (at % 10 > 0).then_some(value));
+    let turns: ArrayRef = Arc::new(turns.collect::<Int64Array>());
+    let (_, encodings) = of_one(turns, options(Compatibility::Widest, "none"));
+    assert_eq!(encodings, [Encoding::RleDictionary]);
+}
+
 /// Of 150,000 values, 61,440 drawn ones have 50,400, which saves nothing, and a quarter of a million 124,000, which saves half.
 #[test]
 fn how_many_rows_there_may_be_tells_whether_a_dictionary_will_pay() {

@@ -7,7 +7,7 @@ use crate::encoding::values::Values;
 use crate::statistics::{BoundsBuilder, EncodedBounds};
 
 /// Bounds of some values of a column.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Bounds {
     /// None where nobody asks for bounds.
     builder: Option<BoundsBuilder>,

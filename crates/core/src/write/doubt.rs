@@ -122,7 +122,10 @@ fn tested(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
 
 #[cfg(test)]
 mod tests {
+    use herringbone_format::{Encoding, Type};
+
     use super::*;
+    use crate::encoding::value_encoder;
 
     #[test]
     fn the_same_values_are_tested_however_they_come_in() {
@@ -139,5 +142,25 @@ mod tests {
             assert_eq!(ranges.flat_map(tested).flatten().collect::<Vec<_>>(), all);
         }
         assert_eq!(tested(70..500).count(), 0);
+    }
+
+    #[test]
+    fn each_page_has_tested_values_of_its_own() {
+        let mut doubt = Doubt::behind(Counts {
+            values: 1024,
+            entries: 1020,
+        });
+        assert_eq!(doubt.count(500).flatten().count(), 64);
+        assert_eq!(doubt.all_values(), 1524);
+        doubt.end_page(DoubtedPage {
+            levels: EncodedLevels::default(),
+            encoder: value_encoder(Encoding::Plain, Type::Int64, 0).unwrap(),
+            num_values: 1524,
+            size: PlainSize::default(),
+            bounds: Bounds::default(),
+        });
+        // The first ones again.
+        assert_eq!(doubt.count(10).collect::<Vec<_>>(), [0..10]);
+        assert_eq!(doubt.all_values(), 1534);
     }
 }
