@@ -208,8 +208,12 @@ fn nulls_are_no_values_in_doubt() {
     let values = noise(10_000).into_iter().enumerate();
     let values = values.map(|(at, value)| (at % 7 > 0).then_some(value));
     let values: ArrayRef = Arc::new(values.collect::<Int64Array>());
+    let strings = values.as_primitive::<Int64Type>().iter();
+    let strings = strings.map(|value| value.map(|value| format!("{value:x}")));
+    let strings: ArrayRef = Arc::new(strings.collect::<StringArray>());
     for compatibility in [Compatibility::Widest, Compatibility::Modern] {
         of_one(values.clone(), options(compatibility, "none"));
+        of_one(strings.clone(), options(compatibility, "none"));
     }
     // Each of 3,000 values comes back when all were there.
     let turns = noise(3000).into_iter().cycle().take(30_000).enumerate();
