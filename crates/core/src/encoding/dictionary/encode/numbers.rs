@@ -191,8 +191,10 @@ impl<T: Bits> Numbers<T> {
         }
     }
 
-    /// The indices as the values ascend, signed, if all lie close together: then they have their places in that order.
+    /// The indices as the values ascend, signed, if all lie close together: then they have their places in that order. Not so
+    /// where the greatest number has a place, as the least one follows it.
     pub(super) fn near_order(&self) -> Option<Vec<u32>> {
+        self.base.checked_add_unsigned(self.near.len() as u64)?;
         let order = self.near.iter().filter_map(|known| known.checked_sub(1));
         let order: Vec<u32> = order.collect();
         (order.len() == self.values.len()).then_some(order)
@@ -278,6 +280,15 @@ mod tests {
         numbers.append([u64::MAX >> 1].into_iter(), &mut Vec::new());
         assert_eq!(numbers.near_order(), None);
         assert_eq!(Numbers::<u32>::new().near_order(), Some(Vec::new()));
+        // The least number lies behind the greatest one.
+        let mut numbers = Numbers::<u64>::new();
+        numbers.append([i64::MAX as u64; 200].into_iter(), &mut Vec::new());
+        numbers.append([i64::MIN as u64].into_iter(), &mut Vec::new());
+        assert_eq!(
+            (numbers.values().len(), numbers.far.has_room(1)),
+            (2, false)
+        );
+        assert_eq!(numbers.near_order(), None);
     }
 
     #[test]
