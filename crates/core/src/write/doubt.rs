@@ -81,12 +81,15 @@ pub(super) struct DoubtedPage {
     pub(super) levels: EncodedLevels,
     /// The values in PLAIN.
     pub(super) encoder: Box<dyn ValueEncoder>,
-    pub(super) num_values: usize,
     pub(super) size: PlainSize,
     pub(super) bounds: Bounds,
 }
 
 impl DoubtedPage {
+    pub(super) fn num_values(&self) -> usize {
+        self.levels.num_levels - self.levels.num_nulls
+    }
+
     /// Takes the values, and gives them to `visit`, with the encoder that had them and the bytes that they take.
     pub(super) fn with_values<R>(
         &mut self,
@@ -96,7 +99,7 @@ impl DoubtedPage {
         let mut plain = Vec::new();
         self.encoder.finish_page(&mut plain);
         let plain_type = (leaf.physical_type, leaf.type_length);
-        with_plain(plain_type, &plain, self.num_values, |values| {
+        with_plain(plain_type, &plain, self.num_values(), |values| {
             visit(&mut *self.encoder, values, plain.len())
         })
     }
@@ -155,7 +158,6 @@ mod tests {
         doubt.end_page(DoubtedPage {
             levels: EncodedLevels::default(),
             encoder: value_encoder(Encoding::Plain, Type::Int64, 0).unwrap(),
-            num_values: 1524,
             size: PlainSize::default(),
             bounds: Bounds::default(),
         });

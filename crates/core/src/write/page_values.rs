@@ -336,7 +336,6 @@ impl PageValues {
     ) -> Result<()> {
         let next = self.plain_encoder()?;
         self.doubt.end_page(DoubtedPage {
-            num_values: levels.num_levels - levels.num_nulls,
             levels,
             encoder: mem::replace(&mut self.encoder, next),
             size,
@@ -392,7 +391,7 @@ impl PageValues {
     /// Chooses what becomes of the pages that wait, and of those behind them.
     pub(super) fn choose(&mut self) -> Result<Choice> {
         let pages = self.doubt.pages.iter_mut();
-        if let Some(page) = pages.max_by_key(|page| page.num_values) {
+        if let Some(page) = pages.max_by_key(|page| page.num_values()) {
             let choice = choose_for_doubted(&self.settings, page)?;
             self.set_encoding(choice.encoding)?;
             self.phase = Phase::Values;
