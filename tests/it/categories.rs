@@ -130,6 +130,48 @@ fn other_dictionaries_add_their_values_behind() {
     assert_eq!(keys, [Some(1), Some(1), Some(4)]);
 }
 
+/// Each batch's keys tell its values apart, and all values together are too many for them.
+#[test]
+fn dictionaries_that_are_too_many_values_together() {
+    let words = |batch: usize| -> Vec<String> {
+        let words = (0..100).map(|i| format!("the word number {}", 60 * batch + i));
+        words.collect()
+    };
+    let batch = |batch: usize| {
+        let words: ArrayRef = Arc::new(StringArray::from(words(batch)));
+        let keys = (0..500).map(|i| (i % 9 != 0).then_some((i * 7 % 100) as i8));
+        dictionary(&keys.collect::<Vec<_>>(), words)
+    };
+    let expected = (0..4).flat_map(|batch| {
+        let words = words(batch);
+        (0..500).map(move |i| (i % 9 != 0).then(|| words[i * 7 % 100].clone()))
+    });
+    let expected: Vec<Option<String>> = expected.collect();
+    let batches: Vec<ArrayRef> = (0..4).map(batch).collect();
+    let file = written(&batches, false, WriteOptions::new()).unwrap();
+    assert_sound(&file);
+    let (batches, _) = read(&file);
+    let mut found: Vec<Option<String>> = Vec::new();
+    for batch in &batches {
+        let batch = batch.as_dictionary::<Int8Type>();
+        let strings = batch.downcast_dict::<StringArray>().unwrap();
+        found.extend(strings.into_iter().map(|it| it.map(Into::into)));
+    }
+    assert_eq!(found, expected);
+    // An order of categories cannot be told by so few keys.
+    let batches: Vec<ArrayRef> = (0..4).map(batch).collect();
+    let error = written(&batches, true, WriteOptions::new()).unwrap_err();
+    let message = error.to_string();
+    assert!(
+        message.contains("160 values together, of which their keys tell 128 apart"),
+        "{message}"
+    );
+    // A row group for each has its own.
+    let options = WriteOptions::new().row_group_rows(500);
+    let file = written(&batches, true, options).unwrap();
+    assert_eq!(parts(&read(&file).0[3]), parts(&batches[3]));
+}
+
 #[test]
 fn in_structs_and_lists() {
     let array = dictionary(&KEYS, strings(&SIZES));

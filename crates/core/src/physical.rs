@@ -100,6 +100,7 @@ impl PageDecoder {
             data_type: data_type(leaf)?,
             conversion: Conversion::Identity,
             int96_overflow: Int96Overflow::Error,
+            is_ordered: false,
         };
         let max_levels = MaxLevels {
             repetition: leaf.max_rep_level,

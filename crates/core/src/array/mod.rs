@@ -58,6 +58,8 @@ pub(crate) struct LeafType {
     pub(crate) conversion: Conversion,
     /// What becomes of timestamps that do not fit.
     pub(crate) int96_overflow: Int96Overflow,
+    /// Whether the order of a dictionary's values means something: that of the dictionary page does.
+    pub(crate) is_ordered: bool,
 }
 
 /// One Arrow layout under construction, for one leaf, over the pages of a column chunk.

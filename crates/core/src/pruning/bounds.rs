@@ -37,6 +37,7 @@ impl BoundsDecoder {
                 data_type: field.data_type().clone(),
                 conversion: Conversion::Identity,
                 int96_overflow: Int96Overflow::Error,
+                is_ordered: false,
             },
             field,
         })

@@ -322,6 +322,7 @@ impl Builder<'_> {
                 data_type,
                 conversion,
                 int96_overflow: self.options.schema.int96_overflow,
+                is_ordered: node.field.dict_is_ordered() == Some(true),
             },
             max_def_level: leaf.max_def_level,
             max_rep_level: leaf.max_rep_level,

@@ -197,6 +197,23 @@ impl ColumnWriter {
                 self.end_segment(taken < n, sink)?;
             }
         }
+        self.order_is_kept()
+    }
+
+    /// Fails where an order cannot come back, as the keys tell fewer values apart than the dictionary has got.
+    fn order_is_kept(&self) -> Result<()> {
+        let ordered = self.settings.lists_entries.filter(|it| it.is_ordered);
+        let (Some(ordered), Some(dictionary)) = (ordered, &self.values.dictionary) else {
+            return Ok(());
+        };
+        if dictionary.len() > ordered.max_values {
+            return Err(Error::argument(format!(
+                "batches of one row group have ordered dictionaries of {} values together, of which their keys tell {} apart: \
+                 it takes wider keys, or a dictionary that is not ordered",
+                dictionary.len(),
+                ordered.max_values
+            )));
+        }
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use herringbone_arrow::schema::{Fields, Schema, SchemaRef};
+use herringbone_arrow::schema::{DataType, Fields, Schema, SchemaRef};
 use herringbone_format::modular_encryption::{ChunkCipher, FileEncryption, ModuleCipher};
 use herringbone_format::{ColumnOrder, Error, Result, SortingColumn};
 use herringbone_schema::{WriteKind, WriteMapping, WriteNode, from_arrow_extended};
@@ -15,6 +15,7 @@ use super::options::{SortingColumnOption, UnsortedRows, WriteOptions};
 use super::settings::{ArrowDictionary, ColumnSettings};
 use super::sort_keys::SortKeys;
 use super::sorting::SortingCheck;
+use crate::array::dictionary::max_values;
 use crate::extension::mappings;
 
 /// What the write of one file comes to; shared by everything that encodes a part of it.
@@ -283,9 +284,13 @@ pub(super) fn check_schema(ours: &Fields, theirs: &Fields) -> Result<()> {
 fn mark_dictionaries(node: &WriteNode, leaves: &mut [Option<ArrowDictionary>]) {
     match &node.kind {
         WriteKind::Leaf { leaf } => {
-            if let Some(marked) = leaves.get_mut(*leaf) {
-                let is_ordered = node.field.dict_is_ordered();
-                *marked = is_ordered.map(|is_ordered| ArrowDictionary { is_ordered });
+            if let Some(marked) = leaves.get_mut(*leaf)
+                && let DataType::Dictionary(key, _) = node.field.data_type()
+            {
+                *marked = Some(ArrowDictionary {
+                    is_ordered: node.field.dict_is_ordered() == Some(true),
+                    max_values: max_values(key).unwrap_or(usize::MAX),
+                });
             }
         }
         WriteKind::Struct(fields) => {

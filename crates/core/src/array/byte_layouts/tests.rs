@@ -85,14 +85,19 @@ fn indices(indices: &[u32]) -> Vec<u8> {
     out
 }
 
-fn leaf(physical_type: Type, type_length: usize, data_type: DataType) -> Box<dyn LeafArray> {
-    let leaf = LeafType {
+fn leaf_type(physical_type: Type, type_length: usize, data_type: DataType) -> LeafType {
+    LeafType {
         physical_type,
         type_length,
         data_type,
         conversion: Conversion::Identity,
         int96_overflow: Int96Overflow::Error,
-    };
+        is_ordered: false,
+    }
+}
+
+fn leaf(physical_type: Type, type_length: usize, data_type: DataType) -> Box<dyn LeafArray> {
+    let leaf = leaf_type(physical_type, type_length, data_type);
     match dictionary_leaf_array(&leaf).unwrap() {
         Some(array) => array,
         None => byte_leaf_array(&leaf).unwrap(),
@@ -472,7 +477,7 @@ fn strings_that_are_none_are_corrupt() {
 }
 
 #[test]
-fn keys_that_are_too_narrow_are_refused() {
+fn an_array_has_no_more_values_than_keys_can_say() {
     let values: Vec<Vec<u8>> = (0..200).map(|i| format!("{i}").into_bytes()).collect();
     let data_type = dictionary_of(DataType::Int8, DataType::Utf8);
     let mut array = leaf(Type::ByteArray, 0, data_type);
@@ -497,11 +502,47 @@ fn keys_that_are_too_narrow_are_refused() {
         array.append(129).unwrap_err().kind(),
         ErrorKind::Unsupported
     );
-    array.set_dictionary(&buffer(plain(&values)), 200).unwrap();
-    array
-        .set_page(Encoding::RleDictionary, buffer(indices(&[0])), 1)
-        .unwrap();
-    assert_eq!(array.append(1).unwrap_err().kind(), ErrorKind::Unsupported);
+}
+
+/// Of a dictionary that is larger than keys can say, arrays have what their rows have.
+#[test]
+fn a_dictionary_of_too_many_values_is_none() {
+    let values: Vec<Vec<u8>> = (0..200).map(|i| format!("{i}").into_bytes()).collect();
+    let data_type = dictionary_of(DataType::Int8, DataType::Utf8);
+    let mut array = leaf(Type::ByteArray, 0, data_type.clone());
+    for num_values in [128, 129] {
+        let dictionary = plain(&values[..num_values]);
+        array
+            .set_dictionary(&buffer(dictionary), num_values)
+            .unwrap();
+        let is = (0..300).map(|i| i * 7 % num_values as u32);
+        let is: Vec<u32> = is.collect();
+        array
+            .set_page(Encoding::RleDictionary, buffer(indices(&is)), 300)
+            .unwrap();
+        let mut found = Vec::new();
+        while found.len() < 300 {
+            let left = 300 - found.len();
+            let fitting = array.values_that_fit(left, usize::MAX).unwrap();
+            let most = if num_values == 128 { 300 } else { 128 };
+            assert_eq!(fitting, left.min(most));
+            array.append(fitting).unwrap();
+            found.extend(values_of(&array.finish(None).unwrap()));
+        }
+        let expected = is.iter().map(|&i| values[i as usize].clone());
+        assert_eq!(found, expected.collect::<Vec<_>>());
+    }
+    let ordered = LeafType {
+        is_ordered: true,
+        ..leaf_type(Type::ByteArray, 0, data_type)
+    };
+    let mut array = dictionary_leaf_array(&ordered).unwrap().unwrap();
+    let dictionary = buffer(plain(&values));
+    let error = array.set_dictionary(&dictionary, 200).unwrap_err();
+    assert_eq!(
+        error.message(),
+        "an ordered dictionary of 200 values for keys of type Int8"
+    );
 }
 
 #[test]

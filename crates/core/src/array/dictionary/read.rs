@@ -6,6 +6,9 @@
 //! other pages      → keys that count up, and their values behind those of the dictionary
 //! ```
 //!
+//! A dictionary page of more values than the keys can say is none of that: its index pages are as other pages. The dictionaries that a
+//! writer got batch by batch may all be small, and what it made of them in the file larger.
+//!
 //! The values are an array of their own, built by the layout of the value type.
 
 use herringbone_arrow::array::types::{
@@ -16,10 +19,11 @@ use herringbone_arrow::buffer::{BooleanBuffer, Buffer, NullBuffer};
 use herringbone_arrow::data::ArrayData;
 use herringbone_arrow::data::transform::{Capacities, MutableArrayData};
 use herringbone_arrow::schema::DataType;
-use herringbone_format::{Encoding, Error, Result};
+use herringbone_format::{Encoding, Error, Remedy, Result};
 use herringbone_kernels::bitmap::Bitmap;
 use herringbone_kernels::keys::KeyBuilder;
 
+use super::max_values;
 use crate::array::{LeafArray, LeafType, leaf_array};
 use crate::encoding::dictionary::Indices;
 use crate::malformed;
@@ -32,18 +36,22 @@ pub(crate) fn dictionary_leaf_array(leaf: &LeafType) -> Result<Option<Box<dyn Le
     let DataType::Dictionary(key, value) = &leaf.data_type else {
         return Ok(None);
     };
+    let max_values = max_values(key)
+        .ok_or_else(|| Error::argument(format!("{key} is no type of dictionary keys")))?;
     let value = LeafType {
         data_type: value.as_ref().clone(),
         ..leaf.clone()
     };
     Ok(Some(Box::new(DictionaryLeaf {
         key: key.as_ref().clone(),
-        max_values: max_values(key)?,
+        max_values,
         keys: KeyBuilder::default(),
         entries: leaf_array(&value)?,
         others: leaf_array(&value)?,
         num_others: 0,
         dictionary: None,
+        is_too_large: false,
+        is_ordered: leaf.is_ordered,
         base: None,
         parts: Vec::new(),
         num_values: 0,
@@ -66,6 +74,10 @@ struct DictionaryLeaf {
     /// The dictionary page, and where its values start in the array at hand.
     dictionary: Option<ArrayRef>,
     base: Option<usize>,
+    /// Whether the dictionary page has more values than the keys can say.
+    is_too_large: bool,
+    /// Whether the order of its values means something.
+    is_ordered: bool,
     /// The first `num_values` values of the array at hand.
     parts: Vec<ArrayRef>,
     num_values: usize,
@@ -106,7 +118,7 @@ impl DictionaryLeaf {
         let base = self.num_values;
         self.num_values += entries;
         if self.num_values > self.max_values {
-            return Err(self.too_many(0));
+            return Err(self.too_many(self.num_values));
         }
         self.parts.push(dictionary);
         self.base = Some(base);
@@ -119,12 +131,16 @@ impl DictionaryLeaf {
     }
 
     #[cold]
-    fn too_many(&self, more: usize) -> Error {
+    fn too_many(&self, values: usize) -> Error {
+        let what = match self.is_ordered {
+            true => "an ordered dictionary",
+            false => "a dictionary",
+        };
         Error::unsupported(format!(
-            "a dictionary of {} values for keys of type {}; ask for another type",
-            self.all_values().saturating_add(more),
+            "{what} of {values} values for keys of type {}",
             self.key
         ))
+        .with_remedy(Remedy::IgnoreArrowSchema)
     }
 }
 
@@ -133,23 +149,30 @@ impl LeafArray for DictionaryLeaf {
         if num_values == 0 && !values.is_empty() {
             return Err(Error::corrupt("a dictionary page of 0 values is not empty"));
         }
+        (self.dictionary, self.base) = (None, None);
+        self.is_too_large = num_values > self.max_values;
+        if self.is_too_large && self.is_ordered {
+            return Err(self.too_many(num_values));
+        }
+        if self.is_too_large {
+            return self.others.set_dictionary(values, num_values);
+        }
         self.entries
             .set_page(Encoding::Plain, values.clone(), num_values)?;
         self.entries.append(num_values)?;
         self.entries.leave_page();
         self.dictionary = Some(self.entries.finish(None)?);
-        self.base = None;
         Ok(())
     }
 
     fn set_page(&mut self, encoding: Encoding, values: Buffer, num_values: usize) -> Result<()> {
         self.page = match encoding {
-            Encoding::RleDictionary | Encoding::PlainDictionary if !values.is_empty() => {
-                Page::Indices(Indices::new(values)?)
-            }
-            Encoding::RleDictionary | Encoding::PlainDictionary => {
+            Encoding::RleDictionary | Encoding::PlainDictionary if values.is_empty() => {
                 self.others.set_page(Encoding::Plain, values, num_values)?;
                 Page::Others
+            }
+            Encoding::RleDictionary | Encoding::PlainDictionary if !self.is_too_large => {
+                Page::Indices(Indices::new(values)?)
             }
             _ => {
                 self.others.set_page(encoding, values, num_values)?;
@@ -238,7 +261,7 @@ impl LeafArray for DictionaryLeaf {
         }
         let base = self.all_values();
         if n > self.max_values.saturating_sub(base) {
-            return Err(self.too_many(n));
+            return Err(self.too_many(base.saturating_add(n)));
         }
         self.others.append(n)?;
         self.num_others += n;
@@ -271,7 +294,6 @@ impl LeafArray for DictionaryLeaf {
         if self.parts.is_empty()
             && self.num_others == 0
             && let Some(dictionary) = self.dictionary.clone()
-            && dictionary.len() <= self.max_values
         {
             // Nobody asked for a value; they are there all the same.
             self.parts.push(dictionary);
@@ -327,21 +349,4 @@ fn concatenated(parts: &[ArrayRef]) -> Result<ArrayRef> {
 /// Bytes of the values of a part, which may lie in larger buffers.
 fn slice_bytes(part: &ArrayData) -> usize {
     part.get_slice_memory_size().unwrap_or(usize::MAX)
-}
-
-/// How many values the keys can say.
-fn max_values(key: &DataType) -> Result<usize> {
-    Ok(match key {
-        DataType::Int8 => 1 << 7,
-        DataType::UInt8 => 1 << 8,
-        DataType::Int16 => 1 << 15,
-        DataType::UInt16 => 1 << 16,
-        DataType::Int32 => 1 << 31,
-        DataType::UInt32 | DataType::Int64 | DataType::UInt64 => u32::MAX as usize,
-        other => {
-            return Err(Error::argument(format!(
-                "{other} is no type of dictionary keys"
-            )));
-        }
-    })
 }

@@ -19,6 +19,7 @@ fn leaf(physical_type: Type, type_length: usize, data_type: DataType) -> LeafTyp
         data_type,
         conversion: Conversion::Identity,
         int96_overflow: Int96Overflow::Error,
+        is_ordered: false,
     }
 }
 

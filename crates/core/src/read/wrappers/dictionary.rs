@@ -50,15 +50,3 @@ fn typed<K: ArrowDictionaryKeyType>(slots: &ArrayRef, distinct: &Distinct) -> Re
     let array = DictionaryArray::try_new(keys, values).map_err(invalid)?;
     Ok(Arc::new(array))
 }
-
-/// How many values keys can tell apart.
-pub(super) fn max_values(key: &DataType) -> usize {
-    match key {
-        DataType::Int8 => 1 << 7,
-        DataType::UInt8 => 1 << 8,
-        DataType::Int16 => 1 << 15,
-        DataType::UInt16 => 1 << 16,
-        DataType::Int32 => 1 << 31,
-        _ => usize::MAX,
-    }
-}

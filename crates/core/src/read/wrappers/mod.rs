@@ -22,6 +22,7 @@ use herringbone_format::{Error, Result};
 use herringbone_schema::{ArrowWrapper, Node};
 
 use super::extensions::ExtensionArray;
+use crate::array::dictionary::max_values;
 use crate::extension::ExtensionType;
 
 pub(super) use run_ends::padded_runs;
@@ -72,7 +73,7 @@ pub(super) fn typed_wrappers(
 pub(super) fn max_slots(wrappers: &[ArrowWrapper]) -> usize {
     let max = |wrapper: &ArrowWrapper| match wrapper {
         ArrowWrapper::RunEnds { run_ends, .. } => run_ends::max_slots(run_ends.data_type()),
-        ArrowWrapper::Dictionary { key } => dictionary::max_values(key),
+        ArrowWrapper::Dictionary { key } => max_values(key).unwrap_or(usize::MAX),
         ArrowWrapper::NegativeScale { .. }
         | ArrowWrapper::NoFields
         | ArrowWrapper::Extension { .. } => usize::MAX,
