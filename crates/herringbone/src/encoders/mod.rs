@@ -1,12 +1,12 @@
 //! The columns of the row groups under construction, on one or several threads.
 //!
 //! Each column has a queue of tasks: rows to append, and the end of a row group. Whoever is free
-//! takes a column that has tasks and works through them, so a column is never in two hands; the
-//! caller works too, instead of waiting. Batches are cut to *slices*; the caller is at most some slices ahead of the slowest
+//! takes a column that has tasks, and goes on with it for a while, so a column is never in two hands, and its memory stays
+//! near one core; what holds most comes first. The caller works too, instead of waiting. Batches are cut to *slices*; the caller is at most some slices ahead of the slowest
 //! column, two if they are large.
 //!
-//! Where fewer columns have tasks than there are threads, those who work on columns hand out pages: others compress and
-//! encrypt them while the values of the next ones are encoded. A task is done when its last page is.
+//! Where fewer columns have tasks than there are threads, or pages are large, those who work on columns hand out pages: others
+//! compress and encrypt them while the values of the next ones are encoded. A task is done when its last page is.
 //!
 //! Whether a row group is large enough is asked of the columns as they were that many slices ago, however fast the threads
 //! are. Where the slices since then might take more memory than is
@@ -38,13 +38,15 @@ const PART_AHEAD: usize = 16;
 /// Row groups that may be encoded while the next one begins, if there are several threads.
 const ROW_GROUPS_AHEAD: usize = 1;
 
+/// Bytes of a first slice that are worth more threads; others are started with the second one: short files need none.
+const BYTES_FOR_THREADS: usize = 1 << 20;
+
 /// Threads that few columns can keep busy by their pages.
 const PAGE_THREADS: usize = 8;
 
 /// The columns of the row groups under construction.
 pub(crate) struct Encoders {
     shared: Arc<Shared>,
-    /// Started with the second slice: short files need none.
     workers: Workers,
     /// There was a slice.
     started: bool,
@@ -110,7 +112,7 @@ impl Encoders {
         rows: Range<usize>,
         array_bytes: usize,
     ) -> Result<bool> {
-        if self.started {
+        if self.started || array_bytes >= BYTES_FOR_THREADS {
             self.start_workers();
         }
         self.started = true;

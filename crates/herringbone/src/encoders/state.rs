@@ -2,12 +2,13 @@
 //! groups.
 
 use std::any::Any;
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 
-use herringbone_arrow::array::ArrayRef;
-use herringbone_core::write::{ColumnWriter, EncodedColumn, UnfinishedPage};
+use herringbone_arrow::array::{Array, ArrayRef};
+use herringbone_core::write::{ColumnWriter, EncodedColumn};
 use herringbone_format::Error;
 
 use super::pages::{Chunk, Done, PageJob, Report};
@@ -27,6 +28,12 @@ const PAGES_A_THREAD: usize = 2;
 /// and which part of the memory they may take.
 const PAGES_IN_MEMORY: usize = 16;
 
+/// Bytes of a page that takes so long to be finished that others may run out of work meanwhile.
+const LARGE_PAGE: usize = 1 << 18;
+
+/// Slices that a thread may go on with the column that it has, whose memory is near it, though others are behind.
+const SLICES_IN_A_ROW: usize = 8;
+
 /// Bytes that a byte of an array may become while it is encoded, as a rule: small integers become
 /// codes of four bytes.
 const GROWTH: usize = 4;
@@ -37,8 +44,10 @@ const FIRST_BYTES: usize = 256 << 10;
 #[derive(Default)]
 pub(super) struct State {
     pub(super) columns: Vec<Column>,
-    /// Columns with tasks that nobody works on.
-    pub(super) ready: VecDeque<usize>,
+    /// Columns with tasks that nobody works on, and some that were taken out of turn.
+    ready: BinaryHeap<Ready>,
+    /// The column that the caller worked on last.
+    pub(super) callers_last: Option<usize>,
     /// Columns with tasks, whoever works on them.
     busy: usize,
     /// Threads there are, the caller's included.
@@ -64,14 +73,35 @@ pub(super) struct State {
     pub(super) panic: Option<Box<dyn Any + Send>>,
 }
 
+/// A column with tasks that nobody works on; the greatest one is taken first. That is the one whose task came first, and of
+/// several the one that holds most: if it were the last, other threads would have nothing left to do.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Ready {
+    task: Reverse<TaskOrder>,
+    bytes: usize,
+    column: Reverse<usize>,
+}
+
+/// The slice of a task, and whether it is the end of a row group behind that.
+type TaskOrder = (usize, bool);
+
 /// One column, over all row groups.
 pub(super) struct Column {
     /// Absent while somebody works on it, and after an error.
     writing: Option<Box<Writing>>,
     tasks: VecDeque<Task>,
     heap_bytes: usize,
-    /// Somebody works on it, or will.
-    taken: bool,
+    status: Status,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Status {
+    /// There is nothing to do.
+    Idle,
+    /// There are tasks, and nobody works on them.
+    Ready,
+    /// Somebody works on one.
+    Taken,
 }
 
 /// The chunk of a column in the row group that is open for it.
@@ -91,6 +121,23 @@ pub(super) enum Task {
     },
     /// The end of a row group, behind the slice.
     End { slice: usize, row_group: usize },
+}
+
+impl Task {
+    fn order(&self) -> TaskOrder {
+        match self {
+            Self::Append { slice, .. } => (*slice, false),
+            Self::End { slice, .. } => (*slice, true),
+        }
+    }
+
+    /// Bytes of the array that rows of are to be appended, whichever they are.
+    fn array_bytes(&self) -> usize {
+        match self {
+            Self::Append { array, .. } => array.get_buffer_memory_size(),
+            Self::End { .. } => 0,
+        }
+    }
 }
 
 /// What a thread takes.
@@ -165,8 +212,17 @@ impl Column {
             writing: Some(Box::new(writing)),
             tasks: VecDeque::new(),
             heap_bytes: 0,
-            taken: false,
+            status: Status::Idle,
         }
+    }
+
+    /// Whether nobody works on it, and this is what is to be done next.
+    fn waits_with(&self, task: TaskOrder) -> bool {
+        self.status == Status::Ready && self.next_task() == Some(task)
+    }
+
+    fn next_task(&self) -> Option<TaskOrder> {
+        self.tasks.front().map(Task::order)
     }
 }
 
@@ -267,21 +323,34 @@ impl State {
     pub(super) fn push(&mut self, ordinal: usize, task: Task) {
         if let Some(column) = self.columns.get_mut(ordinal) {
             column.tasks.push_back(task);
-            if !column.taken {
-                column.taken = true;
+            if column.status == Status::Idle {
                 self.busy += 1;
-                self.ready.push_back(ordinal);
+                self.wait_for_hands(ordinal);
             }
         }
     }
 
-    /// Whether a page should be handed out: where columns with tasks are too few for all threads, and not too many pages
-    /// are under way.
-    pub(super) fn has_room_for(&self, page: &UnfinishedPage, memory_bytes: usize) -> bool {
-        self.busy < self.threads
-            && page.is_work()
+    /// Notes that a column has tasks, and nobody works on them.
+    fn wait_for_hands(&mut self, ordinal: usize) {
+        if let Some(column) = self.columns.get_mut(ordinal)
+            && let Some(task) = column.tasks.front()
+        {
+            column.status = Status::Ready;
+            self.ready.push(Ready {
+                task: Reverse(task.order()),
+                bytes: column.heap_bytes + task.array_bytes(),
+                column: Reverse(ordinal),
+            });
+        }
+    }
+
+    /// Whether a page of so many bytes should be handed out: where columns with tasks are too few for all threads, or it is large,
+    /// and not too many pages are under way.
+    pub(super) fn has_room_for(&self, page_bytes: usize, memory_bytes: usize) -> bool {
+        self.threads > 1
+            && (self.busy < self.threads || page_bytes >= LARGE_PAGE)
             && self.pages_out < PAGES_A_THREAD * self.threads
-            && self.page_bytes_out + page.bytes() <= memory_bytes / PAGES_IN_MEMORY
+            && self.page_bytes_out + page_bytes <= memory_bytes / PAGES_IN_MEMORY
     }
 
     pub(super) fn hand_out(&mut self, job: PageJob) {
@@ -296,17 +365,43 @@ impl State {
         self.page_bytes_out -= bytes;
     }
 
-    pub(super) fn has_jobs(&self) -> bool {
-        !self.pages.is_empty() || !self.ready.is_empty()
+    pub(super) fn has_jobs(&mut self) -> bool {
+        !self.pages.is_empty() || self.first_ready().is_some()
     }
 
-    /// What is to be done first: pages, which others wait for.
-    pub(super) fn next_job(&mut self) -> Option<Job> {
+    /// The column to be taken first, unless somebody has it near.
+    fn first_ready(&mut self) -> Option<Ready> {
+        while let Some(&first) = self.ready.peek() {
+            let column = self.columns.get(first.column.0);
+            if column.is_some_and(|column| column.waits_with(first.task.0)) {
+                return Some(first);
+            }
+            // It was taken out of turn.
+            self.ready.pop();
+        }
+        None
+    }
+
+    /// What is to be done first by a thread whose `last` column this was: pages, which others wait for, then more rows of that
+    /// column, if others are not too far behind.
+    pub(super) fn next_job(&mut self, last: Option<usize>) -> Option<Job> {
         if let Some(page) = self.pages.pop_front() {
             return Some(Job::Page(page));
         }
-        let ordinal = self.ready.pop_front()?;
+        let first = self.first_ready()?;
+        let first_slice = first.task.0.0;
+        let goes_on = |ordinal: &usize| {
+            let column = self.columns.get(*ordinal);
+            column.is_some_and(|column| {
+                column.status == Status::Ready
+                    && column.next_task().is_some_and(|(slice, is_end)| {
+                        !is_end && slice <= first_slice + SLICES_IN_A_ROW
+                    })
+            })
+        };
+        let ordinal = last.filter(goes_on).unwrap_or(first.column.0);
         let column = self.columns.get_mut(ordinal)?;
+        column.status = Status::Taken;
         let task = column.tasks.pop_front()?;
         Some(Job::Column(ColumnJob {
             column: ordinal,
@@ -320,10 +415,12 @@ impl State {
         if let Some(column) = self.columns.get_mut(outcome.column) {
             column.heap_bytes = outcome.heap_bytes;
             column.writing = outcome.writing;
-            column.taken = !column.tasks.is_empty();
-            match column.taken {
-                true => self.ready.push_back(outcome.column),
-                false => self.busy -= 1,
+            match column.tasks.is_empty() {
+                true => {
+                    column.status = Status::Idle;
+                    self.busy -= 1;
+                }
+                false => self.wait_for_hands(outcome.column),
             }
         }
         if let Some((row_group, heap_bytes)) = outcome.ended {
@@ -387,9 +484,124 @@ impl State {
     }
 }
 
+impl Job {
+    /// The column that it is for; none where it is a page alone.
+    pub(super) fn column(&self) -> Option<usize> {
+        match self {
+            Self::Column(job) => Some(job.column),
+            Self::Page(_) => None,
+        }
+    }
+}
+
 impl Failure {
     /// Errors that are less here come first.
     fn order(&self) -> (usize, bool, usize) {
         (self.slice, self.at_end, self.column)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use herringbone_arrow::array::Int32Array;
+    use herringbone_arrow::schema::{DataType, Field, Schema};
+    use herringbone_core::write::{WriteOptions, WritePlan};
+
+    use super::*;
+
+    /// Columns that have got nothing to do yet.
+    fn state(columns: usize) -> State {
+        let fields = (0..columns).map(|i| Field::new(format!("c{i}"), DataType::Int32, false));
+        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        let plan = WritePlan::new(schema, &WriteOptions::default(), None).unwrap();
+        let columns = (0..columns).map(|i| Column::new(Writing::new(&plan, i, 0).unwrap()));
+        State::new(columns.collect())
+    }
+
+    fn append(slice: usize, values: usize) -> Task {
+        Task::Append {
+            slice,
+            array: Arc::new(Int32Array::from(vec![7; values])),
+            rows: 0..values,
+        }
+    }
+
+    fn end(slice: usize) -> Task {
+        Task::End {
+            slice,
+            row_group: 0,
+        }
+    }
+
+    /// The column of the next job.
+    fn next(state: &mut State, last: Option<usize>) -> Option<usize> {
+        state.next_job(last).and_then(|job| job.column())
+    }
+
+    #[test]
+    fn what_came_first_is_done_first_and_of_that_what_is_most() {
+        let mut state = state(4);
+        for (column, slice, values) in [(0, 0, 10), (1, 0, 10), (2, 0, 99), (3, 1, 999)] {
+            state.push(column, append(slice, values));
+        }
+        state.push(0, end(0));
+        assert!(state.has_jobs());
+        let order: Vec<_> = (0..4).map_while(|_| next(&mut state, None)).collect();
+        assert_eq!(order, [2, 0, 1, 3]);
+        // Somebody works on each.
+        assert!(!state.has_jobs());
+        assert_eq!(next(&mut state, Some(0)), None);
+    }
+
+    #[test]
+    fn a_thread_goes_on_with_its_column_while_others_are_near() {
+        let mut state = state(2);
+        for slice in 0..12 {
+            state.push(0, append(slice, 10));
+        }
+        let slices_in_a_row = |state: &mut State| {
+            let mut slices = 0;
+            while next(state, Some(0)) == Some(0) {
+                slices += 1;
+                state.wait_for_hands(0);
+            }
+            slices
+        };
+        state.push(1, append(0, 9));
+        // Column 1 waits with the first slice: eight more than that, and then it is its turn.
+        assert_eq!(slices_in_a_row(&mut state), 1 + SLICES_IN_A_ROW);
+        assert_eq!(next(&mut state, Some(1)), Some(0));
+        // Its entries in front of that, which are done, are nothing to do.
+        assert!(!state.has_jobs());
+    }
+
+    #[test]
+    fn large_pages_are_handed_out_and_small_ones_where_somebody_has_nothing_to_do() {
+        let mut state = state(2);
+        let has_room = |state: &State, bytes| state.has_room_for(bytes, 16 * LARGE_PAGE);
+        assert!(!has_room(&state, LARGE_PAGE), "one thread");
+        state.threads = 2;
+        assert!(has_room(&state, 10));
+        state.push(0, append(0, 9));
+        state.push(1, append(0, 9));
+        assert!(!has_room(&state, LARGE_PAGE - 1));
+        assert!(has_room(&state, LARGE_PAGE));
+        state.page_bytes_out = 1;
+        assert!(
+            !has_room(&state, LARGE_PAGE),
+            "more than a part of the memory"
+        );
+        (state.page_bytes_out, state.pages_out) = (0, 4);
+        assert!(!has_room(&state, LARGE_PAGE), "two a thread");
+    }
+
+    /// Ends of row groups are most of the work, so they are not taken out of turn.
+    #[test]
+    fn ends_come_in_their_turn() {
+        let mut state = state(2);
+        state.push(0, end(0));
+        state.push(1, append(0, 9));
+        assert_eq!(next(&mut state, Some(0)), Some(1));
+        assert_eq!(next(&mut state, Some(0)), Some(0));
     }
 }

@@ -35,9 +35,13 @@ impl Shared {
 
     /// What there is to hand the page out by, if it should be.
     pub(super) fn room_for(&self, page: &UnfinishedPage) -> Option<MutexGuard<'_, State>> {
+        if !page.is_work() {
+            return None;
+        }
         let state = self.lock();
         let memory_bytes = self.plan.options().memory_bytes;
-        state.has_room_for(page, memory_bytes).then_some(state)
+        let has_room = state.has_room_for(page.bytes(), memory_bytes);
+        has_room.then_some(state)
     }
 
     /// A page was handed out, to a worker or to the caller, whoever has nothing to do.
@@ -82,12 +86,14 @@ impl Shared {
         state: MutexGuard<'a, State>,
     ) -> MutexGuard<'a, State> {
         let mut state = Self::resume_panic(state);
-        let Some(job) = state.next_job() else {
+        let last = state.callers_last;
+        let Some(job) = state.next_job(last) else {
             return self
                 .done
                 .wait(state)
                 .unwrap_or_else(PoisonError::into_inner);
         };
+        state.callers_last = job.column().or(last);
         drop(state);
         let done = self.run(job);
         let mut state = self.lock();
@@ -111,15 +117,17 @@ impl Shared {
 
     /// What a worker does until everything is over.
     pub(super) fn work(&self) {
+        let mut last = None;
         let mut state = self.lock();
         while !state.stop {
-            let Some(job) = state.next_job() else {
+            let Some(job) = state.next_job(last) else {
                 state = self
                     .work
                     .wait(state)
                     .unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
+            last = job.column().or(last);
             drop(state);
             let done = catch_unwind(AssertUnwindSafe(|| self.run(job)));
             state = self.lock();
