@@ -16,6 +16,7 @@ use herringbone::variant::{Limits, PrimitiveType, Variant, VariantPath};
 use herringbone::{ParquetFile, ReadOptions, WriteOptions, Writer};
 
 /// Values that seeds are made of.
+#[cfg(test)]
 const VALUES: [&str; 4] = [
     r#"{"a":1,"b":[true,null,"x"],"c":{"a":2.5}}"#,
     r#"[{"a":"text"},{"a":3}]"#,
@@ -24,6 +25,7 @@ const VALUES: [&str; 4] = [
 ];
 
 /// Seeds: the number of bytes of the metadata, the metadata, the value.
+#[cfg(test)]
 pub(crate) fn seeds() -> impl Iterator<Item = Vec<u8>> {
     VALUES.into_iter().map(|text| {
         let value = herringbone::variant::VariantBuf::from_json(text).expect("JSON");
