@@ -89,6 +89,23 @@ pub fn extend<T: Decimal>(bytes: &[u8], width: usize, out: &mut Vec<T>) -> Resul
     Ok(())
 }
 
+/// Appends integers as 64-bit ones; false if one of them does not fit, for which some other number stands then.
+pub fn narrow(values: &[i128], out: &mut Vec<i64>) -> bool {
+    multiversion!(narrow_all(values: &[i128], out: &mut Vec<i64>) -> bool)
+}
+
+/// Without a branch, so that the compiler makes vectors of it.
+#[inline(always)]
+fn narrow_all(values: &[i128], out: &mut Vec<i64>) -> bool {
+    let mut beyond = 0;
+    out.extend(values.iter().map(|value| {
+        let (low, high) = (*value as i64, (*value >> 64) as i64);
+        beyond |= high ^ (low >> 63);
+        low
+    }));
+    beyond == 0
+}
+
 /// Appends integers as 128-bit ones, which to the processor are pairs: the number and its sign.
 #[inline(always)]
 fn extend_pairs<F: Plain + Into<i64>>(bytes: &[u8], out: &mut Vec<i128>) {
@@ -223,6 +240,34 @@ mod tests {
         bytes
             .iter()
             .fold(start, |n: i128, b| n.wrapping_mul(256) + i128::from(*b))
+    }
+
+    #[test]
+    fn integers_of_64_bits_are_told_from_larger_ones() {
+        let fitting: Vec<i128> = [0, -1, 1, i64::MAX, i64::MIN, -200]
+            .into_iter()
+            .cycle()
+            .take(100)
+            .map(i128::from)
+            .collect();
+        let mut out = vec![7];
+        assert!(narrow(&fitting, &mut out));
+        assert_eq!(out.len(), 101);
+        assert!(
+            out[1..]
+                .iter()
+                .map(|n| i128::from(*n))
+                .eq(fitting.iter().copied())
+        );
+        let too_large = [1 << 63, -(1 << 63) - 1, 1 << 64, i128::MAX, i128::MIN];
+        for number in too_large {
+            for at in [0, 31, 99] {
+                let mut numbers = fitting.clone();
+                numbers[at] = number;
+                assert!(!narrow(&numbers, &mut Vec::new()), "{number} at {at}");
+                assert!(!narrow_all(&numbers, &mut Vec::new()));
+            }
+        }
     }
 
     #[test]

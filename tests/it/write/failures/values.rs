@@ -19,6 +19,10 @@ fn impossible_decimals() -> Vec<(ArrayRef, &'static str)> {
         let decimals = Decimal128Array::from(vec![99_999, value]);
         decimals.with_precision_and_scale(5, 2).unwrap()
     };
+    // Their lower 64 bits are 5.
+    let beyond = Decimal128Array::from(vec![1, (1 << 64) + 5]);
+    let far_beyond = i256::from_parts(5, 1);
+    let far_beyond = Decimal256Array::from(vec![i256::ONE, far_beyond]);
     let rescaled = Decimal32Array::from(vec![-99_999, 100_000]);
     let rescaled = rescaled.with_precision_and_scale(5, -3).unwrap();
     let small = Decimal32Array::from(vec![9, -10]);
@@ -49,6 +53,14 @@ fn impossible_decimals() -> Vec<(ArrayRef, &'static str)> {
         (
             Arc::new(decimals.with_precision_and_scale(9, 2).unwrap()),
             "2147483648",
+        ),
+        (
+            Arc::new(beyond.with_precision_and_scale(15, 2).unwrap()),
+            "18446744073709551621",
+        ),
+        (
+            Arc::new(far_beyond.with_precision_and_scale(15, 2).unwrap()),
+            "340282366920938463463374607431768211461",
         ),
         (
             Arc::new(narrow.with_precision_and_scale(9, 2).unwrap()),

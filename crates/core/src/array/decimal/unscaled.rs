@@ -5,6 +5,7 @@ use std::fmt;
 use herringbone_arrow::buffer::i256;
 use herringbone_arrow::schema::DataType;
 use herringbone_format::{Error, Result};
+use herringbone_kernels::decimal;
 use herringbone_schema::{WriteConversion, WriteLeaf};
 
 /// The unscaled value of a decimal.
@@ -16,11 +17,17 @@ pub(super) trait Unscaled: Copy + fmt::Display {
     /// Whether all of `values` have so many digits at most; no more than the widest decimal of the
     /// type has.
     fn all_within(values: &[Self], digits: u8) -> bool;
+    /// Appends all as 64 bits; false if one does not fit, for which some other number stands then.
+    fn narrow(values: &[Self], out: &mut Vec<i64>) -> bool;
 }
 
 macro_rules! unscaled {
-    ($($type:ty)*) => {$(
+    ($($type:ty, $narrow:expr;)*) => {$(
         impl Unscaled for $type {
+            fn narrow(values: &[Self], out: &mut Vec<i64>) -> bool {
+                $narrow(values, out)
+            }
+
             fn all_within(values: &[Self], digits: u8) -> bool {
                 let Some(limit) = <$type>::checked_pow(10, digits.into()).map(|it| it - 1) else {
                     return true;
@@ -43,7 +50,17 @@ macro_rules! unscaled {
     )*};
 }
 
-unscaled! { i32 i64 i128 }
+unscaled! {
+    i32, each_fits;
+    i64, each_fits;
+    i128, decimal::narrow;
+}
+
+/// Appends numbers of 64 bits or less.
+fn each_fits<T: Copy + Into<i64>>(values: &[T], out: &mut Vec<i64>) -> bool {
+    out.extend(values.iter().map(|value| (*value).into()));
+    true
+}
 
 impl Unscaled for i256 {
     fn all_within(values: &[Self], digits: u8) -> bool {
@@ -54,6 +71,12 @@ impl Unscaled for i256 {
             let beyond = |value: &Self| *value <= least || *value >= limit;
             !values.iter().fold(false, |any, value| any | beyond(value))
         })
+    }
+
+    fn narrow(values: &[Self], out: &mut Vec<i64>) -> bool {
+        let narrow = |value: &Self| value.to_i128().and_then(|it| i64::try_from(it).ok());
+        out.extend(values.iter().map_while(narrow));
+        out.len() == values.len()
     }
 
     #[inline]
@@ -80,6 +103,11 @@ impl Rescale {
             _ => 0,
         };
         Self { power }
+    }
+
+    /// Whether values are stored as they are.
+    pub(super) fn is_none(self) -> bool {
+        self.power == 0
     }
 
     /// The value to store, if it fits 128 bits.
@@ -145,24 +173,31 @@ pub(super) fn check_digits<T: Unscaled + fmt::Display>(
     values: &[T],
     leaf: &WriteLeaf,
 ) -> Result<()> {
-    use DataType::{Decimal32, Decimal64, Decimal128, Decimal256};
-    let (Decimal32(digits, _)
-    | Decimal64(digits, _)
-    | Decimal128(digits, _)
-    | Decimal256(digits, _)) = &leaf.data_type
-    else {
+    let Some(digits) = digits(&leaf.data_type) else {
         return Ok(());
     };
-    if T::all_within(values, *digits) {
+    if T::all_within(values, digits) {
         return Ok(());
     }
     let mut misfits = values
         .iter()
-        .filter(|value| !T::all_within(&[**value], *digits));
+        .filter(|value| !T::all_within(&[**value], digits));
     Err(match misfits.next() {
         Some(value) => misfit(*value, leaf),
         None => Error::argument("a decimal has too many digits"),
     })
+}
+
+/// How many digits decimals of this type may have.
+pub(super) fn digits(data_type: &DataType) -> Option<u8> {
+    use DataType::{Decimal32, Decimal64, Decimal128, Decimal256};
+    match data_type {
+        Decimal32(digits, _)
+        | Decimal64(digits, _)
+        | Decimal128(digits, _)
+        | Decimal256(digits, _) => Some(*digits),
+        _ => None,
+    }
 }
 
 #[cold]

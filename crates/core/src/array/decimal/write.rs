@@ -8,7 +8,7 @@ use herringbone_arrow::schema::DataType;
 use herringbone_format::{Result, Type};
 use herringbone_schema::{WriteConversion, WriteLeaf};
 
-use super::unscaled::{Rescale, Unscaled, check_digits, misfit};
+use super::unscaled::{Rescale, Unscaled, check_digits, digits, misfit};
 use crate::array::leaf_values::no_form;
 use crate::array::{Scratch, Selected};
 use crate::encoding::values::Values;
@@ -52,11 +52,16 @@ where
 {
     match leaf.physical_type {
         Type::Int32 => {
-            decimal_int::<T, _>(leaf, selected, &mut scratch.int32)?;
+            integers::<T>(leaf, selected, &mut scratch.int64)?;
+            scratch.int32.clear();
+            for value in &scratch.int64 {
+                let stored = i32::try_from(*value).map_err(|_| misfit(*value, leaf))?;
+                scratch.int32.push(stored);
+            }
             Ok(Values::Int32(&scratch.int32))
         }
         Type::Int64 => {
-            decimal_int::<T, _>(leaf, selected, &mut scratch.int64)?;
+            integers::<T>(leaf, selected, &mut scratch.int64)?;
             Ok(Values::Int64(&scratch.int64))
         }
         Type::ByteArray => decimals::<T>(leaf, selected, &mut scratch.bytes).map(Values::ByteArray),
@@ -72,21 +77,29 @@ where
     }
 }
 
-/// Decimals whose digits fit an integer of the file.
-fn decimal_int<T, U>(leaf: &WriteLeaf, selected: Selected<'_>, out: &mut Vec<U>) -> Result<()>
+/// Decimals whose digits fit an integer of 64 bits.
+fn integers<T>(leaf: &WriteLeaf, selected: Selected<'_>, out: &mut Vec<i64>) -> Result<()>
 where
     T: ArrowPrimitiveType,
     T::Native: Unscaled,
-    U: TryFrom<i128>,
 {
     let rescale = Rescale::of(leaf.conversion);
     let mut scratch = Vec::new();
     let values = selected.dense_local(selected.array.as_primitive::<T>().values(), &mut scratch);
+    out.clear();
+    if rescale.is_none()
+        && let Some(digits) = digits(&leaf.data_type)
+        && T::Native::narrow(values, out)
+        && i64::all_within(out, digits)
+    {
+        return Ok(());
+    }
     check_digits(values, leaf)?;
     out.clear();
     out.reserve(values.len());
     for value in values {
-        let stored = rescale.apply(*value).and_then(|it| U::try_from(it).ok());
+        let stored = rescale.apply(*value);
+        let stored = stored.and_then(|it| i64::try_from(it).ok());
         out.push(stored.ok_or_else(|| misfit(*value, leaf))?);
     }
     Ok(())
