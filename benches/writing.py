@@ -10,7 +10,7 @@ Everybody has the rows in memory, as it likes to have them, and writes them in r
 `parquet` crate, pyarrow and polars to memory that they wrote to before, duckdb to a file of the directory --scratch, which should
 be memory. (What the system gives anew takes a page fault for every 4 KiB, up to a third of the time of the fastest.) Printed is our
 least time in units of each peer's: below 1 we are faster. With a codec, `above` is the same of what each takes above its compressor:
-the pages of its file, compressed by themselves by ours.
+the pages of its file, compressed by themselves by ours; `alone` is what that takes for our pages, in units of the best peer's whole time.
 
 With --memory each reads the table from a file and writes it with ZSTD, batch by batch where it can, in a process of its own.
 Printed are the megabytes that its memory grew to, beyond what it had when it was loaded.
@@ -102,8 +102,8 @@ def compressing(turns, source, codec, arguments):
 
 def times(arguments, sources):
     turns = peers.Turns(arguments.turns)
-    print("| table | codec | " + " | ".join(SIDES) + " | best | above the compressor, of the best |")
-    print("|---|---|" + "---:|" * (len(SIDES) + 2))
+    print("| table | codec | " + " | ".join(SIDES) + " | best | above the compressor, of the best | the compressor alone |")
+    print("|---|---|" + "---:|" * (len(SIDES) + 3))
     means = {}
     for source in sources:
         name = os.path.basename(source).removesuffix(".parquet")
@@ -118,18 +118,21 @@ def times(arguments, sources):
             pages = compressing(turns, source, codec, arguments)
             above = {side: least[side] - took for side, took in pages.items()}
             cells = [f"{ratio:.2f}" for ratio in ratios] + [f"{max(ratios):.2f}"]
-            means.setdefault(codec, ([], []))[0].append(max(ratios))
+            means.setdefault(codec, ([], [], []))[0].append(max(ratios))
             if above:
                 best = above["herringbone"] / min(above[side] for side in SIDES)
                 # What is no time at all has no ratio.
                 if best > 0:
                     means[codec][1].append(best)
-                cells.append(f"{best:.2f}")
+                alone = pages["herringbone"] / min(least[side] for side in SIDES)
+                means[codec][2].append(alone)
+                cells += [f"{best:.2f}", f"{alone:.2f}"]
             else:
-                cells.append("")
+                cells += ["", ""]
             print(f"| {name} | {codec} | {' | '.join(cells)} |", flush=True)
-    for codec, (whole, above) in means.items():
-        print(f"{codec}: geometric mean {sizes.mean(whole):.2f}, largest {max(whole):.2f}; above the compressor {sizes.mean(above):.2f}")
+    for codec, (whole, above, alone) in means.items():
+        with_codec = f"; above the compressor {sizes.mean(above):.2f}, the compressor alone {sizes.mean(alone):.2f}" if alone else ""
+        print(f"{codec}: geometric mean {sizes.mean(whole):.2f}, largest {max(whole):.2f}{with_codec}")
 
 
 # What writes a table in a process of its own, without reading all of it first.
