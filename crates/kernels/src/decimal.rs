@@ -89,7 +89,7 @@ pub fn extend<T: Decimal>(bytes: &[u8], width: usize, out: &mut Vec<T>) -> Resul
     Ok(())
 }
 
-/// Appends integers as 64-bit ones; false if one of them does not fit, for which some other number stands then.
+/// Appends integers as 64-bit ones; false if one of them does not fit: then what was appended means nothing.
 pub fn narrow(values: &[i128], out: &mut Vec<i64>) -> bool {
     multiversion!(narrow_all(values: &[i128], out: &mut Vec<i64>) -> bool)
 }

@@ -21,7 +21,7 @@ mod work;
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
-use herringbone_arrow::array::RecordBatch;
+use herringbone_arrow::array::{Array, ArrayRef, RecordBatch};
 use herringbone_core::write::{EncodedColumn, WritePlan};
 use herringbone_format::{Error, Result};
 
@@ -116,6 +116,11 @@ impl Encoders {
             self.start_workers();
         }
         self.started = true;
+        // Once for all leaves of a field.
+        let arrays = batch.columns().iter();
+        let arrays: Vec<(&ArrayRef, usize)> = arrays
+            .map(|array| (array, array.get_buffer_memory_size()))
+            .collect();
         let mut state = self.shared.lock();
         let slice = state.first_slice + state.slices.len();
         let next = Slice {
@@ -129,13 +134,13 @@ impl Encoders {
         state.slices.push_back(next);
         for column in 0..state.columns.len() {
             let field = self.shared.plan.field_of(column).unwrap_or(usize::MAX);
-            let array = batch
-                .columns()
+            let &(array, array_bytes) = arrays
                 .get(field)
                 .ok_or_else(|| Error::argument("the batch has fewer columns than the file"))?;
             let task = Task::Append {
                 slice,
                 array: array.clone(),
+                array_bytes,
                 rows: rows.clone(),
             };
             state.push(column, task);

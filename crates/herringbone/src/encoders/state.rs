@@ -7,7 +7,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 
-use herringbone_arrow::array::{Array, ArrayRef};
+use herringbone_arrow::array::ArrayRef;
 use herringbone_core::write::{ColumnWriter, EncodedColumn};
 use herringbone_format::Error;
 
@@ -117,6 +117,8 @@ pub(super) enum Task {
     Append {
         slice: usize,
         array: ArrayRef,
+        /// Bytes of the array, whichever rows they are of.
+        array_bytes: usize,
         rows: Range<usize>,
     },
     /// The end of a row group, behind the slice.
@@ -131,10 +133,9 @@ impl Task {
         }
     }
 
-    /// Bytes of the array that rows of are to be appended, whichever they are.
     fn array_bytes(&self) -> usize {
         match self {
-            Self::Append { array, .. } => array.get_buffer_memory_size(),
+            Self::Append { array_bytes, .. } => *array_bytes,
             Self::End { .. } => 0,
         }
     }
@@ -218,11 +219,13 @@ impl Column {
 
     /// Whether nobody works on it, and this is what is to be done next.
     fn waits_with(&self, task: TaskOrder) -> bool {
-        self.status == Status::Ready && self.next_task() == Some(task)
+        self.status == Status::Ready && self.tasks.front().map(Task::order) == Some(task)
     }
 
-    fn next_task(&self) -> Option<TaskOrder> {
-        self.tasks.front().map(Task::order)
+    /// Whether nobody works on it, and rows are to be appended next, of this slice at most.
+    fn waits_with_rows_to(&self, last_slice: usize) -> bool {
+        self.status == Status::Ready
+            && matches!(self.tasks.front(), Some(Task::Append { slice, .. }) if *slice <= last_slice)
     }
 }
 
@@ -388,18 +391,13 @@ impl State {
         if let Some(page) = self.pages.pop_front() {
             return Some(Job::Page(page));
         }
-        let first = self.first_ready()?;
-        let first_slice = first.task.0.0;
-        let goes_on = |ordinal: &usize| {
+        let Ready { task, column, .. } = self.first_ready()?;
+        let (Reverse((first_slice, _)), Reverse(first)) = (task, column);
+        let last = last.filter(|ordinal| {
             let column = self.columns.get(*ordinal);
-            column.is_some_and(|column| {
-                column.status == Status::Ready
-                    && column.next_task().is_some_and(|(slice, is_end)| {
-                        !is_end && slice <= first_slice + SLICES_IN_A_ROW
-                    })
-            })
-        };
-        let ordinal = last.filter(goes_on).unwrap_or(first.column.0);
+            column.is_some_and(|column| column.waits_with_rows_to(first_slice + SLICES_IN_A_ROW))
+        });
+        let ordinal = last.unwrap_or(first);
         let column = self.columns.get_mut(ordinal)?;
         column.status = Status::Taken;
         let task = column.tasks.pop_front()?;
@@ -522,6 +520,7 @@ mod tests {
         Task::Append {
             slice,
             array: Arc::new(Int32Array::from(vec![7; values])),
+            array_bytes: 4 * values,
             rows: 0..values,
         }
     }

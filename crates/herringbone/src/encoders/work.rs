@@ -153,9 +153,12 @@ impl Shared {
                 writing,
                 task,
             }) => JobDone::Column(match (writing, task) {
-                (Some(writing), Task::Append { slice, array, rows }) => {
-                    append(self, column, writing, (slice, &array, rows))
-                }
+                (
+                    Some(writing),
+                    Task::Append {
+                        slice, array, rows, ..
+                    },
+                ) => append(self, column, writing, (slice, &array, rows)),
                 (Some(writing), Task::End { slice, row_group }) => {
                     end(self, column, *writing, (slice, row_group))
                 }

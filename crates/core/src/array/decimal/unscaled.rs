@@ -17,7 +17,7 @@ pub(super) trait Unscaled: Copy + fmt::Display {
     /// Whether all of `values` have so many digits at most; no more than the widest decimal of the
     /// type has.
     fn all_within(values: &[Self], digits: u8) -> bool;
-    /// Appends all as 64 bits; false if one does not fit, for which some other number stands then.
+    /// Appends all as 64 bits; false if one does not fit: then what was appended means nothing.
     fn narrow(values: &[Self], out: &mut Vec<i64>) -> bool;
 }
 
@@ -75,8 +75,9 @@ impl Unscaled for i256 {
 
     fn narrow(values: &[Self], out: &mut Vec<i64>) -> bool {
         let narrow = |value: &Self| value.to_i128().and_then(|it| i64::try_from(it).ok());
+        let before = out.len();
         out.extend(values.iter().map_while(narrow));
-        out.len() == values.len()
+        out.len() - before == values.len()
     }
 
     #[inline]
