@@ -135,6 +135,28 @@ impl Avx512 {
     }
 }
 
+/// Proof of AES on vectors of any length, and of everything in [`Avx512`].
+#[derive(Debug, Clone, Copy)]
+pub struct Vaes(());
+
+impl Vaes {
+    /// The token, where the processor has the instructions and nobody forced a lower set.
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    pub fn detect() -> Option<Self> {
+        Avx512::detect()?;
+        let has_aes = is_x86_feature_detected!("aes") && is_x86_feature_detected!("vaes");
+        has_aes.then_some(Self(()))
+    }
+
+    /// None: elsewhere the instructions do not exist.
+    #[cfg(not(target_arch = "x86_64"))]
+    #[inline]
+    pub fn detect() -> Option<Self> {
+        None
+    }
+}
+
 /// Proof of a PDEP and PEXT that are worth using, next to POPCNT, LZCNT and BMI1.
 ///
 /// AMD processors before Zen 3 have both instructions in microcode, where they take hundreds of

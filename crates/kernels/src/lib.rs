@@ -44,4 +44,6 @@ pub mod bytes;
 pub mod views;
 pub mod keys;
 pub mod key_table;
+pub mod byte_array_table;
+pub mod hash;
 pub mod snappy;

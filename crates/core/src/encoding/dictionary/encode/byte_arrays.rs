@@ -1,42 +1,20 @@
 //! Byte arrays that a dictionary knows, of any length or of one fixed length.
 
 use herringbone_format::Result;
+use herringbone_kernels::byte_array_table::ByteArrayTable;
 
-use super::hash;
 use crate::encoding::length;
 
-/// One place of the table: the index plus one, 0 where the place is free; a part of the hash; and where
-/// the value lies in the dictionary page.
-#[derive(Debug, Clone, Copy, Default)]
-struct Place {
-    code_plus_1: u32,
-    tag: u32,
-    start: u32,
-    length: u32,
-}
-
-/// An open-addressing table with linear probing. The values are kept in the form
-/// of the dictionary page.
+/// The values, kept in the form of the dictionary page.
 #[derive(Debug)]
 pub(super) struct ByteArrays {
     plain: Vec<u8>,
     /// Where each value ends in `plain`.
     ends: Vec<usize>,
-    places: Vec<Place>,
+    table: ByteArrayTable,
     /// Bytes of the length in front of each value.
     prefix: usize,
-    seed: u64,
 }
-
-/// Places of a table with its first value.
-const FIRST_PLACES: usize = 256;
-
-/// A table with fewer places becomes four times as large, and not twice: the more places are free, the more often the first one that
-/// is looked at is the right one.
-const MANY_PLACES: usize = 1 << 15;
-
-/// One with fewer than these does so where a quarter is taken, and not the half.
-const FEW_PLACES: usize = 1 << 12;
 
 impl ByteArrays {
     /// No values; with a length in front of each, or all of the same length.
@@ -44,9 +22,8 @@ impl ByteArrays {
         Self {
             plain: Vec::new(),
             ends: Vec::new(),
-            places: Vec::new(),
+            table: ByteArrayTable::default(),
             prefix: if with_lengths { size_of::<u32>() } else { 0 },
-            seed: hash::seed(),
         }
     }
 
@@ -59,9 +36,7 @@ impl ByteArrays {
     }
 
     pub(super) fn heap_bytes(&self) -> usize {
-        self.plain.capacity()
-            + size_of::<usize>() * self.ends.capacity()
-            + size_of::<Place>() * self.places.capacity()
+        self.plain.capacity() + size_of::<usize>() * self.ends.capacity() + self.table.heap_bytes()
     }
 
     /// The value with an index; empty if there is none.
@@ -91,26 +66,12 @@ impl ByteArrays {
         indices.resize(start + values.len(), 0);
         let indices = indices.get_mut(start..).unwrap_or_default();
         let mut pairs = values.zip(indices);
-        while let Some((value, hash, dictionary_index)) = self.find_known(&mut pairs) {
+        while let Some((value, hash, dictionary_index)) =
+            self.table.find_known(&self.plain, &mut pairs)
+        {
             *dictionary_index = self.insert(value, hash)?;
         }
         Ok(())
-    }
-
-    /// Sets the indices of values as long as they are there already; the first that is not, its hash, and what is to become its
-    /// index. Nothing of the dictionary changes meanwhile, so all of it stays in registers.
-    #[inline(always)]
-    fn find_known<'a, 'b>(
-        &self,
-        pairs: &mut impl Iterator<Item = (&'a [u8], &'b mut u32)>,
-    ) -> Option<(&'a [u8], u64, &'b mut u32)> {
-        pairs.find_map(|(value, dictionary_index)| match self.find(value) {
-            Ok(known) => {
-                *dictionary_index = known;
-                None
-            }
-            Err(hash) => Some((value, hash, dictionary_index)),
-        })
     }
 
     /// The index of a value, which is a new one if it was not there yet.
@@ -119,30 +80,8 @@ impl ByteArrays {
     /// As [`Self::append`].
     #[inline]
     pub(super) fn dictionary_index(&mut self, value: &[u8]) -> Result<u32> {
-        self.find(value).or_else(|hash| self.insert(value, hash))
-    }
-
-    /// The index of a value, or its hash if it is not there yet.
-    #[inline(always)]
-    fn find(&self, value: &[u8]) -> Result<u32, u64> {
-        let hash = hash::bytes(value, self.seed);
-        let (mut at, tag) = place_and_tag(hash);
-        let mask = self.places.len().wrapping_sub(1);
-        // An empty table has no places at all.
-        while let Some(place) = self.places.get(at & mask) {
-            if place.code_plus_1 == 0 {
-                break;
-            }
-            if place.tag == tag && place.length as usize == value.len() {
-                let start = place.start as usize;
-                let known = self.plain.get(start..start + value.len());
-                if known.is_some_and(|known| hash::equal(known, value)) {
-                    return Ok(place.code_plus_1 - 1);
-                }
-            }
-            at += 1;
-        }
-        Err(hash)
+        let found = self.table.find(&self.plain, value);
+        found.or_else(|hash| self.insert(value, hash))
     }
 
     /// Takes a new value; its index.
@@ -158,11 +97,8 @@ impl ByteArrays {
         }
         self.plain.extend_from_slice(value);
         self.ends.push(self.plain.len());
-        if self.ends.len() > self.room() {
-            self.grow();
-        } else {
-            self.put(hash, dictionary_index);
-        }
+        // `MAX_DICTIONARY_BYTES` sees to it that values in front of the last start within 32 bits.
+        self.table.insert(&self.plain, value.len(), hash);
         Ok(dictionary_index)
     }
 
@@ -179,64 +115,8 @@ impl ByteArrays {
             ends.push(plain.len());
         }
         (self.plain, self.ends) = (plain, ends);
-        self.places.fill(Place::default());
-        for dictionary_index in 0..self.ends.len() as u32 {
-            let hash = hash::bytes(self.get(dictionary_index), self.seed);
-            self.put(hash, dictionary_index);
-        }
+        self.table.rebuild(&self.plain, &self.ends, self.prefix);
     }
-
-    fn put(&mut self, hash: u64, dictionary_index: u32) {
-        let length = self.get(dictionary_index).len();
-        let end = self
-            .ends
-            .get(dictionary_index as usize)
-            .copied()
-            .unwrap_or(0);
-        // `MAX_DICTIONARY_BYTES` sees to it that values in front of the last start within 32 bits.
-        let (mut at, tag) = place_and_tag(hash);
-        let new = Place {
-            code_plus_1: dictionary_index + 1,
-            tag,
-            start: (end - length) as u32,
-            length: length as u32,
-        };
-        let mask = self.places.len().wrapping_sub(1);
-        while let Some(place) = self.places.get_mut(at & mask) {
-            if place.code_plus_1 == 0 {
-                *place = new;
-                return;
-            }
-            at += 1;
-        }
-    }
-
-    /// How many places may be taken.
-    fn room(&self) -> usize {
-        match self.places.len() < FEW_PLACES {
-            true => self.places.len() / 4,
-            false => self.places.len() / 2,
-        }
-    }
-
-    fn grow(&mut self) {
-        let times = match self.places.len() < MANY_PLACES {
-            true => 4,
-            false => 2,
-        };
-        let places = (self.places.len() * times).max(FIRST_PLACES);
-        self.places = vec![Place::default(); places];
-        for dictionary_index in 0..self.ends.len() as u32 {
-            let hash = hash::bytes(self.get(dictionary_index), self.seed);
-            self.put(hash, dictionary_index);
-        }
-    }
-}
-
-/// The first place for a hash, which lies in the table by its lower bits, and what is told from others by.
-#[inline(always)]
-fn place_and_tag(hash: u64) -> (usize, u32) {
-    ((hash >> 32) as usize, hash as u32)
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 //! and called by its ordinal, its *index*: Encodings, "Dictionary Encoding (PLAIN_DICTIONARY = 2 and RLE_DICTIONARY = 8)".
 
 mod byte_arrays;
-mod hash;
 mod index_table;
 mod numbers;
 mod sort;

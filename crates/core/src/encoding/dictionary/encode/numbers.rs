@@ -3,7 +3,8 @@
 //! Where the first numbers lie close together, a number is looked up at its place in a table of all
 //! numbers around there. Others are found by hashing.
 
-use super::hash;
+use herringbone_kernels::hash;
+
 use super::index_table::IndexTable;
 
 /// Bits of a number.

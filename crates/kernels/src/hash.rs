@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The seed of this process.
-pub(super) fn seed() -> u64 {
+pub fn seed() -> u64 {
     static SEED: OnceLock<u64> = OnceLock::new();
     *SEED.get_or_init(|| RandomState::new().build_hasher().finish() | 1)
 }
@@ -21,13 +21,13 @@ fn fold(a: u64, b: u64) -> u64 {
 
 /// The hash of a number.
 #[inline(always)]
-pub(super) fn number(value: u64, seed: u64) -> u64 {
+pub fn number(value: u64, seed: u64) -> u64 {
     fold(value ^ seed, MULTIPLIER)
 }
 
 /// The hash of a byte array, whose upper half is the better one.
 #[inline(always)]
-pub(super) fn bytes(value: &[u8], seed: u64) -> u64 {
+pub(crate) fn bytes(value: &[u8], seed: u64) -> u64 {
     // A factor that the seed makes may leave arrays side by side that differ in few bytes. This one parts them.
     product_of_bytes(value, seed).wrapping_mul(MULTIPLIER)
 }
@@ -80,7 +80,7 @@ fn short(value: &[u8]) -> (u64, u64) {
 
 /// Whether two arrays of the same length are equal; made for short ones that are.
 #[inline(always)]
-pub(super) fn equal(a: &[u8], b: &[u8]) -> bool {
+pub(crate) fn equal(a: &[u8], b: &[u8]) -> bool {
     let (Some(first_a), Some(first_b)) = (a.first_chunk::<16>(), b.first_chunk::<16>()) else {
         return short(a) == short(b);
     };
