@@ -15,6 +15,7 @@ use herringbone_core::write::{
 use herringbone_format::thrift::CompactWriter;
 use herringbone_format::{FileMetadata, KeyValue, Limits, Result};
 
+use crate::allocator::{SEVERAL_THREADS, keep_memory};
 use crate::encoders::Encoders;
 use crate::sort::Sorter;
 
@@ -26,6 +27,9 @@ const SLICE_BYTES: usize = 16 << 20;
 
 /// and which part of the memory they are, at most.
 const SLICES_IN_MEMORY: usize = 16;
+
+/// Bytes of the arrays of a row group from which on the memory that its columns take is kept for the next one.
+const KEEP_MEMORY_FROM: usize = 1 << 20;
 
 /// Writes record batches as they are stored. After an error it is of no use.
 pub(crate) struct FileWriter<W: Write> {
@@ -178,6 +182,9 @@ impl<W: Write> FileWriter<W> {
             let is_large = self.encoders.write(batch, at..at + n, n * row_bytes)?;
             self.rows += n;
             at += n;
+            if self.rows.saturating_mul(row_bytes) >= KEEP_MEMORY_FROM {
+                keep_memory(SEVERAL_THREADS);
+            }
             if is_large || self.rows >= most {
                 self.end_row_group()?;
             }
