@@ -109,7 +109,8 @@ mod tests {
             }
             looks
         };
-        let seeds = (1..2000_u64).map(|seed| seed.wrapping_mul(0xd134_2543_de82_ef95) | 1);
+        let seeds = if cfg!(miri) { 1..20 } else { 1..2000_u64 };
+        let seeds = seeds.map(|seed| seed.wrapping_mul(0xd134_2543_de82_ef95) | 1);
         seeds.map(looks).max().unwrap()
     }
 

@@ -75,7 +75,7 @@ impl Compressor {
         let inner: Box<dyn Compress> = match compression {
             Compression::Uncompressed => Box::new(Uncompressed),
             #[cfg(feature = "snappy")]
-            Compression::Snappy => Box::new(super::snappy::SnappyCompressor::new()),
+            Compression::Snappy => Box::new(super::snappy::SnappyCompressor::default()),
             #[cfg(feature = "libdeflate")]
             Compression::Gzip(level) => {
                 Box::new(super::libdeflate::LibdeflateCompressor::new(level)?)

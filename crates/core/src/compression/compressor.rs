@@ -26,7 +26,7 @@ pub(super) trait Compress: Send {
 /// Appends to `out` what `fill` writes to the front of `bound` zeroed bytes; it says how many.
 ///
 /// For libraries that only write to initialised memory.
-#[cfg(any(feature = "snappy", feature = "libdeflate", feature = "lz4"))]
+#[cfg(any(feature = "libdeflate", feature = "lz4"))]
 pub(super) fn append(
     out: &mut Vec<u8>,
     bound: usize,

@@ -8,7 +8,7 @@
 //!
 //! | codec | feature | library |
 //! |---|---|---|
-//! | SNAPPY | `snappy` | reads with our own decoder, 1.2 to 1.4 times as fast as snap; writes with snap |
+//! | SNAPPY | `snappy` | our own: reads 1.2 to 1.4 times as fast as snap, writes blocks that are smaller |
 //! | GZIP | `gzip`, and `libdeflate` for speed | zlib-rs, libdeflate (C) |
 //! | BROTLI | `brotli`, or `libbrotli` for speed | brotli, libbrotli (C) |
 //! | ZSTD | `zstd`, or `ruzstd` to read without C | libzstd (C), ruzstd |

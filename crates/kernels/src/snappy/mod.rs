@@ -18,10 +18,13 @@
 //! **Shapes**: one block in, its plain bytes out. **Errors**: [`Malformed`]. **Limits**: the output
 //! slice bounds everything; nothing is allocated.
 
+mod compress;
 mod element;
 mod rounds;
 #[cfg(test)]
 mod tests;
+
+pub use compress::{Compressor, TooLong};
 
 use crate::Malformed;
 
