@@ -3,7 +3,7 @@
 use herringbone_format::Result;
 use herringbone_schema::ColumnOrderKind;
 
-use super::{Dictionary, Entries};
+use super::{ByteArrays, Dictionary, Entries};
 use crate::encoding::plain::append_plain;
 
 impl Dictionary {
@@ -56,7 +56,7 @@ impl Dictionary {
             (
                 Entries::ByteArray(values) | Entries::Fixed { values, .. },
                 ColumnOrderKind::UnsignedBytes,
-            ) => order.sort_unstable_by(|a, b| values.get(*a).cmp(values.get(*b))),
+            ) => sort_byte_arrays(&mut order, values),
             _ => return None,
         }
         Some(order)
@@ -101,6 +101,34 @@ fn sort_by<T: Copy, K: Ord + Copy>(order: &mut Vec<u32>, values: &[T], key: impl
     *order = keyed.into_iter().map(|(_, index)| index).collect();
 }
 
+/// Compares eight bytes as a number, and arrays only where these are the same; what all arrays begin with is left out.
+fn sort_byte_arrays(order: &mut Vec<u32>, values: &ByteArrays) {
+    let first = order.first().map_or(&[][..], |index| values.get(*index));
+    let same = |index: &u32| {
+        let pairs = first.iter().zip(values.get(*index));
+        pairs.take_while(|(a, b)| a == b).count()
+    };
+    let common = order.iter().map(same).min().unwrap_or(0);
+    let key = |index: u32| {
+        let rest = values.get(index).get(common..).unwrap_or_default();
+        let bytes = rest.first_chunk().copied().unwrap_or_else(|| {
+            let mut bytes = [0; 8];
+            bytes
+                .iter_mut()
+                .zip(rest)
+                .for_each(|(to, from)| *to = *from);
+            bytes
+        });
+        (u64::from_be_bytes(bytes), index)
+    };
+    let mut keyed: Vec<(u64, u32)> = order.iter().map(|index| key(*index)).collect();
+    keyed.sort_unstable_by(|(a, a_index), (b, b_index)| {
+        let arrays = || values.get(*a_index).cmp(values.get(*b_index));
+        a.cmp(b).then_with(arrays)
+    });
+    *order = keyed.into_iter().map(|(_, index)| index).collect();
+}
+
 /// Where each entry comes to stand in this order.
 pub(crate) fn ranks(order: &[u32]) -> Vec<u32> {
     let mut ranks = vec![0; order.len()];
@@ -125,6 +153,29 @@ mod tests {
             .append(&Slots::Values(values), &mut Vec::new())
             .unwrap();
         dictionary
+    }
+
+    /// Whatever they have in common, and however few bytes are left behind that.
+    #[test]
+    fn byte_arrays_ascend_as_the_library_sorts_them() {
+        for common in ["", "x", "a common beginning of more than eight bytes"] {
+            let mut texts = Vec::new();
+            for i in 0..300_u32 {
+                texts.push(format!("{common}{}", i.wrapping_mul(0x9e37_79b1) % 1000));
+                texts.push(format!("{common}the same in eight bytes {}", i * 7 % 300));
+            }
+            let ends = ["", "\0", "\0\0", "1\0", "\u{ff}", "\u{ff}\0"];
+            texts.extend(ends.map(|end| format!("{common}{end}")));
+            let mut values: Vec<&[u8]> = texts.iter().map(String::as_bytes).collect();
+            let entries = dictionary(Type::ByteArray, Values::ByteArray(values.clone()));
+            let order = entries.sorted(ColumnOrderKind::UnsignedBytes).unwrap();
+            values.sort_unstable();
+            values.dedup();
+            entries.with_values(order.into_iter(), |sorted| match sorted {
+                Values::ByteArray(sorted) => assert_eq!(*sorted, values),
+                _ => panic!("{sorted:?}"),
+            });
+        }
     }
 
     #[test]
