@@ -118,11 +118,13 @@ impl ByteArrayTable {
         self.put(hash, place);
     }
 
-    /// Takes arrays that the table has under other indices: the ends of all, each behind a prefix, in `plain`.
+    /// Gives the arrays that the table has other indices: the order of their `ends` in `plain`, where each lies behind a prefix.
+    /// What is more than they are is left out.
     pub fn rebuild(&mut self, plain: &[u8], ends: &[usize], prefix: usize) {
         self.places.fill(Place::default());
         let starts = std::iter::once(0).chain(ends.iter().copied());
-        for ((start, end), index) in starts.zip(ends).zip(0..) {
+        let arrays = starts.zip(ends).take(self.num_arrays);
+        for ((start, end), index) in arrays.zip(0..) {
             let range = start + prefix..*end;
             let hash = self.hash(plain.get(range.clone()).unwrap_or_default());
             let place = Place {

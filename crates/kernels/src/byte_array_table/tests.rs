@@ -111,6 +111,10 @@ fn a_table_is_rebuilt_in_another_order() {
         for (value, index) in values.iter().rev().zip(0..) {
             assert_eq!(table.find(&plain, value), Ok(index));
         }
+        // More than there are would fill the table.
+        let many = vec![plain.len(); 1000];
+        table.rebuild(&plain, &[&ends[..], &many].concat(), 2);
+        assert_eq!(table.find(&plain, &values[0]), Ok(2));
         // The next one has the next index.
         let hash = table.find(&plain, b"c").unwrap_err();
         plain.push(b'c');

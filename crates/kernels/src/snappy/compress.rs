@@ -105,7 +105,7 @@ impl Compressor {
         Ok(())
     }
 
-    /// Bytes of the elements of `plain`, which `out` has room for.
+    /// Bytes that the elements of `plain` take; `out` is as it was behind that.
     fn size_of(&mut self, least: u32, plain: &[u8], out: &mut Vec<u8>) -> usize {
         let start = out.len();
         self.windows(least, plain, out);
