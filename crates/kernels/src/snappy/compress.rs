@@ -302,7 +302,7 @@ impl<const LEAST: u32> Window<'_, LEAST> {
         // SAFETY: 4 and 8 are fewer than `MARGIN`.
         let differ = unsafe { self.load(at + 4) ^ self.load(from + 4) };
         match differ {
-            0 => same_until(self.plain, at + 12, from + 12),
+            0 => same_until_far(self.plain, at + 12, from + 12),
             _ => at + 4 + differ.trailing_zeros() as usize / 8,
         }
     }
@@ -331,7 +331,7 @@ impl<const LEAST: u32> Window<'_, LEAST> {
 
 /// Where bytes from `at` on become others than those from `from` on, which is in front of it.
 #[inline(never)]
-fn same_until(plain: &[u8], at: usize, from: usize) -> usize {
+fn same_until_far(plain: &[u8], at: usize, from: usize) -> usize {
     let (Some(bytes), Some(earlier)) = (plain.get(at..), plain.get(from..)) else {
         return at;
     };

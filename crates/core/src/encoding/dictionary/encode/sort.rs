@@ -1,5 +1,7 @@
 //! The order of the entries.
 
+use std::cmp::Ordering;
+
 use herringbone_format::Result;
 use herringbone_schema::ColumnOrderKind;
 
@@ -92,13 +94,10 @@ impl Dictionary {
     }
 }
 
+/// Puts the entries of numbers in the order of what each is compared as.
 fn sort_by<T: Copy, K: Ord + Copy>(order: &mut Vec<u32>, values: &[T], key: impl Fn(T) -> K) {
-    let keyed = order
-        .iter()
-        .filter_map(|index| Some((key(*values.get(*index as usize)?), *index)));
-    let mut keyed: Vec<(K, u32)> = keyed.collect();
-    keyed.sort_unstable();
-    *order = keyed.into_iter().map(|(_, index)| index).collect();
+    let key = |index: u32| values.get(index as usize).map(|value| key(*value));
+    sort_by_key(order, key, |a, b| a.cmp(&b));
 }
 
 /// Compares eight bytes as a number, and arrays only where these are the same; what all arrays begin with is left out.
@@ -119,12 +118,23 @@ fn sort_byte_arrays(order: &mut Vec<u32>, values: &ByteArrays) {
                 .for_each(|(to, from)| *to = *from);
             bytes
         });
-        (u64::from_be_bytes(bytes), index)
+        Some(u64::from_be_bytes(bytes))
     };
-    let mut keyed: Vec<(u64, u32)> = order.iter().map(|index| key(*index)).collect();
+    sort_by_key(order, key, |a, b| values.get(a).cmp(values.get(b)));
+}
+
+/// Puts entries in the order of their keys, which lie beside their indices meanwhile; `ties` compares those with the same key.
+fn sort_by_key<K: Ord + Copy>(
+    order: &mut Vec<u32>,
+    key: impl Fn(u32) -> Option<K>,
+    ties: impl Fn(u32, u32) -> Ordering,
+) {
+    let keyed = order
+        .iter()
+        .filter_map(|index| Some((key(*index)?, *index)));
+    let mut keyed: Vec<(K, u32)> = keyed.collect();
     keyed.sort_unstable_by(|(a, a_index), (b, b_index)| {
-        let arrays = || values.get(*a_index).cmp(values.get(*b_index));
-        a.cmp(b).then_with(arrays)
+        a.cmp(b).then_with(|| ties(*a_index, *b_index))
     });
     *order = keyed.into_iter().map(|(_, index)| index).collect();
 }
