@@ -241,5 +241,15 @@ fn inputs_that_are_cut_come_back() {
             decompress(compression.codec(), &out[5..], &mut back).unwrap();
             assert!(back == input, "{compression} {cuts:?}");
         }
+        // What is behind the cut is found, and has codes of its own.
+        let bytes = |cuts: &[usize]| {
+            let mut out = Vec::new();
+            super::compress_cut(compression, &input, cuts, &mut out).unwrap();
+            out.len()
+        };
+        let is_for = matches!(compression, Compression::Snappy | Compression::Zstd(_));
+        assert_eq!(bytes(&[40_000]) < bytes(&[]), is_for, "{compression}");
+        // Parts of so few bytes are none.
+        assert_eq!(bytes(&[1, 2, 79_999]), bytes(&[]), "{compression}");
     }
 }

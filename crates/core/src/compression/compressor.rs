@@ -11,8 +11,7 @@ pub(super) trait Compress: Send {
     /// Argument: the codec cannot hold so much. Io: the library failed.
     fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<()>;
 
-    /// The same of an input that is of another kind behind each of the `cuts`, which ascend: codecs that learn what bytes
-    /// there are may learn it anew there.
+    /// The same of an input that is of another kind behind each of the `cuts`, which ascend: a codec may begin anew there.
     ///
     /// # Errors
     ///
@@ -21,6 +20,20 @@ pub(super) trait Compress: Send {
         let _ = cuts;
         self.compress(input, out)
     }
+}
+
+/// The cuts of an input of so many bytes that leave parts of `least` bytes at least.
+#[cfg(any(feature = "snappy", feature = "zstd"))]
+pub(super) fn far_apart(cuts: &[usize], length: usize, least: usize) -> Vec<usize> {
+    let mut last = 0;
+    let mut is_far = |cut: usize| {
+        let is_far = cut >= last + least && cut + least <= length;
+        if is_far {
+            last = cut;
+        }
+        is_far
+    };
+    cuts.iter().copied().filter(|cut| is_far(*cut)).collect()
 }
 
 /// Appends to `out` what `fill` writes to the front of `bound` zeroed bytes; it says how many.

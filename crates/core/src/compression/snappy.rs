@@ -4,8 +4,11 @@
 use herringbone_format::{Error, Result};
 use herringbone_kernels::snappy::{Compressor, TooLong, decompress};
 
-use super::compressor::Compress;
+use super::compressor::{Compress, far_apart};
 use super::{Codec, broken};
+
+/// Bytes of one kind that are searched for themselves. Behind others that have nothing the search would go in large steps.
+const LEAST_PART: usize = 256;
 
 /// Decodes raw Snappy blocks, with the kernel of that name.
 pub(super) struct Snappy;
@@ -22,8 +25,13 @@ pub(super) struct SnappyCompressor(Compressor);
 
 impl Compress for SnappyCompressor {
     fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        self.compress_cut(input, &[], out)
+    }
+
+    fn compress_cut(&mut self, input: &[u8], cuts: &[usize], out: &mut Vec<u8>) -> Result<()> {
         let too_long = "a page is larger than the 4 GiB that SNAPPY can hold";
-        let done = self.0.compress(input, out);
+        let cuts = far_apart(cuts, input.len(), LEAST_PART);
+        let done = self.0.compress(input, &cuts, out);
         done.map_err(|TooLong| Error::argument(too_long))
     }
 }

@@ -1,6 +1,6 @@
 //! ZSTD: one or more Zstandard frames (RFC 8878), through libzstd: Compression, "ZSTD".
 
-use super::compressor::{Compress, failed};
+use super::compressor::{Compress, failed, far_apart};
 use super::{Codec, ZstdLevel, broken};
 use ::zstd::zstd_safe::zstd_sys::ZSTD_EndDirective;
 use ::zstd::zstd_safe::{
@@ -42,6 +42,9 @@ pub(super) fn content_size(input: &[u8]) -> Option<u64> {
         .flatten()
 }
 
+/// Bytes of one kind from which on the codec learns anew which are frequent: it takes up to 100 to say.
+const LEAST_PART: usize = 512;
+
 /// Makes one Zstandard frame a page, which says how many uncompressed bytes it holds.
 pub(super) struct ZstdCompressor(CCtx<'static>);
 
@@ -69,6 +72,10 @@ impl Compress for ZstdCompressor {
 
     /// A block, which has codes of its own for the bytes that are frequent in it, ends at each cut.
     fn compress_cut(&mut self, input: &[u8], cuts: &[usize], out: &mut Vec<u8>) -> Result<()> {
+        let cuts = far_apart(cuts, input.len(), LEAST_PART);
+        if cuts.is_empty() {
+            return self.compress(input, out);
+        }
         // A block has a header of 3 bytes, and what is flushed ends in one.
         out.reserve(compress_bound(input.len()) + 16 * (cuts.len() + 1));
         let size = Some(input.len() as u64);
@@ -76,7 +83,7 @@ impl Compress for ZstdCompressor {
         let start = out.len();
         let mut tail = OutBuffer::around_pos(out, start);
         let mut from = 0;
-        for to in cuts.iter().copied().chain([input.len()]) {
+        for to in cuts.into_iter().chain([input.len()]) {
             let part = input.get(from..to).unwrap_or_default();
             let end = match to == input.len() {
                 true => ZSTD_EndDirective::ZSTD_e_end,

@@ -99,7 +99,7 @@ impl ValueEncoder for BooleanEncoder {
         self.bits.len().div_ceil(8)
     }
 
-    fn finish_page(&mut self, out: &mut Vec<u8>) {
+    fn finish_page(&mut self, out: &mut Vec<u8>, _: &mut Vec<usize>) {
         let bits = self.bits.finish_boolean();
         (self.append)(bits.values(), bits.len(), out);
     }

@@ -24,13 +24,20 @@ pub(crate) trait ValueEncoder: Send {
     /// only.
     fn page_bytes(&self) -> usize;
 
-    /// Appends the values section of the page to `out`, and starts the next page.
-    fn finish_page(&mut self, out: &mut Vec<u8>);
+    /// Appends the values section of the page to `out`, and starts the next page. Where bytes of another kind begin inside of
+    /// it, such as values behind their lengths, goes to `cuts`: codecs make something of that.
+    fn finish_page(&mut self, out: &mut Vec<u8>, cuts: &mut Vec<usize>);
 
-    /// The same with `front` before the section. `out` is empty, and has both from the byte on that is returned.
-    fn finish_page_behind(&mut self, front: &[u8], out: &mut Vec<u8>) -> usize {
+    /// The same with `front` before the section. `out` is empty, and has both from the byte on that is returned, as `cuts` are
+    /// counted.
+    fn finish_page_behind(
+        &mut self,
+        front: &[u8],
+        out: &mut Vec<u8>,
+        cuts: &mut Vec<usize>,
+    ) -> usize {
         out.extend_from_slice(front);
-        self.finish_page(out);
+        self.finish_page(out, cuts);
         0
     }
 
@@ -75,4 +82,44 @@ pub(crate) fn value_encoder(
             )));
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The bytes of a page behind `front`, cut into those of a kind each.
+    fn kinds(encoding: Encoding, physical_type: Type, values: &Values<'_>) -> Vec<Vec<u8>> {
+        let mut encoder = value_encoder(encoding, physical_type, 4).unwrap();
+        encoder.append(values).unwrap();
+        let (mut page, mut cuts) = (Vec::new(), vec![5]);
+        let start = encoder.finish_page_behind(b"front", &mut page, &mut cuts);
+        assert_eq!(&page[start..start + 5], b"front");
+        let ends = cuts.iter().skip(1).copied().chain([page.len() - start]);
+        let parts = cuts
+            .iter()
+            .zip(ends)
+            .map(|(&from, to)| page[start + from..start + to].to_vec());
+        parts.collect()
+    }
+
+    #[test]
+    fn pages_are_cut_where_bytes_of_another_kind_begin() {
+        let arrays = Values::ByteArray(vec![b"axis", b"axle", b"b"]);
+        let lengths = kinds(Encoding::DeltaLengthByteArray, Type::ByteArray, &arrays);
+        assert_eq!((lengths.len(), &lengths[1][..]), (2, &b"axisaxleb"[..]));
+        let deltas = kinds(Encoding::DeltaByteArray, Type::ByteArray, &arrays);
+        assert_eq!((deltas.len(), &deltas[2][..]), (3, &b"axisleb"[..]));
+        // In blocks of 128 in 4 parts: three prefixes, the first 0, and three lengths, the first 4 in zigzag.
+        assert_eq!(deltas[0][..5], [0x80, 1, 4, 3, 0]);
+        assert_eq!(deltas[1][..5], [0x80, 1, 4, 3, 8]);
+        let numbers = Values::Int32(&[0x0403_0201, 0x1413_1211]);
+        let streams = kinds(Encoding::ByteStreamSplit, Type::Int32, &numbers);
+        assert_eq!(streams, [[1, 0x11], [2, 0x12], [3, 0x13], [4, 0x14]]);
+        assert_eq!(kinds(Encoding::Plain, Type::Int32, &numbers).len(), 1);
+        assert_eq!(
+            kinds(Encoding::DeltaBinaryPacked, Type::Int32, &numbers).len(),
+            1
+        );
+    }
 }

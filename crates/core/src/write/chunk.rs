@@ -166,15 +166,15 @@ impl ChunkBuilder {
         self.buffers.heap_bytes() + self.bounds.heap_bytes() + self.column_index.heap_bytes()
     }
 
-    /// Gives a data page to the sink; `append_values` puts its values section behind bytes that it is given, and says from
-    /// where on both are there.
+    /// Gives a data page to the sink; `append_values` puts its values section behind bytes that it is given, says where bytes of
+    /// another kind begin in it, and from where on both are there.
     ///
     /// # Errors
     /// Limit where the page is larger than its header can say; those of the sink.
     pub(crate) fn data_page(
         &mut self,
         page: &DataPage<'_>,
-        append_values: impl FnOnce(&[u8], &mut Vec<u8>) -> usize,
+        append_values: impl FnOnce(&[u8], &mut Vec<u8>, &mut Vec<usize>) -> usize,
         sink: &mut dyn PageSink,
     ) -> Result<()> {
         let levels = page.levels;
@@ -183,6 +183,7 @@ impl ChunkBuilder {
         let PageBuffers {
             front,
             body,
+            cuts,
             start,
             levels_end,
             ..
@@ -192,9 +193,9 @@ impl ChunkBuilder {
             DataPageVersion::V2 => levels_v2(page, front)?,
         };
         match self.levels_are_apart() {
-            true => *start = append_values(&[], body),
+            true => *start = append_values(&[], body, cuts),
             false => {
-                *start = append_values(front, body);
+                *start = append_values(front, body, cuts);
                 *levels_end = front.len();
                 front.clear();
             }
@@ -210,7 +211,6 @@ impl ChunkBuilder {
                 first_row: self.num_rows,
                 byte_array_bytes: self.is_byte_array().then_some(byte_array_bytes),
             },
-            encoding: page.encoding,
             header,
             buffers,
         })?;

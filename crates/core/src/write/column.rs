@@ -534,7 +534,7 @@ impl ColumnWriter {
         };
         self.chunk.data_page(
             &page,
-            |front, out| encoder.finish_page_behind(front, out),
+            |front, out, cuts| encoder.finish_page_behind(front, out, cuts),
             sink,
         )?;
         *bounds = Bounds::new(&self.settings);
@@ -557,7 +557,7 @@ impl ColumnWriter {
         };
         let packing = self.values.packing;
         let width = packing.width(page.num_entries);
-        let append_indices = |front: &[u8], out: &mut Vec<u8>| {
+        let append_indices = |front: &[u8], out: &mut Vec<u8>, _: &mut Vec<usize>| {
             out.extend_from_slice(front);
             out.push(width);
             hybrid::encode_u32(&page.indices, width, packing.runs, out);

@@ -97,7 +97,7 @@ impl DoubtedPage {
         visit: impl FnOnce(&mut dyn ValueEncoder, &Values<'_>, usize) -> Result<R>,
     ) -> Result<R> {
         let mut plain = Vec::new();
-        self.encoder.finish_page(&mut plain);
+        self.encoder.finish_page(&mut plain, &mut Vec::new());
         let plain_type = (leaf.physical_type, leaf.type_length);
         with_plain(plain_type, &plain, self.num_values(), |values| {
             visit(&mut *self.encoder, values, plain.len())

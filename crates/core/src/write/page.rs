@@ -9,14 +9,11 @@ use std::sync::Arc;
 
 use herringbone_format::modular_encryption::{ChunkCipher, ModuleKind, PageToEncrypt};
 use herringbone_format::thrift::CompactWriter;
-use herringbone_format::{Encoding, PageHeader, Result};
+use herringbone_format::{PageHeader, Result};
 
 use super::settings::ColumnSettings;
 use crate::compression::{Compression, compress_cut};
-use crate::encoding::{BEHIND_PAGE, LARGE_PAGE, byte_stream_split, length};
-
-/// Bytes of levels, and of values, from which on the codec learns anew what bytes there are: it takes some 100 to say.
-const LEAST_SECTION: usize = 2048;
+use crate::encoding::{BEHIND_PAGE, LARGE_PAGE, length};
 
 /// Where the data pages of a column chunk go.
 pub trait PageSink {
@@ -36,7 +33,6 @@ pub struct UnfinishedPage {
     /// What encrypts it, if it is to be encrypted.
     pub(super) cipher: Option<ChunkCipher>,
     pub(super) place: PagePlace,
-    pub(super) encoding: Encoding,
     /// Without what only the finished page knows.
     pub(super) header: PageHeader,
     pub(super) buffers: PageBuffers,
@@ -63,6 +59,8 @@ pub struct PageBuffers {
     pub(super) start: usize,
     /// Bytes of levels in the body.
     pub(super) levels_end: usize,
+    /// Where bytes of another kind begin among the values of the body.
+    pub(super) cuts: Vec<usize>,
     /// The body as it is compressed; empty where it is not.
     compressed: Vec<u8>,
     /// What the body had room for when it was full. The next one has the same, whatever became of this one: what a column
@@ -89,6 +87,7 @@ impl PageBuffers {
         self.front.clear();
         self.body.clear();
         self.compressed.clear();
+        self.cuts.clear();
         (self.start, self.levels_end) = (0, 0);
         self.body.reserve_exact(self.room);
     }
@@ -241,24 +240,26 @@ impl UnfinishedPage {
 
     /// Levels and values together.
     fn compress_v1(&mut self) -> Result<()> {
-        let cuts = self.cuts();
-        let PageBuffers {
-            body,
-            start,
-            compressed,
-            ..
-        } = &mut self.buffers;
-        let body = body.get(*start..).unwrap_or_default();
-        compress_cut(self.compression, body, &cuts, compressed)
-    }
-
-    /// Values alone, and only if that makes them smaller, or enough smaller.
-    fn compress_v2(&mut self) -> Result<()> {
-        let mut cuts = self.cuts();
         let PageBuffers {
             body,
             start,
             levels_end,
+            cuts,
+            compressed,
+            ..
+        } = &mut self.buffers;
+        let body = body.get(*start..).unwrap_or_default();
+        cuts.insert(0, *levels_end);
+        compress_cut(self.compression, body, cuts, compressed)
+    }
+
+    /// Values alone, and only if that makes them smaller, or enough smaller.
+    fn compress_v2(&mut self) -> Result<()> {
+        let PageBuffers {
+            body,
+            start,
+            levels_end,
+            cuts,
             compressed,
             ..
         } = &mut self.buffers;
@@ -268,9 +269,8 @@ impl UnfinishedPage {
             return Ok(());
         }
         compressed.extend_from_slice(levels);
-        cuts.retain(|cut| *cut > *levels_end);
         cuts.iter_mut().for_each(|cut| *cut -= *levels_end);
-        compress_cut(self.compression, values, &cuts, compressed)?;
+        compress_cut(self.compression, values, cuts, compressed)?;
         let compressed_values = compressed.len() - *levels_end;
         let pays = self.settings.codec_pays(values.len(), compressed_values);
         if !pays {
@@ -280,26 +280,6 @@ impl UnfinishedPage {
             header.is_compressed = pays;
         }
         Ok(())
-    }
-
-    /// Where the body goes on with bytes of another kind, if the codec makes something of that: behind its levels,
-    /// and between the streams of BYTE_STREAM_SPLIT.
-    fn cuts(&self) -> Vec<usize> {
-        if !matches!(self.compression, Compression::Zstd(_)) {
-            return Vec::new();
-        }
-        let levels_end = self.buffers.levels_end;
-        let values = self.buffers.body.len() - self.buffers.start - levels_end;
-        let mut cuts = Vec::new();
-        if levels_end.min(values) >= LEAST_SECTION {
-            cuts.push(levels_end);
-        }
-        if self.encoding == Encoding::ByteStreamSplit {
-            let leaf = &self.settings.leaf;
-            let cuts_of_streams = byte_stream_split::cuts(leaf, values);
-            cuts.extend(cuts_of_streams.map(|cut| levels_end + cut));
-        }
-        cuts
     }
 }
 

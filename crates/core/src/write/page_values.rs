@@ -465,7 +465,7 @@ impl PageValues {
     /// the next page, and this one has the encoding that was chosen last, or the usual one.
     pub(super) fn choose_by_held(&mut self, num_values: usize) -> Result<Choice> {
         let mut plain = Vec::new();
-        self.encoder.finish_page(&mut plain);
+        self.encoder.finish_page(&mut plain, &mut Vec::new());
         let settings = self.settings.clone();
         let leaf = &settings.leaf;
         let (physical_type, type_length) = (leaf.physical_type, leaf.type_length);

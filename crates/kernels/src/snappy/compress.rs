@@ -74,11 +74,17 @@ struct Copies {
 pub struct TooLong;
 
 impl Compressor {
-    /// Appends the block of `plain` to `out`.
+    /// Appends the block of `plain` to `out`. Where it goes on with bytes of another kind, at `cuts`, which ascend, nothing is
+    /// looked for in what was before, and the steps of the search begin anew.
     ///
     /// # Errors
     /// [`TooLong`] from 4 GiB on; nothing is appended then.
-    pub fn compress(&mut self, plain: &[u8], out: &mut Vec<u8>) -> Result<(), TooLong> {
+    pub fn compress(
+        &mut self,
+        plain: &[u8],
+        cuts: &[usize],
+        out: &mut Vec<u8>,
+    ) -> Result<(), TooLong> {
         let mut size = u32::try_from(plain.len()).map_err(|_| TooLong)?;
         while size >= 0x80 {
             out.push(size as u8 | 0x80);
@@ -88,9 +94,21 @@ impl Compressor {
         self.table.resize(1 << MOST_PLACES, 0);
         // At once, so that nothing is copied when there are more windows; what is too much was never written to.
         out.reserve(room_for(plain.len()));
+        let mut start = 0;
+        for end in cuts.iter().copied().chain([plain.len()]) {
+            if let Some(part) = plain.get(start..end) {
+                self.part(part, out);
+                start = end;
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends the elements of bytes of one kind.
+    fn part(&mut self, plain: &[u8], out: &mut Vec<u8>) {
         if plain.len() < COMPARED_FROM * WINDOW {
             self.windows(4, plain, out);
-            return Ok(());
+            return;
         }
         let (first, rest) = plain.split_at(WINDOW);
         let copies = self.windows(4, first, out);
@@ -102,7 +120,6 @@ impl Compressor {
         let (part, _) = rest.split_at(part.min(WINDOW));
         let is_less = self.size_of(other, part, out) < self.size_of(4, part, out);
         self.windows(if is_less { other } else { 4 }, rest, out);
-        Ok(())
     }
 
     /// Bytes that the elements of `plain` take; `out` is as it was behind that.

@@ -258,7 +258,9 @@ fn plain_bytes(kind: usize, length: usize, random: &mut Random) -> Vec<u8> {
 /// The block that the kernel makes, behind what was there.
 fn compress(plain: &[u8]) -> Vec<u8> {
     let mut block = b"before".to_vec();
-    Compressor::default().compress(plain, &mut block).unwrap();
+    Compressor::default()
+        .compress(plain, &[], &mut block)
+        .unwrap();
     assert_eq!(&block[..6], b"before");
     block.split_off(6)
 }
@@ -283,6 +285,32 @@ fn what_is_compressed_is_decompressed_by_snap() {
     }
 }
 
+/// Bytes behind a cut are searched from the first one on, whatever was in front of them.
+#[test]
+fn parts_are_searched_for_themselves() {
+    let mut random = Random(7);
+    let length = if cfg!(miri) { 300 } else { 40_000 };
+    let noise = random.bytes(length);
+    let few: Vec<u8> = random.bytes(length).iter().map(|byte| byte % 4).collect();
+    let plain = [&noise[..], &few].concat();
+    let block = |cuts: &[usize]| {
+        let mut block = Vec::new();
+        let done = Compressor::default().compress(&plain, cuts, &mut block);
+        done.unwrap();
+        assert_eq!(snap(&block, plain.len()).unwrap(), plain, "{cuts:?}");
+        assert_eq!(decode(&block, plain.len()).unwrap(), plain, "{cuts:?}");
+        block
+    };
+    // A size of two to three bytes is in front of each.
+    let of_few = compress(&few).len();
+    let cut = block(&[length]);
+    assert!(cut.len() > of_few && cut.ends_with(&compress(&few)[3..]));
+    assert!(cfg!(miri) || cut.len() + length / 20 < block(&[]).len());
+    block(&[0, 1, 2, length, 2 * length]);
+    // What does not ascend or lies behind the end is no cut.
+    assert_eq!(block(&[length, 5, 3 * length]), cut);
+}
+
 /// One compressor makes the same of each page whatever it had before.
 #[test]
 fn blocks_do_not_depend_on_those_before() {
@@ -293,7 +321,7 @@ fn blocks_do_not_depend_on_those_before() {
         for kind in 0..6 {
             let plain = plain_bytes(kind, length, &mut random);
             let mut block = Vec::new();
-            compressor.compress(&plain, &mut block).unwrap();
+            compressor.compress(&plain, &[], &mut block).unwrap();
             assert_eq!(block, compress(&plain));
         }
     }

@@ -5,22 +5,10 @@ use herringbone_kernels::byte_stream_split;
 
 use crate::encoding::ValueEncoder;
 use crate::encoding::plain::append_plain;
-use crate::encoding::values::{Values, plain_width};
-use herringbone_schema::WriteLeaf;
-
-/// Bytes of a stream from which on a codec learns anew what bytes there are.
-const LEAST_STREAM: usize = 4096;
+use crate::encoding::values::Values;
 
 /// Most streams that are told apart.
 const MOST_STREAMS: usize = 16;
-
-/// Where streams end in a values section of so many bytes, but for the last one; nowhere where they are short.
-pub(crate) fn cuts(leaf: &WriteLeaf, bytes: usize) -> impl Iterator<Item = usize> + use<> {
-    let width = plain_width(leaf.physical_type, leaf.type_length).unwrap_or(1);
-    let stream = bytes / width.max(1);
-    let are_long = stream >= LEAST_STREAM && width <= MOST_STREAMS;
-    (1..if are_long { width } else { 1 }).map(move |ordinal| ordinal * stream)
-}
 
 pub(crate) struct Split {
     width: usize,
@@ -46,8 +34,13 @@ impl ValueEncoder for Split {
         self.bytes.len()
     }
 
-    fn finish_page(&mut self, out: &mut Vec<u8>) {
+    fn finish_page(&mut self, out: &mut Vec<u8>, cuts: &mut Vec<usize>) {
+        let start = out.len();
         byte_stream_split::split(&self.bytes, self.width, out);
+        if self.width <= MOST_STREAMS {
+            let stream = self.bytes.len() / self.width.max(1);
+            cuts.extend((1..self.width).map(|ordinal| start + ordinal * stream));
+        }
         self.bytes.clear();
     }
 

@@ -6,4 +6,3 @@ mod encode;
 
 pub(super) use decode::{Bytes, Numbers};
 pub(super) use encode::Split;
-pub(crate) use encode::cuts;

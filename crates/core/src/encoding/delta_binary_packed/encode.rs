@@ -27,7 +27,7 @@ macro_rules! encoder {
                 size_of_val(self.values.as_slice())
             }
 
-            fn finish_page(&mut self, out: &mut Vec<u8>) {
+            fn finish_page(&mut self, out: &mut Vec<u8>, _: &mut Vec<usize>) {
                 $encode(&self.values, out);
                 self.values.clear();
             }

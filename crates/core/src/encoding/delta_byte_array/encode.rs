@@ -59,9 +59,11 @@ impl ValueEncoder for DeltaBytes {
         4 * self.prefixes.len() + self.bytes.len()
     }
 
-    fn finish_page(&mut self, out: &mut Vec<u8>) {
+    fn finish_page(&mut self, out: &mut Vec<u8>, cuts: &mut Vec<usize>) {
         delta::encode_i32(&self.prefixes, out);
+        cuts.push(out.len());
         delta::encode_i32(&self.suffixes, out);
+        cuts.push(out.len());
         self.prefixes.clear();
         self.suffixes.clear();
         out.append(&mut self.bytes);

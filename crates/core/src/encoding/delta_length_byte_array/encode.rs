@@ -30,9 +30,10 @@ impl ValueEncoder for DeltaLength {
         4 * self.lengths.len() + self.bytes.len()
     }
 
-    fn finish_page(&mut self, out: &mut Vec<u8>) {
+    fn finish_page(&mut self, out: &mut Vec<u8>, cuts: &mut Vec<usize>) {
         delta::encode_i32(&self.lengths, out);
         self.lengths.clear();
+        cuts.push(out.len());
         out.append(&mut self.bytes);
     }
 

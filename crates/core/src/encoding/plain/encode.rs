@@ -48,13 +48,13 @@ impl ValueEncoder for Plain {
         self.bytes.len() - self.room
     }
 
-    fn finish_page(&mut self, out: &mut Vec<u8>) {
+    fn finish_page(&mut self, out: &mut Vec<u8>, cuts: &mut Vec<usize>) {
         let front = std::mem::take(out);
-        let start = self.finish_page_behind(&front, out);
+        let start = self.finish_page_behind(&front, out, cuts);
         out.drain(..start);
     }
 
-    fn finish_page_behind(&mut self, front: &[u8], out: &mut Vec<u8>) -> usize {
+    fn finish_page_behind(&mut self, front: &[u8], out: &mut Vec<u8>, _: &mut Vec<usize>) -> usize {
         if front.len() > self.room {
             // The first page, or one with more levels than any before.
             let more = std::iter::repeat_n(0, front.len() - self.room);
@@ -98,7 +98,7 @@ mod tests {
                 plain.append(&fixed).unwrap();
                 assert_eq!(plain.page_bytes(), bytes);
                 let mut page = levels.to_vec();
-                plain.finish_page(&mut page);
+                plain.finish_page(&mut page, &mut Vec::new());
                 assert_eq!(page, [levels, &values].concat(), "{bytes} bytes");
                 assert_eq!(plain.page_bytes(), 0);
             }
@@ -109,7 +109,7 @@ mod tests {
                 };
                 plain.append(&fixed).unwrap();
                 let (front, mut page) = (vec![7; front], Vec::new());
-                let start = plain.finish_page_behind(&front, &mut page);
+                let start = plain.finish_page_behind(&front, &mut page, &mut Vec::new());
                 assert_eq!(page[start..], [&front[..], &values].concat());
                 assert_eq!(plain.page_bytes(), 0);
             }
@@ -125,7 +125,7 @@ mod tests {
             for _ in 0..3 {
                 page.clear();
                 plain.append(&Values::Int32(&values)).unwrap();
-                let start = plain.finish_page_behind(levels, &mut page);
+                let start = plain.finish_page_behind(levels, &mut page, &mut Vec::new());
                 assert_eq!(page[start..].len(), levels.len() + 4000);
             }
             assert!(page.capacity() >= page.len() + BEHIND_PAGE);

@@ -9,7 +9,6 @@ use super::explain::{EncodingEstimate, StoredAs};
 use super::levels::counts_bytes;
 use super::packing::{IndexForm, Packing};
 use crate::compression::{Compression, compress_cut};
-use crate::encoding::byte_stream_split;
 use crate::encoding::dictionary::{Dictionary, ranks};
 use crate::encoding::value_encoder;
 use crate::encoding::values::Values;
@@ -187,12 +186,8 @@ impl<'a> Sampler<'a> {
         }
         let mut encoder = value_encoder(encoding, leaf.physical_type, leaf.type_length)?;
         encoder.append(values)?;
-        let mut encoded = Vec::new();
-        encoder.finish_page(&mut encoded);
-        let cuts: Vec<usize> = match encoding {
-            Encoding::ByteStreamSplit => byte_stream_split::cuts(leaf, encoded.len()).collect(),
-            _ => Vec::new(),
-        };
+        let (mut encoded, mut cuts) = (Vec::new(), Vec::new());
+        encoder.finish_page(&mut encoded, &mut cuts);
         let compressed = self.compressed_cut(&encoded, &cuts)?;
         let counts = (self.num_values as u64, of_all(plain), of_all(encoded.len()));
         Ok(self.estimates(form, counts, of_all(compressed)))
