@@ -106,6 +106,38 @@ fn narrow_all(values: &[i128], out: &mut Vec<i64>) -> bool {
     beyond == 0
 }
 
+/// Appends integers as big-endian two's complement of `width` bytes. False if one of them needs more, or where the width is not
+/// 1 to 16: then what was appended means nothing.
+pub fn append_big_endian(values: &[i128], width: usize, out: &mut Vec<u8>) -> bool {
+    multiversion!(append_all(values: &[i128], width: usize, out: &mut Vec<u8>) -> bool)
+}
+
+/// Writes 16 bytes a number, of which the next number takes those that are too many.
+#[inline(always)]
+fn append_all(values: &[i128], width: usize, out: &mut Vec<u8>) -> bool {
+    const BYTES: usize = size_of::<i128>();
+    if !(1..=BYTES).contains(&width) {
+        return false;
+    }
+    let unused = 8 * (BYTES - width);
+    let start = out.len();
+    out.reserve(values.len() * width + BYTES);
+    let mut beyond = 0;
+    // SAFETY: number `n` is written from byte `n * width` on, so the last one ends at most `BYTES` behind all numbers in
+    // front of it; that was reserved, as `width` is not more. All bytes up to the new length are written.
+    unsafe {
+        let mut at = out.as_mut_ptr().add(start).cast::<[u8; BYTES]>();
+        for value in values {
+            let front = value << unused;
+            beyond |= (front >> unused) ^ value;
+            at.write(front.to_be_bytes());
+            at = at.byte_add(width);
+        }
+        out.set_len(start + values.len() * width);
+    }
+    beyond == 0
+}
+
 /// Appends integers as 128-bit ones, which to the processor are pairs: the number and its sign.
 #[inline(always)]
 fn extend_pairs<F: Plain + Into<i64>>(bytes: &[u8], out: &mut Vec<i128>) {
@@ -267,6 +299,34 @@ mod tests {
                 assert!(!narrow(&numbers, &mut Vec::new()), "{number} at {at}");
                 assert!(!narrow_all(&numbers, &mut Vec::new()));
             }
+        }
+    }
+
+    /// All that fit come back by the other way; those that do not are told.
+    #[test]
+    fn numbers_become_as_many_bytes_as_are_asked_for() {
+        for width in 1..=16_usize {
+            let most = i128::MAX >> (128 - 8 * width);
+            let values = [0, 1, -1, most, -most - 1, most / 3, 7];
+            for len in 0..=values.len() {
+                let mut bytes = b"before".to_vec();
+                assert!(append_big_endian(&values[..len], width, &mut bytes));
+                assert_eq!(&bytes[..6], b"before");
+                let numbers = bytes[6..].chunks_exact(width).map(naive);
+                assert_eq!(numbers.collect::<Vec<_>>(), values[..len], "{width}");
+            }
+            if width < 16 {
+                for beyond in [most + 1, -most - 2, i128::MAX, i128::MIN] {
+                    let values = [1, beyond, 1];
+                    assert!(!append_big_endian(&values, width, &mut Vec::new()));
+                }
+            }
+        }
+        let mut bytes = Vec::new();
+        assert!(append_big_endian(&[-200], 5, &mut bytes));
+        assert_eq!(bytes, [0xff, 0xff, 0xff, 0xff, 0x38]);
+        for width in [0, 17, usize::MAX] {
+            assert!(!append_big_endian(&[0], width, &mut bytes), "{width}");
         }
     }
 

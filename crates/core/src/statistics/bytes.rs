@@ -103,13 +103,19 @@ impl ByteRange {
             return;
         }
         let values = bytes.chunks_exact(width);
-        let found = match self.order {
-            ByteOrder::Unsigned => extremes_by_prefix(values, 0),
+        match self.order {
+            // Decimals have the first bytes in common.
+            ByteOrder::Signed if width <= size_of::<i128>() => {
+                if let Some(found) = extremes_as_numbers(bytes, width) {
+                    let [min, max] = found.map(i128::to_be_bytes);
+                    self.widen(min.get(..width).zip(max.get(..width)));
+                }
+            }
             // Equally long, they compare like unsigned ones whose sign bit is flipped.
-            ByteOrder::Signed => extremes_by_prefix(values, 1 << 63),
-            ByteOrder::Int96 => self.extremes(values),
-        };
-        self.widen(found);
+            ByteOrder::Signed => self.widen(extremes_by_prefix(values, 1 << 63)),
+            ByteOrder::Unsigned => self.widen(extremes_by_prefix(values, 0)),
+            ByteOrder::Int96 => self.widen(self.extremes(values)),
+        }
     }
 
     /// Takes values of any lengths.
@@ -175,6 +181,30 @@ fn needed_of_max(value: &[u8], length: Option<usize>) -> &[u8] {
         Some(length) if truncate::max(value, length).is_some() => needed(value, Some(length)),
         _ => value,
     }
+}
+
+/// The least and the greatest of big-endian integers of `width` bytes, 1 to 16, as numbers that begin with their bytes.
+fn extremes_as_numbers(bytes: &[u8], width: usize) -> Option<[i128; 2]> {
+    const BYTES: usize = size_of::<i128>();
+    let of_value = -1 << (8 * (BYTES - width));
+    let (mut min, mut max) = (i128::MAX, i128::MIN);
+    let mut widen = |bytes: [u8; BYTES]| {
+        let number = i128::from_be_bytes(bytes) & of_value;
+        min = min.min(number);
+        max = max.max(number);
+    };
+    let mut rest = bytes;
+    // Bytes of the values behind it are loaded with each.
+    while let Some(bytes) = rest.first_chunk() {
+        widen(*bytes);
+        rest = rest.get(width..).unwrap_or_default();
+    }
+    for value in rest.chunks_exact(width) {
+        let mut bytes = [0; BYTES];
+        bytes.get_mut(..width)?.copy_from_slice(value);
+        widen(bytes);
+    }
+    (bytes.len() >= width).then_some([min, max])
 }
 
 /// The least and the greatest, byte by byte, after `flip` was applied to the first eight bytes.
@@ -278,5 +308,23 @@ mod tests {
         texts.sort();
         let (min, max) = (texts[0].as_slice(), texts[texts.len() - 1].as_slice());
         assert_eq!(range.bounds(), Some((min, max)));
+    }
+    #[test]
+    fn bounds_of_equally_long_ones_are_what_comparing_them_says() {
+        for order in [ByteOrder::Unsigned, ByteOrder::Signed] {
+            for width in 1..=20 {
+                let mut all = texts();
+                all.iter_mut().for_each(|text| text.resize(width, 0x80));
+                for len in [0, 1, 2, 3, 20, 600] {
+                    let values = &all[600 - len..];
+                    let mut range = ByteRange::new(order);
+                    range.fixed(&values.concat(), width);
+                    let compare = |a: &&[u8], b: &&[u8]| order.compare(a, b);
+                    let min = values.iter().map(Vec::as_slice).min_by(compare);
+                    let max = values.iter().map(Vec::as_slice).max_by(compare);
+                    assert_eq!(range.bounds(), min.zip(max), "{order:?} {width} {len}");
+                }
+            }
+        }
     }
 }

@@ -1,55 +1,107 @@
-//! Writing DELTA_BINARY_PACKED: blocks of 128 values in 4 miniblocks, as all writers have them.
+//! Writing DELTA_BINARY_PACKED: blocks of 128 values, or of 512 where these take fewer bytes, in 4 miniblocks.
+//!
+//! A block has a least difference, a miniblock a width. Small ones follow differences that change; where they are much the same
+//! all along, large ones have fewer numbers to be stored, and to be read.
 
 use crate::bit_pack;
 use crate::multiversion::multiversion;
 
 /// Values a block.
-const BLOCK: usize = 128;
-/// Values a miniblock.
-const MINIBLOCK: usize = 32;
-const MINIBLOCKS: usize = BLOCK / MINIBLOCK;
+const SMALL: usize = 128;
+const LARGE: usize = 512;
+
+/// Miniblocks a block, each with a multiple of 32 values.
+const MINIBLOCKS: usize = 4;
 
 macro_rules! encode {
-    ($(#[$doc:meta])* $name:ident, $inner:ident, $signed:ident, $unsigned:ident, $pack:ident) => {
+    ($(#[$doc:meta])* $name:ident, $signed:ident, $unsigned:ident, $pack:ident) => {
         $(#[$doc])*
         pub fn $name(values: &[$signed], out: &mut Vec<u8>) {
-            multiversion!($inner(values: &[$signed], out: &mut Vec<u8>))
+            use $signed::append;
+            multiversion!(append(values: &[$signed], out: &mut Vec<u8>))
         }
 
         #[allow(trivial_numeric_casts, reason = "the macro serves several integers")]
-        #[inline(always)]
-        fn $inner(values: &[$signed], out: &mut Vec<u8>) {
-            let first = values.first().copied().unwrap_or_default();
-            out.reserve(40 + values.len() * size_of::<$signed>() + values.len() / 8);
-            for number in [BLOCK, MINIBLOCKS, values.len()] {
-                uleb128(number as u64, out);
+        mod $signed {
+            use super::*;
+
+            #[inline(always)]
+            pub(super) fn append(values: &[$signed], out: &mut Vec<u8>) {
+                match bytes::<LARGE>(values) < bytes::<SMALL>(values) {
+                    true => append_blocks::<LARGE>(values, out),
+                    false => append_blocks::<SMALL>(values, out),
+                }
             }
-            uleb128(zigzag(first.into()), out);
-            let behind = values.get(1..).unwrap_or_default();
-            for (before, values) in values.chunks(BLOCK).zip(behind.chunks(BLOCK)) {
-                let mut deltas = [0; BLOCK];
-                for (delta, (a, b)) in deltas.iter_mut().zip(before.iter().zip(values)) {
-                    *delta = b.wrapping_sub(*a);
+
+            /// The values of a block.
+            struct Block<const VALUES: usize> {
+                /// The least difference, as a zigzag number.
+                least: u64,
+                /// By how much the others are greater.
+                raised: [$unsigned; VALUES],
+                widths: [u8; MINIBLOCKS],
+            }
+
+            impl<const VALUES: usize> Block<VALUES> {
+                /// Of values and those before them; at least one.
+                #[inline(always)]
+                fn new(before: &[$signed], values: &[$signed]) -> Self {
+                    let mut deltas = [0; VALUES];
+                    for (delta, (a, b)) in deltas.iter_mut().zip(before.iter().zip(values)) {
+                        *delta = b.wrapping_sub(*a);
+                    }
+                    let n = values.len();
+                    let there = deltas[..n].iter();
+                    let least = there.fold($signed::MAX, |least, delta| least.min(*delta));
+                    // What no value is behind is padding: a delta of the least, which takes no bits.
+                    deltas[n..].fill(least);
+                    let mut raised = [0; VALUES];
+                    for (raised, delta) in raised.iter_mut().zip(deltas) {
+                        *raised = delta.wrapping_sub(least).cast_unsigned();
+                    }
+                    let mut widths = [0; MINIBLOCKS];
+                    let miniblocks = raised.chunks_exact(VALUES / MINIBLOCKS);
+                    for (width, miniblock) in widths.iter_mut().zip(miniblocks) {
+                        let bits = miniblock.iter().fold(0, |bits, delta| bits | delta);
+                        *width = ($unsigned::BITS - bits.leading_zeros()) as u8;
+                    }
+                    let least = zigzag(least.into());
+                    Self { least, raised, widths }
                 }
-                let n = values.len();
-                let least = deltas[..n].iter().fold($signed::MAX, |least, delta| least.min(*delta));
-                // What no value is behind is padding: a delta of the least, which takes no bits.
-                deltas[n..].fill(least);
-                uleb128(zigzag(least.into()), out);
-                let mut raised = [0; BLOCK];
-                for (raised, delta) in raised.iter_mut().zip(deltas) {
-                    *raised = delta.wrapping_sub(least).cast_unsigned();
+            }
+
+            /// Bytes that the values take in blocks of so many.
+            #[inline(always)]
+            pub(super) fn bytes<const VALUES: usize>(values: &[$signed]) -> usize {
+                let mut bytes = 0;
+                let behind = values.get(1..).unwrap_or_default();
+                for (before, values) in values.chunks(VALUES).zip(behind.chunks(VALUES)) {
+                    let block = Block::<VALUES>::new(before, values);
+                    let width: usize = block.widths.iter().map(|width| usize::from(*width)).sum();
+                    bytes += uleb128_bytes(block.least) + MINIBLOCKS;
+                    bytes += width * (VALUES / MINIBLOCKS / 8);
                 }
-                let (miniblocks, _) = raised.as_chunks::<MINIBLOCK>();
-                let mut widths = [0; MINIBLOCKS];
-                for (width, miniblock) in widths.iter_mut().zip(miniblocks) {
-                    let bits = miniblock.iter().fold(0, |bits, delta| bits | delta);
-                    *width = ($unsigned::BITS - bits.leading_zeros()) as u8;
+                bytes
+            }
+
+            #[inline(always)]
+            pub(super) fn append_blocks<const VALUES: usize>(values: &[$signed], out: &mut Vec<u8>) {
+                let first = values.first().copied().unwrap_or_default();
+                out.reserve(40 + values.len() * size_of::<$signed>() + values.len() / 8);
+                for number in [VALUES, MINIBLOCKS, values.len()] {
+                    uleb128(number as u64, out);
                 }
-                out.extend(widths);
-                // Miniblocks without values have no width, and so no bytes.
-                for (width, miniblock) in widths.into_iter().zip(miniblocks) {
-                    bit_pack::$pack(miniblock, width, out);
+                uleb128(zigzag(first.into()), out);
+                let behind = values.get(1..).unwrap_or_default();
+                for (before, values) in values.chunks(VALUES).zip(behind.chunks(VALUES)) {
+                    let block = Block::<VALUES>::new(before, values);
+                    uleb128(block.least, out);
+                    out.extend(block.widths);
+                    // Miniblocks without values have no width, and so no bytes.
+                    let miniblocks = block.raised.chunks_exact(VALUES / MINIBLOCKS);
+                    for (width, miniblock) in block.widths.into_iter().zip(miniblocks) {
+                        bit_pack::$pack(miniblock, width, out);
+                    }
                 }
             }
         }
@@ -57,12 +109,19 @@ macro_rules! encode {
 }
 encode!(
     /// Appends `values`, and the header in front of them; differences wrap around in 32 bits.
-    encode_i32, inner_i32, i32, u32, pack_u32
+    encode_i32, i32, u32, pack_u32
 );
 encode!(
     /// Appends `values`, and the header in front of them; differences wrap around in 64 bits.
-    encode_i64, inner_i64, i64, u64, pack_u64
+    encode_i64, i64, u64, pack_u64
 );
+
+/// Bytes of an unsigned LEB128 number.
+#[inline(always)]
+fn uleb128_bytes(value: u64) -> usize {
+    let bits = u64::BITS - (value | 1).leading_zeros();
+    bits.div_ceil(7) as usize
+}
 
 /// Appends an unsigned LEB128 number.
 #[inline]
@@ -108,6 +167,52 @@ mod tests {
             0x80, 1, 4, 8, 14, 3, 2, 0, 0, 0, 0xc0, 0x3f, 0, 0, 0, 0, 0, 0,
         ];
         assert_eq!(out, expected);
+    }
+
+    /// The header says how many values a block has: 512 are `80 04`, 128 are `80 01`.
+    #[test]
+    fn blocks_are_as_large_as_takes_the_fewest_bytes() {
+        let random = |at: u64| (at + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 44;
+        let alike: Vec<i64> = (0..3073).map(|at| random(at) as i64).collect();
+        let changing: Vec<i64> = (0..3073)
+            .map(|at| random(at) as i64 >> (at / 32 % 16))
+            .collect();
+        for (values, large) in [(&alike, true), (&changing, false)] {
+            let mut out = Vec::new();
+            encode_i64(values, &mut out);
+            assert_eq!(out[..2] == [0x80, 4], large);
+            assert_eq!(decode::<i64>(&out), *values);
+            let short: Vec<i32> = values.iter().map(|value| *value as i32).collect();
+            let mut out = Vec::new();
+            encode_i32(&short, &mut out);
+            assert_eq!(out[..2] == [0x80, 4], large);
+            assert_eq!(decode::<i32>(&out), short);
+            for len in [0, 1, 2, 128, 129, 130, 513, 3000] {
+                let values = &values[..len];
+                let of = |append: fn(&[i64], &mut Vec<u8>)| {
+                    let mut out = Vec::new();
+                    append(values, &mut out);
+                    // Numbers of 2, 1 and 1 to 2 bytes, and the first value.
+                    let first = values.first().copied().unwrap_or_default();
+                    out.len()
+                        - 3
+                        - [len as u64, zigzag(first)]
+                            .map(uleb128_bytes)
+                            .iter()
+                            .sum::<usize>()
+                };
+                assert_eq!(
+                    i64::bytes::<SMALL>(values),
+                    of(i64::append_blocks::<SMALL>),
+                    "{len}"
+                );
+                assert_eq!(
+                    i64::bytes::<LARGE>(values),
+                    of(i64::append_blocks::<LARGE>),
+                    "{len}"
+                );
+            }
+        }
     }
 
     #[test]

@@ -19,11 +19,18 @@ pub(super) trait Unscaled: Copy + fmt::Display {
     fn all_within(values: &[Self], digits: u8) -> bool;
     /// Appends all as 64 bits; false if one does not fit: then what was appended means nothing.
     fn narrow(values: &[Self], out: &mut Vec<i64>) -> bool;
+    /// Appends all as `width` bytes, most significant first; false if one needs more or there is no fast way: then what was
+    /// appended means nothing.
+    fn append_big_endian(values: &[Self], width: usize, out: &mut Vec<u8>) -> bool;
 }
 
 macro_rules! unscaled {
-    ($($type:ty, $narrow:expr;)*) => {$(
+    ($($type:ty, $narrow:expr, $append_big_endian:expr;)*) => {$(
         impl Unscaled for $type {
+            fn append_big_endian(values: &[Self], width: usize, out: &mut Vec<u8>) -> bool {
+                $append_big_endian(values, width, out)
+            }
+
             fn narrow(values: &[Self], out: &mut Vec<i64>) -> bool {
                 $narrow(values, out)
             }
@@ -51,9 +58,14 @@ macro_rules! unscaled {
 }
 
 unscaled! {
-    i32, each_fits;
-    i64, each_fits;
-    i128, decimal::narrow;
+    i32, each_fits, none_fits;
+    i64, each_fits, none_fits;
+    i128, decimal::narrow, decimal::append_big_endian;
+}
+
+/// There is no fast way for these.
+fn none_fits<T>(_: &[T], _: usize, _: &mut Vec<u8>) -> bool {
+    false
 }
 
 /// Appends numbers of 64 bits or less.
@@ -71,6 +83,10 @@ impl Unscaled for i256 {
             let beyond = |value: &Self| *value <= least || *value >= limit;
             !values.iter().fold(false, |any, value| any | beyond(value))
         })
+    }
+
+    fn append_big_endian(values: &[Self], width: usize, out: &mut Vec<u8>) -> bool {
+        none_fits(values, width, out)
     }
 
     fn narrow(values: &[Self], out: &mut Vec<i64>) -> bool {

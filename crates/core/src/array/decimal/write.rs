@@ -145,6 +145,10 @@ where
     let values = selected.dense_local(selected.array.as_primitive::<T>().values(), &mut scratch);
     check_digits(values, leaf)?;
     out.clear();
+    if rescale.is_none() && T::Native::append_big_endian(values, width, out) {
+        return Ok(());
+    }
+    out.clear();
     out.reserve(values.len() * width);
     for value in values {
         if !rescale.append_big_endian(*value, width, out) {
