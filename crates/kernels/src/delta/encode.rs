@@ -1,4 +1,4 @@
-//! Writing DELTA_BINARY_PACKED: blocks of 128 values, or of 512 where these take fewer bytes, in 4 miniblocks.
+//! Writing DELTA_BINARY_PACKED: blocks of 128 values, or of 512 where these take no more bytes to speak of, in 4 miniblocks.
 //!
 //! A block has a least difference, a miniblock a width. Small ones follow differences that change; where they are much the same
 //! all along, large ones have fewer numbers to be stored, and to be read.
@@ -9,6 +9,9 @@ use crate::multiversion::multiversion;
 /// Values a block.
 const SMALL: usize = 128;
 const LARGE: usize = 512;
+
+/// Large blocks may take one byte more for so many values: they are read in 0.6 to 0.9 of the time.
+const VALUES_OF_A_BYTE: usize = 40;
 
 /// Miniblocks a block, each with a multiple of 32 values.
 const MINIBLOCKS: usize = 4;
@@ -27,7 +30,8 @@ macro_rules! encode {
 
             #[inline(always)]
             pub(super) fn append(values: &[$signed], out: &mut Vec<u8>) {
-                match bytes::<LARGE>(values) < bytes::<SMALL>(values) {
+                let small = bytes::<SMALL>(values) + values.len() / VALUES_OF_A_BYTE;
+                match bytes::<LARGE>(values) < small {
                     true => append_blocks::<LARGE>(values, out),
                     false => append_blocks::<SMALL>(values, out),
                 }
@@ -171,13 +175,29 @@ mod tests {
 
     /// The header says how many values a block has: 512 are `80 04`, 128 are `80 01`.
     #[test]
-    fn blocks_are_as_large_as_takes_the_fewest_bytes() {
+    fn blocks_are_large_unless_that_takes_more_bytes() {
         let random = |at: u64| (at + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 44;
         let alike: Vec<i64> = (0..3073).map(|at| random(at) as i64).collect();
         let changing: Vec<i64> = (0..3073)
             .map(|at| random(at) as i64 >> (at / 32 % 16))
             .collect();
-        for (values, large) in [(&alike, true), (&changing, false)] {
+        // One miniblock of four, or of eight, takes three bits less: large ones take more than small ones, by a byte for 17
+        // values, or for 80.
+        let of_deltas = |period: u64| {
+            let mut values = vec![0];
+            for at in 0..3072 {
+                let narrow = if at % period < 32 { 3 } else { 0 };
+                values.push(values[at as usize] + (random(at) >> narrow) as i64);
+            }
+            values
+        };
+        let (less_alike, nearly_alike) = (of_deltas(128), of_deltas(256));
+        for (values, large) in [
+            (&alike, true),
+            (&nearly_alike, true),
+            (&less_alike, false),
+            (&changing, false),
+        ] {
             let mut out = Vec::new();
             encode_i64(values, &mut out);
             assert_eq!(out[..2] == [0x80, 4], large);
