@@ -86,7 +86,7 @@ macro_rules! find {
             let hash = $hash(secret, vector);
             let key = key(hash, value.len());
             let mask = places.len().wrapping_sub(1);
-            let mut at = first_place(hash);
+            let mut at = first_place(key);
             // An empty table has no places at all.
             while let Some(place) = places.get(at & mask) {
                 if place.key == key {

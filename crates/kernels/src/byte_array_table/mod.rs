@@ -113,9 +113,9 @@ impl ByteArrayTable {
         };
         self.num_arrays += 1;
         if self.num_arrays > self.room() {
-            self.grow(plain);
+            self.grow();
         }
-        self.put(hash, place);
+        self.put(place);
     }
 
     /// Gives the arrays that the table has other indices: the order of their `ends` in `plain`, where each lies behind a prefix.
@@ -132,7 +132,7 @@ impl ByteArrayTable {
                 start: range.start as u32,
                 index,
             };
-            self.put(hash, place);
+            self.put(place);
         }
     }
 
@@ -144,25 +144,21 @@ impl ByteArrayTable {
         }
     }
 
-    fn grow(&mut self, plain: &[u8]) {
+    fn grow(&mut self) {
         let times = match self.places.len() < MANY_PLACES {
             true => 4,
             false => 2,
         };
         let more = (self.places.len() * times).max(FIRST_PLACES);
         let places = std::mem::replace(&mut self.places, vec![Place::default(); more]);
-        for place in places {
-            if let Some(length) = place.length() {
-                let array = place.array(length, plain).unwrap_or_default();
-                self.put(self.hash(array), place);
-            }
-        }
+        let taken = places.into_iter().filter(|place| place.key != 0);
+        taken.for_each(|place| self.put(place));
     }
 
     /// Puts an array to the first free place for its hash.
-    fn put(&mut self, hash: u64, new: Place) {
+    fn put(&mut self, new: Place) {
         let mask = self.places.len().wrapping_sub(1);
-        let mut at = first_place(hash);
+        let mut at = first_place(new.key);
         while let Some(place) = self.places.get_mut(at & mask) {
             if place.key == 0 {
                 *place = new;
@@ -184,13 +180,6 @@ impl ByteArrayTable {
 }
 
 impl Place {
-    /// The length of the array, if there is one.
-    fn length(self) -> Option<usize> {
-        (self.key >> 32)
-            .checked_sub(1)
-            .map(|length| length as usize)
-    }
-
     /// The array, which has this length, if it lies in `plain`.
     #[inline(always)]
     fn array(self, length: usize, plain: &[u8]) -> Option<&[u8]> {
@@ -199,14 +188,14 @@ impl Place {
     }
 }
 
-/// The first place for a hash lies in the table by its upper half.
+/// Where the first place for a key lies in the table: by its part of the hash, so that a table grows without the arrays.
 #[inline(always)]
-fn first_place(hash: u64) -> usize {
-    (hash >> 32) as usize
+fn first_place(key: u64) -> usize {
+    key as u32 as usize
 }
 
-/// What tells arrays apart: the lower half of the hash, and the length, which is not that of a free place.
+/// What tells arrays apart: the upper half of the hash, and the length, which is not that of a free place.
 #[inline(always)]
 fn key(hash: u64, length: usize) -> u64 {
-    u64::from(hash as u32) | (length as u64 + 1) << 32
+    hash >> 32 | (length as u64 + 1) << 32
 }

@@ -26,7 +26,7 @@ pub(super) fn find(places: &[Place], plain: &[u8], seed: u64, value: &[u8]) -> R
     let hash = hash::bytes(value, seed);
     let key = key(hash, value.len());
     let mask = places.len().wrapping_sub(1);
-    let mut at = first_place(hash);
+    let mut at = first_place(key);
     // An empty table has no places at all.
     while let Some(place) = places.get(at & mask) {
         if place.key == key {

@@ -205,7 +205,7 @@ fn vectors_spread_arrays_over_all_places() {
         for value in &values {
             // SAFETY: the token was detected above.
             let hash = unsafe { avx512::hash(value, 1) };
-            let at = first_place(hash) % places;
+            let at = first_place(key(hash, value.len())) % places;
             let free = (at..).position(|at| !is_taken[at % places]).unwrap();
             is_taken[(at + free) % places] = true;
             looks += free + 1;
