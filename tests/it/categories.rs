@@ -10,7 +10,7 @@ use herringbone::arrow::array::{
 };
 use herringbone::arrow::schema::{DataType, Field, Schema};
 use herringbone::schema::HintPolicy;
-use herringbone::{ColumnOptions, Error, ParquetFile, ReadOptions, WriteOptions, Writer};
+use herringbone::{ColumnOptions, Error, ParquetFile, ReadOptions, Remedy, WriteOptions, Writer};
 
 use crate::files;
 
@@ -166,6 +166,7 @@ fn dictionaries_that_are_too_many_values_together() {
         message.contains("160 values together, of which their keys tell 128 apart"),
         "{message}"
     );
+    assert_eq!(error.remedy(), Some(Remedy::WidenKeys));
     // A row group for each has its own.
     let options = WriteOptions::new().row_group_rows(500);
     let file = written(&batches, true, options).unwrap();

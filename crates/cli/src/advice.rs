@@ -57,6 +57,10 @@ impl Advised<'_> {
                 "--sort-folder FOLDER puts it elsewhere, --sort-memory SIZE has more rows sorted without it"
                     .into()
             }
+            Remedy::WidenKeys => {
+                "with --no-arrow-schema the values of a Parquet file are written without such a dictionary"
+                    .into()
+            }
             _ => return None,
         })
     }
@@ -88,6 +92,8 @@ mod tests {
             "corrupt file: x; --no-crc ignores it"
         );
         assert_eq!(advised(&error, None), "corrupt file: x");
+        let error = Error::argument("x").with_remedy(Remedy::WidenKeys);
+        assert!(advised(&error, None).contains("--no-arrow-schema"));
         let error = Error::argument("x").with_remedy(Remedy::ChooseLeaves);
         assert_eq!(advised(&error, None), "invalid argument: x");
     }

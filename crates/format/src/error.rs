@@ -134,6 +134,8 @@ pub enum Remedy {
     SupplyAadPrefix,
     /// To choose where the temporary files of a sort are, or to sort more rows in memory.
     ChooseSortFolder,
+    /// To write a dictionary of Arrow's with wider keys, or one that is not ordered.
+    WidenKeys,
 }
 
 impl fmt::Display for Remedy {
@@ -158,6 +160,7 @@ impl fmt::Display for Remedy {
             Self::ChooseSortFolder => {
                 "`sort_folder` puts it elsewhere, `sort_memory_bytes` has more rows sorted without it"
             }
+            Self::WidenKeys => "it takes wider keys, or a dictionary that is not ordered",
         })
     }
 }

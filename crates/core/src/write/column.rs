@@ -20,7 +20,7 @@ use herringbone_arrow::array::cast::AsArray;
 use herringbone_arrow::array::{Array, ArrayRef};
 use herringbone_arrow::schema::DataType;
 use herringbone_format::modular_encryption::ChunkCipher;
-use herringbone_format::{Encoding, Error, Result};
+use herringbone_format::{Encoding, Error, Remedy, Result};
 use herringbone_kernels::hybrid;
 
 use super::bounds::Bounds;
@@ -208,11 +208,11 @@ impl ColumnWriter {
         };
         if dictionary.len() > ordered.max_values {
             return Err(Error::argument(format!(
-                "batches of one row group have ordered dictionaries of {} values together, of which their keys tell {} apart: \
-                 it takes wider keys, or a dictionary that is not ordered",
+                "batches of one row group have ordered dictionaries of {} values together, of which their keys tell {} apart",
                 dictionary.len(),
                 ordered.max_values
-            )));
+            ))
+            .with_remedy(Remedy::WidenKeys));
         }
         Ok(())
     }
