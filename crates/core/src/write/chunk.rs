@@ -189,7 +189,7 @@ impl ChunkBuilder {
             ..
         } = &mut buffers;
         let header = match self.version {
-            DataPageVersion::V1 => levels_v1(page, front)?,
+            DataPageVersion::V1 => levels_v1(page, front, cuts)?,
             DataPageVersion::V2 => levels_v2(page, front)?,
         };
         match self.levels_are_apart() {
@@ -429,13 +429,18 @@ impl ChunkBuilder {
 }
 
 /// Levels version 1, with their lengths.
-fn levels_v1(page: &DataPage<'_>, out: &mut Vec<u8>) -> Result<PageHeader> {
+fn levels_v1(
+    page: &DataPage<'_>,
+    out: &mut Vec<u8>,
+    cuts: &mut Vec<usize>,
+) -> Result<PageHeader> {
     let levels = page.levels;
     for section in [&levels.rep, &levels.def] {
         if !section.is_empty() {
             let bytes = length(section.len())?;
             out.extend_from_slice(&bytes.to_le_bytes());
             out.extend_from_slice(section);
+            cuts.push(out.len());
         }
     }
     let num_values = length(levels.num_levels)?;

@@ -59,7 +59,7 @@ pub struct PageBuffers {
     pub(super) start: usize,
     /// Bytes of levels in the body.
     pub(super) levels_end: usize,
-    /// Where bytes of another kind begin among the values of the body.
+    /// Where bytes of another kind begin in the body: levels of version 1, values, parts of these.
     pub(super) cuts: Vec<usize>,
     /// The body as it is compressed; empty where it is not.
     compressed: Vec<u8>,
@@ -243,13 +243,11 @@ impl UnfinishedPage {
         let PageBuffers {
             body,
             start,
-            levels_end,
             cuts,
             compressed,
             ..
         } = &mut self.buffers;
         let body = body.get(*start..).unwrap_or_default();
-        cuts.insert(0, *levels_end);
         compress_cut(self.compression, body, cuts, compressed)
     }
 

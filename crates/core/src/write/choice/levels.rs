@@ -3,7 +3,7 @@
 use herringbone_format::Result;
 use herringbone_kernels::hybrid::Runs;
 
-use crate::compression::{Compression, compress};
+use crate::compression::{Compression, compress_cut};
 use crate::levels::{EncodedLevels, PageLevels};
 use crate::write::options::DataPageVersion;
 use crate::write::settings::ColumnSettings;
@@ -78,6 +78,6 @@ pub(in crate::write) fn choose_levels(
 fn compressed_bytes(compression: Compression, levels: &EncodedLevels) -> Result<usize> {
     let mut compressed = Vec::new();
     let all = [levels.rep.as_slice(), &levels.def].concat();
-    compress(compression, &all, &mut compressed)?;
+    compress_cut(compression, &all, &[levels.rep.len()], &mut compressed)?;
     Ok(compressed.len())
 }
