@@ -429,11 +429,7 @@ impl ChunkBuilder {
 }
 
 /// Levels version 1, with their lengths.
-fn levels_v1(
-    page: &DataPage<'_>,
-    out: &mut Vec<u8>,
-    cuts: &mut Vec<usize>,
-) -> Result<PageHeader> {
+fn levels_v1(page: &DataPage<'_>, out: &mut Vec<u8>, cuts: &mut Vec<usize>) -> Result<PageHeader> {
     let levels = page.levels;
     for section in [&levels.rep, &levels.def] {
         if !section.is_empty() {

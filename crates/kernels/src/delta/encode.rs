@@ -207,7 +207,11 @@ mod tests {
             encode_i32(&short, &mut out);
             assert_eq!(out[..2] == [0x80, 4], large);
             assert_eq!(decode::<i32>(&out), short);
-            for len in [0, 1, 2, 128, 129, 130, 513, 3000] {
+            let lens: &[usize] = match cfg!(miri) {
+                true => &[0, 2, 130],
+                false => &[0, 1, 2, 128, 129, 130, 513, 3000],
+            };
+            for &len in lens {
                 let values = &values[..len];
                 let of = |append: fn(&[i64], &mut Vec<u8>)| {
                     let mut out = Vec::new();
