@@ -344,6 +344,23 @@ fn a_codec_that_saves_nothing_is_left_out_unless_it_is_asked_for() {
     }
 }
 
+/// Streams of bytes save an eighth of these, for which all has to be decompressed; as they are, pages go without the codec.
+#[test]
+fn what_the_codec_is_left_out_of_is_not_decompressed() {
+    let mut random = Random(12);
+    let doubles = (0..ROWS).map(|_| 1.0 + random.next() as f64 / u64::MAX as f64);
+    let doubles: ArrayRef = Arc::new(Float64Array::from_iter_values(doubles));
+    for (prefer, expected) in [
+        (Prefer::Size, Encoding::ByteStreamSplit),
+        (Prefer::Balanced, Encoding::ByteStreamSplit),
+        (Prefer::Reading, Encoding::Plain),
+    ] {
+        let options = options(Compatibility::Modern, "snappy").prefer(prefer);
+        let (_, encodings) = of_one(doubles.clone(), options);
+        assert_eq!(encodings, [expected], "{prefer:?}");
+    }
+}
+
 #[test]
 fn entries_of_a_dictionary_are_sorted_where_that_is_said() {
     // 1,000 integers in steps of 1,000, in an order by chance: sorted, they differ in few bytes.

@@ -342,15 +342,24 @@ impl<'a> Sampler<'a> {
     ) -> Vec<Estimate> {
         let settings = self.settings;
         let are_byte_arrays = settings.leaf.physical_type == Type::ByteArray;
-        let estimate = |compression, stored_bytes| Estimate {
+        let reading = |compression| costs::reading(decoded, are_byte_arrays, compression, counts);
+        let (with_codec, without) = (settings.compression, Compression::Uncompressed);
+        let estimate = |compression, stored_bytes, reading| Estimate {
             form,
             compression,
             stored_bytes,
-            reading: costs::reading(decoded, are_byte_arrays, compression, counts),
+            reading,
         };
-        let mut estimates = vec![estimate(settings.compression, compressed)];
+        // Pages of version 2 go without the codec one by one, and there is nothing to be decompressed then.
+        let goes_without = matches!(form, Form::Values(_))
+            && settings.version == DataPageVersion::V2
+            && !settings.codec_pays(counts.2 as usize, compressed as usize);
+        let mut estimates = vec![match goes_without {
+            true => estimate(with_codec, counts.2, reading(without)),
+            false => estimate(with_codec, compressed, reading(with_codec)),
+        }];
         if self.may_drop_codec() {
-            estimates.push(estimate(Compression::Uncompressed, counts.2));
+            estimates.push(estimate(without, counts.2, reading(without)));
         }
         estimates
     }
