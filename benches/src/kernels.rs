@@ -4,7 +4,7 @@ use herringbone_arrow::buffer::Buffer;
 use herringbone_kernels::bitmap::Bitmap;
 use herringbone_kernels::bytes::ByteBuilder;
 use herringbone_kernels::decimal::{self, Decimal};
-use herringbone_kernels::delta::{DeltaDecoder, encode_i32, encode_i64};
+use herringbone_kernels::delta::{Blocks, DeltaDecoder, encode_i32, encode_i64};
 use herringbone_kernels::expand::spread;
 use herringbone_kernels::hybrid::{HybridDecoder, Runs, encode_u8, encode_u32};
 use herringbone_kernels::int96::{self, Layout};
@@ -288,8 +288,8 @@ fn numbers(kernels: &mut Vec<Kernel>) {
             .collect();
         let narrow: Vec<i32> = values.iter().map(|value| *value as i32).collect();
         let (mut data, mut narrow_data) = (Vec::new(), Vec::new());
-        encode_i64(&values, &mut data);
-        encode_i32(&narrow, &mut narrow_data);
+        encode_i64(&values, Blocks::Smallest, &mut data);
+        encode_i32(&narrow, Blocks::Smallest, &mut narrow_data);
         let mut out = Vec::with_capacity(VALUES);
         kernels.push(Kernel::new(
             format!("delta i64, {name}"),

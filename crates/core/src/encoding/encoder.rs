@@ -11,6 +11,7 @@ use super::{
     alp, byte_stream_split, delta_binary_packed, delta_byte_array, delta_length_byte_array, plain,
     rle,
 };
+use crate::compression::Compression;
 
 /// The values of the page under construction.
 pub(crate) trait ValueEncoder: Send {
@@ -45,14 +46,14 @@ pub(crate) trait ValueEncoder: Send {
     fn heap_bytes(&self) -> usize;
 }
 
-/// The encoder of a column.
+/// The encoder of a column whose pages have this codec.
 ///
 /// # Errors
 /// Argument where the encoding does not serve the type, or is no encoding of values.
 pub(crate) fn value_encoder(
     encoding: Encoding,
-    physical_type: Type,
-    type_length: usize,
+    (physical_type, type_length): (Type, usize),
+    compression: Compression,
 ) -> Result<Box<dyn ValueEncoder>> {
     use Encoding::{
         Alp, ByteStreamSplit, DeltaBinaryPacked, DeltaByteArray, DeltaLengthByteArray, Plain, Rle,
@@ -61,8 +62,8 @@ pub(crate) fn value_encoder(
         (Plain, Type::Boolean) => Box::new(BooleanEncoder::new(plain::append_bits)),
         (Rle, Type::Boolean) => Box::new(BooleanEncoder::new(rle::append_runs)),
         (Plain, _) => Box::new(plain::Plain::default()),
-        (DeltaBinaryPacked, Type::Int32) => Box::new(delta_binary_packed::Int32::default()),
-        (DeltaBinaryPacked, Type::Int64) => Box::new(delta_binary_packed::Int64::default()),
+        (DeltaBinaryPacked, Type::Int32) => Box::new(delta_binary_packed::Int32::new(compression)),
+        (DeltaBinaryPacked, Type::Int64) => Box::new(delta_binary_packed::Int64::new(compression)),
         (DeltaLengthByteArray, Type::ByteArray) => {
             Box::new(delta_length_byte_array::DeltaLength::default())
         }
@@ -90,7 +91,8 @@ mod tests {
 
     /// The bytes of a page behind `front`, cut into those of a kind each.
     fn kinds(encoding: Encoding, physical_type: Type, values: &Values<'_>) -> Vec<Vec<u8>> {
-        let mut encoder = value_encoder(encoding, physical_type, 4).unwrap();
+        let mut encoder =
+            value_encoder(encoding, (physical_type, 4), Compression::Uncompressed).unwrap();
         encoder.append(values).unwrap();
         let (mut page, mut cuts) = (Vec::new(), vec![5]);
         let start = encoder.finish_page_behind(b"front", &mut page, &mut cuts);

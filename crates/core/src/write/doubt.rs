@@ -128,6 +128,7 @@ mod tests {
     use herringbone_format::{Encoding, Type};
 
     use super::*;
+    use crate::compression::Compression;
     use crate::encoding::value_encoder;
 
     #[test]
@@ -157,7 +158,8 @@ mod tests {
         assert_eq!(doubt.all_values(), 1524);
         doubt.end_page(DoubtedPage {
             levels: EncodedLevels::default(),
-            encoder: value_encoder(Encoding::Plain, Type::Int64, 0).unwrap(),
+            encoder: value_encoder(Encoding::Plain, (Type::Int64, 0), Compression::Uncompressed)
+                .unwrap(),
             size: PlainSize::default(),
             bounds: Bounds::default(),
         });

@@ -15,9 +15,9 @@ use super::observers::Observers;
 use super::options::DataPageVersion;
 use super::settings::ColumnSettings;
 use crate::compression::Compression;
+use crate::encoding::ValueEncoder;
 use crate::encoding::dictionary::{Dictionary, ranks};
 use crate::encoding::values::{PlainSize, Slots, Values, with_plain};
-use crate::encoding::{ValueEncoder, value_encoder};
 use crate::levels::EncodedLevels;
 
 /// Pages of values behind which their encoding is chosen anew.
@@ -132,7 +132,7 @@ impl PageValues {
             pending_bytes: 0,
             pending_code_bytes: 0,
             doubt: Doubt::default(),
-            encoder: value_encoder(held, leaf.physical_type, leaf.type_length)?,
+            encoder: settings.value_encoder(held)?,
             encoding,
             pages_since_choice: 0,
             packing: Packing::TIGHT,
@@ -428,14 +428,12 @@ impl PageValues {
     }
 
     fn plain_encoder(&self) -> Result<Box<dyn ValueEncoder>> {
-        let leaf = &self.settings.leaf;
-        value_encoder(Encoding::Plain, leaf.physical_type, leaf.type_length)
+        self.settings.value_encoder(Encoding::Plain)
     }
 
     fn set_encoding(&mut self, encoding: Encoding) -> Result<()> {
-        let leaf = &self.settings.leaf;
         self.encoding = encoding;
-        self.encoder = value_encoder(encoding, leaf.physical_type, leaf.type_length)?;
+        self.encoder = self.settings.value_encoder(encoding)?;
         Ok(())
     }
 

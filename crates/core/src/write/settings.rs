@@ -9,7 +9,7 @@ use super::options::{
     WriteOptions,
 };
 use crate::compression::Compression;
-use crate::encoding::value_encoder;
+use crate::encoding::{ValueEncoder, value_encoder};
 
 /// Bytes of a dictionary that nobody can ask for: a page has fewer, and tables count in 32 bits.
 const MAX_DICTIONARY_BYTES: usize = 1 << 30;
@@ -99,8 +99,10 @@ impl ColumnSettings {
             Some(asked) => vec![asked],
             None => encodings(leaf.physical_type, readers),
         };
+        let compression = chosen.compression.unwrap_or_default();
         for encoding in &encodings {
-            value_encoder(*encoding, leaf.physical_type, leaf.type_length)?;
+            let physical_type = (leaf.physical_type, leaf.type_length);
+            value_encoder(*encoding, physical_type, compression)?;
         }
         let dictionary = by_name || chosen.dictionary.unwrap_or(asked.is_none());
         let may_sort_dictionary = arrow_dictionary.is_none();
@@ -115,7 +117,7 @@ impl ColumnSettings {
         }
         let settings = Self {
             leaf: leaf.clone(),
-            compression: chosen.compression.unwrap_or_default(),
+            compression,
             may_drop_codec: chosen.compression.is_none() || options.prefer.is_some(),
             prefer: options.prefer.unwrap_or_default(),
             may_be_version_1: options.data_page_version.is_none(),
@@ -163,6 +165,15 @@ impl ColumnSettings {
     /// Whether all values have to be in the dictionary, however large it grows.
     pub(crate) fn keeps_order(&self) -> bool {
         self.lists_entries.is_some_and(|it| it.is_ordered)
+    }
+
+    /// The encoder of values in an encoding.
+    ///
+    /// # Errors
+    /// Argument where the encoding does not serve the column.
+    pub(crate) fn value_encoder(&self, encoding: Encoding) -> Result<Box<dyn ValueEncoder>> {
+        let physical_type = (self.leaf.physical_type, self.leaf.type_length);
+        value_encoder(encoding, physical_type, self.compression)
     }
 
     /// Whether the codec is worth it for a page that it makes so many bytes of.

@@ -24,7 +24,7 @@ mod scalar;
 #[cfg(test)]
 mod tests;
 
-pub use encode::{encode_i32, encode_i64};
+pub use encode::{Blocks, encode_i32, encode_i64};
 
 use std::mem::MaybeUninit;
 

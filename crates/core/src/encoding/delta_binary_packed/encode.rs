@@ -1,17 +1,31 @@
 //! Values to bytes of a page: Encodings, "Delta Encoding (DELTA_BINARY_PACKED = 5)".
 
 use herringbone_format::Result;
-use herringbone_kernels::delta;
+use herringbone_kernels::delta::{self, Blocks};
 
+use crate::compression::Compression;
 use crate::encoding::values::Values;
 use crate::encoding::{ValueEncoder, mismatch};
 
 /// Declares the encoder of one width.
 macro_rules! encoder {
     ($name:ident, $type:ty, $values:ident, $encode:path) => {
-        #[derive(Default)]
         pub(crate) struct $name {
             values: Vec<$type>,
+            blocks: Blocks,
+        }
+
+        impl $name {
+            /// For pages with this codec, which may make more of blocks that are smaller.
+            pub(crate) fn new(compression: Compression) -> Self {
+                Self {
+                    values: Vec::new(),
+                    blocks: match compression {
+                        Compression::Uncompressed => Blocks::FastToRead,
+                        _ => Blocks::Smallest,
+                    },
+                }
+            }
         }
 
         impl ValueEncoder for $name {
@@ -28,7 +42,7 @@ macro_rules! encoder {
             }
 
             fn finish_page(&mut self, out: &mut Vec<u8>, _: &mut Vec<usize>) {
-                $encode(&self.values, out);
+                $encode(&self.values, self.blocks, out);
                 self.values.clear();
             }
 

@@ -1,7 +1,7 @@
 //! Values to bytes of a page: Encodings, "Delta Strings (DELTA_BYTE_ARRAY = 7)".
 
 use herringbone_format::Result;
-use herringbone_kernels::delta;
+use herringbone_kernels::delta::{self, Blocks};
 
 use crate::encoding::values::Values;
 use crate::encoding::{ValueEncoder, length, mismatch};
@@ -60,9 +60,9 @@ impl ValueEncoder for DeltaBytes {
     }
 
     fn finish_page(&mut self, out: &mut Vec<u8>, cuts: &mut Vec<usize>) {
-        delta::encode_i32(&self.prefixes, out);
+        delta::encode_i32(&self.prefixes, Blocks::Smallest, out);
         cuts.push(out.len());
-        delta::encode_i32(&self.suffixes, out);
+        delta::encode_i32(&self.suffixes, Blocks::Smallest, out);
         cuts.push(out.len());
         self.prefixes.clear();
         self.suffixes.clear();

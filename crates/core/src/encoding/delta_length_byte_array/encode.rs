@@ -1,7 +1,7 @@
 //! Values to bytes of a page: Encodings, "Delta-length byte array (DELTA_LENGTH_BYTE_ARRAY = 6)".
 
 use herringbone_format::Result;
-use herringbone_kernels::delta;
+use herringbone_kernels::delta::{self, Blocks};
 
 use crate::encoding::values::Values;
 use crate::encoding::{ValueEncoder, length, mismatch};
@@ -31,7 +31,7 @@ impl ValueEncoder for DeltaLength {
     }
 
     fn finish_page(&mut self, out: &mut Vec<u8>, cuts: &mut Vec<usize>) {
-        delta::encode_i32(&self.lengths, out);
+        delta::encode_i32(&self.lengths, Blocks::Smallest, out);
         self.lengths.clear();
         cuts.push(out.len());
         out.append(&mut self.bytes);

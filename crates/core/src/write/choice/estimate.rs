@@ -10,7 +10,6 @@ use super::levels::counts_bytes;
 use super::packing::{IndexForm, Packing};
 use crate::compression::{Compression, compress_cut};
 use crate::encoding::dictionary::{Dictionary, ranks};
-use crate::encoding::value_encoder;
 use crate::encoding::values::Values;
 use crate::write::options::{DataPageVersion, Prefer};
 use crate::write::settings::ColumnSettings;
@@ -176,7 +175,6 @@ impl<'a> Sampler<'a> {
         if len == 0 {
             return Ok(Vec::new());
         }
-        let leaf = &self.settings.leaf;
         let plain = plain_bytes(values);
         let of_all = |bytes: usize| (bytes as u64) * (self.num_values as u64) / (len as u64);
         let form = (Form::Values(encoding), Decoded::Values(encoding));
@@ -184,7 +182,7 @@ impl<'a> Sampler<'a> {
             let counts = (self.num_values as u64, of_all(plain), of_all(plain));
             return Ok(self.estimates(form, counts, of_all(plain)));
         }
-        let mut encoder = value_encoder(encoding, leaf.physical_type, leaf.type_length)?;
+        let mut encoder = self.settings.value_encoder(encoding)?;
         encoder.append(values)?;
         let (mut encoded, mut cuts) = (Vec::new(), Vec::new());
         encoder.finish_page(&mut encoded, &mut cuts);
