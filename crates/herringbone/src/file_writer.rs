@@ -117,6 +117,7 @@ impl<W: Write> FileWriter<W> {
     /// Writes what is left and the footer, with these key-value metadata besides.
     pub(crate) fn finish(mut self, key_values: Vec<KeyValue>) -> Result<FileMetadata> {
         self.write_sorted()?;
+        self.encoders.close();
         self.end_row_group()?;
         while self.encoders.in_flight() > 0 {
             self.write_row_group()?;
@@ -188,6 +189,7 @@ impl<W: Write> FileWriter<W> {
             if is_large || self.rows >= most {
                 self.end_row_group()?;
             }
+            self.write_complete_columns()?;
             while self.encoders.has_row_group() {
                 self.write_row_group()?;
             }
@@ -233,19 +235,33 @@ impl<W: Write> FileWriter<W> {
         Ok(())
     }
 
-    /// Writes the oldest row group in flight.
-    fn write_row_group(&mut self) -> Result<()> {
-        let (rows, columns): (u64, Vec<EncodedColumn>) = self.encoders.next_row_group()?;
-        let is_sorted = self.are_sorted.pop_front().unwrap_or(true);
-        if columns.is_empty() {
-            return self.file.rows_without_columns(rows);
+    /// Writes the columns of the oldest row group in flight that need not be waited for.
+    fn write_complete_columns(&mut self) -> Result<()> {
+        while let Some(column) = self.encoders.complete_column() {
+            self.write_column(column)?;
         }
-        let parts = match is_sorted {
-            true => self.file.row_group(columns)?,
-            false => self.file.unsorted_row_group(columns)?,
-        };
+        Ok(())
+    }
+
+    /// Writes what is left of the oldest row group in flight.
+    fn write_row_group(&mut self) -> Result<()> {
+        while let Some(column) = self.encoders.next_column()? {
+            self.write_column(column)?;
+        }
+        let rows = self.encoders.pop_row_group()?;
+        let is_sorted = self.are_sorted.pop_front().unwrap_or(true);
+        let parts = self.file.end_row_group(rows, is_sorted)?;
+        self.write_parts(&parts)
+    }
+
+    fn write_column(&mut self, column: EncodedColumn) -> Result<()> {
+        let parts = self.file.column(column)?;
+        self.write_parts(&parts)
+    }
+
+    fn write_parts(&mut self, parts: &[Bytes]) -> Result<()> {
         for part in parts {
-            self.out.write_all(&part)?;
+            self.out.write_all(part)?;
         }
         Ok(())
     }

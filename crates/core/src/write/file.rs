@@ -6,6 +6,7 @@
 //!
 //! With an encrypted footer, the magic is `PARE`.
 
+use std::mem;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -14,7 +15,6 @@ use herringbone_format::modular_encryption::{ChunkCipher, FileEncryption, Module
 use herringbone_format::thrift::CompactWriter;
 use herringbone_format::{
     ColumnChunk, ColumnIndex, Error, FileMetadataParts, KeyValue, OffsetIndex, Result, RowGroup,
-    SortingColumn,
 };
 
 use super::chunk::EncodedColumn;
@@ -31,6 +31,9 @@ pub struct FileEncoder {
     /// Bytes given out so far.
     position: u64,
     row_groups: Vec<RowGroup>,
+    /// Of the row group under construction: where it starts, and its columns.
+    start: u64,
+    columns: Vec<OpenColumn>,
     /// Of all column chunks, in the order of the file.
     indexes: Vec<(Option<ColumnIndex>, Option<OffsetIndex>)>,
     num_rows: u64,
@@ -38,6 +41,15 @@ pub struct FileEncoder {
     metadata_bytes: usize,
     /// Added to the key-value metadata, instead of what is there under the same keys.
     key_values: Vec<KeyValue>,
+}
+
+/// A column chunk that was given out, of a row group that has not ended.
+#[derive(Debug)]
+struct OpenColumn {
+    chunk: ColumnChunk,
+    num_rows: u64,
+    uncompressed: i64,
+    bloom_filter: Option<Vec<u8>>,
 }
 
 impl FileEncoder {
@@ -48,6 +60,8 @@ impl FileEncoder {
             plan,
             position: 0,
             row_groups: Vec::new(),
+            start: 0,
+            columns: Vec::new(),
             indexes: Vec::new(),
             num_rows: 0,
             metadata_bytes: 0,
@@ -99,79 +113,73 @@ impl FileEncoder {
         encryption.is_some_and(|encryption| encryption.encrypts_footer())
     }
 
-    /// Adds a row group of these column chunks, all of them with as many rows.
+    /// Adds the next column chunk of the row group under construction.
     ///
     /// # Errors
-    /// Argument where there are not as many chunks as columns, or they differ in rows; Limit where
-    /// there are more row groups than the format can count.
-    pub fn row_group(&mut self, columns: Vec<EncodedColumn>) -> Result<Vec<Bytes>> {
-        let sorting_columns = self.plan.sorting_columns.clone();
-        self.checked_row_group(columns, sorting_columns)
+    /// Argument where the row group has all its columns, or others of them have another number of rows.
+    pub fn column(&mut self, column: EncodedColumn) -> Result<Vec<Bytes>> {
+        if self.columns.is_empty() {
+            self.start = self.position;
+        }
+        let first = self.columns.first();
+        if self.columns.len() >= self.plan.num_columns()
+            || first.is_some_and(|first| first.num_rows != column.num_rows)
+        {
+            return Err(Error::argument(
+                "the column chunks of a row group differ in their number of rows, or are too many",
+            ));
+        }
+        self.explain(&column);
+        self.metadata_bytes += column.metadata_bytes();
+        let mut out = Vec::with_capacity(4);
+        let open = OpenColumn {
+            num_rows: column.num_rows,
+            uncompressed: column.metadata.total_uncompressed_size,
+            bloom_filter: column.bloom_filter.clone(),
+            chunk: self.chunk(column, &mut out),
+        };
+        self.columns.push(open);
+        Ok(out)
     }
 
-    /// Adds a row group as [`Self::row_group`] does, but one whose rows are not sorted by the sorting
-    /// columns.
+    /// Ends the row group, which has so many rows. If they are not sorted, it is not said to have the sorting columns.
     ///
     /// # Errors
-    /// As [`Self::row_group`].
-    pub fn unsorted_row_group(&mut self, columns: Vec<EncodedColumn>) -> Result<Vec<Bytes>> {
-        self.checked_row_group(columns, None)
-    }
-
-    fn checked_row_group(
-        &mut self,
-        columns: Vec<EncodedColumn>,
-        sorting_columns: Option<Vec<SortingColumn>>,
-    ) -> Result<Vec<Bytes>> {
-        let num_rows = columns.first().map_or(0, |column| column.num_rows);
+    /// Argument where it has not as many column chunks as the file has columns, or these have another number of rows.
+    pub fn end_row_group(&mut self, num_rows: u64, is_sorted: bool) -> Result<Vec<Bytes>> {
+        let columns = mem::take(&mut self.columns);
         if columns.len() != self.plan.num_columns()
             || columns.iter().any(|column| column.num_rows != num_rows)
         {
             return Err(Error::argument(
-                "the column chunks of a row group differ in their number of rows",
+                "the column chunks of a row group are not all there, or have another number of rows",
             ));
         }
-        self.push_row_group(columns, num_rows, sorting_columns)
-    }
-
-    /// Adds rows of a file without columns.
-    ///
-    /// # Errors
-    /// As [`Self::row_group`].
-    pub fn rows_without_columns(&mut self, num_rows: u64) -> Result<()> {
-        self.push_row_group(Vec::new(), num_rows, None).map(|_| ())
-    }
-
-    fn push_row_group(
-        &mut self,
-        columns: Vec<EncodedColumn>,
-        num_rows: u64,
-        sorting_columns: Option<Vec<SortingColumn>>,
-    ) -> Result<Vec<Bytes>> {
-        let start = self.position;
-        let mut out = Vec::with_capacity(3 * columns.len());
-        let mut chunks = Vec::with_capacity(columns.len());
-        let mut bloom_filters = Vec::with_capacity(columns.len());
-        let mut uncompressed = 0;
-        for column in columns {
-            self.explain(&column);
-            uncompressed += column.metadata.total_uncompressed_size;
-            self.metadata_bytes += column.metadata_bytes();
-            bloom_filters.push(column.bloom_filter.clone());
-            chunks.push(self.chunk(column, &mut out));
-        }
+        let start = if columns.is_empty() {
+            self.position
+        } else {
+            self.start
+        };
         let compressed = (self.position - start) as i64;
-        for (chunk, bloom_filter) in chunks.iter_mut().zip(bloom_filters) {
-            if let (Some(metadata), Some(bloom_filter)) = (&mut chunk.meta_data, bloom_filter) {
+        let uncompressed = columns.iter().map(|column| column.uncompressed).sum();
+        let mut out = Vec::new();
+        let mut chunks = Vec::with_capacity(columns.len());
+        for column in columns {
+            let mut chunk = column.chunk;
+            if let (Some(metadata), Some(bloom_filter)) =
+                (&mut chunk.meta_data, column.bloom_filter)
+            {
                 metadata.bloom_filter_offset = Some(self.position as i64);
                 metadata.bloom_filter_length = i32::try_from(bloom_filter.len()).ok();
                 self.push(bloom_filter.into(), &mut out);
             }
+            chunks.push(chunk);
         }
         self.num_rows += num_rows;
+        let sorting_columns = self.plan.sorting_columns.clone();
         self.row_groups.push(
             RowGroup::new(chunks, uncompressed, num_rows as i64)
-                .sorting_columns(sorting_columns)
+                .sorting_columns(sorting_columns.filter(|_| is_sorted))
                 .file_offset(start as i64)
                 .total_compressed_size(compressed)
                 // The format counts 32 768 of them; more have none.

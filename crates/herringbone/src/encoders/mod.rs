@@ -25,7 +25,7 @@ use herringbone_arrow::array::{Array, ArrayRef, RecordBatch};
 use herringbone_core::write::{EncodedColumn, WritePlan};
 use herringbone_format::{Error, Result};
 
-use self::state::{Column, Ended, RowGroup, Slice, State, Task, Writing};
+use self::state::{Column, RowGroup, Slice, State, Task, Writing};
 use self::work::Shared;
 use crate::workers::{self, Workers};
 
@@ -181,6 +181,11 @@ impl Encoders {
         Ok(is_large)
     }
 
+    /// No rows come any more: the row group that is open is the last one.
+    pub(crate) fn close(&mut self) {
+        self.shared.lock().is_closed = true;
+    }
+
     /// Ends the row group, which has so many rows.
     pub(crate) fn end_row_group(&mut self, rows: u64) -> Result<()> {
         let mut state = self.shared.lock();
@@ -190,30 +195,48 @@ impl Encoders {
         state.known_bytes = None;
         let slice = (state.first_slice + state.slices.len()).saturating_sub(1);
         for column in 0..columns {
-            state.push(column, Task::End { slice, row_group });
+            let task = Task::End {
+                slice,
+                row_group,
+                is_last: state.is_closed,
+            };
+            state.push(column, task);
         }
         self.shared.work.notify_all();
         drop(self.shared.check(state)?);
         Ok(())
     }
 
-    /// The oldest row group that has ended: its rows and its columns.
-    pub(crate) fn next_row_group(&mut self) -> Result<(u64, Vec<EncodedColumn>)> {
+    /// The next column of the oldest row group that has ended, if it is complete.
+    pub(crate) fn complete_column(&mut self) -> Option<EncodedColumn> {
+        self.shared.lock().take_column()
+    }
+
+    /// The next column of the oldest row group that has ended, which is waited for; none behind the last one.
+    pub(crate) fn next_column(&mut self) -> Result<Option<EncodedColumn>> {
         let mut state = self.shared.lock();
-        while !state.row_groups.is_empty() && !state.oldest_is_complete() {
+        loop {
+            if let Some(column) = state.take_column() {
+                return Ok(Some(column));
+            }
+            if state.row_groups.is_empty() || state.oldest_is_complete() {
+                break;
+            }
             state = self.shared.work_or_wait(state);
         }
-        let mut state = self.shared.check(state)?;
+        drop(self.shared.check(state)?);
+        Ok(None)
+    }
+
+    /// Forgets the oldest row group that has ended, whose columns were all fetched; its rows.
+    pub(crate) fn pop_row_group(&mut self) -> Result<u64> {
+        let mut state = self.shared.lock();
         let group = state
             .row_groups
             .pop_front()
             .ok_or_else(|| Error::argument("no row group has ended"))?;
         state.first_row_group += 1;
-        let columns = group.columns.into_iter().filter_map(|column| match column {
-            Ended::Complete(chunk) => Some(*chunk),
-            Ended::No | Ended::Waiting(_) | Ended::Failed => None,
-        });
-        Ok((group.rows, columns.collect()))
+        Ok(group.rows)
     }
 
     fn start_workers(&mut self) {

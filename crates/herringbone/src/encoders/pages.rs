@@ -166,9 +166,9 @@ impl Chunk {
         collected.pages.heap_bytes()
     }
 
-    /// What there is to report. Who holds the state meanwhile has it in its order.
-    pub(super) fn take_reports(&self) -> Vec<Report> {
-        mem::take(&mut self.lock().reports)
+    /// Gives what there is to report to `take`. Who holds the state meanwhile has it in its order.
+    pub(super) fn take_reports(&self, take: impl FnMut(Report)) {
+        self.lock().reports.drain(..).for_each(take);
     }
 
     /// Whether a page failed.

@@ -67,6 +67,8 @@ pub(super) struct State {
     pub(super) row_groups: VecDeque<RowGroup>,
     /// Ordinal of the first of `row_groups`.
     pub(super) first_row_group: usize,
+    /// Whether no rows come any more.
+    pub(super) is_closed: bool,
     /// The error that counts so far.
     pub(super) error: Option<Failure>,
     pub(super) stop: bool,
@@ -87,7 +89,7 @@ type TaskOrder = (usize, bool);
 
 /// One column, over all row groups.
 pub(super) struct Column {
-    /// Absent while somebody works on it, and after an error.
+    /// Absent while somebody works on it, after an error, and behind the last row group.
     writing: Option<Box<Writing>>,
     tasks: VecDeque<Task>,
     heap_bytes: usize,
@@ -122,7 +124,12 @@ pub(super) enum Task {
         rows: Range<usize>,
     },
     /// The end of a row group, behind the slice.
-    End { slice: usize, row_group: usize },
+    End {
+        slice: usize,
+        row_group: usize,
+        /// Whether there is no row group behind it.
+        is_last: bool,
+    },
 }
 
 impl Task {
@@ -157,7 +164,7 @@ pub(super) struct ColumnJob {
 /// A column that somebody worked on.
 pub(super) struct Outcome {
     pub(super) column: usize,
-    /// Absent after an error.
+    /// Absent after an error, and behind the last row group.
     pub(super) writing: Option<Box<Writing>>,
     pub(super) heap_bytes: usize,
     /// The row group that ended, and the bytes of the chunk.
@@ -184,8 +191,10 @@ pub(super) struct Slice {
 
 pub(super) struct RowGroup {
     pub(super) rows: u64,
-    pub(super) columns: Vec<Ended>,
-    pub(super) columns_left: usize,
+    columns: VecDeque<Ended>,
+    /// Those that were fetched.
+    fetched: usize,
+    columns_left: usize,
 }
 
 /// What there is of a chunk in a row group that has ended.
@@ -235,8 +244,14 @@ impl RowGroup {
         Self {
             rows,
             columns: (0..columns).map(|_| Ended::No).collect(),
+            fetched: 0,
             columns_left: columns,
         }
+    }
+
+    /// The place of a column, until it is fetched.
+    fn place(&mut self, column: usize) -> Option<&mut Ended> {
+        self.columns.get_mut(column.wrapping_sub(self.fetched))
     }
 
     /// Bytes held.
@@ -314,6 +329,19 @@ impl State {
             && slices.all(|slice| slice.columns_left == 0)
     }
 
+    /// The next column of the oldest row group that has ended, if it is complete.
+    pub(super) fn take_column(&mut self) -> Option<EncodedColumn> {
+        let group = self.row_groups.front_mut()?;
+        if !matches!(group.columns.front(), Some(Ended::Complete(_))) {
+            return None;
+        }
+        group.fetched += 1;
+        match group.columns.pop_front() {
+            Some(Ended::Complete(column)) => Some(*column),
+            _ => None,
+        }
+    }
+
     /// Whether nothing that is under way can fail before this does.
     pub(super) fn is_first(&self, failure: &Failure) -> bool {
         let slices = (failure.slice + 1).saturating_sub(self.first_slice);
@@ -366,6 +394,11 @@ impl State {
     pub(super) fn page_is_finished(&mut self, bytes: usize) {
         self.pages_out -= 1;
         self.page_bytes_out -= bytes;
+    }
+
+    /// Whether there is nothing to do any more, and will not be.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_closed && self.busy == 0 && self.pages.is_empty()
     }
 
     pub(super) fn has_jobs(&mut self) -> bool {
@@ -424,7 +457,7 @@ impl State {
         if let Some((row_group, heap_bytes)) = outcome.ended {
             let index = row_group.wrapping_sub(self.first_row_group);
             let group = self.row_groups.get_mut(index);
-            let place = group.and_then(|group| group.columns.get_mut(outcome.column));
+            let place = group.and_then(|group| group.place(outcome.column));
             if let Some(place @ Ended::No) = place {
                 *place = Ended::Waiting(heap_bytes);
             }
@@ -437,8 +470,7 @@ impl State {
 
     /// Notes what a chunk has to report.
     pub(super) fn report_all(&mut self, chunk: &Chunk) {
-        let reports = chunk.take_reports();
-        reports.into_iter().for_each(|report| self.report(report));
+        chunk.take_reports(|report| self.report(report));
     }
 
     /// Notes what became of a task.
@@ -449,7 +481,7 @@ impl State {
                 let index = report.row_group.wrapping_sub(self.first_row_group);
                 if let Some(group) = self.row_groups.get_mut(index) {
                     group.columns_left -= 1;
-                    if let Some(place) = group.columns.get_mut(report.column) {
+                    if let Some(place) = group.place(report.column) {
                         *place = chunk.map_or(Ended::Failed, Ended::Complete);
                     }
                 }
@@ -529,6 +561,7 @@ mod tests {
         Task::End {
             slice,
             row_group: 0,
+            is_last: false,
         }
     }
 

@@ -98,7 +98,9 @@ impl Shared {
         let done = self.run(job);
         let mut state = self.lock();
         state.note(done);
-        if state.has_jobs() {
+        if state.is_over() {
+            self.work.notify_all();
+        } else if state.has_jobs() {
             // The caller may have no need of them.
             self.work.notify_one();
         }
@@ -115,12 +117,16 @@ impl Shared {
         state
     }
 
-    /// What a worker does until everything is over.
+    /// What a worker does until everything is over. It does not wait for the caller to say so: to end takes time as well.
     pub(super) fn work(&self) {
         let mut last = None;
         let mut state = self.lock();
         while !state.stop {
             let Some(job) = state.next_job(last) else {
+                if state.is_over() {
+                    self.work.notify_all();
+                    break;
+                }
                 state = self
                     .work
                     .wait(state)
@@ -159,9 +165,14 @@ impl Shared {
                         slice, array, rows, ..
                     },
                 ) => append(self, column, writing, (slice, &array, rows)),
-                (Some(writing), Task::End { slice, row_group }) => {
-                    end(self, column, *writing, (slice, row_group))
-                }
+                (
+                    Some(writing),
+                    Task::End {
+                        slice,
+                        row_group,
+                        is_last,
+                    },
+                ) => end(self, column, *writing, (slice, row_group, is_last)),
                 (None, task) => nothing(column, &task),
             }),
         }
@@ -217,12 +228,12 @@ fn append(
     }
 }
 
-/// Ends a chunk, and begins the next one.
+/// Ends a chunk, and begins the next one unless it is the last.
 fn end(
     shared: &Shared,
     column: usize,
     writing: Writing,
-    (slice, row_group): (usize, usize),
+    (slice, row_group, is_last): (usize, usize, bool),
 ) -> Outcome {
     let Writing {
         writer,
@@ -236,10 +247,12 @@ fn end(
     };
     let ended = writer.finish(&mut pages);
     let num_pages = pages.num_pages;
-    let next =
-        ended.and_then(|ended| Ok((ended, Writing::new(&shared.plan, column, row_group + 1)?)));
-    let (ended, writing, error) = match next {
-        Ok((ended, writing)) => (Some(Box::new(ended)), Some(Box::new(writing)), None),
+    let next = || match is_last {
+        true => Ok(None),
+        false => Writing::new(&shared.plan, column, row_group + 1).map(Some),
+    };
+    let (ended, writing, error) = match ended.and_then(|ended| Ok((ended, next()?))) {
+        Ok((ended, writing)) => (Some(Box::new(ended)), writing.map(Box::new), None),
         Err(error) => (None, None, Some(error)),
     };
     let chunk_bytes = chunk.wait(Waiting {
@@ -269,7 +282,9 @@ fn nothing(column: usize, task: &Task) -> Outcome {
             };
             (*slice, 0, done)
         }
-        Task::End { slice, row_group } => (*slice, *row_group, Done::End(None)),
+        Task::End {
+            slice, row_group, ..
+        } => (*slice, *row_group, Done::End(None)),
     };
     Outcome {
         column,
