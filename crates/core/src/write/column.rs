@@ -571,9 +571,9 @@ impl ColumnWriter {
     /// # Errors
     /// As [`Self::write`].
     pub fn finish(self, sink: &mut dyn PageSink) -> Result<EndedColumn> {
-        let path = self.settings.leaf.path.clone();
+        let settings = self.settings.clone();
         self.finish_chunk(sink)
-            .map_err(|error| error.in_column(path.join(".")))
+            .map_err(|error| error.in_column(settings.leaf.path.join(".")))
     }
 
     fn finish_chunk(mut self, sink: &mut dyn PageSink) -> Result<EndedColumn> {

@@ -206,8 +206,10 @@ impl PageValues {
             let mut num_tested = 0;
             for part in parts {
                 num_tested += part.len();
-                dictionary.append(&Slots::Values(values.slice(part)), &mut Vec::new())?;
+                self.indices.clear();
+                dictionary.append(&Slots::Values(values.slice(part)), &mut self.indices)?;
             }
+            self.indices.clear();
             self.doubt.tested_values += num_tested;
         }
         Ok(())

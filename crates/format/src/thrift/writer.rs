@@ -2,6 +2,10 @@
 
 use super::Wire;
 
+/// Bytes that there is room for at once, and structs in each other: what the header of a page has.
+const FIRST_BYTES: usize = 128;
+const FIRST_DEPTH: usize = 4;
+
 /// Bytes of the compact protocol under construction; it always writes the shortest form.
 ///
 /// Between [`begin_struct`](Self::begin_struct) and [`end_struct`](Self::end_struct) every value is
@@ -17,18 +21,28 @@ use super::Wire;
 /// writer.end_struct();
 /// assert_eq!(writer.finish(), [0x15, 0x01, 0x00]);
 /// ```
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct CompactWriter {
     bytes: Vec<u8>,
     last: i16,
     outer: Vec<i16>,
 }
 
+impl Default for CompactWriter {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl CompactWriter {
     /// Nothing written yet.
     #[must_use]
     pub fn new() -> Self {
-        Self::default()
+        Self {
+            bytes: Vec::with_capacity(FIRST_BYTES),
+            last: 0,
+            outer: Vec::with_capacity(FIRST_DEPTH),
+        }
     }
 
     /// Everything written.

@@ -28,6 +28,9 @@ const LEAST_PLACES: u32 = 8;
 /// At the end of a window no copy begins: so many bytes may be loaded from each place that is looked at.
 const MARGIN: usize = 16;
 
+/// Bytes that the number of plain bytes takes at most.
+const MOST_SIZE_BYTES: usize = 5;
+
 /// Bytes that may be written behind elements: the tag of the last literal, or what is too much of a short one.
 const SLACK: usize = 32;
 
@@ -86,14 +89,14 @@ impl Compressor {
         out: &mut Vec<u8>,
     ) -> Result<(), TooLong> {
         let mut size = u32::try_from(plain.len()).map_err(|_| TooLong)?;
+        // At once, so that nothing is copied when there are more windows; what is too much was never written to.
+        out.reserve(MOST_SIZE_BYTES + room_for(plain.len()));
         while size >= 0x80 {
             out.push(size as u8 | 0x80);
             size >>= 7;
         }
         out.push(size as u8);
         self.table.resize(1 << MOST_PLACES, 0);
-        // At once, so that nothing is copied when there are more windows; what is too much was never written to.
-        out.reserve(room_for(plain.len()));
         let mut start = 0;
         for end in cuts.iter().copied().chain([plain.len()]) {
             if let Some(part) = plain.get(start..end) {

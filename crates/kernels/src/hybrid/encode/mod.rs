@@ -21,6 +21,8 @@ use bits::Bits;
 const GROUP: usize = 8;
 /// Groups of a bit-packed run at most.
 const MAX_GROUPS: usize = 1 << 20;
+/// Bytes of the header of a packed run at most.
+const MOST_HEADER_BYTES: usize = 4;
 /// Values of a run-length encoded run at most: readers keep the count in signed 32 bits.
 const MAX_REPEATS: usize = 1 << 30;
 
@@ -148,6 +150,10 @@ fn is_short(n: usize, are_last: bool, behind_packed: bool, width: usize) -> bool
 /// Appends packed runs of the values `from..to`: whole groups, or all that is left.
 #[inline]
 fn pack(values: &impl Values, from: usize, to: usize, width: u8, out: &mut Vec<u8>) {
+    if from < to {
+        // At once, for what follows as well: runs in between take less.
+        out.reserve(MOST_HEADER_BYTES + (values.len() - from).div_ceil(GROUP) * usize::from(width));
+    }
     let mut at = from;
     while at < to {
         let end = to.min(at + MAX_GROUPS * GROUP);

@@ -5,6 +5,10 @@ use herringbone_kernels::byte_array_table::ByteArrayTable;
 
 use crate::encoding::length;
 
+/// The first values, for which there is room at once, each of them with so many bytes.
+const FIRST_ROOM: usize = 64;
+const FIRST_BYTES: usize = 16;
+
 /// The values, kept in the form of the dictionary page.
 #[derive(Debug)]
 pub(super) struct ByteArrays {
@@ -62,6 +66,11 @@ impl ByteArrays {
         values: impl ExactSizeIterator<Item = &'a [u8]>,
         indices: &mut Vec<u32>,
     ) -> Result<()> {
+        if self.ends.is_empty() {
+            self.ends.reserve(values.len().min(FIRST_ROOM));
+            self.plain
+                .reserve(values.len().min(FIRST_ROOM) * FIRST_BYTES);
+        }
         let start = indices.len();
         indices.resize(start + values.len(), 0);
         let indices = indices.get_mut(start..).unwrap_or_default();

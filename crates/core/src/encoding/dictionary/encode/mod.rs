@@ -262,7 +262,8 @@ impl Dictionary {
                 visit(&Values::Double(&values))
             }
             Entries::Fixed { values, width } => {
-                let mut bytes = Vec::new();
+                let most = indices.size_hint().1.unwrap_or_default();
+                let mut bytes = Vec::with_capacity(most.saturating_mul(*width));
                 indices.for_each(|dictionary_index| {
                     bytes.extend_from_slice(values.get(dictionary_index))
                 });
@@ -272,11 +273,16 @@ impl Dictionary {
                     width,
                 })
             }
-            Entries::ByteArray(values) => visit(&Values::ByteArray(
-                indices
-                    .map(|dictionary_index| values.get(dictionary_index))
-                    .collect(),
-            )),
+            Entries::ByteArray(values) => visit(&Values::ByteArray(with_room(
+                indices.map(|dictionary_index| values.get(dictionary_index)),
+            ))),
         }
     }
+}
+
+/// All items, for which there is room at once.
+fn with_room<T>(items: impl Iterator<Item = T>) -> Vec<T> {
+    let mut all = Vec::with_capacity(items.size_hint().1.unwrap_or_default());
+    all.extend(items);
+    all
 }

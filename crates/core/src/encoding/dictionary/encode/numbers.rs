@@ -6,6 +6,7 @@
 use herringbone_kernels::hash;
 
 use super::index_table::IndexTable;
+use super::with_room;
 
 /// Bits of a number.
 pub(crate) trait Bits: Copy + Eq + Default {
@@ -221,10 +222,8 @@ impl<T: Bits> Numbers<T> {
         indices: impl Iterator<Item = u32>,
         with: impl Fn(T) -> U,
     ) -> Vec<U> {
-        indices
-            .filter_map(|dictionary_index| self.values.get(dictionary_index as usize))
-            .map(|value| with(*value))
-            .collect()
+        let value = |dictionary_index: u32| self.values.get(dictionary_index as usize).copied();
+        with_room(indices.map(|dictionary_index| with(value(dictionary_index).unwrap_or_default())))
     }
 }
 

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use herringbone_format::Result;
 use herringbone_schema::ColumnOrderKind;
 
-use super::{ByteArrays, Dictionary, Entries};
+use super::{ByteArrays, Dictionary, Entries, with_room};
 use crate::encoding::plain::append_plain;
 
 impl Dictionary {
@@ -132,7 +132,7 @@ fn sort_by_key<K: Ord + Copy>(
     let keyed = order
         .iter()
         .filter_map(|index| Some((key(*index)?, *index)));
-    let mut keyed: Vec<(K, u32)> = keyed.collect();
+    let mut keyed: Vec<(K, u32)> = with_room(keyed);
     keyed.sort_unstable_by(|(a, a_index), (b, b_index)| {
         a.cmp(b).then_with(|| ties(*a_index, *b_index))
     });
