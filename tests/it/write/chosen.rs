@@ -446,10 +446,10 @@ fn the_first_indices_do_not_stand_for_all() {
 
 #[test]
 fn an_explanation_has_every_column_chunk() {
-    let batch = many_kinds(30_000);
+    let batch = many_kinds(76_000);
     let explanation = Explanation::new();
     let options = options(Compatibility::Modern, "zstd")
-        .row_group_rows(20_000)
+        .row_group_rows(66_000)
         .column("asked", ColumnOptions::new().encoding(Encoding::Plain))
         .explanation(explanation.clone());
     written(&batch.schema(), &[batch], options).unwrap();
@@ -516,10 +516,12 @@ fn many_kinds(rows: usize) -> RecordBatch {
 #[test]
 fn batches_and_threads_change_no_byte() {
     let batch = many_kinds(30_000);
-    for (compatibility, codec) in [
-        (Compatibility::Widest, "none"),
-        (Compatibility::Modern, "snappy"),
-        (Compatibility::Newest, "zstd"),
+    for (compatibility, codec, row_group_rows) in [
+        (Compatibility::Widest, "none", 25_000),
+        (Compatibility::Modern, "snappy", 25_000),
+        (Compatibility::Newest, "zstd", 25_000),
+        (Compatibility::Widest, "snappy", 3_000),
+        (Compatibility::Modern, "zstd", 9_000),
     ] {
         let columns = ColumnOptions::new()
             .page_bytes(20_000)
@@ -527,7 +529,7 @@ fn batches_and_threads_change_no_byte() {
             .dictionary_bytes(60_000);
         let options = WriteOptions::new()
             .compatibility(compatibility)
-            .row_group_rows(25_000)
+            .row_group_rows(row_group_rows)
             .columns(columns.compression(codec.parse().unwrap()));
         let mut files = Vec::new();
         for (threads, size) in [

@@ -13,6 +13,7 @@ mod uncommon;
 mod runs;
 mod chosen;
 mod changing;
+mod earlier_choices;
 mod in_turns;
 mod properties;
 mod sorting;

@@ -10,7 +10,7 @@ use herringbone_format::{
 };
 
 use super::bounds::Bounds;
-use super::choice::{ChunkChoice, EncodingEstimate, StoredAs};
+use super::choice::{ChunkChoice, EarlierChoice, EncodingEstimate, StoredAs};
 use super::chunk_pages::ChunkPages;
 use super::chunked_buffer::ChunkedBuffer;
 use super::column_statistics::ChunkStatistics;
@@ -65,6 +65,8 @@ pub struct EndedColumn {
     column: EncodedColumn,
     num_pages: usize,
     has_offset_index: bool,
+    /// What was chosen for it, which may hold for the next row group.
+    pub(super) choice: Option<EarlierChoice>,
 }
 
 impl EndedColumn {
@@ -237,6 +239,11 @@ impl ChunkBuilder {
         Ok(())
     }
 
+    /// Values of the chunk so far, nulls included.
+    pub(crate) fn num_levels(&self) -> usize {
+        usize::try_from(self.num_levels).unwrap_or(usize::MAX)
+    }
+
     /// Whether levels and values are not compressed or encrypted together.
     fn levels_are_apart(&self) -> bool {
         let together = match self.version {
@@ -296,14 +303,14 @@ impl ChunkBuilder {
         Ok((page, uncompressed))
     }
 
-    /// The whole chunk but its data pages. `stored_as` and `estimates` say what was chosen from what, `distinct` the number of
-    /// distinct values, if it is known; `statistics` are those that others made.
+    /// The whole chunk but its data pages. `stored_as` and `estimates` say what was chosen from what, `choice` the same to the
+    /// next row group, `distinct` the number of distinct values, if it is known; `statistics` are those that others made.
     ///
     /// # Errors
     /// Limit where the dictionary page is larger than its header can say; those of codecs and of encryption.
     pub(crate) fn finish(
         mut self,
-        (stored_as, estimates): (StoredAs, Vec<EncodingEstimate>),
+        (stored_as, estimates, choice): (StoredAs, Vec<EncodingEstimate>, Option<EarlierChoice>),
         dictionary: Option<DictionaryEntries<'_>>,
         distinct: Option<u64>,
         statistics: ChunkStatistics,
@@ -374,6 +381,7 @@ impl ChunkBuilder {
             column,
             num_pages: self.num_data_pages,
             has_offset_index: page_index,
+            choice,
         })
     }
 

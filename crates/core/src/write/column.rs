@@ -24,7 +24,7 @@ use herringbone_format::{Encoding, Error, Remedy, Result};
 use herringbone_kernels::hybrid;
 
 use super::bounds::Bounds;
-use super::choice::{Choice, EncodingEstimate, choose_levels, usual_runs};
+use super::choice::{Choice, EarlierChoice, LevelForm, choose_levels, usual_runs};
 use super::chunk::{ChunkBuilder, DataPage, DictionaryEntries, EndedColumn};
 use super::column_statistics::ColumnStatistics;
 use super::doubt::DoubtedPage;
@@ -60,10 +60,11 @@ pub struct ColumnWriter {
     segment: Extent,
     /// Whether the page has as many values as a page can have.
     is_counted_out: bool,
-    levels_are_chosen: bool,
+    /// How levels are stored, once it is chosen.
+    levels: Option<LevelForm>,
     values: PageValues,
-    /// What the form of the values was chosen from.
-    estimates: Vec<EncodingEstimate>,
+    /// How values are stored, once it is chosen.
+    choice: Option<Choice>,
     chunk: ChunkBuilder,
     observers: Observers,
     memory: Memory,
@@ -113,7 +114,7 @@ impl Extent {
 }
 
 impl ColumnWriter {
-    /// An empty column chunk, whose pages `cipher` is to encrypt.
+    /// An empty column chunk, whose pages `cipher` is to encrypt, behind one for which something was chosen.
     ///
     /// # Errors
     /// Argument where the encoding does not serve the column's type.
@@ -122,6 +123,7 @@ impl ColumnWriter {
         path: Arc<LeafPath>,
         cipher: Option<ChunkCipher>,
         statistics: Option<Box<dyn ColumnStatistics>>,
+        earlier: Option<EarlierChoice>,
     ) -> Result<Self> {
         let leaf = &settings.leaf;
         let runs = usual_runs(settings.compression);
@@ -130,9 +132,9 @@ impl ColumnWriter {
             page_size: PlainSize::default(),
             segment: Extent::default(),
             is_counted_out: false,
-            levels_are_chosen: false,
-            values: PageValues::new(settings.clone())?,
-            estimates: Vec::new(),
+            levels: None,
+            values: PageValues::new(settings.clone(), earlier)?,
+            choice: None,
             chunk: ChunkBuilder::new(settings.clone(), cipher),
             observers: Observers {
                 bloom_filter: bloom_filter(&settings)?,
@@ -402,11 +404,14 @@ impl ColumnWriter {
     }
 
     fn finish_page(&mut self, sink: &mut dyn PageSink) -> Result<()> {
-        if !self.levels_are_chosen {
-            let form = choose_levels(&self.settings, &self.page)?;
+        if self.levels.is_none() {
+            let form = match self.values.earlier_for(self.page.num_levels()) {
+                Some(earlier) => earlier.levels,
+                None => choose_levels(&self.settings, &self.page)?,
+            };
             self.page.choose_runs(form.runs);
             self.chunk.choose_version(form.version);
-            self.levels_are_chosen = true;
+            self.levels = Some(form);
         }
         let levels = self.page.finish_page();
         self.segment = Extent::default();
@@ -419,7 +424,7 @@ impl ColumnWriter {
             }
             Phase::Held => {
                 let choice = values.choose_by_held(levels.num_levels - levels.num_nulls)?;
-                let is_chosen = choice.is_by_sample();
+                let is_chosen = choice.is_founded();
                 if values.dictionary.is_none() {
                     self.note(choice);
                 }
@@ -510,7 +515,7 @@ impl ColumnWriter {
     /// Keeps what was chosen for the whole chunk.
     fn note(&mut self, choice: Choice) {
         self.chunk.choose_compression(choice.compression);
-        self.estimates = choice.estimates;
+        self.choice = Some(choice);
     }
 
     /// Writes the values that the encoder holds as a page.
@@ -600,7 +605,14 @@ impl ColumnWriter {
         } = self.observers;
         let statistics = statistics.map(|statistics| statistics.finish());
         let is_sorted = self.values.is_sorted();
-        let choice = (self.values.stored_as(), self.estimates);
+        let has_dictionary = dictionary.is_some();
+        let extent = (self.chunk.num_levels(), has_dictionary);
+        let earlier = self.values.earlier.as_ref();
+        let chosen = self.choice.as_ref().zip(self.levels);
+        let next =
+            chosen.map(|(choice, levels)| EarlierChoice::new(choice, levels, extent, earlier));
+        let estimates = self.choice.map(|choice| choice.estimates);
+        let choice = (self.values.stored_as(), estimates.unwrap_or_default(), next);
         self.chunk.finish(
             choice,
             dictionary.map(|dictionary| DictionaryEntries {

@@ -57,8 +57,10 @@ pub(super) struct Counts {
 /// What entries take, and how many values they serve.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EntrySizes {
-    /// Bytes of an entry, on average.
+    /// Bytes of an entry, on average,
     pub(super) average: f64,
+    /// and those of a value that is none.
+    pub(super) value: f64,
     /// Bytes that all may take together.
     pub(super) most: f64,
     /// Values that are to be expected, [`DECIDE_AFTER`] at most.
@@ -182,7 +184,7 @@ impl EntrySizes {
     /// Whether entries and indices of so many values take fewer bytes than the values.
     fn saves(self, values: f64, entries: f64) -> bool {
         let width = f64::from(Packing::TIGHT.width(entries as usize));
-        entries * self.average + values * width / 8.0 < values * self.average
+        entries * self.average + values * width / 8.0 < values * self.value
     }
 }
 
@@ -192,6 +194,7 @@ mod tests {
 
     const DOUBLES: EntrySizes = EntrySizes {
         average: 8.0,
+        value: 8.0,
         most: (1 << 20) as f64,
         values: DECIDE_AFTER as f64,
     };
@@ -225,6 +228,7 @@ mod tests {
         // Of four bytes, 262,144 values of 146,000 have 121,800 entries: 14.9 bits a value, and 17 for its index.
         let floats = EntrySizes {
             average: 4.0,
+            value: 4.0,
             ..DOUBLES
         };
         assert_eq!(given_up(140e3, floats), None);
@@ -232,6 +236,7 @@ mod tests {
         // Large entries pay where hardly any comes back.
         let strings = EntrySizes {
             average: 100.0,
+            value: 100.0,
             most: 1e9,
             ..DOUBLES
         };
@@ -246,6 +251,7 @@ mod tests {
         assert_eq!(given_up_by(|values| 0.6 * values, DOUBLES), None);
         let strings = EntrySizes {
             average: 40.0,
+            value: 40.0,
             ..DOUBLES
         };
         assert_eq!(given_up_by(|values| 0.9 * values, strings), None);

@@ -7,7 +7,7 @@ use herringbone_format::{Encoding, Result};
 
 use super::bounds::Bounds;
 use super::choice::{
-    Choice, Indexed, Packing, StoredAs, choose, choose_encoding, choose_for_doubted,
+    Choice, EarlierChoice, Indexed, Packing, StoredAs, choose, choose_encoding, choose_for_doubted,
 };
 use super::doubt::{Doubt, DoubtedPage};
 use super::growth::{Counts, DECIDE_AFTER, DOUBT_ENDS_AFTER, EntrySizes, Growth, LAST_VALUES};
@@ -23,9 +23,15 @@ use crate::levels::EncodedLevels;
 /// Pages of values behind which their encoding is chosen anew.
 const LOOK_AGAIN_AFTER: usize = 7;
 
+/// Where a dictionary was declined, it has to take this share of the bytes, for as many values, to be tried once more: which of the
+/// two is better is seen by the codec, not by the bytes in front of it.
+const BETTER_THAN_DECLINED: f64 = 0.75;
+
 /// How values are kept.
 pub(super) struct PageValues {
     settings: Arc<ColumnSettings>,
+    /// What was chosen for the column in the row group before.
+    pub(super) earlier: Option<EarlierChoice>,
     /// Present from the first index on, and as long as a page of the chunk has indices.
     pub(super) dictionary: Option<Dictionary>,
     pub(super) phase: Phase,
@@ -100,11 +106,14 @@ impl PendingPage {
 }
 
 impl PageValues {
-    /// No values.
+    /// No values, behind a row group for which something was chosen.
     ///
     /// # Errors
     /// Argument where an encoding does not serve the column's type.
-    pub(super) fn new(settings: Arc<ColumnSettings>) -> Result<Self> {
+    pub(super) fn new(
+        settings: Arc<ColumnSettings>,
+        earlier: Option<EarlierChoice>,
+    ) -> Result<Self> {
         let leaf = &settings.leaf;
         let dictionary = if settings.dictionary {
             Dictionary::new(leaf.physical_type, leaf.type_length)
@@ -115,7 +124,12 @@ impl PageValues {
         let may_drop_codec = settings.may_drop_codec
             && settings.version == DataPageVersion::V1
             && settings.compression != Compression::Uncompressed;
+        // A dictionary that was of no use has to show that it would be.
+        let is_doubted = settings.lists_entries.is_none()
+            && !settings.dictionary_is_asked
+            && earlier.is_some_and(|earlier| earlier.is_values());
         let (phase, held) = match dictionary {
+            Some(_) if is_doubted => (Phase::Doubted, Encoding::Plain),
             Some(_) => (Phase::Undecided, encoding),
             None if settings.encodings.len() > 1 || may_drop_codec => {
                 (Phase::Held, Encoding::Plain)
@@ -123,6 +137,7 @@ impl PageValues {
             None => (Phase::Values, encoding),
         };
         Ok(Self {
+            earlier,
             dictionary,
             phase,
             keeps_dictionary: false,
@@ -302,8 +317,10 @@ impl PageValues {
     }
 
     fn entry_sizes(&self, dictionary: &Dictionary) -> EntrySizes {
+        let average = dictionary.plain_bytes() as f64 / dictionary.len().max(1) as f64;
         EntrySizes {
-            average: dictionary.plain_bytes() as f64 / dictionary.len().max(1) as f64,
+            average,
+            value: average,
             most: self.settings.dictionary_bytes as f64,
             values: self.settings.row_group_values().min(DECIDE_AFTER) as f64,
         }
@@ -355,7 +372,11 @@ impl PageValues {
                 entries: dictionary.len(),
             },
         };
-        match growth.will_save(self.entry_sizes(dictionary)) {
+        let mut sizes = self.entry_sizes(dictionary);
+        if let Some(declined) = self.earlier.and_then(|earlier| earlier.declined) {
+            sizes.value = sizes.value.min(declined * BETTER_THAN_DECLINED);
+        }
+        match growth.will_save(sizes) {
             true => self.end_doubt(),
             false => Ok(()),
         }
@@ -392,9 +413,15 @@ impl PageValues {
 
     /// Chooses what becomes of the pages that wait, and of those behind them.
     pub(super) fn choose(&mut self) -> Result<Choice> {
+        let num_doubted = self.doubt.all_values();
         let pages = self.doubt.pages.iter_mut();
         if let Some(page) = pages.max_by_key(|page| page.num_values()) {
-            let choice = choose_for_doubted(&self.settings, page)?;
+            let earlier = self.earlier.as_ref();
+            let earlier = earlier.filter(|it| it.is_values() && it.holds_for(num_doubted));
+            let choice = match earlier {
+                Some(earlier) => earlier.again(),
+                None => choose_for_doubted(&self.settings, page)?,
+            };
             self.set_encoding(choice.encoding)?;
             self.phase = Phase::Values;
             return Ok(choice);
@@ -413,6 +440,7 @@ impl PageValues {
             index_bytes: self.pending_code_bytes,
             plain_bytes: self.pending_bytes,
             is_asked: self.keeps_dictionary,
+            earlier: self.earlier_for(self.pending_values),
         };
         let choice = choose(&self.settings, &indexed)?;
         self.set_encoding(choice.encoding)?;
@@ -427,6 +455,12 @@ impl PageValues {
             None => self.phase = Phase::Values,
         }
         Ok(choice)
+    }
+
+    /// What was chosen for the row group before, if it holds for so many values.
+    pub(super) fn earlier_for(&self, num_values: usize) -> Option<&EarlierChoice> {
+        let earlier = self.earlier.as_ref();
+        earlier.filter(|earlier| earlier.holds_for(num_values))
     }
 
     fn plain_encoder(&self) -> Result<Box<dyn ValueEncoder>> {
@@ -470,8 +504,11 @@ impl PageValues {
         let leaf = &settings.leaf;
         let (physical_type, type_length) = (leaf.physical_type, leaf.type_length);
         with_plain((physical_type, type_length), &plain, num_values, |values| {
-            let choice = choose_encoding(&settings, values, plain.len())?;
-            self.set_encoding(match choice.is_by_sample() {
+            let choice = match self.earlier_for(num_values) {
+                Some(earlier) => earlier.again(),
+                None => choose_encoding(&settings, values, plain.len())?,
+            };
+            self.set_encoding(match choice.is_founded() {
                 true => choice.encoding,
                 false => self.encoding,
             })?;

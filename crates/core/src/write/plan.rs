@@ -8,6 +8,7 @@ use herringbone_format::modular_encryption::{ChunkCipher, FileEncryption, Module
 use herringbone_format::{ColumnOrder, Error, Result, SortingColumn};
 use herringbone_schema::{WriteKind, WriteMapping, WriteNode, from_arrow_extended};
 
+use super::chunk::EndedColumn;
 use super::column::ColumnWriter;
 use super::column_statistics::{ColumnStatistics, StatisticsColumn};
 use super::levels::{LeafPath, paths};
@@ -126,18 +127,26 @@ impl WritePlan {
         self.columns.get(column).map(|column| column.field)
     }
 
-    /// A new chunk of a column, in the row group at this ordinal.
+    /// A new chunk of a column, in the row group at this ordinal. What was chosen for the one `before`, in the last row group,
+    /// may hold for this one, so the bytes of the file follow from it too.
     ///
     /// # Errors
     /// Argument where there is no such column.
-    pub fn column_writer(&self, column: usize, row_group: usize) -> Result<ColumnWriter> {
+    pub fn column_writer(
+        &self,
+        column: usize,
+        row_group: usize,
+        before: Option<&EndedColumn>,
+    ) -> Result<ColumnWriter> {
         let plan = self
             .columns
             .get(column)
             .ok_or_else(|| Error::argument(format!("the file has no column {column}")))?;
         let statistics = self.column_statistics(column, &plan.settings)?;
         let cipher = self.cipher(row_group, column);
-        ColumnWriter::new(plan.settings.clone(), plan.path.clone(), cipher, statistics)
+        let earlier = before.and_then(|before| before.choice);
+        let (settings, path) = (plan.settings.clone(), plan.path.clone());
+        ColumnWriter::new(settings, path, cipher, statistics, earlier)
     }
 
     /// What encrypts a column chunk, if it is to be encrypted.

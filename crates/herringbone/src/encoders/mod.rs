@@ -55,7 +55,7 @@ pub(crate) struct Encoders {
 impl Encoders {
     pub(crate) fn new(plan: Arc<WritePlan>) -> Result<Self> {
         let columns = (0..plan.num_columns())
-            .map(|column| Ok(Column::new(Writing::new(&plan, column, 0)?)))
+            .map(|column| Ok(Column::new(Writing::new(&plan, column, 0, None)?)))
             .collect::<Result<Vec<_>>>()?;
         let threads = workers::threads(plan.options().threads);
         let most = match columns.len() {

@@ -544,7 +544,7 @@ mod tests {
         let fields = (0..columns).map(|i| Field::new(format!("c{i}"), DataType::Int32, false));
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
         let plan = WritePlan::new(schema, &WriteOptions::default(), None).unwrap();
-        let columns = (0..columns).map(|i| Column::new(Writing::new(&plan, i, 0).unwrap()));
+        let columns = (0..columns).map(|i| Column::new(Writing::new(&plan, i, 0, None).unwrap()));
         State::new(columns.collect())
     }
 

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use herringbone_arrow::array::ArrayRef;
-use herringbone_core::write::{UnfinishedPage, WritePlan};
+use herringbone_core::write::{EndedColumn, UnfinishedPage, WritePlan};
 use herringbone_format::Result;
 
 use super::pages::{Chunk, Done, Pages, Report, Waiting};
@@ -247,11 +247,12 @@ fn end(
     };
     let ended = writer.finish(&mut pages);
     let num_pages = pages.num_pages;
-    let next = || match is_last {
+    let next = |ended: &EndedColumn| match is_last {
         true => Ok(None),
-        false => Writing::new(&shared.plan, column, row_group + 1).map(Some),
+        false => Writing::new(&shared.plan, column, row_group + 1, Some(ended)).map(Some),
     };
-    let (ended, writing, error) = match ended.and_then(|ended| Ok((ended, next()?))) {
+    let ended = ended.and_then(|ended| next(&ended).map(|next| (ended, next)));
+    let (ended, writing, error) = match ended {
         Ok((ended, writing)) => (Some(Box::new(ended)), writing.map(Box::new), None),
         Err(error) => (None, None, Some(error)),
     };
@@ -302,10 +303,15 @@ fn nothing(column: usize, task: &Task) -> Outcome {
 }
 
 impl Writing {
-    /// An empty chunk.
-    pub(super) fn new(plan: &WritePlan, column: usize, row_group: usize) -> Result<Self> {
+    /// An empty chunk, behind the one of the last row group.
+    pub(super) fn new(
+        plan: &WritePlan,
+        column: usize,
+        row_group: usize,
+        before: Option<&EndedColumn>,
+    ) -> Result<Self> {
         Ok(Self {
-            writer: plan.column_writer(column, row_group)?,
+            writer: plan.column_writer(column, row_group, before)?,
             chunk: Chunk::new(column, row_group),
             num_pages: 0,
         })

@@ -231,7 +231,7 @@ impl<'a> Sampler<'a> {
         let mut estimates =
             self.estimates((form(false), Decoded::Indices), counts, index_bytes + page);
         let order = match self.may_sort(dictionary, index_bytes) {
-            true => dictionary.sorted(self.settings.leaf.order),
+            true => self.sorted(dictionary),
             false => None,
         };
         if let Some(order) = &order {
@@ -251,8 +251,15 @@ impl<'a> Sampler<'a> {
         self.settings.may_sort_dictionary
             && entries >= index_bytes
             && self.settings.compression != Compression::Uncompressed
-            && dictionary.len() <= MOST_SORTED
-            && dictionary.len() * VALUES_OF_SORTED <= self.num_values
+    }
+
+    /// The order of the entries, if they have one, and are not too many to be sorted.
+    pub(super) fn sorted(&self, dictionary: &Dictionary) -> Option<Vec<u32>> {
+        let entries = dictionary.len();
+        match entries <= MOST_SORTED && entries * VALUES_OF_SORTED <= self.num_values {
+            true => dictionary.sorted(self.settings.leaf.order),
+            false => None,
+        }
     }
 
     /// The ways to pack indices that may be the best one: the usual one first.

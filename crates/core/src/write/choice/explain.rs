@@ -79,7 +79,8 @@ pub struct ColumnChoice {
     pub compression: Compression,
     /// The version of data pages.
     pub version: DataPageVersion,
-    /// What was tried; empty where the caller left no choice, or values are too few.
+    /// What was tried; empty where the caller left no choice, values are too few, or what was chosen for the row group before
+    /// holds for this one.
     pub estimates: Vec<EncodingEstimate>,
 }
 

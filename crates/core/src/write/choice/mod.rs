@@ -6,15 +6,17 @@
 //! change what is chosen.
 
 mod costs;
+mod earlier;
 mod estimate;
 mod explain;
 mod levels;
 mod packing;
 
 pub(super) use costs::pays;
+pub(super) use earlier::{Basis, EarlierChoice};
 pub(super) use explain::ChunkChoice;
 pub use explain::{ColumnChoice, EncodingEstimate, Explanation, StoredAs};
-pub(super) use levels::{choose_levels, usual_runs};
+pub(super) use levels::{LevelForm, choose_levels, usual_runs};
 pub(super) use packing::{IndexForm, Packing};
 
 use herringbone_format::{Encoding, Result};
@@ -43,8 +45,11 @@ pub(super) struct Choice {
     /// The encoding of values outside of the dictionary.
     pub(super) encoding: Encoding,
     pub(super) compression: Compression,
+    /// Bytes a value that a dictionary would have taken, before the codec, if there is none though it would have saved some.
+    pub(super) declined: Option<f64>,
     /// What it was chosen from.
     pub(super) estimates: Vec<EncodingEstimate>,
+    pub(super) basis: Basis,
 }
 
 /// Values that wait for a choice, all of which are in a dictionary.
@@ -57,6 +62,8 @@ pub(super) struct Indexed<'a> {
     pub(super) plain_bytes: usize,
     /// Whether the values are stored as indices whatever they cost.
     pub(super) is_asked: bool,
+    /// What was chosen in the row group before, if that holds for these values.
+    pub(super) earlier: Option<&'a EarlierChoice>,
 }
 
 /// Chooses for values that are not in a dictionary: `values` are the first ones, which take `plain_bytes` in PLAIN.
@@ -126,8 +133,18 @@ pub(super) fn choose(settings: &ColumnSettings, indexed: &Indexed<'_>) -> Result
         let form = saves.then(IndexForm::default);
         return Ok(Choice::without_looking(settings, form, default));
     }
-    let num_values = indexed.pages.iter().map(|page| page.len()).sum();
+    let num_values: usize = indexed.pages.iter().map(|page| page.len()).sum();
     let sampler = Sampler::new(settings, num_values, indexed.plain_bytes);
+    if let Some(earlier) = indexed.earlier
+        && let Some(form) = earlier.indices
+        && saves
+    {
+        let order = match form.is_sorted {
+            true => sampler.sorted(dictionary),
+            false => None,
+        };
+        return Ok(earlier.again().with_order(order));
+    }
     let sample = sampler.indices(&indexed.pages);
     let (mut estimates, order) = match saves {
         true => sampler.dictionary(dictionary, &sample, indexed)?,
@@ -140,15 +157,26 @@ pub(super) fn choose(settings: &ColumnSettings, indexed: &Indexed<'_>) -> Result
         });
         estimates.extend(more?);
     }
-    let mut choice = Choice::cheapest(settings, &estimates, default);
-    choice.order = order.filter(|_| choice.indices.is_some_and(|form| form.is_sorted));
+    let mut choice = Choice::cheapest(settings, &estimates, default).with_order(order);
+    if saves && choice.indices.is_none() {
+        choice.declined = Some(indexed_bytes as f64 / num_values.max(1) as f64);
+    }
     Ok(choice)
 }
 
 impl Choice {
-    /// Whether there were values enough for a sample.
-    pub(super) fn is_by_sample(&self) -> bool {
-        !self.estimates.is_empty()
+    /// Whether there were values enough to choose by.
+    pub(super) fn is_founded(&self) -> bool {
+        self.basis != Basis::Nothing
+    }
+
+    /// With the order of the entries, if they are to be sorted and have one.
+    fn with_order(mut self, order: Option<Vec<u32>>) -> Self {
+        if let Some(form) = &mut self.indices {
+            form.is_sorted &= order.is_some();
+            self.order = order.filter(|_| form.is_sorted);
+        }
+        self
     }
 
     fn without_looking(
@@ -161,7 +189,9 @@ impl Choice {
             order: None,
             encoding,
             compression: settings.compression,
+            declined: None,
             estimates: Vec::new(),
+            basis: Basis::Nothing,
         }
     }
 
@@ -179,7 +209,12 @@ impl Choice {
             order: None,
             encoding: outside.and_then(Estimate::encoding).unwrap_or(default),
             compression: chosen.map_or(settings.compression, |chosen| chosen.compression),
+            declined: None,
             estimates: estimates.iter().map(Estimate::explain).collect(),
+            basis: match chosen {
+                Some(_) => Basis::Sample,
+                None => Basis::Nothing,
+            },
         }
     }
 }
