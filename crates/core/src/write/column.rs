@@ -67,16 +67,38 @@ pub struct ColumnWriter {
     choice: Option<Choice>,
     chunk: ChunkBuilder,
     observers: Observers,
-    memory: Memory,
     /// The values of the Arrow dictionary that were looked at last.
     listed: Option<ArrayRef>,
 }
 
-/// What is used again for each block.
-struct Memory {
+/// Memory that is used again for each block, of any column: one a thread, which stays in its cache. No column counts it as its own.
+pub struct BlockMemory {
     levels: LeafLevels,
     scratch: Scratch,
     keyed: Keyed,
+}
+
+/// Bytes of it that are kept: what more rows need than most blocks have is given back.
+const KEPT_BYTES: usize = 2 << 20;
+
+impl Default for BlockMemory {
+    fn default() -> Self {
+        Self {
+            levels: LeafLevels::new(),
+            scratch: Scratch::default(),
+            keyed: Keyed::default(),
+        }
+    }
+}
+
+impl BlockMemory {
+    /// Gives it back, if it is more than most blocks need.
+    fn shrink(&mut self) {
+        let held = self.levels.heap_bytes() + self.scratch.heap_bytes() + self.keyed.heap_bytes();
+        if held > KEPT_BYTES {
+            *self = Self::default();
+        }
+    }
 }
 
 /// What some rows take.
@@ -140,11 +162,6 @@ impl ColumnWriter {
                 bloom_filter: bloom_filter(&settings)?,
                 statistics,
             },
-            memory: Memory {
-                levels: LeafLevels::new(),
-                scratch: Scratch::default(),
-                keyed: Keyed::default(),
-            },
             listed: None,
             path,
             settings,
@@ -161,13 +178,11 @@ impl ColumnWriter {
         self.chunk.heap_bytes()
             + self.values.heap_bytes()
             + self.page.heap_bytes()
-            + self.memory.levels.heap_bytes()
-            + self.memory.scratch.heap_bytes()
-            + self.memory.keyed.heap_bytes()
             + self.observers.heap_bytes()
     }
 
-    /// Appends rows of the top-level array that the column is in; pages that are full go to the sink.
+    /// Appends rows of the top-level array that the column is in, with memory that need not be that of the last rows; pages that
+    /// are full go to the sink.
     ///
     /// # Errors
     /// Argument where a value cannot be kept; Limit where one is too large for the format; those of the sink.
@@ -175,16 +190,19 @@ impl ColumnWriter {
         &mut self,
         array: &ArrayRef,
         rows: Range<usize>,
+        memory: &mut BlockMemory,
         sink: &mut dyn PageSink,
     ) -> Result<()> {
-        self.write_rows(array, rows, sink)
-            .map_err(|error| error.in_column(self.settings.leaf.path.join(".")))
+        let written = self.write_rows(array, rows, memory, sink);
+        memory.shrink();
+        written.map_err(|error| error.in_column(self.settings.leaf.path.join(".")))
     }
 
     fn write_rows(
         &mut self,
         array: &ArrayRef,
         rows: Range<usize>,
+        memory: &mut BlockMemory,
         sink: &mut dyn PageSink,
     ) -> Result<()> {
         let mut at = rows.start;
@@ -192,7 +210,7 @@ impl ColumnWriter {
             let most = self.block_rows(array);
             let room = self.page_rows().saturating_sub(self.page.num_rows());
             let n = room.min(most - self.segment.rows).min(rows.end - at);
-            let taken = self.append_fitting(array, at..at + n.max(1))?;
+            let taken = self.append_fitting(array, at..at + n.max(1), memory)?;
             at += taken;
             let is_whole = taken < n || self.segment.rows >= most;
             if is_whole || self.page.num_rows() >= self.page_rows() {
@@ -255,15 +273,20 @@ impl ColumnWriter {
     }
 
     /// Appends as many of the rows as there is room for; the number of them.
-    fn append_fitting(&mut self, array: &ArrayRef, rows: Range<usize>) -> Result<usize> {
-        if self.append(array, rows.clone())? {
+    fn append_fitting(
+        &mut self,
+        array: &ArrayRef,
+        rows: Range<usize>,
+        memory: &mut BlockMemory,
+    ) -> Result<usize> {
+        if self.append(array, rows.clone(), memory)? {
             return Ok(rows.len());
         }
         // There is room for less than `beyond` rows from `at` on.
         let (mut at, mut beyond) = (rows.start, rows.len());
         while beyond > 1 {
             let half = beyond / 2;
-            if self.append(array, at..at + half)? {
+            if self.append(array, at..at + half, memory)? {
                 at += half;
                 beyond -= half;
             } else {
@@ -275,19 +298,24 @@ impl ColumnWriter {
 
     /// Appends rows, unless there is no room for all of them: then it returns false. There is always room for one row
     /// at the start.
-    fn append(&mut self, array: &ArrayRef, rows: Range<usize>) -> Result<bool> {
+    fn append(
+        &mut self,
+        array: &ArrayRef,
+        rows: Range<usize>,
+        memory: &mut BlockMemory,
+    ) -> Result<bool> {
         let num_rows = rows.len();
         let all = rows.clone();
-        leaf_levels(&self.path, array, rows, &mut self.memory.levels)?;
-        self.list_entries()?;
-        let Memory {
+        leaf_levels(&self.path, array, rows, &mut memory.levels)?;
+        self.list_entries(memory)?;
+        let BlockMemory {
             levels,
             scratch,
             keyed,
-        } = &mut self.memory;
+        } = memory;
         let slots = match slots(&self.settings.leaf, levels.selected(), scratch, keyed) {
             Ok(slots) => slots,
-            Err(error) => return Err(self.in_row(array, all, error)),
+            Err(error) => return Err(self.in_row(array, all, error, memory)),
         };
         let size = slots.plain_size();
         let num_levels = levels.rep.len().max(num_rows);
@@ -314,14 +342,14 @@ impl ColumnWriter {
     }
 
     /// Takes the values of the Arrow dictionary, if they are to come back, and are not too large.
-    fn list_entries(&mut self) -> Result<()> {
+    fn list_entries(&mut self, memory: &mut BlockMemory) -> Result<()> {
         let settings = &self.settings;
         let are_indices = self.values.are_indices();
         let (Some(_), Some(dictionary)) = (settings.lists_entries, &mut self.values.dictionary)
         else {
             return Ok(());
         };
-        let Some(array) = self.memory.levels.leaf.as_any_dictionary_opt() else {
+        let Some(array) = memory.levels.leaf.as_any_dictionary_opt() else {
             return Ok(());
         };
         let entries = array.values();
@@ -338,7 +366,7 @@ impl ColumnWriter {
             nulls: entries.nulls(),
             ranges: &[0..entries.len()],
         };
-        let values = match values(&settings.leaf, selected, &mut self.memory.scratch) {
+        let values = match values(&settings.leaf, selected, &mut memory.scratch) {
             Ok(values) => Slots::Values(values),
             Err(error) if settings.keeps_order() => return Err(error),
             // One that no slot has does not keep the others from being written.
@@ -356,12 +384,18 @@ impl ColumnWriter {
 
     /// Looks for the row that an error of these rows is about, and adds it.
     #[cold]
-    fn in_row(&mut self, array: &ArrayRef, rows: Range<usize>, error: Error) -> Error {
-        let Memory {
+    fn in_row(
+        &self,
+        array: &ArrayRef,
+        rows: Range<usize>,
+        error: Error,
+        memory: &mut BlockMemory,
+    ) -> Error {
+        let BlockMemory {
             levels,
             scratch,
             keyed,
-        } = &mut self.memory;
+        } = memory;
         for row in rows {
             let found = leaf_levels(&self.path, array, row..row + 1, levels).and_then(|()| {
                 slots(&self.settings.leaf, levels.selected(), scratch, keyed).map(|_| ())

@@ -34,7 +34,7 @@ mod column_statistics;
 pub use choice::{ColumnChoice, EncodingEstimate, Explanation, StoredAs};
 pub use chunk::{EncodedColumn, EndedColumn};
 pub use chunk_pages::ChunkPages;
-pub use column::ColumnWriter;
+pub use column::{BlockMemory, ColumnWriter};
 pub use column_statistics::{
     ChunkStatistics, ColumnStatistics, ColumnStatisticsFactory, ColumnValues, StatisticsColumn,
 };

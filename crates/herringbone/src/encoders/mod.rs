@@ -69,6 +69,7 @@ impl Encoders {
                 state: Mutex::new(State::new(columns)),
                 work: Condvar::new(),
                 done: Condvar::new(),
+                callers_memory: Mutex::default(),
             }),
             started: false,
         })

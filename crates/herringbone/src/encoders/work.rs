@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use herringbone_arrow::array::ArrayRef;
-use herringbone_core::write::{EndedColumn, UnfinishedPage, WritePlan};
+use herringbone_core::write::{BlockMemory, EndedColumn, UnfinishedPage, WritePlan};
 use herringbone_format::Result;
 
 use super::pages::{Chunk, Done, Pages, Report, Waiting};
@@ -18,6 +18,8 @@ pub(super) struct Shared {
     pub(super) work: Condvar,
     /// A job is done, or a page was handed out.
     pub(super) done: Condvar,
+    /// What the caller works with.
+    pub(super) callers_memory: Mutex<BlockMemory>,
 }
 
 /// What became of a job.
@@ -95,7 +97,8 @@ impl Shared {
         };
         state.callers_last = job.column().or(last);
         drop(state);
-        let done = self.run(job);
+        let memory = self.callers_memory.lock();
+        let done = self.run(job, &mut memory.unwrap_or_else(PoisonError::into_inner));
         let mut state = self.lock();
         state.note(done);
         if state.is_over() {
@@ -120,6 +123,7 @@ impl Shared {
     /// What a worker does until everything is over. It does not wait for the caller to say so: to end takes time as well.
     pub(super) fn work(&self) {
         let mut last = None;
+        let mut memory = BlockMemory::default();
         let mut state = self.lock();
         while !state.stop {
             let Some(job) = state.next_job(last) else {
@@ -135,7 +139,7 @@ impl Shared {
             };
             last = job.column().or(last);
             drop(state);
-            let done = catch_unwind(AssertUnwindSafe(|| self.run(job)));
+            let done = catch_unwind(AssertUnwindSafe(|| self.run(job, &mut memory)));
             state = self.lock();
             match done {
                 Ok(done) => state.note(done),
@@ -148,7 +152,7 @@ impl Shared {
         }
     }
 
-    fn run(&self, job: Job) -> JobDone {
+    fn run(&self, job: Job, memory: &mut BlockMemory) -> JobDone {
         match job {
             Job::Page(page) => {
                 let bytes = page.bytes();
@@ -164,7 +168,7 @@ impl Shared {
                     Task::Append {
                         slice, array, rows, ..
                     },
-                ) => append(self, column, writing, (slice, &array, rows)),
+                ) => append(self, column, writing, (slice, &array, rows), memory),
                 (
                     Some(writing),
                     Task::End {
@@ -198,13 +202,14 @@ fn append(
     column: usize,
     mut writing: Box<Writing>,
     (slice, array, rows): (usize, &ArrayRef, Range<usize>),
+    memory: &mut BlockMemory,
 ) -> Outcome {
     let mut pages = Pages {
         shared,
         chunk: &writing.chunk,
         num_pages: writing.num_pages,
     };
-    let written = writing.writer.write(array, rows, &mut pages);
+    let written = writing.writer.write(array, rows, memory, &mut pages);
     writing.num_pages = pages.num_pages;
     let heap_bytes = writing.writer.heap_bytes();
     let is_written = written.is_ok();
