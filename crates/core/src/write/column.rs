@@ -92,8 +92,9 @@ impl Default for BlockMemory {
 }
 
 impl BlockMemory {
-    /// Gives it back, if it is more than most blocks need.
-    fn shrink(&mut self) {
+    /// Lets go of the arrays, and of the memory if it is more than most blocks need.
+    fn release(&mut self) {
+        self.levels.release();
         let held = self.levels.heap_bytes() + self.scratch.heap_bytes() + self.keyed.heap_bytes();
         if held > KEPT_BYTES {
             *self = Self::default();
@@ -194,7 +195,7 @@ impl ColumnWriter {
         sink: &mut dyn PageSink,
     ) -> Result<()> {
         let written = self.write_rows(array, rows, memory, sink);
-        memory.shrink();
+        memory.release();
         written.map_err(|error| error.in_column(self.settings.leaf.path.join(".")))
     }
 

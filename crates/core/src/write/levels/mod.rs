@@ -61,6 +61,8 @@ pub(crate) struct LeafLevels {
     /// The leaf, or the part of it that these rows can reach. A dictionary or run-end encoding of
     /// values that are not nested is left as it is.
     pub(crate) leaf: ArrayRef,
+    /// A leaf of nothing.
+    nothing: ArrayRef,
     scratch: Scratch,
 }
 
@@ -77,12 +79,14 @@ struct Scratch {
 impl LeafLevels {
     /// No levels, of no leaf.
     pub(crate) fn new() -> Self {
+        let nothing: ArrayRef = Arc::new(NullArray::new(0));
         Self {
             rep: Vec::new(),
             def: DefinitionLevels::None,
             ranges: Vec::new(),
             nulls: None,
-            leaf: Arc::new(NullArray::new(0)),
+            leaf: nothing.clone(),
+            nothing,
             scratch: Scratch::default(),
         }
     }
@@ -94,6 +98,15 @@ impl LeafLevels {
             nulls: self.nulls.as_ref(),
             ranges: &self.ranges,
         }
+    }
+
+    /// Lets go of the arrays.
+    pub(crate) fn release(&mut self) {
+        if let DefinitionLevels::Validity(_) = self.def {
+            self.def = DefinitionLevels::None;
+        }
+        self.nulls = None;
+        self.leaf = self.nothing.clone();
     }
 
     /// Bytes held, without the arrays.
