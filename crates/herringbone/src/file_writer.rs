@@ -111,14 +111,13 @@ impl<W: Write> FileWriter<W> {
         if let Some(sorting) = &mut self.sorting {
             sorting.restart();
         }
-        self.end_row_group()
+        self.end_row_group(false)
     }
 
     /// Writes what is left and the footer, with these key-value metadata besides.
     pub(crate) fn finish(mut self, key_values: Vec<KeyValue>) -> Result<FileMetadata> {
         self.write_sorted()?;
-        self.encoders.close();
-        self.end_row_group()?;
+        self.end_row_group(true)?;
         while self.encoders.in_flight() > 0 {
             self.write_row_group()?;
         }
@@ -187,7 +186,7 @@ impl<W: Write> FileWriter<W> {
                 keep_memory(SEVERAL_THREADS);
             }
             if is_large || self.rows >= most {
-                self.end_row_group()?;
+                self.end_row_group(false)?;
             }
             self.write_complete_columns()?;
             while self.encoders.has_row_group() {
@@ -209,7 +208,7 @@ impl<W: Write> FileWriter<W> {
         Ok(())
     }
 
-    fn end_row_group(&mut self) -> Result<()> {
+    fn end_row_group(&mut self, is_last: bool) -> Result<()> {
         if self.rows == 0 {
             return Ok(());
         }
@@ -222,7 +221,7 @@ impl<W: Write> FileWriter<W> {
         }
         let memory_is_short = self.encoders.heap_bytes() >= self.plan.options().memory_bytes / 2;
         self.encoders
-            .end_row_group(std::mem::take(&mut self.rows) as u64)?;
+            .end_row_group(std::mem::take(&mut self.rows) as u64, is_last)?;
         // A row group may still be encoded while the next one begins.
         let most = if memory_is_short {
             0

@@ -180,24 +180,39 @@ fn values_that_become_new_are_no_dictionary() {
     }
 }
 
-/// A dictionary of some 3,000 values takes fewer bytes before the codec, and more behind it. Row groups behind the first do not try one.
+/// A dictionary of some 3,000 values takes fewer bytes before the codec, and more behind it. Row groups behind the first do not try
+/// one, as long as its choice holds.
 #[test]
 fn what_was_declined_by_the_codec_is_not_tried_again() {
     let (choices, _) = choices(
-        rounded(40_000),
+        rounded(75_000),
         5000,
         options(Compatibility::Modern, "zstd"),
     );
-    assert!(
-        choices
-            .iter()
-            .all(|it| matches!(it.stored_as, StoredAs::Values(_)))
-    );
-    let tried = choices[0].estimates.iter();
-    assert!(
-        tried
-            .clone()
-            .any(|it| matches!(it.stored_as, StoredAs::Dictionary { .. }))
-    );
-    assert_eq!(looked_at(&choices), [0]);
+    let is_dictionary = |kind| matches!(kind, StoredAs::Dictionary { .. });
+    assert!(!choices.iter().any(|it| is_dictionary(it.stored_as)));
+    assert_eq!(looked_at(&choices), [0, 13]);
+    for choice in [&choices[0], &choices[13]] {
+        let mut tried = choice.estimates.iter();
+        assert!(tried.any(|it| is_dictionary(it.stored_as)));
+    }
+}
+
+/// The values that a dictionary in doubt is tested by, the first 64 of each 512, are all new, and those between all the same. Behind
+/// 65,536 values it is tried with all.
+#[test]
+fn what_tests_do_not_see_is_found_now_and_then() {
+    let new = new_values(80_000);
+    let new = new.as_primitive::<Int64Type>().values();
+    let values = (0..80_000).map(|i| match i % 1000 % 512 < 64 || i < 1000 {
+        true => new[i],
+        false => 7,
+    });
+    let array: ArrayRef = Arc::new(Int64Array::from_iter_values(values));
+    let (choices, _) = choices(array, 1000, options(Compatibility::Widest, "none"));
+    let kinds = choices.iter().map(|choice| choice.stored_as);
+    let kinds: Vec<bool> = kinds
+        .map(|kind| matches!(kind, StoredAs::Dictionary { .. }))
+        .collect();
+    assert_eq!(kinds, [vec![false; 66], vec![true; 14]].concat());
 }

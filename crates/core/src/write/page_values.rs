@@ -127,7 +127,7 @@ impl PageValues {
         // A dictionary that was of no use has to show that it would be.
         let is_doubted = settings.lists_entries.is_none()
             && !settings.dictionary_is_asked
-            && earlier.is_some_and(|earlier| earlier.is_values());
+            && earlier.is_some_and(|earlier| earlier.is_in_doubt());
         let (phase, held) = match dictionary {
             Some(_) if is_doubted => (Phase::Doubted, Encoding::Plain),
             Some(_) => (Phase::Undecided, encoding),
@@ -373,7 +373,8 @@ impl PageValues {
             },
         };
         let mut sizes = self.entry_sizes(dictionary);
-        if let Some(declined) = self.earlier.and_then(|earlier| earlier.declined) {
+        let earlier = self.earlier_for(self.doubt.all_values());
+        if let Some(declined) = earlier.and_then(|earlier| earlier.declined) {
             sizes.value = sizes.value.min(declined * BETTER_THAN_DECLINED);
         }
         match growth.will_save(sizes) {

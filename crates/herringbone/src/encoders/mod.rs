@@ -182,14 +182,10 @@ impl Encoders {
         Ok(is_large)
     }
 
-    /// No rows come any more: the row group that is open is the last one.
-    pub(crate) fn close(&mut self) {
-        self.shared.lock().is_closed = true;
-    }
-
-    /// Ends the row group, which has so many rows.
-    pub(crate) fn end_row_group(&mut self, rows: u64) -> Result<()> {
+    /// Ends the row group, which has so many rows. Behind the last one there are none.
+    pub(crate) fn end_row_group(&mut self, rows: u64, is_last: bool) -> Result<()> {
         let mut state = self.shared.lock();
+        state.is_closed = is_last;
         let columns = state.columns.len();
         let row_group = state.next_row_group();
         state.row_groups.push_back(RowGroup::new(rows, columns));
@@ -199,7 +195,7 @@ impl Encoders {
             let task = Task::End {
                 slice,
                 row_group,
-                is_last: state.is_closed,
+                is_last,
             };
             state.push(column, task);
         }

@@ -9,11 +9,15 @@ use super::{Choice, LevelForm};
 use crate::compression::Compression;
 use herringbone_format::Encoding;
 
-/// For so many values a choice holds, nulls and those included that it was made for.
+/// For so many values a choice holds, nulls and those included that it was made for,
 const HOLDS_FOR: usize = 1 << 16;
 
-/// A choice by few values says nothing of many: it holds for so many times as many at once, at most.
+/// and for so many times as many at once, at most: a choice by few values says nothing of many.
 const TIMES_AS_MANY: usize = 2;
+
+/// A dictionary that was of no use is tried with all values again behind so many, or so many times as many as it was tried with.
+const TRIED_AGAIN_AFTER: usize = HOLDS_FOR;
+const TRIED_AGAIN_TIMES: usize = 8;
 
 /// What was chosen for the column in the row group before.
 #[derive(Debug, Clone, Copy)]
@@ -26,7 +30,9 @@ pub(crate) struct EarlierChoice {
     /// As [`Choice::declined`].
     pub(in crate::write) declined: Option<f64>,
     /// Values, nulls included, since it was chosen by a sample; more than it holds for, if it was not.
-    num_values: usize,
+    since_sample: usize,
+    /// Those since a row group that did not begin in doubt of its dictionary.
+    since_trial: usize,
     /// Those of the row group that it was chosen for.
     num_chosen_for: usize,
 }
@@ -51,13 +57,16 @@ impl EarlierChoice {
         (num_values, has_dictionary): (usize, bool),
         earlier: Option<&Self>,
     ) -> Self {
-        let (since, num_chosen_for) = match (choice.basis, earlier) {
+        let was_tried = choice.declined.is_some();
+        let since_trial = earlier.filter(|earlier| earlier.is_in_doubt() && !was_tried);
+        let since_trial = since_trial.map_or(0, |earlier| earlier.since_trial);
+        let (since_sample, num_chosen_for) = match (choice.basis, earlier) {
             (Basis::Sample, _) => (num_values, num_values),
             (Basis::Earlier, Some(earlier)) => (
-                earlier.num_values.saturating_add(num_values),
+                earlier.since_sample.saturating_add(num_values),
                 earlier.num_chosen_for,
             ),
-            _ => (usize::MAX, 0),
+            _ => (usize::MAX, num_values),
         };
         let before = earlier.and_then(|earlier| earlier.declined);
         Self {
@@ -66,7 +75,8 @@ impl EarlierChoice {
             encoding: choice.encoding,
             compression: choice.compression,
             levels,
-            num_values: since,
+            since_sample,
+            since_trial: since_trial.saturating_add(num_values),
             num_chosen_for,
         }
     }
@@ -76,9 +86,15 @@ impl EarlierChoice {
         self.indices.is_none()
     }
 
+    /// Whether a dictionary has to show that it would be of use.
+    pub(in crate::write) fn is_in_doubt(&self) -> bool {
+        let tried_again_after = self.num_chosen_for.saturating_mul(TRIED_AGAIN_TIMES);
+        self.is_values() && self.since_trial < tried_again_after.max(TRIED_AGAIN_AFTER)
+    }
+
     /// Whether it holds for so many further values.
     pub(in crate::write) fn holds_for(&self, num_values: usize) -> bool {
-        self.num_values.saturating_add(num_values) <= HOLDS_FOR
+        self.since_sample.saturating_add(num_values) <= HOLDS_FOR
             && num_values <= self.num_chosen_for.saturating_mul(TIMES_AS_MANY)
     }
 
