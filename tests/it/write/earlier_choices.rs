@@ -12,8 +12,8 @@ use super::chosen::options;
 use super::compare::{difference, read, written};
 use crate::batches::Random;
 
-/// The choices for the one column of a file in row groups of so many rows, and the bytes of that file, which reads back as it was.
-fn choices(array: ArrayRef, rows: usize, options: WriteOptions) -> (Vec<ColumnChoice>, usize) {
+/// The choices for the one column of a file in row groups of so many rows, which reads back as it was.
+fn choices(array: ArrayRef, rows: usize, options: WriteOptions) -> Vec<ColumnChoice> {
     let explanation = Explanation::new();
     let options = options
         .row_group_rows(rows)
@@ -25,13 +25,17 @@ fn choices(array: ArrayRef, rows: usize, options: WriteOptions) -> (Vec<ColumnCh
         difference(std::slice::from_ref(&batch), &back, &batch.schema()),
         None
     );
-    (explanation.take(), file.len())
+    explanation.take()
 }
 
 /// The row groups whose values were looked at.
 fn looked_at(choices: &[ColumnChoice]) -> Vec<usize> {
     let looked_at = choices.iter().filter(|choice| !choice.estimates.is_empty());
     looked_at.map(|choice| choice.row_group).collect()
+}
+
+fn is_dictionary(kind: StoredAs) -> bool {
+    matches!(kind, StoredAs::Dictionary { .. })
 }
 
 /// Doubles with two decimals, most of which are small.
@@ -60,11 +64,11 @@ fn small_row_groups_are_looked_at_now_and_then() {
     for array in [new_values(80_000), words(80_000)] {
         for codec in ["snappy", "zstd"] {
             let modern = || options(Compatibility::Modern, codec);
-            let (of_1000, _) = choices(array.clone(), 1000, modern());
+            let of_1000 = choices(array.clone(), 1000, modern());
             assert_eq!(looked_at(&of_1000), [0, 65], "{codec}");
             let kinds = of_1000.iter().map(|choice| choice.stored_as);
             assert!(kinds.clone().all(|kind| kind == of_1000[0].stored_as));
-            let (of_30_000, _) = choices(array.clone(), 30_000, modern());
+            let of_30_000 = choices(array.clone(), 30_000, modern());
             assert_eq!(looked_at(&of_30_000), [0, 2], "{codec}");
         }
     }
@@ -76,7 +80,7 @@ fn nulls_are_among_the_values_that_a_choice_holds_for() {
     let mut random = Random(3);
     let values = (0..80_000).map(|i| (i % 8 == 0).then(|| random.next().cast_signed()));
     let array: ArrayRef = Arc::new(values.collect::<Int64Array>());
-    let (choices, _) = choices(array, 8_000, options(Compatibility::Modern, "zstd"));
+    let choices = choices(array, 8_000, options(Compatibility::Modern, "zstd"));
     assert_eq!(looked_at(&choices), [0, 9]);
 }
 
@@ -117,7 +121,7 @@ fn a_dictionary_that_saves_nothing_is_none_behind_one_that_did() {
     let array: ArrayRef = Arc::new(Int64Array::from_iter_values(values));
     let options = options(Compatibility::Modern, "snappy");
     let choices = choices_by_hand(array, &[1000, 2000], options);
-    assert!(matches!(choices[0].stored_as, StoredAs::Dictionary { .. }));
+    assert!(is_dictionary(choices[0].stored_as));
     assert!(matches!(choices[1].stored_as, StoredAs::Values(_)));
     assert_eq!(looked_at(&choices), [0, 1]);
 }
@@ -132,8 +136,8 @@ fn values_behind_a_dictionary_are_looked_at() {
         _ => 1_700_000_000_000_000 + 1000 * i as i64,
     });
     let array: ArrayRef = Arc::new(Int64Array::from_iter_values(values));
-    let (choices, _) = choices(array, 1000, options(Compatibility::Modern, "snappy"));
-    assert!(matches!(choices[0].stored_as, StoredAs::Dictionary { .. }));
+    let choices = choices(array, 1000, options(Compatibility::Modern, "snappy"));
+    assert!(is_dictionary(choices[0].stored_as));
     let delta = StoredAs::Values(Encoding::DeltaBinaryPacked);
     assert_eq!(choices[1].stored_as, delta);
     assert_eq!(looked_at(&choices), [0, 1]);
@@ -149,14 +153,14 @@ fn values_that_become_few_are_a_dictionary_at_once() {
     });
     let array: ArrayRef = Arc::new(Int64Array::from_iter_values(values));
     for codec in ["none", "snappy"] {
-        let (choices, _) = choices(array.clone(), 1000, options(Compatibility::Widest, codec));
+        let choices = choices(array.clone(), 1000, options(Compatibility::Widest, codec));
         let first = choices
             .iter()
-            .position(|choice| matches!(choice.stored_as, StoredAs::Dictionary { .. }));
+            .position(|choice| is_dictionary(choice.stored_as));
         assert_eq!(first, Some(10), "{codec}");
         let dictionaries = choices
             .iter()
-            .filter(|choice| matches!(choice.stored_as, StoredAs::Dictionary { .. }));
+            .filter(|choice| is_dictionary(choice.stored_as));
         assert_eq!(dictionaries.count(), 10, "{codec}");
     }
 }
@@ -171,7 +175,7 @@ fn values_that_become_new_are_no_dictionary() {
     });
     let array: ArrayRef = Arc::new(Int64Array::from_iter_values(values));
     for codec in ["none", "snappy"] {
-        let (choices, _) = choices(array.clone(), 1000, options(Compatibility::Widest, codec));
+        let choices = choices(array.clone(), 1000, options(Compatibility::Widest, codec));
         let kinds: Vec<bool> = choices
             .iter()
             .map(|choice| choice.stored_as == StoredAs::Values(Encoding::Plain))
@@ -184,12 +188,11 @@ fn values_that_become_new_are_no_dictionary() {
 /// one, as long as its choice holds.
 #[test]
 fn what_was_declined_by_the_codec_is_not_tried_again() {
-    let (choices, _) = choices(
+    let choices = choices(
         rounded(75_000),
         5000,
         options(Compatibility::Modern, "zstd"),
     );
-    let is_dictionary = |kind| matches!(kind, StoredAs::Dictionary { .. });
     assert!(!choices.iter().any(|it| is_dictionary(it.stored_as)));
     assert_eq!(looked_at(&choices), [0, 13]);
     for choice in [&choices[0], &choices[13]] {
@@ -209,10 +212,8 @@ fn what_tests_do_not_see_is_found_now_and_then() {
         false => 7,
     });
     let array: ArrayRef = Arc::new(Int64Array::from_iter_values(values));
-    let (choices, _) = choices(array, 1000, options(Compatibility::Widest, "none"));
-    let kinds = choices.iter().map(|choice| choice.stored_as);
-    let kinds: Vec<bool> = kinds
-        .map(|kind| matches!(kind, StoredAs::Dictionary { .. }))
-        .collect();
+    let choices = choices(array, 1000, options(Compatibility::Widest, "none"));
+    let kinds = choices.iter().map(|choice| is_dictionary(choice.stored_as));
+    let kinds: Vec<bool> = kinds.collect();
     assert_eq!(kinds, [vec![false; 66], vec![true; 14]].concat());
 }

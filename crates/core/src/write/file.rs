@@ -117,7 +117,7 @@ impl FileEncoder {
     ///
     /// # Errors
     /// Argument where the row group has all its columns, or others of them have another number of rows.
-    pub fn column(&mut self, column: EncodedColumn) -> Result<Vec<Bytes>> {
+    pub fn column(&mut self, mut column: EncodedColumn) -> Result<Vec<Bytes>> {
         if self.columns.is_empty() {
             self.start = self.position;
         }
@@ -135,7 +135,7 @@ impl FileEncoder {
         let open = OpenColumn {
             num_rows: column.num_rows,
             uncompressed: column.metadata.total_uncompressed_size,
-            bloom_filter: column.bloom_filter.clone(),
+            bloom_filter: column.bloom_filter.take(),
             chunk: self.chunk(column, &mut out),
         };
         self.columns.push(open);

@@ -414,12 +414,10 @@ impl PageValues {
 
     /// Chooses what becomes of the pages that wait, and of those behind them.
     pub(super) fn choose(&mut self) -> Result<Choice> {
-        let num_doubted = self.doubt.all_values();
+        let earlier = self.earlier_for(self.doubt.all_values());
         let pages = self.doubt.pages.iter_mut();
         if let Some(page) = pages.max_by_key(|page| page.num_values()) {
-            let earlier = self.earlier.as_ref();
-            let earlier = earlier.filter(|it| it.is_values() && it.holds_for(num_doubted));
-            let choice = match earlier {
+            let choice = match earlier.filter(|earlier| earlier.is_values()) {
                 Some(earlier) => earlier.again(),
                 None => choose_for_doubted(&self.settings, page)?,
             };
@@ -459,9 +457,8 @@ impl PageValues {
     }
 
     /// What was chosen for the row group before, if it holds for so many values.
-    pub(super) fn earlier_for(&self, num_values: usize) -> Option<&EarlierChoice> {
-        let earlier = self.earlier.as_ref();
-        earlier.filter(|earlier| earlier.holds_for(num_values))
+    pub(super) fn earlier_for(&self, num_values: usize) -> Option<EarlierChoice> {
+        self.earlier.filter(|earlier| earlier.holds_for(num_values))
     }
 
     fn plain_encoder(&self) -> Result<Box<dyn ValueEncoder>> {

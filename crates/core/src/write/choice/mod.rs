@@ -63,7 +63,7 @@ pub(super) struct Indexed<'a> {
     /// Whether the values are stored as indices whatever they cost.
     pub(super) is_asked: bool,
     /// What was chosen in the row group before, if that holds for these values.
-    pub(super) earlier: Option<&'a EarlierChoice>,
+    pub(super) earlier: Option<EarlierChoice>,
 }
 
 /// Chooses for values that are not in a dictionary: `values` are the first ones, which take `plain_bytes` in PLAIN.
