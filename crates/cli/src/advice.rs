@@ -61,6 +61,9 @@ impl Advised<'_> {
                 "with --no-arrow-schema the values of a Parquet file are written without such a dictionary"
                     .into()
             }
+            Remedy::DecryptFirst => {
+                "`decrypt` each, and `encrypt` what becomes of them".into()
+            }
             _ => return None,
         })
     }

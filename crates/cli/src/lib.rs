@@ -32,8 +32,6 @@ mod output;
 mod progress;
 mod render;
 mod rows;
-mod same_schema;
-mod common_schema;
 mod carry_over;
 mod choices;
 mod save;

@@ -8,10 +8,10 @@ use herringbone::variant::shredding::{UnshredOptions, is_variant};
 use herringbone::{Int96Overflow, Int96Units, Loss, Lost, ParquetFile, ReadOptions, Reader};
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
+use herringbone_rewrite::{common_schema, difference};
 
 use crate::args::{Read, RowFormat, RowGroups, Wanted, chosen};
 use crate::commands::explain;
-use crate::common_schema::common;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::input::Input;
@@ -19,7 +19,6 @@ use crate::output::Output;
 use crate::progress::Progress;
 use crate::render::counted::counted;
 use crate::render::sink::Sink;
-use crate::same_schema::difference;
 
 /// Which rows, of all files together.
 #[derive(Debug, Clone, Copy, Default)]
@@ -240,7 +239,7 @@ pub(crate) fn survey(
         request.unshred();
         return survey(inputs, request);
     }
-    let widest = |all: Schema, schema: &SchemaRef| common(&all, schema);
+    let widest = |all: Schema, schema: &SchemaRef| common_schema(&all, schema);
     let all = schemas.iter().fold(Schema::clone(first), widest);
     let all = Arc::new(all);
     request.options.schema.arrow_schema = Some(all.clone());

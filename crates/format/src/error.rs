@@ -136,6 +136,8 @@ pub enum Remedy {
     ChooseSortFolder,
     /// To write a dictionary of Arrow's with wider keys, or one that is not ordered.
     WidenKeys,
+    /// To write each file without encryption, and to encrypt the new file anew.
+    DecryptFirst,
 }
 
 impl fmt::Display for Remedy {
@@ -161,6 +163,7 @@ impl fmt::Display for Remedy {
                 "`sort_folder` puts it elsewhere, `sort_memory_bytes` has more rows sorted without it"
             }
             Self::WidenKeys => "it takes wider keys, or a dictionary that is not ordered",
+            Self::DecryptFirst => "`Protection` chooses another encryption, or none",
         })
     }
 }

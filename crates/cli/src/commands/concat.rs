@@ -1,11 +1,11 @@
 //! `concat`: the rows of several files in one.
 
 use herringbone::variant::shredding::UnshredOptions;
+use herringbone_rewrite::encryption::Protection;
 
 use crate::args::Concat;
 use crate::commands::rewrite::anew;
 use crate::context::Context;
-use crate::encryption::Protection;
 use crate::failure::Result;
 use crate::input;
 use crate::rows::Request;

@@ -6,11 +6,11 @@ use herringbone::schema::DictionaryOutput;
 use herringbone::variant::extension::{Shredding, VariantExtension};
 use herringbone::variant::shredding::{InferOptions, ShreddingType, variant_field};
 use herringbone_arrow::schema::{DataType, Field, Schema};
+use herringbone_rewrite::encryption::Protection;
 
 use crate::args::{Convert, FileFormat, VariantColumn};
 use crate::commands::rewrite::anew;
 use crate::context::Context;
-use crate::encryption::Protection;
 use crate::failure::{Failure, Result};
 use crate::input;
 use crate::load::{self, Rows, Stream, TextOptions, Work};

@@ -3,11 +3,12 @@
 use std::slice;
 
 use herringbone::variant::shredding::UnshredOptions;
+use herringbone_rewrite::encryption::Protection;
 
 use crate::args::Encrypt;
+use crate::carry_over::encrypted;
 use crate::commands::rewrite::anew;
 use crate::context::Context;
-use crate::encryption::Protection;
 use crate::failure::{Failure, Result};
 use crate::input;
 use crate::rows::Request;
@@ -19,7 +20,7 @@ pub(crate) fn encrypt(context: &Context, request: &Encrypt) -> Result<()> {
         return Err(missing("encrypt"));
     };
     let properties = keys.encryption()?;
-    run(context, request, Protection::Encrypt(properties))
+    run(context, request, encrypted(properties))
 }
 
 /// Writes the file in the clear.

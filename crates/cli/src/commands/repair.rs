@@ -9,11 +9,12 @@ use std::slice;
 use herringbone::format::footer::MAGIC;
 use herringbone::{Int96Overflow, Int96Units, Location, ReadOptions, Remedy};
 use herringbone_inspect::repair::{Lost, RepairOptions, RepairSchema, RepairSource};
+use herringbone_rewrite::encryption::{Protection, without_keys};
 
 use crate::args::Repair;
-use crate::carry_over::{Origin, carry_over};
+use crate::carry_over;
 use crate::context::Context;
-use crate::encryption::{Protection, Summary, without_keys};
+use crate::encryption::Summary;
 use crate::failure::{Failure, Result};
 use crate::input::{self, Input};
 use crate::load::{self, Rows, Work};
@@ -61,26 +62,21 @@ pub(crate) fn run(context: &Context, request: &Repair) -> Result<()> {
         read.schema.int96_overflow = Int96Overflow::Error;
     }
     let mut reader = repair.read(read).map_err(|error| input.failure(&error))?;
+    let mut kept = carry_over::start(&request.write, Protection::Keep);
+    carry_over::add(&mut kept, input, repair.file(), repair.sound())?;
+    let mut write = request.write.options(request.decode.threads);
+    let ends = (input, destination);
+    let (schema, material) = carry_over::apply(context, kept, &reader.schema(), ends, &mut write)?;
     let rows = Rows {
-        schema: reader.schema(),
+        schema,
         work: Work::Rows(repair.num_rows()),
         batches: Box::new(iter::from_fn(move || {
             let batch = reader.next_batch().map_err(|error| input.failure(&error));
             batch.map_err(Failure::in_data).transpose()
         })),
     };
-    let mut write = request.write.options(request.decode.threads);
-    let origin = Origin {
-        input,
-        file: repair.file().clone(),
-        row_groups: repair.sound().to_vec(),
-    };
-    let origins = slice::from_ref(&origin);
-    let target = (destination, &request.write);
-    let keep = Protection::Keep;
-    let kept = carry_over(context, origins, &rows.schema, target, keep, &mut write)?;
     save::parquet(context, destination, write, rows)?;
-    kept.map_or(Ok(()), |kept| kept.finish())?;
+    carry_over::finish(material)?;
     if !repair.lost().is_empty() && uses_footer(&repair, &options) {
         context.note(&format!(
             "{}: if the footer is what is wrong, --ignore-footer finds more",
@@ -125,7 +121,7 @@ fn checked(
     };
     context.note(&format!("{}: {found}", input.name));
     if input.decryption().is_none() && encryption(input, &repair)?.is_some() {
-        return Err(without_keys(input));
+        return Err(input.failure(&without_keys()));
     }
     let total = repair.num_row_groups() as u64;
     let mut progress = Progress::of_file(!context.quiet, total, "row groups read");

@@ -2,18 +2,15 @@
 
 use std::io;
 use std::slice;
-use std::sync::Arc;
 
-use herringbone::geospatial::geoparquet::KEY;
 use herringbone::variant::shredding::UnshredOptions;
 use herringbone::{Explanation, WriteOptions};
-use herringbone_arrow::schema::{Schema, SchemaRef};
+use herringbone_rewrite::encryption::Protection;
 
 use crate::args::{Destination, Rewrite, Write};
-use crate::carry_over::{Origin, carry_over, has_geometries};
+use crate::carry_over;
 use crate::choices;
 use crate::context::Context;
-use crate::encryption::Protection;
 use crate::failure::Result;
 use crate::input::{self, Input};
 use crate::load::{Rows, Work};
@@ -71,38 +68,22 @@ pub(super) fn anew(
     if request.unshreds {
         context.note("the files shred variants in different ways; they are written unshredded");
     }
-    let schema = with_geoparquet_if_true(schema);
-    let origins = origins(inputs, &request)?;
-    let target = (destination, write);
-    let kept = carry_over(context, &origins, &schema, target, protection, &mut options)?;
-    drop(origins);
+    let Some(first) = inputs.first() else {
+        return Ok(());
+    };
+    let mut kept = carry_over::start(write, protection);
+    for input in inputs {
+        let file = input.open()?;
+        let row_groups = row_groups(input, &file, &request)?;
+        carry_over::add(&mut kept, input, &file, &row_groups)?;
+    }
+    let (schema, material) =
+        carry_over::apply(context, kept, &schema, (first, destination), &mut options)?;
     let rows = Rows {
         schema,
         batches: Box::new(Batches::new(context, inputs, &request)),
         work: Work::Rows(rows),
     };
     save::parquet(context, destination, options, rows)?;
-    kept.map_or(Ok(()), |kept| kept.finish())
-}
-
-/// The schema without GeoParquet metadata, where no column of geometries is left.
-fn with_geoparquet_if_true(schema: SchemaRef) -> SchemaRef {
-    if has_geometries(&schema) || !schema.metadata().contains_key(KEY) {
-        return schema;
-    }
-    let mut metadata = schema.metadata().clone();
-    metadata.remove(KEY);
-    Arc::new(Schema::new_with_metadata(schema.fields().clone(), metadata))
-}
-
-fn origins<'a>(inputs: &'a [Input], request: &Request<'_>) -> Result<Vec<Origin<'a>>> {
-    let origin = |input: &'a Input| {
-        let file = input.open()?;
-        Ok(Origin {
-            input,
-            row_groups: row_groups(input, &file, request)?,
-            file,
-        })
-    };
-    inputs.iter().map(origin).collect()
+    carry_over::finish(material)
 }

@@ -6,10 +6,10 @@ use herringbone::geospatial::{Edges, Geospatial};
 use herringbone::schema::ParquetSchema;
 use herringbone::{ParquetFile, ReadOptions};
 use herringbone_arrow::schema::{DataType, Field, Schema, SchemaRef};
+use herringbone_rewrite::{difference, is_geoarrow};
 use serde_json::Value;
 
 use crate::args::SchemaFormat;
-use crate::carry_over::is_geoarrow;
 use crate::context::Context;
 use crate::describe::{self, FORMAT_VERSION};
 use crate::encryption::Summary;
@@ -17,7 +17,6 @@ use crate::failure::{Failure, Result};
 use crate::input::Input;
 use crate::output::Output;
 use crate::render::printable::{printable, printable_lines, write_json};
-use crate::same_schema::difference;
 
 /// Prints the schema that all files share.
 pub(crate) fn run(

@@ -4,9 +4,9 @@ use herringbone::encryption::Algorithm;
 use herringbone::encryption::crypto_metadata::ColumnCryptoMetadata;
 use herringbone::source::Source;
 use herringbone::{Limits, ParquetFile, Result};
+use herringbone_rewrite::encryption::InTheClear;
 use serde_json::Value;
 
-use super::InTheClear;
 use crate::describe::{Object, list};
 
 /// Which key a column is encrypted with.

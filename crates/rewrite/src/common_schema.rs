@@ -10,8 +10,9 @@ use herringbone_arrow::schema::{
     DataType, Field, FieldRef, Fields, IntervalUnit, Schema, TimeUnit,
 };
 
-/// The schema that both have room in; where there is none for a field, it is as in `a`.
-pub(crate) fn common(a: &Schema, b: &Schema) -> Schema {
+/// Returns the schema that both have room in. A field for which there is none is as in `a`.
+#[must_use]
+pub fn common_schema(a: &Schema, b: &Schema) -> Schema {
     Schema::new_with_metadata(fields(a.fields(), b.fields()), a.metadata().clone())
 }
 
@@ -214,8 +215,8 @@ mod tests {
     #[test]
     fn what_is_nullable_in_either_is_nullable() {
         let of = |nullable| Schema::new(vec![Field::new("x", DataType::Int32, nullable)]);
-        assert_eq!(common(&of(false), &of(true)), of(true));
-        assert_eq!(common(&of(true), &of(false)), of(true));
-        assert_eq!(common(&of(false), &of(false)), of(false));
+        assert_eq!(common_schema(&of(false), &of(true)), of(true));
+        assert_eq!(common_schema(&of(true), &of(false)), of(true));
+        assert_eq!(common_schema(&of(false), &of(false)), of(false));
     }
 }

@@ -1,15 +1,16 @@
-//! Several files as one: only if their schemas are equal.
+//! The first difference between two Arrow schemas, in words.
 
 use herringbone::geospatial::geoarrow::ExtensionMetadata;
 use herringbone_arrow::schema::{DataType, Field, Fields, Schema};
 
-use crate::carry_over::is_geoarrow;
+use crate::is_geoarrow;
 
-/// The first difference between the schemas of two files, in words; `None` if there is none.
+/// Returns the first difference between the schemas of two files, in words; `None` if there is none.
 ///
 /// Compared are names, order, types, nullability, extension types and what geometries mean; other metadata may
 /// differ.
-pub(crate) fn difference(first: &str, a: &Schema, second: &str, b: &Schema) -> Option<String> {
+#[must_use]
+pub fn difference(first: &str, a: &Schema, second: &str, b: &Schema) -> Option<String> {
     let names = Names { first, second };
     names.fields("", a.fields(), b.fields())
 }

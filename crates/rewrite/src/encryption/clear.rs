@@ -1,0 +1,73 @@
+//! The description of its encryption that a file has in the clear.
+
+use herringbone::encryption::crypto_metadata::{EncryptionAlgorithm, FileCryptoMetadata};
+use herringbone::format::footer::{FOOTER_TAIL_BYTES, Tail};
+use herringbone::source::Source;
+use herringbone::{Limits, ParquetFile, Result};
+
+/// A description of encryption that everybody can read.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct InTheClear {
+    /// Algorithm, and metadata of the footer key.
+    pub crypto: FileCryptoMetadata,
+    /// Whether the footer can be read without a key.
+    pub plaintext_footer: bool,
+}
+
+impl InTheClear {
+    /// Returns the description of an open file; `None` if it is not encrypted.
+    ///
+    /// # Errors
+    /// Io; Corrupt if the description cannot be decoded.
+    pub fn of(file: &ParquetFile) -> Result<Option<Self>> {
+        if let Some(clear) = Self::of_encrypted_footer(&**file.source(), file.limits())? {
+            return Ok(Some(clear));
+        }
+        let metadata = file.metadata();
+        let Some(algorithm) = metadata.encryption_algorithm() else {
+            return Ok(None);
+        };
+        let crypto = FileCryptoMetadata {
+            encryption_algorithm: EncryptionAlgorithm::decode(algorithm)?,
+            key_metadata: metadata.footer_signing_key_metadata().map(<[u8]>::to_vec),
+        };
+        Ok(Some(Self {
+            crypto,
+            plaintext_footer: true,
+        }))
+    }
+
+    /// Returns the description of a file whose footer is encrypted; `None` if the footer is not.
+    ///
+    /// # Errors
+    /// Those of [`Self::of`].
+    pub fn of_encrypted_footer(source: &dyn Source, limits: &Limits) -> Result<Option<Self>> {
+        let Some(start_of_tail) = source.len().checked_sub(FOOTER_TAIL_BYTES as u64) else {
+            return Ok(None);
+        };
+        let tail = source.read(start_of_tail..source.len())?;
+        let tail = tail.first_chunk().map(Tail::decode);
+        let Some(Ok(Tail {
+            metadata_length,
+            encrypted: true,
+        })) = tail
+        else {
+            return Ok(None);
+        };
+        let length = u64::from(metadata_length).min(limits.footer_bytes);
+        let start = start_of_tail.saturating_sub(length);
+        let footer = source.read(start..start_of_tail)?;
+        let (crypto, _) = FileCryptoMetadata::decode_prefix(&footer)?;
+        Ok(Some(Self {
+            crypto,
+            plaintext_footer: false,
+        }))
+    }
+
+    /// Returns whether it is in DuckDB's dialect. Only files of DuckDB have no identifier.
+    #[must_use]
+    pub fn is_duckdb_dialect(&self) -> bool {
+        !self.plaintext_footer && self.crypto.encryption_algorithm.aad_file_unique.is_empty()
+    }
+}

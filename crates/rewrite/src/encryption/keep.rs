@@ -1,0 +1,179 @@
+//! The encryption of Parquet input in the Parquet that is written from it.
+
+use std::collections::HashMap;
+
+use herringbone::encryption::crypto_metadata::ColumnCryptoMetadata;
+use herringbone::encryption::file::encryption_like;
+use herringbone::encryption::key_tools::is_external;
+use herringbone::encryption::properties::ColumnPath;
+use herringbone::encryption::{FileDecryptionProperties, FileEncryptionProperties};
+use herringbone::schema::WriteLeaf;
+use herringbone::{Error, ErrorKind, ParquetFile, Remedy, Result};
+
+use super::InTheClear;
+use crate::Note;
+
+/// The description of the key of a column; `None` if the column is not encrypted.
+type Crypto = Option<ColumnCryptoMetadata>;
+
+/// The encryption that a new file gets.
+pub(crate) struct Kept {
+    pub(crate) properties: FileEncryptionProperties,
+    /// Whether the key material of the first input lies outside of it.
+    pub(crate) external_key_material: bool,
+}
+
+/// An encrypted file, as far as a file like it needs to know it.
+#[derive(Debug)]
+pub(crate) struct EncryptedFile {
+    clear: InTheClear,
+    columns: HashMap<ColumnPath, Crypto>,
+    decryption: FileDecryptionProperties,
+}
+
+impl EncryptedFile {
+    /// Returns how a file is encrypted; `None` if it is not.
+    ///
+    /// # Errors
+    /// Key without keys; Unsupported if row groups have different keys for a column; Corrupt if the description
+    /// cannot be decoded.
+    pub(crate) fn of(
+        file: &ParquetFile,
+        row_groups: &[usize],
+        decryption: Option<&FileDecryptionProperties>,
+    ) -> Result<Option<Self>> {
+        let Some(clear) = InTheClear::of(file)? else {
+            return Ok(None);
+        };
+        Ok(Some(Self {
+            clear,
+            decryption: decryption.cloned().ok_or_else(without_keys)?,
+            columns: columns(file, row_groups)?,
+        }))
+    }
+
+    /// Returns the encryption of a file with these leaves.
+    fn like(&self, leaves: &[WriteLeaf]) -> Result<FileEncryptionProperties> {
+        let columns = leaves
+            .iter()
+            .map(|leaf| Ok((leaf.path.clone(), of_leaf(&self.columns, &leaf.path)?)));
+        let columns: Vec<_> = columns.collect::<Result<_>>()?;
+        let crypto = &self.clear.crypto;
+        let plaintext_footer = self.clear.plaintext_footer;
+        encryption_like(&self.decryption, crypto, plaintext_footer, columns)
+    }
+
+    /// Returns whether the key material of a leaf or of the footer lies outside of the file.
+    fn has_external_key_material(&self, leaves: &[WriteLeaf]) -> bool {
+        let of_leaf = |leaf: &WriteLeaf| of_leaf(&self.columns, &leaf.path).ok().flatten();
+        let of_columns = leaves.iter().filter_map(of_leaf).filter_map(|it| match it {
+            ColumnCryptoMetadata::ColumnKey { key_metadata, .. } => key_metadata,
+            ColumnCryptoMetadata::FooterKey => None,
+        });
+        let mut key_metadata = of_columns.chain(self.clear.crypto.key_metadata.clone());
+        key_metadata.any(|metadata| is_external(&metadata))
+    }
+}
+
+/// Returns the encryption of a file with these leaves that is encrypted as its input is; `None` if the input is not.
+///
+/// # Errors
+/// Key if a key is missing; Unsupported if the files are encrypted in different ways.
+pub(crate) fn keep(
+    files: &[(String, Option<EncryptedFile>)],
+    leaves: &[WriteLeaf],
+    notes: &mut Vec<Note>,
+) -> Result<Option<Kept>> {
+    let like = |(_, file): &(String, Option<EncryptedFile>)| {
+        file.as_ref().map(|file| file.like(leaves)).transpose()
+    };
+    let Some((first, others)) = files.split_first() else {
+        return Ok(None);
+    };
+    let properties = like(first)?;
+    for other in others {
+        if properties != like(other)? {
+            return Err(not_alike(&first.0, &other.0));
+        }
+    }
+    let (name, Some(file)) = first else {
+        return Ok(None);
+    };
+    if file.clear.is_duckdb_dialect() {
+        notes.push(Note::DuckDbDialect { file: name.clone() });
+    }
+    Ok(properties.map(|properties| Kept {
+        properties,
+        external_key_material: file.has_external_key_material(leaves),
+    }))
+}
+
+fn not_alike(a: &str, b: &str) -> Error {
+    let message = format!(
+        "{a} and {b} are not encrypted alike, so their rows cannot be in one file that is encrypted as they are"
+    );
+    Error::unsupported(message).with_remedy(Remedy::DecryptFirst)
+}
+
+/// Returns the error of an encrypted file without keys, with which there is nothing to encrypt another file with.
+#[must_use]
+pub fn without_keys() -> Error {
+    let message = "the file is encrypted, as what is made of it has to be, and no keys were given";
+    Error::new(ErrorKind::Key, message).with_remedy(Remedy::GiveKeys)
+}
+
+/// Returns what the chunks of each column say of its key, which has to be the same in all row groups.
+fn columns(file: &ParquetFile, row_groups: &[usize]) -> Result<HashMap<ColumnPath, Crypto>> {
+    let (schema, metadata) = (file.parquet_schema(), file.metadata());
+    let mut columns: HashMap<ColumnPath, Crypto> = HashMap::new();
+    for &row_group in row_groups {
+        for leaf in 0..schema.leaves().len().min(metadata.num_columns(row_group)) {
+            let path: ColumnPath = schema.path(leaf).into_iter().map(str::to_owned).collect();
+            let chunk = metadata.column_chunk(row_group, leaf)?;
+            let crypto = chunk.crypto_metadata;
+            let crypto = crypto.map(|bytes| ColumnCryptoMetadata::decode(&bytes.0));
+            let crypto = crypto.transpose()?;
+            let name = path.join(".");
+            if columns.entry(path).or_insert_with(|| crypto.clone()) != &crypto {
+                let message = "row groups have different keys for a column, which cannot be kept";
+                return Err(Error::unsupported(message)
+                    .in_row_group(row_group)
+                    .in_column(name));
+            }
+        }
+    }
+    Ok(columns)
+}
+
+/// Returns what a leaf of the output is to say. A leaf that has another name in the input, as types can be stored in
+/// several ways, is protected as all leaves of its field are.
+fn of_leaf(columns: &HashMap<ColumnPath, Crypto>, path: &[String]) -> Result<Crypto> {
+    if let Some(crypto) = columns.get(path) {
+        return Ok(crypto.clone());
+    }
+    if columns.is_empty() {
+        // There are no rows to protect.
+        return Ok(Some(ColumnCryptoMetadata::FooterKey));
+    }
+    let of_field = columns
+        .iter()
+        .filter(|(other, _)| other.first() == path.first());
+    let mut of_field = of_field.map(|(_, crypto)| same_key(crypto));
+    match of_field.next() {
+        Some(first) if of_field.all(|other| other == first) => Ok(first),
+        _ => {
+            let message =
+                "the input has no such column, so that it is not known which key it has to have";
+            Err(Error::unsupported(message).in_column(path.join(".")))
+        }
+    }
+}
+
+/// Returns a description without the path, which differs between columns of one key.
+fn same_key(crypto: &Crypto) -> Crypto {
+    let mut crypto = crypto.clone();
+    if let Some(ColumnCryptoMetadata::ColumnKey { path_in_schema, .. }) = &mut crypto {
+        path_in_schema.clear();
+    }
+    crypto
+}

@@ -1,0 +1,81 @@
+//! The Parquet schema that several files have in common.
+
+use herringbone::format::{LogicalType, Repetition, SchemaElement};
+use herringbone::schema::ParquetSchema;
+use herringbone::{Limits, Result};
+
+use crate::Note;
+
+/// Returns the fields that all schemas describe alike; `None` if there are no schemas.
+///
+/// # Errors
+/// Whatever [`ParquetSchema::from_elements`] refuses.
+pub(crate) fn common_parquet_schema<'a>(
+    schemas: impl IntoIterator<Item = &'a ParquetSchema>,
+    plain_geometries: bool,
+    notes: &mut Vec<Note>,
+) -> Result<Option<ParquetSchema>> {
+    let mut schemas = schemas.into_iter();
+    let Some(first) = schemas.next() else {
+        return Ok(None);
+    };
+    let others: Vec<_> = schemas.filter(|other| *other != first).collect();
+    let (mut kept, mut columns) = (Vec::new(), Vec::new());
+    for field in fields(first) {
+        let is_same = |other: &&ParquetSchema| fields(other).any(|their| are_alike(&field, &their));
+        match others.iter().all(is_same) {
+            true => kept.push(field),
+            false => columns.push(field.first().map_or("", |element| &element.name).to_owned()),
+        }
+    }
+    if !columns.is_empty() {
+        notes.push(Note::ColumnsDescribedOtherwise { columns });
+    }
+    let name = first.nodes().first().map(|root| &root.element.name);
+    let root = SchemaElement::new(name.cloned().unwrap_or_default())
+        .num_children(i32::try_from(kept.len()).ok());
+    let elements = std::iter::once(root)
+        .chain(kept.into_iter().flatten().cloned())
+        .map(|element| match plain_geometries {
+            true => without_geometries(element),
+            false => element,
+        })
+        .collect();
+    ParquetSchema::from_elements(elements, &Limits::default()).map(Some)
+}
+
+/// Returns the element without an annotation as GEOMETRY or GEOGRAPHY.
+fn without_geometries(element: SchemaElement) -> SchemaElement {
+    let is_geospatial = matches!(
+        element.logical_type,
+        Some(LogicalType::Geometry { .. } | LogicalType::Geography { .. })
+    );
+    match is_geospatial {
+        true => element.logical_type(None),
+        false => element,
+    }
+}
+
+/// Returns the elements of each field at the top.
+fn fields(schema: &ParquetSchema) -> impl Iterator<Item = Vec<&SchemaElement>> {
+    let nodes = schema.nodes();
+    let mut at = 1;
+    std::iter::from_fn(move || {
+        let end = nodes.get(at)?.end;
+        let field = nodes.get(at..end)?;
+        at = end;
+        Some(field.iter().map(|node| &node.element).collect())
+    })
+}
+
+/// Returns whether two fields differ at most in what may be null.
+fn are_alike(a: &[&SchemaElement], b: &[&SchemaElement]) -> bool {
+    let repeats = |element: &SchemaElement| element.repetition_type == Some(Repetition::Repeated);
+    let alike = |(a, b): (&&SchemaElement, &&SchemaElement)| {
+        let b = SchemaElement::clone(b).repetition_type(a.repetition_type);
+        **a == b
+    };
+    a.len() == b.len()
+        && a.iter().zip(b).all(alike)
+        && a.iter().zip(b).all(|(a, b)| repeats(a) == repeats(b))
+}

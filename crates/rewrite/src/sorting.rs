@@ -1,0 +1,79 @@
+//! The columns that rows are sorted by.
+
+use herringbone::format::SortingColumn;
+use herringbone::schema::{ColumnOrderKind, ParquetSchema, WriteLeaf};
+use herringbone::{ParquetFile, Result, SortingColumnOption, UnsortedRows, WriteOptions};
+
+use crate::Note;
+
+/// The sorting columns that all row groups share.
+#[derive(Debug, Default)]
+pub(crate) struct CommonSorting {
+    /// `None` before the first row group.
+    common: Option<Vec<SortingColumnOption>>,
+    /// Largest number of sorting columns of a row group.
+    longest: usize,
+}
+
+impl CommonSorting {
+    /// Keeps what these row groups are sorted by as well.
+    ///
+    /// # Errors
+    /// Corrupt if the header of a row group cannot be decoded.
+    pub(crate) fn add(&mut self, file: &ParquetFile, row_groups: &[usize]) -> Result<()> {
+        for &row_group in row_groups {
+            let header = file.metadata().row_group_header(row_group)?;
+            let columns = header.sorting_columns.as_deref().unwrap_or_default();
+            self.longest = self.longest.max(columns.len());
+            let columns = by_path(file.parquet_schema(), columns);
+            match &mut self.common {
+                None => self.common = Some(columns),
+                Some(common) => {
+                    let same = common.iter().zip(&columns).take_while(|(a, b)| a == b);
+                    common.truncate(same.count());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Declares the sorting columns, as far as they are true of the rows that are written.
+    pub(crate) fn declare(
+        &self,
+        leaves: &[WriteLeaf],
+        options: &mut WriteOptions,
+        notes: &mut Vec<Note>,
+    ) {
+        let mut common = self.common.clone().unwrap_or_default();
+        let can_be_compared = |column: &&SortingColumnOption| {
+            leaves.iter().any(|leaf| {
+                leaf.path == column.path
+                    && leaf.max_rep_level == 0
+                    && leaf.order != ColumnOrderKind::Undefined
+            })
+        };
+        common.truncate(common.iter().take_while(can_be_compared).count());
+        if common.len() < self.longest {
+            notes.push(Note::SortingColumns {
+                kept: common.len(),
+                of: self.longest,
+            });
+        }
+        options.sorting_columns = common;
+        options.unsorted_rows = UnsortedRows::Undeclared;
+    }
+}
+
+/// Returns the sorting columns by their paths, up to the first that the schema does not have.
+fn by_path(schema: &ParquetSchema, columns: &[SortingColumn]) -> Vec<SortingColumnOption> {
+    let by_path = |column: &SortingColumn| {
+        let leaf = usize::try_from(column.column_idx).ok();
+        let leaf = leaf.filter(|leaf| *leaf < schema.leaves().len())?;
+        Some(SortingColumnOption {
+            path: schema.path(leaf).into_iter().map(str::to_owned).collect(),
+            descending: column.descending,
+            nulls_first: column.nulls_first,
+        })
+    };
+    columns.iter().map_while(by_path).collect()
+}
