@@ -1,6 +1,5 @@
 //! Record batches as text: JSON lines, CSV and tables.
 
-pub(crate) mod civil;
 pub(crate) mod counted;
 pub(crate) mod csv;
 pub(crate) mod geojson;

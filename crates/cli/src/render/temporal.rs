@@ -10,9 +10,10 @@ use std::fmt::Write as _;
 
 use herringbone_arrow::schema::TimeUnit;
 
-use super::civil;
+use herringbone_text::iso8601::{self, parse_offset};
 
-const DAY_SECONDS: i64 = 86_400;
+pub(crate) use herringbone_text::iso8601::push_date;
+
 const DAY_MILLIS: i64 = 86_400_000;
 
 /// Where the clock on the wall of a timestamp column hangs.
@@ -32,51 +33,19 @@ impl Zone {
     pub(crate) fn of(name: Option<&str>) -> Self {
         match name {
             None => Self::Local,
-            Some(name) => Self::Offset(offset_seconds(name).unwrap_or(0)),
+            Some(name) => Self::Offset(parse_offset(name).unwrap_or(0)),
         }
     }
 }
 
-/// `+02:00`, `-0530` or `+02` in seconds.
-pub(crate) fn offset_seconds(text: &str) -> Option<i32> {
-    let (sign, digits) = match text.as_bytes().split_first()? {
-        (b'+', digits) => (1, digits),
-        (b'-', digits) => (-1, digits),
-        _ => return None,
-    };
-    let digit = |byte: u8| byte.is_ascii_digit().then(|| i32::from(byte - b'0'));
-    let [h1, h2, m1, m2] = match *digits {
-        [h1, h2] => [h1, h2, b'0', b'0'],
-        [h1, h2, m1, m2] | [h1, h2, b':', m1, m2] => [h1, h2, m1, m2],
-        _ => return None,
-    };
-    let hours = digit(h1)? * 10 + digit(h2)?;
-    let minutes = digit(m1)? * 10 + digit(m2)?;
-    (hours < 24 && minutes < 60).then_some(sign * (hours * 3600 + minutes * 60))
-}
-
-/// Units of a second, and the digits that its fraction has.
-fn scale(unit: TimeUnit) -> (i64, usize) {
+/// Returns the units of a second, and the digits that its fraction has.
+fn scale(unit: TimeUnit) -> (u64, usize) {
     match unit {
         TimeUnit::Second => (1, 0),
         TimeUnit::Millisecond => (1_000, 3),
         TimeUnit::Microsecond => (1_000_000, 6),
         TimeUnit::Nanosecond => (1_000_000_000, 9),
     }
-}
-
-/// `2024-01-02`, from days since 1970-01-01.
-pub(crate) fn push_date(out: &mut String, days: i64) {
-    let civil::Date { year, month, day } = civil::date(days);
-    match year {
-        0..=9999 => push_digits(out, year.unsigned_abs(), 4),
-        10_000.. => _ = write!(out, "+{year}"),
-        _ => _ = write!(out, "-{:04}", year.unsigned_abs()),
-    }
-    out.push('-');
-    push_digits(out, month.into(), 2);
-    out.push('-');
-    push_digits(out, day.into(), 2);
 }
 
 /// `2024-01-02`, from milliseconds since 1970-01-01; with a time where it is not midnight.
@@ -88,53 +57,25 @@ pub(crate) fn push_date64(out: &mut String, millis: i64) {
     }
 }
 
-/// `12:34:56.789`, from units since midnight.
+/// Appends `12:34:56.789`, from units since midnight.
 pub(crate) fn push_time(out: &mut String, value: i64, unit: TimeUnit) {
-    let (per_second, digits) = scale(unit);
-    if value < 0 {
-        out.push('-');
-    }
-    let (value, per_second) = (value.unsigned_abs(), per_second.unsigned_abs());
-    push_clock(out, value / per_second);
-    push_fraction(out, value % per_second, digits);
+    iso8601::push_time(out, value, scale(unit).1);
 }
 
-/// `2024-01-02T03:04:05.123456Z`, from units since 1970-01-01T00:00:00.
+/// Appends `2024-01-02T03:04:05.123456Z`, from units since 1970-01-01T00:00:00.
 pub(crate) fn push_timestamp(out: &mut String, value: i64, unit: TimeUnit, zone: Zone) {
-    let (per_second, digits) = scale(unit);
     let offset = match zone {
-        Zone::Local => 0,
-        Zone::Offset(seconds) => i64::from(seconds),
+        Zone::Local => None,
+        Zone::Offset(seconds) => Some(seconds),
     };
-    let seconds = value.div_euclid(per_second);
-    // The offset goes to the second of the day: added to the seconds it might overflow.
-    let day = seconds.div_euclid(DAY_SECONDS);
-    let second = seconds.rem_euclid(DAY_SECONDS) + offset;
-    push_date(out, day + second.div_euclid(DAY_SECONDS));
-    out.push('T');
-    push_clock(out, second.rem_euclid(DAY_SECONDS).unsigned_abs());
-    push_fraction(out, value.rem_euclid(per_second).unsigned_abs(), digits);
-    match zone {
-        Zone::Local => {}
-        Zone::Offset(0) => out.push('Z'),
-        Zone::Offset(seconds) => {
-            let sign = if seconds < 0 { '-' } else { '+' };
-            let minutes = seconds.unsigned_abs() / 60;
-            _ = write!(out, "{sign}{:02}:{:02}", minutes / 60, minutes % 60);
-        }
-    }
+    iso8601::push_timestamp(out, value, scale(unit).1, offset);
 }
 
 /// `PT1.5S`, in seconds alone: a duration of days may not be days long where clocks change.
 pub(crate) fn push_duration(out: &mut String, value: i64, unit: TimeUnit) {
     let (per_second, digits) = scale(unit);
     out.push_str("PT");
-    push_seconds(
-        out,
-        i128::from(value),
-        per_second.unsigned_abs().into(),
-        digits,
-    );
+    push_seconds(out, value.into(), per_second.into(), digits);
 }
 
 /// `P1M2DT3.000000004S`; parts that are zero are left out, each part has its own sign.
@@ -154,39 +95,6 @@ pub(crate) fn push_interval(out: &mut String, months: i32, days: i32, nanos: i12
         out.push('T');
         push_seconds(out, nanos, 1_000_000_000, 9);
     }
-}
-
-/// `hh:mm:ss` of seconds since midnight.
-fn push_clock(out: &mut String, seconds: u64) {
-    match seconds / 3600 {
-        hours @ 0..=99 => push_digits(out, hours, 2),
-        hours => _ = write!(out, "{hours}"),
-    }
-    out.push(':');
-    push_digits(out, seconds / 60 % 60, 2);
-    out.push(':');
-    push_digits(out, seconds % 60, 2);
-}
-
-/// `.fff`, or nothing if there are no digits.
-fn push_fraction(out: &mut String, fraction: u64, digits: usize) {
-    if digits > 0 {
-        out.push('.');
-        push_digits(out, fraction, digits);
-    }
-}
-
-/// The last `width` digits of `number`, at most nine. Most of the time of a timestamp goes here, and
-/// the formatter of the standard library takes several times as long.
-fn push_digits(out: &mut String, mut number: u64, width: usize) {
-    let mut digits = [b'0'; 9];
-    let (digits, _) = digits.split_at_mut(width.min(9));
-    for digit in digits.iter_mut().rev() {
-        *digit = b'0' + (number % 10) as u8;
-        number /= 10;
-    }
-    // Digits are ASCII, so this never fails.
-    out.push_str(str::from_utf8(digits).unwrap_or_default());
 }
 
 /// `-1.5S`, without trailing zeros.

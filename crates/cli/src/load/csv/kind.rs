@@ -1,10 +1,11 @@
 //! What a field of CSV looks like, and the type that holds all fields of a column.
 
 use herringbone_arrow::schema::{DataType, TimeUnit};
+use herringbone_text::iso8601::{Timestamp, parse_date, parse_timestamp};
 
 use crate::load::numbers::Numbers;
+use crate::load::value::is_special;
 use crate::load::value::number::Number;
-use crate::load::value::{Moment, date, is_special, timestamp};
 
 /// What is common to some fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,11 +54,15 @@ impl Kind {
             [b'N' | b'I', ..] | [b'-', b'I', ..] if is_special(text, true) => Self::Special,
             [b'+' | b'-' | b'.' | b'0'..=b'9', ..] => Self::number(text)
                 .or_else(|| {
-                    date(text)
+                    parse_date(text)
                         .and_then(|days| i32::try_from(days).ok())
                         .map(|_| Self::Date)
                 })
-                .or_else(|| timestamp(text).map(Timestamps::of).map(Self::Timestamps))
+                .or_else(|| {
+                    parse_timestamp(text)
+                        .map(Timestamps::of)
+                        .map(Self::Timestamps)
+                })
                 .unwrap_or(Self::Text),
             _ => Self::Text,
         }
@@ -121,11 +126,11 @@ impl Kind {
 }
 
 impl Timestamps {
-    fn of(moment: Moment) -> Self {
+    fn of(moment: Timestamp) -> Self {
         Self {
             digits: moment.digits,
             offset: moment.offset,
-            fits: UNITS.map(|(_, unit)| moment.ticks(unit).is_ok()),
+            fits: UNITS.map(|(digits, _)| moment.ticks(10_u32.pow(digits as u32)).is_ok()),
         }
     }
 

@@ -25,7 +25,6 @@ use herringbone_arrow::schema::Field;
 pub(super) use make::may_be_empty;
 pub(super) use primitive::is_special;
 pub(super) use structs::Struct;
-pub(super) use temporal::{Moment, date, timestamp};
 pub(crate) use variant::variant_type;
 
 use super::json::parse::{Json, Start};

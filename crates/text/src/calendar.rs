@@ -1,8 +1,6 @@
-//! Days and seconds into dates, of any size.
+//! Days and dates of the proleptic Gregorian calendar, however far away.
 //!
-//! The calendar is the proleptic Gregorian one. A file may hold any 64-bit count of seconds, hundreds
-//! of billions of years away, and it still has to be printed: the days of that are far from the ends
-//! of 64 bits, so nothing here overflows.
+//! A file may hold any 64-bit count of seconds, which still has to be printed.
 
 /// Days from 0000-03-01 to 1970-01-01.
 const EPOCH: i64 = 719_468;
@@ -15,20 +13,22 @@ const MONTH_STARTS: [i64; 12] = [0, 31, 61, 92, 122, 153, 184, 214, 245, 275, 30
 
 /// A day of the calendar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Date {
-    /// Astronomical year: 0 is 1 BC.
-    pub(crate) year: i64,
-    /// 1 to 12.
-    pub(crate) month: u8,
-    /// 1 to 31.
-    pub(crate) day: u8,
+pub struct Date {
+    /// The astronomical year: 0 is 1 BC.
+    pub year: i64,
+    /// The month, from 1 to 12.
+    pub month: u8,
+    /// The day of the month, from 1 to 31.
+    pub day: u8,
 }
 
-/// The date that is `days` after 1970-01-01.
+/// Returns the date that is `days` after 1970-01-01.
 ///
-/// A year that begins in March has its leap day last, so that each cycle of years is some equal
-/// parts, of which the last is a day longer or shorter; `min` keeps that day in its part.
-pub(crate) fn date(days: i64) -> Date {
+/// Days beyond the range of 64 bits around year 0 count as the last one there.
+// A year that begins in March has its leap day last, so that each cycle of years is some equal parts.
+// The last part is a day longer or shorter; `min` keeps that day in its part.
+#[must_use]
+pub fn date_of_days(days: i64) -> Date {
     let days = days.saturating_add(EPOCH);
     let cycle = days.div_euclid(DAYS_400);
     let rest = days.rem_euclid(DAYS_400);
@@ -53,8 +53,9 @@ pub(crate) fn date(days: i64) -> Date {
     }
 }
 
-/// The days from 1970-01-01 to a date; `None` where there is no such date, or too far away to count.
-pub(crate) fn days(wanted: Date) -> Option<i64> {
+/// Returns the days from 1970-01-01 to a date, or `None` if the date does not exist or is too far away.
+#[must_use]
+pub fn days_of_date(wanted: Date) -> Option<i64> {
     let month = usize::from(wanted.month).checked_sub(1)?;
     // A year that begins in March.
     let (year, month) = match month {
@@ -66,8 +67,8 @@ pub(crate) fn days(wanted: Date) -> Option<i64> {
     let day = i64::from(wanted.day) - 1;
     let of_cycle = years + MONTH_STARTS.get(month)? + day;
     let days = cycle.checked_mul(DAYS_400)?.checked_add(of_cycle - EPOCH)?;
-    // Months have different lengths: what is no date is another one.
-    (date(days) == wanted).then_some(days)
+    // Months have different lengths: a day that does not exist counts as one of the next month.
+    (date_of_days(days) == wanted).then_some(days)
 }
 
 #[cfg(test)]
@@ -104,14 +105,14 @@ mod tests {
             day: 1,
         };
         for days in -719_528..=400_000 {
-            assert_eq!(date(days), expected, "{days}");
-            assert_eq!(super::days(expected), Some(days));
+            assert_eq!(date_of_days(days), expected, "{days}");
+            assert_eq!(days_of_date(expected), Some(days));
             expected = next(expected);
         }
     }
 
     #[test]
-    fn what_is_no_date_has_no_days() {
+    fn dates_that_do_not_exist_have_no_days() {
         for (year, month, day) in [
             (2023, 2, 29),
             (1900, 2, 29),
@@ -123,16 +124,16 @@ mod tests {
             (i64::MAX, 1, 1),
             (i64::MIN, 1, 1),
         ] {
-            assert_eq!(days(Date { year, month, day }), None);
+            assert_eq!(days_of_date(Date { year, month, day }), None);
         }
     }
 
     #[test]
     fn repeats_every_400_years_however_far() {
         for days in [-1, 0, 59, 60, 365, 11_016, 146_096] {
-            let near = date(days);
+            let near = date_of_days(days);
             for cycles in [-700_000_000_i64, -1, 1, 700_000_000] {
-                let far = date(days + cycles * DAYS_400);
+                let far = date_of_days(days + cycles * DAYS_400);
                 assert_eq!(far.year, near.year + cycles * 400);
                 assert_eq!((far.month, far.day), (near.month, near.day));
             }

@@ -1,0 +1,300 @@
+//! Dates, times and timestamps of ISO 8601.
+//!
+//! ```text
+//! date        2024-02-29    +10000-01-01    -0001-12-31    years beyond four digits have a sign
+//! time        12:34    12:34:56    12:34:56.789
+//! timestamp   a date, `T` or a space, a time, and perhaps an offset: Z, +01:00, +0100, +01
+//! ```
+//!
+//! A text is read exactly or not at all. Digits of a second after the ninth have to be zeros.
+//! There are no leap seconds and there is no hour 24.
+
+use std::fmt::Write as _;
+
+use crate::calendar::{Date, date_of_days, days_of_date};
+
+const DAY_SECONDS: i64 = 86_400;
+const SECOND_NANOS: u32 = 1_000_000_000;
+/// Digits of a second that are counted.
+const MAX_DIGITS: usize = 9;
+
+/// A time of the day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimeOfDay {
+    /// Seconds since midnight, below 86,400.
+    pub seconds: u32,
+    /// Nanoseconds of the second.
+    pub nanos: u32,
+    /// The number of digits that the second has after its point, zeros included; at most nine.
+    pub digits: usize,
+}
+
+/// A date with a time, and perhaps an offset from UTC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timestamp {
+    /// Seconds since 1970-01-01T00:00:00 on the clock that the text shows.
+    pub seconds: i64,
+    /// Nanoseconds of the second.
+    pub nanos: u32,
+    /// The number of digits that the second has after its point, zeros included; at most nine.
+    pub digits: usize,
+    /// Seconds by which the clock is ahead of UTC, if the text has an offset.
+    pub offset: Option<i32>,
+}
+
+/// The reason why a time is not a count of some unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotCounted {
+    /// It has digits below the unit.
+    MoreDigits,
+    /// The count exceeds 64 bits.
+    OutOfRange,
+}
+
+impl TimeOfDay {
+    /// Returns the units since midnight; `per_second` is a power of ten up to 10⁹.
+    ///
+    /// # Errors
+    ///
+    /// The time has digits below the unit.
+    pub fn ticks(&self, per_second: u32) -> Result<i64, NotCounted> {
+        let units = i64::from(units(self.nanos, per_second)?);
+        Ok(i64::from(self.seconds) * i64::from(per_second) + units)
+    }
+}
+
+impl Timestamp {
+    /// Returns the units since 1970, in UTC; `per_second` is a power of ten up to 10⁹.
+    ///
+    /// # Errors
+    ///
+    /// The time has digits below the unit, or the count exceeds 64 bits.
+    pub fn ticks(&self, per_second: u32) -> Result<i64, NotCounted> {
+        let units = i128::from(units(self.nanos, per_second)?);
+        let ticks = self.utc_seconds() * i128::from(per_second) + units;
+        i64::try_from(ticks).map_err(|_| NotCounted::OutOfRange)
+    }
+
+    /// Returns the nanoseconds since 1970, in UTC.
+    #[must_use]
+    pub fn utc_nanos(&self) -> i128 {
+        self.utc_seconds() * i128::from(SECOND_NANOS) + i128::from(self.nanos)
+    }
+
+    fn utc_seconds(&self) -> i128 {
+        i128::from(self.seconds) - i128::from(self.offset.unwrap_or(0))
+    }
+}
+
+/// Returns the units of some nanoseconds.
+fn units(nanos: u32, per_second: u32) -> Result<u32, NotCounted> {
+    let of_unit = SECOND_NANOS.checked_div(per_second).unwrap_or(0).max(1);
+    match nanos % of_unit {
+        0 => Ok(nanos / of_unit),
+        _ => Err(NotCounted::MoreDigits),
+    }
+}
+
+/// Returns the days since 1970-01-01 of a date.
+#[must_use]
+pub fn parse_date(text: &str) -> Option<i64> {
+    let (days, rest) = date_at_start(text)?;
+    rest.is_empty().then_some(days)
+}
+
+/// Returns a time of the day, which has no offset.
+#[must_use]
+pub fn parse_time(text: &str) -> Option<TimeOfDay> {
+    let (time, rest) = time_at_start(text)?;
+    rest.is_empty().then_some(time)
+}
+
+/// Returns a timestamp.
+#[must_use]
+pub fn parse_timestamp(text: &str) -> Option<Timestamp> {
+    let (days, rest) = date_at_start(text)?;
+    let (time, rest) = time_at_start(rest.strip_prefix(['T', 't', ' '])?)?;
+    let offset = match rest {
+        "" => None,
+        "Z" | "z" => Some(0),
+        rest => Some(parse_offset(rest)?),
+    };
+    let seconds = i128::from(days) * i128::from(DAY_SECONDS) + i128::from(time.seconds);
+    Some(Timestamp {
+        seconds: i64::try_from(seconds).ok()?,
+        nanos: time.nanos,
+        digits: time.digits,
+        offset,
+    })
+}
+
+/// Returns the seconds by which `+02:00`, `-0530` or `+02` is ahead of UTC.
+#[must_use]
+pub fn parse_offset(text: &str) -> Option<i32> {
+    let (hours, rest) = two_digits(text.strip_prefix(['+', '-'])?)?;
+    let (minutes, rest) = match rest {
+        "" => (0, ""),
+        rest => two_digits(rest.strip_prefix(':').unwrap_or(rest))?,
+    };
+    if hours > 23 || minutes > 59 || !rest.is_empty() {
+        return None;
+    }
+    let seconds = (hours * 3600 + minutes * 60) as i32;
+    Some(if text.starts_with('-') {
+        -seconds
+    } else {
+        seconds
+    })
+}
+
+/// Reads a date, and returns the rest of the text.
+fn date_at_start(text: &str) -> Option<(i64, &str)> {
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let end = unsigned.bytes().take_while(u8::is_ascii_digit).count();
+    let (year, rest) = unsigned.split_at_checked(end)?;
+    let (month, rest) = two_digits(rest.strip_prefix('-')?)?;
+    let (day, rest) = two_digits(rest.strip_prefix('-')?)?;
+    let number: i64 = year.parse().ok()?;
+    let is_long = year.len() > 4 && !year.starts_with('0');
+    let year = match text.as_bytes().first()? {
+        b'+' if is_long => number,
+        b'-' if is_long || year.len() == 4 => -number,
+        b'0'..=b'9' if year.len() == 4 => number,
+        _ => return None,
+    };
+    let (month, day) = (u8::try_from(month).ok()?, u8::try_from(day).ok()?);
+    Some((days_of_date(Date { year, month, day })?, rest))
+}
+
+/// Reads a time, and returns the rest of the text.
+fn time_at_start(text: &str) -> Option<(TimeOfDay, &str)> {
+    let (hours, rest) = two_digits(text)?;
+    let (minutes, rest) = two_digits(rest.strip_prefix(':')?)?;
+    let (seconds, rest) = match rest.strip_prefix(':') {
+        Some(rest) => two_digits(rest)?,
+        // A fraction is one of seconds.
+        None if rest.starts_with('.') => return None,
+        None => (0, rest),
+    };
+    if hours > 23 || minutes > 59 || seconds > 59 {
+        return None;
+    }
+    let seconds = hours * 3600 + minutes * 60 + seconds;
+    let (nanos, digits, rest) = match rest.strip_prefix('.') {
+        Some(fraction) => nanos_at_start(fraction)?,
+        None => (0, 0, rest),
+    };
+    let time = TimeOfDay {
+        seconds,
+        nanos,
+        digits,
+    };
+    Some((time, rest))
+}
+
+/// Reads the digits of a fraction, and returns nanoseconds, the number of digits and the rest.
+fn nanos_at_start(text: &str) -> Option<(u32, usize, &str)> {
+    let length = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (digits, rest) = text.split_at_checked(length)?;
+    let counted = length.min(MAX_DIGITS);
+    let (digits, beyond) = digits.split_at_checked(counted)?;
+    if digits.is_empty() || beyond.bytes().any(|digit| digit != b'0') {
+        return None;
+    }
+    let number: u32 = digits.parse().ok()?;
+    let missing = u32::try_from(MAX_DIGITS - counted).ok()?;
+    Some((number * 10_u32.pow(missing), counted, rest))
+}
+
+fn two_digits(text: &str) -> Option<(u32, &str)> {
+    let (digits, rest) = text.split_at_checked(2)?;
+    let is_number = digits.bytes().all(|it| it.is_ascii_digit());
+    Some((is_number.then(|| digits.parse().ok()).flatten()?, rest))
+}
+
+/// Appends `2024-01-02`, from days since 1970-01-01.
+pub fn push_date(out: &mut String, days: i64) {
+    let Date { year, month, day } = date_of_days(days);
+    match year {
+        0..=9999 => push_digits(out, year.unsigned_abs(), 4),
+        10_000.. => _ = write!(out, "+{year}"),
+        _ => _ = write!(out, "-{:04}", year.unsigned_abs()),
+    }
+    out.push('-');
+    push_digits(out, month.into(), 2);
+    out.push('-');
+    push_digits(out, day.into(), 2);
+}
+
+/// Appends `12:34:56.789`, from units since midnight; `digits` is the number of digits of a second.
+///
+/// A negative time has a sign, and a time of 100 hours is `100:00:00`.
+pub fn push_time(out: &mut String, value: i64, digits: usize) {
+    if value < 0 {
+        out.push('-');
+    }
+    let (value, per_second) = (value.unsigned_abs(), per_second(digits).unsigned_abs());
+    push_clock(out, value / per_second, value % per_second, digits);
+}
+
+/// Appends `2024-01-02T03:04:05.123456`, from units since 1970 in UTC; `digits` is the number of
+/// digits of a second, and `offset` the seconds by which the clock is ahead of UTC, if it is shown.
+pub fn push_timestamp(out: &mut String, value: i64, digits: usize, offset: Option<i32>) {
+    let per_second = per_second(digits);
+    let seconds = value.div_euclid(per_second);
+    let fraction = value.rem_euclid(per_second).unsigned_abs();
+    // The offset goes to the second of the day, because a sum with all seconds might overflow.
+    let day = seconds.div_euclid(DAY_SECONDS);
+    let second = seconds.rem_euclid(DAY_SECONDS) + i64::from(offset.unwrap_or(0));
+    push_date(out, day + second.div_euclid(DAY_SECONDS));
+    out.push('T');
+    let second = second.rem_euclid(DAY_SECONDS).unsigned_abs();
+    push_clock(out, second, fraction, digits);
+    match offset {
+        None => {}
+        Some(0) => out.push('Z'),
+        Some(offset) => {
+            let sign = if offset < 0 { '-' } else { '+' };
+            let minutes = offset.unsigned_abs() / 60;
+            _ = write!(out, "{sign}{:02}:{:02}", minutes / 60, minutes % 60);
+        }
+    }
+}
+
+/// Returns the units of a second that has so many digits.
+fn per_second(digits: usize) -> i64 {
+    10_i64.pow(digits.min(MAX_DIGITS) as u32)
+}
+
+/// Appends hours, minutes, seconds, and a fraction if it has digits.
+fn push_clock(out: &mut String, seconds: u64, fraction: u64, digits: usize) {
+    match seconds / 3600 {
+        hours @ 0..=99 => push_digits(out, hours, 2),
+        hours => _ = write!(out, "{hours}"),
+    }
+    out.push(':');
+    push_digits(out, seconds / 60 % 60, 2);
+    out.push(':');
+    push_digits(out, seconds % 60, 2);
+    if digits > 0 {
+        out.push('.');
+        push_digits(out, fraction, digits);
+    }
+}
+
+/// Appends the last `width` digits of `number`, at most nine.
+///
+/// Most of the time of a timestamp goes here, and the formatter of the standard library is slower.
+fn push_digits(out: &mut String, mut number: u64, width: usize) {
+    let mut digits = [b'0'; MAX_DIGITS];
+    let (digits, _) = digits.split_at_mut(width.min(MAX_DIGITS));
+    for digit in digits.iter_mut().rev() {
+        *digit = b'0' + (number % 10) as u8;
+        number /= 10;
+    }
+    // Digits are ASCII, so this never fails.
+    out.push_str(str::from_utf8(digits).unwrap_or_default());
+}
+
+#[cfg(test)]
+mod tests;

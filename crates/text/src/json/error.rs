@@ -1,0 +1,74 @@
+//! Reasons why a text is not JSON.
+
+use std::fmt;
+
+/// The reason why a text is not JSON, and its place in the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JsonError {
+    /// The byte at which reading stopped.
+    pub position: usize,
+    /// The reason.
+    pub problem: JsonProblem,
+}
+
+/// A reason why a text is not JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum JsonProblem {
+    /// Something else was expected.
+    Unexpected {
+        /// The thing that was expected.
+        expected: &'static str,
+        /// The character that was found, or `None` at the end of the text.
+        found: Option<char>,
+    },
+    /// Arrays and objects are nested too deeply.
+    TooDeep {
+        /// The number of levels that are allowed.
+        limit: usize,
+    },
+    /// An object has a key twice.
+    DuplicateKey,
+}
+
+impl JsonError {
+    /// Returns the line of the error in `text`, which was read, from 1 on.
+    #[must_use]
+    pub fn line_in(&self, text: &str) -> usize {
+        let before = text.as_bytes().get(..self.position);
+        let before = before.unwrap_or(text.as_bytes());
+        1 + before.iter().filter(|byte| **byte == b'\n').count()
+    }
+
+    /// Returns a message that repeats no character of the text, for texts that hold secrets.
+    #[must_use]
+    pub fn message_without_content(&self) -> String {
+        match self.problem {
+            JsonProblem::Unexpected { expected, found } => match found {
+                Some(_) => format!("{expected} was expected"),
+                None => format!("the JSON ends where {expected} was expected"),
+            },
+            JsonProblem::TooDeep { .. } | JsonProblem::DuplicateKey => self.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for JsonError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.problem {
+            JsonProblem::Unexpected { expected, found } => match found {
+                Some(found) => write!(f, "{found:?} was found where {expected} was expected"),
+                None => write!(f, "the JSON ends where {expected} was expected"),
+            },
+            JsonProblem::TooDeep { limit } => {
+                write!(
+                    f,
+                    "arrays and objects are nested more than {limit} levels deep"
+                )
+            }
+            JsonProblem::DuplicateKey => f.write_str("an object has a key twice"),
+        }
+    }
+}
+
+impl std::error::Error for JsonError {}

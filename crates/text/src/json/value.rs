@@ -1,0 +1,167 @@
+//! A whole text as a tree.
+
+use std::collections::HashSet;
+use std::fmt;
+
+use super::{JsonError, JsonProblem, JsonReader, JsonToken, push_quoted};
+
+/// A JSON value with all its parts. Numbers are kept as they are written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum JsonValue {
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Boolean(bool),
+    /// The text of a number.
+    Number(String),
+    /// A string.
+    Text(String),
+    /// An array.
+    Array(Vec<Self>),
+    /// An object.
+    Object(JsonObject),
+}
+
+/// The members of an object, in the order of the text.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct JsonObject {
+    /// Each key with its value. [`JsonValue::parse`] makes objects that have each key once.
+    pub members: Vec<(String, JsonValue)>,
+}
+
+impl JsonValue {
+    /// Reads `text`, which has at most [`JsonReader::MAX_DEPTH`] levels.
+    ///
+    /// # Errors
+    ///
+    /// The text is not JSON, or an object has a key twice.
+    pub fn parse(text: &str) -> Result<Self, JsonError> {
+        let mut reader = JsonReader::new(text);
+        let value = Self::read(&mut reader)?;
+        reader.end()?;
+        Ok(value)
+    }
+
+    /// Reads the next value of `reader`.
+    ///
+    /// # Errors
+    ///
+    /// The text has no value here, or an object has a key twice.
+    pub fn read(reader: &mut JsonReader<'_>) -> Result<Self, JsonError> {
+        // The reader limits the depth of the recursion.
+        Ok(match reader.value()? {
+            JsonToken::Null => Self::Null,
+            JsonToken::Boolean(value) => Self::Boolean(value),
+            JsonToken::Number(number) => Self::Number(number.text.to_owned()),
+            JsonToken::NonFinite(_) => return Err(reader.unexpected("a value of JSON")),
+            JsonToken::Text(text) => Self::Text(text.to_cow().into_owned()),
+            JsonToken::Array => {
+                let mut items = Vec::new();
+                while reader.item()? {
+                    items.push(Self::read(reader)?);
+                }
+                Self::Array(items)
+            }
+            JsonToken::Object => {
+                let mut members = Vec::new();
+                let mut keys = HashSet::new();
+                while let Some(key) = reader.key()? {
+                    let key = key.to_cow();
+                    if !keys.insert(key.clone()) {
+                        return Err(reader.error(JsonProblem::DuplicateKey));
+                    }
+                    members.push((key.into_owned(), Self::read(reader)?));
+                }
+                Self::Object(JsonObject { members })
+            }
+        })
+    }
+
+    /// Returns the string, if it is one.
+    #[must_use]
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Returns the items, if it is an array.
+    #[must_use]
+    pub fn as_array(&self) -> Option<&[Self]> {
+        match self {
+            Self::Array(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// Returns the object, if it is one.
+    #[must_use]
+    pub fn as_object(&self) -> Option<&JsonObject> {
+        match self {
+            Self::Object(object) => Some(object),
+            _ => None,
+        }
+    }
+
+    /// Returns the member `key`, if it is an object that has one.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&Self> {
+        self.as_object()?.get(key)
+    }
+
+    fn push(&self, out: &mut String) {
+        match self {
+            Self::Null => out.push_str("null"),
+            Self::Boolean(value) => out.push_str(if *value { "true" } else { "false" }),
+            Self::Number(text) => out.push_str(text),
+            Self::Text(text) => push_quoted(out, text),
+            Self::Array(items) => {
+                out.push('[');
+                for (at, item) in items.iter().enumerate() {
+                    if at > 0 {
+                        out.push(',');
+                    }
+                    item.push(out);
+                }
+                out.push(']');
+            }
+            Self::Object(object) => {
+                out.push('{');
+                for (at, (key, value)) in object.members.iter().enumerate() {
+                    if at > 0 {
+                        out.push(',');
+                    }
+                    push_quoted(out, key);
+                    out.push(':');
+                    value.push(out);
+                }
+                out.push('}');
+            }
+        }
+    }
+}
+
+impl JsonObject {
+    /// Returns the value of a key. The work is linear in the number of members.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&JsonValue> {
+        let member = self.members.iter().find(|(name, _)| name == key);
+        member.map(|(_, value)| value)
+    }
+
+    /// Returns the value of a key, to change it. The work is linear in the number of members.
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut JsonValue> {
+        let member = self.members.iter_mut().find(|(name, _)| name == key);
+        member.map(|(_, value)| value)
+    }
+}
+
+/// Writes JSON without white space.
+impl fmt::Display for JsonValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut out = String::new();
+        self.push(&mut out);
+        f.write_str(&out)
+    }
+}
