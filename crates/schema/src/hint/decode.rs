@@ -191,7 +191,7 @@ impl Decoder {
         let children = self.children(field, depth)?;
         // What there is to say of a type beyond its name.
         let Some(details) = field.table(ipc::Field::VT_TYPE_)? else {
-            return Ok(HintKind::Foreign(describe(name)));
+            return Ok(HintKind::Foreign(type_name(name)));
         };
         let list_kind = match name {
             ipc::Type::List => Some(ListKind::List),
@@ -222,7 +222,10 @@ impl Decoder {
             }
             _ => leaf(name, details)?.map(HintKind::Leaf),
         };
-        Ok(kind.unwrap_or_else(|| HintKind::Foreign(describe(name))))
+        match kind {
+            Some(kind) => Ok(kind),
+            None => Ok(HintKind::Foreign(describe(name, details)?)),
+        }
     }
 
     fn children(&mut self, field: Table<'_>, depth: usize) -> Result<Vec<Hint>, String> {
@@ -251,7 +254,21 @@ fn runs(children: Vec<Hint>) -> Option<HintKind> {
     })
 }
 
-fn describe(name: ipc::Type) -> String {
+/// Returns the name of a type that Arrow does not have.
+fn describe(name: ipc::Type, details: Table<'_>) -> Result<String, Invalid> {
+    if name == ipc::Type::Int {
+        // Polars has integers of 128 bits.
+        let bit_width = details.i32_or(ipc::Int::VT_BITWIDTH, 0)?;
+        let sign = match details.bool(ipc::Int::VT_IS_SIGNED)? {
+            true => "",
+            false => "U",
+        };
+        return Ok(format!("{sign}Int{bit_width}"));
+    }
+    Ok(type_name(name))
+}
+
+fn type_name(name: ipc::Type) -> String {
     name.variant_name().map_or_else(
         || "a type that is not known".to_owned(),
         |name| format!("an unknown form of {name}"),

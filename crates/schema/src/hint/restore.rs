@@ -310,9 +310,15 @@ impl<'a> Restore<'a> {
             NodeKind::Map { .. } => "a map".to_owned(),
         };
         let path = self.schema.node_path(node.schema_node).join(".");
-        self.warnings.push(format!(
-            "ARROW:schema says that `{path}` is {said}, but it is stored as {stored}"
-        ));
+        self.warnings.push(match &hint.kind {
+            HintKind::Foreign(_) => format!(
+                "ARROW:schema says that `{path}` is {said}, which Arrow does not have: it is read as {stored}, and \
+                 files that are written from it have {stored}, without that type"
+            ),
+            _ => format!(
+                "ARROW:schema says that `{path}` is {said}, but it is stored as {stored}"
+            ),
+        });
     }
 }
 
