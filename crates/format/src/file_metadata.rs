@@ -13,8 +13,8 @@ use std::{
 use bytes::Bytes;
 
 use crate::{
-    ColumnChunk, ColumnOrder, Error, KeyValue, Limits, Result, RowGroup, RowGroupHeader,
-    SchemaElement, SortingColumn,
+    ColumnChunk, ColumnOrder, Error, FooterExtension, KeyValue, Limits, Result, RowGroup,
+    RowGroupHeader, SchemaElement, SortingColumn,
     modular_encryption::FileDecryption,
     schema_element::{lossy_text, read_schema},
     thrift::{CompactReader, RawStruct, Templates, Value, Wire, count, required, thrift_struct},
@@ -38,6 +38,7 @@ pub struct FileMetadata {
     column_orders: Option<Vec<ColumnOrder>>,
     encryption_algorithm: Option<Range<usize>>,
     footer_signing_key_metadata: Option<Range<usize>>,
+    extension: Option<Range<usize>>,
     row_groups: Vec<IndexedRowGroup>,
     /// Where each column chunk starts in `bytes`, one row group after the other.
     column_chunks: Vec<u32>,
@@ -205,6 +206,13 @@ impl FileMetadata {
         self.bytes.get(self.footer_signing_key_metadata.clone()?)
     }
 
+    /// Returns the extension of the footer, if it has one.
+    #[must_use]
+    pub fn extension(&self) -> Option<FooterExtension<'_>> {
+        let bytes = self.bytes.get(self.extension.clone()?);
+        bytes.map(FooterExtension::new)
+    }
+
     /// Bytes that the metadata takes; a signature follows them, if there is one.
     #[must_use]
     pub fn encoded_len(&self) -> usize {
@@ -333,6 +341,13 @@ impl fmt::Debug for FileMetadata {
     }
 }
 
+/// Passes over a binary value, and returns its place.
+fn binary(reader: &mut CompactReader<'_>) -> Result<Range<usize>> {
+    let length = reader.binary()?.len();
+    let end = reader.position();
+    Ok(end.saturating_sub(length)..end)
+}
+
 /// What the walk over the footer has seen.
 #[derive(Default)]
 struct Scan {
@@ -349,6 +364,7 @@ struct Scan {
     column_orders: Option<Vec<ColumnOrder>>,
     encryption_algorithm: Option<Range<usize>>,
     footer_signing_key_metadata: Option<Range<usize>>,
+    extension: Option<Range<usize>>,
 }
 
 impl Scan {
@@ -376,9 +392,10 @@ impl Scan {
                     self.encryption_algorithm = Some(start..reader.position());
                 }
                 9 if wire == Wire::Binary => {
-                    let length = reader.binary()?.len();
-                    let end = reader.position();
-                    self.footer_signing_key_metadata = Some(end.saturating_sub(length)..end);
+                    self.footer_signing_key_metadata = Some(binary(reader)?);
+                }
+                id if FooterExtension::is_field(id) && wire == Wire::Binary => {
+                    self.extension = Some(binary(reader)?);
                 }
                 _ => reader.skip(wire)?,
             }
@@ -401,6 +418,7 @@ impl Scan {
             column_orders: self.column_orders,
             encryption_algorithm: self.encryption_algorithm,
             footer_signing_key_metadata: self.footer_signing_key_metadata,
+            extension: self.extension,
         })
     }
 

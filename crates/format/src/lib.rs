@@ -12,6 +12,7 @@ pub mod modular_encryption;
 pub mod thrift;
 
 mod enums;
+mod extension;
 mod logical_type;
 mod logical_type_thrift;
 mod schema_element;
@@ -40,6 +41,7 @@ pub use enums::{
     Repetition, Type,
 };
 pub use error::{Error, ErrorKind, Location, Remedy, Result};
+pub use extension::FooterExtension;
 pub use file_metadata::{FileMetadata, FileMetadataParts};
 pub use limits::Limits;
 pub use logical_type::{ColumnOrder, LogicalType, TimeUnit};

@@ -6,7 +6,7 @@
 use std::cell::RefCell;
 
 use herringbone::ParquetFile;
-use herringbone::format::FileMetadata;
+use herringbone::format::{FileMetadata, FooterExtension};
 use serde::ser::{Error as _, Serialize, SerializeMap as _, SerializeSeq as _, Serializer};
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ use crate::describe::bound::Bounds;
 use crate::describe::chunk::{column_chunk, key_values, row_group};
 use crate::describe::index::{bloom_filter_header, column_index, offset_index};
 use crate::describe::schema::element;
-use crate::describe::{FORMAT_VERSION, base64, list};
+use crate::describe::{FORMAT_VERSION, Object, base64, list};
 use crate::failure::{Failure, Result};
 use crate::input::Input;
 use crate::output::Output;
@@ -120,6 +120,13 @@ impl Serialize for Document<'_> {
         }
         if let Some(bytes) = metadata.footer_signing_key_metadata() {
             map.serialize_entry("footer_signing_key_metadata", &base64(bytes))?;
+        }
+        if let Some(extension) = metadata.extension() {
+            let object = Object::new()
+                .with("field", FooterExtension::FIELD)
+                .with("size", extension.bytes().len())
+                .some("uuid", extension.uuid());
+            map.serialize_entry("extension", &Value::from(object))?;
         }
         map.serialize_entry("schema", &list(metadata.schema(), element))?;
         map.serialize_entry("row_groups", &RowGroups(self))?;
