@@ -13,19 +13,24 @@ pub(crate) struct Advised<'a> {
 
 impl fmt::Display for Advised<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let error = self.error;
-        write!(f, "{}: {}", error.kind(), error.message())?;
-        if let Some(advice) = error.remedy().and_then(|remedy| self.advice(remedy)) {
-            write!(f, "; {advice}")?;
-        }
-        match error.location() {
-            nowhere if *nowhere == Location::default() => Ok(()),
-            place => write!(f, " ({place})"),
-        }
+        write!(f, "{}: {}", self.error.kind(), self.without_kind())
     }
 }
 
 impl Advised<'_> {
+    /// Returns the error without its kind, for messages that name files themselves.
+    pub(crate) fn without_kind(&self) -> String {
+        let error = self.error;
+        let mut text = error.message().to_owned();
+        if let Some(advice) = error.remedy().and_then(|remedy| self.advice(remedy)) {
+            text += &format!("; {advice}");
+        }
+        match error.location() {
+            nowhere if *nowhere == Location::default() => text,
+            place => text + &format!(" ({place})"),
+        }
+    }
+
     /// Which option helps; `None` where the command has none for it.
     fn advice(&self, remedy: Remedy) -> Option<String> {
         Some(match remedy {
@@ -60,6 +65,14 @@ impl Advised<'_> {
             Remedy::WidenKeys => {
                 "with --no-arrow-schema the values of a Parquet file are written without such a dictionary"
                     .into()
+            }
+            Remedy::LeaveOutColumn => "--columns leaves it out".into(),
+            Remedy::MergeByName => {
+                "--by-name finds columns by name, and gives nulls for those that a file does not have".into()
+            }
+            Remedy::MergeCasting => "--cast reads both as a type that has all values".into(),
+            Remedy::MergeByNameCasting => {
+                "--by-name --cast finds columns by name, and reads them as a type that has all values".into()
             }
             Remedy::DecryptFirst => {
                 "`decrypt` each, and `encrypt` what becomes of them".into()

@@ -5,11 +5,14 @@ use std::sync::Arc;
 use herringbone::variant::extension::VariantExtension;
 use herringbone::variant::json::LostTypes;
 use herringbone::variant::shredding::{UnshredOptions, is_variant};
-use herringbone::{Int96Overflow, Int96Units, Loss, Lost, ParquetFile, ReadOptions, Reader};
+use herringbone::{
+    Int96Overflow, Int96Units, Loss, Lost, ParquetFile, Projection, ReadOptions, Reader,
+};
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
-use herringbone_rewrite::{common_schema, difference};
+use herringbone_rewrite::{SchemaMerge, difference, names_that_differ_in_case};
 
+use crate::advice::Advised;
 use crate::args::{Read, RowFormat, RowGroups, Wanted, chosen};
 use crate::commands::explain;
 use crate::context::Context;
@@ -45,11 +48,15 @@ pub(crate) fn print(
         options: read.options(),
         row_groups: read.chunks.row_groups.as_ref(),
         wanted: Some(&read.wanted),
+        merge: read.merge.choice(),
         unshreds: false,
         unshredding: read.wanted.variants.options(),
     };
     request.unshred();
     if read.wanted.explain {
+        if request.merge.by_name {
+            survey(inputs, &mut request)?;
+        }
         for input in inputs {
             let file = input.open()?;
             let options = options(input, &file, &request)?;
@@ -61,6 +68,7 @@ pub(crate) fn print(
     let Some((schema, rows)) = survey(inputs, &mut request)? else {
         return Ok(());
     };
+    request.note_case(context, &schema);
     let rows = rows
         .saturating_sub(window.offset)
         .min(window.limit.unwrap_or(u64::MAX));
@@ -106,6 +114,8 @@ pub(crate) struct Request<'a> {
     pub(crate) row_groups: Option<&'a RowGroups>,
     /// Which rows, by their values; all of them where `None`.
     pub(crate) wanted: Option<&'a Wanted>,
+    /// What may differ between the files.
+    pub(crate) merge: SchemaMerge,
     /// Variants are read unshredded.
     pub(crate) unshreds: bool,
     /// How they are then.
@@ -118,6 +128,32 @@ impl Request<'_> {
         let extension = VariantExtension::new().unshred(self.unshredding.clone());
         self.options.extensions.push(Arc::new(extension));
         self.unshreds = true;
+    }
+
+    /// Whether columns are to be found by name, and it is not known yet which there are.
+    fn seeks_columns(&self) -> bool {
+        self.merge.by_name && self.options.wanted_schema.is_none()
+    }
+
+    /// Whether columns found by name are tested that need not be among those that are read.
+    fn looks_at_other_columns(&self) -> bool {
+        let tests = self.wanted.is_some_and(Wanted::is_given);
+        let at_top = match &self.options.projection {
+            Projection::Paths(paths) => paths.iter().all(|path| path.len() == 1),
+            _ => false,
+        };
+        self.merge.by_name && tests && at_top
+    }
+
+    /// Says which columns, found by name, have names that differ in case alone.
+    pub(crate) fn note_case(&self, context: &Context, schema: &Schema) {
+        let names = names_that_differ_in_case(schema);
+        if self.merge.by_name && !names.is_empty() {
+            context.note(&format!(
+                "these columns differ in case alone, so that some readers cannot tell them apart: {}",
+                names.join(", ")
+            ));
+        }
     }
 
     /// Gives INT96 timestamps the finest unit that holds all of those in the window, unless the user
@@ -221,16 +257,20 @@ pub(crate) fn survey(
     let mut rows = 0_u64;
     for input in inputs {
         let file = input.open()?;
-        let options = options(input, &file, request)?;
+        let mut options = options(input, &file, request)?;
         rows = rows.saturating_add(count(input, &file, &options)?);
+        if request.looks_at_other_columns() {
+            options.projection = Projection::All;
+        }
         schemas.push(schema_of(input, &file, options)?);
     }
-    let (Some(first), Some(name)) = (schemas.first(), inputs.first().map(|input| &input.name))
-    else {
+    let Some(first) = schemas.first() else {
         return Ok(None);
     };
     let same = |a: &Schema, b: &Schema| difference("", a, "", b).is_none();
-    if schemas.iter().all(|schema| same(first, schema)) {
+    if request.merge.by_name {
+        some_file_has_each_column(inputs, request)?;
+    } else if schemas.iter().all(|schema| same(first, schema)) {
         return Ok(Some((first.clone(), rows)));
     }
     let shredded_otherwise = |schema: &SchemaRef| variants(schema) != variants(first);
@@ -239,19 +279,72 @@ pub(crate) fn survey(
         request.unshred();
         return survey(inputs, request);
     }
-    let widest = |all: Schema, schema: &SchemaRef| common_schema(&all, schema);
-    let all = schemas.iter().fold(Schema::clone(first), widest);
-    let all = Arc::new(all);
-    request.options.schema.arrow_schema = Some(all.clone());
-    for (input, schema) in inputs.iter().zip(&schemas) {
+    let named = inputs.iter().map(|input| input.name.as_str()).zip(schemas);
+    let named: Vec<(&str, SchemaRef)> = named.collect();
+    let merge = request.merge;
+    let mut all = merge.schema(&named).map_err(|error| differ(&error))?;
+    let wanted = merge.wanted(&all);
+    let is_wanted = wanted.is_some();
+    match wanted {
+        Some(wanted) => {
+            if !request.looks_at_other_columns() {
+                request.options.projection = Projection::All;
+            }
+            request.options.wanted_schema = Some(wanted);
+        }
+        None => request.options.schema.arrow_schema = Some(all.clone()),
+    }
+    for (at, input) in inputs.iter().enumerate() {
         let file = input.open()?;
         let read = schema_of(input, &file, options(input, &file, request)?)?;
-        if let Some(text) = difference(name, &all, &input.name, &read) {
-            let text = difference(name, first, &input.name, schema).unwrap_or(text);
-            return Err(Failure::Data(text));
+        if is_wanted {
+            all = read;
+        } else if !same(&all, &read) {
+            return Err(differ(&merge.refusal(&named, at)));
         }
     }
     Ok(Some((all, rows)))
+}
+
+/// Says how files differ. The message names them.
+fn differ(error: &herringbone::Error) -> Failure {
+    let advised = Advised {
+        error,
+        ignores_checksums: None,
+    };
+    Failure::Data(advised.without_kind())
+}
+
+/// Looks whether each column that is asked for is in one of the files.
+///
+/// # Errors
+/// Usage where one is in none.
+fn some_file_has_each_column(inputs: &[Input], request: &Request<'_>) -> Result<()> {
+    let Projection::Paths(paths) = &request.options.projection else {
+        return Ok(());
+    };
+    let mut missing: Vec<&Vec<String>> = paths.iter().collect();
+    for input in inputs {
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let file = input.open()?;
+        missing.retain(|path| !has_column(&file, &request.options, path));
+    }
+    match missing.first() {
+        None => Ok(()),
+        Some(path) => Err(Failure::Usage(format!(
+            "none of the files has a column `{}`",
+            path.join(".")
+        ))),
+    }
+}
+
+/// Whether a file has a column, or a field inside of one.
+fn has_column(file: &ParquetFile, options: &ReadOptions, path: &[String]) -> bool {
+    let mut options = options.clone();
+    options.projection = Projection::Paths(vec![path.to_owned()]);
+    file.plan(&options).is_ok()
 }
 
 /// The types of all variants as they are stored.
@@ -283,7 +376,11 @@ pub(crate) fn row_groups(
 
 fn options(input: &Input, file: &ParquetFile, request: &Request<'_>) -> Result<ReadOptions> {
     let mut options = request.options.clone().limits(input.limits().clone());
-    if let Some(wanted) = request.wanted {
+    if let (true, Projection::Paths(paths)) = (request.seeks_columns(), &options.projection) {
+        let here = paths.iter().filter(|path| has_column(file, &options, path));
+        options.projection = Projection::Paths(here.cloned().collect());
+    }
+    if let (Some(wanted), false) = (request.wanted, request.seeks_columns()) {
         let filter = wanted.filter(file);
         options.filter = filter.map_err(|error| input.failure(&error))?;
     }

@@ -136,6 +136,14 @@ pub enum Remedy {
     ChooseSortFolder,
     /// To write a dictionary of Arrow's with wider keys, or one that is not ordered.
     WidenKeys,
+    /// To leave out the column that the error names.
+    LeaveOutColumn,
+    /// To find the columns of several files by name.
+    MergeByName,
+    /// To cast the values of several files to a type that has all of them.
+    MergeCasting,
+    /// To find the columns of several files by name, and to cast their values to a type that has all of them.
+    MergeByNameCasting,
     /// To write each file without encryption, and to encrypt the new file anew.
     DecryptFirst,
 }
@@ -163,6 +171,10 @@ impl fmt::Display for Remedy {
                 "`sort_folder` puts it elsewhere, `sort_memory_bytes` has more rows sorted without it"
             }
             Self::WidenKeys => "it takes wider keys, or a dictionary that is not ordered",
+            Self::LeaveOutColumn => "a projection leaves the column out",
+            Self::MergeByName => "`SchemaMerge::by_name` finds columns by name",
+            Self::MergeCasting => "`SchemaMerge::cast` reads them as a type that has all values",
+            Self::MergeByNameCasting => "`SchemaMerge` with `by_name` and `cast` reads them together",
             Self::DecryptFirst => "`Protection` chooses another encryption, or none",
         })
     }

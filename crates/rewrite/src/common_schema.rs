@@ -1,71 +1,310 @@
-//! One Arrow schema for several files that differ in what Parquet has no word for.
+//! One Arrow schema for several files.
 //!
-//! Files that hold the same columns may say otherwise how these lie in Arrow, or which of them can
-//! be null. The common schema takes the wider of two layouts, and what is nullable in either is
-//! nullable. Whether all files can be read so is left to the reader.
+//! Files that hold the same columns may lay these out in Arrow in other ways, or differ in which of them can be null.
+//! The common schema takes the wider of two layouts, and what is nullable in either is nullable. By choice, columns
+//! are found by name, and types become the one that has all values of both.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
+use herringbone::{Error, FieldMatching, Remedy, Result, WantedSchema};
 use herringbone_arrow::schema::{
-    DataType, Field, FieldRef, Fields, IntervalUnit, Schema, TimeUnit,
+    DataType, Field, FieldRef, Fields, IntervalUnit, Schema, SchemaRef, TimeUnit,
 };
 
-/// Returns the schema that both have room in. A field for which there is none is as in `a`.
-#[must_use]
-pub fn common_schema(a: &Schema, b: &Schema) -> Schema {
-    Schema::new_with_metadata(fields(a.fields(), b.fields()), a.metadata().clone())
+use crate::promotion::promoted;
+use crate::same_schema::{Difference, of_meanings, path};
+
+/// A choice of what may differ between files that become one.
+///
+/// Without a choice, files have the same columns in the same order, and types differ in layout alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct SchemaMerge {
+    /// Whether columns, and fields of structs, are found by name. A file that does not have one gives nulls, and so
+    /// does a column without a type of its own, all of whose values are null.
+    pub by_name: bool,
+    /// Whether values are cast to a type that has all values of all files, such as `Int64` for `Int32` and `Int64`.
+    pub cast: bool,
 }
 
-/// Fields by place: names and order are not for us to change.
-fn fields(a: &Fields, b: &Fields) -> Fields {
-    let mut others = b.iter();
-    a.iter()
-        .map(|a| others.next().map_or_else(|| a.clone(), |b| field(a, b)))
+impl SchemaMerge {
+    /// Returns the schema that has room for the rows of all files, which have names in errors. It is empty without files.
+    ///
+    /// # Errors
+    /// Unsupported if there is none, with the two files and the column that differ.
+    pub fn schema(self, files: &[(&str, SchemaRef)]) -> Result<SchemaRef> {
+        let rules = Rules::new(self);
+        let Some((_, first)) = files.first() else {
+            return Ok(Arc::new(Schema::empty()));
+        };
+        let mut all = Schema::clone(first);
+        for (at, (name, schema)) in files.iter().enumerate() {
+            all = rules.schema(&all, schema).map_err(|difference| {
+                match self.conflict(files, at, rules) {
+                    Some(error) => error,
+                    None => Error::unsupported(difference.text("the files before it", name)),
+                }
+            })?;
+        }
+        Ok(Arc::new(all))
+    }
+
+    /// Returns the error of a file, by its ordinal, that cannot be read with the common schema of all.
+    #[must_use]
+    pub fn refusal(self, files: &[(&str, SchemaRef)], at: usize) -> Error {
+        let rules = Rules {
+            has_stored_units: true,
+            ..Rules::new(self)
+        };
+        self.conflict(files, at, rules).unwrap_or_else(|| {
+            let name = files.get(at).map_or("a file", |(name, _)| name);
+            let message = format!("{name} cannot be read with the columns of the other files");
+            Error::unsupported(message)
+        })
+    }
+
+    /// Returns the schema as readers take it; `None` if hints about layouts are enough to read all files alike.
+    #[must_use]
+    pub fn wanted(self, common: &SchemaRef) -> Option<WantedSchema> {
+        let matching = match self.by_name {
+            true => FieldMatching::Name,
+            false => FieldMatching::Position,
+        };
+        let wanted = || WantedSchema::new(common.clone()).matching(matching);
+        (self != Self::default()).then(wanted)
+    }
+
+    /// Returns the error of a file and another one that have no schema in common.
+    fn conflict(self, files: &[(&str, SchemaRef)], at: usize, rules: Rules) -> Option<Error> {
+        let (name, schema) = files.get(at)?;
+        let others = files.iter().enumerate().filter(|(other, _)| *other != at);
+        for (other, (other_name, other_schema)) in others {
+            let ((first, a), (second, b)) = match other < at {
+                true => ((other_name, other_schema), (name, schema)),
+                false => ((name, schema), (other_name, other_schema)),
+            };
+            if let Err(difference) = rules.schema(a, b) {
+                let error = Error::unsupported(difference.text(first, second));
+                return Some(match self.remedy(a, b) {
+                    Some(remedy) => error.with_remedy(remedy),
+                    None => error,
+                });
+            }
+        }
+        None
+    }
+
+    /// Returns the choice with which two schemas have one in common.
+    fn remedy(self, a: &Schema, b: &Schema) -> Option<Remedy> {
+        let choices = [
+            (true, self.cast, Remedy::MergeByName),
+            (self.by_name, true, Remedy::MergeCasting),
+            (true, true, Remedy::MergeByNameCasting),
+        ];
+        let helps = |(by_name, cast, _): &(bool, bool, Remedy)| {
+            let merge = Self {
+                by_name: *by_name,
+                cast: *cast,
+            };
+            let rules = Rules {
+                merge,
+                has_stored_units: !cast,
+            };
+            merge != self && rules.schema(a, b).is_ok()
+        };
+        choices.into_iter().find(helps).map(|(_, _, remedy)| remedy)
+    }
+}
+
+/// Names of columns that differ in case alone, in the order of the schema.
+///
+/// Some readers cannot tell such columns apart.
+#[must_use]
+pub fn names_that_differ_in_case(schema: &Schema) -> Vec<String> {
+    let mut by_lower: HashMap<String, usize> = HashMap::new();
+    for field in schema.fields() {
+        *by_lower.entry(field.name().to_lowercase()).or_default() += 1;
+    }
+    let names = schema.fields().iter().map(|field| field.name().clone());
+    names
+        .filter(|name| {
+            by_lower
+                .get(&name.to_lowercase())
+                .is_some_and(|count| *count > 1)
+        })
         .collect()
 }
 
-fn field(a: &FieldRef, b: &FieldRef) -> FieldRef {
-    if a == b {
-        return a.clone();
-    }
-    let nullable = a.is_nullable() || b.is_nullable();
-    let data_type = data_type(a.data_type(), b.data_type());
-    Arc::new(
-        Field::clone(a)
-            .with_data_type(data_type)
-            .with_nullable(nullable),
-    )
+/// The rules by which two schemas become one.
+#[derive(Debug, Clone, Copy)]
+struct Rules {
+    merge: SchemaMerge,
+    /// Whether timestamps of units that are stored in other ways differ.
+    has_stored_units: bool,
 }
 
-fn data_type(a: &DataType, b: &DataType) -> DataType {
-    use DataType as T;
-    match (a, b) {
-        _ if a == b => a.clone(),
-        (T::Struct(a), T::Struct(b)) => T::Struct(fields(a, b)),
-        (T::Map(a, sorted), T::Map(b, also_sorted)) => T::Map(field(a, b), *sorted && *also_sorted),
-        (T::Dictionary(key, a), T::Dictionary(other, b)) => {
-            T::Dictionary(Box::new(key_type(key, other)), Box::new(data_type(a, b)))
+impl Rules {
+    fn new(merge: SchemaMerge) -> Self {
+        Self {
+            merge,
+            // Hints about layouts may be enough to read one unit as another.
+            has_stored_units: merge.by_name && !merge.cast,
         }
-        (T::RunEndEncoded(ends, a), T::RunEndEncoded(others, b)) => {
-            let wider =
-                match ends.data_type().primitive_width() >= others.data_type().primitive_width() {
+    }
+
+    fn schema(self, a: &Schema, b: &Schema) -> Result<Schema, Difference> {
+        let fields = self.fields("", a.fields(), b.fields())?;
+        Ok(Schema::new_with_metadata(fields, a.metadata().clone()))
+    }
+
+    fn fields(self, parent: &str, a: &Fields, b: &Fields) -> Result<Fields, Difference> {
+        if self.merge.by_name {
+            return self.fields_by_name(parent, a, b);
+        }
+        let mut fields = Vec::with_capacity(a.len());
+        for (a, b) in a.iter().zip(b) {
+            if a.name() != b.name() {
+                return Err(Difference::Names(path(parent, a), path(parent, b)));
+            }
+            fields.push(self.field(&path(parent, a), a, b)?);
+        }
+        match (a.get(b.len()), b.get(a.len())) {
+            (Some(extra), _) => Err(Difference::InFirst(path(parent, extra))),
+            (_, Some(extra)) => Err(Difference::InSecond(path(parent, extra))),
+            (None, None) => Ok(fields.into()),
+        }
+    }
+
+    /// Returns the fields of both: those of the first, then those that only the second has.
+    fn fields_by_name(self, parent: &str, a: &Fields, b: &Fields) -> Result<Fields, Difference> {
+        let of_second = by_name(parent, b)?;
+        let of_first = by_name(parent, a)?;
+        let nullable = |field: &FieldRef| Arc::new(Field::clone(field).with_nullable(true));
+        let mut fields = Vec::with_capacity(a.len());
+        for field in a {
+            fields.push(match of_second.get(field.name().as_str()) {
+                Some(other) => self.field(&path(parent, field), field, other)?,
+                None => nullable(field),
+            });
+        }
+        let is_new = |field: &&FieldRef| !of_first.contains_key(field.name().as_str());
+        fields.extend(b.iter().filter(is_new).map(nullable));
+        Ok(fields.into())
+    }
+
+    fn field(self, path: &str, a: &FieldRef, b: &FieldRef) -> Result<FieldRef, Difference> {
+        if a == b {
+            return Ok(a.clone());
+        }
+        // Nulls have no meaning, whatever their field says.
+        let takes_nulls = self.merge != SchemaMerge::default();
+        let like = match (a.data_type(), b.data_type()) {
+            (DataType::Null, _) if takes_nulls => b,
+            (_, DataType::Null) if takes_nulls => a,
+            _ => match of_meanings(path, a, b) {
+                Some(difference) => return Err(difference),
+                None => a,
+            },
+        };
+        let data_type = self.data_type(path, a.data_type(), b.data_type())?;
+        let nullable = a.is_nullable() || b.is_nullable();
+        let field = Field::clone(like).with_data_type(data_type);
+        Ok(Arc::new(field.with_nullable(nullable)))
+    }
+
+    fn data_type(self, path: &str, a: &DataType, b: &DataType) -> Result<DataType, Difference> {
+        use DataType as T;
+        let takes_nulls = self.merge != SchemaMerge::default();
+        Ok(match (a, b) {
+            _ if a == b => a.clone(),
+            (T::Null, other) | (other, T::Null) if takes_nulls => other.clone(),
+            (T::Struct(a), T::Struct(b)) => T::Struct(self.fields(path, a, b)?),
+            (T::Map(a, sorted), T::Map(b, also_sorted)) => {
+                let entries = self.entries(path, a, b)?;
+                T::Map(entries, *sorted && *also_sorted)
+            }
+            (T::Dictionary(key, a), T::Dictionary(other, b)) if a.is_nested() == b.is_nested() => {
+                let values = self.data_type(path, a, b)?;
+                T::Dictionary(Box::new(key_type(key, other)), Box::new(values))
+            }
+            (T::RunEndEncoded(ends, a), T::RunEndEncoded(others, b)) => {
+                let (width, other) = (ends.data_type(), others.data_type());
+                let wider = match width.primitive_width() >= other.primitive_width() {
                     true => ends,
                     false => others,
                 };
-            T::RunEndEncoded(wider.clone(), field(a, b))
-        }
-        // Plain values have room for whatever is encoded.
-        (T::Dictionary(_, a), b) => data_type(a, b),
-        (a, T::Dictionary(_, b)) => data_type(a, b),
-        (T::RunEndEncoded(_, a), b) => data_type(a.data_type(), b),
-        (a, T::RunEndEncoded(_, b)) => data_type(a, b.data_type()),
-        _ => list(a, b)
-            .or_else(|| leaf(a, b))
-            .unwrap_or_else(|| a.clone()),
+                T::RunEndEncoded(wider.clone(), self.field(path, a, b)?)
+            }
+            // Plain values have room for whatever is encoded.
+            (T::Dictionary(_, a), b) => self.data_type(path, a, b)?,
+            (a, T::Dictionary(_, b)) => self.data_type(path, a, b)?,
+            (T::RunEndEncoded(_, a), b) => self.data_type(path, a.data_type(), b)?,
+            (a, T::RunEndEncoded(_, b)) => self.data_type(path, a, b.data_type())?,
+            _ => match (element(a), element(b)) {
+                (Some(child), Some(other)) => {
+                    // Elements have no name of their own.
+                    let child = self.field(path, child, other)?;
+                    list(a, b, child)
+                }
+                _ => self
+                    .leaf(a, b)
+                    .ok_or_else(|| Difference::of_types(path, a, b))?,
+            },
+        })
+    }
+
+    /// Returns the entries of two maps. Their keys and values have no names of their own.
+    fn entries(self, path: &str, a: &FieldRef, b: &FieldRef) -> Result<FieldRef, Difference> {
+        let (DataType::Struct(fields), DataType::Struct(others)) = (a.data_type(), b.data_type())
+        else {
+            return self.field(path, a, b);
+        };
+        let pairs = fields.iter().zip(others);
+        let pairs = pairs.map(|(a, b)| self.field(&self::path(path, a), a, b));
+        let fields: Fields = pairs.collect::<Result<_, _>>()?;
+        Ok(Arc::new(
+            Field::clone(a).with_data_type(DataType::Struct(fields)),
+        ))
+    }
+
+    fn leaf(self, a: &DataType, b: &DataType) -> Option<DataType> {
+        let layout = match (a, b) {
+            (DataType::Timestamp(unit, _), DataType::Timestamp(other, _))
+                if self.has_stored_units && stored_unit(*unit) != stored_unit(*other) =>
+            {
+                None
+            }
+            _ => layout(a, b),
+        };
+        let promoted = || self.merge.cast.then(|| promoted(a, b)).flatten();
+        layout.or_else(promoted)
     }
 }
 
-/// The keys of a dictionary that may have to hold the values of both.
+/// Returns the unit that timestamps are stored in.
+fn stored_unit(unit: TimeUnit) -> TimeUnit {
+    match unit {
+        TimeUnit::Second => TimeUnit::Millisecond,
+        other => other,
+    }
+}
+
+/// Returns fields by their names, which have to differ.
+fn by_name<'a>(
+    parent: &str,
+    fields: &'a Fields,
+) -> Result<HashMap<&'a str, &'a FieldRef>, Difference> {
+    let mut by_name = HashMap::with_capacity(fields.len());
+    for field in fields {
+        if by_name.insert(field.name().as_str(), field).is_some() {
+            return Err(Difference::Twice(path(parent, field)));
+        }
+    }
+    Ok(by_name)
+}
+
+/// Returns the type of the keys of a dictionary that may have to hold the values of both.
 fn key_type(a: &DataType, b: &DataType) -> DataType {
     match a.primitive_width().max(b.primitive_width()) {
         _ if a == b => a.clone(),
@@ -74,17 +313,16 @@ fn key_type(a: &DataType, b: &DataType) -> DataType {
     }
 }
 
-fn list(a: &DataType, b: &DataType) -> Option<DataType> {
+/// Returns the list that has room for two lists, with this element.
+fn list(a: &DataType, b: &DataType, child: FieldRef) -> DataType {
     use DataType as T;
-    let (child, other) = (element(a)?, element(b)?);
-    let child = field(child, other);
-    Some(match (a, b) {
+    match (a, b) {
         (T::FixedSizeList(_, n), T::FixedSizeList(_, m)) if n == m => T::FixedSizeList(child, *n),
         (T::ListView(_), T::ListView(_)) => T::ListView(child),
         (T::LargeListView(_), T::LargeListView(_)) => T::LargeListView(child),
         _ if is_large_list(a) || is_large_list(b) => T::LargeList(child),
         _ => T::List(child),
-    })
+    }
 }
 
 fn element(list: &DataType) -> Option<&FieldRef> {
@@ -103,7 +341,8 @@ fn is_large_list(list: &DataType) -> bool {
     matches!(list, DataType::LargeList(_) | DataType::LargeListView(_))
 }
 
-fn leaf(a: &DataType, b: &DataType) -> Option<DataType> {
+/// Returns the wider of two layouts of the same values.
+fn layout(a: &DataType, b: &DataType) -> Option<DataType> {
     use DataType as T;
     Some(match (a, b) {
         (T::Utf8 | T::LargeUtf8 | T::Utf8View, T::Utf8 | T::LargeUtf8 | T::Utf8View) => {
@@ -129,14 +368,14 @@ fn leaf(a: &DataType, b: &DataType) -> Option<DataType> {
     })
 }
 
-fn finer(a: TimeUnit, b: TimeUnit) -> TimeUnit {
+pub(crate) fn finer(a: TimeUnit, b: TimeUnit) -> TimeUnit {
     use TimeUnit::{Microsecond, Millisecond, Nanosecond, Second};
     let units = [Nanosecond, Microsecond, Millisecond, Second];
     let finest = units.into_iter().find(|unit| *unit == a || *unit == b);
     finest.unwrap_or(a)
 }
 
-/// Decimals of the same digits in the wider of two types.
+/// Returns the wider of two types of decimals of the same digits.
 fn decimal(a: &DataType, b: &DataType) -> Option<DataType> {
     let digits = |data_type: &DataType| match *data_type {
         DataType::Decimal32(precision, scale) => Some((1, precision, scale)),
@@ -165,6 +404,10 @@ mod tests {
 
     fn large_list(data_type: DataType) -> DataType {
         DataType::LargeList(Arc::new(Field::new("item", data_type, true)))
+    }
+
+    fn merged(a: &DataType, b: &DataType, merge: SchemaMerge) -> Option<DataType> {
+        Rules::new(merge).data_type("x", a, b).ok()
     }
 
     #[test]
@@ -198,9 +441,11 @@ mod tests {
             (T::Date32, T::Date64, T::Date64),
             (T::Decimal32(5, 2), T::Decimal128(5, 2), T::Decimal128(5, 2)),
         ] {
-            assert_eq!(data_type(&a, &b), expected);
-            let swapped = data_type(&b, &a);
-            assert_eq!(swapped, expected);
+            assert_eq!(
+                merged(&a, &b, SchemaMerge::default()),
+                Some(expected.clone())
+            );
+            assert_eq!(merged(&b, &a, SchemaMerge::default()), Some(expected));
         }
         // These have nothing in common.
         for (a, b) in [
@@ -208,15 +453,110 @@ mod tests {
             (T::Decimal128(5, 2), T::Decimal128(6, 2)),
             (T::Timestamp(Microsecond, None), zoned(Microsecond, "UTC")),
         ] {
-            assert_eq!(data_type(&a, &b), a);
+            assert_eq!(merged(&a, &b, SchemaMerge::default()), None, "{a} {b}");
         }
     }
 
     #[test]
     fn what_is_nullable_in_either_is_nullable() {
         let of = |nullable| Schema::new(vec![Field::new("x", DataType::Int32, nullable)]);
-        assert_eq!(common_schema(&of(false), &of(true)), of(true));
-        assert_eq!(common_schema(&of(true), &of(false)), of(true));
-        assert_eq!(common_schema(&of(false), &of(false)), of(false));
+        let common = |a: bool, b: bool| {
+            let files = [("a", Arc::new(of(a))), ("b", Arc::new(of(b)))];
+            SchemaMerge::default().schema(&files).unwrap()
+        };
+        assert_eq!(*common(false, true), of(true));
+        assert_eq!(*common(true, false), of(true));
+        assert_eq!(*common(false, false), of(false));
+    }
+
+    fn schema(fields: &[(&str, DataType)]) -> SchemaRef {
+        let field =
+            |(name, data_type): &(&str, DataType)| Field::new(*name, data_type.clone(), false);
+        Arc::new(Schema::new(fields.iter().map(field).collect::<Vec<_>>()))
+    }
+
+    #[test]
+    fn columns_are_found_by_name() {
+        let inner = |fields: &[(&str, DataType)]| DataType::Struct(schema(fields).fields().clone());
+        let a = schema(&[
+            ("a", DataType::Int32),
+            ("n", DataType::Null),
+            ("s", inner(&[("x", DataType::Int32), ("y", DataType::Utf8)])),
+        ]);
+        let b = schema(&[
+            ("s", inner(&[("y", DataType::Utf8)])),
+            ("n", DataType::Utf8),
+            ("b", DataType::Boolean),
+        ]);
+        let merge = SchemaMerge {
+            by_name: true,
+            cast: false,
+        };
+        let all = merge.schema(&[("1", a.clone()), ("2", b.clone())]).unwrap();
+        let inner = vec![
+            Field::new("x", DataType::Int32, true),
+            Field::new("y", DataType::Utf8, false),
+        ];
+        let expected = Schema::new(vec![
+            Field::new("a", DataType::Int32, true),
+            Field::new("n", DataType::Utf8, false),
+            Field::new("s", DataType::Struct(inner.into()), false),
+            Field::new("b", DataType::Boolean, true),
+        ]);
+        assert_eq!(*all, expected);
+        let error = SchemaMerge::default()
+            .schema(&[("1", a), ("2", b)])
+            .unwrap_err();
+        assert_eq!(
+            error.message(),
+            "the schemas of 1 and 2 differ: where 1 has the field `a`, 2 has `s`"
+        );
+        assert_eq!(error.remedy(), Some(Remedy::MergeByName));
+    }
+
+    /// The second and third file go with the first, but not with one another.
+    #[test]
+    fn errors_name_the_files_that_differ() {
+        let cast = SchemaMerge {
+            by_name: true,
+            cast: true,
+        };
+        let files = [
+            ("1", schema(&[("x", DataType::Null)])),
+            ("2", schema(&[("x", DataType::Int64)])),
+            ("3", schema(&[("x", DataType::Utf8)])),
+        ];
+        let error = cast.schema(&files).unwrap_err();
+        assert_eq!(
+            error.message(),
+            "the schemas of 2 and 3 differ: field `x` is Int64 in 2 but Utf8 in 3"
+        );
+        assert_eq!(error.remedy(), None);
+        let units = [
+            (
+                "1",
+                schema(&[("t", DataType::Timestamp(TimeUnit::Microsecond, None))]),
+            ),
+            (
+                "2",
+                schema(&[("t", DataType::Timestamp(TimeUnit::Millisecond, None))]),
+            ),
+        ];
+        let error = SchemaMerge::default().refusal(&units, 0);
+        assert_eq!(
+            error.message(),
+            "the schemas of 1 and 2 differ: field `t` is Timestamp(µs) in 1 but Timestamp(ms) in 2"
+        );
+        assert_eq!(error.remedy(), Some(Remedy::MergeCasting));
+    }
+
+    #[test]
+    fn names_may_differ_in_case() {
+        let schema = schema(&[
+            ("a", DataType::Null),
+            ("b", DataType::Null),
+            ("A", DataType::Null),
+        ]);
+        assert_eq!(names_that_differ_in_case(&schema), ["a", "A"]);
     }
 }

@@ -3,7 +3,7 @@
 //! | to | use |
 //! |---|---|
 //! | keep what a file has besides its rows: schema, key-value metadata, bloom filters, sorting columns, encryption | [`CarryOver`] |
-//! | find one Arrow schema for several files | [`common_schema()`] |
+//! | find one Arrow schema for several files, and read them with it | [`SchemaMerge`] |
 //! | find the first difference between two Arrow schemas | [`difference`] |
 //! | know how a file is encrypted without its keys | [`encryption::InTheClear`] |
 //!
@@ -20,11 +20,12 @@ mod geometries;
 mod key_values;
 mod note;
 mod parquet_schema;
+mod promotion;
 mod same_schema;
 mod sorting;
 
 pub use carry_over::{Carried, CarryOver, InputFile};
-pub use common_schema::common_schema;
+pub use common_schema::{SchemaMerge, names_that_differ_in_case};
 pub use geometries::is_geoarrow;
 pub use note::Note;
 pub use same_schema::difference;

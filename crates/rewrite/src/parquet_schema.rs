@@ -1,12 +1,14 @@
 //! The Parquet schema that several files have in common.
 
+use std::collections::HashMap;
+
 use herringbone::format::{LogicalType, Repetition, SchemaElement};
 use herringbone::schema::ParquetSchema;
 use herringbone::{Limits, Result};
 
 use crate::Note;
 
-/// Returns the fields that all schemas describe alike; `None` if there are no schemas.
+/// Returns the fields that all schemas which have them describe alike; `None` if there are no schemas.
 ///
 /// # Errors
 /// Whatever [`ParquetSchema::from_elements`] refuses.
@@ -15,24 +17,44 @@ pub(crate) fn common_parquet_schema<'a>(
     plain_geometries: bool,
     notes: &mut Vec<Note>,
 ) -> Result<Option<ParquetSchema>> {
-    let mut schemas = schemas.into_iter();
-    let Some(first) = schemas.next() else {
+    let schemas: Vec<_> = schemas.into_iter().collect();
+    let Some(first) = schemas.first() else {
         return Ok(None);
     };
-    let others: Vec<_> = schemas.filter(|other| *other != first).collect();
+    let others = schemas.iter().filter(|other| *other != first);
+    let distinct: Vec<&ParquetSchema> = std::iter::once(first).chain(others).copied().collect();
+    let mut by_name: Vec<HashMap<&str, Vec<Vec<&SchemaElement>>>> = Vec::new();
+    for schema in &distinct {
+        let mut fields_of_name: HashMap<&str, Vec<_>> = HashMap::new();
+        for field in fields(schema) {
+            fields_of_name.entry(name(&field)).or_default().push(field);
+        }
+        by_name.push(fields_of_name);
+    }
     let (mut kept, mut columns) = (Vec::new(), Vec::new());
-    for field in fields(first) {
-        let is_same = |other: &&ParquetSchema| fields(other).any(|their| are_alike(&field, &their));
-        match others.iter().all(is_same) {
-            true => kept.push(field),
-            false => columns.push(field.first().map_or("", |element| &element.name).to_owned()),
+    for (at, schema) in distinct.iter().enumerate() {
+        let earlier = by_name.get(..at).unwrap_or_default();
+        for field in fields(schema) {
+            let name = name(&field);
+            if earlier.iter().any(|fields| fields.contains_key(name)) {
+                continue;
+            }
+            let is_same = |other: &HashMap<_, Vec<Vec<_>>>| {
+                // A file without the column does not describe it otherwise.
+                let of_name = other.get(name);
+                of_name.is_none_or(|of_name| of_name.iter().any(|their| are_alike(&field, their)))
+            };
+            match by_name.iter().all(is_same) {
+                true => kept.push(field),
+                false => columns.push(name.to_owned()),
+            }
         }
     }
     if !columns.is_empty() {
         notes.push(Note::ColumnsDescribedOtherwise { columns });
     }
-    let name = first.nodes().first().map(|root| &root.element.name);
-    let root = SchemaElement::new(name.cloned().unwrap_or_default())
+    let root_name = first.nodes().first().map(|root| &root.element.name);
+    let root = SchemaElement::new(root_name.cloned().unwrap_or_default())
         .num_children(i32::try_from(kept.len()).ok());
     let elements = std::iter::once(root)
         .chain(kept.into_iter().flatten().cloned())
@@ -54,6 +76,11 @@ fn without_geometries(element: SchemaElement) -> SchemaElement {
         true => element.logical_type(None),
         false => element,
     }
+}
+
+/// Returns the name of a field.
+fn name<'a>(field: &[&'a SchemaElement]) -> &'a str {
+    field.first().map_or("", |element| &element.name)
 }
 
 /// Returns the elements of each field at the top.

@@ -1,4 +1,4 @@
-//! The first difference between two Arrow schemas, in words.
+//! The first difference between two Arrow schemas.
 
 use herringbone::geospatial::geoarrow::ExtensionMetadata;
 use herringbone_arrow::schema::{DataType, Field, Fields, Schema};
@@ -11,93 +11,118 @@ use crate::is_geoarrow;
 /// differ.
 #[must_use]
 pub fn difference(first: &str, a: &Schema, second: &str, b: &Schema) -> Option<String> {
-    let names = Names { first, second };
-    names.fields("", a.fields(), b.fields())
+    let difference = of_fields("", a.fields(), b.fields())?;
+    Some(difference.text(first, second))
 }
 
-/// The names of the two files.
-struct Names<'a> {
-    first: &'a str,
-    second: &'a str,
+/// A difference between two schemas.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Difference {
+    /// The names of two fields at the same place.
+    Names(String, String),
+    /// A field that the first schema has alone.
+    InFirst(String),
+    /// A field that the second schema has alone.
+    InSecond(String),
+    /// Two fields of one schema that have the same name.
+    Twice(String),
+    /// The ways in which two fields of one path differ.
+    Field {
+        path: String,
+        /// Word for what differs, between the path and both values.
+        what: &'static str,
+        a: String,
+        b: String,
+    },
+    /// The geometries of two columns.
+    Geometries { path: String, a: String, b: String },
 }
 
-impl Names<'_> {
-    fn fields(&self, parent: &str, a: &Fields, b: &Fields) -> Option<String> {
-        for (a, b) in a.iter().zip(b) {
-            if let Some(difference) = self.field(parent, a, b) {
-                return Some(difference);
+impl Difference {
+    /// Returns the difference in words, with the names of both files.
+    pub(crate) fn text(&self, first: &str, second: &str) -> String {
+        let text = match self {
+            Self::Names(a, b) => format!("where {first} has the field `{a}`, {second} has `{b}`"),
+            Self::InFirst(path) => format!("field `{path}` is in {first} but not in {second}"),
+            Self::InSecond(path) => format!("field `{path}` is in {second} but not in {first}"),
+            Self::Twice(path) => format!("one of them has several fields `{path}`"),
+            Self::Field { path, what, a, b } => {
+                format!("field `{path}` {what} {a} in {first} but {b} in {second}")
             }
-        }
-        let common = a.len().min(b.len());
-        let extra = |fields: &Fields| fields.get(common).map(|field| path(parent, field));
-        match (extra(a), extra(b)) {
-            (Some(extra), _) => Some(self.only(&extra, self.first, self.second)),
-            (_, Some(extra)) => Some(self.only(&extra, self.second, self.first)),
-            (None, None) => None,
-        }
-    }
-
-    fn only(&self, field: &str, has: &str, has_not: &str) -> String {
-        format!(
-            "{}: field `{field}` is in {has} but not in {has_not}",
-            self.intro()
-        )
-    }
-
-    fn intro(&self) -> String {
-        format!("the schemas of {} and {} differ", self.first, self.second)
-    }
-
-    fn field(&self, parent: &str, a: &Field, b: &Field) -> Option<String> {
-        let (first, second) = (self.first, self.second);
-        let path = path(parent, a);
-        let intro = self.intro();
-        if a.name() != b.name() {
-            let other = self::path(parent, b);
-            return Some(format!(
-                "{intro}: where {first} has the field `{path}`, {second} has `{other}`"
-            ));
-        }
-        if let Some((a, b)) = children(a.data_type(), b.data_type()) {
-            if let Some(difference) = self.fields(&path, &a, &b) {
-                return Some(difference);
+            Self::Geometries { path, a, b } => {
+                format!("the geometries of `{path}` are {a} in {first} but {b} in {second}")
             }
-        } else if a.data_type() != b.data_type() {
-            let (a, b) = (a.data_type(), b.data_type());
-            return Some(format!(
-                "{intro}: field `{path}` is {a} in {first} but {b} in {second}"
-            ));
+        };
+        format!("the schemas of {first} and {second} differ: {text}")
+    }
+
+    /// Two types that have no common one.
+    pub(crate) fn of_types(path: &str, a: &DataType, b: &DataType) -> Self {
+        Self::Field {
+            path: path.to_owned(),
+            what: "is",
+            a: a.to_string(),
+            b: b.to_string(),
         }
-        if a.is_nullable() != b.is_nullable() {
-            let word = |field: &Field| {
-                if field.is_nullable() {
-                    "nullable"
-                } else {
-                    "not nullable"
-                }
-            };
-            let (a, b) = (word(a), word(b));
-            return Some(format!(
-                "{intro}: field `{path}` is {a} in {first} but {b} in {second}"
-            ));
-        }
-        if let Some((a, b)) = other_meanings(a, b) {
-            return Some(format!(
-                "{intro}: the geometries of `{path}` are {a} in {first} but {b} in {second}"
-            ));
-        }
-        let extension = |field: &Field| field.extension_type_name().unwrap_or("none").to_owned();
-        let (a, b) = (extension(a), extension(b));
-        (a != b).then(|| {
-            format!(
-                "{intro}: field `{path}` has the extension type {a} in {first} but {b} in {second}"
-            )
-        })
     }
 }
 
-/// What the geometries of two fields are, where their reference systems or edges differ.
-fn other_meanings(a: &Field, b: &Field) -> Option<(String, String)> {
+fn of_fields(parent: &str, a: &Fields, b: &Fields) -> Option<Difference> {
+    let mut pairs = a.iter().zip(b);
+    if let Some(difference) = pairs.find_map(|(a, b)| of_field(parent, a, b)) {
+        return Some(difference);
+    }
+    let common = a.len().min(b.len());
+    let extra = |fields: &Fields| fields.get(common).map(|field| path(parent, field));
+    let in_first = extra(a).map(Difference::InFirst);
+    in_first.or_else(|| extra(b).map(Difference::InSecond))
+}
+
+fn of_field(parent: &str, a: &Field, b: &Field) -> Option<Difference> {
+    let path = path(parent, a);
+    if a.name() != b.name() {
+        return Some(Difference::Names(path, self::path(parent, b)));
+    }
+    if let Some((a, b)) = children(a.data_type(), b.data_type()) {
+        if let Some(difference) = of_fields(&path, &a, &b) {
+            return Some(difference);
+        }
+    } else if a.data_type() != b.data_type() {
+        return Some(Difference::of_types(&path, a.data_type(), b.data_type()));
+    }
+    if a.is_nullable() != b.is_nullable() {
+        let word = |field: &Field| match field.is_nullable() {
+            true => "nullable".to_owned(),
+            false => "not nullable".to_owned(),
+        };
+        return Some(Difference::Field {
+            what: "is",
+            a: word(a),
+            b: word(b),
+            path,
+        });
+    }
+    of_meanings(&path, a, b)
+}
+
+/// Returns the difference between what the values of two fields mean.
+pub(crate) fn of_meanings(path: &str, a: &Field, b: &Field) -> Option<Difference> {
+    let path = path.to_owned();
+    if let Some((a, b)) = other_geometries(a, b) {
+        return Some(Difference::Geometries { path, a, b });
+    }
+    let extension = |field: &Field| field.extension_type_name().unwrap_or("none").to_owned();
+    let (a, b) = (extension(a), extension(b));
+    (a != b).then_some(Difference::Field {
+        path,
+        what: "has the extension type",
+        a,
+        b,
+    })
+}
+
+/// Returns what the geometries of two fields are, if their reference systems or edges differ.
+fn other_geometries(a: &Field, b: &Field) -> Option<(String, String)> {
     let meaning = |field: &Field| {
         let text = field.extension_type_metadata().unwrap_or_default();
         let meaning = is_geoarrow(field).then(|| ExtensionMetadata::parse(text).ok());
@@ -108,7 +133,7 @@ fn other_meanings(a: &Field, b: &Field) -> Option<(String, String)> {
     (!a.is_same(&b)).then(|| (shown(&a), shown(&b)))
 }
 
-/// The fields inside of two types of the same kind.
+/// Returns the fields inside of two types of the same kind.
 fn children(a: &DataType, b: &DataType) -> Option<(Fields, Fields)> {
     let one = |a: &_, b: &_| {
         let fields = |field: &std::sync::Arc<Field>| Fields::from(vec![field.clone()]);
@@ -126,7 +151,8 @@ fn children(a: &DataType, b: &DataType) -> Option<(Fields, Fields)> {
     }
 }
 
-fn path(parent: &str, field: &Field) -> String {
+/// Returns the path of a field in a parent.
+pub(crate) fn path(parent: &str, field: &Field) -> String {
     match parent {
         "" => field.name().clone(),
         parent => format!("{parent}.{}", field.name()),

@@ -56,6 +56,12 @@ pub(super) const CAT: &str = "\
 Several files are printed one after the other; they must have the same columns, else the error names
 the first difference. What may be null, and Arrow layouts such as dictionaries, may differ.
 
+--by-name finds columns, and fields of structs, by name. Their order may differ, what a file does not have
+is null, and a column of nulls without a type takes the type of other files. --cast reads a column whose
+types differ as one type that has all values: integers as a wider integer or a decimal, small integers and
+floats as a float, decimals as one with the digits of both, dates as timestamps, units of time as the finer
+one, text and bytes as bytes. Types without such a type (64-bit integers and floats) stay an error.
+
 Columns: names with commas between them; dots lead into structs, lists and maps. A name that holds
 a comma, dot, quote or backslash is written in \"quotes\", or with a backslash before it. Columns
 come in the order of the file.
@@ -110,7 +116,8 @@ Examples:
 /// Of `rewrite`.
 pub(super) const REWRITE: &str = "\
 Rows, their order, the Parquet schema and the key-value metadata stay, as do bloom filters (of the
-same columns) and sorting columns (of row groups whose rows are still sorted). INT96 stays INT96. What
+same columns) and sorting columns (of row groups whose rows are still sorted). Key-value metadata that
+describe columns (of pandas, Spark and Avro) are adapted to the columns that are left, or left out. INT96 stays INT96. What
 cannot stay is noted on standard error. Everything else is written anew. OUT appears when it is
 complete: until then it has another name, and an error or an interrupt removes it.
 
@@ -154,13 +161,18 @@ Rows come in the order of the files. The files must have the same columns, else 
 first difference; what may be null in one may be null in OUT, and Arrow layouts, of which Parquet says
 nothing, may differ. What goes beside the rows stays as with `rewrite`, where the files agree. Row
 groups are cut anew, so many small files become one with few large row groups. Of key-value metadata
-that differ, those of the first file are kept.
+that differ, those of the first file are kept; keys that not all files have are noted. Files whose days
+Spark or Hive count in different calendars (org.apache.spark.legacyDateTime) are refused.
+
+--by-name and --cast are those of `cat`: files whose columns are in another order, are missing, or have
+another type become one.
 
 The options and the syntax of columns are those of `rewrite`. --row-groups is of each file.
 
 Examples:
   herringbone concat part-*.parquet -o all.parquet
-  herringbone concat -o all.parquet --sort-by time --compression zstd:9 part-*.parquet";
+  herringbone concat -o all.parquet --sort-by time --compression zstd:9 part-*.parquet
+  herringbone concat -o all.parquet --by-name --cast 2023.parquet 2024.parquet";
 
 /// Of `convert`.
 pub(super) const CONVERT: &str = "\

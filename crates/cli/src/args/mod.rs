@@ -10,6 +10,7 @@ mod encrypt;
 mod file_format;
 mod help;
 mod limit;
+mod merge;
 mod repair;
 mod null;
 mod operand;
@@ -36,6 +37,7 @@ pub(crate) use damage::Damage;
 pub(crate) use encrypt::Encrypt;
 pub(crate) use file_format::FileFormat;
 pub(crate) use limit::LimitChange;
+pub(crate) use merge::Merge;
 pub(crate) use null::Null;
 pub(crate) use repair::Repair;
 pub(crate) use row_groups::{RowGroups, chosen};
@@ -307,6 +309,8 @@ pub(crate) struct Concat {
     #[command(flatten)]
     pub(crate) output: OutputOption,
     #[command(flatten)]
+    pub(crate) merge: Merge,
+    #[command(flatten)]
     pub(crate) chunks: Chunks,
     #[command(flatten)]
     pub(crate) damage: Damage,
@@ -414,6 +418,8 @@ pub(crate) struct Read {
     pub(crate) null: Null,
     #[command(flatten)]
     pub(crate) chunks: Chunks,
+    #[command(flatten)]
+    pub(crate) merge: Merge,
     #[command(flatten)]
     pub(crate) wanted: Wanted,
     /// Rows of a batch, which is what is decoded at a time

@@ -23,6 +23,7 @@ pub(crate) fn run(context: &Context, concat: &Concat) -> Result<()> {
             .projection(concat.chunks.projection()),
         row_groups: concat.chunks.row_groups.as_ref(),
         wanted: None,
+        merge: concat.merge.choice(),
         unshreds: false,
         unshredding: UnshredOptions::default(),
     };

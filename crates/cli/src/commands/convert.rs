@@ -6,6 +6,7 @@ use herringbone::schema::DictionaryOutput;
 use herringbone::variant::extension::{Shredding, VariantExtension};
 use herringbone::variant::shredding::{InferOptions, ShreddingType, variant_field};
 use herringbone_arrow::schema::{DataType, Field, Schema};
+use herringbone_rewrite::SchemaMerge;
 use herringbone_rewrite::encryption::Protection;
 
 use crate::args::{Convert, FileFormat, VariantColumn};
@@ -174,6 +175,7 @@ fn parquet(context: &Context, convert: &Convert, to: FileFormat) -> Result<()> {
         options: convert.damage.choose(convert.decode.options()),
         row_groups: None,
         wanted: None,
+        merge: SchemaMerge::default(),
         unshreds: false,
         unshredding: convert.unshredding.options(),
     };

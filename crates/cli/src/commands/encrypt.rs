@@ -3,6 +3,7 @@
 use std::slice;
 
 use herringbone::variant::shredding::UnshredOptions;
+use herringbone_rewrite::SchemaMerge;
 use herringbone_rewrite::encryption::Protection;
 
 use crate::args::Encrypt;
@@ -42,6 +43,7 @@ fn run(context: &Context, request: &Encrypt, protection: Protection) -> Result<(
             .projection(request.chunks.projection()),
         row_groups: request.chunks.row_groups.as_ref(),
         wanted: None,
+        merge: SchemaMerge::default(),
         unshreds: false,
         unshredding: UnshredOptions::default(),
     };

@@ -5,6 +5,7 @@ use std::slice;
 
 use herringbone::variant::shredding::UnshredOptions;
 use herringbone::{Explanation, WriteOptions};
+use herringbone_rewrite::SchemaMerge;
 use herringbone_rewrite::encryption::Protection;
 
 use crate::args::{Destination, Rewrite, Write};
@@ -31,6 +32,7 @@ pub(crate) fn run(context: &Context, rewrite: &Rewrite) -> Result<()> {
             .projection(rewrite.chunks.projection()),
         row_groups: rewrite.chunks.row_groups.as_ref(),
         wanted: None,
+        merge: SchemaMerge::default(),
         unshreds: false,
         unshredding: UnshredOptions::default(),
     };
@@ -65,6 +67,7 @@ pub(super) fn anew(
     let Some((schema, rows)) = survey(inputs, &mut request)? else {
         return Ok(());
     };
+    request.note_case(context, &schema);
     if request.unshreds {
         context.note("the files shred variants in different ways; they are written unshredded");
     }

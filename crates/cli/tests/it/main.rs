@@ -12,6 +12,7 @@ mod exact;
 mod geospatial;
 mod indexes;
 mod int96;
+mod merged;
 mod interrupt;
 mod names;
 mod on_error;

@@ -1,0 +1,25 @@
+//! What may differ between files whose rows come one after the other.
+
+use clap::Args;
+use herringbone_rewrite::SchemaMerge;
+
+/// Of the commands that take several files as one.
+#[derive(Debug, Args)]
+pub(crate) struct Merge {
+    /// Find columns by name: files may have them in another order, and what a file does not have is null
+    #[arg(long)]
+    by_name: bool,
+    /// Where types differ, read a column as the type that has all values of all files, e.g. INT32 and INT64 as INT64
+    #[arg(long)]
+    cast: bool,
+}
+
+impl Merge {
+    /// The choice as the library takes it.
+    pub(crate) fn choice(&self) -> SchemaMerge {
+        let mut merge = SchemaMerge::default();
+        merge.by_name = self.by_name;
+        merge.cast = self.cast;
+        merge
+    }
+}

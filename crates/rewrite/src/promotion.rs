@@ -1,0 +1,227 @@
+//! Types that have all values of two others.
+
+use herringbone_arrow::schema::{DataType, TimeUnit};
+
+use crate::common_schema::finer;
+
+/// Most digits of `Decimal128` and of `Decimal256`.
+const MOST_DIGITS: [i16; 2] = [38, 76];
+
+/// Returns the smallest type that has all values of both; `None` if there is none.
+///
+/// | types | common type |
+/// |---|---|
+/// | integers | the wider one; signed if one is; `Decimal128(20, 0)` for `UInt64` and signed ones |
+/// | integers of at most 8, 16, 32 bits and floating-point numbers | a float that holds both |
+/// | integers and decimals | a decimal with the digits of both |
+/// | dates and timestamps without zone | timestamps |
+/// | counts of units of time | the finer unit |
+/// | text, bytes, bytes of a fixed length | bytes |
+pub(crate) fn promoted(a: &DataType, b: &DataType) -> Option<DataType> {
+    use DataType as T;
+    integers(a, b)
+        .or_else(|| floats(a, b))
+        .or_else(|| decimals(a, b))
+        .or_else(|| bytes(a, b))
+        .or_else(|| match (a, b) {
+            (T::Date32, T::Timestamp(unit, None)) | (T::Timestamp(unit, None), T::Date32) => {
+                Some(T::Timestamp(*unit, None))
+            }
+            (T::Duration(a), T::Duration(b)) => Some(T::Duration(finer(*a, *b))),
+            (T::Time32(a) | T::Time64(a), T::Time32(b) | T::Time64(b)) => {
+                Some(match finer(*a, *b) {
+                    unit @ (TimeUnit::Second | TimeUnit::Millisecond) => T::Time32(unit),
+                    unit => T::Time64(unit),
+                })
+            }
+            _ => None,
+        })
+}
+
+/// Returns the bits of an integer, and whether it has a sign.
+fn integer(data_type: &DataType) -> Option<(u32, bool)> {
+    use DataType as T;
+    Some(match data_type {
+        T::Int8 => (8, true),
+        T::Int16 => (16, true),
+        T::Int32 => (32, true),
+        T::Int64 => (64, true),
+        T::UInt8 => (8, false),
+        T::UInt16 => (16, false),
+        T::UInt32 => (32, false),
+        T::UInt64 => (64, false),
+        _ => return None,
+    })
+}
+
+fn integers(a: &DataType, b: &DataType) -> Option<DataType> {
+    let ((a_bits, a_signed), (b_bits, b_signed)) = (integer(a)?, integer(b)?);
+    let is_signed = a_signed || b_signed;
+    // One that has no sign needs another bit beside one that has.
+    let needed = |bits: u32, signed: bool| match signed == is_signed {
+        true => bits,
+        false => bits * 2,
+    };
+    Some(
+        match (
+            needed(a_bits, a_signed).max(needed(b_bits, b_signed)),
+            is_signed,
+        ) {
+            (8, true) => DataType::Int8,
+            (16, true) => DataType::Int16,
+            (32, true) => DataType::Int32,
+            (64, true) => DataType::Int64,
+            (8, false) => DataType::UInt8,
+            (16, false) => DataType::UInt16,
+            (32, false) => DataType::UInt32,
+            (64, false) => DataType::UInt64,
+            _ => DataType::Decimal128(20, 0),
+        },
+    )
+}
+
+/// Returns the bits of the smallest float that has all values of a number.
+fn float_bits(data_type: &DataType) -> Option<u32> {
+    match (data_type, integer(data_type)) {
+        (DataType::Float16, _) | (_, Some((8, _))) => Some(16),
+        (DataType::Float32, _) | (_, Some((16, _))) => Some(32),
+        (DataType::Float64, _) | (_, Some((32, _))) => Some(64),
+        _ => None,
+    }
+}
+
+fn floats(a: &DataType, b: &DataType) -> Option<DataType> {
+    match float_bits(a)?.max(float_bits(b)?) {
+        16 => Some(DataType::Float16),
+        32 => Some(DataType::Float32),
+        _ => Some(DataType::Float64),
+    }
+}
+
+/// Returns the most digits before and after the point.
+fn digits(data_type: &DataType) -> Option<(i16, i16)> {
+    use DataType as T;
+    match *data_type {
+        T::Decimal32(precision, scale)
+        | T::Decimal64(precision, scale)
+        | T::Decimal128(precision, scale)
+        | T::Decimal256(precision, scale) => {
+            let scale = i16::from(scale);
+            Some((i16::from(precision) - scale, scale))
+        }
+        _ => Some(match integer(data_type)? {
+            (8, _) => (3, 0),
+            (16, _) => (5, 0),
+            (32, _) => (10, 0),
+            (_, true) => (19, 0),
+            (_, false) => (20, 0),
+        }),
+    }
+}
+
+fn decimals(a: &DataType, b: &DataType) -> Option<DataType> {
+    let ((whole, scale), (other_whole, other_scale)) = (digits(a)?, digits(b)?);
+    let (whole, scale) = (whole.max(other_whole), scale.max(other_scale));
+    let precision = whole + scale;
+    let [most, most_of_all] = MOST_DIGITS;
+    let (digits, scale) = (u8::try_from(precision).ok()?, i8::try_from(scale).ok()?);
+    match precision {
+        1.. if precision <= most => Some(DataType::Decimal128(digits, scale)),
+        1.. if precision <= most_of_all => Some(DataType::Decimal256(digits, scale)),
+        _ => None,
+    }
+}
+
+fn bytes(a: &DataType, b: &DataType) -> Option<DataType> {
+    use DataType as T;
+    let is_bytes = |it: &DataType| {
+        matches!(
+            it,
+            T::Utf8
+                | T::LargeUtf8
+                | T::Utf8View
+                | T::Binary
+                | T::LargeBinary
+                | T::BinaryView
+                | T::FixedSizeBinary(_)
+        )
+    };
+    let is_small = |it: &DataType| matches!(it, T::Utf8 | T::Binary | T::FixedSizeBinary(_));
+    match (is_bytes(a) && is_bytes(b), is_small(a) && is_small(b)) {
+        (true, true) => Some(T::Binary),
+        (true, false) => Some(T::LargeBinary),
+        (false, _) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_values_of_both_have_room() {
+        use DataType as T;
+        use TimeUnit::{Microsecond, Millisecond, Nanosecond, Second};
+        for (a, b, expected) in [
+            (T::Int32, T::Int64, Some(T::Int64)),
+            (T::Int8, T::UInt8, Some(T::Int16)),
+            (T::Int8, T::UInt32, Some(T::Int64)),
+            (T::Int64, T::UInt16, Some(T::Int64)),
+            (T::UInt8, T::UInt64, Some(T::UInt64)),
+            // -2^63 and 2^64 - 1 have 20 digits.
+            (T::Int8, T::UInt64, Some(T::Decimal128(20, 0))),
+            (T::Float32, T::Float64, Some(T::Float64)),
+            // A float holds the integers up to 2^24, a double those up to 2^53.
+            (T::Int16, T::Float32, Some(T::Float32)),
+            (T::Int32, T::Float32, Some(T::Float64)),
+            (T::Int64, T::Float64, None),
+            (T::UInt8, T::Float16, Some(T::Float16)),
+            (
+                T::Decimal128(9, 2),
+                T::Decimal128(18, 2),
+                Some(T::Decimal128(18, 2)),
+            ),
+            (
+                T::Decimal128(9, 2),
+                T::Decimal128(9, 7),
+                Some(T::Decimal128(14, 7)),
+            ),
+            (
+                T::Decimal128(38, 0),
+                T::Decimal128(9, 9),
+                Some(T::Decimal256(47, 9)),
+            ),
+            (T::Decimal256(76, 0), T::Decimal256(76, 76), None),
+            (T::Int32, T::Decimal64(4, 1), Some(T::Decimal128(11, 1))),
+            (T::Float64, T::Decimal128(9, 2), None),
+            (
+                T::Date32,
+                T::Timestamp(Microsecond, None),
+                Some(T::Timestamp(Microsecond, None)),
+            ),
+            (T::Date32, T::Timestamp(Second, Some("UTC".into())), None),
+            (
+                T::Time32(Second),
+                T::Time64(Nanosecond),
+                Some(T::Time64(Nanosecond)),
+            ),
+            (
+                T::Duration(Second),
+                T::Duration(Millisecond),
+                Some(T::Duration(Millisecond)),
+            ),
+            (T::Utf8, T::Binary, Some(T::Binary)),
+            (
+                T::FixedSizeBinary(2),
+                T::FixedSizeBinary(3),
+                Some(T::Binary),
+            ),
+            (T::Utf8View, T::Binary, Some(T::LargeBinary)),
+            (T::Boolean, T::Int8, None),
+            (T::Int32, T::Utf8, None),
+        ] {
+            assert_eq!(promoted(&a, &b), expected, "{a} {b}");
+            assert_eq!(promoted(&b, &a), expected, "{b} {a}");
+        }
+    }
+}
