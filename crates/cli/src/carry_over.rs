@@ -35,12 +35,8 @@ pub(crate) fn add(
     file: &ParquetFile,
     row_groups: &[usize],
 ) -> Result<()> {
-    let added = carry_over.add(InputFile {
-        name: &input.name,
-        file,
-        row_groups,
-        decryption: input.decryption(),
-    });
+    let origin = InputFile::new(&input.name, file, row_groups).decryption(input.decryption());
+    let added = carry_over.add(origin);
     added.map_err(|error| input.failure(&error).in_data())
 }
 

@@ -6,11 +6,10 @@
 //!
 //! Files are looked at one after the other: none has to stay open.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use herringbone::encryption::FileDecryptionProperties;
-use herringbone::format::KeyValue;
 use herringbone::geospatial::geoparquet::KEY;
 use herringbone::modular_encryption::Encryption;
 use herringbone::schema::{ParquetSchema, from_arrow};
@@ -19,14 +18,17 @@ use herringbone_arrow::schema::SchemaRef;
 
 use crate::bloom_filters;
 use crate::encryption::{EncryptedFile, Protection, keep};
-use crate::geometries::{has_geometries, with_geoparquet_if_true};
-use crate::key_values;
+use crate::geometries::{has_geometries, without_geoparquet};
+use crate::key_values::{
+    CalendarKeys, Descriptions, KeyValues, NewFile, OriginalFile, check_calendars,
+};
 use crate::note::Note;
 use crate::parquet_schema::common_parquet_schema;
 use crate::sorting::CommonSorting;
 
 /// A file that rows come from.
 #[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct InputFile<'a> {
     /// Name of the file in notes and errors.
     pub name: &'a str,
@@ -36,6 +38,25 @@ pub struct InputFile<'a> {
     pub row_groups: &'a [usize],
     /// Keys of the file, if there are any.
     pub decryption: Option<&'a FileDecryptionProperties>,
+}
+
+impl<'a> InputFile<'a> {
+    /// Describes a file that is not encrypted.
+    #[must_use]
+    pub fn new(name: &'a str, file: &'a ParquetFile, row_groups: &'a [usize]) -> Self {
+        Self {
+            name,
+            file,
+            row_groups,
+            decryption: None,
+        }
+    }
+
+    /// Sets the keys of the file, if there are any.
+    #[must_use]
+    pub fn decryption(self, decryption: Option<&'a FileDecryptionProperties>) -> Self {
+        Self { decryption, ..self }
+    }
 }
 
 /// Collects what files have besides their rows, and puts it into the options of a writer.
@@ -51,12 +72,7 @@ pub struct InputFile<'a> {
 ///
 /// let file = ParquetFile::open("testdata/example.parquet")?;
 /// let mut carry_over = CarryOver::new();
-/// carry_over.add(InputFile {
-///     name: "example.parquet",
-///     file: &file,
-///     row_groups: &[0, 1],
-///     decryption: None,
-/// })?;
+/// carry_over.add(InputFile::new("example.parquet", &file, &[0, 1]))?;
 /// let reader = file.read(ReadOptions::new())?;
 /// let mut options = WriteOptions::new();
 /// let carried = carry_over.apply(&reader.schema(), &mut options)?;
@@ -75,8 +91,8 @@ pub struct CarryOver {
     bloom_filters: Option<BloomFilterOptions>,
     plain_geometries: bool,
     protection: Protection,
-    schemas: Vec<ParquetSchema>,
-    key_values: Vec<KeyValue>,
+    files: Vec<OriginalFile>,
+    key_values: KeyValues,
     with_bloom_filter: BTreeSet<Vec<String>>,
     sorting: CommonSorting,
     /// Name of each file, and how it is encrypted; `None` if it is not.
@@ -103,8 +119,8 @@ impl Default for CarryOver {
             bloom_filters: Some(BloomFilterOptions::default()),
             plain_geometries: false,
             protection: Protection::Keep,
-            schemas: Vec::new(),
-            key_values: Vec::new(),
+            files: Vec::new(),
+            key_values: KeyValues::default(),
             with_bloom_filter: BTreeSet::new(),
             sorting: CommonSorting::default(),
             encrypted: Vec::new(),
@@ -157,9 +173,23 @@ impl CarryOver {
             decryption,
         } = input;
         let pairs = file.metadata().key_value_metadata();
-        let is_first = self.schemas.is_empty();
-        key_values::add(&mut self.key_values, name, pairs, is_first, &mut self.notes);
-        self.schemas.push(file.parquet_schema().clone());
+        self.key_values.add(name, pairs, &mut self.notes);
+        self.files.push(OriginalFile {
+            name: name.to_owned(),
+            schema: file.parquet_schema().clone(),
+            is_whole: row_groups
+                .iter()
+                .copied()
+                .eq(0..file.metadata().num_row_groups()),
+            calendar: CalendarKeys::of(pairs),
+        });
+        if let Some(extension) = file.metadata().extension() {
+            self.notes.push(Note::FooterExtension {
+                file: name.to_owned(),
+                bytes: extension.bytes().len(),
+                uuid: extension.uuid(),
+            });
+        }
         if self.bloom_filters.is_some() {
             bloom_filters::add(&mut self.with_bloom_filter, file, row_groups);
         }
@@ -178,17 +208,13 @@ impl CarryOver {
     /// whatever the writer refuses.
     pub fn apply(mut self, schema: &SchemaRef, options: &mut WriteOptions) -> Result<Carried> {
         let mut notes = Vec::new();
+        let schemas = self.files.iter().map(|file| &file.schema);
         options.schema.parquet_schema =
-            common_parquet_schema(&self.schemas, self.plain_geometries, &mut notes)?;
+            common_parquet_schema(schemas, self.plain_geometries, &mut notes)?;
         notes.append(&mut self.notes);
-        options.key_value_metadata = self.key_values;
-        if !has_geometries(schema) {
-            // They would be about columns that are not there.
-            options.key_value_metadata.retain(|pair| pair.key != KEY);
-        }
-        let schema = with_geoparquet_if_true(schema);
-        let mapping = from_arrow(&schema, &options.schema)?;
+        let mapping = from_arrow(schema, &options.schema)?;
         let leaves = &mapping.leaves;
+        let schema = self.key_value_metadata(schema, &mapping.schema, options, &mut notes)?;
         if let Some(filter) = self.bloom_filters {
             let paths = &self.with_bloom_filter;
             bloom_filters::ask_for(paths, leaves, filter, options, &mut notes);
@@ -214,6 +240,42 @@ impl CarryOver {
             schema,
             notes,
             external_key_material,
+        })
+    }
+
+    /// Has the options write the key-value metadata that are true of the new file. Returns the Arrow schema with the
+    /// same metadata.
+    fn key_value_metadata(
+        &self,
+        arrow_schema: &SchemaRef,
+        schema: &ParquetSchema,
+        options: &mut WriteOptions,
+        notes: &mut Vec<Note>,
+    ) -> Result<SchemaRef> {
+        let new = NewFile {
+            arrow_schema,
+            schema,
+            is_sorted: !options.sort_by.is_empty(),
+        };
+        let descriptions = Descriptions::new(&self.files, &new);
+        let (mut pairs, arrow_schema) = descriptions.adapt(&self.key_values, arrow_schema, notes);
+        check_calendars(&self.files, &pairs, schema)?;
+        let kept: HashSet<&str> = pairs.iter().map(|pair| pair.key.as_str()).collect();
+        for (key, file) in self.key_values.unshared() {
+            if let (true, Some(file)) = (kept.contains(key), self.files.get(file)) {
+                notes.push(Note::KeyNotInAll {
+                    file: file.name.clone(),
+                    key: key.to_owned(),
+                });
+            }
+        }
+        let has_geometries = has_geometries(&arrow_schema);
+        // Without geometries, they would be about columns that are not there.
+        pairs.retain(|pair| has_geometries || pair.key != KEY);
+        options.key_value_metadata = pairs;
+        Ok(match has_geometries {
+            true => arrow_schema,
+            false => without_geoparquet(&arrow_schema),
         })
     }
 }

@@ -18,11 +18,8 @@ pub fn is_geoarrow(field: &Field) -> bool {
     name.starts_with("geoarrow.") || name == FORMER_EXTENSION_NAME
 }
 
-/// Returns the schema without GeoParquet metadata if it has no column of geometries.
-pub(crate) fn with_geoparquet_if_true(schema: &SchemaRef) -> SchemaRef {
-    if has_geometries(schema) || !schema.metadata().contains_key(KEY) {
-        return schema.clone();
-    }
+/// Returns the schema without GeoParquet metadata.
+pub(crate) fn without_geoparquet(schema: &SchemaRef) -> SchemaRef {
     let mut metadata = schema.metadata().clone();
     metadata.remove(KEY);
     Arc::new(Schema::new_with_metadata(schema.fields().clone(), metadata))

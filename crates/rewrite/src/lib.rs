@@ -7,13 +7,53 @@
 //! | find the first difference between two Arrow schemas | [`difference`] |
 //! | know how a file is encrypted without its keys | [`encryption::InTheClear`] |
 //!
-//! All of it stands on `herringbone`, which does not depend on it.
+//! All of it stands on `herringbone`, which does not depend on it. Two files become one:
+//!
+//! ```
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+//! use herringbone::{ParquetFile, ReadOptions, WriteOptions, Writer};
+//! use herringbone_rewrite::{CarryOver, InputFile, SchemaMerge};
+//!
+//! let paths = ["testdata/example.parquet", "testdata/example.parquet"];
+//! let mut merge = SchemaMerge::default();
+//! (merge.by_name, merge.cast) = (true, true);
+//!
+//! // One file is open at a time.
+//! let (mut schemas, mut carry_over) = (Vec::new(), CarryOver::new());
+//! for path in paths {
+//!     let file = ParquetFile::open(path)?;
+//!     let row_groups: Vec<usize> = (0..file.metadata().num_row_groups()).collect();
+//!     schemas.push((path, file.plan(&ReadOptions::new())?.schema().clone()));
+//!     carry_over.add(InputFile::new(path, &file, &row_groups))?;
+//! }
+//! let schema = merge.schema(&schemas)?;
+//! let mut options = WriteOptions::new();
+//! let carried = carry_over.apply(&schema, &mut options)?;
+//! for note in &carried.notes {
+//!     println!("{note}");
+//! }
+//! let mut out = Vec::new();
+//! let mut writer = Writer::new(&mut out, carried.schema, options)?;
+//! for path in paths {
+//!     let mut read = ReadOptions::new();
+//!     read.wanted_schema = merge.wanted(&schema);
+//!     for batch in herringbone::open_with(path, read)? {
+//!         writer.write(&batch?)?;
+//!     }
+//! }
+//! writer.finish()?;
+//! assert_eq!(ParquetFile::from_bytes(out)?.metadata().num_rows(), 48);
+//! # Ok(())
+//! # }
+//! ```
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 mod bloom_filters;
 mod carry_over;
+mod columns;
 mod common_schema;
 pub mod encryption;
 mod geometries;

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use herringbone::format::FooterExtension;
+
 /// Something that the new file has in another way than the files that its rows come from, or not at all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -17,6 +19,34 @@ pub enum Note {
         file: String,
         /// Key whose values differ.
         key: String,
+    },
+    /// Some files have a key of the key-value metadata, and others do not. The new file has it for all rows.
+    KeyNotInAll {
+        /// Name of the first file that has the key.
+        file: String,
+        /// The key.
+        key: String,
+    },
+    /// A key of the key-value metadata describes other columns than those that are written. It is left out.
+    KeyLeftOut {
+        /// Name of the file that has the key.
+        file: String,
+        /// The key.
+        key: String,
+    },
+    /// The index of a pandas data frame is not kept: it counts rows that are now others, or in another order.
+    PandasIndex {
+        /// Name of the file that has the index.
+        file: String,
+    },
+    /// The footer of a file has an extension, which is not kept.
+    FooterExtension {
+        /// Name of the file.
+        file: String,
+        /// Number of bytes of the extension.
+        bytes: usize,
+        /// UUID at the end of the extension; `None` if it is too short for one.
+        uuid: Option<String>,
     },
     /// A BOOLEAN column had a bloom filter. Writers make none for this type.
     NoBloomFilterForBoolean {
@@ -50,6 +80,29 @@ impl fmt::Display for Note {
                 f,
                 "{file}: the metadata `{key}` differ; those of an earlier file are kept"
             ),
+            Self::KeyNotInAll { file, key } => write!(
+                f,
+                "not all files have the metadata `{key}`; that of {file} is kept, for all rows"
+            ),
+            Self::KeyLeftOut { file, key } => write!(
+                f,
+                "{file}: the metadata `{key}` are left out, as they describe other columns than those that \
+                 are written"
+            ),
+            Self::PandasIndex { file } => write!(
+                f,
+                "{file}: the index of pandas is not kept, as it counts the rows of that file; pandas gives OUT \
+                 an index that begins at 0"
+            ),
+            Self::FooterExtension { file, bytes, uuid } => {
+                let field = FooterExtension::FIELD;
+                write!(
+                    f,
+                    "{file}: the extension of its footer is not kept: field {field}, {bytes} bytes"
+                )?;
+                uuid.as_ref()
+                    .map_or(Ok(()), |uuid| write!(f, ", UUID {uuid}"))
+            }
             Self::NoBloomFilterForBoolean { path } => {
                 write!(f, "`{}`: BOOLEAN gets no bloom filter", path.join("."))
             }

@@ -80,7 +80,13 @@ fn keys_may_repeat() {
 
     fs::write(&two, with_keys(&[("a", "1"), ("c", "y"), ("a", "2")])).unwrap();
     let out = folder.file("out.parquet");
-    herringbone(&["concat", &one, &two, "-o", &out]).ok("");
+    let run = herringbone(&["concat", &one, &two, "-o", &out]);
+    assert_eq!(
+        (run.code, run.stderr.lines().count()),
+        (0, 2),
+        "{}",
+        run.stderr
+    );
     assert_eq!(keys(&out), ["a=1", "b=x", "a=2", "c=y"]);
 
     fs::write(&two, with_keys(&[("a", "2"), ("a", "1")])).unwrap();

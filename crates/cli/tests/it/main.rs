@@ -7,6 +7,7 @@ mod common;
 mod concat;
 mod conditions;
 mod convert;
+mod described;
 mod encryption;
 mod exact;
 mod geospatial;

@@ -1,0 +1,45 @@
+//! `parquet.avro.schema`: the schema of Avro, whose fields without default a reader of Avro asks for.
+//!
+//! ```text
+//! {"type":"record","name":"r","fields":[{"name":"id","type":"long"},{"name":"s","type":["null","string"]}]}
+//! ```
+
+use herringbone_arrow::schema::Schema;
+use herringbone_text::json::JsonValue;
+
+use super::{array_mut, by_name, name};
+use crate::columns::{Columns, Likeness};
+
+/// Leaves out the columns that the new file does not have. Returns false if that is not enough: if fields inside of
+/// columns are left out as well, columns are of another type, or what is left refers to a type that is left out.
+pub(super) fn adapt(value: &mut JsonValue, new: &Schema, columns: &Columns<'_>) -> bool {
+    let is_same = |name: &str| columns.likeness(name) == Likeness::Same;
+    if !new.fields().iter().all(|field| is_same(field.name())) {
+        return false;
+    }
+    let (Some(described), Some(new)) = (array_mut(value, "fields"), by_name(new.fields())) else {
+        return false;
+    };
+    let is_kept = |field: &JsonValue| name(field).is_some_and(|name| new.contains_key(name));
+    let mut left_out = described.iter().filter(|it| !is_kept(it));
+    if left_out.any(|it| defines_name(it.get("type"))) {
+        return false;
+    }
+    described.retain(is_kept);
+    // Names of Avro do not repeat.
+    described.len() == new.len()
+}
+
+/// Returns whether a type defines a name, by which other fields may refer to it.
+fn defines_name(described: Option<&JsonValue>) -> bool {
+    match described {
+        Some(JsonValue::Array(union)) => union.iter().any(|it| defines_name(Some(it))),
+        Some(JsonValue::Object(object)) => {
+            object.get("name").is_some()
+                || ["type", "items", "values"]
+                    .iter()
+                    .any(|key| defines_name(object.get(key)))
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,263 @@
+//! The key-value metadata that several files have together, as far as they are true of the new file.
+//!
+//! ```text
+//! collect.rs   pairs of all files, one after the other
+//! calendar.rs  keys that say in which calendar days are counted
+//! spark.rs, avro.rs, pandas.rs   keys that describe the columns once more, adapted to those that are written
+//! ```
+
+mod avro;
+mod calendar;
+mod collect;
+mod pandas;
+mod spark;
+
+use std::cell::OnceCell;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use herringbone::Result;
+use herringbone::format::KeyValue;
+use herringbone::schema::ParquetSchema;
+use herringbone_arrow::schema::{Field, Fields, Schema, SchemaRef};
+use herringbone_text::json::JsonValue;
+
+use crate::Note;
+use crate::columns::{Columns, fields};
+
+pub(crate) use calendar::CalendarKeys;
+pub(crate) use collect::KeyValues;
+
+/// A file that pairs come from.
+#[derive(Debug)]
+pub(crate) struct OriginalFile {
+    /// Name in notes and errors.
+    pub(crate) name: String,
+    pub(crate) schema: ParquetSchema,
+    /// Whether all of its row groups are read, in their order.
+    pub(crate) is_whole: bool,
+    /// Keys that say which calendar its days are in.
+    pub(crate) calendar: CalendarKeys,
+}
+
+/// The new file, as far as metadata describe it.
+pub(crate) struct NewFile<'a> {
+    pub(crate) arrow_schema: &'a Schema,
+    pub(crate) schema: &'a ParquetSchema,
+    /// Whether its rows are sorted anew.
+    pub(crate) is_sorted: bool,
+}
+
+/// The form of a key that describes the columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Spark,
+    Avro,
+    Pandas,
+    /// Bytes or text that are not taken apart.
+    Opaque,
+}
+
+/// Keys that describe the columns of a file.
+const DESCRIPTIONS: [(&str, Form); 8] = [
+    ("org.apache.spark.sql.parquet.row.metadata", Form::Spark),
+    ("spark.sql.parquet.row.metadata", Form::Spark),
+    ("parquet.avro.schema", Form::Avro),
+    ("avro.schema", Form::Avro),
+    ("pandas", Form::Pandas),
+    ("iceberg.schema", Form::Opaque),
+    ("parquet.proto.descriptor", Form::Opaque),
+    ("thrift.descriptor", Form::Opaque),
+];
+
+/// Returns the form of a key that describes the columns.
+fn form(key: &str) -> Option<Form> {
+    let description = DESCRIPTIONS.iter().find(|(name, _)| *name == key);
+    description.map(|(_, form)| *form)
+}
+
+/// What becomes of a value.
+enum Adapted {
+    Same,
+    Changed(JsonValue),
+    /// It would describe other columns than there are.
+    Untrue,
+}
+
+/// Makes descriptions of columns true of the new file.
+pub(crate) struct Descriptions<'a> {
+    files: &'a [OriginalFile],
+    new: &'a NewFile<'a>,
+    /// Comparison of each file with the new one, from when it is asked for.
+    columns: Vec<OnceCell<Columns<'a>>>,
+}
+
+impl<'a> Descriptions<'a> {
+    pub(crate) fn new(files: &'a [OriginalFile], new: &'a NewFile<'a>) -> Self {
+        Self {
+            files,
+            new,
+            columns: files.iter().map(|_| OnceCell::new()).collect(),
+        }
+    }
+
+    /// Returns the pairs without those that are not true, and the schema with the same metadata.
+    pub(crate) fn adapt(
+        &self,
+        collected: &KeyValues,
+        schema: &SchemaRef,
+        notes: &mut Vec<Note>,
+    ) -> (Vec<KeyValue>, SchemaRef) {
+        let mut pairs = Vec::new();
+        for (pair, file) in collected.pairs() {
+            let form = match collected.repeats(&pair.key) {
+                // Readers take one of them or another.
+                true => form(&pair.key).map(|_| Form::Opaque),
+                false => form(&pair.key),
+            };
+            let value = self.value((&pair.key, form), pair.value.as_deref(), file, notes);
+            pairs.extend(value.map(|value| KeyValue::new(pair.key.clone(), value)));
+        }
+        let mut metadata = HashMap::new();
+        for (key, value) in schema.metadata() {
+            // Other keys stand in the Arrow schema alone, which is that of the first file.
+            if !collected.has(key)
+                && let Some(Some(value)) = self.value((key, form(key)), Some(value), 0, notes)
+            {
+                metadata.insert(key.clone(), value);
+            }
+        }
+        for pair in &pairs {
+            if let Some(value) = &pair.value {
+                metadata.insert(pair.key.clone(), value.clone());
+            }
+        }
+        let schema = Schema::new_with_metadata(schema.fields().clone(), metadata);
+        (pairs, Arc::new(schema))
+    }
+
+    /// Returns the value of a key for the new file; `None` if the key is left out.
+    fn value(
+        &self,
+        (key, form): (&str, Option<Form>),
+        value: Option<&str>,
+        file: usize,
+        notes: &mut Vec<Note>,
+    ) -> Option<Option<String>> {
+        let unchanged = || Some(value.map(str::to_owned));
+        let original = self.files.get(file).zip(self.columns.get(file));
+        let (Some(form), Some((original, columns)), Some(text)) = (form, original, value) else {
+            return unchanged();
+        };
+        let compare = || Columns::compare(&original.schema, self.new.schema);
+        match self.adapted(form, (original, columns.get_or_init(compare)), text, notes) {
+            Adapted::Same => unchanged(),
+            Adapted::Changed(value) => Some(Some(value.to_string())),
+            Adapted::Untrue => {
+                let note = Note::KeyLeftOut {
+                    file: original.name.clone(),
+                    key: key.to_owned(),
+                };
+                if notes.last() != Some(&note) {
+                    notes.push(note);
+                }
+                None
+            }
+        }
+    }
+
+    /// Returns the names of the columns that some file does not have.
+    fn with_gaps(&self) -> HashSet<&'a str> {
+        let names = |schema| fields(schema).map(|field| field.name());
+        let mut gaps = HashSet::new();
+        for file in self.files {
+            let here: HashSet<&str> = names(&file.schema).collect();
+            gaps.extend(names(self.new.schema).filter(|name| !here.contains(name)));
+        }
+        gaps
+    }
+
+    fn adapted(
+        &self,
+        form: Form,
+        (original, columns): (&OriginalFile, &Columns<'_>),
+        text: &str,
+        notes: &mut Vec<Note>,
+    ) -> Adapted {
+        if columns.are_same() && form != Form::Pandas {
+            return Adapted::Same;
+        }
+        let Ok(value) = JsonValue::parse(text) else {
+            // Nobody can read it, so that nobody is misled.
+            return match columns.are_same() {
+                true => Adapted::Same,
+                false => Adapted::Untrue,
+            };
+        };
+        let arrow = self.new.arrow_schema;
+        let mut adapted = value.clone();
+        let is_true = match form {
+            Form::Spark => spark::adapt(&mut adapted, arrow, columns),
+            Form::Avro => avro::adapt(&mut adapted, arrow, columns),
+            Form::Pandas => {
+                let keeps_rows = self.files.len() == 1 && original.is_whole && !self.new.is_sorted;
+                let rows = (keeps_rows, &self.with_gaps());
+                let told = pandas::adapt(&mut adapted, arrow, columns, rows);
+                if told.loses_range {
+                    notes.push(Note::PandasIndex {
+                        file: original.name.clone(),
+                    });
+                }
+                told.is_true
+            }
+            Form::Opaque => false,
+        };
+        match is_true {
+            true if adapted == value => Adapted::Same,
+            true => Adapted::Changed(adapted),
+            false => Adapted::Untrue,
+        }
+    }
+}
+
+/// Refuses keys that would count days of one file in the calendar of another.
+///
+/// # Errors
+/// Unsupported, with the files and columns.
+pub(crate) fn check_calendars(
+    files: &[OriginalFile],
+    pairs: &[KeyValue],
+    new: &ParquetSchema,
+) -> Result<()> {
+    calendar::check(files, &CalendarKeys::of(pairs), new)
+}
+
+/// Returns the fields by name; `None` if two have the same.
+fn by_name(fields: &Fields) -> Option<HashMap<&str, &Field>> {
+    let pairs = fields
+        .iter()
+        .map(|field| (field.name().as_str(), field.as_ref()));
+    let map: HashMap<_, _> = pairs.collect();
+    (map.len() == fields.len()).then_some(map)
+}
+
+/// Returns the name of a described field.
+fn name(described: &JsonValue) -> Option<&str> {
+    described.get("name")?.as_text()
+}
+
+/// Returns the array that is a member of an object, to change it.
+fn array_mut<'j>(value: &'j mut JsonValue, key: &str) -> Option<&'j mut Vec<JsonValue>> {
+    match member_mut(value, key)? {
+        JsonValue::Array(items) => Some(items),
+        _ => None,
+    }
+}
+
+/// Returns the member of an object, to change it.
+fn member_mut<'j>(value: &'j mut JsonValue, key: &str) -> Option<&'j mut JsonValue> {
+    match value {
+        JsonValue::Object(object) => object.get_mut(key),
+        _ => None,
+    }
+}

@@ -1,0 +1,102 @@
+//! `org.apache.spark.sql.parquet.row.metadata`: the schema of Spark, whose columns Spark shows whatever a file has.
+//!
+//! ```text
+//! {"type":"struct","fields":[{"name":"id","type":"long","nullable":true,"metadata":{}},
+//!                            {"name":"l","type":{"type":"array","elementType":"string","containsNull":true},…}]}
+//! map  {"type":"map","keyType":…,"valueType":…,"valueContainsNull":true}     udt  {"type":"udt","sqlType":…}
+//! ```
+
+use std::collections::HashSet;
+
+use herringbone_arrow::schema::{DataType, Field, Fields, Schema};
+use herringbone_text::json::JsonValue;
+
+use super::{array_mut, by_name, member_mut, name};
+use crate::columns::{Columns, Likeness};
+
+/// Leaves out the columns and fields that the new file does not have. Returns false if the others are not those of
+/// the new file.
+pub(super) fn adapt(value: &mut JsonValue, new: &Schema, columns: &Columns<'_>) -> bool {
+    let is_other = |field: &Field| columns.likeness(field.name()) == Likeness::Other;
+    !new.fields().iter().any(|field| is_other(field)) && fields(value, new.fields())
+}
+
+/// Leaves out the fields of a struct that are not among the fields of an Arrow struct.
+fn fields(value: &mut JsonValue, new: &Fields) -> bool {
+    let (Some(described), Some(new)) = (array_mut(value, "fields"), by_name(new)) else {
+        return false;
+    };
+    let mut names = HashSet::new();
+    let mut are_true = true;
+    described.retain_mut(|it| {
+        let Some(field) = name(it).and_then(|name| new.get(name)) else {
+            return false;
+        };
+        are_true &= names.insert(field.name()) && is_described(it, field);
+        true
+    });
+    are_true && names.len() == new.len()
+}
+
+/// Adapts the description of a field.
+fn is_described(description: &mut JsonValue, field: &Field) -> bool {
+    allow_null(description, "nullable", field);
+    member_mut(description, "type").is_some_and(|it| data_type(it, field.data_type()))
+}
+
+/// Has a description allow nulls where the Arrow field does.
+fn allow_null(description: &mut JsonValue, key: &str, field: &Field) {
+    if let (true, Some(nullable)) = (field.is_nullable(), member_mut(description, key)) {
+        *nullable = JsonValue::Boolean(true);
+    }
+}
+
+/// Adapts a type to an Arrow type.
+fn data_type(described: &mut JsonValue, new: &DataType) -> bool {
+    use DataType as T;
+    let kind = match described {
+        JsonValue::Text(name) => Some(name.clone()),
+        JsonValue::Object(_) => described
+            .get("type")
+            .and_then(JsonValue::as_text)
+            .map(str::to_owned),
+        _ => None,
+    };
+    let is_simple = described.as_text().is_some();
+    match (kind.as_deref(), new) {
+        (_, T::Dictionary(_, values)) => data_type(described, values),
+        (_, T::RunEndEncoded(_, values)) => data_type(described, values.data_type()),
+        (Some(name), _) if is_simple => name == "variant" || !new.is_nested(),
+        (Some("struct"), T::Struct(new)) => fields(described, new),
+        (
+            Some("array"),
+            T::List(element)
+            | T::LargeList(element)
+            | T::ListView(element)
+            | T::LargeListView(element)
+            | T::FixedSizeList(element, _),
+        ) => {
+            allow_null(described, "containsNull", element);
+            member_mut(described, "elementType")
+                .is_some_and(|it| data_type(it, element.data_type()))
+        }
+        (Some("map"), T::Map(entries, _)) => {
+            let T::Struct(entries) = entries.data_type() else {
+                return false;
+            };
+            let (Some(key), Some(value)) = (entries.first(), entries.get(1)) else {
+                return false;
+            };
+            allow_null(described, "valueContainsNull", value);
+            member_mut(described, "keyType").is_some_and(|it| data_type(it, key.data_type()))
+                && member_mut(described, "valueType")
+                    .is_some_and(|it| data_type(it, value.data_type()))
+        }
+        // A class of the user's expects all of its fields.
+        (Some("udt"), _) => described.get("sqlType").is_some_and(|stored| {
+            let mut adapted = stored.clone();
+            data_type(&mut adapted, new) && adapted == *stored
+        }),
+        _ => false,
+    }
+}
