@@ -303,6 +303,10 @@ pub struct WriteOptions {
     /// Added to the metadata of the file, as they are: keys may repeat. They win over the metadata
     /// of the Arrow schema.
     pub key_value_metadata: Vec<KeyValue>,
+    /// Whether decimals with more digits than their type has, and times of day from 24:00 on or below zero, are written as
+    /// they are; they are an error by default. Arrow arrays may hold such values, as may Parquet files. Those that the
+    /// physical type cannot hold stay an error.
+    pub allow_out_of_range: bool,
     /// Which program writes the file, by custom as `application version x (build y)`.
     pub created_by: String,
     /// Threads that encode, the caller's included; 0 stands for one a core.
@@ -394,6 +398,29 @@ impl WriteOptions {
         self
     }
 
+    /// Chooses what becomes of Arrow types. A [Parquet schema](Self::parquet_schema) that was chosen before stays, unless
+    /// `schema` has one.
+    #[must_use]
+    pub fn schema(mut self, mut schema: WriteSchemaOptions) -> Self {
+        schema.parquet_schema = schema.parquet_schema.or(self.schema.parquet_schema);
+        self.schema = schema;
+        self
+    }
+
+    /// Adds pairs to the metadata of the file.
+    #[must_use]
+    pub fn key_value_metadata(mut self, pairs: Vec<KeyValue>) -> Self {
+        self.key_value_metadata.extend(pairs);
+        self
+    }
+
+    /// Chooses how all columns are written. What was chosen before stays where `columns` chooses nothing.
+    #[must_use]
+    pub fn columns(mut self, columns: ColumnOptions) -> Self {
+        self.columns = self.columns.overridden_by(&columns);
+        self
+    }
+
     /// Chooses how all columns are compressed.
     #[must_use]
     pub fn compression(mut self, compression: Compression) -> Self {
@@ -425,8 +452,6 @@ impl WriteOptions {
 setters! { WriteOptions {
     /// Chooses the readers.
     compatibility: Compatibility;
-    /// Chooses how all columns are written.
-    columns: ColumnOptions;
     /// Says what matters more.
     prefer: Prefer => Some;
     /// Asks why columns are stored as they are.
@@ -453,14 +478,53 @@ setters! { WriteOptions {
     sorting_columns: Vec<SortingColumnOption>;
     /// Says what becomes of rows that are not sorted.
     unsorted_rows: UnsortedRows;
-    /// Adds to the metadata of the file.
-    key_value_metadata: Vec<KeyValue>;
     /// Names the program that writes.
     created_by: String;
     /// Sets the number of threads; 0 stands for one a core.
     threads: usize;
-    /// Chooses what becomes of Arrow types.
-    schema: WriteSchemaOptions;
+    /// Chooses whether values beyond the range of their type are written.
+    allow_out_of_range: bool;
     /// Sets who has the keys that the file is encrypted with.
     encryption: Arc<dyn Encryption> => Some;
 }}
+
+#[cfg(test)]
+mod tests {
+    use herringbone_schema::Date64;
+
+    use super::*;
+
+    #[test]
+    fn choices_for_all_columns_add_up() {
+        let options = WriteOptions::new()
+            .compression(Compression::Snappy)
+            .columns(ColumnOptions::new().dictionary(false).page_rows(5))
+            .columns(ColumnOptions::new().page_rows(7));
+        let expected = ColumnOptions::new()
+            .compression(Compression::Snappy)
+            .dictionary(false)
+            .page_rows(7);
+        assert_eq!(options.columns, expected);
+        let columns = ColumnOptions::new().compression(Compression::Uncompressed);
+        let options = options.columns(columns);
+        assert_eq!(options.columns.compression, Some(Compression::Uncompressed));
+    }
+
+    #[test]
+    fn schemas_and_pairs_that_were_chosen_before_stay() {
+        let limits = herringbone_format::Limits::default();
+        let root = herringbone_format::SchemaElement::new("root".to_owned()).num_children(0);
+        let parquet_schema = ParquetSchema::new(&[root], &limits).unwrap();
+        let pair = |key: &str| KeyValue::new(key, None);
+        let mut schema = WriteSchemaOptions::default();
+        schema.date64 = Date64::Int64;
+        let options = WriteOptions::new()
+            .parquet_schema(parquet_schema.clone())
+            .schema(schema)
+            .key_value_metadata(vec![pair("a")])
+            .key_value_metadata(vec![pair("b")]);
+        assert_eq!(options.schema.parquet_schema, Some(parquet_schema));
+        assert_eq!(options.schema.date64, Date64::Int64);
+        assert_eq!(options.key_value_metadata, [pair("a"), pair("b")]);
+    }
+}
