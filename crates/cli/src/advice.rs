@@ -62,8 +62,8 @@ impl Advised<'_> {
                 "--sort-folder FOLDER puts it elsewhere, --sort-memory SIZE has more rows sorted without it"
                     .into()
             }
-            Remedy::WidenKeys => {
-                "with --no-arrow-schema the values of a Parquet file are written without such a dictionary"
+            Remedy::RaiseSortMemory => {
+                "--sort-memory SIZE gives more, --no-arrow-schema sorts the values of a Parquet file without dictionaries"
                     .into()
             }
             Remedy::LeaveOutColumn => "--columns leaves it out".into(),
@@ -77,6 +77,7 @@ impl Advised<'_> {
             Remedy::DecryptFirst => {
                 "`decrypt` each, and `encrypt` what becomes of them".into()
             }
+            Remedy::AllowOutOfRange => "--allow-out-of-range writes it as it is".into(),
             _ => return None,
         })
     }
@@ -108,8 +109,8 @@ mod tests {
             "corrupt file: x; --no-crc ignores it"
         );
         assert_eq!(advised(&error, None), "corrupt file: x");
-        let error = Error::argument("x").with_remedy(Remedy::WidenKeys);
-        assert!(advised(&error, None).contains("--no-arrow-schema"));
+        let error = Error::argument("x").with_remedy(Remedy::AllowOutOfRange);
+        assert!(advised(&error, None).contains("--allow-out-of-range"));
         let error = Error::argument("x").with_remedy(Remedy::ChooseLeaves);
         assert_eq!(advised(&error, None), "invalid argument: x");
     }

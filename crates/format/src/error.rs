@@ -134,8 +134,6 @@ pub enum Remedy {
     SupplyAadPrefix,
     /// To choose where the temporary files of a sort are, or to sort more rows in memory.
     ChooseSortFolder,
-    /// To write a dictionary of Arrow's with wider keys, or one that is not ordered.
-    WidenKeys,
     /// To leave out the column that the error names.
     LeaveOutColumn,
     /// To find the columns of several files by name.
@@ -146,6 +144,10 @@ pub enum Remedy {
     MergeByNameCasting,
     /// To write each file without encryption, and to encrypt the new file anew.
     DecryptFirst,
+    /// To give sorting more memory.
+    RaiseSortMemory,
+    /// To write decimals with too many digits, and times that are not of a day, as they are.
+    AllowOutOfRange,
 }
 
 impl fmt::Display for Remedy {
@@ -170,12 +172,13 @@ impl fmt::Display for Remedy {
             Self::ChooseSortFolder => {
                 "`sort_folder` puts it elsewhere, `sort_memory_bytes` has more rows sorted without it"
             }
-            Self::WidenKeys => "it takes wider keys, or a dictionary that is not ordered",
             Self::LeaveOutColumn => "a projection leaves the column out",
             Self::MergeByName => "`SchemaMerge::by_name` finds columns by name",
             Self::MergeCasting => "`SchemaMerge::cast` reads them as a type that has all values",
             Self::MergeByNameCasting => "`SchemaMerge` with `by_name` and `cast` reads them together",
             Self::DecryptFirst => "`Protection` chooses another encryption, or none",
+            Self::RaiseSortMemory => "raise `sort_memory_bytes`, or sort values without dictionaries",
+            Self::AllowOutOfRange => "`WriteOptions::allow_out_of_range` writes it as it is",
         })
     }
 }

@@ -135,7 +135,8 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// Argument where the batch does not have the schema, or holds a value that cannot be kept: what
     /// is wrong then has its column and row. A decimal with more digits than its type's precision is
-    /// such a value, though Arrow does not mind it. Io where the output does not take bytes. The file cannot be finished then.
+    /// such a value, though Arrow does not mind it, unless
+    /// [`allow_out_of_range`](WriteOptions::allow_out_of_range) has it written as it is. Io where the output does not take bytes. The file cannot be finished then.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.guard(|writer| writer.write_batch(batch))
     }

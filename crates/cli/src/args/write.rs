@@ -116,6 +116,9 @@ pub(crate) struct Write {
     /// A struct without fields, for which Parquet has no form, gets one that holds nulls
     #[arg(long)]
     fill_empty_structs: bool,
+    /// Write decimals with too many digits and times of day that are not within a day as they are
+    #[arg(long)]
+    allow_out_of_range: bool,
     /// Write no offset and column indexes
     #[arg(long)]
     no_page_index: bool,
@@ -143,6 +146,7 @@ impl Write {
             || !self.sort_by.is_empty()
             || self.geoparquet.is_some()
             || self.fill_empty_structs
+            || self.allow_out_of_range
             || self.no_page_index
             || self.no_crc
     }
@@ -180,6 +184,7 @@ impl Write {
             .compatibility(self.compatibility.into())
             .page_index(!self.no_page_index)
             .crc(!self.no_crc)
+            .allow_out_of_range(self.allow_out_of_range)
             .sort_by(
                 self.sort_by
                     .iter()

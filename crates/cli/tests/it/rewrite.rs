@@ -1,6 +1,13 @@
 //! `rewrite`: the same rows in a new file.
 
+use std::sync::Arc;
+
+use herringbone::{WriteOptions, Writer};
 use herringbone_arrow::array::cast::AsArray as _;
+use herringbone_arrow::array::types::Int8Type;
+use herringbone_arrow::array::{
+    ArrayRef, Decimal128Array, DictionaryArray, RecordBatch, Time64MicrosecondArray,
+};
 use serde_json::Value;
 
 use crate::common::{EXAMPLE, Folder, Run, herringbone, json, path, stdin};
@@ -322,4 +329,90 @@ fn profiles_and_preferences_keep_the_rows() {
             rewritten(&["--compatibility", readers, "--prefer", preference]);
         }
     }
+}
+
+/// A file of one decimal with two digits too many, and a time of 24:00.
+fn out_of_range(name: &str) {
+    let decimals = Decimal128Array::from(vec![123, 1_234_567]);
+    let times = Time64MicrosecondArray::from(vec![5, 86_400_000_000]);
+    let columns: [(&str, ArrayRef); 2] = [
+        (
+            "d",
+            Arc::new(decimals.with_precision_and_scale(5, 2).unwrap()),
+        ),
+        ("t", Arc::new(times)),
+    ];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let options = WriteOptions::new().allow_out_of_range(true);
+    let file = std::fs::File::create(name).unwrap();
+    let mut writer = Writer::new(file, batch.schema(), options).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+}
+
+#[test]
+fn values_out_of_range_are_kept_on_request() {
+    let (folder, out) = place();
+    let input = folder.file("in.parquet");
+    out_of_range(&input);
+    let rows = herringbone(&["cat", &input]).stdout;
+    assert!(rows.contains("12345.67"), "{rows}");
+    for arguments in [
+        vec!["rewrite", &input, &out],
+        vec!["concat", &input, &input, "-o", &out],
+        vec!["convert", &input, &out],
+    ] {
+        let run = herringbone(&arguments);
+        run.fails(3, "the unscaled decimal 1234567 has more digits");
+        run.fails(3, "; --allow-out-of-range writes it as it is (column d)");
+        let allowed = [&arguments[..], &["--allow-out-of-range", "--force"]].concat();
+        herringbone(&allowed).ok("");
+        let expected = match arguments[0] {
+            "concat" => rows.repeat(2),
+            _ => rows.clone(),
+        };
+        herringbone(&["cat", &out]).ok(&expected);
+        std::fs::remove_file(&out).unwrap();
+    }
+}
+
+/// Row groups of 100 categories each, under keys of 8 bits, become one row group of 200.
+#[test]
+fn keys_are_wide_enough_for_the_values_of_several_row_groups() {
+    let (folder, out) = place();
+    let input = folder.file("in.parquet");
+    let words = |numbers: std::ops::Range<usize>| -> ArrayRef {
+        let words: Vec<String> = numbers.map(|i| format!("word {i}")).collect();
+        let words: DictionaryArray<Int8Type> = words.iter().map(String::as_str).collect();
+        Arc::new(words)
+    };
+    let batch = |numbers| RecordBatch::try_from_iter([("c", words(numbers))]).unwrap();
+    let options = WriteOptions::new().row_group_rows(100);
+    let file = std::fs::File::create(&input).unwrap();
+    let mut writer = Writer::new(file, batch(0..1).schema(), options).unwrap();
+    writer.write(&batch(0..100)).unwrap();
+    writer.write(&batch(100..200)).unwrap();
+    writer.finish().unwrap();
+    let field = |name: &str| {
+        let file = herringbone::ParquetFile::open(name).unwrap();
+        let reader = file.read(herringbone::ReadOptions::default()).unwrap();
+        reader.schema().field(0).data_type().to_string()
+    };
+    assert_eq!(field(&input), "Dictionary(Int8, Utf8)");
+    herringbone(&["rewrite", &input, &out]).ok("");
+    assert_eq!(field(&out), "Dictionary(Int16, Utf8)");
+    let rows = herringbone(&["cat", &input]).stdout;
+    herringbone(&["cat", &out]).ok(&rows);
+    herringbone(&["concat", &input, &input, "-o", &out, "--force"]).ok("");
+    assert_eq!(field(&out), "Dictionary(Int16, Utf8)");
+    herringbone(&[
+        "rewrite",
+        &input,
+        &out,
+        "--force",
+        "--row-group-rows",
+        "100",
+    ])
+    .ok("");
+    assert_eq!(field(&out), "Dictionary(Int8, Utf8)");
 }

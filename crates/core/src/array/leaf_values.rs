@@ -43,7 +43,7 @@ pub(crate) fn values<'a>(
     }
 }
 
-/// Whether there are values of the leaf's Arrow type that the file cannot hold.
+/// Whether there may be values of the leaf's Arrow type that are refused.
 pub(crate) fn may_misfit(leaf: &WriteLeaf) -> bool {
     use DataType::{Decimal32, Decimal64, Decimal128, Decimal256, Interval, Time32, Time64};
     leaf.conversion != WriteConversion::Identity

@@ -403,7 +403,11 @@ impl ColumnWriter {
             });
             if let Err(found) = found {
                 let message = format!("row {row} of the batch: {}", found.message());
-                return Error::new(found.kind(), message);
+                let error = Error::new(found.kind(), message);
+                return match found.remedy() {
+                    Some(remedy) => error.with_remedy(remedy),
+                    None => error,
+                };
             }
         }
         error

@@ -350,6 +350,7 @@ impl Default for WriteOptions {
             sorting_columns: Vec::new(),
             unsorted_rows: UnsortedRows::default(),
             key_value_metadata: Vec::new(),
+            allow_out_of_range: false,
             created_by: CREATED_BY.to_owned(),
             threads: 0,
             schema: WriteSchemaOptions::default(),

@@ -115,8 +115,9 @@ impl ColumnSettings {
                  in another encoding, but its values can, or a dictionary that is not ordered",
             ));
         }
+        let mut leaf = leaf.clone();
+        leaf.allow_out_of_range = options.allow_out_of_range;
         let settings = Self {
-            leaf: leaf.clone(),
             compression,
             may_drop_codec: chosen.compression.is_none() || options.prefer.is_some(),
             prefer: options.prefer.unwrap_or_default(),
@@ -143,6 +144,7 @@ impl ColumnSettings {
             page_index: options.page_index,
             crc: options.crc,
             total_order: modern && leaf.order.is_float(),
+            leaf,
         };
         settings.check()?;
         Ok(settings)

@@ -272,6 +272,7 @@ impl<'a> Builder<'a> {
             data_type: data_type.clone(),
             conversion: stored.conversion,
             order: stored.order,
+            allow_out_of_range: false,
         });
         let mut stored = stored.element;
         stored.name = element.name;

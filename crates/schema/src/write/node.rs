@@ -93,6 +93,8 @@ pub struct WriteLeaf {
     pub conversion: WriteConversion,
     /// The order that bounds are in.
     pub order: ColumnOrderKind,
+    /// Whether decimals with too many digits and times that are not of a day are written as they are.
+    pub allow_out_of_range: bool,
 }
 
 /// The arithmetic between the numbers of the Arrow type and those in the file.

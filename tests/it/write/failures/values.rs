@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use herringbone::{ErrorKind, WriteOptions, Writer};
+use herringbone::{ErrorKind, ParquetFile, ReadOptions, Remedy, WriteOptions, Writer};
 use herringbone_arrow::array::builder::{FixedSizeBinaryBuilder, Int32Builder, ListBuilder};
 use herringbone_arrow::array::types::*;
 use herringbone_arrow::array::*;
@@ -173,6 +173,66 @@ fn values_that_parquet_cannot_hold() {
         for array in [Arc::new(dictionary) as ArrayRef, Arc::new(runs)] {
             assert_eq!(value_error(array, true, 1).kind(), ErrorKind::Argument);
         }
+    }
+}
+
+/// Those that the physical type holds are written as they are on request, and the error names the option.
+#[test]
+fn values_out_of_range_are_written_on_request() {
+    let five = |array: Decimal128Array| array.with_precision_and_scale(5, 2).unwrap();
+    let nineteen = Decimal128Array::from(vec![1, 2 * 10_i128.pow(19)]);
+    let arrays: [ArrayRef; 8] = [
+        Arc::new(five(Decimal128Array::from(vec![1, -1_234_567]))),
+        Arc::new(
+            Decimal32Array::from(vec![1, 1_234_567])
+                .with_precision_and_scale(5, 2)
+                .unwrap(),
+        ),
+        Arc::new(
+            Decimal64Array::from(vec![1, 10_i64.pow(18)])
+                .with_precision_and_scale(18, 2)
+                .unwrap(),
+        ),
+        Arc::new(nineteen.with_precision_and_scale(19, 0).unwrap()),
+        Arc::new(Time32SecondArray::from(vec![1, 86_400])),
+        Arc::new(Time32MillisecondArray::from(vec![1, 86_400_000])),
+        Arc::new(Time64MicrosecondArray::from(vec![1, 86_400_000_000])),
+        Arc::new(Time64NanosecondArray::from(vec![1, -1])),
+    ];
+    for array in arrays {
+        let error = value_error(array.clone(), true, 1);
+        assert_eq!(error.remedy(), Some(Remedy::AllowOutOfRange), "{error}");
+        assert!(
+            error
+                .to_string()
+                .contains("`WriteOptions::allow_out_of_range`")
+        );
+        let batch = RecordBatch::try_from_iter([("a", array)]).unwrap();
+        let options = WriteOptions::new().allow_out_of_range(true);
+        let mut file = Vec::new();
+        let mut writer = Writer::new(&mut file, batch.schema(), options).unwrap();
+        writer.write(&batch).unwrap();
+        writer.finish().unwrap();
+        let file = ParquetFile::from_bytes(file).unwrap();
+        let mut reader = file.read(ReadOptions::default()).unwrap();
+        assert_eq!(reader.next_batch().unwrap().unwrap(), batch);
+    }
+}
+
+/// Milliseconds of these do not fit 32 bits, nor does the decimal.
+#[test]
+fn values_that_the_physical_type_cannot_hold_stay_an_error() {
+    let seconds: ArrayRef = Arc::new(Time32SecondArray::from(vec![2_147_484]));
+    let decimals = Decimal128Array::from(vec![1 << 31]);
+    let decimals = decimals.with_precision_and_scale(9, 2).unwrap();
+    for array in [seconds, Arc::new(decimals) as ArrayRef] {
+        let batch = RecordBatch::try_from_iter([("a", array)]).unwrap();
+        let options = WriteOptions::new().allow_out_of_range(true);
+        let mut writer = Writer::new(Vec::new(), batch.schema(), options).unwrap();
+        let error = writer
+            .write(&batch)
+            .and_then(|()| writer.finish().map(drop));
+        assert_eq!(error.unwrap_err().kind(), ErrorKind::Argument);
     }
 }
 

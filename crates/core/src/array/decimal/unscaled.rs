@@ -4,7 +4,7 @@ use std::fmt;
 
 use herringbone_arrow::buffer::i256;
 use herringbone_arrow::schema::DataType;
-use herringbone_format::{Error, Result};
+use herringbone_format::{Error, Remedy, Result};
 use herringbone_kernels::decimal;
 use herringbone_schema::{WriteConversion, WriteLeaf};
 
@@ -184,8 +184,8 @@ fn append_low(bytes: &[u8], width: usize, out: &mut Vec<u8>) -> bool {
     }
 }
 
-/// Refuses unscaled values that have more digits than the decimals of the column may have. Arrow does
-/// not look at them.
+/// Refuses unscaled values that have more digits than the decimals of the column may have, unless they
+/// are allowed. Arrow does not look at them.
 pub(super) fn check_digits<T: Unscaled + fmt::Display>(
     values: &[T],
     leaf: &WriteLeaf,
@@ -193,14 +193,14 @@ pub(super) fn check_digits<T: Unscaled + fmt::Display>(
     let Some(digits) = digits(&leaf.data_type) else {
         return Ok(());
     };
-    if T::all_within(values, digits) {
+    if leaf.allow_out_of_range || T::all_within(values, digits) {
         return Ok(());
     }
     let mut misfits = values
         .iter()
         .filter(|value| !T::all_within(&[**value], digits));
     Err(match misfits.next() {
-        Some(value) => misfit(*value, leaf),
+        Some(value) => misfit(*value, leaf).with_remedy(Remedy::AllowOutOfRange),
         None => Error::argument("a decimal has too many digits"),
     })
 }

@@ -1,7 +1,8 @@
 //! Times on their way to the file: exact, or not at all.
 
 use herringbone_arrow::schema::TimeUnit;
-use herringbone_format::{Error, Result};
+use herringbone_format::{Error, Remedy, Result};
+use herringbone_schema::WriteLeaf;
 
 const MILLIS_PER_DAY: i64 = 86_400_000;
 const SECONDS_PER_DAY: i64 = 86_400;
@@ -39,17 +40,27 @@ pub(in crate::array) fn per_second(unit: TimeUnit) -> i64 {
 }
 
 /// Whether so many units after midnight are of the same day.
-pub(super) fn is_time(value: i64, unit: TimeUnit) -> bool {
+fn is_time(value: i64, unit: TimeUnit) -> bool {
     (0..SECONDS_PER_DAY * per_second(unit)).contains(&value)
 }
 
-/// Refuses times that are not of a day, which neither Arrow nor Parquet allows. Arrow does not look at
-/// them.
-pub(super) fn check_times<T: Copy + Into<i64>>(values: &[T], unit: TimeUnit) -> Result<()> {
+/// Milliseconds of a time in seconds: of a day, or any that 32 bits hold if these are allowed.
+pub(super) fn to_millis(seconds: i32, leaf: &WriteLeaf) -> Option<i32> {
+    let is_allowed = leaf.allow_out_of_range || is_time(seconds.into(), TimeUnit::Second);
+    seconds.checked_mul(1000).filter(|_| is_allowed)
+}
+
+/// Refuses times that are not of a day, unless they are allowed: neither Arrow nor Parquet has them, but Arrow does not look
+/// at them.
+pub(super) fn check_times<T: Copy + Into<i64>>(
+    values: &[T],
+    unit: TimeUnit,
+    leaf: &WriteLeaf,
+) -> Result<()> {
     // One comparison a value, and no branch: the compiler makes vectors of it.
     let end = (SECONDS_PER_DAY * per_second(unit)).cast_unsigned();
     let beyond = |value: &T| (*value).into().cast_unsigned() >= end;
-    if !values.iter().fold(false, |any, value| any | beyond(value)) {
+    if leaf.allow_out_of_range || !values.iter().fold(false, |any, value| any | beyond(value)) {
         return Ok(());
     }
     let misfit = values.iter().find(|value| beyond(value));
@@ -63,4 +74,5 @@ pub(super) fn no_time(value: i64, unit: TimeUnit) -> Error {
         "the time {value} is not of a day, which has {end} units ({unit:?}) from midnight on: TIME \
          holds no other, but an integer column does"
     ))
+    .with_remedy(Remedy::AllowOutOfRange)
 }

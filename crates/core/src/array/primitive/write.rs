@@ -46,7 +46,7 @@ fn int32<'a>(leaf: &WriteLeaf, selected: Selected<'a>, out: &'a mut Vec<i32>) ->
         DataType::Date32 => return Ok(selected.primitive::<Date32Type>(out)),
         DataType::Time32(TimeUnit::Millisecond) => {
             let times = selected.primitive::<Time32MillisecondType>(out);
-            return times::check_times(times, TimeUnit::Millisecond).map(|()| times);
+            return times::check_times(times, TimeUnit::Millisecond, leaf).map(|()| times);
         }
         DataType::Time32(_) if leaf.conversion == WriteConversion::Identity => {
             return Ok(selected.primitive::<Time32SecondType>(out));
@@ -58,7 +58,7 @@ fn int32<'a>(leaf: &WriteLeaf, selected: Selected<'a>, out: &'a mut Vec<i32>) ->
         DataType::UInt32 => selected.mapped::<UInt32Type, _>(out, u32::cast_signed),
         DataType::Time32(_) => selected.checked::<Time32SecondType, _>(
             out,
-            |seconds| times::is_time(seconds.into(), TimeUnit::Second).then(|| seconds * 1000),
+            |seconds| times::to_millis(seconds, leaf),
             |seconds| times::no_time(seconds.into(), TimeUnit::Second),
         )?,
         DataType::Date64 => {
@@ -77,11 +77,11 @@ fn int64<'a>(leaf: &WriteLeaf, selected: Selected<'a>, out: &'a mut Vec<i64>) ->
         DataType::Date64 => return Ok(selected.primitive::<Date64Type>(out)),
         Time64(Microsecond) => {
             let times = selected.primitive::<Time64MicrosecondType>(out);
-            return times::check_times(times, Microsecond).map(|()| times);
+            return times::check_times(times, Microsecond, leaf).map(|()| times);
         }
         Time64(_) => {
             let times = selected.primitive::<Time64NanosecondType>(out);
-            return times::check_times(times, Nanosecond).map(|()| times);
+            return times::check_times(times, Nanosecond, leaf).map(|()| times);
         }
         Timestamp(Millisecond, _) => {
             return Ok(selected.primitive::<TimestampMillisecondType>(out));
