@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use herringbone::arrow::array::builder::{LargeStringBuilder, MapBuilder, StringViewBuilder};
 use herringbone::arrow::array::cast::AsArray;
-use herringbone::arrow::array::types::{Int32Type, Int64Type};
+use herringbone::arrow::array::types::{Int32Type, Int64Type, IntervalMonthDayNanoType};
 use herringbone::arrow::array::{
     Array, ArrayRef, IntervalDayTimeArray, RecordBatch, Time32SecondArray,
 };
@@ -15,9 +15,12 @@ use herringbone::format::{
     CompressionCodec, ConvertedType, Encoding, LogicalType, Repetition, SchemaElement,
     TimeUnit as ParquetUnit, Type,
 };
+use herringbone::variant::extension::VariantExtension;
 use herringbone::{
     Error, ErrorKind, ParquetFile, ReadOptions, SchemaOptions, WriteOptions, Writer,
 };
+
+use herringbone_inspect::verify::FindingKind;
 
 use crate::crafted::{Chunk, Page, file, group, leaf};
 
@@ -92,6 +95,10 @@ pub(crate) fn null_key() -> Vec<u8> {
 /// A file of intervals of months, days and milliseconds.
 pub(crate) fn intervals(parts: &[[u32; 3]]) -> Vec<u8> {
     let element = converted(Type::FixedLenByteArray, ConvertedType::Interval).type_length(12);
+    intervals_of(element, parts)
+}
+
+fn intervals_of(element: SchemaElement, parts: &[[u32; 3]]) -> Vec<u8> {
     let bytes = parts.iter().flatten().flat_map(|part| part.to_le_bytes());
     let body: Vec<u8> = bytes.collect();
     one_column(element, parts.len(), vec![Page::v1(parts.len(), &body)])
@@ -242,6 +249,75 @@ fn intervals_beyond_arrow_come_as_bytes_on_request() {
     }
     // The lesser number of milliseconds fits Arrow's nanoseconds.
     assert!(read(&intervals(&[[i32::MAX as u32, 0, u32::MAX]]), &[]).is_ok());
+}
+
+/// What `verify` finds in the schema of a file.
+fn of_schema(file: &ParquetFile) -> Vec<String> {
+    let findings = herringbone_inspect::verify(file).map(|it| it.unwrap());
+    let findings = findings.filter(|it| it.kind == FindingKind::Schema);
+    findings.map(|it| it.to_string()).collect()
+}
+
+/// parquet-java writes UNKNOWN beside INTERVAL, as INTERVAL has no logical type.
+#[test]
+fn intervals_with_unknown_are_intervals() {
+    let element = converted(Type::FixedLenByteArray, ConvertedType::Interval)
+        .type_length(12)
+        .logical_type(LogicalType::Unknown);
+    let file = intervals_of(element, &[[1, 2, 3], [0, 0, 4]]);
+    let batch = read(&file, &[]).unwrap();
+    let values = column(&batch).as_primitive::<IntervalMonthDayNanoType>();
+    let parts: Vec<_> = values
+        .values()
+        .iter()
+        .map(|it| (it.months, it.days, it.nanoseconds))
+        .collect();
+    assert_eq!(parts, [(1, 2, 3_000_000), (0, 0, 4_000_000)]);
+
+    // pyarrow refuses the two together, so a file that follows this schema has INTERVAL alone.
+    let file = ParquetFile::from_bytes(file).unwrap();
+    assert_eq!(of_schema(&file), [""; 0]);
+    let options = WriteOptions::new().parquet_schema(file.parquet_schema().clone());
+    let mut bytes = Vec::new();
+    let mut writer = Writer::new(&mut bytes, batch.schema(), options).unwrap();
+    assert_eq!(writer.warnings(), [""; 0]);
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    let written = ParquetFile::from_bytes(bytes).unwrap();
+    let element = written.parquet_schema().element(0);
+    assert_eq!(element.converted_type, Some(ConvertedType::Interval));
+    assert_eq!(element.logical_type, None);
+}
+
+/// An INTERVAL has 12 bytes, so these are columns of nulls.
+#[test]
+fn other_columns_with_unknown_and_interval_have_no_values() {
+    let element =
+        converted(Type::Int32, ConvertedType::Interval).logical_type(LogicalType::Unknown);
+    let error = read(&numbers(element, &[5], false), &[]).unwrap_err();
+    assert!(error.to_string().contains("UNKNOWN"), "{error}");
+}
+
+/// A group alone can be a variant.
+#[test]
+fn variant_on_a_column_is_passed_over() {
+    let element = logical(
+        Type::ByteArray,
+        LogicalType::Variant {
+            specification_version: Some(1),
+        },
+    );
+    let file = one_column(element, 1, vec![Page::v1(1, &[2, 0, 0, 0, 7, 8])]);
+    let file = ParquetFile::from_bytes(file).unwrap();
+    let options = ReadOptions::default().extension(VariantExtension::new());
+    let batch = file.read(options).unwrap().next_batch().unwrap().unwrap();
+    assert_eq!(column(&batch).as_binary::<i32>().value(0), [7, 8]);
+    assert_eq!(
+        of_schema(&file),
+        [
+            "warning schema: its annotation is not known, or may not stand on its physical type (column x)"
+        ]
+    );
 }
 
 #[test]

@@ -19,6 +19,7 @@
 use herringbone_format::{ConvertedType, LogicalType, Repetition};
 
 use crate::ParquetSchema;
+use crate::resolved_type::annotation;
 
 /// What one occurrence of a node is; members are ordinals of nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +52,7 @@ pub(crate) fn group_form(schema: &ParquetSchema, node: usize) -> GroupForm {
         return GroupForm::Leaf;
     }
     let element = &this.element;
-    match (&element.logical_type, element.converted_type) {
+    match (annotation(element), element.converted_type) {
         (Some(LogicalType::List), _) | (None, Some(ConvertedType::List)) => list(schema, node),
         (Some(LogicalType::Map), _)
         | (None, Some(ConvertedType::Map | ConvertedType::MapKeyValue)) => map(schema, node),

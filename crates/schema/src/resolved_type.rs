@@ -51,7 +51,7 @@ pub(crate) enum ResolvedType {
 impl ResolvedType {
     /// The meaning of a column; `type_length` is 0 unless its length is fixed.
     pub(crate) fn of(element: &SchemaElement, physical: Type, type_length: usize) -> Self {
-        let resolved_type = match (&element.logical_type, element.converted_type) {
+        let resolved_type = match (annotation(element), element.converted_type) {
             (Some(logical), _) => of_logical(logical),
             (None, Some(converted)) => of_converted(converted, element),
             (None, None) => Self::Unannotated,
@@ -136,6 +136,23 @@ impl ResolvedType {
             Self::Interval => fixed(12),
         }
     }
+}
+
+/// The logical type of an element, but for UNKNOWN where the converted type is INTERVAL or MAP_KEY_VALUE:
+/// parquet-java writes that because the two have no logical type. All values of an UNKNOWN column are null, so a column
+/// that cannot be an INTERVAL keeps it.
+pub(crate) fn annotation(element: &SchemaElement) -> Option<&LogicalType> {
+    const INTERVAL_BYTES: i32 = 12;
+    let is_slip = match element.converted_type {
+        Some(ConvertedType::Interval) => {
+            element.type_ == Some(Type::FixedLenByteArray)
+                && element.type_length == Some(INTERVAL_BYTES)
+        }
+        Some(ConvertedType::MapKeyValue) => element.type_.is_none(),
+        _ => false,
+    };
+    let logical_type = element.logical_type.as_ref();
+    logical_type.filter(|it| !(is_slip && **it == LogicalType::Unknown))
 }
 
 fn of_logical(logical: &LogicalType) -> ResolvedType {

@@ -8,7 +8,9 @@
 use std::collections::HashMap;
 
 use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields};
-use herringbone_format::{ConvertedType, LogicalType, Repetition, Result, SchemaElement, Type};
+use herringbone_format::{
+    ConvertedType, Limits, LogicalType, Repetition, Result, SchemaElement, Type,
+};
 
 use super::WriteConversion;
 use super::build::Builder;
@@ -18,7 +20,7 @@ use crate::group_form::{GroupForm, group_form, named_as_element};
 use crate::hint::restored;
 use crate::leaf_type::leaf_type;
 use crate::message::Described;
-use crate::resolved_type::ResolvedType;
+use crate::resolved_type::{ResolvedType, annotation};
 use crate::{
     ADJUSTED_TO_UTC_KEY, Conversion, Node, NodeKind, ParquetSchema, SchemaOptions, to_arrow,
 };
@@ -52,13 +54,23 @@ pub(super) struct MapForm<'a> {
 
 impl Template {
     pub(super) fn new(schema: Option<&ParquetSchema>) -> Result<Self> {
-        let fields = match schema {
-            None => Vec::new(),
-            Some(schema) => to_arrow(schema, &[], &SchemaOptions::default())?.fields,
+        let Some(schema) = schema else {
+            return Ok(Self {
+                schema: None,
+                fields: Vec::new(),
+            });
         };
+        let elements = schema.nodes().iter().map(|node| {
+            let logical_type = annotation(&node.element).cloned();
+            node.element.clone().logical_type(logical_type)
+        });
+        // The schema was within the limits that its caller has.
+        let mut limits = Limits::default();
+        (limits.schema_nodes, limits.schema_depth) = (usize::MAX, usize::MAX);
+        let schema = ParquetSchema::from_elements(elements.collect(), &limits)?;
         Ok(Self {
-            schema: schema.cloned(),
-            fields,
+            fields: to_arrow(&schema, &[], &SchemaOptions::default())?.fields,
+            schema: Some(schema),
         })
     }
 

@@ -153,12 +153,16 @@ impl ExtensionType for VariantExtension {
 
 /// Whether a field of a file is of variants: by its annotation, or by the name that `ARROW:schema` gives it.
 fn is_variant_group(stored: &StoredField<'_>) -> bool {
+    if !stored.node().is_group() {
+        // The annotation may not stand on a column.
+        return false;
+    }
     match stored.logical_type() {
         Some(LogicalType::Variant {
             specification_version,
         }) => specification_version.is_none_or(|version| version == 1),
         Some(_) => false,
-        None => is_variant(stored.storage) && stored.node().is_group(),
+        None => is_variant(stored.storage),
     }
 }
 

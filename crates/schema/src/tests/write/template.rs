@@ -115,6 +115,34 @@ fn annotations_that_are_not_known() {
     stays(&ParquetSchema::new(&elements, &Limits::default()).unwrap());
 }
 
+/// parquet-java writes UNKNOWN beside MAP_KEY_VALUE and INTERVAL, which have no logical types. Others refuse that.
+#[test]
+fn unknown_beside_older_annotations_is_left_out() {
+    let text = |fields: &str| schema(fields).to_string();
+    for (fields, nodes) in [
+        ("optional fixed_len_byte_array(12) a (INTERVAL);", &[1][..]),
+        (
+            "optional group a (MAP) { repeated group map (MAP_KEY_VALUE) { required int32 k; optional int32 v; } }",
+            &[2],
+        ),
+        (
+            "optional group a (MAP_KEY_VALUE) { repeated group map (MAP_KEY_VALUE) { required int32 k; optional int32 v; } }",
+            &[1, 2],
+        ),
+    ] {
+        let like = schema(fields);
+        let mut elements: Vec<_> = like.nodes().iter().map(|it| it.element.clone()).collect();
+        for node in nodes {
+            elements[*node].logical_type = Some(LogicalType::Unknown);
+        }
+        let slipped = ParquetSchema::new(&elements, &Limits::default()).unwrap();
+        assert_eq!(read(&slipped), read(&like), "{fields}");
+        let mapping = written_like(&read(&slipped), &slipped);
+        assert_eq!(mapping.schema.to_string(), text(fields));
+        assert_eq!(mapping.warnings, [""; 0]);
+    }
+}
+
 /// The message without its frame, and the warnings, of a field that follows the template.
 fn followed(field: Field, like: &str) -> (String, Vec<String>) {
     let mapping = written_like(&Schema::new(vec![field]), &schema(like));
