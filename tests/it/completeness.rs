@@ -262,7 +262,8 @@ fn every_arrow_type_is_mapped() {
         let schema = Schema::new(vec![Field::new("a", data_type.clone(), true)]);
         let mapping = from_arrow(&schema, &Default::default()).unwrap();
         let parquet = ParquetSchema::new(&mapping.elements, &Limits::default()).unwrap();
-        let read = to_arrow(&parquet, &mapping.key_values, &SchemaOptions::default()).unwrap();
+        let pairs = mapping.key_values(&[], &[]).unwrap();
+        let read = to_arrow(&parquet, &pairs, &SchemaOptions::default()).unwrap();
         assert_eq!(*read.schema.field(0).data_type(), data_type);
     }
 }

@@ -1,6 +1,21 @@
-//! Where the files are.
+//! Where the files are, and what others find in them.
 
 use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use herringbone::ParquetFile;
+use herringbone_arrow::ipc;
+use herringbone_arrow::schema::Schema;
+
+/// The schema of a file that Arrow C++ reads: that under `ARROW:schema`, decoded by `arrow-ipc`.
+pub(crate) fn arrow_schema(file: &ParquetFile) -> Schema {
+    let pairs = file.metadata().key_value_metadata();
+    let pair = pairs.iter().find(|pair| pair.key == "ARROW:schema");
+    let text = pair.and_then(|pair| pair.value.as_deref()).unwrap();
+    let bytes = STANDARD.decode(text).unwrap();
+    ipc::convert::try_schema_from_ipc_buffer(&bytes).unwrap()
+}
 
 /// The folder `testdata/` of the repository.
 pub(crate) fn testdata() -> PathBuf {

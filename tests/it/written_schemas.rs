@@ -111,7 +111,8 @@ fn the_parquet_crate_makes_the_same_schemas() {
             assert_eq!(i16::from(leaf.max_rep_level), column.max_rep_level());
         }
         let pairs: Vec<KeyValue> = mapping
-            .key_values
+            .key_values(&[], &[])
+            .unwrap()
             .iter()
             .map(|pair| KeyValue::new(pair.key.clone(), pair.value.clone()))
             .collect();

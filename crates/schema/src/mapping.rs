@@ -178,7 +178,7 @@ pub fn to_arrow_extended(
     let mut restore = Restore::new(schema, options, &ignored, &mut warnings);
     if let Some(schema) = &options.arrow_schema {
         let text = SchemaText {
-            base64: &arrow_schema_text(schema.fields())?,
+            base64: &arrow_schema_text(schema.fields(), HashMap::new())?,
             is_exact: true,
         };
         restore_from(text, &mut top, &mut metadata, &mut restore);

@@ -1,6 +1,7 @@
 //! What the writer writes: read back by this library and by others, looked at from outside, and what
 //! it does when something fails.
 
+mod key_values;
 mod leaves;
 mod arrays;
 pub(crate) mod schemas;

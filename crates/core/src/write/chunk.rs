@@ -37,6 +37,9 @@ pub struct EncodedColumn {
     /// Header and bits of the bloom filter.
     pub(crate) bloom_filter: Option<Vec<u8>>,
     pub(crate) num_rows: u64,
+    /// Values that get a key when the column is read as dictionaries: those of the dictionary page, and all values of pages
+    /// without indices.
+    pub(super) keyed_values: u64,
     /// How it is stored, and why.
     pub(super) choice: ChunkChoice,
 }
@@ -98,6 +101,8 @@ pub(crate) struct ChunkBuilder {
     num_rows: u64,
     num_levels: u64,
     num_nulls: u64,
+    /// Values of pages without indices.
+    num_plain: u64,
     bounds: Bounds,
     byte_array_bytes: i64,
     column_index: ColumnIndexBuilder,
@@ -136,6 +141,7 @@ impl ChunkBuilder {
             num_rows: 0,
             num_levels: 0,
             num_nulls: 0,
+            num_plain: 0,
             bounds: Bounds::new(&settings),
             byte_array_bytes: 0,
             column_index: ColumnIndexBuilder::new(settings.leaf.order, settings.leaf.physical_type),
@@ -221,6 +227,9 @@ impl ChunkBuilder {
         self.num_rows += levels.num_rows as u64;
         self.num_levels += levels.num_levels as u64;
         self.num_nulls += levels.num_nulls as u64;
+        if page.encoding != Encoding::RleDictionary {
+            self.num_plain += (levels.num_levels - levels.num_nulls) as u64;
+        }
         add(&mut self.rep_histogram, &levels.rep_histogram);
         add(&mut self.def_histogram, &levels.def_histogram);
         self.count(PageType::DataPage, page.encoding);
@@ -323,6 +332,7 @@ impl ChunkBuilder {
             geospatial,
             without_bounds,
         } = statistics;
+        let num_entries = dictionary.as_ref().map_or(0, |entries| entries.num_values);
         let (dictionary_page, uncompressed) = match dictionary {
             Some(entries) => {
                 self.encodings.insert(
@@ -370,6 +380,7 @@ impl ChunkBuilder {
             column_index,
             bloom_filter,
             num_rows: self.num_rows,
+            keyed_values: num_entries as u64 + self.num_plain,
             choice: ChunkChoice {
                 stored_as,
                 compression: self.compression,

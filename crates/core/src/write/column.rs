@@ -20,7 +20,7 @@ use herringbone_arrow::array::cast::AsArray;
 use herringbone_arrow::array::{Array, ArrayRef};
 use herringbone_arrow::schema::DataType;
 use herringbone_format::modular_encryption::ChunkCipher;
-use herringbone_format::{Encoding, Error, Remedy, Result};
+use herringbone_format::{Encoding, Error, Result};
 use herringbone_kernels::hybrid;
 
 use super::bounds::Bounds;
@@ -217,23 +217,6 @@ impl ColumnWriter {
             if is_whole || self.page.num_rows() >= self.page_rows() {
                 self.end_segment(taken < n, sink)?;
             }
-        }
-        self.order_is_kept()
-    }
-
-    /// Fails where an order cannot come back, as the keys tell fewer values apart than the dictionary has got.
-    fn order_is_kept(&self) -> Result<()> {
-        let ordered = self.settings.lists_entries.filter(|it| it.is_ordered);
-        let (Some(ordered), Some(dictionary)) = (ordered, &self.values.dictionary) else {
-            return Ok(());
-        };
-        if dictionary.len() > ordered.max_values {
-            return Err(Error::argument(format!(
-                "batches of one row group have ordered dictionaries of {} values together, of which their keys tell {} apart",
-                dictionary.len(),
-                ordered.max_values
-            ))
-            .with_remedy(Remedy::WidenKeys));
         }
         Ok(())
     }

@@ -6,6 +6,7 @@
 //!
 //! With an encrypted footer, the magic is `PARE`.
 
+use std::collections::HashSet;
 use std::mem;
 use std::sync::Arc;
 
@@ -41,6 +42,29 @@ pub struct FileEncoder {
     metadata_bytes: usize,
     /// Added to the key-value metadata, instead of what is there under the same keys.
     key_values: Vec<KeyValue>,
+    /// What readers may put into one dictionary array, by column.
+    dictionary_values: Vec<DictionaryValues>,
+}
+
+/// How many values readers may put into one dictionary array.
+///
+/// Arrow C++ starts a new dictionary at each dictionary page. It goes on with the last one through the pages without indices
+/// of any number of row groups.
+#[derive(Debug, Clone, Copy, Default)]
+struct DictionaryValues {
+    /// Values since the last dictionary page, its own included.
+    last: u64,
+    most: u64,
+}
+
+impl DictionaryValues {
+    fn add(&mut self, column: &EncodedColumn) {
+        self.last = match column.dictionary_page.is_empty() {
+            true => self.last.saturating_add(column.keyed_values),
+            false => column.keyed_values,
+        };
+        self.most = self.most.max(self.last);
+    }
 }
 
 /// A column chunk that was given out, of a row group that has not ended.
@@ -57,6 +81,7 @@ impl FileEncoder {
     #[must_use]
     pub fn new(plan: Arc<WritePlan>) -> Self {
         Self {
+            dictionary_values: vec![DictionaryValues::default(); plan.num_columns()],
             plan,
             position: 0,
             row_groups: Vec::new(),
@@ -130,6 +155,9 @@ impl FileEncoder {
             ));
         }
         self.explain(&column);
+        if let Some(values) = self.dictionary_values.get_mut(self.columns.len()) {
+            values.add(&column);
+        }
         self.metadata_bytes += column.metadata_bytes();
         let mut out = Vec::with_capacity(4);
         let open = OpenColumn {
@@ -263,7 +291,7 @@ impl FileEncoder {
             (chunk.offset_index_offset, chunk.offset_index_length) = offset_index.unzip();
         }
         let encryption = self.plan.encryption.clone();
-        let parts = self.parts();
+        let parts = self.parts()?;
         let start = writer.position();
         match &encryption {
             Some(encryption) => writer.raw(&encrypted_footer(&**encryption, &parts)?),
@@ -308,26 +336,25 @@ impl FileEncoder {
         groups.flat_map(columns).collect()
     }
 
-    fn parts(self) -> FileMetadataParts {
+    fn parts(self) -> Result<FileMetadataParts> {
         let options = &self.plan.options;
-        let asked = &options.key_value_metadata;
-        let of_schema = self.plan.mapping.key_values.iter();
-        let key_values: Vec<KeyValue> = of_schema
-            .filter(|pair| asked.iter().all(|asked| asked.key != pair.key))
-            .chain(asked)
-            .filter(|pair| self.key_values.iter().all(|added| added.key != pair.key))
-            .chain(&self.key_values)
-            .cloned()
-            .collect();
-        FileMetadataParts::new(
+        let added: HashSet<&str> = self.key_values.iter().map(|it| it.key.as_str()).collect();
+        let asked = options.key_value_metadata.iter();
+        let asked = asked.filter(|pair| !added.contains(pair.key.as_str()));
+        let pairs: Vec<KeyValue> = asked.chain(&self.key_values).cloned().collect();
+        let values = self.dictionary_values.iter().map(|it| it.most);
+        let values: Vec<u64> = values.collect();
+        let mapping = &self.plan.mapping;
+        let key_values = mapping.key_values(&pairs, &values)?;
+        Ok(FileMetadataParts::new(
             FORMAT_VERSION,
-            self.plan.mapping.elements.clone(),
+            mapping.elements.clone(),
             self.num_rows as i64,
             self.row_groups,
         )
         .key_value_metadata((!key_values.is_empty()).then_some(key_values))
         .created_by(options.created_by.clone())
-        .column_orders(self.plan.column_orders())
+        .column_orders(self.plan.column_orders()))
     }
 }
 

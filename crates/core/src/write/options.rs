@@ -289,8 +289,9 @@ pub struct WriteOptions {
     /// `sort_memory_bytes` waits in temporary files, without a name where the system allows that, and
     /// encrypted where the file is to be.
     pub sort_by: Vec<SortingColumnOption>,
-    /// Bytes of the rows that are sorted in memory; where there are more, they go to temporary files.
-    /// Dictionaries of Arrow are held beside that.
+    /// Bytes of the rows that are sorted in memory; where there are more, they go to temporary files, of which 65 are open at
+    /// most. The dictionaries of Arrow that these rows have stay in memory, and count: more than half of it, or than 16 MiB if
+    /// that is more, is an error.
     pub sort_memory_bytes: usize,
     /// Where the temporary files of a sort are; where `None`, beside the file, or where the system has
     /// such files if the output is none.

@@ -16,7 +16,6 @@ use super::options::{SortingColumnOption, UnsortedRows, WriteOptions};
 use super::settings::{ArrowDictionary, ColumnSettings};
 use super::sort_keys::SortKeys;
 use super::sorting::SortingCheck;
-use crate::array::dictionary::max_values;
 use crate::extension::mappings;
 
 /// What the write of one file comes to; shared by everything that encodes a part of it.
@@ -294,11 +293,10 @@ fn mark_dictionaries(node: &WriteNode, leaves: &mut [Option<ArrowDictionary>]) {
     match &node.kind {
         WriteKind::Leaf { leaf } => {
             if let Some(marked) = leaves.get_mut(*leaf)
-                && let DataType::Dictionary(key, _) = node.field.data_type()
+                && let DataType::Dictionary(..) = node.field.data_type()
             {
                 *marked = Some(ArrowDictionary {
                     is_ordered: node.field.dict_is_ordered() == Some(true),
-                    max_values: max_values(key).unwrap_or(usize::MAX),
                 });
             }
         }

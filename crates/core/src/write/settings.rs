@@ -19,8 +19,6 @@ const MAX_DICTIONARY_BYTES: usize = 1 << 30;
 pub(crate) struct ArrowDictionary {
     /// Whether the order of its values means something.
     pub(crate) is_ordered: bool,
-    /// How many values its keys tell apart.
-    pub(crate) max_values: usize,
 }
 
 /// How one column is written.

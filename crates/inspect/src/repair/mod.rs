@@ -98,8 +98,8 @@ impl RepairSchema {
     pub fn of_arrow(schema: &Schema) -> Result<Self> {
         let mapping = from_arrow(schema, &WriteSchemaOptions::default())?;
         Ok(Self {
+            key_values: mapping.key_values(&[], &[])?,
             elements: mapping.elements,
-            key_values: mapping.key_values,
             created_by: None,
         })
     }

@@ -4,9 +4,9 @@
 //! behind: decimals of negative scale are there as they are stored, as are structs without fields;
 //! list views as lists, runs as their values, and dictionaries of most types too; `arrow.uuid` is
 //! without metadata. Where that makes a difference, the
-//! caller's schema lies beside it, for ourselves. The metadata of the schema are left out, as the
-//! file has them beside the hint.
+//! caller's schema lies beside it, for ourselves.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use base64::Engine as _;
@@ -34,27 +34,51 @@ pub(super) fn wanted(schema: &Schema, parquet: &ParquetSchema, policy: HintPolic
     }
 }
 
-/// `ARROW:schema`, and where it does not say all, what does.
+/// `ARROW:schema` with these pairs as its metadata, and a second pair if it does not have all of the schema.
 ///
-/// **Errors**: Unsupported when the schema is larger than 2 GiB.
-pub(super) fn key_values(of: &Fields) -> Result<Vec<KeyValue>> {
+/// A pair without a value has an empty one there, as Arrow C++ reads it; of pairs with the same key, the last one counts.
+///
+/// **Errors**: Unsupported when the schema is larger than 2 GiB, Limit when the pairs are too large.
+pub(super) fn key_values<'a>(
+    of: &Fields,
+    metadata: impl Iterator<Item = &'a KeyValue>,
+) -> Result<Vec<KeyValue>> {
     let stored = fields(of);
-    let hint = arrow_schema_text(&stored)?;
+    let value = |pair: &KeyValue| pair.value.clone().unwrap_or_default();
+    let metadata = metadata.map(|pair| (pair.key.clone(), value(pair)));
+    let hint = arrow_schema_text(&stored, metadata.collect())?;
     let mut pairs = Vec::new();
     if &stored != of || of.iter().any(|field| orders_numbers(field)) {
-        let exact = exact_value(&hint, &arrow_schema_text(of)?);
+        let exact = exact_value(&hint, &arrow_schema_text(of, HashMap::new())?);
         pairs.push(KeyValue::new(EXACT_SCHEMA_KEY, exact));
     }
     pairs.push(KeyValue::new(ARROW_SCHEMA_KEY, hint));
     Ok(pairs)
 }
 
-/// The fields as an Arrow schema in IPC form, in base64.
-pub(crate) fn arrow_schema_text(fields: &Fields) -> Result<String> {
+/// Bytes of metadata that a footer of 2 GiB has room for, once as they are and once in base64: 4 bytes for 3.
+const MAX_METADATA_BYTES: u64 = i32::MAX as u64 / 7 * 3;
+
+/// An Arrow schema in IPC form, in base64.
+///
+/// **Errors**: Unsupported when the schema is larger than 2 GiB, Limit when its metadata are too large.
+pub(crate) fn arrow_schema_text(
+    fields: &Fields,
+    metadata: HashMap<String, String>,
+) -> Result<String> {
     const CONTINUATION: [u8; 4] = [0xFF; 4];
+    let lengths = metadata.iter().map(|(key, value)| key.len() + value.len());
+    let bytes = lengths.sum::<usize>() as u64;
+    if bytes > MAX_METADATA_BYTES {
+        return Err(Error::beyond_format(
+            "bytes of key-value metadata",
+            bytes,
+            MAX_METADATA_BYTES,
+        ));
+    }
     let message = IpcDataGenerator::default()
         .schema_to_bytes_with_dictionary_tracker(
-            &Schema::new(fields.clone()),
+            &Schema::new_with_metadata(fields.clone(), metadata),
             &mut DictionaryTracker::new(false),
             &IpcWriteOptions::default(),
         )

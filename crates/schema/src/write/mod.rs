@@ -14,6 +14,7 @@ mod build;
 mod decimal;
 mod group;
 mod hint;
+mod keys;
 mod leaf_type;
 mod logical_type;
 mod node;
@@ -22,9 +23,10 @@ mod stored;
 mod template;
 mod temporal;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use herringbone_arrow::schema::Schema;
+use herringbone_arrow::schema::{Fields, Schema};
 use herringbone_format::modular_encryption::ALGORITHM_KEY;
 use herringbone_format::{KeyValue, Limits, Result, SchemaElement};
 
@@ -35,6 +37,7 @@ pub use options::{Date64, EmptyStructs, HintPolicy, WriteSchemaOptions};
 
 use crate::{ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY, ExtensionMapping, ParquetSchema};
 use build::Builder;
+use keys::widened;
 use template::Template;
 
 /// Metadata of a file that say something of this file alone.
@@ -55,10 +58,48 @@ pub struct WriteMapping {
     pub fields: Vec<WriteNode>,
     /// The columns, in the order of the file.
     pub leaves: Vec<WriteLeaf>,
-    /// The metadata of the Arrow schema by key, and the Arrow schema itself where it is needed.
-    pub key_values: Vec<KeyValue>,
+    /// The metadata of the Arrow schema, in the order of their keys.
+    metadata: Vec<KeyValue>,
+    /// The fields of the Arrow schema, if the file needs them.
+    hint: Option<Fields>,
     /// Where the schema is not as [`WriteSchemaOptions::parquet_schema`] has it, in words.
     pub warnings: Vec<String>,
+}
+
+impl WriteMapping {
+    /// The key-value metadata of a file: the metadata of the Arrow schema, the Arrow schema itself where the file needs it, and
+    /// `more` pairs. These win over metadata of the schema with the same key.
+    ///
+    /// `dictionary_values` has, for each column, the most values that a reader may put into one dictionary array. Keys of
+    /// dictionaries that are too narrow for them are wider in the Arrow schema of the file. Columns that it does not have
+    /// keep their keys.
+    ///
+    /// All pairs are metadata of that Arrow schema as well: Arrow C++ looks at no others if the file has one.
+    ///
+    /// # Errors
+    ///
+    /// Limit when the pairs are too large for a footer.
+    pub fn key_values(
+        &self,
+        more: &[KeyValue],
+        dictionary_values: &[u64],
+    ) -> Result<Vec<KeyValue>> {
+        let replaced: HashSet<&str> = more.iter().map(|pair| pair.key.as_str()).collect();
+        let of_schema = self.metadata.iter();
+        let of_schema = of_schema.filter(|pair| !replaced.contains(pair.key.as_str()));
+        let mut pairs: Vec<KeyValue> = of_schema.cloned().collect();
+        if let Some(fields) = &self.hint
+            && !replaced.contains(ARROW_SCHEMA_KEY)
+        {
+            let fields = widened(fields, &self.fields, dictionary_values);
+            let all = pairs.iter().chain(more);
+            let all = all.filter(|pair| !OF_THE_FILE_ALONE.contains(&pair.key.as_str()));
+            let hint = hint::key_values(&fields, all)?;
+            pairs.extend(hint);
+        }
+        pairs.extend_from_slice(more);
+        Ok(pairs)
+    }
 }
 
 /// The Parquet schema of an Arrow schema.
@@ -86,7 +127,7 @@ pub struct WriteMapping {
 ///     mapping.schema.to_string(),
 ///     "message schema {\n  optional int32 a (INTEGER(8,false));\n}\n"
 /// );
-/// assert!(mapping.key_values.is_empty());
+/// assert!(mapping.key_values(&[], &[])?.is_empty());
 /// # Ok::<(), herringbone_format::Error>(())
 /// ```
 pub fn from_arrow(schema: &Schema, options: &WriteSchemaOptions) -> Result<WriteMapping> {
@@ -110,23 +151,22 @@ pub fn from_arrow_extended(
     let (elements, leaves) = (builder.elements, builder.leaves);
     let warnings = builder.warnings.0;
     let parquet = ParquetSchema::new(&elements, &limits)?;
-    let mut key_values: Vec<KeyValue> = schema
+    let mut metadata: Vec<KeyValue> = schema
         .metadata()
         .iter()
         .filter(|(key, _)| !OF_THE_FILE_ALONE.contains(&key.as_str()))
         .map(|(key, value)| KeyValue::new(key.clone(), value.clone()))
         .collect();
     // The metadata come in no order; the same schema should give the same file.
-    key_values.sort_unstable_by(|a, b| a.key.cmp(&b.key));
-    if hint::wanted(schema, &parquet, options.arrow_schema_hint)? {
-        key_values.extend(hint::key_values(schema.fields())?);
-    }
+    metadata.sort_unstable_by(|a, b| a.key.cmp(&b.key));
+    let is_hinted = hint::wanted(schema, &parquet, options.arrow_schema_hint)?;
     Ok(WriteMapping {
         elements,
         schema: parquet,
         fields,
         leaves,
-        key_values,
+        metadata,
+        hint: is_hinted.then(|| schema.fields().clone()),
         warnings,
     })
 }

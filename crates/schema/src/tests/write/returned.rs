@@ -156,7 +156,8 @@ fn metadata_at_every_level() {
     let schema = Schema::new_with_metadata(vec![field], metadata(&[("z", "1"), ("a", "2")]));
     assert_eq!(returned(&schema, &WriteSchemaOptions::default()).0, schema);
     let mapping = from_arrow(&schema, &WriteSchemaOptions::default()).unwrap();
-    let keys: Vec<&str> = mapping.key_values.iter().map(|pair| &*pair.key).collect();
+    let pairs = mapping.key_values(&[], &[]).unwrap();
+    let keys: Vec<&str> = pairs.iter().map(|pair| &*pair.key).collect();
     assert_eq!(keys, ["a", "z", EXACT_SCHEMA_KEY, ARROW_SCHEMA_KEY]);
 }
 
@@ -283,7 +284,7 @@ fn layers_that_others_do_not_expect() {
         assert_eq!(returned(&schema, &options).0, schema);
 
         let mapping = from_arrow(&schema, &options).unwrap();
-        let mut pairs = mapping.key_values;
+        let mut pairs = mapping.key_values(&[], &[]).unwrap();
         pairs.retain(|pair| pair.key != EXACT_SCHEMA_KEY);
         let seen = to_arrow(&mapping.schema, &pairs, &SchemaOptions::default()).unwrap();
         let for_others = Schema::new(vec![Field::new("a", for_others, true)]);
