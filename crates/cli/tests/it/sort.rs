@@ -134,3 +134,33 @@ fn an_interrupt_leaves_nothing() {
     assert_eq!(output.status.code(), Some(130));
     assert!(folder.names().is_empty());
 }
+
+/// A limit of the shell stands for that of a system. Each row group is a run of its own.
+#[cfg(target_os = "linux")]
+#[test]
+fn few_files_are_open_at_a_time() {
+    let folder = Folder::new();
+    let (csv, input) = (folder.with("x.csv", csv(200)), folder.file("in.parquet"));
+    herringbone(&["convert", &csv, &input, "--row-group-rows", "1"]).ok("");
+    let out = folder.file("out.parquet");
+    let herringbone_limited = |descriptors: &str| {
+        let script = "ulimit -n $0; exec \"$@\"";
+        let mut shell = std::process::Command::new("bash");
+        shell
+            .args(["-c", script, descriptors])
+            .arg(command(&[]).get_program());
+        shell.args([
+            "rewrite",
+            &input,
+            &out,
+            "--sort-by",
+            "a",
+            "--sort-memory",
+            "1",
+        ]);
+        crate::common::Run::from(shell.output().unwrap())
+    };
+    herringbone_limited("96").ok("");
+    let rows: Vec<String> = (0..200).map(|a| format!("{{\"a\":{a}}}\n")).collect();
+    herringbone(&["cat", "--columns", "a", &out]).ok(&rows.concat());
+}

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::ArrowError;
 use herringbone_core::write::{SortKeys, WritePlan};
-use herringbone_format::{Error, Result};
+use herringbone_format::{Error, ErrorKind, Remedy, Result};
 
 use dictionaries::Dictionaries;
 use memory::{MemoryRows, SortedRows};
@@ -33,8 +33,11 @@ use temporary::Spill;
 /// Rows that are looked at together: their keys then stay in the cache.
 const SLICE_ROWS: usize = 1 << 14;
 
-/// Runs that are merged at a time, and files that are open at most, roughly.
+/// Runs that there are at a time, each an open file, and that are merged at a time. One more is open while they are merged.
 const FAN_IN: usize = 64;
+
+/// Bytes that dictionaries of Arrow may hold, however little memory there is for rows.
+const DICTIONARY_BYTES: usize = 16 << 20;
 
 /// Rows of a batch, at most,
 const BATCH_ROWS: usize = 1 << 16;
@@ -98,9 +101,16 @@ impl Sorter {
     /// Takes the rows of a batch.
     ///
     /// # Errors
-    /// Argument where the batch cannot be compared; Io where a temporary file cannot be written.
+    /// Argument where the batch cannot be compared; Io where a temporary file cannot be written; Limit where dictionaries of
+    /// Arrow hold too much.
     pub(crate) fn push(&mut self, batch: &RecordBatch) -> Result<()> {
         let stored = self.dictionaries.take_out(batch)?;
+        let dictionary_bytes = self.dictionaries.heap_bytes();
+        let most = DICTIONARY_BYTES.max(self.memory_bytes / 2);
+        if dictionary_bytes > most {
+            return Err(too_large_dictionaries(dictionary_bytes, most));
+        }
+        let memory_bytes = self.memory_bytes.saturating_sub(dictionary_bytes);
         let mut at = 0;
         while at < batch.num_rows() {
             let rows = SLICE_ROWS.min(batch.num_rows() - at);
@@ -108,7 +118,7 @@ impl Sorter {
             at += rows;
             self.rows.push(&mut self.keys, &slice, stored)?;
             self.num_rows += rows as u64;
-            if self.rows.bytes() > self.memory_bytes || self.rows.is_full() {
+            if self.rows.bytes() > memory_bytes || self.rows.is_full() {
                 self.spill()?;
             }
         }
@@ -145,16 +155,7 @@ impl Sorter {
             return Ok(Output::Memory(self.rows.take().sorted()));
         }
         self.spill()?;
-        let mut runs = std::mem::take(&mut self.runs);
-        while runs.len() > FAN_IN {
-            let mut fewer = Vec::new();
-            while !runs.is_empty() {
-                // Neighbours, so that equal rows stay in their order.
-                let rest = runs.split_off(runs.len().min(FAN_IN));
-                fewer.push(self.merged(std::mem::replace(&mut runs, rest))?);
-            }
-            runs = fewer;
-        }
+        let runs = std::mem::take(&mut self.runs);
         let merge = self.merge(runs, batch_bytes(self.memory_bytes))?;
         Ok(Output::Runs(Box::new(merge)))
     }
@@ -164,14 +165,10 @@ impl Sorter {
     }
 
     /// Several runs as one.
-    fn merged(&mut self, mut runs: Vec<Run>) -> Result<Run> {
-        if runs.len() == 1
-            && let Some(run) = runs.pop()
-        {
-            return Ok(run);
-        }
+    fn merged(&mut self, runs: Vec<Run>, level: u32) -> Result<Run> {
         let mut merge = self.merge(runs, block_bytes(self.memory_bytes))?;
-        let mut writer = RunWriter::new(&mut self.spill, self.dictionaries.stored_schema())?;
+        let stored = self.dictionaries.stored_schema();
+        let mut writer = RunWriter::new(&mut self.spill, stored, level)?;
         while let Some(batch) = merge.next_stored(&mut self.keys, &mut self.dictionaries)? {
             writer.write(&batch)?;
         }
@@ -184,13 +181,42 @@ impl Sorter {
             return Ok(());
         }
         let mut rows = self.rows.take().sorted();
-        let mut writer = RunWriter::new(&mut self.spill, self.dictionaries.stored_schema())?;
+        let stored = self.dictionaries.stored_schema();
+        let mut writer = RunWriter::new(&mut self.spill, stored, 0)?;
         while let Some(batch) = rows.next(block_bytes(self.memory_bytes))? {
             writer.write(&batch)?;
         }
         self.runs.push(writer.finish()?);
+        drop(rows);
+        self.merge_newest()
+    }
+
+    /// Merges the newest runs once there are as many as there may be: those of the lowest level, and if there is only one of it,
+    /// those of the next level too. A merged run is one level higher, so levels fall from the oldest run to the newest one,
+    /// and rows are merged once for each level. The runs are neighbours, so that equal rows stay in their order.
+    fn merge_newest(&mut self) -> Result<()> {
+        let [.., next, _] = self.runs.as_slice() else {
+            return Ok(());
+        };
+        if self.runs.len() < FAN_IN {
+            return Ok(());
+        }
+        let level = next.level;
+        let higher = self.runs.iter().rposition(|run| run.level > level);
+        let newest = self.runs.split_off(higher.map_or(0, |at| at + 1));
+        let run = self.merged(newest, level + 1)?;
+        self.runs.push(run);
         Ok(())
     }
+}
+
+#[cold]
+fn too_large_dictionaries(bytes: usize, most: usize) -> Error {
+    let message = format!(
+        "dictionaries of rows to sort hold {bytes} bytes, which is more than the {most} bytes that \
+         `sort_memory_bytes` leaves to them"
+    );
+    Error::new(ErrorKind::Limit, message).with_remedy(Remedy::RaiseSortMemory)
 }
 
 /// Bytes of a batch in a run: those of all runs that are merged take a part of the memory.

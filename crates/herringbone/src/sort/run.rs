@@ -18,6 +18,8 @@ pub(super) struct Run {
     /// Bytes of its rows in memory.
     pub(super) bytes: usize,
     pub(super) num_rows: usize,
+    /// How often its rows were merged.
+    pub(super) level: u32,
 }
 
 impl Run {
@@ -52,16 +54,17 @@ pub(super) struct RunWriter<'a> {
 }
 
 impl<'a> RunWriter<'a> {
-    /// Starts a run of batches with this schema.
+    /// Starts a run of batches with this schema, whose rows were merged so often.
     ///
     /// # Errors
     /// Io where its file cannot be made.
-    pub(super) fn new(spill: &'a mut Spill, schema: &SchemaRef) -> Result<Self> {
+    pub(super) fn new(spill: &'a mut Spill, schema: &SchemaRef, level: u32) -> Result<Self> {
         Ok(Self {
             run: Run {
                 file: spill.create()?,
                 bytes: 0,
                 num_rows: 0,
+                level,
             },
             spill,
             stream: StreamWriter::try_new(Vec::new(), schema).map_err(unsortable)?,

@@ -13,7 +13,8 @@ use herringbone::modular_encryption::{Encryption, FileEncryption, ModuleCipher, 
 use herringbone::{
     Error, ErrorKind, OpenOptions, ParquetFile, Remedy, WriteOptions, Writer, create_with,
 };
-use herringbone_arrow::array::{ArrayRef, RecordBatch, StringArray};
+use herringbone_arrow::array::types::Int8Type;
+use herringbone_arrow::array::{ArrayRef, DictionaryArray, RecordBatch, StringArray};
 
 use super::super::compare::findings;
 use super::{by, numbers, order_in, order_of};
@@ -115,6 +116,63 @@ fn nothing_stays_of_them() {
     let file = fs::read(&path).unwrap();
     assert!(is_sorted(&order_of(&file)));
     assert_eq!(findings(&file), [""; 0]);
+}
+
+/// Each batch of one row is a run of its own. Equal rows stay in their order through all merges.
+#[cfg(target_os = "linux")]
+#[test]
+fn few_of_them_are_open_at_a_time() {
+    const RUNS: usize = 2_300;
+    let folder = Folder::new("few");
+    let texts = (0..RUNS).map(|row| format!("{}", row * 37 % 101));
+    let texts: ArrayRef = Arc::new(StringArray::from_iter_values(texts));
+    let batch = RecordBatch::try_from_iter([("s", texts), ("n", numbers(RUNS))]).unwrap();
+    let options = WriteOptions::new()
+        .sort_by(vec![by("s", false, false)])
+        .sort_memory_bytes(1)
+        .sort_folder(folder.0.clone())
+        .threads(1);
+    let mut file = Vec::new();
+    let mut writer = Writer::new(&mut file, batch.schema(), options).unwrap();
+    let mut most = 0;
+    for row in 0..RUNS {
+        writer.write(&batch.slice(row, 1)).unwrap();
+        most = most.max(folder.open_files().len());
+    }
+    assert_eq!(most, 63);
+    writer.finish().unwrap();
+    let order = order_of(&file);
+    assert_eq!(order.len(), RUNS);
+    assert!(order.is_sorted_by_key(|row| ((row * 37 % 101).to_string(), *row)));
+}
+
+/// Their values stay in memory, whatever becomes of the rows.
+#[test]
+fn dictionaries_count_in_the_memory_of_a_sort() {
+    let texts = (0..20).map(|i| format!("{i}{}", "x".repeat(1 << 20)));
+    let texts: Vec<String> = texts.collect();
+    let dictionary: DictionaryArray<Int8Type> = texts.iter().map(String::as_str).collect();
+    let columns: [(&str, ArrayRef); 2] = [("s", Arc::new(dictionary)), ("n", numbers(20))];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let write = |memory| {
+        let options = WriteOptions::new()
+            .sort_by(vec![by("s", true, false)])
+            .sort_memory_bytes(memory);
+        let mut writer = Writer::new(Vec::new(), batch.schema(), options).unwrap();
+        writer
+            .write(&batch)
+            .and_then(|()| writer.finish().map(drop))
+    };
+    let error = write(1 << 20).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Limit);
+    assert_eq!(error.remedy(), Some(Remedy::RaiseSortMemory));
+    let message = error.to_string();
+    assert!(
+        message.contains("more than the 16777216 bytes"),
+        "{message}"
+    );
+    assert!(message.contains("raise `sort_memory_bytes`"), "{message}");
+    write(128 << 20).unwrap();
 }
 
 /// An output that takes so many bytes.

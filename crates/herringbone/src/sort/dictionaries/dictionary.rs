@@ -1,14 +1,13 @@
 //! The values of one dictionary.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use herringbone_arrow::array::types::{
-    ArrowDictionaryKeyType, ArrowPrimitiveType, Int8Type, Int16Type, Int32Type, Int64Type,
-    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    ArrowPrimitiveType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
 };
 use herringbone_arrow::array::{
-    Array as _, ArrayRef, DictionaryArray, PrimitiveArray, UInt32Array, make_array, new_empty_array,
+    Array as _, ArrayRef, DictionaryArray, UInt32Array, make_array, new_empty_array,
 };
 use herringbone_arrow::buffer::{ArrowNativeType as _, Buffer};
 use herringbone_arrow::data::{ArrayData, ArrayDataBuilder};
@@ -140,19 +139,13 @@ impl Dictionary {
     }
 
     /// The array with this dictionary, of keys into it.
-    pub(super) fn put_back(
-        &mut self,
-        data: ArrayData,
-        key_type: &DataType,
-        data_type: &DataType,
-    ) -> Result<ArrayData> {
-        let whole = self.whole(data_type)?;
-        let keys = UInt32Array::from(data);
-        let array = with_keys!(key_type, with_values, &keys, &whole)?;
-        array.ok_or_else(|| self.too_many())
+    pub(super) fn put_back(&mut self, data: ArrayData, values: &DataType) -> Result<ArrayData> {
+        let whole = self.whole(values)?;
+        let array = DictionaryArray::<UInt32Type>::try_new(UInt32Array::from(data), whole);
+        Ok(array.map_err(unsortable)?.to_data())
     }
 
-    /// All values.
+    /// All values, which are of this type.
     fn whole(&mut self, data_type: &DataType) -> Result<ArrayRef> {
         if let Some(whole) = &self.whole {
             return Ok(whole.clone());
@@ -161,10 +154,10 @@ impl Dictionary {
             let places = (0..part.len()).map(move |row| Place::new(source, row));
             places.collect::<Vec<_>>()
         };
-        let whole = match (self.parts.as_slice(), data_type) {
-            ([], DataType::Dictionary(_, values)) => new_empty_array(values),
-            ([part], _) => part.clone(),
-            (parts, _) => {
+        let whole = match self.parts.as_slice() {
+            [] => new_empty_array(data_type),
+            [part] => part.clone(),
+            parts => {
                 let places: Vec<Place> = parts.iter().enumerate().flat_map(part).collect();
                 gather(parts, &places, usize::MAX)?
             }
@@ -176,8 +169,7 @@ impl Dictionary {
     #[cold]
     fn too_many(&self) -> Error {
         Error::unsupported(
-            "the dictionaries of all rows together have more values than their keys can name, so rows \
-             cannot be sorted",
+            "the dictionaries of all rows together have more than 2^32 values, so rows cannot be sorted",
         )
         .in_column(&self.column)
     }
@@ -191,21 +183,4 @@ fn keys_of_slots<K: ArrowPrimitiveType>(data: &ArrayData, ours: &[u32]) -> Resul
     // Slots that are null may have any key.
     let ours = |key: &K::Native| ours.get(key.to_usize().unwrap_or(usize::MAX)).copied();
     Ok(keys.map(|key| ours(key).unwrap_or(0)).collect())
-}
-
-/// A dictionary array; none where its type has too few keys for so many values.
-fn with_values<K: ArrowDictionaryKeyType>(
-    keys: &UInt32Array,
-    values: &ArrayRef,
-) -> Result<Option<ArrayData>> {
-    if let Some(last) = values.len().checked_sub(1)
-        && K::Native::from_usize(last).is_none()
-    {
-        return Ok(None);
-    }
-    let key = |key: &u32| K::Native::from_usize(*key as usize).unwrap_or_default();
-    let ours = keys.values().iter().map(key).collect();
-    let keys = PrimitiveArray::<K>::try_new(ours, keys.nulls().cloned()).map_err(unsortable)?;
-    let array = DictionaryArray::<K>::try_new(keys, Arc::clone(values));
-    Ok(Some(array.map_err(unsortable)?.to_data()))
 }

@@ -4,6 +4,8 @@
 //! ```text
 //! batch ─ take_out ─► keys as UInt32 in place of dictionaries ─ put_back ─► batch with the dictionary of all
 //! ```
+//!
+//! The keys stay UInt32 then: those of the batches may be too narrow for the values of all.
 
 mod dictionary;
 mod value_bytes;
@@ -12,7 +14,7 @@ use std::sync::Arc;
 
 use herringbone_arrow::array::{Array as _, ArrayRef, RecordBatch, RecordBatchOptions, make_array};
 use herringbone_arrow::data::ArrayData;
-use herringbone_arrow::schema::{DataType, Field, FieldRef, Schema, SchemaRef};
+use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use herringbone_format::{Error, Result};
 
 use super::unsortable;
@@ -20,7 +22,8 @@ use dictionary::Dictionary;
 
 /// The dictionaries of a schema, wherever they are in it, in its order.
 pub(super) struct Dictionaries {
-    schema: SchemaRef,
+    /// That of batches with the dictionary of all.
+    whole: SchemaRef,
     stored: SchemaRef,
     dictionaries: Vec<Dictionary>,
 }
@@ -32,8 +35,9 @@ impl Dictionaries {
         let fields: Vec<FieldRef> = fields
             .map(|field| stored_field(field, field.name(), &mut dictionaries))
             .collect();
+        let whole = schema.fields().iter().map(whole_field);
         Self {
-            schema: schema.clone(),
+            whole: Arc::new(Schema::new(whole.collect::<Fields>())),
             // What metadata say would be stored with every run.
             stored: Arc::new(Schema::new(fields)),
             dictionaries,
@@ -70,10 +74,10 @@ impl Dictionaries {
     /// The batch with one dictionary for all batches so far in place of keys.
     ///
     /// # Errors
-    /// Unsupported where that has more values than there may be keys.
+    /// Unsupported where an array of its values would be too long.
     pub(super) fn put_back(&mut self, batch: &RecordBatch) -> Result<RecordBatch> {
         let mut next = self.dictionaries.iter_mut();
-        let columns = batch.columns().iter().zip(self.schema.fields());
+        let columns = batch.columns().iter().zip(self.whole.fields());
         let columns = columns.map(|(column, field)| {
             if column.data_type() == field.data_type() {
                 return Ok(column.clone());
@@ -81,7 +85,7 @@ impl Dictionaries {
             put_back(column.to_data(), field.data_type(), &mut next).map(make_array)
         });
         let columns = columns.collect::<Result<_>>()?;
-        with_columns(&self.schema, columns, batch.num_rows())
+        with_columns(&self.whole, columns, batch.num_rows())
     }
 }
 
@@ -112,6 +116,20 @@ fn stored_field(field: &Field, column: &str, found: &mut Vec<Dictionary>) -> Fie
     };
     // What the batch promises is checked where it is written.
     Arc::new(Field::new(field.name(), data_type, field.is_nullable()))
+}
+
+/// The field with keys of 32 bits in its dictionaries.
+fn whole_field(field: &FieldRef) -> FieldRef {
+    let data_type = match field.data_type() {
+        DataType::Dictionary(_, values) => {
+            DataType::Dictionary(Box::new(DataType::UInt32), values.clone())
+        }
+        data_type => {
+            let children = children(data_type).into_iter();
+            with_children(data_type, children.map(whole_field).collect())
+        }
+    };
+    Arc::new(Field::clone(field).with_data_type(data_type))
 }
 
 /// The fields of a type, in the order of the children of its arrays.
@@ -176,9 +194,9 @@ fn put_back<'a>(
     data_type: &DataType,
     next: &mut impl Iterator<Item = &'a mut Dictionary>,
 ) -> Result<ArrayData> {
-    if let DataType::Dictionary(key_type, _) = data_type {
+    if let DataType::Dictionary(_, values) = data_type {
         let dictionary = next.next().ok_or_else(too_few)?;
-        return dictionary.put_back(data, key_type, data_type);
+        return dictionary.put_back(data, values);
     }
     let types: Vec<DataType> = children(data_type)
         .into_iter()
