@@ -10,6 +10,7 @@ pub mod footer;
 pub mod limits;
 pub mod modular_encryption;
 pub mod thrift;
+pub mod uuid;
 
 mod enums;
 mod extension;

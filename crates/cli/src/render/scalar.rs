@@ -2,6 +2,7 @@
 
 use std::fmt::{Display, Write as _};
 
+use herringbone::format::uuid;
 use herringbone_arrow::array::types::{
     Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, DecimalType,
 };
@@ -11,7 +12,7 @@ use herringbone_arrow::array::{
 };
 
 use super::number::{Float, push_decimal};
-use super::text::{push_base64, push_json_string, push_uuid};
+use super::text::{push_base64, push_json_string};
 use super::value::{Boxed, Value};
 
 /// A column of nothing but nulls.
@@ -111,7 +112,9 @@ impl Value for Uuid<'_> {
     }
 
     fn text(&self, row: usize, out: &mut String) {
-        push_uuid(out, self.0.value(row));
+        if let Some(uuid) = self.0.value(row).first_chunk() {
+            uuid::push(out, *uuid);
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Strings as JSON, bytes as base64 and UUIDs.
+//! Strings as JSON, and bytes as base64.
 
 use std::fmt::Write as _;
 
@@ -41,16 +41,6 @@ pub(crate) fn push_base64(out: &mut String, bytes: &[u8]) {
     STANDARD.encode_string(bytes, out);
 }
 
-/// Appends the 8-4-4-4-12 form of a UUID.
-pub(crate) fn push_uuid(out: &mut String, bytes: &[u8]) {
-    for (at, byte) in bytes.iter().enumerate() {
-        if matches!(at, 4 | 6 | 8 | 10) {
-            out.push('-');
-        }
-        _ = write!(out, "{byte:02x}");
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,13 +79,5 @@ mod tests {
         assert_eq!(base64(b"f"), "Zg==");
         assert_eq!(base64(b"foobar"), "Zm9vYmFy");
         assert_eq!(base64(&[0xff, 0xff, 0xfe]), "///+");
-    }
-
-    #[test]
-    fn uuids_have_their_dashes() {
-        let mut out = String::new();
-        let bytes: Vec<u8> = (0..16).map(|byte| byte * 17).collect();
-        push_uuid(&mut out, &bytes);
-        assert_eq!(out, "00112233-4455-6677-8899-aabbccddeeff");
     }
 }

@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 use std::str::FromStr;
 
+use herringbone_format::uuid;
+
 use super::{PrimitiveType, Scalar, cast};
 use crate::json::{decimal_of, is_number};
 use crate::temporal::{Unit, parse_date, parse_time, parse_timestamp};
-use crate::text::{parse_base64, parse_uuid};
+use crate::text::parse_base64;
 use crate::value::Value;
 
 /// The value of type `wanted` that `text` is the text of.
@@ -29,7 +31,7 @@ pub(super) fn parse<'a>(text: &str, wanted: PrimitiveType) -> Option<Scalar<'a>>
             (has_zone == utc).then_some(Scalar::Timestamp(value))
         }
         T::Binary => parse_base64(text).map(|bytes| Scalar::Binary(Cow::Owned(bytes))),
-        T::Uuid => parse_uuid(text).map(Scalar::Uuid),
+        T::Uuid => uuid::parse(text).map(Scalar::Uuid),
         T::String => Some(Scalar::String(Cow::Owned(text.to_owned()))),
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use herringbone_format::{Error, Result};
+use herringbone_format::{Error, Result, uuid};
 
 use super::digits::{push_decimal, push_integer};
 use super::escape::push_quoted;
@@ -13,7 +13,7 @@ use crate::container::Container;
 use crate::limits::Limits;
 use crate::metadata::Metadata;
 use crate::temporal::{Unit, push_date, push_time, push_timestamp};
-use crate::text::{push_base64, push_uuid};
+use crate::text::push_base64;
 use crate::types::VariantType;
 use crate::value::{Value, integer, text};
 use crate::variant::Variant;
@@ -229,7 +229,7 @@ fn push_plain(out: &mut String, value: &Value<'_>) -> Result<()> {
         Value::TimestampNanos(value) => push_timestamp(out, value, Unit::Nanos, true),
         Value::TimestampNtzNanos(value) => push_timestamp(out, value, Unit::Nanos, false),
         Value::Binary(value) => push_base64(out, value),
-        Value::Uuid(value) => push_uuid(out, value),
+        Value::Uuid(value) => uuid::push(out, value),
         _ => return Err(no_text(value.variant_type())),
     }
     Ok(())
