@@ -483,3 +483,26 @@ fn a_schema_of_very_many_nodes() {
     let error = ParquetFile::from_bytes(columns(300_000)).err().unwrap();
     assert_eq!(error.limit_name(), Some("schema_nodes"), "{error}");
 }
+
+/// A text of 8 MiB and patterns of 1 to 4 MiB: where each place is compared anew, a pattern takes 2^40 comparisons.
+#[test]
+fn like_with_many_wildcards_and_long_pieces() {
+    let text = StringArray::from(vec!["a".repeat(8 << 20), "a".repeat(9) + "b"]);
+    let batch = RecordBatch::try_from_iter([("x", Arc::new(text) as ArrayRef)]).unwrap();
+    let mut bytes = Vec::new();
+    let mut writer = Writer::new(&mut bytes, batch.schema(), WriteOptions::default()).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    let file = ParquetFile::from_bytes(bytes).unwrap();
+    for (pattern, rows) in [
+        (format!("%{}b%", "a".repeat(4 << 20)), 0),
+        (format!("%{}b", "_".repeat(4 << 20)), 0),
+        (format!("{}%b%", "a%".repeat(1 << 18)), 0),
+        (format!("{}%", "%a".repeat(1 << 18)), 1),
+        ("%a%a%a%a%b".to_owned(), 1),
+    ] {
+        let options = ReadOptions::default().filter(col("x").like(pattern));
+        let reader = file.read(options).unwrap();
+        assert_eq!(reader.map(|it| it.unwrap().num_rows()).sum::<usize>(), rows);
+    }
+}

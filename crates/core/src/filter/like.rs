@@ -1,93 +1,231 @@
 //! `LIKE` of SQL: `%` stands for any text, `_` for any one character.
+//!
+//! ```text
+//! pattern = first [ "%" middle "%" … "%" last ]
+//!     first    at the start of the text
+//!     middle   each piece at its earliest place after the piece before: a later place leaves less text
+//!     last     at the end of the text
+//! ```
+//!
+//! Without `_` between other characters of one middle piece, a match takes time proportional to the bytes of text and
+//! pattern together. With it, a place is tried at each character: the bytes of the text times those of the piece.
 
 /// A pattern of `LIKE`, without an escape character.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LikePattern {
-    parts: Vec<Part>,
+    first: Vec<Part>,
+    /// The pieces after the first `%`; none if the pattern has no `%`.
+    after: Option<After>,
 }
 
+/// The pieces of a pattern after its first `%`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct After {
+    middle: Vec<Middle>,
+    last: Vec<Part>,
+}
+
+/// A part of a pattern without `%`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Part {
     Text(Vec<u8>),
-    AnyCharacter,
-    AnyText,
+    /// A number of characters, whatever they are.
+    Characters(usize),
+}
+
+/// A piece between two `%`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Middle {
+    /// A number of characters: `_` next to a `%` may trade places with it.
+    Characters(usize),
+    Text(Needle),
+    /// Texts with `_` between them; it begins and ends with text.
+    Mixed(Vec<Part>),
 }
 
 impl LikePattern {
     pub(super) fn new(pattern: &str) -> Self {
-        let mut parts = Vec::new();
-        let mut text = Vec::new();
-        for byte in pattern.bytes() {
-            let part = match byte {
-                b'%' => Part::AnyText,
-                b'_' => Part::AnyCharacter,
-                byte => {
-                    text.push(byte);
-                    continue;
-                }
-            };
-            if !text.is_empty() {
-                parts.push(Part::Text(std::mem::take(&mut text)));
-            }
-            // Two in a row are one, or matching would try out both.
-            if part != Part::AnyText || parts.last() != Some(&Part::AnyText) {
-                parts.push(part);
-            }
+        let mut pieces = pattern.split('%');
+        let first = parts(pieces.next().unwrap_or_default());
+        let last = pieces.next_back();
+        Self {
+            first,
+            after: last.map(|last| After {
+                middle: pieces.flat_map(middle).collect(),
+                last: parts(last),
+            }),
         }
-        if !text.is_empty() {
-            parts.push(Part::Text(text));
-        }
-        Self { parts }
     }
 
-    /// The bytes that all matches begin with, and whether any text may follow them and nothing else is asked.
+    /// The bytes that all matches begin with, and whether every text that begins so matches.
     pub(super) fn prefix(&self) -> (&[u8], bool) {
-        match self.parts.as_slice() {
-            [Part::Text(text), rest @ ..] => (text, *rest == [Part::AnyText]),
-            rest => (&[], *rest == [Part::AnyText]),
-        }
+        let (prefix, is_text) = match self.first.as_slice() {
+            [] => (&[][..], true),
+            [Part::Text(text), rest @ ..] => (text.as_slice(), rest.is_empty()),
+            _ => (&[][..], false),
+        };
+        let is_open = |after: &After| after.middle.is_empty() && after.last.is_empty();
+        (prefix, is_text && self.after.as_ref().is_some_and(is_open))
     }
 
-    /// Whether the whole of `text` matches. Takes time by the lengths of both multiplied at most: behind one `%`, an
-    /// earlier one need not be tried again.
+    /// Whether the whole of `text` matches.
     pub(super) fn matches(&self, text: &[u8]) -> bool {
-        let (mut part, mut rest) = (0, text);
-        // Where to go on after a mismatch: the part behind the last `%`, and what it was tried on.
-        let mut retry: Option<(usize, &[u8])> = None;
-        loop {
-            let step = match self.parts.get(part) {
-                None => rest.is_empty().then_some(rest),
-                Some(Part::AnyText) => {
-                    retry = Some((part + 1, rest));
-                    Some(rest)
-                }
-                Some(Part::AnyCharacter) => without_first(rest),
-                Some(Part::Text(text)) => rest.strip_prefix(text.as_slice()),
-            };
-            match (step, retry) {
-                (Some(_), _) if part >= self.parts.len() => return true,
-                (Some(behind), _) => {
-                    rest = behind;
-                    part += 1;
-                }
-                (None, Some((again, from))) => match without_first(from) {
-                    Some(behind) => {
-                        retry = Some((again, behind));
-                        (part, rest) = (again, behind);
+        let Some(mut rest) = without_prefix(text, &self.first) else {
+            return false;
+        };
+        let Some(After { middle, last }) = &self.after else {
+            return rest.is_empty();
+        };
+        for piece in middle {
+            match piece.find(rest) {
+                Some(after) => rest = after,
+                None => return false,
+            }
+        }
+        ends_with(rest, last)
+    }
+}
+
+impl Middle {
+    /// The text after the earliest place of the piece.
+    fn find<'t>(&self, text: &'t [u8]) -> Option<&'t [u8]> {
+        match self {
+            Self::Characters(count) => without_characters(text, *count),
+            Self::Text(needle) => needle.find(text),
+            Self::Mixed(parts) => {
+                let mut from = text;
+                loop {
+                    match without_prefix(from, parts) {
+                        None => from = without_characters(from, 1)?,
+                        after => return after,
                     }
-                    None => return false,
-                },
-                (None, None) => return false,
+                }
             }
         }
     }
 }
 
-/// What follows the first character, which is of UTF-8; of other bytes, one.
-fn without_first(text: &[u8]) -> Option<&[u8]> {
-    let (_, rest) = text.split_first()?;
-    let more = rest.iter().take_while(|byte| **byte & 0xc0 == 0x80).take(3);
-    rest.get(more.count()..)
+/// The parts of a pattern without `%`.
+fn parts(piece: &str) -> Vec<Part> {
+    let mut parts = Vec::new();
+    for (index, text) in piece.split('_').enumerate() {
+        match parts.last_mut() {
+            _ if index == 0 => {}
+            Some(Part::Characters(count)) => *count += 1,
+            _ => parts.push(Part::Characters(1)),
+        }
+        if !text.is_empty() {
+            parts.push(Part::Text(text.as_bytes().to_vec()));
+        }
+    }
+    parts
+}
+
+/// The pieces that one between two `%` is searched as.
+fn middle(piece: &str) -> impl Iterator<Item = Middle> {
+    let characters = |count: usize| (count > 0).then_some(Middle::Characters(count));
+    let text = piece.trim_start_matches('_');
+    let before = characters(piece.len() - text.len());
+    let (with_end, text) = (text, text.trim_end_matches('_'));
+    let after = characters(with_end.len() - text.len());
+    let text = match parts(text).as_mut_slice() {
+        [] => None,
+        [Part::Text(text)] => Some(Middle::Text(Needle::new(std::mem::take(text)))),
+        parts => Some(Middle::Mixed(parts.to_vec())),
+    };
+    [before, text, after].into_iter().flatten()
+}
+
+/// The text after the parts, if it begins with them.
+fn without_prefix<'t>(text: &'t [u8], parts: &[Part]) -> Option<&'t [u8]> {
+    parts.iter().try_fold(text, |text, part| match part {
+        Part::Text(prefix) => text.strip_prefix(prefix.as_slice()),
+        Part::Characters(count) => without_characters(text, *count),
+    })
+}
+
+/// Whether the text ends with the parts.
+fn ends_with(text: &[u8], parts: &[Part]) -> bool {
+    let rest = parts.iter().rev().try_fold(text, |text, part| match part {
+        Part::Text(suffix) => text.strip_suffix(suffix.as_slice()),
+        Part::Characters(count) => without_last_characters(text, *count),
+    });
+    rest.is_some()
+}
+
+/// Whether a byte is not the first one of a character in UTF-8. In other bytes, a character ends before the next byte
+/// that could begin one.
+fn continues(byte: &u8) -> bool {
+    byte & 0xc0 == 0x80
+}
+
+fn without_characters(mut text: &[u8], count: usize) -> Option<&[u8]> {
+    for _ in 0..count {
+        let (_, rest) = text.split_first()?;
+        let more = rest.iter().take_while(|byte| continues(byte)).count();
+        text = rest.get(more..)?;
+    }
+    Some(text)
+}
+
+fn without_last_characters(mut text: &[u8], count: usize) -> Option<&[u8]> {
+    for _ in 0..count {
+        text.first()?;
+        let first = text.iter().rposition(|byte| !continues(byte));
+        text = text.get(..first.unwrap_or(0))?;
+    }
+    Some(text)
+}
+
+/// A text that is searched for in time proportional to what is searched (Knuth, Morris and Pratt).
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Needle {
+    text: Vec<u8>,
+    /// Per byte of the text: the length of the longest proper prefix that ends there.
+    borders: Vec<usize>,
+}
+
+impl Needle {
+    /// One of a text that is not empty.
+    fn new(text: Vec<u8>) -> Self {
+        let mut needle = Self {
+            borders: Vec::with_capacity(text.len()),
+            text,
+        };
+        let mut length = 0;
+        for (index, byte) in needle.text.iter().enumerate() {
+            if index > 0 {
+                length = needle.extended(length, *byte);
+            }
+            needle.borders.push(length);
+        }
+        needle
+    }
+
+    /// How many bytes of the needle are matched after `byte`, if `length` of them were matched before it.
+    fn extended(&self, mut length: usize, byte: u8) -> usize {
+        loop {
+            if self.text.get(length) == Some(&byte) {
+                return length + 1;
+            }
+            match length.checked_sub(1) {
+                Some(last) => length = self.borders.get(last).copied().unwrap_or(0),
+                None => return 0,
+            }
+        }
+    }
+
+    /// The text after the earliest place of the needle.
+    fn find<'t>(&self, text: &'t [u8]) -> Option<&'t [u8]> {
+        let mut length = 0;
+        for (index, byte) in text.iter().enumerate() {
+            length = self.extended(length, *byte);
+            if length == self.text.len() {
+                return text.get(index + 1..);
+            }
+        }
+        None
+    }
 }
 
 #[cfg(test)]
@@ -112,7 +250,15 @@ mod tests {
             ("%a%b%c", "xxaybzbc", true),
             ("%a%b%c", "xxaybzbcd", false),
             ("%%_%%", "", false),
+            ("%%_%%", "é", true),
+            ("%__%", "é", false),
             ("a.c", "abc", false),
+            ("ab%ba", "aba", false),
+            ("ab%ba", "abba", true),
+            ("%_é_", "aéb", true),
+            ("%_é_", "éb", false),
+            ("%aab%", "aaaab", true),
+            ("%abab_c%d", "abababxcd", true),
         ] {
             let pattern_of = LikePattern::new(pattern);
             assert_eq!(
@@ -122,8 +268,64 @@ mod tests {
             );
         }
         assert_eq!(LikePattern::new("ab%").prefix(), (&b"ab"[..], true));
+        assert_eq!(LikePattern::new("ab%%").prefix(), (&b"ab"[..], true));
+        assert_eq!(LikePattern::new("ab").prefix(), (&b"ab"[..], false));
+        assert_eq!(LikePattern::new("ab_%").prefix(), (&b"ab"[..], false));
         assert_eq!(LikePattern::new("ab%c").prefix(), (&b"ab"[..], false));
         assert_eq!(LikePattern::new("%c").prefix(), (&b""[..], false));
         assert_eq!(LikePattern::new("%").prefix(), (&b""[..], true));
+    }
+
+    /// The definition, letter by letter: `%` is nothing or takes a character, `_` takes one.
+    fn by_definition(pattern: &[char], text: &[char]) -> bool {
+        match (pattern.split_first(), text.split_first()) {
+            (None, _) => text.is_empty(),
+            (Some(('%', rest)), None) => by_definition(rest, text),
+            (Some(('%', rest)), Some((_, others))) => {
+                by_definition(rest, text) || by_definition(pattern, others)
+            }
+            (Some((wanted, rest)), Some((found, others))) => {
+                (*wanted == '_' || wanted == found) && by_definition(rest, others)
+            }
+            (Some(_), None) => false,
+        }
+    }
+
+    #[test]
+    fn short_patterns_and_texts_are_as_the_definition_has_them() {
+        let all = |letters: [char; 4], length: u32| {
+            (0..4_usize.pow(length)).map(move |mut number| {
+                let letter = |_| {
+                    let letter = letters[number % 4];
+                    number /= 4;
+                    letter
+                };
+                (0..length).map(letter).collect::<Vec<char>>()
+            })
+        };
+        for pattern in (0..=4).flat_map(|length| all(['%', '_', 'a', 'é'], length)) {
+            let like = LikePattern::new(&pattern.iter().collect::<String>());
+            for text in (0..=4).flat_map(|length| all(['a', 'é', 'b', '%'], length)) {
+                let found = like.matches(text.iter().collect::<String>().as_bytes());
+                assert_eq!(
+                    found,
+                    by_definition(&pattern, &text),
+                    "{text:?} like {pattern:?}"
+                );
+            }
+        }
+    }
+
+    /// Where each place is compared anew, the needle alone takes 2^43 comparisons.
+    #[test]
+    fn a_long_needle_is_searched_for_in_one_pass() {
+        let text = "a".repeat(1 << 23);
+        let needle = format!("%{}b%", "a".repeat(1 << 22));
+        assert!(!LikePattern::new(&needle).matches(text.as_bytes()));
+        let many = "%a".repeat(1 << 17);
+        assert!(LikePattern::new(&many).matches(text.as_bytes()));
+        assert!(!LikePattern::new(&(many + "%b%")).matches(text.as_bytes()));
+        let characters = format!("%{}b%", "_".repeat(1 << 22));
+        assert!(!LikePattern::new(&characters).matches(text.as_bytes()));
     }
 }
