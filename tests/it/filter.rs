@@ -794,7 +794,7 @@ fn what_cannot_be_tested_is_an_error() {
         (col("none").eq(1), "there is no column `none`"),
         (
             col("s").is_null(),
-            "`s` is a group, of which one column can be tested",
+            "`s` is a group: test one of its columns, such as `s.",
         ),
         (
             col("int").eq("5"),

@@ -110,7 +110,12 @@ fn file(batch: &RecordBatch, columns: ColumnOptions, version: DataPageVersion) -
     ParquetFile::from_source(Bytes::from(bytes), Limits::default()).unwrap()
 }
 
-fn found(file: &ParquetFile, filter: Predicate, steps: PruningSteps, threads: usize) -> Vec<i64> {
+pub(crate) fn found(
+    file: &ParquetFile,
+    filter: Predicate,
+    steps: PruningSteps,
+    threads: usize,
+) -> Vec<i64> {
     let options = ReadOptions::new().columns(["row"]).filter(filter);
     let options = options.pruning(steps).threads(threads);
     let mut rows = Vec::new();
@@ -126,7 +131,7 @@ fn found(file: &ParquetFile, filter: Predicate, steps: PruningSteps, threads: us
     rows
 }
 
-fn steps() -> [PruningSteps; 4] {
+pub(crate) fn steps() -> [PruningSteps; 4] {
     [
         PruningSteps::all(),
         PruningSteps::none(),
@@ -153,9 +158,12 @@ fn cases() -> Vec<(&'static str, (Test, Accepts))> {
     let paths = [
         "lists",
         "lists.list.element",
+        "lists.element",
         "nested",
         "maps.key_value.value",
+        "maps.value",
         "structs.list.element.x",
+        "structs.x",
     ];
     let of_numbers = paths
         .iter()

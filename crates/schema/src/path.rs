@@ -4,7 +4,27 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use herringbone_format::{Error, Remedy, Result};
 
-use crate::ParquetSchema;
+use crate::nested::Nesting;
+use crate::{ParquetSchema, SchemaOptions};
+
+impl ParquetSchema {
+    /// Returns the node at a path, as paths of a [`Projection`](crate::Projection) are read: the groups that only make
+    /// a list or a map may be left out.
+    ///
+    /// # Errors
+    ///
+    /// Argument if nothing is there, or more than one node.
+    pub fn node_at(&self, path: &[String]) -> Result<usize> {
+        let options = SchemaOptions::default();
+        let mut nesting = Nesting::new(self, &options, &[]);
+        for node in self.children(0) {
+            if path.first().is_some_and(|first| name(self, node) == first) {
+                nesting.field(node);
+            }
+        }
+        Paths::new(self, &nesting.omittable).find(path)
+    }
+}
 
 /// Looks up paths in the schema of a file.
 pub(crate) struct Paths<'a> {

@@ -160,7 +160,9 @@ impl Binder<'_> {
                 let bound = match self.resolved {
                     None => {
                         let leaf = leaf_at(self.schema, column)?;
-                        self.leaf(leaf, &column.path, asked, None)
+                        let path = self.schema.path(leaf).into_iter();
+                        let path: Vec<String> = path.map(str::to_owned).collect();
+                        self.leaf(leaf, &path, asked, None)
                             .map_err(|e| e.in_column(self.schema.column_path(leaf)))
                     }
                     Some(leaves) => self

@@ -62,28 +62,15 @@ fn is_below(parts: &[&str], path: &[String]) -> bool {
     path.len() <= parts.len() && parts.iter().zip(path).all(|(a, b)| a == b)
 }
 
-/// The leaf at a path.
+/// The leaf at a path, in which the groups that only make a list or a map may be left out.
 pub(super) fn leaf_at(schema: &ParquetSchema, column: &Column) -> Result<usize> {
     let path = &column.path;
     let mut leaves = 0..schema.leaves().len();
     let found = leaves.find(|leaf| schema.path(*leaf).iter().eq(path.iter()));
-    let found = found.or_else(|| {
-        column.each?;
-        // The only one below a list.
-        let leaves = 0..schema.leaves().len();
-        let mut below = leaves.filter(|leaf| is_below(&schema.path(*leaf), path));
-        let only = below.next();
-        only.filter(|_| below.next().is_none())
-    });
-    let leaf = found.ok_or_else(|| {
-        let mut leaves = 0..schema.leaves().len();
-        let is_group = leaves.any(|leaf| is_below(&schema.path(leaf), path));
-        let path = path.join(".");
-        Error::argument(match is_group {
-            true => format!("`{path}` is a group, of which one column can be tested"),
-            false => format!("there is no column `{path}`"),
-        })
-    })?;
+    let leaf = match found {
+        Some(leaf) => leaf,
+        None => leaf_of_node(schema, schema.node_at(path)?, column)?,
+    };
     let is_below_list = schema
         .leaves()
         .get(leaf)
@@ -98,4 +85,22 @@ pub(super) fn leaf_at(schema: &ParquetSchema, column: &Column) -> Result<usize> 
         _ => return Ok(leaf),
     };
     Err(Error::argument(error).in_column(schema.column_path(leaf)))
+}
+
+/// The leaf that a node is, or the only one below it if that lies below a list.
+fn leaf_of_node(schema: &ParquetSchema, node: usize, column: &Column) -> Result<usize> {
+    let group = schema.nodes().get(node);
+    let leaves = group.map_or(0..0, |it| it.leaves.clone());
+    let is_group = group.is_none_or(|it| it.is_group());
+    if !is_group || (column.each.is_some() && leaves.len() == 1) {
+        return Ok(leaves.start);
+    }
+    let path = column.path.join(".");
+    Err(Error::argument(match leaves.is_empty() {
+        true => format!("`{path}` is a group without columns, and has no values to test"),
+        false => format!(
+            "`{path}` is a group: test one of its columns, such as `{}`",
+            schema.column_path(leaves.start)
+        ),
+    }))
 }
