@@ -35,6 +35,8 @@ mod filter;
 #[cfg(test)]
 mod filter_lists;
 #[cfg(test)]
+mod filter_literals;
+#[cfg(test)]
 mod wanted_schema;
 #[cfg(test)]
 mod row_origins;

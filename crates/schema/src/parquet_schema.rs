@@ -197,6 +197,26 @@ impl ParquetSchema {
         matches!(self.resolved_type(leaf), String | Enum | Json)
     }
 
+    /// Whether the values of a column are UUIDs.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such leaf.
+    #[must_use]
+    pub fn is_uuid(&self, leaf: usize) -> bool {
+        self.resolved_type(leaf) == ResolvedType::Uuid
+    }
+
+    /// Whether the values of a column are geometries or geographies.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such leaf.
+    #[must_use]
+    pub fn is_geospatial(&self, leaf: usize) -> bool {
+        self.resolved_type(leaf) == ResolvedType::Geospatial
+    }
+
     /// The Arrow field of a column's values by its Parquet type and annotation alone, which may be null; none
     /// where there is no such column.
     #[must_use]

@@ -5,12 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use herringbone_arrow::array::cast::AsArray as _;
 use herringbone_arrow::array::{Array, ArrayRef, RecordBatch, StructArray};
 use herringbone_arrow::buffer::{BooleanBuffer, NullBuffer};
-use herringbone_arrow::schema::{DataType, Schema};
+use herringbone_arrow::schema::{DataType, FieldRef, Schema};
 use herringbone_format::{Error, Result};
 use herringbone_kernels::key_table::KeyTable;
 
 use super::below_lists;
 use super::leaf_test::{Asked, LeafTest};
+use super::position::TextForm;
 use super::predicate::Each;
 
 /// A dictionary of which each value was tested.
@@ -33,26 +34,22 @@ pub(crate) struct ArrayTest {
     dictionaries: Mutex<Vec<TestedDictionary>>,
 }
 
-/// The type of the field at a path; below lists, where `each` of their values is tested.
+/// The field at a path; below lists, where `each` of their values is tested.
 ///
 /// # Errors
 /// Unsupported where there is none.
-fn data_type_at(tested: &Schema, path: &[String], each: Option<Each>) -> Result<DataType> {
+fn field_at(tested: &Schema, path: &[String], each: Option<Each>) -> Result<FieldRef> {
     let unreachable = || Error::unsupported("a test of a field inside of an extension type");
     let (first, rest) = path.split_first().ok_or_else(unreachable)?;
-    let mut found = tested
-        .field_with_name(first)
-        .map_err(|_| unreachable())?
-        .data_type();
+    let (_, mut found) = tested.fields().find(first).ok_or_else(unreachable)?;
     if each.is_some() {
-        return below_lists::data_type(found, rest);
+        return below_lists::field(found, rest).cloned();
     }
     for name in rest {
-        let DataType::Struct(fields) = found else {
+        let DataType::Struct(fields) = found.data_type() else {
             return Err(unreachable());
         };
-        let (_, field) = fields.find(name).ok_or_else(unreachable)?;
-        found = field.data_type();
+        (_, found) = fields.find(name).ok_or_else(unreachable)?;
     }
     Ok(found.clone())
 }
@@ -64,8 +61,8 @@ impl ArrayTest {
     /// Argument where a literal cannot be compared with its values; Unsupported where there is no such field.
     pub(super) fn new(tested: Option<&Schema>, path: &[String], asked: Asked<'_>) -> Result<Self> {
         let test = tested.map(|tested| {
-            let data_type = data_type_at(tested, path, asked.each)?;
-            LeafTest::new(asked, &data_type)
+            let field = field_at(tested, path, asked.each)?;
+            LeafTest::new(asked, field.data_type(), TextForm::of_field(&field))
         });
         Ok(Self {
             path: path.to_vec(),

@@ -36,7 +36,7 @@ fn place<'a>(data_type: &'a DataType, path: &'a [String]) -> Result<Place<'a>> {
         | DataType::FixedSizeList(element, _) => Place::List(element, below(path, element)),
         DataType::Map(entries, _) => Place::List(entries, below(path, entries)),
         DataType::Struct(fields) => {
-            let (index, rest) = field(fields, path).ok_or_else(no_column)?;
+            let (index, rest) = child(fields, path).ok_or_else(no_column)?;
             Place::Struct(index, rest)
         }
         _ => Place::Leaf,
@@ -62,7 +62,7 @@ fn has_field(data_type: &DataType, path: &[String]) -> bool {
     }
 }
 
-fn field<'a>(fields: &Fields, path: &'a [String]) -> Option<(usize, &'a [String])> {
+fn child<'a>(fields: &Fields, path: &'a [String]) -> Option<(usize, &'a [String])> {
     let named = path.split_first().and_then(|(name, rest)| {
         let (index, _) = fields.find(name)?;
         Some((index, rest))
@@ -75,23 +75,20 @@ fn no_column() -> Error {
     Error::unsupported("a test of a column that is not found below its list")
 }
 
-/// The type of the column at the end of a path below something of a type.
+/// The field of the column at the end of a path below a field.
 ///
 /// # Errors
 /// Unsupported where there is none.
-pub(super) fn data_type(from: &DataType, path: &[String]) -> Result<DataType> {
+pub(super) fn field<'a>(from: &'a FieldRef, path: &'a [String]) -> Result<&'a FieldRef> {
     let (mut at, mut path) = (from, path);
     loop {
-        (at, path) = match place(at, path)? {
-            Place::List(element, rest) => (element.data_type(), rest),
-            Place::Struct(index, rest) => match at {
-                DataType::Struct(fields) => match fields.get(index) {
-                    Some(field) => (field.data_type(), rest),
-                    None => return Err(no_column()),
-                },
+        (at, path) = match place(at.data_type(), path)? {
+            Place::List(element, rest) => (element, rest),
+            Place::Struct(index, rest) => match at.data_type() {
+                DataType::Struct(fields) => (fields.get(index).ok_or_else(no_column)?, rest),
                 _ => return Err(no_column()),
             },
-            Place::Leaf => return Ok(at.clone()),
+            Place::Leaf => return Ok(at),
         };
     }
 }

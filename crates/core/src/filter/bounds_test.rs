@@ -9,6 +9,7 @@ use super::Verdict;
 use super::evaluate::key_at;
 use super::leaf_test::{Asked, Facts, LeafTest};
 use super::point_hashes::point_hashes;
+use super::position::TextForm;
 use super::predicate::Each;
 use super::verdict_runs::VerdictRuns;
 use super::wanted_columns::BoundsCast;
@@ -46,7 +47,8 @@ impl BoundsTest {
             None => BoundsCast::Keep,
             Some(wanted) => BoundsCast::new(data_type, wanted)?,
         };
-        let test = LeafTest::new(asked, cast.data_type(data_type)).ok()?;
+        let form = TextForm::of_leaf(schema, leaf);
+        let test = LeafTest::new(asked, cast.data_type(data_type), form).ok()?;
         // Of lists that are empty or null, bounds know nothing.
         let is_unknown = |each| each == Each::All || !test.is_of_values();
         if asked.each.is_some_and(is_unknown) {

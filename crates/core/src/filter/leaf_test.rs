@@ -9,7 +9,7 @@ use herringbone_kernels::key_table::KeyTable;
 
 use super::evaluate;
 use super::like::LikePattern;
-use super::position::{Position, bytes, position};
+use super::position::{Position, TextForm, bytes, position};
 use super::predicate::{Column, Comparison, Each, Test};
 use super::ranges::{Cut, Ranges};
 use super::{Literal, Verdict};
@@ -92,15 +92,19 @@ impl<'a> Asked<'a> {
 }
 
 impl LeafTest {
-    /// The test for values of `data_type`.
+    /// The test for values of `data_type`, which text stands for in a form.
     ///
     /// # Errors
     /// Argument where a literal cannot be compared with them; Unsupported where they have no order.
-    pub(super) fn new(asked: Asked<'_>, data_type: &DataType) -> Result<Self> {
+    pub(super) fn new(asked: Asked<'_>, data_type: &DataType, form: TextForm) -> Result<Self> {
         let Asked {
             test, is_negated, ..
         } = asked;
         let value_type = value_type(data_type);
+        let values = Values {
+            data_type: value_type,
+            form,
+        };
         let accepted = match test {
             Test::IsNull => {
                 return Ok(Self::Null {
@@ -115,10 +119,8 @@ impl LeafTest {
                     "values of {value_type} are never NaN"
                 )));
             }
-            Test::Like(_) | Test::StartsWith(_) if !is_bytes(value_type) => {
-                return Err(Error::argument(format!(
-                    "values of {value_type} are not text"
-                )));
+            Test::Like(_) | Test::StartsWith(_) if !values.are_text() => {
+                return Err(values.not_text());
             }
             Test::Like(pattern) => {
                 let pattern = LikePattern::new(pattern);
@@ -137,18 +139,19 @@ impl LeafTest {
                 }
             }
             Test::StartsWith(prefix) => Self::Bytes(starting_with(prefix.as_bytes().to_vec())),
-            Test::Compare(_, Literal::Null)
-            | Test::Between(Literal::Null, _)
-            | Test::Between(_, Literal::Null) => return Ok(Self::Nothing),
+            Test::Compare(_, Literal::Null) => return Ok(Self::Nothing),
+            Test::Between(low, high) if *low == Literal::Null || *high == Literal::Null => {
+                return Self::between_null((low, high), asked, data_type, form);
+            }
             Test::In(literals) if is_negated && literals.contains(&Literal::Null) => {
                 return Ok(Self::Nothing);
             }
             Test::Compare(..) | Test::Between(..) if asked.is_ieee && has_nan(test) => {
                 Self::Keys(Ranges::none())
             }
-            Test::Compare(comparison, literal) => compare(*comparison, literal, value_type)?,
-            Test::Between(low, high) => between(low, high, value_type)?,
-            Test::In(literals) => one_of(literals, value_type)?,
+            Test::Compare(comparison, literal) => values.compare(*comparison, literal)?,
+            Test::Between(low, high) => values.between(low, high)?,
+            Test::In(literals) => values.one_of(literals)?,
         };
         let is_nan_aside =
             asked.is_ieee && value_type.is_floating() && !matches!(test, Test::IsNan);
@@ -163,6 +166,34 @@ impl LeafTest {
             (Self::Keys(keys), true) => Self::Keys(keys.complement()),
             (Self::Bytes(bytes), true) => Self::Bytes(bytes.complement()),
             (accepted, _) => accepted,
+        })
+    }
+
+    /// The test for values between two literals, one of which is null: no value is known to be between them, but those
+    /// on the wrong side of the other literal are known not to be.
+    fn between_null(
+        (low, high): (&Literal, &Literal),
+        asked: Asked<'_>,
+        data_type: &DataType,
+        form: TextForm,
+    ) -> Result<Self> {
+        let (comparison, literal) = match low {
+            Literal::Null => (Comparison::LessOrEqual, high),
+            low => (Comparison::GreaterOrEqual, low),
+        };
+        // Made in any case, so that a literal of another kind is an error.
+        let test = Test::Compare(comparison, literal.clone());
+        let other = Self::new(
+            Asked {
+                test: &test,
+                ..asked
+            },
+            data_type,
+            form,
+        )?;
+        Ok(match asked.is_negated {
+            true => other,
+            false => Self::Nothing,
         })
     }
 
@@ -302,13 +333,82 @@ fn starting_with(prefix: Vec<u8>) -> Ranges<Vec<u8>> {
     }
 }
 
-fn compare(comparison: Comparison, literal: &Literal, data_type: &DataType) -> Result<LeafTest> {
-    if is_bytes(data_type) {
-        let key = bytes(literal, data_type)?;
-        return Ok(LeafTest::Bytes(ordered(comparison, &key, true)));
+/// The values of a column, as literals are compared with them.
+#[derive(Clone, Copy)]
+struct Values<'a> {
+    data_type: &'a DataType,
+    form: TextForm,
+}
+
+impl Values<'_> {
+    fn are_text(self) -> bool {
+        is_bytes(self.data_type) && self.form == TextForm::Itself
     }
-    let Position { key, is_exact } = position(literal, data_type)?;
-    Ok(LeafTest::Keys(ordered(comparison, &key, is_exact)))
+
+    #[cold]
+    fn not_text(self) -> Error {
+        Error::argument(match self.form {
+            TextForm::Itself => format!("values of {} are not text", self.data_type),
+            TextForm::Uuid => "UUIDs are not text: compare them with whole UUIDs".to_owned(),
+            TextForm::Geometry => {
+                "geometries are not text: choose them by a bounding box".to_owned()
+            }
+        })
+    }
+
+    fn bytes(self, literal: &Literal) -> Result<Vec<u8>> {
+        bytes(literal, self.data_type, self.form)
+    }
+
+    fn compare(self, comparison: Comparison, literal: &Literal) -> Result<LeafTest> {
+        if is_bytes(self.data_type) {
+            let key = self.bytes(literal)?;
+            return Ok(LeafTest::Bytes(ordered(comparison, &key, true)));
+        }
+        let Position { key, is_exact } = position(literal, self.data_type)?;
+        Ok(LeafTest::Keys(ordered(comparison, &key, is_exact)))
+    }
+
+    fn between(self, low: &Literal, high: &Literal) -> Result<LeafTest> {
+        if is_bytes(self.data_type) {
+            let cut = |literal, is_behind| {
+                let key = self.bytes(literal)?;
+                Ok::<_, Error>(Cut { key, is_behind })
+            };
+            return Ok(LeafTest::Bytes(Ranges::between(
+                cut(low, false)?,
+                cut(high, true)?,
+            )));
+        }
+        let (low, high) = (
+            position(low, self.data_type)?,
+            position(high, self.data_type)?,
+        );
+        let cut = |at: Position, is_behind| Cut {
+            key: at.key,
+            is_behind,
+        };
+        let ranges = Ranges::between(cut(low, !low.is_exact), cut(high, true));
+        Ok(LeafTest::Keys(ranges))
+    }
+
+    fn one_of(self, literals: &[Literal]) -> Result<LeafTest> {
+        let literals = literals.iter().filter(|literal| **literal != Literal::Null);
+        if is_bytes(self.data_type) {
+            let keys = literals.map(|literal| self.bytes(literal));
+            return Ok(LeafTest::Bytes(Ranges::points(
+                keys.collect::<Result<_>>()?,
+            )));
+        }
+        let mut keys = Vec::new();
+        for literal in literals {
+            let at = position(literal, self.data_type)?;
+            if at.is_exact {
+                keys.push(at.key);
+            }
+        }
+        Ok(LeafTest::Keys(Ranges::points(keys)))
+    }
 }
 
 /// The keys that compare so with `key`, or with what lies between it and the next one.
@@ -325,42 +425,4 @@ fn ordered<K: Ord + Clone>(comparison: Comparison, key: &K, is_exact: bool) -> R
         Comparison::Greater => below(true).complement(),
         Comparison::GreaterOrEqual => below(!is_exact).complement(),
     }
-}
-
-fn between(low: &Literal, high: &Literal, data_type: &DataType) -> Result<LeafTest> {
-    if is_bytes(data_type) {
-        let cut = |literal, is_behind| {
-            let key = bytes(literal, data_type)?;
-            Ok::<_, Error>(Cut { key, is_behind })
-        };
-        return Ok(LeafTest::Bytes(Ranges::between(
-            cut(low, false)?,
-            cut(high, true)?,
-        )));
-    }
-    let (low, high) = (position(low, data_type)?, position(high, data_type)?);
-    let cut = |at: Position, is_behind| Cut {
-        key: at.key,
-        is_behind,
-    };
-    let ranges = Ranges::between(cut(low, !low.is_exact), cut(high, true));
-    Ok(LeafTest::Keys(ranges))
-}
-
-fn one_of(literals: &[Literal], data_type: &DataType) -> Result<LeafTest> {
-    let literals = literals.iter().filter(|literal| **literal != Literal::Null);
-    if is_bytes(data_type) {
-        let keys = literals.map(|literal| bytes(literal, data_type));
-        return Ok(LeafTest::Bytes(Ranges::points(
-            keys.collect::<Result<_>>()?,
-        )));
-    }
-    let mut keys = Vec::new();
-    for literal in literals {
-        let at = position(literal, data_type)?;
-        if at.is_exact {
-            keys.push(at.key);
-        }
-    }
-    Ok(LeafTest::Keys(Ranges::points(keys)))
 }

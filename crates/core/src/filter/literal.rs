@@ -16,6 +16,9 @@ pub enum Literal {
     /// A whole number.
     Integer(i128),
     /// A number in floating point. NaN equals itself and is above all other numbers.
+    ///
+    /// A column of floating-point numbers is compared with the number of its own type that is nearest to a literal, of
+    /// whatever kind. A literal beyond the range of the type, or too close to 0, equals none of its values.
     Float(f64),
     /// `unscaled` × 10^-`scale`.
     Decimal {
@@ -24,9 +27,10 @@ pub enum Literal {
         /// How many of them are behind the point.
         scale: i32,
     },
-    /// Text; also a date, a time or a timestamp in ISO 8601, for columns of these types.
+    /// Text; also a date, a time or a timestamp in ISO 8601, for columns of these types, and a UUID as
+    /// `00112233-4455-6677-8899-aabbccddeeff`. For columns of other bytes it stands for its own bytes.
     Text(String),
-    /// Bytes.
+    /// Bytes. For a column whose values have a fixed length, they need to have that length.
     Bytes(Vec<u8>),
     /// Days since 1970-01-01.
     Date(i32),
@@ -42,6 +46,16 @@ pub enum Literal {
 }
 
 impl Literal {
+    /// Returns its text for errors, cut if it is long.
+    pub(super) fn shown(&self) -> String {
+        const MOST_CHARACTERS: usize = 80;
+        let text = self.to_string();
+        match text.char_indices().nth(MOST_CHARACTERS) {
+            Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+            None => text,
+        }
+    }
+
     /// What kind of value it is, for errors.
     pub(super) fn kind(&self) -> &'static str {
         match self {
@@ -66,9 +80,13 @@ impl fmt::Display for Literal {
             Self::Boolean(value) => write!(f, "{value}"),
             Self::Integer(value) => write!(f, "{value}"),
             Self::Float(value) => write!(f, "{value}"),
-            Self::Decimal { unscaled, scale } => write!(f, "{unscaled}e{}", -scale),
+            Self::Decimal { unscaled, scale: 0 } => write!(f, "{unscaled}"),
+            Self::Decimal { unscaled, scale } => write!(f, "{unscaled}e{}", -i64::from(*scale)),
             Self::Text(text) => write!(f, "'{}'", text.replace('\'', "''")),
-            Self::Bytes(bytes) => write!(f, "{} bytes", bytes.len()),
+            Self::Bytes(bytes) => {
+                let digits = bytes.iter().map(|byte| format!("{byte:02x}"));
+                write!(f, "x'{}'", digits.collect::<String>())
+            }
             Self::Date(days) => write!(f, "day {days}"),
             Self::Time(nanos) => write!(f, "{nanos} ns of the day"),
             Self::Timestamp { nanos, .. } => write!(f, "{nanos} ns since 1970"),

@@ -6,9 +6,10 @@
 
 use herringbone_arrow::array::types::{ArrowPrimitiveType, Float16Type};
 use herringbone_arrow::buffer::i256;
-use herringbone_arrow::schema::{DataType, TimeUnit};
-use herringbone_format::{Error, Result};
+use herringbone_arrow::schema::{DataType, Field, TimeUnit};
+use herringbone_format::{Error, Result, uuid};
 use herringbone_kernels::between::float_key;
+use herringbone_schema::{LOGICAL_TYPE_KEY, ParquetSchema};
 
 use super::literal::Literal;
 use super::moment::{self, DAY};
@@ -63,9 +64,7 @@ pub(super) fn position(literal: &Literal, data_type: &DataType) -> Result<Positi
             L::Boolean(value) => Some(Position::exact(*value)),
             _ => None,
         },
-        DataType::Float16 | DataType::Float32 | DataType::Float64 => {
-            float(literal).map(|value| Position::exact(float_key(nearest(value, data_type))))
-        }
+        DataType::Float16 | DataType::Float32 | DataType::Float64 => float(literal, data_type),
         DataType::Date32 => date(literal),
         DataType::Date64 => match literal {
             // Days, in milliseconds.
@@ -92,22 +91,102 @@ pub(super) fn position(literal: &Literal, data_type: &DataType) -> Result<Positi
     found.ok_or_else(|| not_comparable(literal, data_type))
 }
 
+/// The text that stands for the bytes of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TextForm {
+    /// The bytes of the text itself.
+    Itself,
+    /// A UUID in hexadecimal digits.
+    Uuid,
+    /// None: values are geometries, which text cannot be compared with.
+    Geometry,
+}
+
+impl TextForm {
+    /// Returns the form for the values of a leaf of a file.
+    pub(super) fn of_leaf(schema: &ParquetSchema, leaf: usize) -> Self {
+        match (schema.is_uuid(leaf), schema.is_geospatial(leaf)) {
+            (true, _) => Self::Uuid,
+            (_, true) => Self::Geometry,
+            _ => Self::Itself,
+        }
+    }
+
+    /// Returns the form for the values of an array of this field.
+    pub(super) fn of_field(field: &Field) -> Self {
+        match field.extension_type_name() {
+            Some("arrow.uuid") => Self::Uuid,
+            Some("geoarrow.wkb") => Self::Geometry,
+            Some(_) => Self::Itself,
+            None => {
+                let annotation = field.metadata().get(LOGICAL_TYPE_KEY);
+                let is_geometry =
+                    |it: &String| it.starts_with("GEOMETRY") || it.starts_with("GEOGRAPHY");
+                match annotation.is_some_and(is_geometry) {
+                    true => Self::Geometry,
+                    false => Self::Itself,
+                }
+            }
+        }
+    }
+}
+
 /// The bytes of a literal, for a column of text or bytes.
 ///
 /// # Errors
-/// Argument where it has none.
-pub(super) fn bytes(literal: &Literal, data_type: &DataType) -> Result<Vec<u8>> {
-    match literal {
-        Literal::Text(text) => Ok(text.as_bytes().to_vec()),
-        Literal::Bytes(bytes) => Ok(bytes.clone()),
-        _ => Err(not_comparable(literal, data_type)),
+/// Argument if the literal has none, or another number of them than all values of the column have.
+pub(super) fn bytes(literal: &Literal, data_type: &DataType, form: TextForm) -> Result<Vec<u8>> {
+    let bytes = match (literal, form) {
+        (Literal::Bytes(bytes), _) => bytes.clone(),
+        (Literal::Text(text), TextForm::Itself) => text.as_bytes().to_vec(),
+        (Literal::Text(text), TextForm::Uuid) => match uuid::parse(text) {
+            Some(uuid) => uuid.to_vec(),
+            None => return Err(no_uuid(literal)),
+        },
+        (Literal::Text(_), TextForm::Geometry) => return Err(no_geometry(literal)),
+        _ => return Err(not_comparable(literal, data_type)),
+    };
+    match data_type {
+        DataType::FixedSizeBinary(length) if usize::try_from(*length) != Ok(bytes.len()) => {
+            Err(wrong_length(literal, bytes.len(), *length))
+        }
+        _ => Ok(bytes),
     }
+}
+
+#[cold]
+fn no_uuid(literal: &Literal) -> Error {
+    Error::argument(format!(
+        "{} is not a UUID, and the values of the column are: write 32 hexadecimal digits as in \
+         '00112233-4455-6677-8899-aabbccddeeff'",
+        literal.shown()
+    ))
+}
+
+#[cold]
+fn no_geometry(literal: &Literal) -> Error {
+    Error::argument(format!(
+        "{} is text, and cannot be compared with geometries: choose them by a bounding box, or compare their \
+         bytes (well-known binary) with x'0101…'",
+        literal.shown()
+    ))
+}
+
+#[cold]
+fn wrong_length(literal: &Literal, found: usize, expected: i32) -> Error {
+    Error::argument(format!(
+        "{} has {found} {}, and each value of the column has {expected}: write bytes as x'00ff', two \
+         hexadecimal digits per byte",
+        literal.shown(),
+        if found == 1 { "byte" } else { "bytes" }
+    ))
 }
 
 #[cold]
 fn not_comparable(literal: &Literal, data_type: &DataType) -> Error {
     Error::argument(format!(
-        "{literal} is {}, and cannot be compared with values of {data_type}",
+        "{} is {}, and cannot be compared with values of {data_type}",
+        literal.shown(),
         literal.kind()
     ))
 }
@@ -145,17 +224,28 @@ fn timestamp(literal: &Literal, column_is_utc: Option<bool>) -> Option<i128> {
     (!is_utc || column_is_utc != Some(false)).then_some(nanos)
 }
 
-/// A number as one of floating point.
-fn float(literal: &Literal) -> Option<f64> {
-    match literal {
-        Literal::Float(value) => Some(*value),
-        Literal::Integer(value) => Some(*value as f64),
+/// A number among those of a type of floating point: it becomes the nearest one, as a value of the column would. A
+/// number that is too large for the type, or too close to 0, equals none of its values.
+fn float(literal: &Literal, data_type: &DataType) -> Option<Position> {
+    let (value, is_zero, is_infinite) = match literal {
+        Literal::Float(value) => (*value, *value == 0.0, value.is_infinite()),
+        Literal::Integer(value) => (*value as f64, *value == 0, false),
         // Through text, which rounds once.
         Literal::Decimal { unscaled, scale } => {
-            format!("{unscaled}e{}", -i64::from(*scale)).parse().ok()
+            let text = format!("{unscaled}e{}", -i64::from(*scale));
+            (text.parse().ok()?, *unscaled == i256::ZERO, false)
         }
-        _ => None,
-    }
+        _ => return None,
+    };
+    let nearest = nearest(value, data_type);
+    let is_exact = nearest.is_infinite() == is_infinite && (nearest == 0.0) == is_zero;
+    // Too large a number lies below +∞ or above −∞; one that is too small lies on its own side of 0.
+    let is_below = !is_exact && nearest.is_infinite() == value.is_sign_positive();
+    let key = float_key(nearest) - i64::from(is_below);
+    Some(Position {
+        key: i256::from_i128(key.into()),
+        is_exact,
+    })
 }
 
 /// The nearest number of a type: what a column of it would have for the literal.

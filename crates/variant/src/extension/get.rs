@@ -1,8 +1,10 @@
 //! A column of what lies at a path of a VARIANT group.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use herringbone_arrow::array::ArrayRef;
+use herringbone_arrow::schema::extension::EXTENSION_TYPE_NAME_KEY;
 use herringbone_arrow::schema::{DataType, Field};
 use herringbone_core::extension::{
     AnnotatedField, ExtensionField, ExtensionMapping, ExtensionType, StoredField,
@@ -68,7 +70,16 @@ impl ExtensionMapping for VariantGet {
         }
         let name = stored.storage.name();
         let field = match self.wanted {
-            Some(wanted) => Field::new(name, wanted.data_type(), true),
+            Some(wanted) => {
+                let field = Field::new(name, wanted.data_type(), true);
+                match wanted {
+                    PrimitiveType::Uuid => {
+                        let name = (EXTENSION_TYPE_NAME_KEY.to_owned(), "arrow.uuid".to_owned());
+                        field.with_metadata(HashMap::from([name]))
+                    }
+                    _ => field,
+                }
+            }
             None => {
                 let metadata = metadata_type(stored.storage.data_type());
                 let value = values_type(&metadata).clone();
