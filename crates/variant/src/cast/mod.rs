@@ -4,6 +4,7 @@ mod number;
 mod parse;
 
 use std::borrow::Cow;
+use std::fmt;
 
 use herringbone_format::{Error, Result};
 
@@ -59,6 +60,39 @@ pub enum PrimitiveType {
     Binary,
     /// UUID.
     Uuid,
+}
+
+/// The name of the type in SQL; of timestamps in nanoseconds, which have none, that of Arrow.
+impl fmt::Display for PrimitiveType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Boolean => "boolean",
+            Self::Int8 => "tinyint",
+            Self::Int16 => "smallint",
+            Self::Int32 => "int",
+            Self::Int64 => "bigint",
+            Self::Float => "float",
+            Self::Double => "double",
+            Self::Decimal { precision, scale } => {
+                return write!(f, "decimal({precision}, {scale})");
+            }
+            Self::Date => "date",
+            Self::Time => "time",
+            Self::Timestamp {
+                nanos: false,
+                utc: true,
+            } => "timestamp",
+            Self::Timestamp {
+                nanos: false,
+                utc: false,
+            } => "timestamp_ntz",
+            Self::Timestamp { utc: true, .. } => "Timestamp(ns, \"UTC\")",
+            Self::Timestamp { utc: false, .. } => "Timestamp(ns)",
+            Self::String => "string",
+            Self::Binary => "binary",
+            Self::Uuid => "uuid",
+        })
+    }
 }
 
 /// A value of a wanted type.

@@ -19,7 +19,7 @@ use herringbone_schema::{ParquetSchema, SchemaOptions};
 use super::VariantGet;
 use crate::cast::PrimitiveType;
 use crate::path::PathPart;
-use crate::shredding::{TYPED_VALUE, VALUE};
+use crate::shredding::{GetOptions, TYPED_VALUE, VALUE};
 
 /// A test of the values at a path of one column.
 struct PathPredicate {
@@ -64,19 +64,38 @@ impl VariantGet {
 
 impl fmt::Debug for PathPredicate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (column, path) = (self.column.join("."), &self.get.path);
-        let name = match self.get.wanted {
-            Some(wanted) => format!("variant_get({column}, '{path}', {wanted:?})"),
-            None => format!("variant_get({column}, '{path}')"),
-        };
-        write!(f, "{}", (self.test)(col_at([name])))
+        write!(f, "{}", (self.test)(col_at([self.call()])))
     }
 }
 
 impl PathPredicate {
-    /// The name of the column of values, which says all that they depend on.
+    /// Returns what the predicate tests, as conditions of the command have it.
+    fn call(&self) -> String {
+        let part = |part: &String| match part.contains(['.', '"']) {
+            true => format!("\"{}\"", part.replace('"', "\"\"")),
+            false => part.clone(),
+        };
+        let column: Vec<String> = self.column.iter().map(part).collect();
+        let (column, path) = (column.join("."), &self.get.path);
+        match self.get.wanted {
+            Some(wanted) => format!("variant_get({column}, '{path}', '{wanted}')"),
+            None => format!("variant_get({column}, '{path}')"),
+        }
+    }
+
+    /// Returns the name of the column of values, which depends on all that they depend on.
     fn name(&self) -> String {
-        format!("{:?} of {:?}", self.get, self.column)
+        let options = &self.get.options;
+        let mut usual = GetOptions::default();
+        usual.unshred.lenient = options.unshred.lenient;
+        let lenient = match options.unshred.lenient {
+            true => " of lenient variants",
+            false => "",
+        };
+        match *options == usual {
+            true => format!("{}{lenient}", self.call()),
+            false => format!("{} with {options:?}", self.call()),
+        }
     }
 }
 
