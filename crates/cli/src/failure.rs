@@ -23,6 +23,15 @@ pub(crate) enum Failure {
     Told(u8),
 }
 
+/// Returns a text of the user's as errors repeat it: cut if it is long.
+pub(crate) fn cut(text: &str) -> String {
+    const MOST_CHARACTERS: usize = 100;
+    match text.char_indices().nth(MOST_CHARACTERS) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
 /// The result of everything in this command.
 pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
 

@@ -40,20 +40,20 @@ mod target;
 use std::process::ExitCode;
 
 use clap::Parser as _;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use herringbone::Limits;
 
 use args::{Arguments, Command};
 use context::{Context, complain};
 use encryption::Keys;
-use failure::Failure;
+use failure::{Failure, cut};
 use output::Output;
 
 /// Does what the command line says.
 pub fn main() -> ExitCode {
     let result = match Arguments::try_parse() {
         Ok(arguments) => run(&arguments),
-        Err(error) => return explain(&error),
+        Err(error) => return explain(error),
     };
     match result {
         Ok(()) => ExitCode::from(Failure::SUCCESS),
@@ -90,7 +90,17 @@ fn run(arguments: &Arguments) -> failure::Result<()> {
 }
 
 /// Prints what clap has to say: help on standard output, mistakes on standard error.
-fn explain(error: &clap::Error) -> ExitCode {
+fn explain(mut error: clap::Error) -> ExitCode {
+    for kind in [
+        ContextKind::InvalidArg,
+        ContextKind::InvalidSubcommand,
+        ContextKind::InvalidValue,
+    ] {
+        if let Some(ContextValue::String(text)) = error.get(kind) {
+            let text = cut(text);
+            error.insert(kind, ContextValue::String(text));
+        }
+    }
     let printed = error.print();
     ExitCode::from(match (error.kind(), printed) {
         (ErrorKind::DisplayHelp | ErrorKind::DisplayVersion, Ok(())) => Failure::SUCCESS,

@@ -1,18 +1,27 @@
 //! `--where`: which rows are wanted, in the words of SQL.
 
+use std::fmt::Display;
 use std::str::FromStr;
+use std::thread;
 
 use herringbone::filter::{Column, Literal, Predicate, col_at};
 use herringbone_arrow::buffer::i256;
-use sqlparser::ast::{BinaryOperator, DataType, Expr, Ident, UnaryOperator, Value};
+use sqlparser::ast::{
+    BinaryOperator, DataType, Expr, Function, FunctionArguments, Ident, UnaryOperator, Value,
+};
 use sqlparser::dialect::GenericDialect;
-use sqlparser::parser::Parser;
+use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::Token;
 
 use super::operand::Operand;
+use crate::failure::cut;
+use crate::load::hex;
 
 /// A condition that is longer is refused: what stands in one another is taken apart by functions in one another.
 const MOST_BYTES: usize = 8 << 10;
+
+/// Digits of a number, at most: as many as decimals have.
+const MOST_DIGITS: usize = 76;
 
 /// What follows `--where`.
 #[derive(Debug, Clone)]
@@ -36,19 +45,35 @@ impl FromStr for Condition {
 
     fn from_str(text: &str) -> Result<Self, String> {
         if text.len() > MOST_BYTES {
-            return Err(format!("a condition has {MOST_BYTES} bytes at most"));
+            let bytes = text.len();
+            return Err(format!(
+                "the condition has {bytes} bytes, and may have {MOST_BYTES} at most"
+            ));
         }
         let mut parser = Parser::new(&GenericDialect)
             .try_with_sql(text)
-            .map_err(|error| error.to_string())?;
-        let expression = parser.parse_expr().map_err(|error| error.to_string())?;
+            .map_err(|error| unparsed(&error))?;
+        let expression = parser.parse_expr().map_err(|error| unparsed(&error))?;
         match parser.peek_token().token {
             Token::EOF => Ok(Self {
                 strict: predicate(&expression, false)?,
                 lenient: predicate(&expression, true)?,
             }),
-            more => Err(format!("`{more}` behind the condition")),
+            more => Err(format!("{} behind the condition", shown(&more))),
         }
+    }
+}
+
+/// Returns what is wrong with a text that is no expression of SQL.
+fn unparsed(error: &ParserError) -> String {
+    match error {
+        ParserError::RecursionLimitExceeded => {
+            "the condition has too many parts in one another; the most are about 50".to_owned()
+        }
+        ParserError::ParserError(message) => {
+            format!("{message}; the name of a column that is a word of SQL stands in \"quotes\"")
+        }
+        ParserError::TokenizerError(message) => message.clone(),
     }
 }
 
@@ -67,8 +92,8 @@ fn predicate(expression: &Expr, is_lenient: bool) -> Result<Predicate, String> {
         Expr::BinaryOp { left, op, right } => binary(left, op, right, is_lenient),
         Expr::IsNull(inner) => Ok(operand(inner)?.test(Column::is_null)),
         Expr::IsNotNull(inner) => Ok(operand(inner)?.test(Column::is_not_null)),
-        Expr::IsTrue(inner) => Ok(operand(inner)?.typed()?.test(|it| it.eq(true))),
-        Expr::IsFalse(inner) => Ok(operand(inner)?.typed()?.test(|it| it.eq(false))),
+        Expr::IsTrue(inner) => Ok(operand(inner)?.typed()?.test(|it| is_known(it, true))),
+        Expr::IsFalse(inner) => Ok(operand(inner)?.typed()?.test(|it| is_known(it, false))),
         Expr::Between {
             expr,
             negated,
@@ -104,7 +129,10 @@ fn predicate(expression: &Expr, is_lenient: bool) -> Result<Predicate, String> {
                     .test(move |it| it.like(pattern.clone()));
                 Ok(negated_if(like, *negated))
             }
-            _ => Err(format!("`{pattern}` is no pattern of like: that is text")),
+            _ => Err(format!(
+                "`like` takes a pattern in quotes, such as 'ab%', and found {}",
+                shown(pattern)
+            )),
         },
         Expr::AnyOp {
             left,
@@ -123,6 +151,11 @@ fn predicate(expression: &Expr, is_lenient: bool) -> Result<Predicate, String> {
     }
 }
 
+/// Whether a boolean is this one; false, and not unknown, if it is null.
+fn is_known(column: Column, value: bool) -> Predicate {
+    column.clone().eq(value).and(column.is_not_null())
+}
+
 fn binary(
     left: &Expr,
     op: &BinaryOperator,
@@ -133,13 +166,20 @@ fn binary(
     if let BinaryOperator::And | BinaryOperator::Or = op {
         return chain(left, op, right, is_lenient);
     }
-    let (operand, literal, is_turned) = match is_operand(left) {
-        true => (operand(left)?, literal(right)?, false),
+    let (operand, literal, is_turned) = match (is_operand(left), is_operand(right)) {
+        (true, _) => (operand(left)?, literal(right)?, false),
         // 5 < a is a > 5.
-        false => (operand(right)?, literal(left)?, true),
+        (false, true) => (operand(right)?, literal(left)?, true),
+        // The side that is no literal was meant as a column.
+        (false, false) => match literal(left) {
+            Ok(literal) => (operand(right)?, literal, true),
+            Err(_) => (operand(left)?, literal(right)?, false),
+        },
     };
-    let compare = comparison(op, is_turned)
-        .ok_or_else(|| format!("`{left} {op} {right}` is not understood: {UNDERSTOOD}"))?;
+    let compare = comparison(op, is_turned).ok_or_else(|| {
+        let whole = shown(&format!("{left} {op} {right}"));
+        format!("{whole} is not understood: {UNDERSTOOD}")
+    })?;
     let operand = operand.typed()?;
     Ok(operand.test(move |column| compare(column, literal.clone())))
 }
@@ -166,8 +206,10 @@ fn each(
     each: fn(Column) -> Column,
 ) -> Result<Predicate, String> {
     let (literal, column) = (literal(left)?, column(right)?);
-    let compare = comparison(op, true)
-        .ok_or_else(|| format!("`{left} {op} {word}({right})` is not understood: {UNDERSTOOD}"))?;
+    let compare = comparison(op, true).ok_or_else(|| {
+        let whole = shown(&format!("{left} {op} {word}({right})"));
+        format!("{whole} is not understood: {UNDERSTOOD}")
+    })?;
     Ok(compare(each(col_at(column)), literal))
 }
 
@@ -204,22 +246,45 @@ const UNDERSTOOD: &str = "columns, and values of variants by variant_get(column,
                           not null; literals with values below a list by 5 = any(column) or 5 < all(column); conditions are combined by and, or and not";
 
 fn not_understood(expression: &Expr) -> String {
-    format!("`{expression}` is not understood: {UNDERSTOOD}")
+    format!("{} is not understood: {UNDERSTOOD}", shown(expression))
+}
+
+/// Returns a part of a condition as errors repeat it.
+pub(super) fn shown(part: &(impl Display + Sync)) -> String {
+    /// Enough for a condition of operators alone: each takes the text of what stands before it in a call of its own.
+    const STACK_BYTES: usize = 128 << 20;
+    let text = thread::scope(|scope| {
+        let thread = thread::Builder::new().stack_size(STACK_BYTES);
+        let thread = thread.spawn_scoped(scope, || part.to_string());
+        thread.ok()?.join().ok()
+    });
+    match text {
+        Some(text) => format!("`{}`", cut(&text)),
+        None => "a part of the condition".to_owned(),
+    }
 }
 
 fn is_operand(expression: &Expr) -> bool {
-    matches!(
-        expression,
-        Expr::Identifier(_) | Expr::CompoundIdentifier(_) | Expr::Function(_)
-    )
+    match expression {
+        Expr::Nested(inner) => is_operand(inner),
+        Expr::Identifier(_) | Expr::CompoundIdentifier(_) | Expr::Function(_) => true,
+        _ => false,
+    }
 }
 
 fn operand(expression: &Expr, is_lenient: bool) -> Result<Operand, String> {
     match expression {
         Expr::Nested(inner) => operand(inner, is_lenient),
-        Expr::Function(function) => Operand::of_function(function, is_lenient),
+        Expr::Function(function) if !is_bare(function) => {
+            Operand::of_function(function, is_lenient)
+        }
         other => column(other).map(Operand::Column),
     }
+}
+
+/// Whether a function of SQL has no parentheses, as `user`: then a column of that name is meant.
+fn is_bare(function: &Function) -> bool {
+    function.args == FunctionArguments::None
 }
 
 /// The path of a column.
@@ -228,13 +293,27 @@ pub(super) fn column(expression: &Expr) -> Result<Vec<String>, String> {
         Expr::Identifier(name) => std::slice::from_ref(name),
         Expr::CompoundIdentifier(names) => names,
         Expr::Nested(inner) => return column(inner),
-        other => return Err(format!("`{other}` stands where a column is expected")),
+        Expr::Function(function) if is_bare(function) => {
+            return Ok(vec![function.name.to_string()]);
+        }
+        other => {
+            return Err(format!(
+                "{} stands where a column is expected",
+                shown(other)
+            ));
+        }
     };
     Ok(parts.iter().map(|part| part.value.clone()).collect())
 }
 
 pub(super) fn literal(expression: &Expr) -> Result<Literal, String> {
-    let no_literal = || format!("`{expression}` stands where a literal is expected");
+    let no_literal = || {
+        format!(
+            "{} stands where a literal is expected: a number of 76 digits at most, 'text', x'00ff', true, false or \
+             null",
+            shown(expression)
+        )
+    };
     match expression {
         Expr::Nested(inner) => literal(inner),
         Expr::UnaryOp {
@@ -242,7 +321,6 @@ pub(super) fn literal(expression: &Expr) -> Result<Literal, String> {
             expr,
         } => match literal(expr)? {
             Literal::Integer(value) => Ok(Literal::Integer(-value)),
-            Literal::Float(value) => Ok(Literal::Float(-value)),
             Literal::Decimal { unscaled, scale } => Ok(Literal::Decimal {
                 unscaled: unscaled.wrapping_neg(),
                 scale,
@@ -268,24 +346,34 @@ fn value(value: &Value) -> Option<Literal> {
         Value::Null => Literal::Null,
         Value::Boolean(value) => Literal::Boolean(*value),
         Value::SingleQuotedString(text) => Literal::Text(text.clone()),
-        Value::HexStringLiteral(digits) => Literal::Bytes(bytes(digits)?),
-        Value::Number(text, _) if text.contains(['e', 'E']) => Literal::Float(text.parse().ok()?),
-        Value::Number(text, _) => match text.split_once('.') {
-            None => Literal::Integer(text.parse().ok()?),
-            // As many digits as there are, so that 0.1 is a tenth.
-            Some((whole, fraction)) => Literal::Decimal {
-                unscaled: format!("{whole}{fraction}").parse::<i256>().ok()?,
-                scale: i32::try_from(fraction.len()).ok()?,
-            },
-        },
+        Value::HexStringLiteral(digits) => Literal::Bytes(hex(digits)?),
+        Value::Number(text, _) => number(text)?,
         _ => return None,
     })
 }
 
-fn bytes(digits: &str) -> Option<Vec<u8>> {
-    let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
-    let byte = |pair: &[u8; 2]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
-    rest.is_empty().then(|| pairs.iter().map(byte).collect())?
+/// A number with all of its digits, so that 0.1 is a tenth, and 1e400 is not infinite.
+fn number(text: &str) -> Option<Literal> {
+    if let Ok(integer) = text.parse() {
+        return Some(Literal::Integer(integer));
+    }
+    let (digits, exponent) = match text.split_once(['e', 'E']) {
+        Some((digits, exponent)) => (digits, exponent.parse::<i32>().ok()?),
+        None => (text, 0),
+    };
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let digits = format!("{whole}{fraction}");
+    let digits = digits.trim_start_matches('0');
+    if digits.len() > MOST_DIGITS {
+        return None;
+    }
+    Some(Literal::Decimal {
+        unscaled: match digits {
+            "" => i256::ZERO,
+            digits => digits.parse().ok()?,
+        },
+        scale: i32::try_from(fraction.len()).ok()?.checked_sub(exponent)?,
+    })
 }
 
 #[cfg(test)]
@@ -318,20 +406,36 @@ mod tests {
                 "t < timestamp '2024-01-02 03:04:05'",
                 "t < '2024-01-02 03:04:05'",
             ),
-            ("x = 1e3", "x = 1000"),
+            ("x = 1e3", "x = 1e3"),
+            ("x = 1E400", "x = 1e400"),
+            ("x = -2.50e-1", "x = -250e-3"),
+            (
+                "x = 1234567890123456789012345678901234567890123456789012345678901234567890123456",
+                "x = 1234567890123456789012345678901234567890123456789012345678901234567890123456",
+            ),
+            (
+                "-170141183460469231731687303715884105729 < x",
+                "x > -170141183460469231731687303715884105729",
+            ),
+            ("(a) = (5)", "a = 5"),
+            (
+                "user = 'x' and current_date < '2024-01-01'",
+                "(user = 'x' and current_date < '2024-01-01')",
+            ),
+            ("a is true", "(a = true and not a is null)"),
             ("x is not true or not (y is false)", ""),
-            ("b = x'00ff'", "b = 2 bytes"),
+            ("b = x'00ff'", "b = x'00ff'"),
             ("n = null", "n = null"),
             ("5 < any(a.b)", "any(a.b) > 5"),
             ("'x' = all(tags)", "all(tags) = 'x'"),
             ("'x' <> any(tags)", "not all(tags) = 'x'"),
             (
                 "variant_get(v, '$.a.b', 'int') > 5",
-                "variant_get(v, '$.a.b', Int32) > 5",
+                "variant_get(v, '$.a.b', 'int') > 5",
             ),
             (
                 "10.5 >= variant_get(s.v, 'a[0]', 'decimal(4, 2)')",
-                "variant_get(s.v, '$.a[0]', Decimal { precision: 4, scale: 2 }) <= 105e-1",
+                "variant_get(s.v, '$.a[0]', 'decimal(4, 2)') <= 105e-1",
             ),
             (
                 "variant_get(v, '$.a') is not null",
@@ -351,9 +455,12 @@ mod tests {
             ("", "EOF"),
             ("a >", "EOF"),
             ("a > 5 b", "behind the condition"),
-            ("a + 1 > 5", "a column is expected"),
+            ("a + 1 > 5", "`a + 1` stands where a column is expected"),
+            ("a + 1 = 2", "`a + 1` stands where a column is expected"),
+            ("2 = a + 1", "`a + 1` stands where a column is expected"),
             ("a > b", "a literal is expected"),
             ("f(a)", "`f(a)` is not understood"),
+            ("interval = 1", "a word of SQL stands in \"quotes\""),
             ("variant_get(v) = 1", "a column, a path and a type"),
             (
                 "variant_get(v, '$.a', 'int', 1) = 1",
@@ -362,15 +469,23 @@ mod tests {
             ("variant_get(v, '$.a') = 1", "needs the type"),
             (
                 "variant_get(v, '$.a', 'uint64') = 1",
-                "there is no type `uint64` among variants",
+                "unknown type `uint64` of variants; use one of: boolean,",
             ),
             ("variant_get(v, '$a', 'int') = 1", "the variant path `$a`"),
             ("variant_get(v, a, 'int') = 1", "a literal is expected"),
-            ("a like 5", "that is text"),
+            (
+                "a like 5",
+                "`like` takes a pattern in quotes, such as 'ab%', and found `5`",
+            ),
             ("a < any(b)", "a literal is expected"),
             ("5 < any(1)", "a column is expected"),
             ("1 = 1", "a column is expected"),
             ("a = x'0'", "a literal is expected"),
+            (
+                "a = 12345678901234567890123456789012345678901234567890123456789012345678901234567",
+                "a number of 76 digits at most",
+            ),
+            ("a = 1e9999999999", "a literal is expected"),
             ("exists (select 1)", "is not understood"),
         ] {
             let error = read(text).unwrap_err();
@@ -381,6 +496,11 @@ mod tests {
         let long = format!("a = 1{}", " or a = 1".repeat(900));
         assert!(read(&long).is_ok());
         let longer = format!("a = 1{}", " or a = 1".repeat(20_000));
-        assert!(read(&longer).unwrap_err().contains("bytes at most"));
+        let error = read(&longer).unwrap_err();
+        assert!(
+            error.contains("has 180005 bytes, and may have 8192 at most"),
+            "{error}"
+        );
+        assert!(error.len() < 100, "{error}");
     }
 }

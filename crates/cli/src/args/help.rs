@@ -68,8 +68,10 @@ come in the order of the file.
 
 --where takes columns (dots lead into structs, \"quotes\" around odd names), compared with literals by
 = <> < <= > >=, [not] between, [not] in (...), [not] like, is [not] null, and combined by and, or, not.
-Literals: 5, 0.1, 'text', true, and dates and timestamps as '2024-01-31' or '2024-01-31T12:00:00Z'. A
-comparison with a null is not true, as in SQL; NaN equals itself and is above all numbers.
+Literals: 5, 0.1, 'text', true, x'00ff' for bytes (which JSON and CSV print in base64), and text for dates,
+timestamps and UUIDs: '2024-01-31', '2024-01-31T12:00:00Z', '00112233-4455-6677-8899-aabbccddeeff'. A
+comparison with a null is not true, as in SQL; NaN equals itself and is above all numbers. Values of a
+list or map are compared by 5 = any(column) and 5 < all(column).
 
 variant_get(column, '$.a.b[0]', 'type') stands for the value at a path of a column of variants: boolean,
 int, bigint, double, decimal(p,s), date, timestamp, timestamp_ntz, string, or a type as in --schema. What
@@ -281,7 +283,8 @@ Examples:
 pub(super) const BLOOM_CHECK: &str = "\
 The answer is `no` where no row of the row group has the value, `maybe` where one may, and `no filter`
 where the column chunk has none. Of a filter, the header and one block of 32 bytes are read. JSON lines
-have an object a row group: file, row_group, column, path and answer.
+have an object a row group: file, row_group, column, path and answer. VALUE is as CSV has it; bytes may
+be written as in conditions as well, x'00ff'.
 
 Examples:
   herringbone bloom check trips.parquet id 4711

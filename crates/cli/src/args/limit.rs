@@ -25,7 +25,7 @@ impl FromStr for LimitChange {
         };
         if !change.apply(&mut Limits::default()) {
             return Err(format!(
-                "there is no limit \"{name}\"; there are {}",
+                "unknown limit `{name}`; use one of: {}",
                 NAMES.join(", ")
             ));
         }

@@ -6,8 +6,9 @@ use herringbone::variant::shredding::GetOptions;
 use herringbone::variant::{PrimitiveType, VariantPath};
 use sqlparser::ast::{Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments};
 
-use super::condition::{column, literal};
-use crate::load::field_of;
+use super::condition::{column, literal, shown};
+use crate::failure::cut;
+use crate::load::data_type_of;
 
 /// One side of a comparison.
 pub(super) enum Operand {
@@ -26,7 +27,8 @@ impl Operand {
         let name = function.name.to_string();
         if !name.eq_ignore_ascii_case("variant_get") {
             return Err(format!(
-                "`{function}` is not understood: a column is expected, or variant_get(column, '$.path', 'type')"
+                "{} is not understood: a column is expected, or variant_get(column, '$.path', 'type')",
+                shown(function)
             ));
         }
         let wanted = || {
@@ -93,7 +95,8 @@ fn text(expression: &Expr) -> Result<String, String> {
     match literal(expression)? {
         herringbone::filter::Literal::Text(text) => Ok(text),
         _ => Err(format!(
-            "`{expression}` stands where text in quotes is expected"
+            "{} stands where text in quotes is expected",
+            shown(expression)
         )),
     }
 }
@@ -124,12 +127,18 @@ fn type_of(name: &str) -> Result<PrimitiveType, String> {
         "binary" => T::Binary,
         "uuid" => T::Uuid,
         _ => {
-            let unknown = || format!("there is no type `{name}` among variants");
+            let unknown = |_| {
+                format!(
+                    "unknown type `{}` of variants; use one of: boolean, tinyint, smallint, int, bigint, float, \
+                     double, decimal(P, S), date, time, timestamp, timestamp_ntz, string, binary, uuid",
+                    cut(name)
+                )
+            };
             if let Some(digits) = lower.strip_prefix("decimal") {
-                return decimal(digits).ok_or_else(unknown);
+                return decimal(digits).ok_or(()).map_err(unknown);
             }
-            let field = field_of("", name).map_err(|_| unknown())?;
-            T::of_data_type(field.data_type()).map_err(|_| unknown())?
+            let data_type = data_type_of(name).map_err(|_| unknown(()))?;
+            T::of_data_type(&data_type).map_err(|_| unknown(()))?
         }
     })
 }

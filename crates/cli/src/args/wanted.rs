@@ -12,7 +12,7 @@ use super::condition::Condition;
 #[derive(Debug, Args)]
 pub(crate) struct Wanted {
     /// Only rows that meet a condition of SQL, e.g. `fare > 5 and city in ('Rome', 'Oslo')`; see `herringbone help cat`
-    #[arg(long = "where", value_name = "CONDITION")]
+    #[arg(long = "where", value_name = "CONDITION", allow_hyphen_values = true)]
     condition: Option<Condition>,
     /// Only rows whose geometry has a bounding box that touches this one, in the reference system of its column,
     /// longitude or easting first: [COLUMN=]xmin,ymin,xmax,ymax [default column: the primary one]

@@ -285,7 +285,10 @@ impl std::str::FromStr for ValueEncoding {
         let known = Self::all().find(|(name, _)| name.eq_ignore_ascii_case(text));
         known.map(|(_, encoding)| encoding).ok_or_else(|| {
             let names: Vec<String> = Self::all().map(|(name, _)| name).collect();
-            format!("there is no \"{text}\"; there are {}", names.join(", "))
+            format!(
+                "unknown encoding `{text}`; use one of: {}",
+                names.join(", ")
+            )
         })
     }
 }
@@ -301,7 +304,7 @@ impl std::str::FromStr for Switch {
 
     fn from_str(text: &str) -> Result<Self, String> {
         <Self as ValueEnum>::from_str(text, true)
-            .map_err(|_| format!("there is no \"{text}\"; there are on, off"))
+            .map_err(|_| format!("unknown choice `{text}`; use one of: on, off"))
     }
 }
 
@@ -315,7 +318,7 @@ impl std::str::FromStr for PageVersion {
         match text {
             "1" => Ok(Self(DataPageVersion::V1)),
             "2" => Ok(Self(DataPageVersion::V2)),
-            _ => Err("there are the versions 1 and 2".into()),
+            _ => Err(format!("unknown page version `{text}`; use one of: 1, 2")),
         }
     }
 }

@@ -110,9 +110,7 @@ fn shredding(convert: &Convert) -> Result<VariantExtension> {
                         column.name
                     ))
                 };
-                let data_type: DataType = text
-                    .parse()
-                    .map_err(|_| wrong(format!("there is no type `{text}`")))?;
+                let data_type = load::data_type_of(text).map_err(wrong)?;
                 let shredding = ShreddingType::of_values(&data_type);
                 Shredding::As(shredding.map_err(|error| wrong(error.to_string()))?)
             }

@@ -31,8 +31,8 @@ pub(crate) use geojson::geojson;
 pub(crate) use ipc::{ipc_file_or_stream, schema_of as ipc_schema};
 pub(crate) use json::jsonl;
 pub(crate) use schema_file::schema_file;
-pub(crate) use schema_text::field_of;
-pub(crate) use value::{value_of, variant_type};
+pub(crate) use schema_text::{data_type_of, field_of};
+pub(crate) use value::{hex, value_of, variant_type};
 
 use crate::failure::{Failure, Result};
 

@@ -17,8 +17,13 @@ use herringbone::geospatial::geoarrow::{ExtensionCrs, ExtensionMetadata};
 use herringbone_arrow::schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 
+use crate::failure::cut;
+
 /// Levels of nesting, at most.
 const DEPTH: usize = 64;
+
+/// Levels of types in one another in the text of one type, at most: whoever parses or drops it calls itself for each.
+const TYPE_DEPTH: usize = 100;
 
 /// Reads a schema: a field a line, those inside of others indented by two more spaces. Empty lines
 /// and those that begin with `#` do not count.
@@ -48,9 +53,50 @@ pub(super) fn schema(text: &str) -> Result<SchemaRef, String> {
 pub(crate) fn field_of(name: &str, data_type: &str) -> Result<Field, String> {
     let text = format!("_: {data_type}");
     let line = Line::of(1, &text)?;
-    let unknown = |_| format!("there is no type `{}`", line.data_type);
-    let field = field(&line, &Fields::empty()).map_err(unknown)?;
+    let field = extended(&line, data_type_of(line.data_type)?)?;
     Ok(field.with_name(name))
+}
+
+/// Reads a type as Arrow prints it, such as `List(Int64)`.
+///
+/// # Errors
+/// Words about the type.
+pub(crate) fn data_type_of(text: &str) -> Result<DataType, String> {
+    if depth(text) > TYPE_DEPTH {
+        return Err(format!(
+            "a type has more than {TYPE_DEPTH} levels of types in one another"
+        ));
+    }
+    text.parse().map_err(|_| {
+        format!(
+            "unknown type `{}`; use one as `schema --format arrow` prints it, such as Int64 or Timestamp(ms, \"UTC\")",
+            cut(text)
+        )
+    })
+}
+
+/// How many parentheses are open at most in the text of a type, as the parser of Arrow counts them: not in quotes, in
+/// which a backslash makes the next quote one of the text.
+fn depth(text: &str) -> usize {
+    let (mut open, mut most, mut quote, mut is_escaped) = (0_usize, 0, None, false);
+    for character in text.chars() {
+        match (quote, character) {
+            (Some(_), '\\') => is_escaped = true,
+            (Some(end), _) if end == character => {
+                if !is_escaped {
+                    quote = None;
+                }
+                is_escaped = false;
+            }
+            (Some(_), _) => {}
+            (None, '"' | '\'') => quote = Some(character),
+            (None, '(') => open += 1,
+            (None, ')') => open = open.saturating_sub(1),
+            (None, _) => {}
+        }
+        most = most.max(open);
+    }
+    most
 }
 
 struct Line<'t> {
@@ -125,11 +171,15 @@ fn field(line: &Line<'_>, children: &Fields) -> Result<Field, String> {
             None if !children.is_empty() => {
                 return Err(line.wrong("has fields, but no type that has"));
             }
-            None => other
-                .parse()
-                .map_err(|_| line.wrong(&format!("has no known type: `{other}`")))?,
+            None => data_type_of(other)
+                .map_err(|why| format!("line {}: `{}`: {why}", line.number, line.name))?,
         },
     };
+    extended(line, data_type)
+}
+
+/// The field of a line, with its extension type.
+fn extended(line: &Line<'_>, data_type: DataType) -> Result<Field, String> {
     let field = Field::new(line.name, data_type, line.nullable);
     Ok(match line.extension {
         None => field,
@@ -202,7 +252,11 @@ mod tests {
     fn wrong_lines_are_named() {
         for (text, message) in [
             ("id Int64", "line 1: expected `name: Type`, got `id Int64`"),
-            ("id: Int65", "line 1: `id` has no known type: `Int65`"),
+            (
+                "id: Int65",
+                "line 1: `id`: unknown type `Int65`; use one as `schema --format arrow` prints it, such as Int64 or \
+                 Timestamp(ms, \"UTC\")",
+            ),
             (
                 "a: Int64\n  b: Int64",
                 "line 1: `a` has fields, but no type that has",
@@ -219,5 +273,27 @@ mod tests {
         ] {
             assert_eq!(schema(text).unwrap_err(), message);
         }
+    }
+
+    #[test]
+    fn types_have_a_hundred_levels_at_most() {
+        let lists = |levels: usize| format!("{}Int8{}", "List(".repeat(levels), ")".repeat(levels));
+        assert!(data_type_of(&lists(100)).is_ok());
+        for text in [
+            lists(101),
+            "List(".repeat(100_000),
+            // Parentheses in the name of a field close nothing: `\` keeps the quote open until the one after the next.
+            "Struct(\"))\": ".repeat(100_000),
+            "Struct(\"a\\b\"))\": ".repeat(100_000),
+            "Map(\"')\": Struct(".repeat(100_000),
+        ] {
+            let error = data_type_of(&text).unwrap_err();
+            assert!(error.contains("more than 100 levels"), "{error}");
+        }
+        let wide = format!(
+            "Struct({})",
+            "\"d\": Decimal128(9, 2), ".repeat(300) + "\"e\": Int8"
+        );
+        assert!(data_type_of(&wide).is_ok());
     }
 }

@@ -1,6 +1,6 @@
 //! `--where`: rows by their values. What is expected was found by duckdb, with the same conditions.
 
-use crate::common::{EXAMPLE, herringbone};
+use crate::common::{EXAMPLE, Folder, herringbone};
 
 fn ids(arguments: &[&str]) -> Vec<u32> {
     let run = herringbone(&[&["cat", "--format", "csv", "--columns", "id"], arguments].concat());
@@ -58,6 +58,22 @@ fn what_is_wrong_is_said_in_the_words_of_the_command() {
     for (condition, code, message) in [
         ("id >", 2, "EOF"),
         ("lower(name) = 'x'", 2, "a column is expected"),
+        (
+            "id + 1 = 2",
+            2,
+            "`id + 1` stands where a column is expected",
+        ),
+        (
+            "name like 5",
+            2,
+            "`like` takes a pattern in quotes, such as 'ab%', and found `5`",
+        ),
+        (
+            "origin = 5",
+            2,
+            "`origin` is a group: test one of its columns, such as `origin.",
+        ),
+        ("orign.altitude = 5", 2, "did you mean `origin"),
         ("nme = 'x'", 2, "there is no column `nme`"),
         (
             "id = 'x'",
@@ -92,4 +108,190 @@ fn what_is_known_of_rows_is_explained() {
     let without = herringbone(&["cat", "--explain", EXAMPLE]);
     assert_eq!(without.code, 2);
     assert!(without.stderr.contains("--where"), "{}", without.stderr);
+}
+
+/// A file of UUIDs, bytes of a fixed length, bytes of any length, and a map.
+fn of_bytes(folder: &Folder) -> String {
+    let lines = r#"{"id":1,"u":"a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11","f":"YWJj","b":"YWI=","m":[["x",5]]}
+{"id":2,"u":"00000000-0000-0000-0000-000000000007","f":"/wAA","b":"","m":[]}
+{"id":3,"u":null,"f":null,"b":null,"m":null}
+{"id":4,"u":"ffffffff-0000-0000-0000-000000000001","f":"AAAA","b":"/w==","m":[["x",6],["y",5]]}
+"#;
+    let schema = "id: Int64\nu: FixedSizeBinary(16) (arrow.uuid)\nf: FixedSizeBinary(3)\nb: Binary\nm: Map\n  \
+                  entries: Struct not null\n    key: Utf8 not null\n    value: Int32\n";
+    let (lines, schema) = (
+        folder.with("in.jsonl", lines),
+        folder.with("schema.txt", schema),
+    );
+    let out = folder.file("out.parquet");
+    let arguments = [
+        "--row-group-rows",
+        "1",
+        "--bloom-filter",
+        "u,f,b",
+        "--dictionary",
+        "off",
+    ];
+    let convert = ["-q", "convert", "--schema", &schema, &lines, &out];
+    herringbone(&[&convert, &arguments[..]].concat()).ok("");
+    out
+}
+
+#[test]
+fn uuids_and_bytes() {
+    let folder = Folder::new();
+    let file = of_bytes(&folder);
+    for (condition, expected) in [
+        ("u = 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'", &[1][..]),
+        ("u <> 'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11'", &[2, 4]),
+        ("u >= 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'", &[1, 4]),
+        ("u = x'00000000000000000000000000000007'", &[2]),
+        ("f = x'ff0000' or f = 'abc'", &[1, 2]),
+        ("b = x'ff'", &[4]),
+        ("b = x''", &[2]),
+        ("b < x'ff'", &[1, 2]),
+    ] {
+        assert_eq!(ids(&["--where", condition, &file]), expected, "{condition}");
+    }
+    for (condition, message) in [
+        ("u = 'a0eebc99'", "'a0eebc99' is not a UUID"),
+        (
+            "u > x'00'",
+            "x'00' has 1 byte, and each value of the column has 16",
+        ),
+        (
+            "f in ('abc', 'ab')",
+            "'ab' has 2 bytes, and each value of the column has 3",
+        ),
+        ("b = x'f'", "a literal is expected"),
+    ] {
+        let run = herringbone(&["count", "--where", condition, &file]);
+        run.fails(2, message);
+    }
+    let answers = |column: &str, value: &str| {
+        let run = herringbone(&["bloom", "check", &file, column, value, "--format", "jsonl"]);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        let is_maybe = |line: &str| line.contains("\"maybe\"");
+        run.stdout.lines().map(is_maybe).collect::<Vec<_>>()
+    };
+    let only = |row| [0, 1, 2, 3].map(|it| it == row);
+    assert_eq!(
+        answers("u", "ffffffff-0000-0000-0000-000000000001"),
+        only(3)
+    );
+    assert_eq!(answers("f", "x'616263'"), only(0));
+    assert_eq!(answers("f", "YWJj"), only(0));
+    assert_eq!(answers("b", "X'FF'"), only(3));
+    let short = herringbone(&["bloom", "check", &file, "f", "x'61'"]);
+    short.fails(2, "these are 1 bytes, and each value has 3");
+}
+
+#[test]
+fn paths_of_conditions_are_those_of_columns() {
+    let folder = Folder::new();
+    let file = of_bytes(&folder);
+    for path in ["m.value", "m.key_value.value"] {
+        let condition = format!("5 = any({path})");
+        assert_eq!(ids(&["--where", &condition, &file]), [1, 4], "{condition}");
+        let columns = herringbone(&["head", "-n", "1", "--columns", path, &file]);
+        columns.ok("{\"m\":[[\"x\",5]]}\n");
+    }
+    assert_eq!(ids(&["--where", "'y' = any(m.key)", &file]), [4]);
+    let either = herringbone(&["count", "--where", "5 = any(m)", &file]);
+    either.fails(
+        2,
+        "`m` is a group: test one of its columns, such as `m.key_value.key`",
+    );
+    let one = herringbone(&["count", "--where", "m.value = 5", &file]);
+    one.fails(2, "say any or all of it (column m.key_value.value)");
+}
+
+#[test]
+fn a_condition_may_begin_with_a_minus() {
+    assert_eq!(ids(&["--where", "-1 < id and id < 2", EXAMPLE]), [0, 1]);
+}
+
+/// As SQL has it: of a null it is known that it is not true.
+#[test]
+fn is_true_is_known_of_nulls() {
+    let folder = Folder::new();
+    let csv = folder.with("in.csv", "id,b\n1,true\n2,false\n3,\n");
+    let file = folder.file("out.parquet");
+    herringbone(&["-q", "convert", &csv, &file]).ok("");
+    for (condition, expected) in [
+        ("b is true", &[1][..]),
+        ("not (b is true)", &[2, 3]),
+        ("not (b is false)", &[1, 3]),
+        ("not b", &[2]),
+        ("id not between null and 2", &[3]),
+        ("not (id between 2 and null)", &[1]),
+    ] {
+        assert_eq!(ids(&["--where", condition, &file]), expected, "{condition}");
+    }
+}
+
+/// What is written in one another in a condition or a type is an error in few words, however deep and long it is.
+#[test]
+fn deep_and_long_texts_are_refused() {
+    let folder = Folder::new();
+    let repeated = |first: &str, again: &str, times: usize, last: &str| {
+        format!("{first}{}{last}", again.repeat(times))
+    };
+    for condition in [
+        repeated("", "(", 4000, "id"),
+        repeated("", "not ", 1900, "id = 1"),
+        repeated("id = ", "- ", 3900, "1"),
+        repeated("id", " xor id", 1100, ""),
+        repeated("f(id", " xor 1", 1100, ")"),
+        repeated("id", "+1", 3900, " = 2"),
+        repeated("id", " is null", 900, ""),
+        repeated("5 = ", "any(", 1900, "id"),
+        repeated("id = '", "a", 33_000, "'"),
+        repeated("id = '", "a", 8000, "'"),
+    ] {
+        let run = herringbone(&["count", "--where", &condition, EXAMPLE]);
+        run.fails(2, "");
+        assert!(run.stderr.len() < 1000, "{}", run.stderr);
+    }
+    let lists = repeated("", "List(", 20_000, "Int8");
+    let schema = folder.with("schema.txt", format!("id: {lists}\n"));
+    let (lines, out) = (
+        folder.with("in.jsonl", "{\"id\":1}\n"),
+        folder.file("out.parquet"),
+    );
+    let of_type = format!("id={lists}");
+    for (arguments, code) in [
+        (vec!["convert", &lines, &out, "--type", &of_type], 2),
+        (vec!["convert", &lines, &out, "--variant", &of_type], 2),
+        (vec!["convert", &lines, &out, "--schema", &schema], 3),
+        (vec!["repair", EXAMPLE, &out, "--schema", &schema], 3),
+    ] {
+        let run = herringbone(&arguments);
+        run.fails(code, "more than 100 levels");
+        assert!(run.stderr.len() < 1000, "{}", run.stderr);
+    }
+}
+
+#[test]
+fn unknown_names_are_told_the_known_ones() {
+    for (arguments, message) in [
+        (
+            &["rewrite", "a", "b", "--compression", "foo"][..],
+            "unknown codec `foo`; use one of: none, snappy, gzip, brotli, zstd, lz4_raw",
+        ),
+        (
+            &["cat", "a", "--max", "foo=1"],
+            "unknown limit `foo`; use one of: footer_bytes, ",
+        ),
+        (
+            &["rewrite", "a", "b", "--encoding", "foo"],
+            "unknown encoding `foo`; use one of: plain, ",
+        ),
+        (
+            &["rewrite", "a", "b", "--page-version", "3"],
+            "unknown page version `3`; use one of: 1, 2",
+        ),
+    ] {
+        herringbone(arguments).fails(2, message);
+    }
 }

@@ -99,7 +99,10 @@ fn what_cannot_be_asked_for() {
     let lines = folder.with("in.jsonl", LINES);
     let out = folder.file("out.parquet");
     let convert = |more: &[&str]| herringbone(&[&["convert", &lines, &out], more].concat());
-    convert(&["--variant", "v=Int65"]).fails(2, "there is no type `Int65`");
+    convert(&["--variant", "v=Int65"]).fails(
+        2,
+        "unknown type `Int65`; use one as `schema --format arrow` prints it",
+    );
     convert(&["--variant", "v=UInt8"]).fails(2, "type UInt8");
     convert(&["--variant", "v="]).fails(2, "expected COLUMN");
     convert(&["--variant", "v", "--variant", "w"]).fails(2, "has no column `w`");

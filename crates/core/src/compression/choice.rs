@@ -123,8 +123,7 @@ impl FromStr for Compression {
             "lzo" => return Err(Error::argument("the codec LZO is only read")),
             _ => {
                 return Err(Error::argument(format!(
-                    "no codec is called `{name}`: there are none, snappy, gzip, brotli, zstd and \
-                     lz4_raw"
+                    "unknown codec `{name}`; use one of: none, snappy, gzip, brotli, zstd, lz4_raw"
                 )));
             }
         };

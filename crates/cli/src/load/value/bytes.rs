@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use herringbone::format::uuid;
 use herringbone::geospatial::wkt;
-use herringbone_arrow::array::ArrayRef;
 use herringbone_arrow::array::builder::{
     BinaryBuilder, BinaryViewBuilder, FixedSizeBinaryBuilder, LargeBinaryBuilder,
 };
-
-use herringbone_arrow::schema::Field;
+use herringbone_arrow::array::{ArrayRef, BinaryArray};
+use herringbone_arrow::schema::{DataType, Field};
 
 use super::{Column, Result, Scalar, Wrong};
 use crate::render::geometry::is_geometry;
@@ -43,7 +43,10 @@ impl BytesText {
         let in_base64 = || STANDARD.decode(text).ok();
         match self {
             Self::Base64 => in_base64().ok_or(("bytes in base64", String::new())),
-            Self::Uuid => uuid(text).ok_or(("UUID", String::new())),
+            Self::Uuid => {
+                let uuid = uuid::parse(text).map(Vec::from);
+                uuid.ok_or(("UUID", String::new()))
+            }
             Self::Wkt => {
                 let mut value = Vec::new();
                 match wkt::read(text, &mut value) {
@@ -129,17 +132,26 @@ impl<B: Builder> Column for Bytes<B> {
     }
 }
 
-/// The bytes of `00112233-4455-6677-8899-aabbccddeeff`.
-fn uuid(text: &str) -> Option<Vec<u8>> {
-    let digits: String = text.split('-').collect();
-    let dashes = [8, 13, 18, 23];
-    let fits = text.len() == 36
-        && dashes
-            .iter()
-            .all(|at| text.as_bytes().get(*at) == Some(&b'-'));
-    if !fits || digits.len() != 32 || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return None;
+/// Returns the array of the bytes that `x'00ff'` stands for; none if the text has another form, or the field no bytes.
+pub(super) fn of_hex_literal(field: &Field, text: &str) -> Option<Result<ArrayRef, String>> {
+    let digits = text.strip_prefix(['x', 'X'])?.strip_prefix('\'')?;
+    let bytes = hex(digits.strip_suffix('\'')?)?;
+    match field.data_type() {
+        DataType::Binary => Some(Ok(Arc::new(BinaryArray::from_iter_values([bytes])))),
+        DataType::FixedSizeBinary(length) => {
+            let mut builder = FixedSizeBinaryBuilder::new(*length);
+            let value = Builder::value(&mut builder, &bytes);
+            let value = value.map_err(|why| format!("{why}, and each value has {length}"));
+            Some(value.map(|()| builder.array()))
+        }
+        _ => None,
     }
-    let byte = |at| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok();
-    (0..32).step_by(2).map(byte).collect()
+}
+
+/// Returns the bytes of hexadecimal digits, two per byte.
+pub(crate) fn hex(digits: &str) -> Option<Vec<u8>> {
+    let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    let byte = |[high, low]: &[u8; 2]| u8::try_from(digit(*high)? * 16 + digit(*low)?).ok();
+    rest.is_empty().then(|| pairs.iter().map(byte).collect())?
 }

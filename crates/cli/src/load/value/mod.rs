@@ -22,6 +22,7 @@ mod variant;
 use herringbone_arrow::array::ArrayRef;
 use herringbone_arrow::schema::Field;
 
+pub(crate) use bytes::hex;
 pub(super) use make::may_be_empty;
 pub(super) use primitive::is_special;
 pub(super) use structs::Struct;
@@ -113,11 +114,14 @@ pub(super) struct Rules {
     pub(super) mixed: Vec<String>,
 }
 
-/// The array of one value of a field, from its text.
+/// The array of one value of a field, from its text; bytes may stand as in conditions, `x'00ff'`, too.
 ///
 /// # Errors
 /// What is wrong with the text, in words.
 pub(crate) fn value_of(field: &Field, text: &str) -> Result<ArrayRef, String> {
+    if let Some(array) = bytes::of_hex_literal(field, text) {
+        return array;
+    }
     let make = || {
         let mut slot = Slot::new(field, "", &Rules::default())?;
         slot.scalar(Scalar::Cell(text))?;

@@ -136,7 +136,7 @@ fn types_of_columns_are_chosen() {
     let csv = Import::of("x.csv", text);
     csv.run(&["--type", "q=Utf8"]).fails(2, "has no column `q`");
     csv.run(&["--type", "n=Utf9"])
-        .fails(2, "there is no type `Utf9`");
+        .fails(2, "unknown type `Utf9`; use one as");
     csv.run(&["--type", "Utf8"])
         .fails(2, "expected COLUMN=TYPE");
     csv.run(&["--type", "n.m=Utf8"])
