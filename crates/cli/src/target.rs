@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, IsTerminal as _, Stdout, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use herringbone::FileTarget;
 
@@ -17,8 +17,6 @@ const STDOUT: &str = "-";
 pub(crate) struct Target {
     /// How it is called in errors.
     pub(crate) name: String,
-    path: PathBuf,
-    force: bool,
     file: Option<FileTarget>,
     stdout: Stdout,
 }
@@ -47,13 +45,10 @@ impl Target {
             Ok(metadata) => metadata.is_file(),
             Err(_) => fs::symlink_metadata(&to.path).is_ok(),
         };
-        if is_file && !to.force {
-            let name = to.path.display();
-            return Err(Failure::Usage(format!(
-                "{name}: the file exists; --force replaces it"
-            )));
+        match is_file && !to.force {
+            true => Err(exists(&to.path.display().to_string())),
+            false => Ok(()),
         }
-        Ok(())
     }
 
     /// Starts the file.
@@ -64,8 +59,6 @@ impl Target {
         Self::check(to)?;
         let mut target = Self {
             name: to.path.display().to_string(),
-            path: to.path.clone(),
-            force: to.force,
             file: None,
             stdout: io::stdout(),
         };
@@ -74,37 +67,50 @@ impl Target {
             return Ok(target);
         }
         watch().map_err(|error| Failure::System(format!("signals: {error}")))?;
-        target.file = uninterrupted(|temporary| {
-            let file = FileTarget::create(&to.path)?;
-            *temporary = file.temporary_path().map(Path::to_owned);
-            Ok(Some(file))
-        })
-        .map_err(|error: herringbone::Error| Failure::System(error.to_string()))?;
+        let open = || match to.force {
+            true => FileTarget::create(&to.path),
+            false => FileTarget::create_new(&to.path),
+        };
+        let is_special = fs::metadata(&to.path).is_ok_and(|metadata| !metadata.is_file());
+        let file = match is_special {
+            // A pipe waits for its reader, and has no temporary file: signals may come.
+            true => open(),
+            false => uninterrupted(|temporary| {
+                let file = open()?;
+                *temporary = file.temporary_path().map(Path::to_owned);
+                Ok(file)
+            }),
+        };
+        let file = file.map_err(|error| Failure::System(error.message().into()))?;
+        target.file = Some(file);
         Ok(target)
     }
 
-    /// The data is complete: the file gets its name.
+    /// Gives the file its name: the data is complete.
     ///
     /// # Errors
-    /// System, and usage where there is a file by now.
+    /// System, and usage if another file has taken the name.
     pub(crate) fn commit(mut self) -> Result<()> {
-        self.flush()
-            .map_err(|error| Failure::output(&self.name, &error))?;
-        let Some(file) = self.file.take() else {
-            return Ok(());
+        let failed = |error: io::Error| match error.kind() {
+            io::ErrorKind::AlreadyExists => exists(&self.name),
+            _ => Failure::output(&self.name, &error),
         };
+        let Some(file) = self.file.take() else {
+            return self.stdout.flush().map_err(failed);
+        };
+        // This may take long, so signals may come. The file is still the temporary one for them.
+        let synced = file.sync().map_err(failed);
         uninterrupted(|temporary| {
-            Self::check(&Destination {
-                path: self.path.clone(),
-                force: self.force,
-            })?;
-            let done = file
-                .commit()
-                .map_err(|error| Failure::output(&self.name, &error));
+            let done = synced.and_then(|()| file.commit().map_err(failed));
             *temporary = None;
             done
         })
     }
+}
+
+/// The failure that a file of this name is there.
+fn exists(name: &str) -> Failure {
+    Failure::Usage(format!("{name}: the file exists; --force replaces it"))
 }
 
 impl Write for Target {

@@ -1,16 +1,18 @@
 //! A file that appears when it is complete.
 
-use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use herringbone_format::{Error, Result};
 
-/// A file under construction. It is written under a temporary name beside its own, and removed when
-/// it is dropped before it is complete. Devices and pipes are written to directly.
+/// Temporary names that are tried for one file. Another process may have used the first ones.
+const MOST_NAMES: usize = 10_000;
+
+/// A file under construction. It is written under a temporary name in the folder of its own, and removed
+/// if it is dropped before it is complete. Devices and pipes are written to directly.
 ///
 /// [`create`](crate::create) makes one for a Parquet file; anything else can be written to one as well:
 ///
@@ -25,24 +27,48 @@ use herringbone_format::{Error, Result};
 /// assert!(!path.exists());
 /// target.commit()?;
 /// assert_eq!(std::fs::read(&path)?, b"all or nothing");
+///
+/// // A new file never replaces one that is there.
+/// let second = FileTarget::create_new(&path)?;
+/// assert_eq!(second.commit().unwrap_err().kind(), std::io::ErrorKind::AlreadyExists);
 /// # std::fs::remove_file(&path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
 pub struct FileTarget {
     file: File,
-    /// Temporary and final name; none where the target is no regular file.
-    names: Option<(PathBuf, PathBuf)>,
+    /// `None` for a device or a pipe.
+    names: Option<Names>,
+}
+
+#[derive(Debug)]
+struct Names {
+    temporary: PathBuf,
+    path: PathBuf,
+    replaces: bool,
 }
 
 impl FileTarget {
-    /// Starts a file at `path`; a file that is there stays until the [commit](Self::commit).
+    /// Starts a file at `path`, which replaces a file of that name at the [commit](Self::commit).
+    /// The call waits for a reader if `path` is a named pipe.
     ///
     /// # Errors
-    /// Io where the file cannot be made.
+    /// Io if the file cannot be made.
     pub fn create(path: impl AsRef<Path>) -> Result<Self> {
-        let path = path.as_ref();
-        Self::open(path).map_err(|error| {
+        Self::open(path.as_ref(), true)
+    }
+
+    /// Starts a file at `path` that never replaces another one: of several writers of one name, one
+    /// [commit](Self::commit) succeeds. The call waits for a reader if `path` is a named pipe.
+    ///
+    /// # Errors
+    /// Io if the file cannot be made. A file that is there already is an error of the commit.
+    pub fn create_new(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open(path.as_ref(), false)
+    }
+
+    fn open(path: &Path, replaces: bool) -> Result<Self> {
+        Self::open_io(path, replaces).map_err(|error| {
             Error::from(io::Error::new(
                 error.kind(),
                 format!("{}: {error}", path.display()),
@@ -50,7 +76,7 @@ impl FileTarget {
         })
     }
 
-    fn open(path: &Path) -> io::Result<Self> {
+    fn open_io(path: &Path, replaces: bool) -> io::Result<Self> {
         let existing = fs::metadata(path).ok();
         if existing
             .as_ref()
@@ -59,19 +85,20 @@ impl FileTarget {
             let file = OpenOptions::new().write(true).open(path)?;
             return Ok(Self { file, names: None });
         }
-        // A link stays a link: the file behind it is replaced.
+        let existing = existing.filter(|_| replaces);
+        // A link stays a link: the file that it leads to is replaced.
         let path = match &existing {
             Some(_) => fs::canonicalize(path)?,
             None => path.to_owned(),
         };
-        let temporary = temporary_name(&path)?;
-        let file = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(&temporary)?;
+        let (file, temporary) = temporary_file(&path)?;
         let target = Self {
             file,
-            names: Some((temporary, path)),
+            names: Some(Names {
+                temporary,
+                path,
+                replaces,
+            }),
         };
         if let Some(metadata) = existing {
             target.file.set_permissions(metadata.permissions())?;
@@ -79,40 +106,81 @@ impl FileTarget {
         Ok(target)
     }
 
-    /// The name that the file has until it is complete; none where the target is no regular file.
+    /// Returns the name that the file has until it is complete; `None` for a device or a pipe.
     #[must_use]
     pub fn temporary_path(&self) -> Option<&Path> {
-        self.names
-            .as_ref()
-            .map(|(temporary, _)| temporary.as_path())
+        self.names.as_ref().map(|names| names.temporary.as_path())
+    }
+
+    /// Waits until all bytes that were written are on the disk. A [commit](Self::commit) does so as well.
+    ///
+    /// # Errors
+    /// Errors of the system.
+    pub fn sync(&self) -> io::Result<()> {
+        match &self.names {
+            Some(_) => self.file.sync_all(),
+            None => Ok(()),
+        }
     }
 
     /// Gives the file its name, once all of it is on the disk.
     ///
     /// # Errors
-    /// Of the system. The file is gone then.
+    /// `AlreadyExists` if a [new](Self::create_new) file finds its name taken; other errors of the system.
+    /// The temporary file is gone then.
     pub fn commit(mut self) -> io::Result<()> {
-        let Some((temporary, path)) = &self.names else {
-            return self.file.flush();
+        self.file.flush()?;
+        self.sync()?;
+        let Some(names) = &self.names else {
+            return Ok(());
         };
-        self.file.sync_all()?;
-        fs::rename(temporary, path)?;
-        self.names = None;
-        Ok(())
+        if names.replaces {
+            fs::rename(&names.temporary, &names.path)?;
+            self.names = None;
+            return Ok(());
+        }
+        match fs::hard_link(&names.temporary, &names.path) {
+            // The temporary name is removed at the drop.
+            Ok(()) => Ok(()),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(error),
+            // Some file systems have no hard links.
+            Err(_) => {
+                rename_to_new(&names.temporary, &names.path)?;
+                self.names = None;
+                Ok(())
+            }
+        }
     }
 }
 
-/// A name beside `path` that no other writer uses.
-fn temporary_name(path: &Path) -> io::Result<PathBuf> {
+/// Renames a file to a name that no other file may have. An empty file holds the name until then.
+fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
+    drop(File::create_new(to)?);
+    fs::rename(from, to).inspect_err(|_| drop(fs::remove_file(to)))
+}
+
+/// Makes a file in the folder of `path`, under a short name that no other file has.
+fn temporary_file(path: &Path) -> io::Result<(File, PathBuf)> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
-    let name = path.file_name().ok_or_else(|| {
-        io::Error::new(io::ErrorKind::InvalidInput, "the path does not name a file")
-    })?;
-    let mut temporary = OsString::from(".");
-    temporary.push(name);
-    let ordinal = NEXT.fetch_add(1, Ordering::Relaxed);
-    temporary.push(format!(".{}.{ordinal}.tmp", process::id()));
-    Ok(path.with_file_name(temporary))
+    if path.file_name().is_none() {
+        return Err(io::Error::new(
+            ErrorKind::InvalidInput,
+            "the path does not name a file",
+        ));
+    }
+    let mut taken = io::Error::from(ErrorKind::AlreadyExists);
+    for _ in 0..MOST_NAMES {
+        let ordinal = NEXT.fetch_add(1, Ordering::Relaxed);
+        // Process identifiers repeat: in other containers, and after a process was killed.
+        let temporary =
+            path.with_file_name(format!(".herringbone.{}.{ordinal}.tmp", process::id()));
+        match File::create_new(&temporary) {
+            Ok(file) => return Ok((file, temporary)),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => taken = error,
+            Err(error) => return Err(error),
+        }
+    }
+    Err(taken)
 }
 
 impl Write for FileTarget {
@@ -127,9 +195,92 @@ impl Write for FileTarget {
 
 impl Drop for FileTarget {
     fn drop(&mut self) {
-        if let Some((temporary, _)) = &self.names {
-            // Nobody is left to tell; the name says that the file is a temporary one.
-            drop(fs::remove_file(temporary));
+        if let Some(names) = &self.names {
+            // An error has no receiver here; the name says that the file is a temporary one.
+            drop(fs::remove_file(&names.temporary));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder in the temporary one that is removed at the end of the test.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Self {
+            let name = format!("herringbone-target-{}-{name}", process::id());
+            let path = std::env::temp_dir().join(name);
+            fs::create_dir(&path).unwrap();
+            Self(path)
+        }
+
+        fn names(&self) -> Vec<String> {
+            let entries = fs::read_dir(&self.0).unwrap();
+            let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+            names.collect()
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            fs::remove_dir_all(&self.0).unwrap();
+        }
+    }
+
+    /// Of many writers, one gives its file the name, by a link and by a rename.
+    #[test]
+    fn a_new_name_goes_to_one_writer() {
+        let folder = Folder::new("race");
+        for round in 0..50 {
+            let path = folder.0.join(format!("file {round}"));
+            let writer = |ordinal: usize| {
+                let (path, is_link) = (path.clone(), round % 2 == 0);
+                std::thread::spawn(move || {
+                    let mut target = FileTarget::create_new(&path).unwrap();
+                    write!(target, "{ordinal}").unwrap();
+                    match is_link {
+                        true => target.commit(),
+                        false => rename_to_new(target.temporary_path().unwrap(), &path),
+                    }
+                })
+            };
+            let writers: Vec<_> = (0..4).map(writer).collect();
+            let outcomes = writers.into_iter().map(|writer| writer.join().unwrap());
+            let outcomes: Vec<_> = outcomes.collect();
+            let winner = outcomes.iter().position(Result::is_ok).unwrap();
+            for (ordinal, outcome) in outcomes.into_iter().enumerate() {
+                let kind = outcome.err().map(|error| error.kind());
+                let expected = (ordinal != winner).then_some(ErrorKind::AlreadyExists);
+                assert_eq!(kind, expected);
+            }
+            assert_eq!(fs::read_to_string(&path).unwrap(), winner.to_string());
+        }
+        assert_eq!(folder.names().len(), 50);
+    }
+
+    /// Files of killed processes, and of those in other containers, may have the next names.
+    #[test]
+    fn temporary_names_that_are_taken_are_passed_over() {
+        let folder = Folder::new("taken");
+        let path = folder.0.join("file");
+        let ordinal = |name: &Path| -> u64 {
+            let name = name.file_name().unwrap().to_str().unwrap();
+            name.split('.').nth(3).unwrap().parse().unwrap()
+        };
+        let (_, first) = temporary_file(&path).unwrap();
+        // Other tests take some of the names meanwhile.
+        for next in 1..50 {
+            let name = format!(
+                ".herringbone.{}.{}.tmp",
+                process::id(),
+                ordinal(&first) + next
+            );
+            fs::write(folder.0.join(name), "").unwrap();
+        }
+        let (_, free) = temporary_file(&path).unwrap();
+        assert!(ordinal(&free) >= ordinal(&first) + 50);
     }
 }

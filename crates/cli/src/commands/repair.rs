@@ -1,6 +1,6 @@
 //! `repair`: what can be had of a damaged file, in a new one.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Read as _;
 use std::iter;
 use std::path::Path;
@@ -157,8 +157,10 @@ fn said(lost: &Lost) -> String {
 /// The schema of a Parquet file as it is, or what an Arrow schema would be stored as.
 fn schema(context: &Context, path: &Path) -> Result<RepairSchema> {
     let mut magic = [0; MAGIC.len()];
-    let read = File::open(path).and_then(|mut file| file.read_exact(&mut magic));
-    if read.is_ok() && magic == MAGIC {
+    // What is read of a pipe is gone from it.
+    let is_file = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
+    let mut begin = || File::open(path).and_then(|mut file| file.read_exact(&mut magic));
+    if is_file && begin().is_ok() && magic == MAGIC {
         let inputs = input::all(slice::from_ref(&path.to_owned()), context)?;
         if let Some(sibling) = inputs.first() {
             return Ok(RepairSchema::of_file(&sibling.open()?));

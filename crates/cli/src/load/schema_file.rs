@@ -1,7 +1,7 @@
 //! `--schema FILE`: a schema out of another file.
 
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::path::Path;
 use std::slice;
 
@@ -20,25 +20,45 @@ const STREAM: &[u8] = &[0xff; 4];
 /// Bytes of a schema in text, at most.
 const MOST: u64 = 64 << 20;
 
-/// The schema of a Parquet file, of an Arrow IPC file or stream, or what a text says.
+/// The schema of a Parquet file, of an Arrow IPC file or stream, or what a text says. A pipe can only have
+/// the text.
 ///
 /// # Errors
-/// Data where it is none of these, System.
+/// Data where it is none of these, or a text of more than 64 MiB; System.
 pub(crate) fn schema_file(path: &Path, context: &Context) -> Result<SchemaRef> {
     let name = path.display();
+    let refused = |error: io::Error| Failure::System(format!("{name}: {error}"));
     let mut text = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(MOST).read_to_end(&mut text))
-        .map_err(|error| Failure::System(format!("{name}: {error}")))?;
-    if text.starts_with(b"PAR1") {
+    let mut file = File::open(path).map_err(refused)?;
+    let beginning = file
+        .by_ref()
+        .take(MAGIC.len() as u64)
+        .read_to_end(&mut text);
+    beginning.map_err(refused)?;
+    let is_parquet = text.starts_with(b"PAR1");
+    let is_arrow = text.starts_with(MAGIC) || text.starts_with(STREAM);
+    if (is_parquet || is_arrow) && !file.metadata().map_err(refused)?.is_file() {
+        return Err(Failure::Usage(format!(
+            "{name}: a pipe can give a schema as text only; this is a Parquet or Arrow file, which has to be on disk"
+        )));
+    }
+    if is_parquet {
         let inputs = input::all(slice::from_ref(&path.to_owned()), context)?;
         if let Some(input) = inputs.first() {
             let schema = input.open()?.arrow_schema(&SchemaOptions::default());
             return schema.map_err(|error| input.failure(&error));
         }
     }
-    if text.starts_with(MAGIC) || text.starts_with(STREAM) {
+    if is_arrow {
         return ipc_schema(path);
+    }
+    file.take(MOST + 1)
+        .read_to_end(&mut text)
+        .map_err(refused)?;
+    if text.len() as u64 > MOST {
+        return Err(Failure::Data(format!(
+            "{name}: neither Parquet nor Arrow, and longer than 64 MiB, the most that a schema as text may have"
+        )));
     }
     String::from_utf8(text)
         .map_err(|_| "neither Parquet nor Arrow nor text".to_owned())

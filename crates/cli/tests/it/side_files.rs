@@ -1,0 +1,64 @@
+//! Files that are read next to the data: schemas, from pipes too, and no more of them than makes sense.
+
+#![cfg(unix)]
+
+use std::process::Command;
+
+use crate::common::{EXAMPLE, Folder, Run, command, herringbone};
+
+/// Runs a command while `bytes` go to a named pipe, whose name is an argument.
+fn with_pipe(folder: &Folder, bytes: Vec<u8>, arguments: &[&str]) -> Run {
+    let pipe = folder.file("pipe");
+    std::fs::remove_file(&pipe).ok();
+    assert!(
+        Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let arguments: Vec<_> = arguments
+        .iter()
+        .map(|it| if *it == "PIPE" { &pipe } else { *it })
+        .collect();
+    let writer = {
+        let pipe = pipe.clone();
+        // The command may have enough of it before the end.
+        std::thread::spawn(move || std::fs::write(pipe, bytes).ok())
+    };
+    let run = Run::from(command(&arguments).output().unwrap());
+    writer.join().unwrap();
+    run
+}
+
+#[test]
+fn a_pipe_gives_a_schema_as_text() {
+    let folder = Folder::new();
+    let csv = folder.with("in.csv", "a\n1\n");
+    let out = folder.file("out.parquet");
+    let convert = ["convert", "-f", &csv, &out, "--schema", "PIPE"];
+    with_pipe(&folder, b"a: Int16\n".to_vec(), &convert).ok("");
+    herringbone(&["schema", "--format", "arrow", &out]).ok("a: Int16\n");
+    let parquet = std::fs::read(crate::common::path(EXAMPLE)).unwrap();
+    for arguments in [
+        &convert[..],
+        &["repair", "-f", EXAMPLE, &out, "--schema", "PIPE"],
+    ] {
+        with_pipe(&folder, parquet.clone(), arguments)
+            .fails(2, "pipe: a pipe can give a schema as text only");
+    }
+}
+
+#[test]
+fn a_schema_has_an_end() {
+    let folder = Folder::new();
+    let csv = folder.with("in.csv", "a\n1\n");
+    let out = folder.file("out.parquet");
+    let long = folder.file("long");
+    let file = std::fs::File::create(&long).unwrap();
+    file.set_len((64 << 20) + 1).unwrap();
+    for schema in [long.as_str(), "/dev/zero"] {
+        herringbone(&["convert", &csv, &out, "--schema", schema]).fails(3, "longer than 64 MiB");
+    }
+    herringbone(&["cat", EXAMPLE, "--keys", "/dev/zero"]).fails(4, "more bytes than any keys file");
+}
