@@ -10,6 +10,7 @@ use crate::args::{Destination, Write};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::input::Input;
+use crate::interrupt::uninterrupted;
 use crate::target::Target;
 
 /// Starts to collect what is kept, as far as the command line allows.
@@ -99,6 +100,7 @@ fn material(input: &Input, destination: &Destination) -> Result<Option<KeyMateri
 /// # Errors
 /// System.
 pub(crate) fn finish(material: Option<KeyMaterial>) -> Result<()> {
-    let copied = material.map_or(Ok(()), |material| material.copy());
+    // It has a temporary file of its own.
+    let copied = uninterrupted(|_| material.map_or(Ok(()), |material| material.copy()));
     copied.map_err(|error| Failure::System(error.message().into()))
 }

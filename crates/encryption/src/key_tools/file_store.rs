@@ -3,7 +3,7 @@
 use std::{
     ffi::{OsStr, OsString},
     fs::{self, File},
-    io::{self, ErrorKind as IoError, Write},
+    io::{self, ErrorKind as IoError, Read as _, Write},
     path::{Path, PathBuf},
 };
 
@@ -64,15 +64,15 @@ impl FileKeyMaterialStore {
     /// Writes a file of another name, has it reach the disk, and gives it its name.
     fn write(&self, material: &str) -> Result<()> {
         let unique = u64::from_le_bytes(random::array()?);
-        // Readers of folders pass over names that begin like this.
-        let temporary = self.file("_TMP_KEY_MATERIAL_FOR_", format!(".{unique:016x}.json"));
+        // Readers of folders pass over names that begin like this. It is not longer than the final name.
+        let temporary = self.folder.join(format!("_TMP_KEY_MATERIAL.{unique:016x}"));
         let written = File::create_new(&temporary).and_then(|mut file| {
             file.write_all(material.as_bytes())?;
             file.sync_all()?;
             fs::rename(&temporary, self.path())
         });
         if let Err(error) = written {
-            // What it says is the first error; a file that cannot be removed either changes nothing.
+            // The first error counts; a file that cannot be removed either changes nothing.
             drop(fs::remove_file(&temporary));
             return Err(self.error("written", &error));
         }
@@ -94,6 +94,26 @@ impl FileKeyMaterialStore {
         Ok(())
     }
 
+    /// Reads the material of a regular file. Whoever can write to the folder could otherwise have a device
+    /// read without end, or a pipe wait for ever.
+    fn read_io(&self) -> io::Result<String> {
+        let path = self.path();
+        let is_file = |metadata: fs::Metadata| match metadata.is_file() {
+            true => Ok(()),
+            false => Err(io::Error::other("it is not a regular file")),
+        };
+        // A pipe would wait for a writer as it is opened.
+        fs::metadata(&path).and_then(is_file)?;
+        let file = File::open(&path)?;
+        file.metadata().and_then(is_file)?;
+        let mut text = String::new();
+        file.take(MAX_BYTES + 1).read_to_string(&mut text)?;
+        match text.len() as u64 > MAX_BYTES {
+            true => Err(io::Error::other("it has more than 64 MiB")),
+            false => Ok(text),
+        }
+    }
+
     #[cold]
     fn error(&self, what: &str, error: &io::Error) -> Error {
         let path = self.path();
@@ -111,25 +131,24 @@ impl FileKeyMaterialStore {
 
 impl KeyMaterialStore for FileKeyMaterialStore {
     fn read(&self) -> Result<String> {
-        let path = self.path();
-        let length = fs::metadata(&path)
-            .map_err(|error| self.error("read", &error))?
-            .len();
-        if length > MAX_BYTES {
-            let error = io::Error::other("it has more than 64 MiB");
-            return Err(self.error("read", &error));
-        }
-        fs::read_to_string(&path).map_err(|error| self.error("read", &error))
+        self.read_io().map_err(|error| self.error("read", &error))
     }
 
     fn create(&self, material: &str) -> Result<()> {
-        if !self.overwrite && self.path().exists() {
-            return Err(Error::argument(format!(
+        if self.overwrite {
+            return self.write(material);
+        }
+        // Of several writers, one makes the empty file that holds the name.
+        match File::create_new(self.path()) {
+            Ok(_) => self
+                .write(material)
+                .inspect_err(|_| drop(fs::remove_file(self.path()))),
+            Err(error) if error.kind() == IoError::AlreadyExists => Err(Error::argument(format!(
                 "key material {} is there already: without it, the Parquet file that it belongs to cannot be read",
                 self.path().display()
-            )));
+            ))),
+            Err(error) => Err(self.error("written", &error)),
         }
-        self.write(material)
     }
 
     fn replace(&self, material: &str) -> Result<()> {

@@ -60,6 +60,54 @@ fn malformed_metadata_is_an_error_that_repeats_nothing() {
     assert!(ask(&tolerated, None).is_ok());
 }
 
+/// Whoever can write to the folder can put anything there under the name of the key material.
+#[cfg(unix)]
+#[test]
+fn only_regular_files_of_some_megabytes_are_read() {
+    let (folder, store) = folder();
+    let refused = |reason: &str| {
+        let error = store.read().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Io);
+        assert!(error.message().contains(reason), "{error}");
+        fs::remove_file(store.path()).unwrap();
+    };
+    std::os::unix::fs::symlink("/dev/zero", store.path()).unwrap();
+    refused("not a regular file");
+    let made = std::process::Command::new("mkfifo")
+        .arg(store.path())
+        .status();
+    assert!(made.unwrap().success());
+    refused("not a regular file");
+    let large = fs::File::create(store.path()).unwrap();
+    large.set_len((64 << 20) + 1).unwrap();
+    refused("more than 64 MiB");
+    let other = folder.path().join("other");
+    fs::write(&other, "{}").unwrap();
+    std::os::unix::fs::symlink(&other, store.path()).unwrap();
+    assert_eq!(store.read().unwrap(), "{}");
+}
+
+/// Of several writers of new key material, one succeeds.
+#[test]
+fn new_material_has_one_writer() {
+    for _ in 0..20 {
+        let (folder, store) = folder();
+        let write = |ordinal: usize| {
+            let store = store.clone();
+            std::thread::spawn(move || store.create(&ordinal.to_string()))
+        };
+        let writers: Vec<_> = (0..4).map(write).collect();
+        let outcomes = writers.into_iter().map(|writer| writer.join().unwrap());
+        let outcomes: Vec<_> = outcomes.collect();
+        let winner = outcomes.iter().position(Result::is_ok).unwrap();
+        assert_eq!(store.read().unwrap(), winner.to_string());
+        for error in outcomes.into_iter().filter_map(Result::err) {
+            assert_eq!(error.kind(), ErrorKind::Argument, "{error}");
+        }
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+}
+
 #[test]
 fn column_keys_as_text() {
     let keys = parse_column_keys(" k1 : a , b.c ;; k2:d; ").unwrap();
