@@ -87,7 +87,8 @@ impl Input {
     /// Its bytes.
     pub(crate) fn source(&self) -> herringbone::Result<Arc<dyn Source>> {
         Ok(match &self.data {
-            Data::Path(path) => Arc::new(FileSource::open(path)?),
+            // Whoever reports an error says which file it is.
+            Data::Path(path) => Arc::new(FileSource::new(fs::File::open(path)?)?),
             Data::Memory(bytes) => Arc::new(bytes.clone()),
         })
     }

@@ -3,7 +3,7 @@
 use super::{Source, checked_length};
 use bytes::Bytes;
 use herringbone_format::{Error, Result};
-use std::fs::File;
+use std::fs::{self, File, Metadata};
 use std::io;
 use std::ops::Range;
 use std::path::Path;
@@ -34,7 +34,10 @@ impl FileSource {
     /// Io, naming the path: it is not there, may not be read, or is no regular file.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        File::open(path)
+        // A named pipe would wait for a writer as it is opened.
+        fs::metadata(path)
+            .and_then(|metadata| regular(&metadata))
+            .and_then(|()| File::open(path))
             .and_then(Self::from_io)
             .map_err(|error| at_path(path, error))
     }
@@ -50,19 +53,25 @@ impl FileSource {
 
     fn from_io(file: File) -> io::Result<Self> {
         let metadata = file.metadata()?;
-        if metadata.is_dir() {
-            return Err(io::ErrorKind::IsADirectory.into());
-        }
-        if !metadata.is_file() {
-            return Err(io::Error::new(
-                io::ErrorKind::Unsupported,
-                "not a regular file, so it cannot be read at positions; read it into memory",
-            ));
-        }
+        regular(&metadata)?;
         Ok(Self {
             bytes: metadata.len(),
             file: Handle::new(file),
         })
+    }
+}
+
+/// Refuses anything but a regular file.
+fn regular(metadata: &Metadata) -> io::Result<()> {
+    if metadata.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    match metadata.is_file() {
+        true => Ok(()),
+        false => Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            "not a regular file, so it cannot be read at positions; read it into memory",
+        )),
     }
 }
 
@@ -283,5 +292,17 @@ mod tests {
         );
         let directory = FileSource::open(std::env::temp_dir()).unwrap_err();
         assert_eq!(directory.kind(), ErrorKind::Io);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_named_pipe_is_an_error_at_once() {
+        let path = Temporary::new("pipe", b"");
+        std::fs::remove_file(&path.0).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(&path.0).status();
+        assert!(made.unwrap().success());
+        let error = FileSource::open(&path.0).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Io);
+        assert!(error.message().contains("not a regular file"), "{error}");
     }
 }
