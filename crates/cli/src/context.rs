@@ -20,6 +20,7 @@ pub(crate) struct Context {
     /// Those that are given.
     pub(crate) keys: Option<Keys>,
     has_lost: Cell<bool>,
+    has_damage: Cell<bool>,
 }
 
 impl Context {
@@ -35,6 +36,7 @@ impl Context {
             ignores_checksums,
             keys,
             has_lost: Cell::new(false),
+            has_damage: Cell::new(false),
         }
     }
 
@@ -44,14 +46,31 @@ impl Context {
         complain(&format!("{file}: lost: {what}"));
     }
 
-    /// How a command ends that went on behind whatever was lost.
+    /// Reports damage in a part of a file, which the exit code tells as well; the command goes on with the
+    /// other parts.
     ///
     /// # Errors
-    /// The exit code, if there was something.
+    /// Any other failure.
+    pub(crate) fn after_damage(&self, outcome: Result<()>) -> Result<()> {
+        match outcome {
+            Err(Failure::Data(message)) => {
+                self.has_damage.set(true);
+                complain(&message);
+                Ok(())
+            }
+            other => other,
+        }
+    }
+
+    /// Ends a command that went on after damage.
+    ///
+    /// # Errors
+    /// The exit code, if something was damaged or lost.
     pub(crate) fn end(&self) -> Result<()> {
-        match self.has_lost.get() {
-            true => Err(Failure::Told(Failure::FINDINGS)),
-            false => Ok(()),
+        match (self.has_damage.get(), self.has_lost.get()) {
+            (true, _) => Err(Failure::Told(Failure::DATA)),
+            (false, true) => Err(Failure::Told(Failure::FINDINGS)),
+            (false, false) => Ok(()),
         }
     }
 

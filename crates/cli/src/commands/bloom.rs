@@ -13,6 +13,7 @@ use herringbone_arrow::schema::DataType;
 use super::stats::object;
 use crate::args::{BloomCheck, Chunks};
 use crate::chunks::{self, Place};
+use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::input::Input;
 use crate::listing::{self, Header, Listing};
@@ -27,7 +28,12 @@ const HEADER: Header = Header {
 };
 
 /// Lists what the bloom filters of the chosen column answer.
-pub(crate) fn check(input: &Input, request: &BloomCheck, output: &mut Output<'_>) -> Result<()> {
+pub(crate) fn check(
+    context: &Context,
+    input: &Input,
+    request: &BloomCheck,
+    output: &mut Output<'_>,
+) -> Result<()> {
     let format = listing::format(request.format, output);
     let file = input.open()?;
     let chunks = Chunks {
@@ -55,19 +61,34 @@ pub(crate) fn check(input: &Input, request: &BloomCheck, output: &mut Output<'_>
             row_group,
             leaf,
         };
-        let answer = answer(&place, &hashes).map_err(|error| input.failure(&error))?;
-        list.line(
-            || {
-                vec![
-                    row_group.to_string(),
-                    shown(&place.path().join(".")),
-                    answer.to_owned(),
-                ]
-            },
-            || Ok(object(&input.name, &place).with("answer", answer).into()),
-        )?;
+        context.after_damage(row_group_answer(input, &place, &hashes, &mut list))?;
     }
     list.finish()
+}
+
+/// Lists the answer of one bloom filter.
+fn row_group_answer(
+    input: &Input,
+    place: &Place<'_>,
+    hashes: &[u64],
+    list: &mut Listing<'_, '_>,
+) -> Result<()> {
+    let answer = answer(place, hashes).map_err(|error| {
+        let error = error
+            .in_row_group(place.row_group)
+            .in_column(place.path().join("."));
+        input.failure(&error)
+    })?;
+    list.line(
+        || {
+            vec![
+                place.row_group.to_string(),
+                shown(&place.path().join(".")),
+                answer.to_owned(),
+            ]
+        },
+        || Ok(object(&input.name, place).with("answer", answer).into()),
+    )
 }
 
 /// What the filter of a column chunk says of a value that has one of these hashes.

@@ -49,7 +49,8 @@ pub(crate) fn run(
                 row_group,
                 leaf,
             };
-            without += u64::from(!chunk(input, &place, &mut list)?);
+            let listed = chunk(input, &place, &mut list);
+            context.after_damage(listed.map(|has_both| without += u64::from(!has_both)))?;
         }
     }
     list.finish()?;

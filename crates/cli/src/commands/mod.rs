@@ -81,10 +81,10 @@ pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<
             files,
             chunks,
             format,
-        } => stats::run(&open(files)?, chunks, *format, output),
+        } => stats::run(context, &open(files)?, chunks, *format, output),
         Command::Bloom {
             command: Bloom::Check(request),
-        } => bloom::check(&one(&request.file)?, request, output),
+        } => bloom::check(context, &one(&request.file)?, request, output),
         Command::Verify {
             files,
             json,

@@ -77,26 +77,28 @@ fn file(
                 row_group,
                 leaf,
             };
-            let pages = file
-                .pages(row_group, leaf)
-                .map_err(|error| input.failure(&error))?;
-            for (ordinal, page) in pages.enumerate() {
-                let page = page.map_err(|error| {
-                    let error = error
-                        .in_row_group(row_group)
-                        .in_column(place.path().join("."));
-                    input.failure(&error)
-                })?;
-                list.line(
-                    || cells(&place, ordinal, &page),
-                    || {
-                        json(&input.name, &place, ordinal, &page)
-                            .map_err(|error| input.failure(&error))
-                    },
-                )?;
-            }
+            context.after_damage(chunk(input, &place, list))?;
             progress.add(1);
         }
+    }
+    Ok(())
+}
+
+/// Lists the pages of one column chunk, as far as their headers can be followed.
+fn chunk(input: &Input, place: &Place<'_>, list: &mut Listing<'_, '_>) -> Result<()> {
+    let failure = |error: herringbone::Error| {
+        let error = error
+            .in_row_group(place.row_group)
+            .in_column(place.path().join("."));
+        input.failure(&error)
+    };
+    let pages = place.file.pages(place.row_group, place.leaf);
+    for (ordinal, page) in pages.map_err(failure)?.enumerate() {
+        let page = page.map_err(failure)?;
+        list.line(
+            || cells(place, ordinal, &page),
+            || json(&input.name, place, ordinal, &page).map_err(failure),
+        )?;
     }
     Ok(())
 }

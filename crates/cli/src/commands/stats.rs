@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::args::{Chunks, ListFormat};
 use crate::chunks::{self, Place};
+use crate::context::Context;
 use crate::describe::{Object, list};
 use crate::failure::Result;
 use crate::input::Input;
@@ -24,6 +25,7 @@ const HEADER: Header = Header {
 
 /// Lists the chosen column chunks of all files.
 pub(crate) fn run(
+    context: &Context,
     inputs: &[Input],
     chunks: &Chunks,
     format: Option<ListFormat>,
@@ -35,17 +37,20 @@ pub(crate) fn run(
             output.line(&format!("{}:", printable(&input.name)))?;
         }
         let mut list = Listing::new(format, HEADER, output);
-        file(input, chunks, &mut list)?;
+        file(context, input, chunks, &mut list)?;
         list.finish()?;
     }
     Ok(())
 }
 
-fn file(input: &Input, chunks: &Chunks, list: &mut Listing<'_, '_>) -> Result<()> {
+fn file(
+    context: &Context,
+    input: &Input,
+    chunks: &Chunks,
+    list: &mut Listing<'_, '_>,
+) -> Result<()> {
     let file = input.open()?;
     let (row_groups, leaves) = chunks::of_file(&file, chunks, input)?;
-    let failure = |error: herringbone::Error| input.failure(&error);
-    let metadata = file.metadata();
     for &row_group in &row_groups {
         for &leaf in &leaves {
             let place = Place {
@@ -53,26 +58,31 @@ fn file(input: &Input, chunks: &Chunks, list: &mut Listing<'_, '_>) -> Result<()
                 row_group,
                 leaf,
             };
-            let decoder =
-                ColumnBoundsDecoder::new(metadata, file.parquet_schema(), leaf).map_err(failure)?;
-            let bounds = decoder.row_groups(metadata, [row_group]).map_err(failure)?;
-            let texts = Texts::of(&place.value_field().map_err(failure)?, &bounds)?;
-            list.line(
-                || {
-                    [
-                        vec![row_group.to_string(), shown(&place.path().join("."))],
-                        texts.cells(0),
-                    ]
-                    .concat()
-                },
-                || {
-                    let object = object(&input.name, &place);
-                    Ok(texts.json(object, 0).into())
-                },
-            )?;
+            context.after_damage(chunk(input, &place, list))?;
         }
     }
     Ok(())
+}
+
+/// Lists one column chunk.
+fn chunk(input: &Input, place: &Place<'_>, list: &mut Listing<'_, '_>) -> Result<()> {
+    let failure = |error: herringbone::Error| input.failure(&error);
+    let (file, row_group) = (place.file, place.row_group);
+    let metadata = file.metadata();
+    let decoder = ColumnBoundsDecoder::new(metadata, file.parquet_schema(), place.leaf);
+    let bounds = decoder.and_then(|decoder| decoder.row_groups(metadata, [row_group]));
+    let bounds = bounds.map_err(failure)?;
+    let texts = Texts::of(&place.value_field().map_err(failure)?, &bounds)?;
+    list.line(
+        || {
+            [
+                vec![row_group.to_string(), shown(&place.path().join("."))],
+                texts.cells(0),
+            ]
+            .concat()
+        },
+        || Ok(texts.json(object(&input.name, place), 0).into()),
+    )
 }
 
 /// What names a column chunk.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::common::{EXAMPLE, Folder, herringbone, path, stdin};
+use crate::common::{EXAMPLE, Folder, herringbone, json, path, stdin};
 
 fn objects(arguments: &[&str]) -> Vec<Value> {
     let run = herringbone(arguments);
@@ -243,4 +243,50 @@ fn values_are_hashed_as_they_are_stored() {
             assert!(answers.iter().all(|it| it["answer"] == "no"), "{column}");
         }
     }
+}
+
+/// What is damaged in one column chunk is said, and the others are listed.
+#[test]
+fn damage_in_one_column_leaves_the_others() {
+    let folder = Folder::new();
+    let file = file(&folder);
+    let meta = json(&herringbone(&["meta", &file]));
+    let chunk = &meta["row_groups"][0]["columns"][0];
+    let number = |object: &Value, name: &str| object[name].as_u64().unwrap() as usize;
+    let sound = std::fs::read(&file).unwrap();
+    let damaged = |at: usize, length: usize| {
+        let mut bytes = sound.clone();
+        bytes[at..at + length].fill(0xff);
+        folder.with("damaged.parquet", bytes)
+    };
+    let lines = |run: &str| -> Vec<Value> {
+        let line = |line: &str| {
+            let mut line: Value = serde_json::from_str(line).unwrap();
+            line.as_object_mut().unwrap().remove("file");
+            line
+        };
+        run.lines().map(line).collect()
+    };
+    let check = |command: &[&str], damaged: &str, more: &[&str], expected: usize| {
+        let run = herringbone(&[command, &[damaged], more].concat());
+        run.fails(3, "damaged.parquet: corrupt file: ");
+        run.fails(3, "column id, row group 0");
+        let left = lines(&run.stdout);
+        assert_eq!(left.len(), expected, "{}", run.stdout);
+        let whole = herringbone(&[command, &[file.as_str()], more].concat());
+        assert_eq!(whole.code, 0);
+        let whole = lines(&whole.stdout);
+        assert!(left.iter().all(|line| whole.contains(line)));
+    };
+    // Pages of up to 20 rows of 50, in two row groups and two columns: 12 of them, 3 in the damaged index.
+    let index = damaged(
+        number(chunk, "column_index_offset"),
+        number(chunk, "column_index_length"),
+    );
+    check(&["index"], &index, &[], 9);
+    // The first page of the column; all three are unknown after it.
+    let pages = damaged(number(&chunk["meta_data"], "data_page_offset"), 8);
+    check(&["pages"], &pages, &[], 9);
+    let filter = number(&chunk["meta_data"], "bloom_filter_offset");
+    check(&["bloom", "check"], &damaged(filter, 4), &["id", "7"], 1);
 }
