@@ -64,7 +64,9 @@ pub fn write(
         Format::JsonLines => RowFormat::Jsonl,
     };
     let written = Sink::new(format, "", schema, &mut output).and_then(|mut sink| {
-        batches.iter().try_for_each(|batch| sink.write(batch))?;
+        batches
+            .iter()
+            .try_for_each(|batch| sink.write(batch, "memory"))?;
         sink.finish().map(|_| ())
     });
     let flushed = output.flush();

@@ -524,7 +524,7 @@ impl Printer<'_, '_> {
             if is_filtered {
                 batch = self.window.take(&batch);
             }
-            self.sink.write(&batch)?;
+            self.sink.write(&batch, &input.name)?;
             self.progress.add(batch.num_rows() as u64);
         }
         Ok(())

@@ -142,13 +142,13 @@ pub(crate) fn arrow(context: &Context, destination: &Destination, rows: Rows<'_>
     target.commit()
 }
 
-/// Writes CSV, where a null is `null`, JSON lines or an Arrow IPC stream.
+/// Writes the rows of the file `input` as CSV, where a null is `null`, JSON lines or an Arrow IPC stream.
 ///
 /// # Errors
 /// As of [`parquet`].
 pub(crate) fn stream(
     context: &Context,
-    destination: &Destination,
+    (input, destination): (&Path, &Destination),
     format: FileFormat,
     null: &str,
     rows: Rows<'_>,
@@ -162,10 +162,11 @@ pub(crate) fn stream(
         _ => RowFormat::Arrow,
     };
     let mut sink = Sink::new(format, null, &rows.schema, &mut output)?;
+    let input = input.display().to_string();
     let mut meter = Meter::new(context, destination, rows.work);
     for batch in rows.batches {
         let batch = batch?;
-        sink.write(&batch)?;
+        sink.write(&batch, &input)?;
         meter.batch(batch.num_rows());
     }
     note_lost(context, sink.finish()?);

@@ -224,7 +224,8 @@ fn save(context: &Context, convert: &Convert, to: FileFormat, rows: Rows<'_>) ->
         }
         FileFormat::Arrow => save::arrow(context, destination, rows),
         FileFormat::Csv | FileFormat::Jsonl | FileFormat::Geojson | FileFormat::ArrowStream => {
-            save::stream(context, destination, to, convert.null.text(), rows)
+            let files = (convert.input.as_path(), destination);
+            save::stream(context, files, to, convert.null.text(), rows)
         }
     }
 }

@@ -7,7 +7,7 @@ use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::ipc::writer::StreamWriter;
 use herringbone_arrow::schema::{Schema, SchemaRef};
 
-use super::{csv, geojson, json, table};
+use super::{csv, geojson, json, table, value};
 use crate::args::RowFormat;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
@@ -16,6 +16,8 @@ use crate::output::Output;
 pub(crate) struct Sink<'o, 'w> {
     to: To<'o, 'w>,
     lost: LostTypes,
+    /// Rows that were taken.
+    rows: u64,
 }
 
 /// What they become.
@@ -52,27 +54,24 @@ impl<'o, 'w> Sink<'o, 'w> {
                 To::Arrow(output.name().to_owned(), Box::new(stream(schema, output)?))
             }
         };
-        let lost = LostTypes::default();
-        Ok(Self { to, lost })
+        Ok(Self {
+            to,
+            lost: LostTypes::default(),
+            rows: 0,
+        })
     }
 
-    /// Takes a batch.
-    pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        let lost = match &mut self.to {
-            To::Table(rows, output) => rows.write(batch, output)?,
-            To::Json(output) => json::write(batch, output)?,
-            To::Csv(rows, output) => rows.write(batch, output)?,
-            To::Geojson(rows, output) => {
-                rows.write(batch, output)?;
-                LostTypes::default()
-            }
-            To::Arrow(name, stream) => {
-                let written = stream.write(batch);
-                written.map_err(|error| Failure::arrow_output(name, &error))?;
-                LostTypes::default()
-            }
+    /// Takes a batch of rows of the file with this name.
+    pub(crate) fn write(&mut self, batch: &RecordBatch, file: &str) -> Result<()> {
+        let written = self.to.write(batch);
+        let place = |failure: Failure| match &failure {
+            Failure::Data(_) => failure
+                .hinting(&place(batch, self.rows).unwrap_or_default())
+                .in_file(file),
+            _ => failure,
         };
-        self.lost = self.lost.union(lost);
+        self.lost = self.lost.union(written.map_err(place)?);
+        self.rows += batch.num_rows() as u64;
         Ok(())
     }
 
@@ -88,6 +87,52 @@ impl<'o, 'w> Sink<'o, 'w> {
         }
         Ok(self.lost)
     }
+}
+
+impl To<'_, '_> {
+    /// Takes a batch. Gives the types of variants that are lost.
+    fn write(&mut self, batch: &RecordBatch) -> Result<LostTypes> {
+        match self {
+            Self::Table(rows, output) => rows.write(batch, output),
+            Self::Json(output) => json::write(batch, output),
+            Self::Csv(rows, output) => rows.write(batch, output),
+            Self::Geojson(rows, output) => {
+                rows.write(batch, output)?;
+                Ok(LostTypes::default())
+            }
+            Self::Arrow(name, stream) => {
+                let written = stream.write(batch);
+                written.map_err(|error| Failure::arrow_output(name, &error))?;
+                Ok(LostTypes::default())
+            }
+        }
+    }
+}
+
+/// Returns the place of the first value of a batch that has no text: its column, and its row in the output.
+/// The row is unknown in a list.
+fn place(batch: &RecordBatch, rows_before: u64) -> Option<String> {
+    for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
+        let fails =
+            |start: usize, length: usize| value::of(field, &column.slice(start, length)).is_err();
+        if !fails(0, column.len()) {
+            continue;
+        }
+        let name = field.name();
+        // All elements of a list are looked at, whichever of them a slice has.
+        let mut rows = match fails(0, 0) {
+            true => 0..0,
+            false => 0..column.len(),
+        };
+        return Some(match rows.find(|row| fails(*row, 1)) {
+            Some(row) => {
+                let row = rows_before + row as u64;
+                format!(" (column {name}, row {row} of the output, counted from 0)")
+            }
+            None => format!(" (column {name})"),
+        });
+    }
+    None
 }
 
 /// An IPC stream. Each row group may bring another dictionary: in a stream, unlike in an IPC file,

@@ -187,6 +187,42 @@ fn variants_shredded_against_the_rules() {
     );
 }
 
+/// An error names the file, the column and the row of a value that is not a variant.
+#[test]
+fn values_that_are_no_variants_have_a_place() {
+    let folder = Folder::new();
+    let no_names: &[u8] = &[0x11, 0, 0];
+    // An integer of one byte, and one that lacks the byte.
+    let (sound, cut): (&[u8], &[u8]) = (&[3 << 2, 5], &[3 << 2]);
+    let mut values = vec![Some(sound); 9000];
+    values[8500] = Some(cut);
+    let fields = vec![
+        Field::new("metadata", DataType::BinaryView, false),
+        Field::new("value", DataType::BinaryView, true),
+    ];
+    let columns: Vec<ArrayRef> = vec![
+        Arc::new(BinaryViewArray::from(vec![no_names; 9000])),
+        Arc::new(BinaryViewArray::from(values)),
+    ];
+    let file = written(&folder, StructArray::new(fields.into(), columns, None));
+    let place = "(column v, row 8500 of the output, counted from 0)";
+    for format in ["jsonl", "csv", "table"] {
+        let run = herringbone(&["cat", "--format", format, &file]);
+        run.fails(3, "v.parquet: corrupt file: ");
+        run.fails(3, place);
+    }
+    let run = herringbone(&["cat", "--offset", "8000", &file]);
+    run.fails(3, "(column v, row 500 of the output, counted from 0)");
+    let run = herringbone(&["convert", &file, &folder.file("out.jsonl")]);
+    run.fails(3, "v.parquet: corrupt file: ");
+    run.fails(3, place);
+    // A condition decodes the part of the column that it needs.
+    let condition = "variant_get(v, '$', 'int') = 5";
+    let run = herringbone(&["count", "--where", condition, &file]);
+    run.fails(3, "v.parquet: corrupt file: ");
+    run.fails(3, "row group 0");
+}
+
 /// Integers in a column, and another one beside the second of them.
 fn with_two_values(folder: &Folder) -> String {
     let field = |name: &str, data_type, nullable| Field::new(name, data_type, nullable);
@@ -202,11 +238,15 @@ fn with_two_values(folder: &Folder) -> String {
         Arc::new(BinaryViewArray::from(vec![None, Some(five), Some(five)])),
         Arc::new(Int64Array::from(vec![Some(6), Some(7), None])),
     ];
-    let array = StructArray::new(fields.into(), columns, None);
-    let field = variant_field("v", array.data_type().clone(), false);
+    written(folder, StructArray::new(fields.into(), columns, None))
+}
+
+/// A file with the storage of variants as its column `v`.
+fn written(folder: &Folder, storage: StructArray) -> String {
+    let field = variant_field("v", storage.data_type().clone(), false);
     let schema = Arc::new(Schema::new(vec![field]));
-    let batch = RecordBatch::try_new(schema.clone(), vec![Arc::new(array)]).unwrap();
-    let path = folder.file("two.parquet");
+    let batch = RecordBatch::try_new(schema.clone(), vec![Arc::new(storage)]).unwrap();
+    let path = folder.file("v.parquet");
     let file = std::fs::File::create(&path).unwrap();
     let mut writer = Writer::new(file, schema, WriteOptions::new()).unwrap();
     writer.write(&batch).unwrap();

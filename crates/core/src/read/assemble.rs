@@ -225,8 +225,13 @@ impl BatchAssembler {
                 self.root(node, rows)?;
             }
             let kept = std::mem::take(&mut self.kept);
+            let row_group = self.row_group();
             for column in plan.extension_columns() {
-                arrays.push(column.make(&kept)?);
+                let array = column.make(&kept).map_err(|error| match row_group {
+                    Some(row_group) => error.in_row_group(row_group),
+                    None => error,
+                });
+                arrays.push(array?);
             }
         }
         let virtual_columns = plan.virtual_columns();
@@ -248,6 +253,14 @@ impl BatchAssembler {
             }
         }
         plan.record_batch(arrays, rows, invalid)
+    }
+
+    /// Returns the row group of the batch at hand, unless it has no columns.
+    fn row_group(&self) -> Option<usize> {
+        let mut column_batches = self.column_batches.iter().flatten();
+        column_batches
+            .next()
+            .map(|column_batch| column_batch.row_group)
     }
 
     fn root(&mut self, node: &ArrayNode, rows: usize) -> Result<ArrayRef> {
