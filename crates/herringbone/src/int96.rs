@@ -8,7 +8,8 @@ use std::borrow::Cow;
 use herringbone_arrow::array::{Array as _, RecordBatch};
 use herringbone_arrow::data::ArrayData;
 use herringbone_arrow::schema::{DataType, TimeUnit};
-use herringbone_core::read::ReadOptions;
+use herringbone_core::read::{ReadOptions, ReadPlan, RowGroupPlan};
+use herringbone_format::modular_encryption::KeyStep;
 use herringbone_format::{Error, Result, Type};
 use herringbone_schema::{Int96Overflow, Projection};
 
@@ -77,7 +78,8 @@ impl Int96Units {
             let leaf = leaves.get(*leaf);
             leaf.is_some_and(|leaf| leaf.physical_type == Type::Int96)
         };
-        let chosen: Vec<_> = file.plan(&options)?.leaves().filter(is_int96).collect();
+        let plan = file.plan(&options)?;
+        let chosen: Vec<_> = plan.leaves().filter(is_int96).collect();
         if chosen.is_empty() {
             return Ok(());
         }
@@ -93,7 +95,11 @@ impl Int96Units {
         while let Some(batch) = reader.next_batch()? {
             self.batch(&batch);
         }
-        Ok(())
+        match self.finest() {
+            Some(_) => Ok(()),
+            // A read without its keys needs these first.
+            None => check_keys(file, &plan),
+        }
     }
 
     /// The finest unit that holds all values with all their digits; `None` where there is none.
@@ -142,6 +148,20 @@ impl Int96Units {
             *fits &= i64::try_from(exact.div_euclid(i128::from(unit))).is_ok();
         }
     }
+}
+
+/// Refuses a read that has no key for one of its columns.
+fn check_keys(file: &ParquetFile, plan: &ReadPlan) -> Result<()> {
+    for row_group in plan.row_groups().iter().map(RowGroupPlan::ordinal) {
+        for leaf in plan.leaves() {
+            let chunk = file.metadata().readable_chunk(row_group, leaf);
+            chunk.and_then(KeyStep::ready).map_err(|error| {
+                let path = file.parquet_schema().column_path(leaf);
+                error.in_row_group(row_group).in_column(path)
+            })?;
+        }
+    }
+    Ok(())
 }
 
 /// The options, with a unit for INT96 where that is to be found in the values.

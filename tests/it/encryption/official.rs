@@ -249,3 +249,21 @@ fn what_nothing_authenticates_has_to_be_allowed() {
         assert!(error.message().contains("AES_GCM_CTR_V1"), "{error}");
     }
 }
+
+/// The timestamps of this file fit no unit, but its keys are needed first.
+#[test]
+fn a_missing_key_is_said_before_the_unit_of_timestamps() {
+    let Some(folder) = crate::files::official() else {
+        return;
+    };
+    let path = folder.join("data/encrypt_columns_plaintext_footer.parquet.encrypted");
+    let file = ParquetFile::open(path).unwrap();
+    let error = file.read(ReadOptions::default()).map(drop).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Key, "{error}");
+    assert_eq!(error.location().column.as_deref(), Some("float_field"));
+    assert_eq!(error.location().row_group, Some(0));
+    // Without the encrypted columns, the unit counts.
+    let options = ReadOptions::default().columns(["int96_field"]);
+    let error = file.read(options).map(drop).unwrap_err();
+    assert!(error.message().contains("no unit"), "{error}");
+}
