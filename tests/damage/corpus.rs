@@ -11,6 +11,7 @@ use herringbone_arrow::array::{ArrayRef, Int64Array, ListArray, RecordBatch, Str
 
 use crate::crafted::{Chunk, Page, file, group, leaf};
 use crate::files;
+use crate::subject::Subject;
 use crate::ways;
 
 /// Files of `testdata/` up to this size are damaged.
@@ -21,8 +22,8 @@ const OFFICIAL: usize = 1000;
 /// The name of a file with enough rows for several threads.
 pub(crate) const MANY_ROWS: &str = "many rows in few bytes";
 
-/// Names and bytes.
-pub(crate) fn files() -> Vec<(String, Vec<u8>)> {
+/// Files that need no keys and no extension types.
+pub(crate) fn files() -> Vec<Subject> {
     let mut paths: Vec<_> = files::generated()
         .into_iter()
         .map(|path| (path, OURS))
@@ -32,14 +33,19 @@ pub(crate) fn files() -> Vec<(String, Vec<u8>)> {
         paths.extend(data.into_iter().map(|path| (path, OFFICIAL)));
     }
     let mut all = vec![
-        ("indexes and bloom filters".to_owned(), with_indexes()),
-        (MANY_ROWS.to_owned(), many_rows()),
+        Subject::new(
+            "indexes and bloom filters",
+            with_indexes(&WriteOptions::new()),
+        ),
+        Subject::new(MANY_ROWS, many_rows()),
     ];
     for (path, most) in paths {
         let bytes = std::fs::read(&path).unwrap();
         // What is not read while it is whole is the subject of other tests.
-        if bytes.len() <= most && ways::rows(bytes.clone().into(), 0, true).is_ok() {
-            all.push((files::short(&path), bytes));
+        let subject = Subject::new(files::short(&path), bytes);
+        let length = subject.bytes.len();
+        if length <= most && ways::rows(&subject, subject.bytes.clone(), 0, true).is_ok() {
+            all.push(subject);
         }
     }
     assert!(all.len() > 70, "only {} small files", all.len());
@@ -47,7 +53,7 @@ pub(crate) fn files() -> Vec<(String, Vec<u8>)> {
 }
 
 /// A file of our own with all that may stand beside the pages.
-fn with_indexes() -> Vec<u8> {
+pub(crate) fn with_indexes(options: &WriteOptions) -> Vec<u8> {
     let numbers: ArrayRef = Arc::new(Int64Array::from_iter(
         (0..40).map(|i| (i % 5 > 0).then_some(i)),
     ));
@@ -62,7 +68,8 @@ fn with_indexes() -> Vec<u8> {
         .statistics(StatisticsLevel::Page)
         .bloom_filter(BloomFilterOptions::new(0.1))
         .page_rows(16);
-    let options = WriteOptions::new()
+    let options = options
+        .clone()
         .columns(columns.compression(Compression::Snappy))
         .row_group_rows(25)
         .threads(1);

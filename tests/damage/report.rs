@@ -10,6 +10,7 @@ use peak_alloc::PeakAlloc;
 
 use crate::corpus;
 use crate::damages::Damage;
+use crate::subject::Subject;
 use crate::watchdog::Watchdog;
 use crate::ways;
 
@@ -44,38 +45,41 @@ impl Report {
     }
 
     /// Reads a damaged copy, its rows in one of the ways with checksums and without, and all that
-    /// stands beside them.
-    pub(crate) fn attempt(&mut self, name: &str, damage: &Damage, copy: &[u8]) {
+    /// stands beside them; and uses it otherwise, in one way after the other.
+    pub(crate) fn attempt(&mut self, subject: &Subject, damage: &Damage, copy: &[u8]) {
         let turn = self.attempts;
         self.attempts += 1;
         let bytes = Bytes::copy_from_slice(copy);
-        let what = |way: &str| format!("{name}: {damage}, {way}");
-        let plain = bytes.clone();
-        self.run(what(&format!("way {}", turn % 4)), || {
-            ways::rows(plain, turn, true).map(drop)
-        });
-        let plain = bytes.clone();
-        self.run(
-            what(&format!("way {} without checksums", turn / 4 % 4)),
-            || ways::rows(plain, turn / 4, false).map(drop),
-        );
-        if name == corpus::MANY_ROWS {
-            let plain = bytes.clone();
-            self.run(what("several threads"), || ways::on_threads(plain));
+        let what = |way: &str| format!("{}: {damage}, {way}", subject.name);
+        for (way, crc) in [(turn, true), (turn / ways::WAYS, false)] {
+            let way = way % ways::WAYS;
+            let checksums = if crc { "with" } else { "without" };
+            self.run(what(&format!("way {way} {checksums} checksums")), || {
+                let rows = ways::rows(subject, bytes.clone(), way, crc)?;
+                subject.compare(damage, way, crc, &rows);
+                Ok(())
+            });
         }
-        self.run(what("indexes"), || ways::beside(bytes));
+        if subject.name == corpus::MANY_ROWS {
+            self.run(what("several threads"), || ways::on_threads(bytes.clone()));
+        }
+        self.run(what("indexes"), || ways::beside(subject, bytes.clone()));
+        self.run(what(&format!("use {}", turn % ways::USES)), || {
+            ways::used(subject, bytes, turn)
+        });
     }
 
     /// Reads a whole file in every way.
     pub(crate) fn whole(&mut self, name: &str, bytes: Vec<u8>) {
-        let bytes = Bytes::from(bytes);
-        for way in 0..4 {
-            let copy = bytes.clone();
+        let subject = Subject::new(name, bytes);
+        for way in 0..ways::WAYS {
             self.run(format!("{name}, way {way}"), || {
-                ways::rows(copy, way, true).map(drop)
+                ways::rows(&subject, subject.bytes.clone(), way, true).map(drop)
             });
         }
-        self.run(format!("{name}, indexes"), || ways::beside(bytes));
+        self.run(format!("{name}, indexes"), || {
+            ways::beside(&subject, subject.bytes.clone())
+        });
     }
 
     fn run(&mut self, what: String, work: impl FnOnce() -> Result<(), Error>) {

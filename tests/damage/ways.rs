@@ -1,16 +1,33 @@
-//! Ways to read a file.
+//! Ways to read a file, and to use it otherwise.
 
 use bytes::Bytes;
+use herringbone::format::BoundingBox;
+use herringbone::geospatial::{GeometryColumn, wkt};
 use herringbone::schema::{ByteLayout, DictionaryOutput, ListLayout};
-use herringbone::{Error, ParquetFile, ReadOptions, SchemaOptions};
-use herringbone_arrow::array::Array;
+use herringbone::variant::json::JsonWriter;
+use herringbone::variant::shredding::{UnshredOptions, VariantArray, is_variant};
+use herringbone::{
+    Error, Lost, OnError, ParquetFile, ReadOptions, SchemaOptions, SortingColumnOption, Writer,
+};
+use herringbone_arrow::array::cast::AsArray;
+use herringbone_arrow::array::{Array, RecordBatch};
+use herringbone_inspect::repair::{Repair, RepairOptions};
+
+use crate::subject::{Subject, sorting};
+
+/// Rows that a read gives at most.
+pub(crate) const MOST_ROWS: u64 = 10_000;
+/// Ways to read rows.
+pub(crate) const WAYS: usize = 4;
+/// Other uses of a file.
+pub(crate) const USES: usize = 8;
 
 /// Ways through the reader, one after the other for one damage after the other: plain reads, skips,
 /// and other Arrow layouts.
-fn options(turn: usize) -> ReadOptions {
+fn options(subject: &Subject, way: usize) -> ReadOptions {
     let mut schema = SchemaOptions::default();
-    let options = ReadOptions::default().threads(1).limit(10_000);
-    match turn % 4 {
+    let options = subject.read_options();
+    match way % WAYS {
         0 => options,
         1 => options
             .batch_size(3)
@@ -27,18 +44,53 @@ fn options(turn: usize) -> ReadOptions {
     }
 }
 
-/// Reads all rows; arrays that come out have to be valid, whatever the file says.
-pub(crate) fn rows(bytes: Bytes, turn: usize, crc: bool) -> Result<usize, Error> {
-    let file = ParquetFile::from_bytes(bytes)?;
-    let mut reader = file.read(options(turn).verify_crc(crc))?;
-    let mut rows = 0;
+/// Reads all batches; arrays that come out have to be valid, whatever the file says.
+pub(crate) fn batches(file: &ParquetFile, options: ReadOptions) -> Result<Vec<RecordBatch>, Error> {
+    let mut reader = file.read(options)?;
+    let mut batches = Vec::new();
     while let Some(batch) = reader.next_batch()? {
-        rows += batch.num_rows();
         for column in batch.columns() {
             column.to_data().validate_full().expect("a valid array");
         }
+        render(&batch);
+        batches.push(batch);
     }
-    Ok(rows)
+    Ok(batches)
+}
+
+/// Makes text of variants and geometries, whose values are checked only as they are looked at.
+fn render(batch: &RecordBatch) {
+    for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {
+        let mut text = String::new();
+        if is_variant(field) {
+            let Ok(values) = VariantArray::try_new(column) else {
+                continue;
+            };
+            let (options, mut json) = (UnshredOptions::default(), JsonWriter::new());
+            for row in 0..values.len() {
+                if let Ok(Some(value)) = values.value(row, &options) {
+                    json.write(value.as_variant(), &mut text).ok();
+                }
+            }
+        } else if field.extension_type_name() == Some("geoarrow.wkb")
+            && let Some(values) = column.as_binary_opt::<i32>()
+        {
+            values.iter().flatten().for_each(|value| {
+                wkt::write(value, &mut text).ok();
+            });
+        }
+    }
+}
+
+/// Reads rows in one of the ways.
+pub(crate) fn rows(
+    subject: &Subject,
+    bytes: Bytes,
+    way: usize,
+    crc: bool,
+) -> Result<Vec<RecordBatch>, Error> {
+    let file = subject.open(bytes)?;
+    batches(&file, options(subject, way).verify_crc(crc))
 }
 
 /// Reads on one thread and on three: the same batches, and then the same error.
@@ -65,8 +117,8 @@ pub(crate) fn on_threads(bytes: Bytes) -> Result<(), Error> {
 }
 
 /// Asks for everything that stands beside the values: indexes, bloom filters, page headers.
-pub(crate) fn beside(bytes: Bytes) -> Result<(), Error> {
-    let file = ParquetFile::from_bytes(bytes)?;
+pub(crate) fn beside(subject: &Subject, bytes: Bytes) -> Result<(), Error> {
+    let file = subject.open(bytes)?;
     let mut wrong = None;
     for row_group in 0..file.metadata().num_row_groups().min(10) {
         for leaf in 0..file.metadata().num_columns(row_group).min(100) {
@@ -84,11 +136,92 @@ pub(crate) fn beside(bytes: Bytes) -> Result<(), Error> {
     wrong.map_or(Ok(()), Err)
 }
 
-/// The whole file is read in every way, or there is nothing to damage.
-pub(crate) fn check_whole(name: &str, bytes: &[u8], crc: bool) {
-    for turn in 0..4 {
-        rows(Bytes::copy_from_slice(bytes), turn, crc)
-            .unwrap_or_else(|error| panic!("{name}, way {turn}: {error}"));
+/// Uses a file otherwise, in one way after the other: rows by their values, rows sorted, rows in spite of
+/// damage, `verify`, `repair`.
+pub(crate) fn used(subject: &Subject, bytes: Bytes, turn: usize) -> Result<(), Error> {
+    let next = turn / USES;
+    match turn % USES {
+        0 => filtered(subject, bytes, next),
+        1 => filtered(subject, bytes, next + 1),
+        2 => {
+            let file = subject.open(bytes)?;
+            let sort_by = subject.sort_by.as_ref();
+            sort_by.map_or(Ok(()), |by| sorted(&file, subject.read_options(), by))
+        }
+        3 => going_on(subject, bytes, OnError::SkipRowGroup),
+        4 => going_on(subject, bytes, OnError::NullPage),
+        5 => {
+            let file = subject.open(bytes)?;
+            herringbone_inspect::verify(&file).try_for_each(|finding| finding.map(drop))
+        }
+        6 => repaired(subject, bytes, false),
+        _ => repaired(subject, bytes, true),
     }
-    beside(Bytes::copy_from_slice(bytes)).unwrap_or_else(|error| panic!("{name}: {error}"));
+}
+
+/// Reads rows by their values: by one of the filters of the subject, or by what the file says of geometries.
+fn filtered(subject: &Subject, bytes: Bytes, turn: usize) -> Result<(), Error> {
+    let file = subject.open(bytes)?;
+    let geometries = GeometryColumn::of_file(file.parquet_schema(), file.metadata());
+    let filter = match geometries.unwrap_or_default().first() {
+        Some(geometry) => geometry.intersects(&BoundingBox::new(-5.0, 5.0, -5.0, 5.0))?,
+        None if subject.filters.is_empty() => return Ok(()),
+        None => subject.filters[turn % subject.filters.len()].clone(),
+    };
+    batches(&file, subject.read_options().filter(filter)).map(drop)
+}
+
+/// Reads rows and sorts them, most of them through temporary files.
+pub(crate) fn sorted(
+    file: &ParquetFile,
+    options: ReadOptions,
+    sort_by: &SortingColumnOption,
+) -> Result<(), Error> {
+    let mut reader = file.read(options.batch_size(16))?;
+    let mut writer = Writer::new(Vec::new(), reader.schema(), sorting(sort_by))?;
+    while let Some(batch) = reader.next_batch()? {
+        writer.write(&batch)?;
+    }
+    writer.finish().map(drop)
+}
+
+/// Reads rows in spite of damage: as many are given or said to be lost as the file has.
+fn going_on(subject: &Subject, bytes: Bytes, on_error: OnError) -> Result<(), Error> {
+    let file = subject.open(bytes)?;
+    let mut stated = 0_u64;
+    for row_group in 0..file.metadata().num_row_groups() {
+        let rows = file.metadata().row_group_header(row_group)?.num_rows;
+        stated = stated.saturating_add(rows.unsigned_abs());
+    }
+    let mut reader = file.read(subject.read_options().on_error(on_error))?;
+    let mut rows = 0;
+    while let Some(batch) = reader.next_batch()? {
+        rows += batch.num_rows() as u64;
+    }
+    let lost = reader.losses().kept().iter().map(|loss| match loss.lost {
+        Lost::Rows(rows) => rows,
+        Lost::Values(_) => 0,
+    });
+    let lost: u64 = lost.sum();
+    if stated <= MOST_ROWS && reader.losses().not_kept() == 0 {
+        assert_eq!(
+            rows + lost,
+            stated,
+            "rows that are given and rows that are lost"
+        );
+    }
+    Ok(())
+}
+
+/// Reads what `repair` finds.
+fn repaired(subject: &Subject, bytes: Bytes, ignore_footer: bool) -> Result<(), Error> {
+    let mut options = RepairOptions::default();
+    options.decryption.clone_from(&subject.keys);
+    options.ignore_footer = ignore_footer;
+    let mut repair = Repair::open(bytes, &options)?;
+    let read = ReadOptions::default().threads(1);
+    repair.check(&read, |_| {})?;
+    let mut reader = repair.read(read)?;
+    while reader.next_batch()?.is_some() {}
+    Ok(())
 }
