@@ -34,7 +34,7 @@ pub enum Note {
         /// The key.
         key: String,
     },
-    /// The index of a pandas data frame is not kept: it counts rows that are now others, or in another order.
+    /// The index of a pandas data frame is not kept: it counts the rows of one file, or some rows have no value in it.
     PandasIndex {
         /// Name of the file that has the index.
         file: String,
@@ -91,8 +91,8 @@ impl fmt::Display for Note {
             ),
             Self::PandasIndex { file } => write!(
                 f,
-                "{file}: the index of pandas is not kept, as it counts the rows of that file; pandas gives OUT \
-                 an index that begins at 0"
+                "{file}: the index of pandas is not kept, as it is not an index of all rows; pandas gives OUT \
+                 one that counts them from 0"
             ),
             Self::FooterExtension { file, bytes, uuid } => {
                 let field = FooterExtension::FIELD;

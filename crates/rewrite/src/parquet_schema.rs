@@ -1,6 +1,6 @@
 //! The Parquet schema that several files have in common.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use herringbone::format::{LogicalType, Repetition, SchemaElement};
 use herringbone::schema::ParquetSchema;
@@ -32,13 +32,10 @@ pub(crate) fn common_parquet_schema<'a>(
         by_name.push(fields_of_name);
     }
     let (mut kept, mut columns) = (Vec::new(), Vec::new());
-    for (at, schema) in distinct.iter().enumerate() {
-        let earlier = by_name.get(..at).unwrap_or_default();
-        for field in fields(schema) {
+    let mut known: HashSet<&str> = HashSet::new();
+    for (schema, fields_of_name) in distinct.iter().zip(&by_name) {
+        for field in fields(schema).filter(|field| !known.contains(name(field))) {
             let name = name(&field);
-            if earlier.iter().any(|fields| fields.contains_key(name)) {
-                continue;
-            }
             let is_same = |other: &HashMap<_, Vec<Vec<_>>>| {
                 // A file without the column does not describe it otherwise.
                 let of_name = other.get(name);
@@ -49,6 +46,7 @@ pub(crate) fn common_parquet_schema<'a>(
                 false => columns.push(name.to_owned()),
             }
         }
+        known.extend(fields_of_name.keys());
     }
     if !columns.is_empty() {
         notes.push(Note::ColumnsDescribedOtherwise { columns });

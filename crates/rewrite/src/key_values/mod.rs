@@ -203,7 +203,7 @@ impl<'a> Descriptions<'a> {
                 let keeps_rows = self.files.len() == 1 && original.is_whole && !self.new.is_sorted;
                 let rows = (keeps_rows, &self.with_gaps());
                 let told = pandas::adapt(&mut adapted, arrow, columns, rows);
-                if told.loses_range {
+                if told.loses_index {
                     notes.push(Note::PandasIndex {
                         file: original.name.clone(),
                     });

@@ -18,8 +18,8 @@ use crate::columns::{Columns, Likeness};
 pub(super) struct Told {
     /// Whether the metadata can be kept.
     pub(super) is_true: bool,
-    /// Whether an index is lost that is neither a column nor the default.
-    pub(super) loses_range: bool,
+    /// Whether an index is lost that is not the default.
+    pub(super) loses_index: bool,
 }
 
 /// Leaves out columns that the new file does not have, and describes those that are new or of another type.
@@ -35,7 +35,7 @@ pub(super) fn adapt(
     let Some(fields) = by_name(new.fields()) else {
         return Told {
             is_true: false,
-            loses_range: false,
+            loses_index: false,
         };
     };
     let mut described: HashSet<&str> = HashSet::new();
@@ -48,8 +48,10 @@ pub(super) fn adapt(
             // The number of categories is that of one file.
             let has_gaps = with_gaps.contains(field.name().as_str());
             if is_other || has_gaps || (!keeps_rows && is_categorical(entry)) {
-                let name = entry.get("name").cloned();
-                describe(entry, field, has_gaps, name.unwrap_or(JsonValue::Null));
+                let name = entry.get("name").filter(|name| name.as_text().is_some());
+                let of_file = || JsonValue::Text(field.name().clone());
+                let name = name.cloned().unwrap_or_else(of_file);
+                describe(entry, field, has_gaps, name);
             }
             described.insert(field.name())
         });
@@ -64,20 +66,25 @@ pub(super) fn adapt(
         }
         true
     });
-    let mut loses_range = false;
+    let mut loses_index = false;
     if let Some(index) = array_mut(value, "index_columns") {
         index.retain(|column| match column {
+            // Rows without a value have no place in an index.
+            JsonValue::Text(name) if with_gaps.contains(name.as_str()) => {
+                loses_index = true;
+                false
+            }
             JsonValue::Text(name) => fields.contains_key(name.as_str()),
             range if keeps_rows => range.get("kind").is_some(),
             range => {
-                loses_range |= !is_default_range(range);
+                loses_index |= !is_default_range(range);
                 false
             }
         });
     }
     Told {
         is_true,
-        loses_range,
+        loses_index,
     }
 }
 
