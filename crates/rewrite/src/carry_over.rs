@@ -210,7 +210,7 @@ impl CarryOver {
         let mut notes = Vec::new();
         let schemas = self.files.iter().map(|file| &file.schema);
         options.schema.parquet_schema =
-            common_parquet_schema(schemas, self.plain_geometries, &mut notes)?;
+            common_parquet_schema(schemas, (schema, self.plain_geometries), &mut notes)?;
         notes.append(&mut self.notes);
         let mapping = from_arrow(schema, &options.schema)?;
         let leaves = &mapping.leaves;

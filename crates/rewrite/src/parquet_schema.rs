@@ -5,16 +5,19 @@ use std::collections::{HashMap, HashSet};
 use herringbone::format::{LogicalType, Repetition, SchemaElement};
 use herringbone::schema::ParquetSchema;
 use herringbone::{Limits, Result};
+use herringbone_arrow::schema::Schema;
 
 use crate::Note;
 
 /// Returns the fields that all schemas which have them describe alike; `None` if there are no schemas.
 ///
+/// A note names those of the `written` columns that files describe otherwise.
+///
 /// # Errors
 /// Whatever [`ParquetSchema::from_elements`] refuses.
 pub(crate) fn common_parquet_schema<'a>(
     schemas: impl IntoIterator<Item = &'a ParquetSchema>,
-    plain_geometries: bool,
+    (written, plain_geometries): (&Schema, bool),
     notes: &mut Vec<Note>,
 ) -> Result<Option<ParquetSchema>> {
     let schemas: Vec<_> = schemas.into_iter().collect();
@@ -48,6 +51,12 @@ pub(crate) fn common_parquet_schema<'a>(
         }
         known.extend(fields_of_name.keys());
     }
+    let written: HashSet<&str> = written
+        .fields()
+        .iter()
+        .map(|it| it.name().as_str())
+        .collect();
+    columns.retain(|name: &String| written.contains(name.as_str()));
     if !columns.is_empty() {
         notes.push(Note::ColumnsDescribedOtherwise { columns });
     }

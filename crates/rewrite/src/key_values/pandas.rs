@@ -45,8 +45,8 @@ pub(super) fn adapt(
                 return false;
             };
             let is_other = columns.likeness(field.name()) == Likeness::Other;
-            // The number of categories is that of one file.
             let has_gaps = with_gaps.contains(field.name().as_str());
+            // The number of categories is that of one file.
             if is_other || has_gaps || (!keeps_rows && is_categorical(entry)) {
                 let name = entry.get("name").filter(|name| name.as_text().is_some());
                 let of_file = || JsonValue::Text(field.name().clone());
