@@ -7,6 +7,7 @@ use crate::args::RowFormat;
 use crate::failure::{Failure, Result};
 use crate::load::{self, Stream, TextOptions};
 use crate::output::Output;
+use crate::render::csv::CsvStyle;
 use crate::render::sink::Sink;
 
 /// What a text is.
@@ -63,7 +64,7 @@ pub fn write(
         Format::Csv => RowFormat::Csv,
         Format::JsonLines => RowFormat::Jsonl,
     };
-    let written = Sink::new(format, "", schema, &mut output).and_then(|mut sink| {
+    let written = Sink::new(format, CsvStyle::default(), schema, &mut output).and_then(|mut sink| {
         batches
             .iter()
             .try_for_each(|batch| sink.write(batch, "memory"))?;

@@ -1,5 +1,6 @@
 //! Standard output, or a file in its place: buffered, with every error looked at.
 
+use std::borrow::Cow;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 
 use crate::failure::{Failure, Result};
@@ -57,6 +58,14 @@ impl<'a> Output<'a> {
         self.width
     }
 
+    /// Returns `text` as it is, or what `escape` makes of it for a terminal.
+    pub(crate) fn shown<'t>(&self, text: &'t str, escape: fn(&str) -> String) -> Cow<'t, str> {
+        match self.is_terminal() {
+            true => escape(text).into(),
+            false => text.into(),
+        }
+    }
+
     /// Appends bytes.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.writer
@@ -86,8 +95,20 @@ impl<'a> Output<'a> {
 /// What `write` writes, as text.
 #[cfg(test)]
 pub(crate) fn written<T>(write: impl FnOnce(&mut Output<'_>) -> Result<T>) -> String {
+    written_to(None, write)
+}
+
+/// What `write` writes to a terminal of 80 columns, as text.
+#[cfg(test)]
+pub(crate) fn written_on_terminal<T>(write: impl FnOnce(&mut Output<'_>) -> Result<T>) -> String {
+    written_to(Some(80), write)
+}
+
+#[cfg(test)]
+fn written_to<T>(width: Option<u16>, write: impl FnOnce(&mut Output<'_>) -> Result<T>) -> String {
     let mut bytes = Vec::new();
     let mut output = Output::new("memory", &mut bytes);
+    output.width = width;
     write(&mut output).unwrap();
     output.flush().unwrap();
     drop(output);

@@ -41,8 +41,9 @@ pub(crate) fn print(
     output: &mut Output<'_>,
 ) -> Result<()> {
     let format = format(read.format, output)?;
-    if read.null.is_given() && format != RowFormat::Csv {
-        return Err(Failure::Usage("--null goes with --format csv".into()));
+    if (read.csv.has_null() || read.csv.crlf) && format != RowFormat::Csv {
+        let message = "--null and --crlf go with --format csv";
+        return Err(Failure::Usage(message.into()));
     }
     let mut request = Request {
         options: read.options(),
@@ -76,7 +77,7 @@ pub(crate) fn print(
         context,
         request,
         window,
-        sink: Sink::new(format, read.null.text(), &schema, output)?,
+        sink: Sink::new(format, read.csv.style(), &schema, output)?,
         progress: Progress::new(!context.quiet, rows, "rows"),
     };
     for input in inputs {

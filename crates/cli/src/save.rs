@@ -16,6 +16,7 @@ use crate::failure::{Failure, Result};
 use crate::load::{Rows, Work};
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::render::csv::CsvStyle;
 use crate::render::sink::Sink;
 use crate::rows::note_lost;
 use crate::target::Target;
@@ -142,7 +143,8 @@ pub(crate) fn arrow(context: &Context, destination: &Destination, rows: Rows<'_>
     target.commit()
 }
 
-/// Writes the rows of the file `input` as CSV, where a null is `null`, JSON lines or an Arrow IPC stream.
+/// Writes the rows of the file `input` as CSV in the form of `csv`, JSON lines, GeoJSON or an Arrow IPC
+/// stream.
 ///
 /// # Errors
 /// As of [`parquet`].
@@ -150,7 +152,7 @@ pub(crate) fn stream(
     context: &Context,
     (input, destination): (&Path, &Destination),
     format: FileFormat,
-    null: &str,
+    csv: CsvStyle,
     rows: Rows<'_>,
 ) -> Result<()> {
     let mut target = Target::create(destination)?;
@@ -161,7 +163,7 @@ pub(crate) fn stream(
         FileFormat::Geojson => RowFormat::Geojson,
         _ => RowFormat::Arrow,
     };
-    let mut sink = Sink::new(format, null, &rows.schema, &mut output)?;
+    let mut sink = Sink::new(format, csv, &rows.schema, &mut output)?;
     let input = input.display().to_string();
     let mut meter = Meter::new(context, destination, rows.work);
     for batch in rows.batches {

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use clap::Args;
 
-use super::{Damage, Decode, Destination, FileFormat, Null, Setting, Variants, Write};
+use super::{Csv, Damage, Decode, Destination, FileFormat, Setting, Variants, Write};
 
 /// Of `convert`.
 #[derive(Debug, Args)]
@@ -41,11 +41,12 @@ pub(crate) struct Convert {
     /// The first line of CSV holds no names
     #[arg(long)]
     pub(crate) no_header: bool,
-    /// What stands between the fields of CSV, e.g. `;` or `tab` [default: ,]
+    /// The character between the fields of CSV, e.g. `;` or `tab` [default: a comma, or what the first
+    /// lines have in its place]
     #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
     pub(crate) delimiter: Option<u8>,
     #[command(flatten)]
-    pub(crate) null: Null,
+    pub(crate) csv: Csv,
     #[command(flatten)]
     pub(crate) damage: Damage,
     #[command(flatten)]

@@ -11,7 +11,7 @@ use crate::failure::{Failure, Result};
 pub(crate) enum FileFormat {
     /// Apache Parquet: .parquet, .parq, .pq
     Parquet,
-    /// CSV as in RFC 4180: .csv
+    /// CSV: .csv
     Csv,
     /// JSON lines, an object a row: .jsonl, .ndjson, .json
     Jsonl,

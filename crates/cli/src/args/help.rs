@@ -187,9 +187,11 @@ CSV and JSON lines are read as `cat` writes them. Without --schema their types a
 first rows, so that nothing of these changes; everything may be null. What does not fit later is an
 error with its line and column, never a null and never rounded.
 
-In CSV: booleans, Int64, UInt64, Float64, dates (2024-01-02), timestamps (2024-01-02T03:04:05.123, with
-the offset that all of them have, or with none), else text: also 007, +1, numbers with more digits than
-the type holds, columns of several types, and all that is in quotes, unless the file quotes everything.
+In CSV: booleans, Int64, UInt64, Float64 (nan and inf next to numbers too), dates (2024-01-02),
+timestamps (2024-01-02T03:04:05.123; instants in UTC if all of them have an offset), else text: also 007,
++1, numbers with more digits than the type holds, columns of several types, and all that is in quotes,
+unless the file quotes everything. If the first line has no comma, but all lines have as many of `;`, tab
+or `|`, that is the delimiter. Names that are there twice get a number. Notes tell both.
 --infer-rows 0 makes all columns text, --type zip,phone=Utf8 some of them; --type takes any type of
 --schema. In JSON lines: integers are Int64, UInt64 or decimals of up to 76 digits, others Float64, or
 decimals where that loses digits; values of several types become text, of which a note tells; arrays of

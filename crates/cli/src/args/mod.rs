@@ -5,6 +5,7 @@ mod bounding_box;
 mod columns;
 mod condition;
 mod convert;
+mod csv;
 mod damage;
 mod encrypt;
 mod file_format;
@@ -12,7 +13,6 @@ mod help;
 mod limit;
 mod merge;
 mod repair;
-mod null;
 mod operand;
 mod row_groups;
 mod setting;
@@ -33,12 +33,12 @@ use herringbone_arrow::schema::TimeUnit;
 use annotations::Annotations;
 pub(crate) use columns::Columns;
 pub(crate) use convert::{Convert, VariantColumn};
+pub(crate) use csv::Csv;
 pub(crate) use damage::Damage;
 pub(crate) use encrypt::Encrypt;
 pub(crate) use file_format::FileFormat;
 pub(crate) use limit::LimitChange;
 pub(crate) use merge::Merge;
-pub(crate) use null::Null;
 pub(crate) use repair::Repair;
 pub(crate) use row_groups::{RowGroups, chosen};
 pub(crate) use setting::Setting;
@@ -415,7 +415,7 @@ pub(crate) struct Read {
     #[arg(long, value_enum)]
     pub(crate) format: Option<RowFormat>,
     #[command(flatten)]
-    pub(crate) null: Null,
+    pub(crate) csv: Csv,
     #[command(flatten)]
     pub(crate) chunks: Chunks,
     #[command(flatten)]
@@ -471,7 +471,7 @@ pub(crate) enum RowFormat {
     Table,
     /// JSON lines: an object a row, lossless
     Jsonl,
-    /// CSV as in RFC 4180, with a header
+    /// CSV with a header; lines end with LF, or as in RFC 4180 with --crlf
     Csv,
     /// GeoJSON: a Feature a row, in longitude and latitude
     Geojson,

@@ -58,7 +58,7 @@ pub(crate) fn run(context: &Context, convert: &Convert) -> Result<()> {
                 note: &|text| context.note(text),
                 header: !convert.no_header,
                 delimiter: convert.delimiter.unwrap_or(b','),
-                null: convert.null.text().into(),
+                null: convert.csv.null().into(),
             };
             let stream = Stream::open(&convert.input)?;
             let rows = match from {
@@ -154,11 +154,14 @@ fn check(convert: &Convert, from: FileFormat, to: FileFormat) -> Result<()> {
     if !is_csv && (convert.no_header || convert.delimiter.is_some()) {
         return wrong("--no-header and --delimiter are for CSV input");
     }
-    if convert.null.is_given() && !is_csv && to != FileFormat::Csv {
+    if convert.csv.has_null() && !is_csv && to != FileFormat::Csv {
         return wrong("--null is for CSV, and neither IN nor OUT is");
     }
+    if convert.csv.crlf && to != FileFormat::Csv {
+        return wrong("--crlf is for CSV, and OUT is not CSV");
+    }
     let delimiter = convert.delimiter.map(char::from);
-    if delimiter.is_some_and(|it| convert.null.text().contains(it)) {
+    if delimiter.is_some_and(|it| convert.csv.null().contains(it)) {
         return wrong("the text for null holds the delimiter");
     }
     if to != FileFormat::Parquet && convert.write.is_given() {
@@ -225,7 +228,7 @@ fn save(context: &Context, convert: &Convert, to: FileFormat, rows: Rows<'_>) ->
         FileFormat::Arrow => save::arrow(context, destination, rows),
         FileFormat::Csv | FileFormat::Jsonl | FileFormat::Geojson | FileFormat::ArrowStream => {
             let files = (convert.input.as_path(), destination);
-            save::stream(context, files, to, convert.null.text(), rows)
+            save::stream(context, files, to, convert.csv.style(), rows)
         }
     }
 }

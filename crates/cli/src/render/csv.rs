@@ -1,4 +1,5 @@
-//! Rows as CSV, after RFC 4180: a header, commas, quotes where they are needed, CR LF.
+//! Rows as CSV, after RFC 4180: a header, commas, quotes where they are needed. Lines end with LF, which
+//! is what programs of Unix take for the end, or with CR LF.
 //!
 //! Nested values are their JSON text. A null is an empty field or another text without quotes. What has
 //! the same text is quoted, as is an empty string, so they stay apart. A null that is alone in its row
@@ -11,35 +12,58 @@ use herringbone::variant::json::LostTypes;
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::{DataType, Schema};
 
+use super::printable::printable;
 use super::value::{Boxed, of};
 use crate::failure::Result;
 use crate::load::reads_as_text;
 use crate::output::Output;
 
-/// Writes the names of the columns.
-pub(crate) fn write_header(schema: &Schema, output: &mut Output<'_>) -> Result<()> {
-    let mut line = String::new();
-    for (at, field) in schema.fields().iter().enumerate() {
-        if at > 0 {
-            line.push(',');
+/// The form of CSV.
+#[derive(Debug)]
+pub(crate) struct CsvStyle {
+    /// The text of a null, which needs no quotes.
+    pub(crate) null: String,
+    /// The end of each line: LF, or CR LF.
+    pub(crate) line_end: &'static str,
+}
+
+impl Default for CsvStyle {
+    fn default() -> Self {
+        Self {
+            null: String::new(),
+            line_end: "\n",
         }
-        let start = line.len();
-        line.push_str(field.name());
-        quote_from(&mut line, start, "", Quotes::Needed);
     }
-    line.push_str("\r\n");
-    output.write(line.as_bytes())
 }
 
 /// Writes rows.
 pub(crate) struct Rows {
-    null: String,
+    style: CsvStyle,
 }
 
 impl Rows {
-    /// `null` is what a null is; it needs no quotes.
-    pub(crate) fn new(null: &str) -> Self {
-        Self { null: null.into() }
+    pub(crate) fn new(style: CsvStyle) -> Self {
+        Self { style }
+    }
+
+    /// Writes the names of the columns.
+    pub(crate) fn write_header(&self, schema: &Schema, output: &mut Output<'_>) -> Result<()> {
+        let mut line = String::new();
+        for (at, field) in schema.fields().iter().enumerate() {
+            if at > 0 {
+                line.push(',');
+            }
+            let start = line.len();
+            line.push_str(field.name());
+            quote_from(&mut line, start, "", Quotes::Needed);
+        }
+        self.end(&line, output)
+    }
+
+    /// Writes a line and its end. On a terminal, the line shows what the terminal would obey.
+    fn end(&self, line: &str, output: &mut Output<'_>) -> Result<()> {
+        output.write(output.shown(line, printable).as_bytes())?;
+        output.write(self.style.line_end.as_bytes())
     }
 
     /// Writes each row of `batch`. Gives the types of variants that are lost.
@@ -59,15 +83,14 @@ impl Rows {
                     line.push(',');
                 }
                 if column.is_null(row) {
-                    line.push_str(&self.null);
+                    line.push_str(&self.style.null);
                 } else {
                     let start = line.len();
                     column.text(row, &mut line);
-                    quote_from(&mut line, start, &self.null, *quotes);
+                    quote_from(&mut line, start, &self.style.null, *quotes);
                 }
             }
-            line.push_str("\r\n");
-            output.write(line.as_bytes())?;
+            self.end(&line, output)?;
         }
         let lost = columns.iter().map(|(column, _)| column.lost());
         Ok(lost.fold(LostTypes::default(), LostTypes::union))

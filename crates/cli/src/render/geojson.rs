@@ -10,6 +10,7 @@ use herringbone_arrow::schema::{DataType, Fields, Schema};
 
 use super::geometry::is_geometry;
 use super::nested::Struct;
+use super::printable::printable_json;
 use super::value::Value as _;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
@@ -69,8 +70,8 @@ impl Rows {
             }
             line.push_str(r#","properties":"#);
             properties.json(row, &mut line);
-            line.push_str("}\n");
-            output.write(line.as_bytes())?;
+            line.push('}');
+            output.line(&output.shown(&line, printable_json))?;
         }
         self.rows += batch.num_rows() as u64;
         Ok(())

@@ -4,6 +4,7 @@ use herringbone::variant::json::LostTypes;
 use herringbone_arrow::array::RecordBatch;
 
 use super::nested::Struct;
+use super::printable::printable_json;
 use super::value::Value as _;
 use crate::failure::Result;
 use crate::output::Output;
@@ -20,8 +21,7 @@ pub(crate) fn write(batch: &RecordBatch, output: &mut Output<'_>) -> Result<Lost
     for row in 0..batch.num_rows() {
         line.clear();
         rows.json(row, &mut line);
-        line.push('\n');
-        output.write(line.as_bytes())?;
+        output.line(&output.shown(&line, printable_json))?;
     }
     Ok(rows.lost())
 }

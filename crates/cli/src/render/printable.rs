@@ -2,7 +2,7 @@
 //!
 //! Escaped are the control characters (U+009B among them, which begins commands as ESC does), what
 //! breaks lines, and what turns the direction of text, as it makes a line read as something else
-//! than it is (Unicode, Annex 9). Commands that print rows as CSV or JSON keep all bytes.
+//! than it is (Unicode, Annex 9). Rows of CSV and JSON keep all bytes, unless they go to a terminal.
 
 use std::io;
 
@@ -32,6 +32,22 @@ pub(crate) fn printable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     text.chars()
         .for_each(|character| push_printable(&mut out, character));
+    out
+}
+
+/// Returns the same JSON with escapes in its strings, so that a terminal shows it as it is.
+///
+/// `json` is one line: outside of strings there is no character that a terminal would obey.
+pub(crate) fn printable_json(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for character in json.chars() {
+        if is_active(character) {
+            // All of them are in the first plane, where four digits are enough.
+            out.push_str(&format!("\\u{:04x}", u32::from(character)));
+        } else {
+            out.push(character);
+        }
+    }
     out
 }
 
@@ -98,14 +114,7 @@ impl<F: Formatter> Formatter for Printable<F> {
         writer: &mut W,
         fragment: &str,
     ) -> io::Result<()> {
-        let mut rest = fragment;
-        while let Some((at, character)) = rest.char_indices().find(|(_, it)| is_active(*it)) {
-            let (clean, tail) = rest.split_at(at);
-            // All of them are in the first plane, where four digits are enough.
-            write!(writer, "{clean}\\u{:04x}", u32::from(character))?;
-            rest = tail.strip_prefix(character).unwrap_or_default();
-        }
-        writer.write_all(rest.as_bytes())
+        writer.write_all(printable_json(fragment).as_bytes())
     }
 }
 
@@ -148,5 +157,6 @@ mod tests {
             );
         }
         assert_eq!(json_line(&json!(["\u{9b}"])), r#"["\u009b"]"#);
+        assert_eq!(printable_json("{\"é\u{7f}\":1}"), r#"{"é\u007f":1}"#);
     }
 }

@@ -7,6 +7,7 @@ use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::ipc::writer::StreamWriter;
 use herringbone_arrow::schema::{Schema, SchemaRef};
 
+use super::csv::CsvStyle;
 use super::{csv, geojson, json, table, value};
 use crate::args::RowFormat;
 use crate::failure::{Failure, Result};
@@ -35,10 +36,10 @@ enum To<'o, 'w> {
 }
 
 impl<'o, 'w> Sink<'o, 'w> {
-    /// Begins: CSV, where a null is `null`, with its header, Arrow with its schema.
+    /// Begins: CSV, in the form of `csv`, with its header, Arrow with its schema.
     pub(crate) fn new(
         format: RowFormat,
-        null: &str,
+        csv: CsvStyle,
         schema: &SchemaRef,
         output: &'o mut Output<'w>,
     ) -> Result<Self> {
@@ -46,8 +47,9 @@ impl<'o, 'w> Sink<'o, 'w> {
             RowFormat::Table => To::Table(table::Rows::new(schema.clone()), output),
             RowFormat::Jsonl => To::Json(output),
             RowFormat::Csv => {
-                csv::write_header(schema, output)?;
-                To::Csv(csv::Rows::new(null), output)
+                let rows = csv::Rows::new(csv);
+                rows.write_header(schema, output)?;
+                To::Csv(rows, output)
             }
             RowFormat::Geojson => To::Geojson(geojson::Rows::new(schema)?, output),
             RowFormat::Arrow => {

@@ -40,7 +40,7 @@ fn features_become_rows_and_rows_features() {
          {\"id\":8,\"n\":2,\"s\":null,\"geometry\":null}\n",
     );
     herringbone(&["cat", "--format", "csv", &out])
-        .ok("id,n,s,geometry\r\n7,1,a,\"LINESTRING Z (10.5 -1 3, 20 2 4)\"\r\n8,2,,\r\n");
+        .ok("id,n,s,geometry\n7,1,a,\"LINESTRING Z (10.5 -1 3, 20 2 4)\"\n8,2,,\n");
     herringbone(&["cat", "--format", "geojson", &out]).ok(
         "{\"type\":\"Feature\",\"geometry\":{\"type\":\"LineString\",\"coordinates\":[[10.5,-1,3],[20,2,4]]},\
          \"properties\":{\"id\":7,\"n\":1,\"s\":\"a\"}}\n\

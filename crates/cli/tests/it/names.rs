@@ -59,8 +59,7 @@ fn descriptions_in_json_have_escapes_of_json() {
 fn rows_keep_their_bytes() {
     let folder = Folder::new();
     let file = file(&folder);
-    herringbone(&["cat", "--format", "csv", &file])
-        .ok(&format!("{NAME},long\r\n{NAME},{NAME}\r\n"));
+    herringbone(&["cat", "--format", "csv", &file]).ok(&format!("{NAME},long\n{NAME},{NAME}\n"));
     herringbone(&["cat", "--columns", "long", &file]).ok(&format!("{{\"long\":\"{NAME}\"}}\n"));
 }
 

@@ -58,10 +58,10 @@ fn csv_has_a_header() {
         "id,tags,origin.altitude",
         EXAMPLE,
     ])
-    .ok("id,tags,origin\r\n\
-             0,,\"{\"\"altitude\"\":null}\"\r\n\
-             1,\"[\"\"herb\"\"]\",\"{\"\"altitude\"\":40}\"\r\n\
-             2,\"[\"\"herb\"\",\"\"fresh\"\"]\",\"{\"\"altitude\"\":80}\"\r\n");
+    .ok("id,tags,origin\n\
+             0,,\"{\"\"altitude\"\":null}\"\n\
+             1,\"[\"\"herb\"\"]\",\"{\"\"altitude\"\":40}\"\n\
+             2,\"[\"\"herb\"\",\"\"fresh\"\"]\",\"{\"\"altitude\"\":80}\"\n");
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn files_without_rows_or_columns_are_fine() {
         "0",
         EXAMPLE,
     ])
-    .ok("id\r\n");
+    .ok("id\n");
     for file in [
         "testdata/built/no_row_groups.parquet",
         "testdata/pyarrow/no_rows.parquet",

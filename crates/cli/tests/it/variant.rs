@@ -32,8 +32,8 @@ fn variants_are_json_in_every_format() {
     for variant in ["v", "v=none", "v=auto", "v=Int64", "v=List(Int8)"] {
         let file = converted(&folder, variant);
         herringbone(&["cat", "--format", "jsonl", &file]).ok(LINES);
-        let csv = "id,v\r\n1,\"{\"\"a\"\":1,\"\"b\"\":\"\"x\"\",\"\"d\"\":1.50}\"\r\n\
-                   2,\"[1,null,{\"\"q\"\":true}]\"\r\n3,\r\n4,\"{\"\"a\"\":\"\"text\"\"}\"\r\n5,7\r\n";
+        let csv = "id,v\n1,\"{\"\"a\"\":1,\"\"b\"\":\"\"x\"\",\"\"d\"\":1.50}\"\n\
+                   2,\"[1,null,{\"\"q\"\":true}]\"\n3,\n4,\"{\"\"a\"\":\"\"text\"\"}\"\n5,7\n";
         herringbone(&["cat", "--format", "csv", &file]).ok(csv);
         let table = herringbone(&["cat", "--format", "table", &file]).stdout;
         assert!(table.contains("│  2 ┆ [1,null,{\"q\":true}]"), "{table}");

@@ -4,7 +4,7 @@ use herringbone_arrow::array::types::{Int8Type, Int32Type};
 use herringbone_arrow::array::{self as a, ArrayRef};
 
 use super::*;
-use crate::output::written;
+use crate::output::{written, written_on_terminal};
 
 fn csv(columns: Vec<(&str, ArrayRef)>) -> String {
     csv_with("", columns)
@@ -16,8 +16,12 @@ fn csv_with(null: &str, columns: Vec<(&str, ArrayRef)>) -> String {
         .map(|(name, column)| (name, column, true));
     let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
     written(|output| {
-        write_header(&batch.schema(), output)?;
-        Rows::new(null).write(&batch, output)
+        let rows = Rows::new(CsvStyle {
+            null: null.into(),
+            ..CsvStyle::default()
+        });
+        rows.write_header(&batch.schema(), output)?;
+        rows.write(&batch, output)
     })
 }
 
@@ -35,7 +39,7 @@ fn fields_are_quoted_where_they_must_be() {
     let column = a::StringArray::from(texts.to_vec());
     assert_eq!(
         csv(vec![("the,name", Arc::new(column))]),
-        "\"the,name\"\r\nplain\r\n\"a,b\"\r\n\"say \"\"hi\"\"\"\r\n\"two\nlines\"\r\n\"cr\r\"\r\n space \r\n'\r\n"
+        "\"the,name\"\nplain\n\"a,b\"\n\"say \"\"hi\"\"\"\n\"two\nlines\"\n\"cr\r\"\n space \n'\n"
     );
 }
 
@@ -45,7 +49,7 @@ fn nulls_and_empty_strings_stay_apart() {
     let number = a::Int32Array::from(vec![None, Some(1)]);
     assert_eq!(
         csv(vec![("t", Arc::new(text)), ("n", Arc::new(number))]),
-        "t,n\r\n,\r\n\"\",1\r\n"
+        "t,n\n,\n\"\",1\n"
     );
     let dictionary: a::DictionaryArray<Int8Type> = [Some(""), None].into_iter().collect();
     let keyed = a::DictionaryArray::<Int8Type>::new(
@@ -54,7 +58,7 @@ fn nulls_and_empty_strings_stay_apart() {
     );
     assert_eq!(
         csv(vec![("d", Arc::new(dictionary)), ("k", Arc::new(keyed))]),
-        "d,k\r\n\"\",\r\n,v\r\n"
+        "d,k\n\"\",\n,v\n"
     );
 }
 
@@ -64,12 +68,12 @@ fn a_null_may_have_a_text() {
     let number = a::Int32Array::from(vec![None, Some(1), None, None]);
     assert_eq!(
         csv_with("NA", vec![("NA", Arc::new(text)), ("n", Arc::new(number))]),
-        "NA,n\r\nNA,NA\r\n\"\",1\r\n\"NA\",NA\r\nNAN,NA\r\n"
+        "NA,n\nNA,NA\n\"\",1\n\"NA\",NA\nNAN,NA\n"
     );
     let number = a::Int32Array::from(vec![None, Some(0)]);
     assert_eq!(
         csv_with("0", vec![("n", Arc::new(number))]),
-        "n\r\n0\r\n\"0\"\r\n"
+        "n\n0\n\"0\"\n"
     );
 }
 
@@ -82,7 +86,7 @@ fn scalars_have_no_quotes_of_json() {
             ("d", Arc::new(a::Date32Array::from(vec![0]))),
             ("x", Arc::new(a::NullArray::new(1))),
         ]),
-        "f,b,d,x\r\nNaN,Zg==,1970-01-01,\r\n"
+        "f,b,d,x\nNaN,Zg==,1970-01-01,\n"
     );
 }
 
@@ -93,10 +97,7 @@ fn nested_values_are_json() {
         Some(vec![]),
         None,
     ]);
-    assert_eq!(
-        csv(vec![("l", Arc::new(lists))]),
-        "l\r\n\"[1,null]\"\r\n[]\r\n\r\n"
-    );
+    assert_eq!(csv(vec![("l", Arc::new(lists))]), "l\n\"[1,null]\"\n[]\n\n");
 }
 
 #[test]
@@ -147,5 +148,46 @@ fn text_that_looks_like_another_type_is_quoted() {
     assert!(
         rows.all(|line| line.ends_with(",\"1234\",1,\"12.50\"")),
         "{text}"
+    );
+}
+
+#[test]
+fn lines_end_with_lf_or_as_in_rfc_4180() {
+    let text: ArrayRef = Arc::new(a::StringArray::from(vec!["x\ny", "z"]));
+    let batch = RecordBatch::try_from_iter([("a", text)]).unwrap();
+    for line_end in ["\n", "\r\n"] {
+        let found = written(|output| {
+            let style = CsvStyle {
+                line_end,
+                ..CsvStyle::default()
+            };
+            let rows = Rows::new(style);
+            rows.write_header(&batch.schema(), output)?;
+            rows.write(&batch, output)
+        });
+        assert_eq!(found, format!("a{line_end}\"x\ny\"{line_end}z{line_end}"));
+    }
+}
+
+#[test]
+fn a_terminal_obeys_no_file() {
+    let text: ArrayRef = Arc::new(a::StringArray::from(vec![
+        "\u{1b}[31mred",
+        "a\nb",
+        "\u{9b}2J,",
+    ]));
+    let batch = RecordBatch::try_from_iter([("n\u{7}", text)]).unwrap();
+    let write = |output: &mut Output<'_>| {
+        let rows = Rows::new(CsvStyle::default());
+        rows.write_header(&batch.schema(), output)?;
+        rows.write(&batch, output)
+    };
+    assert_eq!(
+        written_on_terminal(write),
+        "n\\u{7}\n\\u{1b}[31mred\n\"a\\nb\"\n\"\\u{9b}2J,\"\n"
+    );
+    assert_eq!(
+        written(write),
+        "n\u{7}\n\u{1b}[31mred\n\"a\nb\"\n\"\u{9b}2J,\"\n"
     );
 }

@@ -9,7 +9,7 @@ use herringbone_arrow::buffer::{NullBuffer, OffsetBuffer, ScalarBuffer, i256};
 use herringbone_arrow::schema::{DataType, Field, Fields, Schema};
 
 use super::*;
-use crate::output::written;
+use crate::output::{written, written_on_terminal};
 
 /// The values of a column named `c`, one JSON text each.
 fn column_of(field: Field, array: impl Array + 'static) -> Vec<String> {
@@ -285,4 +285,21 @@ fn encoded_values_look_like_plain_ones() {
     assert_eq!(column(holes), ["null", r#""x""#]);
     let runs: a::RunArray<Int32Type> = [Some("x"), Some("x"), None].into_iter().collect();
     assert_eq!(column(runs.slice(1, 2)), [r#""x""#, "null"]);
+}
+
+#[test]
+fn a_terminal_obeys_no_file() {
+    let text: ArrayRef = Arc::new(a::StringArray::from(vec![
+        "\u{1b}[31mred",
+        "\u{9b}2J\u{202e}",
+    ]));
+    let batch = RecordBatch::try_from_iter([("n\u{7f}", text)]).unwrap();
+    assert_eq!(
+        written_on_terminal(|output| write(&batch, output)),
+        "{\"n\\u007f\":\"\\u001b[31mred\"}\n{\"n\\u007f\":\"\\u009b2J\\u202e\"}\n"
+    );
+    assert_eq!(
+        written(|output| write(&batch, output)),
+        "{\"n\u{7f}\":\"\\u001b[31mred\"}\n{\"n\u{7f}\":\"\u{9b}2J\u{202e}\"}\n"
+    );
 }

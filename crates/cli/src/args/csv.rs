@@ -1,0 +1,43 @@
+//! How CSV is written.
+
+use clap::Args;
+
+use crate::render::csv::CsvStyle;
+
+/// The choices about CSV.
+#[derive(Debug, Args)]
+pub(crate) struct Csv {
+    /// What a null is in CSV, without quotes around it [default: nothing]
+    #[arg(long, value_name = "TEXT", value_parser = checked)]
+    null: Option<String>,
+    /// End the lines of written CSV with CR LF, as RFC 4180 has it [default: LF]
+    #[arg(long)]
+    pub(crate) crlf: bool,
+}
+
+impl Csv {
+    /// Returns true if there is a text for null.
+    pub(crate) fn has_null(&self) -> bool {
+        self.null.is_some()
+    }
+
+    /// The text for null, empty by default.
+    pub(crate) fn null(&self) -> &str {
+        self.null.as_deref().unwrap_or_default()
+    }
+
+    /// The form of CSV that is written.
+    pub(crate) fn style(&self) -> CsvStyle {
+        CsvStyle {
+            null: self.null().to_owned(),
+            line_end: if self.crlf { "\r\n" } else { "\n" },
+        }
+    }
+}
+
+fn checked(text: &str) -> Result<String, String> {
+    if text.contains(['"', ',', '\r', '\n']) {
+        return Err("must be what needs no quotes in CSV".into());
+    }
+    Ok(text.into())
+}
