@@ -1,5 +1,6 @@
 //! Text into record batches and back, as functions of bytes: for tests and fuzzing.
 
+use herringbone::Limits;
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::SchemaRef;
 
@@ -35,8 +36,9 @@ pub fn read(
         types: Vec::new(),
         note: &|_| {},
         header: true,
-        delimiter: b',',
+        delimiter: Some(b','),
         null: String::new(),
+        limits: &Limits::default(),
     };
     let stream = Stream::of_bytes("text", text);
     let rows = match format {
@@ -64,12 +66,13 @@ pub fn write(
         Format::Csv => RowFormat::Csv,
         Format::JsonLines => RowFormat::Jsonl,
     };
-    let written = Sink::new(format, CsvStyle::default(), schema, &mut output).and_then(|mut sink| {
-        batches
-            .iter()
-            .try_for_each(|batch| sink.write(batch, "memory"))?;
-        sink.finish().map(|_| ())
-    });
+    let written =
+        Sink::new(format, CsvStyle::default(), schema, &mut output).and_then(|mut sink| {
+            batches
+                .iter()
+                .try_for_each(|batch| sink.write(batch, "memory"))?;
+            sink.finish().map(|_| ())
+        });
     let flushed = output.flush();
     drop(output);
     let both = written.and(flushed);

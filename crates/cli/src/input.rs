@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use herringbone::encryption::FileDecryptionProperties;
+use herringbone::format::footer::{MAGIC, MAGIC_ENCRYPTED};
 use herringbone::modular_encryption::Decryption;
 use herringbone::source::{FileSource, Source};
 use herringbone::{Limits, OpenOptions, ParquetFile};
@@ -16,6 +17,10 @@ use crate::advice::Advised;
 use crate::context::Context;
 use crate::encryption::Keys;
 use crate::failure::{Failure, Result};
+use crate::load::foreign::{Foreign, foreign, text_format};
+
+/// Bytes that show the format of a file.
+const BEGINNING: u64 = 256;
 
 /// What stands for standard input.
 const STDIN: &str = "-";
@@ -81,7 +86,32 @@ impl Input {
         let options = options.decryption(self.seam(), self.path());
         self.source()
             .and_then(|source| ParquetFile::from_source(source, options))
-            .map_err(|error| self.failure(&error))
+            .map_err(|error| self.unopened(&error))
+    }
+
+    /// The failure of a file that cannot be opened, which may be a file of another format.
+    pub(crate) fn unopened(&self, error: &herringbone::Error) -> Failure {
+        match self.foreign() {
+            Some(foreign) => Failure::Data(foreign.instead_of("Parquet", &self.name)),
+            None => self.failure(error),
+        }
+    }
+
+    /// Returns the format that the file is of by its first bytes, unless it has a mark of Parquet at
+    /// either end.
+    pub(crate) fn foreign(&self) -> Option<Foreign> {
+        let source = self.source().ok()?;
+        let size = source.len();
+        let beginning = source.read(0..size.min(BEGINNING)).ok()?;
+        let end = source.read(size.saturating_sub(4)..size).ok()?;
+        let marks = [MAGIC, MAGIC_ENCRYPTED];
+        match marks
+            .iter()
+            .any(|it| beginning.starts_with(it) || end.ends_with(it))
+        {
+            true => None,
+            false => foreign(&beginning).or_else(|| text_format(&beginning)),
+        }
     }
 
     /// Its bytes.

@@ -24,7 +24,8 @@ const INFER_ROWS: usize = 10_000;
 
 /// Writes the rows of the one file to the other.
 pub(crate) fn run(context: &Context, convert: &Convert) -> Result<()> {
-    let from = FileFormat::of(&convert.input, convert.from, "--from")?;
+    let from = FileFormat::of(&convert.input, convert.from, "--from");
+    let from = from.map_err(|failure| load::foreign::failure(&convert.input).unwrap_or(failure))?;
     let to = FileFormat::of(&convert.destination.path, convert.to, "--to")?;
     check(convert, from, to)?;
     if let (Some(keys), true) = (&context.keys, from != FileFormat::Parquet) {
@@ -44,7 +45,7 @@ pub(crate) fn run(context: &Context, convert: &Convert) -> Result<()> {
             context,
             convert,
             to,
-            load::ipc_file_or_stream(&convert.input)?,
+            load::ipc_file_or_stream(&convert.input, &context.limits)?,
         ),
         FileFormat::Csv | FileFormat::Jsonl | FileFormat::Geojson => {
             let schema = convert.schema.as_ref();
@@ -57,8 +58,9 @@ pub(crate) fn run(context: &Context, convert: &Convert) -> Result<()> {
                 types,
                 note: &|text| context.note(text),
                 header: !convert.no_header,
-                delimiter: convert.delimiter.unwrap_or(b','),
+                delimiter: convert.delimiter,
                 null: convert.csv.null().into(),
+                limits: &context.limits,
             };
             let stream = Stream::open(&convert.input)?;
             let rows = match from {

@@ -113,7 +113,10 @@ fn checked(
     read: &ReadOptions,
 ) -> Result<herringbone_inspect::repair::Repair> {
     let opened = input.repair(options);
-    let mut repair = opened.map_err(|error| failed(input, &error))?;
+    let mut repair = opened.map_err(|error| match input.foreign() {
+        Some(_) => input.unopened(&error),
+        None => failed(input, &error),
+    })?;
     let found = match repair.source() {
         RepairSource::Footer => "the footer is whole",
         RepairSource::PartialMetadata => "a part of the footer is left",

@@ -13,6 +13,7 @@ use herringbone::geospatial::{Edges, crs, geojson};
 use herringbone_arrow::schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use herringbone_arrow::schema::{DataType, Field, Schema};
 
+use super::foreign::NOT_UTF8;
 use super::json::parse::{DEPTH, Json, Start};
 use super::{Rows, Stream, TextOptions, jsonl};
 use crate::failure::{Failure, Result};
@@ -134,7 +135,7 @@ impl<R: Read> Features<R> {
         if bytes.len() as u64 > LONGEST_LINE {
             return Err(wrong("a line of more than 2 GiB".into()));
         }
-        let text = str::from_utf8(&bytes).map_err(|_| wrong("text that is not UTF-8".into()))?;
+        let text = str::from_utf8(&bytes).map_err(|_| wrong(NOT_UTF8.into()))?;
         let is_around =
             |it: char| it.is_whitespace() || it == char::from(RECORD_SEPARATOR) || it == '\u{feff}';
         let text = text.trim_matches(is_around);

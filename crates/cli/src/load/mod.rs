@@ -8,10 +8,12 @@
 //! ```
 
 mod csv;
+pub(crate) mod foreign;
 mod geojson;
 mod ipc;
 mod json;
 mod numbers;
+mod row_size;
 mod sample;
 mod schema_file;
 mod schema_text;
@@ -23,6 +25,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::rc::Rc;
 
+use herringbone::Limits;
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::{Field, SchemaRef};
 
@@ -77,10 +80,12 @@ pub(crate) struct TextOptions<'a> {
     pub(crate) note: &'a dyn Fn(&str),
     /// Whether CSV has a line of names.
     pub(crate) header: bool,
-    /// What stands between the fields of CSV.
-    pub(crate) delimiter: u8,
+    /// The character between the fields of CSV; `None` looks for it.
+    pub(crate) delimiter: Option<u8>,
     /// What a null is in CSV, without quotes.
     pub(crate) null: String,
+    /// Limits of what a text may ask for.
+    pub(crate) limits: &'a Limits,
 }
 
 impl TextOptions<'_> {
@@ -169,5 +174,28 @@ impl Read for Stream {
         let count = self.bytes.read(buffer)?;
         self.read.set(self.read.get() + count as u64);
         Ok(count)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::sync::LazyLock;
+
+    use super::*;
+
+    static LIMITS: LazyLock<Limits> = LazyLock::new(Limits::default);
+
+    /// The options of a text that nothing is given for.
+    pub(crate) fn text_options() -> TextOptions<'static> {
+        TextOptions {
+            schema: None,
+            infer_rows: 10_000,
+            types: Vec::new(),
+            note: &|_| {},
+            header: true,
+            delimiter: None,
+            null: String::new(),
+            limits: &LIMITS,
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
+use super::foreign::foreign;
 use super::{Stream, unreadable};
 use crate::failure::{Failure, Result};
 
@@ -17,41 +18,79 @@ const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 /// A text whose beginning is known.
 pub(super) struct Sample {
     pub(super) text: Vec<u8>,
+    /// True if no byte follows the sample.
+    pub(super) is_whole: bool,
     rest: BufReader<Stream>,
 }
 
 impl Sample {
-    /// Reads lines until `enough` says so, which is given each of them, or a part of a long one.
+    /// Starts a text, and passes over its byte order mark.
     ///
     /// # Errors
-    /// Data where that is no UTF-8 by its first bytes, or `enough` says so; System.
-    pub(super) fn of(
-        stream: Stream,
-        mut enough: impl FnMut(&[u8]) -> Result<bool, String>,
-    ) -> Result<Self> {
-        let name = stream.name.clone();
+    /// Data if the first bytes belong to another format; System.
+    pub(super) fn start(stream: Stream) -> Result<Self> {
         let mut rest = BufReader::with_capacity(BUFFER, stream);
-        let mut text = Vec::new();
-        let start = rest.fill_buf().map_err(|error| unreadable(&name, &error))?;
-        if start.starts_with(&[0xff, 0xfe]) || start.starts_with(&[0xfe, 0xff]) {
-            let text = "the text is UTF-16; what is read is UTF-8";
-            return Err(Failure::Data(format!("{name}: {text}")));
+        let start = rest.fill_buf();
+        let start = start.map(|start| (foreign(start), start.starts_with(BYTE_ORDER_MARK)));
+        let name = &rest.get_ref().name;
+        let (foreign, has_mark) = start.map_err(|error| unreadable(name, &error))?;
+        if let Some(foreign) = foreign {
+            return Err(Failure::Data(foreign.instead_of("text in UTF-8", name)));
         }
-        if start.starts_with(BYTE_ORDER_MARK) {
+        if has_mark {
             rest.consume(BYTE_ORDER_MARK.len());
         }
+        Ok(Self {
+            text: Vec::new(),
+            is_whole: false,
+            rest,
+        })
+    }
+
+    /// Starts a text and reads its first lines, as [`Self::start`] and [`Self::read`] do.
+    ///
+    /// # Errors
+    /// As of both.
+    pub(super) fn of(
+        stream: Stream,
+        enough: impl FnMut(&[u8]) -> Result<bool, String>,
+    ) -> Result<Self> {
+        let mut sample = Self::start(stream)?;
+        sample.read(enough)?;
+        Ok(sample)
+    }
+
+    /// Reads lines until `enough` returns true. `enough` is given each line, or a part of a long one.
+    ///
+    /// # Errors
+    /// Data if `enough` returns an error; System.
+    pub(super) fn read(
+        &mut self,
+        mut enough: impl FnMut(&[u8]) -> Result<bool, String>,
+    ) -> Result<()> {
+        let Self {
+            text,
+            is_whole,
+            rest,
+        } = self;
         while text.len() < MOST {
             let before = text.len();
             let mut line = rest.by_ref().take(BUFFER as u64);
-            let read = line
-                .read_until(b'\n', &mut text)
-                .map_err(|error| unreadable(&name, &error))?;
+            let read = line.read_until(b'\n', text);
+            let name = &rest.get_ref().name;
+            *is_whole = read.map_err(|error| unreadable(name, &error))? == 0;
             let line = text.get(before..).unwrap_or_default();
-            if read == 0 || enough(line).map_err(|text| Failure::Data(format!("{name}: {text}")))? {
+            let wrong = |text| Failure::Data(format!("{name}: {text}"));
+            if *is_whole || enough(line).map_err(wrong)? {
                 break;
             }
         }
-        Ok(Self { text, rest })
+        Ok(())
+    }
+
+    /// The name of the file.
+    pub(super) fn name(&self) -> &str {
+        &self.rest.get_ref().name
     }
 
     /// The text from its beginning.

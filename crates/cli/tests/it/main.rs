@@ -7,6 +7,7 @@ mod common;
 mod concat;
 mod conditions;
 mod convert;
+mod csv;
 mod described;
 mod encryption;
 mod exact;
@@ -69,7 +70,8 @@ fn wrong_command_lines_end_with_2() {
 
 #[test]
 fn wrong_bytes_end_with_3() {
-    herringbone(&["count", "Cargo.toml"]).fails(3, "Cargo.toml: corrupt file: not a Parquet file");
+    herringbone(&["count", "Cargo.toml"])
+        .fails(3, "Cargo.toml: expected Parquet, but this is text");
     let bytes = std::fs::read(path(EXAMPLE)).unwrap();
     for command in [
         "info", "schema", "count", "head", "cat", "meta", "pages", "index", "stats",

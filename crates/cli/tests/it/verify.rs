@@ -42,7 +42,7 @@ fn findings_are_json_lines() {
 #[test]
 fn unreadable_files_end_with_3_and_the_others_are_checked() {
     let run = herringbone(&["verify", "Cargo.toml", DAMAGED, EXAMPLE]);
-    run.fails(3, "Cargo.toml: corrupt file: not a Parquet file");
+    run.fails(3, "Cargo.toml: expected Parquet, but this is text");
     assert!(run.stdout.contains("error checksum"), "{}", run.stdout);
     assert!(run.stdout.ends_with("example.parquet: sound\n"));
     herringbone(&["verify", "no such file"]).fails(4, "no such file");

@@ -26,8 +26,10 @@ pub(super) enum Kind {
 pub(super) struct Timestamps {
     /// Digits of the fraction, at most.
     digits: usize,
-    /// Seconds east of UTC of all of them, if they say so.
-    offset: Option<i32>,
+    /// True if all of them have an offset from UTC, false if none has.
+    are_instants: bool,
+    /// True if an offset is not zero.
+    are_shifted: bool,
     /// For each unit whether it holds all of them.
     fits: [bool; 4],
 }
@@ -51,7 +53,11 @@ impl Kind {
                     Self::Text
                 }
             }
-            [b'N' | b'I', ..] | [b'-', b'I', ..] if is_special(text, true) => Self::Special,
+            [b'N' | b'n' | b'I' | b'i', ..] | [b'-' | b'+', b'N' | b'n' | b'I' | b'i', ..]
+                if is_special(text, false) =>
+            {
+                Self::Special
+            }
             [b'+' | b'-' | b'.' | b'0'..=b'9', ..] => Self::number(text)
                 .or_else(|| {
                     parse_date(text)
@@ -87,7 +93,7 @@ impl Kind {
             (Self::Numbers(a), Self::Special) | (Self::Special, Self::Numbers(a)) => {
                 Self::Numbers(a.as_floats())
             }
-            (Self::Timestamps(a), Self::Timestamps(b)) if a.offset == b.offset => {
+            (Self::Timestamps(a), Self::Timestamps(b)) if a.are_instants == b.are_instants => {
                 Self::Timestamps(a.with(b))
             }
             (a, b) if a == b => a,
@@ -118,10 +124,15 @@ impl Kind {
             (DataType::Timestamp(unit, zone), Self::Timestamps(it)) => {
                 let place = UNITS.iter().position(|(_, known)| known == unit);
                 let fits = place.and_then(|at| it.fits.get(at));
-                fits == Some(&true) && it.zone().as_deref() == zone.as_deref()
+                fits == Some(&true) && it.are_instants == zone.is_some()
             }
             _ => false,
         }
+    }
+
+    /// Returns true if there are timestamps with an offset that is not zero.
+    pub(super) fn is_shifted(self) -> bool {
+        matches!(self, Self::Timestamps(it) if it.are_shifted)
     }
 }
 
@@ -129,7 +140,8 @@ impl Timestamps {
     fn of(moment: Timestamp) -> Self {
         Self {
             digits: moment.digits,
-            offset: moment.offset,
+            are_instants: moment.offset.is_some(),
+            are_shifted: moment.offset.is_some_and(|it| it != 0),
             fits: UNITS.map(|(digits, _)| moment.ticks(10_u32.pow(digits as u32)).is_ok()),
         }
     }
@@ -139,20 +151,10 @@ impl Timestamps {
         let [e, f, g, h] = other.fits;
         Self {
             digits: self.digits.max(other.digits),
-            offset: self.offset,
+            are_instants: self.are_instants,
+            are_shifted: self.are_shifted || other.are_shifted,
             fits: [a && e, b && f, c && g, d && h],
         }
-    }
-
-    /// The zone of the type: `UTC`, or the offset.
-    fn zone(self) -> Option<String> {
-        let offset = self.offset?;
-        if offset == 0 {
-            return Some("UTC".into());
-        }
-        let sign = if offset < 0 { '-' } else { '+' };
-        let minutes = offset.unsigned_abs() / 60;
-        Some(format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60))
     }
 
     fn data_type(self) -> Option<DataType> {
@@ -161,7 +163,8 @@ impl Timestamps {
         let ((_, unit), true) = unit else {
             return None;
         };
-        Some(DataType::Timestamp(unit, self.zone().map(Into::into)))
+        let zone = self.are_instants.then(|| "UTC".into());
+        Some(DataType::Timestamp(unit, zone))
     }
 }
 
@@ -190,6 +193,13 @@ mod tests {
             (&[".5", "5.", "1e5", "-0"], "Float64"),
             (&["1.5", "NaN", "-Infinity"], "Float64"),
             (&["NaN"], "Utf8"),
+            // As duckdb, pandas and numpy write them.
+            (&["1", "nan"], "Float64"),
+            (&["inf", "-inf", "1.5", "-nan"], "Float64"),
+            (&["1", "Inf", "+Infinity"], "Float64"),
+            (&["inf", "-inf", "nan"], "Utf8"),
+            (&["1", "infinite"], "Utf8"),
+            (&["9007199254740993", "inf"], "Utf8"),
             (&["007"], "Utf8"),
             (&["-007"], "Utf8"),
             (&["00.5"], "Utf8"),
@@ -220,10 +230,11 @@ mod tests {
                 &["2024-01-02T03:04:05Z", "2024-01-02T03:04:05+00:00"],
                 "Timestamp(s, \"UTC\")",
             ),
-            (&["2024-01-02T03:04:05+05:30"], "Timestamp(s, \"+05:30\")"),
+            // As duckdb, polars and pyarrow do.
+            (&["2024-01-02T03:04:05+05:30"], "Timestamp(s, \"UTC\")"),
             (
-                &["2024-01-02T03:04:05Z", "2024-01-02T03:04:05+05:00"],
-                "Utf8",
+                &["2024-01-02T03:04:05Z", "2024-01-02T03:04:05-05:00"],
+                "Timestamp(s, \"UTC\")",
             ),
             (&["2024-01-02T03:04:05Z", "2024-01-02T03:04:05"], "Utf8"),
             (&["1", "true"], "Utf8"),
@@ -244,6 +255,9 @@ mod tests {
             (&["1"], "9223372036854775808", false),
             (&["1.5"], "2", true),
             (&["1.5"], "Infinity", true),
+            (&["1.5"], "-inf", true),
+            (&["1"], "nan", false),
+            (&["2024-01-02T23:59:59Z"], "2024-01-02T23:59:59+05:00", true),
             (&["1.5"], "1e500", false),
             (&["1.5"], "9007199254740993", false),
             (&["2024-01-02"], "2024-01-02T23:59:59", false),

@@ -3,21 +3,25 @@
 //! A null and an empty string are told apart by quotes, and so are numbers and their text, so a field is
 //! known with its quotes. A file that quotes everything says nothing by that.
 
+mod beginning;
+mod delimiter;
 mod kind;
+mod names;
 mod records;
 
+use std::collections::HashMap;
 use std::io::BufRead;
-use std::sync::Arc;
 
-use herringbone_arrow::array::{ArrayRef, RecordBatch};
-use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
+use herringbone_arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use herringbone_arrow::schema::{DataType, Field, FieldRef, Schema, SchemaRef};
 
+use self::beginning::Beginning;
 use self::kind::Kind;
 use self::records::Records;
-use super::sample::Sample;
+use super::row_size::batch_rows;
 use super::value::number::Number;
 use super::value::{Rules, Scalar, Slot, Wrong, may_be_empty};
-use super::{BATCH_BYTES, BATCH_ROWS, INFERRED, Rows, Stream, TextOptions};
+use super::{BATCH_BYTES, INFERRED, Rows, Stream, TextOptions};
 use crate::failure::{Failure, Result};
 
 /// Reads CSV.
@@ -39,9 +43,11 @@ pub(crate) fn csv(stream: Stream, options: &TextOptions<'_>) -> Result<Rows<'sta
             options.all_are_in(&name, |column| beginning.names.contains(column))?;
             let schema = beginning.schema(options).map_err(wrong)?;
             let order = (0..schema.fields().len()).collect();
+            beginning.notes(&name, options);
             (schema, order)
         }
     };
+    let rows = batch_rows(&schema, options.limits).map_err(wrong)?;
     let column = |(field, &from): (&FieldRef, &usize)| {
         let chosen = options.types.iter().any(|it| it.name() == field.name());
         Column::new(field, from, options.schema.is_none() && !chosen)
@@ -49,8 +55,13 @@ pub(crate) fn csv(stream: Stream, options: &TextOptions<'_>) -> Result<Rows<'sta
     let columns = schema.fields().iter().zip(&order).map(column);
     let columns = columns.collect::<Result<Vec<_>, Wrong>>();
     let columns = columns.map_err(|it| wrong(it.words()))?;
-    let mut records = Records::new(options.delimiter, Some(order.len()));
-    records.blanks = order.len() == 1 && !options.header;
+    let mut records = Records::new(
+        beginning.delimiter,
+        Some(order.len()),
+        options.limits.schema_nodes,
+    );
+    records.line = beginning.line;
+    records.blanks = order.is_empty() || order.len() == 1 && !options.header;
     Ok(Rows {
         schema: schema.clone(),
         batches: Box::new(Batches {
@@ -62,140 +73,11 @@ pub(crate) fn csv(stream: Stream, options: &TextOptions<'_>) -> Result<Rows<'sta
             records,
             header: options.header,
             null: options.null.clone(),
+            rows,
             failed: false,
         }),
         work,
     })
-}
-
-/// What is known of a file by its first rows.
-struct Beginning {
-    sample: Sample,
-    names: Vec<String>,
-    kinds: Vec<Kind>,
-    /// Whether quotes say nothing: those of the header are not needed, and all fields have them.
-    all_quoted: bool,
-}
-
-impl Beginning {
-    fn of(stream: Stream, options: &TextOptions<'_>) -> Result<Self> {
-        let name = stream.name.clone();
-        let wanted = match options.schema {
-            Some(_) => 0,
-            // Without a header, the first row says how many columns there are.
-            None => options.infer_rows.max(usize::from(!options.header)),
-        };
-        let mut header = Records::new(options.delimiter, None);
-        let mut rows = Records::new(options.delimiter, None);
-        let mut in_rows = !options.header;
-        if let (Some(schema), false) = (&options.schema, options.header) {
-            rows.width = Some(schema.fields().len());
-        }
-        let wrong = |(line, text)| format!("line {line}: {text}");
-        let sample = Sample::of(stream, |mut text| {
-            if !in_rows {
-                let taken = header.read(text, 1, usize::MAX).map_err(wrong)?;
-                text = text.get(taken..).unwrap_or_default();
-                in_rows = header.len() > 0;
-                if !in_rows {
-                    return Ok(false);
-                }
-                rows = header.behind_header();
-            }
-            rows.read(text, wanted, usize::MAX).map_err(wrong)?;
-            Ok(rows.len() >= wanted)
-        })?;
-        let refused = |it| Failure::Data(format!("{name}: {}", wrong(it)));
-        if !in_rows {
-            header.cut();
-            rows = header.behind_header();
-        }
-        rows.cut();
-        let width = rows.width.unwrap_or(0);
-        let fields = header.text().map_err(refused)?;
-        let names = (0..width).map(|column| match options.header {
-            true => fields.get(0, column).map(|it| it.0.to_owned()),
-            false => Ok(format!("column_{}", column + 1)),
-        });
-        let names = names.collect::<Result<Vec<_>, _>>().map_err(refused)?;
-        let all_quoted = options.header && quotes_all(&header, &rows, options).map_err(refused)?;
-        let kinds = kinds(&rows, width, all_quoted, options).map_err(refused)?;
-        Ok(Self {
-            sample,
-            names,
-            kinds,
-            all_quoted,
-        })
-    }
-
-    /// The schema that was found.
-    fn schema(&self, options: &TextOptions<'_>) -> Result<SchemaRef, String> {
-        if self.names.is_empty() {
-            return Err("there is no row to infer a schema from; --schema gives it".into());
-        }
-        let field = |(name, kind): (&String, &Kind)| {
-            let chosen = options.types.iter().find(|it| it.name() == name);
-            let inferred = || Field::new(name, kind.data_type(), true);
-            chosen.cloned().unwrap_or_else(inferred)
-        };
-        let fields = self.names.iter().zip(&self.kinds).map(field);
-        Ok(Arc::new(Schema::new(fields.collect::<Fields>())))
-    }
-}
-
-/// Whether every field is quoted that is no null, and so is the header, which needs it nowhere.
-fn quotes_all(
-    header: &Records,
-    rows: &Records,
-    options: &TextOptions<'_>,
-) -> Result<bool, records::Wrong> {
-    let width = rows.width.unwrap_or(0);
-    let (names, fields) = (header.text()?, rows.text()?);
-    let mut needless = false;
-    for column in 0..width {
-        let (name, quoted) = names.get(0, column)?;
-        let special = ['"', '\r', '\n', char::from(options.delimiter)];
-        needless |= quoted && !name.is_empty() && !name.contains(special);
-        if !quoted {
-            return Ok(false);
-        }
-    }
-    for record in 0..rows.len() {
-        for column in 0..width {
-            let (text, quoted) = fields.get(record, column)?;
-            if !quoted && !text.is_empty() && text != options.null {
-                return Ok(false);
-            }
-        }
-    }
-    Ok(needless)
-}
-
-/// What each column holds.
-fn kinds(
-    rows: &Records,
-    width: usize,
-    all_quoted: bool,
-    options: &TextOptions<'_>,
-) -> Result<Vec<Kind>, records::Wrong> {
-    let mut kinds = vec![Kind::Nothing; width];
-    if options.infer_rows == 0 {
-        kinds.fill(Kind::Text);
-    }
-    let fields = rows.text()?;
-    for record in 0..rows.len() {
-        for (column, kind) in kinds.iter_mut().enumerate() {
-            let (text, quoted) = fields.get(record, column)?;
-            let is_null =
-                text.is_empty() && (!quoted || all_quoted) || !quoted && text == options.null;
-            *kind = match *kind {
-                known if is_null || known == Kind::Text => known,
-                _ if quoted && !all_quoted => Kind::Text,
-                known => known.with(Kind::of(text)),
-            };
-        }
-    }
-    Ok(kinds)
 }
 
 /// Whether a field without quotes would be read as text, were it alone in its column: by this command,
@@ -208,23 +90,24 @@ pub(crate) fn reads_as_text(text: &str) -> bool {
 
 /// For each field of the schema the column of the file that has its name.
 fn matched(names: &[String], schema: &Schema) -> Result<Vec<usize>, String> {
-    let known = |name: &&String| schema.fields().iter().any(|it| it.name() == *name);
-    if let Some(name) = names.iter().find(|name| !known(name)) {
-        return Err(format!("the column `{name}` is not in the schema"));
+    let mut places = HashMap::new();
+    for (at, name) in names.iter().enumerate() {
+        if places.insert(name, at).is_some() {
+            return Err(format!("there are two columns `{name}`"));
+        }
     }
     let place = |field: &FieldRef| {
-        let columns = names.iter().enumerate();
-        let mut places = columns.filter(|(_, name)| *name == field.name());
-        match (places.next(), places.next()) {
-            (Some((at, _)), None) => Ok(at),
-            (None, _) => Err(format!(
-                "there is no column `{}`, which is in the schema",
-                field.name()
-            )),
-            _ => Err(format!("there are two columns `{}`", field.name())),
-        }
+        let place = places.remove(field.name());
+        place.ok_or_else(|| {
+            let name = field.name();
+            format!("there is no column `{name}`, which is in the schema")
+        })
     };
-    schema.fields().iter().map(place).collect()
+    let order = schema.fields().iter().map(place).collect();
+    match names.iter().find(|name| places.contains_key(name)) {
+        Some(name) => Err(format!("the column `{name}` is not in the schema")),
+        None => order,
+    }
 }
 
 /// A column of the file on its way.
@@ -288,6 +171,8 @@ struct Batches<R> {
     header: bool,
     null: String,
     all_quoted: bool,
+    /// Rows of a batch, at most.
+    rows: usize,
     failed: bool,
 }
 
@@ -297,18 +182,19 @@ impl<R: BufRead> Batches<R> {
             self.header = false;
             self.fill(1)?;
             self.records.clear();
-            // Of several columns, none is there in a blank line.
-            self.records.blanks = self.columns.len() == 1;
+            // A blank line is not a row of several columns.
+            self.records.blanks = self.columns.len() <= 1;
         }
-        self.fill(BATCH_ROWS)?;
+        self.fill(self.rows)?;
         if self.records.len() == 0 {
             return Ok(None);
         }
         let columns = self
             .arrays()
             .map_err(|(line, wrong)| self.wrong(line, wrong))?;
+        let rows = RecordBatchOptions::new().with_row_count(Some(self.records.len()));
         self.records.clear_to(BATCH_BYTES);
-        let batch = RecordBatch::try_new(self.schema.clone(), columns);
+        let batch = RecordBatch::try_new_with_options(self.schema.clone(), columns, &rows);
         batch
             .map(Some)
             .map_err(|error| Failure::Data(format!("{}: {error}", self.name)))

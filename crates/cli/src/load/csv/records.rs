@@ -1,6 +1,11 @@
 //! Records of CSV, after RFC 4180, with what nobody knows once the quotes are gone: whether there
 //! were any.
 
+use crate::load::foreign::NOT_UTF8;
+
+/// Fields that are kept at a time, but for those of the last record.
+const MOST_FIELDS: usize = 1 << 20;
+
 /// What is wrong, and in which line.
 pub(super) type Wrong = (usize, String);
 
@@ -11,8 +16,10 @@ pub(super) struct Records {
     delimiter: u8,
     /// Fields of a record; none until the first record has shown it.
     pub(super) width: Option<usize>,
+    /// Fields that a record may have at most, which is the limit `schema_nodes`.
+    most_fields: usize,
     /// The number of the current line.
-    line: usize,
+    pub(super) line: usize,
     /// The line that each record begins in.
     lines: Vec<usize>,
     /// Whether a blank line is a record with one empty field; otherwise it is nothing.
@@ -48,10 +55,11 @@ enum State {
 }
 
 impl Records {
-    pub(super) fn new(delimiter: u8, width: Option<usize>) -> Self {
+    pub(super) fn new(delimiter: u8, width: Option<usize>, most_fields: usize) -> Self {
         Self {
             delimiter,
             width,
+            most_fields,
             line: 1,
             lines: Vec::new(),
             blanks: false,
@@ -65,7 +73,7 @@ impl Records {
 
     /// Of a record with names, those that follow in the same text.
     pub(super) fn behind_header(&self) -> Self {
-        let mut records = Self::new(self.delimiter, self.width);
+        let mut records = Self::new(self.delimiter, self.width, self.most_fields);
         records.blanks = self.width == Some(1);
         records.line = self.line;
         if self.len() > 0 && matches!(self.state, State::Return) {
@@ -102,8 +110,8 @@ impl Records {
         self.data.shrink_to(bytes);
     }
 
-    /// Takes text until there are `most` records, or records of `bytes`; without text, the end. Returns
-    /// the bytes taken.
+    /// Takes text until there are `most` records, records of `bytes`, or [`MOST_FIELDS`]; without text,
+    /// the end. Returns the bytes taken.
     ///
     /// # Errors
     /// A record with more or fewer fields, quotes that are open at the end, text behind quotes.
@@ -118,13 +126,21 @@ impl Records {
                     at += usize::from(byte == b'\n');
                     self.state = State::Record;
                 }
-                State::Record if self.lines.len() >= most || self.data.len() >= bytes => break,
+                State::Record
+                    if self.lines.len() >= most
+                        || self.data.len() >= bytes
+                        || self.fields.len() >= MOST_FIELDS =>
+                {
+                    break;
+                }
                 State::Record if matches!(byte, b'\r' | b'\n') => {
                     at += 1;
                     if self.blanks {
                         self.quoted = false;
                         self.lines.push(self.line);
-                        self.end_field();
+                        if self.width != Some(0) {
+                            self.end_field()?;
+                        }
                         self.end_record()?;
                     }
                     self.behind(byte);
@@ -149,7 +165,7 @@ impl Records {
                         break;
                     };
                     at += 1;
-                    self.end_field();
+                    self.end_field()?;
                     self.state = State::Field;
                     if end != delimiter {
                         self.end_record()?;
@@ -192,12 +208,22 @@ impl Records {
         run.len()
     }
 
-    fn end_field(&mut self) {
+    fn end_field(&mut self) -> Result<(), Wrong> {
+        if self.open >= self.most_fields {
+            let line = self.lines.last().copied().unwrap_or(self.line);
+            let most = self.most_fields;
+            let text = format!(
+                "more than {most} fields, the limit `schema_nodes`; raise it with --max \
+                 schema_nodes=N"
+            );
+            return Err((line, text));
+        }
         self.open += 1;
         self.fields.push(Field {
             end: self.data.len(),
             quoted: self.quoted,
         });
+        Ok(())
     }
 
     fn end_record(&mut self) -> Result<(), Wrong> {
@@ -231,27 +257,40 @@ impl Records {
             State::Field => self.quoted = false,
             State::Plain | State::Quote => {}
         }
-        self.end_field();
+        self.end_field()?;
         self.state = State::Record;
         self.end_record()
     }
 
-    /// Ends a text that was cut anywhere: what there is of a record is a record, filled up with
-    /// nothing, if it is the only one.
-    pub(super) fn cut(&mut self) {
-        if self.len() == 0 && self.is_open() {
-            self.end_field();
+    /// Ends a text that was cut anywhere. Drops a record that is not complete, but for the first one,
+    /// which is filled up with empty fields.
+    ///
+    /// # Errors
+    /// A record of too many fields.
+    pub(super) fn cut(&mut self, is_first: bool) -> Result<(), Wrong> {
+        if is_first && self.len() == 0 && self.is_open() {
+            // The text may have been cut within a character.
+            if let Err(error) = str::from_utf8(&self.data)
+                && error.error_len().is_none()
+            {
+                self.data.truncate(error.valid_up_to());
+            }
+            self.end_field()?;
             let width = self.width.unwrap_or(self.open);
             while self.open < width {
                 self.quoted = false;
-                self.end_field();
+                self.end_field()?;
             }
             self.width = Some(width);
-            self.open = 0;
         } else if self.is_open() {
             self.lines.pop();
+            self.fields.truncate(self.fields.len() - self.open);
+            self.data
+                .truncate(self.fields.last().map_or(0, |field| field.end));
         }
+        self.open = 0;
         self.state = State::Record;
+        Ok(())
     }
 
     /// The text of all fields.
@@ -275,7 +314,7 @@ impl Records {
     fn no_text(&self, field: usize) -> Wrong {
         let record = field / self.width.unwrap_or(1).max(1);
         let line = self.line(record);
-        (line, "text that is not UTF-8".into())
+        (line, NOT_UTF8.into())
     }
 
     /// The line that a record begins in.
@@ -316,7 +355,7 @@ mod tests {
 
     /// Each record of `text`, which comes in pieces of so many bytes; quoted fields in «».
     fn records(text: &str, width: usize, blanks: bool, piece: usize) -> Result<String, String> {
-        let mut records = Records::new(b',', Some(width));
+        let mut records = Records::new(b',', Some(width), 99);
         records.blanks = blanks;
         let pieces = text.as_bytes().chunks(piece);
         for bytes in pieces.chain([b"".as_slice()]) {
@@ -411,18 +450,51 @@ mod tests {
     #[test]
     fn a_text_may_be_cut() {
         for (text, expected) in [("a,b\nc,\"d", 1), ("a,\"b", 1), ("a,b\n", 1), ("", 0)] {
-            let mut records = Records::new(b',', Some(2));
+            let mut records = Records::new(b',', Some(2), 99);
             records
                 .read(text.as_bytes(), usize::MAX, usize::MAX)
                 .unwrap();
-            records.cut();
+            records.cut(true).unwrap();
             assert_eq!(records.len(), expected, "{text:?}");
         }
     }
 
     #[test]
+    fn a_record_that_is_cut_counts_if_it_is_the_first() {
+        let mut records = Records::new(b',', Some(3), 99);
+        records.read(b"a,\"b", 9, 99).unwrap();
+        records.cut(false).unwrap();
+        assert_eq!((records.len(), records.fields.len()), (0, 0));
+    }
+
+    #[test]
+    fn a_record_has_a_limit_of_fields() {
+        for text in ["a,b,c\n,,,\n", "a,b,c\n,,,"] {
+            let mut records = Records::new(b',', None, 3);
+            let read = records.read(text.as_bytes(), 9, 99);
+            let (line, error) = read.and_then(|_| records.read(b"", 9, 99)).unwrap_err();
+            assert_eq!(line, 2, "{text}");
+            assert!(error.contains("the limit `schema_nodes`"), "{error}");
+        }
+        // However long the line is, no more than the limit is kept.
+        let mut records = Records::new(b',', None, 3);
+        assert!(records.read(&[b','; 1 << 20], 1, usize::MAX).is_err());
+        assert_eq!(records.fields.len(), 3);
+    }
+
+    #[test]
+    fn records_without_fields_are_blank_lines() {
+        let mut records = Records::new(b',', Some(0), 99);
+        records.blanks = true;
+        records.read(b"\n\r\n\n", 9, 99).unwrap();
+        assert_eq!((records.len(), records.fields.len()), (3, 0));
+        let (_, error) = records.read(b"x\n", 9, 99).unwrap_err();
+        assert_eq!(error, "expected 0 fields, got 1");
+    }
+
+    #[test]
     fn no_more_is_taken_than_asked_for() {
-        let mut records = Records::new(b',', Some(1));
+        let mut records = Records::new(b',', Some(1), 99);
         records.blanks = true;
         assert_eq!(records.read(b"a\r\nb\r\nc", 1, 9).unwrap(), 3);
         assert_eq!((records.len(), records.bytes()), (1, 1));
@@ -436,12 +508,12 @@ mod tests {
 
     #[test]
     fn a_character_does_not_reach_over_two_fields() {
-        let mut records = Records::new(b',', Some(2));
+        let mut records = Records::new(b',', Some(2), 99);
         records.read(b"a,\xc3\xa9\n\xc3,\xa9\n", 2, 9).unwrap();
         let fields = records.text().unwrap();
         assert_eq!(fields.get(0, 1), Ok(("é", false)));
         for column in 0..2 {
-            let error = (2, "text that is not UTF-8".to_owned());
+            let error = (2, NOT_UTF8.to_owned());
             assert_eq!(fields.get(1, column), Err(error));
         }
         records.read(b"\n\n\xc3,a\n", 3, 99).unwrap();

@@ -14,9 +14,11 @@ use herringbone_arrow::schema::{Field, FieldRef, Fields, Schema, SchemaRef};
 use self::infer::Kind;
 use self::parse::{DEPTH, Json, Start};
 use self::rows::{blank, line_ends};
+use super::foreign::NOT_UTF8;
+use super::row_size::batch_rows;
 use super::sample::Sample;
 use super::value::{Column as _, Rules, Slot, Struct, Wrong, variant_type};
-use super::{BATCH_BYTES, BATCH_ROWS, INFERRED, Rows, Stream, TextOptions, unreadable};
+use super::{BATCH_BYTES, INFERRED, Rows, Stream, TextOptions, unreadable};
 use crate::failure::{Failure, Result};
 
 /// Reads JSON lines.
@@ -47,6 +49,7 @@ pub(crate) fn jsonl(stream: Stream, options: &TextOptions<'_>) -> Result<Rows<'s
         let text = format!("{name}: `{columns}`: values of several types become text");
         (options.note)(&text);
     }
+    let batch_rows = batch_rows(&schema, options.limits).map_err(wrong)?;
     let slots = schema.fields().iter().map(|field| {
         let given = Rules::default();
         let chosen = options.types.iter().any(|it| it.name() == field.name());
@@ -65,6 +68,7 @@ pub(crate) fn jsonl(stream: Stream, options: &TextOptions<'_>) -> Result<Rows<'s
             rows: rows::Rows::default(),
             kept: Vec::new(),
             line: 1,
+            batch_rows,
             failed: false,
         }),
         work,
@@ -101,8 +105,7 @@ fn infer(text: &[u8], options: &TextOptions<'_>) -> Result<(SchemaRef, Rules), S
             // The sample ended; what follows is for the reader to judge.
             break;
         }
-        let text =
-            str::from_utf8(row).map_err(|_| format!("line {line}: text that is not UTF-8"))?;
+        let text = str::from_utf8(row).map_err(|_| format!("line {line}: {NOT_UTF8}"))?;
         let mut json = Json::new(text);
         let kind = row_kind(&mut json, options, line).map_err(|wrong| {
             let line = line + line_ends(row.get(..json.position()).unwrap_or(row));
@@ -168,13 +171,15 @@ struct Batches<R> {
     kept: Vec<u8>,
     /// The number of the line that the next row begins in.
     line: usize,
+    /// Rows of a batch, at most.
+    batch_rows: usize,
     failed: bool,
 }
 
 impl<R: BufRead> Batches<R> {
     fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         let mut bytes = 0;
-        while self.columns.len() < BATCH_ROWS && bytes < BATCH_BYTES {
+        while self.columns.len() < self.batch_rows && bytes < BATCH_BYTES {
             let input = self.input.fill_buf();
             let input = input.map_err(|error| unreadable(&self.name, &error))?;
             if input.is_empty() {
@@ -253,7 +258,7 @@ fn append(columns: &mut Struct, row: &[u8]) -> Result<(), (usize, Wrong)> {
     }
     let text = str::from_utf8(row).map_err(|error| {
         let before = row.get(..error.valid_up_to()).unwrap_or_default();
-        (line_ends(before), Wrong::new("text that is not UTF-8"))
+        (line_ends(before), Wrong::new(NOT_UTF8))
     })?;
     let mut json = Json::new(text);
     let appended = json.value().and_then(|_| columns.object(&mut json));

@@ -139,7 +139,12 @@ where
 {
     primitive::<T>(data_type, move |scalar| {
         let text = scalar.text();
-        if !matches!(scalar, Scalar::Boolean(_) | Scalar::Number(_)) && is_special(text, inferred) {
+        let is_named = match scalar {
+            Scalar::Boolean(_) | Scalar::Number(_) => false,
+            Scalar::Text(_) => is_special(text, inferred),
+            Scalar::Cell(_) => is_special(text, false),
+        };
+        if is_named {
             return T::Native::nearest(text).ok_or("");
         }
         let number = number(scalar, inferred)?;
@@ -166,10 +171,10 @@ fn is_held(number: &Number<'_>, value: f64) -> bool {
     }
 }
 
-/// Names of what no digits say: those that this command writes, and where the type was given, those of
-/// other programs.
-pub(in crate::load) fn is_special(text: &str, inferred: bool) -> bool {
-    if inferred {
+/// Returns true for names of floats that no digits write, as other programs write them, or as this
+/// command alone does.
+pub(in crate::load) fn is_special(text: &str, by_this_command: bool) -> bool {
+    if by_this_command {
         return matches!(text, "NaN" | "Infinity" | "-Infinity");
     }
     let text = text.strip_prefix(['-', '+']).unwrap_or(text);

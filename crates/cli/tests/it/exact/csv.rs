@@ -43,11 +43,6 @@ fn text_of_csv_stays_text() {
             r#"{"a":"2024-01-02T00:00:00Z"}; {"a":"2024-01-02T00:00:00"}"#,
         ),
         (
-            "a\n2024-01-02T00:00:00+05:00\n",
-            "a: Timestamp(s, \"+05:00\")",
-            r#"{"a":"2024-01-02T00:00:00+05:00"}"#,
-        ),
-        (
             "a\n2024-01-02T00:00:00\n2024-01-02T00:00:00.999\n",
             "a: Timestamp(ms)",
             r#"{"a":"2024-01-02T00:00:00.000"}; {"a":"2024-01-02T00:00:00.999"}"#,
@@ -154,7 +149,7 @@ fn our_csv_comes_back_with_its_types() {
     let text = std::fs::read_to_string(&csv).unwrap();
     assert_eq!(
         text,
-        "t,u,d,b,n,f\r\n\"1\",\"007\",\"12.50\",\"1234\",1,1.0\r\n\"true\",\"\",\"3.00\",,,NaN\r\n"
+        "t,u,d,b,n,f\n\"1\",\"007\",\"12.50\",\"1234\",1,1.0\n\"true\",\"\",\"3.00\",,,NaN\n"
     );
     herringbone(&["convert", &csv, &back]).ok("");
     let schema = herringbone(&["schema", "--format", "arrow", &back]).stdout;
@@ -187,7 +182,7 @@ fn csv_that_is_none_is_refused() {
         .fails(3, "line 3: text that is not UTF-8");
     Import::of("x.csv", b"\xfe\xff\0a")
         .run(&[])
-        .fails(3, "the text is UTF-16");
+        .fails(3, "but this is text in UTF-16");
     becomes(
         "x.csv",
         "a,b\r\nx\0y,\u{feff}\r\n",

@@ -167,7 +167,7 @@ fn json_that_would_lose_something_is_refused() {
         .fails(3, "text that is not UTF-8");
     Import::of("x.jsonl", b"\xff\xfe{\0}\0")
         .run(&[])
-        .fails(3, "the text is UTF-16");
+        .fails(3, "but this is text in UTF-16");
     let deep = format!("{{\"a\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
     Import::of("x.jsonl", deep)
         .run(&[])

@@ -1,0 +1,298 @@
+//! The beginning of a file: its delimiter, the names of its columns, and what they hold.
+
+use std::sync::Arc;
+
+use herringbone_arrow::schema::{DataType, Field, Fields, Schema, SchemaRef};
+
+use super::delimiter::{found, take_directive};
+use super::kind::Kind;
+use super::names::{distinct, similar};
+use super::records::{Records, Wrong};
+use crate::failure::{Failure, Result};
+use crate::load::sample::Sample;
+use crate::load::{Stream, TextOptions};
+
+/// Bytes in which the delimiter is looked for.
+const PROBE: usize = 64 << 10;
+
+/// Characters of a name that a note shows, at most.
+const SHOWN: usize = 40;
+
+/// The first rows of a file, and what they show.
+pub(super) struct Beginning {
+    pub(super) sample: Sample,
+    pub(super) delimiter: u8,
+    /// The line that the sample begins in.
+    pub(super) line: usize,
+    /// The line that the names are in.
+    header_line: usize,
+    pub(super) names: Vec<String>,
+    kinds: Vec<Kind>,
+    /// True if quotes mean nothing: those of the header are not needed, and all fields have them.
+    pub(super) all_quoted: bool,
+    /// The first name that looks like a value, if all names may be values of their columns.
+    looks_like_a_row: Option<String>,
+}
+
+impl Beginning {
+    /// Reads as many rows as types are inferred from.
+    ///
+    /// # Errors
+    /// Data where these are not CSV; System.
+    pub(super) fn of(stream: Stream, options: &TextOptions<'_>) -> Result<Self> {
+        let name = stream.name.clone();
+        let mut sample = Sample::start(stream)?;
+        let mut bytes = 0;
+        sample.read(|line| {
+            bytes += line.len();
+            Ok(options.delimiter.is_some() || bytes >= PROBE)
+        })?;
+        let directive = take_directive(&mut sample);
+        let line = 1 + usize::from(directive.is_some());
+        let delimiter = options.delimiter.or(directive);
+        let delimiter = delimiter.unwrap_or_else(|| found(&sample, options));
+        if options.delimiter.is_none() && delimiter != b',' {
+            let shown = char::from(delimiter).escape_default();
+            (options.note)(&format!(
+                "{name}: the fields are separated by `{shown}`; --delimiter , reads commas"
+            ));
+        }
+        let mut parser = Parser::new(options, delimiter, line);
+        let words = |(line, text): Wrong| format!("line {line}: {text}");
+        let refused = |wrong| Failure::Data(format!("{name}: {}", words(wrong)));
+        if !parser.read(&sample.text).map_err(refused)? && !sample.is_whole {
+            sample.read(|text| parser.read(text).map_err(words))?;
+        }
+        parser.end(sample.is_whole).map_err(refused)?;
+        parser.beginning(sample, delimiter, line).map_err(refused)
+    }
+
+    /// The schema that was found.
+    ///
+    /// # Errors
+    /// There is no row.
+    pub(super) fn schema(&self, options: &TextOptions<'_>) -> Result<SchemaRef, String> {
+        if self.names.is_empty() {
+            return Err("there is no row to infer a schema from; --schema gives it".into());
+        }
+        let field = |(name, kind): (&String, &Kind)| {
+            let chosen = options.types.iter().find(|it| it.name() == name);
+            let inferred = || Field::new(name, kind.data_type(), true);
+            chosen.cloned().unwrap_or_else(inferred)
+        };
+        let fields = self.names.iter().zip(&self.kinds).map(field);
+        Ok(Arc::new(Schema::new(fields.collect::<Fields>())))
+    }
+
+    /// Says what of the file may be meant in another way than it is read.
+    pub(super) fn notes(&self, file: &str, options: &TextOptions<'_>) {
+        let note = |text: &str| (options.note)(&format!("{file}: {text}"));
+        if let Some(value) = &self.looks_like_a_row {
+            let line = self.header_line;
+            let shown: String = value.chars().take(SHOWN).collect();
+            note(&format!(
+                "line {line} gives the names of the columns, but `{shown}` looks like a value; \
+                 --no-header reads the line as a row"
+            ));
+        }
+        if let Some((first, second)) = similar(&self.names) {
+            note(&format!(
+                "the columns `{first}` and `{second}` differ in upper and lower case alone, and many \
+                 programs take them for one"
+            ));
+        }
+        let mut columns = self.names.iter().zip(&self.kinds);
+        let is_inferred = |name: &str| !options.types.iter().any(|it| it.name() == name);
+        let shifted = columns.find(|(name, kind)| kind.is_shifted() && is_inferred(name));
+        if let Some((name, _)) = shifted {
+            note(&format!(
+                "column `{name}`: timestamps become instants in UTC, without their offsets; --type \
+                 '{name}=Utf8' keeps the text"
+            ));
+        }
+    }
+}
+
+/// Finds out what the columns hold, record by record.
+struct Parser<'o> {
+    options: &'o TextOptions<'o>,
+    header: Records,
+    rows: Records,
+    in_rows: bool,
+    /// Rows to look at.
+    wanted: usize,
+    /// Rows that were looked at.
+    done: usize,
+    /// The kinds of the columns if quotes make a field text.
+    kinds: Vec<Kind>,
+    /// The kinds of the columns if quotes mean nothing.
+    kinds_in_quotes: Vec<Kind>,
+    /// True if each field so far is in quotes, or null.
+    all_quoted: bool,
+}
+
+impl<'o> Parser<'o> {
+    fn new(options: &'o TextOptions<'o>, delimiter: u8, line: usize) -> Self {
+        let wanted = match options.schema {
+            Some(_) => 0,
+            // Without a header, the first row says how many columns there are.
+            None => options.infer_rows.max(usize::from(!options.header)),
+        };
+        let given = options.schema.as_ref().map(|it| it.fields().len());
+        let records = |width| {
+            let mut records = Records::new(delimiter, width, options.limits.schema_nodes);
+            records.line = line;
+            records.blanks = width == Some(0);
+            records
+        };
+        Self {
+            options,
+            header: records(given.filter(|width| *width == 0)),
+            rows: records(given),
+            in_rows: !options.header,
+            wanted,
+            done: 0,
+            kinds: Vec::new(),
+            kinds_in_quotes: Vec::new(),
+            all_quoted: options.header,
+        }
+    }
+
+    /// Takes more of the text; returns true if that is enough.
+    fn read(&mut self, mut text: &[u8]) -> Result<bool, Wrong> {
+        if !self.in_rows {
+            if text.is_empty() {
+                return Ok(false);
+            }
+            let taken = self.header.read(text, 1, usize::MAX)?;
+            text = text.get(taken..).unwrap_or_default();
+            self.in_rows = self.header.len() > 0;
+            if !self.in_rows {
+                return Ok(false);
+            }
+            self.rows = self.header.behind_header();
+        }
+        while !text.is_empty() && self.done < self.wanted {
+            let taken = self.rows.read(text, self.wanted - self.done, usize::MAX)?;
+            text = text.get(taken..).unwrap_or_default();
+            if !self.rows.is_open() {
+                self.look()?;
+            }
+        }
+        Ok(self.done >= self.wanted)
+    }
+
+    /// Ends the text, which goes on behind the sample unless the sample is the whole text.
+    fn end(&mut self, is_whole: bool) -> Result<(), Wrong> {
+        let end = |records: &mut Records, is_first| match is_whole {
+            true => records.read(b"", 1, usize::MAX).map(|_| ()),
+            false => records.cut(is_first),
+        };
+        if !self.in_rows {
+            end(&mut self.header, true)?;
+            self.rows = self.header.behind_header();
+        }
+        if self.done < self.wanted {
+            end(&mut self.rows, self.done == 0)?;
+            self.look()?;
+        }
+        Ok(())
+    }
+
+    /// Looks at the fields of complete records, and drops these.
+    fn look(&mut self) -> Result<(), Wrong> {
+        let width = self.rows.width.unwrap_or(0);
+        let null = &self.options.null;
+        self.kinds.resize(width, Kind::Nothing);
+        self.kinds_in_quotes.resize(width, Kind::Nothing);
+        let fields = self.rows.text()?;
+        for record in 0..self.rows.len() {
+            let kinds = self.kinds.iter_mut().zip(&mut self.kinds_in_quotes);
+            for (column, (kind, in_quotes)) in kinds.enumerate() {
+                let (text, quoted) = fields.get(record, column)?;
+                let is_null = !quoted && (text.is_empty() || text == null);
+                self.all_quoted &= quoted || is_null;
+                if !is_null && *kind != Kind::Text {
+                    *kind = match quoted {
+                        true => Kind::Text,
+                        false => kind.with(Kind::of(text)),
+                    };
+                }
+                if self.all_quoted && !text.is_empty() && !is_null {
+                    *in_quotes = in_quotes.with(Kind::of(text));
+                }
+            }
+        }
+        self.done += self.rows.len();
+        self.rows.clear();
+        Ok(())
+    }
+
+    /// What the text has shown.
+    fn beginning(mut self, sample: Sample, delimiter: u8, line: usize) -> Result<Beginning, Wrong> {
+        let width = self.rows.width.unwrap_or(0);
+        self.kinds.resize(width, Kind::Nothing);
+        self.kinds_in_quotes.resize(width, Kind::Nothing);
+        let fields = self.header.text()?;
+        let names = if self.options.header { 0..width } else { 0..0 };
+        let header = names.map(|column| fields.get(0, column));
+        let header: Vec<(&str, bool)> = header.collect::<Result<_, _>>()?;
+        let special = ['"', '\r', '\n', char::from(delimiter)];
+        let is_needless = |name: &str| !name.is_empty() && !name.contains(special);
+        let all_quoted = self.all_quoted
+            && header.iter().all(|(_, quoted)| *quoted)
+            && header.iter().any(|(name, _)| is_needless(name));
+        let mut kinds = match all_quoted {
+            true => self.kinds_in_quotes,
+            false => self.kinds,
+        };
+        if self.options.infer_rows == 0 {
+            kinds.fill(Kind::Text);
+        }
+        let looks_like_a_row = looks_like_a_row(&header, &kinds, all_quoted);
+        let mut names: Vec<String> = match self.options.header {
+            true => header.iter().map(|(name, _)| (*name).to_owned()).collect(),
+            false => (1..=width)
+                .map(|column| format!("column_{column}"))
+                .collect(),
+        };
+        if self.options.schema.is_none() {
+            let (different, changes) = distinct(names);
+            names = different;
+            if let Some(changes) = changes {
+                (self.options.note)(&format!("{}: {changes}", sample.name()));
+            }
+        }
+        Ok(Beginning {
+            sample,
+            delimiter,
+            line,
+            header_line: self.header.line(0),
+            names,
+            kinds,
+            all_quoted,
+            looks_like_a_row,
+        })
+    }
+}
+
+/// Returns the first name that looks like a value, if each name may be a value of its column.
+///
+/// Any text may be a name, so columns of text say nothing.
+fn looks_like_a_row(header: &[(&str, bool)], kinds: &[Kind], all_quoted: bool) -> Option<String> {
+    let mut found = None;
+    for ((name, quoted), kind) in header.iter().zip(kinds) {
+        let is_value = match quoted {
+            true if !all_quoted => false,
+            _ => Kind::of(name).data_type() != DataType::Utf8,
+        };
+        let fits = is_value && kind.with(Kind::of(name)).data_type() != DataType::Utf8;
+        match kind {
+            Kind::Text => {}
+            Kind::Nothing if !is_value => {}
+            _ if !fits => return None,
+            _ => found = found.or(Some(*name)),
+        }
+    }
+    found.map(str::to_owned)
+}
