@@ -50,7 +50,7 @@ pub(crate) fn schema_file(path: &Path, context: &Context) -> Result<SchemaRef> {
         }
     }
     if is_arrow {
-        return ipc_schema(path);
+        return ipc_schema(path, &context.limits);
     }
     file.take(MOST + 1)
         .read_to_end(&mut text)

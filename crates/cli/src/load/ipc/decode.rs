@@ -1,0 +1,214 @@
+//! Messages into record batches, and the dictionaries that these need.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_ipc::convert::try_fb_to_schema;
+use arrow_ipc::reader::RecordBatchDecoder;
+use arrow_ipc::{MessageHeader, MetadataVersion};
+use herringbone::{Error, Limits, Result};
+use herringbone_arrow::array::{Array, ArrayRef, RecordBatch, make_array};
+use herringbone_arrow::buffer::Buffer;
+use herringbone_arrow::data::transform::MutableArrayData;
+use herringbone_arrow::schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+
+use super::check::{check_batch, check_repeats};
+use super::messages::Message;
+
+/// Makes batches of messages, one after the other.
+pub(super) struct Decoder {
+    pub(super) schema: SchemaRef,
+    limits: Limits,
+    /// The type of the values of each dictionary, by its id.
+    types: HashMap<i64, DataType>,
+    dictionaries: HashMap<i64, ArrayRef>,
+    /// Bytes of all messages so far.
+    read: u64,
+    /// Bytes of dictionaries that were copied as values were added to them.
+    copied: u64,
+}
+
+impl Decoder {
+    pub(super) fn new(schema: Schema, limits: Limits) -> Self {
+        Self {
+            types: dictionaries(&schema),
+            schema: Arc::new(schema),
+            limits,
+            dictionaries: HashMap::new(),
+            read: 0,
+            copied: 0,
+        }
+    }
+
+    /// Begins with the first message of a stream, which has the schema.
+    pub(super) fn of_message(message: &Message, limits: Limits) -> Result<Self> {
+        let root = message.root(&limits)?;
+        let schema = root.header_as_schema();
+        let kind = root.header_type();
+        let schema = schema.ok_or_else(|| {
+            Error::corrupt(format!(
+                "expected a schema as the first message, got {kind:?}"
+            ))
+        })?;
+        let schema = schema_of(schema, &limits)?;
+        Ok(Self::new(schema, limits))
+    }
+
+    /// Takes a message of a stream, in which dictionaries may be replaced; returns its batch, if it has
+    /// one.
+    pub(super) fn take(&mut self, message: &Message) -> Result<Option<RecordBatch>> {
+        let limits = self.limits.clone();
+        let root = message.root(&limits)?;
+        self.read += message.body.len() as u64;
+        match root.header_type() {
+            MessageHeader::RecordBatch => {
+                let batch = root.header_as_record_batch().ok_or_else(no_header)?;
+                let schema = self.schema.clone();
+                self.decode(batch, &message.body, schema, root.version())
+                    .map(Some)
+            }
+            MessageHeader::DictionaryBatch => {
+                let (id, is_delta, values) = self.dictionary(message)?;
+                if is_delta {
+                    self.extend(id, &values)?;
+                } else {
+                    self.dictionaries.insert(id, values);
+                }
+                Ok(None)
+            }
+            kind => Err(Error::corrupt(format!(
+                "expected a record batch or a dictionary, got {kind:?}"
+            ))),
+        }
+    }
+
+    /// Takes a dictionary of a file, in which none may be replaced: it would be another one for the
+    /// batches before.
+    pub(super) fn keep_dictionary(&mut self, message: &Message) -> Result<()> {
+        self.read += message.body.len() as u64;
+        let (id, is_delta, values) = self.dictionary(message)?;
+        if is_delta {
+            return self.extend(id, &values);
+        }
+        match self.dictionaries.insert(id, values) {
+            None => Ok(()),
+            Some(_) => Err(Error::corrupt(format!(
+                "the dictionary {id} is there twice; only a stream may replace one"
+            ))),
+        }
+    }
+
+    /// The id of a dictionary, true if its values are further ones of an earlier one, and the values.
+    fn dictionary(&self, message: &Message) -> Result<(i64, bool, ArrayRef)> {
+        let root = message.root(&self.limits)?;
+        let dictionary = root.header_as_dictionary_batch().ok_or_else(no_header)?;
+        let id = dictionary.id();
+        let data_type = self.types.get(&id).ok_or_else(|| {
+            Error::corrupt(format!("no column of the schema has the dictionary {id}"))
+        })?;
+        let field = Field::new(format!("dictionary {id}"), data_type.clone(), true);
+        let batch = dictionary.data().ok_or_else(no_header)?;
+        let most = self.limits.dictionary_values as u64;
+        let length = u64::try_from(batch.length()).unwrap_or(u64::MAX);
+        if length > most {
+            return Err(Error::limit("dictionary_values", length, most));
+        }
+        let schema = Arc::new(Schema::new(vec![field]));
+        let batch = self.decode(batch, &message.body, schema, root.version())?;
+        let values = batch.columns().first().cloned().ok_or_else(no_header)?;
+        Ok((id, dictionary.isDelta(), values))
+    }
+
+    /// Adds values to a dictionary, which copies it: all copies together are in proportion to the bytes
+    /// of the messages.
+    fn extend(&mut self, id: i64, values: &ArrayRef) -> Result<()> {
+        let earlier = self.dictionaries.get(&id);
+        let earlier = earlier.ok_or_else(|| {
+            Error::corrupt(format!(
+                "values are added to the dictionary {id}, which is not there"
+            ))
+        })?;
+        let (first, second) = (earlier.to_data(), values.to_data());
+        let bytes = first.get_slice_memory_size().unwrap_or(usize::MAX);
+        self.copied = self.copied.saturating_add(bytes as u64);
+        let ratio = self.limits.overlap_ratio as u64;
+        let granted = self.limits.memory_bytes;
+        let most = self.read.saturating_mul(ratio).saturating_add(granted);
+        if self.copied > most {
+            return Err(Error::limit("memory_bytes", self.copied, granted));
+        }
+        let capacity = first.len() + second.len();
+        let mut joined = MutableArrayData::new(vec![&first, &second], false, capacity);
+        let extended = joined.try_extend(0, 0, first.len());
+        extended
+            .and_then(|()| joined.try_extend(1, 0, second.len()))
+            .map_err(|error| wrong(&error))?;
+        self.dictionaries.insert(id, make_array(joined.freeze()));
+        Ok(())
+    }
+
+    fn decode(
+        &self,
+        batch: arrow_ipc::RecordBatch<'_>,
+        body: &Buffer,
+        schema: SchemaRef,
+        version: MetadataVersion,
+    ) -> Result<RecordBatch> {
+        check_batch(&batch, body, &schema, version, &self.limits)?;
+        let dictionaries = &self.dictionaries;
+        let decoder = RecordBatchDecoder::try_new(body, batch, schema, dictionaries, &version);
+        let batch = decoder.and_then(RecordBatchDecoder::read_record_batch);
+        let batch = batch.map_err(|error| wrong(&error))?;
+        check_repeats(&batch, &self.limits)?;
+        Ok(batch)
+    }
+}
+
+fn no_header() -> Error {
+    Error::corrupt("a message without its header")
+}
+
+fn wrong(error: &ArrowError) -> Error {
+    Error::corrupt(error.to_string())
+}
+
+/// The schema of a flatbuffer.
+pub(super) fn schema_of(schema: arrow_ipc::Schema<'_>, limits: &Limits) -> Result<Schema> {
+    if !schema.endianness().equals_to_target_endianness() {
+        return Err(Error::unsupported(
+            "Arrow data whose numbers begin with the most significant byte (big endian); pyarrow reads \
+             and rewrites it",
+        ));
+    }
+    let schema = try_fb_to_schema(schema).map_err(|error| wrong(&error))?;
+    let fields = schema.flattened_fields();
+    if fields.len() > limits.schema_nodes {
+        let (found, most) = (fields.len() as u64, limits.schema_nodes as u64);
+        return Err(Error::limit("schema_nodes", found, most));
+    }
+    let sizes = fields.iter().filter_map(|field| match field.data_type() {
+        DataType::FixedSizeBinary(size) | DataType::FixedSizeList(_, size) => Some((field, *size)),
+        _ => None,
+    });
+    for (field, size) in sizes {
+        if size < 0 {
+            let name = field.name();
+            return Err(Error::corrupt(format!(
+                "column `{name}`: values of {size} bytes or items"
+            )));
+        }
+    }
+    Ok(schema)
+}
+
+/// Returns the type of the values of each dictionary.
+#[expect(deprecated, reason = "a field has no other way to its dictionary")]
+fn dictionaries(schema: &Schema) -> HashMap<i64, DataType> {
+    let mut types = HashMap::new();
+    for field in schema.flattened_fields() {
+        if let (Some(id), DataType::Dictionary(_, values)) = (field.dict_id(), field.data_type()) {
+            types.entry(id).or_insert_with(|| values.as_ref().clone());
+        }
+    }
+    types
+}

@@ -1,0 +1,206 @@
+//! Arrow IPC files and streams.
+//!
+//! ```text
+//! stream ─► messages ─┐
+//! file ─► footer ─────┴─► check ─► arrow-ipc ─► record batches
+//! ```
+//!
+//! `arrow-ipc` takes the lengths of a message at their word. So each of them is compared with the bytes
+//! that are there before a message is decoded.
+
+mod check;
+mod decode;
+mod messages;
+
+use std::fs::File;
+use std::io::{self, BufReader, Cursor, Read};
+use std::panic::{self, AssertUnwindSafe};
+use std::path::Path;
+
+use arrow_ipc::MessageHeader;
+use herringbone::{Error, ErrorKind, Limits};
+use herringbone_arrow::array::RecordBatch;
+use herringbone_arrow::schema::SchemaRef;
+
+use self::decode::Decoder;
+use self::messages::{Blocks, Bytes, Message, next_message};
+use super::foreign::foreign;
+use super::{Rows, Stream, Work};
+use crate::failure::{Failure, Result};
+
+/// The bytes that an IPC file begins with, unlike a stream.
+pub(super) const MAGIC: &[u8] = b"ARROW1";
+
+/// Reads a file or a stream, whichever of the two is there.
+///
+/// # Errors
+/// Data where it is neither, System.
+pub(crate) fn ipc_file_or_stream(path: &Path, limits: &Limits) -> Result<Rows<'static>> {
+    let mut stream = Stream::open(path)?;
+    let name = stream.name.clone();
+    let work = stream.work();
+    let refused = |error: io::Error| Failure::System(format!("{name}: {error}"));
+    let mut beginning = Vec::new();
+    stream
+        .by_ref()
+        .take(MAGIC.len() as u64)
+        .read_to_end(&mut beginning)
+        .map_err(refused)?;
+    if beginning == MAGIC {
+        let bytes: Box<dyn Bytes> = if matches!(work, Work::Bytes(..)) {
+            Box::new(File::open(path).map_err(refused)?)
+        } else {
+            stream.read_to_end(&mut beginning).map_err(refused)?;
+            Box::new(Cursor::new(beginning))
+        };
+        return file_rows(&name, bytes, limits.clone());
+    }
+    // The marker of a message looks like a format of its own.
+    if let Some(foreign) = foreign(&beginning).filter(|_| !beginning.starts_with(&[0xff; 4])) {
+        return Err(Failure::Data(foreign.instead_of("Arrow IPC", &name)));
+    }
+    let all = BufReader::new(Cursor::new(beginning).chain(stream));
+    stream_rows(name, all, limits.clone(), work)
+}
+
+/// The schema of an IPC file or stream.
+///
+/// # Errors
+/// As of the rows.
+pub(crate) fn schema_of(path: &Path, limits: &Limits) -> Result<SchemaRef> {
+    ipc_file_or_stream(path, limits).map(|rows| rows.schema)
+}
+
+fn stream_rows(
+    name: String,
+    mut bytes: impl Read + 'static,
+    limits: Limits,
+    work: Work,
+) -> Result<Rows<'static>> {
+    let mut decoder = guarded(&name, || {
+        let first = next_message(&mut bytes, &limits)?;
+        let first = first.ok_or_else(|| Problem::wrong("there is no schema"))?;
+        Ok(Decoder::of_message(&first, limits.clone())?)
+    })?;
+    Ok(Rows {
+        schema: decoder.schema.clone(),
+        batches: batches(name, move || {
+            while let Some(message) = next_message(&mut bytes, &limits)? {
+                if let Some(batch) = decoder.take(&message)? {
+                    return Ok(Some(batch));
+                }
+            }
+            Ok(None)
+        }),
+        work,
+    })
+}
+
+fn file_rows(name: &str, mut bytes: Box<dyn Bytes>, limits: Limits) -> Result<Rows<'static>> {
+    let (blocks, mut decoder) = guarded(name, || {
+        let (blocks, schema) = Blocks::read(&mut bytes, &limits)?;
+        let mut decoder = Decoder::new(schema, limits.clone());
+        for block in &blocks.dictionaries {
+            let message = expected(&mut bytes, block, MessageHeader::DictionaryBatch, &limits)?;
+            decoder.keep_dictionary(&message)?;
+        }
+        Ok((blocks, decoder))
+    })?;
+    let count = blocks.batches.len() as u64;
+    let mut blocks = blocks.batches.into_iter();
+    Ok(Rows {
+        schema: decoder.schema.clone(),
+        batches: batches(name.to_owned(), move || {
+            let Some(block) = blocks.next() else {
+                return Ok(None);
+            };
+            let message = expected(&mut bytes, &block, MessageHeader::RecordBatch, &limits)?;
+            Ok(decoder.take(&message)?)
+        }),
+        work: Work::Batches(count),
+    })
+}
+
+/// The message of a block, which is of one kind.
+fn expected(
+    bytes: &mut Box<dyn Bytes>,
+    block: &arrow_ipc::Block,
+    kind: MessageHeader,
+    limits: &Limits,
+) -> Result<Message, Problem> {
+    let message = Message::of_block(bytes, block, limits)?;
+    let found = message.root(limits)?.header_type();
+    match found == kind {
+        true => Ok(message),
+        false => Err(Problem::wrong(format!(
+            "the footer names a message of kind {kind:?}, but it is {found:?} (offset {})",
+            block.offset()
+        ))),
+    }
+}
+
+fn batches(
+    name: String,
+    mut next: impl FnMut() -> Result<Option<RecordBatch>, Problem> + 'static,
+) -> Box<dyn Iterator<Item = Result<RecordBatch>>> {
+    let mut failed = false;
+    Box::new(std::iter::from_fn(move || {
+        if failed {
+            return None;
+        }
+        let batch = guarded(&name, &mut next);
+        failed = batch.is_err();
+        batch.transpose()
+    }))
+}
+
+/// A reason for which there is no next batch.
+enum Problem {
+    /// The bytes are wrong, or beyond a limit.
+    Bytes(Error),
+    /// The system refused to read.
+    System(io::Error),
+}
+
+impl Problem {
+    fn wrong(text: impl Into<String>) -> Self {
+        Self::Bytes(Error::corrupt(text))
+    }
+}
+
+impl From<Error> for Problem {
+    fn from(error: Error) -> Self {
+        Self::Bytes(error)
+    }
+}
+
+impl From<io::Error> for Problem {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::UnexpectedEof => Self::wrong("the bytes end within a message"),
+            _ => Self::System(error),
+        }
+    }
+}
+
+/// Reads something. Should `arrow-ipc` panic at bytes that were checked, that is an error as well.
+fn guarded<T>(name: &str, read: impl FnOnce() -> Result<T, Problem>) -> Result<T> {
+    let hook = panic::take_hook();
+    panic::set_hook(Box::new(|_| {}));
+    let read = panic::catch_unwind(AssertUnwindSafe(read));
+    panic::set_hook(hook);
+    let contradiction = || Problem::wrong("lengths or offsets contradict each other");
+    read.unwrap_or_else(|_| Err(contradiction()))
+        .map_err(|problem| match problem {
+            Problem::System(error) => Failure::System(format!("{name}: {error}")),
+            Problem::Bytes(error) if error.kind() == ErrorKind::Limit => {
+                Failure::parquet(name, &error)
+            }
+            Problem::Bytes(error) => {
+                Failure::Data(format!("{name}: damaged Arrow data: {}", error.message()))
+            }
+        })
+}
+
+#[cfg(test)]
+mod tests;
