@@ -169,7 +169,21 @@ def round_trip(check, made):
             assert pq.read_schema(back).equals(pq.read_schema(source)), made.schema
         elif given and check.convert(middle, back):
             assert check.run("convert", "-f", back, again).returncode == 0
+            if name == "x.csv":
+                # Timestamps with an offset are read as instants in UTC.
+                pq.write_table(in_utc(made), source)
+                assert check.run("convert", "-f", source, middle).returncode == 0
+                pq.write_table(made, source)
             assert middle.read_bytes() == again.read_bytes(), (name, middle.read_bytes(), again.read_bytes(), made.schema)
+
+
+def in_utc(made):
+    """The same instants, in the zone UTC."""
+    for at, field in enumerate(made.schema):
+        if pa.types.is_timestamp(field.type) and field.type.tz:
+            utc = pa.timestamp(field.type.unit, "UTC")
+            made = made.set_column(at, field.name, made.column(at).cast(utc))
+    return made
 
 
 def imported(check, name, content, *options):
@@ -284,7 +298,7 @@ def cell_holds(value, cell, quoted, data_type):
     if isinstance(value, bool):
         return cell.lower() == str(value).lower()
     if isinstance(value, float) and not math.isfinite(value):
-        return cell in ("NaN", "Infinity", "-Infinity")
+        return same(value, float(cell))
     if isinstance(value, (int, float)):
         return same_number(value, cell)
     if isinstance(value, dt.datetime):

@@ -186,19 +186,31 @@ pub(super) fn schema_of(schema: arrow_ipc::Schema<'_>, limits: &Limits) -> Resul
         let (found, most) = (fields.len() as u64, limits.schema_nodes as u64);
         return Err(Error::limit("schema_nodes", found, most));
     }
-    let sizes = fields.iter().filter_map(|field| match field.data_type() {
-        DataType::FixedSizeBinary(size) | DataType::FixedSizeList(_, size) => Some((field, *size)),
-        _ => None,
-    });
-    for (field, size) in sizes {
-        if size < 0 {
-            let name = field.name();
-            return Err(Error::corrupt(format!(
-                "column `{name}`: values of {size} bytes or items"
-            )));
-        }
+    for field in fields {
+        check_type(field)?;
     }
     Ok(schema)
+}
+
+/// Checks the numbers of a type.
+fn check_type(field: &Field) -> Result<()> {
+    let is_sound = match field.data_type() {
+        DataType::FixedSizeBinary(size) | DataType::FixedSizeList(_, size) => *size >= 0,
+        DataType::Decimal32(precision, _) => (1..=9).contains(precision),
+        DataType::Decimal64(precision, _) => (1..=18).contains(precision),
+        DataType::Decimal128(precision, _) => (1..=38).contains(precision),
+        DataType::Decimal256(precision, _) => (1..=76).contains(precision),
+        _ => true,
+    };
+    match is_sound {
+        true => Ok(()),
+        false => {
+            let (name, data_type) = (field.name(), field.data_type());
+            Err(Error::corrupt(format!(
+                "column `{name}`: there is no type {data_type}"
+            )))
+        }
+    }
 }
 
 /// Returns the type of the values of each dictionary.
