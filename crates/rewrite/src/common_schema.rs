@@ -509,7 +509,7 @@ mod tests {
             .unwrap_err();
         assert_eq!(
             error.message(),
-            "the schemas of 1 and 2 differ: where 1 has the field `a`, 2 has `s`"
+            "the schemas differ: where 1 has the field `a`, 2 has `s`"
         );
         assert_eq!(error.remedy(), Some(Remedy::MergeByName));
     }
@@ -529,7 +529,7 @@ mod tests {
         let error = cast.schema(&files).unwrap_err();
         assert_eq!(
             error.message(),
-            "the schemas of 2 and 3 differ: field `x` is Int64 in 2 but Utf8 in 3"
+            "the schemas differ: field `x` is Int64 in 2 but Utf8 in 3"
         );
         assert_eq!(error.remedy(), None);
         let units = [
@@ -545,7 +545,7 @@ mod tests {
         let error = SchemaMerge::default().refusal(&units, 0);
         assert_eq!(
             error.message(),
-            "the schemas of 1 and 2 differ: field `t` is Timestamp(µs) in 1 but Timestamp(ms) in 2"
+            "the schemas differ: field `t` is Timestamp(µs) in 1 but Timestamp(ms) in 2"
         );
         assert_eq!(error.remedy(), Some(Remedy::MergeCasting));
     }

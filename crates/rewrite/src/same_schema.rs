@@ -45,7 +45,9 @@ impl Difference {
             Self::Names(a, b) => format!("where {first} has the field `{a}`, {second} has `{b}`"),
             Self::InFirst(path) => format!("field `{path}` is in {first} but not in {second}"),
             Self::InSecond(path) => format!("field `{path}` is in {second} but not in {first}"),
-            Self::Twice(path) => format!("one of them has several fields `{path}`"),
+            Self::Twice(path) => {
+                format!("{first} or {second} has several fields `{path}`")
+            }
             Self::Field { path, what, a, b } => {
                 format!("field `{path}` {what} {a} in {first} but {b} in {second}")
             }
@@ -53,7 +55,7 @@ impl Difference {
                 format!("the geometries of `{path}` are {a} in {first} but {b} in {second}")
             }
         };
-        format!("the schemas of {first} and {second} differ: {text}")
+        format!("the schemas differ: {text}")
     }
 
     /// Two types that have no common one.
@@ -170,7 +172,7 @@ mod tests {
     }
 
     fn compared(a: Vec<Field>, b: Vec<Field>) -> String {
-        let start = "the schemas of a and b differ: ";
+        let start = "the schemas differ: ";
         let found = difference("a", &Schema::new(a), "b", &Schema::new(b)).unwrap_or_default();
         found.strip_prefix(start).unwrap_or(&found).into()
     }

@@ -159,10 +159,7 @@ fn several_files_must_have_equal_schemas() {
     for command in ["schema", "cat", "head"] {
         let other = "testdata/built/map.parquet";
         let run = herringbone(&[command, EXAMPLE, other]);
-        run.fails(
-            3,
-            "the schemas of testdata/example.parquet and testdata/built/map.parquet differ: ",
-        );
+        run.fails(3, "the schemas differ: ");
         assert_eq!(run.stdout, "", "{command}");
     }
 }

@@ -219,14 +219,14 @@ fn errors_name_both_files_and_the_option() {
         herringbone(&[command, &a, &b]).fails(
             3,
             &format!(
-                "the schemas of {a} and {b} differ: field `t` is Timestamp(µs) in {a} but Timestamp(ms) in {b}; \
+                "the schemas differ: field `t` is Timestamp(µs) in {a} but Timestamp(ms) in {b}; \
                  --cast reads both as a type that has all values"
             ),
         );
     }
     herringbone(&["cat", &a, &c]).fails(
         3,
-        &format!("the schemas of {a} and {c} differ: where {a} has the field `x`, {c} has `t`\n"),
+        &format!("the schemas differ: where {a} has the field `x`, {c} has `t`\n"),
     );
     let d = folder.with("d.parquet", file(&[("x", long(1))]));
     herringbone(&["cat", &a, &d]).fails(3, "; --by-name --cast finds columns by name");
