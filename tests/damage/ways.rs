@@ -145,8 +145,9 @@ pub(crate) fn used(subject: &Subject, bytes: Bytes, turn: usize) -> Result<(), E
         1 => filtered(subject, bytes, next + 1),
         2 => {
             let file = subject.open(bytes)?;
+            let options = subject.read_options().limit(1_000);
             let sort_by = subject.sort_by.as_ref();
-            sort_by.map_or(Ok(()), |by| sorted(&file, subject.read_options(), by))
+            sort_by.map_or(Ok(()), |by| sorted(&file, options, by))
         }
         3 => going_on(subject, bytes, OnError::SkipRowGroup),
         4 => going_on(subject, bytes, OnError::NullPage),
