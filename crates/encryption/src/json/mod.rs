@@ -1,6 +1,7 @@
-//! JSON of key material and of key files (RFC 8259), with the lines that messages name.
+//! JSON of key material and of keys files, with the lines that messages name.
 //!
-//! Texts are wiped when they are dropped, a name that is there twice is an error, and no message repeats what was read.
+//! Texts are wiped when they are dropped. An object that has a key twice is an error.
+//! No message repeats what was read.
 
 mod parser;
 mod write;

@@ -1,6 +1,6 @@
 //! Objects out.
 
-use std::fmt::Write;
+use herringbone_text::json::push_quoted;
 
 /// An object of texts and booleans under construction.
 pub(crate) struct ObjectWriter(String);
@@ -13,7 +13,7 @@ impl ObjectWriter {
     /// Adds a member that is text.
     pub(crate) fn text(mut self, name: &str, value: &str) -> Self {
         self.name(name);
-        quote(&mut self.0, value);
+        push_quoted(&mut self.0, value);
         self
     }
 
@@ -41,22 +41,7 @@ impl ObjectWriter {
         if self.0.len() > 1 {
             self.0.push(',');
         }
-        quote(&mut self.0, name);
+        push_quoted(&mut self.0, name);
         self.0.push(':');
     }
-}
-
-fn quote(out: &mut String, text: &str) {
-    out.push('"');
-    for char in text.chars() {
-        match char {
-            '"' | '\\' => out.extend(['\\', char]),
-            '\0'..='\u{1f}' => {
-                // Writing to a string does not fail.
-                let _ = write!(out, "\\u{:04x}", u32::from(char));
-            }
-            _ => out.push(char),
-        }
-    }
-    out.push('"');
 }

@@ -17,6 +17,10 @@ use crate::{
 
 /// The only version of the format.
 const TYPE: &str = "PKMT1";
+/// Bytes of the key metadata of a file that are parsed at most, because they are not authenticated.
+///
+/// A key that a service wrapped takes some hundred bytes up to some thousand.
+pub(crate) const MAX_KEY_METADATA_BYTES: usize = 64 << 10;
 
 /// What a file says of a key.
 #[derive(Clone, PartialEq, Eq)]
@@ -61,8 +65,15 @@ pub fn is_external(key_metadata: &[u8]) -> bool {
 impl KeyMetadata {
     /// Reads what a file has as key metadata.
     ///
-    /// **Errors**: key if it is not JSON of this kind.
+    /// **Errors**: key if it is not JSON of this kind, or more than [`MAX_KEY_METADATA_BYTES`].
     pub(crate) fn parse(metadata: &[u8]) -> Result<Self> {
+        if metadata.len() > MAX_KEY_METADATA_BYTES {
+            return Err(malformed(format!(
+                "in the file has {} bytes, and at most {MAX_KEY_METADATA_BYTES} are parsed, \
+                 because it is not authenticated",
+                metadata.len()
+            )));
+        }
         let text = std::str::from_utf8(metadata).map_err(|_| malformed("is not UTF-8"))?;
         let members = Members::parse(text)?;
         if members.boolean("internalStorage")? {

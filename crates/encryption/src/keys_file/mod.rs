@@ -152,8 +152,9 @@ impl KeysFile {
             .plaintext_footer(self.plaintext_footer.unwrap_or_default())
             .aad_prefix(self.aad_prefix.clone().unwrap_or_default())
             .store_aad_prefix(self.store_aad_prefix.unwrap_or(true));
+        let with_key: HashSet<_> = self.column_keys.iter().map(|(column, _)| column).collect();
         for path in self.column_key_metadata.keys() {
-            if !self.column_keys.iter().any(|(column, _)| column == path) {
+            if !with_key.contains(path) {
                 return Err(Error::argument(format!(
                     "keys file: \"key_metadata\" is for column {}, which has no key in \"column_keys\"",
                     path.join(".")

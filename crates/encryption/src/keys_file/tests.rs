@@ -154,7 +154,7 @@ const WRONG: &[(&str, &str)] = &[
     ("{\"footer_key\": \"SECRET\" \"b\"}", "line 1"),
     (
         "{\"plaintext_footer\": true,\n\"plaintext_footer\": true}",
-        "line 2: a member is there twice",
+        "line 2: an object has a key twice",
     ),
 ];
 

@@ -58,6 +58,15 @@ fn malformed_metadata_is_an_error_that_repeats_nothing() {
     );
     assert_ne!(tolerated, good);
     assert!(ask(&tolerated, None).is_ok());
+    // Nothing authenticates key metadata, so its size has a limit before it is parsed.
+    let padded = |bytes: usize| good.clone() + &" ".repeat(bytes - good.len());
+    assert!(ask(&padded(65_536), None).is_ok());
+    let error = ask(&padded(65_537), None).map(drop).unwrap_err();
+    assert_eq!(
+        error.message(),
+        "the key material in the file has 65537 bytes, and at most 65536 are parsed, because it is \
+         not authenticated"
+    );
 }
 
 /// Whoever can write to the folder can put anything there under the name of the key material.
