@@ -167,12 +167,6 @@ impl VariantBuilder {
         Ok(())
     }
 
-    /// Whether an object was opened last, of what is still open.
-    #[inline]
-    pub(crate) fn is_in_object(&mut self) -> bool {
-        self.tape.open_object().is_some()
-    }
-
     /// Closes the object or array that was opened last.
     ///
     /// # Errors

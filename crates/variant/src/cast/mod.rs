@@ -259,7 +259,7 @@ fn date(value: &Value<'_>) -> Option<i32> {
         Value::TimestampNtzNanos(value) => (value, Unit::Nanos),
         _ => return None,
     };
-    let day = DAY_SECONDS * unit.per_second();
+    let day = DAY_SECONDS * i64::from(unit.per_second());
     let days = i32::try_from(value.div_euclid(day)).ok()?;
     (value.rem_euclid(day) == 0).then_some(days)
 }
@@ -272,7 +272,10 @@ fn timestamp(value: &Value<'_>, nanos: bool, utc: bool) -> Option<i64> {
         }
         (false, Value::Date(days)) => {
             let seconds = i64::from(days) * DAY_SECONDS;
-            (seconds.checked_mul(Unit::Micros.per_second())?, false)
+            (
+                seconds.checked_mul(Unit::Micros.per_second().into())?,
+                false,
+            )
         }
         _ => return None,
     };

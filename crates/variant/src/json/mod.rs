@@ -30,11 +30,9 @@
 //! What reads back as a value of another class is one of the [`LostTypes`].
 
 mod digits;
-mod escape;
 mod lost;
 mod number;
 mod read;
-mod scan;
 mod write;
 
 pub use lost::LostTypes;

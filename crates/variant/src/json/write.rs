@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use herringbone_format::{Error, Result, uuid};
+use herringbone_text::json::push_quoted;
 
 use super::digits::{push_decimal, push_integer};
-use super::escape::push_quoted;
 use super::{LostTypes, NonFinite};
 use crate::children::Children;
 use crate::container::Container;

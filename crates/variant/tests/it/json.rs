@@ -211,35 +211,68 @@ fn names_with_escapes_are_names() {
 #[test]
 fn what_is_no_json() {
     for (text, message) in [
-        ("", "the end at byte 0 where a value"),
-        ("  ", "the end at byte 2 where a value"),
-        ("{", "the end at byte 1 where a name"),
-        ("{\"a\"", "the end at byte 4 where `:`"),
-        ("{\"a\":1,}", "'}' at byte 7 where a name"),
-        ("{a:1}", "'a' at byte 1 where a name"),
-        ("{\"a\":1]", "']' at byte 6 where `,` or `}`"),
-        ("[1,]", "']' at byte 3 where a value"),
-        ("[1 2]", "'2' at byte 3 where `,` or `]`"),
-        ("[1}", "'}' at byte 2 where `,` or `]`"),
-        ("]", "']' at byte 0 where a value"),
-        ("1 x", "'x' at byte 2 where the end"),
-        ("01", "'0' at byte 0 where a number"),
-        ("-", "'-' at byte 0 where a number"),
-        ("1.", "'1' at byte 0 where a number"),
-        ("1e", "'1' at byte 0 where a number"),
-        (".5", "'.' at byte 0 where a value"),
-        ("+1", "'+' at byte 0 where a value"),
-        ("nul", "'n' at byte 0 where a value"),
-        ("\"abc", "the end at byte 4 where the closing quote"),
+        ("", "byte 0 of the JSON: the JSON ends where a value"),
+        ("  ", "byte 2 of the JSON: the JSON ends where a value"),
+        (
+            "{",
+            "byte 1 of the JSON: the JSON ends where a key in quotes",
+        ),
+        ("{\"a\"", "byte 4 of the JSON: the JSON ends where a colon"),
+        (
+            "{\"a\":1,}",
+            "byte 7 of the JSON: '}' was found where a key in quotes",
+        ),
+        (
+            "{a:1}",
+            "byte 1 of the JSON: 'a' was found where a key in quotes",
+        ),
+        (
+            "{\"a\":1]",
+            "byte 6 of the JSON: ']' was found where `,` or `}`",
+        ),
+        ("[1,]", "byte 3 of the JSON: ']' was found where a value"),
+        (
+            "[1 2]",
+            "byte 3 of the JSON: '2' was found where `,` or `]`",
+        ),
+        ("[1}", "byte 2 of the JSON: '}' was found where `,` or `]`"),
+        ("]", "byte 0 of the JSON: ']' was found where a value"),
+        ("1 x", "byte 2 of the JSON: 'x' was found where the end"),
+        ("01", "byte 0 of the JSON: '0' was found where a number"),
+        ("-", "byte 0 of the JSON: '-' was found where a number"),
+        ("1.", "byte 0 of the JSON: '1' was found where a number"),
+        ("1e", "byte 0 of the JSON: '1' was found where a number"),
+        (".5", "byte 0 of the JSON: '.' was found where a value"),
+        ("+1", "byte 0 of the JSON: '+' was found where a value"),
+        ("nul", "byte 0 of the JSON: 'n' was found where a value"),
+        (
+            "\"abc",
+            "byte 4 of the JSON: the JSON ends where the quote that ends",
+        ),
         (
             "\"a\nb\"",
-            "'\\n' at byte 2 where control characters as escapes",
+            "byte 2 of the JSON: '\\n' was found where an escape for a control",
         ),
-        (r#""\x""#, "'\\\\' at byte 1 where an escape"),
-        (r#""\ud800""#, "'\\\\' at byte 1 where an escape"),
-        (r#""\ude00\ud83d""#, "'\\\\' at byte 1 where an escape"),
-        (r#""\u12g4""#, "'\\\\' at byte 1 where an escape"),
-        ("\u{feff}1", "'\\u{feff}' at byte 0 where a value"),
+        (
+            r#""\x""#,
+            "byte 1 of the JSON: '\\\\' was found where an escape",
+        ),
+        (
+            r#""\ud800""#,
+            "byte 1 of the JSON: '\\\\' was found where \\u with four digits of a whole",
+        ),
+        (
+            r#""\ude00\ud83d""#,
+            "byte 1 of the JSON: '\\\\' was found where \\u with four digits of a whole",
+        ),
+        (
+            r#""\u12g4""#,
+            "byte 1 of the JSON: '\\\\' was found where \\u with four digits of a whole",
+        ),
+        (
+            "\u{feff}1",
+            "byte 0 of the JSON: '\\u{feff}' was found where a value",
+        ),
     ] {
         let error = parse(text, &JsonOptions::default()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Argument);
