@@ -73,11 +73,15 @@ pub(crate) fn print(
     let rows = rows
         .saturating_sub(window.offset)
         .min(window.limit.unwrap_or(u64::MAX));
+    let sink = Sink::new(format, read.csv.style(), &schema, output)?;
+    if let Some(note) = &sink.note {
+        context.note(note);
+    }
     let mut printer = Printer {
         context,
         request,
         window,
-        sink: Sink::new(format, read.csv.style(), &schema, output)?,
+        sink,
         progress: Progress::new(!context.quiet, rows, "rows"),
     };
     for input in inputs {

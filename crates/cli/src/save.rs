@@ -165,6 +165,9 @@ pub(crate) fn stream(
     };
     let mut sink = Sink::new(format, csv, &rows.schema, &mut output)?;
     let input = input.display().to_string();
+    if let Some(note) = &sink.note {
+        context.note(note);
+    }
     let mut meter = Meter::new(context, destination, rows.work);
     for batch in rows.batches {
         let batch = batch?;

@@ -13,9 +13,9 @@ pub(crate) enum FileFormat {
     Parquet,
     /// CSV: .csv
     Csv,
-    /// JSON lines, an object a row: .jsonl, .ndjson, .json
+    /// JSON lines, one object per row, or arrays of objects: .jsonl, .ndjson, .json
     Jsonl,
-    /// GeoJSON, a Feature a line: .geojsonl, .geojsons, .geojson
+    /// GeoJSON, Features or FeatureCollections: .geojsonl, .geojsons, .geojson
     Geojson,
     /// An Arrow IPC file: .arrow, .ipc, .feather
     Arrow,

@@ -179,7 +179,7 @@ Examples:
 /// Of `convert`.
 pub(super) const CONVERT: &str = "\
 The formats follow from the names of the files: .parquet .parq .pq; .csv; .jsonl .ndjson .json (JSON
-lines); .geojsonl .geojsons .geojson (GeoJSON, a Feature a line); .arrow .ipc .feather (Arrow IPC
+lines); .geojsonl .geojsons .geojson (GeoJSON); .arrow .ipc .feather (Arrow IPC
 files); .arrows (Arrow IPC streams). With any other name, and for `-`, say --from and --to. OUT appears
 when it is complete: until then it has another name, and an error or an interrupt removes it.
 
@@ -199,8 +199,11 @@ decimals where that loses digits; values of several types become text, of which 
 
 --variant v reads a column of JSON lines as VARIANT: values of any types, and numbers with all digits.
 --variant v=auto also shreds it into columns that the first rows suggest, and
---variant 'v=Struct(\"a\": Int64)' into these; what fits no column stays beside them. A null is none of
-the variant's own, but of the column.
+--variant 'v=Struct(\"a\": Int64)' into these; what fits no column stays beside them. A null is one of
+the column, or the variant's own if the column of --schema is `not null`.
+
+JSON may also be an array of objects, on one line or on many. GeoJSON may be a FeatureCollection, an
+array of Features, or Features one after the other.
 
 In CSV, an empty field is null, \"\" is an empty string, or null where the type has no empty value.
 With --null NA, nulls are read and written as NA without quotes; strings may then be empty without
@@ -214,8 +217,9 @@ form, durations and intervals are like \"PT1.5S\" and \"P1M2DT3S\", maps are obj
 1.50 is a Decimal128(5, 1), 1.55 is none. Only fractions become the nearest float. A timestamp has an
 offset where its type has a time zone, and only there.
 
-GeoJSON is longitude and latitude; other reference systems, and M, are errors. Properties are columns,
-the geometry is `geometry`. Elsewhere, geometries are well-known text: POINT (30 10). --geoparquet 1.1
+GeoJSON is longitude and latitude; other reference systems, and M, are errors. Properties and the other
+members of a Feature are columns, `id_1` being a property `id` next to an `id` of the Feature; the
+geometry is `geometry`. Elsewhere, geometries are well-known text: POINT (30 10). --geoparquet 1.1
 writes them for readers that do not know GEOMETRY, 2.0 for those that do.
 
 In CSV that is written, text which would be read as another type is quoted, and so are decimals.

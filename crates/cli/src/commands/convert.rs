@@ -1,11 +1,12 @@
 //! `convert`: the same rows in another format.
 
 use std::slice;
+use std::sync::Arc;
 
 use herringbone::schema::DictionaryOutput;
 use herringbone::variant::extension::{Shredding, VariantExtension};
 use herringbone::variant::shredding::{InferOptions, ShreddingType, variant_field};
-use herringbone_arrow::schema::{DataType, Field, Schema};
+use herringbone_arrow::schema::{DataType, Field, Schema, SchemaRef};
 use herringbone_rewrite::SchemaMerge;
 use herringbone_rewrite::encryption::Protection;
 
@@ -13,7 +14,7 @@ use crate::args::{Convert, FileFormat, VariantColumn};
 use crate::commands::rewrite::anew;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::input;
+use crate::input::{self, Input};
 use crate::load::{self, Rows, Stream, TextOptions, Work};
 use crate::rows::{Batches, Request, Window, survey};
 use crate::save;
@@ -49,7 +50,9 @@ pub(crate) fn run(context: &Context, convert: &Convert) -> Result<()> {
         ),
         FileFormat::Csv | FileFormat::Jsonl | FileFormat::Geojson => {
             let schema = convert.schema.as_ref();
-            let schema = schema.map(|path| load::schema_file(path, context));
+            let schema = schema.map(|path| {
+                load::schema_file(path, context, |input| schema_of_rows(convert, input), Ok)
+            });
             let mut types = types(convert)?;
             types.extend(variants(convert)?);
             let options = TextOptions {
@@ -71,6 +74,24 @@ pub(crate) fn run(context: &Context, convert: &Convert) -> Result<()> {
             save(context, convert, to, rows)
         }
     }
+}
+
+/// Returns the schema that the rows of a Parquet file have when they are written as text: with the
+/// extension types of geometries, plain variants, and the unit that holds all INT96 timestamps.
+fn schema_of_rows(convert: &Convert, input: &Input) -> Result<SchemaRef> {
+    let inputs = slice::from_ref(input);
+    let mut request = Request {
+        options: convert.decode.options(),
+        row_groups: None,
+        wanted: None,
+        merge: SchemaMerge::default(),
+        unshreds: false,
+        unshredding: convert.unshredding.options(),
+    };
+    request.unshred();
+    request.choose_int96_unit(inputs, Window::default())?;
+    let surveyed = survey(inputs, &mut request)?;
+    Ok(surveyed.map_or_else(|| Arc::new(Schema::empty()), |(schema, _)| schema))
 }
 
 /// The columns whose types are given.

@@ -1,12 +1,9 @@
 //! `repair`: what can be had of a damaged file, in a new one.
 
-use std::fs::{self, File};
-use std::io::Read as _;
 use std::iter;
 use std::path::Path;
 use std::slice;
 
-use herringbone::format::footer::MAGIC;
 use herringbone::{Int96Overflow, Int96Units, Location, ReadOptions, Remedy};
 use herringbone_inspect::repair::{Lost, RepairOptions, RepairSchema, RepairSource};
 use herringbone_rewrite::encryption::{Protection, without_keys};
@@ -159,17 +156,13 @@ fn said(lost: &Lost) -> String {
 
 /// The schema of a Parquet file as it is, or what an Arrow schema would be stored as.
 fn schema(context: &Context, path: &Path) -> Result<RepairSchema> {
-    let mut magic = [0; MAGIC.len()];
-    // What is read of a pipe is gone from it.
-    let is_file = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
-    let mut begin = || File::open(path).and_then(|mut file| file.read_exact(&mut magic));
-    if is_file && begin().is_ok() && magic == MAGIC {
-        let inputs = input::all(slice::from_ref(&path.to_owned()), context)?;
-        if let Some(sibling) = inputs.first() {
-            return Ok(RepairSchema::of_file(&sibling.open()?));
-        }
-    }
-    let schema = load::schema_file(path, context)?;
-    RepairSchema::of_arrow(&schema)
-        .map_err(|error| Failure::parquet(&path.display().to_string(), &error))
+    load::schema_file(
+        path,
+        context,
+        |sibling| Ok(RepairSchema::of_file(&sibling.open()?)),
+        |schema| {
+            let schema = RepairSchema::of_arrow(&schema);
+            schema.map_err(|error| Failure::parquet(&path.display().to_string(), &error))
+        },
+    )
 }

@@ -1,54 +1,79 @@
-//! GeoJSON: a Feature a line (RFC 7946; with a record separator before each of them, RFC 8142).
+//! GeoJSON: Features, one after the other, in arrays or in FeatureCollections (RFC 7946, RFC 8142).
 //!
 //! ```text
-//! {"type": "Feature", "id": 7, "geometry": {…}, "properties": {"a": 1}}
-//! {"id": 7, "a": 1, "geometry": "AQEAAAA…"}        a JSON line, the geometry in well-known binary
+//! {"type": "Feature", "id": 7, "geometry": {…}, "properties": {"a": 1}, "links": []}
+//! {"id": 7, "links": [], "a": 1, "geometry": "AQEAAAA…"}     a row, the geometry in well-known binary
 //! ```
+//!
+//! Properties become columns of their names, as do the other members of a Feature. A property with the
+//! name of one of these gets a number: `id_1` for the property `id`, `geometry_1` for `geometry`.
 
-use std::io::{self, BufRead, BufReader, Read};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use herringbone::geospatial::geoarrow::{EXTENSION_NAME, ExtensionCrs, ExtensionMetadata};
 use herringbone::geospatial::{Edges, crs, geojson};
 use herringbone_arrow::schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use herringbone_arrow::schema::{DataType, Field, Schema};
+use herringbone_text::json::{JsonReader, JsonToken};
 
 use super::foreign::NOT_UTF8;
-use super::json::parse::{DEPTH, Json, Start};
-use super::{Rows, Stream, TextOptions, jsonl};
+use super::json::batches;
+use super::json::rows::{FileRows, RowTexts, Sampled};
+use super::sample::Sample;
+use super::value::Wrong;
+use super::{Rows, Stream, TextOptions};
 use crate::failure::{Failure, Result};
 use crate::render::geometry::is_geometry;
 use crate::render::text::{push_base64, push_json_string};
 
 /// The column that geometries become.
 const GEOMETRY: &str = "geometry";
-/// Bytes of a line, as of a row of JSON lines.
-const LONGEST_LINE: u64 = i32::MAX as u64;
-/// What separates texts besides line ends.
-const RECORD_SEPARATOR: u8 = 0x1e;
 
-/// Reads Features: a column for each property, `id` where Features have one, and `geometry`.
+/// Reads Features: a column for each property and for each other member, and `geometry`.
 ///
 /// # Errors
-/// Data where no schema can be inferred, System.
-pub(crate) fn geojson(stream: Stream, mut options: TextOptions<'_>) -> Result<Rows<'static>> {
+/// Data if no schema can be inferred, System.
+pub(crate) fn geojson<'a>(stream: Stream, mut options: TextOptions<'a>) -> Result<Rows<'a>> {
     match &options.schema {
         None => options.types.push(geometry(DataType::Binary)),
         Some(schema) => options.schema = Some(Arc::new(with_geometry(schema)?)),
     }
-    let name = stream.name.clone();
-    let lines = Stream {
-        name,
-        bytes: Box::new(Features {
-            input: BufReader::new(stream),
-            line: 0,
-            row: String::new(),
-            at: 0,
-        }),
-        total: None,
-        read: std::rc::Rc::default(),
+    let (name, work, note) = (stream.name.clone(), stream.work(), options.note);
+    let file = name.clone();
+    let see_collection = Box::new(move |text: &str| {
+        let others = collection(text)?;
+        if !others.is_empty() {
+            let others = others.join("`, `");
+            note(&format!(
+                "{file}: members of a FeatureCollection are left out: `{others}`"
+            ));
+        }
+        Ok(())
+    });
+    let file_rows = FileRows::new(
+        name.clone(),
+        Sample::start(stream)?.whole(),
+        Some(see_collection),
+    );
+    let features = Sampled::new(file_rows, options.infer_rows.max(1))?;
+    let columns = Columns::of(features.sample.iter().map(|(_, row)| row.as_slice()));
+    for (property, column) in &columns.renamed {
+        note(&format!(
+            "{name}: the property `{property}` becomes the column `{column}`"
+        ));
+    }
+    let features = Features {
+        features,
+        columns,
+        feature: Vec::new(),
     };
-    jsonl(lines, &options)
+    let (schema, batches) = batches(&name, features, &options)?;
+    Ok(Rows {
+        schema,
+        batches,
+        work,
+    })
 }
 
 /// The field of geometries in longitude and latitude, which is what GeoJSON has.
@@ -90,61 +115,79 @@ fn with_geometry(schema: &Schema) -> Result<Schema> {
     Ok(Schema::new_with_metadata(fields, schema.metadata().clone()))
 }
 
-/// Turns lines with Features into JSON lines.
-struct Features<R> {
-    input: BufReader<R>,
-    line: u64,
-    /// The JSON line that is given out, and how much of it was.
-    row: String,
-    at: usize,
+/// The columns of properties whose names are taken.
+#[derive(Default)]
+struct Columns {
+    /// The properties with their columns, sorted.
+    renamed: Vec<(String, String)>,
 }
 
-impl<R: Read> Read for Features<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while self.at == self.row.len() {
-            if !self.next_row()? {
-                return Ok(0);
-            }
+impl Columns {
+    /// Gives columns to the properties of a sample. What is not a Feature is for the reader to refuse.
+    fn of<'t>(sample: impl Iterator<Item = &'t [u8]>) -> Self {
+        let mut properties: HashSet<String> = HashSet::new();
+        let mut others: HashSet<String> = HashSet::from([GEOMETRY.to_owned()]);
+        for text in sample {
+            let Ok(parts) = str::from_utf8(text)
+                .map_err(drop)
+                .and_then(|it| parts(it).map_err(drop))
+            else {
+                continue;
+            };
+            others.extend(parts.others.into_iter().map(|(name, _)| name));
+            let text = parts.properties.unwrap_or("null");
+            let seen = for_each_member(text, "`properties`", &mut |name, _| {
+                properties.insert(name);
+                Ok(())
+            });
+            // An error ends the reading of the rows later.
+            seen.unwrap_or_default();
         }
-        let rest = self.row.as_bytes().get(self.at..).unwrap_or_default();
-        let count = rest.len().min(buffer.len());
-        let (part, _) = rest.split_at(count);
-        if let Some(start) = buffer.get_mut(..count) {
-            start.copy_from_slice(part);
+        let mut clashes: Vec<&String> = properties.intersection(&others).collect();
+        clashes.sort_unstable();
+        let is_taken = |name: &String| properties.contains(name) || others.contains(name);
+        let renamed = clashes.into_iter().map(|property| {
+            let mut names = (1_u64..).map(|number| format!("{property}_{number}"));
+            let column = names.find(|name| !is_taken(name));
+            (property.clone(), column.unwrap_or_default())
+        });
+        Self {
+            renamed: renamed.collect(),
         }
-        self.at += count;
-        Ok(count)
+    }
+
+    /// Returns the column of a property.
+    fn column<'t>(&'t self, property: &'t str) -> &'t str {
+        let found = self.renamed.iter().find(|(name, _)| name == property);
+        found.map_or(property, |(_, column)| column)
     }
 }
 
-impl<R: Read> Features<R> {
-    /// The next row; whether there is one.
-    fn next_row(&mut self) -> io::Result<bool> {
-        self.row.clear();
-        self.at = 0;
-        let mut bytes = Vec::new();
-        let mut line = self.input.by_ref().take(LONGEST_LINE + 1);
-        if line.read_until(b'\n', &mut bytes)? == 0 {
-            return Ok(false);
-        }
-        self.line += 1;
-        let wrong = |text: String| {
-            let text = format!("line {}: {text}", self.line);
-            io::Error::new(io::ErrorKind::InvalidData, text)
+/// Turns Features into rows of JSON.
+struct Features<S> {
+    features: S,
+    columns: Columns,
+    /// The Feature that is read.
+    feature: Vec<u8>,
+}
+
+impl<S: RowTexts> RowTexts for Features<S> {
+    fn next_row(&mut self, row: &mut Vec<u8>) -> Result<Option<usize>> {
+        let Some(line) = self.features.next_row(&mut self.feature)? else {
+            return Ok(None);
         };
-        if bytes.len() as u64 > LONGEST_LINE {
-            return Err(wrong("a line of more than 2 GiB".into()));
-        }
-        let text = str::from_utf8(&bytes).map_err(|_| wrong(NOT_UTF8.into()))?;
-        let is_around =
-            |it: char| it.is_whitespace() || it == char::from(RECORD_SEPARATOR) || it == '\u{feff}';
-        let text = text.trim_matches(is_around);
-        if !text.is_empty() {
-            feature(text, &mut self.row).map_err(wrong)?;
-        }
-        // Lines are counted as those of the file.
-        self.row.push('\n');
-        Ok(true)
+        let mut text = String::from_utf8(std::mem::take(row)).unwrap_or_default();
+        text.clear();
+        let feature = str::from_utf8(&self.feature);
+        let feature = feature.map_err(|_| NOT_UTF8.to_owned());
+        let made = feature.and_then(|it| self.columns.row(it, &mut text));
+        made.map_err(|it| self.features.wrong(line, Wrong::new(it)))?;
+        *row = text.into_bytes();
+        Ok(Some(line))
+    }
+
+    fn wrong(&self, line: usize, wrong: Wrong) -> Failure {
+        self.features.wrong(line, wrong)
     }
 }
 
@@ -152,154 +195,225 @@ impl<R: Read> Features<R> {
 #[derive(Default)]
 struct Parts<'t> {
     type_: Option<String>,
-    /// The name of one that a Feature does not have.
-    other: Option<String>,
-    id: Option<&'t str>,
     geometry: Option<&'t str>,
     properties: Option<&'t str>,
+    /// The identifier, and the members that the specification does not have.
+    others: Vec<(String, &'t str)>,
 }
 
-/// Appends the JSON line of a Feature.
-fn feature(text: &str, row: &mut String) -> Result<(), String> {
-    let parts = parts(text)?;
-    if let Some(other) = parts
-        .other
-        .as_ref()
-        .filter(|_| parts.type_.as_deref() == Some("Feature"))
-    {
-        return Err(format!(
-            "the member `{other}` of a Feature, which no column is for"
-        ));
-    }
-    match parts.type_.as_deref() {
-        Some("Feature") => {}
-        Some("FeatureCollection") => {
-            return Err(
-                "a FeatureCollection; what is read is a Feature a line, which `jq -c \
-                        '.features[]'` makes of it"
-                    .into(),
-            );
+impl Columns {
+    /// Appends the row of a Feature.
+    fn row(&self, text: &str, row: &mut String) -> Result<(), String> {
+        let parts = parts(text)?;
+        match parts.type_.as_deref() {
+            Some("Feature") => {}
+            Some("FeatureCollection") => {
+                return Err("a FeatureCollection has no array `features`".into());
+            }
+            Some(other) => return Err(format!("a {other} was found, and a Feature expected")),
+            None => return Err("an object without `type` was found, and a Feature expected".into()),
         }
-        Some(other) => return Err(format!("a {other}, and no Feature")),
-        None => return Err("an object without `type`, and no Feature".into()),
-    }
-    let mut before = '{';
-    let mut member = |name: &str, row: &mut String| {
-        row.push(before);
-        before = ',';
-        push_json_string(row, name);
-        row.push(':');
-    };
-    if let Some(id) = parts.id {
-        member("id", row);
-        row.push_str(id);
-    }
-    if let Some(properties) = parts.properties.filter(|it| *it != "null") {
-        for_each_member(properties, "`properties`", &mut |name, value| {
-            member(name, row);
-            row.push_str(value);
-            Ok(())
-        })?;
-    }
-    member(GEOMETRY, row);
-    match parts.geometry.filter(|it| *it != "null") {
-        None => row.push_str("null"),
-        Some(geometry) => {
-            let mut value = Vec::new();
-            let read = geojson::read(geometry, &mut value);
+        let mut before = '{';
+        let mut member = |name: &str, value: &str| {
+            row.push(before);
+            before = ',';
+            push_json_string(row, name);
+            row.push(':');
+            // Line ends between tokens would count as lines of the file.
+            row.extend(value.chars().map(|it| if it == '\n' { ' ' } else { it }));
+        };
+        for (name, value) in &parts.others {
+            member(name, value);
+        }
+        if let Some(properties) = parts.properties.filter(|it| *it != "null") {
+            for_each_member(properties, "`properties`", &mut |name, value| {
+                member(self.column(&name), value);
+                Ok(())
+            })?;
+        }
+        let mut value = String::from("null");
+        if let Some(geometry) = parts.geometry.filter(|it| *it != "null") {
+            let mut bytes = Vec::new();
+            let read = geojson::read(geometry, &mut bytes);
             read.map_err(|error| format!("`geometry`: {}", error.message()))?;
-            row.push('"');
-            push_base64(row, &value);
-            row.push('"');
+            value = String::from('"');
+            push_base64(&mut value, &bytes);
+            value.push('"');
         }
+        member(GEOMETRY, &value);
+        row.push('}');
+        Ok(())
     }
-    row.push('}');
-    Ok(())
 }
 
 fn parts(text: &str) -> Result<Parts<'_>, String> {
     let mut parts = Parts::default();
-    for_each_member(text, "a line", &mut |name, value| {
-        match name {
+    for_each_member(text, "a row", &mut |name, value| {
+        match name.as_str() {
             "type" => parts.type_ = Some(value.trim_matches('"').to_owned()),
-            "id" => parts.id = Some(value),
             "geometry" => parts.geometry = Some(value),
             "properties" => parts.properties = Some(value),
             // It follows from the geometry.
             "bbox" => {}
-            "crs" if value.contains("CRS84") => {}
-            "crs" => return Err("`crs` is another one than OGC:CRS84, which GeoJSON is in".into()),
-            other => parts.other = Some(other.to_owned()),
+            "crs" => check_crs(value)?,
+            _ => parts.others.push((name, value)),
         }
         Ok(())
     })?;
     Ok(parts)
 }
 
-/// The members of an object, with their values as they are written.
+/// Checks the members of a FeatureCollection, and returns the names of those that no row has.
+fn collection(text: &str) -> Result<Vec<String>, String> {
+    let (mut type_, mut others) = (None, Vec::new());
+    for_each_member(text, "a FeatureCollection", &mut |name, value| {
+        match name.as_str() {
+            "type" => type_ = Some(value.trim_matches('"').to_owned()),
+            "crs" => check_crs(value)?,
+            "features" | "bbox" => {}
+            _ => others.push(name),
+        }
+        Ok(())
+    })?;
+    match type_.as_deref() {
+        Some("FeatureCollection") => Ok(others),
+        Some(other) => Err(format!(
+            "a {other} has an array `features`, as a FeatureCollection"
+        )),
+        None => Err("an object with `features` has no `type`, which is FeatureCollection".into()),
+    }
+}
+
+fn check_crs(value: &str) -> Result<(), String> {
+    match value == "null" || value.contains("CRS84") {
+        true => Ok(()),
+        false => Err("`crs` is another one than OGC:CRS84, which GeoJSON is in".into()),
+    }
+}
+
+/// Sees the members of an object, with their values as they are written. No name is there twice.
 fn for_each_member<'t>(
     text: &'t str,
     what: &str,
-    see: &mut dyn FnMut(&str, &'t str) -> Result<(), String>,
+    see: &mut dyn FnMut(String, &'t str) -> Result<(), String>,
 ) -> Result<(), String> {
-    let mut json = Json::new(text);
-    let words = |wrong: super::value::Wrong| wrong.words();
-    if !matches!(json.value(), Ok(Start::Object)) {
-        return Err(format!(
-            "{what} is no object; what is read is a Feature a line"
-        ));
+    let mut json = JsonReader::new(text);
+    let words = |error| Wrong::from(error).words();
+    if !matches!(json.value(), Ok(JsonToken::Object)) {
+        return Err(format!("{what} is not an object"));
     }
-    let mut first = true;
-    while let Some(name) = json.key(&mut first).map_err(words)? {
-        let start = json.position();
-        json.skip(DEPTH).map_err(words)?;
-        let value = text.get(start..json.position()).unwrap_or_default();
-        see(&name, value.trim())?;
+    let mut names = HashSet::new();
+    while let Some(name) = json.key().map_err(words)? {
+        let name = name.to_cow();
+        let value = json.skip().map_err(words)?;
+        if !names.insert(name.clone()) {
+            return Err(Wrong::key_twice(&name).words());
+        }
+        see(name.into_owned(), value)?;
     }
     json.end().map_err(words)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::feature;
+    use super::{Columns, collection};
+
+    fn row(columns: &Columns, text: &str) -> Result<String, String> {
+        let mut row = String::new();
+        columns.row(text, &mut row).map(|()| row)
+    }
+
+    const POINT: &str = r#"{"type":"Point","coordinates":[1,2]}"#;
+    /// The point (1, 2): byte order, type, x, y.
+    const VALUE: &str = "AQEAAAAAAAAAAADwPwAAAAAAAABA";
 
     #[test]
     fn a_feature_is_a_row() {
-        let row = |text: &str| {
-            let mut row = String::new();
-            feature(text, &mut row).map(|()| row)
-        };
-        let point = r#"{"type":"Point","coordinates":[1,2]}"#;
-        // The point (1, 2): byte order, type, x, y.
-        let value = "AQEAAAAAAAAAAADwPwAAAAAAAABA";
+        let columns = Columns::default();
         assert_eq!(
-            row(&format!(
-                r#"{{"type":"Feature","bbox":[1,2,1,2],"properties":{{"n": 12345678901234567890.10, "o":{{"a":[1]}}}},"geometry":{point},"id":"x"}}"#
-            )),
+            row(
+                &columns,
+                &format!(
+                    r#"{{"type":"Feature","bbox":[1,2,1,2],"properties":{{"n": 12345678901234567890.10, "o":{{"a":[1]}}}},"geometry":{POINT},"id":"x","links":[{{}}]}}"#
+                )
+            ),
             Ok(format!(
-                r#"{{"id":"x","n":12345678901234567890.10,"o":{{"a":[1]}},"geometry":"{value}"}}"#
+                r#"{{"id":"x","links":[{{}}],"n":12345678901234567890.10,"o":{{"a":[1]}},"geometry":"{VALUE}"}}"#
             ))
         );
         let empty = r#"{"type":"Feature","geometry":null,"properties":null}"#;
-        assert_eq!(row(empty), Ok(r#"{"geometry":null}"#.to_owned()));
+        assert_eq!(row(&columns, empty), Ok(r#"{"geometry":null}"#.to_owned()));
         for (text, wanted) in [
-            (point, "a Point, and no Feature"),
+            (POINT, "a Point was found, and a Feature expected"),
             (
-                r#"{"type":"FeatureCollection","features":[]}"#,
-                "a FeatureCollection; what is read",
+                r#"{"type":"FeatureCollection","features":null}"#,
+                "a FeatureCollection has no array `features`",
             ),
             (
                 r#"{"type":"Feature","geometry":{"type":"Point","coordinates":[1,2,3,4]}}"#,
                 "`geometry`: a position has 4 numbers",
             ),
             (
-                r#"{"type":"Feature","geometry":null,"style":1}"#,
-                "the member `style`",
+                r#"{"type":"Feature","id":1,"id":2}"#,
+                "the key `id` is there twice",
             ),
-            (r#"{"type":"Feature","#, "no JSON"),
-            ("[1]", "a line is no object"),
+            (r#"{"type":"Feature","#, "this is not JSON"),
+            (
+                r#"{"type":"Feature","properties":[]}"#,
+                "`properties` is not an object",
+            ),
+            ("[1]", "a row is not an object"),
         ] {
-            let error = row(text).unwrap_err();
+            let error = row(&columns, text).unwrap_err();
+            assert!(error.starts_with(wanted), "{error}");
+        }
+    }
+
+    #[test]
+    fn properties_with_the_names_of_members_get_a_number() {
+        let features = [
+            r#"{"type":"Feature","id":1,"properties":{"id":"a","id_1":2},"geometry":null}"#,
+            r#"{"type":"Feature","properties":{"geometry":"clash","x":1},"geometry":null,"links":[]}"#,
+        ];
+        let columns = Columns::of(features.iter().map(|it| it.as_bytes()));
+        let renamed: Vec<_> = columns
+            .renamed
+            .iter()
+            .map(|(a, b)| (a.as_str(), b.as_str()))
+            .collect();
+        assert_eq!(renamed, [("geometry", "geometry_1"), ("id", "id_2")]);
+        assert_eq!(
+            row(&columns, features[0]).unwrap(),
+            r#"{"id":1,"id_2":"a","id_1":2,"geometry":null}"#
+        );
+        assert_eq!(
+            row(&columns, features[1]).unwrap(),
+            r#"{"links":[],"geometry_1":"clash","x":1,"geometry":null}"#
+        );
+    }
+
+    #[test]
+    fn members_of_a_collection_are_checked() {
+        let of = |text: &str| collection(text);
+        assert_eq!(
+            of(r#"{"type":"FeatureCollection","features":[],"name":"x","bbox":[],"crs":null}"#),
+            Ok(vec!["name".to_owned()])
+        );
+        for (text, wanted) in [
+            (
+                r#"{"type":"Feature","features":[]}"#,
+                "a Feature has an array `features`",
+            ),
+            (
+                r#"{"features":[]}"#,
+                "an object with `features` has no `type`",
+            ),
+            (
+                r#"{"type":"FeatureCollection","crs":{"name":"EPSG:3857"},"features":[]}"#,
+                "`crs` is another one",
+            ),
+        ] {
+            let error = of(text).unwrap_err();
             assert!(error.starts_with(wanted), "{error}");
         }
     }

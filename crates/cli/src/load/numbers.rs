@@ -21,8 +21,10 @@ pub(super) struct Numbers {
     pub(super) unsigned: bool,
     /// Whether one is a zero below zero, which only floats are.
     minus_zero: bool,
-    /// Whether Float64 has all their digits.
+    /// True if Float64 has all their digits.
     pub(super) float: bool,
+    /// True if NaN or an infinity is among them, which only floats have.
+    special: bool,
     /// Digits before the point, at most.
     whole: usize,
     /// Digits behind the point, at most.
@@ -40,6 +42,7 @@ impl Numbers {
                 unsigned: false,
                 minus_zero,
                 float: false,
+                special: false,
                 whole: MOST,
                 places: 0,
             };
@@ -68,6 +71,7 @@ impl Numbers {
             unsigned: size.is_some() && !number.negative,
             minus_zero,
             float,
+            special: false,
             whole: usize::try_from(power + 1).unwrap_or(0).max(1),
             places: if number.is_integer { 0 } else { places },
         }
@@ -80,15 +84,17 @@ impl Numbers {
             unsigned: self.unsigned && other.unsigned,
             minus_zero: self.minus_zero || other.minus_zero,
             float: self.float && other.float,
+            special: self.special || other.special,
             whole: self.whole.max(other.whole),
             places: self.places.max(other.places),
         }
     }
 
-    /// The same beside what only floats have.
-    pub(super) fn as_floats(self) -> Self {
+    /// Returns the same with NaN or an infinity among them.
+    pub(super) fn with_special(self) -> Self {
         Self {
             integers: false,
+            special: true,
             ..self
         }
     }
@@ -117,7 +123,7 @@ impl Numbers {
 
     /// A decimal that holds all of them.
     pub(super) fn decimal_type(self) -> Option<DataType> {
-        if self.minus_zero {
+        if self.minus_zero || self.special {
             return None;
         }
         let digits = self.whole + self.places;
@@ -169,5 +175,8 @@ mod tests {
         ] {
             assert_eq!(of(texts), (machine.into(), decimal.into()), "{texts:?}");
         }
+        let large = Number::of("18446744073709551617").unwrap();
+        let large = Numbers::of(&large).with_special();
+        assert_eq!((large.machine_type(), large.decimal_type()), (None, None));
     }
 }

@@ -38,7 +38,7 @@ pub(super) fn batch_rows(schema: &Schema, limits: &Limits) -> Result<usize, Stri
 }
 
 /// Bytes of a null.
-fn slot_bytes(data_type: &DataType) -> u64 {
+pub(super) fn slot_bytes(data_type: &DataType) -> u64 {
     let size = |size: &i32| u64::try_from(*size).unwrap_or(0);
     match data_type {
         DataType::FixedSizeBinary(length) => size(length),

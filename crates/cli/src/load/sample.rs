@@ -47,19 +47,6 @@ impl Sample {
         })
     }
 
-    /// Starts a text and reads its first lines, as [`Self::start`] and [`Self::read`] do.
-    ///
-    /// # Errors
-    /// As of both.
-    pub(super) fn of(
-        stream: Stream,
-        enough: impl FnMut(&[u8]) -> Result<bool, String>,
-    ) -> Result<Self> {
-        let mut sample = Self::start(stream)?;
-        sample.read(enough)?;
-        Ok(sample)
-    }
-
     /// Reads lines until `enough` returns true. `enough` is given each line, or a part of a long one.
     ///
     /// # Errors

@@ -5,14 +5,13 @@ use std::io::{self, Read as _};
 use std::path::Path;
 use std::slice;
 
-use herringbone::SchemaOptions;
 use herringbone_arrow::schema::SchemaRef;
 
 use super::ipc::MAGIC;
 use super::{ipc_schema, schema_text};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::input;
+use crate::input::{self, Input};
 
 /// What an Arrow stream begins with: the marker of a message.
 const STREAM: &[u8] = &[0xff; 4];
@@ -20,12 +19,17 @@ const STREAM: &[u8] = &[0xff; 4];
 /// Bytes of a schema in text, at most.
 const MOST: u64 = 64 << 20;
 
-/// The schema of a Parquet file, of an Arrow IPC file or stream, or what a text says. A pipe can only have
-/// the text.
+/// Returns what `of_parquet` makes of a Parquet file, or `of_arrow` of the schema of an Arrow IPC file or
+/// stream, or of a schema in text. A pipe can only have the text.
 ///
 /// # Errors
-/// Data where it is none of these, or a text of more than 64 MiB; System.
-pub(crate) fn schema_file(path: &Path, context: &Context) -> Result<SchemaRef> {
+/// Data if the file is none of these, or a text of more than 64 MiB; System.
+pub(crate) fn schema_file<T>(
+    path: &Path,
+    context: &Context,
+    of_parquet: impl FnOnce(&Input) -> Result<T>,
+    of_arrow: impl FnOnce(SchemaRef) -> Result<T>,
+) -> Result<T> {
     let name = path.display();
     let refused = |error: io::Error| Failure::System(format!("{name}: {error}"));
     let mut text = Vec::new();
@@ -45,12 +49,11 @@ pub(crate) fn schema_file(path: &Path, context: &Context) -> Result<SchemaRef> {
     if is_parquet {
         let inputs = input::all(slice::from_ref(&path.to_owned()), context)?;
         if let Some(input) = inputs.first() {
-            let schema = input.open()?.arrow_schema(&SchemaOptions::default());
-            return schema.map_err(|error| input.failure(&error));
+            return of_parquet(input);
         }
     }
     if is_arrow {
-        return ipc_schema(path, &context.limits);
+        return of_arrow(ipc_schema(path, &context.limits)?);
     }
     file.take(MOST + 1)
         .read_to_end(&mut text)
@@ -60,8 +63,9 @@ pub(crate) fn schema_file(path: &Path, context: &Context) -> Result<SchemaRef> {
             "{name}: neither Parquet nor Arrow, and longer than 64 MiB, the most that a schema as text may have"
         )));
     }
-    String::from_utf8(text)
+    let schema = String::from_utf8(text)
         .map_err(|_| "neither Parquet nor Arrow nor text".to_owned())
         .and_then(|text| schema_text::schema(&text))
-        .map_err(|message| Failure::Data(format!("{name}: {message}")))
+        .map_err(|message| Failure::Data(format!("{name}: {message}")))?;
+    of_arrow(schema)
 }

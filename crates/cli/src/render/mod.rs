@@ -5,6 +5,7 @@ pub(crate) mod csv;
 pub(crate) mod geojson;
 pub(crate) mod geometry;
 pub(crate) mod json;
+pub(crate) mod keys;
 pub(crate) mod nested;
 pub(crate) mod number;
 pub(crate) mod printable;

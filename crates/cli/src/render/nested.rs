@@ -29,7 +29,7 @@ fn push_array(out: &mut String, rows: Range<usize>, item: impl Fn(usize, &mut St
 
 /// The columns of a struct, or of a whole batch: JSON objects.
 ///
-/// Names that occur twice occur twice in the object as well; nothing is dropped.
+/// A name that occurs twice occurs twice in the object: JSON lines refuse such names before (`keys.rs`).
 pub(crate) struct Struct<'a> {
     /// Each with its name as a JSON string and a colon.
     columns: Vec<(String, Boxed<'a>)>,

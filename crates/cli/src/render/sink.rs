@@ -8,7 +8,7 @@ use herringbone_arrow::ipc::writer::StreamWriter;
 use herringbone_arrow::schema::{Schema, SchemaRef};
 
 use super::csv::CsvStyle;
-use super::{csv, geojson, json, table, value};
+use super::{csv, geojson, json, keys, table, value};
 use crate::args::RowFormat;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
@@ -19,6 +19,8 @@ pub(crate) struct Sink<'o, 'w> {
     lost: LostTypes,
     /// Rows that were taken.
     rows: u64,
+    /// A note on the names of columns, if there is one.
+    pub(crate) note: Option<String>,
 }
 
 /// What they become.
@@ -43,6 +45,10 @@ impl<'o, 'w> Sink<'o, 'w> {
         schema: &SchemaRef,
         output: &'o mut Output<'w>,
     ) -> Result<Self> {
+        let note = match format {
+            RowFormat::Jsonl | RowFormat::Geojson => keys::check(schema)?,
+            RowFormat::Table | RowFormat::Csv | RowFormat::Arrow => None,
+        };
         let to = match format {
             RowFormat::Table => To::Table(table::Rows::new(schema.clone()), output),
             RowFormat::Jsonl => To::Json(output),
@@ -60,6 +66,7 @@ impl<'o, 'w> Sink<'o, 'w> {
             to,
             lost: LostTypes::default(),
             rows: 0,
+            note,
         })
     }
 

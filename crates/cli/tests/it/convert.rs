@@ -144,7 +144,11 @@ fn errors_have_lines_and_leave_no_file() {
             "line 2: column `b`: it is not in the schema; the types were inferred",
         ),
         ("e.jsonl", "{\"a\":1}\n{\"a\":]}\n", "line 2: "),
-        ("f.jsonl", "[{\"a\":1}]\n", "line 1: a row is an object"),
+        (
+            "f.jsonl",
+            "[[\"a\"]]\n",
+            "line 1: `[` was found where a row",
+        ),
         ("g.jsonl", "", "there is no row to infer a schema from"),
         ("h.csv", "", "there is no row to infer a schema from"),
     ] {

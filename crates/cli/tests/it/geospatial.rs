@@ -253,3 +253,106 @@ fn projected_systems_have_no_antimeridian() {
         assert_eq!(run.stderr.contains("no antimeridian"), is_projected);
     }
 }
+
+/// The rows are those that geopandas 1.1 reads from the same collection.
+#[test]
+fn feature_collections_are_read_feature_by_feature() {
+    let folder = Folder::new();
+    let features = r#"{"type":"Feature","id":7,"properties":{"n":1},"geometry":{"type":"Point","coordinates":[1,2]}},
+  {"properties":{"n":null},"type":"Feature","id":8,"geometry":null}"#;
+    let rows = "{\"id\":7,\"n\":1,\"geometry\":\"POINT (1 2)\"}\n\
+                {\"id\":8,\"n\":null,\"geometry\":null}\n";
+    let crs = r#"{"type":"name","properties":{"name":"urn:ogc:def:crs:OGC:1.3:CRS84"}}"#;
+    let out = folder.file("out.parquet");
+    for (text, note) in [
+        (format!("[{features}]"), ""),
+        (
+            format!("{{\"type\":\"FeatureCollection\",\"features\":[{features}]}}\n"),
+            "",
+        ),
+        (
+            format!(
+                "{{\n \"features\" : [\n{features}\n],\"crs\":{crs},\"bbox\":[0],\"type\":\"FeatureCollection\"}}"
+            ),
+            "",
+        ),
+        (
+            format!(
+                "{{\"type\":\"FeatureCollection\",\"name\":\"x\",\"features\":[{features}],\"links\":[]}}"
+            ),
+            "members of a FeatureCollection are left out: `name`, `links`",
+        ),
+    ] {
+        let file = folder.with("in.geojson", &text);
+        let run = herringbone(&["convert", "-f", &file, &out]);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        assert!(
+            run.stderr.contains(note) && run.stderr.is_empty() == note.is_empty(),
+            "{}",
+            run.stderr
+        );
+        herringbone(&["cat", &out]).ok(rows);
+    }
+    for (text, message) in [
+        (
+            "{\"type\":\"FeatureCollection\",\"features\":[{\n}]}",
+            "line 1: an object without `type`",
+        ),
+        (
+            "{\"features\":[],\n\"type\":\"Topology\"}",
+            "line 1: a Topology has an array `features`",
+        ),
+        (
+            "{\"type\":\"FeatureCollection\",\"features\":[\n",
+            "line 2: the file ends within an array",
+        ),
+        (
+            "{\"type\":\"FeatureCollection\"}",
+            "line 1: a FeatureCollection has no array `features`",
+        ),
+    ] {
+        let file = folder.with("in.geojson", text);
+        herringbone(&["convert", "-f", &file, &out]).fails(3, message);
+    }
+}
+
+#[test]
+fn every_member_of_a_feature_has_a_column() {
+    let folder = Folder::new();
+    let file = folder.with(
+        "in.geojsonl",
+        "{\"type\":\"Feature\",\"stac_version\":\"1.0.0\",\"id\":\"a\",\"assets\":{\"x\":{\"href\":\"h\"}},\
+         \"properties\":{\"id\":5,\"geometry\":\"clash\"},\"geometry\":null}\n",
+    );
+    let out = folder.file("out.parquet");
+    let run = herringbone(&["convert", "-f", &file, &out]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    for renamed in [
+        "`geometry` becomes the column `geometry_1`",
+        "`id` becomes the column `id_1`",
+    ] {
+        assert!(run.stderr.contains(renamed), "{}", run.stderr);
+    }
+    herringbone(&["cat", &out]).ok(
+        "{\"stac_version\":\"1.0.0\",\"id\":\"a\",\"assets\":{\"x\":{\"href\":\"h\"}},\
+         \"id_1\":5,\"geometry_1\":\"clash\",\"geometry\":null}\n",
+    );
+}
+
+/// Only `geo` of the file tells that the bytes are geometries.
+#[test]
+fn rows_of_geoparquet_come_back_by_its_schema() {
+    let folder = Folder::new();
+    let first = parquet(&folder, &["--geoparquet", "1.1"]);
+    let lines = herringbone(&["cat", &first]).stdout;
+    let (json, second) = (
+        folder.with("rows.jsonl", &lines),
+        folder.file("second.parquet"),
+    );
+    herringbone(&["convert", "--schema", &first, &json, &second]).ok("");
+    herringbone(&["cat", &second]).ok(&lines);
+    assert_eq!(
+        herringbone(&["schema", "--format", "arrow", &second]).stdout,
+        herringbone(&["schema", "--format", "arrow", &first]).stdout
+    );
+}

@@ -131,3 +131,29 @@ fn files_that_are_written_anew() {
     let text = std::fs::read_to_string(&out).unwrap();
     assert!(text.contains("9999-12-31T23:59:59.000000"), "{text}");
 }
+
+/// The schema has the unit of the rows, which nanoseconds do not reach.
+#[test]
+fn rows_come_back_by_the_schema_of_their_file() {
+    let folder = Folder::new();
+    let first = micros(&folder);
+    let lines = herringbone(&["cat", &first]).stdout;
+    assert!(lines.contains("0001-01-01T00:00:00.000001"), "{lines}");
+    let (json, second) = (
+        folder.with("rows.jsonl", &lines),
+        folder.file("second.parquet"),
+    );
+    herringbone(&["convert", "--schema", &first, &json, &second]).ok("");
+    herringbone(&["cat", &second]).ok(&lines);
+    let coarse = [
+        "convert",
+        "-f",
+        "--int96-unit",
+        "ms",
+        "--schema",
+        &first,
+        &json,
+        &second,
+    ];
+    herringbone(&coarse).fails(3, "column `t`");
+}

@@ -1,5 +1,11 @@
 //! Names that would drive a terminal: what prints text shows escapes, what prints data keeps bytes.
 
+use std::sync::Arc;
+
+use herringbone::{WriteOptions, Writer};
+use herringbone_arrow::array::{ArrayRef, Int32Array, RecordBatch};
+use herringbone_arrow::schema::{DataType, Field, Schema};
+
 use crate::common::{Folder, herringbone, json};
 
 /// A command of a terminal, and text that reads from right to left.
@@ -71,4 +77,45 @@ fn long_names_are_whole_in_schemas() {
     let file = folder.file("out.parquet");
     herringbone(&["--quiet", "convert", &csv, &file]).ok("");
     herringbone(&["schema", "--format", "arrow", &file]).ok(&format!("{name}: Int64\nb: Int64\n"));
+}
+
+/// A file of numbers in columns of these names.
+fn of_columns(folder: &Folder, names: &[&str]) -> String {
+    let fields: Vec<Field> = names
+        .iter()
+        .map(|it| Field::new(*it, DataType::Int32, true))
+        .collect();
+    let column = |at: usize| Arc::new(Int32Array::from_iter_values([at as i32])) as ArrayRef;
+    let columns = (0..names.len()).map(column).collect();
+    let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).unwrap();
+    let path = folder.file("names.parquet");
+    let file = std::fs::File::create(&path).unwrap();
+    let mut writer = Writer::new(file, batch.schema(), WriteOptions::default()).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    path
+}
+
+/// Python's `json` and JavaScript keep the last of two values of a key.
+#[test]
+fn a_key_of_json_is_there_once() {
+    let folder = Folder::new();
+    let file = of_columns(&folder, &["a", "b", "a"]);
+    let message = "two columns are called `a`";
+    herringbone(&["cat", "--format", "jsonl", &file]).fails(3, message);
+    herringbone(&["convert", &file, &folder.file("out.jsonl")]).fails(3, message);
+    let csv = herringbone(&["cat", "--format", "csv", &file]);
+    assert_eq!((csv.code, csv.stdout.lines().next()), (0, Some("a,b,a")));
+
+    let file = of_columns(&folder, &["id", "ID"]);
+    let run = herringbone(&["cat", "--format", "jsonl", &file]);
+    assert_eq!(
+        (run.code, run.stdout.as_str()),
+        (0, "{\"id\":0,\"ID\":1}\n")
+    );
+    assert!(
+        run.stderr.contains("`id` and `ID` differ only in case"),
+        "{}",
+        run.stderr
+    );
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use herringbone::variant::shredding::variant_field;
+use herringbone::variant::shredding::{ShreddingType, variant_field};
 use herringbone::{WriteOptions, Writer};
 use herringbone_arrow::array::{
     Array as _, ArrayRef, BinaryViewArray, Int64Array, RecordBatch, StructArray,
@@ -269,4 +269,22 @@ fn conditions_are_as_lenient_as_what_is_read() {
         herringbone(&[&["count"], &choice[..]].concat()).fails(3, "against the rules");
         herringbone(&[&["count", "--lenient-variants"], &choice[..]].concat()).ok(&count);
     }
+}
+
+/// `null` of JSON is a value of a variant, so a column without nulls takes it.
+#[test]
+fn nulls_of_a_required_variant_come_back() {
+    let folder = Folder::new();
+    let storage = ShreddingType::Unshredded.storage_type().unwrap();
+    let schema = Arc::new(Schema::new(vec![variant_field("v", storage, false)]));
+    let first = folder.file("schema.parquet");
+    let file = std::fs::File::create(&first).unwrap();
+    let writer = Writer::new(file, schema, WriteOptions::default()).unwrap();
+    writer.finish().unwrap();
+    let lines = "{\"v\":null}\n{\"v\":{\"a\":null}}\n{\"v\":1}\n";
+    let (json, out) = (folder.with("rows.jsonl", lines), folder.file("out.parquet"));
+    herringbone(&["convert", "--schema", &first, &json, &out]).ok("");
+    herringbone(&["cat", &out]).ok(lines);
+    let schema = herringbone(&["schema", &out]).stdout;
+    assert!(schema.contains("required group v (VARIANT"), "{schema}");
 }

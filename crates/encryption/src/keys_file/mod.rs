@@ -26,7 +26,11 @@ mod parse;
 #[cfg(test)]
 mod tests;
 
-use std::{collections::HashMap, fmt, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    fmt,
+    sync::Arc,
+};
 
 use crate::{
     Algorithm, Error, ErrorKind, FileDecryptionProperties, FileEncryptionProperties, Key, Result,

@@ -91,7 +91,7 @@ impl Kind {
             (Self::Nothing, kind) | (kind, Self::Nothing) => kind,
             (Self::Numbers(a), Self::Numbers(b)) => Self::Numbers(a.with(b)),
             (Self::Numbers(a), Self::Special) | (Self::Special, Self::Numbers(a)) => {
-                Self::Numbers(a.as_floats())
+                Self::Numbers(a.with_special())
             }
             (Self::Timestamps(a), Self::Timestamps(b)) if a.are_instants == b.are_instants => {
                 Self::Timestamps(a.with(b))

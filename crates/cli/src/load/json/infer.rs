@@ -4,16 +4,17 @@
 //! numbers Float64, or decimals where that would lose digits; what is a string here and a number there is
 //! text; what is null everywhere is Null. Arrays of `[key, value]`, the two of different types, are maps.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use herringbone_arrow::schema::{DataType, Field, Fields};
+use herringbone_text::json::{JsonReader, JsonToken};
 
-use super::parse::{DEPTH, Json, Start};
 use crate::load::numbers::Numbers;
 use crate::load::value::number::Number;
 use crate::load::value::{Result, Wrong, is_special};
 
-/// What values were seen.
+/// The kinds of values that were seen.
 #[derive(Debug, Clone)]
 pub(super) enum Kind {
     Null,
@@ -25,118 +26,194 @@ pub(super) enum Kind {
     /// Values without parts of several types.
     Mixed,
     List(Box<List>),
-    Struct(Vec<(String, Self)>),
+    Struct(Members),
     /// Values that no type holds, and why.
     None(String),
 }
 
-/// What arrays were seen.
+/// The arrays that were seen.
 #[derive(Debug, Clone)]
 pub(super) struct List {
     items: Kind,
-    /// Whether there are nulls among them.
+    /// True if there are nulls among them.
     nulls: bool,
-    /// What keys and values would be, if all arrays have two items.
+    /// The kinds of keys and values, if all arrays have two items.
     pair: Option<(Kind, Kind)>,
 }
 
-impl Kind {
-    /// Reads the next value, in line `line`, and says what it is.
-    pub(super) fn read(json: &mut Json<'_>, depth: usize, line: usize) -> Result<Self> {
-        let deeper = || {
-            let too_deep = || Wrong::new(format!("more than {DEPTH} levels of nesting"));
-            depth.checked_sub(1).ok_or_else(too_deep)
-        };
+/// The members of the objects that were seen, in the order in which they appeared first.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Members {
+    pub(super) fields: Vec<(String, Kind)>,
+    /// The place of each name.
+    places: HashMap<String, usize>,
+}
+
+impl Members {
+    /// Returns the place of `name`, which mostly is `expected`.
+    fn find(&self, name: &str, expected: usize) -> Option<usize> {
+        match self.fields.get(expected) {
+            Some((known, _)) if known == name => Some(expected),
+            _ => self.places.get(name).copied(),
+        }
+    }
+
+    fn push(&mut self, name: String, kind: Kind) {
+        self.places.insert(name.clone(), self.fields.len());
+        self.fields.push((name, kind));
+    }
+}
+
+/// Finds out what the values of rows are.
+pub(super) struct Inference {
+    /// The line of the row that is read.
+    pub(super) line: usize,
+    /// The number of fields that are known, of the row that is read as well.
+    fields: usize,
+    /// The number of fields that may be known.
+    max_fields: usize,
+}
+
+impl Inference {
+    pub(super) fn new(max_fields: usize) -> Self {
+        Self {
+            line: 1,
+            fields: 0,
+            max_fields,
+        }
+    }
+
+    /// Reads a row; the values of columns with `is_chosen` do not matter.
+    pub(super) fn row(
+        &mut self,
+        json: &mut JsonReader<'_>,
+        is_chosen: &dyn Fn(&str) -> bool,
+    ) -> Result<Kind> {
+        json.value()?;
+        self.object(json, is_chosen)
+    }
+
+    /// Reads the next value. The reader limits the depth of the recursion.
+    fn value(&mut self, json: &mut JsonReader<'_>) -> Result<Kind> {
         Ok(match json.value()? {
-            Start::Null => Self::Null,
-            Start::Boolean(_) => Self::Boolean,
-            Start::Number(text) => match Number::of(text) {
-                Some(number) => Self::Numbers(Numbers::of(&number)),
-                None => Self::Text,
+            JsonToken::Null => Kind::Null,
+            JsonToken::Boolean(_) => Kind::Boolean,
+            JsonToken::Number(number) => match Number::of(number.text) {
+                Some(number) => Kind::Numbers(Numbers::of(&number)),
+                None => Kind::Text,
             },
-            Start::Text(text) if is_special(&text, true) => Self::Special,
-            Start::Text(_) => Self::Text,
-            Start::Array => Self::array(json, deeper()?, line)?,
-            Start::Object => Self::object(json, deeper()?, line)?,
+            JsonToken::NonFinite(_) => return Err(json.unexpected("a value of JSON").into()),
+            JsonToken::Text(text) if is_special(&text.to_cow(), true) => Kind::Special,
+            JsonToken::Text(_) => Kind::Text,
+            JsonToken::Array => self.array(json)?,
+            JsonToken::Object => self.object(json, &|_| false)?,
         })
     }
 
-    fn array(json: &mut Json<'_>, depth: usize, line: usize) -> Result<Self> {
-        let (mut first, mut count, mut nulls) = (true, 0, false);
-        let mut items = Self::Null;
-        let mut pair = [Self::Null, Self::Null];
-        while json.item(&mut first)? {
-            let item = Self::read(json, depth, line)?;
+    fn array(&mut self, json: &mut JsonReader<'_>) -> Result<Kind> {
+        let (mut count, mut nulls) = (0, false);
+        let mut items = Kind::Null;
+        let mut pair = [Kind::Null, Kind::Null];
+        while json.item()? {
+            let item = self.value(json)?;
             if let Some(place) = pair.get_mut(count) {
                 *place = item.clone();
             }
-            nulls |= matches!(item, Self::Null);
-            items = items.with(item, line);
+            nulls |= matches!(item, Kind::Null);
+            items = self.both(items, item)?;
             count += 1;
         }
         let [key, value] = pair;
         // A map has no null keys.
-        let is_pair = count == 2 && !matches!(key, Self::Null);
+        let is_pair = count == 2 && !matches!(key, Kind::Null);
         let pair = is_pair.then_some((key, value));
-        Ok(Self::List(Box::new(List { items, nulls, pair })))
+        Ok(Kind::List(Box::new(List { items, nulls, pair })))
     }
 
-    fn object(json: &mut Json<'_>, depth: usize, line: usize) -> Result<Self> {
-        let mut first = true;
-        let mut fields: Vec<(String, Self)> = Vec::new();
-        while let Some(name) = json.key(&mut first)? {
-            fields.push((name.into_owned(), Self::read(json, depth, line)?));
-        }
-        no_name_twice(&fields)?;
-        Ok(Self::Struct(fields))
-    }
-
-    /// What is both; `other` stands in `line`.
-    pub(super) fn with(self, other: Self, line: usize) -> Self {
-        match (self, other) {
-            (Self::Null, kind) | (kind, Self::Null) => kind,
-            (Self::None(why), _) | (_, Self::None(why)) => Self::None(why),
-            (Self::List(mut a), Self::List(b)) => {
-                a.items = a.items.with(b.items, line);
-                a.nulls |= b.nulls;
-                let pairs = a.pair.zip(b.pair);
-                a.pair = pairs.map(|(a, b)| (a.0.with(b.0, line), a.1.with(b.1, line)));
-                Self::List(a)
+    fn object(
+        &mut self,
+        json: &mut JsonReader<'_>,
+        is_chosen: &dyn Fn(&str) -> bool,
+    ) -> Result<Kind> {
+        let most = self.max_fields;
+        let mut members = Members::default();
+        while let Some(name) = json.key()? {
+            let name = name.to_cow();
+            if members.places.contains_key(name.as_ref()) {
+                return Err(Wrong::key_twice(&name));
             }
-            (Self::Struct(mut fields), Self::Struct(others)) => {
-                for (at, (name, kind)) in others.into_iter().enumerate() {
-                    let is_it = |(known, _): &(String, Self)| *known == name;
-                    let found = match fields.get(at).is_some_and(is_it) {
-                        true => Some(at),
-                        false => fields.iter().position(is_it),
-                    };
-                    match found.and_then(|at| fields.get_mut(at)) {
-                        None => fields.push((name, kind)),
+            self.fields += 1;
+            if self.fields > most {
+                return Err(Wrong::new(format!(
+                    "objects have more than {most} different keys, and the limit `schema_nodes` allows as \
+                     many fields; --type COLUMN=TYPE gives a column with such objects the type of a map"
+                )));
+            }
+            let kind = match is_chosen(&name) {
+                true => json.skip().map(|_| Kind::Null)?,
+                false => self.value(json)?,
+            };
+            members.push(name.into_owned(), kind);
+        }
+        Ok(Kind::Struct(members))
+    }
+
+    /// Returns the kind of values of both kinds; those of `other` are in the row that is read.
+    pub(super) fn both(&mut self, kind: Kind, other: Kind) -> Result<Kind> {
+        let line = self.line;
+        Ok(match (kind, other) {
+            (Kind::Null, kind) | (kind, Kind::Null) => kind,
+            (Kind::None(why), _) | (_, Kind::None(why)) => Kind::None(why),
+            (Kind::List(mut a), Kind::List(b)) => {
+                a.items = self.both(a.items, b.items)?;
+                a.nulls |= b.nulls;
+                a.pair = match a.pair.zip(b.pair) {
+                    Some((a, b)) => Some((self.pair(a.0, b.0)?, self.pair(a.1, b.1)?)),
+                    None => None,
+                };
+                Kind::List(a)
+            }
+            (Kind::Struct(mut members), Kind::Struct(others)) => {
+                for (at, (name, kind)) in others.fields.into_iter().enumerate() {
+                    let found = members.find(&name, at);
+                    match found.and_then(|at| members.fields.get_mut(at)) {
+                        None => members.push(name, kind),
                         Some((_, known)) => {
-                            let before = std::mem::replace(known, Self::Null);
-                            *known = before.with(kind, line);
+                            self.fields = self.fields.saturating_sub(1);
+                            let before = std::mem::replace(known, Kind::Null);
+                            *known = self.both(before, kind)?;
                         }
                     }
                 }
-                Self::Struct(fields)
+                Kind::Struct(members)
             }
-            (a @ (Self::List(_) | Self::Struct(_)), b)
-            | (a, b @ (Self::List(_) | Self::Struct(_))) => Self::None(format!(
+            (a @ (Kind::List(_) | Kind::Struct(_)), b)
+            | (a, b @ (Kind::List(_) | Kind::Struct(_))) => Kind::None(format!(
                 "line {line}: there is {} here, and {} before",
                 b.name(),
                 a.name()
             )),
-            (Self::Boolean, Self::Boolean) => Self::Boolean,
-            (Self::Numbers(a), Self::Numbers(b)) => Self::Numbers(a.with(b)),
-            (Self::Numbers(a), Self::Special) | (Self::Special, Self::Numbers(a)) => {
-                Self::Numbers(a.as_floats())
+            (Kind::Boolean, Kind::Boolean) => Kind::Boolean,
+            (Kind::Numbers(a), Kind::Numbers(b)) => Kind::Numbers(a.with(b)),
+            (Kind::Numbers(a), Kind::Special) | (Kind::Special, Kind::Numbers(a)) => {
+                Kind::Numbers(a.with_special())
             }
-            (Self::Special, Self::Special) => Self::Special,
-            (Self::Text | Self::Special, Self::Text | Self::Special) => Self::Text,
-            _ => Self::Mixed,
-        }
+            (Kind::Special, Kind::Special) => Kind::Special,
+            (Kind::Text | Kind::Special, Kind::Text | Kind::Special) => Kind::Text,
+            _ => Kind::Mixed,
+        })
     }
 
+    /// Returns the kind of both parts of pairs, whose fields are counted as those of items.
+    fn pair(&mut self, kind: Kind, other: Kind) -> Result<Kind> {
+        let fields = self.fields;
+        let both = self.both(kind, other);
+        self.fields = fields;
+        both
+    }
+}
+
+impl Kind {
     fn name(&self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -179,7 +256,7 @@ impl Kind {
                 DataType::Utf8
             }
             Self::List(list) => list.data_type(path, mixed)?,
-            Self::Struct(fields) => DataType::Struct(fields_of(fields, path, mixed)?),
+            Self::Struct(fields) => DataType::Struct(fields_of(&fields.fields, path, mixed)?),
             Self::None(why) => return Err(format!("column `{path}`: {why}")),
         })
     }
@@ -212,16 +289,6 @@ impl List {
     }
 }
 
-/// Makes sure that the names of an object are different: of two values, one would be lost.
-pub(super) fn no_name_twice(fields: &[(String, Kind)]) -> Result<()> {
-    let mut names: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
-    names.sort_unstable();
-    match names.windows(2).find(|pair| pair.first() == pair.last()) {
-        Some([name, ..]) => Err(Wrong::new(format!("the key `{name}` is there twice"))),
-        _ => Ok(()),
-    }
-}
-
 /// Fields below `path`, which is empty for columns.
 fn fields_of(
     fields: &[(String, Kind)],
@@ -242,9 +309,11 @@ mod tests {
 
     fn inferred(rows: &[&str]) -> String {
         let mut all = Kind::Null;
+        let mut inference = Inference::new(1_000);
         for (at, row) in rows.iter().enumerate() {
-            let kind = Kind::read(&mut Json::new(row), DEPTH, at + 1).unwrap();
-            all = all.with(kind, at + 1);
+            inference.line = at + 1;
+            let kind = inference.value(&mut JsonReader::new(row)).unwrap();
+            all = inference.both(all, kind).unwrap();
         }
         let mut mixed = Vec::new();
         match all.data_type("", &mut mixed) {
@@ -282,6 +351,19 @@ mod tests {
             (&[r#"{"x":"NaN"}"#, r#"{"x":1.5}"#], "x: Float64"),
             (&[r#"{"x":"NaN"}"#, r#"{"x":"a"}"#], "x: Utf8"),
             (&[r#"{"x":null}"#], "x: Null"),
+            // Floats and decimals have only one of both.
+            (
+                &[r#"{"x":18446744073709551617}"#, r#"{"x":"NaN"}"#],
+                "x: Utf8; x",
+            ),
+            (
+                &[r#"{"x":9007199254740993}"#, r#"{"x":"Infinity"}"#],
+                "x: Utf8; x",
+            ),
+            (
+                &[r#"{"x":9007199254740992}"#, r#"{"x":"-Infinity"}"#],
+                "x: Float64",
+            ),
         ] {
             assert_eq!(inferred(rows), expected);
         }
@@ -320,6 +402,34 @@ mod tests {
         assert_eq!(
             inferred(&[r#"{"x":{"y":1}}"#, r#"{"x":{"y":[2]}}"#]),
             "column `x.y`: line 2: there is an array here, and a number before"
+        );
+    }
+
+    #[test]
+    fn fields_have_a_limit() {
+        let most = 1_000;
+        let row = |range: std::ops::Range<usize>| {
+            let members: Vec<String> = range.map(|it| format!("\"{it}\":{{\"x\":1}}")).collect();
+            format!("{{{}}}", members.join(","))
+        };
+        let mut inference = Inference::new(1_000);
+        let half = row(0..most / 2);
+        let mut all = inference.value(&mut JsonReader::new(&half)).unwrap();
+        assert_eq!(inference.fields, most);
+        // Fields that are known already do not count again.
+        inference = Inference::new(1_000);
+        for _ in 0..3 {
+            let few = row(0..most / 8);
+            let kind = inference.value(&mut JsonReader::new(&few)).unwrap();
+            all = inference.both(all, kind).unwrap();
+        }
+        assert_eq!(inference.fields, 0);
+        let many = row(0..most / 2 + 1);
+        let error = inference.value(&mut JsonReader::new(&many)).unwrap_err();
+        assert!(
+            error.message.contains("more than 1000 different keys"),
+            "{}",
+            error.message
         );
     }
 }

@@ -1,65 +1,455 @@
-//! Where the rows of a text begin and end.
+//! The rows of a text: objects one after the other, in arrays, or in collections of Features.
+//!
+//! ```text
+//! {…}{…} {…}                                          JSON lines, on lines of their own or not
+//! [{…}, {…}]                                          arrays
+//! {"type": "FeatureCollection", "features": [{…}]}    GeoJSON
+//! ```
+//!
+//! The text is read once, from its beginning to its end, and no more than one row of it is kept.
 
-/// Finds the ends of objects in a text that comes in pieces.
-#[derive(Debug, Default)]
-pub(super) struct Rows {
+use std::collections::VecDeque;
+use std::io::BufRead;
+
+use crate::failure::{Failure, Result};
+use crate::load::foreign::NOT_UTF8;
+use crate::load::value::Wrong;
+use crate::load::{BATCH_BYTES, unreadable};
+
+/// Bytes of a row, at most: those that 32-bit offsets count.
+const MAX_ROW_BYTES: usize = i32::MAX as usize;
+/// Bytes of the rows that a schema is inferred from, but for the last row.
+const MAX_SAMPLE_BYTES: usize = 64 << 20;
+/// The byte that separates the texts of a JSON text sequence (RFC 7464).
+const RECORD_SEPARATOR: u8 = 0x1e;
+/// The key of the rows of a collection.
+const FEATURES: &[u8] = b"features";
+
+/// A source of rows, each of which is the text of an object.
+pub(in crate::load) trait RowTexts {
+    /// Replaces `row` by the next row; returns the line that it begins in, or `None` at the end.
+    ///
+    /// # Errors
+    /// Data if the text is malformed, System.
+    fn next_row(&mut self, row: &mut Vec<u8>) -> Result<Option<usize>>;
+
+    /// Returns the error that something is wrong in a line.
+    fn wrong(&self, line: usize, wrong: Wrong) -> Failure;
+}
+
+/// Sees the members of a collection, without its features, when the collection has ended.
+pub(in crate::load) type SeeCollection<'a> = Box<dyn FnMut(&str) -> Result<(), String> + 'a>;
+
+/// The rows of a file.
+pub(in crate::load) struct FileRows<'a, R> {
+    name: String,
+    input: R,
+    /// The line that is read, from 1 on.
+    line: usize,
+    /// The brackets around the rows.
+    around: Vec<Around>,
+    next: Next,
+    /// Present if objects may be collections.
+    see_collection: Option<SeeCollection<'a>>,
+}
+
+/// A bracket around rows.
+enum Around {
+    Array,
+    /// The array of a collection, with the text of the collection before it.
+    Features(Vec<u8>),
+}
+
+/// The things that may come next.
+#[derive(Clone, Copy, PartialEq)]
+enum Next {
+    /// A row, or the end of the array.
+    RowOrEnd,
+    Row,
+    CommaOrEnd,
+}
+
+impl<'a, R: BufRead> FileRows<'a, R> {
+    pub(in crate::load) fn new(
+        name: String,
+        input: R,
+        see_collection: Option<SeeCollection<'a>>,
+    ) -> Self {
+        Self {
+            name,
+            input,
+            line: 1,
+            around: Vec::new(),
+            next: Next::RowOrEnd,
+            see_collection,
+        }
+    }
+
+    fn fill(&mut self) -> Result<&[u8]> {
+        let input = self.input.fill_buf();
+        input.map_err(|error| unreadable(&self.name, &error))
+    }
+
+    fn consume(&mut self, count: usize, lines: usize) {
+        self.line += lines;
+        self.input.consume(count);
+    }
+
+    /// Returns the next byte that is not white space.
+    fn peek(&mut self) -> Result<Option<u8>> {
+        loop {
+            let input = self.fill()?;
+            let is_blank =
+                |byte: &&u8| matches!(**byte, b' ' | b'\t' | b'\r' | b'\n' | RECORD_SEPARATOR);
+            let blank = input.iter().take_while(is_blank).count();
+            let (before, rest) = input.split_at_checked(blank).unwrap_or((input, b""));
+            let (lines, next) = (line_ends(before), rest.first().copied());
+            let is_end = input.is_empty();
+            self.consume(blank, lines);
+            if next.is_some() || is_end {
+                return Ok(next);
+            }
+        }
+    }
+
+    fn unexpected(&self, found: u8) -> Failure {
+        let found = match found {
+            b' '..=b'~' => format!("`{}`", char::from(found)),
+            other => format!("the byte {other:#04x}"),
+        };
+        let expected = match self.next {
+            _ if self.around.is_empty() => "a row, which is an object {…}, or an array of rows",
+            Next::RowOrEnd => "a row, which is an object {…}, or `]`",
+            Next::Row => "a row, which is an object {…}",
+            Next::CommaOrEnd => "`,` or `]`",
+        };
+        let text = format!("{found} was found where {expected} was expected");
+        self.wrong(self.line, Wrong::new(text))
+    }
+
+    fn ends_early(&self, within: &str) -> Failure {
+        self.wrong(
+            self.line,
+            Wrong::new(format!("the file ends within {within}")),
+        )
+    }
+
+    /// Reads to the end of an object; returns false if its rows come first, because it is a collection.
+    fn object(&mut self, row: &mut Vec<u8>, mut scanner: Scanner) -> Result<bool> {
+        loop {
+            let input = self.fill()?;
+            if input.is_empty() {
+                return Err(self.ends_early("a row"));
+            }
+            let stop = scanner.scan(input);
+            let end = match stop {
+                Stop::No => input.len(),
+                Stop::End(end) | Stop::Features(end) => end,
+            };
+            let part = input.get(..end).unwrap_or(input);
+            let lines = line_ends(part);
+            row.extend_from_slice(part);
+            self.consume(end, lines);
+            if row.len() > MAX_ROW_BYTES {
+                return Err(self.wrong(self.line, Wrong::new("a row of more than 2 GiB")));
+            }
+            match stop {
+                Stop::No => {}
+                Stop::End(_) => return Ok(true),
+                Stop::Features(_) => return Ok(false),
+            }
+        }
+    }
+
+    /// Leaves the array that has ended.
+    fn leave(&mut self) -> Result<()> {
+        self.consume(1, 0);
+        if let Some(Around::Features(mut text)) = self.around.pop() {
+            text.push(b']');
+            let line = self.line;
+            self.object(&mut text, Scanner::within_collection())?;
+            let text = String::from_utf8(text).map_err(|_| NOT_UTF8.to_owned());
+            let seen = match &mut self.see_collection {
+                Some(see) => text.and_then(|text| see(&text)),
+                None => Ok(()),
+            };
+            seen.map_err(|text| self.wrong(line, Wrong::new(text)))?;
+        }
+        self.next = Next::CommaOrEnd;
+        Ok(())
+    }
+}
+
+impl<R: BufRead> RowTexts for FileRows<'_, R> {
+    fn next_row(&mut self, row: &mut Vec<u8>) -> Result<Option<usize>> {
+        row.clear();
+        // A row of many megabytes is not a reason to keep as many.
+        row.shrink_to(BATCH_BYTES);
+        loop {
+            let Some(byte) = self.peek()? else {
+                return match self.around.is_empty() {
+                    true => Ok(None),
+                    false => Err(self.ends_early("an array of rows")),
+                };
+            };
+            let is_outside = self.around.is_empty();
+            match byte {
+                b'{' if is_outside || self.next != Next::CommaOrEnd => {
+                    let line = self.line;
+                    let in_collection = matches!(self.around.last(), Some(Around::Features(_)));
+                    let finds_features = self.see_collection.is_some() && !in_collection;
+                    if self.object(row, Scanner::new(finds_features))? {
+                        self.next = Next::CommaOrEnd;
+                        return Ok(Some(line));
+                    }
+                    self.around.push(Around::Features(std::mem::take(row)));
+                    self.next = Next::RowOrEnd;
+                }
+                b'[' if is_outside => {
+                    self.consume(1, 0);
+                    self.around.push(Around::Array);
+                    self.next = Next::RowOrEnd;
+                }
+                b',' if !is_outside && self.next == Next::CommaOrEnd => {
+                    self.consume(1, 0);
+                    self.next = Next::Row;
+                }
+                b']' if !is_outside && self.next != Next::Row => self.leave()?,
+                other => return Err(self.unexpected(other)),
+            }
+        }
+    }
+
+    fn wrong(&self, line: usize, wrong: Wrong) -> Failure {
+        Failure::Data(format!("{}: line {line}: {}", self.name, wrong.words()))
+    }
+}
+
+/// The place at which a scan stops.
+#[derive(Clone, Copy)]
+enum Stop {
+    /// The object goes on.
+    No,
+    /// The object ends before this byte.
+    End(usize),
+    /// The features of a collection begin at this byte.
+    Features(usize),
+}
+
+/// Finds the end of an object in a text that comes in pieces.
+struct Scanner {
     /// Brackets and braces that are open.
     depth: usize,
     in_string: bool,
     escaped: bool,
+    finds_features: bool,
+    /// The last string of the object itself, as far as it may be the key of the features.
+    key: Vec<u8>,
+    /// True after the key of the features and its colon.
+    is_features: bool,
 }
 
-impl Rows {
-    /// Whether the text so far ends within a row.
-    pub(super) fn is_open(&self) -> bool {
-        self.depth > 0
+impl Scanner {
+    fn new(finds_features: bool) -> Self {
+        Self {
+            depth: 0,
+            in_string: false,
+            escaped: false,
+            finds_features,
+            key: Vec::new(),
+            is_features: false,
+        }
     }
 
-    /// How many bytes of `text`, which begins with a row or within one, belong to it, if it ends there.
-    pub(super) fn end(&mut self, text: &[u8]) -> Option<usize> {
+    /// Creates the scanner of a collection whose features have ended.
+    fn within_collection() -> Self {
+        Self {
+            depth: 1,
+            ..Self::new(false)
+        }
+    }
+
+    fn scan(&mut self, text: &[u8]) -> Stop {
         for (at, byte) in text.iter().enumerate() {
             if self.in_string {
-                match byte {
-                    _ if self.escaped => self.escaped = false,
-                    b'\\' => self.escaped = true,
-                    b'"' => self.in_string = false,
-                    _ => {}
-                }
+                self.string_byte(*byte);
                 continue;
             }
             match byte {
-                b'"' => self.in_string = true,
+                b'"' => {
+                    self.in_string = true;
+                    self.key.clear();
+                }
+                b'[' if self.is_features && self.depth == 1 => return Stop::Features(at + 1),
                 b'{' | b'[' => self.depth += 1,
                 b'}' | b']' => {
                     self.depth = self.depth.saturating_sub(1);
                     if self.depth == 0 {
-                        return Some(at + 1);
+                        return Stop::End(at + 1);
                     }
                 }
+                b':' if self.depth == 1 => {
+                    self.is_features = self.finds_features && self.key == FEATURES;
+                }
+                b',' if self.depth == 1 => self.is_features = false,
                 _ => {}
             }
         }
-        None
+        Stop::No
     }
 
-    /// How many rows end in `text`, where what lies between them is passed over.
-    pub(super) fn count(&mut self, mut text: &[u8]) -> usize {
-        let mut count = 0;
-        while let Some(end) = self.end(text) {
-            count += 1;
-            text = text.get(end..).unwrap_or_default();
+    fn string_byte(&mut self, byte: u8) {
+        match byte {
+            _ if self.escaped => self.escaped = false,
+            b'\\' => self.escaped = true,
+            b'"' => {
+                self.in_string = false;
+                return;
+            }
+            _ => {}
         }
-        count
+        if self.finds_features && self.depth == 1 && self.key.len() <= FEATURES.len() {
+            self.key.push(byte);
+        }
     }
 }
 
-/// Bytes of white space at the beginning.
-pub(super) fn blank(text: &[u8]) -> usize {
-    let is_blank = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
-    text.iter().take_while(is_blank).count()
-}
-
-/// Line feeds in a text.
+/// Returns the number of line feeds in a text.
 pub(super) fn line_ends(text: &[u8]) -> usize {
     text.iter().filter(|byte| **byte == b'\n').count()
+}
+
+/// Rows, of which the first ones were looked at.
+pub(in crate::load) struct Sampled<S> {
+    /// Each row with its line.
+    pub(in crate::load) sample: VecDeque<(usize, Vec<u8>)>,
+    rest: S,
+}
+
+impl<S: RowTexts> Sampled<S> {
+    /// Reads up to `count` rows in advance.
+    ///
+    /// # Errors
+    /// Those of reading the rows.
+    pub(in crate::load) fn new(mut rest: S, count: usize) -> Result<Self> {
+        let mut sample = VecDeque::new();
+        let mut bytes = 0;
+        while sample.len() < count && bytes < MAX_SAMPLE_BYTES {
+            let mut row = Vec::new();
+            let Some(line) = rest.next_row(&mut row)? else {
+                break;
+            };
+            bytes += row.len() + size_of::<(usize, Vec<u8>)>();
+            row.shrink_to_fit();
+            sample.push_back((line, row));
+        }
+        Ok(Self { sample, rest })
+    }
+}
+
+impl<S: RowTexts> RowTexts for Sampled<S> {
+    fn next_row(&mut self, row: &mut Vec<u8>) -> Result<Option<usize>> {
+        match self.sample.pop_front() {
+            Some((line, text)) => {
+                *row = text;
+                Ok(Some(line))
+            }
+            None => self.rest.next_row(row),
+        }
+    }
+
+    fn wrong(&self, line: usize, wrong: Wrong) -> Failure {
+        self.rest.wrong(line, wrong)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::io::BufReader;
+
+    use super::*;
+
+    /// Reads all rows through buffers of `size` bytes; collections are noted in `seen`.
+    fn rows(text: &str, size: usize, seen: &RefCell<Vec<String>>) -> Result<Vec<String>> {
+        let input = BufReader::with_capacity(size, text.as_bytes());
+        let see: SeeCollection<'_> = Box::new(|text| {
+            seen.borrow_mut().push(text.to_owned());
+            Ok(())
+        });
+        let mut file = FileRows::new("text".into(), input, Some(see));
+        let (mut all, mut row) = (Vec::new(), Vec::new());
+        while let Some(line) = file.next_row(&mut row)? {
+            all.push(format!("{line} {}", String::from_utf8_lossy(&row)));
+        }
+        Ok(all)
+    }
+
+    #[test]
+    fn rows_are_found_in_lines_arrays_and_collections() {
+        for (text, expected, collections) in [
+            ("", &[][..], &[][..]),
+            (
+                " \n\u{1e}{}\n{\"a\":1}{}",
+                &["2 {}", "3 {\"a\":1}", "3 {}"],
+                &[],
+            ),
+            ("[]\n[ ]", &[], &[]),
+            (
+                "[\n{\"a\":[\"]\",{}]} ,\n{\"}\\\"\":\n1}\n]\n{}",
+                &["2 {\"a\":[\"]\",{}]}", "3 {\"}\\\"\":\n1}", "6 {}"],
+                &[],
+            ),
+            (
+                "{\"x\":{\"features\":[1]},\"features\" : [{\"features\":[2]},\n{}],\"y\":\"}\"}{}",
+                &["1 {\"features\":[2]}", "2 {}", "2 {}"],
+                &["{\"x\":{\"features\":[1]},\"features\" : [],\"y\":\"}\"}"],
+            ),
+            (
+                "[{\"features\":[]},{\"a\":\"features\",\"b\":[1]},{\"features\":null}]",
+                &["1 {\"a\":\"features\",\"b\":[1]}", "1 {\"features\":null}"],
+                &["{\"features\":[]}"],
+            ),
+        ] {
+            for size in [1, 2, 7, 4096] {
+                let seen = RefCell::default();
+                assert_eq!(rows(text, size, &seen).ok().unwrap(), expected, "{text}");
+                assert_eq!(*seen.borrow(), collections, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn other_texts_have_a_place() {
+        for (text, expected) in [
+            (
+                "{}\n1",
+                "line 2: `1` was found where a row, which is an object {…}, or an array",
+            ),
+            ("{},{}", "line 1: `,` was found where a row"),
+            (
+                "[{},\n]",
+                "line 2: `]` was found where a row, which is an object {…} was",
+            ),
+            (
+                "[,{}]",
+                "line 1: `,` was found where a row, which is an object {…}, or `]`",
+            ),
+            ("[{}\n{}]", "line 2: `{` was found where `,` or `]`"),
+            ("[[1]]", "line 1: `[` was found where a row"),
+            ("[{}", "line 1: the file ends within an array of rows"),
+            ("{\"a\":\n", "line 2: the file ends within a row"),
+            ("{\"features\":[{}]", "line 1: the file ends within a row"),
+            ("\u{0}", "line 1: the byte 0x00 was found"),
+        ] {
+            let error = rows(text, 3, &RefCell::default())
+                .err()
+                .unwrap()
+                .to_string();
+            assert!(
+                error.starts_with(&format!("text: {expected}")),
+                "{text}: {error}"
+            );
+        }
+    }
 }

@@ -8,10 +8,10 @@ use herringbone_arrow::array::{
 };
 use herringbone_arrow::buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use herringbone_arrow::schema::{FieldRef, Fields};
+use herringbone_text::json::{JsonReader, JsonToken};
 
 use super::structs::{arrow, nulls, whole};
 use super::{Column, Result, Scalar, Slot, Wrong};
-use crate::load::json::parse::{Json, Start};
 
 /// What lists are made into: from offsets, of which there is one more than lists, nulls and items.
 pub(super) type Make = Box<dyn Fn(Vec<usize>, Option<NullBuffer>, ArrayRef) -> Result<ArrayRef>>;
@@ -25,13 +25,19 @@ pub(super) struct Lists {
     valid: Vec<bool>,
     /// How many items every list has, if that is fixed.
     length: Option<usize>,
+    /// Bytes that a null among the items takes.
+    item_bytes: u64,
     make: Make,
 }
 
+/// Bytes of the items of a batch that have a fixed length, at most.
+const MAX_ITEM_BYTES: u64 = 1 << 30;
+
 impl Lists {
-    pub(super) fn new(items: Slot, length: Option<usize>, make: Make) -> Self {
+    pub(super) fn new(items: Slot, length: Option<usize>, item_bytes: u64, make: Make) -> Self {
         Self {
             items,
+            item_bytes,
             ends: vec![0],
             count: 0,
             valid: Vec::new(),
@@ -58,11 +64,15 @@ impl Column for Lists {
         }
     }
 
-    fn array(&mut self, json: &mut Json<'_>) -> Result<()> {
-        let (mut first, before) = (true, self.count);
-        while json.item(&mut first)? {
+    fn array(&mut self, json: &mut JsonReader<'_>) -> Result<()> {
+        let before = self.count;
+        while json.item()? {
             self.items.json(json)?;
             self.count += 1;
+            if (self.count as u64).saturating_mul(self.item_bytes) > MAX_ITEM_BYTES {
+                let text = format!("items of a fixed length take more than {MAX_ITEM_BYTES} bytes");
+                return Err(Wrong::new(text));
+            }
         }
         let found = self.count - before;
         match self.length {
@@ -77,7 +87,7 @@ impl Column for Lists {
         Ok(())
     }
 
-    fn object(&mut self, _json: &mut Json<'_>) -> Result<()> {
+    fn object(&mut self, _json: &mut JsonReader<'_>) -> Result<()> {
         Err(Wrong::new("an object, where an array belongs"))
     }
 
@@ -160,20 +170,18 @@ impl Column for Maps {
         }
     }
 
-    fn array(&mut self, json: &mut Json<'_>) -> Result<()> {
+    fn array(&mut self, json: &mut JsonReader<'_>) -> Result<()> {
         let wrong = || Err(Wrong::new("no array of [key, value]"));
-        let mut first = true;
-        while json.item(&mut first)? {
-            let mut first = true;
-            if !matches!(json.value()?, Start::Array) || !json.item(&mut first)? {
+        while json.item()? {
+            if !matches!(json.value()?, JsonToken::Array) || !json.item()? {
                 return wrong();
             }
             self.keys.json(json)?;
-            if !json.item(&mut first)? {
+            if !json.item()? {
                 return wrong();
             }
             self.values.json(json)?;
-            if json.item(&mut first)? {
+            if json.item()? {
                 return wrong();
             }
             self.count += 1;
@@ -182,10 +190,9 @@ impl Column for Maps {
         Ok(())
     }
 
-    fn object(&mut self, json: &mut Json<'_>) -> Result<()> {
-        let mut first = true;
-        while let Some(key) = json.key(&mut first)? {
-            self.keys.scalar(Scalar::Text(&key))?;
+    fn object(&mut self, json: &mut JsonReader<'_>) -> Result<()> {
+        while let Some(key) = json.key()? {
+            self.keys.scalar(Scalar::Text(&key.to_cow()))?;
             self.values.json(json)?;
             self.count += 1;
         }

@@ -26,8 +26,11 @@ use super::temporal::{dates, dates_in_milliseconds, times, timestamps};
 use super::text::{Nulls, Texts};
 use super::variant::Variants;
 use super::{Column, Result, Rules, Scalar, Slot, Struct, Wrong};
+use crate::load::row_size::slot_bytes;
 
-/// The column of a field, which is called `path`.
+/// Returns the column of a field, which is called `path`.
+///
+/// No column has room for values in advance, because a file may have many columns.
 ///
 /// # Errors
 /// A type that text cannot be read as.
@@ -38,14 +41,17 @@ pub(super) fn column(field: &Field, path: &str, rules: &Rules) -> Result<Box<dyn
     Ok(match data_type {
         DataType::Null => Box::new(Nulls::default()),
         DataType::Boolean => Box::new(Booleans::new()),
-        DataType::Utf8 => Box::new(Texts::new(StringBuilder::new(), any)),
-        DataType::LargeUtf8 => Box::new(Texts::new(LargeStringBuilder::new(), any)),
-        DataType::Utf8View => Box::new(Texts::new(StringViewBuilder::new(), any)),
-        DataType::Binary => Box::new(Bytes::new(BinaryBuilder::new(), text)),
-        DataType::LargeBinary => Box::new(Bytes::new(LargeBinaryBuilder::new(), text)),
-        DataType::BinaryView => Box::new(Bytes::new(BinaryViewBuilder::new(), text)),
+        DataType::Utf8 => Box::new(Texts::new(StringBuilder::with_capacity(0, 0), any)),
+        DataType::LargeUtf8 => Box::new(Texts::new(LargeStringBuilder::with_capacity(0, 0), any)),
+        DataType::Utf8View => Box::new(Texts::new(StringViewBuilder::with_capacity(0), any)),
+        DataType::Binary => Box::new(Bytes::new(BinaryBuilder::with_capacity(0, 0), text)),
+        DataType::LargeBinary => {
+            Box::new(Bytes::new(LargeBinaryBuilder::with_capacity(0, 0), text))
+        }
+        DataType::BinaryView => Box::new(Bytes::new(BinaryViewBuilder::with_capacity(0), text)),
         DataType::FixedSizeBinary(length) if *length >= 0 => {
-            Box::new(Bytes::new(FixedSizeBinaryBuilder::new(*length), text))
+            let builder = FixedSizeBinaryBuilder::with_capacity(0, *length);
+            Box::new(Bytes::new(builder, text))
         }
         data_type if data_type.is_numeric() => numeric(data_type, rules.inferred)?,
         data_type if data_type.is_temporal() => temporal(data_type)?,
@@ -160,7 +166,8 @@ fn interval(data_type: &DataType, unit: IntervalUnit) -> Box<dyn Column> {
 fn nested(field: &Field, path: &str, rules: &Rules) -> Result<Box<dyn Column>> {
     let of = |item: &FieldRef, length, make: Make| -> Result<Box<dyn Column>> {
         let items = Slot::new(item, path, rules)?;
-        Ok(Box::new(Lists::new(items, length, make)))
+        let item_bytes = slot_bytes(item.data_type());
+        Ok(Box::new(Lists::new(items, length, item_bytes, make)))
     };
     match field.data_type() {
         DataType::Struct(_) if is_variant(field) => Ok(Box::new(Variants::new(field)?)),

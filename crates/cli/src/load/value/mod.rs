@@ -21,14 +21,13 @@ mod variant;
 
 use herringbone_arrow::array::ArrayRef;
 use herringbone_arrow::schema::Field;
+use herringbone_text::json::{JsonError, JsonProblem, JsonReader, JsonToken};
 
 pub(crate) use bytes::hex;
 pub(super) use make::may_be_empty;
 pub(super) use primitive::is_special;
 pub(super) use structs::Struct;
 pub(crate) use variant::variant_type;
-
-use super::json::parse::{Json, Start};
 
 /// A value without parts.
 #[derive(Debug, Clone, Copy)]
@@ -73,6 +72,11 @@ impl Wrong {
         }
     }
 
+    /// Returns the error that an object has a key twice: of two values, one would be lost.
+    pub(super) fn key_twice(name: &str) -> Self {
+        Self::new(format!("the key `{name}` is there twice"))
+    }
+
     /// `value` is none of `what`, and why.
     pub(super) fn misfit(value: Scalar<'_>, what: &impl std::fmt::Display, why: &str) -> Self {
         const SHOWN: usize = 80;
@@ -100,6 +104,15 @@ impl Wrong {
         match self.path {
             Some(path) => format!("column `{path}`: {}", self.message),
             None => self.message,
+        }
+    }
+}
+
+impl From<JsonError> for Wrong {
+    fn from(error: JsonError) -> Self {
+        match error.problem {
+            JsonProblem::Unexpected { .. } => Self::new(format!("this is not JSON: {error}")),
+            _ => Self::new(error.to_string()),
         }
     }
 }
@@ -139,13 +152,18 @@ pub(super) trait Column {
     fn scalar(&mut self, scalar: Scalar<'_>) -> Result<()>;
 
     /// Appends a JSON array, whose bracket was read.
-    fn array(&mut self, _json: &mut Json<'_>) -> Result<()> {
+    fn array(&mut self, _json: &mut JsonReader<'_>) -> Result<()> {
         Err(Wrong::new("an array, where a value without parts belongs"))
     }
 
     /// Appends a JSON object, whose brace was read.
-    fn object(&mut self, _json: &mut Json<'_>) -> Result<()> {
+    fn object(&mut self, _json: &mut JsonReader<'_>) -> Result<()> {
         Err(Wrong::new("an object, where a value without parts belongs"))
+    }
+
+    /// Appends `null` of JSON, if that is a value of the column besides the null of a row.
+    fn json_null(&mut self) -> Option<Result<()>> {
+        None
     }
 
     /// The values so far; the next ones begin an array of their own.
@@ -206,14 +224,19 @@ impl Slot {
     }
 
     /// Appends the next value of a JSON text.
-    pub(super) fn json(&mut self, json: &mut Json<'_>) -> Result<()> {
+    pub(super) fn json(&mut self, json: &mut JsonReader<'_>) -> Result<()> {
         let appended = match json.value()? {
-            Start::Null => return self.null(),
-            Start::Boolean(value) => self.column.scalar(Scalar::Boolean(value)),
-            Start::Number(text) => self.column.scalar(Scalar::Number(text)),
-            Start::Text(text) => self.column.scalar(Scalar::Text(&text)),
-            Start::Array => self.column.array(json),
-            Start::Object => self.column.object(json),
+            JsonToken::Null if self.nullable => return self.null(),
+            JsonToken::Null => match self.column.json_null() {
+                Some(appended) => appended,
+                None => return self.null(),
+            },
+            JsonToken::Boolean(value) => self.column.scalar(Scalar::Boolean(value)),
+            JsonToken::Number(number) => self.column.scalar(Scalar::Number(number.text)),
+            JsonToken::NonFinite(_) => return Err(json.unexpected("a value of JSON").into()),
+            JsonToken::Text(text) => self.column.scalar(Scalar::Text(&text.to_cow())),
+            JsonToken::Array => self.column.array(json),
+            JsonToken::Object => self.column.object(json),
         };
         appended.map_err(|wrong| wrong.of(&self.path))
     }

@@ -45,7 +45,7 @@ pub(super) fn primitive<T: ArrowPrimitiveType>(
     parse: impl Fn(Scalar<'_>) -> Result<T::Native, &'static str> + 'static,
 ) -> Box<dyn Column> {
     Box::new(Primitive {
-        builder: PrimitiveBuilder::<T>::new().with_data_type(data_type.clone()),
+        builder: PrimitiveBuilder::<T>::with_capacity(0).with_data_type(data_type.clone()),
         data_type: data_type.clone(),
         parse,
     })
@@ -206,7 +206,7 @@ pub(super) struct Booleans(BooleanBuilder);
 
 impl Booleans {
     pub(super) fn new() -> Self {
-        Self(BooleanBuilder::new())
+        Self(BooleanBuilder::with_capacity(0))
     }
 }
 

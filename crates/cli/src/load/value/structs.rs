@@ -6,9 +6,9 @@ use std::sync::Arc;
 use herringbone_arrow::array::{ArrayRef, StructArray};
 use herringbone_arrow::buffer::NullBuffer;
 use herringbone_arrow::schema::{ArrowError, Fields};
+use herringbone_text::json::{JsonReader, JsonToken};
 
 use super::{Column, Result, Rules, Scalar, Slot, Wrong};
-use crate::load::json::parse::Json;
 
 /// A struct, or the columns of a file.
 pub(in crate::load) struct Struct {
@@ -80,14 +80,15 @@ impl Column for Struct {
         }
     }
 
-    fn array(&mut self, _json: &mut Json<'_>) -> Result<()> {
+    fn array(&mut self, _json: &mut JsonReader<'_>) -> Result<()> {
         Err(Wrong::new("an array, where an object belongs"))
     }
 
-    fn object(&mut self, json: &mut Json<'_>) -> Result<()> {
+    fn object(&mut self, json: &mut JsonReader<'_>) -> Result<()> {
         self.objects += 1;
-        let (mut first, mut expected) = (true, 0);
-        while let Some(key) = json.key(&mut first)? {
+        let mut expected = 0;
+        while let Some(key) = json.key()? {
+            let key = key.to_cow();
             let Some(at) = self.find(&key, expected) else {
                 let dot = if self.path.is_empty() { "" } else { "." };
                 let path = format!("{}{dot}{key}", self.path);
@@ -97,7 +98,7 @@ impl Column for Struct {
                 continue;
             };
             if std::mem::replace(named, self.objects) == self.objects {
-                return Err(Wrong::new(format!("the key `{key}` is there twice")));
+                return Err(Wrong::key_twice(&key));
             }
             slot.json(json)?;
             expected = at + 1;
@@ -139,11 +140,10 @@ pub(super) fn arrow(error: ArrowError) -> Wrong {
 
 /// Appends the JSON text of a field of CSV.
 pub(super) fn whole(column: &mut dyn Column, text: &str) -> Result<()> {
-    use crate::load::json::parse::Start;
-    let mut json = Json::new(text);
+    let mut json = JsonReader::new(text);
     match json.value()? {
-        Start::Array => column.array(&mut json)?,
-        Start::Object => column.object(&mut json)?,
+        JsonToken::Array => column.array(&mut json)?,
+        JsonToken::Object => column.object(&mut json)?,
         _ => {
             return Err(Wrong::misfit(
                 Scalar::Cell(text),
@@ -152,5 +152,5 @@ pub(super) fn whole(column: &mut dyn Column, text: &str) -> Result<()> {
             ));
         }
     }
-    json.end()
+    Ok(json.end()?)
 }

@@ -7,9 +7,9 @@ use herringbone::variant::shredding::{Shredder, ShreddingType};
 use herringbone::variant::{Value, VariantBuilder};
 use herringbone_arrow::array::ArrayRef;
 use herringbone_arrow::schema::{DataType, Field};
+use herringbone_text::json::{JsonReader, JsonToken};
 
 use super::{Column, Result, Scalar, Wrong};
-use crate::load::json::parse::{DEPTH, Json, Start};
 
 /// The Arrow type that variants are read as.
 ///
@@ -51,33 +51,32 @@ impl Variants {
     }
 
     /// Appends the rest of an array or object to the value that is built.
-    fn inner(&mut self, json: &mut Json<'_>, is_array: bool, depth: usize) -> Result<()> {
-        let too_deep = || Wrong::new(format!("more than {DEPTH} levels of nesting"));
-        let deeper = depth.checked_sub(1).ok_or_else(too_deep)?;
-        let mut first = true;
+    fn inner(&mut self, json: &mut JsonReader<'_>, is_array: bool) -> Result<()> {
         if is_array {
             self.builder.begin_array().map_err(wrong)?;
-            while json.item(&mut first)? {
-                self.json(json, deeper)?;
+            while json.item()? {
+                self.json(json)?;
             }
         } else {
             self.builder.begin_object().map_err(wrong)?;
-            while let Some(name) = json.key(&mut first)? {
-                self.builder.field(&name).map_err(wrong)?;
-                self.json(json, deeper)?;
+            while let Some(name) = json.key()? {
+                self.builder.field(&name.to_cow()).map_err(wrong)?;
+                self.json(json)?;
             }
         }
         self.builder.end().map_err(wrong)
     }
 
-    fn json(&mut self, json: &mut Json<'_>, depth: usize) -> Result<()> {
+    /// Appends the next value. The reader limits the depth of the recursion.
+    fn json(&mut self, json: &mut JsonReader<'_>) -> Result<()> {
         match json.value()? {
-            Start::Null => self.builder.push(Value::Null).map_err(wrong),
-            Start::Boolean(value) => self.push(Scalar::Boolean(value)),
-            Start::Number(text) => self.push(Scalar::Number(text)),
-            Start::Text(text) => self.push(Scalar::Text(&text)),
-            Start::Array => self.inner(json, true, depth),
-            Start::Object => self.inner(json, false, depth),
+            JsonToken::Null => self.builder.push(Value::Null).map_err(wrong),
+            JsonToken::Boolean(value) => self.push(Scalar::Boolean(value)),
+            JsonToken::Number(number) => self.push(Scalar::Number(number.text)),
+            JsonToken::NonFinite(_) => Err(json.unexpected("a value of JSON").into()),
+            JsonToken::Text(text) => self.push(Scalar::Text(&text.to_cow())),
+            JsonToken::Array => self.inner(json, true),
+            JsonToken::Object => self.inner(json, false),
         }
     }
 
@@ -110,14 +109,19 @@ impl Column for Variants {
         self.append()
     }
 
-    fn array(&mut self, json: &mut Json<'_>) -> Result<()> {
-        self.inner(json, true, DEPTH)?;
+    fn array(&mut self, json: &mut JsonReader<'_>) -> Result<()> {
+        self.inner(json, true)?;
         self.append()
     }
 
-    fn object(&mut self, json: &mut Json<'_>) -> Result<()> {
-        self.inner(json, false, DEPTH)?;
+    fn object(&mut self, json: &mut JsonReader<'_>) -> Result<()> {
+        self.inner(json, false)?;
         self.append()
+    }
+
+    fn json_null(&mut self) -> Option<Result<()>> {
+        let pushed = self.builder.push(Value::Null).map_err(wrong);
+        Some(pushed.and_then(|()| self.append()))
     }
 
     fn finish(&mut self) -> Result<ArrayRef> {

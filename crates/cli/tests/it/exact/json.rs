@@ -144,21 +144,53 @@ fn json_that_would_lose_something_is_refused() {
         ),
         (
             "{\"a\":\"\\ud800\"}",
-            "line 1: no JSON: \\ud800 alone is half of a character",
+            "line 1: this is not JSON: '\\\\' was found where \\u with four digits of a whole character",
         ),
-        ("{\"a\":\"\0\"}", "line 1: no JSON: a control character"),
-        ("{\"a\":01}", "line 1: no JSON"),
-        ("{\"a\":NaN}", "line 1: no JSON"),
         (
-            "{\"a\":1}\n{\"a\":2",
-            "line 2: no JSON: the file ends within a row",
+            "{\"a\":\"\0\"}",
+            "line 1: this is not JSON: '\\0' was found where an escape for a control character",
         ),
-        ("{\"a\":1} x", "line 1: a row is an object"),
-        ("{\"a\":1}\n[1]", "line 2: a row is an object"),
-        ("{\"a\":1}\n\"x\"", "line 2: a row is an object"),
-        ("{\"a\":1}}\n", "line 1: a row is an object"),
-        ("{\"a\":[1}]\n", "line 1: no JSON"),
-        ("\u{feff}\u{feff}{}\n", "line 1: a row is an object"),
+        (
+            "{\"a\":01}",
+            "line 1: this is not JSON: '1' was found where `,` or `}`",
+        ),
+        (
+            "{\"a\":NaN}",
+            "line 1: this is not JSON: 'N' was found where a value",
+        ),
+        ("{\"a\":1}\n{\"a\":2", "line 2: the file ends within a row"),
+        (
+            "{\"a\":1} x",
+            "line 1: `x` was found where a row, which is an object",
+        ),
+        (
+            "{\"a\":1}\n[1]",
+            "line 2: `1` was found where a row, which is an object",
+        ),
+        (
+            "{\"a\":1}\n\"x\"",
+            "line 2: `\"` was found where a row, which is an object",
+        ),
+        (
+            "{\"a\":1}}\n",
+            "line 1: `}` was found where a row, which is an object",
+        ),
+        (
+            "{\"a\":[1}]\n",
+            "line 1: this is not JSON: '}' was found where `,` or `]`",
+        ),
+        (
+            "\u{feff}\u{feff}{}\n",
+            "line 1: the byte 0xef was found where a row",
+        ),
+        (
+            "[{\"a\":1}\n",
+            "line 2: the file ends within an array of rows",
+        ),
+        (
+            "[{\"a\":1},\n{\"a\":}]",
+            "line 2: this is not JSON: '}' was found where a value",
+        ),
     ] {
         Import::of("x.jsonl", text).run(&[]).fails(3, message);
     }
@@ -171,7 +203,7 @@ fn json_that_would_lose_something_is_refused() {
     let deep = format!("{{\"a\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
     Import::of("x.jsonl", deep)
         .run(&[])
-        .fails(3, "more than 64 levels of nesting");
+        .fails(3, "nested more than 64 levels deep");
 }
 
 #[test]
@@ -219,4 +251,88 @@ fn maps_come_back_as_maps() {
     let (schema, found) = Import::of("x.jsonl", rows.replace("; ", "\n")).becomes(&[]);
     assert!(schema.starts_with("m: Map"), "{schema}");
     assert_eq!(found, rows);
+}
+
+/// Rows as pyarrow, pandas and duckdb give them for these files: two rows, 1 and 2.
+#[test]
+fn arrays_of_objects_are_rows() {
+    for text in [
+        "[{\"a\":1},{\"a\":2}]",
+        "[\n  {\n    \"a\": 1\n  },\n  {\n    \"a\": 2\n  }\n]\n",
+        "[{\"a\":1}]\n[]\n[{\"a\":2}]",
+        "\u{1e}{\"a\":1}\n\u{1e}{\"a\":2}\n",
+    ] {
+        let rows = "{\"a\":1}; {\"a\":2}";
+        becomes("x.json", text, &[], "a: Int64", rows);
+        becomes("x.json", text, &["--infer-rows", "1"], "a: Int64", rows);
+    }
+}
+
+/// A float has no room for the digits of the integer, and a decimal has no NaN.
+#[test]
+fn all_rows_that_a_type_is_inferred_from_fit_it() {
+    for (values, schema, rows) in [
+        (["18446744073709551617", "\"NaN\""], "a: Utf8", None),
+        (["\"Infinity\"", "9007199254740993"], "a: Utf8", None),
+        (["-0", "18446744073709551617"], "a: Utf8", None),
+        (["1e400", "1"], "a: Utf8", None),
+        (["true", "1"], "a: Utf8", None),
+        (["1", "\"NaN\""], "a: Float64", Some(["1.0", "\"NaN\""])),
+        (["-0", "7"], "a: Float64", Some(["-0.0", "7.0"])),
+        (["1e3", "7"], "a: Float64", Some(["1000.0", "7.0"])),
+        (["null", "null"], "a: Null", Some(["null", "null"])),
+        (
+            ["9223372036854775808", "-1.5"],
+            "a: Decimal128(38, 1)",
+            Some(["\"9223372036854775808.0\"", "\"-1.5\""]),
+        ),
+    ] {
+        let text = |values: [&str; 2]| values.map(|it| format!("{{\"a\":{it}}}")).join("; ");
+        let json = Import::of("x.jsonl", text(values).replace("; ", "\n"));
+        let run = json.run(&[]);
+        assert_eq!(run.code, 0, "{values:?}: {}", run.stderr);
+        let is_mixed = rows.is_none();
+        assert_eq!(
+            run.stderr
+                .contains("`a`: values of several types become text"),
+            is_mixed
+        );
+        let print = |words: &[&str]| herringbone(&[words, &[&json.out]].concat()).stdout;
+        assert_eq!(print(&["schema", "--format", "arrow"]).trim_end(), schema);
+        let expected = rows.unwrap_or_else(|| values);
+        let quoted = |it: &str| match is_mixed {
+            true => format!("\"{}\"", it.trim_matches('"')),
+            false => it.to_owned(),
+        };
+        let expected = expected
+            .map(|it| format!("{{\"a\":{}}}\n", quoted(it)))
+            .concat();
+        assert_eq!(print(&["cat", "--format", "jsonl"]), expected);
+    }
+}
+
+/// A builder with 1,024 slots per column takes 8 KiB: 800 MB for these columns.
+#[test]
+fn keys_have_a_limit_before_columns_are_made() {
+    let row = |count: usize| {
+        let members: Vec<String> = (0..count).map(|it| format!("\"{it}\":1")).collect();
+        format!("{{{}}}\n", members.join(","))
+    };
+    Import::of("x.jsonl", row(262_145)).run(&[]).fails(
+        3,
+        "line 1: objects have more than 262144 different keys, and the limit `schema_nodes`",
+    );
+}
+
+/// A null in a list takes five bytes of text, and here a MiB of memory.
+#[test]
+fn items_of_a_fixed_length_have_a_limit() {
+    let nulls = vec!["null"; 2_000].join(",");
+    let json = Import::of("x.jsonl", format!("{{\"a\":[{nulls}]}}\n"));
+    json.run(&["--type", "a=List(FixedSizeBinary(1048576))"])
+        .fails(
+            3,
+            "line 1: column `a`: items of a fixed length take more than",
+        );
+    json.run(&["--type", "a=List(FixedSizeBinary(16))"]).ok("");
 }
