@@ -288,16 +288,10 @@ pub(crate) fn survey(
     let named: Vec<(&str, SchemaRef)> = named.collect();
     let merge = request.merge;
     let mut all = merge.schema(&named).map_err(|error| differ(&error))?;
-    let wanted = merge.wanted(&all);
-    let is_wanted = wanted.is_some();
-    match wanted {
-        Some(wanted) => {
-            if !request.looks_at_other_columns() {
-                request.options.projection = Projection::All;
-            }
-            request.options.wanted_schema = Some(wanted);
-        }
-        None => request.options.schema.arrow_schema = Some(all.clone()),
+    merge.read_as(&all, &mut request.options);
+    let is_wanted = request.options.wanted_schema.is_some();
+    if is_wanted && !request.looks_at_other_columns() {
+        request.options.projection = Projection::All;
     }
     for (at, input) in inputs.iter().enumerate() {
         let file = input.open()?;

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use herringbone::{Error, FieldMatching, Remedy, Result, WantedSchema};
+use herringbone::{Error, FieldMatching, ReadOptions, Remedy, Result, WantedSchema};
 use herringbone_arrow::schema::{
     DataType, Field, FieldRef, Fields, IntervalUnit, Schema, SchemaRef, TimeUnit,
 };
@@ -64,15 +64,19 @@ impl SchemaMerge {
         })
     }
 
-    /// Returns the schema as readers take it; `None` if hints about layouts are enough to read all files alike.
-    #[must_use]
-    pub fn wanted(self, common: &SchemaRef) -> Option<WantedSchema> {
+    /// Has a read give batches of the common schema. Without a choice this is a hint, as files differ in layout alone.
+    pub fn read_as(self, common: &SchemaRef, options: &mut ReadOptions) {
         let matching = match self.by_name {
             true => FieldMatching::Name,
             false => FieldMatching::Position,
         };
-        let wanted = || WantedSchema::new(common.clone()).matching(matching);
-        (self != Self::default()).then(wanted)
+        match self == Self::default() {
+            true => options.schema.arrow_schema = Some(common.clone()),
+            false => {
+                let wanted = WantedSchema::new(common.clone()).matching(matching);
+                options.wanted_schema = Some(wanted);
+            }
+        }
     }
 
     /// Returns the error of a file and another one that have no schema in common.
@@ -117,7 +121,7 @@ impl SchemaMerge {
     }
 }
 
-/// Names of columns that differ in case alone, in the order of the schema.
+/// Returns the names of columns that differ in case alone, in the order of the schema.
 ///
 /// Some readers cannot tell such columns apart.
 #[must_use]

@@ -37,7 +37,7 @@
 //! let mut writer = Writer::new(&mut out, carried.schema, options)?;
 //! for path in paths {
 //!     let mut read = ReadOptions::new();
-//!     read.wanted_schema = merge.wanted(&schema);
+//!     merge.read_as(&schema, &mut read);
 //!     for batch in herringbone::open_with(path, read)? {
 //!         writer.write(&batch?)?;
 //!     }
