@@ -68,7 +68,9 @@ mod tests {
     use crate::load::tests::text_options;
 
     fn sample(text: &str) -> Sample {
-        Sample::of(Stream::of_bytes("x", text.into()), |_| Ok(false)).unwrap()
+        let mut sample = Sample::start(Stream::of_bytes("x", text.into())).unwrap();
+        sample.read(|_| Ok(false)).unwrap();
+        sample
     }
 
     #[test]
