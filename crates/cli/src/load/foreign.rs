@@ -161,7 +161,7 @@ pub(crate) fn text_format(beginning: &[u8]) -> Option<Foreign> {
 }
 
 impl Foreign {
-    /// Says that a file is of this format where another one is expected.
+    /// Returns the error that a file is of this format, and another one is expected.
     pub(crate) fn instead_of(&self, expected: &str, file: &str) -> String {
         let Self { name, advice } = self;
         let advice = advice.replace("FILE", file);

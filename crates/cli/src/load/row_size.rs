@@ -1,4 +1,4 @@
-//! Bytes that a row takes whatever its values are.
+//! The bytes that each row takes by its types alone.
 //!
 //! A null of a type of fixed size takes as many bytes as any value, and no text at all. So a text of
 //! few bytes may ask for rows of any size, once the type is given.
@@ -37,7 +37,7 @@ pub(super) fn batch_rows(schema: &Schema, limits: &Limits) -> Result<usize, Stri
         .clamp(1, BATCH_ROWS))
 }
 
-/// Bytes of a null.
+/// Returns the bytes of a null.
 pub(super) fn slot_bytes(data_type: &DataType) -> u64 {
     let size = |size: &i32| u64::try_from(*size).unwrap_or(0);
     match data_type {

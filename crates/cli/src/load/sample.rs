@@ -75,7 +75,7 @@ impl Sample {
         Ok(())
     }
 
-    /// The name of the file.
+    /// Returns the name of the file.
     pub(super) fn name(&self) -> &str {
         &self.rest.get_ref().name
     }

@@ -192,7 +192,7 @@ fn wrong_schemas_are_refused() {
     with("a: Int64\nb: Int64\nc: Int64\n")
         .fails(3, "there is no column `c`, which is in the schema");
     with("a: Int64\nb: Boolean\n").fails(3, "line 2: column `b`: \"2\" is no Boolean");
-    with("a: Int65\n").fails(3, "types.txt: line 1: `a` has no known type: `Int65`");
+    with("a: Int65\n").fails(3, "types.txt: line 1: `a`: unknown type `Int65`");
     with("b: Int8 not null\na: Utf8\n").ok("");
     assert_eq!(rows(&out), "{\"b\":2,\"a\":\"1\"}\n");
     herringbone(&["convert", "--schema", "nope", &csv, &out, "-f"]).fails(4, "nope: ");

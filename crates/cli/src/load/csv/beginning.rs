@@ -67,7 +67,7 @@ impl Beginning {
         parser.beginning(sample, delimiter, line).map_err(refused)
     }
 
-    /// The schema that was found.
+    /// Returns the schema that was found.
     ///
     /// # Errors
     /// There is no row.
@@ -84,7 +84,7 @@ impl Beginning {
         Ok(Arc::new(Schema::new(fields.collect::<Fields>())))
     }
 
-    /// Says what of the file may be meant in another way than it is read.
+    /// Notes what of the file may mean something else than it is read as.
     pub(super) fn notes(&self, file: &str, options: &TextOptions<'_>) {
         let note = |text: &str| (options.note)(&format!("{file}: {text}"));
         if let Some(value) = &self.looks_like_a_row {
@@ -182,7 +182,7 @@ impl<'o> Parser<'o> {
         Ok(self.done >= self.wanted)
     }
 
-    /// Ends the text, which goes on behind the sample unless the sample is the whole text.
+    /// Ends the sample. A record that is not complete ends with it only if the sample is the whole text.
     fn end(&mut self, is_whole: bool) -> Result<(), Wrong> {
         let end = |records: &mut Records, is_first| match is_whole {
             true => records.read(b"", 1, usize::MAX).map(|_| ()),
@@ -228,7 +228,7 @@ impl<'o> Parser<'o> {
         Ok(())
     }
 
-    /// What the text has shown.
+    /// Returns what the records have shown.
     fn beginning(mut self, sample: Sample, delimiter: u8, line: usize) -> Result<Beginning, Wrong> {
         let width = self.rows.width.unwrap_or(0);
         self.kinds.resize(width, Kind::Nothing);

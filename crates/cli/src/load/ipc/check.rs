@@ -11,12 +11,12 @@ use herringbone_arrow::schema::{DataType, Field, Schema};
 
 use super::messages::size;
 
-/// Bytes that each compressed byte stands for, at most, and those of a block, which has a header. LZ4
-/// gets 255 into a byte of a length; ZSTD 128 KiB into a block of four bytes.
+/// The most bytes that a compressed byte stands for, and further bytes for a whole buffer: LZ4 puts 255
+/// into one byte of a length, ZSTD 128 KiB into a block of four bytes.
 const LZ4_RATIO: (u64, u64) = (255, 255);
 const ZSTD_RATIO: (u64, u64) = (32 << 10, 128 << 10);
 
-/// Bytes of memory that a value counts as if no byte of the message stands for it.
+/// Bytes of memory that a value counts as, if no byte of the message stands for it.
 const SLOT_BYTES: u64 = 16;
 
 /// Checks that a batch needs no more bytes than its message has, and no more memory than is allowed.
@@ -60,7 +60,7 @@ pub(super) fn check_batch(
     }
 }
 
-/// The error with the name of the column.
+/// Adds the name of the column to an error of the bytes.
 fn in_column(error: Error, field: &Field) -> Error {
     match error.kind() {
         herringbone::ErrorKind::Corrupt => {
@@ -107,18 +107,24 @@ where
         let layout = layout(data_type);
         let mut has_bytes = false;
         for spec in layout.buffers {
-            let needed = match spec {
-                BufferSpec::FixedWidth { byte_width, .. } => {
-                    has_bytes |= byte_width > 0;
-                    length.saturating_mul(byte_width as u64)
+            let (width, needed) = match spec {
+                BufferSpec::FixedWidth {
+                    byte_width: width,
+                    alignment,
+                } => {
+                    let needed = length.saturating_mul(width as u64);
+                    (if alignment > 1 { width } else { 1 }, needed)
                 }
-                BufferSpec::BitMap => {
-                    has_bytes = true;
-                    length.div_ceil(8)
-                }
-                BufferSpec::VariableWidth | BufferSpec::AlwaysNull => 0,
+                BufferSpec::BitMap => (1, length.div_ceil(8)),
+                BufferSpec::VariableWidth | BufferSpec::AlwaysNull => (1, 0),
             };
-            self.buffer_of(needed, length, data_type)?;
+            has_bytes |= needed > 0;
+            let found = self.buffer_of(needed, length, data_type)?;
+            if found % width as u64 != 0 {
+                return Err(Error::corrupt(format!(
+                    "a buffer of {found} bytes, which is not a number of values of {width} bytes"
+                )));
+            }
         }
         if layout.variadic {
             let count = self.counts.next();
@@ -164,14 +170,14 @@ where
         }
     }
 
-    /// Passes over a buffer, which has to have as many bytes at least.
-    fn buffer_of(&mut self, needed: u64, length: u64, data_type: &DataType) -> Result<()> {
+    /// Passes over a buffer, and returns its bytes, which have to be `needed` at least.
+    fn buffer_of(&mut self, needed: u64, length: u64, data_type: &DataType) -> Result<u64> {
         let found = self.buffer()?;
         match found < needed {
             true => Err(Error::corrupt(format!(
                 "{length} values of {data_type} take {needed} bytes, but a buffer has {found}"
             ))),
-            false => Ok(()),
+            false => Ok(found),
         }
     }
 
@@ -239,8 +245,8 @@ where
     }
 }
 
-/// Checks that lists which share their items are not far larger than these, as a row of Parquet holds
-/// all items of its own.
+/// Checks the size of lists that share their items. Rows of Parquet share nothing, so a small batch may
+/// become a large file.
 pub(super) fn check_repeats(batch: &RecordBatch, limits: &Limits) -> Result<()> {
     let most = limits.memory_bytes / SLOT_BYTES;
     for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
@@ -256,7 +262,7 @@ pub(super) fn check_repeats(batch: &RecordBatch, limits: &Limits) -> Result<()> 
 /// Returns how many items the largest value has, those of inner lists counted.
 ///
 /// # Errors
-/// The number of items of all values, where items are shared and there are more than `most`.
+/// The number of items of all values, if these share items and there are more than `most`.
 fn largest(array: &dyn Array, most: u64) -> Result<u64, u64> {
     let rows = array.len() as u64;
     let shared = |item: u64| match item > 1 && rows.saturating_mul(item) > most {
@@ -321,7 +327,10 @@ fn longest<O: OffsetSizeTrait>(offsets: &OffsetBuffer<O>) -> u64 {
     lengths.max().unwrap_or(0) as u64
 }
 
-/// Of lists that lie anywhere in their items.
+/// Returns how many items the largest list has, of lists that lie anywhere in their items.
+///
+/// # Errors
+/// The number of items of all lists, if they share items and there are more than `most`.
 fn views<O: OffsetSizeTrait>(sizes: &[O], items: &dyn Array, most: u64) -> Result<u64, u64> {
     let item = largest(items, most)?;
     let sizes = sizes.iter().map(|size| size.as_usize() as u64);

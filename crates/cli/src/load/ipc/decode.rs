@@ -40,7 +40,7 @@ impl Decoder {
         }
     }
 
-    /// Begins with the first message of a stream, which has the schema.
+    /// Starts with the first message of a stream, which has the schema.
     pub(super) fn of_message(message: &Message, limits: Limits) -> Result<Self> {
         let root = message.root(&limits)?;
         let schema = root.header_as_schema();
@@ -98,7 +98,7 @@ impl Decoder {
         }
     }
 
-    /// The id of a dictionary, true if its values are further ones of an earlier one, and the values.
+    /// Decodes a dictionary: its id, true if its values are added to an earlier one, and the values.
     fn dictionary(&self, message: &Message) -> Result<(i64, bool, ArrayRef)> {
         let root = message.root(&self.limits)?;
         let dictionary = root.header_as_dictionary_batch().ok_or_else(no_header)?;
@@ -119,7 +119,7 @@ impl Decoder {
         Ok((id, dictionary.isDelta(), values))
     }
 
-    /// Adds values to a dictionary, which copies it: all copies together are in proportion to the bytes
+    /// Adds values to a dictionary. That copies it, and all copies together are in proportion to the bytes
     /// of the messages.
     fn extend(&mut self, id: i64, values: &ArrayRef) -> Result<()> {
         let earlier = self.dictionaries.get(&id);
@@ -172,7 +172,7 @@ fn wrong(error: &ArrowError) -> Error {
     Error::corrupt(error.to_string())
 }
 
-/// The schema of a flatbuffer.
+/// Returns the schema of a flatbuffer, after a check of its types.
 pub(super) fn schema_of(schema: arrow_ipc::Schema<'_>, limits: &Limits) -> Result<Schema> {
     if !schema.endianness().equals_to_target_endianness() {
         return Err(Error::unsupported(
@@ -192,7 +192,7 @@ pub(super) fn schema_of(schema: arrow_ipc::Schema<'_>, limits: &Limits) -> Resul
     Ok(schema)
 }
 
-/// Checks the numbers of a type.
+/// Checks the numbers that a type has.
 fn check_type(field: &Field) -> Result<()> {
     let is_sound = match field.data_type() {
         DataType::FixedSizeBinary(size) | DataType::FixedSizeList(_, size) => *size >= 0,

@@ -21,7 +21,7 @@ use super::{MAGIC, Problem};
 /// Bytes that are allocated for a body before any of it is read, at most.
 const AT_ONCE: usize = 1 << 20;
 
-/// Bytes that a flatbuffer may have by its offsets, besides those of the limit `overlap_ratio`.
+/// Bytes that a flatbuffer may always refer to, beyond those of the limit `overlap_ratio`.
 const GRANTED: usize = 64 << 10;
 
 /// The marker in front of a message.
@@ -72,7 +72,7 @@ impl Message {
         Ok(message)
     }
 
-    /// The metadata, whose offsets are checked.
+    /// Returns the metadata, after a check of their offsets.
     pub(super) fn root(&self, limits: &Limits) -> Result<arrow_ipc::Message<'_>> {
         let options = verifier(self.metadata.len(), limits);
         root_as_message_with_opts(&options, &self.metadata).map_err(invalid)
@@ -180,8 +180,8 @@ impl Blocks {
     }
 }
 
-/// How the offsets of a flatbuffer are checked. Tables that are named from several places count each
-/// time, so that what is made of a flatbuffer is in proportion to its bytes.
+/// Returns the options for the check of a flatbuffer. A table that several places name counts each time,
+/// so that the schema which is made of it is in proportion to its bytes.
 fn verifier(length: usize, limits: &Limits) -> VerifierOptions {
     VerifierOptions {
         max_apparent_size: length
@@ -191,7 +191,7 @@ fn verifier(length: usize, limits: &Limits) -> VerifierOptions {
     }
 }
 
-/// A length or an offset, which is not negative.
+/// Returns a length or an offset, unless it is negative.
 pub(super) fn size(declared: i64) -> Result<usize> {
     let size = usize::try_from(declared);
     size.map_err(|_| Error::corrupt(format!("a length or offset of {declared} bytes")))
@@ -210,7 +210,7 @@ fn invalid(error: flatbuffers::InvalidFlatbuffer) -> Error {
     ))
 }
 
-/// Appends as many bytes; there is no more memory for them than bytes are there.
+/// Appends `length` bytes. Memory grows with the bytes that are there.
 fn read_exactly(bytes: &mut impl Read, length: usize, out: &mut Vec<u8>) -> Result<(), Problem> {
     let read = bytes.by_ref().take(length as u64).read_to_end(out)?;
     match read == length {

@@ -63,10 +63,10 @@ pub(crate) fn ipc_file_or_stream(path: &Path, limits: &Limits) -> Result<Rows<'s
     stream_rows(name, all, limits.clone(), work)
 }
 
-/// The schema of an IPC file or stream.
+/// Reads the schema of an IPC file or stream.
 ///
 /// # Errors
-/// As of the rows.
+/// Data where it is neither, System.
 pub(crate) fn schema_of(path: &Path, limits: &Limits) -> Result<SchemaRef> {
     ipc_file_or_stream(path, limits).map(|rows| rows.schema)
 }
@@ -121,7 +121,7 @@ fn file_rows(name: &str, mut bytes: Box<dyn Bytes>, limits: Limits) -> Result<Ro
     })
 }
 
-/// The message of a block, which is of one kind.
+/// Reads the message of a block, and checks its kind.
 fn expected(
     bytes: &mut Box<dyn Bytes>,
     block: &arrow_ipc::Block,
