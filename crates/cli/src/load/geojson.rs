@@ -15,7 +15,7 @@ use herringbone::geospatial::geoarrow::{EXTENSION_NAME, ExtensionCrs, ExtensionM
 use herringbone::geospatial::{Edges, crs, geojson};
 use herringbone_arrow::schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use herringbone_arrow::schema::{DataType, Field, Schema};
-use herringbone_text::json::{JsonReader, JsonToken};
+use herringbone_text::json::{JsonReader, JsonToken, push_quoted};
 
 use super::foreign::NOT_UTF8;
 use super::json::batches;
@@ -25,7 +25,7 @@ use super::value::Wrong;
 use super::{Rows, Stream, TextOptions};
 use crate::failure::{Failure, Result};
 use crate::render::geometry::is_geometry;
-use crate::render::text::{push_base64, push_json_string};
+use crate::render::text::push_base64;
 
 /// The column that geometries become.
 const GEOMETRY: &str = "geometry";
@@ -217,7 +217,7 @@ impl Columns {
         let mut member = |name: &str, value: &str| {
             row.push(before);
             before = ',';
-            push_json_string(row, name);
+            push_quoted(row, name);
             row.push(':');
             // Line ends between tokens would count as lines of the file.
             row.extend(value.chars().map(|it| if it == '\n' { ' ' } else { it }));

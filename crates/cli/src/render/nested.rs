@@ -10,8 +10,8 @@ use herringbone_arrow::array::{
 };
 use herringbone_arrow::buffer::{ArrowNativeType, OffsetBuffer};
 use herringbone_arrow::schema::{Field, FieldRef, Fields};
+use herringbone_text::json::push_quoted;
 
-use super::text::push_json_string;
 use super::value::{Boxed, Value, of};
 use crate::failure::{Failure, Result};
 
@@ -48,7 +48,7 @@ impl<'a> Struct<'a> {
     ) -> Result<Self> {
         let named = |(field, column): (&FieldRef, _)| {
             let mut key = String::new();
-            push_json_string(&mut key, field.name());
+            push_quoted(&mut key, field.name());
             key.push(':');
             Ok((key, of(field, column)?))
         };

@@ -10,9 +10,10 @@ use herringbone_arrow::array::{
     Array, ArrayAccessor, ArrowPrimitiveType, BooleanArray, FixedSizeBinaryArray, PrimitiveArray,
     cast::AsArray as _,
 };
+use herringbone_text::json::push_quoted;
 
 use super::number::{Float, push_decimal};
-use super::text::{push_base64, push_json_string};
+use super::text::push_base64;
 use super::value::{Boxed, Value};
 
 /// A column of nothing but nulls.
@@ -82,7 +83,7 @@ pub(crate) struct Utf8<A>(pub(crate) A);
 
 impl<'a, A: ArrayAccessor<Item = &'a str>> Value for Utf8<A> {
     fn json(&self, row: usize, out: &mut String) {
-        push_json_string(out, self.0.value(row));
+        push_quoted(out, self.0.value(row));
     }
 
     fn text(&self, row: usize, out: &mut String) {

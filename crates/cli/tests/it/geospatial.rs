@@ -254,7 +254,7 @@ fn projected_systems_have_no_antimeridian() {
     }
 }
 
-/// The rows are those that geopandas 1.1 reads from the same collection.
+/// geopandas reads the same properties and geometries; it has no column for an `id` that is a number.
 #[test]
 fn feature_collections_are_read_feature_by_feature() {
     let folder = Folder::new();
