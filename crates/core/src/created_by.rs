@@ -1,11 +1,24 @@
 //! What `created_by` tells: faults of old writers that readers have to live with.
 
+/// Writers by segmentio/parquet-go, which was archived soon after it was mended. Their versions do not tell which release
+/// of it they were built with, so the bounds of none are used.
+const CUTTING_WRITERS: [&str; 3] = [
+    "github.com/segmentio/parquet-go",
+    "github.com/grafana/phlare",
+    "github.com/grafana/pyroscope",
+];
+
 /// The program that wrote a file, as far as it matters to its readers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct CreatedBy {
     /// It compressed all pages, also data pages of version 2 whose headers say that they are not
     /// (ARROW-17100).
     pub(crate) compresses_all_pages: bool,
+    /// It appends eight zeros to the values of each data page.
+    pub(crate) appends_zeros: bool,
+    /// It cuts upper bounds of byte arrays in column indexes without raising them, so that values lie above them
+    /// (segmentio/parquet-go issue 495, fixed in April 2023).
+    pub(crate) cuts_upper_bounds: bool,
 }
 
 impl CreatedBy {
@@ -15,6 +28,8 @@ impl CreatedBy {
         Self {
             // Its last version was 1.5.1, which Arrow before 3.0 kept as its name.
             compresses_all_pages: name == "parquet-cpp" && version < 2,
+            appends_zeros: name == "fastparquet-python" || name == "fastparquet",
+            cuts_upper_bounds: CUTTING_WRITERS.iter().any(|it| name.starts_with(it)),
         }
     }
 }
@@ -49,5 +64,28 @@ mod tests {
             assert_eq!(writer.compresses_all_pages, expected, "{created_by}");
         }
         assert_eq!(CreatedBy::new(None), CreatedBy::default());
+    }
+
+    #[test]
+    fn who_cuts_upper_bounds() {
+        for (created_by, expected) in [
+            (
+                "github.com/segmentio/parquet-go version 0.0.0-20230209 (build f785677b9a75)",
+                true,
+            ),
+            ("github.com/segmentio/parquet-go", true),
+            (
+                "github.com/grafana/phlare/ version 0.5.0 (build 3b1a0d2)",
+                true,
+            ),
+            (
+                "github.com/parquet-go/parquet-go version 0.23.0 (build )",
+                false,
+            ),
+            ("parquet-mr version 1.13.1", false),
+        ] {
+            let writer = CreatedBy::new(Some(created_by));
+            assert_eq!(writer.cuts_upper_bounds, expected, "{created_by}");
+        }
     }
 }

@@ -7,8 +7,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use herringbone_arrow::array::cast::AsArray;
-use herringbone_arrow::array::{Array, ArrayRef};
+use herringbone_arrow::array::ArrayRef;
 use herringbone_arrow::buffer::Buffer;
 use herringbone_arrow::schema::DataType;
 use herringbone_format::modular_encryption::ChunkCipher;
@@ -19,13 +18,13 @@ use herringbone_schema::{Conversion, Int96Overflow, Leaf};
 use crate::array::{LeafArray, LeafType, leaf_array};
 use crate::budget::{Budget, ColumnMemory, MemoryUse};
 use crate::created_by::CreatedBy;
+use crate::encoding::Rest;
+use crate::encoding::rest::more_than_declared;
 use crate::levels::Levels;
 use crate::page::body::{BodyDecoder, PageUse, check_sizes, verify_crc};
 use crate::page::decompression_limit::DecompressionLimit;
-use crate::page::{DataPage, MaxLevels, Page, PageStart};
+use crate::page::{BLOCK_LEVELS, DataPage, MaxLevels, Page, PageStart};
 
-/// Levels decoded at once.
-const BLOCK_LEVELS: usize = 4096;
 /// Bytes of values decoded at once, where a single value is not longer.
 const BLOCK_BYTES: usize = 1 << 20;
 /// Bytes of an INT96 value.
@@ -41,10 +40,10 @@ pub struct PageDecoder {
     body: BodyDecoder,
     limits: Limits,
     memory: ColumnMemory,
+    /// What is known of the writer of the file.
+    created_by: CreatedBy,
     array: Box<dyn LeafArray>,
     page: Option<OpenPage>,
-    /// `None` for pages that are not PLAIN.
-    plain: Option<PlainBytes>,
     rep: Vec<u8>,
     def: Vec<u8>,
 }
@@ -56,15 +55,6 @@ struct OpenPage {
     levels_left: usize,
     /// Values of the levels that were given out.
     values_left: usize,
-}
-
-/// Bytes of the values section of a PLAIN page, and how many of them its values took so far.
-#[derive(Clone, Copy, Default)]
-struct PlainBytes {
-    section: usize,
-    used: usize,
-    /// Values of a BOOLEAN page, which take a bit each.
-    bits: usize,
 }
 
 /// Some of a page: levels, and the values that come next. Where the values of some levels are too
@@ -106,20 +96,21 @@ impl PageDecoder {
             repetition: leaf.max_rep_level,
             definition: leaf.max_def_level,
         };
+        let created_by = CreatedBy::new(created_by);
         Ok(Self {
+            created_by,
             max_def_level: leaf.max_def_level,
             max_rep_level: leaf.max_rep_level,
             memory: ColumnMemory::new(budget.clone()),
             body: BodyDecoder::new(
                 codec,
                 max_levels,
-                CreatedBy::new(created_by),
+                created_by,
                 DecompressionLimit::new(&limits, leaf.physical_type, leaf.type_length),
             ),
             limits,
             array: leaf_array(&leaf_type)?,
             page: None,
-            plain: None,
             rep: Vec::new(),
             def: Vec::new(),
         })
@@ -174,18 +165,23 @@ impl PageDecoder {
         }
     }
 
-    /// Bytes behind the values of a PLAIN page that was taken out to its end; 0 for other encodings,
-    /// whose sections may be longer than it takes.
+    /// Returns the number of bytes behind the values of a PLAIN page that was taken out to its end; 0 for other encodings,
+    /// which have a number of values of their own, or padding.
     #[must_use]
     pub fn unused_bytes(&self) -> usize {
-        self.plain.map_or(0, |plain| {
-            let used = plain.used.saturating_add(plain.bits.div_ceil(8));
-            plain.section.saturating_sub(used)
-        })
+        self.array.rest().num_bytes()
+    }
+
+    /// Makes sure that nothing follows the values of a page that was taken out to its end, but for what its writer is known
+    /// to append.
+    ///
+    /// # Errors
+    /// Corrupt where other bytes follow.
+    pub fn check_unused_bytes(&self) -> Result<()> {
+        self.array.rest().check(self.created_by)
     }
 
     fn open_dictionary(&mut self, values: &Buffer, num_values: usize) -> Result<()> {
-        self.open_plain(values);
         let entries = num_values.min(values.len());
         let bytes = self.array.dictionary_bytes(values.len(), entries);
         self.memory
@@ -203,18 +199,7 @@ impl PageDecoder {
         Ok(())
     }
 
-    fn open_plain(&mut self, values: &Buffer) {
-        self.plain = Some(PlainBytes {
-            section: values.len(),
-            ..PlainBytes::default()
-        });
-    }
-
     fn open_data(&mut self, page: DataPage) -> Result<()> {
-        self.plain = None;
-        if page.encoding == Encoding::Plain {
-            self.open_plain(&page.values);
-        }
         self.array
             .set_page(page.encoding, page.values, page.num_values)?;
         self.page = Some(OpenPage {
@@ -240,8 +225,8 @@ impl PageDecoder {
         if page.values_left == 0 {
             let levels = page.levels_left.min(BLOCK_LEVELS);
             if levels == 0 {
-                self.page = None;
-                return Ok(None);
+                let page = self.page.take();
+                return page.map_or(Ok(None), |page| self.end(&page));
             }
             page.repetition.extend(levels, &mut self.rep)?;
             page.definition.extend(levels, &mut self.def)?;
@@ -258,34 +243,23 @@ impl PageDecoder {
         self.array.append(values)?;
         page.values_left -= values;
         let values = self.array.finish(None)?;
-        if let Some(plain) = &mut self.plain {
-            plain.count(&values);
-        }
         Ok(Some(Block {
             rep: &self.rep,
             def: &self.def,
             values,
         }))
     }
-}
 
-impl PlainBytes {
-    fn count(&mut self, values: &ArrayRef) {
-        let n = values.len();
-        self.used += match values.data_type() {
-            DataType::Boolean => {
-                self.bits += n;
-                0
-            }
-            DataType::Int32 | DataType::Float32 => 4 * n,
-            DataType::Int64 | DataType::Float64 => 8 * n,
-            DataType::FixedSizeBinary(width) => usize::try_from(*width).unwrap_or(0) * n,
-            _ => {
-                let bytes = values.as_binary_opt::<i32>();
-                // A length of four bytes is in front of each.
-                4 * n + bytes.map_or(0, |bytes| bytes.value_data().len())
-            }
-        };
+    /// Makes sure that a page has no levels or values beyond those that were taken out; bytes of PLAIN values are left to
+    /// [`Self::check_unused_bytes`].
+    fn end(&self, page: &OpenPage) -> Result<Option<Block<'_>>> {
+        if page.repetition.has_more() || page.definition.has_more() {
+            return Err(more_than_declared("levels"));
+        }
+        match self.array.rest() {
+            Rest::Values => Err(more_than_declared("values")),
+            Rest::Nothing | Rest::Bytes(_) => Ok(None),
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use super::convert::{Blocks, Convert, Lost};
 use super::entries::Entries;
 use super::values::Values;
 use super::{LeafArray, LeafType, finish_fixed_width};
-use crate::encoding::{Native, Page, product};
+use crate::encoding::{Native, Page, Rest, product};
 use crate::malformed;
 
 /// Bytes of a dictionary in the array's width from which on it is kept shorter.
@@ -200,6 +200,10 @@ impl<U: Native, C: Convert<U>> LeafArray for FixedWidth<U, C> {
 
     fn skip(&mut self, n: usize) -> Result<()> {
         self.page.skip(n, self.units)
+    }
+
+    fn rest(&self) -> Rest<'_> {
+        self.page.rest()
     }
 
     fn expand(&mut self, validity: &Bitmap, start: usize, slots: usize) -> Result<()> {

@@ -45,6 +45,8 @@ use herringbone_format::{Encoding, Result, Type};
 use herringbone_kernels::bitmap::Bitmap;
 use herringbone_schema::{Conversion, Int96Overflow};
 
+use crate::encoding::Rest;
+
 /// What a leaf column holds in the file and what it becomes in Arrow.
 #[derive(Debug, Clone)]
 pub(crate) struct LeafType {
@@ -118,6 +120,9 @@ pub(crate) trait LeafArray: Send {
 
     /// Passes over the next `n` values of the page.
     fn skip(&mut self, n: usize) -> Result<()>;
+
+    /// Returns what the page has beyond the values that were appended or passed over.
+    fn rest(&self) -> Rest<'_>;
 
     /// Appends the next `n` values to the new slots `start..start + slots` of `validity`, of which so
     /// many are set.

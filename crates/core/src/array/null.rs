@@ -10,6 +10,7 @@ use herringbone_kernels::bitmap::Bitmap;
 use herringbone_schema::WriteLeaf;
 
 use super::LeafArray;
+use crate::encoding::Rest;
 use crate::encoding::values::Values;
 
 /// An array of nulls.
@@ -45,6 +46,10 @@ impl LeafArray for NullLeaf {
 
     fn skip(&mut self, _n: usize) -> Result<()> {
         Ok(())
+    }
+
+    fn rest(&self) -> Rest<'_> {
+        Rest::Nothing
     }
 
     fn expand(&mut self, validity: &Bitmap, start: usize, slots: usize) -> Result<()> {

@@ -10,13 +10,15 @@ use herringbone_format::{Error, Result};
 
 use super::ColumnChunkDecoder;
 use super::selection::SelectionRun;
-use crate::page::{PageMap, PageStart};
+use crate::page::{DataPage, PageMap, PageStart};
 
 /// The map of a column chunk, as its column uses it.
 pub(super) struct MapUse {
     map: Arc<PageMap>,
     /// Whether pages were passed over for its sake.
     has_jumped: bool,
+    /// The data page that it was jumped to last, by its number, until its rows were counted.
+    uncounted: Option<usize>,
 }
 
 impl MapUse {
@@ -24,6 +26,7 @@ impl MapUse {
         Self {
             map,
             has_jumped: false,
+            uncounted: None,
         }
     }
 
@@ -99,6 +102,7 @@ impl ColumnChunkDecoder {
         self.selection
             .advance((mapped.rows.start - position) as usize);
         used.has_jumped = true;
+        used.uncounted = Some(next);
         Ok(true)
     }
 
@@ -120,11 +124,38 @@ impl ColumnChunkDecoder {
         }
     }
 
+    /// Compares the map with the rows that start in a page that was jumped to, by its repetition levels: headers do not
+    /// always state them. A page that goes on with a row of the page before is none that a map can lead to.
+    ///
+    /// # Errors
+    /// Corrupt where they differ.
+    pub(super) fn check_rows_of_page(&mut self, page: PageStart, opened: &DataPage) -> Result<()> {
+        let Some(used) = &mut self.map else {
+            return Ok(());
+        };
+        let is_uncounted = used
+            .uncounted
+            .take_if(|it| *it == page.data_pages_before)
+            .is_some();
+        let max_level = self.plan.max_rep_level;
+        if !is_uncounted || max_level == 0 {
+            return Ok(());
+        }
+        let mapped = used.map.get(page.data_pages_before);
+        let mapped = mapped.map(|it| it.rows.end - it.rows.start);
+        let (rows, starts_row) = opened.row_starts(max_level)?;
+        match starts_row && mapped == Some(rows) {
+            true => Ok(()),
+            false => Err(contradicted()),
+        }
+    }
+
     /// Leaves a map that is wrong aside.
     fn leave_map(&mut self) -> Result<()> {
         match self.map.take() {
             Some(used) if used.has_jumped => Err(contradicted()),
             _ => {
+                self.believes_headers = false;
                 let end = self.pages.chunk_end();
                 self.pages.set_wanted_end(end);
                 Ok(())

@@ -23,7 +23,8 @@ use crate::budget::{Budget, ColumnMemory, ColumnUse, MemoryUse, Reservation};
 use crate::levels::Levels;
 use crate::loss::Losses;
 use crate::page::{
-    PageMap, PagePlace, PageReader, PageReaderChunk, PageReaderOptions, PageStart, SharedPage,
+    BLOCK_LEVELS, PageMap, PagePlace, PageReader, PageReaderChunk, PageReaderOptions, PageStart,
+    SharedPage,
 };
 
 mod dictionary;
@@ -43,12 +44,11 @@ use dictionary::DictionaryUse;
 pub(crate) use dictionary_values::DictionaryValues;
 use map_use::MapUse;
 use nesting_builder::{Nesting, NestingBuilder, NestingPlan};
+pub(crate) use open_page::rows_of_page;
 pub use row_counter::RowCounter;
 use selection::{RowRanges, Selection, SelectionRun, WantedPiece};
 use sibling_levels::{ListLevels, ListLevelsBuilder, SharedListPlan};
 
-/// Levels decoded at once, as bytes: they stay in the first cache.
-const BLOCK_LEVELS: usize = 4096;
 /// Bytes of the heap that a column takes besides its pages, dictionary and array.
 const COLUMN_BYTES: usize = 512;
 
@@ -184,6 +184,9 @@ pub struct ColumnChunkDecoder {
     selection: Selection,
     /// What an index says of its pages, where it is asked.
     map: Option<MapUse>,
+    /// Whether pages are passed over by the rows that their headers state: not where an index contradicts one of them, as
+    /// only its body shows then which of them is right.
+    believes_headers: bool,
     /// Where it is a part of the chunk, which few columns are.
     cut: Option<Box<SplitEnds>>,
     /// Rows between the places where column batches end.
@@ -280,6 +283,7 @@ impl ColumnChunkDecoder {
             array,
             selection: rows.selection(),
             map: None,
+            believes_headers: true,
             cut: None,
             batch_rows: batch_rows.max(1),
             rows_before: 0,
@@ -308,9 +312,10 @@ impl ColumnChunkDecoder {
         self.selection.close();
     }
 
-    /// Goes by this map to pages that are wanted.
+    /// Goes by this map to pages that are wanted, unless it is contradicted.
     pub(crate) fn use_map(&mut self, map: Arc<PageMap>) {
-        self.map = Some(MapUse::new(map));
+        self.believes_headers = !map.is_contradicted();
+        self.map = self.believes_headers.then(|| MapUse::new(map));
     }
 
     /// Wants the rows of this part alone.
@@ -378,10 +383,13 @@ impl ColumnChunkDecoder {
         });
         step.and_then(|step| match step {
             Step::Need(range) => Ok(Step::Need(range)),
-            Step::Ready(()) if self.rows == 0 => Ok(Step::Ready(None)),
-            Step::Ready(()) => self
-                .finish()
-                .map(|column_batch| Step::Ready(Some(column_batch))),
+            Step::Ready(()) => {
+                self.check_used_page()?;
+                match self.rows {
+                    0 => Ok(Step::Ready(None)),
+                    _ => self.finish().map(Some).map(Step::Ready),
+                }
+            }
         })
         .map_err(|error| {
             let error = match &self.page {

@@ -8,6 +8,7 @@ use super::selection::SelectionRun;
 use super::{ColumnChunkDecoder, OpenPage};
 use crate::Step;
 use crate::budget::{Budget, MemoryUse};
+use crate::encoding::rest::more_than_declared;
 use crate::levels::Levels;
 use crate::loss::{Loss, Lost, is_damage};
 use crate::page::{Page, PagePlace, PageStart};
@@ -30,6 +31,7 @@ impl ColumnChunkDecoder {
             if self.page.as_ref().is_some_and(|page| page.levels_left > 0) {
                 return Ok(Step::Ready(true));
             }
+            self.check_used_page()?;
             // Errors from here on belong to the next page, and so does the memory of this one, unless
             // the array keeps parts of it.
             if let Some(left) = self.page.take() {
@@ -48,6 +50,26 @@ impl ColumnChunkDecoder {
                 other => return Ok(other),
             }
         }
+    }
+
+    /// Makes sure that a page of which all declared levels are used up has nothing else: otherwise its header is wrong, and
+    /// the rows of later pages are others than they seem.
+    ///
+    /// # Errors
+    /// Corrupt where the page has more levels or values.
+    pub(super) fn check_used_page(&self) -> Result<()> {
+        let Some(page) = &self.page else {
+            return Ok(());
+        };
+        let is_used_up = page.levels_left == 0 && self.block.next >= self.block.rep.len();
+        if !is_used_up || page.is_lost {
+            return Ok(());
+        }
+        if page.repetition.has_more() || page.definition.has_more() {
+            return Err(page.place.of(more_than_declared("levels")));
+        }
+        let rest = self.array.rest().check(self.pages.created_by());
+        rest.map_err(|error| page.place.of(error))
     }
 
     /// Opens or passes over one page; false behind the last one.
@@ -84,6 +106,9 @@ impl ColumnChunkDecoder {
             Step::Ready(Some(header)) => header,
         };
         let is_dictionary = header.type_ == PageType::DictionaryPage;
+        if is_flat {
+            check_flat_counts(header)?;
+        }
         let rows = match is_dictionary {
             true => None,
             false => rows_of_page(header, is_flat),
@@ -112,7 +137,9 @@ impl ColumnChunkDecoder {
     /// Passes over a page of which no row is wanted, as far as its header tells; whether it did.
     fn skip_unwanted(&mut self, next: &NextPage) -> Result<bool> {
         let unwanted = self.unwanted_rows();
-        let Some(rows) = next.rows.filter(|&rows| rows <= unwanted) else {
+        let is_believed = |rows: &usize| self.believes_headers || *rows == 0;
+        let rows = next.rows.filter(is_believed);
+        let Some(rows) = rows.filter(|&rows| rows <= unwanted) else {
             return Ok(false);
         };
         self.pages.pass()?;
@@ -148,7 +175,7 @@ impl ColumnChunkDecoder {
             Ok(Step::Need(range)) => return Ok(Step::Need(range)),
             Ok(Step::Ready(page)) => {
                 self.memory.metrics().pages_read.add(1);
-                self.open_body(page, place)
+                self.open_body(page, place, next.start)
             }
             Err(error) => {
                 self.pages.pass()?;
@@ -171,7 +198,7 @@ impl ColumnChunkDecoder {
         Ok(Step::Ready(true))
     }
 
-    fn open_body(&mut self, page: Page, place: PagePlace) -> Result<()> {
+    fn open_body(&mut self, page: Page, place: PagePlace, start: PageStart) -> Result<()> {
         match page {
             Page::Dictionary { values, num_values } => {
                 // Entries without a byte are an error still to come.
@@ -185,6 +212,7 @@ impl ColumnChunkDecoder {
                 Err(Error::corrupt("the dictionary of the page is damaged"))
             }
             Page::Data(page) => {
+                self.check_rows_of_page(start, &page)?;
                 let copied = self.array.page_bytes(page.encoding, page.values.len());
                 self.memory.hold(MemoryUse::Copy, copied as u64)?;
                 let body_bytes = page.bytes();
@@ -227,9 +255,23 @@ fn refers_to_dictionary(header: &PageHeader) -> bool {
     header.type_ != PageType::DictionaryPage && header.encoding().is_some_and(is_indices)
 }
 
+/// Makes sure that the header of a page of version 2, of a column without lists, has as many rows as values.
+///
+/// # Errors
+/// Corrupt where the counts differ: nothing tells which of them is right.
+fn check_flat_counts(header: &PageHeader) -> Result<()> {
+    match &header.data_page_header_v2 {
+        Some(v2) if v2.num_rows != v2.num_values => Err(Error::corrupt(format!(
+            "the page header declares {} rows and {} values, and the column has no lists",
+            v2.num_rows, v2.num_values
+        ))),
+        _ => Ok(()),
+    }
+}
+
 /// How many rows a data page has, as far as its header tells. Nothing is wanted of a page without
 /// levels, whatever its body decompresses to.
-fn rows_of_page(header: &PageHeader, flat: bool) -> Option<usize> {
+pub(crate) fn rows_of_page(header: &PageHeader, flat: bool) -> Option<usize> {
     let (num_values, num_rows) = match (&header.data_page_header, &header.data_page_header_v2) {
         (Some(v1), _) if header.type_ == PageType::DataPage => (v1.num_values, None),
         // A page that starts no row goes on with the last one, which may be wanted.

@@ -9,11 +9,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use herringbone_format::{Error, Result};
 
-use super::BLOCK_LEVELS;
 use crate::Step;
 use crate::budget::{Budget, ColumnMemory, Reservation, Share};
-use crate::levels::Levels;
-use crate::page::{DataPage, Page, PageReader, PageReaderChunk, PageReaderOptions, SharedPage};
+use crate::page::{Page, PageReader, PageReaderChunk, PageReaderOptions, SharedPage};
 
 /// Counts the rows that start in pages of one column chunk, one behind the other.
 pub struct RowCounter {
@@ -21,7 +19,6 @@ pub struct RowCounter {
     /// Those that are still to be counted.
     uncounted: VecDeque<SharedPage>,
     max_rep_level: u8,
-    block: Vec<u8>,
     memory: ColumnMemory,
     budget: Arc<Budget>,
 }
@@ -41,7 +38,6 @@ impl RowCounter {
             pages,
             uncounted,
             max_rep_level,
-            block: Vec::new(),
             memory: ColumnMemory::new(budget.clone()),
             budget,
         }
@@ -90,20 +86,11 @@ impl RowCounter {
         }
         self.uncounted.pop_front();
         match page {
-            Page::Data(page) => self.row_starts(page).map(|rows| Step::Ready(Some(rows))),
+            Page::Data(page) => {
+                let (rows, _) = page.row_starts(self.max_rep_level)?;
+                Ok(Step::Ready(Some(rows)))
+            }
             Page::Dictionary { .. } => Err(Error::corrupt("a page is not what it was")),
         }
-    }
-
-    fn row_starts(&mut self, page: DataPage) -> Result<u64> {
-        let mut levels = Levels::new(page.repetition, self.max_rep_level);
-        let mut rows = 0;
-        let mut left = page.num_values;
-        while left > 0 {
-            let n = left.min(BLOCK_LEVELS);
-            rows += levels.zeros(n, &mut self.block)? as u64;
-            left -= n;
-        }
-        Ok(rows)
     }
 }

@@ -9,7 +9,7 @@ use herringbone_kernels::bitmap::Bitmap;
 use super::plain::PlainBooleans;
 use super::rle::RleBooleans;
 use super::values::Values;
-use super::{ValueEncoder, mismatch};
+use super::{Rest, ValueEncoder, mismatch};
 use crate::malformed;
 
 /// The booleans of one data page, from the next one on.
@@ -59,6 +59,14 @@ impl Booleans {
         match self {
             Self::Plain(bits) => bits.spread(n, validity, slots, out).map(|()| true),
             Self::Rle(_) => Ok(false),
+        }
+    }
+
+    /// Returns what is left after the booleans that were taken.
+    pub(crate) fn rest(&self) -> Rest<'_> {
+        match self {
+            Self::Plain(bits) => bits.rest(),
+            Self::Rle(runs) => runs.rest(),
         }
     }
 

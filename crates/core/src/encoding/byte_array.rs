@@ -11,7 +11,7 @@ use herringbone_kernels::bytes::{fit_plain, skip_plain};
 
 use super::delta_byte_array::DeltaByteArray;
 use super::delta_length_byte_array::DeltaLengthByteArray;
-use super::{ValueDecoder, byte_stream_split, ends_early};
+use super::{Rest, ValueDecoder, byte_stream_split, ends_early};
 use crate::malformed;
 
 /// Bytes of the length in front of a PLAIN value.
@@ -175,6 +175,19 @@ impl ByteArrays {
             }
             Self::DeltaLength(values) => values.skip(n),
             Self::Delta(values) => values.skip(n),
+        }
+    }
+
+    /// Returns what is left after the values that were taken.
+    pub(crate) fn rest(&self) -> Rest<'_> {
+        match self {
+            Self::Empty => Rest::Nothing,
+            Self::Plain { values, position }
+            | Self::Fixed {
+                values, position, ..
+            } => Rest::bytes(values, *position),
+            Self::DeltaLength(values) => Rest::values(values.has_more()),
+            Self::Delta(values) => Rest::values(values.has_more()),
         }
     }
 

@@ -14,7 +14,7 @@ use super::byte_stream_split::{Bytes, Numbers};
 use super::delta_byte_array::FixedLength;
 use super::dictionary::Indices;
 use super::plain::PlainDecoder;
-use super::{alp, delta_binary_packed, ends_early, product};
+use super::{Rest, alp, delta_binary_packed, ends_early, product};
 
 /// The values of one data page, from the next one on.
 ///
@@ -25,6 +25,9 @@ pub(crate) trait ValueDecoder<U>: Send {
 
     /// Passes over the next `n` units.
     fn skip(&mut self, n: usize) -> Result<()>;
+
+    /// Tells whether the page has values beyond those that were taken.
+    fn has_more(&self) -> bool;
 }
 
 /// A unit that pages decode to.
@@ -89,6 +92,16 @@ impl<U: Native> Page<U> {
             Self::Other(decoder) => decoder.skip(product(n, units)?),
             Self::Empty if n == 0 => Ok(()),
             Self::Empty => Err(ends_early()),
+        }
+    }
+
+    /// Returns what is left after the values that were taken.
+    pub(crate) fn rest(&self) -> Rest<'_> {
+        match self {
+            Self::Empty => Rest::Nothing,
+            Self::Plain(plain) => plain.rest(),
+            Self::Dictionary(indices) => indices.rest(),
+            Self::Other(decoder) => Rest::values(decoder.has_more()),
         }
     }
 }

@@ -20,12 +20,14 @@ pub(crate) mod boolean;
 pub(crate) mod byte_array;
 mod decoder;
 mod encoder;
+pub(crate) mod rest;
 pub(crate) mod values;
 
 use herringbone_format::{Error, Result};
 
 pub(crate) use decoder::{Native, Page, ValueDecoder};
 pub(crate) use encoder::{ValueEncoder, value_encoder};
+pub(crate) use rest::Rest;
 
 /// Bytes of a page from which on its memory does not go to the next page: it has few values that are large, which others
 /// need not have.

@@ -60,6 +60,15 @@ impl Levels {
         }
     }
 
+    /// Tells whether the page has levels beyond those that were taken.
+    pub(crate) fn has_more(&self) -> bool {
+        match &self.source {
+            // The number of these follows from that of the page.
+            Source::Constant(_) | Source::BitPacked { .. } => false,
+            Source::Hybrid { decoder, bytes } => !decoder.is_used_up(bytes),
+        }
+    }
+
     /// Appends the next `n` levels.
     pub(crate) fn extend(&mut self, n: usize, out: &mut Vec<u8>) -> Result<()> {
         match &mut self.source {

@@ -5,6 +5,8 @@ use std::ops::Range;
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::{ColumnLayout, Encoding, Error, Result};
 
+use crate::levels::Levels;
+
 pub(crate) mod decompression_limit;
 pub(crate) mod body;
 pub(crate) mod chunk_bytes;
@@ -20,6 +22,9 @@ pub(crate) use reader::{PageReader, PageReaderChunk, PageReaderOptions};
 pub use shared::SharedPage;
 pub(crate) use walker::{PagePlace, has_dictionary};
 pub use walker::{PageStart, PageWalker};
+
+/// Levels decoded at once, as bytes: they stay in the first cache.
+pub(crate) const BLOCK_LEVELS: usize = 4096;
 
 /// The highest levels of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,10 +63,32 @@ impl DataPage {
         let levels = [&self.repetition, &self.definition].into_iter().flatten();
         self.values.len() + levels.map(|section| section.bytes.len()).sum::<usize>()
     }
+
+    /// Returns how many rows start in the page, whose repetition levels go up to `max_level`, and whether it starts with one.
+    ///
+    /// # Errors
+    /// Corrupt where the levels end early.
+    pub(crate) fn row_starts(&self, max_level: u8) -> Result<(u64, bool)> {
+        let mut levels = Levels::new(self.repetition.clone(), max_level);
+        let (mut rows, mut starts_row) = (0, true);
+        let mut block = Vec::new();
+        let mut left = self.num_values;
+        if left > 0 {
+            starts_row = levels.zeros(1, &mut block)? == 1;
+            rows = u64::from(starts_row);
+            left -= 1;
+        }
+        while left > 0 {
+            let n = left.min(BLOCK_LEVELS);
+            rows += levels.zeros(n, &mut block)? as u64;
+            left -= n;
+        }
+        Ok((rows, starts_row))
+    }
 }
 
 /// The levels of a page, without length prefix.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct LevelSection {
     /// RLE or BIT_PACKED.
     pub(crate) bit_packed: bool,

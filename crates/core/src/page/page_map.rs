@@ -13,6 +13,7 @@ use super::PageStart;
 pub(crate) struct PageMap {
     pages: Vec<MappedPage>,
     num_rows: u64,
+    is_contradicted: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -57,7 +58,24 @@ impl PageMap {
             }
             pages.push(page);
         }
-        (!pages.is_empty()).then_some(Self { pages, num_rows })
+        (!pages.is_empty()).then_some(Self {
+            pages,
+            num_rows,
+            is_contradicted: false,
+        })
+    }
+
+    /// The same map, which a page header or a histogram contradicts.
+    pub(crate) fn contradicted(self) -> Self {
+        Self {
+            is_contradicted: true,
+            ..self
+        }
+    }
+
+    /// Whether a page header or a histogram contradicts it, so that neither it nor the headers can be believed.
+    pub(crate) fn is_contradicted(&self) -> bool {
+        self.is_contradicted
     }
 
     /// How many data pages there are: at least one.

@@ -114,6 +114,11 @@ impl PageReader {
         self.bytes.end().min(self.wanted_end)
     }
 
+    /// Returns what is known of the writer of the file.
+    pub(crate) fn created_by(&self) -> CreatedBy {
+        self.options.created_by
+    }
+
     /// Whether pages are decompressed, so that it is worth keeping them.
     pub(crate) fn is_compressed(&self) -> bool {
         self.decoder.is_compressed()

@@ -52,6 +52,8 @@ use scan::{FoundPage, Scan};
 const FIRST_PAGE: u64 = 4;
 /// Zeros that fastparquet leaves behind the values of a page.
 const FASTPARQUET_SLACK: usize = 8;
+/// The name of fastparquet in a footer, which lets readers expect these zeros.
+const FASTPARQUET: &str = "fastparquet-python";
 
 /// What the caller knows of a damaged file.
 #[derive(Debug, Clone, Default)]
@@ -241,8 +243,12 @@ impl Repair {
             Assembly::new(&schema, &found, trials, rows).run()
         };
         let mut assembled = assemble(0)?;
+        let mut created_by = created_by.clone();
         if assembled.row_groups.is_empty() {
             assembled = assemble(FASTPARQUET_SLACK)?;
+            if !assembled.row_groups.is_empty() && created_by.is_none() {
+                created_by = Some(FASTPARQUET.to_owned());
+            }
         }
         row_groups.extend(assembled.row_groups);
         let left_over = found.pages.get(assembled.left_over).unwrap_or_default();

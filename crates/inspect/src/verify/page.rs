@@ -143,7 +143,12 @@ impl<'a> PageCheck<'a> {
             }
         }
         let unused = decoder.unused_bytes();
-        if unused > 0 {
+        let is_data = self.header.type_ != PageType::DictionaryPage;
+        if let Err(error) = decoder.check_unused_bytes()
+            && is_data
+        {
+            report.failed(FindingKind::Page, error)?;
+        } else if unused > 0 {
             let message = format!("{unused} bytes behind the values mean nothing");
             report.warning(FindingKind::Page, message);
         }

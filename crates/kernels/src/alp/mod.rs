@@ -164,6 +164,11 @@ impl<T: AlpFloat> AlpDecoder<T> {
         self.total
     }
 
+    /// Returns the number of values that are left.
+    pub fn left(&self) -> usize {
+        self.total - self.passed
+    }
+
     /// Passes over the next `n` values, at no cost.
     ///
     /// # Errors

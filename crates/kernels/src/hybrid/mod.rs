@@ -33,6 +33,7 @@ mod numbers;
 mod run;
 mod short;
 
+use decode::GROUP;
 pub use encode::{Runs, encode_bits, encode_run, encode_u8, encode_u32};
 use gather::Entries;
 #[cfg(target_arch = "x86_64")]
@@ -40,6 +41,9 @@ use gather_avx512::InRegisters;
 use loops::Loops;
 use numbers::{Indices, Levels};
 use run::Run;
+
+/// Values that duckdb packs at a time, the last of which may stand for nothing.
+const PACKED_BLOCK: usize = 256;
 
 /// A decoder of runs, standing between two values.
 #[derive(Debug, Clone)]
@@ -186,6 +190,49 @@ impl HybridDecoder {
             return cpu.skip_count_ones(self, data, n);
         }
         Scalar.skip_count_ones(self, data, n)
+    }
+
+    /// Tells whether all values of the runs were taken, so that nothing is left but padding.
+    ///
+    /// Padding is what a packed run has beyond the last value: less than a group, or the rest of a run of one whole block,
+    /// as duckdb packs 256 values at a time and leaves any bits behind the last one. Zeros after the last run are padding
+    /// too: read as run headers, they are runs without values.
+    pub fn is_used_up(&self, data: &[u8]) -> bool {
+        if self.width == 0 {
+            return self.has_no_more_of_width_0(data);
+        }
+        let is_padding = match self.run {
+            Run::Repeated { left, .. } => left == 0,
+            Run::Packed { next, left, .. } => left < GROUP || next + left == PACKED_BLOCK,
+        };
+        let rest = data.get(self.position..).unwrap_or_default();
+        is_padding && rest.iter().all(|byte| *byte == 0)
+    }
+
+    /// Compares the values that were taken with those of the run headers, which is all that runs of width 0 consist of.
+    /// Runs with fewer values prove nothing: readers need no header to know these values.
+    fn has_no_more_of_width_0(&self, data: &[u8]) -> bool {
+        let taken = match self.run.left() {
+            0 => 0,
+            left => usize::MAX - left,
+        };
+        let (mut position, mut values) = (0, 0_usize);
+        while let Some((header, next)) = data
+            .get(position)
+            .and_then(|_| run::header(data, position).ok())
+        {
+            let (count, is_packed) = ((header >> 1) as usize, header & 1 == 1);
+            let (unit, padding) = match is_packed {
+                true => (GROUP, GROUP - 1),
+                false => (1, 0),
+            };
+            values = values.saturating_add(count.saturating_mul(unit));
+            if values > taken.saturating_add(padding) {
+                return false;
+            }
+            position = next;
+        }
+        true
     }
 
     /// Whether values of this width fit into `bits` bits.

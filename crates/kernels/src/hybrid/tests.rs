@@ -507,3 +507,33 @@ fn scalar_and_other_ways_to_gather() {
     check_ways(|index| f64::from(index) / 3.0);
     check_ways(|index| u128::from(index) << 77 | 5);
 }
+
+/// Decodes `n` values of `width` bits and tells whether nothing but padding is left.
+fn used_up(width: u8, data: &[u8], n: usize) -> bool {
+    let mut decoder = HybridDecoder::new(width);
+    decoder.skip(data, n).unwrap();
+    decoder.is_used_up(data)
+}
+
+#[test]
+fn what_is_left_of_runs_is_padding_or_values() {
+    // A run of ten ones.
+    let run = [20, 1];
+    assert!(used_up(1, &run, 10));
+    assert!(!used_up(1, &run, 9));
+    // Two groups.
+    let packed = [5, 0xff, 0xff];
+    assert!(used_up(1, &packed, 16) && used_up(1, &packed, 9));
+    assert!(!used_up(1, &packed, 8));
+    // A block of 256 values, the last ones of which may be anything.
+    let mut block = vec![65];
+    block.extend([0xff; 32]);
+    assert!(used_up(1, &block, 1) && used_up(1, &block, 256));
+    // Another run, and zeros.
+    assert!(!used_up(1, &[20, 1, 2, 0], 10));
+    assert!(used_up(1, &[20, 1, 0, 0, 0, 0, 0, 0, 0, 0], 10));
+    // Values of no bits are counted by their headers.
+    assert!(used_up(0, &[20], 10) && used_up(0, &[], 10) && used_up(0, &[5], 9));
+    assert!(!used_up(0, &[20], 9));
+    assert!(!used_up(0, &[5], 8));
+}

@@ -10,6 +10,7 @@ use herringbone_kernels::bitmap::Bitmap;
 use herringbone_kernels::expand::expand_bits;
 
 use crate::array::LeafArray;
+use crate::encoding::Rest;
 use crate::encoding::boolean::Booleans;
 
 /// An array of booleans.
@@ -55,6 +56,10 @@ impl LeafArray for BooleanLeaf {
 
     fn skip(&mut self, n: usize) -> Result<()> {
         self.page.skip(n)
+    }
+
+    fn rest(&self) -> Rest<'_> {
+        self.page.rest()
     }
 
     fn expand(&mut self, validity: &Bitmap, start: usize, slots: usize) -> Result<()> {

@@ -11,6 +11,7 @@ use herringbone_kernels::hybrid::HybridDecoder;
 use herringbone_kernels::views::ViewBuilder;
 
 use crate::array::{LeafArray, LeafType};
+use crate::encoding::Rest;
 use crate::encoding::byte_array::{ByteArrays, ByteSink};
 use crate::encoding::dictionary::Indices;
 use crate::malformed;
@@ -237,6 +238,13 @@ impl<S: ByteLayout> LeafArray for ByteLeaf<S> {
         match &mut self.page {
             Page::Direct(values) => values.skip(n),
             Page::Dictionary(indices) => indices.skip(n),
+        }
+    }
+
+    fn rest(&self) -> Rest<'_> {
+        match &self.page {
+            Page::Direct(values) => values.rest(),
+            Page::Dictionary(indices) => indices.rest(),
         }
     }
 

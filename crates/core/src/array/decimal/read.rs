@@ -15,6 +15,7 @@ use crate::array::finish_fixed_width;
 use crate::array::fixed_width::{FixedWidth, converted};
 use crate::array::values::Values;
 use crate::array::{LeafArray, LeafType, unsupported};
+use crate::encoding::Rest;
 use crate::encoding::byte_array::ByteArrays;
 use crate::encoding::dictionary::Indices;
 use crate::malformed;
@@ -222,6 +223,13 @@ impl<T: Decimal + ArrowNativeType> LeafArray for ByteArrayDecimal<T> {
         match &mut self.page {
             Page::Direct(values) => values.skip(n),
             Page::Dictionary(indices) => indices.skip(n),
+        }
+    }
+
+    fn rest(&self) -> Rest<'_> {
+        match &self.page {
+            Page::Direct(values) => values.rest(),
+            Page::Dictionary(indices) => indices.rest(),
         }
     }
 

@@ -25,6 +25,7 @@ use herringbone_kernels::keys::KeyBuilder;
 
 use super::max_values;
 use crate::array::{LeafArray, LeafType, leaf_array};
+use crate::encoding::Rest;
 use crate::encoding::dictionary::Indices;
 use crate::malformed;
 
@@ -272,6 +273,13 @@ impl LeafArray for DictionaryLeaf {
         match &mut self.page {
             Page::Indices(indices) => indices.skip(n),
             Page::Others => self.others.skip(n),
+        }
+    }
+
+    fn rest(&self) -> Rest<'_> {
+        match &self.page {
+            Page::Indices(indices) => indices.rest(),
+            Page::Others => self.others.rest(),
         }
     }
 

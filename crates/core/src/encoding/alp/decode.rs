@@ -29,4 +29,8 @@ impl<T: AlpFloat> ValueDecoder<T> for Decoder<T> {
     fn skip(&mut self, n: usize) -> Result<()> {
         self.decoder.skip(n).map_err(malformed)
     }
+
+    fn has_more(&self) -> bool {
+        self.decoder.left() > 0
+    }
 }

@@ -47,6 +47,10 @@ impl Streams {
         self.passed += n;
         Ok(first..self.passed)
     }
+
+    fn has_more(&self) -> bool {
+        self.passed < self.total
+    }
 }
 
 impl Numbers {
@@ -65,6 +69,10 @@ impl<U: Plain> ValueDecoder<U> for Numbers {
 
     fn skip(&mut self, n: usize) -> Result<()> {
         self.0.pass(n).map(drop)
+    }
+
+    fn has_more(&self) -> bool {
+        self.0.has_more()
     }
 }
 
@@ -86,5 +94,9 @@ impl ValueDecoder<u8> for Bytes {
 
     fn skip(&mut self, n: usize) -> Result<()> {
         self.0.pass(n / self.0.width).map(drop)
+    }
+
+    fn has_more(&self) -> bool {
+        self.0.has_more()
     }
 }

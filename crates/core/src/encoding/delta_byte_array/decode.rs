@@ -62,6 +62,11 @@ impl DeltaByteArray {
         self.append_to(n, &mut EachValue(|_: &[u8]| Ok(())))
     }
 
+    /// Tells whether there are values beyond those that were taken.
+    pub(crate) fn has_more(&self) -> bool {
+        self.prefixes.has_more() || self.suffixes.has_more()
+    }
+
     /// Bytes of the next `n` values; what is broken in them is left to the append that meets it.
     pub(crate) fn most_bytes(&mut self, n: usize) -> usize {
         match (self.prefixes.peek(n), self.suffixes.peek(n)) {
@@ -153,5 +158,9 @@ impl<U: Plain> ValueDecoder<U> for FixedLength {
     fn skip(&mut self, n: usize) -> Result<()> {
         let n = self.num_values::<U>(n);
         self.values.skip(n)
+    }
+
+    fn has_more(&self) -> bool {
+        self.values.has_more()
     }
 }

@@ -50,6 +50,11 @@ impl DeltaLengthByteArray {
         self.append_to(n, &mut EachValue(|_: &[u8]| Ok(())))
     }
 
+    /// Tells whether there are values beyond those that were taken.
+    pub(crate) fn has_more(&self) -> bool {
+        self.lengths.has_more()
+    }
+
     /// Bytes of all values to come.
     pub(crate) fn most_bytes(&self) -> usize {
         self.page.len().saturating_sub(self.position)
@@ -135,6 +140,11 @@ impl Lengths {
             return Err(ends_early());
         }
         Ok(lengths)
+    }
+
+    /// Tells whether there are lengths beyond those that were passed.
+    pub(crate) fn has_more(&self) -> bool {
+        self.next < self.ready.len() || self.decoder.left() > 0
     }
 
     /// Passes over `n` lengths that [`Self::peek`] showed.

@@ -8,6 +8,7 @@ use herringbone_arrow::buffer::Buffer;
 use herringbone_format::{Error, Result};
 use herringbone_kernels::hybrid::HybridDecoder;
 
+use crate::encoding::Rest;
 use crate::malformed;
 
 /// Widest index of the format.
@@ -91,6 +92,11 @@ impl Indices {
         self.decoder
             .extend_u32(&self.runs, n, out)
             .map_err(malformed)
+    }
+
+    /// Returns what is left after the indices that were taken.
+    pub(crate) fn rest(&self) -> Rest<'_> {
+        Rest::values(!self.decoder.is_used_up(&self.runs))
     }
 
     /// Passes over the next `n` indices.

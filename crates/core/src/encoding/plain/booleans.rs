@@ -7,7 +7,7 @@ use herringbone_format::Result;
 use herringbone_kernels::bitmap::Bitmap;
 use herringbone_kernels::expand::spread_bits;
 
-use crate::encoding::ends_early;
+use crate::encoding::{Rest, ends_early};
 use crate::malformed;
 
 /// A position in the bits of a page.
@@ -43,6 +43,11 @@ impl PlainBooleans {
         self.skip(n)?;
         spread_bits(&self.bits, first, validity, slots.start, slots.len(), out);
         Ok(())
+    }
+
+    /// Returns the bytes that were not begun.
+    pub(crate) fn rest(&self) -> Rest<'_> {
+        Rest::bytes(&self.bits, self.position.div_ceil(8))
     }
 
     /// Passes over the next `n` booleans.

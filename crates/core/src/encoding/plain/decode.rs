@@ -4,7 +4,7 @@ use herringbone_arrow::buffer::Buffer;
 use herringbone_format::Result;
 use herringbone_kernels::plain::{self, Plain};
 
-use crate::encoding::{ends_early, product};
+use crate::encoding::{Rest, ends_early, product};
 
 /// A position in PLAIN values.
 pub(crate) struct PlainDecoder {
@@ -26,6 +26,11 @@ impl PlainDecoder {
     pub(crate) fn extend<U: Plain>(&mut self, n: usize, out: &mut Vec<U>) -> Result<()> {
         plain::extend(self.take::<U>(n)?, out);
         Ok(())
+    }
+
+    /// Returns the bytes that were not taken.
+    pub(crate) fn rest(&self) -> Rest<'_> {
+        Rest::bytes(&self.values, self.position)
     }
 
     /// Passes over the next `n` units.

@@ -5,7 +5,7 @@ use herringbone_format::{Error, Result};
 use herringbone_kernels::bitmap::Bitmap;
 use herringbone_kernels::hybrid::HybridDecoder;
 
-use crate::encoding::ends_early;
+use crate::encoding::{Rest, ends_early};
 use crate::malformed;
 
 /// Bytes of the length in front of the runs.
@@ -42,6 +42,11 @@ impl RleBooleans {
     pub(crate) fn extend(&mut self, n: usize, out: &mut Bitmap) -> Result<()> {
         let appended = self.decoder.extend_bitmap(&self.runs, n, out);
         appended.map(drop).map_err(malformed)
+    }
+
+    /// Returns what is left after the booleans that were taken.
+    pub(crate) fn rest(&self) -> Rest<'_> {
+        Rest::values(!self.decoder.is_used_up(&self.runs))
     }
 
     /// Passes over the next `n` booleans.

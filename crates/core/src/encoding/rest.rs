@@ -1,0 +1,96 @@
+//! What is left of a page once the values that its header declares were taken.
+
+use herringbone_format::{Error, Result};
+
+use crate::created_by::CreatedBy;
+
+/// Zeros that fastparquet appends to each data page.
+const FASTPARQUET_PADDING: usize = 8;
+
+/// What the values section of a page has beyond the values that were taken.
+///
+/// The unused bits of packed runs, of the last block of a delta encoding and of the last byte of booleans are
+/// padding, which is nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rest<'a> {
+    /// Nothing.
+    Nothing,
+    /// Values: the encoding has a number of values of its own.
+    Values,
+    /// Bytes of PLAIN values, at least one.
+    Bytes(&'a [u8]),
+}
+
+impl<'a> Rest<'a> {
+    /// Returns the bytes of a section from `position` on.
+    pub(crate) fn bytes(section: &'a [u8], position: usize) -> Self {
+        match section.get(position..) {
+            None | Some([]) => Self::Nothing,
+            Some(bytes) => Self::Bytes(bytes),
+        }
+    }
+
+    /// Returns values where there are any.
+    pub(crate) fn values(are_left: bool) -> Self {
+        match are_left {
+            true => Self::Values,
+            false => Self::Nothing,
+        }
+    }
+
+    /// Returns how many bytes there are.
+    pub(crate) fn num_bytes(self) -> usize {
+        match self {
+            Self::Bytes(bytes) => bytes.len(),
+            Self::Nothing | Self::Values => 0,
+        }
+    }
+
+    /// Makes sure that nothing is left but what the writer of the file is known to append.
+    ///
+    /// # Errors
+    /// Corrupt where the page has more values than its header declares.
+    pub(crate) fn check(self, created_by: CreatedBy) -> Result<()> {
+        match self {
+            Self::Nothing => Ok(()),
+            Self::Values => Err(more_than_declared("values")),
+            Self::Bytes(bytes) => {
+                let is_padding = created_by.appends_zeros
+                    && bytes.len() <= FASTPARQUET_PADDING
+                    && bytes.iter().all(|byte| *byte == 0);
+                match is_padding {
+                    true => Ok(()),
+                    false => Err(Error::corrupt(format!(
+                        "{} bytes are left over after the values that the page header declares",
+                        bytes.len()
+                    ))),
+                }
+            }
+        }
+    }
+}
+
+/// A page that has more of something than its header declares: the rows of later pages would move.
+#[cold]
+pub(crate) fn more_than_declared(what: &str) -> Error {
+    Error::corrupt(format!("the page has more {what} than its header declares"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_known_writer_may_leave_bytes() {
+        let fastparquet = CreatedBy::new(Some("fastparquet-python version 2024.2.0 (build 0)"));
+        let zeros = Rest::bytes(&[7, 0, 0, 0, 0, 0, 0, 0, 0], 1);
+        assert_eq!(zeros.num_bytes(), 8);
+        zeros.check(fastparquet).unwrap();
+        zeros.check(CreatedBy::default()).unwrap_err();
+        Rest::bytes(&[0; 9], 0).check(fastparquet).unwrap_err();
+        Rest::bytes(&[0, 1], 0).check(fastparquet).unwrap_err();
+        Rest::Values.check(fastparquet).unwrap_err();
+        assert_eq!(Rest::bytes(&[1], 1), Rest::Nothing);
+        Rest::Nothing.check(CreatedBy::default()).unwrap();
+    }
+}
