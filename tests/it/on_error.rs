@@ -11,7 +11,9 @@ use herringbone::{
     ColumnOptions, Loss, Losses, Lost, OnError, ParquetFile, ReadOptions, WriteOptions, Writer,
 };
 use herringbone_arrow::array::types::Int32Type;
-use herringbone_arrow::array::{Array, Int32Array, RecordBatch, StringArray, cast::AsArray};
+use herringbone_arrow::array::{
+    Array, ArrayRef, Int32Array, RecordBatch, StringArray, StructArray, cast::AsArray,
+};
 use herringbone_arrow::schema::{DataType, Field, Schema};
 
 use crate::crafted;
@@ -52,7 +54,10 @@ fn file() -> Vec<u8> {
 
 /// The file with one byte changed in the body of a page.
 fn damaged(row_group: usize, leaf: usize, page: usize) -> Bytes {
-    let mut bytes = file();
+    damaged_of(file(), row_group, leaf, page).into()
+}
+
+fn damaged_of(mut bytes: Vec<u8>, row_group: usize, leaf: usize, page: usize) -> Vec<u8> {
     let file = ParquetFile::from_bytes(bytes.clone()).unwrap();
     let page = file
         .pages(row_group, leaf)
@@ -62,7 +67,7 @@ fn damaged(row_group: usize, leaf: usize, page: usize) -> Bytes {
         .unwrap();
     let body = page.start.offset as usize + page.header_bytes;
     bytes[body + page.header.compressed_page_size as usize / 2] ^= 0x10;
-    bytes.into()
+    bytes
 }
 
 /// What a read came to: the batches, and what they do without.
@@ -356,4 +361,53 @@ fn the_first_losses_are_kept() {
     }
     assert_eq!(all[0], all[1]);
     assert!(all[0].iter().all(|(_, lost)| *lost == Lost::Values(6)));
+}
+
+/// A struct that is null in each third row, of two columns, and a number.
+fn structs() -> Vec<u8> {
+    let numbers = || Arc::new((0..GROUP).map(Some).collect::<Int32Array>());
+    let is_valid: Vec<bool> = (0..GROUP).map(|row| row % 3 > 0).collect();
+    let fields = vec![
+        Field::new("p", DataType::Int32, true),
+        Field::new("q", DataType::Int32, true),
+    ];
+    let columns: Vec<ArrayRef> = vec![numbers(), numbers()];
+    let structs = StructArray::new(fields.into(), columns, Some(is_valid.into()));
+    let batch = RecordBatch::try_from_iter([("s", Arc::new(structs) as ArrayRef)]).unwrap();
+    let options = WriteOptions::new().columns(ColumnOptions::new().page_rows(PAGE as usize));
+    let mut file = Vec::new();
+    let mut writer = Writer::new(&mut file, batch.schema(), options).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    file
+}
+
+/// Which structs are null is known as long as one column in them is sound.
+#[test]
+fn a_damaged_column_of_a_struct_leaves_its_nulls() {
+    for leaf in [0, 1] {
+        let sound = ParquetFile::from_bytes(structs()).unwrap();
+        let pages = sound.offset_index(0, leaf).unwrap().unwrap().page_locations;
+        let first_row = |page: usize| pages[page].first_row_index as i32;
+        let lost = first_row(2)..first_row(3);
+        let file: Bytes = damaged_of(structs(), 0, leaf, 2).into();
+        let outcome = outcome(&file, OnError::NullPage).unwrap();
+        let mut row = 0;
+        for batch in &outcome.batches {
+            let structs = batch["s"].as_struct();
+            for slot in 0..batch.num_rows() {
+                assert_eq!(structs.is_valid(slot), row % 3 > 0, "row {row}");
+                let is_lost = lost.contains(&row);
+                for member in 0..2 {
+                    let column = structs.column(member);
+                    let is_known = row % 3 > 0 && (member != leaf || !is_lost);
+                    assert_eq!(column.is_valid(slot), is_known, "row {row}");
+                }
+                row += 1;
+            }
+        }
+        assert_eq!(row, GROUP);
+        let values = Lost::Values(lost.len() as u64);
+        assert_eq!(only_loss(&outcome, "row group 0"), values);
+    }
 }

@@ -16,7 +16,8 @@ pub enum OnError {
     SkipRowGroup,
     /// The values of a damaged page become null: of columns without lists that may be null, where
     /// the header of the page is sound and its body is not, or lacks its dictionary. Groups around
-    /// the column count as present. Anything else costs the rest of the row group.
+    /// the column are null where another column in them has a null of the group, and count as present where
+    /// all of them are damaged or not read. Anything else costs the rest of the row group.
     NullPage,
 }
 

@@ -33,10 +33,10 @@ pub(crate) struct Record {
 pub(crate) enum ArrayNode {
     /// The array of one column.
     Leaf { column: usize },
-    /// A struct; never null where nothing records its validity.
+    /// A struct; never null where nothing records its validity, and null where one of the records has a null.
     Struct {
         fields: Fields,
-        validity: Option<Record>,
+        validity: Vec<Record>,
         /// Of the entries of a map whose keys the file lets be null: the first column of the key.
         nullable_key: Option<usize>,
         children: Vec<Self>,
@@ -189,10 +189,25 @@ impl Depth {
     }
 }
 
-/// An ancestor of the node at hand, recorded by the first leaf below it.
+/// An ancestor of the node at hand, recorded by the first leaf below it; where damaged pages become nulls, a struct around
+/// such leaves is recorded by all of them, as a page that is lost knows nothing of it.
 struct Ancestor {
     plan: NestingPlan,
-    record: Option<Record>,
+    records: Vec<Record>,
+}
+
+impl Ancestor {
+    fn new(plan: NestingPlan) -> Self {
+        let records = Vec::new();
+        Self { plan, records }
+    }
+
+    /// Whether the next leaf below records it.
+    fn is_to_be_recorded(&self, on_error: OnError) -> bool {
+        let may_be_lost = on_error == OnError::NullPage
+            && matches!(self.plan, NestingPlan::Struct { rep_level: 0, .. });
+        may_be_lost || self.records.is_empty()
+    }
 }
 
 struct Builder<'a> {
@@ -298,8 +313,10 @@ impl Builder<'_> {
         let is_keyed = matches!(data_type, DataType::Dictionary(..));
         let nullable = node.nullable || (is_keyed && depth.has_null(node));
         let mut nesting_plans = Vec::new();
-        for ancestor in self.ancestors.iter_mut().filter(|a| a.record.is_none()) {
-            ancestor.record = Some(Record {
+        let on_error = self.options.on_error;
+        let ancestors = self.ancestors.iter_mut();
+        for ancestor in ancestors.filter(|it| it.is_to_be_recorded(on_error)) {
+            ancestor.records.push(Record {
                 column,
                 nesting_builder: nesting_plans.len(),
             });
@@ -331,9 +348,7 @@ impl Builder<'_> {
             nesting_plans,
             shared_lists,
             max_slots: self.max_slots,
-            null_pages: self.options.on_error == OnError::NullPage
-                && nullable
-                && leaf.max_rep_level == 0,
+            null_pages: on_error == OnError::NullPage && node.nullable && leaf.max_rep_level == 0,
             column_batch_bytes: self
                 .options
                 .batch_bytes
@@ -358,7 +373,7 @@ impl Builder<'_> {
                 slot_def,
                 valid_def: node.def_level,
             };
-            self.ancestors.push(Ancestor { plan, record: None });
+            self.ancestors.push(Ancestor::new(plan));
         }
         // Anywhere else Arrow's field may be null where the file's may.
         let is_key = |field: &Node| field.nullable && !field.field.is_nullable();
@@ -368,11 +383,10 @@ impl Builder<'_> {
             .iter()
             .map(|child| self.node(child, depth))
             .collect::<Result<_>>()?;
-        let validity = if is_recorded {
-            self.ancestors.pop().and_then(|a| a.record)
-        } else {
-            None
-        };
+        let recorded = is_recorded.then(|| self.ancestors.pop()).flatten();
+        let validity = recorded
+            .map(|ancestor| ancestor.records)
+            .unwrap_or_default();
         Ok(ArrayNode::Struct {
             fields,
             validity,
@@ -394,10 +408,8 @@ impl Builder<'_> {
             data_type,
             DataType::LargeList(_) | DataType::LargeListView(_)
         );
-        self.ancestors.push(Ancestor {
-            plan: NestingPlan::List { plan, large },
-            record: None,
-        });
+        let plan = NestingPlan::List { plan, large };
+        self.ancestors.push(Ancestor::new(plan));
         let is_shared = has_leaves(child, 2);
         if is_shared {
             let plan = SharedListPlan {
@@ -411,7 +423,9 @@ impl Builder<'_> {
         if is_shared {
             self.sharing.pop();
         }
-        let record = self.ancestors.pop().and_then(|a| a.record).ok_or_else(|| {
+        let ancestor = self.ancestors.pop();
+        let record = ancestor.and_then(|it| it.records.first().copied());
+        let record = record.ok_or_else(|| {
             Error::unsupported(format!(
                 "the list `{}` has no leaf below it, so nothing says how long it is",
                 node.field.name()

@@ -361,10 +361,11 @@ impl BatchAssembler {
                 nullable_key,
                 children,
             } => {
-                let nulls = match validity {
-                    Some(record) => self.take_validity(*record, slots)?,
-                    None => None,
-                };
+                let mut nulls = None;
+                for record in validity {
+                    let recorded = self.take_validity(*record, slots)?;
+                    nulls = NullBuffer::union(nulls.as_ref(), recorded.as_ref());
+                }
                 let arrays = children
                     .iter()
                     .map(|child| self.array(child, slots))
