@@ -197,7 +197,7 @@ impl ParquetSchema {
         matches!(self.resolved_type(leaf), String | Enum | Json)
     }
 
-    /// Whether the values of a column are UUIDs.
+    /// Returns true if the values of a column are UUIDs.
     ///
     /// # Panics
     ///
@@ -207,7 +207,7 @@ impl ParquetSchema {
         self.resolved_type(leaf) == ResolvedType::Uuid
     }
 
-    /// Whether the values of a column are geometries or geographies.
+    /// Returns true if the values of a column are geometries or geographies.
     ///
     /// # Panics
     ///

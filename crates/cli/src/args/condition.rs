@@ -151,7 +151,7 @@ fn predicate(expression: &Expr, is_lenient: bool) -> Result<Predicate, String> {
     }
 }
 
-/// Whether a boolean is this one; false, and not unknown, if it is null.
+/// Returns the test for one of the two booleans, which is false, and not unknown, for a null.
 fn is_known(column: Column, value: bool) -> Predicate {
     column.clone().eq(value).and(column.is_not_null())
 }
@@ -282,7 +282,7 @@ fn operand(expression: &Expr, is_lenient: bool) -> Result<Operand, String> {
     }
 }
 
-/// Whether a function of SQL has no parentheses, as `user`: then a column of that name is meant.
+/// Returns true if a function of SQL has no parentheses, as `user`: then a column of that name is meant.
 fn is_bare(function: &Function) -> bool {
     function.args == FunctionArguments::None
 }

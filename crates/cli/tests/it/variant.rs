@@ -264,7 +264,11 @@ fn conditions_are_as_lenient_as_what_is_read() {
     ] {
         let choice = ["--where", condition, &file];
         let count = format!("{}\n", rows.lines().count());
-        herringbone(&[&["cat"], &choice[..]].concat()).fails(3, "against the rules");
+        let strict = herringbone(&[&["cat"], &choice[..]].concat());
+        strict.fails(3, "against the rules");
+        let column = "column variant_get(v, '$', 'int')";
+        assert!(strict.stderr.contains(column), "{}", strict.stderr);
+        assert!(!strict.stderr.contains('{'), "{}", strict.stderr);
         herringbone(&[&["cat", "--lenient-variants"], &choice[..]].concat()).ok(rows);
         herringbone(&[&["count"], &choice[..]].concat()).fails(3, "against the rules");
         herringbone(&[&["count", "--lenient-variants"], &choice[..]].concat()).ok(&count);

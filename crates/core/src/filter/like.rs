@@ -68,7 +68,7 @@ impl LikePattern {
         (prefix, is_text && self.after.as_ref().is_some_and(is_open))
     }
 
-    /// Whether the whole of `text` matches.
+    /// Returns true if the whole of `text` matches.
     pub(super) fn matches(&self, text: &[u8]) -> bool {
         let Some(mut rest) = without_prefix(text, &self.first) else {
             return false;
@@ -144,7 +144,7 @@ fn without_prefix<'t>(text: &'t [u8], parts: &[Part]) -> Option<&'t [u8]> {
     })
 }
 
-/// Whether the text ends with the parts.
+/// Returns true if the text ends with the parts.
 fn ends_with(text: &[u8], parts: &[Part]) -> bool {
     let rest = parts.iter().rev().try_fold(text, |text, part| match part {
         Part::Text(suffix) => text.strip_suffix(suffix.as_slice()),
@@ -153,8 +153,8 @@ fn ends_with(text: &[u8], parts: &[Part]) -> bool {
     rest.is_some()
 }
 
-/// Whether a byte is not the first one of a character in UTF-8. In other bytes, a character ends before the next byte
-/// that could begin one.
+/// Returns true if a byte is not the first one of a character in UTF-8. In bytes that are not UTF-8, a character ends
+/// before the next byte that could begin one.
 fn continues(byte: &u8) -> bool {
     byte & 0xc0 == 0x80
 }
