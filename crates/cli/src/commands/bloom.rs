@@ -134,6 +134,12 @@ fn plain(array: &dyn Array, column: &Leaf) -> Option<Vec<Vec<u8>>> {
     let one = |bytes: Vec<u8>| Some(vec![bytes]);
     match (array.data_type(), column.physical_type) {
         (_, Type::Boolean | Type::Int96) => None,
+        // What is wide is read as bytes of any number.
+        (DataType::Binary, Type::FixedLenByteArray)
+            if array.as_binary::<i32>().value(0).len() != column.type_length =>
+        {
+            None
+        }
         (DataType::Utf8, _) => one(array.as_string::<i32>().value(0).as_bytes().to_vec()),
         (DataType::Binary, _) => one(array.as_binary::<i32>().value(0).to_vec()),
         (DataType::FixedSizeBinary(_), _) => one(array.as_fixed_size_binary().value(0).to_vec()),

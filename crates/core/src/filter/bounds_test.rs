@@ -7,13 +7,14 @@ use herringbone_schema::{ColumnOrderKind, ParquetSchema, SchemaOptions};
 
 use super::Verdict;
 use super::evaluate::key_at;
-use super::leaf_test::{Asked, Facts, LeafTest};
+use super::leaf_test::{Asked, Facts, Key, LeafTest};
 use super::point_hashes::point_hashes;
 use super::position::TextForm;
 use super::predicate::Each;
 use super::verdict_runs::VerdictRuns;
 use super::wanted_columns::BoundsCast;
 use crate::pruning::BoundsDecoder;
+use crate::pruning::index_trust::{IndexTrust, has_nulls_of_chunk};
 
 /// A test of bounds.
 #[derive(Debug)]
@@ -29,6 +30,7 @@ pub(crate) struct BoundsTest {
     is_float: bool,
     /// Whether a row may have several values, of which one is enough, or none.
     is_below_list: bool,
+    trust: IndexTrust,
     /// The only values that it accepts, as bloom filters hash them, if there are few.
     hashes: Option<Vec<u64>>,
 }
@@ -77,6 +79,7 @@ impl BoundsTest {
             is_ordered: is_ordered && !ignored,
             is_float: natural.is_float(),
             is_below_list: asked.each.is_some(),
+            trust: IndexTrust::new(metadata, leaf_schema),
         })
     }
 
@@ -99,56 +102,108 @@ impl BoundsTest {
             (_, true) => (&statistics.min, &statistics.max),
             _ => (&None, &None),
         };
-        let bounds = self.bounds(&[min.as_deref(), max.as_deref()])?;
+        let mut bounds = self.keys(&[min.as_deref(), max.as_deref()])?.into_iter();
         let counts = Counts {
             nulls,
-            nans: statistics.nan_count,
+            nans: statistics
+                .nan_count
+                .and_then(|nans| u64::try_from(nans).ok()),
             rows,
         };
-        Ok(self.verdict_of(counts, (&bounds, 0), (&bounds, 1)))
+        Ok(self.verdict_of(counts, bounds.next().flatten(), bounds.next().flatten()))
     }
 
-    /// What a column index tells of pages, each of which has these rows of the row group. Without an order that is known, it
-    /// tells of nulls alone.
+    /// What a column index tells of pages, each of which has these rows of the row group, in a chunk with these statistics.
+    /// Without an order that is known, it tells of nulls alone.
     ///
     /// # Errors
     /// Unsupported where the column has no Arrow array.
     pub(crate) fn verdicts_of_pages(
         &self,
         index: &ColumnIndex,
+        chunk: &Statistics,
         pages: &[std::ops::Range<u64>],
     ) -> Result<VerdictRuns> {
-        let bounds = |bounds: &herringbone_format::ByteArrays| {
-            let bounds = (0..pages.len()).map(|page| {
-                let is_null = index.null_pages.get(page).copied().unwrap_or(true);
-                bounds.get(page).filter(|_| self.is_ordered && !is_null)
-            });
-            self.bounds(&bounds.collect::<Vec<_>>())
-        };
-        let (min, max) = (bounds(&index.min_values)?, bounds(&index.max_values)?);
-        let count = |counts: &Option<Vec<i64>>, page: usize| {
-            counts.as_ref().and_then(|counts| counts.get(page).copied())
-        };
+        let with_bounds = 0..if self.is_ordered { pages.len() } else { 0 };
+        let mins = with_bounds.clone().map(|page| self.trust.min(index, page));
+        let mins = self.keys(&mins.collect::<Vec<_>>())?;
+        let maxs = with_bounds.map(|page| self.trust.max(index, page));
+        let maxs = self.keys(&maxs.collect::<Vec<_>>())?;
+        let is_sound =
+            has_nulls_of_chunk(index, chunk) && self.reaches(index, chunk, &mins, &maxs)?;
         let verdicts = pages.iter().enumerate().map(|(page, rows)| {
-            let num_rows = rows.end - rows.start;
-            let is_null = index.null_pages.get(page).copied().unwrap_or(false);
-            let nulls = count(&index.null_counts, page).and_then(|nulls| u64::try_from(nulls).ok());
-            let counts = Counts {
-                nulls: match (is_null, nulls) {
-                    // One of the two is wrong.
-                    (true, Some(nulls)) if nulls != num_rows => None,
-                    (true, _) => Some(num_rows),
-                    (false, nulls) => nulls.filter(|nulls| *nulls < num_rows),
-                },
-                nans: count(&index.nan_counts, page),
-                rows: num_rows,
+            let key = |keys: &[Option<Key>]| keys.get(page).cloned().flatten();
+            let verdict = match is_sound {
+                true => {
+                    let counts = self.counts(index, page, rows.end - rows.start);
+                    self.verdict_of(counts, key(&mins), key(&maxs))
+                }
+                false => Verdict::Some,
             };
-            (
-                rows.end,
-                self.verdict_of(counts, (&min, page), (&max, page)),
-            )
+            (rows.end, verdict)
         });
         Ok(VerdictRuns::from_ends(verdicts))
+    }
+
+    /// What a column index counts in a page of so many rows.
+    fn counts(&self, index: &ColumnIndex, page: usize, rows: u64) -> Counts {
+        let count = |counts: &Option<Vec<i64>>| {
+            let count = counts.as_ref().and_then(|counts| counts.get(page).copied());
+            count.and_then(|count| u64::try_from(count).ok())
+        };
+        let is_said_to_be_null = index.null_pages.get(page) == Some(&true);
+        let nulls = count(&index.null_counts);
+        Counts {
+            nulls: match (is_said_to_be_null, nulls) {
+                (true, _) if !self.trust.is_null_page(index, page) => None,
+                // One of the two is wrong. Below lists there are more nulls than rows.
+                (true, Some(nulls)) if nulls < rows || (nulls > rows && !self.is_below_list) => {
+                    None
+                }
+                (true, _) => Some(rows),
+                (false, nulls) => nulls.filter(|nulls| *nulls < rows),
+            },
+            nans: count(&index.nan_counts),
+            rows,
+        }
+    }
+
+    /// Whether bounds of pages reach as far as those of their chunk, which has all values of the pages. Where the bounds of a
+    /// page are not known, they may.
+    fn reaches(
+        &self,
+        index: &ColumnIndex,
+        chunk: &Statistics,
+        mins: &[Option<Key>],
+        maxs: &[Option<Key>],
+    ) -> Result<bool> {
+        if !self.is_ordered {
+            return Ok(true);
+        }
+        let of_chunk = self.keys(&[chunk.min_value.as_deref(), chunk.max_value.as_deref()])?;
+        let [min, max] = of_chunk.as_slice() else {
+            return Ok(true);
+        };
+        let any = |keys: &[Option<Key>], reaches: &dyn Fn(&Key) -> bool| {
+            let mut pages = keys.iter().zip(&index.null_pages);
+            pages.any(|(key, is_null)| match key {
+                Some(key) => reaches(key),
+                None => !is_null,
+            })
+        };
+        let reaches_min = |min: &Key| any(mins, &|key| !key.is_above(min));
+        let reaches_max = |max: &Key| any(maxs, &|key| !max.is_above(key));
+        Ok(min.as_ref().is_none_or(reaches_min) && max.as_ref().is_none_or(reaches_max))
+    }
+
+    /// Bounds as they are compared; none where there is none, or it is of no use.
+    fn keys(&self, bounds: &[Option<&[u8]>]) -> Result<Vec<Option<Key>>> {
+        let values = self.bounds(bounds)?;
+        let keys = (0..bounds.len()).map(|slot| {
+            let key = key_at(&values, slot);
+            key.filter(|key| !self.is_float || !key.is_nan())
+        });
+        Ok(keys.collect())
     }
 
     /// Bounds of the type that is tested; null where they have no place in it, so that values may not either.
@@ -159,18 +214,12 @@ impl BoundsTest {
         Ok(self.cast.apply(&decoded).unwrap_or_else(none))
     }
 
-    fn verdict_of(
-        &self,
-        counts: Counts,
-        (mins, min): (&ArrayRef, usize),
-        (maxs, max): (&ArrayRef, usize),
-    ) -> Verdict {
-        let (min, max) = (key_at(mins, min), key_at(maxs, max));
+    fn verdict_of(&self, counts: Counts, min: Option<Key>, max: Option<Key>) -> Verdict {
         let mut facts = Facts {
             nulls: counts.nulls.filter(|nulls| *nulls <= counts.rows),
             rows: counts.rows,
-            min: min.filter(|min| !self.is_float || !min.is_nan()),
-            max: max.filter(|max| !self.is_float || !max.is_nan()),
+            min,
+            max,
             may_have_nan: self.is_float && counts.nans != Some(0),
         };
         // Bounds the wrong way round say nothing.
@@ -189,6 +238,6 @@ impl BoundsTest {
 /// Counts of some rows, as far as they are known.
 struct Counts {
     nulls: Option<u64>,
-    nans: Option<i64>,
+    nans: Option<u64>,
     rows: u64,
 }

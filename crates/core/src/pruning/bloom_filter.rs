@@ -26,6 +26,8 @@ const USUAL_HEADER: u64 = 64;
 #[derive(Debug, Clone)]
 pub struct BloomFilterProbe {
     start: u64,
+    /// Bytes of header and bits, as the metadata of the chunk has them.
+    length: Option<i32>,
     file_length: u64,
     /// The path of the column, for errors.
     column: String,
@@ -53,6 +55,7 @@ impl BloomFilterProbe {
         }
         Ok(Some(Self {
             start,
+            length: metadata.bloom_filter_length,
             file_length,
             column: metadata.path_in_schema.join("."),
             bytes: (start, Bytes::new()),
@@ -94,7 +97,7 @@ impl BloomFilterProbe {
     /// The header, or the range of the file that it takes.
     ///
     /// # Errors
-    /// Corrupt where there is no header; Limit where the filter is larger than
+    /// Corrupt where there is no header, or the metadata of the chunk contradicts it; Limit where the filter is larger than
     /// [`Limits::bloom_filter_bytes`]; Key where it is encrypted and not authentic.
     pub fn poll_header(&mut self, limits: &Limits) -> Result<Step<BloomFilterHeader>> {
         if let Some((header, _)) = &self.header {
@@ -106,8 +109,31 @@ impl BloomFilterProbe {
         let Some((header, length)) = decoded else {
             return self.need_more().map(Step::Need);
         };
+        self.check_length(&header, length as u64)
+            .map_err(|error| self.locate(error, self.start))?;
         self.header = Some((header, self.start.saturating_add(length as u64)));
         Ok(Step::Ready(header))
+    }
+
+    /// Compares the header, of so many bytes, with what the metadata of the chunk has: one of them is wrong where they
+    /// differ, and bits elsewhere than thought would deny values that the chunk has.
+    fn check_length(&self, header: &BloomFilterHeader, header_bytes: u64) -> Result<()> {
+        let Some(length) = self.length else {
+            return Ok(());
+        };
+        let found = header_bytes.saturating_add(num_bytes(header));
+        let is_right = match (u64::try_from(length), &self.cipher) {
+            (Ok(length), None) => found == length,
+            // What encryption adds to the bits counts too.
+            (Ok(length), Some(_)) => found <= length,
+            (Err(_), _) => false,
+        };
+        match is_right {
+            true => Ok(()),
+            false => Err(Error::corrupt(format!(
+                "the bloom filter has {found} bytes by its header, and {length} by the metadata of its column chunk"
+            ))),
+        }
     }
 
     fn decode_header(&self, limits: &Limits) -> Result<Option<(BloomFilterHeader, usize)>> {

@@ -2,18 +2,23 @@
 
 use herringbone_arrow::array::{ArrayRef, new_null_array};
 use herringbone_arrow::buffer::{Buffer, NullBuffer};
-use herringbone_arrow::schema::Field;
+use herringbone_arrow::schema::{DataType, Field};
 use herringbone_format::{Encoding, Error, Result, Type};
 use herringbone_kernels::bitmap::Bitmap;
 use herringbone_schema::{Conversion, Int96Overflow, ParquetSchema, SchemaOptions};
 
 use crate::array::{LeafArray, LeafType, leaf_array};
 
+/// Bytes of the widest FixedSizeBinary that bounds are decoded to. A slot takes them whether there is a bound or not, and
+/// a bound that is missing takes one or two bytes of the file.
+const WIDEST_SLOT: usize = 64;
+
 /// Decodes bounds of one column.
 ///
 /// Bounds have the bytes of PLAIN values, byte arrays without their length (parquet.thrift,
 /// `Statistics`). They become values of the Arrow type that the column has by its Parquet schema alone:
-/// what a file's own Arrow schema makes of the column is not asked.
+/// what a file's own Arrow schema makes of the column is not asked. Bounds that would be FixedSizeBinary of more than
+/// 64 bytes become Binary, so that a bound that is missing takes no memory.
 #[derive(Debug)]
 pub struct BoundsDecoder {
     field: Field,
@@ -30,6 +35,12 @@ impl BoundsDecoder {
         let column = schema.leaves().get(leaf).zip(field);
         let (leaf, field) =
             column.ok_or_else(|| Error::argument(format!("the schema has no column {leaf}")))?;
+        let is_wide = matches!(field.data_type(), DataType::FixedSizeBinary(_))
+            && leaf.type_length > WIDEST_SLOT;
+        let field = match is_wide {
+            true => field.with_data_type(DataType::Binary),
+            false => field,
+        };
         Ok(Self {
             leaf_type: LeafType {
                 physical_type: leaf.physical_type,

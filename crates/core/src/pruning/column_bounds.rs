@@ -15,11 +15,13 @@ use herringbone_format::{
 use herringbone_schema::{ColumnOrderKind, ParquetSchema, SchemaOptions};
 
 use super::BoundsDecoder;
+use super::index_trust::IndexTrust;
 
 /// What a file says of the values of a leaf, nested or not: a slot for each row group, or for each page of a column
 /// chunk, in the order of the file. A slot is null where nothing is known, or what is said is of no use.
 ///
-/// Bounds are of the type that the column has by its Parquet schema alone. They hold for all values that
+/// Bounds are of the type that the column has by its Parquet schema alone, but for FixedSizeBinary of more than 64 bytes,
+/// the bounds of which are Binary: a slot that is null takes no memory then. They hold for all values that
 /// are neither null nor NaN: none is below `min` or above `max`, though neither need occur. There are none of
 /// columns without an order, as INT96 and geometries, none where a bound has not the bytes of a value, is NaN, or where the
 /// lower one is above the upper one. Of floating-point numbers a bound of zero has the sign with which it
@@ -53,6 +55,7 @@ pub struct ColumnBoundsDecoder {
     /// Whether the older `min` and `max` do, which are compared as signed values.
     is_signed: bool,
     leaf: usize,
+    trust: IndexTrust,
 }
 
 /// What is said of one row group or page.
@@ -75,10 +78,10 @@ impl ColumnBoundsDecoder {
     pub fn new(metadata: &FileMetadata, schema: &ParquetSchema, leaf: usize) -> Result<Self> {
         let decoder = BoundsDecoder::new(schema, leaf, &SchemaOptions::default())?;
         let order = schema.order(leaf);
-        let is_ignored = schema
-            .leaves()
-            .get(leaf)
-            .is_none_or(|leaf| leaf.annotation_ignored);
+        let column = schema.leaves().get(leaf);
+        let column =
+            column.ok_or_else(|| Error::argument(format!("the schema has no column {leaf}")))?;
+        let is_ignored = column.annotation_ignored;
         let stated = metadata.column_orders().and_then(|it| it.get(leaf));
         let is_ordered = match stated {
             Some(ColumnOrder::TypeDefined) => {
@@ -93,6 +96,7 @@ impl ColumnBoundsDecoder {
             is_ordered: is_ordered && !is_ignored,
             is_signed: order == ColumnOrderKind::Signed && !is_ignored,
             leaf,
+            trust: IndexTrust::new(metadata, column),
         })
     }
 
@@ -149,17 +153,13 @@ impl ColumnBoundsDecoder {
         let rows = rows_of_pages(offsets, num_rows)?;
         let at =
             |counts: &Option<Vec<i64>>, page| counts.as_ref().and_then(|it| it.get(page).copied());
-        let slot = |(page, rows): (usize, u64)| {
-            let is_null = columns.null_pages.get(page) == Some(&true);
-            let has_bounds = self.is_ordered && !is_null;
-            Slot {
-                min: columns.min_values.get(page).filter(|_| has_bounds),
-                max: columns.max_values.get(page).filter(|_| has_bounds),
-                null_count: at(&columns.null_counts, page),
-                nan_count: at(&columns.nan_counts, page),
-                rows: Some(rows),
-                ..Slot::default()
-            }
+        let slot = |(page, rows): (usize, u64)| Slot {
+            min: self.trust.min(columns, page).filter(|_| self.is_ordered),
+            max: self.trust.max(columns, page).filter(|_| self.is_ordered),
+            null_count: at(&columns.null_counts, page),
+            nan_count: at(&columns.nan_counts, page),
+            rows: Some(rows),
+            ..Slot::default()
         };
         let slots: Vec<Slot<'_>> = rows.into_iter().enumerate().map(slot).collect();
         self.bounds(&slots)

@@ -11,6 +11,7 @@
 mod bloom_filter;
 mod bounds;
 mod column_bounds;
+pub(crate) mod index_trust;
 mod page_index;
 #[cfg(test)]
 mod tests;

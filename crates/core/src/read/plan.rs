@@ -8,7 +8,7 @@ use herringbone_arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use herringbone_arrow::schema::{ArrowError, FieldRef, Fields, Schema, SchemaRef};
 use herringbone_format::modular_encryption::{KeyRequest, KeyStep};
 use herringbone_format::{AlikeChunks, Error, FileMetadata, ReadableChunk, Result};
-use herringbone_schema::{ArrowMapping, ParquetSchema, to_arrow_extended};
+use herringbone_schema::{ArrowMapping, Leaf, ParquetSchema, to_arrow_extended};
 
 use super::array_node::{ArrayNode, ArrayTree};
 use super::extensions::{KeptColumn, requests};
@@ -199,6 +199,15 @@ impl ReadPlan {
         leaves.sort_unstable();
         leaves.dedup();
         leaves
+    }
+
+    /// Returns the leaf with this ordinal, if the read looks at it.
+    pub(super) fn leaf(&self, leaf: usize) -> Option<&Leaf> {
+        let filter = self.filter.as_ref();
+        let plans = filter.map(|filter| [filter.tested(), filter.others()]);
+        let columns = plans.into_iter().flatten().flat_map(|plan| plan.columns());
+        let column = columns.chain(self.columns()).find(|it| it.leaf == leaf);
+        column.and_then(|column| column.schema.leaves().get(leaf))
     }
 
     /// Bytes of the file.

@@ -4,14 +4,13 @@ use std::ops::Range;
 
 use bytes::Bytes;
 use herringbone_arrow::array::ArrayRef;
-use herringbone_format::modular_encryption::KeyStep;
-use herringbone_format::{
-    ColumnChunk, ColumnIndex, Encoding, FileMetadata, Limits, OffsetIndex, PageType, Result,
-};
+use herringbone_format::{ColumnChunk, Encoding, FileMetadata, Limits, PageType, Result};
+
+use super::page_index::{FoundPages, PageIndex};
 
 use crate::Step;
 use crate::column::DictionaryValues;
-use crate::pruning::{BloomFilterProbe, IndexDecoder};
+use crate::pruning::BloomFilterProbe;
 use crate::read::ReadPlan;
 
 /// A dictionary is looked at by itself where it is no larger than one part of so many of its chunk.
@@ -22,7 +21,7 @@ pub(super) struct Lookup {
     leaf: usize,
     what: What,
     /// The bytes that it waits for.
-    need: Option<Range<u64>>,
+    needs: Vec<Range<u64>>,
 }
 
 enum What {
@@ -39,14 +38,6 @@ enum What {
     PageIndex(Box<PageIndex>),
 }
 
-struct PageIndex {
-    /// The column index, where bounds are asked for.
-    bounds: Option<IndexDecoder<ColumnIndex>>,
-    offsets: IndexDecoder<OffsetIndex>,
-    found_bounds: Option<ColumnIndex>,
-    supplied: Option<(u64, Bytes)>,
-}
-
 /// What was found.
 pub(super) enum Found {
     Nothing,
@@ -57,13 +48,6 @@ pub(super) enum Found {
         values: ArrayRef,
     },
     Pages(Box<FoundPages>),
-}
-
-/// The indexes of a chunk.
-pub(super) struct FoundPages {
-    /// The column index, where it was asked for.
-    pub(super) bounds: Option<ColumnIndex>,
-    pub(super) offsets: OffsetIndex,
 }
 
 impl Lookup {
@@ -106,20 +90,7 @@ impl Lookup {
         chunk: &ColumnChunk,
         with_bounds: bool,
     ) -> Option<Self> {
-        let (limits, file_length) = (&plan.options().limits, plan.file_length());
-        let cipher = plan.metadata().cipher_of(row_group, leaf, chunk);
-        let cipher = cipher.and_then(KeyStep::ready).ok()?;
-        let offsets = IndexDecoder::of_offsets(chunk, file_length, limits).ok()??;
-        let bounds = match with_bounds {
-            true => Some(IndexDecoder::of_column(chunk, file_length, limits).ok()??),
-            false => None,
-        };
-        let index = PageIndex {
-            bounds: bounds.map(|it| it.encrypted(cipher.clone())),
-            offsets: offsets.encrypted(cipher),
-            found_bounds: None,
-            supplied: None,
-        };
+        let index = PageIndex::new(plan, (row_group, leaf), chunk, with_bounds)?;
         Some(Self::new(leaf, What::PageIndex(Box::new(index))))
     }
 
@@ -127,7 +98,7 @@ impl Lookup {
         Self {
             leaf,
             what,
-            need: None,
+            needs: Vec::new(),
         }
     }
 
@@ -144,39 +115,48 @@ impl Lookup {
 
     /// Bytes of the file that an index takes.
     pub(super) fn bytes(&self) -> u64 {
-        let What::PageIndex(index) = &self.what else {
-            return 0;
-        };
-        let bounds = index.bounds.as_ref().map(IndexDecoder::range);
-        let ranges = [bounds, Some(index.offsets.range())].into_iter().flatten();
-        ranges.map(|range| range.end - range.start).sum()
+        match &self.what {
+            What::PageIndex(index) => index.bytes(),
+            What::BloomFilter { .. } | What::Dictionary { .. } => 0,
+        }
     }
 
-    /// Hands in bytes of the file that start at `offset`, if they are those that are waited for; how many of them were.
+    /// Returns the ranges of the file that it waits for.
+    pub(super) fn needs(&self) -> impl Iterator<Item = Range<u64>> {
+        self.needs.iter().cloned()
+    }
+
+    /// Hands in bytes of the file that start at `offset`, if they are some that are waited for; returns how many of them
+    /// were.
     pub(super) fn supply(&mut self, offset: u64, bytes: &Bytes) -> Option<usize> {
         let end = offset.saturating_add(bytes.len() as u64);
-        let need = self
-            .need
-            .take_if(|need| offset <= need.start && need.end <= end)?;
-        // No more than was asked for, so that nothing larger is kept.
-        let from = (need.start - offset) as usize;
-        let bytes = bytes.slice(from..from + (need.end - need.start) as usize);
-        let supplied = bytes.len();
-        match &mut self.what {
-            What::BloomFilter { probe, .. } => probe.supply(need.start, bytes),
-            What::Dictionary { values, .. } => values.supply(need.start, bytes),
-            What::PageIndex(index) => index.supplied = Some((need.start, bytes)),
-        }
-        Some(supplied)
+        let mut supplied = None;
+        let what = &mut self.what;
+        self.needs.retain(|need| {
+            if need.start < offset || end < need.end {
+                return true;
+            }
+            // No more than was asked for, so that nothing larger is kept.
+            let from = (need.start - offset) as usize;
+            let bytes = bytes.slice(from..from + (need.end - need.start) as usize);
+            supplied = Some(supplied.unwrap_or(0) + bytes.len());
+            match what {
+                What::BloomFilter { probe, .. } => probe.supply(need.start, bytes),
+                What::Dictionary { values, .. } => values.supply(need.start, bytes),
+                What::PageIndex(index) => index.supply(need.start, bytes),
+            }
+            false
+        });
+        supplied
     }
 
-    /// Goes on as far as the bytes at hand allow.
+    /// Goes on as far as the bytes at hand allow; `None` where it [waits](Self::needs) for others.
     ///
     /// # Errors
     /// Whatever is wrong with the bytes.
-    pub(super) fn poll(&mut self, limits: &Limits) -> Result<Step<Found>> {
-        if let Some(need) = &self.need {
-            return Ok(Step::Need(need.clone()));
+    pub(super) fn poll(&mut self, limits: &Limits) -> Result<Option<Found>> {
+        if !self.needs.is_empty() {
+            return Ok(None);
         }
         let step = match &mut self.what {
             What::BloomFilter {
@@ -192,12 +172,18 @@ impl Lookup {
                     values,
                 }),
             },
-            What::PageIndex(index) => index.poll(limits)?,
+            What::PageIndex(index) => {
+                let found = index.poll(limits, &mut self.needs)?;
+                return Ok(found.map(Box::new).map(Found::Pages));
+            }
         };
-        if let Step::Need(range) = &step {
-            self.need = Some(range.clone());
-        }
-        Ok(step)
+        Ok(match step {
+            Step::Need(range) => {
+                self.needs.push(range);
+                None
+            }
+            Step::Ready(found) => Some(found),
+        })
     }
 }
 
@@ -218,25 +204,6 @@ fn ask(
         }
     }
     Ok(Step::Ready(Found::NoValue(test)))
-}
-
-impl PageIndex {
-    fn poll(&mut self, limits: &Limits) -> Result<Step<Found>> {
-        if let Some(bounds) = &self.bounds {
-            let Some((_, bytes)) = self.supplied.take() else {
-                return Ok(Step::Need(bounds.range()));
-            };
-            self.found_bounds = Some(bounds.decode(&bytes, limits)?);
-            self.bounds = None;
-        }
-        let Some((_, bytes)) = self.supplied.take() else {
-            return Ok(Step::Need(self.offsets.range()));
-        };
-        Ok(Step::Ready(Found::Pages(Box::new(FoundPages {
-            bounds: self.found_bounds.take(),
-            offsets: self.offsets.decode(&bytes, limits)?,
-        }))))
-    }
 }
 
 /// Where the dictionary of a chunk lies, if all its data pages refer to it and it is a small part of the chunk.

@@ -9,6 +9,7 @@
 //! Nothing here moves rows: what is not known, or wrong, leaves them undecided.
 
 mod lookup;
+mod page_index;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,19 +17,21 @@ use std::sync::Arc;
 use bytes::Bytes;
 use herringbone_format::{ColumnChunk, ErrorKind, Result};
 
-use self::lookup::{Found, FoundPages, Lookup};
+use self::lookup::{Found, Lookup};
+use self::page_index::FoundPages;
 use super::explanation::StepExplanation;
 use super::filter_plan::FilterPlan;
 use super::wanted_rows::{RowGroupPlan, count};
 use super::{Needs, OpenRowGroup, ReadPlan};
-use crate::Step;
 use crate::budget::{Budget, Reservation};
 use crate::filter::verdict_runs::VerdictRuns;
 use crate::filter::{BoundTest, LeafNode, PruningStep, Verdict};
 use crate::page::{PageMap, byte_range};
+use crate::pruning::index_trust::IndexTrust;
 
-/// Decoded, an index takes at most so many times its bytes.
-const INDEX_GROWTH: u64 = 16;
+/// Decoded, and with its bounds in arrays, an index takes at most so many times its bytes. A page takes eight bytes of the
+/// indexes at least, and two slots of bounds, of 64 bytes each at most.
+const INDEX_GROWTH: u64 = 32;
 
 /// The indexes of a row group may take this share of the memory of a read.
 const INDEX_SHARE: u64 = 16;
@@ -187,12 +190,9 @@ impl RowGroupPruner {
         loop {
             let mut lookups = std::mem::take(&mut self.lookups);
             for mut lookup in lookups.drain(..) {
-                match self.look_up(&mut lookup)? {
-                    Step::Ready(()) => {}
-                    Step::Need(range) => {
-                        needs.now.push(range);
-                        self.lookups.push(lookup);
-                    }
+                if !self.look_up(&mut lookup)? {
+                    needs.now.extend(lookup.needs());
+                    self.lookups.push(lookup);
                 }
             }
             if !self.lookups.is_empty() {
@@ -390,15 +390,15 @@ impl RowGroupPruner {
         Ok(lookups)
     }
 
-    /// Goes on with a lookup. What is damaged tells nothing.
-    fn look_up(&mut self, lookup: &mut Lookup) -> Result<Step<()>> {
+    /// Goes on with a lookup; returns false where it needs bytes. What is damaged tells nothing.
+    fn look_up(&mut self, lookup: &mut Lookup) -> Result<bool> {
         let found = match lookup.poll(&self.plan.options().limits) {
-            Ok(Step::Need(range)) => return Ok(Step::Need(range)),
-            Ok(Step::Ready(found)) => found,
+            Ok(None) => return Ok(false),
+            Ok(Some(found)) => found,
             Err(error) if error.kind() == ErrorKind::Key || Budget::refused(&error) => {
                 return Err(error.in_row_group(self.row_group.ordinal()));
             }
-            Err(_) => return Ok(Step::Ready(())),
+            Err(_) => return Ok(true),
         };
         let leaf = lookup.leaf();
         match found {
@@ -421,10 +421,10 @@ impl RowGroupPruner {
             }
             Found::Pages(found) => self.add_pages(leaf, &found)?,
         }
-        Ok(Step::Ready(()))
+        Ok(true)
     }
 
-    /// Takes the pages of a leaf into account, unless the index contradicts itself.
+    /// Takes the pages of a leaf into account, unless the indexes contradict themselves, each other or the first page.
     fn add_pages(&mut self, leaf: usize, found: &FoundPages) -> Result<()> {
         let map = self.chunk_range(leaf);
         let map =
@@ -434,12 +434,24 @@ impl RowGroupPruner {
         };
         let pages = (0..map.len()).filter_map(|page| map.get(page));
         let pages: Vec<Range<u64>> = pages.map(|page| page.rows).collect();
+        let first = pages.first().map_or(0, |rows| rows.end - rows.start);
         let bounds = found.bounds.as_ref();
-        if let Some(bounds) = bounds.filter(|it| it.null_pages.len() == pages.len()) {
+        let bounds = bounds.filter(|it| it.null_pages.len() == pages.len());
+        let trust = self.plan.leaf(leaf);
+        let trust = trust.map(|leaf| IndexTrust::new(self.plan.metadata(), leaf));
+        let agree = |bounds| trust.is_some_and(|trust| trust.has_rows(bounds, &pages));
+        if !found.may_start_with(first) || !bounds.is_none_or(agree) {
+            self.maps.push((leaf, Arc::new(map.contradicted())));
+            return Ok(());
+        }
+        if let Some(bounds) = bounds {
+            let chunk = self.chunk(leaf).and_then(|chunk| chunk.meta_data);
+            let statistics = chunk.and_then(|chunk| chunk.statistics).unwrap_or_default();
             let mut verdicts = Vec::new();
             for (test, node) in self.undecided() {
                 if let Some(test_of_bounds) = node.bounds.as_ref().filter(|_| node.leaf == leaf) {
-                    verdicts.push((test, test_of_bounds.verdicts_of_pages(bounds, &pages)?));
+                    let of_pages = test_of_bounds.verdicts_of_pages(bounds, &statistics, &pages)?;
+                    verdicts.push((test, of_pages));
                 }
             }
             for (test, verdicts) in verdicts {

@@ -1,0 +1,166 @@
+//! The indexes of a column chunk, and the header of its first data page, which shows whether the offset index counts rows
+//! as the pages do.
+
+use std::ops::Range;
+
+use bytes::Bytes;
+use herringbone_format::modular_encryption::KeyStep;
+use herringbone_format::{
+    ColumnChunk, ColumnIndex, Error, Limits, OffsetIndex, PageHeader, Result,
+};
+
+use crate::column::rows_of_page;
+use crate::page::{PageStart, PageWalker, has_dictionary};
+use crate::pruning::IndexDecoder;
+use crate::read::ReadPlan;
+
+/// Bytes that are asked for as a page header; twice as many where it is longer.
+const USUAL_HEADER: u64 = 128;
+
+/// The indexes of a chunk on their way. All of it is asked for at once.
+pub(super) struct PageIndex {
+    /// The column index, where bounds or histograms are asked for.
+    bounds: Option<IndexDecoder<ColumnIndex>>,
+    offsets: IndexDecoder<OffsetIndex>,
+    /// Stands before the first data page.
+    walker: PageWalker,
+    /// Whether a level of the column is a row.
+    is_flat: bool,
+    is_asked: bool,
+    /// What was supplied, by its offset in the file.
+    supplied: Vec<(u64, Bytes)>,
+}
+
+/// The indexes of a chunk.
+pub(super) struct FoundPages {
+    /// The column index, where it was asked for.
+    pub(super) bounds: Option<ColumnIndex>,
+    pub(super) offsets: OffsetIndex,
+    /// Levels of the first data page.
+    first_levels: u64,
+    /// Its rows, if its header states them.
+    first_rows: Option<u64>,
+}
+
+impl FoundPages {
+    /// Tells whether the first data page has as many rows as the indexes imply, as far as its header shows. If all rows of
+    /// an index are off by one, it is this page that is too long.
+    pub(super) fn may_start_with(&self, rows: u64) -> bool {
+        self.first_levels >= rows && self.first_rows.is_none_or(|it| it == rows)
+    }
+}
+
+impl PageIndex {
+    /// The indexes of the chunk of `leaf` in a row group; none where it has not got what is asked for.
+    pub(super) fn new(
+        plan: &ReadPlan,
+        (row_group, leaf): (usize, usize),
+        chunk: &ColumnChunk,
+        with_bounds: bool,
+    ) -> Option<Self> {
+        let (limits, file_length) = (&plan.options().limits, plan.file_length());
+        let cipher = plan.metadata().cipher_of(row_group, leaf, chunk);
+        let cipher = cipher.and_then(KeyStep::ready).ok()?;
+        let offsets = IndexDecoder::of_offsets(chunk, file_length, limits).ok()??;
+        let is_flat = plan.leaf(leaf)?.max_rep_level == 0;
+        let bounds = IndexDecoder::of_column(chunk, file_length, limits);
+        let bounds = bounds.ok().flatten();
+        let bounds = match with_bounds {
+            true => Some(bounds?),
+            // Histograms of lists show what page headers may not.
+            false => bounds.filter(|_| !is_flat),
+        };
+        let readable = plan.metadata().readable_chunk(row_group, leaf);
+        let readable = readable.and_then(KeyStep::ready).ok()?;
+        let mut walker = PageWalker::of_chunk(&readable, file_length).ok()?;
+        let offset = u64::try_from(readable.layout.data_page_offset).ok()?;
+        walker.jump(PageStart {
+            ordinal: usize::from(has_dictionary(&readable.layout)),
+            ..PageStart::first(offset)
+        });
+        Some(Self {
+            bounds: bounds.map(|it| it.encrypted(cipher.clone())),
+            offsets: offsets.encrypted(cipher),
+            walker,
+            is_flat,
+            is_asked: false,
+            supplied: Vec::new(),
+        })
+    }
+
+    /// Bytes of the file that the indexes take.
+    pub(super) fn bytes(&self) -> u64 {
+        let bounds = self.bounds.as_ref().map(IndexDecoder::range);
+        let ranges = [bounds, Some(self.offsets.range())].into_iter().flatten();
+        ranges.map(|range| range.end - range.start).sum()
+    }
+
+    /// Hands in bytes that were asked for, which start at `offset` of the file.
+    pub(super) fn supply(&mut self, offset: u64, bytes: Bytes) {
+        self.supplied.retain(|(other, _)| *other != offset);
+        self.supplied.push((offset, bytes));
+    }
+
+    fn at(&self, offset: u64) -> Bytes {
+        let found = self.supplied.iter().find(|(start, _)| *start == offset);
+        found.map(|(_, bytes)| bytes.clone()).unwrap_or_default()
+    }
+
+    /// What was found; none where `needs` gets what is needed first.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the bytes.
+    pub(super) fn poll(
+        &mut self,
+        limits: &Limits,
+        needs: &mut Vec<Range<u64>>,
+    ) -> Result<Option<FoundPages>> {
+        if !self.is_asked {
+            self.is_asked = true;
+            needs.extend(self.bounds.as_ref().map(IndexDecoder::range));
+            needs.push(self.offsets.range());
+            needs.push(self.header_range(USUAL_HEADER));
+            return Ok(None);
+        }
+        let offsets = self.offsets.range().start;
+        let offsets = self.offsets.decode(&self.at(offsets), limits)?;
+        let first = offsets.page_locations.first();
+        let first = first.and_then(|page| u64::try_from(page.offset).ok());
+        let first = first.ok_or_else(|| Error::corrupt("an offset index without pages"))?;
+        // There are writers that do not say where the first data page is.
+        if first != self.walker.start().offset {
+            self.walker.jump(PageStart {
+                offset: first,
+                ..self.walker.start()
+            });
+        }
+        let header = self.at(first);
+        let decode = PageHeader::decode_prefix_without_statistics;
+        if !self.walker.decode_header(&header, limits, decode)? {
+            let length = USUAL_HEADER.max(2 * header.len() as u64);
+            needs.push(self.header_range(length));
+            return Ok(None);
+        }
+        let header = self.walker.header();
+        let levels = header.and_then(PageHeader::num_values);
+        let rows = header.and_then(|header| rows_of_page(header, self.is_flat));
+        let bounds = self.bounds.as_ref();
+        let bounds = bounds.map(|it| it.decode(&self.at(it.range().start), limits));
+        Ok(Some(FoundPages {
+            bounds: bounds.transpose()?,
+            offsets,
+            first_levels: levels.and_then(|it| u64::try_from(it).ok()).unwrap_or(0),
+            first_rows: rows.map(|rows| rows as u64),
+        }))
+    }
+
+    /// Where `length` bytes from the first data page on lie, as far as they are of its chunk.
+    fn header_range(&self, length: u64) -> Range<u64> {
+        let start = self.walker.start().offset;
+        start
+            ..start
+                .saturating_add(length)
+                .min(self.walker.end())
+                .max(start)
+    }
+}
