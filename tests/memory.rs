@@ -10,15 +10,19 @@ use std::io;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use herringbone::format::{CompressionCodec, Encoding, Repetition, SchemaElement, Type};
+use herringbone::filter::col;
+use herringbone::format::{
+    BoundaryOrder, ByteArrays, ColumnIndex, CompressionCodec, Encoding, OffsetIndex, PageLocation,
+    Repetition, SchemaElement, Statistics, Type,
+};
 use herringbone::schema::ByteLayout;
 use herringbone::{
     ColumnOptions, Compression, ErrorKind, Limits, ParquetFile, ReadOptions, SortingColumnOption,
     WriteOptions, Writer, ZstdLevel,
 };
 use herringbone_arrow::array::{
-    ArrayRef, Float64Array, Int8Array, Int32Array, Int64Array, ListArray, RecordBatch, StringArray,
-    new_null_array, types::Int32Type,
+    Array, ArrayRef, Float64Array, Int8Array, Int32Array, Int64Array, ListArray, RecordBatch,
+    StringArray, new_null_array, types::Int32Type,
 };
 use herringbone_arrow::buffer::OffsetBuffer;
 use herringbone_arrow::schema::{DataType, Field};
@@ -31,6 +35,10 @@ use crafted::{Chunk, Page, group, leaf, sorted_file};
 #[path = "it/crafted.rs"]
 #[allow(dead_code, reason = "the other tests need all of it")]
 mod crafted;
+
+#[path = "it/dismantled.rs"]
+#[allow(dead_code, reason = "the other tests need all of it")]
+mod dismantled;
 
 #[path = "it/files.rs"]
 #[allow(dead_code, reason = "the other tests need all of it")]
@@ -471,5 +479,69 @@ fn a_handle_counts_what_it_keeps() {
         let is_close = said.abs_diff(held) < held / 50;
         assert!(is_close, "{said} bytes said, {held} held, {cells} cells");
         drop(handle);
+    }
+}
+
+/// A column of 4,000 pages whose values have 2^31 - 1 bytes each, with indexes that have no bounds, or of another length.
+fn wide_without_bounds() -> Bytes {
+    const PAGES: usize = 4000;
+    // A run of one definition level, 0.
+    let null = Page::v1(1, &[2, 0, 0, 0, 2, 0]);
+    let chunk = Chunk {
+        physical: Type::FixedLenByteArray,
+        codec: CompressionCodec::Uncompressed,
+        num_values: PAGES as u64,
+        pages: vec![null; PAGES],
+    };
+    let wide = leaf("x", Type::FixedLenByteArray, Repetition::Optional).type_length(i32::MAX);
+    let schema = vec![group("schema", None, 1), wide];
+    let file = crafted::file(schema, &[(PAGES as u64, vec![chunk])]);
+    let mut parts = dismantled::Dismantled::new(&file.into());
+    parts.order_by_type();
+    let chunk = &mut parts.row_groups[0][0];
+    let statistics = Statistics::new()
+        .min_value(b"a".to_vec())
+        .max_value(b"b".to_vec());
+    chunk.chunk.meta_data.as_mut().unwrap().statistics = Some(statistics);
+    let (mut min, mut max) = (ByteArrays::new(), ByteArrays::new());
+    for page in 0..PAGES {
+        min.push(if page % 2 == 0 { b"" } else { b"a" });
+        max.push(b"");
+    }
+    let places = (0..PAGES).map(|page| PageLocation::new(0, 1, page as i64));
+    chunk.columns = Some(ColumnIndex::new(
+        vec![false; PAGES],
+        min,
+        max,
+        BoundaryOrder::Unordered,
+    ));
+    chunk.offsets = Some(OffsetIndex::new(places.collect()));
+    parts.assemble()
+}
+
+/// Bounds that are missing take no memory, however long the values of their column are.
+#[test]
+fn bounds_that_are_missing_take_no_memory() {
+    const MOST: usize = 8 << 20;
+    let _alone = ONE_AT_A_TIME.lock().unwrap();
+    let bytes = wide_without_bounds();
+    let hostile = files::testdata().join("hostile/null_fixed_of_2g.parquet");
+    let hostile = Bytes::from(std::fs::read(hostile).unwrap());
+    for (name, bytes) in [("pages", bytes), ("row group", hostile)] {
+        let file = ParquetFile::from_bytes(bytes).unwrap();
+        let before = ALLOCATOR.current_usage();
+        ALLOCATOR.reset_peak_usage();
+        let bounds = file.row_group_bounds(0).unwrap();
+        assert!(bounds.min.is_null(0) && bounds.max.is_null(0), "{name}");
+        if let Some(bounds) = file.page_bounds(0, 0).unwrap() {
+            assert_eq!((bounds.min.len(), bounds.min.null_count()), (4000, 4000));
+        }
+        let column = file.parquet_schema().path(0)[0].to_owned();
+        let options = ReadOptions::new().filter(col(&column).is_not_null());
+        let rows = file.read(options.threads(1)).unwrap();
+        let rows: usize = rows.filter_map(Result::ok).map(|it| it.num_rows()).sum();
+        assert_eq!(rows, 0, "{name}");
+        let peak = ALLOCATOR.peak_usage() - before;
+        assert!(peak < MOST, "{name}: {peak} bytes");
     }
 }

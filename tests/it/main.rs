@@ -67,6 +67,12 @@ mod memory;
 #[cfg(test)]
 mod crafted;
 #[cfg(test)]
+mod dismantled;
+#[cfg(test)]
+mod contradictions;
+#[cfg(test)]
+mod random_contradictions;
+#[cfg(test)]
 mod work;
 #[cfg(test)]
 mod writers;

@@ -59,7 +59,7 @@ impl Noting {
     /// The ranges that were read since the last call, ascending.
     pub(crate) fn take(&self) -> Vec<Range<u64>> {
         let mut reads = std::mem::take(&mut *self.reads.lock().unwrap());
-        reads.sort_by_key(|range| range.start);
+        reads.sort_by_key(|range| (range.start, range.end));
         reads
     }
 }
@@ -67,6 +67,8 @@ impl Noting {
 /// Where modules of one column chunk lie.
 struct Places {
     dictionary: Option<Range<u64>>,
+    /// What is read of the first data page to compare its header with the offset index.
+    first_header: Range<u64>,
     pages: Vec<Range<u64>>,
     column_index: Range<u64>,
     offset_index: Range<u64>,
@@ -87,6 +89,7 @@ fn places(file: &ParquetFile, row_group: usize, leaf: usize) -> Places {
     let dictionary = metadata.dictionary_page_offset.filter(|at| *at > 0);
     Places {
         dictionary: dictionary.map(|start| start as u64..pages[0].start),
+        first_header: pages[0].start..pages[0].start + 128,
         pages,
         column_index: range(chunk.column_index_offset, chunk.column_index_length),
         offset_index: range(chunk.offset_index_offset, chunk.offset_index_length),
@@ -147,10 +150,11 @@ fn a_key_of_one_page_reads_that_page_of_each_column() {
         for leaf in 0..4 {
             let places = places(&file, 0, leaf);
             expected.push(places.pages[row as usize / 1000].clone());
+            expected.push(places.first_header);
             expected.push(places.offset_index);
             expected.extend((leaf == 0).then_some(places.column_index));
         }
-        expected.sort_by_key(|range| range.start);
+        expected.sort_by_key(|range| (range.start, range.end));
         let mut read = source.take();
         // Those of `places`.
         let own = read.len() - expected.len();
@@ -174,15 +178,19 @@ fn rows_of_a_page_read_that_page_of_each_column() {
     let expected: Vec<_> = (0..4)
         .flat_map(|leaf| {
             let places = places(&file, 0, leaf);
-            [places.pages[5].clone(), places.offset_index]
+            [
+                places.pages[5].clone(),
+                places.first_header,
+                places.offset_index,
+            ]
         })
         .collect();
     source.take();
     assert_eq!(rows(&file, options), [5_200, 5_201, 5_202]);
     let mut read = source.take();
     let mut expected = expected;
-    read.sort_by_key(|range| range.start);
-    expected.sort_by_key(|range| range.start);
+    read.sort_by_key(|range| (range.start, range.end));
+    expected.sort_by_key(|range| (range.start, range.end));
     assert_eq!(read, expected);
 }
 
@@ -220,8 +228,8 @@ fn lists_in_pages_of_version_1_are_passed_over() {
     let of_lists = read
         .iter()
         .filter(|range| range.start >= pages[0].start && range.start < pages.last().unwrap().end);
-    // The pages with these rows, and those behind them, where rows might go on.
-    let allowed: Vec<_> = [3, 4, 12, 13].map(|page| pages[page].clone()).to_vec();
+    // The pages with these rows, and those behind them, where rows might go on; and the header of the first.
+    let allowed: Vec<_> = [0, 3, 4, 12, 13].map(|page| pages[page].clone()).to_vec();
     for range in of_lists {
         let is_allowed = allowed
             .iter()
@@ -244,7 +252,7 @@ fn a_value_that_no_dictionary_has_reads_dictionaries_alone() {
     let none = rows(&file, ReadOptions::new().filter(col("few").eq("value 20x")));
     assert_eq!(none, [] as [i64; 0]);
     let read = source.take();
-    expected.sort_by_key(|range| range.start);
+    expected.sort_by_key(|range| (range.start, range.end));
     assert_eq!(read, expected);
 }
 
@@ -265,8 +273,8 @@ fn a_key_among_many_row_groups() {
     // Sorted: the bounds leave one row group.
     let (found, reads) = read(col("key").eq(2 * 7_777));
     assert_eq!(found, [7_777]);
-    // Header and block of the bloom filter, two indexes, the page of the key and that of the row.
-    assert!(reads.len() <= 6, "{reads:?}");
+    // Header and block of the bloom filter, two indexes, the first page header, the page of the key and that of the row.
+    assert!(reads.len() <= 7, "{reads:?}");
     assert!(total(&reads) < 6_000, "{reads:?}");
     // Not sorted: the header and a block of each bloom filter, where bounds leave them.
     let key = format!("{:016x}", 7_777_i64.wrapping_mul(0x1E37_79B9_7F4A_7C15));
