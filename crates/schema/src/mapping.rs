@@ -195,9 +195,18 @@ pub fn to_arrow_extended(
     }
     fields.iter_mut().for_each(Node::put_wrappers);
 
+    let mut values = HashMap::new();
+    if !extensions.types.is_empty() || !extensions.columns.is_empty() {
+        for pair in key_values {
+            values
+                .entry(pair.key.as_str())
+                .or_insert(pair.value.as_deref());
+        }
+    }
     let extensions = Extensions {
         schema,
         key_values,
+        values,
         ignored: &ignored,
         types: &extensions.types,
         nulls: extensions.nulls.as_deref(),

@@ -1,5 +1,6 @@
 //! The columns of geometries of a file, and where their geometries are.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use herringbone_format::{
@@ -7,7 +8,6 @@ use herringbone_format::{
 };
 use herringbone_schema::ParquetSchema;
 
-use super::known_metadata::value_of;
 use crate::bounds::{Extent, intersects};
 use crate::crs::Crs;
 use crate::geoparquet::{Encoding, GeoColumn, GeoMetadata, KEY};
@@ -44,8 +44,14 @@ impl GeometryColumn {
     ///
     /// Unsupported where nobody knows how edges run.
     pub fn of_file(schema: &ParquetSchema, metadata: &FileMetadata) -> Result<Vec<Self>> {
-        let key_values = metadata.key_value_metadata();
-        let geo = value_of(key_values, KEY).and_then(|text| GeoMetadata::parse(text).ok());
+        let mut values = HashMap::new();
+        for pair in metadata.key_value_metadata() {
+            values
+                .entry(pair.key.as_str())
+                .or_insert(pair.value.as_deref());
+        }
+        let value_of = |key: &str| values.get(key).copied().flatten();
+        let geo = value_of(KEY).and_then(|text| GeoMetadata::parse(text).ok());
         let mut columns = Vec::new();
         for (ordinal, node) in schema.nodes().iter().enumerate().skip(1) {
             let is_root = node.parent == 0 && node.repetition() != Repetition::Repeated;
@@ -61,7 +67,7 @@ impl GeometryColumn {
             let logical_type = node.element.logical_type.as_ref();
             let meaning = ColumnMeaning::new(logical_type, geoparquet, None)?;
             let Some(mut meaning) = meaning else { continue };
-            if let Ok(crs) = meaning.crs.resolve(|key| value_of(key_values, key)) {
+            if let Ok(crs) = meaning.crs.resolve(value_of) {
                 meaning.crs = crs;
             }
             let is_primary = geo.is_some_and(|it| it.primary_column == node.element.name);

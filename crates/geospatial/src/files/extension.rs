@@ -16,7 +16,7 @@ use crate::geoparquet::{GeoMetadata, KEY, Version};
 
 impl ExtensionMapping for Geospatial {
     fn to_arrow(&self, stored: &StoredField<'_>) -> Result<Option<ExtensionField>> {
-        let geoparquet = || self.known.of(stored.key_values);
+        let geoparquet = || self.known.of(stored.value_of(KEY)?);
         let field = read::field(stored, geoparquet)?;
         Ok(field.map(ExtensionField::of_storage))
     }

@@ -6,7 +6,6 @@ use herringbone_core::extension::StoredField;
 use herringbone_format::{LogicalType, Repetition, Result, Type};
 use herringbone_schema::LOGICAL_TYPE_KEY;
 
-use super::known_metadata::value_of;
 use crate::geoarrow::{EXTENSION_NAME, ExtensionMetadata, FORMER_EXTENSION_NAME, native_name};
 use crate::geoparquet::{Encoding, GeoMetadata, Version};
 
@@ -18,7 +17,7 @@ pub(super) fn field(
     geoparquet: impl FnOnce() -> Option<std::sync::Arc<GeoMetadata>>,
 ) -> Result<Option<Field>> {
     if let Some(logical_type) = geospatial(stored) {
-        let lookup = |key: &str| value_of(stored.key_values, key);
+        let lookup = |key: &str| stored.value_of(key);
         let Some(meaning) = ExtensionMetadata::of(logical_type, lookup)? else {
             return Ok(None);
         };

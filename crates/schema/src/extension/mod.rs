@@ -17,6 +17,7 @@ pub(crate) mod read;
 mod variant;
 pub(crate) mod write;
 
+use std::collections::HashMap;
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -89,6 +90,8 @@ pub struct StoredField<'a> {
     /// The Arrow field that is read where nobody makes more of it: with what `ARROW:schema` and the
     /// options say, and of groups only with the fields that are read. A leaf may be a dictionary.
     pub storage: &'a Field,
+    /// The first pair of each key.
+    pub(crate) values: &'a HashMap<&'a str, Option<&'a str>>,
     /// What the footer says of nulls; nothing where no read is planned.
     pub(crate) nulls: Option<&'a dyn NullColumns>,
 }
@@ -110,6 +113,13 @@ impl<'a> StoredField<'a> {
     #[must_use]
     pub fn element(&self) -> &'a SchemaElement {
         &self.node().element
+    }
+
+    /// The value of the first pair of the file's key-value metadata that has a key. No pair is compared for it, however many
+    /// fields ask.
+    #[must_use]
+    pub fn value_of(&self, key: &str) -> Option<&'a str> {
+        self.values.get(key).copied().flatten()
     }
 
     /// The annotation of the field.

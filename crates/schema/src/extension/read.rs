@@ -1,5 +1,6 @@
 //! What extension types make of the fields of a file.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use herringbone_arrow::schema::{DataType, Field};
@@ -12,6 +13,8 @@ use crate::{ArrowWrapper, Node, NodeKind, ParquetSchema};
 pub(crate) struct Extensions<'a> {
     pub(crate) schema: &'a ParquetSchema,
     pub(crate) key_values: &'a [KeyValue],
+    /// The first pair of each key, where somebody asks for them.
+    pub(crate) values: HashMap<&'a str, Option<&'a str>>,
     /// By node: its annotation is ignored. Empty where no annotation is.
     pub(crate) ignored: &'a [bool],
     pub(crate) types: &'a [Arc<dyn ExtensionMapping>],
@@ -125,6 +128,7 @@ impl Extensions<'_> {
             schema: self.schema,
             ordinal,
             key_values: self.key_values,
+            values: &self.values,
             storage,
             nulls: self.nulls,
         }
