@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use herringbone::ReadOptions;
 use herringbone_arrow::array::RecordBatch;
-use herringbone_arrow::schema::{Schema, SchemaRef};
+use herringbone_arrow::schema::{DataType, Field, FieldRef, Schema, SchemaRef};
 
 use super::arrays;
 use super::choices;
@@ -39,9 +39,46 @@ fn check(seed: u64) -> Option<String> {
         .batch_size(random.pick(&[3, 50, 8192]));
     match read(&file, with) {
         Err(error) => Some(format!("{error} in {schema}")),
-        Ok((is, _)) if is != schema => Some(schema_difference(&is, &schema)),
+        Ok((is, _)) if with_wide_keys(&is) != with_wide_keys(&schema) => {
+            Some(schema_difference(&is, &schema))
+        }
         Ok((_, read)) => difference(&batches, &read, &schema)
             .map(|difference| format!("{difference}, written with {about}")),
+    }
+}
+
+/// The schema with the widest keys: those of 8 and 16 bits may have become wider, as column chunks have more values than the
+/// arrays that were written.
+fn with_wide_keys(schema: &Schema) -> Schema {
+    let fields: Vec<Field> = schema.fields().iter().map(|it| wide_field(it)).collect();
+    Schema::new_with_metadata(fields, schema.metadata().clone())
+}
+
+fn wide_field(field: &Field) -> Field {
+    field.clone().with_data_type(wide_type(field.data_type()))
+}
+
+fn wide_type(data_type: &DataType) -> DataType {
+    use DataType as T;
+    let wide = |field: &FieldRef| Arc::new(wide_field(field));
+    match data_type {
+        T::Dictionary(key, values) => {
+            let key = match **key {
+                T::Int8 | T::Int16 => T::Int32,
+                T::UInt8 | T::UInt16 => T::UInt32,
+                ref wide => wide.clone(),
+            };
+            T::Dictionary(Box::new(key), Box::new(wide_type(values)))
+        }
+        T::Struct(fields) => T::Struct(fields.iter().map(wide).collect()),
+        T::List(child) => T::List(wide(child)),
+        T::LargeList(child) => T::LargeList(wide(child)),
+        T::ListView(child) => T::ListView(wide(child)),
+        T::LargeListView(child) => T::LargeListView(wide(child)),
+        T::FixedSizeList(child, size) => T::FixedSizeList(wide(child), *size),
+        T::Map(entries, sorted) => T::Map(wide(entries), *sorted),
+        T::RunEndEncoded(ends, values) => T::RunEndEncoded(ends.clone(), wide(values)),
+        other => other.clone(),
     }
 }
 
