@@ -47,6 +47,9 @@ mod files;
 #[path = "memory/held.rs"]
 mod held;
 
+#[path = "memory/chosen.rs"]
+mod chosen;
+
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
 
