@@ -105,16 +105,30 @@ impl Template {
             return (None, None);
         };
         match group_form(schema, like.schema_node) {
-            GroupForm::Struct => self.annotation(like.schema_node),
+            // No group that is a struct has a converted type.
+            GroupForm::Struct => (self.annotation(like.schema_node).0, None),
             _ => (None, None),
         }
     }
 
+    /// The annotations of a group, without those that no group can have: readers refuse such a schema.
     fn annotation(&self, node: usize) -> Annotation {
-        let element = self.element_at(node);
-        let annotation =
-            |element: &SchemaElement| (element.logical_type.clone(), element.converted_type);
-        element.map(annotation).unwrap_or_default()
+        let Some(element) = self.element_at(node) else {
+            return (None, None);
+        };
+        let logical = element.logical_type.clone().filter(is_of_groups);
+        let converted = element
+            .converted_type
+            .filter(|converted| match (&logical, converted) {
+                (Some(LogicalType::List), ConvertedType::List)
+                | (Some(LogicalType::Map), ConvertedType::Map | ConvertedType::MapKeyValue) => true,
+                (None, converted) => matches!(
+                    converted,
+                    ConvertedType::List | ConvertedType::Map | ConvertedType::MapKeyValue
+                ),
+                _ => false,
+            });
+        (logical, converted)
     }
 
     /// The form of a list; none for other fields, and for lists without a group of their own.
@@ -180,6 +194,13 @@ impl Template {
             enum_as_binary: is_binary(data_type),
             ..SchemaOptions::default()
         };
+        let is_recognized = !matches!(element.logical_type, Some(LogicalType::Unrecognized { .. }));
+        // Readers refuse a known annotation on a type that cannot have it.
+        let bare = (resolved_type == ResolvedType::Ignored && is_recognized).then(|| {
+            SchemaElement::default()
+                .type_(element.type_)
+                .type_length(element.type_length)
+        });
         let (of_file, _) = leaf_type(leaf, element, &options);
         let conversion = match (resolved_type, data_type) {
             // What Arrow has no room for is read as the bytes that it is.
@@ -187,13 +208,15 @@ impl Template {
             _ => conversion(&of_file, data_type, leaf.physical_type)?,
         };
         Some(Stored {
-            element: SchemaElement::default()
-                .type_(element.type_)
-                .type_length(element.type_length)
-                .converted_type(element.converted_type)
-                .scale(element.scale)
-                .precision(element.precision)
-                .logical_type(element.logical_type.clone()),
+            element: bare.unwrap_or_else(|| {
+                SchemaElement::default()
+                    .type_(element.type_)
+                    .type_length(element.type_length)
+                    .converted_type(element.converted_type)
+                    .scale(element.scale)
+                    .precision(element.precision)
+                    .logical_type(element.logical_type.clone())
+            }),
             conversion,
             order: resolved_type.order(leaf.physical_type),
         })
@@ -265,6 +288,18 @@ pub(super) fn bare_elements<'f, 'a>(
     };
     let is_bare = element.schema_node == like.schema_node && !nullable && !child.is_nullable();
     is_bare.then_some((child, element))
+}
+
+/// Returns true for annotations that groups can have.
+fn is_of_groups(annotation: &LogicalType) -> bool {
+    matches!(
+        annotation,
+        LogicalType::List
+            | LogicalType::Map
+            | LogicalType::Variant { .. }
+            | LogicalType::File
+            | LogicalType::Unrecognized { .. }
+    )
 }
 
 /// Whether the metadata of a field ask for something else than the template.

@@ -1,7 +1,7 @@
 //! Schemas that follow another one.
 
 use herringbone_arrow::schema::{DataType, Field, Schema};
-use herringbone_format::{Limits, LogicalType, SchemaElement, Type};
+use herringbone_format::{ConvertedType, Limits, LogicalType, Repetition, SchemaElement, Type};
 
 use super::metadata;
 use crate::tests::schema;
@@ -250,4 +250,57 @@ fn runs_and_dictionaries_are_looked_through() {
     let (written, warnings) = followed(field, "optional binary a (ENUM);");
     assert_eq!(written, "optional binary a (ENUM);");
     assert_eq!(warnings, [""; 0]);
+}
+
+/// Readers refuse annotations that a group, or a physical type, cannot have. They are left out, and noted.
+#[test]
+fn misplaced_annotations_are_left_out() {
+    let group = |logical: Option<LogicalType>, converted| {
+        let elements = [
+            SchemaElement::new("root").num_children(1),
+            SchemaElement::new("a")
+                .num_children(1)
+                .repetition_type(Repetition::Optional)
+                .logical_type(logical)
+                .converted_type(Some(converted)),
+            SchemaElement::new("list")
+                .num_children(1)
+                .repetition_type(Repetition::Repeated),
+            SchemaElement::new("element")
+                .type_(Some(Type::Int32))
+                .repetition_type(Repetition::Optional),
+        ];
+        ParquetSchema::new(&elements, &Limits::default()).unwrap()
+    };
+    // One bit of LIST (3) is another one.
+    let like = group(None, ConvertedType::Utf8);
+    let mapping = written_like(&read(&like), &like);
+    assert_eq!(mapping.elements[1].converted_type, None);
+    assert!(
+        mapping.warnings[0].starts_with("`a` is written as "),
+        "{:?}",
+        mapping.warnings
+    );
+    let like = group(Some(LogicalType::List), ConvertedType::Utf8);
+    let mapping = written_like(&read(&like), &like);
+    assert_eq!(mapping.elements[1].logical_type, Some(LogicalType::List));
+    assert_eq!(mapping.elements[1].converted_type, None);
+    let like = group(Some(LogicalType::String), ConvertedType::List);
+    let mapping = written_like(&read(&like), &like);
+    assert_eq!(mapping.elements[1].logical_type, None);
+    assert_eq!(mapping.elements[1].converted_type, None);
+    // Text of INT32.
+    let elements = [
+        SchemaElement::new("root").num_children(1),
+        SchemaElement::new("a")
+            .type_(Some(Type::Int32))
+            .repetition_type(Repetition::Optional)
+            .logical_type(Some(LogicalType::String))
+            .converted_type(Some(ConvertedType::Utf8)),
+    ];
+    let like = ParquetSchema::new(&elements, &Limits::default()).unwrap();
+    let mapping = written_like(&read(&like), &like);
+    assert_eq!(mapping.elements[1].logical_type, None);
+    assert_eq!(mapping.elements[1].converted_type, None);
+    assert_eq!(mapping.warnings.len(), 1, "{:?}", mapping.warnings);
 }
