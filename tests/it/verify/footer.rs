@@ -1,13 +1,19 @@
 //! Footers that lie.
 
-use herringbone::DataPageVersion;
-use herringbone::format::{BoundaryOrder, ColumnIndex, KeyValue, PageEncodingStats};
+use std::sync::Arc;
+
+use herringbone::arrow::array::{ArrayRef, Float64Array, RecordBatch};
+use herringbone::format::{
+    BoundaryOrder, ColumnIndex, Encoding, KeyValue, PageEncodingStats, Statistics,
+};
+use herringbone::{DataPageVersion, WriteOptions, Writer};
 
 use super::damage::{
     ID, LIST, NAME, SCORE, sound, with_chunk, with_column_index, with_footer, with_metadata,
     with_offset_index, with_statistics,
 };
 use super::lines;
+use crate::files;
 
 fn file() -> Vec<u8> {
     sound(DataPageVersion::V1)
@@ -63,7 +69,7 @@ fn row_groups() {
     });
     let found = lines(&other);
     assert_eq!(found.len(), 1);
-    assert!(found[0].starts_with("warning row_group: total_byte_size is "));
+    assert!(found[0].starts_with("note row_group: total_byte_size is "));
     let other = with_footer(&file(), |parts| {
         parts.row_groups[0].columns.pop();
     });
@@ -138,18 +144,29 @@ fn metadata_of_column_chunks() {
     let found = lines(&other);
     assert_eq!(found.len(), 1);
     assert!(
-        found[0]
-            .starts_with("warning column_metadata: total_uncompressed_size is 1, the pages have ")
+        found[0].starts_with("note column_metadata: total_uncompressed_size is 1, the pages have ")
     );
     let other = with_metadata(&file(), ID, |it| it.encodings.clear());
-    let line = "warning encodings: pages use PLAIN, which encodings does not name (column id, row group 0)";
+    let line =
+        "note encodings: pages use PLAIN, which encodings does not name (column id, row group 0)";
     expect(&other, &[line]);
     let other = with_metadata(&file(), ID, |it| {
         let count = |it: &mut PageEncodingStats| it.count += 1;
         it.encoding_stats.iter_mut().flatten().for_each(count);
     });
-    let line = "error encodings: encoding_stats count 3 pages of DATA_PAGE PLAIN, there are 2 (column id, row group 0)";
+    let line = "note encodings: encoding_stats count 3 pages of DATA_PAGE PLAIN, there are 2 (column id, row group 0)";
     expect(&other, &[line]);
+    // A reader that finds no value in the dictionary would pass over the row group.
+    let other = with_metadata(&file(), ID, |it| {
+        let code = |it: &mut PageEncodingStats| it.encoding = Encoding::RleDictionary;
+        it.encoding_stats.iter_mut().flatten().for_each(code);
+    });
+    let line = "error encodings: encoding_stats count 0 pages of DATA_PAGE PLAIN, there are 2 (column id, row group 0)";
+    assert!(
+        lines(&other).iter().any(|it| it == line),
+        "{:?}",
+        lines(&other)
+    );
     let other = with_metadata(&file(), LIST, |it| {
         let sizes = it.size_statistics.as_mut().unwrap();
         sizes.repetition_level_histogram = Some(vec![12, 8]);
@@ -175,7 +192,7 @@ fn statistics() {
     let line = "warning statistics: max_value is NaN (column score, row group 0)";
     expect(&other, &[line]);
     let other = with_statistics(&file(), ID, |it| it.distinct_count = Some(11));
-    let line = "warning statistics: distinct_count is 11, there are 12 different values (column id, row group 0)";
+    let line = "note statistics: distinct_count is 11, there are 12 different values (column id, row group 0)";
     expect(&other, &[line]);
     let other = with_statistics(&file(), NAME, |it| it.max_value = Some(b"eel".to_vec()));
     let line = "error statistics: max_value is \"eel\", but the greatest value is \"herring\" (column name, row group 0)";
@@ -214,6 +231,45 @@ fn old_bounds() {
     expect(&with(b"\xc3", b"herring"), &[]);
     let line = "warning statistics: the deprecated min and max do not bound the values in any order (column name, row group 0)";
     expect(&with(b"cod", b"eel"), &[line]);
+}
+
+/// A writer that compares numbers may take either zero for the least value, as they are equal.
+#[test]
+fn old_bounds_of_zeros() {
+    let numbers: ArrayRef = Arc::new(Float64Array::from(vec![0.0, 1.5, -0.0]));
+    let batch = RecordBatch::try_from_iter([("x", numbers)]).unwrap();
+    let mut file = Vec::new();
+    let mut writer = Writer::new(&mut file, batch.schema(), WriteOptions::new()).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    let with = |min: f64, max: f64| {
+        let old = with_statistics(&file, 0, |it| {
+            *it = Statistics::default();
+            it.min = Some(min.to_le_bytes().to_vec());
+            it.max = Some(max.to_le_bytes().to_vec());
+        });
+        with_footer(&old, |parts| parts.column_orders = None)
+    };
+    for zero in [0.0, -0.0] {
+        expect(&with(zero, 1.5), &[]);
+    }
+    let line = "error statistics: the deprecated min and max do not bound the values in any order (column x, row group 0)";
+    expect(&with(0.5, 1.5), &[line]);
+    expect(&with(0.0, 1.0), &[line]);
+}
+
+/// INT96 had no order, so whatever bounds are there, none of them is wrong.
+#[test]
+fn old_bounds_of_int96() {
+    let file = std::fs::read(files::testdata().join("built/int96_nanoseconds.parquet")).unwrap();
+    let sound = lines(&file);
+    let other = with_metadata(&file, 0, |it| {
+        let mut statistics = Statistics::default();
+        statistics.min = Some(vec![0xff; 12]);
+        statistics.max = Some(vec![0; 12]);
+        it.statistics = Some(statistics);
+    });
+    assert_eq!(lines(&other), sound);
 }
 
 #[test]

@@ -110,7 +110,7 @@ fn boxes_and_types_that_are_not_true() {
             outside(2, "x", 0),
             outside(2, "y", 0),
             outside(1, "z", 2),
-            "warning geospatial_statistics: geospatial_types name a type twice: [1, 2, 1]".into(),
+            "note geospatial_statistics: geospatial_types name a type twice: [1, 2, 1]".into(),
             "error geospatial_statistics: geospatial_types are [1, 2, 1], but there is a 1001"
                 .into(),
         ]
@@ -168,7 +168,7 @@ fn values_that_are_no_geometries() {
     });
     assert_eq!(
         found(&numbers),
-        ["warning geospatial_statistics: geospatial statistics of a column without geometries"]
+        ["note geospatial_statistics: geospatial statistics of a column without geometries"]
     );
 }
 

@@ -130,7 +130,7 @@ fn bytes_behind_the_values() {
     assert_eq!(
         found(3),
         [
-            "warning page: 3 bytes behind the values mean nothing (column x, row group 0, page 0, \
+            "warning page: 3 bytes after the values mean nothing (column x, row group 0, page 0, \
           offset 0x4)"
         ]
     );

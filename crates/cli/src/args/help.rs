@@ -11,7 +11,7 @@ Examples:
   herringbone rewrite trips.parquet small.parquet --compression zstd:9
 
 Data goes to standard output or to the file that is named, everything else to standard error.
-Exit codes: 0 fine (a closed pipe too); 1 `verify` found something, `repair` or --on-error lost
+Exit codes: 0 fine (a closed pipe too); 1 `verify` found an error or a warning, `repair` or --on-error lost
 something; 2 wrong command line; 3 the bytes are wrong, beyond a limit or not supported; 4 the system
 refused (no such file, disk full); 130 interrupted.";
 
@@ -300,14 +300,20 @@ Examples:
 pub(super) const VERIFY: &str = "\
 Decodes every page and compares with it what the file says of itself: offsets and lengths, page
 headers, checksums, counts, bounds, page indexes, bloom filters, encodings, sorting columns, values
-that their annotation does not allow, null keys of maps, digits of decimals, bounding boxes of geometries, the Arrow schema. A line for each finding: file, severity, kind, message, place (counted from 0). An
-error leads readers astray; with a warning they can live, or something could not be checked. What the
-specification leaves to writers is no finding.
+that their annotation does not allow, null keys of maps, digits of decimals, VARIANT values, bounding
+boxes of geometries, the Arrow schema. A line for each finding: file, severity, kind, message, place
+(counted from 0). Severities:
+
+  error    a reader that believes the file fails, or gets wrong rows
+  warning  some readers may fail or get wrong rows, or something could not be checked
+  note     not as the specification has it, but no reader gets other rows because of it
+
+What the specification leaves to writers is not a finding.
 
 JSON lines have an object a finding: file, severity, kind, message and, as far as they are known,
 row_group, column, page and offset.
 
-Exit codes: 0 sound; 1 findings; 3 a file is unreadable: its footer is lost or damaged.
+Exit codes: 0 sound, perhaps with notes; 1 errors or warnings; 3 a file is unreadable: its footer is lost or damaged.
 
 Examples:
   herringbone verify trips.parquet
@@ -319,12 +325,15 @@ pub(super) const REPAIR: &str = "\
 Copies the row groups that are sound: those that can be read to their end. What is lost is said on
 standard error, a line each. OUT appears when it is complete, and only if there are rows for it.
 
-Where the footer is damaged, cut or lost, what is left of it is used, and behind that pages are looked
-for in the bytes. The schema is then that of the footer, if it is left, or that of --schema: best
-another Parquet file that the same program wrote; or an Arrow file, or a text as `convert` takes it,
-which stand for the way in which this program stores their types. The schema is believed: one that
-swaps columns of a type swaps their values. Without dictionaries, pages do not always tell where a
-column ends; then --input-row-group-rows has to say it, and the error says so.
+If the footer is damaged, cut or lost, what is left of it is used, and after that pages are looked for
+in the bytes. The schema is then that of the footer, if it is left, or that of --schema: best another
+Parquet file that the same program wrote; or an Arrow file, or a text as `convert` takes it, which
+stand for the way in which this program stores their types. The schema is believed: one that swaps
+columns of a type swaps their values.
+
+Pages that can be put together or decompressed in several ways are lost, and the line for them names
+the option that decides: --input-row-group-rows if neighbouring columns of one type could be one, or
+several row groups; --schema with a Parquet file if the codec is not certain.
 
 A footer that can be read is believed. If it is what is wrong, --ignore-footer looks for pages without
 it: with its schema, if that is left, or with that of --schema.

@@ -59,12 +59,13 @@ fn file(context: &Context, input: &Input, options: Options, output: &mut Output<
     }
     let mut verify = herringbone_inspect::verify(&opened).threads(threads);
     let mut progress = Progress::new(!context.quiet, verify.num_chunks(), "column chunks");
-    let (mut errors, mut warnings, mut shown) = (0_u64, 0_u64, 0);
+    let (mut errors, mut warnings, mut notes, mut shown) = (0_u64, 0_u64, 0_u64, 0);
     while let Some(findings) = verify.next_part().map_err(|error| input.failure(&error))? {
         for finding in &findings {
             match finding.severity {
                 Severity::Error => errors += 1,
                 Severity::Warning => warnings += 1,
+                Severity::Note => notes += 1,
             }
             output.line(&if json {
                 json_line(&object(&input.name, finding))
@@ -75,21 +76,25 @@ fn file(context: &Context, input: &Input, options: Options, output: &mut Output<
         progress.add(verify.chunks_done() - shown);
         shown = verify.chunks_done();
     }
-    if errors + warnings == 0 {
-        if !json {
-            output.line(&printable(&format!("{}: sound", input.name)))?;
-        }
-        return Ok(Failure::SUCCESS);
-    }
+    let is_sound = errors + warnings == 0;
     if !json {
-        let name = &input.name;
-        output.line(&printable(&format!(
-            "{name}: {}, {}",
-            counted(errors, "error"),
-            counted(warnings, "warning")
-        )))?;
+        let mut summary = match is_sound {
+            true => "sound".to_owned(),
+            false => format!(
+                "{}, {}",
+                counted(errors, "error"),
+                counted(warnings, "warning")
+            ),
+        };
+        if notes > 0 {
+            summary += &format!(", {}", counted(notes, "note"));
+        }
+        output.line(&printable(&format!("{}: {summary}", input.name)))?;
     }
-    Ok(Failure::FINDINGS)
+    Ok(match is_sound {
+        true => Failure::SUCCESS,
+        false => Failure::FINDINGS,
+    })
 }
 
 fn object(file: &str, finding: &Finding) -> Value {

@@ -25,6 +25,19 @@ fn findings_end_with_1() {
     assert!(last.starts_with("testdata/hostile/checksum_wrong.parquet: 1 error, "));
 }
 
+/// Sizes that serve as estimates lead no reader to other rows.
+#[test]
+fn notes_end_with_0() {
+    let file = "testdata/built/page_checksums.parquet";
+    let run = herringbone(&["verify", file]);
+    let note = "note row_group: total_byte_size is 177, the pages have 172 (row group 0)";
+    run.ok(&format!("{file}: {note}\n{file}: sound, 1 note\n"));
+    let run = herringbone(&["verify", "--json", file]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let finding: Value = serde_json::from_str(run.stdout.lines().next().unwrap()).unwrap();
+    assert_eq!(finding["severity"], "note");
+}
+
 #[test]
 fn findings_are_json_lines() {
     let run = herringbone(&["verify", "--json", DAMAGED]);

@@ -47,7 +47,10 @@ pub(super) fn fault(
         return Some((Severity::Error, format!("{name} {message}")));
     }
     let actual = actual(truth, bound.side, column.total_order)?;
-    let claimed = including_zeros(column, bound);
+    let claimed = match column.total_order {
+        true => bytes.to_vec(),
+        false => including_zeros(order, bytes, bound.side),
+    };
     let shown = |bytes: &[u8]| shown(order, physical, bytes);
     let Some(ordering) = compare(order, physical, &claimed, &actual) else {
         return nan_fault(column, bound, &claimed, &actual);
@@ -105,16 +108,16 @@ fn actual(truth: &BoundsBuilder, side: Side, total_order: bool) -> Option<Vec<u8
 }
 
 /// A bound that is zero holds for zeros of both signs, unless these are ordered.
-fn including_zeros(column: &Column, bound: Bound<'_>) -> Vec<u8> {
-    let mut bytes = bound.bytes.to_vec();
-    if !column.order.is_float() || column.total_order {
+fn including_zeros(order: ColumnOrderKind, bytes: &[u8], side: Side) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    if !order.is_float() {
         return bytes;
     }
     if let Some((sign, rest)) = bytes.split_last_mut()
         && *sign & 0x7f == 0
         && rest.iter().all(|byte| *byte == 0)
     {
-        *sign = match bound.side {
+        *sign = match side {
             Side::Min => 0x80,
             Side::Max => 0,
         };
@@ -156,15 +159,7 @@ pub(super) fn old_bounds_hold(
             let (Some(claimed), Some(actual)) = (claimed, actual(truth, side, false)) else {
                 return true;
             };
-            let claimed = including_zeros(
-                column,
-                Bound {
-                    name: "",
-                    bytes: claimed,
-                    exact: None,
-                    side,
-                },
-            );
+            let claimed = including_zeros(order, claimed, side);
             compare(order, physical, &claimed, &actual) != Some(beyond)
         };
         within(min, Side::Min, Ordering::Greater) && within(max, Side::Max, Ordering::Less)

@@ -14,7 +14,7 @@ use herringbone_format::{
 
 use super::bloom::Bloom;
 use super::column::Column;
-use super::finding::{FindingKind, Report};
+use super::finding::{FindingKind, Report, Severity};
 use super::geospatial::{self, Geometries};
 use super::index::{FoundPage, Indexes};
 use super::nesting::Nesting;
@@ -431,29 +431,40 @@ impl Walk<'_> {
             let said = metadata.total_uncompressed_size;
             let message =
                 format!("total_uncompressed_size is {said}, the pages have {uncompressed}");
-            report.warning(kind, message);
+            // Readers take it for an estimate.
+            report.note(kind, message);
         }
         self.offsets(report);
     }
 
-    /// Where the first data page and the dictionary page are.
+    /// Where the first data page and the dictionary page are. Readers start with the lower of the two offsets
+    /// that are not 0, so it does not matter which of them leads to the first page.
     fn offsets(&self, report: &mut Report) {
-        let mut warn = |message: String| report.warning(FindingKind::ColumnMetadata, message);
+        let kind = FindingKind::ColumnMetadata;
         let said = |offset: i64| u64::try_from(offset).unwrap_or(u64::MAX);
         let data = said(self.metadata.data_page_offset);
         let dictionary = self.metadata.dictionary_page_offset.map(said);
+        let start = dictionary
+            .filter(|it| *it > 0)
+            .map_or(data, |it| it.min(data));
+        let first = self.dictionary_page.or(self.first_data_page);
+        let severity = match first.is_none_or(|first| first == start) {
+            true => Severity::Note,
+            false => Severity::Warning,
+        };
+        let mut find = |message: String| report.push(severity, kind, message);
         match (dictionary, self.dictionary_page) {
             (None | Some(0), Some(found)) if data == found => {
-                warn("data_page_offset leads to the dictionary page, which has no offset".into());
+                find("data_page_offset leads to the dictionary page, which has no offset".into());
                 return;
             }
-            (None, Some(found)) => warn(format!(
+            (None, Some(found)) => find(format!(
                 "there is no dictionary_page_offset, but a dictionary page at {found}"
             )),
-            (Some(said), Some(found)) if said != found => warn(format!(
+            (Some(said), Some(found)) if said != found => find(format!(
                 "dictionary_page_offset is {said}, the dictionary page is at {found}"
             )),
-            (Some(said), None) => warn(format!(
+            (Some(said), None) => find(format!(
                 "dictionary_page_offset is {said}, there is no dictionary page"
             )),
             _ => {}
@@ -461,7 +472,7 @@ impl Walk<'_> {
         if let Some(found) = self.first_data_page
             && data != found
         {
-            warn(format!(
+            find(format!(
                 "data_page_offset is {data}, the first data page is at {found}"
             ));
         }

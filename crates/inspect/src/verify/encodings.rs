@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use herringbone_format::{ColumnMetaData, Encoding, PageType};
 
-use super::finding::{FindingKind, Report};
+use super::finding::{FindingKind, Report, Severity};
+
+/// The encodings of values that are in a dictionary.
+const DICTIONARIES: [Encoding; 2] = [Encoding::RleDictionary, Encoding::PlainDictionary];
 
 /// As what a page is counted: some writers count data pages of version 2 among those of version 1.
 pub(super) fn counted_as(page_type: PageType) -> PageType {
@@ -27,12 +30,16 @@ pub(super) fn check(
         .keys()
         .filter(|(page, _)| *page == PageType::DataPage.id());
     let used: BTreeSet<i32> = data_pages.map(|(_, encoding)| *encoding).collect();
+    let is_dictionary = |encoding: &i32| DICTIONARIES.iter().any(|it| it.id() == *encoding);
     for encoding in used.difference(&listed) {
+        // Readers that find no value in a dictionary ask whether there are values beside it.
+        let severity = match is_dictionary(encoding) || !used.iter().any(is_dictionary) {
+            true => Severity::Note,
+            false => Severity::Warning,
+        };
         let encoding = Encoding::from_id(*encoding);
-        report.warning(
-            kind,
-            format!("pages use {encoding}, which encodings does not name"),
-        );
+        let message = format!("pages use {encoding}, which encodings does not name");
+        report.push(severity, kind, message);
     }
     let Some(stats) = &metadata.encoding_stats else {
         return;
@@ -58,7 +65,13 @@ pub(super) fn check(
             let message = format!(
                 "encoding_stats count {claimed} pages of {page_type} {encoding}, there are {found}"
             );
-            report.error(kind, message);
+            // Readers ask it whether all values are in the dictionary, and for nothing else.
+            let hides = page_type == PageType::DataPage && *claimed == 0 && !is_dictionary(&key.1);
+            let severity = match hides {
+                true => Severity::Error,
+                false => Severity::Note,
+            };
+            report.push(severity, kind, message);
         }
     }
 }

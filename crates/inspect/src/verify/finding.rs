@@ -39,8 +39,9 @@ impl fmt::Display for Finding {
 /// How bad a [`Finding`] is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// The specification is not kept, but readers know to live with it; or something could not be
-    /// checked.
+    /// The file is not as the specification has it, but no reader gets other rows because of it.
+    Note,
+    /// Readers that do not know better may fail or get wrong rows; or something could not be checked.
     Warning,
     /// A reader that believes the file fails, or gets wrong rows.
     Error,
@@ -49,6 +50,7 @@ pub enum Severity {
 impl fmt::Display for Severity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
+            Self::Note => "note",
             Self::Warning => "warning",
             Self::Error => "error",
         })
@@ -107,6 +109,8 @@ kinds! {
     Value = "value",
     /// Times that are of no day.
     Time = "time",
+    /// Values of VARIANT columns, and how they are shredded.
+    Variant = "variant",
     /// Decimals with more digits than their precision.
     Decimal = "decimal",
     /// Geometries that are none, and columns of them whose meaning nobody knows.
@@ -159,6 +163,10 @@ impl Report {
 
     pub(super) fn warning(&mut self, kind: FindingKind, message: impl Into<String>) {
         self.push(Severity::Warning, kind, message.into());
+    }
+
+    pub(super) fn note(&mut self, kind: FindingKind, message: impl Into<String>) {
+        self.push(Severity::Note, kind, message.into());
     }
 
     pub(super) fn push(&mut self, severity: Severity, kind: FindingKind, message: String) {

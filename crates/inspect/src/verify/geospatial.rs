@@ -213,7 +213,7 @@ impl<'a> Geometries<'a> {
         let distinct: BTreeSet<_> = claimed.iter().collect();
         if distinct.len() < claimed.len() {
             let message = format!("geospatial_types name a type twice: {claimed:?}");
-            report.warning(kind, message);
+            report.note(kind, message);
         }
         for found in self.types.iter().map(|it| it.code()) {
             if !claimed.iter().any(|it| u32::try_from(*it) == Ok(found)) {
@@ -270,5 +270,5 @@ pub(super) fn may_have(element: &SchemaElement) -> bool {
 /// Says that there is nothing to bound, where a column of another kind has such statistics.
 pub(super) fn none_expected(report: &mut Report) {
     let message = "geospatial statistics of a column without geometries";
-    report.warning(FindingKind::GeospatialStatistics, message);
+    report.note(FindingKind::GeospatialStatistics, message);
 }

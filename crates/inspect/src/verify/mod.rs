@@ -10,6 +10,7 @@
 //! - integers and times within the bounds of their annotation, no value where all are null, no null
 //!   as the key of a map;
 //! - decimals, which have no more digits than their precision; geometries in well-known binary;
+//! - VARIANT values, and whether they are shredded by the rules;
 //! - counts of rows, values, nulls and NaNs, sizes, level histograms, encodings;
 //! - bounds of column chunks and pages, in the order of the column, and whether they are exact;
 //! - page indexes, bloom filters, sorting columns, bounding boxes and types of geometries, the Arrow
@@ -40,6 +41,7 @@ mod sorting;
 mod statistics;
 mod truth;
 mod values;
+mod variants;
 
 pub use finding::{Finding, FindingKind, Severity};
 

@@ -149,8 +149,8 @@ impl<'a> PageCheck<'a> {
         {
             report.failed(FindingKind::Page, error)?;
         } else if unused > 0 {
-            let message = format!("{unused} bytes behind the values mean nothing");
-            report.warning(FindingKind::Page, message);
+            let message = format!("{unused} bytes after the values mean nothing");
+            report.note(FindingKind::Page, message);
         }
         self.compare(report);
         Ok(true)

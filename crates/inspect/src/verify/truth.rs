@@ -120,7 +120,8 @@ impl OldBounds {
             Order::UnsignedBytes | Order::SignedBytes => {
                 vec![Order::UnsignedBytes, Order::SignedBytes]
             }
-            Order::Undefined => Vec::new(),
+            // The specification gave INT96 no order, and writers compared its bytes in several ways.
+            Order::Undefined | Order::Int96 => Vec::new(),
             order => vec![order],
         };
         let builder = |order| BoundsBuilder::new(order, physical);
