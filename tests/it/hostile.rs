@@ -358,3 +358,26 @@ fn growing_strings_come_in_bounded_batches() {
         );
     }
 }
+
+/// A page whose type is changed to an unknown one is passed over. The column then lacks rows, and does not go on with the
+/// pages of the column after it.
+#[test]
+fn a_column_chunk_does_not_go_on_into_the_next() {
+    let mut file = crate::repair::alike();
+    // The header of the first page starts with its type, 0.
+    assert_eq!(file[4..6], [0x15, 0x00]);
+    file[5] = 0x20;
+    let file = ParquetFile::from_bytes(file).unwrap();
+    for column in [None, Some("a")] {
+        let options = match column {
+            None => ReadOptions::default(),
+            Some(column) => ReadOptions::default().columns([column]),
+        };
+        let error = Table::read(file.read(options).unwrap()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corrupt);
+        assert!(
+            error.message().contains("column chunk ends after 6 of its 12 values"),
+            "{error}"
+        );
+    }
+}

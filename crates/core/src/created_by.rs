@@ -19,6 +19,9 @@ pub(crate) struct CreatedBy {
     /// It cuts upper bounds of byte arrays in column indexes without raising them, so that values lie above them
     /// (segmentio/parquet-go issue 495, fixed in April 2023).
     pub(crate) cuts_upper_bounds: bool,
+    /// It left the header of the dictionary page out of `total_compressed_size` (PARQUET-816), so the last
+    /// page may start after the end of its column chunk.
+    pub(crate) omits_dictionary_header: bool,
 }
 
 impl CreatedBy {
@@ -26,22 +29,29 @@ impl CreatedBy {
     pub(crate) fn new(created_by: Option<&str>) -> Self {
         let (name, version) = name_and_version(created_by.unwrap_or_default());
         Self {
+            omits_dictionary_header: name == "parquet-mr" && version < [1, 2, 9],
             // Its last version was 1.5.1, which Arrow before 3.0 kept as its name.
-            compresses_all_pages: name == "parquet-cpp" && version < 2,
+            compresses_all_pages: name == "parquet-cpp" && version < [2, 0, 0],
             appends_zeros: name == "fastparquet-python" || name == "fastparquet",
             cuts_upper_bounds: CUTTING_WRITERS.iter().any(|it| name.starts_with(it)),
         }
     }
 }
 
-/// `parquet-cpp` and 1 of `parquet-cpp version 1.5.1-SNAPSHOT`; a version that nobody can read is 0.
-fn name_and_version(created_by: &str) -> (&str, u32) {
+/// Returns `parquet-cpp` and 1, 5, 1 for `parquet-cpp version 1.5.1-SNAPSHOT`. Numbers that are missing or
+/// cannot be read are 0.
+fn name_and_version(created_by: &str) -> (&str, [u32; 3]) {
     let (name, version) = created_by
         .split_once(" version ")
         .unwrap_or((created_by, ""));
-    let end = version.find(|it: char| !it.is_ascii_digit());
-    let major = &version[..end.unwrap_or(version.len())];
-    (name.trim(), major.parse().unwrap_or_default())
+    let mut numbers = version.split(|it: char| !it.is_ascii_digit());
+    let version = [(); 3].map(|()| {
+        numbers
+            .next()
+            .and_then(|it| it.parse().ok())
+            .unwrap_or_default()
+    });
+    (name.trim(), version)
 }
 
 #[cfg(test)]
@@ -86,6 +96,21 @@ mod tests {
         ] {
             let writer = CreatedBy::new(Some(created_by));
             assert_eq!(writer.cuts_upper_bounds, expected, "{created_by}");
+        }
+    }
+
+    #[test]
+    fn who_omits_the_header_of_dictionaries() {
+        for (created_by, expected) in [
+            ("parquet-mr", true),
+            ("parquet-mr version 1.2.8", true),
+            ("parquet-mr version 1.2.9", false),
+            ("parquet-mr version 1.10.0 (build abc)", false),
+            ("parquet-rs version 1.0.0", false),
+            ("", false),
+        ] {
+            let writer = CreatedBy::new(Some(created_by));
+            assert_eq!(writer.omits_dictionary_header, expected, "{created_by}");
         }
     }
 }

@@ -202,7 +202,12 @@ impl PageReader {
     /// Decodes the header of the next page from what is here; false where more bytes are needed.
     fn decode_header(&mut self) -> Result<bool> {
         let position = self.walker.position();
-        if position >= self.walker.end() {
+        let end = match self.options.created_by.omits_dictionary_header {
+            true => self.walker.end(),
+            // What follows are pages of another column chunk.
+            false => self.range.end,
+        };
+        if position >= end {
             return Err(Error::corrupt(format!(
                 "column chunk ends after {} of its {} values",
                 self.walker.start().num_values_before,
