@@ -11,6 +11,7 @@ command="${CARGO_TARGET_DIR:-target}/debug/herringbone"
 "$python" tests/interop_write.py "$command"
 "$python" tests/interop_types.py "$command"
 "$python" tests/interop_rewrite.py "$command"
+"$python" tests/interop_repair.py "$command" --tables 12
 key_tools="${CARGO_TARGET_DIR:-target}/debug/examples/key_tools"
 # All kinds of encryption take minutes; what is run here comes across each choice, if not across each combination.
 "$python" tests/interop_encryption.py "$command" --every 23

@@ -376,7 +376,9 @@ fn a_column_chunk_does_not_go_on_into_the_next() {
         let error = Table::read(file.read(options).unwrap()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Corrupt);
         assert!(
-            error.message().contains("column chunk ends after 6 of its 12 values"),
+            error
+                .message()
+                .contains("column chunk ends after 6 of its 12 values"),
             "{error}"
         );
     }

@@ -22,7 +22,10 @@ impl Advised<'_> {
     pub(crate) fn without_kind(&self) -> String {
         let error = self.error;
         let mut text = error.message().to_owned();
-        if let Some(advice) = error.remedy().and_then(|remedy| self.advice(remedy)) {
+        let advice = error
+            .remedy()
+            .and_then(|remedy| advice(remedy, error.location(), self.ignores_checksums));
+        if let Some(advice) = advice {
             text += &format!("; {advice}");
         }
         match error.location() {
@@ -30,12 +33,18 @@ impl Advised<'_> {
             place => text + &format!(" ({place})"),
         }
     }
+}
 
-    /// Which option helps; `None` where the command has none for it.
-    fn advice(&self, remedy: Remedy) -> Option<String> {
-        Some(match remedy {
+/// Which option helps; `None` where the command has none for it. `ignores_checksums` is the option with which
+/// checksums are ignored.
+pub(crate) fn advice(
+    remedy: Remedy,
+    location: &Location,
+    ignores_checksums: Option<&'static str>,
+) -> Option<String> {
+    Some(match remedy {
             Remedy::RaiseLimit(limit) => format!("raise it with --max {limit}=N"),
-            Remedy::IgnoreChecksums => format!("{} ignores it", self.ignores_checksums?),
+            Remedy::IgnoreChecksums => format!("{} ignores it", ignores_checksums?),
             Remedy::IgnoreArrowSchema => "--no-arrow-schema ignores that schema".into(),
             Remedy::IgnoreAnnotations => {
                 "--ignore-annotations COLUMN reads it as it is stored, a map as a list of structs"
@@ -47,7 +56,7 @@ impl Advised<'_> {
             Remedy::GiveSchema => "--schema FILE gives it".into(),
             Remedy::GiveRowGroupRows => "--input-row-group-rows N says how many".into(),
             Remedy::GiveKeys => "--keys FILE has them".into(),
-            Remedy::AllowPlaintext if self.error.location().column.is_some() => {
+            Remedy::AllowPlaintext if location.column.is_some() => {
                 "without its key in \"column_keys\" of the keys file it is read nevertheless".into()
             }
             Remedy::AllowPlaintext => {
@@ -80,7 +89,6 @@ impl Advised<'_> {
             Remedy::AllowOutOfRange => "--allow-out-of-range writes it as it is".into(),
             _ => return None,
         })
-    }
 }
 
 #[cfg(test)]

@@ -10,10 +10,10 @@ use herringbone::encryption::FileDecryptionProperties;
 use herringbone::format::footer::{MAGIC, MAGIC_ENCRYPTED};
 use herringbone::modular_encryption::Decryption;
 use herringbone::source::{FileSource, Source};
-use herringbone::{Limits, OpenOptions, ParquetFile};
+use herringbone::{Limits, Location, OpenOptions, ParquetFile, Remedy};
 use herringbone_inspect::repair::{Repair, RepairOptions};
 
-use crate::advice::Advised;
+use crate::advice::{Advised, advice};
 use crate::context::Context;
 use crate::encryption::Keys;
 use crate::failure::{Failure, Result};
@@ -161,6 +161,11 @@ impl Input {
             error,
             ignores_checksums: self.ignores_checksums,
         }
+    }
+
+    /// The option that helps against what happened at a place of this file.
+    pub(crate) fn advice(&self, remedy: Remedy, location: &Location) -> Option<String> {
+        advice(remedy, location, self.ignores_checksums)
     }
 
     /// What the library says about this file.

@@ -48,6 +48,56 @@ pub struct PageDecoder {
     def: Vec<u8>,
 }
 
+/// Decompresses pages of which nothing but the codec is known, not even the column.
+pub struct PageDecompressor {
+    body: BodyDecoder,
+    limits: Limits,
+    memory: ColumnMemory,
+}
+
+impl PageDecompressor {
+    /// Makes a decompressor of pages that `codec` compressed. The decompressed bytes count against `budget`.
+    #[must_use]
+    pub fn new(
+        codec: CompressionCodec,
+        created_by: Option<&str>,
+        limits: &Limits,
+        budget: &Arc<Budget>,
+    ) -> Self {
+        let flat = MaxLevels {
+            repetition: 0,
+            definition: 0,
+        };
+        let limit = DecompressionLimit::new(limits, Type::ByteArray, 0);
+        Self {
+            body: BodyDecoder::new(codec, flat, CreatedBy::new(created_by), limit),
+            limits: limits.clone(),
+            memory: ColumnMemory::new(budget.clone()),
+        }
+    }
+
+    /// Returns the bytes that a page was compressed from. Pages of version 2 give their values without
+    /// their levels, which are never compressed.
+    ///
+    /// # Errors
+    /// Corrupt if the body is not as long as the header has it, or not of this codec; Limit.
+    pub fn decompress(&mut self, header: &PageHeader, body: Bytes) -> Result<Buffer> {
+        check_sizes(header, &self.limits)?;
+        self.memory.hold(MemoryUse::Window, body.len() as u64)?;
+        let page = self.body.open(
+            (header, 0),
+            Buffer::from(body),
+            PageUse::default(),
+            &self.limits,
+            &mut self.memory,
+        )?;
+        Ok(match page {
+            Page::Dictionary { values, .. } => values,
+            Page::Data(page) => page.values,
+        })
+    }
+}
+
 struct OpenPage {
     repetition: Levels,
     definition: Levels,

@@ -130,8 +130,8 @@ fn bytes_behind_the_values() {
     assert_eq!(
         found(3),
         [
-            "warning page: 3 bytes after the values mean nothing (column x, row group 0, page 0, \
-          offset 0x4)"
+            "error page: 3 bytes are left over after the values that the page header declares (column x, \
+          row group 0, page 0, offset 0x4)"
         ]
     );
 }

@@ -61,7 +61,9 @@ pub(crate) fn run(context: &Context, request: &Repair) -> Result<()> {
     let mut reader = repair.read(read).map_err(|error| input.failure(&error))?;
     let mut kept = carry_over::start(&request.write, Protection::Keep);
     carry_over::add(&mut kept, input, repair.file(), repair.sound())?;
-    let mut write = request.write.options(request.decode.threads);
+    let write = request.write.options(request.decode.threads);
+    // Values that their annotation does not allow are not lost.
+    let mut write = write.allow_out_of_range(true);
     let ends = (input, destination);
     let (schema, material) = carry_over::apply(context, kept, &reader.schema(), ends, &mut write)?;
     let rows = Rows {
@@ -74,6 +76,12 @@ pub(crate) fn run(context: &Context, request: &Repair) -> Result<()> {
     };
     save::parquet(context, destination, write, rows)?;
     carry_over::finish(material)?;
+    if !repair.is_end_known() {
+        context.note(&format!(
+            "{}: the file does not show whether rows followed the last of these row groups",
+            input.name
+        ));
+    }
     if !repair.lost().is_empty() && uses_footer(&repair, &options) {
         context.note(&format!(
             "{}: if the footer is what is wrong, --ignore-footer finds more",
@@ -129,7 +137,7 @@ fn checked(
     drop(progress);
     checked.map_err(|error| input.failure(&error))?;
     for lost in repair.lost() {
-        context.lost(&input.name, &said(lost));
+        context.lost(&input.name, &said(input, lost));
     }
     Ok(repair)
 }
@@ -143,15 +151,19 @@ fn failed(input: &Input, error: &herringbone::Error) -> Failure {
     }
 }
 
-fn said(lost: &Lost) -> String {
+fn said(input: &Input, lost: &Lost) -> String {
     let rows = lost
         .rows
         .map_or_else(String::new, |rows| format!("{}: ", counted(rows, "row")));
+    let advice = lost
+        .remedy
+        .and_then(|remedy| input.advice(remedy, &lost.location));
+    let advice = advice.map_or_else(String::new, |advice| format!("; {advice}"));
     let place = match &lost.location {
         nowhere if *nowhere == Location::default() => String::new(),
         place => format!(" ({place})"),
     };
-    format!("{rows}{}{place}", lost.reason)
+    format!("{rows}{}{advice}{place}", lost.reason)
 }
 
 /// The schema of a Parquet file as it is, or what an Arrow schema would be stored as.

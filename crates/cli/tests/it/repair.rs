@@ -3,6 +3,7 @@
 use std::fs;
 
 use crate::common::{EXAMPLE, Folder, herringbone, path};
+use crate::rewrite::out_of_range;
 
 fn cut(folder: &Folder, bytes: usize) -> String {
     let file = fs::read(path(EXAMPLE)).unwrap();
@@ -105,6 +106,46 @@ fn what_is_lost_is_said() {
     herringbone(&["count", &out]).ok("8\n");
     let only = herringbone(&["cat", "--row-groups", "1", EXAMPLE]).stdout;
     assert_eq!(rows(&out), only);
+}
+
+/// A decimal with too many digits and a time of 24:00 are values, not damage.
+#[test]
+fn values_out_of_range_come_back() {
+    let folder = Folder::new();
+    let (input, out) = (folder.file("in.parquet"), folder.file("out.parquet"));
+    out_of_range(&input);
+    let run = herringbone(&["repair", &input, &out]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert_eq!(rows(&out), rows(&input));
+    assert!(rows(&out).contains("12345.67"), "{}", rows(&out));
+}
+
+/// A file that ends in the first page of a row group: the cut page is a loss.
+#[test]
+fn a_cut_page_is_said_to_be_lost() {
+    let folder = Folder::new();
+    let rows: String = (0..30).map(|row| format!("{row},v{row}\n")).collect();
+    let table = folder.with("table.csv", format!("a,s\n{rows}"));
+    let whole = folder.file("whole.parquet");
+    let options = ["--dictionary", "off", "--row-group-rows", "10", "--quiet"];
+    herringbone(&[&["convert", &table, &whole][..], &options].concat()).ok("");
+    let pages = herringbone(&["pages", &whole]).stdout;
+    let pages = pages
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap());
+    let pages: Vec<serde_json::Value> = pages.collect();
+    let second = pages.iter().find(|page| page["row_group"] == 1).unwrap();
+    let cut = second["offset"].as_u64().unwrap() as usize + 40;
+    let damaged = folder.with("damaged.parquet", &fs::read(&whole).unwrap()[..cut]);
+    let out = folder.file("out.parquet");
+    let run = herringbone(&["repair", &damaged, &out, "--schema", &whole]);
+    run.fails(1, "lost: 40 bytes that hold no complete page");
+    assert!(
+        run.stderr.contains("does not show whether rows followed"),
+        "{}",
+        run.stderr
+    );
+    herringbone(&["count", &out]).ok("10\n");
 }
 
 #[test]

@@ -332,7 +332,7 @@ fn profiles_and_preferences_keep_the_rows() {
 }
 
 /// A file of one decimal with two digits too many, and a time of 24:00.
-fn out_of_range(name: &str) {
+pub(crate) fn out_of_range(name: &str) {
     let decimals = Decimal128Array::from(vec![123, 1_234_567]);
     let times = Time64MicrosecondArray::from(vec![5, 86_400_000_000]);
     let columns: [(&str, ArrayRef); 2] = [

@@ -1,286 +1,363 @@
-//! Row groups out of pages: in a file the column chunks of a row group lie one behind the other, in
-//! the order of the leaves, and all have equally many rows.
+//! Row groups out of pages: in a file the column chunks of a row group follow each other in the order of
+//! the leaves, and all have the same number of rows.
 //!
-//! Where a page is missing, those behind it may look like a row group although they are the end of
-//! one and the start of the next. So row groups are only looked for where it is certain that one
-//! starts or ends: from the first page on, up to the first damage, and from the last page back, up
-//! to the last damage.
+//! Pages can often be read in several ways: a page after a dictionary chunk may end that chunk or be the
+//! next one, and row groups of columns of one type may be one row group. So all ways are followed that
+//! explain the most pages:
 //!
-//! Neighbouring leaves of one type without dictionaries may be cut apart in several ways. Damage can
-//! leave only a wrong one of them. So with damage, each column chunk has to end where its leaf's
-//! pages end: at a dictionary page, or at a page that cannot be one of the leaf.
+//! ```text
+//! [ pages, undamaged ]  damage  [ pages, undamaged ]  damage  [ pages, undamaged ]  footer
+//!  ^ a row group starts          nothing is known              a row group ends ^
+//! ```
+//!
+//! In the first part of the file, they start with a row group. In the last one they end with a row group
+//! if the end of the file is there, and may start inside of any column chunk. A row group is taken if it is
+//! one in each of these ways. In between, pages are only taken if the file has a single column.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use herringbone_format::{
-    ColumnChunk, ColumnMetaData, CompressionCodec, Encoding, Error, ErrorKind, Remedy, Result,
-    RowGroup,
-};
-use herringbone_schema::{Leaf, ParquetSchema};
+use herringbone_format::{CompressionCodec, ErrorKind, Remedy, Result};
+use herringbone_schema::ParquetSchema;
 
-use super::chunk::{End, Trial, Trials};
+use super::readings::{FoundChunk, Reading, Readings, RowGroupReadings};
 use super::scan::{FoundPage, FoundPages};
 
 /// Pages that are a row group.
 #[derive(Debug)]
-struct FoundRowGroup {
-    rows: u64,
-    /// Of each leaf: its pages, codec and levels.
-    chunks: Vec<FoundChunk>,
-    /// No column chunk could be longer.
-    definite: bool,
+pub(super) struct FoundRowGroup {
+    pub(super) pages: Range<usize>,
+    pub(super) rows: u64,
+    /// One for each leaf.
+    pub(super) chunks: Vec<FoundChunk>,
 }
 
-impl FoundRowGroup {
-    fn pages(&self) -> Range<usize> {
-        let start = self.chunks.first().map_or(0, |chunk| chunk.pages.start);
-        start..self.chunks.last().map_or(start, |chunk| chunk.pages.end)
+/// Pages that can be read in several ways.
+#[derive(Debug)]
+pub(super) struct Ambiguity {
+    pub(super) pages: Range<usize>,
+    /// Numbers of rows that the row groups may have; none if there are too many ways to try.
+    pub(super) rows: BTreeSet<u64>,
+    /// The codecs that pages may have, if they have a choice.
+    pub(super) codecs: Vec<CompressionCodec>,
+    /// The option that decides.
+    pub(super) remedy: Option<Remedy>,
+}
+
+impl Ambiguity {
+    fn new(pages: Range<usize>, rows: impl IntoIterator<Item = u64>) -> Self {
+        Self {
+            pages,
+            rows: rows.into_iter().collect(),
+            codecs: Vec::new(),
+            remedy: None,
+        }
     }
 }
 
-#[derive(Debug, Clone)]
-struct FoundChunk {
-    pages: Range<usize>,
-    codec: CompressionCodec,
-    levels: u64,
+/// The result for all pages.
+#[derive(Debug, Default)]
+pub(super) struct Assembled {
+    /// Row groups in the order of their pages.
+    pub(super) row_groups: Vec<FoundRowGroup>,
+    pub(super) ambiguities: Vec<Ambiguity>,
 }
 
 /// Puts pages together.
 pub(super) struct Assembly<'a> {
-    schema: &'a ParquetSchema,
-    pages: &'a [FoundPage],
-    end_is_known: bool,
-    trials: Trials<'a>,
-    /// How many rows row groups have, where the caller knows; the last one may have fewer.
-    row_group_rows: Option<u64>,
-    /// What was tried already, by first page and leaf.
-    known: HashMap<(usize, usize), Option<Trial>>,
+    num_leaves: usize,
+    found: &'a FoundPages,
+    readings: Readings<'a>,
+    assembled: Assembled,
 }
 
-/// What came of all pages.
-#[derive(Debug, Default)]
-pub(super) struct Assembled {
-    pub(super) row_groups: Vec<RowGroup>,
-    /// Pages that are in none of them.
-    pub(super) left_over: Range<usize>,
-}
+/// Ways to read a part of the file, by the pages where row groups start.
+type Starts = BTreeMap<usize, RowGroupReadings>;
 
 impl<'a> Assembly<'a> {
     pub(super) fn new(
-        schema: &'a ParquetSchema,
+        schema: &ParquetSchema,
         found: &'a FoundPages,
-        trials: Trials<'a>,
-        row_group_rows: Option<u64>,
+        readings: Readings<'a>,
     ) -> Self {
         Self {
-            schema,
-            pages: &found.pages,
-            end_is_known: found.end_is_known,
-            trials,
-            row_group_rows,
-            known: HashMap::new(),
+            num_leaves: schema.leaves().len(),
+            found,
+            readings,
+            assembled: Assembled::default(),
         }
     }
 
-    /// All row groups that certainly are some.
+    /// Returns all row groups that certainly are some.
     ///
     /// # Errors
-    /// Io; Argument where pages can be put together in several ways, Limit where there are too many.
+    /// Io.
     pub(super) fn run(mut self) -> Result<Assembled> {
-        let whole = |page: &FoundPage| page.intact && !page.is_behind_damage();
-        let undamaged = self.end_is_known && self.pages.iter().all(whole);
-        let (mut row_groups, mut front) = self.forward(!undamaged)?;
-        if undamaged && front < self.pages.len() {
-            (row_groups, front) = self.forward(true)?;
-        }
-        let mut back = self.pages.len();
-        let mut from_the_end = Vec::new();
-        while self.end_is_known && back > front {
-            let found = match self.row_group_before(back, front) {
-                // What is found so far is worth more than what may be here.
-                Err(error) if error.kind() != ErrorKind::Io => None,
-                found => found?,
-            };
-            let Some(found) = found else { break };
-            back = found.pages().start;
-            from_the_end.push(self.metadata(&found));
-        }
-        row_groups.extend(from_the_end.into_iter().rev());
-        Ok(Assembled {
-            row_groups,
-            left_over: front..back,
-        })
-    }
-
-    /// The row groups from the first page on, and the page behind them.
-    fn forward(&mut self, definite: bool) -> Result<(Vec<RowGroup>, usize)> {
-        let mut row_groups = Vec::new();
-        let mut front = 0;
-        while self
-            .pages
-            .get(front)
-            .is_some_and(|page| !page.is_behind_damage())
-        {
-            let found = self.row_groups_at(front)?;
-            let Some(found) = self.only(found, definite)? else {
-                break;
-            };
-            front = found.pages().end;
-            row_groups.push(self.metadata(&found));
-        }
-        Ok((row_groups, front))
-    }
-
-    /// The row group that ends in front of page `end`, if one does, and starts at `least` or behind.
-    fn row_group_before(&mut self, end: usize, least: usize) -> Result<Option<FoundRowGroup>> {
-        let mut found = Vec::new();
-        for first in (least..end).rev() {
-            let all = self.row_groups_at(first)?;
-            found.extend(all.into_iter().filter(|it| it.pages().end == end));
-            // A row group does not go on behind it.
-            if self
-                .pages
-                .get(first)
-                .is_none_or(|page| page.is_behind_damage() || !page.intact)
-            {
-                break;
+        for part in undamaged(self.found) {
+            let pages = part.clone();
+            match self.part(part) {
+                Err(error) if error.kind() == ErrorKind::Io => return Err(error),
+                Err(_) => {
+                    let ambiguity = Ambiguity::new(pages, []);
+                    self.assembled.ambiguities.push(ambiguity);
+                }
+                Ok(()) => {}
             }
         }
-        self.only(found, true)
+        Ok(self.assembled)
     }
 
-    /// The one row group that pages can be; with `definite`, not one that may be wrong.
-    fn only(&self, mut found: Vec<FoundRowGroup>, definite: bool) -> Result<Option<FoundRowGroup>> {
-        found.sort_by_key(|it| it.rows);
-        // With one leaf the rows are the same wherever row groups end.
-        if self.schema.leaves().len() == 1 {
-            return Ok(found.pop());
+    fn part(&mut self, part: Range<usize>) -> Result<()> {
+        match self.num_leaves {
+            0 => return Ok(()),
+            1 => return self.single_column(part),
+            _ => {}
         }
-        let wanted = self.row_group_rows;
-        if found.iter().any(|it| Some(it.rows) == wanted) {
-            found.retain(|it| Some(it.rows) == wanted);
-        } else if definite {
-            found.retain(|it| it.definite);
+        let pages = &self.found.pages;
+        let ends_file = part.end == pages.len() && self.found.end_is_known;
+        let starts_file = part.start == 0 && pages.first().is_some_and(|it| !it.is_behind_damage());
+        if !starts_file {
+            return match ends_file {
+                true => self.last_part(part),
+                false => Ok(()),
+            };
         }
-        if found.len() > 1 {
-            let offset = found
-                .first()
-                .and_then(|it| self.pages.get(it.pages().start));
-            let mut rows: Vec<String> = found.iter().map(|it| it.rows.to_string()).collect();
-            rows.dedup();
-            return Err(Error::argument(format!(
-                "a row group may have {} rows, its pages do not tell",
-                rows.join(" or ")
-            ))
-            .with_remedy(Remedy::GiveRowGroupRows)
-            .at_offset(offset.map_or(0, |page| page.offset)));
+        let is_complete = self.first_part(part.clone(), ends_file)?;
+        if is_complete || !ends_file {
+            return Ok(());
         }
-        Ok(found.pop())
+        // Something is damaged although nothing shows it.
+        let last = self.assembled.row_groups.last();
+        let taken = last.map_or(part.start, |last| last.pages.end);
+        self.last_part(taken + 1..part.end)
     }
 
-    /// All row groups that may start with a page.
-    fn row_groups_at(&mut self, first: usize) -> Result<Vec<FoundRowGroup>> {
-        let Some(leaf) = self.schema.leaves().first() else {
-            return Ok(Vec::new());
-        };
-        let rows: BTreeSet<u64> = match self.trial(first, 0, leaf)? {
-            None => return Ok(Vec::new()),
-            Some(trial) => trial.ends.iter().map(|end| end.rows).collect(),
-        };
-        let mut found = Vec::new();
-        for rows in rows.into_iter().filter(|rows| *rows > 0) {
-            if let Some(row_group) = self.with_rows(first, rows)? {
-                found.push(row_group);
+    /// Takes the pages of a file with a single column, whose row groups may end anywhere.
+    fn single_column(&mut self, part: Range<usize>) -> Result<()> {
+        let mut start = part.start;
+        while start < part.end {
+            let longest = self.readings.longest(start, part.end)?;
+            match longest[..] {
+                [] => start += 1,
+                [only] => {
+                    start = only.end;
+                    if only.rows > 0 {
+                        self.take(only, part.end)?;
+                    }
+                }
+                [first, ..] => {
+                    start = first.end;
+                    let ambiguity = Ambiguity::new(first.start..first.end, [first.rows]);
+                    self.assembled.ambiguities.push(ambiguity);
+                }
             }
         }
-        Ok(found)
+        Ok(())
     }
 
-    /// A row group of so many rows, if the pages can be one.
-    fn with_rows(&mut self, first: usize, rows: u64) -> Result<Option<FoundRowGroup>> {
-        let schema = self.schema;
-        let last_leaf = schema.leaves().len().saturating_sub(1);
-        let mut chunks = Vec::with_capacity(schema.leaves().len());
-        let (mut next, mut definite) = (first, true);
-        for (ordinal, leaf) in schema.leaves().iter().enumerate() {
-            let Some(trial) = self.trial(next, ordinal, leaf)? else {
-                return Ok(None);
-            };
-            // Pages that go on with the last row have no rows of their own.
-            let fits = |end: &&End| end.rows == rows && end.whole_rows;
-            let Some(end) = trial.ends.iter().rfind(fits) else {
-                return Ok(None);
-            };
-            definite &= ordinal == last_leaf || trial.ends.last() == Some(end);
-            chunks.push(FoundChunk {
-                pages: next..next + end.pages,
-                codec: trial.codec,
-                levels: end.levels,
-            });
-            next += end.pages;
+    /// Takes the row groups of a part that starts with one; false if the ways do not lead to the end of a file.
+    fn first_part(&mut self, part: Range<usize>, ends_file: bool) -> Result<bool> {
+        let mut starts = Starts::new();
+        self.follow(&mut starts, [part.start], part.end)?;
+        let whole = starts.values().flat_map(|it| &it.whole);
+        let ends: BTreeSet<usize> = whole.map(|it| it.end).collect();
+        if ends_file && ends.contains(&part.end) {
+            let ways = Ways::new(&starts, part.end, None);
+            self.take_certain(&ways, &[], part.end)?;
+            return Ok(true);
         }
-        let behind_first = self.pages.get(first + 1..next).unwrap_or_default();
-        if behind_first.iter().any(|page| page.is_behind_damage()) {
-            return Ok(None);
+        let unfinished = starts.values().map(|it| it.unfinished);
+        let furthest = unfinished.chain(ends).max().unwrap_or(part.start);
+        let ways = Ways::new(&starts, furthest, Some(furthest));
+        self.take_certain(&ways, &[], part.end)?;
+        Ok(false)
+    }
+
+    /// Takes the row groups of a part that ends with one, and may start anywhere.
+    fn last_part(&mut self, part: Range<usize>) -> Result<()> {
+        let mut starts = Starts::new();
+        for first in part.clone() {
+            let rests = self.rests(first, part.end)?;
+            self.follow(&mut starts, rests.iter().copied(), part.end)?;
+            let mut ways = Ways::new(&starts, part.end, None);
+            let rests = rests.into_iter().filter(|end| ways.leads.contains(end));
+            let rests: Vec<_> = rests.map(|end| first..end).collect();
+            if rests.is_empty() {
+                continue;
+            }
+            ways.start_after(&rests);
+            return self.take_certain(&ways, &rests, part.end);
         }
-        Ok(Some(FoundRowGroup {
-            rows,
+        Ok(())
+    }
+
+    /// Returns the pages before which the row group may end that page `first` is a part of. One of them is
+    /// `first` itself, where a row group may start.
+    fn rests(&mut self, first: usize, stop: usize) -> Result<BTreeSet<usize>> {
+        let mut ends = BTreeSet::from([first]);
+        for leaf in 0..self.num_leaves {
+            let mut next = first;
+            let mut rows = 0_u64;
+            loop {
+                if leaf + 1 == self.num_leaves {
+                    ends.insert(next);
+                } else {
+                    let rest = self.readings.rests(leaf + 1, next, stop)?;
+                    // A first column chunk that is all there starts a row group.
+                    let least = rows + u64::from(leaf == 0 && next > first);
+                    let fits = rest.whole.iter().filter(|it| it.rows >= least);
+                    ends.extend(fits.map(|it| it.end));
+                }
+                let is_one =
+                    next == first || self.found.pages.get(next).is_some_and(FoundPage::goes_on);
+                if next >= stop || !is_one {
+                    break;
+                }
+                let Some(more) = self.readings.rows_of_rest(next, leaf)? else {
+                    break;
+                };
+                rows = rows.saturating_add(more);
+                if rows > self.readings.most_rows() {
+                    break;
+                }
+                next += 1;
+            }
+        }
+        Ok(ends)
+    }
+
+    /// Finds all row groups that may follow those that may start with pages.
+    fn follow(
+        &mut self,
+        starts: &mut Starts,
+        from: impl IntoIterator<Item = usize>,
+        stop: usize,
+    ) -> Result<()> {
+        let mut work: BTreeSet<usize> = from.into_iter().collect();
+        while let Some(start) = work.pop_first() {
+            if start >= stop || starts.contains_key(&start) {
+                continue;
+            }
+            let readings = self.readings.row_groups(start, stop)?;
+            work.extend(readings.whole.iter().map(|it| it.end));
+            starts.insert(start, readings);
+        }
+        Ok(())
+    }
+
+    /// Takes the row groups that are one in all ways. Row groups that started before have the pages `rests`.
+    fn take_certain(&mut self, ways: &Ways<'_>, rests: &[Range<usize>], stop: usize) -> Result<()> {
+        let mut readings: Vec<Reading> = Vec::new();
+        let mut covers: Vec<Range<usize>> = rests.to_vec();
+        for (start, found) in ways.starts.iter().filter(|it| ways.leads.contains(it.0)) {
+            readings.extend(found.whole.iter().filter(|it| ways.leads.contains(&it.end)));
+            if ways.unfinished == Some(found.unfinished) {
+                covers.push(*start..found.unfinished);
+            }
+        }
+        covers.extend(readings.iter().map(|it| it.start..it.end));
+        let counts = Counts::new(covers);
+        readings.sort_by_key(|it| (it.start, it.end));
+        let mut ambiguity: Option<Ambiguity> = None;
+        for reading in readings {
+            if counts.at(reading.start) == 1 {
+                self.assembled.ambiguities.extend(ambiguity.take());
+                self.take(reading, stop)?;
+                continue;
+            }
+            let ambiguity =
+                ambiguity.get_or_insert_with(|| Ambiguity::new(reading.start..reading.end, []));
+            ambiguity.pages.end = ambiguity.pages.end.max(reading.end);
+            ambiguity.rows.insert(reading.rows);
+        }
+        self.assembled.ambiguities.extend(ambiguity);
+        Ok(())
+    }
+
+    fn take(&mut self, reading: Reading, stop: usize) -> Result<()> {
+        let chunks = self.readings.chunks_of(reading, stop)?;
+        self.assembled.row_groups.push(FoundRowGroup {
+            pages: reading.start..reading.end,
+            rows: reading.rows,
             chunks,
-            definite,
-        }))
-    }
-
-    fn trial(&mut self, first: usize, ordinal: usize, leaf: &Leaf) -> Result<Option<&Trial>> {
-        if !self.known.contains_key(&(first, ordinal)) {
-            let pages = self.pages.get(first..).unwrap_or_default();
-            let trial = self.trials.chunk(pages, leaf)?;
-            self.known.insert((first, ordinal), trial);
-        }
-        Ok(self.known.get(&(first, ordinal)).and_then(Option::as_ref))
-    }
-
-    /// What a footer would say of a row group.
-    fn metadata(&self, found: &FoundRowGroup) -> RowGroup {
-        let chunk = |(leaf, chunk): (usize, &FoundChunk)| self.chunk(leaf, chunk);
-        let columns: Vec<ColumnChunk> = found.chunks.iter().enumerate().map(chunk).collect();
-        let sizes = columns.iter().filter_map(|it| it.meta_data.as_ref());
-        let total_byte_size = sizes.map(|it| it.total_uncompressed_size).sum();
-        RowGroup::new(
-            columns,
-            total_byte_size,
-            i64::try_from(found.rows).unwrap_or(i64::MAX),
-        )
-    }
-
-    #[allow(
-        clippy::indexing_slicing,
-        reason = "leaves are counted by the same schema"
-    )]
-    fn chunk(&self, leaf: usize, found: &FoundChunk) -> ColumnChunk {
-        let pages = self.pages.get(found.pages.clone()).unwrap_or_default();
-        // Offsets in a file fit.
-        let signed = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
-        let start = pages.first().map_or(0, |page| page.offset);
-        let end = pages.last().map_or(0, |page| page.end);
-        let dictionary = pages.first().filter(|page| page.is_dictionary());
-        let data = pages.iter().find(|page| !page.is_dictionary());
-        let uncompressed = pages.iter().map(|page| {
-            page.body - page.offset
-                + u64::try_from(page.header.uncompressed_page_size).unwrap_or_default()
         });
-        let path = self.schema.path(leaf).into_iter().map(str::to_owned);
-        let metadata = ColumnMetaData::new(
-            self.schema.leaves()[leaf].physical_type,
-            vec![Encoding::Plain],
-            found.codec,
-            signed(found.levels),
-            signed(uncompressed.sum()),
-            signed(end - start),
-            signed(data.map_or(start, |page| page.offset)),
-        )
-        .path_in_schema(path.collect())
-        .dictionary_page_offset(dictionary.map(|page| signed(page.offset)));
-        ColumnChunk::default().meta_data(metadata)
+        Ok(())
+    }
+}
+
+/// The parts of a file between which there is damage.
+fn undamaged(found: &FoundPages) -> Vec<Range<usize>> {
+    let mut parts: Vec<Range<usize>> = Vec::new();
+    for (ordinal, page) in found.pages.iter().enumerate() {
+        if !page.intact {
+            continue;
+        }
+        match parts.last_mut() {
+            Some(part) if part.end == ordinal && !page.is_behind_damage() => part.end = ordinal + 1,
+            _ => parts.push(ordinal..ordinal + 1),
+        }
+    }
+    parts
+}
+
+/// Ways to read a part of a file.
+struct Ways<'a> {
+    starts: &'a Starts,
+    /// The page that an unfinished row group reaches, if the ways may end with one.
+    unfinished: Option<usize>,
+    /// The pages from which row groups lead to the end, the end included.
+    leads: BTreeSet<usize>,
+}
+
+impl<'a> Ways<'a> {
+    /// Finds the ways that lead to page `end`, or to an unfinished row group at page `unfinished`.
+    fn new(starts: &'a Starts, end: usize, unfinished: Option<usize>) -> Self {
+        let mut leads = BTreeSet::from([end]);
+        for (start, found) in starts.iter().rev() {
+            let is_unfinished = unfinished == Some(found.unfinished);
+            if is_unfinished || found.whole.iter().any(|it| leads.contains(&it.end)) {
+                leads.insert(*start);
+            }
+        }
+        Self {
+            starts,
+            unfinished,
+            leads,
+        }
+    }
+
+    /// Leaves only the ways that start after one of the `rests`.
+    fn start_after(&mut self, rests: &[Range<usize>]) {
+        let mut reachable: BTreeSet<usize> = rests.iter().map(|rest| rest.end).collect();
+        for (start, found) in self.starts {
+            if reachable.contains(start) {
+                reachable.extend(found.whole.iter().map(|it| it.end));
+            }
+        }
+        self.leads.retain(|start| reachable.contains(start));
+    }
+}
+
+/// How many ranges cover a page.
+struct Counts(BTreeMap<usize, i64>);
+
+impl Counts {
+    fn new(ranges: Vec<Range<usize>>) -> Self {
+        let mut counts = BTreeMap::new();
+        for range in ranges {
+            *counts.entry(range.start).or_default() += 1;
+            *counts.entry(range.end).or_default() -= 1;
+        }
+        let mut sum = 0;
+        for change in counts.values_mut() {
+            sum += *change;
+            *change = sum;
+        }
+        Self(counts)
+    }
+
+    fn at(&self, page: usize) -> i64 {
+        let before = self.0.range(..=page).next_back();
+        before.map_or(0, |(_, count)| *count)
     }
 }

@@ -7,24 +7,29 @@
 //! footer lost              → schema of a sibling, pages put together           ┘
 //! ```
 //!
-//! Pages are found by their headers, which have to make sense, and their checksums, where they have
-//! some. The pages of a row group lie one behind the other, those of the first leaf first. A row
-//! group is put together when its pages can be decoded as those of all leaves in turn, and each has
-//! as many rows as the others. Behind damage the pages of one row group and of the next could be
-//! taken for one, so row groups are put together from the start of the file up to the first damage,
-//! and from the end back to the last.
+//! Pages are found by their headers, which have to make sense, and their checksums, if they have any. The
+//! pages of a row group follow each other, those of the first leaf first. A row group is put together if
+//! its pages can be decoded as those of all leaves in turn, and each leaf has as many rows as the others.
+//! If pages can be put together, or decompressed, in several ways, only the row groups are taken that all
+//! of these ways have in common. For the others, [`Lost::remedy`] names the option that decides.
 //!
-//! What cannot be had back: rows of a row group in which any page of any column is damaged; without
-//! a footer, rows between two damages; the schema, where neither the footer has it nor the caller;
-//! key-value metadata that the footer has lost, and with them what only the Arrow schema among them
-//! says of types. Nor can pages be put together that are encrypted, or not in the order of the
-//! schema. Without dictionaries two neighbouring columns of one type may look like one; then the
-//! caller has to say how many rows a row group has. A schema that is given is believed: where it
-//! swaps columns of one type, so are their values.
+//! These cannot be had back:
+//! - rows of a row group in which a page of any column is damaged;
+//! - without a footer, rows between two damages, unless the file has a single column;
+//! - the schema, if neither the footer has it nor the caller;
+//! - key-value metadata that the footer has lost, and the Arrow types that only they have;
+//! - pages that are encrypted, or not in the order of the schema.
+//!
+//! The options are believed: a schema that swaps columns of one type swaps their values.
 
 mod assemble;
-mod chunk;
+mod codecs;
+mod fit;
+mod known;
+mod losses;
+mod metadata;
 mod partial_metadata;
+mod readings;
 mod scan;
 
 use std::path::PathBuf;
@@ -32,28 +37,28 @@ use std::sync::Arc;
 
 use herringbone_format::footer::MAGIC_ENCRYPTED;
 use herringbone_format::modular_encryption::Decryption;
-use herringbone_format::thrift::CompactWriter;
 use herringbone_format::{
-    Error, ErrorKind, FileMetadata, FileMetadataParts, KeyValue, Limits, Location, Remedy, Result,
-    RowGroup, SchemaElement,
+    Error, ErrorKind, KeyValue, Limits, Location, PartialMetadata, Remedy, Result, SchemaElement,
 };
 use herringbone_schema::{Int96Overflow, ParquetSchema, WriteSchemaOptions, from_arrow};
 
-use assemble::Assembly;
-use chunk::Trials;
+use assemble::{Assembled, Assembly};
+use codecs::{CodecSet, Codecs};
+use fit::Fits;
 use herringbone::Reader;
 use herringbone::source::Source;
 use herringbone::{MetadataHandle, OpenOptions, ParquetFile};
 use herringbone_arrow::schema::Schema;
 use herringbone_core::read::ReadOptions;
-use scan::{FoundPage, Scan};
+use readings::Readings;
+use scan::{FoundPages, Scan};
 
 /// Where pages may start: behind the magic.
 const FIRST_PAGE: u64 = 4;
-/// Zeros that fastparquet leaves behind the values of a page.
-const FASTPARQUET_SLACK: usize = 8;
-/// The name of fastparquet in a footer, which lets readers expect these zeros.
+/// The name of fastparquet in a footer: readers then expect the zeros that it appends to pages.
 const FASTPARQUET: &str = "fastparquet-python";
+/// Row groups of a sibling whose codecs are looked at.
+const SIBLING_ROW_GROUPS: usize = 16;
 
 /// What the caller knows of a damaged file.
 #[derive(Debug, Clone, Default)]
@@ -79,6 +84,8 @@ pub struct RepairSchema {
     elements: Vec<SchemaElement>,
     key_values: Vec<KeyValue>,
     created_by: Option<String>,
+    /// The codecs of each leaf, if they are known.
+    codecs: Vec<CodecSet>,
 }
 
 impl RepairSchema {
@@ -89,6 +96,29 @@ impl RepairSchema {
             elements: sibling.metadata().schema().to_vec(),
             key_values: sibling.metadata().key_value_metadata().to_vec(),
             created_by: sibling.metadata().created_by().map(str::to_owned),
+            codecs: sibling_codecs(sibling),
+        }
+    }
+
+    /// Returns what the options and the footer have of a damaged file.
+    fn of_damaged(options: &RepairOptions, left: Option<&PartialMetadata>) -> Result<Self> {
+        let codecs = left.map(|left| known::codecs(&left.row_groups));
+        let codecs = codecs.filter(|codecs| !codecs.is_empty());
+        let created_by = left.and_then(|left| left.created_by.clone());
+        match (&options.schema, left) {
+            (Some(given), _) => Ok(Self {
+                created_by: created_by.or_else(|| given.created_by.clone()),
+                codecs: codecs.unwrap_or_else(|| given.codecs.clone()),
+                ..given.clone()
+            }),
+            (None, Some(left)) => Ok(Self {
+                elements: left.schema.clone(),
+                key_values: left.key_value_metadata.clone(),
+                created_by,
+                codecs: codecs.unwrap_or_default(),
+            }),
+            (None, None) => Err(Error::corrupt("the schema is lost with the footer")
+                .with_remedy(Remedy::GiveSchema)),
         }
     }
 
@@ -103,6 +133,7 @@ impl RepairSchema {
             key_values: mapping.key_values(&[], &[])?,
             elements: mapping.elements,
             created_by: None,
+            codecs: Vec::new(),
         })
     }
 }
@@ -129,6 +160,8 @@ pub struct Lost {
     pub rows: Option<u64>,
     /// Why.
     pub reason: String,
+    /// An option with which it is not lost.
+    pub remedy: Option<Remedy>,
 }
 
 /// A damaged file, and what can be had of it.
@@ -157,6 +190,8 @@ pub struct Repair {
     /// Row groups that were read to their end.
     sound: Vec<usize>,
     lost: Vec<Lost>,
+    /// The last row group that was found is the last one of the file.
+    end_is_known: bool,
 }
 
 impl Repair {
@@ -193,6 +228,7 @@ impl Repair {
             source,
             sound: Vec::new(),
             lost,
+            end_is_known: true,
         }
     }
 
@@ -201,77 +237,57 @@ impl Repair {
         let partial = partial_metadata::find(&*source, limits)?;
         let (partial, footer) = partial.unzip();
         let end = footer.unwrap_or(source.len());
-        let created_by = partial.as_ref().and_then(|left| left.created_by.clone());
-        let RepairSchema {
-            elements,
-            key_values,
-            created_by,
-        } = match (&options.schema, &partial) {
-            (Some(given), _) => RepairSchema {
-                created_by: created_by.or_else(|| given.created_by.clone()),
-                ..given.clone()
-            },
-            (None, Some(left)) => RepairSchema {
-                elements: left.schema.clone(),
-                key_values: left.key_value_metadata.clone(),
-                created_by,
-            },
-            (None, None) => {
-                return Err(Error::corrupt("the schema is lost with the footer")
-                    .with_remedy(Remedy::GiveSchema));
-            }
-        };
-        let schema = ParquetSchema::new(&elements, limits)?;
+        let mut known = RepairSchema::of_damaged(options, partial.as_ref())?;
+        let schema = ParquetSchema::new(&known.elements, limits)?;
         let num_rows = partial.as_ref().and_then(|left| left.num_rows);
-        let known = partial.map_or_else(Vec::new, |left| left.row_groups);
-        let mut row_groups = match options.ignore_footer {
-            true => Vec::new(),
-            false => usable(known, &schema, end),
+        let left = partial.filter(|_| !options.ignore_footer);
+        let left = left.map_or_else(Vec::new, |left| left.row_groups);
+        let (mut row_groups, taken) = known::usable(left, &schema, end);
+        let from = match row_groups.is_empty() {
+            true => RepairSource::Pages,
+            false => RepairSource::PartialMetadata,
         };
-        let from_footer = row_groups.len();
-        let start = row_groups.iter().filter_map(last_byte).max();
-        let start = start.unwrap_or(FIRST_PAGE);
-        let found = Scan::new(&*source, start..end.max(start), footer.is_some(), limits).pages()?;
-        let usual_rows = row_groups
-            .first()
-            .and_then(|it| u64::try_from(it.num_rows).ok());
-        let rows = options.row_group_rows.or(usual_rows);
-        let assemble = |slack| {
-            let mut trials = Trials::new(&*source, limits, &found);
-            trials.slack = slack;
-            trials.created_by = created_by.as_deref();
-            Assembly::new(&schema, &found, trials, rows).run()
-        };
-        let mut assembled = assemble(0)?;
-        let mut created_by = created_by.clone();
-        if assembled.row_groups.is_empty() {
-            assembled = assemble(FASTPARQUET_SLACK)?;
-            if !assembled.row_groups.is_empty() && created_by.is_none() {
-                created_by = Some(FASTPARQUET.to_owned());
-            }
+        let start = taken.end().unwrap_or(FIRST_PAGE);
+        let scan = Scan::new(&*source, start..end.max(start), footer.is_some(), limits);
+        let mut unexplained = Vec::new();
+        for gap in taken.gaps(FIRST_PAGE) {
+            unexplained.push(scan.between(gap)?.unexplained);
         }
-        row_groups.extend(assembled.row_groups);
-        let left_over = found.pages.get(assembled.left_over).unwrap_or_default();
+        unexplained.retain(|it| !it.is_empty());
+        let found = scan.pages()?;
+        let mut parts = Parts {
+            source: &*source,
+            limits,
+            schema: &schema,
+            found: &found,
+            created_by: known.created_by.clone(),
+            row_group_rows: options.row_group_rows,
+        };
+        let assembled = parts.assemble(&known.codecs)?;
+        known.created_by = parts.created_by.take();
+        if row_groups.is_empty()
+            && assembled.row_groups.is_empty()
+            && let Some(ambiguity) = assembled.ambiguities.first()
+        {
+            return Err(ambiguity.error(&found));
+        }
+        let assembly = assembled.row_groups.iter();
+        row_groups.extend(assembly.map(|it| metadata::row_group(it, &found.pages, &schema)));
         let rows_found = row_groups.iter().map(|it| it.num_rows);
         let rows_found = rows_found.fold(0, i64::saturating_add);
         let mut lost = Vec::new();
         if num_rows != Some(rows_found) {
-            lost.extend(lost_pages(left_over));
+            lost.extend(losses::of_pages(&found, &assembled, &unexplained));
             lost.extend(num_rows.and_then(|rows| lost_rows(rows, rows_found)));
         }
-        let from = match from_footer {
-            0 => RepairSource::Pages,
-            _ => RepairSource::PartialMetadata,
-        };
-        let schema = RepairSchema {
-            elements,
-            key_values,
-            created_by,
-        };
-        let metadata = metadata(schema, row_groups, limits)?;
+        let metadata = metadata::of_file(known, row_groups, limits)?;
         let handle = MetadataHandle::new(metadata, source.len(), limits.clone())?;
         let file = ParquetFile::with_metadata(source, handle)?;
-        Ok(Self::new(file, from, lost))
+        let end_is_known = found.end_is_known || num_rows == Some(rows_found);
+        Ok(Self {
+            end_is_known,
+            ..Self::new(file, from, lost)
+        })
     }
 
     /// Reads each row group to its end; `progress` is told the number of those that were read. Only
@@ -281,24 +297,33 @@ impl Repair {
     /// Io, and Argument where the options name what the file does not have.
     pub fn check(&mut self, options: &ReadOptions, mut progress: impl FnMut(usize)) -> Result<()> {
         self.sound.clear();
+        let overlapping = known::overlapping(self.file.metadata())?;
         for row_group in 0..self.num_row_groups() {
             match self.read_to_end(row_group, options) {
+                Ok(()) if overlapping.contains(&row_group) => {
+                    let error = Error::corrupt("column chunks lie over each other");
+                    self.lose(row_group, error)?;
+                }
                 Ok(()) => self.sound.push(row_group),
                 Err(error) if matches!(error.kind(), ErrorKind::Io | ErrorKind::Argument) => {
                     return Err(error);
                 }
-                Err(error) => {
-                    let error = error.in_row_group(row_group);
-                    let header = self.file.metadata().row_group_header(row_group)?;
-                    self.lost.push(Lost {
-                        location: error.location().clone(),
-                        rows: u64::try_from(header.num_rows).ok(),
-                        reason: error.message().to_owned(),
-                    });
-                }
+                Err(error) => self.lose(row_group, error)?,
             }
             progress(row_group + 1);
         }
+        Ok(())
+    }
+
+    fn lose(&mut self, row_group: usize, error: Error) -> Result<()> {
+        let error = error.in_row_group(row_group);
+        let header = self.file.metadata().row_group_header(row_group)?;
+        self.lost.push(Lost {
+            location: error.location().clone(),
+            rows: u64::try_from(header.num_rows).ok(),
+            reason: error.message().to_owned(),
+            remedy: error.remedy(),
+        });
         Ok(())
     }
 
@@ -354,6 +379,13 @@ impl Repair {
             .sum()
     }
 
+    /// Returns false if the file may have had row groups after the last one that was found. Nothing shows
+    /// whether they are lost.
+    #[must_use]
+    pub fn is_end_known(&self) -> bool {
+        self.end_is_known
+    }
+
     /// What is lost, as far as anything is known of it.
     #[must_use]
     pub fn lost(&self) -> &[Lost] {
@@ -361,45 +393,59 @@ impl Repair {
     }
 }
 
-/// The row groups that the schema fits, up to the first one that it does not.
-fn usable(row_groups: Vec<RowGroup>, schema: &ParquetSchema, end: u64) -> Vec<RowGroup> {
-    let fits = |row_group: &RowGroup| {
-        let types = row_group
-            .columns
-            .iter()
-            .map(|it| it.meta_data.as_ref().map(|it| it.type_));
-        let leaves = schema.leaves().iter().map(|leaf| Some(leaf.physical_type));
-        types.eq(leaves) && last_byte(row_group).is_some_and(|last| last <= end)
-    };
-    row_groups.into_iter().take_while(fits).collect()
+/// The parts that row groups are put together from.
+struct Parts<'a> {
+    source: &'a dyn Source,
+    limits: &'a Limits,
+    schema: &'a ParquetSchema,
+    found: &'a FoundPages,
+    created_by: Option<String>,
+    row_group_rows: Option<u64>,
 }
 
-/// Where the last column chunk of a row group ends.
-fn last_byte(row_group: &RowGroup) -> Option<u64> {
-    let end = |chunk: &herringbone_format::ColumnChunk| {
-        let metadata = chunk.meta_data.as_ref()?;
-        let dictionary = metadata.dictionary_page_offset.filter(|offset| *offset > 0);
-        let start = dictionary.map_or(metadata.data_page_offset, |it| {
-            it.min(metadata.data_page_offset)
-        });
-        u64::try_from(start.checked_add(metadata.total_compressed_size)?).ok()
-    };
-    row_group.columns.iter().map(end).max().flatten()
+impl Parts<'_> {
+    /// Puts row groups together. `codecs` are those of each leaf, from a footer or a sibling. If the writer is not
+    /// known and there are no row groups otherwise, they are those of fastparquet.
+    fn assemble(&mut self, codecs: &[CodecSet]) -> Result<Assembled> {
+        let assembled = self.assemble_as(self.created_by.as_deref(), codecs)?;
+        let is_nothing = assembled.row_groups.is_empty() && assembled.ambiguities.is_empty();
+        if !is_nothing || self.created_by.is_some() {
+            return Ok(assembled);
+        }
+        let assembled = self.assemble_as(Some(FASTPARQUET), codecs)?;
+        if !assembled.row_groups.is_empty() {
+            self.created_by = Some(FASTPARQUET.to_owned());
+        }
+        Ok(assembled)
+    }
+
+    fn assemble_as(&self, created_by: Option<&str>, codecs: &[CodecSet]) -> Result<Assembled> {
+        let (pages, limits) = (&self.found.pages, self.limits);
+        let codecs = Codecs::new(self.source, pages, codecs.to_vec(), created_by, limits)?;
+        let fits = Fits::new(self.source, limits, pages, created_by);
+        let readings = Readings::new(self.schema, self.found, &codecs, fits, self.row_group_rows);
+        let mut assembled = Assembly::new(self.schema, self.found, readings).run()?;
+        for ambiguity in &mut assembled.ambiguities {
+            ambiguity.explain(&codecs, self.row_group_rows);
+        }
+        Ok(assembled)
+    }
 }
 
-fn lost_pages(pages: &[FoundPage]) -> Option<Lost> {
-    let first = pages.first()?;
-    let mut location = Location::default();
-    location.offset = Some(first.offset);
-    let damaged = pages.iter().filter(|page| !page.intact).count();
-    Some(Lost {
-        location,
-        rows: None,
-        reason: format!(
-            "{} pages, {damaged} of them damaged, are in no row group that is certainly complete",
-            pages.len()
-        ),
-    })
+/// Returns the codecs of each leaf in the first row groups of a file.
+fn sibling_codecs(sibling: &ParquetFile) -> Vec<CodecSet> {
+    let metadata = sibling.metadata();
+    let mut codecs = vec![CodecSet::default(); sibling.parquet_schema().leaves().len()];
+    for row_group in 0..metadata.num_row_groups().min(SIBLING_ROW_GROUPS) {
+        for (leaf, codecs) in codecs.iter_mut().enumerate() {
+            if let Ok(chunk) = metadata.column_chunk(row_group, leaf)
+                && let Some(metadata) = &chunk.meta_data
+            {
+                codecs.insert(metadata.codec);
+            }
+        }
+    }
+    codecs
 }
 
 /// The rows that the footer knows and that are in no row group.
@@ -408,25 +454,7 @@ fn lost_rows(known: i64, found: i64) -> Option<Lost> {
     Some(Lost {
         location: Location::default(),
         rows: u64::try_from(lost).ok(),
-        reason: "the footer says that there are more rows than were found".to_owned(),
+        reason: "the footer counts more rows than were found".to_owned(),
+        remedy: None,
     })
-}
-
-fn metadata(
-    schema: RepairSchema,
-    row_groups: Vec<RowGroup>,
-    limits: &Limits,
-) -> Result<FileMetadata> {
-    let rows = row_groups.iter().map(|it| it.num_rows);
-    let parts = FileMetadataParts::new(
-        2,
-        schema.elements,
-        rows.fold(0, i64::saturating_add),
-        row_groups,
-    )
-    .key_value_metadata(schema.key_values)
-    .created_by(schema.created_by);
-    let mut writer = CompactWriter::new();
-    parts.encode(&mut writer);
-    FileMetadata::decode(writer.finish().into(), 0, limits)
 }

@@ -37,6 +37,8 @@ pub(super) struct FoundPage {
     pub(super) intact: bool,
     /// What is between it and the page before it.
     pub(super) gap: Gap,
+    /// The bytes of the gap that may be destroyed pages.
+    pub(super) unexplained: Range<u64>,
 }
 
 /// What is between two pages.
@@ -52,12 +54,37 @@ pub(super) enum Gap {
     Unknown,
 }
 
+/// Bytes that are not pages.
+#[derive(Debug)]
+pub(super) struct Between {
+    pub(super) gap: Gap,
+    /// The bytes that may be destroyed pages.
+    pub(super) unexplained: Range<u64>,
+    /// They start with something that follows a row group.
+    ends_row_group: bool,
+    /// A page index is among them.
+    has_page_index: bool,
+}
+
+/// Something that writers put between column chunks, or after them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Structure {
+    /// Follows a row group, or the last one.
+    BloomFilter,
+    /// Follows the last row group.
+    PageIndex,
+    /// Follows a column chunk of some old writers.
+    ColumnMetadata,
+}
+
 /// All pages of a part of a file.
 #[derive(Debug, Default)]
 pub(super) struct FoundPages {
     pub(super) pages: Vec<FoundPage>,
     /// A row group ends with the last one: a footer follows, an index or a bloom filter.
     pub(super) end_is_known: bool,
+    /// The bytes after the last page that may be destroyed pages.
+    pub(super) unexplained: Range<u64>,
 }
 
 impl FoundPage {
@@ -68,6 +95,18 @@ impl FoundPage {
 
     pub(super) fn is_dictionary(&self) -> bool {
         self.header.type_ == PageType::DictionaryPage
+    }
+
+    /// It can go on with the column chunk of the page before it.
+    pub(super) fn goes_on(&self) -> bool {
+        self.gap == Gap::None && !self.is_dictionary()
+    }
+
+    /// Its values are entries of a dictionary.
+    pub(super) fn refers_to_dictionary(&self) -> bool {
+        let dictionaries = [Encoding::RleDictionary, Encoding::PlainDictionary];
+        let encoding = self.header.encoding();
+        !self.is_dictionary() && encoding.is_some_and(|it| dictionaries.contains(&it))
     }
 
     /// Levels, or entries of a dictionary.
@@ -118,7 +157,8 @@ impl<'a> Scan<'a> {
         while position < self.range.end {
             match self.page(position)? {
                 Some(mut page) => {
-                    page.gap = self.gap(behind..position)?.0;
+                    let between = self.between(behind..position)?;
+                    (page.gap, page.unexplained) = (between.gap, between.unexplained);
                     position = page.end;
                     behind = position;
                     pages.push(page);
@@ -126,50 +166,59 @@ impl<'a> Scan<'a> {
                 None => position += 1,
             }
         }
-        let (gap, starts_with_index) = self.gap(behind..self.range.end)?;
-        let reaches_footer = self.footer_follows && matches!(gap, Gap::None | Gap::Known);
+        let rest = self.between(behind..self.range.end)?;
+        let reaches_footer = self.footer_follows && matches!(rest.gap, Gap::None | Gap::Known);
+        let unexplained = match rest.has_page_index {
+            // All pages of a file come before its page indexes.
+            true => self.range.end..self.range.end,
+            false => rest.unexplained,
+        };
         Ok(FoundPages {
             pages,
-            end_is_known: reaches_footer || starts_with_index,
+            end_is_known: reaches_footer || rest.ends_row_group,
+            unexplained,
         })
     }
 
-    /// What bytes are that are no pages, and whether they start with a bloom filter or an index.
-    fn gap(&self, gap: Range<u64>) -> Result<(Gap, bool)> {
+    /// Finds out what bytes are that are not pages.
+    pub(super) fn between(&self, gap: Range<u64>) -> Result<Between> {
+        let mut found = Between {
+            gap: Gap::None,
+            unexplained: gap.end..gap.end,
+            ends_row_group: false,
+            has_page_index: false,
+        };
         if gap.is_empty() {
-            return Ok((Gap::None, false));
+            return Ok(found);
         }
         let end = gap.end.min(gap.start.saturating_add(LARGEST_GAP));
         let bytes = self.source.read(gap.start..end)?;
         let mut rest = &bytes[..];
-        let mut starts_with_index = false;
-        while !rest.is_empty() {
+        while let Some((length, structure)) = self.known(rest) {
             let is_first = rest.len() == bytes.len();
-            match self.known(rest) {
-                Some((length, is_index)) => {
-                    starts_with_index |= is_first && is_index;
-                    rest = rest.get(length..).unwrap_or_default();
-                }
-                None if is_first => return Ok((Gap::Unknown, false)),
-                None => return Ok((Gap::KnownAtFirst, starts_with_index)),
-            }
+            found.ends_row_group |= is_first && structure != Structure::ColumnMetadata;
+            found.has_page_index |= structure == Structure::PageIndex;
+            rest = rest.get(length..).unwrap_or_default();
         }
-        let gap = if end < gap.end {
-            Gap::KnownAtFirst
-        } else {
-            Gap::Known
+        found.unexplained.start = end - rest.len() as u64;
+        found.gap = match found.unexplained.start {
+            start if start == gap.end => Gap::Known,
+            start if start == gap.start => Gap::Unknown,
+            _ => Gap::KnownAtFirst,
         };
-        Ok((gap, starts_with_index))
+        Ok(found)
     }
 
-    /// Bytes of the structure at the start of `bytes`, and whether it is a bloom filter or an index,
-    /// which follow row groups, or the metadata of a column chunk.
-    fn known(&self, bytes: &[u8]) -> Option<(usize, bool)> {
+    /// The structure at the start of `bytes`, and its length in bytes.
+    fn known(&self, bytes: &[u8]) -> Option<(usize, Structure)> {
+        if bytes.is_empty() {
+            return None;
+        }
         if let Ok(Some((header, length))) = BloomFilterHeader::decode_prefix(bytes, &self.limits)
             && header.algorithm == BloomFilterAlgorithm::Block
         {
             let length = length + usize::try_from(header.num_bytes).ok()?;
-            return (length <= bytes.len()).then_some((length, true));
+            return (length <= bytes.len()).then_some((length, Structure::BloomFilter));
         }
         let mut reader = CompactReader::new(bytes, self.limits.schema_depth);
         reader.skip(Wire::Struct).ok()?;
@@ -180,10 +229,12 @@ impl<'a> Scan<'a> {
             [0x19, ..] => {
                 let is_index = OffsetIndex::decode(whole, &self.limits).is_ok()
                     || ColumnIndex::decode(whole, &self.limits).is_ok();
-                is_index.then_some((length, true))
+                is_index.then_some((length, Structure::PageIndex))
             }
             // The physical type, then the list of encodings.
-            [0x15, _, 0x19, ..] if length >= COLUMN_METADATA_BYTES => Some((length, false)),
+            [0x15, _, 0x19, ..] if length >= COLUMN_METADATA_BYTES => {
+                Some((length, Structure::ColumnMetadata))
+            }
             _ => None,
         }
     }
@@ -216,6 +267,7 @@ impl<'a> Scan<'a> {
             header,
             intact,
             gap: Gap::None,
+            unexplained: offset..offset,
         }))
     }
 

@@ -1,0 +1,216 @@
+//! The codecs that pages were compressed with, as far as their bytes, a footer or a sibling show them.
+//!
+//! Compressed bytes that are as long as the uncompressed ones could also be the values themselves. So
+//! every page is decompressed with every codec. If several of them give bytes, and not the same ones,
+//! the codec of other chunks decides:
+//!
+//! ```text
+//! the codec of the column in the footer or the sibling   if the file has pages of no other codecs than these
+//! the codecs of the pages that leave no choice           otherwise
+//! ```
+
+use bytes::Bytes;
+use herringbone_core::budget::Budget;
+use herringbone_core::physical::PageDecompressor;
+use herringbone_format::{CompressionCodec, Limits, Result};
+
+use super::scan::FoundPage;
+use herringbone::source::Source;
+
+/// All codecs of the format.
+const CODECS: [CompressionCodec; 8] = [
+    CompressionCodec::Uncompressed,
+    CompressionCodec::Snappy,
+    CompressionCodec::Zstd,
+    CompressionCodec::Gzip,
+    CompressionCodec::Lz4Raw,
+    CompressionCodec::Brotli,
+    CompressionCodec::Lz4,
+    CompressionCodec::Lzo,
+];
+
+/// A set of codecs: a bit for each of [`CODECS`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct CodecSet(u8);
+
+impl CodecSet {
+    pub(super) const ALL: Self = Self(u8::MAX);
+
+    pub(super) fn insert(&mut self, codec: CompressionCodec) {
+        if let Some(bit) = CODECS.iter().position(|known| *known == codec) {
+            self.0 |= 1 << bit;
+        }
+    }
+
+    fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    fn within(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    pub(super) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The codecs, in their order.
+    pub(super) fn iter(self) -> impl Iterator<Item = CompressionCodec> {
+        let is_in = move |bit: &usize| self.0 & (1 << bit) != 0;
+        let codecs = CODECS.into_iter().enumerate();
+        codecs.filter(move |(bit, _)| is_in(bit)).map(|it| it.1)
+    }
+}
+
+/// The results of one page.
+#[derive(Debug, Clone, Default)]
+struct Outcome {
+    /// Codecs that decompress the page to the same bytes.
+    classes: Vec<CodecSet>,
+    /// A page without compressed bytes shows nothing of its codec.
+    is_empty: bool,
+}
+
+impl Outcome {
+    /// The codecs of a page that leaves no choice.
+    fn certain(&self) -> Option<CodecSet> {
+        let [only] = self.classes[..] else {
+            return None;
+        };
+        let mut uncompressed = CodecSet::default();
+        uncompressed.insert(CompressionCodec::Uncompressed);
+        // Pages of version 2 may be stored as they are under any codec.
+        let is_any = only != uncompressed && !only.within(uncompressed).is_empty();
+        (!self.is_empty && !is_any).then_some(only)
+    }
+}
+
+/// The codecs of all pages.
+pub(super) struct Codecs {
+    outcomes: Vec<Outcome>,
+    /// By leaf, the codecs that count first.
+    preferred: Vec<CodecSet>,
+    /// The codecs of pages that leave no choice.
+    certain: CodecSet,
+}
+
+impl Codecs {
+    /// Decompresses all pages. `known` has the codecs that each leaf has in a footer or a sibling.
+    ///
+    /// # Errors
+    /// Io.
+    pub(super) fn new(
+        source: &dyn Source,
+        pages: &[FoundPage],
+        mut known: Vec<CodecSet>,
+        created_by: Option<&str>,
+        limits: &Limits,
+    ) -> Result<Self> {
+        let budget = Budget::new(limits);
+        let mut decompressors =
+            CODECS.map(|codec| PageDecompressor::new(codec, created_by, limits, &budget));
+        let mut outcomes = Vec::with_capacity(pages.len());
+        for page in pages {
+            outcomes.push(match page.intact {
+                true => outcome(page, &source.read(page.body..page.end)?, &mut decompressors),
+                false => Outcome::default(),
+            });
+        }
+        let all_known = known
+            .iter()
+            .copied()
+            .fold(CodecSet::default(), CodecSet::with);
+        let certain = || outcomes.iter().filter_map(Outcome::certain);
+        if certain().any(|codecs| codecs.within(all_known).is_empty()) {
+            known.clear();
+        }
+        let certain = certain().fold(CodecSet::default(), CodecSet::with);
+        Ok(Self {
+            outcomes,
+            preferred: known,
+            certain,
+        })
+    }
+
+    /// Returns the readings of a page as one of `leaf` with a codec `within` a set: sets of codecs that give the same bytes.
+    pub(super) fn classes(&self, page: usize, leaf: usize, within: CodecSet) -> Vec<CodecSet> {
+        let classes = self.outcomes.get(page).map(|it| it.classes.iter());
+        let classes = classes.into_iter().flatten();
+        let classes: Vec<_> = classes
+            .map(|class| class.within(within))
+            .filter(|class| !class.is_empty())
+            .collect();
+        for narrower in [self.preferred(leaf), self.certain] {
+            let narrowed = classes.iter().map(|class| class.within(narrower));
+            let narrowed: Vec<_> = narrowed.filter(|class| !class.is_empty()).collect();
+            if !narrowed.is_empty() {
+                return narrowed;
+            }
+        }
+        classes
+    }
+
+    /// Returns the codecs that a page may have, one for each of the values that they give, if there are
+    /// several whatever its leaf is.
+    pub(super) fn choice(&self, page: usize) -> Option<Vec<CompressionCodec>> {
+        let leaves = 0..self.preferred.len().max(1);
+        let classes = |leaf| self.classes(page, leaf, CodecSet::ALL);
+        if leaves.map(classes).any(|classes| classes.len() < 2) {
+            return None;
+        }
+        let classes = classes(0);
+        Some(
+            classes
+                .into_iter()
+                .filter_map(|class| class.iter().next())
+                .collect(),
+        )
+    }
+
+    /// Returns the codec of a set that a footer names.
+    pub(super) fn one_of(&self, codecs: CodecSet, leaf: usize) -> CompressionCodec {
+        let preferred = codecs.within(self.preferred(leaf));
+        let first = preferred.iter().next().or_else(|| codecs.iter().next());
+        first.unwrap_or(CompressionCodec::Uncompressed)
+    }
+
+    fn preferred(&self, leaf: usize) -> CodecSet {
+        self.preferred.get(leaf).copied().unwrap_or_default()
+    }
+}
+
+/// Decompresses a page with each codec.
+fn outcome(page: &FoundPage, body: &Bytes, decompressors: &mut [PageDecompressor]) -> Outcome {
+    let mut outputs = Vec::new();
+    let mut classes: Vec<CodecSet> = Vec::new();
+    for (codec, decompressor) in CODECS.into_iter().zip(decompressors) {
+        let Ok(output) = decompressor.decompress(&page.header, body.clone()) else {
+            continue;
+        };
+        let same = outputs.iter().position(|it| *it == output);
+        let class = same.unwrap_or_else(|| {
+            outputs.push(output);
+            classes.push(CodecSet::default());
+            classes.len() - 1
+        });
+        if let Some(class) = classes.get_mut(class) {
+            class.insert(codec);
+        }
+    }
+    Outcome {
+        classes,
+        is_empty: outputs.iter().any(|output| output.is_empty()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_codec_is_tried() {
+        for codec in CompressionCodec::ALL {
+            assert!(CODECS.contains(codec), "{codec}");
+        }
+    }
+}

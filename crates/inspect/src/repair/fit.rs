@@ -1,0 +1,215 @@
+//! Pages decoded as those of a leaf.
+
+use std::collections::HashMap;
+
+use herringbone_core::budget::Budget;
+use herringbone_core::page::PageStart;
+use herringbone_core::physical::PageDecoder;
+use herringbone_format::{CompressionCodec, Error, ErrorKind, Limits, Result, Type};
+use herringbone_schema::Leaf;
+
+use super::scan::FoundPage;
+use herringbone::source::Source;
+
+/// Pages that may be decoded for each page that there is, so that the time is bounded.
+const TRIALS_PER_PAGE: usize = 64;
+/// Pages that may be decoded however few there are.
+const FEWEST_TRIALS: usize = 10_000;
+/// Decoders that are kept: each holds a dictionary.
+const MOST_DECODERS: usize = 16;
+
+/// The contents of a page as one of a leaf.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Fit {
+    /// Rows that start in the page.
+    pub(super) rows: u64,
+    /// Levels, or entries of a dictionary.
+    pub(super) levels: u64,
+    /// The first level starts a row.
+    pub(super) starts_row: bool,
+    /// The last row ends with the page.
+    pub(super) ends_row: bool,
+}
+
+/// A page as one of a leaf.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Candidate {
+    pub(super) page: usize,
+    pub(super) codec: CompressionCodec,
+    /// The dictionary page of the chunk, if it has one before this page.
+    pub(super) dictionary: Option<usize>,
+}
+
+/// Columns whose pages look alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Shape {
+    physical_type: Type,
+    type_length: usize,
+    max_def_level: u8,
+    max_rep_level: u8,
+}
+
+impl Shape {
+    fn of(leaf: &Leaf) -> Self {
+        Self {
+            physical_type: leaf.physical_type,
+            type_length: leaf.type_length,
+            max_def_level: leaf.max_def_level,
+            max_rep_level: leaf.max_rep_level,
+        }
+    }
+}
+
+/// A decoder, and the page of the dictionary that it holds.
+struct Decoder {
+    decoder: PageDecoder,
+    dictionary: Option<usize>,
+}
+
+/// Decodes pages, each of them once for every way in which it may be read.
+pub(super) struct Fits<'a> {
+    source: &'a dyn Source,
+    limits: &'a Limits,
+    pages: &'a [FoundPage],
+    created_by: Option<&'a str>,
+    known: HashMap<(Candidate, Shape), Option<Fit>>,
+    decoders: HashMap<(CompressionCodec, Shape, bool), Decoder>,
+    trials_left: usize,
+}
+
+impl<'a> Fits<'a> {
+    pub(super) fn new(
+        source: &'a dyn Source,
+        limits: &'a Limits,
+        pages: &'a [FoundPage],
+        created_by: Option<&'a str>,
+    ) -> Self {
+        Self {
+            source,
+            limits,
+            pages,
+            created_by,
+            known: HashMap::new(),
+            decoders: HashMap::new(),
+            trials_left: pages
+                .len()
+                .saturating_mul(TRIALS_PER_PAGE)
+                .saturating_add(FEWEST_TRIALS),
+        }
+    }
+
+    /// Returns what the page holds as one of `leaf`; `None` if it is not one.
+    ///
+    /// # Errors
+    /// Io; Limit if too many pages were decoded.
+    pub(super) fn fit(&mut self, candidate: Candidate, leaf: &Leaf) -> Result<Option<Fit>> {
+        let key = (candidate, Shape::of(leaf));
+        if let Some(known) = self.known.get(&key) {
+            return Ok(*known);
+        }
+        let fit = self.decoded(candidate, leaf)?;
+        self.known.insert(key, fit);
+        Ok(fit)
+    }
+
+    fn decoded(&mut self, candidate: Candidate, leaf: &Leaf) -> Result<Option<Fit>> {
+        let Candidate {
+            page,
+            codec,
+            dictionary,
+        } = candidate;
+        let key = (codec, Shape::of(leaf), dictionary.is_some());
+        let kept = self.decoders.remove(&key);
+        let mut decoder = match kept.filter(|kept| kept.dictionary == dictionary) {
+            Some(kept) => kept,
+            None => {
+                let Some(decoder) = self.decoder(candidate, leaf)? else {
+                    return Ok(None);
+                };
+                decoder
+            }
+        };
+        let fit = self.page(&mut decoder.decoder, page)?;
+        let is_dictionary = self.pages.get(page).is_some_and(FoundPage::is_dictionary);
+        // A decoder that has met a dictionary keeps it.
+        if !is_dictionary && self.decoders.len() < MOST_DECODERS {
+            self.decoders.insert(key, decoder);
+        } else if !is_dictionary {
+            self.decoders.clear();
+        }
+        Ok(fit)
+    }
+
+    /// Makes a decoder that holds the dictionary of the candidate.
+    fn decoder(&mut self, candidate: Candidate, leaf: &Leaf) -> Result<Option<Decoder>> {
+        let (limits, budget) = (self.limits.clone(), Budget::new(self.limits));
+        let decoder = PageDecoder::new(leaf, candidate.codec, self.created_by, limits, &budget);
+        let Ok(mut decoder) = decoder else {
+            return Ok(None);
+        };
+        if let Some(page) = candidate.dictionary
+            && self.page(&mut decoder, page)?.is_none()
+        {
+            return Ok(None);
+        }
+        Ok(Some(Decoder {
+            decoder,
+            dictionary: candidate.dictionary,
+        }))
+    }
+
+    /// Decodes a page to its end; `None` if it is not one of the decoder's leaf.
+    fn page(&mut self, decoder: &mut PageDecoder, page: usize) -> Result<Option<Fit>> {
+        self.trials_left = self.trials_left.checked_sub(1).ok_or_else(too_much)?;
+        let Some(page) = self.pages.get(page) else {
+            return Ok(None);
+        };
+        if decoder.check_sizes(&page.header).is_err() {
+            return Ok(None);
+        }
+        let body = self.source.read(page.body..page.end)?;
+        if let Err(error) = decoder.open(&page.header, &PageStart::first(page.offset), body) {
+            return wrong_page(error);
+        }
+        let mut rows = 0;
+        let mut first = None;
+        loop {
+            match decoder.block() {
+                Ok(Some(block)) => {
+                    first = first.or(block.rep.first().copied());
+                    rows += block.rep.iter().filter(|level| **level == 0).count() as u64;
+                }
+                Ok(None) => break,
+                Err(error) => return wrong_page(error),
+            }
+        }
+        let v2 = page.header.data_page_header_v2.as_ref();
+        let other_rows = v2.is_some_and(|v2| u64::try_from(v2.num_rows) != Ok(rows));
+        // Values of a narrower type would leave bytes over.
+        if other_rows || decoder.check_unused_bytes().is_err() {
+            return Ok(None);
+        }
+        Ok(Some(Fit {
+            rows,
+            levels: page.num_values(),
+            starts_row: first.is_none_or(|level| level == 0),
+            ends_row: v2.is_some(),
+        }))
+    }
+}
+
+fn wrong_page(error: Error) -> Result<Option<Fit>> {
+    match error.kind() {
+        ErrorKind::Io => Err(error),
+        _ => Ok(None),
+    }
+}
+
+/// The error of those who tried too much.
+#[cold]
+pub(super) fn too_much() -> Error {
+    Error::new(
+        ErrorKind::Limit,
+        "there are too many ways in which the pages may be column chunks",
+    )
+}

@@ -1,0 +1,112 @@
+//! Row groups that are left of a footer.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use herringbone_format::{ColumnMetaData, FileMetadata, Result, RowGroup};
+use herringbone_schema::ParquetSchema;
+
+use super::codecs::CodecSet;
+
+/// Parts of a file that column chunks take.
+#[derive(Debug, Default)]
+pub(super) struct Taken(BTreeMap<u64, u64>);
+
+impl Taken {
+    /// Takes a part; false if a part of it is taken.
+    pub(super) fn take(&mut self, part: Range<u64>) -> bool {
+        let before = self.0.range(..part.end).next_back();
+        let is_free = before.is_none_or(|(_, end)| *end <= part.start);
+        if is_free && !part.is_empty() {
+            self.0.insert(part.start, part.end);
+        }
+        is_free
+    }
+
+    /// Returns what is free between `start` and the last part.
+    pub(super) fn gaps(&self, start: u64) -> Vec<Range<u64>> {
+        let starts = self.0.keys().copied();
+        let ends = [start].into_iter().chain(self.0.values().copied());
+        let gaps = ends.zip(starts).map(|(end, start)| end..start);
+        gaps.filter(|gap| !gap.is_empty()).collect()
+    }
+
+    /// Returns the end of the last part.
+    pub(super) fn end(&self) -> Option<u64> {
+        self.0.values().next_back().copied()
+    }
+}
+
+/// Returns the row groups that the schema fits and that lie before `end`, none over another, up to the
+/// first one of which this does not hold; and the parts of the file that they take.
+pub(super) fn usable(
+    row_groups: Vec<RowGroup>,
+    schema: &ParquetSchema,
+    end: u64,
+) -> (Vec<RowGroup>, Taken) {
+    let mut taken = Taken::default();
+    let fits = |row_group: &RowGroup| {
+        let chunks = row_group.columns.iter().map(|it| it.meta_data.as_ref());
+        let types = chunks.clone().map(|it| it.map(|it| it.type_));
+        let leaves = schema.leaves().iter().map(|leaf| Some(leaf.physical_type));
+        types.eq(leaves)
+            && chunks.flatten().all(|chunk| {
+                let range = range(chunk).filter(|range| range.end <= end);
+                range.is_some_and(|range| taken.take(range))
+            })
+    };
+    let usable = row_groups.into_iter().take_while(fits).collect();
+    (usable, taken)
+}
+
+/// Returns the row groups with column chunks that lie over others: one of them is not where the footer has it.
+///
+/// # Errors
+/// Corrupt if the metadata of a column chunk cannot be decoded.
+pub(super) fn overlapping(metadata: &FileMetadata) -> Result<BTreeSet<usize>> {
+    let mut chunks = Vec::new();
+    for row_group in 0..metadata.num_row_groups() {
+        for leaf in 0..metadata.num_columns(row_group) {
+            let chunk = metadata.column_chunk(row_group, leaf)?;
+            let range = chunk.meta_data.as_ref().and_then(range);
+            chunks.extend(range.map(|range| (range.start, range.end, row_group)));
+        }
+    }
+    chunks.sort_unstable();
+    let mut overlapping = BTreeSet::new();
+    // The one that reaches furthest so far.
+    let mut last: Option<(u64, usize)> = None;
+    for (start, end, row_group) in chunks {
+        if let Some((_, other)) = last.filter(|(end, _)| start < *end) {
+            overlapping.extend([other, row_group]);
+        }
+        if last.is_none_or(|(furthest, _)| furthest < end) {
+            last = Some((end, row_group));
+        }
+    }
+    Ok(overlapping)
+}
+
+/// Returns the codecs of each leaf in row groups.
+pub(super) fn codecs(row_groups: &[RowGroup]) -> Vec<CodecSet> {
+    let num_leaves = row_groups.iter().map(|it| it.columns.len()).max();
+    let mut codecs = vec![CodecSet::default(); num_leaves.unwrap_or_default()];
+    for row_group in row_groups {
+        for (codecs, chunk) in codecs.iter_mut().zip(&row_group.columns) {
+            if let Some(metadata) = &chunk.meta_data {
+                codecs.insert(metadata.codec);
+            }
+        }
+    }
+    codecs
+}
+
+/// Returns the part of the file that a column chunk takes.
+pub(super) fn range(metadata: &ColumnMetaData) -> Option<Range<u64>> {
+    let dictionary = metadata.dictionary_page_offset.filter(|offset| *offset > 0);
+    let start = dictionary.map_or(metadata.data_page_offset, |it| {
+        it.min(metadata.data_page_offset)
+    });
+    let end = start.checked_add(metadata.total_compressed_size)?;
+    Some(u64::try_from(start).ok()?..u64::try_from(end).ok()?)
+}

@@ -1,0 +1,162 @@
+//! Pages and bytes that are in no row group, in words.
+
+use std::ops::Range;
+
+use herringbone_format::{Error, Location, Remedy};
+
+use super::Lost;
+use super::assemble::{Ambiguity, Assembled};
+use super::codecs::Codecs;
+use super::scan::FoundPages;
+
+/// Numbers of rows that a message names.
+const SHOWN_ROWS: usize = 8;
+
+/// Neighbouring pages and bytes that are in no row group.
+#[derive(Debug, Default)]
+struct Stretch {
+    offset: u64,
+    pages: Range<usize>,
+    damaged: usize,
+    /// Bytes that are not pages.
+    bytes: u64,
+}
+
+/// Returns what was found and is in no row group. `unexplained` are bytes before the first page.
+pub(super) fn of_pages(
+    found: &FoundPages,
+    assembled: &Assembled,
+    unexplained: &[Range<u64>],
+) -> Vec<Lost> {
+    let mut lost: Vec<Lost> = unexplained.iter().cloned().map(bytes).collect();
+    let mut taken = assembled.row_groups.iter().map(|it| it.pages.clone());
+    let mut next = taken.next();
+    let mut stretch: Option<Stretch> = None;
+    for (ordinal, page) in found.pages.iter().enumerate() {
+        while next.as_ref().is_some_and(|it| it.end <= ordinal) {
+            next = taken.next();
+        }
+        if !page.unexplained.is_empty() {
+            add_bytes(&mut stretch, &page.unexplained, ordinal);
+        }
+        if next.as_ref().is_some_and(|it| it.start <= ordinal) {
+            lost.extend(stretch.take().map(|it| it.lost(&assembled.ambiguities)));
+            continue;
+        }
+        let stretch = stretch.get_or_insert_with(|| Stretch {
+            offset: page.offset,
+            pages: ordinal..ordinal,
+            ..Stretch::default()
+        });
+        stretch.pages.end = ordinal + 1;
+        stretch.damaged += usize::from(!page.intact);
+    }
+    if !found.unexplained.is_empty() {
+        add_bytes(&mut stretch, &found.unexplained, found.pages.len());
+    }
+    lost.extend(stretch.map(|it| it.lost(&assembled.ambiguities)));
+    lost
+}
+
+fn add_bytes(stretch: &mut Option<Stretch>, bytes: &Range<u64>, page: usize) {
+    let stretch = stretch.get_or_insert_with(|| Stretch {
+        offset: bytes.start,
+        pages: page..page,
+        ..Stretch::default()
+    });
+    stretch.bytes += bytes.end - bytes.start;
+}
+
+/// Returns the loss of bytes that are not pages.
+fn bytes(range: Range<u64>) -> Lost {
+    let stretch = Stretch {
+        offset: range.start,
+        bytes: range.end - range.start,
+        ..Stretch::default()
+    };
+    stretch.lost(&[])
+}
+
+impl Stretch {
+    fn lost(&self, ambiguities: &[Ambiguity]) -> Lost {
+        let overlaps =
+            |it: &&Ambiguity| it.pages.start < self.pages.end && self.pages.start < it.pages.end;
+        let ambiguity = ambiguities.iter().find(overlaps);
+        let mut parts = Vec::new();
+        if !self.pages.is_empty() {
+            let pages = counted(self.pages.len() as u64, "page");
+            parts.push(match self.damaged {
+                0 => pages,
+                damaged => format!("{pages} ({damaged} damaged)"),
+            });
+        }
+        if self.bytes > 0 {
+            let bytes = counted(self.bytes, "byte");
+            parts.push(format!("{bytes} that hold no complete page"));
+        }
+        let (reason, remedy) = match ambiguity {
+            Some(ambiguity) => (ambiguity.reason(), ambiguity.remedy),
+            None => (
+                "no row group is certain to be complete there".to_owned(),
+                None,
+            ),
+        };
+        let mut location = Location::default();
+        location.offset = Some(self.offset);
+        Lost {
+            location,
+            rows: None,
+            reason: format!("{}: {reason}", parts.join(" and ")),
+            remedy,
+        }
+    }
+}
+
+impl Ambiguity {
+    /// Returns the error of pages that can be read in several ways.
+    pub(super) fn error(&self, found: &FoundPages) -> Error {
+        let first = found.pages.get(self.pages.start);
+        let error = Error::argument(self.reason()).at_offset(first.map_or(0, |page| page.offset));
+        match self.remedy {
+            Some(remedy) => error.with_remedy(remedy),
+            None => error,
+        }
+    }
+
+    fn reason(&self) -> String {
+        if !self.codecs.is_empty() {
+            let codecs: Vec<String> = self.codecs.iter().map(|it| it.to_string()).collect();
+            let codecs = codecs.join(" or ");
+            return format!("pages may have been compressed with {codecs}, and give other values");
+        }
+        if self.rows.is_empty() {
+            return "the pages can be put together in too many ways to try them all".to_owned();
+        }
+        let shown = self.rows.iter().take(SHOWN_ROWS);
+        let mut rows: Vec<String> = shown.map(u64::to_string).collect();
+        if self.rows.len() > SHOWN_ROWS {
+            rows.push("another number of".to_owned());
+        }
+        let rows = rows.join(" or ");
+        format!("a row group may have {rows} rows, and the pages can be put together either way")
+    }
+
+    /// Finds out what would decide. `row_group_rows` were given.
+    pub(super) fn explain(&mut self, codecs: &Codecs, row_group_rows: Option<u64>) {
+        let choice = self.pages.clone().find_map(|page| codecs.choice(page));
+        self.codecs = choice.unwrap_or_default();
+        self.remedy = match (self.codecs.is_empty(), row_group_rows) {
+            (false, _) => Some(Remedy::GiveSchema),
+            (true, None) => Some(Remedy::GiveRowGroupRows),
+            (true, Some(_)) => None,
+        };
+    }
+}
+
+/// `1 page`, `2 pages`.
+fn counted(count: u64, what: &str) -> String {
+    match count {
+        1 => format!("1 {what}"),
+        _ => format!("{count} {what}s"),
+    }
+}

@@ -1,0 +1,391 @@
+//! Column chunks and row groups that pages can be.
+
+use herringbone_format::{CompressionCodec, Result};
+use herringbone_schema::{Leaf, ParquetSchema};
+
+use super::codecs::{CodecSet, Codecs};
+use super::fit::{Candidate, Fit, Fits, too_much};
+use super::scan::{FoundPage, FoundPages, Gap};
+
+/// Steps that may be taken for each page that there is, so that the time is bounded.
+const STEPS_PER_PAGE: usize = 1_000;
+/// Steps that may be taken however few pages there are.
+const FEWEST_STEPS: usize = 1_000_000;
+/// Steps that may be taken however many pages there are: what they find is held in memory.
+const MOST_STEPS: usize = 20_000_000;
+
+/// A column chunk that pages can be.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ChunkReading {
+    /// The first page after it.
+    pub(super) end: usize,
+    pub(super) rows: u64,
+    pub(super) levels: u64,
+    /// Codecs that all give the same values.
+    codecs: CodecSet,
+    /// The next page goes on with the last row, if it belongs to the column chunk.
+    is_continued: bool,
+}
+
+/// The column chunks that may start with a page.
+#[derive(Debug, Default)]
+struct ChunkReadings {
+    whole: Vec<ChunkReading>,
+    /// The page up to which pages can be an unfinished column chunk.
+    unfinished: usize,
+}
+
+/// A row group that pages can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Reading {
+    pub(super) start: usize,
+    /// The first page after it.
+    pub(super) end: usize,
+    pub(super) rows: u64,
+}
+
+/// The row groups that may start with a page.
+#[derive(Debug, Default, Clone)]
+pub(super) struct RowGroupReadings {
+    pub(super) whole: Vec<Reading>,
+    /// The page up to which pages can be an unfinished row group.
+    pub(super) unfinished: usize,
+}
+
+/// A column chunk of a row group that was found.
+#[derive(Debug)]
+pub(super) struct FoundChunk {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) codec: CompressionCodec,
+    pub(super) levels: u64,
+}
+
+/// A column chunk so far.
+#[derive(Clone, Copy)]
+struct Unfinished {
+    next: usize,
+    rows: u64,
+    levels: u64,
+    codecs: CodecSet,
+    has_data: bool,
+    /// The whole column chunk that ends here, if there is one.
+    whole: Option<usize>,
+}
+
+/// Finds out what pages can be.
+pub(super) struct Readings<'a> {
+    schema: &'a ParquetSchema,
+    pages: &'a [FoundPage],
+    end_is_known: bool,
+    codecs: &'a Codecs,
+    fits: Fits<'a>,
+    /// Rows of each row group but the last, which may have fewer.
+    row_group_rows: Option<u64>,
+    steps_left: usize,
+}
+
+impl<'a> Readings<'a> {
+    pub(super) fn new(
+        schema: &'a ParquetSchema,
+        found: &'a FoundPages,
+        codecs: &'a Codecs,
+        fits: Fits<'a>,
+        row_group_rows: Option<u64>,
+    ) -> Self {
+        let pages = &found.pages;
+        Self {
+            schema,
+            pages,
+            end_is_known: found.end_is_known,
+            codecs,
+            fits,
+            row_group_rows,
+            steps_left: pages
+                .len()
+                .saturating_mul(STEPS_PER_PAGE)
+                .saturating_add(FEWEST_STEPS)
+                .min(MOST_STEPS),
+        }
+    }
+
+    /// Returns all row groups that may start with page `start`, and end before page `stop`.
+    ///
+    /// # Errors
+    /// Io; Limit if there are too many ways.
+    pub(super) fn row_groups(&mut self, start: usize, stop: usize) -> Result<RowGroupReadings> {
+        self.rests(0, start, stop)
+    }
+
+    /// Returns all ends of row groups whose column chunks from that of `leaf` on start with page `start`.
+    pub(super) fn rests(
+        &mut self,
+        leaf: usize,
+        start: usize,
+        stop: usize,
+    ) -> Result<RowGroupReadings> {
+        let num_leaves = self.schema.leaves().len();
+        let mut found = RowGroupReadings {
+            whole: Vec::new(),
+            unfinished: start,
+        };
+        let mut work = vec![(leaf, start, None)];
+        while let Some((leaf, next, rows)) = work.pop() {
+            if leaf == num_leaves {
+                let rows = rows.unwrap_or_default();
+                if self.may_have(rows, next) {
+                    found.whole.push(Reading {
+                        start,
+                        end: next,
+                        rows,
+                    });
+                }
+                continue;
+            }
+            let chunks = self.chunks(leaf, next, stop, rows)?;
+            found.unfinished = found.unfinished.max(chunks.unfinished);
+            for chunk in chunks.whole {
+                if leaf + 1 < num_leaves {
+                    found.unfinished = found.unfinished.max(chunk.end);
+                }
+                work.push((leaf + 1, chunk.end, Some(chunk.rows)));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns the column chunks of the one row group that pages can be.
+    pub(super) fn chunks_of(&mut self, reading: Reading, stop: usize) -> Result<Vec<FoundChunk>> {
+        let num_leaves = self.schema.leaves().len();
+        let mut path: Vec<FoundChunk> = Vec::new();
+        let first = self.chunks(0, reading.start, stop, Some(reading.rows))?;
+        let mut choices = vec![(reading.start, first.whole.into_iter())];
+        while let Some((start, choice)) = choices.last_mut() {
+            let start = *start;
+            let Some(chunk) = choice.next() else {
+                choices.pop();
+                path.pop();
+                continue;
+            };
+            let leaf = path.len();
+            path.push(FoundChunk {
+                start,
+                end: chunk.end,
+                codec: self.codecs.one_of(chunk.codecs, leaf),
+                levels: chunk.levels,
+            });
+            if path.len() < num_leaves {
+                let next = self.chunks(leaf + 1, chunk.end, stop, Some(reading.rows))?;
+                choices.push((chunk.end, next.whole.into_iter()));
+            } else if chunk.end == reading.end {
+                break;
+            } else {
+                path.pop();
+            }
+        }
+        Ok(path)
+    }
+
+    /// Returns the longest column chunk of `leaf` that starts with a page, as the only column of a file has it.
+    /// Codecs that give other values make several.
+    pub(super) fn longest(&mut self, start: usize, stop: usize) -> Result<Vec<Reading>> {
+        let mut chunks = self.chunks(0, start, stop, None)?.whole;
+        chunks.retain(|chunk| !chunk.is_continued);
+        let end = chunks.iter().map(|chunk| chunk.end).max();
+        let longest = chunks.iter().filter(|chunk| Some(chunk.end) == end);
+        Ok(longest
+            .map(|chunk| Reading {
+                start,
+                end: chunk.end,
+                rows: chunk.rows,
+            })
+            .collect())
+    }
+
+    /// Returns the rows of a page if it can belong to a column chunk of `leaf` that started before it, of
+    /// which neither the codec nor the dictionary is known.
+    pub(super) fn rows_of_rest(&mut self, page: usize, leaf: usize) -> Result<Option<u64>> {
+        self.step()?;
+        let Some((header, leaf_type)) = self.pages.get(page).zip(self.leaf(leaf)) else {
+            return Ok(None);
+        };
+        if header.is_dictionary() {
+            return Ok(None);
+        }
+        if header.refers_to_dictionary() {
+            let v2 = header.header.data_page_header_v2.as_ref();
+            let rows = match (leaf_type.max_rep_level, v2) {
+                (0, _) => header.num_values(),
+                (_, Some(v2)) => u64::try_from(v2.num_rows).unwrap_or_default(),
+                (_, None) => 0,
+            };
+            return Ok(Some(rows));
+        }
+        for class in self.codecs.classes(page, leaf, CodecSet::ALL) {
+            if let Some(fit) = self.fit(page, leaf, class, None)? {
+                return Ok(Some(fit.rows));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the most rows that a row group may have.
+    pub(super) fn most_rows(&self) -> u64 {
+        self.row_group_rows.unwrap_or(u64::MAX)
+    }
+
+    /// Returns true if a row group that ends before page `end` may have this many rows.
+    fn may_have(&self, rows: u64, end: usize) -> bool {
+        let is_last = end == self.pages.len();
+        let fits = |wanted| rows == wanted || (rows < wanted && is_last);
+        rows > 0 && self.row_group_rows.is_none_or(fits)
+    }
+
+    /// Returns the column chunks of `leaf` that may start with page `start`, of `rows` rows if they are known.
+    fn chunks(
+        &mut self,
+        leaf: usize,
+        start: usize,
+        stop: usize,
+        rows: Option<u64>,
+    ) -> Result<ChunkReadings> {
+        let mut found = ChunkReadings {
+            whole: Vec::new(),
+            unfinished: start,
+        };
+        let is_last_leaf = leaf + 1 == self.schema.leaves().len();
+        let most = rows.unwrap_or_else(|| self.most_rows());
+        let first = self.pages.get(start).filter(|_| start < stop);
+        let dictionary = first.is_some_and(FoundPage::is_dictionary).then_some(start);
+        let mut work = vec![Unfinished {
+            next: start,
+            rows: 0,
+            levels: 0,
+            codecs: CodecSet::ALL,
+            has_data: false,
+            whole: None,
+        }];
+        while let Some(chunk) = work.pop() {
+            let page = chunk.next;
+            if page >= stop || (page > start && !self.goes_on(page)) {
+                continue;
+            }
+            for class in self.codecs.classes(page, leaf, chunk.codecs) {
+                self.step()?;
+                let dictionary = dictionary.filter(|it| *it < page);
+                let Some(fit) = self.fit(page, leaf, class, dictionary)? else {
+                    continue;
+                };
+                let Some(mut longer) =
+                    chunk.followed_by(fit, class, dictionary.is_none() && self.is_dictionary(page))
+                else {
+                    continue;
+                };
+                if longer.rows > most {
+                    continue;
+                }
+                let before = chunk.whole.and_then(|it| found.whole.get_mut(it));
+                if let Some(before) = before.filter(|_| !fit.starts_row) {
+                    before.is_continued = true;
+                }
+                let is_whole = longer.has_data
+                    && rows.is_none_or(|rows| rows == longer.rows)
+                    && (fit.ends_row || self.ends_row(leaf, longer.next, stop))
+                    && !self.is_empty_page(longer.next, stop);
+                longer.whole = is_whole.then_some(found.whole.len());
+                if is_whole {
+                    found.whole.push(longer.ended());
+                }
+                if !is_whole || !is_last_leaf || rows.is_none() {
+                    found.unfinished = found.unfinished.max(longer.next);
+                }
+                work.push(longer);
+            }
+        }
+        Ok(found)
+    }
+
+    fn goes_on(&self, page: usize) -> bool {
+        self.pages.get(page).is_some_and(FoundPage::goes_on)
+    }
+
+    fn is_dictionary(&self, page: usize) -> bool {
+        self.pages.get(page).is_some_and(FoundPage::is_dictionary)
+    }
+
+    /// Returns true if a page has no values: it counts as part of the column chunk before it.
+    fn is_empty_page(&self, page: usize, stop: usize) -> bool {
+        let next = self.pages.get(page).filter(|_| page < stop);
+        next.is_some_and(|next| next.num_values() == 0) && self.goes_on(page)
+    }
+
+    /// Returns true if the last row before page `next` certainly ends there: pages of version 1 may end
+    /// inside of a list.
+    fn ends_row(&self, leaf: usize, next: usize, stop: usize) -> bool {
+        let is_flat = self.leaf(leaf).is_some_and(|leaf| leaf.max_rep_level == 0);
+        is_flat
+            || next < stop
+            || match self.pages.get(next) {
+                Some(page) => page.gap == Gap::Known || page.gap == Gap::KnownAtFirst,
+                None => self.end_is_known,
+            }
+    }
+
+    fn fit(
+        &mut self,
+        page: usize,
+        leaf: usize,
+        class: CodecSet,
+        dictionary: Option<usize>,
+    ) -> Result<Option<Fit>> {
+        let candidate = Candidate {
+            page,
+            codec: self.codecs.one_of(class, leaf),
+            dictionary,
+        };
+        match self.schema.leaves().get(leaf) {
+            Some(leaf) => self.fits.fit(candidate, leaf),
+            None => Ok(None),
+        }
+    }
+
+    fn leaf(&self, leaf: usize) -> Option<&Leaf> {
+        self.schema.leaves().get(leaf)
+    }
+
+    fn step(&mut self) -> Result<()> {
+        self.steps_left = self.steps_left.checked_sub(1).ok_or_else(too_much)?;
+        Ok(())
+    }
+}
+
+impl Unfinished {
+    /// Returns the column chunk if it ends here.
+    fn ended(self) -> ChunkReading {
+        ChunkReading {
+            end: self.next,
+            rows: self.rows,
+            levels: self.levels,
+            codecs: self.codecs,
+            is_continued: false,
+        }
+    }
+
+    /// Returns the column chunk with a page more; `None` if a column chunk cannot start with the page.
+    fn followed_by(self, fit: Fit, codecs: CodecSet, is_dictionary: bool) -> Option<Self> {
+        let longer = Self {
+            next: self.next + 1,
+            codecs,
+            ..self
+        };
+        if is_dictionary {
+            return Some(longer);
+        }
+        (self.has_data || fit.starts_row).then(|| Self {
+            rows: self.rows.saturating_add(fit.rows),
+            levels: self.levels.saturating_add(fit.levels),
+            has_data: true,
+            ..longer
+        })
+    }
+}
