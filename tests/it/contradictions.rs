@@ -83,7 +83,6 @@ fn columns(rows: i64) -> Vec<(&'static str, ArrayRef)> {
             "flag",
             Arc::new(
                 values
-                    .clone()
                     .map(|row| Some(row % 3 == 0))
                     .collect::<BooleanArray>(),
             ),
@@ -172,7 +171,7 @@ fn a_page_that_declares_fewer_levels_than_it_has_is_damage() {
             [DataPageVersion::V1, DataPageVersion::V2].map(|version| (it.clone(), version))
         }) {
             let codec = [Compression::Uncompressed, Compression::Snappy];
-            let codec = codec[usize::from(version == DataPageVersion::V2)].clone();
+            let codec = codec[usize::from(version == DataPageVersion::V2)];
             let file = write(&table, columns.compression(codec), version);
             let mut parts = Dismantled::new(&file);
             let chunk = &mut parts.row_groups[0][0];

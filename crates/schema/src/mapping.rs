@@ -156,18 +156,7 @@ pub fn to_arrow_extended(
     let mut nesting = Nesting::new(schema, options, &ignored);
     let (mut top, marks) = Top::new(&mut nesting, projection, &extensions.columns)?;
     let mut warnings = Warnings::default();
-    for node in nesting.misfits {
-        if warnings.is_full() {
-            break;
-        }
-        if !is_marked(schema, marks.as_deref(), node) {
-            continue;
-        }
-        let path = schema.node_path(node).join(".");
-        warnings.push(format!(
-            "the annotation of `{path}` does not fit its fields; it is read as a struct"
-        ));
-    }
+    warn_of_misfits(schema, marks.as_deref(), &nesting.misfits, &mut warnings);
     let omittable = nesting.omittable;
 
     let mut metadata: HashMap<String, String> = key_values
@@ -237,6 +226,26 @@ pub fn to_arrow_extended(
         extension_columns,
         storages,
     })
+}
+
+/// Adds a warning for each annotation that does not fit the fields of its group.
+fn warn_of_misfits(
+    schema: &ParquetSchema,
+    marks: Option<&[bool]>,
+    misfits: &[usize],
+    warnings: &mut Warnings,
+) {
+    for &node in misfits {
+        if warnings.is_full() {
+            break;
+        }
+        if is_marked(schema, marks, node) {
+            let path = schema.node_path(node).join(".");
+            warnings.push(format!(
+                "the annotation of `{path}` does not fit its fields; it is read as a struct"
+            ));
+        }
+    }
 }
 
 /// The fields of the projection as extension types have them, and the columns that they make besides.

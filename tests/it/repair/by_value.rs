@@ -74,7 +74,7 @@ fn case(seed: u64) -> Case {
     // Every second table has neighbours of one type alone.
     let one = random.below(6);
     let mut kinds: Vec<usize> = (0..1 + random.below(4)).map(|_| random.below(6)).collect();
-    if seed % 2 == 0 {
+    if seed.is_multiple_of(2) {
         kinds.fill(one);
     }
     let columns: Vec<(String, ArrayRef)> = kinds

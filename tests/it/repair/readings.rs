@@ -234,7 +234,7 @@ fn a_row_group_of_zeros_is_a_loss() {
     let file = written(vec![("a", numbers), ("s", texts)], options);
     let original = opened(&file);
     let of_second = pages(&original).into_iter().filter(|(_, it)| *it == 1);
-    let mut damaged = file.clone();
+    let mut damaged = file;
     for (page, _) in of_second {
         damaged[page].fill(0);
     }

@@ -31,7 +31,7 @@ fn every_format() {
     herringbone(&["cat", "--format", "jsonl", &out]).ok(rows);
     let csv = "n,s,l\n7,\"{\"\"t\"\":null}\",\"[\"\"x\"\"]\"\n7,\"{\"\"t\"\":\"\"x\"\"}\",\
                \"[\"\"x\"\",\"\"y\"\"]\"\n,\"{\"\"t\"\":\"\"x\"\"}\",[]\n";
-    herringbone(&["cat", "--format", "csv", &out]).ok(&csv);
+    herringbone(&["cat", "--format", "csv", &out]).ok(csv);
     let table = herringbone(&["cat", "--format", "table", &out]);
     assert_eq!((table.code, table.stderr.as_str()), (0, ""));
     assert_eq!(table.stdout.matches('7').count(), 2);

@@ -257,18 +257,18 @@ fn runs_and_dictionaries_are_looked_through() {
 fn misplaced_annotations_are_left_out() {
     let group = |logical: Option<LogicalType>, converted| {
         let elements = [
-            SchemaElement::new("root").num_children(1),
-            SchemaElement::new("a")
-                .num_children(1)
-                .repetition_type(Repetition::Optional)
+            SchemaElement::new("root".into()).num_children(Some(1)),
+            SchemaElement::new("a".into())
+                .num_children(Some(1))
+                .repetition_type(Some(Repetition::Optional))
                 .logical_type(logical)
                 .converted_type(Some(converted)),
-            SchemaElement::new("list")
-                .num_children(1)
-                .repetition_type(Repetition::Repeated),
-            SchemaElement::new("element")
+            SchemaElement::new("list".into())
+                .num_children(Some(1))
+                .repetition_type(Some(Repetition::Repeated)),
+            SchemaElement::new("element".into())
                 .type_(Some(Type::Int32))
-                .repetition_type(Repetition::Optional),
+                .repetition_type(Some(Repetition::Optional)),
         ];
         ParquetSchema::new(&elements, &Limits::default()).unwrap()
     };
@@ -291,10 +291,10 @@ fn misplaced_annotations_are_left_out() {
     assert_eq!(mapping.elements[1].converted_type, None);
     // Text of INT32.
     let elements = [
-        SchemaElement::new("root").num_children(1),
-        SchemaElement::new("a")
+        SchemaElement::new("root".into()).num_children(Some(1)),
+        SchemaElement::new("a".into())
             .type_(Some(Type::Int32))
-            .repetition_type(Repetition::Optional)
+            .repetition_type(Some(Repetition::Optional))
             .logical_type(Some(LogicalType::String))
             .converted_type(Some(ConvertedType::Utf8)),
     ];
