@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-crates=(herringbone inspect variant geospatial encryption)
+crates=(herringbone rewrite inspect variant geospatial encryption)
 # Crates that `herringbone` exports items of.
 exported=(core format schema)
 

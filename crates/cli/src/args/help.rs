@@ -68,7 +68,7 @@ come in the order of the file.
 
 --where takes columns (dots lead into structs, \"quotes\" around odd names), compared with literals by
 = <> < <= > >=, [not] between, [not] in (...), [not] like, is [not] null, and combined by and, or, not.
-Literals: 5, 0.1, 'text', true, x'00ff' for bytes (which JSON and CSV print in base64), and text for dates,
+Literals: 5, 0.1, 'text', true, x'00ff' for bytes (as tables print them; JSON and CSV: base64), and text for dates,
 timestamps and UUIDs: '2024-01-31', '2024-01-31T12:00:00Z', '00112233-4455-6677-8899-aabbccddeeff'. A
 comparison with a null is not true, as in SQL; NaN equals itself and is above all numbers. Values of a
 list or map are compared by 5 = any(column) and 5 < all(column).

@@ -225,6 +225,10 @@ impl<K: ArrowDictionaryKeyType> Value for Dictionary<'_, K> {
         self.values.text(self.key(row), out);
     }
 
+    fn cell(&self, row: usize, out: &mut String) {
+        self.values.cell(self.key(row), out);
+    }
+
     /// Asked only where the key is not null.
     fn is_null(&self, row: usize) -> bool {
         self.values.is_null(self.key(row))
@@ -262,6 +266,10 @@ impl<R: RunEndIndexType> Value for Runs<'_, R> {
 
     fn text(&self, row: usize, out: &mut String) {
         self.values.text(self.run(row), out);
+    }
+
+    fn cell(&self, row: usize, out: &mut String) {
+        self.values.cell(self.run(row), out);
     }
 
     fn is_null(&self, row: usize) -> bool {

@@ -13,7 +13,7 @@ use herringbone_arrow::array::{
 use herringbone_text::json::push_quoted;
 
 use super::number::{Float, push_decimal};
-use super::text::push_base64;
+use super::text::{push_base64, push_literal};
 use super::value::{Boxed, Value};
 
 /// A column of nothing but nulls.
@@ -91,7 +91,7 @@ impl<'a, A: ArrayAccessor<Item = &'a str>> Value for Utf8<A> {
     }
 }
 
-/// Bytes of any layout, in base64.
+/// Bytes of any layout: base64 in JSON and CSV, literals in tables.
 pub(crate) struct Binary<A>(pub(crate) A);
 
 impl<'a, A: ArrayAccessor<Item = &'a [u8]>> Value for Binary<A> {
@@ -101,6 +101,10 @@ impl<'a, A: ArrayAccessor<Item = &'a [u8]>> Value for Binary<A> {
 
     fn text(&self, row: usize, out: &mut String) {
         push_base64(out, self.0.value(row));
+    }
+
+    fn cell(&self, row: usize, out: &mut String) {
+        push_literal(out, self.0.value(row));
     }
 }
 

@@ -168,7 +168,7 @@ fn cell(column: &(dyn super::value::Value + '_), row: usize) -> String {
         return "null".into();
     }
     let mut text = String::new();
-    column.text(row, &mut text);
+    column.cell(row, &mut text);
     shown(&text)
 }
 

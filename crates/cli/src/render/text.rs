@@ -1,4 +1,4 @@
-//! Bytes as base64.
+//! Bytes as base64, and as literals of conditions.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -6,6 +6,17 @@ use base64::engine::general_purpose::STANDARD;
 /// Appends `bytes` in base64 (RFC 4648, with padding).
 pub(crate) fn push_base64(out: &mut String, bytes: &[u8]) {
     STANDARD.encode_string(bytes, out);
+}
+
+/// Appends `bytes` as the literal that conditions accept: `x'00ff'`.
+pub(crate) fn push_literal(out: &mut String, bytes: &[u8]) {
+    out.push_str("x'");
+    for byte in bytes {
+        for digit in [byte >> 4, byte & 15] {
+            out.extend(char::from_digit(digit.into(), 16));
+        }
+    }
+    out.push('\'');
 }
 
 #[cfg(test)]

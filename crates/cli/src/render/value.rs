@@ -32,6 +32,12 @@ pub(crate) trait Value {
     /// appends nothing.
     fn text(&self, row: usize, out: &mut String);
 
+    /// Appends the value of `row` as a cell of a table. Bytes are literals that conditions accept; other
+    /// values are plain text.
+    fn cell(&self, row: usize, out: &mut String) {
+        self.text(row, out);
+    }
+
     /// Types of variants that their JSON does not tell.
     fn lost(&self) -> LostTypes {
         LostTypes::default()
@@ -64,6 +70,12 @@ impl Value for Nullable<'_> {
     fn text(&self, row: usize, out: &mut String) {
         if !self.nulls.is_null(row) {
             self.values.text(row, out);
+        }
+    }
+
+    fn cell(&self, row: usize, out: &mut String) {
+        if !self.nulls.is_null(row) {
+            self.values.cell(row, out);
         }
     }
 

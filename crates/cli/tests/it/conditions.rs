@@ -153,6 +153,15 @@ fn uuids_and_bytes() {
     ] {
         assert_eq!(ids(&["--where", condition, &file]), expected, "{condition}");
     }
+    // Tables print the literals that conditions accept.
+    let table = herringbone(&["cat", "--format", "table", "--columns", "b,f", &file]);
+    for literal in ["x'ff'", "x''", "x'ff0000'", "x'616263'"] {
+        assert!(
+            table.stdout.contains(literal),
+            "{literal}: {}",
+            table.stdout
+        );
+    }
     for (condition, message) in [
         ("u = 'a0eebc99'", "'a0eebc99' is not a UUID"),
         (
