@@ -116,11 +116,14 @@ impl Ambiguity {
     /// Returns the error of pages that can be read in several ways.
     pub(super) fn error(&self, found: &FoundPages) -> Error {
         let first = found.pages.get(self.pages.start);
-        let error = Error::argument(self.reason()).at_offset(first.map_or(0, |page| page.offset));
-        match self.remedy {
-            Some(remedy) => error.with_remedy(remedy),
-            None => error,
-        }
+        let error = match self.remedy {
+            Some(remedy @ Remedy::GiveRowGroupRows) => {
+                Error::argument(self.reason()).with_remedy(remedy)
+            }
+            Some(remedy) => Error::corrupt(self.reason()).with_remedy(remedy),
+            None => Error::corrupt(self.reason()),
+        };
+        error.at_offset(first.map_or(0, |page| page.offset))
     }
 
     fn reason(&self) -> String {
