@@ -309,6 +309,10 @@ fn required(physical: Type) -> impl Fn(&str) -> SchemaElement {
     move |name| leaf(name, physical, Repetition::Required)
 }
 
+fn fixed(type_length: i32) -> impl Fn(&str) -> SchemaElement {
+    move |name| leaf(name, Type::FixedLenByteArray, Repetition::Required).type_length(type_length)
+}
+
 /// Kilobytes a column that become megabytes each, in one way or another.
 fn bombs() -> Vec<(&'static str, Bytes)> {
     let rows = 20_000;
@@ -345,13 +349,13 @@ fn bombs() -> Vec<(&'static str, Bytes)> {
     let wide =
         |name: &str| leaf(name, Type::FixedLenByteArray, Repetition::Optional).type_length(500);
     vec![
-        ("pages longer than their values", {
-            let plain = zeros(4 << 20);
-            hundred(required(Type::Int64), rows, || vec![page(rows, &plain)])
+        ("large pages", {
+            let plain = zeros(rows * 200);
+            hundred(fixed(200), rows, || vec![page(rows, &plain)])
         }),
-        ("many such pages", {
-            let plain = zeros(1 << 20);
-            hundred(required(Type::Int64), rows, || {
+        ("many large pages", {
+            let plain = zeros(rows / 10 * 500);
+            hundred(fixed(500), rows, || {
                 (0..10).map(|_| page(rows / 10, &plain)).collect()
             })
         }),

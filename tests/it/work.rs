@@ -258,9 +258,12 @@ fn nulls_count_as_bytes_of_a_batch() {
 fn many_bombs_with_few_values_each() {
     const VALUES: usize = 100;
     const PAGES: usize = 1500;
-    let bomb = zstd(&vec![0; BOMB]);
+    // One long value of zeros, and empty ones.
+    let mut plain = vec![0; BOMB];
+    plain[..4].copy_from_slice(&(BOMB as u32 - 4 * VALUES as u32).to_le_bytes());
+    let bomb = zstd(&plain);
     let chunk = Chunk {
-        physical: Type::Int32,
+        physical: Type::ByteArray,
         codec: CompressionCodec::Zstd,
         num_values: (PAGES * VALUES) as u64,
         pages: (0..PAGES)
@@ -268,11 +271,13 @@ fn many_bombs_with_few_values_each() {
             .collect(),
     };
     let rows = chunk.num_values;
-    let bytes = Bytes::from(file(required(), &[(rows, vec![chunk])]));
+    let schema = vec![root(1), leaf("x", Type::ByteArray, Repetition::Required)];
+    let bytes = Bytes::from(file(schema, &[(rows, vec![chunk])]));
     let mut options = ReadOptions::default();
     options.limits.memory_bytes = 64 << 20;
-    // Twice four bytes and eight for the level of each value.
-    let accounted = bomb.len() * options.limits.decompression_ratio + VALUES * 16;
+    options.batch_bytes = 1 << 20;
+    // Twice 256 bytes and eight for the level of each value.
+    let accounted = bomb.len() * options.limits.decompression_ratio + VALUES * 520;
     let page = (64 << 20) / (BOMB - accounted);
     let mut errors = Vec::new();
     for threads in [1, 2, 4] {
@@ -297,8 +302,13 @@ fn many_bombs_with_few_values_each() {
     // A higher ratio grants more.
     options.limits.decompression_ratio = 1 << 16;
     let file = ParquetFile::from_bytes(bytes).unwrap();
-    let table = Table::read(file.read(options.limit(1000)).unwrap()).unwrap();
-    assert_eq!(table.columns[0], vec!["0"; 1000]);
+    let table = Table::read(file.read(options.limit(250)).unwrap()).unwrap();
+    let is_long = |value: &String| value.len() >= BOMB / 2;
+    let long: Vec<_> = table.columns[0].iter().map(is_long).collect();
+    assert_eq!(
+        long,
+        (0..250).map(|row| row % VALUES == 0).collect::<Vec<_>>()
+    );
 }
 
 /// Single pages are not refused for how well they compress: one value of 40 MB of zeros, as we write it,

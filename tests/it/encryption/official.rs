@@ -11,7 +11,7 @@ use herringbone::encryption::key_tools::{
 };
 use herringbone::encryption::properties::{FileDecryptionPropertiesBuilder, KeyAnswer, KeyRequest};
 use herringbone::encryption::{Algorithm, FileDecryptionProperties, Key};
-use herringbone::{Error, ErrorKind, ReadOptions};
+use herringbone::{Error, ErrorKind, Int96Overflow, ReadOptions};
 
 use super::*;
 
@@ -258,12 +258,16 @@ fn a_missing_key_is_said_before_the_unit_of_timestamps() {
     };
     let path = folder.join("data/encrypt_columns_plaintext_footer.parquet.encrypted");
     let file = ParquetFile::open(path).unwrap();
-    let error = file.read(ReadOptions::default()).map(drop).unwrap_err();
+    let mut all = ReadOptions::default();
+    all.schema.int96_overflow = Int96Overflow::CoarserUnit;
+    let error = file.read(all.clone()).map(drop).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Key, "{error}");
     assert_eq!(error.location().column.as_deref(), Some("float_field"));
     assert_eq!(error.location().row_group, Some(0));
     // Without the encrypted columns, the unit counts.
-    let options = ReadOptions::default().columns(["int96_field"]);
-    let error = file.read(options).map(drop).unwrap_err();
+    let error = file
+        .read(all.columns(["int96_field"]))
+        .map(drop)
+        .unwrap_err();
     assert!(error.message().contains("no unit"), "{error}");
 }

@@ -224,20 +224,16 @@ fn no_row_of_a_geography_is_lost() {
     );
 }
 
-/// The pages of a leaf, by their numbers, of which bytes were read.
+/// Returns the ordinals of the pages of a leaf that were read to their ends: of the first page, the header may be
+/// read for a look at the offset index.
 pub(super) fn pages_read(file: &ParquetFile, leaf: usize, reads: &[Range<u64>]) -> Vec<usize> {
     let index = file.offset_index(0, leaf).unwrap().unwrap();
-    let pages = index.page_locations.iter().map(|page| {
-        let start = page.offset as u64;
-        start..start + page.compressed_page_size as u64
-    });
-    let pages: Vec<_> = pages.collect();
-    let is_read = |page: &Range<u64>| {
-        let mut reads = reads.iter();
-        reads.any(|read| read.start < page.end && page.start < read.end)
-    };
-    let all = pages.iter().enumerate();
-    all.filter(|(_, page)| is_read(page))
+    let pages = index.page_locations.iter().enumerate();
+    pages
+        .filter(|(_, page)| {
+            let last = page.offset as u64 + page.compressed_page_size as u64 - 1;
+            reads.iter().any(|read| read.contains(&last))
+        })
         .map(|(at, _)| at)
         .collect()
 }

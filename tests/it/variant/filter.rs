@@ -243,7 +243,8 @@ fn found_by_all_drivers(file: &ParquetFile, values: &[Option<VariantBuf>], wante
     assert_eq!(numbers(&batches), expected, "{wanted:?}");
 }
 
-/// The pages of a column of which bytes were read.
+/// Returns the ordinals of the pages of a column that were read to their ends: of the first page, the header may be
+/// read for a look at the offset index.
 pub(super) fn pages_read(file: &ParquetFile, column: &str, reads: &[Range<u64>]) -> Vec<usize> {
     let schema = file.parquet_schema();
     let mut leaves = 0..schema.leaves().len();
@@ -251,14 +252,10 @@ pub(super) fn pages_read(file: &ParquetFile, column: &str, reads: &[Range<u64>])
         .find(|leaf| schema.column_path(*leaf) == column)
         .unwrap();
     let index = file.offset_index(0, leaf).unwrap().unwrap();
-    let is_read = |start: u64, end: u64| {
-        let mut reads = reads.iter();
-        reads.any(|read| read.start < end && start < read.end)
-    };
     let pages = index.page_locations.iter().enumerate();
     let read = pages.filter(|(_, page)| {
-        let start = page.offset as u64;
-        is_read(start, start + page.compressed_page_size as u64)
+        let last = page.offset as u64 + page.compressed_page_size as u64 - 1;
+        reads.iter().any(|read| read.contains(&last))
     });
     read.map(|(at, _)| at).collect()
 }

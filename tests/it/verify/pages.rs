@@ -192,5 +192,9 @@ fn a_bloom_filter_with_bits_cleared() {
     });
     let found = findings(&other);
     assert_eq!(kinds(&found, "name"), [FindingKind::BloomFilter]);
-    assert!(found[0].message.starts_with("bloom_filter_length is "));
+    assert!(
+        found[0].message.starts_with("the bloom filter has "),
+        "{}",
+        found[0].message
+    );
 }

@@ -91,11 +91,12 @@ fn what_is_wrong_is_said_in_the_words_of_the_command() {
 #[test]
 fn what_is_known_of_rows_is_explained() {
     // 24 rows in row groups of 16 and 8; the file has column indexes and no bloom filters.
+    // The index has 46 bytes. The header of the first page is read with it, in a request of 128 bytes.
     herringbone(&["count", "--explain", "--where", "id > 20", EXAMPLE]).ok(
         "testdata/example.parquet: 24 rows in 2 row groups\n  \
          where id > 20\n  \
          statistics       16 rows passed over, 0 known to be wanted; 0 bytes of 2 row groups\n  \
-         column indexes   0 rows passed over, 0 known to be wanted; 46 bytes of 1 row group\n  \
+         column indexes   0 rows passed over, 0 known to be wanted; 174 bytes of 1 row group\n  \
          to be tested     8 rows in 1 row group\n",
     );
     for command in ["cat", "head"] {

@@ -186,7 +186,7 @@ mod tests {
         for (text, why) in [
             ("lz4", "lz4_raw"),
             ("LZO", "only read"),
-            ("", "no codec"),
+            ("", "unknown codec ``"),
             ("zip", "`zip`"),
             ("snappy:1", "no levels"),
             ("none:", "no levels"),

@@ -201,13 +201,14 @@ impl ReadPlan {
         leaves
     }
 
-    /// Returns the leaf with this ordinal, if the read looks at it.
+    /// Returns the leaf of the file with this ordinal; `None` if the read has no columns.
     pub(super) fn leaf(&self, leaf: usize) -> Option<&Leaf> {
         let filter = self.filter.as_ref();
         let plans = filter.map(|filter| [filter.tested(), filter.others()]);
-        let columns = plans.into_iter().flatten().flat_map(|plan| plan.columns());
-        let column = columns.chain(self.columns()).find(|it| it.leaf == leaf);
-        column.and_then(|column| column.schema.leaves().get(leaf))
+        let of_filter = plans.into_iter().flatten().flat_map(|plan| plan.columns());
+        // Each column has the schema of the whole file.
+        let mut columns = self.columns().iter().chain(of_filter);
+        columns.next()?.schema.leaves().get(leaf)
     }
 
     /// Bytes of the file.
