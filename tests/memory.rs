@@ -349,13 +349,13 @@ fn bombs() -> Vec<(&'static str, Bytes)> {
     let wide =
         |name: &str| leaf(name, Type::FixedLenByteArray, Repetition::Optional).type_length(500);
     vec![
-        ("large pages", {
+        ("one large page", {
             let plain = zeros(rows * 200);
             hundred(fixed(200), rows, || vec![page(rows, &plain)])
         }),
-        ("many large pages", {
-            let plain = zeros(rows / 10 * 500);
-            hundred(fixed(500), rows, || {
+        ("ten large pages", {
+            let plain = zeros(rows / 10 * 200);
+            hundred(fixed(200), rows, || {
                 (0..10).map(|_| page(rows / 10, &plain)).collect()
             })
         }),
