@@ -206,6 +206,21 @@ def example(out):
           write_page_index=True)
 
 
+def lists_with_indexes(out):
+    """Lists, numbers and text in stretches, many pages with indexes: filters skip some of them."""
+    rows, step = range(700), 7919
+    values = [[None if (i * step + k) % 5 == 0 else i // 70 * 10 + (i * step + k * 31) % 10 for k in range(i % 4)] for i in rows]
+    arrays = {
+        "row": (pa.array(rows, pa.int64()), False),
+        "list": (pa.array([None if i % 11 == 3 else values[i] for i in rows], pa.list_(pa.int64())), True),
+        "number": (pa.array([None if i % 6 == 1 else i // 70 * 10 + i * step % 10 for i in rows], pa.int64()), True),
+        "text": (pa.array([f"text of more than 16 bytes {i // 70 * 10 + i * step % 10:03}" for i in rows]), True),
+    }
+    for version in ("1.0", "2.0"):
+        write(out, f"lists_with_indexes_v{version[0]}", arrays, row_group_size=400, write_page_index=True,
+              data_page_version=version, use_dictionary=version == "1.0", compression="snappy")
+
+
 def write_all(out):
-    for make in (example, matrix, codecs, nested, hinted, ordered, odd, bloom_filters):
+    for make in (example, matrix, codecs, nested, hinted, ordered, odd, bloom_filters, lists_with_indexes):
         make(out)

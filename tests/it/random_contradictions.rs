@@ -106,6 +106,22 @@ fn written(random: &mut Random, table: &RecordBatch) -> Bytes {
     file.into()
 }
 
+/// Returns the number of rows, and a file of ours, of arrow-rs or of pyarrow.
+fn file(random: &mut Random) -> (usize, Bytes) {
+    match random.below(5) {
+        0 => {
+            let name = random.pick(&["lists_with_indexes_v1", "lists_with_indexes_v2"]);
+            let path = crate::files::testdata().join(format!("pyarrow/{name}.parquet"));
+            (700, std::fs::read(path).unwrap().into())
+        }
+        _ => {
+            let rows = 200 + random.below(2000);
+            let table = random_table(random, rows);
+            (rows, written(random, &table))
+        }
+    }
+}
+
 /// Makes one part of a chunk contradict the others; tells whether it is a page header.
 fn contradict(random: &mut Random, chunk: &mut Chunk) -> bool {
     let pages = chunk.num_data_pages();
@@ -178,9 +194,7 @@ fn contradictions_lead_to_no_wrong_row() {
     let start = Instant::now();
     let (mut cases, mut failed) = (0, 0);
     while start.elapsed() < patience() {
-        let rows = 200 + random.below(2000);
-        let table = random_table(&mut random, rows);
-        let file = written(&mut random, &table);
+        let (rows, file) = file(&mut random);
         for _ in 0..6 {
             let at = random.0;
             let mut parts = Dismantled::new(&file);
