@@ -4,7 +4,7 @@
 
 pyarrow, duckdb, polars and `herringbone convert` write random tables, columns of one type next to each other among them,
 with every codec, page version, and with and without dictionaries. Copies lose the footer, are cut anywhere, or have a bit
-flipped. Each row that comes back has to be one of the table, in its order; row groups in front of a cut have to come back
+flipped, in pages or in the footer. Each row that comes back has to be one of the table, in its order; row groups in front of a cut have to come back
 if the number of their rows is given; and where rows are missing, the exit code or a note has to show it.
 """
 
@@ -115,6 +115,11 @@ def damages(rng, data, checksums):
         yield f"flip at {at}", bytes(flipped), 0
         yield f"flip at {at}, footer gone", bytes(flipped[:start]), 0
         yield f"flip at {at}, footer cut", bytes(flipped[: start + 30]), 0
+    for _ in range(2):
+        flipped = bytearray(data)
+        at = rng.randrange(start, len(data) - 8)
+        flipped[at] ^= 1 << rng.randrange(8)
+        yield f"flip at {at} in the footer", bytes(flipped), 0
 
 
 def rows_in_order(all_rows, back):
@@ -148,7 +153,8 @@ def check(command, folder, seed):
     row_group_rows = rng.randrange(5, 120)
     writer, checksums = write(rng, command, path, rows, row_group_rows)
     data = Path(path).read_bytes()
-    wanted = text(pq.read_table(path))
+    whole = pq.read_table(path)
+    wanted = text(whole)
     row_groups = ends(path)
     size = max(count for _, count in row_groups)
     faults, came_back = [], 0
@@ -162,7 +168,11 @@ def check(command, folder, seed):
             if run.returncode not in (0, 1, 3):
                 faults.append(f"{where}: {run.stderr}")
                 continue
-            back = text(pq.read_table(out)) if run.returncode < 3 else []
+            back = pq.read_table(out) if run.returncode < 3 else whole.slice(0, 0)
+            # A flipped bit may make another valid type or name.
+            if what.startswith("flip") and what.endswith("in the footer") and back.schema.remove_metadata() != whole.schema.remove_metadata():
+                continue
+            back = text(back)
             came_back += len(back)
             if not rows_in_order(wanted, back):
                 faults.append(f"{where}: rows that were not there")
@@ -170,11 +180,11 @@ def check(command, folder, seed):
             if len(back) < len(wanted) and not told:
                 faults.append(f"{where}: {len(wanted) - len(back)} rows are lost without a word")
             # Nothing shows that a short row group at the end of a cut file is not a part of a longer one.
-            whole = sum(count for end, count in row_groups if end <= front and count == size)
+            complete = sum(count for end, count in row_groups if end <= front and count == size)
             # A list in a page of version 1 may go on in a page that is not there.
             last = size if kinds[-1] == "list" else 0
-            if options and front and len(back) < whole - last:
-                faults.append(f"{where}: {len(back)} of {whole} rows: {run.stderr}")
+            if options and front and len(back) < complete - last:
+                faults.append(f"{where}: {len(back)} of {complete} rows: {run.stderr}")
     return faults, came_back
 
 
