@@ -13,7 +13,7 @@ use crate::input::Input;
 use crate::interrupt::uninterrupted;
 use crate::target::Target;
 
-/// Starts to collect what is kept, as far as the command line allows.
+/// Starts to collect the parts of the input that the command line keeps.
 pub(crate) fn start(write: &Write, protection: Protection) -> CarryOver {
     CarryOver::new()
         .bloom_filters(write.keeps_bloom_filters().then(|| write.bloom_filter()))
@@ -26,7 +26,7 @@ pub(crate) fn encrypted(properties: FileEncryptionProperties) -> Protection {
     Protection::Encrypt(Box::new(properties))
 }
 
-/// Takes what is kept of an input.
+/// Adds the kept parts of an input.
 ///
 /// # Errors
 /// Data if the metadata of the file cannot be read, or a key is missing.

@@ -119,7 +119,7 @@ pub(crate) struct Request<'a> {
     pub(crate) row_groups: Option<&'a RowGroups>,
     /// Which rows, by their values; all of them where `None`.
     pub(crate) wanted: Option<&'a Wanted>,
-    /// What may differ between the files.
+    /// Allowed differences between the files.
     pub(crate) merge: SchemaMerge,
     /// Variants are read unshredded.
     pub(crate) unshreds: bool,
@@ -339,7 +339,7 @@ fn some_file_has_each_column(inputs: &[Input], request: &Request<'_>) -> Result<
     }
 }
 
-/// Whether a file has a column, or a field inside of one.
+/// Returns true if a file has a column, or a field inside one.
 fn has_column(file: &ParquetFile, options: &ReadOptions, path: &[String]) -> bool {
     let mut options = options.clone();
     options.projection = Projection::Paths(vec![path.to_owned()]);

@@ -40,7 +40,7 @@ pub struct PageDecoder {
     body: BodyDecoder,
     limits: Limits,
     memory: ColumnMemory,
-    /// What is known of the writer of the file.
+    /// Known habits of the writer of the file.
     created_by: CreatedBy,
     array: Box<dyn LeafArray>,
     page: Option<OpenPage>,
@@ -48,7 +48,7 @@ pub struct PageDecoder {
     def: Vec<u8>,
 }
 
-/// Decompresses pages of which nothing but the codec is known, not even the column.
+/// Decompresses pages whose column is unknown; only the codec is known.
 pub struct PageDecompressor {
     body: BodyDecoder,
     limits: Limits,

@@ -64,7 +64,7 @@ impl FromStr for Condition {
     }
 }
 
-/// Returns what is wrong with a text that is no expression of SQL.
+/// Returns the reason why a text is not an SQL expression.
 fn unparsed(error: &ParserError) -> String {
     match error {
         ParserError::RecursionLimitExceeded => {
@@ -170,7 +170,7 @@ fn binary(
         (true, _) => (operand(left)?, literal(right)?, false),
         // 5 < a is a > 5.
         (false, true) => (operand(right)?, literal(left)?, true),
-        // The side that is no literal was meant as a column.
+        // The side that is not a literal was meant as a column.
         (false, false) => match literal(left) {
             Ok(literal) => (operand(right)?, literal, true),
             Err(_) => (operand(left)?, literal(right)?, false),

@@ -1,9 +1,9 @@
-//! What may differ between files whose rows come one after the other.
+//! Options for several files that are read as one: the allowed differences between them.
 
 use clap::Args;
 use herringbone_rewrite::SchemaMerge;
 
-/// Of the commands that take several files as one.
+/// Options of commands that read several files as one.
 #[derive(Debug, Args)]
 pub(crate) struct Merge {
     /// Find columns by name: files may have them in another order, and what a file does not have is null

@@ -134,7 +134,7 @@ fn plain(array: &dyn Array, column: &Leaf) -> Option<Vec<Vec<u8>>> {
     let one = |bytes: Vec<u8>| Some(vec![bytes]);
     match (array.data_type(), column.physical_type) {
         (_, Type::Boolean | Type::Int96) => None,
-        // What is wide is read as bytes of any number.
+        // Wide values are read as bytes of variable length.
         (DataType::Binary, Type::FixedLenByteArray)
             if array.as_binary::<i32>().value(0).len() != column.type_length =>
         {

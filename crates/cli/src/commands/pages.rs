@@ -84,7 +84,7 @@ fn file(
     Ok(())
 }
 
-/// Lists the pages of one column chunk, as far as their headers can be followed.
+/// Lists the pages of one column chunk up to the first header that cannot be decoded.
 fn chunk(input: &Input, place: &Place<'_>, list: &mut Listing<'_, '_>) -> Result<()> {
     let failure = |error: herringbone::Error| {
         let error = error

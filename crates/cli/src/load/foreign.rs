@@ -11,7 +11,7 @@ use crate::failure::Failure;
 pub(crate) struct Foreign {
     /// The name of the format.
     name: &'static str,
-    /// What to do with a file: `FILE` stands for its name.
+    /// Advice for the user; `FILE` stands for the name of the file.
     advice: &'static str,
 }
 
@@ -124,7 +124,7 @@ pub(crate) fn failure(path: &Path) -> Option<Failure> {
     ))
 }
 
-/// Returns what a file without a mark seems to be, by its first bytes: text of some kind.
+/// Guesses the kind of text in a file without a magic number, from its first bytes.
 pub(crate) fn text_format(beginning: &[u8]) -> Option<Foreign> {
     let beginning = beginning
         .strip_prefix("\u{feff}".as_bytes())

@@ -84,7 +84,7 @@ pub(crate) struct TextOptions<'a> {
     pub(crate) delimiter: Option<u8>,
     /// What a null is in CSV, without quotes.
     pub(crate) null: String,
-    /// Limits of what a text may ask for.
+    /// Limits on the memory and work that a text may cause.
     pub(crate) limits: &'a Limits,
 }
 

@@ -1,5 +1,5 @@
 //! CSV as people have it. Expected types and values are those of duckdb 1.5, polars, pandas and pyarrow,
-//! where they agree.
+//! if they agree.
 
 use crate::common::{Folder, Run, herringbone, path, stdin};
 
@@ -121,7 +121,7 @@ fn offsets_make_instants() {
     );
 }
 
-/// ISO 8601 has fractions of minutes; nobody means them, and they are none of a second.
+/// ISO 8601 allows fractions of minutes. They are refused: users mean fractions of a second.
 #[test]
 fn a_fraction_is_one_of_seconds() {
     let (_, _, types) = convert("t\n2024-01-01T00:00.5\n", &[]);

@@ -245,7 +245,7 @@ fn values_are_hashed_as_they_are_stored() {
     }
 }
 
-/// What is damaged in one column chunk is said, and the others are listed.
+/// Damage in one column chunk is reported, and the other chunks are listed.
 #[test]
 fn damage_in_one_column_leaves_the_others() {
     let folder = Folder::new();

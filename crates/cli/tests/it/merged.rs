@@ -72,7 +72,7 @@ fn columns_are_found_by_name() {
         &["--by-name"],
     );
     run.ok("{\"a\":2,\"c\":null}\n{\"a\":4,\"c\":3}\n");
-    // A column of which nothing is known but nulls.
+    // A column with nothing but nulls.
     let nulls = [
         ("b", Arc::new(NullArray::new(1)) as ArrayRef),
         ("a", int(2)),
@@ -105,7 +105,7 @@ fn columns_that_are_asked_for_may_be_in_some_files_only() {
     cat(&["--columns", "b,nope"]).fails(2, "none of the files has a column `nope`");
     cat(&["--where", "b = 'x'"]).ok("{\"a\":1,\"b\":\"x\",\"s\":null}\n");
     cat(&["--where", "b is null"]).ok("{\"a\":2,\"b\":null,\"s\":{\"x\":3,\"y\":4}}\n");
-    // What is tested need not be read.
+    // Tested columns need not be among the read ones.
     cat(&["--where", "b = 'x'", "--columns", "a"]).ok("{\"a\":1}\n");
     cat(&["--where", "b = 'x'", "--columns", "s.x,b"]).ok("{\"b\":\"x\",\"s\":null}\n");
     cat(&["--where", "b = 'x'", "--explain"]).code(&[0]);

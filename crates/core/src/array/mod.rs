@@ -121,7 +121,7 @@ pub(crate) trait LeafArray: Send {
     /// Passes over the next `n` values of the page.
     fn skip(&mut self, n: usize) -> Result<()>;
 
-    /// Returns what the page has beyond the values that were appended or passed over.
+    /// Returns the part of the page after the values that were appended or skipped.
     fn rest(&self) -> Rest<'_>;
 
     /// Appends the next `n` values to the new slots `start..start + slots` of `validity`, of which so

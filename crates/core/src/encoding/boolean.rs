@@ -62,7 +62,7 @@ impl Booleans {
         }
     }
 
-    /// Returns what is left after the booleans that were taken.
+    /// Returns the part after the booleans that were taken.
     pub(crate) fn rest(&self) -> Rest<'_> {
         match self {
             Self::Plain(bits) => bits.rest(),

@@ -178,7 +178,7 @@ impl ByteArrays {
         }
     }
 
-    /// Returns what is left after the values that were taken.
+    /// Returns the part after the values that were taken.
     pub(crate) fn rest(&self) -> Rest<'_> {
         match self {
             Self::Empty => Rest::Nothing,

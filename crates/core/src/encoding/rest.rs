@@ -1,4 +1,4 @@
-//! What is left of a page once the values that its header declares were taken.
+//! The part of a page after the values that its header declares.
 
 use herringbone_format::{Error, Result};
 
@@ -7,7 +7,7 @@ use crate::created_by::CreatedBy;
 /// Zeros that fastparquet appends to each data page.
 const FASTPARQUET_PADDING: usize = 8;
 
-/// What the values section of a page has beyond the values that were taken.
+/// Part of the values section of a page after the values that were taken.
 ///
 /// The unused bits of packed runs, of the last block of a delta encoding and of the last byte of booleans are
 /// padding, which is nothing.
@@ -46,7 +46,7 @@ impl<'a> Rest<'a> {
         }
     }
 
-    /// Makes sure that nothing is left but what the writer of the file is known to append.
+    /// Returns an error unless the rest is empty, or padding that the writer of the file is known to append.
     ///
     /// # Errors
     /// Corrupt where the page has more values than its header declares.

@@ -316,7 +316,7 @@ mod tests {
         }
     }
 
-    /// Where each place is compared anew, the needle alone takes 2^43 comparisons.
+    /// A search that starts anew at each place takes 2^43 comparisons for this needle.
     #[test]
     fn a_long_needle_is_searched_for_in_one_pass() {
         let text = "a".repeat(1 << 23);

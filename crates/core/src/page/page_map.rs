@@ -65,7 +65,7 @@ impl PageMap {
         })
     }
 
-    /// The same map, which a page header or a histogram contradicts.
+    /// Marks the map as contradicted by a page header or a histogram.
     pub(crate) fn contradicted(self) -> Self {
         Self {
             is_contradicted: true,
@@ -73,7 +73,7 @@ impl PageMap {
         }
     }
 
-    /// Whether a page header or a histogram contradicts it, so that neither it nor the headers can be believed.
+    /// Returns true if a page header or a histogram contradicts the map: then neither map nor headers are trusted.
     pub(crate) fn is_contradicted(&self) -> bool {
         self.is_contradicted
     }

@@ -114,7 +114,7 @@ impl PageReader {
         self.bytes.end().min(self.wanted_end)
     }
 
-    /// Returns what is known of the writer of the file.
+    /// Returns the known habits of the writer of the file.
     pub(crate) fn created_by(&self) -> CreatedBy {
         self.options.created_by
     }
@@ -204,7 +204,7 @@ impl PageReader {
         let position = self.walker.position();
         let end = match self.options.created_by.omits_dictionary_header {
             true => self.walker.end(),
-            // What follows are pages of another column chunk.
+            // The next pages belong to another column chunk.
             false => self.range.end,
         };
         if position >= end {

@@ -124,7 +124,7 @@ impl BloomFilterProbe {
         let found = header_bytes.saturating_add(num_bytes(header));
         let is_right = match (u64::try_from(length), &self.cipher) {
             (Ok(length), None) => found == length,
-            // What encryption adds to the bits counts too.
+            // The bytes that encryption adds count too.
             (Ok(length), Some(_)) => found <= length,
             (Err(_), _) => false,
         };

@@ -38,7 +38,7 @@ impl IndexTrust {
     pub(crate) fn max(self, index: &ColumnIndex, page: usize) -> Option<&[u8]> {
         let has_values = index.null_pages.get(page) == Some(&false);
         let max = index.max_values.get(page).filter(|_| has_values)?;
-        // Of nothing but the greatest bytes, it may be a longer value that could not be raised.
+        // A bound of 0xFF bytes alone may be a longer value that could not be raised.
         let is_greatest = !max.is_empty() && max.iter().all(|byte| *byte == u8::MAX);
         let is_cut = self.has_byte_arrays && (self.cuts_upper_bounds || is_greatest);
         (!is_cut).then_some(max)
@@ -56,7 +56,7 @@ impl IndexTrust {
             }
     }
 
-    /// Whether the histograms of levels, if there are any, have as many rows in each page as the offset index.
+    /// Returns true if the level histograms, if present, count the rows of each page as the offset index does.
     pub(crate) fn has_rows(self, index: &ColumnIndex, pages: &[Range<u64>]) -> bool {
         pages.iter().enumerate().all(|(page, rows)| {
             let rows = i64::try_from(rows.end - rows.start).ok();
@@ -85,12 +85,12 @@ impl IndexTrust {
         let length = usize::from(max_level) + 1;
         let start = page.checked_mul(length)?;
         let levels = histograms.as_ref()?.get(start..start.checked_add(length)?);
-        // Where a column has but one level, writers leave the histogram out.
+        // If a column has only one level, writers leave the histogram out.
         levels.filter(|_| max_level > 0)
     }
 }
 
-/// Whether the nulls of all pages are as many as those of the chunk, as far as both are known.
+/// Returns true if the null counts of all pages add up to that of the chunk, or one of them is unknown.
 pub(crate) fn has_nulls_of_chunk(index: &ColumnIndex, chunk: &Statistics) -> bool {
     let pages = index.null_counts.as_ref();
     let pages = pages.map(|counts| counts.iter().fold(0, |sum, n| i64::saturating_add(sum, *n)));

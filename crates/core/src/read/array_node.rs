@@ -202,7 +202,7 @@ impl Ancestor {
         Self { plan, records }
     }
 
-    /// Whether the next leaf below records it.
+    /// True if the next leaf below records it.
     fn is_to_be_recorded(&self, on_error: OnError) -> bool {
         let may_be_lost = on_error == OnError::NullPage
             && matches!(self.plan, NestingPlan::Struct { rep_level: 0, .. });

@@ -42,7 +42,7 @@ pub struct FileEncoder {
     metadata_bytes: usize,
     /// Added to the key-value metadata, instead of what is there under the same keys.
     key_values: Vec<KeyValue>,
-    /// What readers may put into one dictionary array, by column.
+    /// Number of values that readers may put into one dictionary array, per column.
     dictionary_values: Vec<DictionaryValues>,
 }
 

@@ -1,7 +1,7 @@
 //! JSON of key material and of keys files, with the lines that messages name.
 //!
 //! Texts are wiped when they are dropped. An object that has a key twice is an error.
-//! No message repeats what was read.
+//! No message repeats the input.
 
 mod parser;
 mod write;

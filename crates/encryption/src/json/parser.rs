@@ -86,7 +86,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Returns the line of what was read last.
+    /// Returns the line of the value that was read last.
     fn line(&mut self) -> usize {
         let position = self.reader.position();
         let passed = self.text.as_bytes().get(self.counted..position);

@@ -138,7 +138,7 @@ impl KeyMaterialStore for FileKeyMaterialStore {
         if self.overwrite {
             return self.write(material);
         }
-        // Of several writers, one makes the empty file that holds the name.
+        // One of several writers makes the empty file that reserves the name.
         match File::create_new(self.path()) {
             Ok(_) => self
                 .write(material)

@@ -1,4 +1,4 @@
-//! The codecs that pages were compressed with, as far as their bytes, a footer or a sibling show them.
+//! The codecs of pages, found from their bytes, a footer or a sibling file.
 //!
 //! Compressed bytes that are as long as the uncompressed ones could also be the values themselves. So
 //! every page is decompressed with every codec. If several of them give bytes, and not the same ones,

@@ -98,7 +98,7 @@ impl<'a> Fits<'a> {
         }
     }
 
-    /// Returns what the page holds as one of `leaf`; `None` if it is not one.
+    /// Decodes the page as a page of `leaf`; returns `None` if it cannot be one.
     ///
     /// # Errors
     /// Io; Limit if too many pages were decoded.

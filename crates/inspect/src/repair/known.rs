@@ -23,7 +23,7 @@ impl Taken {
         is_free
     }
 
-    /// Returns what is free between `start` and the last part.
+    /// Returns the free ranges between `start` and the last part.
     pub(super) fn gaps(&self, start: u64) -> Vec<Range<u64>> {
         let starts = self.0.keys().copied();
         let ends = [start].into_iter().chain(self.0.values().copied());

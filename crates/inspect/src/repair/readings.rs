@@ -11,7 +11,7 @@ use super::scan::{FoundPage, FoundPages, Gap};
 const STEPS_PER_PAGE: usize = 1_000;
 /// Steps that may be taken however few pages there are.
 const FEWEST_STEPS: usize = 1_000_000;
-/// Steps that may be taken however many pages there are: what they find is held in memory.
+/// Maximum number of steps, for any number of pages: their results are held in memory.
 const MOST_STEPS: usize = 20_000_000;
 
 /// A column chunk that pages can be.

@@ -32,7 +32,7 @@ pub(super) fn check(
     let used: BTreeSet<i32> = data_pages.map(|(_, encoding)| *encoding).collect();
     let is_dictionary = |encoding: &i32| DICTIONARIES.iter().any(|it| it.id() == *encoding);
     for encoding in used.difference(&listed) {
-        // Readers that find no value in a dictionary ask whether there are values beside it.
+        // Readers that do not find a value in a dictionary check if the chunk has values outside it.
         let severity = match is_dictionary(encoding) || !used.iter().any(is_dictionary) {
             true => Severity::Note,
             false => Severity::Warning,

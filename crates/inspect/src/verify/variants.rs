@@ -17,7 +17,7 @@ use herringbone_variant::shredding::{UnshredOptions, VariantArray};
 
 use super::finding::{FindingKind, Report};
 
-/// VARIANT groups as unshredded values, each of which is checked as a whole.
+/// VARIANT groups as unshredded values; each value is checked as a whole.
 #[derive(Debug, Default)]
 struct CheckedVariants(VariantExtension);
 

@@ -42,7 +42,7 @@ use loops::Loops;
 use numbers::{Indices, Levels};
 use run::Run;
 
-/// Values that duckdb packs at a time, the last of which may stand for nothing.
+/// Number of values per packed run of duckdb; the last ones may be padding.
 const PACKED_BLOCK: usize = 256;
 
 /// A decoder of runs, standing between two values.

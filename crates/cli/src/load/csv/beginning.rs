@@ -113,7 +113,7 @@ impl Beginning {
     }
 }
 
-/// Finds out what the columns hold, record by record.
+/// Infers the types of columns, record by record.
 struct Parser<'o> {
     options: &'o TextOptions<'o>,
     header: Records,
@@ -228,7 +228,7 @@ impl<'o> Parser<'o> {
         Ok(())
     }
 
-    /// Returns what the records have shown.
+    /// Returns the inferred types.
     fn beginning(mut self, sample: Sample, delimiter: u8, line: usize) -> Result<Beginning, Wrong> {
         let width = self.rows.width.unwrap_or(0);
         self.kinds.resize(width, Kind::Nothing);

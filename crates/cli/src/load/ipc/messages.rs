@@ -27,7 +27,7 @@ const GRANTED: usize = 64 << 10;
 /// The marker in front of a message.
 const CONTINUATION: [u8; 4] = [0xff; 4];
 
-/// Bytes behind the footer: its length and the magic.
+/// Number of bytes after the footer: its length and the magic.
 const TRAILER: usize = 10;
 
 /// Bytes that can be read at any place.

@@ -154,7 +154,7 @@ fn batches(
     }))
 }
 
-/// A reason for which there is no next batch.
+/// Reason why no batch follows.
 enum Problem {
     /// The bytes are wrong, or beyond a limit.
     Bytes(Error),

@@ -289,7 +289,7 @@ fn compressed_buffers_are_checked() {
             let error = error_of(&changed);
             assert!(error.contains(message), "{length}: {error}");
         }
-        // The codec finds it, which is no fault of the system.
+        // The codec reports it; it is not a system error.
         let mut changed = bytes.clone();
         changed[at + 8..at + 16].fill(0xa5);
         assert!(error_of(&changed).starts_with("x: damaged Arrow data: "));

@@ -64,7 +64,7 @@ impl Members {
     }
 }
 
-/// Finds out what the values of rows are.
+/// Infers the types of values, row by row.
 pub(super) struct Inference {
     /// The line of the row that is read.
     pub(super) line: usize,

@@ -1,4 +1,4 @@
-//! JSON: objects, each of which is a row, on lines of their own or in arrays.
+//! JSON rows: one object per row, on separate lines or in arrays.
 
 mod infer;
 pub(super) mod rows;

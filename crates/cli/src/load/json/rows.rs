@@ -25,7 +25,7 @@ const RECORD_SEPARATOR: u8 = 0x1e;
 /// The key of the rows of a collection.
 const FEATURES: &[u8] = b"features";
 
-/// A source of rows, each of which is the text of an object.
+/// Source of rows; each row is the text of one object.
 pub(in crate::load) trait RowTexts {
     /// Replaces `row` by the next row; returns the line that it begins in, or `None` at the end.
     ///
@@ -319,7 +319,7 @@ pub(super) fn line_ends(text: &[u8]) -> usize {
     text.iter().filter(|byte| **byte == b'\n').count()
 }
 
-/// Rows, of which the first ones were looked at.
+/// Rows of an input after the first ones were inspected.
 pub(in crate::load) struct Sampled<S> {
     /// Each row with its line.
     pub(in crate::load) sample: VecDeque<(usize, Vec<u8>)>,

@@ -94,7 +94,7 @@ impl Indices {
             .map_err(malformed)
     }
 
-    /// Returns what is left after the indices that were taken.
+    /// Returns the part after the indices that were taken.
     pub(crate) fn rest(&self) -> Rest<'_> {
         Rest::values(!self.decoder.is_used_up(&self.runs))
     }

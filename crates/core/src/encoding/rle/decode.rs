@@ -44,7 +44,7 @@ impl RleBooleans {
         appended.map(drop).map_err(malformed)
     }
 
-    /// Returns what is left after the booleans that were taken.
+    /// Returns the part after the booleans that were taken.
     pub(crate) fn rest(&self) -> Rest<'_> {
         Rest::values(!self.decoder.is_used_up(&self.runs))
     }

@@ -24,10 +24,10 @@ pub(super) struct PageIndex {
     offsets: IndexDecoder<OffsetIndex>,
     /// Stands before the first data page.
     walker: PageWalker,
-    /// Whether a level of the column is a row.
+    /// True if each level of the column is a row.
     is_flat: bool,
     is_asked: bool,
-    /// What was supplied, by its offset in the file.
+    /// Supplied bytes with their offsets in the file.
     supplied: Vec<(u64, Bytes)>,
 }
 
@@ -51,7 +51,7 @@ impl FoundPages {
 }
 
 impl PageIndex {
-    /// The indexes of the chunk of `leaf` in a row group; none where it has not got what is asked for.
+    /// Starts to look up the indexes of the chunk of `leaf`; returns `None` if the chunk lacks one of them.
     pub(super) fn new(
         plan: &ReadPlan,
         (row_group, leaf): (usize, usize),
@@ -106,7 +106,7 @@ impl PageIndex {
         found.map(|(_, bytes)| bytes.clone()).unwrap_or_default()
     }
 
-    /// What was found; none where `needs` gets what is needed first.
+    /// Returns the indexes, or `None` after adding the missing ranges to `needs`.
     ///
     /// # Errors
     /// Whatever is wrong with the bytes.
@@ -154,7 +154,7 @@ impl PageIndex {
         }))
     }
 
-    /// Where `length` bytes from the first data page on lie, as far as they are of its chunk.
+    /// Returns the range of `length` bytes from the first data page on, cut at the end of its chunk.
     fn header_range(&self, length: u64) -> Range<u64> {
         let start = self.walker.start().offset;
         start

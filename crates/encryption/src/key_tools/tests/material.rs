@@ -96,7 +96,7 @@ fn only_regular_files_of_some_megabytes_are_read() {
     assert_eq!(store.read().unwrap(), "{}");
 }
 
-/// Of several writers of new key material, one succeeds.
+/// One of several writers of new key material succeeds.
 #[test]
 fn new_material_has_one_writer() {
     for _ in 0..20 {
