@@ -19,6 +19,18 @@ pub use herringbone_schema::{
     VARIANT_EXTENSION_NAME,
 };
 
+/// A column that an extension type makes besides those of the projection.
+#[derive(Debug, Clone)]
+pub struct ExtensionColumnOption {
+    /// The name of the column; it may be that of another one.
+    pub name: String,
+    /// The path of the field that it is made from, as in
+    /// [`Projection::Paths`](herringbone_schema::Projection::Paths).
+    pub path: Vec<String>,
+    /// What makes it.
+    pub extension: Arc<dyn ExtensionType>,
+}
+
 /// An extension type: makes Arrow arrays from what is stored, and back.
 ///
 /// Registered with [`ReadOptions::extension`](crate::read::ReadOptions::extension) and

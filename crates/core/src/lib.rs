@@ -22,6 +22,7 @@ pub mod compression;
 pub mod statistics;
 pub mod bloom_filter;
 mod levels;
+mod cast;
 mod encoding;
 mod array;
 pub mod column;

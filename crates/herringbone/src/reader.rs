@@ -7,7 +7,7 @@ use herringbone_arrow::schema::{ArrowError, SchemaRef};
 use herringbone_core::budget::Budget;
 use herringbone_core::loss::{Loss, Losses, Lost, OnError};
 use herringbone_core::metrics::ReadMetrics;
-use herringbone_core::read::{ReadPlan, RowGroupPlan};
+use herringbone_core::read::{ReadPlan, RowGroupPlan, tests_row_groups};
 use herringbone_format::{Error, Result};
 
 use crate::allocator::{ONE_THREAD, SEVERAL_THREADS, keep_memory};
@@ -214,7 +214,7 @@ impl Driver {
             return false;
         }
         if plan.is_filtered() {
-            return plan.options().on_error != OnError::Fail || plan.tests_row_groups();
+            return plan.options().on_error != OnError::Fail || tests_row_groups(plan);
         }
         let row_groups = plan.row_groups().len() as u64;
         let columns = plan.num_columns() as u64;

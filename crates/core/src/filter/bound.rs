@@ -15,8 +15,7 @@ use super::predicate::{Each, Expression};
 use super::tested_leaves::leaf_at;
 use super::verdict_runs::VerdictRuns;
 use super::wanted_columns::as_wanted;
-use super::{Predicate, RowPredicate};
-use crate::read::{LeafSource, ResolvedLeaf};
+use super::{LeafSource, Predicate, ResolvedLeaf, RowPredicate};
 
 /// What is known of some rows without looking at them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

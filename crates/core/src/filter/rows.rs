@@ -7,7 +7,7 @@ use herringbone_format::{FileMetadata, Result};
 use herringbone_schema::ParquetSchema;
 
 use super::{Predicate, Verdict};
-use crate::read::ExtensionColumnOption;
+use crate::extension::ExtensionColumnOption;
 
 /// A predicate that looks at Arrow arrays by itself: a function, or a kind of test that the library does not know.
 pub trait RowPredicate: fmt::Debug + Send + Sync {

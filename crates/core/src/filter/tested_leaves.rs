@@ -7,7 +7,7 @@ use herringbone_schema::ParquetSchema;
 
 use super::predicate::{Column, Expression};
 use super::{Predicate, RowPredicate};
-use crate::read::ExtensionColumnOption;
+use crate::extension::ExtensionColumnOption;
 
 /// The leaves that a predicate looks at, ascending.
 ///

@@ -5,7 +5,7 @@ use herringbone_arrow::schema::DataType;
 
 use super::Predicate;
 use super::predicate::Expression;
-use crate::read::Cast;
+use crate::cast::Cast;
 
 /// The paths that a predicate looks at, by wanted names.
 pub(crate) fn tested_paths(predicate: &Predicate) -> Vec<Vec<String>> {

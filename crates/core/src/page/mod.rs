@@ -17,7 +17,7 @@ mod shared;
 mod walker;
 
 pub(crate) use data_page::level_width;
-pub(crate) use page_map::PageMap;
+pub(crate) use page_map::{PageMap, PageMaps};
 pub(crate) use reader::{PageReader, PageReaderChunk, PageReaderOptions};
 pub use shared::SharedPage;
 pub(crate) use walker::{PagePlace, has_dictionary};

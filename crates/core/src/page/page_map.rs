@@ -1,10 +1,14 @@
 //! Where the data pages of a column chunk lie and which rows they have, by its offset index.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use herringbone_format::OffsetIndex;
 
 use super::PageStart;
+
+/// The page maps of some column chunks of a row group, each with the ordinal of its leaf.
+pub(crate) type PageMaps = Arc<[(usize, Arc<PageMap>)]>;
 
 /// The data pages of a column chunk (format, "Page Index").
 ///

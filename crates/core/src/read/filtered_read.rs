@@ -11,9 +11,8 @@ use bytes::Bytes;
 use herringbone_arrow::array::RecordBatch;
 use herringbone_format::Result;
 
-use super::found_rows::FoundRows;
-use super::pruner::{Pruned, RowGroupPruner};
-use super::wanted_rows::RowGroupPlan;
+use super::plan::RowGroupPlan;
+use super::row_group::{FoundRows, Pruned, RowGroupPruner};
 use super::{BatchAssembler, BegunRowGroup, GivenOut, Needs, PushDecoder, ReadPlan};
 use crate::budget::Budget;
 use crate::column::selection::WantedPiece;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use herringbone_arrow::array::RecordBatch;
 use herringbone_format::Result;
 
-use super::wanted_rows::{RowGroupPlan, Window};
+use super::plan::{RowGroupPlan, Window};
 use super::{BegunRowGroup, PushDecoder, ReadPlan};
 use crate::budget::Budget;
 

@@ -8,43 +8,27 @@
 //! on as many threads as they like, and put their column batches together with a [`BatchAssembler`]; the
 //! [`PushDecoder`] does so on the caller's thread, for bytes that arrive in any order.
 
-mod siblings;
-mod assemble;
-mod cursor;
-mod filter_plan;
-mod filtered;
-mod filtered_read;
-mod found_rows;
-mod given_out;
 mod wrappers;
-mod options;
-mod plan;
-mod pruner;
-mod push;
-mod row_group;
-mod array_node;
-mod explanation;
-mod extensions;
-mod row_selection;
-mod wanted_rows;
 mod wanted_schema;
-mod virtual_columns;
+mod plan;
+mod assemble;
+mod row_group;
+mod filtered_read;
+mod given_out;
+mod push;
 
+pub use crate::extension::ExtensionColumnOption;
 pub use assemble::BatchAssembler;
-pub use explanation::{RowGroupExplanation, StepExplanation, explain};
-pub use extensions::ExtensionColumnOption;
 #[doc(hidden)] // For drivers.
 pub use filtered_read::{FilteredRead, FilteredRowGroup};
 #[doc(hidden)] // For drivers.
 pub use given_out::GivenOut;
-pub use options::ReadOptions;
-pub use plan::ReadPlan;
+pub use plan::{ReadOptions, ReadPlan, RowGroupPlan, RowSelection, VirtualColumn};
 #[doc(hidden)] // For drivers.
 pub use push::BegunRowGroup;
 pub use push::{Needs, Poll, Progress, PushDecoder, too_few_rows};
-pub use row_group::{ChunkInPlan, OpenRowGroup};
-pub use row_selection::RowSelection;
-pub use virtual_columns::VirtualColumn;
-pub use wanted_rows::RowGroupPlan;
-pub(crate) use wanted_schema::{Cast, LeafSource, ResolvedLeaf};
+pub use row_group::{
+    ChunkInPlan, OpenRowGroup, RowGroupExplanation, StepExplanation, explain, missing_key,
+    tests_row_groups,
+};
 pub use wanted_schema::{FieldMatching, FieldNames, WantedSchema};

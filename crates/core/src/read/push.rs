@@ -13,10 +13,10 @@ use herringbone_format::modular_encryption::KeyRequest;
 use herringbone_format::{Error, Result};
 
 use super::ReadPlan;
-use super::cursor::RowGroupCursor;
-use super::filtered::{FilterStep, FilteredRows};
-use super::pruner::{Pruned, RowGroupPruner};
-use super::wanted_rows::{RowGroupPlan, Window};
+use super::plan::{RowGroupPlan, Window};
+use super::row_group::{
+    FilterStep, FilteredRows, Pruned, RowGroupCursor, RowGroupPruner, missing_key,
+};
 use crate::budget::{Budget, Reservation};
 use crate::filter::Verdict;
 use crate::loss::{Loss, Losses, Lost};
@@ -465,7 +465,7 @@ impl PushDecoder {
         let Some(row_group) = row_group.cloned() else {
             return Ok(Some(Progress::Finished));
         };
-        if let Some(request) = plan.needs_key(row_group.index) {
+        if let Some(request) = missing_key(&plan, row_group.index) {
             return Ok(Some(Progress::NeedsKey(request)));
         }
         let is_whole = row_group.num_wanted() == row_group.num_rows;

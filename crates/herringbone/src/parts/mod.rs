@@ -366,7 +366,7 @@ mod tests {
             let file = ParquetFile::from_bytes(source.clone()).unwrap();
             let plan = file.plan(&ReadOptions::new()).unwrap();
             let budget = Budget::new(&plan.options().limits);
-            let row_group = Arc::new(plan.open(0, &budget).unwrap());
+            let row_group = Arc::new(OpenRowGroup::new(&plan, 0, &budget).unwrap());
             let source: Arc<dyn Source> = Arc::new(source);
             let (parts, were_known) = match of_row_group(&row_group, &source, &plan, 2).remove(0) {
                 SplitColumn::Whole => panic!("{version:?} {page_index}"),

@@ -119,7 +119,7 @@ impl Shared {
             }
             Job::Open(index) => {
                 let read = |range| self.source.read(range);
-                let row_group = self.plan.open_mapped(index, &self.budget, read);
+                let row_group = OpenRowGroup::mapped(&self.plan, index, &self.budget, read);
                 let row_group = row_group.map(Arc::new);
                 let cuts = row_group.as_ref().map_or(Vec::new(), |row_group| {
                     parts::of_row_group(row_group, &self.source, &self.plan, self.threads)

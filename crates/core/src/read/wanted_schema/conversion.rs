@@ -9,8 +9,7 @@ use herringbone_arrow::array::{
 use herringbone_arrow::schema::{ArrowError, DataType, FieldRef, Fields};
 use herringbone_format::{Error, Result};
 
-use super::Constant;
-use super::cast::Cast;
+use crate::cast::{Cast, Constant};
 
 /// What is done to an array.
 #[derive(Debug, Clone)]

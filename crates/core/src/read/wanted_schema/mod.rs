@@ -3,16 +3,13 @@
 //! ```text
 //! wanted schema + fields of the file ── matching ──► what each wanted field is made from
 //!                                                    ├─► leaves and Arrow types to decode (search.rs)
-//!                                                    └─► conversions of the finished arrays (conversion.rs, cast.rs)
+//!                                                    └─► conversions of the finished arrays (conversion.rs, crate::cast)
 //! ```
 //!
 //! What columns can decode to by themselves (layouts of text, dictionaries, zones) is asked of them, as if the file's
 //! own Arrow schema said so. The rest is done to the arrays of a record batch: structs get the wanted fields in
 //! the wanted order, values are cast, and what the file does not have becomes a constant.
 
-mod cast;
-mod decimal_cast;
-mod constant;
 mod conversion;
 mod matching;
 mod resolution;
@@ -25,11 +22,9 @@ use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields, Schema, Schem
 use herringbone_format::{Error, Result};
 use herringbone_schema::Projection;
 
-pub(crate) use cast::Cast;
-pub(crate) use constant::{Constant, null_bytes};
 pub(crate) use conversion::{ArrayConversion, unwanted_null};
+pub(crate) use resolution::Root;
 pub(super) use resolution::resolve;
-pub(crate) use resolution::{LeafSource, ResolvedLeaf, Root};
 
 /// A schema that batches shall have, and how its fields are found in a file.
 ///

@@ -9,10 +9,11 @@ use herringbone_schema::{
     Projection, ReadExtensions, SchemaOptions, to_arrow_extended,
 };
 
-use super::cast::Cast;
 use super::conversion::FieldSource;
 use super::search::{Below, Part, Search, list_element};
-use super::{ArrayConversion, Constant, WantedSchema};
+use super::{ArrayConversion, WantedSchema};
+use crate::cast::{Cast, Constant};
+use crate::filter::{LeafSource, ResolvedLeaf};
 
 /// A column of the batch.
 #[derive(Debug)]
@@ -23,25 +24,6 @@ pub(crate) enum Root {
         conversion: ArrayConversion,
     },
     /// The file does not have it.
-    Constant(Constant),
-}
-
-/// A column of a wanted schema, or a field of structs in it, that is one leaf of the file or constant.
-#[derive(Debug, Clone)]
-pub(crate) struct ResolvedLeaf {
-    /// The wanted names that lead to it, through structs alone.
-    pub(crate) path: Vec<String>,
-    pub(crate) source: LeafSource,
-    /// The wanted type.
-    pub(crate) data_type: DataType,
-}
-
-/// What a field without fields is made of.
-#[derive(Debug, Clone)]
-pub(crate) enum LeafSource {
-    /// The leaf of the file with this ordinal.
-    Leaf(usize),
-    /// The same in each row.
     Constant(Constant),
 }
 

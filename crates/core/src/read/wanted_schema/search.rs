@@ -7,8 +7,8 @@ use herringbone_format::Result;
 use herringbone_schema::{ArrowWrapper, Node, NodeKind};
 
 use super::WantedSchema;
-use super::cast::Cast;
 use super::matching::find;
+use crate::cast::Cast;
 
 /// What was found of a wanted field.
 #[derive(Debug)]

@@ -9,6 +9,7 @@
 //! Layers keep the slots. So which of them are equal is always asked of the decoded array.
 
 mod dictionary;
+mod extension;
 mod negative_scale;
 mod run_ends;
 mod same;
@@ -21,10 +22,10 @@ use herringbone_arrow::schema::{ArrowError, DataType, Field};
 use herringbone_format::{Error, Result};
 use herringbone_schema::{ArrowWrapper, Node};
 
-use super::extensions::ExtensionArray;
 use crate::array::dictionary::max_values;
 use crate::extension::ExtensionType;
 
+pub(crate) use extension::{ExtensionArray, KeptColumn};
 pub(super) use run_ends::padded_runs;
 use same::{distinct, run_starts};
 

@@ -1,48 +1,56 @@
-//! What a read comes to: which rows of which column chunks.
+//! The plan of a read: rows, columns, filter and limits. It is plain data: it opens no column and reads no byte.
 
-use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+mod array_tree;
+mod extensions;
+mod filter;
+mod options;
+mod row_groups;
+mod row_selection;
+mod virtual_columns;
 
-use bytes::Bytes;
+use std::sync::Arc;
+
 use herringbone_arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use herringbone_arrow::schema::{ArrowError, FieldRef, Fields, Schema, SchemaRef};
-use herringbone_format::modular_encryption::{KeyRequest, KeyStep};
-use herringbone_format::{AlikeChunks, Error, FileMetadata, ReadableChunk, Result};
+use herringbone_format::{Error, FileMetadata, Result};
 use herringbone_schema::{ArrowMapping, Leaf, ParquetSchema, to_arrow_extended};
 
-use super::array_node::{ArrayNode, ArrayTree};
-use super::extensions::{KeptColumn, requests};
-use super::filter_plan::FilterPlan;
-use super::pruner::RowGroupPruner;
-use super::push::Needs;
-use super::row_group::{Chunk, OpenRowGroup};
-use super::siblings::SharedList;
-use super::wanted_rows::{RowGroupPlan, plan_row_groups, repeats};
-use super::wanted_schema::{ResolvedLeaf, resolve, unwanted_null, with_fields_behind};
-use super::{ReadOptions, VirtualColumn, WantedSchema};
-use crate::budget::{Budget, ColumnRole};
-use crate::column::{ColumnPlan, WantedRows};
+use extensions::requests;
+use row_groups::{plan_row_groups, repeats};
+
+use super::WantedSchema;
+use super::wanted_schema::{resolve, unwanted_null, with_fields_behind};
+use super::wrappers::KeptColumn;
+use crate::budget::ColumnRole;
+use crate::column::ColumnPlan;
 use crate::created_by::CreatedBy;
+use crate::filter::ResolvedLeaf;
 use crate::page::PageReaderOptions;
 
-/// Columns from which on it pays to look whether their chunks are alike.
-const MANY_COLUMNS: usize = 64;
+pub(in crate::read) use array_tree::{ArrayNode, ArrayTree, Record, SharedList};
+pub(in crate::read) use filter::{ColumnSource, FilterPlan};
+pub use options::ReadOptions;
+pub use row_groups::RowGroupPlan;
+pub(in crate::read) use row_groups::{Window, count};
+pub use row_selection::RowSelection;
+pub use virtual_columns::VirtualColumn;
+pub(in crate::read) use virtual_columns::VirtualValues;
 
-/// What a read comes to; shared by everything that decodes a part of it.
+/// The plan of a read, shared by everything that decodes a part of it.
 #[derive(Debug)]
 pub struct ReadPlan {
-    pub(super) metadata: Arc<FileMetadata>,
+    pub(in crate::read) metadata: Arc<FileMetadata>,
     schema: SchemaRef,
     /// The leaves under their wanted paths, where there is a wanted schema.
     resolved: Option<Vec<ResolvedLeaf>>,
     warnings: Vec<String>,
-    tree: Arc<ArrayTree>,
+    pub(in crate::read) tree: Arc<ArrayTree>,
     row_groups: Vec<RowGroupPlan>,
     /// How often the same row group is read, at most.
-    repeats: u64,
-    pub(super) options: ReadOptions,
-    pages: Arc<PageReaderOptions>,
-    pub(super) role: ColumnRole,
+    pub(in crate::read) repeats: u64,
+    pub(in crate::read) options: ReadOptions,
+    pub(in crate::read) pages: Arc<PageReaderOptions>,
+    pub(in crate::read) role: ColumnRole,
     filter: Option<Arc<FilterPlan>>,
 }
 
@@ -65,7 +73,7 @@ impl ReadPlan {
     ///
     /// # Errors
     /// As [`Self::new`].
-    pub(super) fn of_columns(
+    pub(in crate::read) fn of_columns(
         metadata: Arc<FileMetadata>,
         schema: &ParquetSchema,
         file_length: u64,
@@ -136,7 +144,7 @@ impl ReadPlan {
     }
 
     /// The leaves of the file under their wanted paths, where there is a wanted schema.
-    pub(super) fn resolved(&self) -> Option<&[ResolvedLeaf]> {
+    pub(in crate::read) fn resolved(&self) -> Option<&[ResolvedLeaf]> {
         self.resolved.as_deref()
     }
 
@@ -148,12 +156,12 @@ impl ReadPlan {
 
     /// How the rows are found, where a filter chooses them. The [row groups](Self::row_groups) then count those
     /// that it chooses from.
-    pub(super) fn filter(&self) -> Option<&Arc<FilterPlan>> {
+    pub(in crate::read) fn filter(&self) -> Option<&Arc<FilterPlan>> {
         self.filter.as_ref()
     }
 
     /// The same read of these row groups alone.
-    pub(super) fn of_row_groups(&self, row_groups: Vec<RowGroupPlan>) -> Arc<Self> {
+    pub(in crate::read) fn of_row_groups(&self, row_groups: Vec<RowGroupPlan>) -> Arc<Self> {
         Arc::new(Self {
             metadata: self.metadata.clone(),
             schema: self.schema.clone(),
@@ -191,7 +199,7 @@ impl ReadPlan {
     }
 
     /// The leaves whose pages are looked for where rows are passed over.
-    pub(super) fn leaves_to_map(&self) -> Vec<usize> {
+    pub(in crate::read) fn leaves_to_map(&self) -> Vec<usize> {
         let mut leaves: Vec<_> = match &self.filter {
             Some(filter) => filter.leaves().collect(),
             None => self.leaves().collect(),
@@ -202,7 +210,7 @@ impl ReadPlan {
     }
 
     /// Returns the leaf of the file with this ordinal; `None` if the read has no columns.
-    pub(super) fn leaf(&self, leaf: usize) -> Option<&Leaf> {
+    pub(in crate::read) fn leaf(&self, leaf: usize) -> Option<&Leaf> {
         let filter = self.filter.as_ref();
         let plans = filter.map(|filter| [filter.tested(), filter.others()]);
         let of_filter = plans.into_iter().flatten().flat_map(|plan| plan.columns());
@@ -212,7 +220,7 @@ impl ReadPlan {
     }
 
     /// Bytes of the file.
-    pub(super) fn file_length(&self) -> u64 {
+    pub(in crate::read) fn file_length(&self) -> u64 {
         self.pages.file_length
     }
 
@@ -221,13 +229,6 @@ impl ReadPlan {
     #[must_use]
     pub fn is_filtered(&self) -> bool {
         self.filter.is_some()
-    }
-
-    /// Whether a filter has several row groups to test, and no more rows are wanted without a test, as far as statistics tell.
-    #[doc(hidden)] // For drivers.
-    #[must_use]
-    pub fn tests_row_groups(&self) -> bool {
-        super::pruner::tests_row_groups(self)
     }
 
     /// The row groups with wanted rows, in the order in which they are read.
@@ -298,169 +299,8 @@ impl ReadPlan {
         self.columns().iter().map(|column| column.leaf)
     }
 
-    /// The column chunks of the `index`-th of [`Self::row_groups`], whose columns share `budget`
-    /// with all other columns of the read that are under way.
-    ///
-    /// # Errors
-    /// Corrupt or Unsupported where the metadata of a column chunk makes no sense or cannot be
-    /// followed, as where the chunk lies in another file.
-    #[doc(hidden)] // For drivers.
-    pub fn open(&self, index: usize, budget: &Arc<Budget>) -> Result<OpenRowGroup> {
-        let row_group = self.row_groups.get(index);
-        let row_group = row_group
-            .ok_or_else(|| Error::argument(format!("the read has no row group {index}")))?;
-        self.open_row_group(row_group, budget)
-    }
-
-    /// As [`Self::open`], with bytes that `read` gives: where few of its rows are wanted, pages are found by what the file's
-    /// indexes say.
-    ///
-    /// # Errors
-    /// As [`Self::open`], and what `read` says.
-    #[doc(hidden)] // For drivers.
-    pub fn open_mapped(
-        self: &Arc<Self>,
-        index: usize,
-        budget: &Arc<Budget>,
-        mut read: impl FnMut(Range<u64>) -> Result<Bytes>,
-    ) -> Result<OpenRowGroup> {
-        let row_group = self.row_groups.get(index);
-        let is_selective = |it: &&RowGroupPlan| {
-            it.num_wanted() < it.num_rows && it.maps.is_empty() && self.role == ColumnRole::All
-        };
-        let Some(row_group) = row_group.filter(is_selective) else {
-            return self.open(index, budget);
-        };
-        let mut pruner = RowGroupPruner::new(self.clone(), row_group.clone(), budget.clone())?;
-        let mut needs = Needs::default();
-        let pruned = loop {
-            if let Some(pruned) = pruner.poll(&mut needs)? {
-                break pruned;
-            }
-            for need in std::mem::take(&mut needs.now) {
-                let bytes = read(need.clone())?;
-                pruner.supply(need.start, &bytes);
-            }
-        };
-        let row_group = row_group.restricted(row_group.ranges.clone(), pruned.maps);
-        let mut opened = self.open_row_group(&row_group, budget)?;
-        opened.maps_memory = Some(pruned.memory);
-        Ok(opened)
-    }
-
-    /// The same for a row group of the read that may be restricted.
-    ///
-    /// # Errors
-    /// As [`Self::open`].
-    pub(super) fn open_row_group(
-        &self,
-        row_group: &RowGroupPlan,
-        budget: &Arc<Budget>,
-    ) -> Result<OpenRowGroup> {
-        let locate = |error: Error, plan: &ColumnPlan| {
-            error
-                .in_column(plan.path())
-                .in_row_group(row_group.ordinal())
-        };
-        let chunks_present = self.metadata.num_columns(row_group.ordinal());
-        let mut chunks = Vec::with_capacity(self.columns().len());
-        let mut others = (self.columns().len() >= MANY_COLUMNS).then(AlikeChunks::default);
-        let (mut bytes, mut bytes_of_file) = (0u64, 0u64);
-        for plan in self.columns() {
-            if plan.leaf >= chunks_present {
-                let error = Error::corrupt(format!(
-                    "the row group has {chunks_present} column chunks and none for this column"
-                ));
-                return Err(locate(error, plan));
-            }
-            let chunk = self
-                .readable_chunk(row_group.ordinal(), plan, others.as_mut())
-                .and_then(KeyStep::ready)
-                .and_then(|chunk| Chunk::new(chunk, plan, self.pages.file_length))
-                .map_err(|error| locate(error, plan))?;
-            let map = row_group.maps.iter().find(|(leaf, _)| *leaf == plan.leaf);
-            let chunk = chunk.mapped(map.map(|(_, map)| map.clone()));
-            bytes = bytes.saturating_add(chunk.uncompressed_size);
-            bytes_of_file = bytes_of_file.saturating_add(chunk.range.end - chunk.range.start);
-            chunks.push(chunk);
-        }
-        self.check_overlap(budget.open_row_group((self.role, row_group.index), bytes_of_file))
-            .map_err(|error| error.in_row_group(row_group.ordinal()))?;
-        let rows = WantedRows {
-            row_group: row_group.ordinal(),
-            num_rows: row_group.num_rows,
-            ranges: row_group.ranges.clone(),
-            found: row_group.found(),
-            batch_rows: self.batch_rows(row_group, bytes),
-        };
-        Ok(OpenRowGroup {
-            rows,
-            tree: self.tree.clone(),
-            chunks,
-            pages: self.pages.clone(),
-            budget: budget.clone(),
-            maps_memory: None,
-            batch_starts: OnceLock::new(),
-        })
-    }
-
-    /// The key that must be [supplied](herringbone_format::modular_encryption::FileDecryption::supply_key)
-    /// before the `index`-th of [`Self::row_groups`] is opened, if one is missing.
-    #[must_use]
-    pub fn needs_key(&self, index: usize) -> Option<KeyRequest> {
-        let row_group = self.row_groups.get(index);
-        let row_group = row_group.filter(|_| self.metadata.decryption().is_some())?;
-        let tested = self.filter.as_ref().map(|it| it.tested());
-        let tested_first = tested.and_then(|it| it.filter()).map(|it| it.tested());
-        let tested = tested.into_iter().chain(tested_first);
-        let tested = tested.flat_map(|it| it.columns());
-        let mut columns = self.columns().iter().chain(tested);
-        columns.find_map(|plan| {
-            // What is wrong otherwise, opening says.
-            match self.readable_chunk(row_group.ordinal(), plan, None) {
-                Ok(KeyStep::NeedKey(request)) => Some(request),
-                _ => None,
-            }
-        })
-    }
-
-    /// A column chunk of the read, once it is known that it may be read. It may be like others that were decoded.
-    fn readable_chunk(
-        &self,
-        row_group: usize,
-        plan: &ColumnPlan,
-        others: Option<&mut AlikeChunks>,
-    ) -> Result<KeyStep<ReadableChunk>> {
-        let metadata = &self.metadata;
-        let step = match others {
-            Some(others) => metadata.readable_chunk_like(row_group, plan.leaf, others)?,
-            None => metadata.readable_chunk(row_group, plan.leaf)?,
-        };
-        if let (KeyStep::Ready(chunk), Some(decryption)) = (&step, self.metadata.decryption())
-            && chunk.cipher.is_none()
-        {
-            decryption.check_plaintext_column(&plan.path_parts())?;
-        }
-        Ok(step)
-    }
-
-    /// Fails where the column chunks of the read so far have so many bytes that the file must be gone
-    /// over too often.
-    fn check_overlap(&self, bytes: u64) -> Result<()> {
-        let file_length = self.pages.file_length.max(1);
-        let limit = self.pages.limits.overlap_ratio as u64;
-        let most = file_length
-            .saturating_mul(limit)
-            .saturating_mul(self.repeats);
-        if bytes > most {
-            let ratio = bytes.div_ceil(file_length.saturating_mul(self.repeats));
-            return Err(Error::limit("overlap_ratio", ratio, limit));
-        }
-        Ok(())
-    }
-
     /// A batch of these columns; `invalid` says what is wrong with what the file holds.
-    pub(super) fn record_batch(
+    pub(in crate::read) fn record_batch(
         &self,
         arrays: Vec<ArrayRef>,
         rows: usize,
@@ -472,15 +312,6 @@ impl ReadPlan {
             Some(_) => unwanted_null(&error),
             None => invalid(error),
         })
-    }
-
-    /// Rows of a batch: fewer than asked for where rows are so wide that the bytes matter.
-    fn batch_rows(&self, row_group: &RowGroupPlan, bytes: u64) -> usize {
-        let row_bytes = (bytes / row_group.num_rows.max(1)).max(1);
-        let rows = self.options.batch_bytes as u64 / row_bytes;
-        usize::try_from(rows)
-            .unwrap_or(usize::MAX)
-            .clamp(1, self.options.batch_size.max(1))
     }
 }
 

@@ -11,7 +11,7 @@ use herringbone_arrow::buffer::{ArrowNativeType, i256};
 use herringbone_arrow::schema::DataType;
 use herringbone_format::Result;
 
-use super::cast::{misfit, mismatch};
+use super::{misfit, mismatch};
 
 /// Digits before the point, and behind it.
 pub(super) fn decimal_places(data_type: &DataType) -> Option<(i16, i16)> {

@@ -11,15 +11,25 @@ use herringbone_kernels::nesting::ListPlan;
 use herringbone_schema::{ArrowMapping, ColumnStorage, Conversion, Node, NodeKind, ParquetSchema};
 
 use super::ReadOptions;
-use super::extensions::{ExtensionArray, KeptColumn};
-use super::siblings::{Member, SharedList};
-use super::wanted_schema::{ArrayConversion, Constant, Root};
-use super::wrappers::{TypedWrapper, max_slots, typed_wrappers};
+
 use crate::array::LeafType;
+use crate::cast::Constant;
 use crate::column::ColumnPlan;
 use crate::column::nesting_builder::NestingPlan;
 use crate::column::sibling_levels::SharedListPlan;
 use crate::loss::OnError;
+use crate::read::wanted_schema::{ArrayConversion, Root};
+use crate::read::wrappers::{ExtensionArray, KeptColumn, TypedWrapper, max_slots, typed_wrappers};
+
+/// The columns below one list, and which of its shared lists it is to each.
+pub(crate) type SharedList = Vec<Member>;
+
+/// One of the columns below a list.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Member {
+    pub(crate) column: usize,
+    pub(crate) ordinal: usize,
+}
 
 /// Where an ancestor is recorded: the ordinals of the column and of its recorder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,16 +8,6 @@ use herringbone_format::Error;
 
 use crate::column::sibling_levels::ListLevels;
 
-/// The columns below one list, and which of its shared lists it is to each.
-pub(crate) type SharedList = Vec<Member>;
-
-/// One of the columns below a list.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Member {
-    pub(crate) column: usize,
-    pub(crate) ordinal: usize,
-}
-
 /// Levels of one member, and how many of them were compared.
 #[derive(Debug)]
 pub(crate) struct LevelsInUse {

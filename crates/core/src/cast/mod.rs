@@ -1,4 +1,4 @@
-//! Casts of values to a type that has all of them.
+//! Casts of arrays to a type that holds each of their values.
 
 use std::sync::Arc;
 
@@ -11,8 +11,11 @@ use herringbone_arrow::buffer::i256;
 use herringbone_arrow::schema::{ArrowError, DataType, TimeUnit};
 use herringbone_format::{Error, Result};
 
-use super::constant::null_bytes;
-use super::decimal_cast::{decimal, decimal_digits, decimal_places};
+mod constant;
+mod decimal;
+
+pub(crate) use constant::{Constant, null_bytes};
+use decimal::{decimal, decimal_digits, decimal_places};
 
 /// A cast between two types.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -278,7 +281,7 @@ fn text(array: &ArrayRef) -> Result<ArrayRef> {
     }
 }
 
-pub(super) fn misfit(value: i256, array: &ArrayRef, to: &DataType) -> Error {
+fn misfit(value: i256, array: &ArrayRef, to: &DataType) -> Error {
     let from = array.data_type();
     Error::unsupported(format!("the value {value} of {from} has no place in {to}"))
 }
@@ -288,7 +291,7 @@ fn refused(array: &ArrayRef, to: &DataType, error: &ArrowError) -> Error {
     Error::unsupported(format!("{from} does not become {to}: {error}"))
 }
 
-pub(super) fn mismatch(array: &ArrayRef, to: &DataType) -> Error {
+fn mismatch(array: &ArrayRef, to: &DataType) -> Error {
     let from = array.data_type();
     Error::argument(format!("{from} in the file cannot become the wanted {to}"))
 }

@@ -9,13 +9,14 @@ use herringbone_format::modular_encryption::KeyStep;
 use herringbone_format::{Error, Result, Type};
 use herringbone_schema::{DictionaryOutput, ParquetSchema, Projection};
 
-use super::{ReadOptions, ReadPlan, WantedSchema};
+use super::{ReadOptions, ReadPlan};
 use crate::filter::verdict_runs::VerdictRuns;
 use crate::filter::{
     BoundPredicate, BoundTest, Predicate, TestedColumns, extension_columns, has_row_predicate,
     implied_first, tested_leaves, tested_paths,
 };
 use crate::loss::OnError;
+use crate::read::WantedSchema;
 
 /// How a read with a filter goes.
 #[derive(Debug)]
@@ -37,7 +38,7 @@ enum ReadColumns {
 
 /// Where a column comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ColumnSource {
+pub(in crate::read) enum ColumnSource {
     /// It is this one of the tested columns.
     Tested(usize),
     /// It is the next one of the others.
@@ -49,7 +50,7 @@ impl FilterPlan {
     ///
     /// # Errors
     /// Argument where the predicate does not fit the file; those of [`ReadPlan::new`].
-    pub(super) fn new(
+    pub(in crate::read) fn new(
         predicate: &Predicate,
         all: &ReadPlan,
         schema: &ParquetSchema,
@@ -141,37 +142,42 @@ impl FilterPlan {
     }
 
     /// The tests of the predicate.
-    pub(super) fn tests(&self) -> &[BoundTest] {
+    pub(in crate::read) fn tests(&self) -> &[BoundTest] {
         self.predicate.tests()
     }
 
     /// What is known of the rows of a row group, by what is known of each test.
-    pub(super) fn verdicts(&self, of_tests: &[VerdictRuns], num_rows: u64) -> VerdictRuns {
+    pub(in crate::read) fn verdicts(&self, of_tests: &[VerdictRuns], num_rows: u64) -> VerdictRuns {
         self.predicate.verdicts(of_tests, num_rows)
     }
 
     /// The plan of the columns that are tested.
-    pub(super) fn tested(&self) -> &Arc<ReadPlan> {
+    pub(in crate::read) fn tested(&self) -> &Arc<ReadPlan> {
         &self.tested
     }
 
     /// The plan of those that are given out and not taken from the tested ones.
-    pub(super) fn others(&self) -> &Arc<ReadPlan> {
+    pub(in crate::read) fn others(&self) -> &Arc<ReadPlan> {
         &self.others
     }
 
     /// By column that is given out: where it comes from.
-    pub(super) fn sources(&self) -> &[ColumnSource] {
+    pub(in crate::read) fn sources(&self) -> &[ColumnSource] {
         &self.sources
     }
 
+    /// Returns the ordinals of the tested leaves, and of the other leaves that are emitted.
+    pub(in crate::read) fn leaves(&self) -> impl Iterator<Item = usize> {
+        self.tested().leaves().chain(self.others().leaves())
+    }
+
     /// One bit a row of the tested columns: whether it is wanted.
-    pub(super) fn evaluate(&self, tested: &RecordBatch) -> Result<BooleanBuffer> {
+    pub(in crate::read) fn evaluate(&self, tested: &RecordBatch) -> Result<BooleanBuffer> {
         self.predicate.evaluate(tested)
     }
 
     /// Whether columns are given out as they were tested.
-    pub(super) fn gives_out_tested(&self) -> bool {
+    pub(in crate::read) fn gives_out_tested(&self) -> bool {
         let mut sources = self.sources.iter();
         sources.any(|source| *source != ColumnSource::Other)
     }

@@ -1,14 +1,15 @@
-//! A row group that is open: where its column chunks lie, and the columns that decode them.
+//! An open row group: its column chunks, and the columns that decode them.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use herringbone_format::modular_encryption::ChunkCipher;
-use herringbone_format::{CompressionCodec, Error, PageHeader, ReadableChunk, Result};
+use bytes::Bytes;
+use herringbone_format::modular_encryption::{ChunkCipher, KeyRequest, KeyStep};
+use herringbone_format::{AlikeChunks, CompressionCodec, Error, PageHeader, ReadableChunk, Result};
 
-use super::array_node::ArrayTree;
-use crate::budget::{Budget, Reservation};
+use super::pruner::RowGroupPruner;
+use crate::budget::{Budget, ColumnRole, Reservation};
 use crate::column::selection::WantedPiece;
 use crate::column::{
     ColumnChunkDecoder, ColumnPlan, ColumnSplit, DictionaryValues, RowCounter, WantedRows,
@@ -19,22 +20,27 @@ use crate::page::{
     MaxLevels, PageMap, PageReaderChunk, PageReaderOptions, PageWalker, SharedPage, byte_range,
     has_dictionary,
 };
+use crate::read::plan::ArrayTree;
+use crate::read::{Needs, ReadPlan, RowGroupPlan};
+
+/// Number of columns from which on chunks are compared with those before.
+const MANY_COLUMNS: usize = 64;
 
 /// The column chunks of a row group, ready to be decoded.
 ///
 /// A [`ColumnChunkDecoder`] holds buffers, so make each when its turn comes and drop it when it
 /// [has no more](ColumnChunkDecoder::is_done).
 pub struct OpenRowGroup {
-    pub(super) rows: WantedRows,
-    pub(super) tree: Arc<ArrayTree>,
+    pub(in crate::read) rows: WantedRows,
+    pub(in crate::read) tree: Arc<ArrayTree>,
     /// One a column.
-    pub(super) chunks: Vec<Chunk>,
-    pub(super) pages: Arc<PageReaderOptions>,
-    pub(super) budget: Arc<Budget>,
+    pub(in crate::read) chunks: Vec<Chunk>,
+    pub(in crate::read) pages: Arc<PageReaderOptions>,
+    pub(in crate::read) budget: Arc<Budget>,
     /// The memory of what is known of its pages.
-    pub(super) maps_memory: Option<Reservation>,
+    pub(in crate::read) maps_memory: Option<Reservation>,
     /// The rows with which batches begin, once somebody asked.
-    pub(super) batch_starts: OnceLock<Arc<[u64]>>,
+    pub(in crate::read) batch_starts: OnceLock<Arc<[u64]>>,
 }
 
 /// A column chunk of a row group that is open.
@@ -79,6 +85,111 @@ impl ChunkInPlan {
 }
 
 impl OpenRowGroup {
+    /// Opens a row group of a plan. Its columns share `budget` with all other columns of the read.
+    ///
+    /// # Errors
+    /// Corrupt or Unsupported if the metadata of a column chunk is invalid, or the chunk lies in another file.
+    /// Argument if the plan has no row group with this index.
+    pub fn new(plan: &ReadPlan, index: usize, budget: &Arc<Budget>) -> Result<Self> {
+        let row_group = plan.row_groups().get(index);
+        let row_group = row_group
+            .ok_or_else(|| Error::argument(format!("the read has no row group {index}")))?;
+        Self::restricted(plan, row_group, budget)
+    }
+
+    /// Opens a row group as [`Self::new`] does, with bytes that `read` returns. If few of its rows are selected, it finds
+    /// pages by the indexes of the file.
+    ///
+    /// # Errors
+    /// See [`Self::new`]; errors of `read`.
+    pub fn mapped(
+        plan: &Arc<ReadPlan>,
+        index: usize,
+        budget: &Arc<Budget>,
+        mut read: impl FnMut(Range<u64>) -> Result<Bytes>,
+    ) -> Result<Self> {
+        let row_group = plan.row_groups().get(index);
+        let is_selective = |it: &&RowGroupPlan| {
+            it.num_wanted() < it.num_rows && it.maps.is_empty() && plan.role == ColumnRole::All
+        };
+        let Some(row_group) = row_group.filter(is_selective) else {
+            return Self::new(plan, index, budget);
+        };
+        let mut pruner = RowGroupPruner::new(plan.clone(), row_group.clone(), budget.clone())?;
+        let mut needs = Needs::default();
+        let pruned = loop {
+            if let Some(pruned) = pruner.poll(&mut needs)? {
+                break pruned;
+            }
+            for need in std::mem::take(&mut needs.now) {
+                let bytes = read(need.clone())?;
+                pruner.supply(need.start, &bytes);
+            }
+        };
+        let row_group = row_group.restricted(row_group.ranges.clone(), pruned.maps);
+        let mut opened = Self::restricted(plan, &row_group, budget)?;
+        opened.maps_memory = Some(pruned.memory);
+        Ok(opened)
+    }
+
+    /// Opens a row group of a plan, or a part of one.
+    ///
+    /// # Errors
+    /// See [`Self::new`].
+    pub(in crate::read) fn restricted(
+        plan: &ReadPlan,
+        row_group: &RowGroupPlan,
+        budget: &Arc<Budget>,
+    ) -> Result<Self> {
+        let locate = |error: Error, column: &ColumnPlan| {
+            error
+                .in_column(column.path())
+                .in_row_group(row_group.ordinal())
+        };
+        let chunks_present = plan.metadata.num_columns(row_group.ordinal());
+        let mut chunks = Vec::with_capacity(plan.columns().len());
+        let mut others = (plan.columns().len() >= MANY_COLUMNS).then(AlikeChunks::default);
+        let (mut bytes, mut bytes_of_file) = (0u64, 0u64);
+        for column in plan.columns() {
+            if column.leaf >= chunks_present {
+                let error = Error::corrupt(format!(
+                    "the row group has {chunks_present} column chunks and none for this column"
+                ));
+                return Err(locate(error, column));
+            }
+            let chunk = readable_chunk(plan, row_group.ordinal(), column, others.as_mut())
+                .and_then(KeyStep::ready)
+                .and_then(|chunk| Chunk::new(chunk, column, plan.pages.file_length))
+                .map_err(|error| locate(error, column))?;
+            let map = row_group.maps.iter().find(|(leaf, _)| *leaf == column.leaf);
+            let chunk = chunk.mapped(map.map(|(_, map)| map.clone()));
+            bytes = bytes.saturating_add(chunk.uncompressed_size);
+            bytes_of_file = bytes_of_file.saturating_add(chunk.range.end - chunk.range.start);
+            chunks.push(chunk);
+        }
+        check_overlap(
+            plan,
+            budget.open_row_group((plan.role, row_group.index), bytes_of_file),
+        )
+        .map_err(|error| error.in_row_group(row_group.ordinal()))?;
+        let rows = WantedRows {
+            row_group: row_group.ordinal(),
+            num_rows: row_group.num_rows,
+            ranges: row_group.ranges.clone(),
+            found: row_group.found(),
+            batch_rows: batch_rows(plan, row_group, bytes),
+        };
+        Ok(Self {
+            rows,
+            tree: plan.tree.clone(),
+            chunks,
+            pages: plan.pages.clone(),
+            budget: budget.clone(),
+            maps_memory: None,
+            batch_starts: OnceLock::new(),
+        })
+    }
+
     /// How many columns there are: those of the read.
     #[must_use]
     pub fn num_columns(&self) -> usize {
@@ -107,7 +218,7 @@ impl OpenRowGroup {
     }
 
     /// What reads the dictionary of a column, which lies at `place`.
-    pub(super) fn dictionary_values(
+    pub(in crate::read) fn dictionary_values(
         &self,
         ordinal: usize,
         place: &Range<u64>,
@@ -213,18 +324,18 @@ impl OpenRowGroup {
     }
 
     /// Wants no rows but those that are [added](Self::extend_selection).
-    pub(super) fn select_on_the_way(&mut self) {
+    pub(in crate::read) fn select_on_the_way(&mut self) {
         self.rows.ranges = [].into();
         self.rows.found.is_open = true;
     }
 
     /// Wants these rows too, which lie behind all others.
-    pub(super) fn extend_selection(&mut self, piece: &WantedPiece) {
+    pub(in crate::read) fn extend_selection(&mut self, piece: &WantedPiece) {
         self.rows.found.pieces.push(piece.clone());
     }
 
     /// No other rows are wanted.
-    pub(super) fn close_selection(&mut self) {
+    pub(in crate::read) fn close_selection(&mut self) {
         self.rows.found.is_open = false;
     }
 
@@ -251,11 +362,11 @@ impl OpenRowGroup {
 }
 
 /// A column chunk, as its metadata has it.
-pub(super) struct Chunk {
+pub(in crate::read) struct Chunk {
     /// Where it lies in the file.
-    pub(super) range: Range<u64>,
+    pub(in crate::read) range: Range<u64>,
     num_values: u64,
-    pub(super) uncompressed_size: u64,
+    pub(in crate::read) uncompressed_size: u64,
     codec: CompressionCodec,
     has_dictionary: bool,
     cipher: Option<ChunkCipher>,
@@ -264,11 +375,15 @@ pub(super) struct Chunk {
 }
 
 impl Chunk {
-    pub(super) fn mapped(self, map: Option<Arc<PageMap>>) -> Self {
+    pub(in crate::read) fn mapped(self, map: Option<Arc<PageMap>>) -> Self {
         Self { map, ..self }
     }
 
-    pub(super) fn new(chunk: ReadableChunk, plan: &ColumnPlan, file_length: u64) -> Result<Self> {
+    pub(in crate::read) fn new(
+        chunk: ReadableChunk,
+        plan: &ColumnPlan,
+        file_length: u64,
+    ) -> Result<Self> {
         let metadata = &chunk.layout;
         if metadata.type_ != plan.leaf_type.physical_type {
             return Err(Error::corrupt(format!(
@@ -288,4 +403,67 @@ impl Chunk {
             map: None,
         })
     }
+}
+
+/// Returns the key that must be [supplied](herringbone_format::modular_encryption::FileDecryption::supply_key) before the
+/// row group with this index of a plan is opened, if one is missing.
+#[must_use]
+pub fn missing_key(plan: &ReadPlan, index: usize) -> Option<KeyRequest> {
+    let row_group = plan.row_groups().get(index);
+    let row_group = row_group.filter(|_| plan.metadata.decryption().is_some())?;
+    let tested = plan.filter().map(|it| it.tested());
+    let tested_first = tested.and_then(|it| it.filter()).map(|it| it.tested());
+    let tested = tested.into_iter().chain(tested_first);
+    let tested = tested.flat_map(|it| it.columns());
+    let mut columns = plan.columns().iter().chain(tested);
+    columns.find_map(
+        |column| match readable_chunk(plan, row_group.ordinal(), column, None) {
+            Ok(KeyStep::NeedKey(request)) => Some(request),
+            // Opening the row group reports any other error.
+            _ => None,
+        },
+    )
+}
+
+/// Returns the metadata of a column chunk, or the key that it needs. `others` holds chunks that were decoded before.
+fn readable_chunk(
+    plan: &ReadPlan,
+    row_group: usize,
+    column: &ColumnPlan,
+    others: Option<&mut AlikeChunks>,
+) -> Result<KeyStep<ReadableChunk>> {
+    let metadata = &plan.metadata;
+    let step = match others {
+        Some(others) => metadata.readable_chunk_like(row_group, column.leaf, others)?,
+        None => metadata.readable_chunk(row_group, column.leaf)?,
+    };
+    if let (KeyStep::Ready(chunk), Some(decryption)) = (&step, metadata.decryption())
+        && chunk.cipher.is_none()
+    {
+        decryption.check_plaintext_column(&column.path_parts())?;
+    }
+    Ok(step)
+}
+
+/// Fails if the column chunks opened so far have too many `bytes` for the length of the file.
+fn check_overlap(plan: &ReadPlan, bytes: u64) -> Result<()> {
+    let file_length = plan.pages.file_length.max(1);
+    let limit = plan.pages.limits.overlap_ratio as u64;
+    let most = file_length
+        .saturating_mul(limit)
+        .saturating_mul(plan.repeats);
+    if bytes > most {
+        let ratio = bytes.div_ceil(file_length.saturating_mul(plan.repeats));
+        return Err(Error::limit("overlap_ratio", ratio, limit));
+    }
+    Ok(())
+}
+
+/// Returns the rows of a batch: fewer than the options ask for if rows are wide.
+fn batch_rows(plan: &ReadPlan, row_group: &RowGroupPlan, bytes: u64) -> usize {
+    let row_bytes = (bytes / row_group.num_rows.max(1)).max(1);
+    let rows = plan.options.batch_bytes as u64 / row_bytes;
+    usize::try_from(rows)
+        .unwrap_or(usize::MAX)
+        .clamp(1, plan.options.batch_size.max(1))
 }

@@ -9,19 +9,18 @@ use herringbone_arrow::buffer::BooleanBuffer;
 use herringbone_arrow::schema::SchemaRef;
 use herringbone_format::{Error, Result};
 
-use super::filter_plan::{ColumnSource, FilterPlan};
-use super::pruner::Pruned;
-use super::wanted_rows::{RowGroupPlan, count};
+use super::Pruned;
 use crate::budget::{Budget, Reservation};
 use crate::column::selection::{RowRanges, Selection, SelectionRun, WantedPiece};
 use crate::filter::verdict_runs::VerdictRuns;
 use crate::filter::{Verdict, concat, select};
+use crate::read::plan::{ColumnSource, FilterPlan, RowGroupPlan, count};
 
 /// Wanted rows whose runs begin less than this far from each other, on average, are told as a mask.
 const SHORT_RUNS: usize = 256;
 
 /// The wanted rows of one row group after the other.
-pub(super) struct FoundRows {
+pub(in crate::read) struct FoundRows {
     plan: Arc<FilterPlan>,
     schema: SchemaRef,
     /// The rows that are tested, up to where they were.
@@ -55,7 +54,11 @@ struct Kept {
 }
 
 impl FoundRows {
-    pub(super) fn new(plan: Arc<FilterPlan>, schema: SchemaRef, budget: &Arc<Budget>) -> Self {
+    pub(in crate::read) fn new(
+        plan: Arc<FilterPlan>,
+        schema: SchemaRef,
+        budget: &Arc<Budget>,
+    ) -> Self {
         Self {
             schema,
             plan,
@@ -74,7 +77,7 @@ impl FoundRows {
     }
 
     /// Goes to a row group, of which this is known; what of it is to be tested.
-    pub(super) fn open(&mut self, pruned: Pruned) -> RowGroupPlan {
+    pub(in crate::read) fn open(&mut self, pruned: Pruned) -> RowGroupPlan {
         self.close();
         let row_group = pruned.row_group;
         let within =
@@ -95,13 +98,13 @@ impl FoundRows {
     }
 
     /// Goes to a row group of which nothing is to be tested, whose maps take this memory.
-    pub(super) fn open_whole(&mut self, maps_memory: Reservation) {
+    pub(in crate::read) fn open_whole(&mut self, maps_memory: Reservation) {
         self.close();
         self.maps_memory = maps_memory;
     }
 
     /// What is known of a row group of which all that is left is to be tested, with the maps of its pages.
-    pub(super) fn undecided(&self, row_group: &RowGroupPlan) -> Pruned {
+    pub(in crate::read) fn undecided(&self, row_group: &RowGroupPlan) -> Pruned {
         Pruned {
             row_group: row_group.clone(),
             verdicts: VerdictRuns::all(row_group.num_rows, Verdict::Some),
@@ -111,14 +114,14 @@ impl FoundRows {
     }
 
     /// What is to be tested becomes known on the way.
-    pub(super) fn test_on_the_way(&mut self) {
+    pub(in crate::read) fn test_on_the_way(&mut self) {
         self.walk = Selection::new([].into());
         self.walk.open();
         (self.untested, self.is_open) = (0, true);
     }
 
     /// These rows are to be tested too, which lie behind all others.
-    pub(super) fn extend(&mut self, pieces: Vec<WantedPiece>) {
+    pub(in crate::read) fn extend(&mut self, pieces: Vec<WantedPiece>) {
         for piece in pieces {
             self.untested += piece.count();
             self.walk.extend(piece);
@@ -126,14 +129,14 @@ impl FoundRows {
     }
 
     /// No other rows are to be tested; those that are wanted anyway.
-    pub(super) fn end(&mut self) -> Vec<WantedPiece> {
+    pub(in crate::read) fn end(&mut self) -> Vec<WantedPiece> {
         self.walk.close();
         (self.untested, self.is_open) = (0, false);
         self.add_sure(Vec::new())
     }
 
     /// Gives up the row group.
-    pub(super) fn close(&mut self) {
+    pub(in crate::read) fn close(&mut self) {
         self.kept.clear();
         self.memory.release();
         self.maps_memory.release();
@@ -158,7 +161,7 @@ impl FoundRows {
     }
 
     /// Up to which row all wanted rows were given out.
-    pub(super) fn given_up_to(&self) -> u64 {
+    pub(in crate::read) fn given_up_to(&self) -> u64 {
         match self.pieces.front() {
             Some((piece, _)) if self.given_of_first > 0 => piece.end_of(self.given_of_first),
             Some(_) => self.given_up_to,
@@ -177,27 +180,27 @@ impl FoundRows {
     }
 
     /// Rows still to be tested, as far as they are known.
-    pub(super) fn untested(&self) -> u64 {
+    pub(in crate::read) fn untested(&self) -> u64 {
         self.untested
     }
 
     /// Whether nothing else is to be tested.
-    pub(super) fn is_tested(&self) -> bool {
+    pub(in crate::read) fn is_tested(&self) -> bool {
         self.untested == 0 && !self.is_open
     }
 
     /// Rows of which it is not known that they are wanted, and those that are anyway.
-    pub(super) fn rows_to_find(&self) -> u64 {
+    pub(in crate::read) fn rows_to_find(&self) -> u64 {
         self.untested + count(self.sure.iter())
     }
 
     /// Wanted rows that are known and were not given out.
-    pub(super) fn found(&self) -> u64 {
+    pub(in crate::read) fn found(&self) -> u64 {
         self.found
     }
 
     /// Rows of the row group that may still come.
-    pub(super) fn rows_left(&self) -> u64 {
+    pub(in crate::read) fn rows_left(&self) -> u64 {
         self.rows_to_find() + self.found
     }
 
@@ -205,7 +208,7 @@ impl FoundRows {
     ///
     /// # Errors
     /// What the predicate says; Limit where the budget refuses.
-    pub(super) fn test(&mut self, batch: &RecordBatch) -> Result<Vec<WantedPiece>> {
+    pub(in crate::read) fn test(&mut self, batch: &RecordBatch) -> Result<Vec<WantedPiece>> {
         let bits = self.plan.evaluate(batch)?;
         let chosen = bits.count_set_bits();
         let metrics = self.memory.budget().metrics();
@@ -262,7 +265,7 @@ impl FoundRows {
     }
 
     /// These wanted rows, and all that are wanted anyway up to where the next test is.
-    pub(super) fn add_sure(&mut self, found: Vec<WantedPiece>) -> Vec<WantedPiece> {
+    pub(in crate::read) fn add_sure(&mut self, found: Vec<WantedPiece>) -> Vec<WantedPiece> {
         let next = self.next_test();
         let mut pieces = Vec::with_capacity(found.len());
         let mut add_sure = |before: u64, pieces: &mut Vec<WantedPiece>| {
@@ -292,7 +295,7 @@ impl FoundRows {
     ///
     /// # Errors
     /// Limit where the budget refuses.
-    pub(super) fn put_together(&mut self, others: &RecordBatch) -> Result<RecordBatch> {
+    pub(in crate::read) fn put_together(&mut self, others: &RecordBatch) -> Result<RecordBatch> {
         let rows = others.num_rows();
         self.give_out(rows as u64);
         let mut kept = self.take_kept(rows)?.into_iter();

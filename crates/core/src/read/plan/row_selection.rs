@@ -73,13 +73,13 @@ impl RowSelection {
     }
 
     /// The row group that it is about; none where it is about the file.
-    pub(super) fn row_group(&self) -> Option<usize> {
+    pub(in crate::read) fn row_group(&self) -> Option<usize> {
         self.row_group
     }
 
     /// What is left of `wanted`, in the row group with this ordinal and these `rows` of the file. Both count
     /// from its first row.
-    pub(super) fn apply(
+    pub(in crate::read) fn apply(
         &self,
         wanted: Vec<Range<u64>>,
         ordinal: usize,
@@ -105,7 +105,7 @@ fn ranges_of(bits: &BooleanBuffer) -> impl Iterator<Item = Range<u64>> {
 }
 
 /// Sorted, disjoint and not empty.
-pub(super) fn normalize(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
+pub(in crate::read) fn normalize(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
     ranges.retain(|range| range.start < range.end);
     ranges.sort_by_key(|range| range.start);
     let mut merged: Vec<Range<u64>> = Vec::with_capacity(ranges.len());
@@ -119,7 +119,7 @@ pub(super) fn normalize(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
 }
 
 /// The parts of normalized `ranges` within `rows`, counted from its start.
-pub(super) fn within(ranges: &[Range<u64>], rows: &Range<u64>) -> Vec<Range<u64>> {
+pub(in crate::read) fn within(ranges: &[Range<u64>], rows: &Range<u64>) -> Vec<Range<u64>> {
     let first = ranges.partition_point(|range| range.end <= rows.start);
     ranges
         .iter()
@@ -131,7 +131,7 @@ pub(super) fn within(ranges: &[Range<u64>], rows: &Range<u64>) -> Vec<Range<u64>
 }
 
 /// What is in both.
-pub(super) fn intersection(a: &[Range<u64>], b: &[Range<u64>]) -> Vec<Range<u64>> {
+pub(in crate::read) fn intersection(a: &[Range<u64>], b: &[Range<u64>]) -> Vec<Range<u64>> {
     let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
     let mut both = Vec::new();
     while let (Some(one), Some(other)) = (a.peek(), b.peek()) {

@@ -7,9 +7,9 @@ use bytes::Bytes;
 use herringbone_format::Result;
 
 use super::pruner::RowGroupPruner;
-use super::{Needs, ReadPlan};
 use crate::budget::Budget;
 use crate::filter::PruningStep;
+use crate::read::{Needs, ReadPlan};
 
 /// What is known of the rows of a row group before they are decoded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub struct StepExplanation {
 }
 
 impl StepExplanation {
-    pub(super) fn new(step: PruningStep, refused: u64, accepted: u64, bytes: u64) -> Self {
+    pub(in crate::read) fn new(step: PruningStep, refused: u64, accepted: u64, bytes: u64) -> Self {
         Self {
             step,
             refused,

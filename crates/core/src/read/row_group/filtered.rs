@@ -17,14 +17,12 @@ use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::SchemaRef;
 use herringbone_format::Result;
 
-use super::Needs;
-use super::cursor::RowGroupCursor;
-use super::filter_plan::FilterPlan;
-use super::found_rows::FoundRows;
-use super::pruner::Pruned;
+use super::{FoundRows, Pruned, RowGroupCursor};
 use crate::budget::Budget;
 use crate::column::selection::WantedPiece;
 use crate::loss::Losses;
+use crate::read::Needs;
+use crate::read::plan::FilterPlan;
 
 /// The wanted rows of one row group after the other.
 pub(crate) struct FilteredRows {

@@ -8,13 +8,14 @@ use bytes::Bytes;
 use herringbone_arrow::array::RecordBatch;
 use herringbone_format::{Error, Result};
 
-use super::push::too_few_rows;
-use super::{BatchAssembler, Needs, OpenRowGroup, ReadPlan, RowGroupPlan};
+use super::OpenRowGroup;
 use crate::Step;
 use crate::budget::Budget;
 use crate::column::selection::WantedPiece;
 use crate::column::{ColumnBatch, ColumnChunkDecoder};
 use crate::loss::Losses;
+use crate::read::push::too_few_rows;
+use crate::read::{BatchAssembler, Needs, ReadPlan, RowGroupPlan};
 
 /// The columns of one row group after the other.
 pub(crate) struct RowGroupCursor {
@@ -68,9 +69,9 @@ impl RowGroupCursor {
     ///
     /// # Errors
     /// As [`ReadPlan::open`].
-    pub(super) fn open(&mut self, row_group: &RowGroupPlan) -> Result<()> {
+    pub(in crate::read) fn open(&mut self, row_group: &RowGroupPlan) -> Result<()> {
         self.assembler.open(row_group);
-        let row_group = self.plan.open_row_group(row_group, &self.budget)?;
+        let row_group = OpenRowGroup::restricted(&self.plan, row_group, &self.budget)?;
         self.columns.clear();
         self.columns
             .resize_with(row_group.num_columns(), OpenColumn::default);
@@ -83,7 +84,7 @@ impl RowGroupCursor {
     ///
     /// # Errors
     /// As [`Self::open`].
-    pub(super) fn open_selecting(&mut self, row_group: &RowGroupPlan) -> Result<()> {
+    pub(in crate::read) fn open_selecting(&mut self, row_group: &RowGroupPlan) -> Result<()> {
         self.open(row_group)?;
         self.assembler.open_selecting(row_group);
         self.row_group
@@ -93,7 +94,7 @@ impl RowGroupCursor {
     }
 
     /// Wants these rows too, which lie behind all others.
-    pub(super) fn extend_selection(&mut self, piece: &WantedPiece) {
+    pub(in crate::read) fn extend_selection(&mut self, piece: &WantedPiece) {
         self.assembler.extend_selection(piece);
         if let Some(row_group) = &mut self.row_group {
             row_group.extend_selection(piece);
@@ -106,7 +107,7 @@ impl RowGroupCursor {
     }
 
     /// No other rows are wanted.
-    pub(super) fn close_selection(&mut self) {
+    pub(in crate::read) fn close_selection(&mut self) {
         if let Some(row_group) = &mut self.row_group {
             row_group.close_selection();
         }
@@ -118,7 +119,7 @@ impl RowGroupCursor {
     }
 
     /// Rows of a batch of the row group.
-    pub(super) fn batch_rows(&self) -> usize {
+    pub(in crate::read) fn batch_rows(&self) -> usize {
         self.row_group.as_ref().map_or(1, OpenRowGroup::batch_rows)
     }
 

@@ -19,15 +19,15 @@ use herringbone_format::{ColumnChunk, ErrorKind, Result};
 
 use self::lookup::{Found, Lookup};
 use self::page_index::FoundPages;
+use super::OpenRowGroup;
 use super::explanation::StepExplanation;
-use super::filter_plan::FilterPlan;
-use super::wanted_rows::{RowGroupPlan, count};
-use super::{Needs, OpenRowGroup, ReadPlan};
 use crate::budget::{Budget, Reservation};
 use crate::filter::verdict_runs::VerdictRuns;
 use crate::filter::{BoundTest, LeafNode, PruningStep, Verdict};
-use crate::page::{PageMap, byte_range};
+use crate::page::{PageMap, PageMaps, byte_range};
 use crate::pruning::index_trust::IndexTrust;
+use crate::read::plan::count;
+use crate::read::{Needs, ReadPlan, RowGroupPlan};
 
 /// Decoded, and with its bounds in arrays, an index takes at most so many times its bytes. A page takes eight bytes of the
 /// indexes at least, and two slots of bounds, of 64 bytes each at most.
@@ -39,12 +39,9 @@ const INDEX_SHARE: u64 = 16;
 /// Chunks with fewer bytes than this are not worth an index.
 const SMALL_CHUNK: u64 = 16 << 10;
 
-/// The maps of the pages of column chunks, by leaf.
-pub(crate) type PageMaps = Arc<[(usize, Arc<PageMap>)]>;
-
 /// What is known of a row group before its columns are opened.
 pub(crate) struct Pruned {
-    pub(super) row_group: RowGroupPlan,
+    pub(in crate::read) row_group: RowGroupPlan,
     /// Of each of its rows.
     pub(crate) verdicts: VerdictRuns,
     /// Of the columns that have one.
@@ -88,8 +85,10 @@ fn by_statistics(plan: &ReadPlan, row_group: &RowGroupPlan) -> Result<Vec<Verdic
         .collect()
 }
 
-/// Whether several row groups are to be tested, and no more rows are wanted without a test, as far as statistics tell.
-pub(super) fn tests_row_groups(plan: &ReadPlan) -> bool {
+/// Returns true if statistics leave several row groups to test, and accept no more rows than they leave undecided.
+#[doc(hidden)] // For drivers.
+#[must_use]
+pub fn tests_row_groups(plan: &ReadPlan) -> bool {
     let Some(filter) = plan.filter() else {
         return false;
     };
@@ -117,7 +116,7 @@ impl RowGroupPruner {
     ///
     /// # Errors
     /// Corrupt where metadata of the row group cannot be decoded; what predicates of one's own say.
-    pub(super) fn new(
+    pub(in crate::read) fn new(
         plan: Arc<ReadPlan>,
         row_group: RowGroupPlan,
         budget: Arc<Budget>,
@@ -145,19 +144,19 @@ impl RowGroupPruner {
     }
 
     /// Whether it is known that all rows of the row group are wanted, and all were planned.
-    pub(super) fn is_wanted_whole(&self) -> bool {
+    pub(in crate::read) fn is_wanted_whole(&self) -> bool {
         self.row_group.num_wanted() == self.row_group.num_rows
             && self.verdicts.whole() == Verdict::All
     }
 
     /// The same, which notes what is known behind each step.
-    pub(super) fn explained(mut self) -> Self {
+    pub(in crate::read) fn explained(mut self) -> Self {
         self.explanation = Some(Vec::new());
         self
     }
 
     /// What was known behind each step.
-    pub(super) fn into_explanation(self) -> Vec<StepExplanation> {
+    pub(in crate::read) fn into_explanation(self) -> Vec<StepExplanation> {
         self.explanation.unwrap_or_default()
     }
 
@@ -344,7 +343,8 @@ impl RowGroupPruner {
         if tests.is_empty() {
             return Ok(Vec::new());
         }
-        let row_group: OpenRowGroup = filter.tested().open(self.row_group.index, &self.budget)?;
+        let row_group: OpenRowGroup =
+            OpenRowGroup::new(filter.tested(), self.row_group.index, &self.budget)?;
         let mut lookups: Vec<Lookup> = Vec::new();
         for ((test, leaf), place) in tests {
             let same = lookups.iter_mut().find(|it| it.leaf() == leaf.leaf);
@@ -485,12 +485,5 @@ impl RowGroupPruner {
         if let Some(known) = self.of_tests.get_mut(test) {
             *known = known.and(verdicts);
         }
-    }
-}
-
-impl FilterPlan {
-    /// The leaves that are tested, and those of the columns that are given out.
-    pub(super) fn leaves(&self) -> impl Iterator<Item = usize> {
-        self.tested().leaves().chain(self.others().leaves())
     }
 }

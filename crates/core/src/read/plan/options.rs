@@ -7,11 +7,11 @@ use herringbone_format::Limits;
 use herringbone_format::modular_encryption::Decryption;
 use herringbone_schema::{Projection, SchemaOptions};
 
-use super::extensions::ExtensionColumnOption;
-use super::{RowSelection, VirtualColumn, WantedSchema};
-use crate::extension::ExtensionType;
+use super::{RowSelection, VirtualColumn};
+use crate::extension::{ExtensionColumnOption, ExtensionType};
 use crate::filter::{Predicate, PruningSteps};
 use crate::loss::OnError;
+use crate::read::WantedSchema;
 
 /// What to read of a file, and how. The default reads all of it.
 ///

@@ -7,30 +7,30 @@ use herringbone_arrow::array::RecordBatch;
 use herringbone_format::{Error, FileMetadata, Result};
 
 use super::ReadOptions;
-use super::pruner::PageMaps;
 use super::row_selection::{intersection, normalize, within};
 use crate::column::Found;
 use crate::column::selection::{RowRanges, WantedPiece};
+use crate::page::PageMaps;
 
 /// Rows of a row group that are gone over, at least, before what is left of it is read by another plan: its columns are opened
 /// again then.
-pub(super) const SPAN: u64 = 1 << 17;
+pub(in crate::read) const SPAN: u64 = 1 << 17;
 
 /// The wanted rows of one row group.
 #[derive(Debug, Clone)]
 pub struct RowGroupPlan {
     /// Which one of the read it is.
-    pub(super) index: usize,
+    pub(in crate::read) index: usize,
     ordinal: usize,
     /// Rows of the file before it.
-    pub(super) first_row: u64,
-    pub(super) num_rows: u64,
-    pub(super) ranges: RowRanges,
+    pub(in crate::read) first_row: u64,
+    pub(in crate::read) num_rows: u64,
+    pub(in crate::read) ranges: RowRanges,
     num_wanted: u64,
     /// Rows that were found behind these ranges.
     found: Arc<[WantedPiece]>,
     /// Where the pages of its columns lie, as far as that was looked up.
-    pub(super) maps: PageMaps,
+    pub(in crate::read) maps: PageMaps,
 }
 
 impl RowGroupPlan {
@@ -77,14 +77,14 @@ impl RowGroupPlan {
     }
 
     /// What of it lies behind `end`: none where that is nothing, or `end` comes before a [`SPAN`] of its rows does.
-    pub(super) fn behind_span(&self, end: u64) -> Option<Self> {
+    pub(in crate::read) fn behind_span(&self, end: u64) -> Option<Self> {
         let first = self.ranges.first().map_or(0, |range| range.start);
         let rest = (end >= first.saturating_add(SPAN)).then(|| self.within(&(end..u64::MAX)));
         rest.filter(|rest| rest.num_wanted > 0)
     }
 
     /// The first [`SPAN`] rows of it, and the others if there are any.
-    pub(super) fn split_span(&self) -> (Self, Option<Self>) {
+    pub(in crate::read) fn split_span(&self) -> (Self, Option<Self>) {
         let first = self.ranges.first().map_or(0, |range| range.start);
         let end = first.saturating_add(SPAN);
         let span = self.within(&(first..end));
@@ -92,12 +92,12 @@ impl RowGroupPlan {
     }
 
     /// Where the first `wanted` rows of its ranges end.
-    pub(super) fn end_of(&self, wanted: u64) -> u64 {
+    pub(in crate::read) fn end_of(&self, wanted: u64) -> u64 {
         WantedPiece::Ranges(self.ranges.clone()).end_of(wanted)
     }
 
     /// The same row group, of which these rows are wanted. Its pages are found by `maps`.
-    pub(super) fn restricted(&self, ranges: RowRanges, maps: PageMaps) -> Self {
+    pub(in crate::read) fn restricted(&self, ranges: RowRanges, maps: PageMaps) -> Self {
         Self {
             num_wanted: count(ranges.iter()),
             ranges,
@@ -108,7 +108,7 @@ impl RowGroupPlan {
     }
 
     /// The same row group, of which these rows are wanted.
-    pub(super) fn selected(&self, found: Vec<WantedPiece>) -> Self {
+    pub(in crate::read) fn selected(&self, found: Vec<WantedPiece>) -> Self {
         Self {
             num_wanted: found.iter().map(WantedPiece::count).sum(),
             ranges: [].into(),
@@ -119,7 +119,7 @@ impl RowGroupPlan {
     }
 
     /// Rows that were found behind its ranges.
-    pub(super) fn found(&self) -> Found {
+    pub(in crate::read) fn found(&self) -> Found {
         Found {
             pieces: self.found.to_vec(),
             is_open: false,
@@ -128,7 +128,7 @@ impl RowGroupPlan {
 }
 
 /// How often the row group is read that is read most often.
-pub(super) fn repeats(row_groups: &[RowGroupPlan]) -> u64 {
+pub(in crate::read) fn repeats(row_groups: &[RowGroupPlan]) -> u64 {
     let mut ordinals: Vec<_> = row_groups.iter().map(RowGroupPlan::ordinal).collect();
     ordinals.sort_unstable();
     let runs = ordinals.chunk_by(|a, b| a == b).map(<[_]>::len);
@@ -139,7 +139,7 @@ pub(super) fn repeats(row_groups: &[RowGroupPlan]) -> u64 {
 ///
 /// # Errors
 /// Corrupt where row counts make no sense; Argument where a row group is asked for that there is not.
-pub(super) fn plan_row_groups(
+pub(in crate::read) fn plan_row_groups(
     metadata: &FileMetadata,
     options: &ReadOptions,
 ) -> Result<Vec<RowGroupPlan>> {
@@ -201,7 +201,7 @@ pub(super) fn plan_row_groups(
 }
 
 /// How many rows ranges have.
-pub(super) fn count<'a>(ranges: impl IntoIterator<Item = &'a Range<u64>>) -> u64 {
+pub(in crate::read) fn count<'a>(ranges: impl IntoIterator<Item = &'a Range<u64>>) -> u64 {
     let ranges = ranges.into_iter();
     ranges.map(|range| range.end - range.start).sum()
 }
@@ -214,14 +214,14 @@ fn no_row_group(ordinal: usize, row_groups: usize) -> Error {
 
 /// Rows still to be passed over, and rows still to be read.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Window {
-    pub(super) offset: u64,
-    pub(super) left: u64,
+pub(in crate::read) struct Window {
+    pub(in crate::read) offset: u64,
+    pub(in crate::read) left: u64,
 }
 
 impl Window {
     /// All rows.
-    pub(super) fn all() -> Self {
+    pub(in crate::read) fn all() -> Self {
         Self {
             offset: 0,
             left: u64::MAX,
@@ -229,7 +229,7 @@ impl Window {
     }
 
     /// Those of the options.
-    pub(super) fn of(options: &ReadOptions) -> Self {
+    pub(in crate::read) fn of(options: &ReadOptions) -> Self {
         Self {
             offset: options.offset,
             left: options.limit.unwrap_or(u64::MAX),
@@ -237,12 +237,12 @@ impl Window {
     }
 
     /// How many rows are to be found, to pass over or to give out.
-    pub(super) fn wanted(&self) -> u64 {
+    pub(in crate::read) fn wanted(&self) -> u64 {
         self.offset.saturating_add(self.left)
     }
 
     /// The part of the next `rows` rows that is to be given out.
-    pub(super) fn next(&mut self, rows: u64) -> Range<u64> {
+    pub(in crate::read) fn next(&mut self, rows: u64) -> Range<u64> {
         let passed = rows.min(self.offset);
         self.offset -= passed;
         let taken = (rows - passed).min(self.left);
@@ -251,7 +251,7 @@ impl Window {
     }
 
     /// The part of a batch of the next rows that is to be given out, if any.
-    pub(super) fn cut_batch(&mut self, batch: RecordBatch) -> Option<RecordBatch> {
+    pub(in crate::read) fn cut_batch(&mut self, batch: RecordBatch) -> Option<RecordBatch> {
         let rows = self.next(batch.num_rows() as u64);
         // Both are at most the rows of the batch.
         let (first, length) = (rows.start as usize, (rows.end - rows.start) as usize);
