@@ -15,6 +15,7 @@ mod step;
 pub mod budget;
 pub mod loss;
 pub mod metrics;
+pub mod fetch;
 pub mod footer;
 mod created_by;
 pub mod page;

@@ -40,8 +40,13 @@ pub(crate) fn count_rows(counter: &mut RowCounter, source: &dyn Source) -> Resul
     }
 }
 
-/// What is needed, and as much behind it as the source likes to give at once.
+/// Reads a range, and the rest of the column chunk with it if the source is in memory already.
+///
+/// Bytes that are fetched take memory that a read counts, so no more of them are taken along.
 pub(crate) fn read_ahead(source: &dyn Source, need: &Range<u64>, chunk_end: u64) -> Result<Bytes> {
-    let ahead = need.start.saturating_add(source.readahead());
-    source.read(need.start..need.end.max(ahead.min(chunk_end)))
+    let end = match source.fetch_policy().in_memory {
+        true => need.end.max(chunk_end),
+        false => need.end,
+    };
+    source.read(need.start..end)
 }

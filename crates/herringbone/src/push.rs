@@ -1,6 +1,7 @@
 //! Reading without I/O of our own: bytes are supplied as they come, in any order.
 //!
 //! [`ParquetFile::plan`](crate::ParquetFile::plan) says what is read, and a [`PushDecoder`] which bytes of
-//! the file that takes.
+//! the file that takes. [`requests`] merges such ranges into few requests.
 
+pub use herringbone_core::fetch::{Request, Requests, requests};
 pub use herringbone_core::read::{Needs, Poll, PushDecoder};

@@ -1,6 +1,6 @@
 //! A file on disk, read at positions.
 
-use super::{Source, checked_length};
+use super::{FetchPolicy, Source, checked_length};
 use bytes::Bytes;
 use herringbone_format::{Error, Result};
 use std::fs::{self, File, Metadata};
@@ -93,6 +93,10 @@ impl Source for FileSource {
             })
             .map_err(|error| error.at_offset(range.start))?;
         Ok(Bytes::from(buffer))
+    }
+
+    fn fetch_policy(&self) -> FetchPolicy {
+        FetchPolicy::local()
     }
 }
 
@@ -221,6 +225,7 @@ mod tests {
         let path = Temporary::new("read", &contents);
         let file = FileSource::open(&path.0).unwrap();
         assert_eq!(file.len(), contents.len() as u64);
+        assert_eq!(file.fetch_policy(), FetchPolicy::local());
         for range in [
             0..0,
             0..1,

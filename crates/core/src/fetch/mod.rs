@@ -1,0 +1,16 @@
+//! Which requests fetch the bytes that a read needs, without I/O.
+//!
+//! ```text
+//! wanted ranges + FetchPolicy ── requests() ──► Request: range to read, wanted ranges in it
+//! byte range of the file ── row_groups_in() ──► row groups
+//! ```
+
+mod policy;
+mod requests;
+mod splits;
+#[cfg(test)]
+mod tests;
+
+pub use policy::{ChunkReads, FetchPolicy};
+pub use requests::{Request, Requests, requests};
+pub use splits::row_groups_in;

@@ -1,0 +1,108 @@
+//! How the bytes of a source are best asked for.
+
+/// How the bytes of a source are best asked for: what a request costs, and how large it may be.
+///
+/// ```
+/// use herringbone_core::fetch::FetchPolicy;
+///
+/// // An object store in the same data center: a round trip takes 5 ms instead of 50 ms.
+/// let mut policy = FetchPolicy::remote();
+/// policy.round_trip_bytes /= 10;
+/// policy.max_gap_bytes /= 10;
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FetchPolicy {
+    /// The largest gap between two wanted ranges that one request reads over, in bytes.
+    pub max_gap_bytes: u64,
+    /// The largest request, in bytes. A larger wanted range is split.
+    pub max_request_bytes: u64,
+    /// The number of requests that may be in flight at the same time.
+    pub max_requests_in_flight: usize,
+    /// The number of bytes that may be asked for before they are needed.
+    pub max_bytes_ahead: u64,
+    /// The cost of a round trip, in bytes: latency times bandwidth.
+    ///
+    /// Fetching this many bytes that may turn out useless costs as much time as waiting for one
+    /// more answer.
+    pub round_trip_bytes: u64,
+    /// The number of bytes at the end of the file that the first request fetches.
+    pub suffix_bytes: u64,
+    /// The size of the requests for a column chunk that has no page index.
+    pub chunk_reads: ChunkReads,
+    /// True if the bytes of the source are in memory already.
+    ///
+    /// Reading then gives slices of that memory. They are never copied, and they do not count as
+    /// memory of the read.
+    pub in_memory: bool,
+}
+
+/// The size of the requests for a column chunk that has no page index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ChunkReads {
+    /// A few pages at a time, which stay in the cache of the CPU until they are decoded.
+    Windows,
+    /// All of the chunk at once.
+    Whole,
+}
+
+impl FetchPolicy {
+    /// Returns the policy of a file on a local disk.
+    ///
+    /// A read of the operating system costs a few microseconds, so ranges are read as they are
+    /// needed. Only gaps of up to one page of the system's cache, 4 KiB, are read over. The system
+    /// itself reads ahead.
+    #[must_use]
+    pub const fn local() -> Self {
+        Self {
+            max_gap_bytes: 4 << 10,
+            max_request_bytes: 8 << 20,
+            max_requests_in_flight: 1,
+            max_bytes_ahead: 0,
+            round_trip_bytes: 16 << 10,
+            suffix_bytes: 64 << 10,
+            chunk_reads: ChunkReads::Windows,
+            in_memory: false,
+        }
+    }
+
+    /// Returns the policy of bytes in memory and of memory maps: reading is free.
+    #[must_use]
+    pub const fn memory() -> Self {
+        Self {
+            max_gap_bytes: 0,
+            max_request_bytes: u64::MAX,
+            max_requests_in_flight: usize::MAX,
+            max_bytes_ahead: u64::MAX,
+            round_trip_bytes: 0,
+            suffix_bytes: u64::MAX,
+            chunk_reads: ChunkReads::Whole,
+            in_memory: true,
+        }
+    }
+
+    /// Returns the policy of an object store or a web server, which answers in about 50 ms.
+    ///
+    /// - One connection gives about 80 MB/s, so a round trip is worth 4 MiB.
+    /// - With 16 requests in flight, one more request costs the sixteenth part of a round trip.
+    ///   Gaps of up to 256 KiB cost less than that.
+    /// - A request of 8 MiB spends two thirds of its time on bytes. Larger ones would gain little,
+    ///   and small reads would use fewer connections.
+    /// - 64 MiB ahead fill a connection of 10 Gbit/s for 50 ms.
+    /// - The last 256 KiB hold the footer and the page indexes of most files, and all of small
+    ///   files.
+    #[must_use]
+    pub const fn remote() -> Self {
+        Self {
+            max_gap_bytes: 256 << 10,
+            max_request_bytes: 8 << 20,
+            max_requests_in_flight: 16,
+            max_bytes_ahead: 64 << 20,
+            round_trip_bytes: 4 << 20,
+            suffix_bytes: 256 << 10,
+            chunk_reads: ChunkReads::Whole,
+            in_memory: false,
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Which row groups belong to a range of bytes, for engines that read a file in parts.
+
+use std::ops::Range;
+
+use herringbone_format::{FileMetadata, Result};
+
+/// Returns the ordinals of the row groups that belong to a range of the file's bytes, ascending.
+///
+/// A row group belongs to the range that contains its first byte. So if ranges cover each byte of
+/// a file of `file_length` bytes once, each row group belongs to exactly one of them. This holds
+/// for any footer: a first byte that is not in the file counts as the last byte of the file.
+///
+/// # Errors
+/// Corrupt or Unsupported if the metadata of the first column chunk of a row group cannot be
+/// decoded; Key if it is not authentic.
+pub fn row_groups_in(
+    bytes: &Range<u64>,
+    metadata: &FileMetadata,
+    file_length: u64,
+) -> Result<Vec<usize>> {
+    let last = file_length.saturating_sub(1);
+    let mut row_groups = Vec::new();
+    for row_group in 0..metadata.num_row_groups() {
+        let first = first_byte(metadata, row_group)?;
+        if bytes.contains(&first.min(last)) {
+            row_groups.push(row_group);
+        }
+    }
+    Ok(row_groups)
+}
+
+/// Returns the offset of the first page of a row group; 0 if the footer does not have it.
+///
+/// The offset does not depend on the keys that are at hand, so all readers of a file agree on it.
+fn first_byte(metadata: &FileMetadata, row_group: usize) -> Result<u64> {
+    let stated = metadata.row_group_header(row_group)?.file_offset;
+    let chunk = match metadata.num_columns(row_group) {
+        0 => None,
+        _ => Some(metadata.column_chunk(row_group, 0)?),
+    };
+    let plaintext = chunk.filter(|chunk| chunk.encrypted_column_metadata.is_none());
+    let offset = match plaintext.and_then(|chunk| chunk.meta_data) {
+        Some(chunk) => {
+            // Some writers give 0 for pages that the chunk does not have.
+            let offsets = [chunk.dictionary_page_offset, Some(chunk.data_page_offset)];
+            let offsets = offsets.into_iter().flatten();
+            offsets.filter(|offset| *offset > 0).min()
+        }
+        None => stated,
+    };
+    Ok(u64::try_from(offset.unwrap_or(0)).unwrap_or(0))
+}
