@@ -1,52 +1,40 @@
-//! Column chunks on several threads, their findings in order.
+//! Checks column chunks on several threads, and returns their findings in order.
 //!
-//! A task is a column chunk, or the order of rows in a row group. Whoever is free takes the next one,
-//! the caller included while it waits; nobody goes further ahead of the caller than a few tasks, as
-//! findings wait in memory.
+//! A task is a column chunk, or the order of rows in a row group. Threads go no further ahead of the caller than a few
+//! tasks, as findings wait in memory.
 
-use std::any::Any;
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use herringbone_core::page::byte_range;
 use herringbone_format::Result;
 use herringbone_format::modular_encryption::KeyStep;
+use herringbone_pipeline::{Crew, Shared, Work};
 
 use super::part::{self, Outcome, Task};
 use herringbone::ParquetFile;
-use herringbone::workers::Workers;
 
-/// Tasks of each thread that may wait for the caller.
-const AHEAD: u64 = 2;
+/// Tasks per thread that may be ahead of the caller.
+const TASKS_AHEAD: u64 = 2;
 
-/// Gives out the outcomes of all tasks of a file, in order.
-pub(super) struct Ahead {
-    shared: Arc<Shared>,
-    workers: Workers,
-}
+/// The checks of all tasks of a file.
+pub(super) struct Ahead(Crew<Checks>);
 
-struct Shared {
+struct Checks {
     file: ParquetFile,
-    state: Mutex<State>,
     /// How many tasks may be taken before the caller has the first of them.
-    most: u64,
-    /// A task may be taken, or everything is over.
-    work: Condvar,
-    /// An outcome is there.
-    delivered: Condvar,
+    max_ahead: u64,
 }
 
 struct State {
+    /// The task that is taken next; `None` after the last one.
     next: Option<Task>,
     /// Bytes of the column chunks that were taken.
     bytes: u64,
-    /// Tasks that were taken, and those whose outcome the caller has.
+    /// Tasks that were taken.
     taken: u64,
-    given: u64,
+    /// Tasks whose outcome the caller has.
+    returned: u64,
     outcomes: BTreeMap<u64, Result<Outcome>>,
-    stop: bool,
-    panic: Option<Box<dyn Any + Send>>,
 }
 
 impl Ahead {
@@ -55,107 +43,38 @@ impl Ahead {
             next: first(&file, 0),
             bytes: 0,
             taken: 0,
-            given: 0,
+            returned: 0,
             outcomes: BTreeMap::new(),
-            stop: false,
-            panic: None,
         };
-        Self {
-            shared: Arc::new(Shared {
-                file,
-                state: Mutex::new(state),
-                most: AHEAD.saturating_mul(threads as u64),
-                work: Condvar::new(),
-                delivered: Condvar::new(),
-            }),
-            workers: Workers::new(threads.saturating_sub(1)),
-        }
+        let checks = Checks {
+            file,
+            max_ahead: TASKS_AHEAD.saturating_mul(threads as u64),
+        };
+        Self(Crew::new(checks, state, threads, None))
     }
 
-    /// The outcome of the next task; `None` behind the last one.
+    /// Returns the outcome of the next task; `None` after the last one.
     ///
     /// # Errors
     /// Io.
     pub(super) fn next(&mut self) -> Result<Option<Outcome>> {
-        let shared = &self.shared;
-        self.workers.start(|| {
-            let shared = shared.clone();
-            move || shared.work()
+        let outcome = self.0.next(|state| {
+            let outcome = state.outcomes.remove(&state.returned)?;
+            state.returned += 1;
+            Some(outcome)
         });
-        let mut state = shared.lock();
-        loop {
-            if let Some(panic) = state.panic.take() {
-                drop(state);
-                resume_unwind(panic);
-            }
-            let due = state.given;
-            if let Some(outcome) = state.outcomes.remove(&due) {
-                state.given += 1;
-                drop(state);
-                shared.work.notify_one();
-                return outcome.map(Some);
-            }
-            if let Some((ordinal, task)) = shared.take(&mut state) {
-                drop(state);
-                let outcome = part::check(&shared.file, task);
-                state = shared.lock();
-                state.outcomes.insert(ordinal, outcome);
-            } else if state.taken == due {
-                return Ok(None);
-            } else {
-                let woken = shared.delivered.wait(state);
-                state = woken.unwrap_or_else(PoisonError::into_inner);
-            }
-        }
+        outcome.transpose()
     }
 }
 
-impl Drop for Ahead {
-    fn drop(&mut self) {
-        self.shared.lock().stop = true;
-        self.shared.work.notify_all();
-        self.workers.join();
-    }
-}
+impl Work for Checks {
+    type State = State;
+    type Task = (u64, Task);
+    type Output = (u64, Result<Outcome>);
+    type Scratch = ();
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        // A panic is handed over before a lock can be poisoned by it.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The life of a worker.
-    fn work(&self) {
-        let mut state = self.lock();
-        while !state.stop {
-            let Some((ordinal, task)) = self.take(&mut state) else {
-                if state.next.is_none() {
-                    return;
-                }
-                let woken = self.work.wait(state);
-                state = woken.unwrap_or_else(PoisonError::into_inner);
-                continue;
-            };
-            drop(state);
-            let outcome = catch_unwind(AssertUnwindSafe(|| part::check(&self.file, task)));
-            state = self.lock();
-            match outcome {
-                Ok(outcome) => {
-                    state.outcomes.insert(ordinal, outcome);
-                    self.delivered.notify_one();
-                }
-                Err(panic) => {
-                    state.panic = Some(panic);
-                    self.delivered.notify_one();
-                    return;
-                }
-            }
-        }
-    }
-
-    /// The next task, unless it is too early for it.
-    fn take(&self, state: &mut State) -> Option<(u64, Task)> {
-        if state.taken >= state.given.saturating_add(self.most) {
+    fn take(&self, state: &mut State, (): &mut ()) -> Option<(u64, Task)> {
+        if !self.wants_help(state) {
             return None;
         }
         let mut task = state.next?;
@@ -169,13 +88,25 @@ impl Shared {
             let ratio = state.bytes.div_ceil(length);
             task = Task::Overlap { row_group, ratio };
         }
-        state.next = behind(&self.file, task);
+        state.next = following(&self.file, task);
         state.taken += 1;
         Some((ordinal, task))
     }
+
+    fn wants_help(&self, state: &mut State) -> bool {
+        state.next.is_some() && state.taken < state.returned.saturating_add(self.max_ahead)
+    }
+
+    fn run(&self, (ordinal, task): (u64, Task), (): &mut (), _: &Shared<Self>) -> Self::Output {
+        (ordinal, part::check(&self.file, task))
+    }
+
+    fn finish(&self, state: &mut State, (ordinal, outcome): Self::Output) {
+        state.outcomes.insert(ordinal, outcome);
+    }
 }
 
-/// The first task of a row group, or of what is behind the last one.
+/// Returns the first task of a row group; `None` after the last row group.
 fn first(file: &ParquetFile, row_group: usize) -> Option<Task> {
     if row_group >= file.metadata().num_row_groups() {
         return None;
@@ -183,7 +114,8 @@ fn first(file: &ParquetFile, row_group: usize) -> Option<Task> {
     Some(chunk_or_order(file, row_group, 0))
 }
 
-fn behind(file: &ParquetFile, task: Task) -> Option<Task> {
+/// Returns the task that follows another one.
+fn following(file: &ParquetFile, task: Task) -> Option<Task> {
     match task {
         Task::Chunk { row_group, leaf } => Some(chunk_or_order(file, row_group, leaf + 1)),
         Task::Order { row_group } => first(file, row_group + 1),
@@ -191,7 +123,7 @@ fn behind(file: &ParquetFile, task: Task) -> Option<Task> {
     }
 }
 
-/// Bytes of the column chunk that a task is about.
+/// Returns the number of bytes of the column chunk that a task checks.
 fn chunk_bytes(file: &ParquetFile, task: Task) -> u64 {
     let Task::Chunk { row_group, leaf } = task else {
         return 0;
@@ -199,7 +131,7 @@ fn chunk_bytes(file: &ParquetFile, task: Task) -> u64 {
     let chunk = file.metadata().readable_chunk(row_group, leaf);
     let chunk = chunk.and_then(KeyStep::ready);
     let range = chunk.and_then(|chunk| byte_range(&chunk.layout, file.source().len()));
-    // Those that lie nowhere are reported with the file.
+    // Chunks that lie outside of the file are reported with the file.
     range.map_or(0, |range| range.end - range.start)
 }
 

@@ -46,12 +46,12 @@ mod variants;
 pub use finding::{Finding, FindingKind, Severity};
 
 use herringbone_format::{Location, Result};
+use herringbone_pipeline::threads;
 
 use ahead::Ahead;
 use chunk::Sizes;
 use finding::Report;
 use herringbone::ParquetFile;
-use herringbone::workers;
 use nesting::Shared;
 use part::{Outcome, Task};
 
@@ -159,7 +159,7 @@ impl Verify {
         let leaves = self.file.parquet_schema().leaves().len() as u64;
         match self.threads {
             _ if rows.saturating_mul(leaves) < FEW_VALUES => 1,
-            asked => workers::threads(asked),
+            asked => threads(asked),
         }
     }
 

@@ -1,0 +1,305 @@
+//! Work that threads share, the caller who owns it, and the helpers.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+
+use crate::gate::{Gate, Ticket};
+use crate::pool::{self, Spawn, process_id};
+
+/// The panic of a caller who goes on after a panic.
+const AFTER_PANIC: &str = "a task of this reader or writer panicked before";
+
+/// Tasks, and how they are done.
+///
+/// All methods but [`run`](Self::run) are called under the lock of the state, so they should be short.
+pub trait Work: Send + Sync + Sized + 'static {
+    /// The state that all threads share: tasks that may run, and results that are not due.
+    type State: Send;
+    /// Something to do, which owns what it needs.
+    type Task;
+    /// The outcome of a task.
+    type Output;
+    /// The memory that a thread works with: codec contexts, buffers, the column that is in its caches.
+    type Scratch: Default + Send;
+
+    /// Takes the most urgent task that may run now, if there is one.
+    fn take(&self, state: &mut Self::State, scratch: &mut Self::Scratch) -> Option<Self::Task>;
+
+    /// Returns true if another thread would find a task that is worth waking it for.
+    ///
+    /// This is a hint. A thread that comes for nothing costs some microseconds, and a thread that does not come is
+    /// made up for by the others.
+    fn wants_help(&self, state: &mut Self::State) -> bool;
+
+    /// Does a task, without the lock.
+    fn run(
+        &self,
+        task: Self::Task,
+        scratch: &mut Self::Scratch,
+        shared: &Shared<Self>,
+    ) -> Self::Output;
+
+    /// Puts the output of a task into the state.
+    fn finish(&self, state: &mut Self::State, output: Self::Output);
+}
+
+/// The caller's end of some work.
+///
+/// Dropping it lets running tasks end and starts no more. A process that was forked while tasks ran has lost them:
+/// [`next`](Self::next) does not wait for them there, and neither does dropping.
+pub struct Crew<W: Work> {
+    shared: Arc<Shared<W>>,
+    scratch: W::Scratch,
+    /// The id of the process that the helpers are in.
+    process: u32,
+}
+
+/// The work and its state, for all threads of a crew.
+pub struct Shared<W: Work> {
+    work: W,
+    inner: Mutex<Inner<W>>,
+    /// The state is not as the waiting caller saw it.
+    changed: Condvar,
+    gate: Arc<Gate>,
+    max_helpers: usize,
+    host: Option<Arc<dyn Spawn>>,
+    myself: Weak<Self>,
+}
+
+struct Inner<W: Work> {
+    state: W::State,
+    /// The memory of helpers that have left.
+    scratches: Vec<W::Scratch>,
+    /// Tasks that were taken and are not finished.
+    running: usize,
+    /// The state was changed since the caller looked at it.
+    is_changed: bool,
+    caller_waits: bool,
+    /// Set by a panic, and when the crew ends. No more tasks are taken.
+    is_stopped: bool,
+    /// The first panic, until the caller has it.
+    panic: Option<Box<dyn Any + Send>>,
+}
+
+impl<W: Work> Crew<W> {
+    /// Makes a crew of at most so many `threads`, including the caller's.
+    ///
+    /// Helpers come from `host`, or from the pool of the process. That pool has as many threads as the machine has
+    /// cores, or as the largest `threads` that any crew asked for.
+    pub fn new(work: W, state: W::State, threads: usize, host: Option<Arc<dyn Spawn>>) -> Self {
+        let shared = Arc::new_cyclic(|myself| Shared {
+            work,
+            inner: Mutex::new(Inner {
+                state,
+                scratches: Vec::new(),
+                running: 0,
+                is_changed: false,
+                caller_waits: false,
+                is_stopped: false,
+                panic: None,
+            }),
+            changed: Condvar::new(),
+            gate: Arc::default(),
+            max_helpers: threads.saturating_sub(1),
+            host,
+            myself: myself.clone(),
+        });
+        Self {
+            shared,
+            scratch: W::Scratch::default(),
+            process: process_id(),
+        }
+    }
+
+    /// Waits until `ready` finds a result in the state, and does tasks meanwhile.
+    ///
+    /// Returns `None` if `ready` finds nothing, no task may be taken and none is running: nothing can come any more.
+    ///
+    /// # Panics
+    /// Goes on with the first panic of a task. Panics again if it is called after that.
+    pub fn next<R>(&mut self, ready: impl FnMut(&mut W::State) -> Option<R>) -> Option<R> {
+        let (shared, process) = (&self.shared, self.process);
+        let scratch = &mut self.scratch;
+        let wait = AssertUnwindSafe(|| shared.wait_for(ready, scratch, process));
+        match catch_unwind(wait) {
+            Ok(result) => result,
+            Err(panic) => {
+                shared.lock().is_stopped = true;
+                resume_unwind(panic)
+            }
+        }
+    }
+}
+
+impl<W: Work> std::ops::Deref for Crew<W> {
+    type Target = Shared<W>;
+
+    fn deref(&self) -> &Shared<W> {
+        &self.shared
+    }
+}
+
+impl<W: Work> Drop for Crew<W> {
+    fn drop(&mut self) {
+        if self.process == process_id() {
+            self.shared.lock().is_stopped = true;
+            self.shared.gate.close();
+        }
+    }
+}
+
+impl<W: Work> Shared<W> {
+    /// Returns the work.
+    pub fn work(&self) -> &W {
+        &self.work
+    }
+
+    /// Looks at the state.
+    pub fn look<R>(&self, at: impl FnOnce(&W::State) -> R) -> R {
+        at(&self.lock().state)
+    }
+
+    /// Changes the state, and wakes threads that the change concerns.
+    pub fn update<R>(&self, change: impl FnOnce(&mut W::State) -> R) -> R {
+        let mut inner = self.lock();
+        let result = change(&mut inner.state);
+        inner.is_changed = true;
+        self.release(inner);
+        result
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner<W>> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// As [`Crew::next`], in the process of this id.
+    fn wait_for<R>(
+        &self,
+        mut ready: impl FnMut(&mut W::State) -> Option<R>,
+        scratch: &mut W::Scratch,
+        process: u32,
+    ) -> Option<R> {
+        let mut inner = self.lock();
+        loop {
+            if inner.is_stopped {
+                let panic = inner.panic.take();
+                drop(inner);
+                resume_unwind(panic.unwrap_or_else(|| Box::new(AFTER_PANIC)));
+            }
+            inner.is_changed = false;
+            if let Some(result) = ready(&mut inner.state) {
+                self.release(inner);
+                return Some(result);
+            }
+            if let Some(task) = self.take(&mut inner, scratch) {
+                self.release(inner);
+                let output = self.work.run(task, scratch, self);
+                inner = self.lock();
+                self.finish(&mut inner, output);
+            } else if inner.running == 0 || process != process_id() {
+                return None;
+            } else {
+                inner.caller_waits = true;
+                let woken = self.changed.wait(inner);
+                inner = woken.unwrap_or_else(PoisonError::into_inner);
+                inner.caller_waits = false;
+            }
+        }
+    }
+
+    fn take(&self, inner: &mut Inner<W>, scratch: &mut W::Scratch) -> Option<W::Task> {
+        if inner.is_stopped {
+            return None;
+        }
+        let task = self.work.take(&mut inner.state, scratch)?;
+        inner.running += 1;
+        Some(task)
+    }
+
+    fn finish(&self, inner: &mut Inner<W>, output: W::Output) {
+        inner.running -= 1;
+        inner.is_changed = true;
+        self.work.finish(&mut inner.state, output);
+    }
+
+    /// Gives up the lock, and wakes a thread if there is something for it. Where no thread has to be woken, there is no
+    /// call to the system.
+    ///
+    /// A waiting caller comes before a helper: it asks for helpers itself.
+    fn release(&self, inner: MutexGuard<'_, Inner<W>>) {
+        if let Some(inner) = self.wake_caller(inner) {
+            self.ask_for_help(inner);
+        }
+    }
+
+    /// Wakes the caller if it waits, and the state was changed. Gives the lock back otherwise.
+    fn wake_caller<'a>(
+        &self,
+        mut inner: MutexGuard<'a, Inner<W>>,
+    ) -> Option<MutexGuard<'a, Inner<W>>> {
+        if !inner.caller_waits || !inner.is_changed {
+            return Some(inner);
+        }
+        inner.caller_waits = false;
+        drop(inner);
+        self.changed.notify_one();
+        None
+    }
+
+    /// Gives up the lock, and asks for one more helper if there is work for it.
+    ///
+    /// One is enough: a helper that takes a task asks for the next one, and so does the caller.
+    fn ask_for_help(&self, mut inner: MutexGuard<'_, Inner<W>>) {
+        if inner.is_stopped {
+            return;
+        }
+        let Some(ticket) = self.gate.ticket(self.max_helpers) else {
+            return;
+        };
+        if !self.work.wants_help(&mut inner.state) {
+            return;
+        }
+        // A host may run or drop the job at once.
+        drop(inner);
+        let shared = self.myself.clone();
+        let job = Box::new(move || {
+            // Dropped last: a crew that ends waits for it, and is then the only owner of the work.
+            let Some(_inside) = ticket.enter() else {
+                return;
+            };
+            if let Some(shared) = shared.upgrade() {
+                shared.help(ticket);
+            }
+        });
+        match &self.host {
+            Some(host) => host.spawn(job),
+            None => pool::spawn(job, self.max_helpers + 1),
+        }
+    }
+
+    /// Does tasks as a helper, until there is none.
+    fn help(&self, ticket: Ticket) {
+        let work = AssertUnwindSafe(|| {
+            let mut inner = self.lock();
+            let mut scratch = inner.scratches.pop().unwrap_or_default();
+            while let Some(task) = self.take(&mut inner, &mut scratch) {
+                self.release(inner);
+                let output = self.work.run(task, &mut scratch, self);
+                inner = self.lock();
+                self.finish(&mut inner, output);
+            }
+            inner.scratches.push(scratch);
+            // Under the lock, so that a change after this can ask for help again.
+            drop(ticket);
+            drop(self.wake_caller(inner));
+        });
+        if let Err(panic) = catch_unwind(work) {
+            let mut inner = self.lock();
+            inner.is_stopped = true;
+            inner.panic.get_or_insert(panic);
+            drop(inner);
+            self.changed.notify_one();
+        }
+    }
+}

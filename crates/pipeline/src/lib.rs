@@ -1,0 +1,82 @@
+//! Tasks on several threads, for a caller who takes the results in order.
+//!
+//! [`Work`] names the tasks: a state under one lock holds what is to be done and what was done. A [`Crew`] is
+//! the caller's end. The caller asks it for the next result, and works on tasks itself instead of waiting.
+//! Helpers are threads that a crew borrows while [`Work::wants_help`] is true, and gives back when they find no
+//! task. They come from a pool of the process, or from a host that implements [`Spawn`].
+//!
+//! The life of a task:
+//!
+//! 1. [`Work::take`] removes it from the state, under the lock.
+//! 2. [`Work::run`] does it without the lock. It may change the state before it ends ([`Shared::update`]).
+//! 3. [`Work::finish`] puts its output into the state, under the lock.
+//!    The thread takes its next task under the same lock.
+//! 4. [`Crew::next`] looks at the state, and returns a result when it is due.
+//!
+//! The order of results is a matter of the state alone, so it is the same for any number of threads. A crew
+//! needs no helper to make progress: where no thread can be had, the caller does all tasks. Nothing ever waits
+//! for a thread to be given, so tasks may use crews of their own, however deep.
+//!
+//! ```
+//! use std::collections::BTreeMap;
+//! use herringbone_pipeline::{Crew, Shared, Work};
+//!
+//! /// Squares of the numbers below a limit.
+//! struct Squares(u64);
+//!
+//! #[derive(Default)]
+//! struct State {
+//!     next: u64,
+//!     due: u64,
+//!     squares: BTreeMap<u64, u64>,
+//! }
+//!
+//! impl Work for Squares {
+//!     type State = State;
+//!     type Task = u64;
+//!     type Output = (u64, u64);
+//!     type Scratch = ();
+//!
+//!     fn take(&self, state: &mut State, _: &mut ()) -> Option<u64> {
+//!         let number = state.next;
+//!         self.wants_help(state).then(|| {
+//!             state.next += 1;
+//!             number
+//!         })
+//!     }
+//!
+//!     fn wants_help(&self, state: &mut State) -> bool {
+//!         // No more than ten results wait for the caller.
+//!         state.next < self.0 && state.next < state.due + 10
+//!     }
+//!
+//!     fn run(&self, number: u64, _: &mut (), _: &Shared<Self>) -> (u64, u64) {
+//!         (number, number * number)
+//!     }
+//!
+//!     fn finish(&self, state: &mut State, (number, square): (u64, u64)) {
+//!         state.squares.insert(number, square);
+//!     }
+//! }
+//!
+//! let mut crew = Crew::new(Squares(4), State::default(), 2, None);
+//! let mut squares = Vec::new();
+//! while let Some(square) = crew.next(|state| {
+//!     let square = state.squares.remove(&state.due)?;
+//!     state.due += 1;
+//!     Some(square)
+//! }) {
+//!     squares.push(square);
+//! }
+//! assert_eq!(squares, [0, 1, 4, 9]);
+//! ```
+
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
+
+mod crew;
+mod gate;
+mod pool;
+
+pub use crew::{Crew, Shared, Work};
+pub use pool::{Job, Spawn, threads};

@@ -1,0 +1,240 @@
+//! Where helpers come from: a pool of the process, or a host.
+
+use std::collections::VecDeque;
+use std::fmt::Debug;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{Builder, available_parallelism};
+
+/// The most threads of one caller, and of the pool. Some systems end a process that has no room left for the
+/// stack of one more thread.
+const MAX_THREADS: usize = 1024;
+
+/// The most jobs that wait for a thread of the pool.
+const MAX_WAITING_JOBS: usize = 1024;
+
+/// The most processes in a line of forks that each have a pool.
+const MAX_FORKS: usize = 16;
+
+/// The id of no process.
+const NO_PROCESS: u32 = 0;
+
+/// The help of one thread for one reader or writer, until that has no task for it.
+pub type Job = Box<dyn FnOnce() + Send>;
+
+/// A source of threads, by which a program lends its own to readers and writers.
+///
+/// A reader or writer asks for a thread when it has a task for it. It waits for no job to start, and works alone
+/// where none does. A job may be dropped instead of being run. It may also be run before `spawn` returns,
+/// but then the caller waits for it.
+///
+/// A job may wait for other jobs of the same reader or writer that have started, never for one that has not.
+pub trait Spawn: Debug + Send + Sync {
+    /// Runs a job on another thread.
+    fn spawn(&self, job: Job);
+}
+
+/// Returns the number of threads to work on, including the caller's: one per core if `asked` is 0.
+#[must_use]
+pub fn threads(asked: usize) -> usize {
+    match asked {
+        0 => available_parallelism().map_or(1, usize::from),
+        threads => threads.min(MAX_THREADS),
+    }
+}
+
+/// Runs a job in the pool of this process, for a caller who asked for so many `threads`.
+pub(crate) fn spawn(job: Job, threads: usize) {
+    static POOLS: Pools = Pools::new();
+    if let Some(pool) = POOLS.of(process_id()) {
+        pool.spawn(job, threads);
+    }
+}
+
+/// Returns the id of this process, which a fork changes. Only Unix forks, and some other systems have no ids.
+pub(crate) fn process_id() -> u32 {
+    if cfg!(unix) { std::process::id() } else { 1 }
+}
+
+/// The pools of this process and of those that it was forked from.
+///
+/// A fork copies the pool of the parent but not its threads, and its lock may be held for ever. So each process uses the
+/// first pool that has its id, or takes one that has none.
+struct Pools([OwnedPool; MAX_FORKS]);
+
+struct OwnedPool {
+    process: AtomicU32,
+    pool: Pool,
+}
+
+impl Pools {
+    const fn new() -> Self {
+        Self(
+            [const {
+                OwnedPool {
+                    process: AtomicU32::new(NO_PROCESS),
+                    pool: Pool::new(),
+                }
+            }; MAX_FORKS],
+        )
+    }
+
+    /// Returns the pool of a process; `None` at the end of a long line of forks.
+    fn of(&self, process: u32) -> Option<&Pool> {
+        let owned = self.0.iter().find(|owned| {
+            let order = Ordering::Relaxed;
+            let owner = owned
+                .process
+                .compare_exchange(NO_PROCESS, process, order, order);
+            owner.map_or_else(|owner| owner == process, |_| true)
+        })?;
+        Some(&owned.pool)
+    }
+}
+
+/// Threads that run jobs. They are started when there is a job and no idle thread, and stay.
+struct Pool {
+    state: Mutex<State>,
+    /// A job waits for an idle thread.
+    work: Condvar,
+}
+
+struct State {
+    jobs: VecDeque<Job>,
+    threads: usize,
+    /// Threads that wait for a job.
+    idle: usize,
+    /// The most threads: the number of cores, or the largest number that was asked for.
+    max_threads: usize,
+}
+
+impl Pool {
+    const fn new() -> Self {
+        Self {
+            state: Mutex::new(State {
+                jobs: VecDeque::new(),
+                threads: 0,
+                idle: 0,
+                max_threads: 0,
+            }),
+            work: Condvar::new(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs a job, for a caller who asked for so many `threads`. Drops it if too many others wait.
+    fn spawn(&'static self, job: Job, threads: usize) {
+        let mut state = self.lock();
+        if state.max_threads == 0 {
+            state.max_threads = self::threads(0);
+        }
+        state.max_threads = state.max_threads.max(threads);
+        if state.jobs.len() >= MAX_WAITING_JOBS {
+            drop(state);
+            return drop(job);
+        }
+        state.jobs.push_back(job);
+        if state.jobs.len() <= state.idle {
+            drop(state);
+            self.work.notify_one();
+        } else if state.threads < state.max_threads {
+            state.threads += 1;
+            drop(state);
+            let thread = Builder::new().name("herringbone".to_owned());
+            if thread.spawn(|| self.run_jobs()).is_err() {
+                // The job waits for a thread that there is, if there is one.
+                self.lock().threads -= 1;
+            }
+        }
+    }
+
+    /// Runs one job after another, as long as the process lives.
+    fn run_jobs(&self) {
+        let mut state = self.lock();
+        loop {
+            match state.jobs.pop_front() {
+                Some(job) => {
+                    drop(state);
+                    job();
+                    state = self.lock();
+                }
+                None => {
+                    state.idle += 1;
+                    let woken = self.work.wait(state);
+                    state = woken.unwrap_or_else(PoisonError::into_inner);
+                    state.idle -= 1;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    use super::*;
+
+    const MINUTE: Duration = Duration::from_secs(60);
+
+    /// A fork is a change of the id, with the locks as they were.
+    #[test]
+    fn a_fork_has_a_pool_of_its_own() {
+        static POOLS: Pools = Pools::new();
+        let parent = POOLS.of(10).unwrap();
+        let (sender, receiver) = channel();
+        let send = sender.clone();
+        parent.spawn(Box::new(move || send.send("parent").unwrap()), 2);
+        assert_eq!(receiver.recv_timeout(MINUTE), Ok("parent"));
+        assert!(std::ptr::eq(POOLS.of(10).unwrap(), parent));
+        // The lock of the parent is held for ever.
+        let _held = parent.lock();
+        let child = POOLS.of(11).unwrap();
+        assert!(!std::ptr::eq(child, parent));
+        child.spawn(Box::new(move || sender.send("child").unwrap()), 2);
+        assert_eq!(receiver.recv_timeout(MINUTE), Ok("child"));
+        assert!(std::ptr::eq(POOLS.of(11).unwrap(), child));
+    }
+
+    #[test]
+    fn a_long_line_of_forks_ends_without_a_pool() {
+        let pools = Pools::new();
+        for process in 1..=16 {
+            assert!(pools.of(process).is_some(), "{process}");
+        }
+        assert!(pools.of(17).is_none());
+        assert!(pools.of(16).is_some());
+    }
+
+    #[test]
+    fn jobs_that_find_no_room_are_dropped() {
+        static POOL: Pool = Pool::new();
+        POOL.lock().max_threads = 1;
+        let (sender, receiver) = channel::<()>();
+        let (begun, begins) = channel();
+        let wait = move || {
+            begun.send(()).unwrap();
+            assert!(receiver.recv_timeout(MINUTE).is_err());
+        };
+        POOL.spawn(Box::new(wait), 1);
+        begins.recv_timeout(MINUTE).unwrap();
+        let (ran, runs) = channel();
+        for _ in 0..1024 + 9 {
+            let ran = ran.clone();
+            POOL.spawn(Box::new(move || ran.send(()).unwrap()), 1);
+        }
+        drop((ran, sender));
+        assert_eq!(runs.iter().count(), 1024);
+        assert_eq!(POOL.lock().threads, 1);
+    }
+
+    #[test]
+    fn threads_are_bounded() {
+        assert_eq!((threads(3), threads(5000)), (3, 1024));
+        assert!(threads(0) >= 1);
+    }
+}

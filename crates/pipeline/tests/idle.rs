@@ -1,0 +1,105 @@
+//! Crews without tasks hold no threads. A process of its own, and one test: its threads are counted.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot run has failed")]
+
+use herringbone_pipeline::{Crew, Shared, Work, threads};
+
+/// As many tasks as are added.
+struct Added;
+
+impl Work for Added {
+    type State = (usize, usize);
+    type Task = ();
+    type Output = ();
+    type Scratch = ();
+
+    fn take(&self, state: &mut (usize, usize), _: &mut ()) -> Option<()> {
+        state.0 = state.0.checked_sub(1)?;
+        Some(())
+    }
+
+    fn wants_help(&self, state: &mut (usize, usize)) -> bool {
+        state.0 > 0
+    }
+
+    fn run(&self, (): (), _: &mut (), _: &Shared<Self>) {
+        std::thread::yield_now();
+    }
+
+    fn finish(&self, state: &mut (usize, usize), (): ()) {
+        state.1 += 1;
+    }
+}
+
+/// The threads of this process, where the system lists them.
+fn num_threads() -> Option<usize> {
+    Some(std::fs::read_dir("/proc/self/task").ok()?.count())
+}
+
+#[test]
+fn two_hundred_crews_share_the_threads_of_one_pool() {
+    let Some(before) = num_threads() else {
+        eprintln!("threads are not counted: this system does not list them");
+        return;
+    };
+    let work = |crews: &mut Vec<Crew<Added>>| {
+        for crew in crews {
+            crew.update(|state| *state = (40, 0));
+            let done = crew.next(|state| (state.1 == 40).then_some(()));
+            assert_eq!(done, Some(()));
+        }
+    };
+    let mut one = vec![Crew::new(Added, (0, 0), 1, None)];
+    work(&mut one);
+    assert_eq!(num_threads(), Some(before));
+    let asked = 2.max(threads(0));
+    let mut crews: Vec<_> = (0..200)
+        .map(|_| Crew::new(Added, (0, 0), asked, None))
+        .collect();
+    work(&mut crews);
+    work(&mut crews);
+    let with_pool = num_threads().unwrap();
+    assert!(
+        with_pool > before && with_pool <= before + asked,
+        "{with_pool} threads"
+    );
+    // A caller who asks for more gets more.
+    let barrier = std::sync::Arc::new(std::sync::Barrier::new(asked + 3));
+    let meets = crowd::Meet(barrier);
+    let mut crowd = Crew::new(meets, (asked + 3, 0), asked + 3, None);
+    let done = crowd.next(|state| (state.1 == asked + 3).then_some(()));
+    assert_eq!(done, Some(()));
+    assert_eq!(num_threads(), Some(before + asked + 2));
+}
+
+mod crowd {
+    use super::{Shared, Work};
+    use std::sync::{Arc, Barrier};
+
+    /// Tasks that all run at the same time.
+    pub(super) struct Meet(pub(super) Arc<Barrier>);
+
+    impl Work for Meet {
+        type State = (usize, usize);
+        type Task = ();
+        type Output = ();
+        type Scratch = ();
+
+        fn take(&self, state: &mut (usize, usize), _: &mut ()) -> Option<()> {
+            state.0 = state.0.checked_sub(1)?;
+            Some(())
+        }
+
+        fn wants_help(&self, state: &mut (usize, usize)) -> bool {
+            state.0 > 0
+        }
+
+        fn run(&self, (): (), _: &mut (), _: &Shared<Self>) {
+            self.0.wait();
+        }
+
+        fn finish(&self, state: &mut (usize, usize), (): ()) {
+            state.1 += 1;
+        }
+    }
+}
