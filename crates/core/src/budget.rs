@@ -1,20 +1,20 @@
 //! The memory of one read, shared by its columns, and the counts of what it did.
 //!
 //! ```text
-//! Budget (memory_bytes) ─┬─ ColumnMemory, one a column: window, page body, dictionary, array
-//!                        ├─ Reservation, one a column batch that waits for its batch
-//!                        ├─ Reservation of the batch that is being put together, of page maps, …
-//!                        └─ PlainLoopBound, where several columns are under way
+//! Budget (memory_bytes) ─┬─ ColumnMemory, one per column: window, page body, dictionary, array
+//!                        ├─ Reservation, one per column batch that waits for its record batch
+//!                        └─ Reservation of the record batch that is being assembled, of page maps, …
 //! ```
 //!
-//! Memory is reserved before it is allocated, and by sizes that follow from the bytes of the file
-//! alone. So the loop of one thread, which works on one column at a time, always comes to the same end.
-//! Whoever works on several columns at once holds more at times, and less at others. So a refusal
-//! there means nothing yet: the loop of one thread has to decide. Nor may they get further than it does: what that loop
-//! holds at most must fit into the budget too (`PlainLoopBound`).
+//! Memory is reserved before it is allocated, by sizes that follow from the bytes of the file alone. One thread
+//! works on one column after the other. Several threads hold more at a time, so the budget may refuse them what it
+//! grants to one. The driver then drops the work ahead and goes on with one column after the other.
+//!
+//! So a read that succeeds on one thread succeeds on any number of threads. A read may succeed on several threads and
+//! be refused on one: columns that are decoded side by side sometimes hold less at a time.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use herringbone_format::{Error, Limits, Result};
@@ -24,19 +24,14 @@ use crate::metrics::{Metrics, ReadMetrics};
 /// The limit that is kept here.
 const LIMIT: &str = "memory_bytes";
 
-/// How much memory a read may hold, and how much it does.
+/// The memory that a read may hold and holds, and the counts of what it did.
 #[derive(Debug)]
 pub struct Budget {
     limit: u64,
-    /// What is held.
+    /// Bytes that are held.
     used: AtomicU64,
-    /// What the loop of one thread would hold at most, where several columns are under way.
-    bound: AtomicU64,
-    /// One column is worked on after the other.
-    in_turn: AtomicBool,
-    /// What was opened so far.
+    /// Row groups and column chunks that were opened so far.
     opened: Mutex<Opened>,
-    /// What else the read did.
     metrics: Metrics,
 }
 
@@ -83,18 +78,9 @@ impl Budget {
         Arc::new(Self {
             limit: limits.memory_bytes,
             used: AtomicU64::new(0),
-            bound: AtomicU64::new(0),
-            in_turn: AtomicBool::new(false),
             opened: Mutex::default(),
             metrics: Metrics::default(),
         })
-    }
-
-    /// Says that from now on one column is worked on after the other, as the loop of one thread does. Only then
-    /// do columns make do with less than they would like: what that is depends on what is left.
-    #[doc(hidden)] // For drivers.
-    pub fn work_in_turn(&self) {
-        self.in_turn.store(true, Ordering::Relaxed);
     }
 
     /// Whether more than half is in use: a reason not to run ahead.
@@ -172,42 +158,18 @@ impl Budget {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// The sums that so much counts in.
-    fn sums(&self, share: Share) -> impl Iterator<Item = &AtomicU64> {
-        let used = (share != Share::Bound).then_some(&self.used);
-        let bound = (share != Share::Column).then_some(&self.bound);
-        used.into_iter().chain(bound)
-    }
-
-    fn take(&self, share: Share, bytes: u64) -> Result<()> {
-        let add = |sum: u64| sum.checked_add(bytes).filter(|sum| *sum <= self.limit);
-        for (before, sum) in self.sums(share).enumerate() {
-            if let Err(sum) = sum.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add) {
-                for taken in self.sums(share).take(before) {
-                    taken.fetch_sub(bytes, Ordering::Relaxed);
-                }
-                return Err(Error::limit(LIMIT, sum.saturating_add(bytes), self.limit));
-            }
-        }
-        Ok(())
-    }
-
-    fn give_back(&self, share: Share, bytes: u64) {
-        for sum in self.sums(share) {
-            sum.fetch_sub(bytes, Ordering::Relaxed);
+    fn take(&self, bytes: u64) -> Result<()> {
+        let add = |used: u64| used.checked_add(bytes).filter(|used| *used <= self.limit);
+        let taken = (self.used).fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
+        match taken {
+            Ok(_) => Ok(()),
+            Err(used) => Err(Error::limit(LIMIT, used.saturating_add(bytes), self.limit)),
         }
     }
-}
 
-/// Which sums of a budget a reservation counts in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Share {
-    /// What is held: by a column, or a column batch of it.
-    Column,
-    /// What the loop of one thread would hold in columns.
-    Bound,
-    /// Both: whoever reads holds that.
-    Other,
+    fn give_back(&self, bytes: u64) {
+        self.used.fetch_sub(bytes, Ordering::Relaxed);
+    }
 }
 
 /// Memory that was taken from a budget, and is given back when this is dropped.
@@ -215,24 +177,14 @@ pub(crate) enum Share {
 #[derive(Debug)]
 pub struct Reservation {
     budget: Arc<Budget>,
-    share: Share,
     bytes: u64,
 }
 
 impl Reservation {
-    /// A reservation of nothing, for what no column holds.
+    /// Creates a reservation of no bytes.
     #[must_use]
     pub fn new(budget: Arc<Budget>) -> Self {
-        Self::of(budget, Share::Other)
-    }
-
-    /// The same, for what counts otherwise.
-    pub(crate) fn of(budget: Arc<Budget>, share: Share) -> Self {
-        Self {
-            budget,
-            share,
-            bytes: 0,
-        }
+        Self { budget, bytes: 0 }
     }
 
     pub(crate) fn bytes(&self) -> u64 {
@@ -256,8 +208,8 @@ impl Reservation {
     pub fn resize(&mut self, bytes: u64) -> Result<()> {
         match bytes.checked_sub(self.bytes) {
             Some(0) => {}
-            Some(more) => self.budget.take(self.share, more)?,
-            None => self.budget.give_back(self.share, self.bytes - bytes),
+            Some(more) => self.budget.take(more)?,
+            None => self.budget.give_back(self.bytes - bytes),
         }
         self.bytes = bytes;
         Ok(())
@@ -276,7 +228,7 @@ impl Reservation {
         let bytes = std::mem::take(&mut self.bytes);
         // What threads count together takes time, whatever is counted.
         if bytes > 0 {
-            self.budget.give_back(self.share, bytes);
+            self.budget.give_back(bytes);
         }
     }
 
@@ -286,7 +238,6 @@ impl Reservation {
         self.bytes -= bytes;
         Self {
             budget: self.budget.clone(),
-            share: self.share,
             bytes,
         }
     }
@@ -317,10 +268,6 @@ pub(crate) enum MemoryUse {
     Array,
 }
 
-/// A column takes at most so many times the memory of a part: it may have seen larger pages, headers or values before, and
-/// holds as much for those to come.
-const PART_OF_WHOLE: u64 = 4;
-
 const NUM_USES: usize = MemoryUse::Array as usize + 1;
 
 /// The memory of one column.
@@ -328,19 +275,13 @@ const NUM_USES: usize = MemoryUse::Array as usize + 1;
 pub(crate) struct ColumnMemory {
     reservation: Reservation,
     parts: [u64; NUM_USES],
-    /// The most that was held since the last column batch.
-    peak: u64,
-    /// Whether it is that of a part of a column.
-    is_part: bool,
 }
 
 impl ColumnMemory {
     pub(crate) fn new(budget: Arc<Budget>) -> Self {
         Self {
-            reservation: Reservation::of(budget, Share::Column),
+            reservation: Reservation::new(budget),
             parts: [0; NUM_USES],
-            peak: 0,
-            is_part: false,
         }
     }
 
@@ -357,7 +298,6 @@ impl ColumnMemory {
         let others = self.reservation.bytes - self.held(part);
         self.reservation.resize(others.saturating_add(bytes))?;
         self.parts[part as usize] = bytes;
-        self.peak = self.peak.max(self.reservation.bytes);
         Ok(())
     }
 
@@ -377,39 +317,15 @@ impl ColumnMemory {
         &self.reservation.budget.metrics
     }
 
-    /// Whether a column may make do with less than it would like.
-    pub(crate) fn may_make_do(&self) -> bool {
-        self.reservation.budget.in_turn.load(Ordering::Relaxed)
-    }
-
     /// Bytes that nobody holds.
     pub(crate) fn left(&self) -> u64 {
         let budget = &self.reservation.budget;
         budget.limit.saturating_sub(budget.used())
     }
 
-    /// From here on, it is that of a part of a column.
-    pub(crate) fn expect_part(&mut self) {
-        self.is_part = true;
-    }
-
-    /// The most that was held since the last column batch; of a part, what the whole column would have held at most.
-    pub(crate) fn peak(&self) -> u64 {
-        self.of_whole(self.peak)
-    }
-
-    /// What the whole column would hold at most.
-    fn of_whole(&self, bytes: u64) -> u64 {
-        bytes.saturating_mul(if self.is_part { PART_OF_WHOLE } else { 1 })
-    }
-
-    /// Hands the memory of the array over to its column batch. Behind the last column batch the column holds
-    /// nothing; what that column batch `keeps` of pages and of the dictionary goes with it.
-    pub(crate) fn hand_over(&mut self, is_last: bool, keeps: bool) -> (Reservation, ColumnUse) {
-        let mut taken = ColumnUse {
-            ready: self.of_whole(self.reservation.bytes),
-            peak: self.peak(),
-        };
+    /// Hands the memory of the array over to its column batch. After the last column batch the column holds
+    /// nothing. If that column batch `keeps` pages or the dictionary, it takes over their memory too.
+    pub(crate) fn hand_over(&mut self, is_last: bool, keeps: bool) -> Reservation {
         let bytes = match is_last && keeps {
             true => self.reservation.bytes,
             false => self.held(MemoryUse::Array),
@@ -420,65 +336,7 @@ impl ColumnMemory {
             self.parts = [0; NUM_USES];
             self.reservation.release();
         }
-        if is_last && !self.is_part {
-            taken.ready = held.bytes;
-        }
-        self.peak = self.reservation.bytes;
-        (held, taken)
-    }
-}
-
-/// What a column held for a column batch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ColumnUse {
-    /// Once the column batch was ready, which is included.
-    pub(crate) ready: u64,
-    /// At most, until then.
-    pub(crate) peak: u64,
-}
-
-/// What the loop of one thread holds at most in the columns of a row group, where several are under way: each column
-/// what it held with any column batch that was ready, and one of them what making a column batch took beyond that.
-#[doc(hidden)] // For drivers.
-#[derive(Debug)]
-pub struct PlainLoopBound {
-    /// What is held with a column batch, by column.
-    ready: Vec<u64>,
-    /// What one of them takes beyond that.
-    beyond: u64,
-    reservation: Reservation,
-}
-
-impl PlainLoopBound {
-    pub(crate) fn new(columns: usize, budget: Arc<Budget>) -> Self {
-        Self {
-            ready: vec![0; columns],
-            beyond: 0,
-            reservation: Reservation::of(budget, Share::Bound),
-        }
-    }
-
-    /// Takes account of a column batch of `column`, or of a column that failed to make one.
-    ///
-    /// # Errors
-    /// Limit where the budget may be too small for the loop of one thread.
-    pub(crate) fn add(&mut self, column: usize, taken: ColumnUse) -> Result<()> {
-        let Some(known) = self.ready.get_mut(column) else {
-            return Ok(());
-        };
-        let ready = taken.ready.max(*known);
-        let beyond = taken.peak.saturating_sub(ready).max(self.beyond);
-        let more = (ready - *known) + (beyond - self.beyond);
-        self.reservation.add(more)?;
-        (*known, self.beyond) = (ready, beyond);
-        Ok(())
-    }
-
-    /// Goes on to another row group.
-    pub(crate) fn clear(&mut self) {
-        self.ready.fill(0);
-        self.beyond = 0;
-        self.reservation.release();
+        held
     }
 }
 
@@ -503,7 +361,7 @@ mod tests {
         assert_eq!((budget.used(), column.left()), (90, 10));
         column.hold(MemoryUse::Body, 20).unwrap();
         column.hold(MemoryUse::Array, 40).unwrap();
-        assert_eq!((budget.used(), column.peak()), (100, 100));
+        assert_eq!((budget.used(), column.left()), (100, 0));
         drop(column);
         assert_eq!(budget.used(), 0);
     }
@@ -514,66 +372,19 @@ mod tests {
         let mut column = ColumnMemory::new(budget.clone());
         column.hold(MemoryUse::Body, 30).unwrap();
         column.hold(MemoryUse::Array, 20).unwrap();
-        let (first, taken) = column.hand_over(false, true);
-        assert_eq!((first.bytes(), taken), (20, column_use(50, 50)));
-        column.hold(MemoryUse::Array, 25).unwrap();
+        let first = column.hand_over(false, true);
+        assert_eq!((first.bytes(), budget.used()), (20, 50));
         column.hold(MemoryUse::Array, 5).unwrap();
-        let (last, taken) = column.hand_over(true, true);
+        let last = column.hand_over(true, true);
         drop(column);
-        assert_eq!((last.bytes(), taken), (35, column_use(35, 55)));
-        assert_eq!(budget.used(), 55);
+        assert_eq!((last.bytes(), budget.used()), (35, 55));
         drop((first, last));
         assert_eq!(budget.used(), 0);
-    }
-
-    #[test]
-    fn a_part_takes_less_than_the_whole() {
-        let mut part = ColumnMemory::new(budget(100));
-        part.expect_part();
-        part.hold(MemoryUse::Body, 12).unwrap();
-        part.hold(MemoryUse::Array, 3).unwrap();
-        assert_eq!(part.peak(), 60);
-        part.hold(MemoryUse::Array, 2).unwrap();
-        // The whole column would still have the page.
-        let (array, taken) = part.hand_over(true, false);
-        assert_eq!((array.bytes(), taken), (2, column_use(56, 60)));
-    }
-
-    fn column_use(ready: u64, peak: u64) -> ColumnUse {
-        ColumnUse { ready, peak }
-    }
-
-    #[test]
-    fn the_plain_loop_is_bounded() {
-        let budget = budget(100);
-        let mut bound = PlainLoopBound::new(2, budget.clone());
-        // 60 at most for the first column, 30 of them to stay; then 70 for the second.
-        bound.add(0, column_use(30, 60)).unwrap();
-        bound.add(1, column_use(10, 70)).unwrap();
-        // It is nothing that is held.
-        assert_eq!(budget.used(), 0);
-        // The second column still holds 10 while the first takes 90.
-        bound.add(0, column_use(30, 90)).unwrap();
-        bound.add(0, column_use(30, 91)).unwrap_err();
-        bound.add(0, column_use(31, 31)).unwrap_err();
-        // As does a column that fails.
-        bound.add(1, column_use(0, 70)).unwrap();
-        bound.add(1, column_use(0, 71)).unwrap_err();
-        bound.clear();
-        bound.add(0, column_use(30, 91)).unwrap();
-        // What else is held counts beside it, and what columns hold does not.
-        let mut other = Reservation::new(budget.clone());
-        let mut column = Reservation::of(budget.clone(), Share::Column);
-        column.resize(90).unwrap();
-        other.resize(10).unwrap_err();
-        other.resize(9).unwrap();
-        assert_eq!(budget.used(), 99);
-        drop(bound);
-        column.resize(91).unwrap();
-        other.resize(10).unwrap_err();
-        assert_eq!(budget.used(), 100);
-        column.release();
-        other.resize(100).unwrap();
+        let mut column = ColumnMemory::new(budget.clone());
+        column.hold(MemoryUse::Body, 30).unwrap();
+        column.hold(MemoryUse::Array, 20).unwrap();
+        let last = column.hand_over(true, false);
+        assert_eq!((last.bytes(), budget.used()), (20, 20));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use herringbone_format::{Error, Result};
 use super::ColumnChunkDecoder;
 use super::nesting_builder::NestingBuilder;
 use super::sibling_levels::ListLevelsBuilder;
-use crate::budget::{ColumnUse, MemoryUse, Reservation};
+use crate::budget::{MemoryUse, Reservation};
 
 /// Bytes that a level takes at most in each recorder.
 const LEVEL_BYTES: usize = 9;
@@ -13,8 +13,8 @@ const LEVEL_BYTES: usize = 9;
 const SMALL_RESERVE: usize = 64 << 10;
 
 impl ColumnChunkDecoder {
-    /// What the column batch holds from now on, instead of the column, and what the column took.
-    pub(super) fn column_batch_memory(&mut self) -> Result<(Reservation, ColumnUse)> {
+    /// Hands over the memory that the column batch holds from now on, instead of the column.
+    pub(super) fn column_batch_memory(&mut self) -> Result<Reservation> {
         self.last_bytes = self.array_bytes();
         let finishing = self.array.finishing_bytes();
         let mut bytes = self.last_bytes.saturating_add(finishing);
@@ -88,12 +88,12 @@ impl ColumnChunkDecoder {
         }
         // As vectors grow.
         let ample = needed(values).max(self.last_bytes as u64).max(held * 2);
-        match self.memory.hold(MemoryUse::Array, ample) {
-            Err(refused) if !self.memory.may_make_do() => return Err(refused),
-            Err(_) if self.memory.hold(MemoryUse::Array, needed(values)).is_err() => {}
-            _ => return Ok(()),
+        for bytes in [ample, needed(values)] {
+            if self.memory.hold(MemoryUse::Array, bytes).is_ok() {
+                return Ok(());
+            }
         }
-        // They may be much less than they are at most.
+        // The values may take much less than the most they can take.
         let mut tried = SMALL_RESERVE;
         loop {
             let left = usize::try_from(self.memory.left().saturating_add(held));

@@ -19,7 +19,7 @@ use herringbone_schema::ParquetSchema;
 
 use crate::Step;
 use crate::array::{LeafArray, LeafType, leaf_array};
-use crate::budget::{Budget, ColumnMemory, ColumnUse, MemoryUse, Reservation};
+use crate::budget::{Budget, ColumnMemory, MemoryUse, Reservation};
 use crate::levels::Levels;
 use crate::loss::Losses;
 use crate::page::{
@@ -168,8 +168,6 @@ pub struct ColumnBatch {
     /// Damaged pages on the way to it.
     pub(crate) losses: Losses,
     pub(crate) memory: Reservation,
-    /// What its column took to make it.
-    pub(crate) taken: ColumnUse,
 }
 
 /// One leaf over one column chunk.
@@ -321,7 +319,6 @@ impl ColumnChunkDecoder {
     /// Wants the rows of this part alone.
     pub(crate) fn restrict(&mut self, part: ColumnSplit) {
         self.selection = self.selection.within(&part.rows);
-        self.memory.expect_part();
         self.cut = Some(Box::new(SplitEnds {
             begin: Some(part.begin),
             // The headers that were counted are all there is to know of rows without lists.
@@ -361,12 +358,6 @@ impl ColumnChunkDecoder {
         (self.rows_before / self.batch_rows) as u64
     }
 
-    /// The most memory that it held since its last column batch, in bytes; of a part, what the whole column would at most.
-    #[must_use]
-    pub fn peak_bytes(&self) -> u64 {
-        self.memory.peak()
-    }
-
     /// The next column batch; `None` when no wanted row is left.
     ///
     /// Column batches end where the wanted rows of the row group are a multiple of `batch_rows`, so that
@@ -403,7 +394,7 @@ impl ColumnChunkDecoder {
     }
 
     fn finish(&mut self) -> Result<ColumnBatch> {
-        let (memory, taken) = self.column_batch_memory()?;
+        let memory = self.column_batch_memory()?;
         let nulls = self.validity.finish();
         let leaf = self
             .array
@@ -420,7 +411,6 @@ impl ColumnChunkDecoder {
             shared_lists,
             losses: std::mem::take(&mut self.losses),
             memory,
-            taken,
         })
     }
 

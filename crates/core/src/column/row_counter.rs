@@ -10,7 +10,7 @@ use bytes::Bytes;
 use herringbone_format::{Error, Result};
 
 use crate::Step;
-use crate::budget::{Budget, ColumnMemory, Reservation, Share};
+use crate::budget::{Budget, ColumnMemory, Reservation};
 use crate::page::{Page, PageReader, PageReaderChunk, PageReaderOptions, SharedPage};
 
 /// Counts the rows that start in pages of one column chunk, one behind the other.
@@ -70,7 +70,7 @@ impl RowCounter {
         if self.pages.start() != shared.start() {
             return Err(Error::corrupt("a page is not where it was"));
         }
-        let mut kept = Reservation::of(self.budget.clone(), Share::Column);
+        let mut kept = Reservation::new(self.budget.clone());
         // Without memory for it, it is decompressed again.
         let is_kept =
             self.pages.is_compressed() && kept.resize(u64::try_from(bytes).unwrap_or(0)).is_ok();

@@ -176,7 +176,7 @@ impl PushDecoder {
     #[must_use]
     pub fn of_row_group(plan: Arc<ReadPlan>, budget: Arc<Budget>, row_group: usize) -> Self {
         let mut decoder = Self::of_row_groups(plan, budget, row_group..row_group + 1);
-        decoder.columns_in_turn();
+        decoder.work_in_turn();
         decoder.is_among_others = true;
         decoder.with_window(Window::all())
     }
@@ -212,7 +212,7 @@ impl PushDecoder {
         }
         self.plan = plan;
         if in_turn {
-            self.columns_in_turn();
+            self.work_in_turn();
         }
     }
 
@@ -258,11 +258,6 @@ impl PushDecoder {
     }
 
     fn work_in_turn(&mut self) {
-        self.budget.work_in_turn();
-        self.columns_in_turn();
-    }
-
-    fn columns_in_turn(&mut self) {
         self.cursor.work_in_turn();
         if let Some(filter) = &mut self.filter {
             filter.rows.work_in_turn();

@@ -1,13 +1,12 @@
 //! Reads with a filter on several threads: row group after row group, first the tested columns, then the others.
 //!
 //! Both are read as without a filter, the others of the wanted rows alone. So the wanted rows of a row group are known
-//! before the others begin, and batches end where they do on one thread. That has columns of both kinds under way: what the
-//! tested ones take of its memory stays reserved until the others are read.
+//! before the others begin, and batches end where they do on one thread.
 
 use std::sync::Arc;
 
 use herringbone_arrow::array::RecordBatch;
-use herringbone_core::budget::{Budget, PlainLoopBound};
+use herringbone_core::budget::Budget;
 use herringbone_core::read::{FilteredRead, FilteredRowGroup, Needs, ReadPlan};
 use herringbone_format::Result;
 
@@ -25,8 +24,6 @@ pub(crate) struct FilteredThreads {
     /// Values to go over below which a second thread is not worth its start.
     few_values: u64,
     at: At,
-    /// What the loop of one thread holds in the tested columns, while the others are read.
-    _tested: Option<PlainLoopBound>,
 }
 
 /// What is under way of a row group.
@@ -58,7 +55,6 @@ impl FilteredThreads {
             threads,
             few_values,
             at: At::End,
-            _tested: None,
         })
     }
 
@@ -104,7 +100,6 @@ impl FilteredThreads {
 
     /// Goes to the next row group; false behind the last one.
     fn open(&mut self) -> Result<bool> {
-        self._tested = None;
         let mut needs = Needs::default();
         loop {
             match self.read.next_row_group(&mut needs)? {
@@ -124,9 +119,6 @@ impl FilteredThreads {
     }
 
     fn begin_others(&mut self) {
-        if let At::Tested(threads) = &mut self.at {
-            self._tested = threads.assembler.take_bound();
-        }
         // The threads that tested give back their memory first.
         self.at = At::WithoutOthers;
         if let Some(plan) = self.read.others() {

@@ -113,7 +113,6 @@ impl OpenPart {
                 // Due when the column is, as in the plain loop.
                 column_batches.push_back(Err(Failed {
                     error,
-                    peak_bytes: 0,
                     is_split_wrong: false,
                 }));
             })
@@ -170,10 +169,9 @@ impl OpenColumn {
     }
 }
 
-/// Why a column has no more column batches, and the memory that it took up to there.
+/// The reason why a column has no more column batches.
 pub(super) struct Failed {
     pub(super) error: Error,
-    pub(super) peak_bytes: u64,
     pub(super) is_split_wrong: bool,
 }
 
@@ -400,18 +398,13 @@ pub(super) fn take_column_batches(
         match front.and_then(|part| part.column_batches.pop_front()) {
             None => complete = complete.and(Ok(false)),
             Some(Ok(column_batch)) => {
-                if let Err(refused) = assembler.add(ordinal, column_batch) {
-                    complete = Err(refused);
-                    break;
-                }
+                assembler.add(ordinal, column_batch);
                 let next = column.next_task(place, column.passed, true);
                 state.ready.extend(next);
             }
             Some(Err(failed)) if matches!(complete, Ok(true)) => {
                 state.is_split_wrong = failed.is_split_wrong;
-                complete = assembler
-                    .add_failed(ordinal, failed.peak_bytes)
-                    .and(Err(failed.error));
+                complete = Err(failed.error);
                 break;
             }
             Some(failed) => {

@@ -106,7 +106,6 @@ impl Shared {
                     .and_then(|column_batch| column_batch.ok_or_else(too_few_rows))
                     .map_err(|error| Failed {
                         error,
-                        peak_bytes: column.peak_bytes(),
                         is_split_wrong: column.is_split_wrong(),
                     });
                 self.deliver(task, column, column_batch);

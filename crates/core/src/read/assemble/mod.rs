@@ -23,7 +23,7 @@ use siblings::{LevelsInUse, disagreement, disagreement_with};
 use super::plan::{ArrayNode, Record, SharedList};
 use super::wrappers::put_around;
 use super::{ReadPlan, RowGroupPlan};
-use crate::budget::{Budget, ColumnUse, PlainLoopBound, Reservation};
+use crate::budget::{Budget, Reservation};
 use crate::column::nesting_builder::{Nesting, Offsets};
 use crate::column::selection::WantedPiece;
 use crate::column::{ColumnBatch, each};
@@ -36,8 +36,6 @@ pub struct BatchAssembler {
     column_batches: Vec<Option<ColumnBatchInUse>>,
     /// Damaged pages of the column batches, each with its column.
     losses: Vec<(usize, Losses)>,
-    /// Where several columns are under way.
-    bound: Option<PlainLoopBound>,
     /// Memory of what is made for the batch at hand besides its column batches: slots that the file does not have, and casts.
     made: Reservation,
     /// Arrays of the batch at hand that extension columns are made from.
@@ -64,12 +62,11 @@ struct NestingInUse {
 }
 
 impl BatchAssembler {
-    /// An assembler without column batches, in a read with this budget, for columns that are under way at once.
+    /// Creates an assembler without column batches, in a read with this budget.
     #[must_use]
     pub fn new(plan: Arc<ReadPlan>, budget: &Arc<Budget>) -> Self {
         let column_batches = plan.columns().iter().map(|_| None).collect();
         Self {
-            bound: Some(PlainLoopBound::new(plan.num_columns(), budget.clone())),
             made: Reservation::new(budget.clone()),
             plan,
             column_batches,
@@ -77,11 +74,6 @@ impl BatchAssembler {
             kept: Vec::new(),
             origins: Box::new(RowOrigins::new()),
         }
-    }
-
-    /// From here on, one column is finished before the next: the budget alone decides.
-    pub(super) fn work_in_turn(&mut self) {
-        self.bound = None;
     }
 
     /// Says that the batches from here on are those of the `index`-th row group of the plan.
@@ -94,7 +86,6 @@ impl BatchAssembler {
 
     /// The same of a row group that may be restricted.
     pub(super) fn open(&mut self, row_group: &RowGroupPlan) {
-        self.bound.iter_mut().for_each(PlainLoopBound::clear);
         self.origins.open(row_group);
     }
 
@@ -117,13 +108,7 @@ impl BatchAssembler {
     }
 
     /// Adds the next column batch of `column`.
-    ///
-    /// # Errors
-    /// Limit where the plain loop, which works on one column at a time, may not have the memory for it.
-    pub fn add(&mut self, column: usize, column_batch: ColumnBatch) -> Result<()> {
-        if let Some(bound) = &mut self.bound {
-            bound.add(column, column_batch.taken)?;
-        }
+    pub fn add(&mut self, column: usize, column_batch: ColumnBatch) {
         if !column_batch.losses.is_empty() {
             self.losses.push((column, column_batch.losses));
         }
@@ -139,23 +124,6 @@ impl BatchAssembler {
                 _memory: column_batch.memory,
             });
         }
-        Ok(())
-    }
-
-    /// Takes account of `column`, which failed and took `peak_bytes`.
-    ///
-    /// # Errors
-    /// Limit where the plain loop may not come to its error.
-    pub fn add_failed(&mut self, column: usize, peak_bytes: u64) -> Result<()> {
-        let (ready, peak) = (0, peak_bytes);
-        let bound = self.bound.as_mut();
-        bound.map_or(Ok(()), |bound| bound.add(column, ColumnUse { ready, peak }))
-    }
-
-    /// What the plain loop holds at most in the columns up to here; of what comes no account is taken.
-    #[must_use]
-    pub fn take_bound(&mut self) -> Option<PlainLoopBound> {
-        self.bound.take()
     }
 
     /// The damaged pages that the column batches so far did without, since the last call; by column.

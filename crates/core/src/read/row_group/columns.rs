@@ -58,7 +58,6 @@ impl RowGroupCursor {
     /// From here on, one column is finished before the next.
     pub(crate) fn work_in_turn(&mut self) {
         self.in_turn = true;
-        self.assembler.work_in_turn();
     }
 
     pub(crate) fn is_in_turn(&self) -> bool {
@@ -169,7 +168,7 @@ impl RowGroupCursor {
                 continue;
             }
             if let Some(column_batch) = open.poll(row_group, ordinal)? {
-                self.assembler.add(ordinal, column_batch)?;
+                self.assembler.add(ordinal, column_batch);
             } else if let Some(range) = &open.need {
                 let end = open.column.as_ref().map_or(0, |column| column.chunk_end());
                 if end > range.end {
@@ -185,9 +184,6 @@ impl RowGroupCursor {
             } else if !needs.now.is_empty() {
                 break;
             } else if let Some(error) = open.error.take() {
-                let column = open.column.as_ref();
-                let peak = column.map_or(0, |column| column.peak_bytes());
-                self.assembler.add_failed(ordinal, peak)?;
                 return Err(error);
             }
         }
