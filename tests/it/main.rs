@@ -53,6 +53,8 @@ mod small_row_groups;
 #[cfg(test)]
 mod parts;
 #[cfg(test)]
+mod restarted_columns;
+#[cfg(test)]
 mod arrow_rs;
 #[cfg(test)]
 mod int96;

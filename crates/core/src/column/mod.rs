@@ -316,6 +316,13 @@ impl ColumnChunkDecoder {
         self.map = self.believes_headers.then(|| MapUse::new(map));
     }
 
+    /// Starts after the first `emitted` selected rows, which count as unselected. Column batches end where they do
+    /// if the column starts at its first row.
+    pub(crate) fn start_after(&mut self, emitted: u64) {
+        self.selection.pass_emitted(emitted);
+        self.rows_before = usize::try_from(emitted).unwrap_or(usize::MAX);
+    }
+
     /// Wants the rows of this part alone.
     pub(crate) fn restrict(&mut self, part: ColumnSplit) {
         self.selection = self.selection.within(&part.rows);
