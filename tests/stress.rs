@@ -1,5 +1,5 @@
 //! Readers and writers with threads, on slow and failing files, dropped at any time: they leave no
-//! threads, no files and no memory behind.
+//! threads but those of the pool, no files and no memory behind.
 //!
 //! A process of its own, and one test: its allocator and its threads are counted.
 
@@ -28,6 +28,8 @@ static ALLOCATOR: PeakAlloc = PeakAlloc;
 /// How often each of them is tried.
 const ROUNDS: u64 = 40;
 const ROWS: i32 = 40_000;
+/// The most threads that any of them asks for.
+const MAX_THREADS: u64 = 6;
 /// What others in this process, such as the test harness, may have taken meanwhile.
 const SLACK: usize = 16 << 10;
 
@@ -149,15 +151,21 @@ fn threads() -> Option<usize> {
     Some(std::fs::read_dir("/proc/self/task").ok()?.count())
 }
 
-/// The same, once there are no more than `expected`: a thread that was joined is listed for a moment yet.
-fn threads_left(expected: Option<usize>) -> Option<usize> {
+/// Checks that there are no more threads than `before` and those of the pool. A thread that was joined is listed for a
+/// moment yet.
+fn check_threads(before: Option<usize>, when: &str) {
+    let cores = std::thread::available_parallelism().unwrap().get();
+    let expected = before.map(|before| before + cores.max(MAX_THREADS as usize));
     for _ in 0..1000 {
         if threads() <= expected {
-            break;
+            return;
         }
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    threads()
+    assert!(
+        threads() <= expected,
+        "more than {expected:?} threads {when}"
+    );
 }
 
 /// Reads some batches and drops the reader; the rows that came.
@@ -171,7 +179,7 @@ fn read_some(bytes: &Bytes, choices: &mut Choices) -> Result<Vec<RecordBatch>, E
         reads: AtomicU64::new(0),
         fails_at,
     };
-    let threads = 1 + choices.below(6) as usize;
+    let threads = 1 + choices.below(MAX_THREADS) as usize;
     let options = ReadOptions::default()
         .threads(threads)
         .batch_size(200 + choices.below(3_000) as usize)
@@ -201,7 +209,7 @@ fn write_some(batch: &RecordBatch, whole: &Bytes, choices: &mut Choices) {
         },
         taken: Vec::new(),
     };
-    let options = options().threads(1 + choices.below(6) as usize);
+    let options = options().threads(1 + choices.below(MAX_THREADS) as usize);
     let Ok(mut writer) = Writer::new(&mut out, batch.schema(), options) else {
         return;
     };
@@ -244,21 +252,16 @@ fn create_some(batch: &RecordBatch, folder: &Path, choices: &mut Choices) {
     );
 }
 
-/// Tries something again and again: afterwards there are as many threads as before, and as much
+/// Tries something again and again: afterwards there are no more threads than those of the pool, and as much
 /// memory is taken as after the first rounds, which fill what is kept for the life of a process.
-fn leaves_nothing(what: &str, mut round: impl FnMut(&mut Choices)) {
-    let before = threads();
+fn leaves_nothing(before: Option<usize>, what: &str, mut round: impl FnMut(&mut Choices)) {
     let mut taken = 0;
     for seed in 0..ROUNDS {
         if seed == 5 {
             taken = ALLOCATOR.current_usage();
         }
         round(&mut Choices(seed));
-        assert_eq!(
-            threads_left(before),
-            before,
-            "threads after round {seed} of {what}"
-        );
+        check_threads(before, &format!("after round {seed} of {what}"));
     }
     let now = ALLOCATOR.current_usage();
     assert!(now <= taken + SLACK, "{what} holds {} bytes", now - taken);
@@ -266,26 +269,29 @@ fn leaves_nothing(what: &str, mut round: impl FnMut(&mut Choices)) {
 
 #[test]
 fn nothing_is_left_behind() {
-    if threads().is_none() {
+    let before = threads();
+    if before.is_none() {
         eprintln!("threads are not counted: this system does not list them");
     }
     let batch = batch();
     let whole = file(&batch);
     let (mut in_full, mut in_part, mut failed) = (0, 0, 0);
-    leaves_nothing("reading", |choices| match read_some(&whole, choices) {
-        Err(error) => {
-            assert!(error.to_string().contains("the disk is gone"), "{error}");
-            failed += 1;
-        }
-        Ok(batches) => {
-            let mut start = 0;
-            for part in batches {
-                assert_eq!(part, batch.slice(start, part.num_rows()));
-                start += part.num_rows();
+    leaves_nothing(before, "reading", |choices| {
+        match read_some(&whole, choices) {
+            Err(error) => {
+                assert!(error.to_string().contains("the disk is gone"), "{error}");
+                failed += 1;
             }
-            match start < batch.num_rows() {
-                true => in_part += 1,
-                false => in_full += 1,
+            Ok(batches) => {
+                let mut start = 0;
+                for part in batches {
+                    assert_eq!(part, batch.slice(start, part.num_rows()));
+                    start += part.num_rows();
+                }
+                match start < batch.num_rows() {
+                    true => in_part += 1,
+                    false => in_full += 1,
+                }
             }
         }
     });
@@ -293,9 +299,33 @@ fn nothing_is_left_behind() {
         in_full > 3 && in_part > 3 && failed > 3,
         "{in_full}, {in_part}, {failed}"
     );
-    leaves_nothing("writing", |choices| write_some(&batch, &whole, choices));
+    leaves_nothing(before, "writing", |choices| {
+        write_some(&batch, &whole, choices)
+    });
     let folder = std::env::temp_dir().join(format!("herringbone-stress-{}", std::process::id()));
     std::fs::create_dir(&folder).unwrap();
-    leaves_nothing("creating", |choices| create_some(&batch, &folder, choices));
+    leaves_nothing(before, "creating", |choices| {
+        create_some(&batch, &folder, choices)
+    });
     std::fs::remove_dir(&folder).unwrap();
+    open_writers_share_threads(&batch, before);
+}
+
+/// Two hundred open writers, each of which has worked with several threads.
+fn open_writers_share_threads(batch: &RecordBatch, before: Option<usize>) {
+    let batch = batch.slice(0, 3_000);
+    let new = |_| {
+        let options = options().threads(MAX_THREADS as usize);
+        Writer::new(Vec::new(), batch.schema(), options).unwrap()
+    };
+    let mut writers: Vec<_> = (0..200).map(new).collect();
+    for _ in 0..4 {
+        for writer in &mut writers {
+            writer.write(&batch).unwrap();
+        }
+        check_threads(before, "with two hundred open writers");
+    }
+    for writer in writers {
+        assert_eq!(writer.finish().unwrap().num_rows(), 12_000);
+    }
 }

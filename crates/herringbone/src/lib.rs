@@ -54,8 +54,7 @@ mod sort;
 pub mod source;
 mod target;
 mod threads;
-#[doc(hidden)] // `herringbone-inspect` has threads as well.
-pub mod workers;
+mod workers;
 mod writer;
 
 pub use herringbone_arrow as arrow;

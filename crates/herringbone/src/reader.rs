@@ -9,12 +9,12 @@ use herringbone_core::loss::{Loss, Losses, Lost, OnError};
 use herringbone_core::metrics::ReadMetrics;
 use herringbone_core::read::{ReadPlan, RowGroupPlan, tests_row_groups};
 use herringbone_format::{Error, Result};
+use herringbone_pipeline::threads;
 
 use crate::allocator::{ONE_THREAD, SEVERAL_THREADS, keep_memory};
 use crate::inline::Inline;
 use crate::source::Source;
 use crate::threads::{FilteredThreads, RowGroupThreads, Threads};
-use crate::workers;
 
 /// Values below which neither a second thread nor anything else is worth its start.
 const FEW_VALUES: u64 = 1 << 17;
@@ -59,7 +59,7 @@ impl Reader {
             .iter()
             .map(|group| group.num_wanted())
             .sum();
-        let threads = workers::threads(plan.options().threads);
+        let threads = threads(plan.options().threads);
         let values = (plan.num_columns() as u64).saturating_mul(rows_left);
         let is_short = plan.num_columns() == 0 || values < FEW_VALUES;
         let budget = Budget::new(&plan.options().limits);

@@ -8,8 +8,10 @@ use herringbone_core::write::{
     ChunkPages, EncodedColumn, EndedColumn, FinishedPage, PageBuffers, PageSink, UnfinishedPage,
 };
 use herringbone_format::{Error, Result};
+use herringbone_pipeline::Shared;
 
-use super::work::Shared;
+use super::state::State;
+use super::work::Encoding;
 
 /// A column chunk under construction.
 pub(super) struct Chunk {
@@ -72,25 +74,34 @@ pub(super) struct PageJob {
 
 /// Hands out the pages of a column, or finishes them at once.
 pub(super) struct Pages<'a> {
-    pub(super) shared: &'a Shared,
+    pub(super) shared: &'a Shared<Encoding>,
     pub(super) chunk: &'a Arc<Chunk>,
     /// Pages of the chunk so far.
     pub(super) num_pages: usize,
 }
 
+impl Done<EncodedColumn> {
+    /// Rows of a column that failed before.
+    pub(super) const NOTHING: Self = Self::Append {
+        estimated_bytes: 0,
+        heap_bytes: 0,
+    };
+}
+
 impl PageSink for Pages<'_> {
     fn page(&mut self, mut page: UnfinishedPage) -> Result<PageBuffers> {
-        let buffers = match self.shared.room_for(&page) {
-            Some(mut state) => {
-                let buffers = page.next_buffers();
-                let chunk = self.chunk.clone();
-                let page = Box::new(page);
-                state.hand_out(PageJob { chunk, page });
-                drop(state);
-                self.shared.page_is_out();
-                buffers
-            }
-            None => self.chunk.push(self.num_pages, page.finish()?)?,
+        let (bytes, options) = (page.bytes(), self.shared.work().plan.options());
+        let make_room = |state: &mut State| state.make_room(bytes, options.memory_bytes);
+        let buffers = if page.is_work() && self.shared.update(make_room) {
+            let buffers = page.next_buffers();
+            let job = PageJob {
+                chunk: self.chunk.clone(),
+                page: Box::new(page),
+            };
+            self.shared.update(|state| state.pages.push_back(job));
+            buffers
+        } else {
+            self.chunk.push(self.num_pages, page.finish()?)?
         };
         self.num_pages += 1;
         Ok(buffers)

@@ -1,32 +1,38 @@
-//! What the threads share: columns with their tasks, pages that were handed out, and what is known of slices and row
+//! The state that threads share: columns with their tasks, pages that were handed out, and what is known of slices and row
 //! groups.
 
-use std::any::Any;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 
 use herringbone_arrow::array::ArrayRef;
-use herringbone_core::write::{ColumnWriter, EncodedColumn};
+use herringbone_core::write::{ColumnWriter, EncodedColumn, WriteOptions};
 use herringbone_format::Error;
 
 use super::pages::{Chunk, Done, PageJob, Report};
 
-/// Slices that columns may be behind the caller, at least,
-const LEAST_SLICES_AHEAD: usize = 2;
+/// The slices that columns may always be behind the caller.
+const MIN_SLICES_AHEAD: usize = 2;
 
-/// and at most, if they have few rows: pages can be under way at the same time only where there are rows for them.
-const MOST_SLICES_AHEAD: usize = 32;
+/// The most slices that columns may be behind the caller. Pages can be under way at the same time only if there are rows
+/// for them, so small slices may be many.
+const MAX_SLICES_AHEAD: usize = 32;
 
-/// Rows of these.
-const ROWS_AHEAD: usize = 1 << 17;
+/// The most rows of more than [`MIN_SLICES_AHEAD`] slices.
+const MAX_ROWS_AHEAD: usize = 1 << 17;
 
-/// Pages that may be handed out, as many times as there are threads,
-const PAGES_A_THREAD: usize = 2;
+/// The most bytes of more than [`MIN_SLICES_AHEAD`] slices.
+const MAX_BYTES_AHEAD: usize = 16 << 20;
 
-/// and which part of the memory they may take.
-const PAGES_IN_MEMORY: usize = 16;
+/// The part of the memory, or of a row group, that those slices are at most: 1 in so many.
+const PART_AHEAD: usize = 16;
+
+/// Pages per thread that may be handed out.
+const PAGES_PER_THREAD: usize = 2;
+
+/// The part of the memory that pages may take which were handed out: 1 in so many.
+const PART_OF_PAGES: usize = 16;
 
 /// Bytes of a page that takes so long to be finished that others may run out of work meanwhile.
 const LARGE_PAGE: usize = 1 << 18;
@@ -34,49 +40,43 @@ const LARGE_PAGE: usize = 1 << 18;
 /// Slices that a thread may go on with the column that it has, whose memory is near it, though others are behind.
 const SLICES_IN_A_ROW: usize = 8;
 
-/// Bytes that a byte of an array may become while it is encoded, as a rule: small integers become
-/// codes of four bytes.
+/// Bytes that a byte of an array usually becomes at most while it is encoded: small integers become codes of
+/// four bytes.
 const GROWTH: usize = 4;
 
 /// Bytes that a column may take for its first rows: tables of its dictionary, mostly.
 const FIRST_BYTES: usize = 256 << 10;
 
-#[derive(Default)]
 pub(super) struct State {
     pub(super) columns: Vec<Column>,
-    /// Columns with tasks that nobody works on, and some that were taken out of turn.
+    /// Columns with tasks that no thread works on, and some that were taken out of turn.
     ready: BinaryHeap<Ready>,
-    /// The column that the caller worked on last.
-    pub(super) callers_last: Option<usize>,
-    /// Columns with tasks, whoever works on them.
+    /// The number of columns that have tasks or are worked on.
     busy: usize,
-    /// Threads there are, the caller's included.
+    /// The number of threads that share the work, including the caller's: 1 until there is enough of it.
     pub(super) threads: usize,
-    /// Pages that were handed out and nobody works on.
-    pages: VecDeque<PageJob>,
-    /// Pages that were handed out and are not finished, and their bytes.
+    /// Pages that were handed out and that no thread works on.
+    pub(super) pages: VecDeque<PageJob>,
+    /// The number of pages that were handed out and are not finished.
     pages_out: usize,
+    /// Their bytes.
     page_bytes_out: usize,
     /// The last slices, finished or not.
     pub(super) slices: VecDeque<Slice>,
-    /// Ordinal of the first of `slices`, counted over the whole file.
-    pub(super) first_slice: usize,
-    /// Bytes that the open row group held after the last slice before them; none before there was one.
+    /// Ordinal in the file of the first of `slices`.
+    first_slice: usize,
+    /// Bytes that the open row group held after the last slice before `slices`; `None` if it had none there.
     pub(super) known_bytes: Option<usize>,
     /// Row groups that have ended, the oldest first.
     pub(super) row_groups: VecDeque<RowGroup>,
     /// Ordinal of the first of `row_groups`.
     pub(super) first_row_group: usize,
-    /// Whether no rows come any more.
-    pub(super) is_closed: bool,
     /// The error that counts so far.
     pub(super) error: Option<Failure>,
-    pub(super) stop: bool,
-    pub(super) panic: Option<Box<dyn Any + Send>>,
 }
 
-/// A column with tasks that nobody works on; the greatest one is taken first. That is the one whose task came first, and of
-/// several the one that holds most: if it were the last, other threads would have nothing left to do.
+/// A column with tasks that no thread works on. The greatest is taken first: the one whose task came first, and of several
+/// the one that holds most. If that were the last, other threads would have nothing left to do.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Ready {
     task: Reverse<TaskOrder>,
@@ -84,26 +84,17 @@ struct Ready {
     column: Reverse<usize>,
 }
 
-/// The slice of a task, and whether it is the end of a row group behind that.
+/// The slice of a task, and whether it is the end of a row group after that slice.
 type TaskOrder = (usize, bool);
 
 /// One column, over all row groups.
 pub(super) struct Column {
-    /// Absent while somebody works on it, after an error, and behind the last row group.
+    /// Absent while a thread works on it, after an error, and after the last row group.
     writing: Option<Box<Writing>>,
+    /// Set after an error, and after the last row group.
+    is_over: bool,
     tasks: VecDeque<Task>,
     heap_bytes: usize,
-    status: Status,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Status {
-    /// There is nothing to do.
-    Idle,
-    /// There are tasks, and nobody works on them.
-    Ready,
-    /// Somebody works on one.
-    Taken,
 }
 
 /// The chunk of a column in the row group that is open for it.
@@ -119,17 +110,82 @@ pub(super) enum Task {
     Append {
         slice: usize,
         array: ArrayRef,
-        /// Bytes of the array, whichever rows they are of.
+        /// Bytes of the array, including those of other rows.
         array_bytes: usize,
         rows: Range<usize>,
     },
-    /// The end of a row group, behind the slice.
+    /// The end of a row group, after the slice.
     End {
         slice: usize,
         row_group: usize,
-        /// Whether there is no row group behind it.
+        /// Whether no row group follows.
         is_last: bool,
     },
+}
+
+/// What a thread takes.
+pub(super) enum Job {
+    Column(ColumnJob),
+    Page(PageJob),
+}
+
+/// A task, and the column that it is for.
+pub(super) struct ColumnJob {
+    pub(super) column: usize,
+    pub(super) writing: Box<Writing>,
+    pub(super) task: Task,
+}
+
+/// A column that a thread worked on.
+pub(super) struct Outcome {
+    pub(super) column: usize,
+    /// Absent after an error, and after the last row group.
+    pub(super) writing: Option<Box<Writing>>,
+    pub(super) heap_bytes: usize,
+    /// The row group that ended, and the bytes of the chunk.
+    pub(super) ended: Option<(usize, usize)>,
+    /// The chunk, which may have something to report.
+    pub(super) chunk: Arc<Chunk>,
+}
+
+/// Some rows of all columns, and what the columns hold after them.
+pub(super) struct Slice {
+    pub(super) row_group: usize,
+    pub(super) rows: usize,
+    /// Bytes of the arrays.
+    pub(super) array_bytes: usize,
+    /// Columns that have not reported.
+    pub(super) columns_left: usize,
+    pub(super) estimated_bytes: usize,
+    pub(super) heap_bytes: usize,
+}
+
+pub(super) struct RowGroup {
+    pub(super) rows: u64,
+    columns: VecDeque<Ended>,
+    /// Columns that were fetched.
+    fetched: usize,
+    /// Columns that have not reported.
+    columns_left: usize,
+}
+
+/// The chunk of a column in a row group that has ended.
+enum Ended {
+    /// Its rows are not all encoded.
+    No,
+    /// Pages are missing. It holds so many bytes.
+    Waiting(usize),
+    Complete(Box<EncodedColumn>),
+    Failed,
+}
+
+pub(super) struct Failure {
+    slice: usize,
+    /// Whether it came with the end of a row group, after the slice.
+    at_end: bool,
+    column: usize,
+    row_group: usize,
+    pub(super) error: Error,
 }
 
 impl Task {
@@ -146,100 +202,58 @@ impl Task {
             Self::End { .. } => 0,
         }
     }
+
+    /// Returns the report of a column that does no more tasks.
+    fn into_report(self, column: usize) -> Report {
+        let (slice, row_group, done) = match self {
+            Self::Append { slice, .. } => (slice, 0, Done::NOTHING),
+            Self::End {
+                slice, row_group, ..
+            } => (slice, row_group, Done::End(None)),
+        };
+        Report {
+            column,
+            row_group,
+            slice,
+            done,
+            error: None,
+        }
+    }
 }
 
-/// What a thread takes.
-pub(super) enum Job {
-    Column(ColumnJob),
-    Page(PageJob),
-}
-
-/// A task, and the column that it is for.
-pub(super) struct ColumnJob {
-    pub(super) column: usize,
-    pub(super) writing: Option<Box<Writing>>,
-    pub(super) task: Task,
-}
-
-/// A column that somebody worked on.
-pub(super) struct Outcome {
-    pub(super) column: usize,
-    /// Absent after an error, and behind the last row group.
-    pub(super) writing: Option<Box<Writing>>,
-    pub(super) heap_bytes: usize,
-    /// The row group that ended, and the bytes of the chunk.
-    pub(super) ended: Option<(usize, usize)>,
-    /// What has something to report: a chunk, or a task of which there is nothing to do.
-    pub(super) reporting: Reporting,
-}
-
-pub(super) enum Reporting {
-    Chunk(Arc<Chunk>),
-    Task(Report),
-}
-
-/// What the columns said after some rows.
-pub(super) struct Slice {
-    pub(super) row_group: usize,
-    /// Rows of its arrays, and bytes.
-    pub(super) rows: usize,
-    pub(super) array_bytes: usize,
-    pub(super) columns_left: usize,
-    pub(super) estimated_bytes: usize,
-    pub(super) heap_bytes: usize,
-}
-
-pub(super) struct RowGroup {
-    pub(super) rows: u64,
-    columns: VecDeque<Ended>,
-    /// Those that were fetched.
-    fetched: usize,
-    columns_left: usize,
-}
-
-/// What there is of a chunk in a row group that has ended.
-pub(super) enum Ended {
-    /// Its rows are not all encoded.
-    No,
-    /// Pages are missing; it holds so many bytes.
-    Waiting(usize),
-    Complete(Box<EncodedColumn>),
-    Failed,
-}
-
-pub(super) struct Failure {
-    slice: usize,
-    /// It came with the end of a row group, behind the slice.
-    at_end: bool,
-    column: usize,
-    row_group: usize,
-    pub(super) error: Error,
+impl Job {
+    /// Returns the column that the job is for; `None` if it is a page alone.
+    pub(super) fn column(&self) -> Option<usize> {
+        match self {
+            Self::Column(job) => Some(job.column),
+            Self::Page(_) => None,
+        }
+    }
 }
 
 impl Column {
     pub(super) fn new(writing: Writing) -> Self {
         Self {
             writing: Some(Box::new(writing)),
+            is_over: false,
             tasks: VecDeque::new(),
             heap_bytes: 0,
-            status: Status::Idle,
         }
     }
 
-    /// Whether nobody works on it, and this is what is to be done next.
-    fn waits_with(&self, task: TaskOrder) -> bool {
-        self.status == Status::Ready && self.tasks.front().map(Task::order) == Some(task)
+    /// Returns the task that comes next, unless a thread works on the column.
+    fn next_task(&self) -> Option<&Task> {
+        self.writing.as_ref().and_then(|_| self.tasks.front())
     }
 
-    /// Whether nobody works on it, and rows are to be appended next, of this slice at most.
+    /// Returns true if rows are to be appended next, of this slice at most.
     fn waits_with_rows_to(&self, last_slice: usize) -> bool {
-        self.status == Status::Ready
-            && matches!(self.tasks.front(), Some(Task::Append { slice, .. }) if *slice <= last_slice)
+        matches!(self.next_task(), Some(Task::Append { slice, .. }) if *slice <= last_slice)
     }
 }
 
 impl RowGroup {
-    /// A row group of so many rows and columns that has just ended.
+    /// Returns a row group of so many rows and columns that has just ended.
     pub(super) fn new(rows: u64, columns: usize) -> Self {
         Self {
             rows,
@@ -249,12 +263,11 @@ impl RowGroup {
         }
     }
 
-    /// The place of a column, until it is fetched.
+    /// Returns the place of a column, until it is fetched.
     fn place(&mut self, column: usize) -> Option<&mut Ended> {
         self.columns.get_mut(column.wrapping_sub(self.fetched))
     }
 
-    /// Bytes held.
     fn heap_bytes(&self) -> usize {
         let columns = self.columns.iter().map(|column| match column {
             Ended::No | Ended::Failed => 0,
@@ -269,40 +282,81 @@ impl State {
     pub(super) fn new(columns: Vec<Column>) -> Self {
         Self {
             columns,
-            ..Self::default()
+            ready: BinaryHeap::new(),
+            busy: 0,
+            threads: 1,
+            pages: VecDeque::new(),
+            pages_out: 0,
+            page_bytes_out: 0,
+            slices: VecDeque::new(),
+            first_slice: 0,
+            known_bytes: None,
+            row_groups: VecDeque::new(),
+            first_row_group: 0,
+            error: None,
         }
     }
 
-    /// Bytes held by all columns, as far as they have said, by pages that were handed out, and by row groups in flight.
+    /// Returns the bytes held by all columns as of their last tasks that are done, by pages that were handed out, and by row
+    /// groups in flight.
     pub(super) fn heap_bytes(&self) -> usize {
         let open: usize = self.columns.iter().map(|column| column.heap_bytes).sum();
         let ended: usize = self.row_groups.iter().map(RowGroup::heap_bytes).sum();
         open + ended + self.page_bytes_out
     }
 
-    /// Whether there are more slices than columns may be behind the caller, where these may be so many bytes.
-    pub(super) fn is_too_far_ahead(&self, bytes: usize) -> bool {
-        let slices = self.slices.len();
-        let sum = |of: fn(&Slice) -> usize| self.slices.iter().map(of).sum::<usize>();
-        slices > LEAST_SLICES_AHEAD
-            && (slices > MOST_SLICES_AHEAD
-                || sum(|slice| slice.rows) > ROWS_AHEAD
-                || sum(|slice| slice.array_bytes) > bytes)
+    /// Returns the ordinal of the slice that comes next.
+    pub(super) fn next_slice(&self) -> usize {
+        self.first_slice + self.slices.len()
     }
 
-    pub(super) fn pop_slice(&mut self) -> Option<Slice> {
-        let slice = self.slices.pop_front()?;
-        self.first_slice += 1;
-        Some(slice)
-    }
-
-    /// Ordinal of the row group that is open.
+    /// Returns the ordinal of the row group that is open.
     pub(super) fn next_row_group(&self) -> usize {
         self.first_row_group + self.row_groups.len()
     }
 
-    /// Bytes that the open row group may hold, by what is known of it.
-    pub(super) fn most_bytes(&self) -> usize {
+    /// Forgets the slices that columns may not be behind the caller. Sets `is_large` if the open row group was large enough
+    /// after one of them, or if it takes all memory. Returns `None` if columns have to be waited for.
+    pub(super) fn catch_up(&mut self, options: &WriteOptions, is_large: &mut bool) -> Option<()> {
+        let memory_bytes = options.memory_bytes;
+        let part = memory_bytes.min(options.row_group_bytes) / PART_AHEAD;
+        if self.threads == 1 && !self.are_finished(self.slices.len()) {
+            return None;
+        }
+        while self.is_too_far_ahead(part.min(MAX_BYTES_AHEAD)) {
+            if !self.are_finished(1) {
+                return None;
+            }
+            let slice = self.slices.pop_front()?;
+            self.first_slice += 1;
+            if slice.row_group == self.next_row_group() {
+                self.known_bytes = Some(slice.heap_bytes);
+                *is_large |= slice.estimated_bytes >= options.row_group_bytes
+                    || slice.heap_bytes >= memory_bytes;
+            }
+        }
+        if !*is_large && self.most_bytes() >= memory_bytes {
+            if !self.are_finished(self.slices.len()) {
+                return None;
+            }
+            let last = self.slices.back();
+            *is_large = last.is_some_and(|slice| slice.heap_bytes >= memory_bytes);
+        }
+        Some(())
+    }
+
+    /// Returns true if there are more slices than columns may be behind the caller, of so many bytes at most.
+    fn is_too_far_ahead(&self, max_bytes: usize) -> bool {
+        let slices = self.slices.len();
+        let sum = |of: fn(&Slice) -> usize| self.slices.iter().map(of).sum::<usize>();
+        slices > MIN_SLICES_AHEAD
+            && (slices > MAX_SLICES_AHEAD
+                || sum(|slice| slice.rows) > MAX_ROWS_AHEAD
+                || sum(|slice| slice.array_bytes) > max_bytes)
+    }
+
+    /// Returns the bytes that the open row group may hold, by what is known of it.
+    fn most_bytes(&self) -> usize {
         let known = self.known_bytes;
         let known = known.unwrap_or_else(|| FIRST_BYTES.saturating_mul(self.columns.len()));
         let open = self.next_row_group();
@@ -311,16 +365,14 @@ impl State {
         known.saturating_add(waiting.saturating_mul(GROWTH))
     }
 
-    /// Whether the first `n` of the slices are finished.
-    pub(super) fn are_finished(&self, n: usize) -> bool {
-        self.slices
-            .iter()
-            .take(n)
-            .all(|slice| slice.columns_left == 0)
+    /// Returns true if the first `n` of the slices are finished.
+    fn are_finished(&self, n: usize) -> bool {
+        let mut slices = self.slices.iter().take(n);
+        slices.all(|slice| slice.columns_left == 0)
     }
 
-    /// Whether the oldest row group that has ended is complete. A column that failed ends while pages of its last rows are
-    /// still under way.
+    /// Returns true if the oldest row group that has ended is complete. A column that failed ends while pages of its last rows
+    /// are still under way.
     pub(super) fn oldest_is_complete(&self) -> bool {
         let is_of_it = |slice: &&Slice| slice.row_group <= self.first_row_group;
         let mut slices = self.slices.iter().take_while(is_of_it);
@@ -329,7 +381,7 @@ impl State {
             && slices.all(|slice| slice.columns_left == 0)
     }
 
-    /// The next column of the oldest row group that has ended, if it is complete.
+    /// Returns the next column of the oldest row group that has ended, if it is complete.
     pub(super) fn take_column(&mut self) -> Option<EncodedColumn> {
         let group = self.row_groups.front_mut()?;
         if !matches!(group.columns.front(), Some(Ended::Complete(_))) {
@@ -342,7 +394,7 @@ impl State {
         }
     }
 
-    /// Whether nothing that is under way can fail before this does.
+    /// Returns true if nothing that is under way can fail before this did.
     pub(super) fn is_first(&self, failure: &Failure) -> bool {
         let slices = (failure.slice + 1).saturating_sub(self.first_slice);
         let row_groups = failure.row_group + usize::from(failure.at_end);
@@ -351,22 +403,27 @@ impl State {
         self.are_finished(slices) && ended.all(|group| group.columns_left == 0)
     }
 
+    /// Adds a task to a column.
     pub(super) fn push(&mut self, ordinal: usize, task: Task) {
-        if let Some(column) = self.columns.get_mut(ordinal) {
-            column.tasks.push_back(task);
-            if column.status == Status::Idle {
-                self.busy += 1;
-                self.wait_for_hands(ordinal);
-            }
+        let Some(column) = self.columns.get_mut(ordinal) else {
+            return;
+        };
+        if column.is_over {
+            return self.report(task.into_report(ordinal));
+        }
+        let is_idle = column.writing.is_some() && column.tasks.is_empty();
+        column.tasks.push_back(task);
+        if is_idle {
+            self.busy += 1;
+            self.note_ready(ordinal);
         }
     }
 
-    /// Notes that a column has tasks, and nobody works on them.
-    fn wait_for_hands(&mut self, ordinal: usize) {
-        if let Some(column) = self.columns.get_mut(ordinal)
-            && let Some(task) = column.tasks.front()
+    /// Notes that a column has tasks, and that no thread works on it.
+    fn note_ready(&mut self, ordinal: usize) {
+        if let Some(column) = self.columns.get(ordinal)
+            && let Some(task) = column.next_task()
         {
-            column.status = Status::Ready;
             self.ready.push(Ready {
                 task: Reverse(task.order()),
                 bytes: column.heap_bytes + task.array_bytes(),
@@ -375,41 +432,37 @@ impl State {
         }
     }
 
-    /// Whether a page of so many bytes should be handed out: where columns with tasks are too few for all threads, or it is large,
-    /// and not too many pages are under way.
-    pub(super) fn has_room_for(&self, page_bytes: usize, memory_bytes: usize) -> bool {
-        self.threads > 1
+    /// Makes room to hand out a page of so many bytes. Returns true if it should be handed out: if columns with tasks are too few
+    /// for all threads, or the page is large, and not too many pages are under way.
+    pub(super) fn make_room(&mut self, page_bytes: usize, memory_bytes: usize) -> bool {
+        let has_room = self.threads > 1
             && (self.busy < self.threads || page_bytes >= LARGE_PAGE)
-            && self.pages_out < PAGES_A_THREAD * self.threads
-            && self.page_bytes_out + page_bytes <= memory_bytes / PAGES_IN_MEMORY
+            && self.pages_out < PAGES_PER_THREAD * self.threads
+            && self.page_bytes_out + page_bytes <= memory_bytes / PART_OF_PAGES;
+        if has_room {
+            self.pages_out += 1;
+            self.page_bytes_out += page_bytes;
+        }
+        has_room
     }
 
-    pub(super) fn hand_out(&mut self, job: PageJob) {
-        self.pages_out += 1;
-        self.page_bytes_out += job.bytes();
-        self.pages.push_back(job);
-    }
-
-    /// A page that was handed out, of so many bytes, is finished.
+    /// Notes that a page of so many bytes, which was handed out, is finished.
     pub(super) fn page_is_finished(&mut self, bytes: usize) {
         self.pages_out -= 1;
         self.page_bytes_out -= bytes;
     }
 
-    /// Whether there is nothing to do any more, and will not be.
-    pub(super) fn is_over(&self) -> bool {
-        self.is_closed && self.busy == 0 && self.pages.is_empty()
-    }
-
+    /// Returns true if there is a job that no thread has.
     pub(super) fn has_jobs(&mut self) -> bool {
         !self.pages.is_empty() || self.first_ready().is_some()
     }
 
-    /// The column to be taken first, unless somebody has it near.
+    /// Returns the column that is taken first by a thread that has none near.
     fn first_ready(&mut self) -> Option<Ready> {
         while let Some(&first) = self.ready.peek() {
             let column = self.columns.get(first.column.0);
-            if column.is_some_and(|column| column.waits_with(first.task.0)) {
+            let task = column.and_then(|column| column.next_task());
+            if task.is_some_and(|task| task.order() == first.task.0) {
                 return Some(first);
             }
             // It was taken out of turn.
@@ -418,7 +471,7 @@ impl State {
         None
     }
 
-    /// What is to be done first by a thread whose `last` column this was: pages, which others wait for, then more rows of that
+    /// Returns the first job for a thread whose `last` column this was: pages, which others wait for, then more rows of that
     /// column, if others are not too far behind.
     pub(super) fn next_job(&mut self, last: Option<usize>) -> Option<Job> {
         if let Some(page) = self.pages.pop_front() {
@@ -432,39 +485,40 @@ impl State {
         });
         let ordinal = last.unwrap_or(first);
         let column = self.columns.get_mut(ordinal)?;
-        column.status = Status::Taken;
-        let task = column.tasks.pop_front()?;
         Some(Job::Column(ColumnJob {
             column: ordinal,
-            writing: column.writing.take(),
-            task,
+            writing: column.writing.take()?,
+            task: column.tasks.pop_front()?,
         }))
     }
 
     /// Takes a column back.
     pub(super) fn take_back(&mut self, outcome: Outcome) {
-        if let Some(column) = self.columns.get_mut(outcome.column) {
+        let ordinal = outcome.column;
+        let mut left = VecDeque::new();
+        if let Some(column) = self.columns.get_mut(ordinal) {
             column.heap_bytes = outcome.heap_bytes;
             column.writing = outcome.writing;
+            column.is_over = column.writing.is_none();
+            if column.is_over {
+                left = std::mem::take(&mut column.tasks);
+            }
             match column.tasks.is_empty() {
-                true => {
-                    column.status = Status::Idle;
-                    self.busy -= 1;
-                }
-                false => self.wait_for_hands(outcome.column),
+                true => self.busy -= 1,
+                false => self.note_ready(ordinal),
             }
         }
         if let Some((row_group, heap_bytes)) = outcome.ended {
             let index = row_group.wrapping_sub(self.first_row_group);
             let group = self.row_groups.get_mut(index);
-            let place = group.and_then(|group| group.place(outcome.column));
+            let place = group.and_then(|group| group.place(ordinal));
             if let Some(place @ Ended::No) = place {
                 *place = Ended::Waiting(heap_bytes);
             }
         }
-        match outcome.reporting {
-            Reporting::Chunk(chunk) => self.report_all(&chunk),
-            Reporting::Task(report) => self.report(report),
+        self.report_all(&outcome.chunk);
+        for task in left {
+            self.report(task.into_report(ordinal));
         }
     }
 
@@ -473,7 +527,7 @@ impl State {
         chunk.take_reports(|report| self.report(report));
     }
 
-    /// Notes what became of a task.
+    /// Notes the outcome of a task.
     fn report(&mut self, report: Report) {
         let at_end = matches!(report.done, Done::End(_));
         match report.done {
@@ -514,18 +568,8 @@ impl State {
     }
 }
 
-impl Job {
-    /// The column that it is for; none where it is a page alone.
-    pub(super) fn column(&self) -> Option<usize> {
-        match self {
-            Self::Column(job) => Some(job.column),
-            Self::Page(_) => None,
-        }
-    }
-}
-
 impl Failure {
-    /// Errors that are less here come first.
+    /// Returns the order in which errors count.
     fn order(&self) -> (usize, bool, usize) {
         (self.slice, self.at_end, self.column)
     }
@@ -539,7 +583,7 @@ mod tests {
 
     use super::*;
 
-    /// Columns that have got nothing to do yet.
+    /// Columns without tasks.
     fn state(columns: usize) -> State {
         let fields = (0..columns).map(|i| Field::new(format!("c{i}"), DataType::Int32, false));
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
@@ -580,7 +624,7 @@ mod tests {
         assert!(state.has_jobs());
         let order: Vec<_> = (0..4).map_while(|_| next(&mut state, None)).collect();
         assert_eq!(order, [2, 0, 1, 3]);
-        // Somebody works on each.
+        // A thread works on each.
         assert!(!state.has_jobs());
         assert_eq!(next(&mut state, Some(0)), None);
     }
@@ -593,9 +637,12 @@ mod tests {
         }
         let slices_in_a_row = |state: &mut State| {
             let mut slices = 0;
-            while next(state, Some(0)) == Some(0) {
+            while let Some(Job::Column(job)) = state.next_job(Some(0))
+                && job.column == 0
+            {
                 slices += 1;
-                state.wait_for_hands(0);
+                state.columns[0].writing = Some(job.writing);
+                state.note_ready(0);
             }
             slices
         };
@@ -608,23 +655,29 @@ mod tests {
     }
 
     #[test]
-    fn large_pages_are_handed_out_and_small_ones_where_somebody_has_nothing_to_do() {
+    fn large_pages_are_handed_out_and_small_ones_if_a_thread_has_nothing_to_do() {
         let mut state = state(2);
-        let has_room = |state: &State, bytes| state.has_room_for(bytes, 16 * LARGE_PAGE);
-        assert!(!has_room(&state, LARGE_PAGE), "one thread");
+        let has_room = |state: &mut State, bytes| {
+            let has_room = state.make_room(bytes, 16 * LARGE_PAGE);
+            if has_room {
+                state.page_is_finished(bytes);
+            }
+            has_room
+        };
+        assert!(!has_room(&mut state, LARGE_PAGE), "one thread");
         state.threads = 2;
-        assert!(has_room(&state, 10));
+        assert!(has_room(&mut state, 10));
         state.push(0, append(0, 9));
         state.push(1, append(0, 9));
-        assert!(!has_room(&state, LARGE_PAGE - 1));
-        assert!(has_room(&state, LARGE_PAGE));
+        assert!(!has_room(&mut state, LARGE_PAGE - 1));
+        assert!(has_room(&mut state, LARGE_PAGE));
         state.page_bytes_out = 1;
         assert!(
-            !has_room(&state, LARGE_PAGE),
+            !has_room(&mut state, LARGE_PAGE),
             "more than a part of the memory"
         );
         (state.page_bytes_out, state.pages_out) = (0, 4);
-        assert!(!has_room(&state, LARGE_PAGE), "two a thread");
+        assert!(!has_room(&mut state, LARGE_PAGE), "two a thread");
     }
 
     /// Ends of row groups are most of the work, so they are not taken out of turn.
