@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
-use herringbone::source::Source;
+use herringbone::source::{FetchPolicy, Source};
 use herringbone::{
     ColumnOptions, Error, Limits, OnError, ParquetFile, ReadOptions, WriteOptions, Writer,
 };
@@ -117,6 +117,13 @@ impl Source for Slow {
         }
         // A copy, as files give one.
         Source::read(&self.bytes, range).map(|bytes| Bytes::copy_from_slice(&bytes))
+    }
+
+    fn fetch_policy(&self) -> FetchPolicy {
+        // All bytes that are read are seen here: none come with the footer.
+        let mut policy = FetchPolicy::local();
+        policy.suffix_bytes = 0;
+        policy
     }
 }
 

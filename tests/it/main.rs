@@ -99,6 +99,8 @@ mod verify;
 #[cfg(test)]
 mod repair;
 #[cfg(test)]
+mod requests;
+#[cfg(test)]
 mod extensions;
 #[cfg(test)]
 mod variant;

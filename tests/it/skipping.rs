@@ -8,11 +8,19 @@ use herringbone::arrow::array::cast::AsArray as _;
 use herringbone::arrow::array::types::Int64Type;
 use herringbone::arrow::array::{ArrayRef, Int64Array, ListArray, RecordBatch, StringArray};
 use herringbone::filter::{Predicate, PruningStep, PruningSteps, col};
-use herringbone::source::Source;
+use herringbone::source::{FetchPolicy, Source};
 use herringbone::{
     BloomFilterOptions, ColumnOptions, Compression, Error, OpenOptions, ParquetFile, ReadOptions,
     WriteOptions, Writer,
 };
+
+/// The policy of a source that is read as local files are, but whose last bytes are not read with
+/// the footer: all reads of them are seen.
+pub(crate) fn without_tail() -> FetchPolicy {
+    let mut policy = FetchPolicy::local();
+    policy.suffix_bytes = 0;
+    policy
+}
 
 /// Bytes in memory that note what is read of them.
 #[derive(Clone)]
@@ -29,6 +37,10 @@ impl Source for Noting {
     fn read(&self, range: Range<u64>) -> Result<Bytes, Error> {
         self.reads.lock().unwrap().push(range.clone());
         self.bytes.read(range)
+    }
+
+    fn fetch_policy(&self) -> FetchPolicy {
+        without_tail()
     }
 }
 

@@ -770,7 +770,9 @@ mod counted {
 
     use bytes::Bytes;
     use herringbone::Result;
-    use herringbone::source::Source;
+    use herringbone::source::{FetchPolicy, Source};
+
+    use crate::skipping::without_tail;
 
     #[derive(Clone)]
     pub(super) struct Counted {
@@ -798,6 +800,10 @@ mod counted {
             self.bytes
                 .fetch_add(range.end - range.start, Ordering::Relaxed);
             Ok(self.file.slice(range.start as usize..range.end as usize))
+        }
+
+        fn fetch_policy(&self) -> FetchPolicy {
+            without_tail()
         }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use bytes::Bytes;
 use herringbone::filter::col;
 use herringbone::format::{CompressionCodec, Encoding, Repetition, Type};
-use herringbone::source::Source;
+use herringbone::source::{FetchPolicy, Source};
 use herringbone::{
     BrotliLevel, Compression, Error, ErrorKind, GzipLevel, Limits, ParquetFile, ReadOptions,
     WriteOptions, Writer, ZstdLevel,
@@ -65,6 +65,10 @@ impl Source for Counting {
         self.bytes_read
             .fetch_add(range.end - range.start, Ordering::Relaxed);
         self.bytes.read(range)
+    }
+
+    fn fetch_policy(&self) -> FetchPolicy {
+        FetchPolicy::local()
     }
 }
 

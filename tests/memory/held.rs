@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use herringbone::format::Encoding;
 use herringbone::schema::{ByteLayout, DictionaryOutput};
-use herringbone::source::Source;
+use herringbone::source::{FetchPolicy, Source};
 use herringbone::{ColumnOptions, Compression, ParquetFile, ReadOptions, WriteOptions, Writer};
 use herringbone_arrow::array::{
     ArrayRef, BinaryArray, FixedSizeBinaryArray, RecordBatch, StringArray,
@@ -30,6 +30,13 @@ impl Source for Copying {
 
     fn read(&self, range: Range<u64>) -> herringbone::Result<Bytes> {
         Ok(Bytes::copy_from_slice(&Source::read(&self.0, range)?))
+    }
+
+    fn fetch_policy(&self) -> FetchPolicy {
+        // All bytes that are read are seen here: none come with the footer.
+        let mut policy = FetchPolicy::local();
+        policy.suffix_bytes = 0;
+        policy
     }
 }
 

@@ -5,8 +5,8 @@
 //! "PARE" ... [crypto metadata, thrift] [metadata, encrypted] [length of both, u32] "PARE"
 //! ```
 //!
-//! The end is asked for first, together with so many bytes before it that the metadata of most
-//! files comes along.
+//! The first request asks for a suffix of the file that holds the metadata of most files. If the
+//! metadata is longer, a second request asks for the missing part only.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -19,49 +19,89 @@ use herringbone_format::modular_encryption::{
 };
 use herringbone_format::{Error, FileMetadata, Limits, Result, encrypted};
 
-/// Bytes asked for at the end of a file.
-const FIRST_READ: u64 = 64 << 10;
+use crate::fetch::FetchPolicy;
 
-/// Finds the metadata of a file, without reading itself.
+/// Decodes the metadata of a file from its last bytes, without I/O.
+///
+/// Bytes can be [supplied](Self::supply) before they are asked for. So if the answer to a request
+/// for a suffix is what states the length of the file, a decoder is made then, and the suffix is
+/// supplied at once.
+///
+/// ```
+/// use herringbone_core::footer::{FooterDecoder, FooterStep};
+/// use herringbone_format::Limits;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+///
+/// let file = bytes::Bytes::from(std::fs::read("testdata/example.parquet")?);
+/// let mut decoder = FooterDecoder::new(file.len() as u64, Limits::default());
+/// let metadata = loop {
+///     match decoder.poll()? {
+///         FooterStep::Ready(metadata) => break metadata,
+///         FooterStep::Need(range) => {
+///             decoder.supply(file.slice(range.start as usize..range.end as usize));
+///         }
+///         FooterStep::NeedKey(_) => return Err("the footer is encrypted".into()),
+///     }
+/// };
+/// assert_eq!(metadata.num_row_groups(), 2);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct FooterDecoder {
     file_length: u64,
     limits: Limits,
-    /// The end of the file, as far as it is here.
-    end: Option<Bytes>,
+    suffix_bytes: u64,
+    /// The last bytes of the file, as many as were supplied.
+    end: Bytes,
+    /// The number of last bytes of the file that were asked for.
+    asked: u64,
     decryption: Option<Arc<dyn Decryption>>,
     path: Option<PathBuf>,
-    /// What decrypts the file, once it is known how it is encrypted.
+    /// The object that decrypts the file, once it is known how it is encrypted.
     file: Option<Arc<dyn FileDecryption>>,
 }
 
-/// What a step of a [`FooterDecoder`] came to.
+/// The outcome of a step of a [`FooterDecoder`].
 #[derive(Debug)]
 pub enum FooterStep {
     /// The metadata.
     Ready(Box<FileMetadata>),
-    /// The range at the end of the file that must be [supplied](FooterDecoder::supply).
+    /// The range of the file that must be [supplied](FooterDecoder::supply): it ends at the end of
+    /// the file, or where the bytes start that were supplied before.
     Need(Range<u64>),
     /// The key that must be [supplied](FooterDecoder::supply_key).
     NeedKey(KeyRequest),
 }
 
 impl FooterDecoder {
-    /// A decoder for a file of `file_length` bytes.
+    /// Returns a decoder for a file of `file_length` bytes.
     #[must_use]
     pub fn new(file_length: u64, limits: Limits) -> Self {
         Self {
             file_length,
             limits,
-            end: None,
+            suffix_bytes: FetchPolicy::local().suffix_bytes,
+            end: Bytes::new(),
+            asked: 0,
             decryption: None,
             path: None,
             file: None,
         }
     }
 
-    /// The same file, which `decryption` has the keys of. Its `path`, if it has one, is for those who have
-    /// other keys for each file.
+    /// Sets how many bytes at the end of the file are asked for first; 64 KiB by default.
+    #[must_use]
+    pub fn suffix_bytes(self, suffix_bytes: u64) -> Self {
+        Self {
+            suffix_bytes,
+            ..self
+        }
+    }
+
+    /// Sets who has the keys of the file. The `path` is for those who have other keys for each
+    /// file.
     #[must_use]
     pub fn decryption(
         self,
@@ -78,7 +118,7 @@ impl FooterDecoder {
     /// Hands over the key that `request` asked for.
     ///
     /// # Errors
-    /// Argument where it has a length that no key has, or none was asked for.
+    /// Argument if no key has this length, or none was asked for.
     pub fn supply_key(&self, request: &KeyRequest, key: &[u8]) -> Result<()> {
         match &self.file {
             Some(file) => file.supply_key(request, key),
@@ -86,16 +126,26 @@ impl FooterDecoder {
         }
     }
 
-    /// Hands in the last bytes of the file.
-    pub fn supply(&mut self, end_of_file: Bytes) {
-        self.end = Some(end_of_file);
+    /// Hands in the bytes that precede those supplied before; at first, the last bytes of the file.
+    pub fn supply(&mut self, bytes: Bytes) {
+        self.end = match self.end.is_empty() {
+            true => bytes,
+            false => [bytes, std::mem::take(&mut self.end)].concat().into(),
+        };
     }
 
-    /// The metadata, or what it takes: bytes of the end of the file, or a key.
+    /// Returns the last bytes of the file, as many as were supplied.
+    #[must_use]
+    pub fn into_supplied(self) -> Bytes {
+        self.end
+    }
+
+    /// Decodes the metadata, or returns what is missing: bytes of the file, or a key.
     ///
     /// # Errors
-    /// Corrupt where the file is no Parquet file; Limit where its metadata is larger than allowed; Key where
-    /// its footer is encrypted and there is no key for it, or it is not authentic.
+    /// Corrupt if the file is not a Parquet file; Limit if its metadata is larger than allowed; Key
+    /// if its footer is encrypted and there is no key for it, or it is not authentic; Argument if
+    /// fewer bytes were supplied than asked for, or more than the file has.
     pub fn poll(&mut self) -> Result<FooterStep> {
         let tail_bytes = FOOTER_TAIL_BYTES as u64;
         if self.file_length < tail_bytes + 4 {
@@ -104,14 +154,16 @@ impl FooterDecoder {
                 self.file_length
             )));
         }
-        let Some(end) = &self.end else {
-            return Ok(FooterStep::Need(
-                self.last(FIRST_READ.min(self.file_length)),
-            ));
+        if self.end.len() as u64 > self.file_length {
+            return Err(Error::argument(format!(
+                "{} bytes of the end of a file of {} bytes",
+                self.end.len(),
+                self.file_length
+            )));
+        }
+        let Some(tail) = self.end.last_chunk() else {
+            return self.need(self.suffix_bytes.clamp(tail_bytes, self.file_length));
         };
-        let tail = end
-            .last_chunk()
-            .ok_or_else(|| Error::argument("the end of the file is cut"))?;
         let tail_offset = self.file_length - tail_bytes;
         let tail = Tail::decode(tail).map_err(|error| error.at_offset(tail_offset))?;
         if tail.encrypted && self.decryption.is_none() {
@@ -133,11 +185,13 @@ impl FooterDecoder {
             .at_offset(tail_offset));
         }
         let needed = length + tail_bytes;
-        if (end.len() as u64) < needed {
-            return Ok(FooterStep::Need(self.last(needed)));
-        }
-        let from = end.len() - needed as usize;
-        let footer = end.slice(from..end.len() - FOOTER_TAIL_BYTES);
+        let Some(from) = (self.end.len() as u64).checked_sub(needed) else {
+            return self.need(needed);
+        };
+        // Not past the end of the bytes, which are in memory.
+        let footer = self
+            .end
+            .slice(from as usize..self.end.len() - FOOTER_TAIL_BYTES);
         let offset = tail_offset - length;
         let step = match tail.encrypted {
             true => self.encrypted(footer, offset),
@@ -172,7 +226,7 @@ impl FooterDecoder {
         Self::complete(metadata, file)
     }
 
-    /// What decrypts the file, asked for once.
+    /// Returns the object that decrypts the file, which is asked for once.
     fn open(&mut self, footer: FooterEncryption<'_>) -> Result<Option<Arc<dyn FileDecryption>>> {
         if let (None, Some(decryption)) = (&self.file, &self.decryption) {
             let file = FileToDecrypt::new(self.path.as_deref(), footer);
@@ -191,7 +245,18 @@ impl FooterDecoder {
         Ok(FooterStep::Ready(Box::new(metadata.with_decryption(file))))
     }
 
-    fn last(&self, bytes: u64) -> Range<u64> {
-        self.file_length - bytes..self.file_length
+    /// Asks for those of the last `bytes` of the file that are missing.
+    fn need(&mut self, bytes: u64) -> Result<FooterStep> {
+        if bytes <= self.asked {
+            return Err(Error::argument(format!(
+                "{bytes} bytes of the end of the file were asked for, and {} were supplied",
+                self.end.len()
+            )));
+        }
+        self.asked = bytes;
+        let supplied = self.end.len() as u64;
+        Ok(FooterStep::Need(
+            self.file_length - bytes..self.file_length - supplied,
+        ))
     }
 }

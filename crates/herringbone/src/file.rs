@@ -1,6 +1,6 @@
 //! A Parquet file whose footer is known.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -11,7 +11,7 @@ use herringbone_core::pruning::{
     BloomFilterProbe, ColumnBounds, ColumnBoundsDecoder, IndexDecoder,
 };
 use herringbone_core::read::{ReadOptions, ReadPlan, RowGroupExplanation, explain};
-use herringbone_format::modular_encryption::{Decryption, KeyStep};
+use herringbone_format::modular_encryption::KeyStep;
 use herringbone_format::{
     BloomFilterHeader, ColumnChunk, ColumnIndex, Error, FileMetadata, Limits, OffsetIndex, Result,
 };
@@ -19,9 +19,10 @@ use herringbone_schema::{ParquetSchema, SchemaOptions, to_arrow};
 
 use crate::int96::with_unit;
 use crate::metadata_handle::{MetadataHandle, PageIndexCell};
+use crate::open_options::OpenOptions;
 use crate::pages::Pages;
 use crate::reader::Reader;
-use crate::source::{FileSource, Source};
+use crate::source::{FileSource, Source, SourceWithTail};
 
 /// A Parquet file whose footer is known: its metadata, and readers of its data.
 ///
@@ -30,49 +31,6 @@ use crate::source::{FileSource, Source};
 pub struct ParquetFile {
     source: Arc<dyn Source>,
     handle: MetadataHandle,
-}
-
-/// How a file is opened. [`Limits`] alone are options too.
-#[derive(Debug, Clone, Default)]
-#[non_exhaustive]
-pub struct OpenOptions {
-    /// What the file may ask for.
-    pub limits: Limits,
-    /// Who has the keys of the file.
-    pub decryption: Option<Arc<dyn Decryption>>,
-    /// The path of the file, for those who have other keys for each file.
-    pub path: Option<PathBuf>,
-}
-
-impl OpenOptions {
-    /// The default limits, and no keys.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets what the file may ask for.
-    #[must_use]
-    pub fn limits(self, limits: Limits) -> Self {
-        Self { limits, ..self }
-    }
-
-    /// Sets who has the keys of the file, and its path, if it has one.
-    #[must_use]
-    pub fn decryption(self, decryption: Option<Arc<dyn Decryption>>, path: Option<&Path>) -> Self {
-        let path = path.map(Path::to_path_buf);
-        Self {
-            decryption,
-            path,
-            ..self
-        }
-    }
-}
-
-impl From<Limits> for OpenOptions {
-    fn from(limits: Limits) -> Self {
-        Self::new().limits(limits)
-    }
 }
 
 impl ParquetFile {
@@ -92,11 +50,15 @@ impl ParquetFile {
         Self::from_source(bytes.into(), Limits::default())
     }
 
-    /// A file in any positioned source. Options may be [`Limits`] alone.
+    /// Opens a file in any positioned source. Options may be [`Limits`] alone.
+    ///
+    /// The first request reads the end of the file, of the size that the source's
+    /// [policy](Source::fetch_policy) has. A longer footer takes one more request. The bytes are
+    /// kept as long as the file is open, so page indexes and pages among them are not read again.
     ///
     /// # Errors
-    /// What the source says; Corrupt, Unsupported or Limit where the footer cannot be used; Key where a key is
-    /// missing or wrong; Argument where there is a key for a column that the file does not have.
+    /// Those of the source; Corrupt, Unsupported or Limit if the footer cannot be used; Key if a key
+    /// is missing or wrong; Argument if there is a key for a column that the file does not have.
     pub fn from_source(
         source: impl Source + 'static,
         options: impl Into<OpenOptions>,
@@ -106,9 +68,11 @@ impl ParquetFile {
             decryption,
             path,
         } = options.into();
-        let source: Arc<dyn Source> = Arc::new(source);
-        let mut footer =
-            FooterDecoder::new(source.len(), limits.clone()).decryption(decryption, path);
+        let mut source: Arc<dyn Source> = Arc::new(source);
+        let (length, policy) = (source.len(), source.fetch_policy());
+        let mut footer = FooterDecoder::new(length, limits.clone())
+            .suffix_bytes(policy.suffix_bytes)
+            .decryption(decryption, path);
         let metadata = loop {
             match footer.poll()? {
                 FooterStep::Ready(metadata) => break *metadata,
@@ -116,7 +80,10 @@ impl ParquetFile {
                 FooterStep::NeedKey(request) => return KeyStep::NeedKey(request).ready(),
             }
         };
-        let handle = MetadataHandle::sharing(metadata, source.len(), limits, false)?;
+        if !policy.in_memory {
+            source = Arc::new(SourceWithTail::new(source, footer.into_supplied()));
+        }
+        let handle = MetadataHandle::sharing(metadata, length, limits, false)?;
         let file = Self { source, handle };
         if let Some(decryption) = file.metadata().decryption() {
             let leaves = 0..file.parquet_schema().leaves().len();
@@ -150,7 +117,8 @@ impl ParquetFile {
         self.handle.detached()
     }
 
-    /// Where the bytes of the file come from.
+    /// Returns the source of the file's bytes. The bytes that were read with the footer are not
+    /// read again.
     #[must_use]
     pub fn source(&self) -> &Arc<dyn Source> {
         &self.source

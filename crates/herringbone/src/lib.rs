@@ -43,6 +43,7 @@ mod file_writer;
 mod inline;
 mod int96;
 mod metadata_handle;
+mod open_options;
 #[doc(hidden)] // `herringbone-inspect` walks pages that no footer names.
 pub mod pages;
 mod parts;
@@ -67,7 +68,7 @@ pub use herringbone_schema as schema;
 #[cfg(feature = "variant")]
 pub use herringbone_variant as variant;
 
-pub use file::{OpenOptions, ParquetFile};
+pub use file::ParquetFile;
 pub use herringbone_core::Step;
 pub use herringbone_core::compression::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
 pub use herringbone_core::loss::{Loss, Losses, Lost, OnError};
@@ -85,6 +86,7 @@ pub use herringbone_format::{Error, ErrorKind, Limits, Location, Remedy, Result}
 pub use herringbone_schema::{Int96Overflow, Projection, SchemaOptions};
 pub use int96::Int96Units;
 pub use metadata_handle::{MetadataHandle, PageIndexCell};
+pub use open_options::OpenOptions;
 pub use pages::{PageInfo, PageStart, Pages};
 pub use reader::Reader;
 pub use target::FileTarget;

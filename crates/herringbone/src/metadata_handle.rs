@@ -5,12 +5,13 @@ use std::mem::size_of;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
+use herringbone_core::Step;
 use herringbone_core::footer::{FooterDecoder, FooterStep};
 use herringbone_format::modular_encryption::KeyStep;
-use herringbone_format::{ColumnIndex, Error, FileMetadata, Limits, OffsetIndex, Result};
+use herringbone_format::{ColumnIndex, FileMetadata, Limits, OffsetIndex, Result};
 use herringbone_schema::ParquetSchema;
 
-use crate::OpenOptions;
+use crate::open_options::OpenOptions;
 
 /// What is known of a file without reading it again: its footer, its schema, and the page indexes that were
 /// [loaded](crate::ParquetFile::load_page_index).
@@ -113,39 +114,54 @@ impl MetadataHandle {
         }))
     }
 
-    /// A handle from the last bytes of a file of `file_length` bytes: its footer, or more. Options may be
+    /// Makes a handle from the last bytes of a file of `file_length` bytes. Options may be
     /// [`Limits`] alone.
     ///
+    /// If the footer starts before these bytes, the step has the range that is missing, which ends
+    /// where they start. Call again with all of them.
+    ///
+    /// ```
+    /// use bytes::Bytes;
+    /// use herringbone::{Limits, MetadataHandle, Step};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    ///
+    /// let file = Bytes::from(std::fs::read("testdata/example.parquet")?);
+    /// let length = file.len() as u64;
+    /// let mut start = file.len() - 100;
+    /// let handle = loop {
+    ///     match MetadataHandle::decode(&file.slice(start..), length, Limits::default())? {
+    ///         Step::Ready(handle) => break handle,
+    ///         Step::Need(range) => start = range.start as usize,
+    ///     }
+    /// };
+    /// assert_eq!(handle.metadata().num_row_groups(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
-    /// Argument where they are too few, with the range that it takes; Corrupt, Unsupported or Limit where the footer
-    /// cannot be used; Key where a key is missing or wrong.
+    /// Argument if there are more bytes than the file has; Corrupt, Unsupported or Limit if the
+    /// footer cannot be used; Key if a key is missing or wrong.
     pub fn decode(
         end_of_file: &Bytes,
         file_length: u64,
         options: impl Into<OpenOptions>,
-    ) -> Result<Self> {
+    ) -> Result<Step<Self>> {
         let OpenOptions {
             limits,
             decryption,
             path,
         } = options.into();
-        let start = file_length.checked_sub(end_of_file.len() as u64);
-        let start = start.ok_or_else(|| {
-            Error::argument(format!(
-                "{} bytes of the end of a file of {file_length} bytes",
-                end_of_file.len()
-            ))
-        })?;
         let mut footer =
             FooterDecoder::new(file_length, limits.clone()).decryption(decryption, path);
         footer.supply(end_of_file.clone());
         match footer.poll()? {
-            FooterStep::Ready(metadata) => Self::new(*metadata, file_length, limits),
+            FooterStep::Ready(metadata) => {
+                Self::new(*metadata, file_length, limits).map(Step::Ready)
+            }
             FooterStep::NeedKey(request) => KeyStep::NeedKey(request).ready(),
-            FooterStep::Need(range) => Err(Error::argument(format!(
-                "the footer takes the bytes from {} of the file, and those from {start} are given",
-                range.start
-            ))),
+            FooterStep::Need(range) => Ok(Step::Need(range)),
         }
     }
 

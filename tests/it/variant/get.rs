@@ -8,7 +8,7 @@ use herringbone::arrow::array::cast::AsArray;
 use herringbone::arrow::array::types::{Float64Type, Int32Type, Int64Type};
 use herringbone::arrow::array::{Array, ArrayRef, RecordBatch};
 use herringbone::arrow::schema::DataType;
-use herringbone::source::Source;
+use herringbone::source::{FetchPolicy, Source};
 use herringbone::variant::extension::{Shredding, VariantExtension, VariantGet};
 use herringbone::variant::shredding::{GetOptions, Misfits, ShreddingType};
 use herringbone::variant::{PrimitiveType, VariantPath};
@@ -16,6 +16,7 @@ use herringbone::{Error, ErrorKind, Limits, ParquetFile, ReadOptions, Result, Wr
 
 use super::{array, batch, batches, bytes, json, object, primitive, texts, written};
 use crate::extensions::whole::by_all;
+use crate::skipping::without_tail;
 
 const ROWS: [Option<&str>; 9] = [
     Some(r#"{"a":{"b":1,"x":"y"},"n":1.5,"tags":["p","q"]}"#),
@@ -246,6 +247,10 @@ impl Source for Noting {
     fn read(&self, range: Range<u64>) -> Result<Bytes, Error> {
         self.1.lock().unwrap().push(range.clone());
         self.0.read(range)
+    }
+
+    fn fetch_policy(&self) -> FetchPolicy {
+        without_tail()
     }
 }
 

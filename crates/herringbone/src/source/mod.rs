@@ -8,9 +8,11 @@
 //! caller, because a file that is cut short under a map ends the process.
 
 mod file;
+mod tail;
 
 pub use file::FileSource;
 pub use herringbone_core::fetch::{ChunkReads, FetchPolicy};
+pub(crate) use tail::SourceWithTail;
 
 use bytes::Bytes;
 use herringbone_format::{Error, ErrorKind, Result};

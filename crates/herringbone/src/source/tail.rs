@@ -1,0 +1,88 @@
+//! A source whose last bytes were read already.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use herringbone_format::{Error, Result};
+
+use super::{FetchPolicy, Source};
+
+/// A source whose last bytes were read with the footer. They are not read again.
+pub(crate) struct SourceWithTail {
+    source: Arc<dyn Source>,
+    /// Offset of the tail in the file.
+    start: u64,
+    tail: Bytes,
+}
+
+impl SourceWithTail {
+    /// Returns the source with its last bytes.
+    pub(crate) fn new(source: Arc<dyn Source>, tail: Bytes) -> Self {
+        Self {
+            start: source.len().saturating_sub(tail.len() as u64),
+            source,
+            tail,
+        }
+    }
+
+    /// Returns the bytes of a range that lies in the tail.
+    fn in_tail(&self, range: &Range<u64>) -> Option<Bytes> {
+        let from = usize::try_from(range.start.checked_sub(self.start)?).ok()?;
+        let to = usize::try_from(range.end.checked_sub(self.start)?).ok()?;
+        (from <= to && to <= self.tail.len()).then(|| self.tail.slice(from..to))
+    }
+}
+
+impl Source for SourceWithTail {
+    fn len(&self) -> u64 {
+        self.source.len()
+    }
+
+    fn read(&self, range: Range<u64>) -> Result<Bytes> {
+        match self.in_tail(&range) {
+            Some(bytes) => Ok(bytes),
+            None => self.source.read(range),
+        }
+    }
+
+    fn read_many(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        let mut others = ranges.to_vec();
+        others.retain(|range| self.in_tail(range).is_none());
+        let fetched = match others.is_empty() {
+            true => Vec::new(),
+            false => self.source.read_many(&others)?,
+        };
+        let mut fetched = fetched.into_iter();
+        let bytes = ranges
+            .iter()
+            .map(|range| self.in_tail(range).or_else(|| fetched.next()));
+        bytes
+            .collect::<Option<_>>()
+            .ok_or_else(|| Error::argument("the source gave fewer ranges than it was asked for"))
+    }
+
+    fn fetch_policy(&self) -> FetchPolicy {
+        self.source.fetch_policy()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_of_the_tail_are_not_read() {
+        // The source has other bytes than the tail, so that they can be told apart.
+        let source: Arc<dyn Source> = Arc::new(Bytes::from_static(b"abcdefgh"));
+        let source = SourceWithTail::new(source, Bytes::from_static(b"FGH"));
+        assert_eq!(source.read(5..8).unwrap(), "FGH");
+        assert_eq!(source.read(6..7).unwrap(), "G");
+        // A range that starts before the tail is read whole.
+        assert_eq!(source.read(4..8).unwrap(), "efgh");
+        let several = source.read_many(&[7..8, 0..2, 5..6, 4..6]).unwrap();
+        assert_eq!(several, ["H", "ab", "F", "ef"]);
+        assert!(source.read(5..9).is_err());
+        assert!(source.read_many(&[5..8, 5..9]).is_err());
+    }
+}
