@@ -4,15 +4,18 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use herringbone::schema::SchemaOptions;
-use herringbone::{ErrorKind, Int96Overflow, ParquetFile, ReadOptions};
+use herringbone::{
+    ErrorKind, Int96Overflow, Int96Units, Limits, MetadataHandle, ParquetFile, ReadOptions, Step,
+};
 use herringbone_arrow::array::cast::AsArray;
+use herringbone_arrow::schema::TimeUnit;
 use herringbone_inspect::repair::{Repair, RepairOptions};
 use parquet::data_type::{Int96, Int96Type};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 
-use crate::push::{SUPPLIES, pushed};
+use crate::push::{SUPPLIES, pushed, pushed_by};
 use crate::table::Table;
 
 const JULIAN_DAY_OF_1970: u32 = 2_440_588;
@@ -153,4 +156,41 @@ fn bytes_instead_of_timestamps() {
     let values = batch.column(0).as_fixed_size_binary();
     let day = (JULIAN_DAY_OF_1970 + FAR).to_le_bytes();
     assert_eq!(values.value(1), [&[0; 8][..], &day].concat());
+}
+
+#[test]
+fn the_unit_is_found_without_a_source() {
+    let bytes = Bytes::from(file("message m { required int96 a; }", &[1, FAR], None));
+    let length = bytes.len() as u64;
+    let handle = MetadataHandle::decode(&bytes, length, Limits::default()).unwrap();
+    let Step::Ready(handle) = handle else {
+        panic!("all bytes are there");
+    };
+    let error = handle.plan(&coarser()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Argument);
+    assert!(error.message().contains("`int96_overflow`"), "{error}");
+    // Without INT96 columns there is no unit to find.
+    let other = coarser().columns::<&str>([]);
+    assert_eq!(handle.plan(&other).unwrap().num_columns(), 0);
+    assert!(handle.int96_plan(&other).unwrap().is_none());
+
+    let mut options = coarser();
+    let mut units = Int96Units::default();
+    let plan = handle.int96_plan(&options).unwrap().unwrap();
+    for batch in pushed_by(plan, &bytes, SUPPLIES[0]).unwrap() {
+        units.add(&batch);
+    }
+    assert_eq!(units.finest(), Some(TimeUnit::Microsecond));
+    options.schema.int96_unit = TimeUnit::Microsecond;
+    options.schema.int96_overflow = Int96Overflow::Error;
+    let plan = handle.plan(&options).unwrap();
+    let batches = pushed_by(plan, &bytes, SUPPLIES[0]).unwrap();
+    let read = ParquetFile::from_bytes(bytes)
+        .unwrap()
+        .read(coarser())
+        .unwrap();
+    assert_eq!(
+        batches,
+        read.map(|batch| batch.unwrap()).collect::<Vec<_>>()
+    );
 }

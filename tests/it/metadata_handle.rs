@@ -77,7 +77,8 @@ fn neither_footer_nor_index_is_read_again() {
     assert!(handle.page_index(1, 0).is_none());
     let before = handle.heap_bytes();
     let cell = second.load_page_index(1, 0).unwrap();
-    assert_eq!(source.take().len(), 2);
+    // Less than 4 KiB lie between the column index and the offset index.
+    assert_eq!(source.take().len(), 1);
     let (columns, offsets) = (cell.columns.unwrap(), cell.offsets.unwrap());
     assert_eq!(offsets.page_locations[0].first_row_index, 0);
     assert!(handle.heap_bytes() >= before + columns.heap_bytes() + offsets.heap_bytes());

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use herringbone::arrow::array::RecordBatch;
 use herringbone::push::{Needs, Poll, PushDecoder};
-use herringbone::{ParquetFile, ReadOptions};
+use herringbone::{ParquetFile, ReadOptions, ReadPlan};
 
 use crate::files;
 
@@ -55,6 +55,15 @@ pub(crate) fn pushed(
     let plan = ParquetFile::from_source(file.clone(), limits)
         .and_then(|file| file.plan(options))
         .map_err(|error| error.to_string())?;
+    pushed_by(plan, file, how)
+}
+
+/// Reads by a plan, with bytes of the file that are supplied in this way.
+pub(crate) fn pushed_by(
+    plan: ReadPlan,
+    file: &Bytes,
+    how: Supply,
+) -> Result<Vec<RecordBatch>, String> {
     let mut decoder = PushDecoder::new(Arc::new(plan));
     let mut batches = Vec::new();
     loop {

@@ -8,7 +8,8 @@ use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
 use herringbone::push::{FooterDecoder, FooterStep};
 use herringbone::source::{FetchPolicy, Source};
 use herringbone::{
-    ColumnOptions, ErrorKind, Limits, ParquetFile, ReadOptions, Result, WriteOptions, Writer,
+    ColumnOptions, ErrorKind, Limits, MetadataHandle, PageIndexCell, ParquetFile, ReadOptions,
+    Result, Step, WriteOptions, Writer,
 };
 
 /// A source that notes the ranges of each request: of each call of `read` or `read_many`.
@@ -160,4 +161,193 @@ fn a_footer_decoder_takes_a_suffix_that_it_did_not_ask_for() {
     let mut longer = FooterDecoder::new(length - 1, Limits::default());
     longer.supply(file);
     assert_eq!(longer.poll().unwrap_err().kind(), ErrorKind::Argument);
+}
+
+#[test]
+fn neighbouring_page_indexes_take_one_request() {
+    let file = file(10);
+    let policy = |max_gap_bytes| {
+        let mut policy = remote(0);
+        policy.max_gap_bytes = max_gap_bytes;
+        policy
+    };
+    let index_ranges = |opened: &ParquetFile, row_group, leaf| {
+        let chunk = opened.metadata().column_chunk(row_group, leaf).unwrap();
+        let range = |offset: Option<i64>, length: Option<i32>| {
+            let start = offset.unwrap() as u64;
+            start..start + length.unwrap() as u64
+        };
+        [
+            range(chunk.column_index_offset, chunk.column_index_length),
+            range(chunk.offset_index_offset, chunk.offset_index_length),
+        ]
+    };
+    // No gap is read over: the column indexes of all columns lie together, as do the offset
+    // indexes, which follow them.
+    let source = Recorder::new(file.clone(), policy(0));
+    let opened = source.open();
+    source.take();
+    let all = (0..3).flat_map(|row_group| (0..10).map(move |leaf| (row_group, leaf)));
+    let cells = opened.load_page_indexes(all.clone()).unwrap();
+    let [first, _] = index_ranges(&opened, 0, 0);
+    let [_, last] = index_ranges(&opened, 2, 9);
+    assert_eq!(source.take(), [[first.start..last.end]]);
+    for ((row_group, leaf), cell) in all.clone().zip(&cells) {
+        // Read by themselves, from bytes in memory, the indexes are the same.
+        let alone = ParquetFile::from_bytes(file.clone()).unwrap();
+        let columns = alone.column_index(row_group, leaf).unwrap();
+        assert_eq!(cell.columns.as_deref(), columns.as_ref());
+        let offsets = alone.offset_index(row_group, leaf).unwrap();
+        assert_eq!(cell.offsets.as_deref(), offsets.as_ref());
+    }
+    // They are kept.
+    opened.load_page_indexes(all).unwrap();
+    opened.column_index(1, 4).unwrap();
+    assert!(source.take().is_empty());
+
+    // Two neighbours: two requests at a time, or one over the gap between the two kinds of index.
+    let source = Recorder::new(file.clone(), policy(0));
+    let opened = source.open();
+    source.take();
+    opened.load_page_indexes([(1, 4), (1, 3)]).unwrap();
+    let [columns, offsets] = index_ranges(&opened, 1, 3);
+    let [next_columns, next_offsets] = index_ranges(&opened, 1, 4);
+    let two = [
+        columns.start..next_columns.end,
+        offsets.start..next_offsets.end,
+    ];
+    assert_eq!(source.take(), std::slice::from_ref(&two));
+    let gap = two[1].start - two[0].end;
+    for (max_gap, expected) in [
+        (gap - 1, two.to_vec()),
+        (gap, vec![two[0].start..two[1].end]),
+    ] {
+        let source = Recorder::new(file.clone(), policy(max_gap));
+        let opened = source.open();
+        source.take();
+        opened.load_page_indexes([(1, 3), (1, 4)]).unwrap();
+        assert_eq!(source.take(), [expected]);
+    }
+
+    // An index that is larger than a request may be is put together again: 10 bytes at a time.
+    let mut small = policy(0);
+    small.max_request_bytes = 10;
+    let source = Recorder::new(file, small);
+    let split = source.open().load_page_index(1, 3).unwrap();
+    assert_eq!(split.columns, opened.load_page_index(1, 3).unwrap().columns);
+    assert_eq!(split.offsets, opened.load_page_index(1, 3).unwrap().offsets);
+}
+
+#[test]
+fn a_kept_handle_spares_footer_and_page_indexes() {
+    let file = file(10);
+    let source = Recorder::new(file.clone(), remote(0));
+    let first = source.open();
+    let all = (0..3).flat_map(|row_group| (0..10).map(move |leaf| (row_group, leaf)));
+    first.load_page_indexes(all.clone()).unwrap();
+    // The indexes and the footer lie after all pages.
+    let chunk = first.metadata().column_chunk(0, 0).unwrap();
+    let pages_end = chunk.column_index_offset.unwrap() as u64;
+    let options = |threads| {
+        let filter = herringbone::filter::col("c3").eq(450_i64);
+        ReadOptions::new().filter(filter).threads(threads)
+    };
+    let handle = first.metadata_handle();
+    for threads in [1, 3] {
+        let unloaded = MetadataHandle::new(
+            first.metadata().clone(),
+            handle.file_length(),
+            Limits::default(),
+        );
+        source.take();
+        let opened = ParquetFile::with_metadata(source.clone(), unloaded.unwrap()).unwrap();
+        assert_eq!(rows(&opened, options(threads)), 1);
+        let reads_indexes = |ranges: &[Range<u64>]| ranges.iter().any(|it| it.end > pages_end);
+        assert!(source.take().iter().any(|ranges| reads_indexes(ranges)));
+
+        let opened = ParquetFile::with_metadata(source.clone(), handle.clone()).unwrap();
+        assert_eq!(rows(&opened, options(threads)), 1);
+        let taken = source.take();
+        assert!(!taken.is_empty());
+        assert!(
+            !taken.iter().any(|ranges| reads_indexes(ranges)),
+            "{taken:?}"
+        );
+    }
+
+    // Cells that were decoded elsewhere do as well.
+    let other = MetadataHandle::decode(&file, file.len() as u64, Limits::default()).unwrap();
+    let Step::Ready(other) = other else {
+        panic!("all bytes are there");
+    };
+    for (row_group, leaf) in all {
+        let cell = handle.page_index(row_group, leaf).unwrap();
+        let cell = PageIndexCell::new(cell.columns, cell.offsets);
+        other.insert_page_index(row_group, leaf, cell).unwrap();
+    }
+    let error = other.insert_page_index(3, 0, PageIndexCell::default());
+    assert_eq!(error.unwrap_err().kind(), ErrorKind::Argument);
+    let opened = ParquetFile::with_metadata(source.clone(), other).unwrap();
+    assert_eq!(rows(&opened, options(1)), 1);
+    let taken = source.take();
+    assert!(
+        taken.iter().flatten().all(|range| range.end <= pages_end),
+        "{taken:?}"
+    );
+}
+
+#[test]
+fn a_frozen_handle_does_not_grow() {
+    let source = Recorder::new(file(10), remote(0));
+    let opened = source.open();
+    opened.load_page_index(0, 0).unwrap();
+    let handle = opened.metadata_handle();
+    let frozen = handle.frozen();
+    let bytes = frozen.heap_bytes();
+    assert_eq!(bytes, handle.heap_bytes());
+    let second = ParquetFile::with_metadata(source.clone(), frozen.clone()).unwrap();
+    source.take();
+    for _ in 0..2 {
+        assert!(second.load_page_index(0, 0).unwrap().offsets.is_some());
+        assert_eq!(source.take().len(), 0);
+        assert!(second.load_page_index(0, 1).unwrap().offsets.is_some());
+        assert_eq!(source.take().len(), 1);
+    }
+    let cell = second.load_page_index(0, 1).unwrap();
+    frozen.insert_page_index(0, 1, cell.clone()).unwrap();
+    assert!(frozen.page_index(0, 1).is_none());
+    assert_eq!(frozen.heap_bytes(), bytes);
+    assert_eq!(second.metadata_handle().heap_bytes(), bytes);
+    // The handle that it was made of still does.
+    handle.insert_page_index(0, 1, cell).unwrap();
+    assert!(handle.heap_bytes() > bytes);
+}
+
+#[test]
+fn indexes_that_share_bytes_are_not_decoded_without_end() {
+    let file = file(10);
+    let mut limits = Limits::default();
+    // The indexes together have fewer bytes than the file, and ten times as often they do not.
+    limits.overlap_ratio = 1;
+    let opened = ParquetFile::from_source(file.clone(), limits).unwrap();
+    opened.load_page_indexes([(0, 0), (0, 1)]).unwrap();
+    let many = std::iter::repeat_n((2, 9), file.len());
+    let error = opened.load_page_indexes(many).unwrap_err();
+    assert_eq!(error.limit_name(), Some("overlap_ratio"));
+}
+
+#[test]
+fn ranges_of_bytes_tile_the_rows() {
+    let opened = ParquetFile::from_bytes(file(3)).unwrap();
+    let handle = opened.metadata_handle();
+    let length = handle.file_length();
+    for parts in 1..8 {
+        let mut found = 0;
+        for part in 0..parts {
+            let bytes = length * part / parts..length * (part + 1) / parts;
+            let row_groups = handle.row_groups_in(bytes).unwrap();
+            found += rows(&opened, ReadOptions::new().row_groups(row_groups));
+        }
+        assert_eq!(found, 1000);
+    }
 }

@@ -174,8 +174,8 @@ impl Request<'_> {
         for input in inputs {
             let file = input.open()?;
             if let Some(options) = window.options(input, &file, self)? {
-                let added = units.add(&file, &options);
-                added.map_err(|error| input.failure(&error))?;
+                let of_file = file.int96_units(&options);
+                units.merge(&of_file.map_err(|error| input.failure(&error))?);
             }
         }
         self.options.schema.int96_unit = int96_unit(&units)?;

@@ -1,5 +1,6 @@
 //! A Parquet file whose footer is known.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -8,18 +9,19 @@ use herringbone_arrow::schema::SchemaRef;
 use herringbone_core::Step;
 use herringbone_core::footer::{FooterDecoder, FooterStep};
 use herringbone_core::pruning::{
-    BloomFilterProbe, ColumnBounds, ColumnBoundsDecoder, IndexDecoder,
+    BloomFilterProbe, ColumnBounds, ColumnBoundsDecoder, IndexDecoder, PageIndexCell,
 };
 use herringbone_core::read::{ReadOptions, ReadPlan, RowGroupExplanation, explain};
 use herringbone_format::modular_encryption::KeyStep;
 use herringbone_format::{
     BloomFilterHeader, ColumnChunk, ColumnIndex, Error, FileMetadata, Limits, OffsetIndex, Result,
 };
-use herringbone_schema::{ParquetSchema, SchemaOptions, to_arrow};
+use herringbone_schema::{Int96Overflow, ParquetSchema, SchemaOptions, to_arrow};
 
-use crate::int96::with_unit;
-use crate::metadata_handle::{MetadataHandle, PageIndexCell};
+use crate::int96::Int96Units;
+use crate::metadata_handle::MetadataHandle;
 use crate::open_options::OpenOptions;
+use crate::page_indexes;
 use crate::pages::Pages;
 use crate::reader::Reader;
 use crate::source::{FileSource, Source, SourceWithTail};
@@ -150,7 +152,7 @@ impl ParquetFile {
     pub fn arrow_schema(&self, options: &SchemaOptions) -> Result<SchemaRef> {
         let key_values = self.metadata().key_value_metadata();
         let options = ReadOptions::default().schema(options.clone());
-        let options = &with_unit(self, &options)?.schema;
+        let options = &self.with_int96_unit(&options)?.schema;
         to_arrow(self.parquet_schema(), key_values, options).map(|mapping| mapping.schema)
     }
 
@@ -176,19 +178,54 @@ impl ParquetFile {
         explain(&plan, |range| self.source.read(range))
     }
 
-    /// What a read comes to, for drivers of one's own such as
+    /// Plans a read, for drivers of one's own such as
     /// [`PushDecoder`](herringbone_core::read::PushDecoder).
     ///
     /// # Errors
     /// As [`Self::read`].
     pub fn plan(&self, options: &ReadOptions) -> Result<ReadPlan> {
-        let options = with_unit(self, options)?;
-        ReadPlan::new(
-            self.handle.shared_metadata(),
-            self.parquet_schema(),
-            self.source.len(),
-            &options,
-        )
+        self.handle.plan(&*self.with_int96_unit(options)?)
+    }
+
+    /// Returns the units that hold all INT96 timestamps that a read with these options gives.
+    ///
+    /// The values are decoded for that; other columns are not.
+    ///
+    /// # Errors
+    /// As those of the read.
+    pub fn int96_units(&self, options: &ReadOptions) -> Result<Int96Units> {
+        let mut units = Int96Units::default();
+        if let Some(plan) = self.handle.int96_plan(options)? {
+            let mut reader = Reader::new(Arc::new(plan), self.source.clone());
+            while let Some(batch) = reader.next_batch()? {
+                units.add(&batch);
+            }
+        }
+        if units.finest().is_none() {
+            // A missing key of the read is the first error.
+            self.handle.check_keys(options)?;
+        }
+        Ok(units)
+    }
+
+    /// Returns the options, with a unit for INT96 if that has to be found in the values.
+    ///
+    /// # Errors
+    /// Unsupported if no unit holds all of them; errors of reading them.
+    fn with_int96_unit<'a>(&self, options: &'a ReadOptions) -> Result<Cow<'a, ReadOptions>> {
+        if options.schema.int96_overflow != Int96Overflow::CoarserUnit {
+            return Ok(Cow::Borrowed(options));
+        }
+        let unit = self.int96_units(options)?.finest().ok_or_else(|| {
+            Error::unsupported(
+                "no unit holds all INT96 timestamps with all their digits; choose one \
+                 (`int96_unit`), and what becomes of those that do not fit (`int96_overflow`)",
+            )
+        })?;
+        let mut options = options.clone();
+        options.schema.int96_unit = unit;
+        options.schema.int96_overflow = Int96Overflow::Error;
+        Ok(Cow::Owned(options))
     }
 
     /// The pages of a column chunk, without their values. `leaf` counts the leaves of the schema.
@@ -196,12 +233,12 @@ impl ParquetFile {
     /// # Errors
     /// Argument where there is no such column chunk; Corrupt where it lies outside of the file.
     pub fn pages(&self, row_group: usize, leaf: usize) -> Result<Pages> {
-        self.check_chunk(row_group, leaf)?;
+        self.handle.check_chunk(row_group, leaf)?;
         self.metadata()
             .readable_chunk(row_group, leaf)
             .and_then(KeyStep::ready)
             .and_then(|chunk| Pages::new(self.source.clone(), &chunk, self.limits().clone()))
-            .map_err(|error| self.locate(error, row_group, leaf))
+            .map_err(|error| self.handle.locate(error, row_group, leaf))
     }
 
     /// The column index of a column chunk, if it has one: bounds and nulls of its pages.
@@ -212,10 +249,10 @@ impl ParquetFile {
         if let Some(cell) = self.handle.page_index(row_group, leaf) {
             return Ok(cell.columns.map(|index| ColumnIndex::clone(&index)));
         }
-        let chunk = self.chunk(row_group, leaf)?;
+        let chunk = self.handle.chunk(row_group, leaf)?;
         IndexDecoder::of_column(&chunk, self.source.len(), self.limits())
             .and_then(|index| self.index(index, row_group, leaf, &chunk))
-            .map_err(|e| self.locate(e, row_group, leaf))
+            .map_err(|e| self.handle.locate(e, row_group, leaf))
     }
 
     /// The offset index of a column chunk, if it has one: places and first rows of its pages.
@@ -226,27 +263,50 @@ impl ParquetFile {
         if let Some(cell) = self.handle.page_index(row_group, leaf) {
             return Ok(cell.offsets.map(|index| OffsetIndex::clone(&index)));
         }
-        let chunk = self.chunk(row_group, leaf)?;
+        let chunk = self.handle.chunk(row_group, leaf)?;
         IndexDecoder::of_offsets(&chunk, self.source.len(), self.limits())
             .and_then(|index| self.index(index, row_group, leaf, &chunk))
-            .map_err(|e| self.locate(e, row_group, leaf))
+            .map_err(|e| self.handle.locate(e, row_group, leaf))
     }
 
-    /// Both indexes of a column chunk. They are read once: the file keeps them, and so does each [handle](Self::metadata_handle)
-    /// that it is opened by.
+    /// Reads both indexes of a column chunk.
     ///
     /// # Errors
-    /// Argument where there is no such column chunk; Corrupt or Limit where an index cannot be used.
+    /// As [`Self::load_page_indexes`].
     pub fn load_page_index(&self, row_group: usize, leaf: usize) -> Result<PageIndexCell> {
-        if let Some(cell) = self.handle.page_index(row_group, leaf) {
-            return Ok(cell);
-        }
-        let cell = PageIndexCell {
-            columns: self.column_index(row_group, leaf)?.map(Arc::new),
-            offsets: self.offset_index(row_group, leaf)?.map(Arc::new),
-        };
-        self.handle.keep(row_group, leaf, cell.clone());
-        Ok(cell)
+        let cells = self.load_page_indexes([(row_group, leaf)])?;
+        Ok(cells.into_iter().next().unwrap_or_default())
+    }
+
+    /// Reads both indexes of these column chunks, given by the ordinals of row group and leaf, and
+    /// returns them in the same order.
+    ///
+    /// Indexes that lie next to each other are read in one request. They are read once: the file
+    /// keeps them, and so does the [handle](Self::metadata_handle) that it was opened with. Reads
+    /// use them.
+    ///
+    /// ```
+    /// use herringbone::{ParquetFile, ReadOptions};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    ///
+    /// let file = ParquetFile::open("testdata/example.parquet")?;
+    /// let row_groups = 0..file.metadata().num_row_groups();
+    /// let leaves = file.parquet_schema().leaves().len();
+    /// let all = row_groups.flat_map(|row_group| (0..leaves).map(move |leaf| (row_group, leaf)));
+    /// file.load_page_indexes(all)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Argument if there is no such column chunk; Corrupt or Limit if an index cannot be used; Key
+    /// if a key is missing or wrong; those of the source.
+    pub fn load_page_indexes(
+        &self,
+        chunks: impl IntoIterator<Item = (usize, usize)>,
+    ) -> Result<Vec<PageIndexCell>> {
+        page_indexes::load(&self.handle, &*self.source, chunks)
     }
 
     /// Bounds and counts of a leaf, nested or not, as Arrow arrays of a slot a row group. `leaf` counts the leaves of
@@ -277,7 +337,7 @@ impl ParquetFile {
         ColumnBoundsDecoder::new(metadata, self.parquet_schema(), leaf)
             .and_then(|decoder| decoder.pages(&columns, &offsets, rows))
             .map(Some)
-            .map_err(|error| self.locate(error, row_group, leaf))
+            .map_err(|error| self.handle.locate(error, row_group, leaf))
     }
 
     /// Reads and decodes an index.
@@ -320,7 +380,7 @@ impl ParquetFile {
         };
         header
             .map(Some)
-            .map_err(|e| self.locate(e, row_group, leaf))
+            .map_err(|e| self.handle.locate(e, row_group, leaf))
     }
 
     /// The bloom filter of a column chunk, if it has one, to be asked for its header and for values.
@@ -329,47 +389,17 @@ impl ParquetFile {
     /// Argument where there is no such column chunk; Corrupt where it lies outside of the file; Key where it
     /// is encrypted and there is no key for it.
     pub fn bloom_filter(&self, row_group: usize, leaf: usize) -> Result<Option<BloomFilterProbe>> {
-        let chunk = self.chunk(row_group, leaf)?;
+        let chunk = self.handle.chunk(row_group, leaf)?;
         let Some(metadata) = &chunk.meta_data else {
             return Ok(None);
         };
         let filter = BloomFilterProbe::new(metadata, self.source.len());
-        let Some(filter) = filter.map_err(|e| self.locate(e, row_group, leaf))? else {
+        let Some(filter) = filter.map_err(|e| self.handle.locate(e, row_group, leaf))? else {
             return Ok(None);
         };
         let cipher = self.metadata().cipher_of(row_group, leaf, &chunk);
         let cipher = cipher.and_then(KeyStep::ready);
-        let cipher = cipher.map_err(|e| self.locate(e, row_group, leaf))?;
+        let cipher = cipher.map_err(|e| self.handle.locate(e, row_group, leaf))?;
         Ok(Some(filter.encrypted(cipher)))
-    }
-
-    fn chunk(&self, row_group: usize, leaf: usize) -> Result<ColumnChunk> {
-        self.check_chunk(row_group, leaf)?;
-        self.metadata()
-            .column_chunk(row_group, leaf)
-            .map_err(|error| self.locate(error, row_group, leaf))
-    }
-
-    fn check_chunk(&self, row_group: usize, leaf: usize) -> Result<()> {
-        if row_group >= self.metadata().num_row_groups()
-            || leaf >= self.parquet_schema().leaves().len()
-        {
-            return Err(Error::argument(format!(
-                "there is no column chunk {leaf} in row group {row_group}: the file has {} row \
-                 groups of {} columns",
-                self.metadata().num_row_groups(),
-                self.parquet_schema().leaves().len()
-            )));
-        }
-        Ok(())
-    }
-
-    fn locate(&self, error: Error, row_group: usize, leaf: usize) -> Error {
-        let error = error.in_row_group(row_group);
-        if leaf < self.parquet_schema().leaves().len() {
-            error.in_column(self.parquet_schema().column_path(leaf))
-        } else {
-            error
-        }
     }
 }

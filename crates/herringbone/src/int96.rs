@@ -3,17 +3,9 @@
 //! INT96 has nanoseconds of a day and a day: more of both than 64-bit nanoseconds, which reach from 1677 to
 //! 2262. Spark writes dates of year 1 and of year 9999 so.
 
-use std::borrow::Cow;
-
 use herringbone_arrow::array::{Array as _, RecordBatch};
 use herringbone_arrow::data::ArrayData;
 use herringbone_arrow::schema::{DataType, TimeUnit};
-use herringbone_core::read::{ReadOptions, ReadPlan, RowGroupPlan};
-use herringbone_format::modular_encryption::KeyStep;
-use herringbone_format::{Error, Result, Type};
-use herringbone_schema::{Int96Overflow, Projection};
-
-use crate::file::ParquetFile;
 
 /// Bytes of a value: nanoseconds of the day in eight of them, then the Julian day.
 const BYTES: usize = 12;
@@ -40,8 +32,7 @@ const UNITS: [(TimeUnit, i64); 3] = [
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
 ///
 /// let file = ParquetFile::open("testdata/example.parquet")?;
-/// let mut units = Int96Units::default();
-/// units.add(&file, &ReadOptions::default())?;
+/// let units: Int96Units = file.int96_units(&ReadOptions::default())?;
 /// assert_eq!(units.finest(), Some(TimeUnit::Nanosecond));
 /// # Ok(())
 /// # }
@@ -65,40 +56,19 @@ impl Default for Int96Units {
 }
 
 impl Int96Units {
-    /// Looks at all INT96 values that a read with these options gives. They are decoded for that, and other
-    /// columns are not.
-    ///
-    /// # Errors
-    /// As those of the read.
-    pub fn add(&mut self, file: &ParquetFile, options: &ReadOptions) -> Result<()> {
-        let mut options = options.clone();
-        options.schema.int96_overflow = Int96Overflow::Error;
-        let leaves = file.parquet_schema().leaves();
-        let is_int96 = |leaf: &usize| {
-            let leaf = leaves.get(*leaf);
-            leaf.is_some_and(|leaf| leaf.physical_type == Type::Int96)
-        };
-        let plan = file.plan(&options)?;
-        let chosen: Vec<_> = plan.leaves().filter(is_int96).collect();
-        if chosen.is_empty() {
-            return Ok(());
+    /// Counts the INT96 values of a batch of the [read of these alone](crate::MetadataHandle::int96_plan).
+    pub fn add(&mut self, batch: &RecordBatch) {
+        for column in batch.columns() {
+            self.array(&column.to_data());
         }
-        options.projection = Projection::Leaves(chosen);
-        options.schema.use_arrow_schema = false;
-        options.schema.int96_as_bytes = true;
-        options.extensions.clear();
-        options.extension_columns.clear();
-        options.virtual_columns.clear();
-        options.wanted_schema = None;
-        options.filter = None;
-        let mut reader = file.read(options)?;
-        while let Some(batch) = reader.next_batch()? {
-            self.batch(&batch);
-        }
-        match self.finest() {
-            Some(_) => Ok(()),
-            // A read without its keys needs these first.
-            None => check_keys(file, &plan),
+    }
+
+    /// Keeps only the units that hold the values of another file as well.
+    pub fn merge(&mut self, other: &Self) {
+        let fits = self.fits.iter_mut().zip(other.fits);
+        let is_exact = self.is_exact.iter_mut().zip(other.is_exact);
+        for (mine, others) in fits.chain(is_exact) {
+            *mine &= others;
         }
     }
 
@@ -108,12 +78,6 @@ impl Int96Units {
         let units = UNITS.iter().zip(self.fits.iter().zip(&self.is_exact));
         let mut holding = units.filter(|(_, (fits, is_exact))| **fits && **is_exact);
         holding.next().map(|((unit, _), _)| *unit)
-    }
-
-    fn batch(&mut self, batch: &RecordBatch) {
-        for column in batch.columns() {
-            self.array(&column.to_data());
-        }
     }
 
     fn array(&mut self, data: &ArrayData) {
@@ -150,45 +114,6 @@ impl Int96Units {
     }
 }
 
-/// Refuses a read that has no key for one of its columns.
-fn check_keys(file: &ParquetFile, plan: &ReadPlan) -> Result<()> {
-    for row_group in plan.row_groups().iter().map(RowGroupPlan::ordinal) {
-        for leaf in plan.leaves() {
-            let chunk = file.metadata().readable_chunk(row_group, leaf);
-            chunk.and_then(KeyStep::ready).map_err(|error| {
-                let path = file.parquet_schema().column_path(leaf);
-                error.in_row_group(row_group).in_column(path)
-            })?;
-        }
-    }
-    Ok(())
-}
-
-/// The options, with a unit for INT96 where that is to be found in the values.
-///
-/// # Errors
-/// Unsupported where no unit holds all of them; what reading them ends with.
-pub(crate) fn with_unit<'a>(
-    file: &ParquetFile,
-    options: &'a ReadOptions,
-) -> Result<Cow<'a, ReadOptions>> {
-    if options.schema.int96_overflow != Int96Overflow::CoarserUnit {
-        return Ok(Cow::Borrowed(options));
-    }
-    let mut units = Int96Units::default();
-    units.add(file, options)?;
-    let unit = units.finest().ok_or_else(|| {
-        Error::unsupported(
-            "no unit holds all INT96 timestamps with all their digits; choose one (`int96_unit`), and what \
-             becomes of those that do not fit (`int96_overflow`)",
-        )
-    })?;
-    let mut options = options.clone();
-    options.schema.int96_unit = unit;
-    options.schema.int96_overflow = Int96Overflow::Error;
-    Ok(Cow::Owned(options))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -202,6 +127,17 @@ mod tests {
             units.value(&value);
         }
         units
+    }
+
+    #[test]
+    fn units_of_several_files_hold_the_values_of_all() {
+        let epoch = JULIAN_EPOCH as i32;
+        let mut far = units(&[(5_373_484, 1_000)]);
+        assert_eq!(far.finest(), Some(TimeUnit::Microsecond));
+        far.merge(&units(&[(epoch, 2_000)]));
+        assert_eq!(far.finest(), Some(TimeUnit::Microsecond));
+        far.merge(&units(&[(epoch, 2_001)]));
+        assert_eq!(far.finest(), None);
     }
 
     #[test]

@@ -46,6 +46,7 @@ mod metadata_handle;
 mod open_options;
 #[doc(hidden)] // `herringbone-inspect` walks pages that no footer names.
 pub mod pages;
+mod page_indexes;
 mod parts;
 pub mod physical;
 pub mod pruning;
@@ -72,6 +73,7 @@ pub use file::ParquetFile;
 pub use herringbone_core::Step;
 pub use herringbone_core::compression::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
 pub use herringbone_core::loss::{Loss, Losses, Lost, OnError};
+pub use herringbone_core::pruning::PageIndexCell;
 pub use herringbone_core::read::{
     FieldMatching, FieldNames, ReadOptions, ReadPlan, RowGroupPlan, RowSelection, VirtualColumn,
     WantedSchema,
@@ -85,7 +87,7 @@ pub use herringbone_format::modular_encryption;
 pub use herringbone_format::{Error, ErrorKind, Limits, Location, Remedy, Result};
 pub use herringbone_schema::{Int96Overflow, Projection, SchemaOptions};
 pub use int96::Int96Units;
-pub use metadata_handle::{MetadataHandle, PageIndexCell};
+pub use metadata_handle::MetadataHandle;
 pub use open_options::OpenOptions;
 pub use pages::{PageInfo, PageStart, Pages};
 pub use reader::Reader;

@@ -1,15 +1,18 @@
 //! What is known of a file, to be kept and used again.
 
-use std::collections::HashMap;
 use std::mem::size_of;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::ops::Range;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use herringbone_core::Step;
+use herringbone_core::fetch::row_groups_in;
 use herringbone_core::footer::{FooterDecoder, FooterStep};
+use herringbone_core::pruning::{PageIndexCell, PageIndexCells};
+use herringbone_core::read::{ReadOptions, ReadPlan, RowGroupPlan};
 use herringbone_format::modular_encryption::KeyStep;
-use herringbone_format::{ColumnIndex, FileMetadata, Limits, OffsetIndex, Result};
-use herringbone_schema::ParquetSchema;
+use herringbone_format::{ColumnChunk, Error, FileMetadata, Limits, Result, Type};
+use herringbone_schema::{Int96Overflow, ParquetSchema, Projection};
 
 use crate::open_options::OpenOptions;
 
@@ -44,32 +47,7 @@ struct Inner {
     file_length: u64,
     /// Whether the bytes of the footer are its own.
     is_detached: bool,
-    cells: Mutex<HashMap<(usize, usize), PageIndexCell>>,
-}
-
-/// The page indexes of one column chunk.
-#[derive(Debug, Clone, Default)]
-#[non_exhaustive]
-pub struct PageIndexCell {
-    /// Bounds and nulls of its pages, if it has this index.
-    pub columns: Option<Arc<ColumnIndex>>,
-    /// Places and first rows of its pages, if it has this index.
-    pub offsets: Option<Arc<OffsetIndex>>,
-}
-
-impl PageIndexCell {
-    /// Bytes of the heap that the indexes take.
-    #[must_use]
-    pub fn heap_bytes(&self) -> usize {
-        // Each has two counts beside it.
-        let counts = 2 * size_of::<usize>();
-        let columns = self.columns.as_ref();
-        let columns = columns.map_or(0, |it| it.heap_bytes() + size_of::<ColumnIndex>() + counts);
-        let offsets = self.offsets.as_ref();
-        offsets.map_or(columns, |it| {
-            columns + it.heap_bytes() + size_of::<OffsetIndex>() + counts
-        })
-    }
+    page_indexes: Arc<PageIndexCells>,
 }
 
 impl MetadataHandle {
@@ -95,22 +73,42 @@ impl MetadataHandle {
             limits,
             file_length,
             is_detached,
-            cells: Mutex::default(),
+            page_indexes: Arc::default(),
         })))
     }
 
-    /// A handle that keeps nothing alive but what it counts.
+    /// Returns a handle that keeps nothing alive but the bytes that it counts.
     pub(crate) fn detached(&self) -> Self {
-        if self.0.is_detached {
-            return self.clone();
+        match self.0.is_detached {
+            true => self.clone(),
+            false => self.with_page_indexes(self.0.page_indexes.copied()),
         }
+    }
+
+    /// Returns a handle with the page indexes so far that keeps no more of them, so that it does
+    /// not grow. Caches that account for its size keep such a handle.
+    ///
+    /// Files that are opened with it use the page indexes that it has. Others that are loaded are
+    /// returned, and read again the next time.
+    #[must_use]
+    pub fn frozen(&self) -> Self {
+        self.with_page_indexes(self.0.page_indexes.frozen())
+    }
+
+    /// Returns a handle of the same file that keeps nothing alive but the bytes that it counts.
+    fn with_page_indexes(&self, page_indexes: PageIndexCells) -> Self {
+        let metadata = &self.0.metadata;
+        let metadata = match self.0.is_detached {
+            true => metadata.clone(),
+            false => Arc::new(FileMetadata::clone(metadata).detached()),
+        };
         Self(Arc::new(Inner {
-            metadata: Arc::new(FileMetadata::clone(&self.0.metadata).detached()),
+            metadata,
             schema: self.0.schema.clone(),
             limits: self.0.limits.clone(),
             file_length: self.0.file_length,
             is_detached: true,
-            cells: Mutex::new(self.cells().clone()),
+            page_indexes: Arc::new(page_indexes),
         }))
     }
 
@@ -189,46 +187,224 @@ impl MetadataHandle {
         self.0.file_length
     }
 
-    /// The page indexes of a column chunk, if they were loaded.
+    /// Plans a read of the file, without its bytes.
+    ///
+    /// ```
+    /// use herringbone::push::PushDecoder;
+    /// use herringbone::{ParquetFile, ReadOptions};
+    /// use std::sync::Arc;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    ///
+    /// let handle = ParquetFile::open("testdata/example.parquet")?.metadata_handle();
+    /// let plan = handle.plan(&ReadOptions::new().columns(["id"]))?;
+    /// assert_eq!(plan.schema().fields().len(), 1);
+    /// let decoder = PushDecoder::new(Arc::new(plan));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Argument if the options name columns or row groups that the file does not have; Corrupt if
+    /// row counts make no sense. Argument too if INT96 timestamps are read with
+    /// [`Int96Overflow::CoarserUnit`]: that unit follows from their values, so find it with
+    /// [`Self::int96_plan`] first.
+    pub fn plan(&self, options: &ReadOptions) -> Result<ReadPlan> {
+        let plan = ReadPlan::new(
+            self.0.metadata.clone(),
+            self.0.page_indexes.clone(),
+            self.parquet_schema(),
+            self.file_length(),
+            options,
+        )?;
+        if options.schema.int96_overflow == Int96Overflow::CoarserUnit
+            && !self.int96_leaves(&plan).is_empty()
+        {
+            return Err(Error::argument(
+                "the unit of INT96 timestamps must be found in their values (`int96_overflow`): \
+                 read them by `int96_plan`, and choose the finest unit of `Int96Units` as \
+                 `int96_unit`",
+            ));
+        }
+        Ok(plan)
+    }
+
+    /// Plans a read of the INT96 timestamps alone that a read with these options gives; `None` if
+    /// it gives none.
+    ///
+    /// The batches of that read go to [`Int96Units::add`](crate::Int96Units::add).
+    /// [`ParquetFile::int96_units`](crate::ParquetFile::int96_units) does so for a file with a
+    /// source.
+    ///
+    /// ```
+    /// use herringbone::schema::Int96Overflow;
+    /// use herringbone::{Int96Units, MetadataHandle, ReadOptions, ReadPlan, Result};
+    /// use herringbone::arrow::array::RecordBatch;
+    ///
+    /// /// Plans a read in the finest unit. `run` supplies the bytes of a plan.
+    /// fn plan(
+    ///     handle: &MetadataHandle,
+    ///     mut options: ReadOptions,
+    ///     run: impl Fn(ReadPlan) -> Result<Vec<RecordBatch>>,
+    /// ) -> Result<ReadPlan> {
+    ///     let mut units = Int96Units::default();
+    ///     if let Some(plan) = handle.int96_plan(&options)? {
+    ///         run(plan)?.iter().for_each(|batch| units.add(batch));
+    ///     }
+    ///     options.schema.int96_unit = units.finest().expect("a unit that holds all values");
+    ///     options.schema.int96_overflow = Int96Overflow::Error;
+    ///     handle.plan(&options)
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Self::plan`], which accepts any unit here.
+    pub fn int96_plan(&self, options: &ReadOptions) -> Result<Option<ReadPlan>> {
+        let mut options = options.clone();
+        options.schema.int96_overflow = Int96Overflow::Error;
+        let leaves = self.int96_leaves(&self.plan(&options)?);
+        if leaves.is_empty() {
+            return Ok(None);
+        }
+        options.projection = Projection::Leaves(leaves);
+        options.schema.use_arrow_schema = false;
+        options.schema.int96_as_bytes = true;
+        options.extensions.clear();
+        options.extension_columns.clear();
+        options.virtual_columns.clear();
+        options.wanted_schema = None;
+        options.filter = None;
+        self.plan(&options).map(Some)
+    }
+
+    /// Returns the leaves of a plan that are INT96.
+    fn int96_leaves(&self, plan: &ReadPlan) -> Vec<usize> {
+        let leaves = self.parquet_schema().leaves();
+        let is_int96 = |leaf: &usize| {
+            let leaf = leaves.get(*leaf);
+            leaf.is_some_and(|leaf| leaf.physical_type == Type::Int96)
+        };
+        plan.leaves().filter(is_int96).collect()
+    }
+
+    /// Refuses a read that has no key for one of its columns.
+    pub(crate) fn check_keys(&self, options: &ReadOptions) -> Result<()> {
+        let mut options = options.clone();
+        options.schema.int96_overflow = Int96Overflow::Error;
+        let plan = self.plan(&options)?;
+        for row_group in plan.row_groups().iter().map(RowGroupPlan::ordinal) {
+            for leaf in plan.leaves() {
+                let chunk = self.metadata().readable_chunk(row_group, leaf);
+                chunk
+                    .and_then(KeyStep::ready)
+                    .map_err(|error| self.locate(error, row_group, leaf))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the ordinals of the row groups that belong to a range of the file's bytes.
+    ///
+    /// A row group belongs to the range that contains its first byte. So engines that split a file
+    /// into ranges of bytes read each row exactly once, whatever the ranges are.
+    ///
+    /// ```
+    /// use herringbone::ParquetFile;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    ///
+    /// let handle = ParquetFile::open("testdata/example.parquet")?.metadata_handle();
+    /// let middle = handle.file_length() / 2;
+    /// let mut row_groups = handle.row_groups_in(0..middle)?;
+    /// row_groups.extend(handle.row_groups_in(middle..handle.file_length())?);
+    /// assert_eq!(row_groups, [0, 1]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Corrupt or Unsupported if the metadata of the first column chunk of a row group cannot be
+    /// decoded; Key if it is not authentic.
+    pub fn row_groups_in(&self, bytes: Range<u64>) -> Result<Vec<usize>> {
+        row_groups_in(&bytes, self.metadata(), self.file_length())
+    }
+
+    /// Returns the page indexes of a column chunk, if they were loaded.
     #[must_use]
     pub fn page_index(&self, row_group: usize, leaf: usize) -> Option<PageIndexCell> {
-        self.cells().get(&(row_group, leaf)).cloned()
+        self.0.page_indexes.get(row_group, leaf)
     }
 
-    /// Forgets the page indexes.
+    /// Keeps the page indexes of a column chunk, which were decoded elsewhere. A
+    /// [frozen](Self::frozen) handle does not keep them.
+    ///
+    /// They must be the indexes of this chunk: reads leave out pages by their bounds.
+    ///
+    /// # Errors
+    /// Argument if there is no such column chunk.
+    pub fn insert_page_index(
+        &self,
+        row_group: usize,
+        leaf: usize,
+        cell: PageIndexCell,
+    ) -> Result<()> {
+        self.check_chunk(row_group, leaf)?;
+        self.keep(row_group, leaf, cell);
+        Ok(())
+    }
+
+    /// Drops the page indexes.
     pub fn drop_page_indexes(&self) {
-        *self.cells() = HashMap::new();
+        self.0.page_indexes.clear();
     }
 
-    /// Bytes of the heap that the handle takes, with the page indexes so far. What decrypts the file is not
-    /// counted.
+    /// Returns the number of bytes of the heap that the handle takes, with the page indexes so far.
+    /// The object that decrypts the file is not counted.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
-        let cells = self.cells();
-        let cell = size_of::<((usize, usize), PageIndexCell)>() + 1;
-        // Of each eight places, one stays free.
-        let places = match cells.capacity() {
-            0 => 0,
-            capacity => (capacity + capacity / 7).next_power_of_two(),
-        };
         size_of::<Inner>()
             + size_of::<FileMetadata>()
             + self.0.metadata.heap_bytes()
             + self.0.schema.heap_bytes()
-            + places * cell
-            + cells.values().map(PageIndexCell::heap_bytes).sum::<usize>()
-    }
-
-    pub(crate) fn shared_metadata(&self) -> Arc<FileMetadata> {
-        self.0.metadata.clone()
+            + size_of::<PageIndexCells>()
+            + self.0.page_indexes.heap_bytes()
     }
 
     pub(crate) fn keep(&self, row_group: usize, leaf: usize, cell: PageIndexCell) {
-        self.cells().insert((row_group, leaf), cell);
+        self.0.page_indexes.insert(row_group, leaf, cell);
     }
 
-    fn cells(&self) -> std::sync::MutexGuard<'_, HashMap<(usize, usize), PageIndexCell>> {
-        // Nobody leaves it half done.
-        self.0.cells.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Decodes the metadata of a column chunk.
+    ///
+    /// # Errors
+    /// Argument if there is no such column chunk; Corrupt or Unsupported if it cannot be decoded.
+    pub(crate) fn chunk(&self, row_group: usize, leaf: usize) -> Result<ColumnChunk> {
+        self.check_chunk(row_group, leaf)?;
+        self.metadata()
+            .column_chunk(row_group, leaf)
+            .map_err(|error| self.locate(error, row_group, leaf))
+    }
+
+    /// Fails with Argument if there is no such column chunk.
+    pub(crate) fn check_chunk(&self, row_group: usize, leaf: usize) -> Result<()> {
+        let row_groups = self.metadata().num_row_groups();
+        let leaves = self.parquet_schema().leaves().len();
+        if row_group >= row_groups || leaf >= leaves {
+            return Err(Error::argument(format!(
+                "there is no column chunk {leaf} in row group {row_group}: the file has \
+                 {row_groups} row groups of {leaves} columns"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Adds the row group and the column to an error.
+    pub(crate) fn locate(&self, error: Error, row_group: usize, leaf: usize) -> Error {
+        let error = error.in_row_group(row_group);
+        if leaf < self.parquet_schema().leaves().len() {
+            error.in_column(self.parquet_schema().column_path(leaf))
+        } else {
+            error
+        }
     }
 }

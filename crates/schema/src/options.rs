@@ -53,9 +53,10 @@ pub enum Int96Overflow {
     /// The value wraps around silently, as most readers do.
     Wrap,
     /// All INT96 columns of the read take the finest unit that holds each of their values with all its
-    /// digits, instead of `int96_unit`; the read fails where there is none. All of these values are looked
-    /// at before the read begins. Who reads without files, from bytes as they come, has to find the unit
-    /// on its own: there it is as `Error`. So it is for 96-bit timestamps that are no INT96.
+    /// digits, instead of `int96_unit`; the read fails if there is none. All of these values are read
+    /// before the read begins. A plan that is made without the bytes of the file cannot read them: it
+    /// fails if it has INT96 columns, and the unit must be found first. 96-bit timestamps that are not
+    /// INT96 fail as with `Error`.
     CoarserUnit,
 }
 

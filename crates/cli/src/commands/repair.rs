@@ -4,7 +4,7 @@ use std::iter;
 use std::path::Path;
 use std::slice;
 
-use herringbone::{Int96Overflow, Int96Units, Location, ReadOptions, Remedy};
+use herringbone::{Int96Overflow, Location, ReadOptions, Remedy};
 use herringbone_inspect::repair::{Lost, RepairOptions, RepairSchema, RepairSource};
 use herringbone_rewrite::encryption::{Protection, without_keys};
 
@@ -51,10 +51,9 @@ pub(crate) fn run(context: &Context, request: &Repair) -> Result<()> {
         )));
     }
     if read.schema.int96_overflow == Int96Overflow::CoarserUnit {
-        let mut units = Int96Units::default();
         let sound = read.clone().row_groups(repair.sound().to_vec());
-        let added = units.add(repair.file(), &sound);
-        added.map_err(|error| input.failure(&error))?;
+        let units = repair.file().int96_units(&sound);
+        let units = units.map_err(|error| input.failure(&error))?;
         read.schema.int96_unit = int96_unit(&units)?;
         read.schema.int96_overflow = Int96Overflow::Error;
     }

@@ -13,6 +13,7 @@ mod bounds;
 mod column_bounds;
 pub(crate) mod index_trust;
 mod page_index;
+mod page_index_cells;
 #[cfg(test)]
 mod tests;
 
@@ -20,3 +21,4 @@ pub use bloom_filter::BloomFilterProbe;
 pub use bounds::BoundsDecoder;
 pub use column_bounds::{ColumnBounds, ColumnBoundsDecoder};
 pub use page_index::IndexDecoder;
+pub use page_index_cells::{PageIndexCell, PageIndexCells};

@@ -23,7 +23,7 @@ use herringbone_core::loss::OnError;
 use herringbone_core::pruning::IndexDecoder;
 use herringbone_core::read::{ChunkInPlan, OpenRowGroup, ReadPlan};
 use herringbone_format::modular_encryption::KeyStep;
-use herringbone_format::{PageHeader, PageType};
+use herringbone_format::{OffsetIndex, PageHeader, PageType};
 
 pub(crate) use counting::Counting;
 use splitter::{DataPage, Splitter};
@@ -224,22 +224,18 @@ fn values_and_rows(header: &PageHeader, is_flat: bool) -> Option<(u64, Option<u6
     Some((values, rows))
 }
 
-/// Adds the rows that the offset index tells; none where there is no index, or not of these pages.
+/// Adds the rows that the offset index states; none if there is no index, or not of these pages.
 fn add_offset_index(
     pages: &mut [DataPage],
     chunk: &ChunkInPlan,
     (source, plan): (&dyn Source, &ReadPlan),
 ) -> Option<()> {
-    let (row_group, leaf) = (chunk.row_group, chunk.leaf);
-    let metadata = plan.metadata().column_chunk(row_group, leaf).ok()?;
-    let cipher = plan.metadata().cipher_of(row_group, leaf, &metadata);
-    let cipher = cipher.and_then(KeyStep::ready).ok()?;
-    let mut limits = plan.options().limits.clone();
-    limits.page_index_bytes = INDEX_BYTES_A_PAGE * (pages.len() + 1);
-    let index = IndexDecoder::of_offsets(&metadata, source.len(), &limits).ok()??;
-    let index = index.encrypted(cipher);
-    let bytes = source.read(index.range()).ok()?;
-    let locations = index.decode(&bytes, &limits).ok()?.page_locations;
+    let known = plan.page_indexes().get(chunk.row_group, chunk.leaf);
+    let index = match known.and_then(|cell| cell.offsets) {
+        Some(known) => known,
+        None => read_offset_index(pages.len(), chunk, (source, plan))?,
+    };
+    let locations = &index.page_locations;
     if locations.len() != pages.len() {
         return None;
     }
@@ -254,6 +250,24 @@ fn add_offset_index(
         page.place.rows_before = first_row;
     }
     (pages.first()?.place.rows_before == 0).then_some(())
+}
+
+/// Reads the offset index of a chunk of so many pages; none if there is none that can be used.
+fn read_offset_index(
+    num_pages: usize,
+    chunk: &ChunkInPlan,
+    (source, plan): (&dyn Source, &ReadPlan),
+) -> Option<Arc<OffsetIndex>> {
+    let (row_group, leaf) = (chunk.row_group, chunk.leaf);
+    let metadata = plan.metadata().column_chunk(row_group, leaf).ok()?;
+    let cipher = plan.metadata().cipher_of(row_group, leaf, &metadata);
+    let cipher = cipher.and_then(KeyStep::ready).ok()?;
+    let mut limits = plan.options().limits.clone();
+    limits.page_index_bytes = INDEX_BYTES_A_PAGE * (num_pages + 1);
+    let index = IndexDecoder::of_offsets(&metadata, source.len(), &limits).ok()??;
+    let index = index.encrypted(cipher);
+    let bytes = source.read(index.range()).ok()?;
+    index.decode(&bytes, &limits).ok().map(Arc::new)
 }
 
 #[cfg(test)]

@@ -7,9 +7,11 @@
 //! A memory map is bytes in memory: hand it in with [`Bytes::from_owner`]. Mapping is left to the
 //! caller, because a file that is cut short under a map ends the process.
 
+mod fetched;
 mod file;
 mod tail;
 
+pub(crate) use fetched::Fetched;
 pub use file::FileSource;
 pub use herringbone_core::fetch::{ChunkReads, FetchPolicy};
 pub(crate) use tail::SourceWithTail;

@@ -57,6 +57,7 @@ impl FilterPlan {
         file_length: u64,
     ) -> Result<Self> {
         let metadata = &all.metadata;
+        let file = || (metadata.clone(), all.page_indexes().clone());
         let plan = |columns, role, change: &dyn Fn(&mut ReadOptions)| {
             let mut options = all.options.clone();
             match columns {
@@ -70,7 +71,7 @@ impl FilterPlan {
             (options.offset, options.limit) = (0, None);
             change(&mut options);
             let columns = (&options, role);
-            let plan = ReadPlan::of_columns(metadata.clone(), schema, file_length, columns)?;
+            let plan = ReadPlan::of_columns(file(), schema, file_length, columns)?;
             Ok::<_, Error>(Arc::new(plan))
         };
         let wanted = all.options.wanted_schema.as_ref();

@@ -26,6 +26,7 @@ use crate::column::ColumnPlan;
 use crate::created_by::CreatedBy;
 use crate::filter::ResolvedLeaf;
 use crate::page::PageReaderOptions;
+use crate::pruning::PageIndexCells;
 
 pub(in crate::read) use array_tree::{ArrayNode, ArrayTree, Record, SharedList};
 pub(in crate::read) use filter::{ColumnSource, FilterPlan};
@@ -40,6 +41,7 @@ pub(in crate::read) use virtual_columns::VirtualValues;
 #[derive(Debug)]
 pub struct ReadPlan {
     pub(in crate::read) metadata: Arc<FileMetadata>,
+    page_indexes: Arc<PageIndexCells>,
     schema: SchemaRef,
     /// The leaves under their wanted paths, where there is a wanted schema.
     resolved: Option<Vec<ResolvedLeaf>>,
@@ -55,18 +57,21 @@ pub struct ReadPlan {
 }
 
 impl ReadPlan {
-    /// Plans a read of the file that `metadata` and `schema` describe.
+    /// Plans a read of the file that `metadata` and `schema` describe. Page indexes that are in
+    /// `page_indexes` when they are needed are not read.
     ///
     /// # Errors
     /// Argument where the options name columns or row groups that the file does not have; Corrupt
     /// where row counts make no sense.
     pub fn new(
         metadata: Arc<FileMetadata>,
+        page_indexes: Arc<PageIndexCells>,
         schema: &ParquetSchema,
         file_length: u64,
         options: &ReadOptions,
     ) -> Result<Self> {
-        Self::of_columns(metadata, schema, file_length, (options, ColumnRole::All))
+        let file = (metadata, page_indexes);
+        Self::of_columns(file, schema, file_length, (options, ColumnRole::All))
     }
 
     /// The same, of columns that are read for this.
@@ -74,7 +79,7 @@ impl ReadPlan {
     /// # Errors
     /// As [`Self::new`].
     pub(in crate::read) fn of_columns(
-        metadata: Arc<FileMetadata>,
+        (metadata, page_indexes): (Arc<FileMetadata>, Arc<PageIndexCells>),
         schema: &ParquetSchema,
         file_length: u64,
         (options, role): (&ReadOptions, ColumnRole),
@@ -113,6 +118,7 @@ impl ReadPlan {
         };
         let mut plan = Self {
             metadata,
+            page_indexes,
             schema: arrow_schema,
             resolved: roots.map(|(_, _, leaves)| leaves),
             warnings: mapping.warnings,
@@ -135,6 +141,13 @@ impl ReadPlan {
     #[must_use]
     pub fn metadata(&self) -> &FileMetadata {
         &self.metadata
+    }
+
+    /// Returns the page indexes of the file that are known.
+    #[doc(hidden)] // For drivers.
+    #[must_use]
+    pub fn page_indexes(&self) -> &Arc<PageIndexCells> {
+        &self.page_indexes
     }
 
     /// The schema of the batches.
@@ -164,6 +177,7 @@ impl ReadPlan {
     pub(in crate::read) fn of_row_groups(&self, row_groups: Vec<RowGroupPlan>) -> Arc<Self> {
         Arc::new(Self {
             metadata: self.metadata.clone(),
+            page_indexes: self.page_indexes.clone(),
             schema: self.schema.clone(),
             resolved: None,
             warnings: Vec::new(),

@@ -435,7 +435,7 @@ impl RowGroupPruner {
         let pages = (0..map.len()).filter_map(|page| map.get(page));
         let pages: Vec<Range<u64>> = pages.map(|page| page.rows).collect();
         let first = pages.first().map_or(0, |rows| rows.end - rows.start);
-        let bounds = found.bounds.as_ref();
+        let bounds = found.bounds.as_deref();
         let bounds = bounds.filter(|it| it.null_pages.len() == pages.len());
         let trust = self.plan.leaf(leaf);
         let trust = trust.map(|leaf| IndexTrust::new(self.plan.metadata(), leaf));

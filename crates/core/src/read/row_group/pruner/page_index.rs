@@ -2,6 +2,7 @@
 //! as the pages do.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use herringbone_format::modular_encryption::KeyStep;
@@ -17,11 +18,11 @@ use crate::read::ReadPlan;
 /// Bytes that are asked for as a page header; twice as many where it is longer.
 const USUAL_HEADER: u64 = 128;
 
-/// The indexes of a chunk on their way. All of it is asked for at once.
+/// The lookup of the indexes of a chunk. All that is missing is asked for at once.
 pub(super) struct PageIndex {
-    /// The column index, where bounds or histograms are asked for.
-    bounds: Option<IndexDecoder<ColumnIndex>>,
-    offsets: IndexDecoder<OffsetIndex>,
+    /// The column index, if bounds or histograms are asked for.
+    bounds: Option<Index<ColumnIndex>>,
+    offsets: Index<OffsetIndex>,
     /// Stands before the first data page.
     walker: PageWalker,
     /// True if each level of the column is a row.
@@ -31,11 +32,25 @@ pub(super) struct PageIndex {
     supplied: Vec<(u64, Bytes)>,
 }
 
+/// One of the indexes of a chunk.
+struct Index<T> {
+    decoder: IndexDecoder<T>,
+    /// The index, if it was decoded before.
+    known: Option<Arc<T>>,
+}
+
+impl<T> Index<T> {
+    /// Returns the range to read, unless the index is known.
+    fn missing(&self) -> Option<Range<u64>> {
+        self.known.is_none().then(|| self.decoder.range())
+    }
+}
+
 /// The indexes of a chunk.
 pub(super) struct FoundPages {
-    /// The column index, where it was asked for.
-    pub(super) bounds: Option<ColumnIndex>,
-    pub(super) offsets: OffsetIndex,
+    /// The column index, if it was asked for.
+    pub(super) bounds: Option<Arc<ColumnIndex>>,
+    pub(super) offsets: Arc<OffsetIndex>,
     /// Levels of the first data page.
     first_levels: u64,
     /// Its rows, if its header states them.
@@ -78,9 +93,16 @@ impl PageIndex {
             ordinal: usize::from(has_dictionary(&readable.layout)),
             ..PageStart::first(offset)
         });
+        let known = plan.page_indexes().get(row_group, leaf).unwrap_or_default();
         Some(Self {
-            bounds: bounds.map(|it| it.encrypted(cipher.clone())),
-            offsets: offsets.encrypted(cipher),
+            bounds: bounds.map(|decoder| Index {
+                decoder: decoder.encrypted(cipher.clone()),
+                known: known.columns,
+            }),
+            offsets: Index {
+                decoder: offsets.encrypted(cipher),
+                known: known.offsets,
+            },
             walker,
             is_flat,
             is_asked: false,
@@ -88,10 +110,11 @@ impl PageIndex {
         })
     }
 
-    /// Bytes of the file that the indexes take.
+    /// Returns the number of bytes of the file that the indexes take.
     pub(super) fn bytes(&self) -> u64 {
-        let bounds = self.bounds.as_ref().map(IndexDecoder::range);
-        let ranges = [bounds, Some(self.offsets.range())].into_iter().flatten();
+        let bounds = self.bounds.as_ref().map(|it| it.decoder.range());
+        let offsets = Some(self.offsets.decoder.range());
+        let ranges = [bounds, offsets].into_iter().flatten();
         ranges.map(|range| range.end - range.start).sum()
     }
 
@@ -99,6 +122,15 @@ impl PageIndex {
     pub(super) fn supply(&mut self, offset: u64, bytes: Bytes) {
         self.supplied.retain(|(other, _)| *other != offset);
         self.supplied.push((offset, bytes));
+    }
+
+    /// Returns an index, decoded from the bytes that were supplied unless it is known.
+    fn index<T>(&self, index: &Index<T>, limits: &Limits) -> Result<Arc<T>> {
+        if let Some(known) = &index.known {
+            return Ok(known.clone());
+        }
+        let bytes = self.at(index.decoder.range().start);
+        index.decoder.decode(&bytes, limits).map(Arc::new)
     }
 
     fn at(&self, offset: u64) -> Bytes {
@@ -117,13 +149,12 @@ impl PageIndex {
     ) -> Result<Option<FoundPages>> {
         if !self.is_asked {
             self.is_asked = true;
-            needs.extend(self.bounds.as_ref().map(IndexDecoder::range));
-            needs.push(self.offsets.range());
+            needs.extend(self.bounds.as_ref().and_then(Index::missing));
+            needs.extend(self.offsets.missing());
             needs.push(self.header_range(USUAL_HEADER));
             return Ok(None);
         }
-        let offsets = self.offsets.range().start;
-        let offsets = self.offsets.decode(&self.at(offsets), limits)?;
+        let offsets = self.index(&self.offsets, limits)?;
         let first = offsets.page_locations.first();
         let first = first.and_then(|page| u64::try_from(page.offset).ok());
         let first = first.ok_or_else(|| Error::corrupt("an offset index without pages"))?;
@@ -145,7 +176,7 @@ impl PageIndex {
         let levels = header.and_then(PageHeader::num_values);
         let rows = header.and_then(|header| rows_of_page(header, self.is_flat));
         let bounds = self.bounds.as_ref();
-        let bounds = bounds.map(|it| it.decode(&self.at(it.range().start), limits));
+        let bounds = bounds.map(|index| self.index(index, limits));
         Ok(Some(FoundPages {
             bounds: bounds.transpose()?,
             offsets,

@@ -1,0 +1,76 @@
+//! Ranges of a file that are fetched together.
+
+use std::ops::Range;
+
+use bytes::Bytes;
+use herringbone_core::fetch::requests;
+use herringbone_format::{Error, Result};
+
+use super::Source;
+
+/// The bytes of several ranges of a file, fetched in as few requests as the source's policy allows.
+pub(crate) struct Fetched {
+    /// The bytes of each request with their offset in the file, ascending.
+    answers: Vec<(u64, Bytes)>,
+}
+
+impl Fetched {
+    /// Reads these ranges.
+    ///
+    /// # Errors
+    /// Those of the source.
+    pub(crate) fn read(source: &dyn Source, ranges: Vec<Range<u64>>) -> Result<Self> {
+        let requests = requests(ranges, &source.fetch_policy());
+        let requests: Vec<_> = requests.map(|request| request.range).collect();
+        let answers = match &*requests {
+            [] => Vec::new(),
+            [one] => vec![source.read(one.clone())?],
+            several => source.read_many(several)?,
+        };
+        let starts = requests.iter().map(|range| range.start);
+        Ok(Self {
+            answers: starts.zip(answers).collect(),
+        })
+    }
+
+    /// Returns the bytes of one of the ranges.
+    ///
+    /// # Errors
+    /// Argument if the source gave fewer bytes than it was asked for.
+    pub(crate) fn get(&self, range: &Range<u64>) -> Result<Bytes> {
+        let mut parts = Vec::new();
+        let mut start = range.start;
+        let first = self
+            .answers
+            .partition_point(|(start, _)| *start <= range.start);
+        let answers = self
+            .answers
+            .get(first.saturating_sub(1)..)
+            .unwrap_or_default();
+        for (offset, bytes) in answers {
+            if start == range.end {
+                break;
+            }
+            let Some(from) = start.checked_sub(*offset) else {
+                break;
+            };
+            // Both are places in an answer, which is in memory.
+            let to = (range.end - offset).min(bytes.len() as u64);
+            if from >= to {
+                break;
+            }
+            parts.push(bytes.slice(from as usize..to as usize));
+            start = offset + to;
+        }
+        if start != range.end {
+            return Err(
+                Error::argument("the source gave fewer bytes than it was asked for")
+                    .at_offset(range.start),
+            );
+        }
+        Ok(match <[Bytes; 1]>::try_from(parts) {
+            Ok([whole]) => whole,
+            Err(parts) => parts.concat().into(),
+        })
+    }
+}
