@@ -1,108 +1,85 @@
-//! Rows that are wanted by a mask: where runs are short, all of them are decoded, and the unwanted dropped again.
+//! Decoding of rows that are selected by a mask: if runs are short, all rows are decoded, and the unselected are dropped.
 
 use herringbone_arrow::buffer::BooleanBuffer;
 use herringbone_format::Result;
-use herringbone_kernels::bitmap::Bitmap;
 
+use super::ColumnChunkDecoder;
 use super::selection::end_of_ones;
-use super::{BLOCK_LEVELS, ColumnChunkDecoder};
+use crate::page::BLOCK_LEVELS;
 
-/// Words of a mask, of 64 rows each, that are worth being passed over where nothing in them is wanted.
+/// Words of a mask, of 64 rows each, that are worth being skipped if no row of them is selected.
 const GAP_WORDS: usize = 4;
 
 impl ColumnChunkDecoder {
-    /// The mask by which the next rows are wanted, where they are taken together with those that are not. Ancestors that
-    /// the column records are not dropped again, so it takes run after run then.
+    /// Returns the mask by which the next rows are selected, if they are decoded together with the unselected ones. A
+    /// column that records ancestors takes run after run instead: it cannot drop what it recorded.
     pub(super) fn mask(&self) -> Option<BooleanBuffer> {
-        match self.nesting_builders.is_empty() {
-            true => self.selection.mask(),
-            false => None,
+        match self.batch.records_ancestors() {
+            true => None,
+            false => self.rows.mask(),
         }
     }
 
-    /// Takes the next rows that `mask` wants, up to `max_rows`, or what the open page has of them; false when the
-    /// column batch is full.
+    /// Takes the next rows that `mask` selects, up to `max_rows`, or those of the open page. Returns false if the column
+    /// batch is full.
     pub(super) fn take_masked(&mut self, mask: &BooleanBuffer, max_rows: usize) -> Result<bool> {
-        let left = self.page.as_ref().map_or(0, |page| page.levels_left);
-        // Blocks stay in the first cache until the unwanted are dropped.
+        let left = self.pages.levels_left();
+        // Blocks stay in the first cache until the unselected rows are dropped.
         let mask = mask.slice(0, mask.len().min(left).min(BLOCK_LEVELS));
         let rows = match stretch(&mask, max_rows) {
-            Stretch::Unwanted(rows) => return self.skip_flat(rows).map(|()| true),
-            Stretch::Wanted(rows) => self.fitting(rows)?,
+            Stretch::Unselected(rows) => return self.skip_flat(rows).map(|()| true),
+            Stretch::Selected(rows) => self.batch.fitting(rows, self.pages.is_lost())?,
         };
         if rows == 0 {
             return Ok(false);
         }
         let mask = mask.slice(0, rows);
-        let wanted = mask.count_set_bits();
-        if wanted == rows {
-            self.append_flat(rows)?;
+        let selected = mask.count_set_bits();
+        if selected == rows {
+            self.batch.append_rows(&mut self.pages, rows)?;
         } else {
-            self.append_wanted(&mask, wanted)?;
+            self.batch
+                .append_selected(&mut self.pages, &mask, selected)?;
         }
-        self.rows += wanted;
+        self.rows.advance(rows);
         Ok(true)
     }
-
-    /// Appends those of the next `mask.len()` rows of the open page, at most a block, that `mask` wants.
-    fn append_wanted(&mut self, mask: &BooleanBuffer, wanted: usize) -> Result<()> {
-        let rows = mask.len();
-        if self.plan.max_def_level == 0 {
-            self.array.append_wanted(mask)?;
-            self.validity.append_run(true, wanted);
-        } else {
-            let mut validity = Bitmap::new();
-            self.extend_validity(rows, &mut validity)?;
-            self.array.append_wanted(&validity.select_of(mask))?;
-            let validity = validity.select(mask);
-            let start = self.validity.len();
-            self.validity.append_all(&validity);
-            if validity.null_count() > 0 {
-                self.array.expand(&self.validity, start, wanted)?;
-            }
-        }
-        if let Some(page) = &mut self.page {
-            page.levels_left -= rows;
-        }
-        self.selection.advance(rows);
-        Ok(())
-    }
 }
 
-/// What comes first by a mask.
+/// The rows that come first in a mask.
 #[derive(Debug, PartialEq, Eq)]
 enum Stretch {
-    /// So many rows that nobody wants.
-    Unwanted(usize),
-    /// So many rows, of which enough are wanted to take all of them.
-    Wanted(usize),
+    /// A number of rows that are all unselected.
+    Unselected(usize),
+    /// A number of rows that are decoded together: enough of them are selected.
+    Selected(usize),
 }
 
-/// What comes first by a mask that is not empty; no more than `most` rows of it are wanted.
+/// Returns the rows that come first in a mask, which is not empty; it selects no more than `most` of them.
 fn stretch(mask: &BooleanBuffer, most: usize) -> Stretch {
-    let (mut wanted, mut gap) = (0, 0);
+    let (mut selected, mut gap) = (0, 0);
     for (word, bits) in mask.bit_chunks().iter_padded().enumerate() {
         let before = 64 * (word - gap);
         if bits == 0 {
             gap += 1;
             if gap == GAP_WORDS && before > 0 {
-                return Stretch::Wanted(before);
+                return Stretch::Selected(before);
             }
             continue;
         }
         if gap >= GAP_WORDS {
-            return Stretch::Unwanted(64 * word + bits.trailing_zeros() as usize);
+            return Stretch::Unselected(64 * word + bits.trailing_zeros() as usize);
         }
         gap = 0;
         let ones = bits.count_ones() as usize;
-        if wanted + ones >= most {
-            return Stretch::Wanted(64 * word + end_of_ones(bits, most - wanted));
+        if selected + ones >= most {
+            return Stretch::Selected(64 * word + end_of_ones(bits, most - selected));
         }
-        wanted += ones;
+        selected += ones;
     }
-    match wanted {
-        0 => Stretch::Unwanted(mask.len()),
-        _ => Stretch::Wanted(mask.len()),
+    match selected {
+        0 => Stretch::Unselected(mask.len()),
+        _ => Stretch::Selected(mask.len()),
     }
 }
 
@@ -116,20 +93,20 @@ mod tests {
 
     #[test]
     fn rows_are_taken_up_to_a_gap_or_the_last_that_is_asked_for() {
-        use Stretch::{Unwanted, Wanted};
-        assert_eq!(stretch(&mask(10, &[]), 5), Unwanted(10));
-        assert_eq!(stretch(&mask(10, &[3, 9]), 5), Wanted(10));
-        assert_eq!(stretch(&mask(10, &[3, 9]), 1), Wanted(4));
-        assert_eq!(stretch(&mask(200, &[3, 70, 199]), 2), Wanted(71));
-        assert_eq!(stretch(&mask(200, &[63, 64]), 1), Wanted(64));
-        // Words without a wanted row, in the middle and in front.
-        assert_eq!(stretch(&mask(1000, &[3, 70, 900]), 9), Wanted(128));
-        assert_eq!(stretch(&mask(1000, &[900, 901]), 9), Unwanted(900));
-        assert_eq!(stretch(&mask(1000, &[200, 901]), 9), Wanted(256));
-        assert_eq!(stretch(&mask(300, &[]), 9), Unwanted(300));
-        assert_eq!(stretch(&mask(200, &[3, 70, 199]), 3), Wanted(200));
+        use Stretch::{Selected, Unselected};
+        assert_eq!(stretch(&mask(10, &[]), 5), Unselected(10));
+        assert_eq!(stretch(&mask(10, &[3, 9]), 5), Selected(10));
+        assert_eq!(stretch(&mask(10, &[3, 9]), 1), Selected(4));
+        assert_eq!(stretch(&mask(200, &[3, 70, 199]), 2), Selected(71));
+        assert_eq!(stretch(&mask(200, &[63, 64]), 1), Selected(64));
+        // Words without a selected row, in the middle and in front.
+        assert_eq!(stretch(&mask(1000, &[3, 70, 900]), 9), Selected(128));
+        assert_eq!(stretch(&mask(1000, &[900, 901]), 9), Unselected(900));
+        assert_eq!(stretch(&mask(1000, &[200, 901]), 9), Selected(256));
+        assert_eq!(stretch(&mask(300, &[]), 9), Unselected(300));
+        assert_eq!(stretch(&mask(200, &[3, 70, 199]), 3), Selected(200));
         // A gap that the mask ends within.
-        assert_eq!(stretch(&mask(1000, &[1]), 9), Wanted(64));
-        assert_eq!(stretch(&mask(100, &[1]), 9), Wanted(100));
+        assert_eq!(stretch(&mask(1000, &[1]), 9), Selected(64));
+        assert_eq!(stretch(&mask(100, &[1]), 9), Selected(100));
     }
 }

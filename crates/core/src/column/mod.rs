@@ -1,12 +1,24 @@
 //! One leaf over one column chunk: pages in, column batches of an Arrow array out.
 //!
-//! A column is a state machine without I/O. [`ColumnChunkDecoder::poll`] decodes until the column batch at hand has the
-//! rows asked for, and stops with [`Step::Need`] where bytes are missing; nothing is lost then.
+//! A [`ColumnChunkDecoder`] is a state machine without I/O. [`ColumnChunkDecoder::poll`] decodes until the column batch has the
+//! rows asked for. It stops with [`Step::Need`] if bytes are missing, and nothing is lost then. Its three parts:
 //!
-//! - `flat`: no repetition levels, so a level is a row;
-//! - `masked`: rows that are wanted by a mask;
-//! - `nested`: rows are found by their repetition levels;
-//! - `open_page`: the way to the next page that has rows that are wanted.
+//! ```text
+//! RowWalk        the rows of the row group: which come next, selected or not, and where column batches end
+//! PageCursor     the pages of the chunk: map, headers, dictionary, and the levels of the open page
+//! BatchBuilder   the column batch: array, validity, ancestors, what fits, and the memory of the column
+//! ```
+//!
+//! A page becomes part of a column batch in these steps:
+//!
+//! 1. `PageCursor::step` jumps by the page map, or decodes the header of the next page (`PageReader::header`).
+//! 2. If no row of the page is selected, it returns the rows skipped, and the `RowWalk` advances past them.
+//! 3. Otherwise it reads the body (`PageReader::body`: checksum, decryption, decompression). The `BatchBuilder` gets the values
+//!    section or the dictionary, the cursor keeps the levels.
+//! 4. `fill_flat` or `fill_nested` asks the walk for the next run of rows, and the builder how many of them fit.
+//! 5. The builder takes the levels of selected rows from the cursor, and appends validity, ancestors and values. Values of
+//!    unselected rows are skipped. If runs are short, `take_masked` decodes all rows and drops the unselected ones.
+//! 6. `BatchBuilder::finish` makes the column batch, which carries its memory along.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,40 +26,39 @@ use std::sync::Arc;
 use bytes::Bytes;
 use herringbone_arrow::array::ArrayRef;
 use herringbone_format::{Error, Result};
-use herringbone_kernels::bitmap::Bitmap;
 use herringbone_schema::ParquetSchema;
 
 use crate::Step;
-use crate::array::{LeafArray, LeafType, leaf_array};
+use crate::array::LeafType;
 use crate::budget::{Budget, ColumnMemory, MemoryUse, Reservation};
-use crate::levels::Levels;
 use crate::loss::Losses;
 use crate::page::{
-    BLOCK_LEVELS, PageMap, PagePlace, PageReader, PageReaderChunk, PageReaderOptions, PageStart,
-    SharedPage,
+    BLOCK_LEVELS, PageMap, PageReader, PageReaderChunk, PageReaderOptions, PageStart, SharedPage,
 };
 
-mod dictionary;
+// The parts of a column, and how each kind of column is decoded by them.
+mod batch_builder;
+mod page_cursor;
+mod row_walk;
 mod flat;
-pub(crate) mod sibling_levels;
-mod nested;
-mod map_use;
 mod masked;
-mod open_page;
+mod nested;
 pub(crate) mod nesting_builder;
-mod fit;
+pub(crate) mod selection;
+pub(crate) mod sibling_levels;
+// Other readers of pages.
 mod dictionary_values;
 mod row_counter;
-pub(crate) mod selection;
 
-use dictionary::DictionaryUse;
+use batch_builder::BatchBuilder;
 pub(crate) use dictionary_values::DictionaryValues;
-use map_use::MapUse;
-use nesting_builder::{Nesting, NestingBuilder, NestingPlan};
-pub(crate) use open_page::rows_of_page;
+use nesting_builder::{Nesting, NestingPlan};
+pub(crate) use page_cursor::rows_of_page;
+use page_cursor::{PageCursor, PageStep};
 pub use row_counter::RowCounter;
-use selection::{RowRanges, Selection, SelectionRun, WantedPiece};
-use sibling_levels::{ListLevels, ListLevelsBuilder, SharedListPlan};
+use row_walk::RowWalk;
+use selection::{RowRanges, Selection, WantedPiece};
+use sibling_levels::{ListLevels, SharedListPlan};
 
 /// Bytes of the heap that a column takes besides its pages, dictionary and array.
 const COLUMN_BYTES: usize = 512;
@@ -170,93 +181,23 @@ pub struct ColumnBatch {
     pub(crate) memory: Reservation,
 }
 
-/// One leaf over one column chunk.
+/// The decoder of one leaf over one column chunk.
 pub struct ColumnChunkDecoder {
     plan: Arc<ColumnPlan>,
-    row_group: usize,
-    num_rows: u64,
-    /// In memory of its own: allocators are slower at more than a kilobyte at a time.
-    pages: Box<PageReader>,
-    page: Option<OpenPage>,
-    array: Box<dyn LeafArray>,
-    selection: Selection,
-    /// What an index says of its pages, where it is asked.
-    map: Option<MapUse>,
-    /// Whether pages are passed over by the rows that their headers state: not where an index contradicts one of them, as
-    /// only its body shows then which of them is right.
-    believes_headers: bool,
-    /// Where it is a part of the chunk, which few columns are.
-    cut: Option<Box<SplitEnds>>,
-    /// Rows between the places where column batches end.
-    batch_rows: usize,
-    /// Rows of earlier column batches.
-    rows_before: usize,
-    /// Rows of the column batch at hand.
-    rows: usize,
-    /// Validity of the leaf's slots in the column batch at hand.
-    validity: Bitmap,
-    nesting_builders: Vec<NestingBuilder>,
-    shared_lists: Vec<ListLevelsBuilder>,
-    block: LevelBlock,
-    dictionary: DictionaryUse,
-    dictionary_is_lost: bool,
-    /// Damaged pages that the column batch at hand does without.
-    losses: Losses,
-    memory: ColumnMemory,
-    /// Bytes of earlier pages that the array keeps in place.
-    kept_bytes: usize,
-    /// Bytes of the last column batch: as many are prepared for the next one.
-    last_bytes: usize,
-}
-
-/// What a part of a column chunk knows of its ends.
-struct SplitEnds {
-    /// The page to begin with, until it did.
-    begin: Option<PageOfRow>,
-    /// A page still to come, before which other rows may start than was thought.
-    end: Option<PageOfRow>,
-    /// Pages that others come for too.
-    shared: Vec<SharedPage>,
-    is_wrong: bool,
-}
-
-/// A data page with levels left.
-struct OpenPage {
-    place: PagePlace,
-    repetition: Levels,
-    definition: Levels,
-    levels_left: usize,
-    /// Bytes of levels and values.
-    body_bytes: usize,
-    /// The page is damaged, and its values are null.
-    is_lost: bool,
-}
-
-/// Levels that are decoded but not used up.
-#[derive(Default)]
-struct LevelBlock {
-    rep: Vec<u8>,
-    def: Vec<u8>,
-    /// The first level not yet used up.
-    next: usize,
-    /// Whether the row that the last used level belongs to is wanted.
-    row_is_wanted: bool,
+    rows: RowWalk,
+    pages: PageCursor,
+    batch: BatchBuilder,
 }
 
 impl ColumnChunkDecoder {
-    /// The column over one chunk of a row group.
+    /// Creates the decoder of one chunk of a row group.
     pub(crate) fn new(
         plan: Arc<ColumnPlan>,
         rows: &WantedRows,
         (pages, chunk): (Arc<PageReaderOptions>, PageReaderChunk),
         budget: Arc<Budget>,
     ) -> Result<Box<Self>> {
-        let WantedRows {
-            row_group,
-            num_rows,
-            batch_rows,
-            ..
-        } = *rows;
+        let (row_group, num_rows) = (rows.row_group, rows.num_rows);
         let locate = |error: Error| error.in_column(plan.path()).in_row_group(row_group);
         if plan.max_rep_level == 0 && chunk.num_values != num_rows {
             return Err(locate(Error::corrupt(format!(
@@ -272,170 +213,119 @@ impl ColumnChunkDecoder {
         memory
             .hold(MemoryUse::Column, bytes as u64)
             .map_err(locate)?;
-        let array = leaf_array(&plan.leaf_type).map_err(locate)?;
+        let batch = BatchBuilder::new(plan.clone(), row_group, memory).map_err(locate)?;
         Ok(Box::new(Self {
-            row_group,
-            num_rows,
-            pages: Box::new(PageReader::new(pages, chunk)),
-            page: None,
-            array,
-            selection: rows.selection(),
-            map: None,
-            believes_headers: true,
-            cut: None,
-            batch_rows: batch_rows.max(1),
-            rows_before: 0,
-            rows: 0,
-            validity: Bitmap::new(),
-            nesting_builders: each(plan.nesting_plans.iter().cloned(), NestingBuilder::new),
-            shared_lists: each(plan.shared_lists.iter().copied(), ListLevelsBuilder::new),
-            block: LevelBlock::default(),
-            dictionary: DictionaryUse::default(),
-            dictionary_is_lost: false,
-            losses: Losses::default(),
-            memory,
-            kept_bytes: 0,
-            last_bytes: 0,
+            rows: RowWalk::new(rows),
+            pages: PageCursor::new(plan.clone(), pages, chunk),
+            batch,
             plan,
         }))
     }
 
-    /// Wants these rows too, which lie behind all others.
+    /// Selects more rows, which come after all others.
     pub(crate) fn extend_selection(&mut self, piece: WantedPiece) {
-        self.selection.extend(piece);
+        self.rows.extend(piece);
     }
 
-    /// No other rows are wanted.
+    /// Notes that no more rows will be selected.
     pub(crate) fn close_selection(&mut self) {
-        self.selection.close();
+        self.rows.close();
     }
 
-    /// Goes by this map to pages that are wanted, unless it is contradicted.
+    /// Goes by this map to pages with selected rows, unless something contradicts it.
     pub(crate) fn use_map(&mut self, map: Arc<PageMap>) {
-        self.believes_headers = !map.is_contradicted();
-        self.map = self.believes_headers.then(|| MapUse::new(map));
+        self.pages.use_map(map);
     }
 
     /// Starts after the first `emitted` selected rows, which count as unselected. Column batches end where they do
     /// if the column starts at its first row.
     pub(crate) fn start_after(&mut self, emitted: u64) {
-        self.selection.pass_emitted(emitted);
-        self.rows_before = usize::try_from(emitted).unwrap_or(usize::MAX);
+        self.rows.start_after(emitted);
     }
 
-    /// Wants the rows of this part alone.
+    /// Keeps the rows of this part only.
     pub(crate) fn restrict(&mut self, part: ColumnSplit) {
-        self.selection = self.selection.within(&part.rows);
-        self.cut = Some(Box::new(SplitEnds {
-            begin: Some(part.begin),
-            // The headers that were counted are all there is to know of rows without lists.
-            end: part.end.filter(|_| self.plan.max_rep_level > 0),
-            shared: part.shared,
-            is_wrong: false,
-        }));
+        self.rows.restrict(&part.rows);
+        self.pages.restrict(part);
     }
 
-    /// Whether it failed because the part behind it begins with another row than was thought, so that
-    /// the chunk must be read as a whole.
+    /// Returns true if the column failed because the part after it begins with another row than expected: the chunk must be
+    /// read as a whole.
     #[must_use]
     pub fn is_split_wrong(&self) -> bool {
-        self.cut.as_ref().is_some_and(|cut| cut.is_wrong)
+        self.pages.is_split_wrong()
     }
 
     /// Hands in bytes of the file that start at `offset`.
     pub fn supply(&mut self, offset: u64, bytes: Bytes) {
-        self.memory.metrics().columns.add(bytes.len());
+        let metrics = self.batch.memory().metrics();
+        metrics.columns.add(bytes.len());
         self.pages.supply(offset, bytes);
     }
 
-    /// Where the column chunk ends in the file.
+    /// Returns the end of the column chunk in the file, or of the pages that come next if that is known.
     pub fn chunk_end(&self) -> u64 {
         self.pages.end()
     }
 
-    /// Whether all wanted rows were given out.
+    /// Returns true if all selected rows were emitted.
     #[must_use]
     pub fn is_done(&self) -> bool {
-        self.selection.run() == SelectionRun::Done
+        self.rows.is_done()
     }
 
-    /// Which batch of the row group the next column batch belongs to.
+    /// Returns the batch of the row group that the next column batch belongs to.
     #[must_use]
     pub fn next_batch(&self) -> u64 {
-        (self.rows_before / self.batch_rows) as u64
+        self.rows.next_batch()
     }
 
-    /// The next column batch; `None` when no wanted row is left.
+    /// Returns the next column batch; `None` if no selected row is left.
     ///
-    /// Column batches end where the wanted rows of the row group are a multiple of `batch_rows`, so that
-    /// all columns of a row group fall into step again after one of them, for the sake of its
-    /// bytes, had to end a column batch early.
+    /// Column batches end where the selected rows of the row group are a multiple of the rows of a batch. A column may end a
+    /// column batch early because of its bytes: all columns of a row group are in step again at the next multiple.
     pub fn poll(&mut self) -> Result<Step<Option<ColumnBatch>>> {
-        let max_rows = self.batch_rows - self.rows_before % self.batch_rows;
-        let step = self.leave_dictionary().and_then(|()| {
-            if self.plan.max_rep_level == 0 {
-                self.fill_flat(max_rows)
-            } else {
-                self.fill_nested(max_rows)
-            }
-        });
-        step.and_then(|step| match step {
-            Step::Need(range) => Ok(Step::Need(range)),
-            Step::Ready(()) => {
-                self.check_used_page()?;
-                match self.rows {
-                    0 => Ok(Step::Ready(None)),
-                    _ => self.finish().map(Some).map(Step::Ready),
-                }
-            }
-        })
-        .map_err(|error| {
-            let error = match &self.page {
-                Some(page) => page.place.of(error),
-                None => error,
-            };
-            error
-                .in_column(self.plan.path())
-                .in_row_group(self.row_group)
+        self.decode().map_err(|error| {
+            let error = self.pages.locate(error);
+            self.batch.locate(error)
         })
     }
 
-    fn finish(&mut self) -> Result<ColumnBatch> {
-        let memory = self.column_batch_memory()?;
-        let nulls = self.validity.finish();
-        let leaf = self
-            .array
-            .finish(if self.plan.nullable { nulls } else { None })?;
-        let nestings = each(self.nesting_builders.iter_mut(), NestingBuilder::finish);
-        let shared_lists = each(self.shared_lists.iter_mut(), ListLevelsBuilder::finish);
-        let rows = std::mem::take(&mut self.rows);
-        self.rows_before += rows;
-        Ok(ColumnBatch {
-            row_group: self.row_group,
-            rows,
-            leaf,
-            nestings,
-            shared_lists,
-            losses: std::mem::take(&mut self.losses),
-            memory,
-        })
-    }
-
-    /// Lets go of a dictionary that is of no use any more, between two column batches.
-    fn leave_dictionary(&mut self) -> Result<()> {
-        if !self.dictionary.is_idle() || self.array_bytes() > 0 {
-            return Ok(());
+    fn decode(&mut self) -> Result<Step<Option<ColumnBatch>>> {
+        self.pages.leave_dictionary(&mut self.batch)?;
+        let max_rows = self.rows.batch_rows();
+        let step = match self.plan.max_rep_level {
+            0 => self.fill_flat(max_rows)?,
+            _ => self.fill_nested(max_rows)?,
+        };
+        if let Step::Need(range) = step {
+            return Ok(Step::Need(range));
         }
-        let is_away = self.array.leave_dictionary();
-        self.dictionary.leave(is_away);
-        match is_away {
-            true => self.memory.hold(MemoryUse::Dictionary, 0),
-            false => Ok(()),
+        self.pages.check_used_page(&self.batch)?;
+        if self.batch.rows() == 0 {
+            return Ok(Step::Ready(None));
+        }
+        let page_bytes = self.pages.used_up_bytes();
+        let column_batch = self.batch.finish(self.is_done(), page_bytes)?;
+        self.rows.emit(column_batch.rows);
+        Ok(Step::Ready(Some(column_batch)))
+    }
+
+    /// Makes sure that a data page with levels left is open, past pages without selected rows. Returns false after the last
+    /// page.
+    fn open_page(&mut self) -> Result<Step<bool>> {
+        loop {
+            match self.pages.step(&self.rows, &mut self.batch)? {
+                Step::Need(range) => return Ok(Step::Need(range)),
+                Step::Ready(PageStep::Levels) => return Ok(Step::Ready(true)),
+                Step::Ready(PageStep::Skipped(rows)) => self.rows.advance(rows),
+                Step::Ready(PageStep::End) => return Ok(Step::Ready(false)),
+            }
         }
     }
 }
 
-/// What is made of each of these. Most columns have none, and are spared what it takes to make a list of nothing.
+/// Returns the results of `make`. Most columns have no items, which this makes cheap.
 #[inline]
 pub(crate) fn each<T, U>(
     these: impl ExactSizeIterator<Item = T>,
@@ -444,31 +334,5 @@ pub(crate) fn each<T, U>(
     match these.len() {
         0 => Vec::new(),
         _ => these.map(make).collect(),
-    }
-}
-
-impl SplitEnds {
-    /// The page, if others come for it too.
-    fn shared(&self, page: PageStart) -> Option<&SharedPage> {
-        let found = self
-            .shared
-            .binary_search_by_key(&page.offset, |shared| shared.start().offset);
-        found.ok().and_then(|index| self.shared.get(index))
-    }
-
-    /// Notes that `page` comes next, before which so many rows start.
-    fn check_end(&mut self, page: PageStart, rows_before: u64) -> Result<()> {
-        if let Some(end) = self.end.filter(|end| end.page.offset == page.offset) {
-            if end.rows_before != rows_before {
-                return Err(self.wrong());
-            }
-            self.end = None;
-        }
-        Ok(())
-    }
-
-    fn wrong(&mut self) -> Error {
-        self.is_wrong = true;
-        Error::corrupt("a page begins with another row than its header or the offset index says")
     }
 }

@@ -1,41 +1,46 @@
-//! What fits into a column batch, and the memory that is held for it.
+//! The limits of a column batch, and the memory that is held for it.
 
 use herringbone_format::{Error, Result};
 
-use super::ColumnChunkDecoder;
-use super::nesting_builder::NestingBuilder;
-use super::sibling_levels::ListLevelsBuilder;
+use super::BatchBuilder;
 use crate::budget::{MemoryUse, Reservation};
+use crate::column::nesting_builder::NestingBuilder;
+use crate::column::sibling_levels::ListLevelsBuilder;
 
 /// Bytes that a level takes at most in each recorder.
 const LEVEL_BYTES: usize = 9;
 /// Bytes of values that are tried first where the budget has little left.
 const SMALL_RESERVE: usize = 64 << 10;
 
-impl ColumnChunkDecoder {
-    /// Hands over the memory that the column batch holds from now on, instead of the column.
-    pub(super) fn column_batch_memory(&mut self) -> Result<Reservation> {
+impl BatchBuilder {
+    /// Hands over the memory that the column batch holds from now on, instead of the column. `page_bytes` is the size of
+    /// the page that the column is about to leave, or 0.
+    pub(super) fn hand_over_memory(
+        &mut self,
+        is_last: bool,
+        page_bytes: usize,
+    ) -> Result<Reservation> {
         self.last_bytes = self.array_bytes();
         let finishing = self.array.finishing_bytes();
         let mut bytes = self.last_bytes.saturating_add(finishing);
-        let (keeps, is_last) = (self.array.keeps_pages(), self.is_done());
-        // The column is about to leave the page, which stays with the column batch.
-        let page = self.page.as_ref().filter(|page| page.levels_left == 0);
-        if let Some(page) = page.filter(|_| keeps && !is_last) {
-            bytes += page.body_bytes;
+        let keeps = self.array.keeps_pages();
+        if keeps && !is_last {
+            // The page stays with the column batch.
+            bytes += page_bytes;
         }
         self.memory.hold(MemoryUse::Array, bytes as u64)?;
         self.kept_bytes = 0;
         Ok(self.memory.hand_over(is_last, keeps))
     }
 
-    /// How many of the next `n` values fit into the column batch; 0 only if it has rows already.
-    pub(super) fn fitting(&mut self, n: usize) -> Result<usize> {
+    /// Returns how many of the next `n` values fit into the column batch: 0 only if it has rows already. They may be nulls in
+    /// the place of a page that `is_lost`.
+    pub(in crate::column) fn fitting(&mut self, n: usize, is_lost: bool) -> Result<usize> {
         let used = self.used_bytes();
         if self.rows > 0 && used >= self.plan.column_batch_bytes {
             return Ok(0);
         }
-        if self.page.as_ref().is_some_and(|page| page.is_lost) {
+        if is_lost {
             let fitting = n.min(self.slots_left());
             return self.reserve(fitting).map(|()| fitting);
         }
@@ -49,18 +54,21 @@ impl ColumnChunkDecoder {
         self.row_must_fit(1).map(|()| 1)
     }
 
-    /// How many slots rows that start now may have.
-    pub(super) fn slots_left(&self) -> usize {
+    /// Returns how many slots rows that start now may have.
+    fn slots_left(&self) -> usize {
         let max = match self.plan.max_rep_level {
             0 => self.plan.max_slots,
-            // Where the last row ends is not known when it starts.
+            // The end of the last row is not known when it starts.
             _ => self.plan.max_slots / 2,
         };
         max.saturating_sub(self.validity.len())
     }
 
-    /// Fails where the next `n` values make a single row larger than a row may be.
-    pub(super) fn row_must_fit(&mut self, n: usize) -> Result<()> {
+    /// Reserves memory for a row with the next `n` values.
+    ///
+    /// # Errors
+    /// Limit if the row is larger than a row may be, or the budget refuses.
+    pub(in crate::column) fn row_must_fit(&mut self, n: usize) -> Result<()> {
         let used = self.used_bytes();
         let budget = self.plan.row_bytes.saturating_sub(used);
         if used > self.plan.row_bytes || self.array.values_that_fit(n, budget)? < n {
@@ -75,7 +83,7 @@ impl ColumnChunkDecoder {
     }
 
     /// Reserves memory for `n` more levels and the values they may have.
-    pub(super) fn reserve(&mut self, n: usize) -> Result<()> {
+    fn reserve(&mut self, n: usize) -> Result<()> {
         let used = self.array_bytes();
         // Offsets and bits of ancestors and shared lists, bits of the leaf.
         let nesting_builders = self.nesting_builders.len() * LEVEL_BYTES + self.shared_lists.len();
@@ -109,14 +117,15 @@ impl ColumnChunkDecoder {
         }
     }
 
-    /// Bytes of the array that is being built, and of what it keeps.
+    /// Returns the bytes of the array that is being built, and of the pages that it keeps.
     pub(super) fn array_bytes(&self) -> usize {
         self.used_bytes()
             .saturating_add(self.kept_bytes)
             .saturating_add(self.validity.len() / 8)
     }
 
-    pub(super) fn used_bytes(&self) -> usize {
+    /// Returns the bytes of values, offsets and bits of the column batch.
+    fn used_bytes(&self) -> usize {
         let nesting_builders = self.nesting_builders.iter().map(NestingBuilder::bytes);
         let shared_lists = self.shared_lists.iter().map(ListLevelsBuilder::bytes);
         self.array.bytes() + nesting_builders.chain(shared_lists).sum::<usize>()

@@ -1,23 +1,23 @@
-//! How a column goes by the map of its pages: straight to those that have rows that are wanted.
+//! How a column uses the map of its pages: it goes straight to those with selected rows.
 //!
-//! A map is made of an index that somebody wrote beside the pages, and may be wrong. So wherever it is looked at, it must
-//! agree with the rows that were counted. As long as no page was passed over for its sake, a map that does not agree
-//! is left aside; behind that, rows cannot be told any more, and the column fails.
+//! A map is made from an index, which may contradict the pages. So each page that the column looks at must have the rows that
+//! the map gives it. If no page was skipped by the map yet, a wrong map is dropped. Otherwise the column no longer knows its
+//! rows, and fails.
 
 use std::sync::Arc;
 
 use herringbone_format::{Error, Result};
 
-use super::ColumnChunkDecoder;
-use super::selection::SelectionRun;
+use super::{BatchBuilder, PageCursor, RowWalk};
+use crate::column::selection::SelectionRun;
 use crate::page::{DataPage, PageMap, PageStart};
 
-/// The map of a column chunk, as its column uses it.
+/// The page map of a column chunk, as its column uses it.
 pub(super) struct MapUse {
     map: Arc<PageMap>,
-    /// Whether pages were passed over for its sake.
+    /// Pages were skipped by the map.
     has_jumped: bool,
-    /// The data page that it was jumped to last, by its number, until its rows were counted.
+    /// The number of the data page that was jumped to last, until its rows were counted.
     uncounted: Option<usize>,
 }
 
@@ -30,86 +30,88 @@ impl MapUse {
         }
     }
 
-    /// Whether it agrees that the page at hand, a data page, starts with the row at `position`.
+    /// Returns true if a data page starts with the row at `position` in the map too.
     fn agrees(&self, page: PageStart, position: u64) -> bool {
         let mapped = self.map.get(page.data_pages_before);
         mapped.is_some_and(|it| it.range.start == page.offset && it.rows.start == position)
     }
 }
 
-/// What the index says of rows is not what pages say.
+/// Returns the error of an index that gives pages other rows than they have.
 fn contradicted() -> Error {
     Error::corrupt("the offset index says other rows of a page than the pages do")
 }
 
-impl ColumnChunkDecoder {
-    /// Goes to the next page that has a wanted row, where that is not the next page; whether it did.
+impl PageCursor {
+    /// Goes to the next page with a selected row, if pages lie between. Returns the rows skipped if it did.
     ///
     /// # Errors
-    /// Corrupt where the map is wrong, and pages were passed over before.
-    pub(super) fn jump_by_map(&mut self) -> Result<bool> {
+    /// Corrupt if the map is wrong and pages were skipped by it before.
+    pub(super) fn jump_by_map(
+        &mut self,
+        rows: &RowWalk,
+        batch: &mut BatchBuilder,
+    ) -> Result<Option<usize>> {
         let (Some(used), Some(page)) = (&mut self.map, self.pages.next_start()) else {
-            return Ok(false);
+            return Ok(None);
         };
         // A part of the chunk goes to its own first page.
-        if self.cut.as_ref().is_some_and(|cut| cut.begin.is_some()) {
-            return Ok(false);
+        if self.split.as_ref().is_some_and(|it| it.begin.is_some()) {
+            return Ok(None);
         }
-        let (map, position) = (&used.map, self.selection.position());
+        let (map, position) = (&used.map, rows.position());
         if page.data_pages_before == map.len() {
-            return Ok(false);
+            return Ok(None);
         }
         let first = map.get(0).map_or(u64::MAX, |page| page.range.start);
         let is_behind = page.offset >= first;
         if is_behind && !used.agrees(page, position) {
-            return self.leave_map().map(|()| false);
+            return self.leave_map().map(|()| None);
         }
-        let (row, end) = match self.selection.run() {
+        let (row, end) = match rows.run() {
             SelectionRun::Skip(rows) => (position + rows as u64, None),
             SelectionRun::Take(rows) => (position, Some(position + rows as u64)),
-            SelectionRun::Unknown | SelectionRun::Done => return Ok(false),
+            SelectionRun::Unknown | SelectionRun::Done => return Ok(None),
         };
         // The row that was taken last may go on in the next page, whatever the index says.
-        if self.plan.max_rep_level > 0 && self.block.row_is_wanted {
-            return Ok(false);
+        if self.plan.max_rep_level > 0 && rows.is_in_selected_row() {
+            return Ok(None);
         }
         let next = map.page_of(row);
         if !is_behind {
             // The dictionary comes first.
             let end = if next > 0 { first } else { self.pages.end() };
             self.pages.set_wanted_end(end);
-            return Ok(false);
+            return Ok(None);
         }
         let last = end.map_or(next, |end| map.page_of(end - 1));
         if let Some(last) = map.get(last) {
             self.pages.set_wanted_end(last.range.end);
         }
         let (Some(start), Some(mapped)) = (map.start(next, page), map.get(next)) else {
-            return Ok(false);
+            return Ok(None);
         };
         self.pages
             .expect_page(mapped.range.end - mapped.range.start);
         if start.offset == page.offset {
-            return Ok(false);
+            return Ok(None);
         }
-        let passed_over = start
+        let skipped = start
             .data_pages_before
             .saturating_sub(page.data_pages_before);
-        let metrics = self.memory.metrics();
-        metrics.pages_passed_over.add(passed_over as u64);
+        let metrics = batch.memory().metrics();
+        metrics.pages_passed_over.add(skipped as u64);
         self.pages.jump_by_index(start);
-        // It is at most what the selection passes over, which is a number of rows.
-        self.selection
-            .advance((mapped.rows.start - position) as usize);
         used.has_jumped = true;
         used.uncounted = Some(next);
-        Ok(true)
+        // No more rows than the selection skips, which are a `usize`.
+        Ok(Some((mapped.rows.start - position) as usize))
     }
 
-    /// Compares the map with the rows that the header of the next page tells.
+    /// Compares the map with the rows that the header of the next page states.
     ///
     /// # Errors
-    /// As [`Self::jump_by_map`].
+    /// Corrupt if the map is wrong and pages were skipped by it before.
     pub(super) fn check_map(&mut self, page: PageStart, rows: usize) -> Result<()> {
         let Some(used) = &self.map else {
             return Ok(());
@@ -125,10 +127,10 @@ impl ColumnChunkDecoder {
     }
 
     /// Compares the map with the rows that start in a page that was jumped to, by its repetition levels: headers do not
-    /// always state them. A page that goes on with a row of the page before is none that a map can lead to.
+    /// always state them. The page must start with a new row.
     ///
     /// # Errors
-    /// Corrupt where they differ.
+    /// Corrupt if they differ.
     pub(super) fn check_rows_of_page(&mut self, page: PageStart, opened: &DataPage) -> Result<()> {
         let Some(used) = &mut self.map else {
             return Ok(());
@@ -150,7 +152,7 @@ impl ColumnChunkDecoder {
         }
     }
 
-    /// Leaves a map that is wrong aside.
+    /// Drops a map that is wrong.
     fn leave_map(&mut self) -> Result<()> {
         match self.map.take() {
             Some(used) if used.has_jumped => Err(contradicted()),

@@ -1,13 +1,13 @@
-//! How long a column keeps its dictionary.
+//! The time that a column keeps its dictionary.
 //!
 //! ```text
 //! pages   dictionary | indices | indices | PLAIN | PLAIN | PLAIN | PLAIN | ...
 //! kept    ##############################
 //! ```
 //!
-//! Writers give a dictionary up once it has grown too large, and the pages behind are PLAIN up to the
-//! end of the column chunk. So it is let go of with the first page that does without it. Should a later
-//! page refer to it after all, it is read once more, and then kept.
+//! Writers give up a dictionary that has grown too large. All later pages of the column chunk are PLAIN then. So the column drops
+//! the dictionary after the first page that does not need it. If a later page refers to it after all, the column reads it once more
+//! and keeps it.
 
 use herringbone_format::Encoding;
 

@@ -1,0 +1,278 @@
+//! The column batch at hand: the array of the leaf, the records of its ancestors, and the memory of the column.
+
+use std::sync::Arc;
+
+use herringbone_arrow::buffer::{BooleanBuffer, Buffer};
+use herringbone_format::{Encoding, Error, Result};
+use herringbone_kernels::bitmap::Bitmap;
+use herringbone_kernels::nesting;
+
+use super::nesting_builder::NestingBuilder;
+use super::page_cursor::PageCursor;
+use super::sibling_levels::ListLevelsBuilder;
+use super::{ColumnBatch, ColumnPlan, each};
+use crate::array::{LeafArray, leaf_array};
+use crate::budget::{ColumnMemory, MemoryUse};
+use crate::encoding::Rest;
+use crate::loss::{Loss, Losses, Lost};
+use crate::page::BLOCK_LEVELS;
+
+mod fit;
+
+/// The column batch at hand, which takes the values of the open page, and the memory of the column.
+pub(super) struct BatchBuilder {
+    plan: Arc<ColumnPlan>,
+    row_group: usize,
+    array: Box<dyn LeafArray>,
+    /// Validity of the slots of the leaf.
+    validity: Bitmap,
+    nesting_builders: Vec<NestingBuilder>,
+    shared_lists: Vec<ListLevelsBuilder>,
+    rows: usize,
+    /// Damaged pages whose values are null in the column batch.
+    losses: Losses,
+    memory: ColumnMemory,
+    /// Bytes of earlier pages that the array keeps in place.
+    kept_bytes: usize,
+    /// Bytes of the last column batch: as many are prepared for the next one.
+    last_bytes: usize,
+}
+
+impl BatchBuilder {
+    pub(super) fn new(
+        plan: Arc<ColumnPlan>,
+        row_group: usize,
+        memory: ColumnMemory,
+    ) -> Result<Self> {
+        Ok(Self {
+            row_group,
+            array: leaf_array(&plan.leaf_type)?,
+            validity: Bitmap::new(),
+            nesting_builders: each(plan.nesting_plans.iter().cloned(), NestingBuilder::new),
+            shared_lists: each(plan.shared_lists.iter().copied(), ListLevelsBuilder::new),
+            rows: 0,
+            losses: Losses::default(),
+            memory,
+            kept_bytes: 0,
+            last_bytes: 0,
+            plan,
+        })
+    }
+
+    /// Returns the number of rows of the column batch so far.
+    #[inline]
+    pub(super) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Returns true if the column records ancestors of the leaf.
+    pub(super) fn records_ancestors(&self) -> bool {
+        !self.nesting_builders.is_empty()
+    }
+
+    /// Returns true if the column batch holds no bytes.
+    pub(super) fn is_empty(&self) -> bool {
+        self.array_bytes() == 0
+    }
+
+    /// Returns the memory of the column.
+    pub(super) fn memory(&mut self) -> &mut ColumnMemory {
+        &mut self.memory
+    }
+
+    /// Adds the column and its row group to an error.
+    pub(super) fn locate(&self, error: Error) -> Error {
+        error
+            .in_column(self.plan.path())
+            .in_row_group(self.row_group)
+    }
+
+    /// Notes that the column batch does without the values of a damaged page.
+    pub(super) fn lose(&mut self, error: Error, rows: usize) {
+        let error = self.locate(error);
+        let lost = Lost::Values(rows as u64);
+        self.losses.push(Loss { error, lost });
+    }
+
+    /// Finishes the column batch. `page_bytes` is the size of the page that the column is about to leave, or 0.
+    pub(super) fn finish(&mut self, is_last: bool, page_bytes: usize) -> Result<ColumnBatch> {
+        let memory = self.hand_over_memory(is_last, page_bytes)?;
+        let nulls = self.validity.finish();
+        let nulls = nulls.filter(|_| self.plan.nullable);
+        Ok(ColumnBatch {
+            row_group: self.row_group,
+            rows: std::mem::take(&mut self.rows),
+            leaf: self.array.finish(nulls)?,
+            nestings: each(self.nesting_builders.iter_mut(), NestingBuilder::finish),
+            shared_lists: each(self.shared_lists.iter_mut(), ListLevelsBuilder::finish),
+            losses: std::mem::take(&mut self.losses),
+            memory,
+        })
+    }
+}
+
+/// The pages that values are taken from.
+impl BatchBuilder {
+    /// Takes values from a data page from now on.
+    pub(super) fn set_page(
+        &mut self,
+        encoding: Encoding,
+        values: Buffer,
+        num_values: usize,
+    ) -> Result<()> {
+        let copied = self.array.page_bytes(encoding, values.len());
+        self.memory.hold(MemoryUse::Copy, copied as u64)?;
+        self.array.set_page(encoding, values, num_values)
+    }
+
+    /// Leaves a page of `body_bytes` bytes. Its memory is free, unless the array keeps parts of it.
+    pub(super) fn leave_page(&mut self, body_bytes: usize) {
+        self.array.leave_page();
+        self.kept_bytes = match self.array.keeps_pages() {
+            true => self.kept_bytes.saturating_add(body_bytes),
+            false => 0,
+        };
+    }
+
+    /// Returns true if the array keeps parts of pages, or of the dictionary, in place.
+    pub(super) fn keeps_pages(&self) -> bool {
+        self.array.keeps_pages()
+    }
+
+    /// Returns the part of the page after the values that were taken or skipped.
+    pub(super) fn rest_of_page(&self) -> Rest<'_> {
+        self.array.rest()
+    }
+
+    /// Looks up the values of later pages in this dictionary.
+    pub(super) fn set_dictionary(&mut self, values: &Buffer, num_values: usize) -> Result<()> {
+        // Entries without a byte are an error still to come.
+        let entries = num_values.min(values.len());
+        let bytes = self.array.dictionary_bytes(values.len(), entries);
+        self.memory
+            .hold_at_least(MemoryUse::Dictionary, bytes as u64)?;
+        self.array.set_dictionary(values, num_values)
+    }
+
+    /// Drops the dictionary. Returns false if the array cannot do without it.
+    pub(super) fn leave_dictionary(&mut self) -> Result<bool> {
+        let is_away = self.array.leave_dictionary();
+        if is_away {
+            self.memory.hold(MemoryUse::Dictionary, 0)?;
+        }
+        Ok(is_away)
+    }
+
+    /// Skips the next `n` values of the page.
+    pub(super) fn skip_values(&mut self, n: usize) -> Result<()> {
+        self.array.skip(n)
+    }
+}
+
+/// Columns without repetition levels: a level is a row.
+impl BatchBuilder {
+    /// Appends the next `rows` rows of the open page, which has as many and they fit. Returns how many it appended: at most a
+    /// block, unless levels are bits.
+    pub(super) fn append_rows(&mut self, pages: &mut PageCursor, mut rows: usize) -> Result<usize> {
+        if self.plan.max_def_level == 0 {
+            self.array.append(rows)?;
+            self.validity.append_run(true, rows);
+            pages.use_zeros(rows);
+        } else {
+            if !self.levels_are_bits() {
+                rows = rows.min(BLOCK_LEVELS);
+            }
+            let mut validity = std::mem::take(&mut self.validity);
+            let start = validity.len();
+            let values = self.read_validity(pages, rows, &mut validity);
+            self.validity = validity;
+            self.array
+                .append_spread(values?, &self.validity, start, rows)?;
+        }
+        self.rows += rows;
+        Ok(rows)
+    }
+
+    /// Appends the rows that `mask` selects of the next `mask.len()` rows of the open page, at most a block. There are
+    /// `selected` of them.
+    pub(super) fn append_selected(
+        &mut self,
+        pages: &mut PageCursor,
+        mask: &BooleanBuffer,
+        selected: usize,
+    ) -> Result<()> {
+        if self.plan.max_def_level == 0 {
+            self.array.append_wanted(mask)?;
+            self.validity.append_run(true, selected);
+            pages.use_zeros(mask.len());
+        } else {
+            let mut validity = Bitmap::new();
+            self.read_validity(pages, mask.len(), &mut validity)?;
+            self.array.append_wanted(&validity.select_of(mask))?;
+            let validity = validity.select(mask);
+            let start = self.validity.len();
+            self.validity.append_all(&validity);
+            if validity.null_count() > 0 {
+                self.array.expand(&self.validity, start, selected)?;
+            }
+        }
+        self.rows += selected;
+        Ok(())
+    }
+
+    /// Returns true if the definition levels are the validity, and nothing else.
+    fn levels_are_bits(&self) -> bool {
+        self.plan.max_def_level == 1 && self.nesting_builders.is_empty()
+    }
+
+    /// Appends to `validity` which of the next rows of the open page have a value: at most a block, unless levels are bits.
+    /// Returns how many do.
+    fn read_validity(
+        &mut self,
+        pages: &mut PageCursor,
+        rows: usize,
+        validity: &mut Bitmap,
+    ) -> Result<usize> {
+        if self.levels_are_bits() {
+            return pages.append_bits(rows, validity);
+        }
+        // Structs above the leaf may be null too. No repetition levels: the kernels take none for zeros.
+        let (rep, def) = (&[][..], pages.definition(rows)?);
+        for nesting_builder in &mut self.nesting_builders {
+            nesting_builder.record(rep, def)?;
+        }
+        let highest = self.plan.max_def_level;
+        nesting::slot_validity(rep, def, 0, 0, highest, validity);
+        Ok(nesting::count_ge(def, highest))
+    }
+}
+
+/// Columns with repetition levels.
+impl BatchBuilder {
+    /// Appends the slots and values of these levels, which fit.
+    pub(super) fn append_levels(&mut self, rep: &[u8], def: &[u8]) -> Result<()> {
+        for nesting_builder in &mut self.nesting_builders {
+            nesting_builder.record(rep, def)?;
+        }
+        for list in &mut self.shared_lists {
+            list.add(rep, def);
+        }
+        let (slot_def, highest) = (self.plan.slot_def, self.plan.max_def_level);
+        let start = self.validity.len();
+        let values = nesting::count_ge(def, highest);
+        let slots = if slot_def == highest {
+            self.validity.append_run(true, values);
+            values
+        } else {
+            let deepest = self.plan.max_rep_level;
+            nesting::slot_validity(rep, def, deepest, slot_def, highest, &mut self.validity)
+        };
+        self.array
+            .append_spread(values, &self.validity, start, slots)
+    }
+
+    /// Counts rows whose levels were appended.
+    pub(super) fn add_rows(&mut self, rows: usize) {
+        self.rows += rows;
+    }
+}

@@ -1,0 +1,117 @@
+//! The levels of the open page.
+
+use herringbone_format::Result;
+use herringbone_kernels::bitmap::Bitmap;
+
+use super::PageCursor;
+use crate::levels::Levels;
+use crate::page::{BLOCK_LEVELS, PagePlace};
+
+/// A data page with levels left.
+pub(super) struct OpenPage {
+    pub(super) place: PagePlace,
+    pub(super) repetition: Levels,
+    pub(super) definition: Levels,
+    pub(super) levels_left: usize,
+    /// Bytes of levels and values.
+    pub(super) body_bytes: usize,
+    /// The page is damaged, and its values are null.
+    pub(super) is_lost: bool,
+}
+
+/// Levels that are decoded and not used yet.
+#[derive(Default)]
+pub(super) struct LevelBlock {
+    rep: Vec<u8>,
+    def: Vec<u8>,
+    /// The first level that is not used yet.
+    next: usize,
+}
+
+impl LevelBlock {
+    pub(super) fn is_used_up(&self) -> bool {
+        self.next >= self.rep.len()
+    }
+}
+
+/// Levels of columns without repetition levels: a level is a row.
+impl PageCursor {
+    /// Returns the number of levels of the open page that are not decoded.
+    #[inline]
+    pub(in crate::column) fn levels_left(&self) -> usize {
+        self.page.as_ref().map_or(0, |page| page.levels_left)
+    }
+
+    /// Skips levels of the open page, which has as many. Returns how many values they have.
+    pub(in crate::column) fn skip_levels(&mut self, levels: usize) -> Result<usize> {
+        let Some(page) = &mut self.page else {
+            return Ok(0);
+        };
+        page.levels_left -= levels;
+        page.definition.skip(levels, &mut self.block.def)
+    }
+
+    /// Uses levels of the open page, which has as many, without a look at them: all are 0.
+    pub(in crate::column) fn use_zeros(&mut self, levels: usize) {
+        if let Some(page) = &mut self.page {
+            page.levels_left -= levels;
+        }
+    }
+
+    /// Appends definition levels of 0 and 1 to `validity` as bits. Returns how many are 1.
+    pub(in crate::column) fn append_bits(
+        &mut self,
+        levels: usize,
+        validity: &mut Bitmap,
+    ) -> Result<usize> {
+        let Some(page) = &mut self.page else {
+            return Ok(0);
+        };
+        page.levels_left -= levels;
+        let scratch = &mut self.block.def;
+        page.definition.extend_bitmap(levels, scratch, validity)
+    }
+
+    /// Decodes definition levels of the open page, at most a block.
+    pub(in crate::column) fn definition(&mut self, levels: usize) -> Result<&[u8]> {
+        self.block.def.clear();
+        if let Some(page) = &mut self.page {
+            page.levels_left -= levels;
+            page.definition.extend(levels, &mut self.block.def)?;
+        }
+        Ok(&self.block.def)
+    }
+}
+
+/// Levels of columns with repetition levels, decoded block by block.
+impl PageCursor {
+    /// Decodes the next block of levels of the open page, after the last block is used up. Returns false if no page is open.
+    pub(in crate::column) fn decode_block(&mut self) -> Result<bool> {
+        let Some(page) = &mut self.page else {
+            return Ok(false);
+        };
+        let levels = page.levels_left.min(BLOCK_LEVELS);
+        let block = &mut self.block;
+        block.rep.clear();
+        block.def.clear();
+        block.next = 0;
+        page.repetition.extend(levels, &mut block.rep)?;
+        page.definition.extend(levels, &mut block.def)?;
+        page.levels_left -= levels;
+        Ok(true)
+    }
+
+    /// Returns the repetition levels that are decoded and not used yet.
+    #[inline]
+    pub(in crate::column) fn repetition(&self) -> &[u8] {
+        &self.block.rep[self.block.next..]
+    }
+
+    /// Uses the next levels, of which as many are decoded. Returns their repetition and definition levels.
+    pub(in crate::column) fn use_block(&mut self, levels: usize) -> (&[u8], &[u8]) {
+        let from = self.block.next;
+        self.block.next += levels;
+        let used = from..self.block.next;
+        (&self.block.rep[used.clone()], &self.block.def[used])
+    }
+}

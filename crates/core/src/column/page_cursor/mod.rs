@@ -1,0 +1,409 @@
+//! The way of a column through the pages of its chunk. By their headers or by the page map it skips pages of which no row is
+//! selected. It reads the dictionary before the pages that refer to it, and opens the rest.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use herringbone_format::{Error, PageHeader, PageType, Result};
+
+use super::batch_builder::BatchBuilder;
+use super::row_walk::RowWalk;
+use super::{ColumnPlan, ColumnSplit};
+use crate::Step;
+use crate::budget::Budget;
+use crate::encoding::rest::more_than_declared;
+use crate::levels::Levels;
+use crate::loss::is_damage;
+use crate::page::{
+    Page, PageMap, PagePlace, PageReader, PageReaderChunk, PageReaderOptions, PageStart,
+};
+
+mod dictionary_use;
+mod levels;
+mod map_use;
+mod split_ends;
+
+use dictionary_use::{DictionaryUse, is_indices};
+use levels::{LevelBlock, OpenPage};
+use map_use::MapUse;
+use split_ends::SplitEnds;
+
+/// The way of a column through the pages of its chunk, and the levels of the open page.
+pub(super) struct PageCursor {
+    plan: Arc<ColumnPlan>,
+    /// In memory of its own: allocators are slower at more than a kilobyte at a time.
+    pages: Box<PageReader>,
+    page: Option<OpenPage>,
+    block: LevelBlock,
+    /// The page map, if the column goes by one.
+    map: Option<MapUse>,
+    /// Pages are skipped by the rows that their headers state. If an index contradicts a header, only the body of the page
+    /// shows which of them is right.
+    believes_headers: bool,
+    /// The ends of a part of the chunk, which few columns are.
+    split: Option<Box<SplitEnds>>,
+    dictionary: DictionaryUse,
+    dictionary_is_lost: bool,
+}
+
+/// The result of a step of a [`PageCursor`].
+pub(super) enum PageStep {
+    /// A page with levels left is open.
+    Levels,
+    /// A number of unselected rows, perhaps 0, was skipped: the cursor can make another step.
+    Skipped(usize),
+    /// There are no more pages.
+    End,
+}
+
+/// The page that comes next, with what its header states.
+struct NextPage {
+    start: PageStart,
+    is_dictionary: bool,
+    /// Its values are indices into the dictionary.
+    needs_dictionary: bool,
+    /// Rows of a data page, if the header states them.
+    rows: Option<usize>,
+}
+
+impl PageCursor {
+    pub(super) fn new(
+        plan: Arc<ColumnPlan>,
+        pages: Arc<PageReaderOptions>,
+        chunk: PageReaderChunk,
+    ) -> Self {
+        Self {
+            plan,
+            pages: Box::new(PageReader::new(pages, chunk)),
+            page: None,
+            block: LevelBlock::default(),
+            map: None,
+            believes_headers: true,
+            split: None,
+            dictionary: DictionaryUse::default(),
+            dictionary_is_lost: false,
+        }
+    }
+
+    /// Goes by this map to pages with selected rows, unless something contradicted it.
+    pub(super) fn use_map(&mut self, map: Arc<PageMap>) {
+        self.believes_headers = !map.is_contradicted();
+        self.map = self.believes_headers.then(|| MapUse::new(map));
+    }
+
+    /// Reads only the pages of a part of the chunk.
+    pub(super) fn restrict(&mut self, part: ColumnSplit) {
+        let is_flat = self.plan.max_rep_level == 0;
+        self.split = Some(Box::new(SplitEnds::new(part, is_flat)));
+    }
+
+    /// Returns true if the part after this one begins with another row than expected.
+    pub(super) fn is_split_wrong(&self) -> bool {
+        self.split.as_ref().is_some_and(|split| split.is_wrong())
+    }
+
+    /// Checks, once all rows of a part of the chunk were taken, that its end was reached.
+    ///
+    /// # Errors
+    /// Corrupt if the part after this one begins with another row than expected.
+    pub(super) fn check_split_end(&mut self) -> Result<()> {
+        match &mut self.split {
+            Some(split) => split.check_end(),
+            None => Ok(()),
+        }
+    }
+
+    /// Hands in bytes of the file that start at `offset`.
+    pub(super) fn supply(&mut self, offset: u64, bytes: Bytes) {
+        self.pages.supply(offset, bytes);
+    }
+
+    /// Returns the end of the column chunk in the file, or of the pages that come next if that is known.
+    pub(super) fn end(&self) -> u64 {
+        self.pages.end()
+    }
+
+    /// Returns true if the values of the open page are lost.
+    pub(super) fn is_lost(&self) -> bool {
+        self.page.as_ref().is_some_and(|page| page.is_lost)
+    }
+
+    /// Returns the bytes of the open page if all its levels are decoded: the column is about to leave it.
+    pub(super) fn used_up_bytes(&self) -> usize {
+        let page = self.page.as_ref().filter(|page| page.levels_left == 0);
+        page.map_or(0, |page| page.body_bytes)
+    }
+
+    /// Adds the place of the open page to an error.
+    pub(super) fn locate(&self, error: Error) -> Error {
+        match &self.page {
+            Some(page) => page.place.of(error),
+            None => error,
+        }
+    }
+
+    /// Drops a dictionary that is of no more use, between two column batches.
+    pub(super) fn leave_dictionary(&mut self, batch: &mut BatchBuilder) -> Result<()> {
+        if self.dictionary.is_idle() && batch.is_empty() {
+            self.dictionary.leave(batch.leave_dictionary()?);
+        }
+        Ok(())
+    }
+
+    /// Goes on towards a data page with levels left, past pages without selected rows.
+    pub(super) fn step(
+        &mut self,
+        rows: &RowWalk,
+        batch: &mut BatchBuilder,
+    ) -> Result<Step<PageStep>> {
+        if self.levels_left() > 0 {
+            return Ok(Step::Ready(PageStep::Levels));
+        }
+        self.check_used_page(batch)?;
+        // Errors from here on belong to the next page, and so does the memory of this one, unless the array keeps parts
+        // of it.
+        if let Some(left) = self.page.take() {
+            batch.leave_page(left.body_bytes);
+        }
+        let place = self.pages.place();
+        self.open_next_page(place, rows, batch)
+            .map_err(|error| place.of(error))
+    }
+
+    /// Makes sure that a page has nothing but its declared levels, once these are used up. Otherwise its header is wrong, and
+    /// later pages have other rows than they seem to.
+    ///
+    /// # Errors
+    /// Corrupt if the page has more levels or values.
+    pub(super) fn check_used_page(&self, batch: &BatchBuilder) -> Result<()> {
+        let Some(page) = &self.page else {
+            return Ok(());
+        };
+        let is_used_up = page.levels_left == 0 && self.block.is_used_up();
+        if !is_used_up || page.is_lost {
+            return Ok(());
+        }
+        if page.repetition.has_more() || page.definition.has_more() {
+            return Err(page.place.of(more_than_declared("levels")));
+        }
+        let rest = batch.rest_of_page().check(self.pages.created_by());
+        rest.map_err(|error| page.place.of(error))
+    }
+
+    /// Opens or skips one page.
+    fn open_next_page(
+        &mut self,
+        place: PagePlace,
+        rows: &RowWalk,
+        batch: &mut BatchBuilder,
+    ) -> Result<Step<PageStep>> {
+        let skipped = |rows| Ok(Step::Ready(PageStep::Skipped(rows)));
+        if self.map.is_some()
+            && let Some(rows) = self.jump_by_map(rows, batch)?
+        {
+            return skipped(rows);
+        }
+        let next = match self.next_page(batch)? {
+            Step::Need(range) => return Ok(Step::Need(range)),
+            Step::Ready(None) => return Ok(Step::Ready(PageStep::End)),
+            Step::Ready(Some(next)) => next,
+        };
+        if let Some(rows) = self.jump_to_split(&next, rows) {
+            return skipped(rows);
+        }
+        if let Some(rows) = next.rows.filter(|_| !next.is_dictionary) {
+            self.check_map(next.start, rows)?;
+        }
+        if let Some(split) = &mut self.split {
+            split.check_page(next.start, rows.position())?;
+        }
+        if let Some(rows) = self.skip_unselected(&next, rows, batch)? {
+            return skipped(rows);
+        }
+        if self.return_to_dictionary(&next) {
+            return skipped(0);
+        }
+        self.read_page(&next, place, batch)
+    }
+
+    /// Returns the page that comes next, by its header; none after the last one.
+    fn next_page(&mut self, batch: &mut BatchBuilder) -> Result<Step<Option<NextPage>>> {
+        let is_flat = self.plan.max_rep_level == 0;
+        let header = match self.pages.header(batch.memory())? {
+            Step::Need(range) => return Ok(Step::Need(range)),
+            Step::Ready(None) => return Ok(Step::Ready(None)),
+            Step::Ready(Some(header)) => header,
+        };
+        let is_dictionary = header.type_ == PageType::DictionaryPage;
+        if is_flat {
+            check_flat_counts(header)?;
+        }
+        let rows = match is_dictionary {
+            true => None,
+            false => rows_of_page(header, is_flat),
+        };
+        let needs_dictionary = refers_to_dictionary(header);
+        Ok(Step::Ready(Some(NextPage {
+            start: self.pages.start(),
+            is_dictionary,
+            needs_dictionary,
+            rows,
+        })))
+    }
+
+    /// Goes from the first data page to the page that a part of the chunk begins with. Returns the rows skipped if it
+    /// did.
+    fn jump_to_split(&mut self, next: &NextPage, rows: &RowWalk) -> Option<usize> {
+        let split = self.split.as_mut().filter(|_| !next.is_dictionary)?;
+        let begin = split.begin.take()?;
+        self.pages.jump(begin.page);
+        let before = usize::try_from(begin.rows_before).unwrap_or(usize::MAX);
+        Some(before.min(rows.unselected()))
+    }
+
+    /// Skips a page if its header shows that no row of it is selected. Returns its rows if it did.
+    fn skip_unselected(
+        &mut self,
+        next: &NextPage,
+        rows: &RowWalk,
+        batch: &mut BatchBuilder,
+    ) -> Result<Option<usize>> {
+        let unselected = rows.unselected();
+        let is_believed = |rows: &usize| self.believes_headers || *rows == 0;
+        let rows = next.rows.filter(is_believed);
+        let Some(rows) = rows.filter(|&rows| rows <= unselected) else {
+            return Ok(None);
+        };
+        self.pages.pass()?;
+        batch.memory().metrics().pages_passed_over.add(1);
+        Ok(Some(rows))
+    }
+
+    /// Goes back to the dictionary if the page needs it and it was dropped. Returns true if it did.
+    fn return_to_dictionary(&mut self, next: &NextPage) -> bool {
+        if !next.needs_dictionary {
+            return false;
+        }
+        let dictionary = self.dictionary.return_for(next.start);
+        dictionary
+            .inspect(|place| self.pages.read_dictionary_again(*place))
+            .is_some()
+    }
+
+    /// Reads and opens the page, or loses it if damaged pages become nulls.
+    fn read_page(
+        &mut self,
+        next: &NextPage,
+        place: PagePlace,
+        batch: &mut BatchBuilder,
+    ) -> Result<Step<PageStep>> {
+        let another = batch.keeps_pages();
+        let shared = self.split.as_ref();
+        let shared = shared.and_then(|split| split.shared(next.start));
+        let opened = match self.pages.body(another, shared, batch.memory()) {
+            Ok(Step::Need(range)) => return Ok(Step::Need(range)),
+            Ok(Step::Ready(page)) => {
+                batch.memory().metrics().pages_read.add(1);
+                self.open_body(page, place, next.start, batch)
+            }
+            Err(error) => {
+                self.pages.pass()?;
+                Err(error)
+            }
+        };
+        if !next.is_dictionary {
+            self.dictionary.count(next.needs_dictionary);
+        } else if let Some(page) = self.dictionary.read(next.start) {
+            self.pages.jump(page);
+        }
+        match opened {
+            // A budget that is too small is no fault of the page.
+            Err(error) if self.plan.null_pages && is_damage(&error) && !Budget::refused(&error) => {
+                self.dictionary_is_lost |= next.is_dictionary;
+                let rows = next.rows.unwrap_or(0);
+                batch.lose(place.of(error), rows);
+                self.open_lost(rows, place);
+            }
+            opened => opened?,
+        }
+        Ok(Step::Ready(PageStep::Skipped(0)))
+    }
+
+    fn open_body(
+        &mut self,
+        page: Page,
+        place: PagePlace,
+        start: PageStart,
+        batch: &mut BatchBuilder,
+    ) -> Result<()> {
+        match page {
+            Page::Dictionary { values, num_values } => batch.set_dictionary(&values, num_values),
+            Page::Data(page) if self.dictionary_is_lost && is_indices(page.encoding) => {
+                Err(Error::corrupt("the dictionary of the page is damaged"))
+            }
+            Page::Data(page) => {
+                self.check_rows_of_page(start, &page)?;
+                let body_bytes = page.bytes();
+                batch.set_page(page.encoding, page.values, page.num_values)?;
+                self.page = Some(OpenPage {
+                    place,
+                    repetition: Levels::new(page.repetition, self.plan.max_rep_level),
+                    definition: Levels::new(page.definition, self.plan.max_def_level),
+                    levels_left: page.num_values,
+                    body_bytes,
+                    is_lost: false,
+                });
+                Ok(())
+            }
+        }
+    }
+
+    /// Puts nulls in the place of a damaged page: none in that of a dictionary.
+    fn open_lost(&mut self, rows: usize, place: PagePlace) {
+        let max_def = self.plan.max_def_level;
+        self.page = Some(OpenPage {
+            place,
+            repetition: Levels::constant(0, 0),
+            definition: Levels::constant(max_def.saturating_sub(1), max_def),
+            levels_left: rows,
+            body_bytes: 0,
+            is_lost: true,
+        });
+    }
+}
+
+/// Returns true if the values of a page are indices into the dictionary.
+fn refers_to_dictionary(header: &PageHeader) -> bool {
+    header.type_ != PageType::DictionaryPage && header.encoding().is_some_and(is_indices)
+}
+
+/// Makes sure that the header of a page of version 2, of a column without lists, has as many rows as values.
+///
+/// # Errors
+/// Corrupt if the counts differ: nothing shows which of them is right.
+fn check_flat_counts(header: &PageHeader) -> Result<()> {
+    match &header.data_page_header_v2 {
+        Some(v2) if v2.num_rows != v2.num_values => Err(Error::corrupt(format!(
+            "the page header declares {} rows and {} values, and the column has no lists",
+            v2.num_rows, v2.num_values
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Returns the number of rows of a data page, if its header states them. A page without levels has none, whatever its body
+/// decompresses to.
+pub(crate) fn rows_of_page(header: &PageHeader, flat: bool) -> Option<usize> {
+    let (num_values, num_rows) = match (&header.data_page_header, &header.data_page_header_v2) {
+        (Some(v1), _) if header.type_ == PageType::DataPage => (v1.num_values, None),
+        // A page that starts no row goes on with the last one, which may be selected.
+        (_, Some(v2)) => (v2.num_values, Some(v2.num_rows).filter(|rows| *rows > 0)),
+        _ => return None,
+    };
+    let rows = if flat || num_values == 0 {
+        Some(num_values)
+    } else {
+        num_rows
+    };
+    rows.and_then(|rows| usize::try_from(rows).ok())
+}
