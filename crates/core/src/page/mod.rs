@@ -20,7 +20,7 @@ pub(crate) use data_page::level_width;
 pub(crate) use page_map::{PageMap, PageMaps};
 pub(crate) use reader::{PageReader, PageReaderChunk, PageReaderOptions};
 pub use shared::SharedPage;
-pub(crate) use walker::{PagePlace, has_dictionary};
+pub(crate) use walker::has_dictionary;
 pub use walker::{PageStart, PageWalker};
 
 /// Levels decoded at once, as bytes: they stay in the first cache.

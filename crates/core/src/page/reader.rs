@@ -18,7 +18,7 @@ use herringbone_format::{CompressionCodec, Error, Limits, PageHeader, PageType, 
 use super::body::{BodyDecoder, PageUse, check_sizes, num_values, verify_crc};
 use super::chunk_bytes::ChunkBytes;
 use super::decompression_limit::DecompressionLimit;
-use super::walker::{PagePlace, PageStart, PageWalker};
+use super::walker::{PageStart, PageWalker};
 use super::{MaxLevels, Page, SharedPage};
 use crate::Step;
 use crate::budget::{ColumnMemory, MemoryUse};
@@ -122,11 +122,6 @@ impl PageReader {
     /// Whether pages are decompressed, so that it is worth keeping them.
     pub(crate) fn is_compressed(&self) -> bool {
         self.decoder.is_compressed()
-    }
-
-    /// Ordinal and file offset of the page that comes next.
-    pub(crate) fn place(&self) -> PagePlace {
-        self.walker.place()
     }
 
     /// The header of the next page that carries values; `None` behind the last one. Called again
@@ -268,7 +263,7 @@ impl PageReader {
         self.walker.header().is_none().then(|| self.walker.start())
     }
 
-    /// Where the page is whose header was returned last.
+    /// Returns the start of the page whose header was returned last, or of the next one.
     pub(crate) fn start(&self) -> PageStart {
         self.walker.start()
     }

@@ -21,20 +21,6 @@ use super::byte_range;
 /// therefore go on this many bytes behind its declared end (PARQUET-816).
 const CHUNK_SLACK: u64 = 100;
 
-/// Which page, for errors.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct PagePlace {
-    ordinal: usize,
-    offset: u64,
-}
-
-impl PagePlace {
-    /// Adds the place to an error, unless it has one.
-    pub(crate) fn of(self, error: Error) -> Error {
-        error.in_page(self.ordinal).at_offset(self.offset)
-    }
-}
-
 /// Where a page starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -59,6 +45,11 @@ impl PageStart {
             offset,
             num_values_before: 0,
         }
+    }
+
+    /// Adds the place of the page to an error, unless it has one.
+    pub(crate) fn locate(&self, error: Error) -> Error {
+        error.in_page(self.ordinal).at_offset(self.offset)
     }
 }
 
@@ -135,14 +126,6 @@ impl PageWalker {
     #[must_use]
     pub fn start(&self) -> PageStart {
         self.start
-    }
-
-    /// The page at hand, for errors.
-    pub(crate) fn place(&self) -> PagePlace {
-        PagePlace {
-            ordinal: self.start.ordinal,
-            offset: self.start.offset,
-        }
     }
 
     /// Bytes of the header of the page at hand; 0 before it was decoded.

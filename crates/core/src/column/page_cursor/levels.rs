@@ -5,11 +5,11 @@ use herringbone_kernels::bitmap::Bitmap;
 
 use super::PageCursor;
 use crate::levels::Levels;
-use crate::page::{BLOCK_LEVELS, PagePlace};
+use crate::page::{BLOCK_LEVELS, PageStart};
 
 /// A data page with levels left.
 pub(super) struct OpenPage {
-    pub(super) place: PagePlace,
+    pub(super) place: PageStart,
     pub(super) repetition: Levels,
     pub(super) definition: Levels,
     pub(super) levels_left: usize,

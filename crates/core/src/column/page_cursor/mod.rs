@@ -14,9 +14,7 @@ use crate::budget::Budget;
 use crate::encoding::rest::more_than_declared;
 use crate::levels::Levels;
 use crate::loss::is_damage;
-use crate::page::{
-    Page, PageMap, PagePlace, PageReader, PageReaderChunk, PageReaderOptions, PageStart,
-};
+use crate::page::{Page, PageMap, PageReader, PageReaderChunk, PageReaderOptions, PageStart};
 
 mod dictionary_use;
 mod levels;
@@ -137,7 +135,7 @@ impl PageCursor {
     /// Adds the place of the open page to an error.
     pub(super) fn locate(&self, error: Error) -> Error {
         match &self.page {
-            Some(page) => page.place.of(error),
+            Some(page) => page.place.locate(error),
             None => error,
         }
     }
@@ -165,9 +163,9 @@ impl PageCursor {
         if let Some(left) = self.page.take() {
             batch.leave_page(left.body_bytes);
         }
-        let place = self.pages.place();
+        let place = self.pages.start();
         self.open_next_page(place, rows, batch)
-            .map_err(|error| place.of(error))
+            .map_err(|error| place.locate(error))
     }
 
     /// Makes sure that a page has nothing but its declared levels, once these are used up. Otherwise its header is wrong, and
@@ -184,16 +182,16 @@ impl PageCursor {
             return Ok(());
         }
         if page.repetition.has_more() || page.definition.has_more() {
-            return Err(page.place.of(more_than_declared("levels")));
+            return Err(page.place.locate(more_than_declared("levels")));
         }
         let rest = batch.rest_of_page().check(self.pages.created_by());
-        rest.map_err(|error| page.place.of(error))
+        rest.map_err(|error| page.place.locate(error))
     }
 
     /// Opens or skips one page.
     fn open_next_page(
         &mut self,
-        place: PagePlace,
+        place: PageStart,
         rows: &RowWalk,
         batch: &mut BatchBuilder,
     ) -> Result<Step<PageStep>> {
@@ -294,7 +292,7 @@ impl PageCursor {
     fn read_page(
         &mut self,
         next: &NextPage,
-        place: PagePlace,
+        place: PageStart,
         batch: &mut BatchBuilder,
     ) -> Result<Step<PageStep>> {
         let another = batch.keeps_pages();
@@ -321,7 +319,7 @@ impl PageCursor {
             Err(error) if self.plan.null_pages && is_damage(&error) && !Budget::refused(&error) => {
                 self.dictionary_is_lost |= next.is_dictionary;
                 let rows = next.rows.unwrap_or(0);
-                batch.lose(place.of(error), rows);
+                batch.lose(place.locate(error), rows);
                 self.open_lost(rows, place);
             }
             opened => opened?,
@@ -332,7 +330,7 @@ impl PageCursor {
     fn open_body(
         &mut self,
         page: Page,
-        place: PagePlace,
+        place: PageStart,
         start: PageStart,
         batch: &mut BatchBuilder,
     ) -> Result<()> {
@@ -359,7 +357,7 @@ impl PageCursor {
     }
 
     /// Puts nulls in the place of a damaged page: none in that of a dictionary.
-    fn open_lost(&mut self, rows: usize, place: PagePlace) {
+    fn open_lost(&mut self, rows: usize, place: PageStart) {
         let max_def = self.plan.max_def_level;
         self.page = Some(OpenPage {
             place,
