@@ -51,6 +51,8 @@ mod tightened;
 #[cfg(test)]
 mod small_row_groups;
 #[cfg(test)]
+mod spawn;
+#[cfg(test)]
 mod parts;
 #[cfg(test)]
 mod restarted_columns;

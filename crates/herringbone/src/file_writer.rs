@@ -182,7 +182,9 @@ impl<W: Write> FileWriter<W> {
             let is_large = self.encoders.write(batch, at..at + n, n * row_bytes)?;
             self.rows += n;
             at += n;
-            if self.rows.saturating_mul(row_bytes) >= KEEP_MEMORY_FROM {
+            if self.plan.options().tune_allocator
+                && self.rows.saturating_mul(row_bytes) >= KEEP_MEMORY_FROM
+            {
                 keep_memory(SEVERAL_THREADS);
             }
             if is_large || self.rows >= most {

@@ -7,6 +7,7 @@
 //! | write a file | [`create`], or [`create_with`] and [`WriteOptions`] |
 //! | write to memory or anything else that takes bytes | [`Writer`] |
 //! | write something else that is to appear when it is complete | [`FileTarget`] |
+//! | have the work done by threads of your own | [`Spawn`] |
 //! | do the I/O yourself | [`PushDecoder`](push::PushDecoder) |
 //! | know what a file says of its data, to skip what nobody needs | [`pruning`] |
 //! | look at pages as they are stored | [`Pages`] and [`physical`] |
@@ -85,6 +86,7 @@ pub use herringbone_core::write::{
 };
 pub use herringbone_format::modular_encryption;
 pub use herringbone_format::{Error, ErrorKind, Limits, Location, Remedy, Result};
+pub use herringbone_pipeline::Spawn;
 pub use herringbone_schema::{Int96Overflow, Projection, SchemaOptions};
 pub use int96::Int96Units;
 pub use metadata_handle::MetadataHandle;

@@ -63,13 +63,18 @@ impl Reader {
         let values = (plan.num_columns() as u64).saturating_mul(rows_left);
         let is_short = plan.num_columns() == 0 || values < FEW_VALUES;
         let budget = Budget::new(&plan.options().limits);
+        let tune_allocator = |bytes| {
+            if plan.options().tune_allocator {
+                keep_memory(bytes);
+            }
+        };
         let driver = if threads == 1 || is_short || !Driver::has_threads_for(&plan, threads) {
             if !is_short {
-                keep_memory(ONE_THREAD);
+                tune_allocator(ONE_THREAD);
             }
             Driver::Inline(Box::new(Inline::new(plan.clone(), source, budget.clone())))
         } else {
-            keep_memory(SEVERAL_THREADS);
+            tune_allocator(SEVERAL_THREADS);
             Driver::of_threads(&plan, source, threads, &budget)
         };
         Self {

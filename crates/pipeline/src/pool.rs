@@ -19,8 +19,8 @@ const MAX_FORKS: usize = 16;
 /// The id of no process.
 const NO_PROCESS: u32 = 0;
 
-/// The help of one thread for one reader or writer, until that has no task for it.
-pub type Job = Box<dyn FnOnce() + Send>;
+/// The help of one thread for one crew, until that has no task for it.
+type Job = Box<dyn FnOnce() + Send>;
 
 /// A source of threads, by which a program lends its own to readers and writers.
 ///
@@ -31,7 +31,7 @@ pub type Job = Box<dyn FnOnce() + Send>;
 /// A job may wait for other jobs of the same reader or writer that have started, never for one that has not.
 pub trait Spawn: Debug + Send + Sync {
     /// Runs a job on another thread.
-    fn spawn(&self, job: Job);
+    fn spawn(&self, job: Box<dyn FnOnce() + Send>);
 }
 
 /// Returns the number of threads to work on, including the caller's: one per core if `asked` is 0.

@@ -10,7 +10,9 @@ use std::sync::mpsc;
 use std::sync::{Arc, Barrier, Mutex};
 use std::time::Duration;
 
-use herringbone_pipeline::{Crew, Job, Shared, Spawn, Work};
+use herringbone_pipeline::{Crew, Shared, Spawn, Work};
+
+type Job = Box<dyn FnOnce() + Send>;
 
 /// Tasks 0 to `count`, each of which runs a function. No more than `ahead` of them are begun before they are due.
 struct Numbered<F> {

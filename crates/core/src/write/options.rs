@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use herringbone_format::modular_encryption::Encryption;
 use herringbone_format::{Encoding, KeyValue, Type};
+use herringbone_pipeline::Spawn;
 use herringbone_schema::{ParquetSchema, WriteSchemaOptions};
 
 use super::choice::Explanation;
@@ -312,6 +313,12 @@ pub struct WriteOptions {
     pub created_by: String,
     /// Threads that encode, the caller's included; 0 stands for one a core.
     pub threads: usize,
+    /// A program's own threads; those of a pool that all readers and writers of the process share if `None`.
+    pub spawn: Option<Arc<dyn Spawn>>,
+    /// Whether the writer may have the C library of GNU/Linux keep freed memory for the next row group. That is a setting
+    /// of the whole process, which stays. Without it, each row group may take a page fault for
+    /// every 4 KiB.
+    pub tune_allocator: bool,
     /// What becomes of Arrow types.
     pub schema: WriteSchemaOptions,
     /// Who has the keys that the file is encrypted with; nothing is encrypted where `None`. Pages are of version 1
@@ -354,6 +361,8 @@ impl Default for WriteOptions {
             allow_out_of_range: false,
             created_by: CREATED_BY.to_owned(),
             threads: 0,
+            spawn: None,
+            tune_allocator: true,
             schema: WriteSchemaOptions::default(),
             encryption: None,
             extensions: Vec::new(),
@@ -484,6 +493,10 @@ setters! { WriteOptions {
     created_by: String;
     /// Sets the number of threads; 0 stands for one a core.
     threads: usize;
+    /// Lends threads of the program.
+    spawn: Arc<dyn Spawn> => Some;
+    /// Allows or forbids to tune the allocator.
+    tune_allocator: bool;
     /// Chooses whether values beyond the range of their type are written.
     allow_out_of_range: bool;
     /// Sets who has the keys that the file is encrypted with.

@@ -54,7 +54,8 @@ impl Encoders {
             columns => columns.max(PAGE_THREADS),
         };
         let threads = threads(plan.options().threads).min(most);
-        let crew = Crew::new(Encoding { plan }, State::new(columns), threads, None);
+        let spawn = plan.options().spawn.clone();
+        let crew = Crew::new(Encoding { plan }, State::new(columns), threads, spawn);
         Ok(Self { crew, threads })
     }
 

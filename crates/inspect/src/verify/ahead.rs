@@ -4,11 +4,12 @@
 //! tasks, as findings wait in memory.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use herringbone_core::page::byte_range;
 use herringbone_format::Result;
 use herringbone_format::modular_encryption::KeyStep;
-use herringbone_pipeline::{Crew, Shared, Work};
+use herringbone_pipeline::{Crew, Shared, Spawn, Work};
 
 use super::part::{self, Outcome, Task};
 use herringbone::ParquetFile;
@@ -38,7 +39,7 @@ struct State {
 }
 
 impl Ahead {
-    pub(super) fn new(file: ParquetFile, threads: usize) -> Self {
+    pub(super) fn new(file: ParquetFile, threads: usize, spawn: Option<Arc<dyn Spawn>>) -> Self {
         let state = State {
             next: first(&file, 0),
             bytes: 0,
@@ -50,7 +51,7 @@ impl Ahead {
             file,
             max_ahead: TASKS_AHEAD.saturating_mul(threads as u64),
         };
-        Self(Crew::new(checks, state, threads, None))
+        Self(Crew::new(checks, state, threads, spawn))
     }
 
     /// Returns the outcome of the next task; `None` after the last one.

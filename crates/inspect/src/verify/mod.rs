@@ -45,8 +45,10 @@ mod variants;
 
 pub use finding::{Finding, FindingKind, Severity};
 
+use std::sync::Arc;
+
 use herringbone_format::{Location, Result};
-use herringbone_pipeline::threads;
+use herringbone_pipeline::{Spawn, threads};
 
 use ahead::Ahead;
 use chunk::Sizes;
@@ -72,6 +74,7 @@ const FEW_VALUES: u64 = 1 << 17;
 pub struct Verify {
     file: ParquetFile,
     threads: usize,
+    spawn: Option<Arc<dyn Spawn>>,
     report: Report,
     step: Step,
     /// Of the column chunks of the row group so far; `None` once one of them is not known.
@@ -92,6 +95,7 @@ impl Verify {
         Self {
             file,
             threads: 0,
+            spawn: None,
             report: Report::default(),
             step: Step::File,
             sizes: Some(Sizes::default()),
@@ -105,6 +109,14 @@ impl Verify {
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads;
+        self
+    }
+
+    /// Lends threads of the program, before the first part. By default the threads are those of the pool that all readers and
+    /// writers of the process share.
+    #[must_use]
+    pub fn spawn(mut self, spawn: Arc<dyn Spawn>) -> Self {
+        self.spawn = Some(spawn);
         self
     }
 
@@ -141,7 +153,8 @@ impl Verify {
         match &mut self.step {
             Step::File => {
                 file::check(&self.file, &mut self.report)?;
-                self.step = Step::Parts(Ahead::new(self.file.clone(), self.useful_threads()));
+                let (file, spawn) = (self.file.clone(), self.spawn.clone());
+                self.step = Step::Parts(Ahead::new(file, self.useful_threads(), spawn));
             }
             Step::Parts(ahead) => match ahead.next()? {
                 Some(outcome) => self.part(outcome)?,
