@@ -229,6 +229,18 @@ fn neighbouring_page_indexes_take_one_request() {
         assert_eq!(source.take(), [expected]);
     }
 
+    // Bounds of pages take both indexes of a chunk at once, 10 MB apart at most, and keep neither.
+    let source = Recorder::new(file.clone(), policy(10_000_000));
+    let opened = source.open();
+    source.take();
+    for _ in 0..2 {
+        let [columns, offsets] = index_ranges(&opened, 0, 9);
+        let bounds = opened.page_bounds(0, 9).unwrap();
+        let rows = bounds.unwrap().row_counts;
+        assert_eq!(rows.iter().flatten().sum::<u64>(), 400);
+        assert_eq!(source.take(), [[columns.start..offsets.end]]);
+    }
+
     // An index that is larger than a request may be is put together again: 10 bytes at a time.
     let mut small = policy(0);
     small.max_request_bytes = 10;

@@ -14,7 +14,7 @@ use herringbone_core::pruning::{
 use herringbone_core::read::{ReadOptions, ReadPlan, RowGroupExplanation, explain};
 use herringbone_format::modular_encryption::KeyStep;
 use herringbone_format::{
-    BloomFilterHeader, ColumnChunk, ColumnIndex, Error, FileMetadata, Limits, OffsetIndex, Result,
+    BloomFilterHeader, ColumnIndex, Error, FileMetadata, Limits, OffsetIndex, Result,
 };
 use herringbone_schema::{Int96Overflow, ParquetSchema, SchemaOptions, to_arrow};
 
@@ -249,10 +249,8 @@ impl ParquetFile {
         if let Some(cell) = self.handle.page_index(row_group, leaf) {
             return Ok(cell.columns.map(|index| ColumnIndex::clone(&index)));
         }
-        let chunk = self.handle.chunk(row_group, leaf)?;
-        IndexDecoder::of_column(&chunk, self.source.len(), self.limits())
-            .and_then(|index| self.index(index, row_group, leaf, &chunk))
-            .map_err(|e| self.handle.locate(e, row_group, leaf))
+        let (place, of) = ((row_group, leaf), IndexDecoder::of_column);
+        page_indexes::read_one(&self.handle, &*self.source, place, of)
     }
 
     /// The offset index of a column chunk, if it has one: places and first rows of its pages.
@@ -263,10 +261,8 @@ impl ParquetFile {
         if let Some(cell) = self.handle.page_index(row_group, leaf) {
             return Ok(cell.offsets.map(|index| OffsetIndex::clone(&index)));
         }
-        let chunk = self.handle.chunk(row_group, leaf)?;
-        IndexDecoder::of_offsets(&chunk, self.source.len(), self.limits())
-            .and_then(|index| self.index(index, row_group, leaf, &chunk))
-            .map_err(|e| self.handle.locate(e, row_group, leaf))
+        let (place, of) = ((row_group, leaf), IndexDecoder::of_offsets);
+        page_indexes::read_one(&self.handle, &*self.source, place, of)
     }
 
     /// Reads both indexes of a column chunk.
@@ -306,7 +302,8 @@ impl ParquetFile {
         &self,
         chunks: impl IntoIterator<Item = (usize, usize)>,
     ) -> Result<Vec<PageIndexCell>> {
-        page_indexes::load(&self.handle, &*self.source, chunks)
+        let chunks: Vec<_> = chunks.into_iter().collect();
+        page_indexes::load(&self.handle, &*self.source, &chunks)
     }
 
     /// Bounds and counts of a leaf, nested or not, as Arrow arrays of a slot a row group. `leaf` counts the leaves of
@@ -321,14 +318,16 @@ impl ParquetFile {
         bounds.map_err(|error| error.in_column(self.parquet_schema().column_path(leaf)))
     }
 
-    /// The same of a slot a page of a column chunk; `None` where it does not have both of its page indexes.
+    /// Bounds and counts of a column chunk as Arrow arrays, with a slot per page; `None` if the
+    /// chunk does not have both page indexes.
     ///
     /// # Errors
-    /// Argument where there is no such column chunk; Corrupt or Limit where an index cannot be used.
+    /// Argument if there is no such column chunk; Corrupt or Limit if an index cannot be used.
     pub fn page_bounds(&self, row_group: usize, leaf: usize) -> Result<Option<ColumnBounds>> {
         let metadata = self.metadata();
-        let columns = self.column_index(row_group, leaf)?;
-        let Some((columns, offsets)) = columns.zip(self.offset_index(row_group, leaf)?) else {
+        let cells = page_indexes::read(&self.handle, &*self.source, &[(row_group, leaf)])?;
+        let cell = cells.into_iter().next().unwrap_or_default();
+        let Some((columns, offsets)) = cell.columns.zip(cell.offsets) else {
             return Ok(None);
         };
         let rows = metadata.row_group_header(row_group)?.num_rows;
@@ -338,23 +337,6 @@ impl ParquetFile {
             .and_then(|decoder| decoder.pages(&columns, &offsets, rows))
             .map(Some)
             .map_err(|error| self.handle.locate(error, row_group, leaf))
-    }
-
-    /// Reads and decodes an index.
-    fn index<T>(
-        &self,
-        index: Option<IndexDecoder<T>>,
-        row_group: usize,
-        leaf: usize,
-        chunk: &ColumnChunk,
-    ) -> Result<Option<T>> {
-        let Some(index) = index else {
-            return Ok(None);
-        };
-        let cipher = self.metadata().cipher_of(row_group, leaf, chunk)?.ready()?;
-        let index = index.encrypted(cipher);
-        let bytes = self.source.read(index.range())?;
-        index.decode(&bytes, self.limits()).map(Some)
     }
 
     /// The header of the bloom filter of a column chunk, if it has one.

@@ -1,9 +1,10 @@
 //! Page indexes of several column chunks, read together.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use herringbone_core::pruning::{IndexDecoder, PageIndexCell};
-use herringbone_format::{ColumnIndex, Error, OffsetIndex, Result};
+use herringbone_format::{ColumnChunk, ColumnIndex, Error, Limits, OffsetIndex, Result};
 
 use crate::metadata_handle::MetadataHandle;
 use crate::source::{Fetched, Source};
@@ -16,23 +17,38 @@ struct Missing {
     offsets: Option<IndexDecoder<OffsetIndex>>,
 }
 
-/// Reads the indexes of these column chunks that the handle does not have, and puts them there.
-/// Returns the indexes of all of them.
+/// Reads the indexes of these column chunks, and puts them into the handle.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn load(
+    handle: &MetadataHandle,
+    source: &dyn Source,
+    chunks: &[(usize, usize)],
+) -> Result<Vec<PageIndexCell>> {
+    let cells = read(handle, source, chunks)?;
+    for ((row_group, leaf), cell) in chunks.iter().zip(&cells) {
+        handle.keep(*row_group, *leaf, cell.clone());
+    }
+    Ok(cells)
+}
+
+/// Returns the indexes of these column chunks; those that the handle does not have are read.
 ///
 /// # Errors
 /// Argument if there is no such column chunk; Corrupt or Limit if an index cannot be used; Key if
 /// a key is missing or wrong; those of the source.
-pub(crate) fn load(
+pub(crate) fn read(
     handle: &MetadataHandle,
     source: &dyn Source,
-    chunks: impl IntoIterator<Item = (usize, usize)>,
+    chunks: &[(usize, usize)],
 ) -> Result<Vec<PageIndexCell>> {
-    let mut cells = Vec::new();
+    let mut cells = Vec::with_capacity(chunks.len());
     let mut missing = Vec::new();
     for (row_group, leaf) in chunks {
-        let cell = handle.page_index(row_group, leaf);
+        let cell = handle.page_index(*row_group, *leaf);
         if cell.is_none() {
-            missing.push((cells.len(), Missing::new(handle, row_group, leaf)?));
+            missing.push((cells.len(), Missing::new(handle, *row_group, *leaf)?));
         }
         cells.push(cell.unwrap_or_default());
     }
@@ -43,12 +59,48 @@ pub(crate) fn load(
         let cell = chunk
             .decode(&fetched, handle)
             .map_err(|error| handle.locate(error, chunk.row_group, chunk.leaf))?;
-        handle.keep(chunk.row_group, chunk.leaf, cell.clone());
         if let Some(place) = cells.get_mut(place) {
             *place = cell;
         }
     }
     Ok(cells)
+}
+
+/// Reads one index of a column chunk, if the chunk has it.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn read_one<T>(
+    handle: &MetadataHandle,
+    source: &dyn Source,
+    (row_group, leaf): (usize, usize),
+    decoder_of: DecoderOf<T>,
+) -> Result<Option<T>> {
+    let chunk = handle.chunk(row_group, leaf)?;
+    let read = || {
+        let index = decoder(handle, (row_group, leaf), &chunk, decoder_of)?;
+        index
+            .map(|index| index.decode(&source.read(index.range())?, handle.limits()))
+            .transpose()
+    };
+    read().map_err(|error| handle.locate(error, row_group, leaf))
+}
+
+/// Finds one index of a column chunk in a file of this length.
+type DecoderOf<T> = fn(&ColumnChunk, u64, &Limits) -> Result<Option<IndexDecoder<T>>>;
+
+/// Returns the decoder of one index of a column chunk, with the key that it needs.
+fn decoder<T>(
+    handle: &MetadataHandle,
+    (row_group, leaf): (usize, usize),
+    chunk: &ColumnChunk,
+    decoder_of: DecoderOf<T>,
+) -> Result<Option<IndexDecoder<T>>> {
+    let Some(decoder) = decoder_of(chunk, handle.file_length(), handle.limits())? else {
+        return Ok(None);
+    };
+    let cipher = handle.metadata().cipher_of(row_group, leaf, chunk)?;
+    Ok(Some(decoder.encrypted(cipher.ready()?)))
 }
 
 /// Fails if indexes have so many bytes together that many must be the same.
@@ -66,28 +118,19 @@ fn check_overlap(handle: &MetadataHandle, bytes: impl Iterator<Item = u64>) -> R
 impl Missing {
     fn new(handle: &MetadataHandle, row_group: usize, leaf: usize) -> Result<Self> {
         let chunk = handle.chunk(row_group, leaf)?;
+        let place = (row_group, leaf);
         let new = || {
-            let (length, limits) = (handle.file_length(), handle.limits());
-            let columns = IndexDecoder::of_column(&chunk, length, limits)?;
-            let offsets = IndexDecoder::of_offsets(&chunk, length, limits)?;
-            let cipher = match columns.is_some() || offsets.is_some() {
-                true => handle
-                    .metadata()
-                    .cipher_of(row_group, leaf, &chunk)?
-                    .ready()?,
-                false => None,
-            };
             Ok(Self {
                 row_group,
                 leaf,
-                columns: columns.map(|it| it.encrypted(cipher.clone())),
-                offsets: offsets.map(|it| it.encrypted(cipher)),
+                columns: decoder(handle, place, &chunk, IndexDecoder::of_column)?,
+                offsets: decoder(handle, place, &chunk, IndexDecoder::of_offsets)?,
             })
         };
         new().map_err(|error| handle.locate(error, row_group, leaf))
     }
 
-    fn ranges(&self) -> impl Iterator<Item = std::ops::Range<u64>> {
+    fn ranges(&self) -> impl Iterator<Item = Range<u64>> {
         let columns = self.columns.as_ref().map(IndexDecoder::range);
         columns
             .into_iter()
