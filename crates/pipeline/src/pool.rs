@@ -175,6 +175,7 @@ impl Pool {
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc::channel;
+    use std::sync::{Arc, Barrier};
     use std::time::Duration;
 
     use super::*;
@@ -230,6 +231,28 @@ mod tests {
         drop((ran, sender));
         assert_eq!(runs.iter().count(), 1024);
         assert_eq!(POOL.lock().threads, 1);
+    }
+
+    /// An idle thread that was woken for one job is not counted on for the next one.
+    #[test]
+    fn jobs_that_come_together_run_together() {
+        static POOL: Pool = Pool::new();
+        POOL.lock().max_threads = 2;
+        POOL.spawn(Box::new(|| ()), 2);
+        while POOL.lock().idle == 0 {
+            std::thread::yield_now();
+        }
+        let barrier = Arc::new(Barrier::new(2));
+        let (met, both_met) = channel();
+        for _ in 0..2 {
+            let (barrier, met) = (barrier.clone(), met.clone());
+            let meet = move || {
+                barrier.wait();
+                met.send(()).unwrap();
+            };
+            POOL.spawn(Box::new(meet), 2);
+        }
+        assert_eq!(both_met.recv_timeout(MINUTE), Ok(()));
     }
 
     #[test]

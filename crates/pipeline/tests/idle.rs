@@ -66,9 +66,13 @@ fn two_hundred_crews_share_the_threads_of_one_pool() {
     // A caller who asks for more gets more.
     let barrier = std::sync::Arc::new(std::sync::Barrier::new(asked + 3));
     let meets = crowd::Meet(barrier);
-    let mut crowd = Crew::new(meets, (asked + 3, 0), asked + 3, None);
-    let done = crowd.next(|state| (state.1 == asked + 3).then_some(()));
-    assert_eq!(done, Some(()));
+    let mut crowd = Crew::new(meets, (0, 0), asked + 3, None);
+    // They come again after they had nothing to do.
+    for _ in 0..3 {
+        crowd.update(|state| *state = (asked + 3, 0));
+        let done = crowd.next(|state| (state.1 == asked + 3).then_some(()));
+        assert_eq!(done, Some(()));
+    }
     assert_eq!(num_threads(), Some(before + asked + 2));
 }
 
