@@ -21,7 +21,7 @@ use herringbone_format::{Error, Limits, Result};
 
 use crate::metrics::{Metrics, ReadMetrics};
 
-/// The limit that is kept here.
+/// The name of the limit that a budget keeps.
 const LIMIT: &str = "memory_bytes";
 
 /// The memory that a read may hold and holds, and the counts of what it did.
@@ -38,31 +38,31 @@ pub struct Budget {
 /// The column chunks that were opened.
 #[derive(Debug, Default)]
 struct Opened {
-    /// Their bytes.
+    /// Bytes of all of them.
     bytes: u64,
-    /// By what the columns are for and the row group of the read: their bytes, and those of all that were opened before.
+    /// Bytes per role and row group of the read: of its column chunks, and of all that were opened up to them.
     row_groups: BTreeMap<(ColumnRole, usize), (u64, u64)>,
-    /// The row groups that were looked at, whether a column of theirs was opened or not.
+    /// The row groups that were looked at, even if no column of them was opened.
     seen: BTreeSet<usize>,
 }
 
-/// What columns are read for.
+/// The purpose that columns are read for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ColumnRole {
-    /// To be given out, all wanted rows of them.
+    /// Every selected row is emitted.
     All,
-    /// To be tested by a filter.
+    /// A filter tests the rows.
     Tested,
-    /// To be given out, as far as a filter leaves rows.
+    /// The rows that a filter leaves are emitted.
     Filtered,
-    /// To be tested before the tested columns are decoded.
+    /// An implied filter tests the rows before the tested columns are decoded.
     TestedFirst,
-    /// To be tested, as far as the first test leaves rows.
+    /// A filter tests the rows that the implied filter leaves.
     TestedNext,
 }
 
 impl ColumnRole {
-    /// Those of the columns that a filter tests, and of the others, where all are for this.
+    /// Returns the roles of the columns that a filter tests, and of the others, if all columns have this role.
     pub(crate) fn with_filter(self) -> (Self, Self) {
         match self {
             Self::All => (Self::Tested, Self::Filtered),
@@ -72,7 +72,7 @@ impl ColumnRole {
 }
 
 impl Budget {
-    /// A budget of [`Limits::memory_bytes`], all of it free.
+    /// Creates a budget of [`Limits::memory_bytes`], all of it free.
     #[must_use]
     pub fn new(limits: &Limits) -> Arc<Self> {
         Arc::new(Self {
@@ -83,28 +83,28 @@ impl Budget {
         })
     }
 
-    /// Whether more than half is in use: a reason not to run ahead.
+    /// Returns true if more than half is in use, so that nothing should be decoded ahead.
     #[doc(hidden)] // For drivers.
     #[must_use]
     pub fn is_short(&self) -> bool {
         self.used() > self.limit / 2
     }
 
-    /// What the read did so far.
+    /// Returns the counts of what the read did so far.
     #[doc(hidden)] // For drivers.
     #[must_use]
     pub fn read_metrics(&self) -> ReadMetrics {
         self.metrics.get(self.opened().seen.len() as u64)
     }
 
-    /// Bytes of columns that were read so far.
+    /// Returns the number of bytes of columns that were read so far.
     #[doc(hidden)] // For drivers.
     #[must_use]
     pub fn column_bytes(&self) -> u64 {
         self.metrics.columns.get().bytes
     }
 
-    /// Notes that something is known of a row group of the read.
+    /// Counts a row group of the read as looked at.
     pub(crate) fn look_at(&self, index: usize) {
         self.opened().seen.insert(index);
     }
@@ -117,23 +117,23 @@ impl Budget {
         &self.metrics
     }
 
-    /// Whether an error is a refusal of a budget.
+    /// Returns true if an error is a refusal of a budget.
     #[doc(hidden)] // For drivers.
     #[must_use]
     pub fn refused(error: &Error) -> bool {
         error.limit_name() == Some(LIMIT)
     }
 
-    /// Whether an error depends on what else is under way: it may be due to memory that others hold, or to row groups
-    /// that were opened out of order.
+    /// Returns true if an error may be due to other work of the read: to memory that it holds, or to row groups that were
+    /// opened out of order.
     #[doc(hidden)] // For drivers.
     #[must_use]
     pub fn depends_on_others(error: &Error) -> bool {
         Self::refused(error) || error.limit_name() == Some("overlap_ratio")
     }
 
-    /// The bytes of all column chunks of a read up to these, which have so many. They are opened in order, or by several
-    /// threads, and some of them again.
+    /// Counts column chunks of `bytes` bytes, unless they were counted before. Returns the bytes of all column chunks of the
+    /// read up to these.
     pub(crate) fn open_row_group(&self, (role, index): (ColumnRole, usize), bytes: u64) -> u64 {
         let mut opened = self.opened();
         opened.seen.insert(index);
@@ -146,7 +146,7 @@ impl Budget {
         all
     }
 
-    /// Forgets the row groups from this one on, which are opened again in order.
+    /// Forgets the row groups from `index` on, which are opened again in order.
     pub(crate) fn close_row_groups_from(&self, index: usize) {
         let mut opened = self.opened();
         opened.row_groups.retain(|(_, known), _| *known < index);
@@ -172,7 +172,7 @@ impl Budget {
     }
 }
 
-/// Memory that was taken from a budget, and is given back when this is dropped.
+/// Memory that was taken from a budget. It is given back on drop.
 #[doc(hidden)] // For drivers.
 #[derive(Debug)]
 pub struct Reservation {
@@ -191,20 +191,20 @@ impl Reservation {
         self.bytes
     }
 
-    /// The budget that it is from.
+    /// Returns the budget that the memory is from.
     pub(crate) fn budget(&self) -> &Arc<Budget> {
         &self.budget
     }
 
-    /// What the budget has in all.
+    /// Returns the limit of the budget.
     pub(crate) fn limit(&self) -> u64 {
         self.budget.limit
     }
 
-    /// Makes it a reservation of so many bytes.
+    /// Reserves `bytes` bytes, instead of those until now.
     ///
     /// # Errors
-    /// Limit where there are not as many left; it then stays what it was.
+    /// Limit if the budget has not as many left; the reservation then stays as it was.
     pub fn resize(&mut self, bytes: u64) -> Result<()> {
         match bytes.checked_sub(self.bytes) {
             Some(0) => {}
@@ -215,24 +215,24 @@ impl Reservation {
         Ok(())
     }
 
-    /// Makes it a reservation of so many bytes more.
+    /// Reserves `bytes` more bytes.
     ///
     /// # Errors
-    /// As [`Self::resize`].
+    /// See [`Self::resize`].
     pub(crate) fn add(&mut self, bytes: u64) -> Result<()> {
         self.resize(self.bytes.saturating_add(bytes))
     }
 
-    /// Gives back all.
+    /// Gives back all bytes.
     pub(crate) fn release(&mut self) {
         let bytes = std::mem::take(&mut self.bytes);
-        // What threads count together takes time, whatever is counted.
+        // An atomic operation takes time, even with 0.
         if bytes > 0 {
             self.budget.give_back(bytes);
         }
     }
 
-    /// Cuts off so many bytes, or all there are.
+    /// Cuts off `bytes` bytes, or all if there are fewer.
     fn split(&mut self, bytes: u64) -> Self {
         let bytes = bytes.min(self.bytes);
         self.bytes -= bytes;
@@ -249,7 +249,7 @@ impl Drop for Reservation {
     }
 }
 
-/// What a column holds memory for.
+/// The purpose that a column holds memory for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum MemoryUse {
     /// The column itself.
@@ -285,15 +285,15 @@ impl ColumnMemory {
         }
     }
 
-    /// Bytes held for one part.
+    /// Returns the bytes held for one purpose.
     pub(crate) fn held(&self, part: MemoryUse) -> u64 {
         self.parts[part as usize]
     }
 
-    /// Holds so many bytes for a part, instead of as many as until now.
+    /// Holds `bytes` bytes for one purpose, instead of those until now.
     ///
     /// # Errors
-    /// Limit where there are not as many left; the part then stays as it was.
+    /// Limit if the budget has not as many left; nothing changes then.
     pub(crate) fn hold(&mut self, part: MemoryUse, bytes: u64) -> Result<()> {
         let others = self.reservation.bytes - self.held(part);
         self.reservation.resize(others.saturating_add(bytes))?;
@@ -301,10 +301,10 @@ impl ColumnMemory {
         Ok(())
     }
 
-    /// Holds at least so many bytes for a part.
+    /// Holds at least `bytes` bytes for one purpose.
     ///
     /// # Errors
-    /// As [`Self::hold`].
+    /// See [`Self::hold`].
     pub(crate) fn hold_at_least(&mut self, part: MemoryUse, bytes: u64) -> Result<()> {
         if bytes <= self.held(part) {
             return Ok(());
@@ -312,12 +312,12 @@ impl ColumnMemory {
         self.hold(part, bytes)
     }
 
-    /// What the read did so far.
+    /// Returns the counts of what the read did so far.
     pub(crate) fn metrics(&self) -> &Metrics {
         &self.reservation.budget.metrics
     }
 
-    /// Bytes that nobody holds.
+    /// Returns the number of free bytes of the budget.
     pub(crate) fn left(&self) -> u64 {
         let budget = &self.reservation.budget;
         budget.limit.saturating_sub(budget.used())

@@ -63,27 +63,27 @@ use sibling_levels::{ListLevels, SharedListPlan};
 /// Bytes of the heap that a column takes besides its pages, dictionary and array.
 const COLUMN_BYTES: usize = 512;
 
-/// What is the same for a leaf in every row group.
+/// The facts about a leaf that are the same in every row group.
 #[derive(Debug)]
 pub(crate) struct ColumnPlan {
     /// Ordinal of the leaf in the Parquet schema.
     pub(crate) leaf: usize,
-    /// The Parquet schema, which knows the leaf's path.
+    /// The Parquet schema, which has the path of the leaf.
     pub(crate) schema: ParquetSchema,
     pub(crate) leaf_type: LeafType,
     pub(crate) max_def_level: u8,
     pub(crate) max_rep_level: u8,
     /// From this definition level on, the leaf has a slot: the innermost list has an element.
     pub(crate) slot_def: u8,
-    /// Whether the leaf itself may be null, not only its ancestors.
+    /// The leaf itself may be null, not only its ancestors.
     pub(crate) nullable: bool,
     /// The ancestors that this leaf records.
     pub(crate) nesting_plans: Vec<NestingPlan>,
-    /// The lists above that other leaves are below as well.
+    /// The lists above the leaf that have other leaves too.
     pub(crate) shared_lists: Vec<SharedListPlan>,
-    /// Whether damaged pages become nulls.
+    /// Damaged pages become nulls.
     pub(crate) null_pages: bool,
-    /// A column batch has no more slots than this where rows allow it.
+    /// A column batch has no more slots than this, unless one row has more.
     pub(crate) max_slots: usize,
     /// A column batch ends when it holds this many bytes, with at least one row.
     pub(crate) column_batch_bytes: usize,
@@ -92,40 +92,40 @@ pub(crate) struct ColumnPlan {
 }
 
 impl ColumnPlan {
-    /// Path of the leaf, for errors. It is not kept: names may be long, and shared by many leaves.
+    /// Returns the path of the leaf, for errors. It is not kept: names may be long, and shared by many leaves.
     pub(crate) fn path(&self) -> String {
         self.schema.column_path(self.leaf)
     }
 
-    /// The parts of that path.
+    /// Returns the parts of the path of the leaf.
     pub(crate) fn path_parts(&self) -> Vec<String> {
         let parts = self.schema.path(self.leaf).into_iter();
         parts.map(str::to_owned).collect()
     }
 }
 
-/// Which rows of a row group are wanted, and in what portions.
+/// The selected rows of a row group.
 #[derive(Debug, Clone)]
 pub(crate) struct WantedRows {
     pub(crate) row_group: usize,
-    /// Rows of the row group, wanted or not.
+    /// Rows of the row group, selected or not.
     pub(crate) num_rows: u64,
     pub(crate) ranges: RowRanges,
-    /// Rows behind those, which may become known on the way.
+    /// Selected rows after the ranges, which may become known while columns are decoded.
     pub(crate) found: Found,
     /// Rows of a batch.
     pub(crate) batch_rows: usize,
 }
 
 impl WantedRows {
-    /// How many they are, as far as is known.
+    /// Returns the number of selected rows that are known.
     pub(crate) fn num_wanted(&self) -> u64 {
         let ranges = self.ranges.iter().map(|range| range.end - range.start);
         let found = self.found.pieces.iter().map(WantedPiece::count);
         ranges.chain(found).sum()
     }
 
-    /// A walk over them.
+    /// Returns a walk over the rows of the row group.
     pub(crate) fn selection(&self) -> Selection {
         let mut selection = Selection::new(self.ranges.clone());
         let found = self.found.pieces.iter();
@@ -137,24 +137,24 @@ impl WantedRows {
     }
 }
 
-/// Rows that are wanted behind the ranges that were planned.
+/// Selected rows after the ranges that were planned.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Found {
     pub(crate) pieces: Vec<WantedPiece>,
-    /// Whether others may follow.
+    /// Others may follow.
     pub(crate) is_open: bool,
 }
 
 /// A part of a column chunk: the rows of whole batches.
 #[derive(Debug, Clone)]
 pub struct ColumnSplit {
-    /// Its rows, counted from the first one of the row group.
+    /// Rows of the part, counted from the first one of the row group.
     pub rows: Range<u64>,
-    /// The page that has the first of them.
+    /// The page that has the first row of the part.
     pub begin: PageOfRow,
-    /// The page that has the first row behind them, if there is one.
+    /// The page that has the first row after the part, if there is one.
     pub end: Option<PageOfRow>,
-    /// Those of its pages, in order, that others come for too.
+    /// The pages of the part, in order, that other parts decode too.
     pub shared: Vec<SharedPage>,
 }
 
@@ -174,9 +174,9 @@ pub struct ColumnBatch {
     pub(crate) rows: usize,
     pub(crate) leaf: ArrayRef,
     pub(crate) nestings: Vec<Nesting>,
-    /// Of each list that it shares.
+    /// Levels of each list that the leaf shares with others.
     pub(crate) shared_lists: Vec<ListLevels>,
-    /// Damaged pages on the way to it.
+    /// Damaged pages whose values are null.
     pub(crate) losses: Losses,
     pub(crate) memory: Reservation,
 }
