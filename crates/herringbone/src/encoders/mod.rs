@@ -66,9 +66,9 @@ impl Encoders {
 
     /// Returns how many of them there may be.
     pub(crate) fn most_in_flight(&self) -> usize {
-        match self.crew.look(|state| state.threads) {
-            1 => 0,
-            _ => ROW_GROUPS_AHEAD,
+        match self.crew.look(|state| state.threads > 1) {
+            true => ROW_GROUPS_AHEAD,
+            false => 0,
         }
     }
 

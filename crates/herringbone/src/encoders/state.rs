@@ -47,13 +47,14 @@ const GROWTH: usize = 4;
 /// Bytes that a column may take for its first rows: tables of its dictionary, mostly.
 const FIRST_BYTES: usize = 256 << 10;
 
+#[derive(Default)]
 pub(super) struct State {
     pub(super) columns: Vec<Column>,
     /// Columns with tasks that no thread works on, and some that were taken out of turn.
     ready: BinaryHeap<Ready>,
     /// The number of columns that have tasks or are worked on.
     busy: usize,
-    /// The number of threads that share the work, including the caller's: 1 until there is enough of it.
+    /// The number of threads that share the work, including the caller's; 0 as long as the caller works alone.
     pub(super) threads: usize,
     /// Pages that were handed out and that no thread works on.
     pub(super) pages: VecDeque<PageJob>,
@@ -282,18 +283,7 @@ impl State {
     pub(super) fn new(columns: Vec<Column>) -> Self {
         Self {
             columns,
-            ready: BinaryHeap::new(),
-            busy: 0,
-            threads: 1,
-            pages: VecDeque::new(),
-            pages_out: 0,
-            page_bytes_out: 0,
-            slices: VecDeque::new(),
-            first_slice: 0,
-            known_bytes: None,
-            row_groups: VecDeque::new(),
-            first_row_group: 0,
-            error: None,
+            ..Self::default()
         }
     }
 
@@ -320,7 +310,7 @@ impl State {
     pub(super) fn catch_up(&mut self, options: &WriteOptions, is_large: &mut bool) -> Option<()> {
         let memory_bytes = options.memory_bytes;
         let part = memory_bytes.min(options.row_group_bytes) / PART_AHEAD;
-        if self.threads == 1 && !self.are_finished(self.slices.len()) {
+        if self.threads <= 1 && !self.are_finished(self.slices.len()) {
             return None;
         }
         while self.is_too_far_ahead(part.min(MAX_BYTES_AHEAD)) {
