@@ -46,28 +46,25 @@ struct Opened {
     seen: BTreeSet<usize>,
 }
 
-/// The purpose that columns are read for.
+/// The use of the columns of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ColumnRole {
-    /// Every selected row is emitted.
+    /// All selected rows of them are emitted.
     All,
-    /// A filter tests the rows.
-    Tested,
-    /// The rows that a filter leaves are emitted.
-    Filtered,
-    /// An implied filter tests the rows before the tested columns are decoded.
-    TestedFirst,
-    /// A filter tests the rows that the implied filter leaves.
-    TestedNext,
+    /// A filter tests them, with this number of stages after its own.
+    Tested(usize),
+    /// The rows that such a stage selects are decoded.
+    Selected(usize),
 }
 
 impl ColumnRole {
-    /// Returns the roles of the columns that a filter tests, and of the others, if all columns have this role.
+    /// Returns the roles of the columns that a filter tests, and of the others, if all of them have this role.
     pub(crate) fn with_filter(self) -> (Self, Self) {
-        match self {
-            Self::All => (Self::Tested, Self::Filtered),
-            _ => (Self::TestedFirst, Self::TestedNext),
-        }
+        let later = match self {
+            Self::All => 0,
+            Self::Tested(later) | Self::Selected(later) => later + 1,
+        };
+        (Self::Tested(later), Self::Selected(later))
     }
 }
 
@@ -396,7 +393,7 @@ mod tests {
         assert_eq!(open(ColumnRole::All, 0, 10), 10);
         // A row group may be passed over.
         assert_eq!(open(ColumnRole::All, 3, 1), 16);
-        assert_eq!(open(ColumnRole::Filtered, 3, 4), 20);
+        assert_eq!(open(ColumnRole::Selected(0), 3, 4), 20);
         assert_eq!(open(ColumnRole::All, 3, 1), 16);
         // What is opened again in order counts anew.
         budget.close_row_groups_from(1);

@@ -142,11 +142,19 @@ impl Reader {
     /// # Errors
     /// Argument where it is a plan of another file, other columns or row groups, or one of both has no filter.
     pub fn go_on_by(&mut self, plan: Arc<ReadPlan>) -> Result<()> {
+        self.plan.check_goes_on_by(&plan)?;
+        self.driver = match std::mem::replace(&mut self.driver, Driver::Failed) {
+            // The threads of one row group test all columns of a filter at once.
+            Driver::Filtered(filtered) if plan.has_stages() => {
+                Driver::Inline(Box::new(filtered.into_inline()))
+            }
+            other => other,
+        };
         match &mut self.driver {
             Driver::Inline(inline) => inline.go_on_by(plan),
             Driver::RowGroups(threads) => threads.go_on_by(plan),
             Driver::Filtered(filtered) => filtered.go_on_by(plan),
-            Driver::Threads(_) | Driver::Failed => self.plan.check_goes_on_by(&plan),
+            Driver::Threads(_) | Driver::Failed => Ok(()),
         }
     }
 
@@ -194,15 +202,20 @@ impl Reader {
 }
 
 impl Driver {
-    /// Whether so many threads read such a plan. Within a row group, what is lost of damaged files is counted by the loop of
-    /// one thread, where a filter chooses rows.
+    /// Returns true if this number of threads can read such a plan. Within a row group, one thread counts the losses of damaged
+    /// files if there is a filter, and tests the stages of a filter.
     fn has_threads_for(plan: &ReadPlan, threads: usize) -> bool {
         if plan.is_filtered() {
-            return plan.options().on_error == OnError::Fail || Self::may_take_row_groups(plan);
+            return Self::shares_columns(plan) || Self::may_take_row_groups(plan);
         }
         let chunk_bytes = plan.chunk_bytes();
         let columns_pay = chunk_bytes >= SMALL_CHUNK_BYTES || chunk_bytes == 0;
         columns_pay || Self::takes_row_groups(plan, threads)
+    }
+
+    /// Returns true if threads can share the columns of a row group that a filter tests.
+    fn shares_columns(plan: &ReadPlan) -> bool {
+        plan.options().on_error == OnError::Fail && !plan.has_stages()
     }
 
     /// Whether each thread may have a row group of its own. Under a limit nothing is tested ahead of time that may not be
@@ -219,7 +232,7 @@ impl Driver {
             return false;
         }
         if plan.is_filtered() {
-            return plan.options().on_error != OnError::Fail || tests_row_groups(plan);
+            return !Self::shares_columns(plan) || tests_row_groups(plan);
         }
         let row_groups = plan.row_groups().len() as u64;
         let columns = plan.num_columns() as u64;

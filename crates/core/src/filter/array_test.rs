@@ -54,22 +54,33 @@ fn field_at(tested: &Schema, path: &[String], each: Option<Each>) -> Result<Fiel
     Ok(found.clone())
 }
 
+/// Returns true if a schema has the field at a path.
+pub(super) fn has_field(schema: &Schema, path: &[String], each: Option<Each>) -> bool {
+    field_at(schema, path, each).is_ok()
+}
+
 impl ArrayTest {
-    /// The test of the field at a path of `tested`; none of a schema only says what is passed over.
+    /// Returns the test of the field at a path of `tested`.
     ///
     /// # Errors
-    /// Argument where a literal cannot be compared with its values; Unsupported where there is no such field.
-    pub(super) fn new(tested: Option<&Schema>, path: &[String], asked: Asked<'_>) -> Result<Self> {
-        let test = tested.map(|tested| {
-            let field = field_at(tested, path, asked.each)?;
-            LeafTest::new(asked, field.data_type(), TextForm::of_field(&field))
-        });
+    /// Argument if a literal cannot be compared with its values; Unsupported if there is no such field.
+    pub(super) fn new(tested: &Schema, path: &[String], asked: Asked<'_>) -> Result<Self> {
+        let field = field_at(tested, path, asked.each)?;
+        let test = LeafTest::new(asked, field.data_type(), TextForm::of_field(&field))?;
         Ok(Self {
+            test: Some(test),
+            ..Self::without_values(path, asked)
+        })
+    }
+
+    /// Returns a test that rules rows out by metadata, and looks at no values.
+    pub(super) fn without_values(path: &[String], asked: Asked<'_>) -> Self {
+        Self {
             path: path.to_vec(),
             each: asked.each,
-            test: test.transpose()?,
+            test: None,
             dictionaries: Mutex::default(),
-        })
+        }
     }
 
     /// The test itself; none where it only says what is passed over.

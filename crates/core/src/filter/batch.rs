@@ -1,6 +1,6 @@
 //! Predicates on record batches that no file is behind.
 
-use herringbone_arrow::array::{Array as _, BooleanArray, RecordBatch};
+use herringbone_arrow::array::{BooleanArray, RecordBatch};
 use herringbone_arrow::buffer::{BooleanBuffer, NullBuffer};
 use herringbone_format::Result;
 
@@ -8,6 +8,7 @@ use super::Predicate;
 use super::array_test::ArrayTest;
 use super::leaf_test::Asked;
 use super::predicate::{Expression, Test};
+use super::rows::evaluate_rows;
 
 impl Predicate {
     /// Whether each row of a batch is wanted; null where that is unknown, which wants none. Columns are found by their
@@ -58,19 +59,9 @@ fn accepted(
             is_ieee,
         } => {
             let asked = Asked::new(column, test, is_negated, *is_ieee);
-            ArrayTest::new(Some(&batch.schema()), &column.path, asked)?.evaluate(batch)
+            ArrayTest::new(&batch.schema(), &column.path, asked)?.evaluate(batch)
         }
-        Expression::Rows(predicate) => {
-            let found = predicate.evaluate(batch)?;
-            let bits = match is_negated {
-                true => !found.values(),
-                false => found.values().clone(),
-            };
-            Ok(match found.nulls() {
-                Some(nulls) => &bits & nulls.inner(),
-                None => bits,
-            })
-        }
+        Expression::Rows(predicate) => evaluate_rows(&**predicate, is_negated, batch, None),
     }
 }
 

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use herringbone_arrow::array::{Array as _, ArrayRef, RecordBatch};
 use herringbone_arrow::buffer::BooleanBuffer;
 use herringbone_arrow::schema::{DataType, Schema};
-use herringbone_format::{Error, FileMetadata, Result};
+use herringbone_format::{FileMetadata, Result};
 use herringbone_schema::ParquetSchema;
 
-use super::array_test::ArrayTest;
+use super::array_test::{ArrayTest, has_field};
 use super::bounds_test::BoundsTest;
 use super::leaf_test::Asked;
 use super::predicate::{Each, Expression};
+use super::rows::evaluate_rows;
 use super::tested_leaves::leaf_at;
 use super::verdict_runs::VerdictRuns;
 use super::wanted_columns::as_wanted;
@@ -74,34 +75,39 @@ pub(crate) struct LeafNode {
     pub(crate) bounds: Option<BoundsTest>,
 }
 
-/// The columns that are tested.
+/// The columns that a stage of a filter tests.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TestedColumns<'a> {
-    /// As they are read.
+    /// Their schema in the batches that are tested.
     pub(crate) schema: &'a Schema,
-    /// Under a wanted schema, whose paths the predicate has: what is known of them.
+    /// Their leaves in the file, if the predicate has the paths of a wanted schema.
     pub(crate) resolved: Option<&'a [ResolvedLeaf]>,
 }
 
 impl BoundPredicate {
-    /// The predicate for a file of which these columns are `tested`.
+    /// Binds the last stage of a filter to a file. The operands in `passed` were tested before: they only rule rows out by
+    /// metadata. `tested` has the columns of each stage, those of the last one first.
     ///
     /// # Errors
-    /// Argument where a literal cannot be compared with the values of its column.
+    /// Argument if a literal cannot be compared with the values of its column.
     pub(crate) fn new(
-        predicate: &Predicate,
+        (last, passed): (&Predicate, Option<&Predicate>),
         metadata: &FileMetadata,
         schema: &ParquetSchema,
-        tested: TestedColumns<'_>,
+        tested: &[TestedColumns<'_>],
     ) -> Result<Self> {
         let mut binder = Binder {
             metadata,
             schema,
-            tested: Some(tested.schema),
-            resolved: tested.resolved,
+            tested,
+            looks_at_values: true,
             tests: Vec::new(),
         };
-        let root = binder.node(&predicate.0, false)?;
+        let mut root = binder.node(&last.0, false)?;
+        if let Some(passed) = passed {
+            let passed = binder.node(&passed.0, false)?;
+            root = Node::And(vec![Node::Implied(Box::new(passed)), root]);
+        }
         Ok(Self {
             root,
             tests: binder.tests,
@@ -118,7 +124,7 @@ impl BoundPredicate {
     /// # Errors
     /// What predicates of one's own say.
     pub(crate) fn evaluate(&self, batch: &RecordBatch) -> Result<BooleanBuffer> {
-        self.root.evaluate(&self.tests, batch)
+        self.root.evaluate(&self.tests, batch, None)
     }
 
     /// What is known of the rows of a row group, by what is known of each test.
@@ -130,9 +136,10 @@ impl BoundPredicate {
 struct Binder<'a> {
     metadata: &'a FileMetadata,
     schema: &'a ParquetSchema,
-    /// The schema of the columns that are tested; none where nothing but what is known of them is.
-    tested: Option<&'a Schema>,
-    resolved: Option<&'a [ResolvedLeaf]>,
+    /// The columns of each stage, those of the last one first.
+    tested: &'a [TestedColumns<'a>],
+    /// False for tests that only rule rows out by metadata, whose columns no stage has.
+    looks_at_values: bool,
     tests: Vec<BoundTest>,
 }
 
@@ -156,21 +163,26 @@ impl Binder<'_> {
                 is_ieee,
             } => {
                 let asked = Asked::new(column, test, is_negated, *is_ieee);
-                let bound = match self.resolved {
-                    None => {
+                let bound = match self.has_wanted_schema() {
+                    false => {
                         let leaf = leaf_at(self.schema, column)?;
                         let path = self.schema.path(leaf).into_iter();
                         let path: Vec<String> = path.map(str::to_owned).collect();
                         self.leaf(leaf, &path, asked, None)
                             .map_err(|e| e.in_column(self.schema.column_path(leaf)))
                     }
-                    Some(leaves) => self
-                        .wanted(leaves, &column.path, asked)
+                    true => self
+                        .wanted(&column.path, asked)
                         .map_err(|e| e.in_column(column.path.join("."))),
                 };
                 self.add(bound?)
             }
         })
+    }
+
+    /// Returns true if the predicate has the paths of a wanted schema, and not those of the file.
+    fn has_wanted_schema(&self) -> bool {
+        self.tested.iter().any(|it| it.resolved.is_some())
     }
 
     fn add(&mut self, test: BoundTest) -> Node {
@@ -181,19 +193,19 @@ impl Binder<'_> {
     fn rows(&mut self, predicate: &Arc<dyn RowPredicate>, is_negated: bool) -> Result<Node> {
         let implied = match is_negated {
             // It knows the names of the file.
-            _ if self.resolved.is_some() => None,
+            _ if self.has_wanted_schema() => None,
             true => None,
             false => predicate.implied(self.schema)?,
         };
         let mut node = self.add(BoundTest::Rows {
             predicate: predicate.clone(),
             is_negated,
-            knows_metadata: self.resolved.is_none(),
+            knows_metadata: !self.has_wanted_schema(),
         });
         if let Some(implied) = implied {
-            let tested = self.tested.take();
+            let looked = std::mem::replace(&mut self.looks_at_values, false);
             let implied = self.node(&implied.0, false);
-            self.tested = tested;
+            self.looks_at_values = looked;
             node = Node::And(vec![node, Node::Implied(Box::new(implied?))]);
         }
         Ok(node)
@@ -216,13 +228,9 @@ impl Binder<'_> {
     }
 
     /// A test of a column of a wanted schema.
-    fn wanted(
-        &self,
-        leaves: &[ResolvedLeaf],
-        path: &[String],
-        asked: Asked<'_>,
-    ) -> Result<BoundTest> {
-        let known = leaves.iter().find(|leaf| leaf.path == path);
+    fn wanted(&self, path: &[String], asked: Asked<'_>) -> Result<BoundTest> {
+        let mut leaves = self.tested.iter().filter_map(|it| it.resolved).flatten();
+        let known = leaves.find(|leaf| leaf.path == path);
         let verdict = match known.map(|known| &known.source) {
             Some(LeafSource::Leaf(leaf)) => {
                 let data_type = known.map(|known| &known.data_type);
@@ -244,33 +252,65 @@ impl Binder<'_> {
         Ok(BoundTest::Unstored { test, verdict })
     }
 
+    /// A test of the array of a column. The first stage that has the column determines its type.
     fn array(&self, path: &[String], asked: Asked<'_>) -> Result<ArrayTest> {
-        ArrayTest::new(self.tested, path, asked)
+        if !self.looks_at_values {
+            return Ok(ArrayTest::without_values(path, asked));
+        }
+        let mut stages = self.tested.iter().map(|it| it.schema);
+        let has_column = |schema: &&Schema| has_field(schema, path, asked.each);
+        let schema = stages.clone().find(has_column).or(stages.next());
+        match schema {
+            Some(schema) => ArrayTest::new(schema, path, asked),
+            None => Ok(ArrayTest::without_values(path, asked)),
+        }
     }
 }
 
 impl Node {
-    fn evaluate(&self, tests: &[BoundTest], batch: &RecordBatch) -> Result<BooleanBuffer> {
+    /// Returns one bit per row, which is set if the row is selected. Outside of `among`, bits can be anything: a custom predicate
+    /// sees only the rows in it.
+    fn evaluate(
+        &self,
+        tests: &[BoundTest],
+        batch: &RecordBatch,
+        among: Option<&BooleanBuffer>,
+    ) -> Result<BooleanBuffer> {
+        let num_rows = batch.num_rows();
         match self {
             Self::Test(test) => match tests.get(*test) {
-                Some(test) => test.evaluate(batch),
-                None => Ok(BooleanBuffer::new_unset(batch.num_rows())),
+                Some(test) => test.evaluate(batch, among),
+                None => Ok(BooleanBuffer::new_unset(num_rows)),
             },
             Self::And(parts) => {
-                let mut bits = BooleanBuffer::new_set(batch.num_rows());
+                let all = || BooleanBuffer::new_set(num_rows);
+                let mut bits = among.cloned().unwrap_or_else(all);
                 for part in parts {
-                    bits = &bits & &part.evaluate(tests, batch)?;
+                    bits = &bits & &part.evaluate(tests, batch, Some(&bits))?;
                 }
                 Ok(bits)
             }
             Self::Or(parts) => {
-                let mut bits = BooleanBuffer::new_unset(batch.num_rows());
+                let mut bits = BooleanBuffer::new_unset(num_rows);
                 for part in parts {
-                    bits = &bits | &part.evaluate(tests, batch)?;
+                    let left = part.has_rows(tests).then(|| match among {
+                        Some(among) => among & &!&bits,
+                        None => !&bits,
+                    });
+                    bits = &bits | &part.evaluate(tests, batch, left.as_ref())?;
                 }
                 Ok(bits)
             }
-            Self::Implied(_) => Ok(BooleanBuffer::new_set(batch.num_rows())),
+            Self::Implied(_) => Ok(BooleanBuffer::new_set(num_rows)),
+        }
+    }
+
+    /// Returns true if it has a custom predicate that is evaluated.
+    fn has_rows(&self, tests: &[BoundTest]) -> bool {
+        match self {
+            Self::Test(test) => matches!(tests.get(*test), Some(BoundTest::Rows { .. })),
+            Self::And(parts) | Self::Or(parts) => parts.iter().any(|part| part.has_rows(tests)),
+            Self::Implied(_) => false,
         }
     }
 
@@ -294,32 +334,20 @@ impl Node {
 }
 
 impl BoundTest {
-    fn evaluate(&self, batch: &RecordBatch) -> Result<BooleanBuffer> {
-        let (predicate, is_negated) = match self {
-            Self::Leaf(leaf) => return leaf.array.evaluate(batch),
-            Self::Unstored { test, .. } => return test.evaluate(batch),
+    fn evaluate(
+        &self,
+        batch: &RecordBatch,
+        among: Option<&BooleanBuffer>,
+    ) -> Result<BooleanBuffer> {
+        match self {
+            Self::Leaf(leaf) => leaf.array.evaluate(batch),
+            Self::Unstored { test, .. } => test.evaluate(batch),
             Self::Rows {
                 predicate,
                 is_negated,
                 ..
-            } => (predicate, *is_negated),
-        };
-        let found = predicate.evaluate(batch)?;
-        if found.len() != batch.num_rows() {
-            return Err(Error::argument(format!(
-                "a predicate answered for {} of {} rows",
-                found.len(),
-                batch.num_rows()
-            )));
+            } => evaluate_rows(&**predicate, *is_negated, batch, among),
         }
-        let bits = match is_negated {
-            true => !found.values(),
-            false => found.values().clone(),
-        };
-        Ok(match found.nulls() {
-            Some(nulls) => &bits & nulls.inner(),
-            None => bits,
-        })
     }
 
     /// What the metadata of a row group tells, its statistics among it.

@@ -6,17 +6,18 @@ use herringbone_schema::ParquetSchema;
 use super::Predicate;
 use super::predicate::Expression;
 
-/// A predicate that is true wherever this one is, and looks at other columns in place of those of predicates of one's own that
-/// [ask for it](super::RowPredicate::tests_implied); none where none does.
+/// Returns a predicate that is true wherever all `operands` are, and looks at other columns in place of those of custom predicates
+/// that [ask for it](super::RowPredicate::tests_implied). Returns `None` if there is no such predicate among them.
 ///
 /// # Errors
-/// What they say.
+/// Errors of the custom predicates.
 pub(crate) fn implied_first(
-    predicate: &Predicate,
+    operands: &[Predicate],
     schema: &ParquetSchema,
 ) -> Result<Option<Predicate>> {
+    let operands = operands.iter().map(|operand| operand.0.clone());
     let mut replaced = false;
-    let implied = implied(&predicate.0, schema, &mut replaced)?;
+    let implied = implied(&Expression::And(operands.collect()), schema, &mut replaced)?;
     Ok(implied.filter(|_| replaced).map(Predicate))
 }
 
@@ -37,11 +38,7 @@ fn implied(
             implied.map(|it| it.0)
         }
         // Of rows that are not wanted nothing is implied.
-        Expression::Not(_) => {
-            let mut parts = expression.parts().into_iter();
-            let has_rows = parts.any(|part| matches!(part, Expression::Rows(_)));
-            (!has_rows).then(|| expression.clone())
-        }
+        Expression::Not(_) => (!expression.has_rows()).then(|| expression.clone()),
         Expression::And(parts) => {
             let parts = parts
                 .iter()

@@ -45,6 +45,13 @@ impl Expression {
         }
         parts
     }
+
+    /// Returns true if there is a custom predicate in it.
+    pub(super) fn has_rows(&self) -> bool {
+        self.parts()
+            .iter()
+            .any(|part| matches!(part, Self::Rows(_)))
+    }
 }
 
 /// A test of the value of one column.

@@ -52,9 +52,9 @@ pub(crate) fn extension_columns(predicate: &Predicate) -> Vec<ExtensionColumnOpt
     columns.flatten().collect()
 }
 
-/// Whether a predicate looks at arrays by itself, so that they have to be what the options say.
+/// Returns true if a predicate looks at arrays by itself, so that they must have the types that the options ask for.
 pub(crate) fn has_row_predicate(predicate: &Predicate) -> bool {
-    row_predicates(predicate).next().is_some()
+    predicate.0.has_rows()
 }
 
 /// Whether the leaf at `parts` is the field at `path`, or a part of it.

@@ -6,14 +6,15 @@ use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::buffer::BooleanBuffer;
 use herringbone_arrow::schema::SchemaRef;
 use herringbone_format::modular_encryption::KeyStep;
-use herringbone_format::{Error, Result, Type};
+use herringbone_format::{Result, Type};
 use herringbone_schema::{DictionaryOutput, ParquetSchema, Projection};
 
 use super::{ReadOptions, ReadPlan};
+use crate::budget::ColumnRole;
 use crate::filter::verdict_runs::VerdictRuns;
 use crate::filter::{
-    BoundPredicate, BoundTest, Predicate, TestedColumns, extension_columns, has_row_predicate,
-    implied_first, tested_leaves, tested_paths,
+    BoundPredicate, BoundTest, Predicate, Stages, TestedColumns, extension_columns,
+    has_row_predicate, implied_first, operands, tested_leaves, tested_paths,
 };
 use crate::loss::OnError;
 use crate::read::WantedSchema;
@@ -22,7 +23,7 @@ use crate::read::WantedSchema;
 #[derive(Debug)]
 pub(crate) struct FilterPlan {
     predicate: BoundPredicate,
-    /// With a filter of its own where some rows can be left out by other columns.
+    /// Its own filter has the stages before this one, if there are any.
     tested: Arc<ReadPlan>,
     /// What is given out and not taken from the tested columns.
     others: Arc<ReadPlan>,
@@ -46,100 +47,92 @@ pub(in crate::read) enum ColumnSource {
 }
 
 impl FilterPlan {
-    /// The plan for what `options` ask for, which is what `all` reads without a filter.
+    /// Plans a filter of the rows that `all` reads without one.
     ///
     /// # Errors
-    /// Argument where the predicate does not fit the file; those of [`ReadPlan::new`].
-    pub(in crate::read) fn new(
+    /// Argument if the predicate does not fit the file; those of [`ReadPlan::new`].
+    pub(super) fn new(
         predicate: &Predicate,
         all: &ReadPlan,
         schema: &ParquetSchema,
         file_length: u64,
-    ) -> Result<Self> {
-        let metadata = &all.metadata;
-        let file = || (metadata.clone(), all.page_indexes().clone());
-        let plan = |columns, role, change: &dyn Fn(&mut ReadOptions)| {
-            let mut options = all.options.clone();
-            match columns {
-                ReadColumns::Projection(projection) => options.projection = projection,
-                ReadColumns::Wanted(wanted) => {
-                    options.projection = Projection::All;
-                    options.wanted_schema = Some(wanted);
-                }
-            }
-            options.filter = None;
-            (options.offset, options.limit) = (0, None);
-            change(&mut options);
-            let columns = (&options, role);
-            let plan = ReadPlan::of_columns(file(), schema, file_length, columns)?;
-            Ok::<_, Error>(Arc::new(plan))
+    ) -> Result<Arc<Self>> {
+        let file = PlannedFile {
+            schema,
+            file_length,
+            wanted: all.options.wanted_schema.as_ref(),
         };
-        let wanted = all.options.wanted_schema.as_ref();
-        let (columns, dictionaries) = match wanted {
-            None => {
-                let leaves = tested_leaves(predicate, schema)?;
-                let dictionaries = dictionaries(predicate, &leaves, all, schema);
-                (
-                    ReadColumns::Projection(Projection::Leaves(leaves)),
-                    dictionaries,
-                )
+        let stages = match has_row_predicate(predicate) {
+            true => {
+                let operands = operands(predicate);
+                let implied = tested_first(&operands, all, schema)?;
+                Stages::new(operands, implied)
             }
-            // It has dictionaries where it has them.
-            Some(wanted) => {
-                let columns = wanted.columns_of(&tested_paths(predicate))?;
-                (ReadColumns::Wanted(wanted.only(&columns)?), Vec::new())
-            }
+            false => Stages::new(vec![predicate.clone()], None),
         };
+        let passed = stages.passed.as_ref();
+        Self::of_stages((&stages.earlier, &stages.last, passed), all, file)
+    }
+
+    /// Plans the last stage of a filter, and those before it. Operands that are `passed` only rule rows out by metadata.
+    fn of_stages(
+        (earlier, last, passed): (&[Predicate], &Predicate, Option<&Predicate>),
+        all: &ReadPlan,
+        file: PlannedFile<'_>,
+    ) -> Result<Arc<Self>> {
+        let schema = file.schema;
         let (tested_role, others_role) = all.role.with_filter();
-        let first = tested_first(predicate, all, schema)?;
-        let tested = plan(columns, tested_role, &|options| {
-            options.filter.clone_from(&first);
+        let (columns, dictionaries) = tested_columns((earlier, last), all, file)?;
+        let mut tested = file.plan(all, columns, tested_role, |options| {
             options.virtual_columns.clear();
             if !dictionaries.is_empty() {
-                options.schema.dictionary = DictionaryOutput::Columns(dictionaries.clone());
+                options.schema.dictionary = DictionaryOutput::Columns(dictionaries);
             }
-            options.extension_columns = extension_columns(predicate);
+            options.extension_columns = extension_columns(last);
             // A null that stands for damage is none of the file's: such rows are lost, and match nothing.
             if options.on_error == OnError::NullPage {
                 options.on_error = OnError::SkipRowGroup;
             }
         })?;
-        let columns = TestedColumns {
-            schema: tested.schema(),
-            resolved: tested.resolved(),
-        };
-        let predicate = BoundPredicate::new(predicate, metadata, schema, columns)?;
+        if let Some((last, earlier)) = earlier.split_last() {
+            tested.filter = Some(Self::of_stages((earlier, last, None), &tested, file)?);
+        }
+        let tested = Arc::new(tested);
+        let stages: Vec<_> = stages_of(&tested)
+            .map(|plan| TestedColumns {
+                schema: plan.schema(),
+                resolved: plan.resolved(),
+            })
+            .collect();
+        let predicate = BoundPredicate::new((last, passed), &all.metadata, schema, &stages)?;
         let (mut sources, kept) = sources(all.schema(), tested.schema());
-        if let Some(wanted) = wanted {
-            let others = others_of(wanted, all, &sources)?;
-            return Ok(Self {
-                predicate,
-                tested,
-                others: plan(others, others_role, &|_| {})?,
-                sources,
-            });
+        let columns = match &all.options.wanted_schema {
+            Some(wanted) => others_of(wanted, all, &sources)?,
+            None => {
+                // Leaves of the roots that are not kept.
+                let root_of = |leaf: usize| schema.path(leaf).first().map(|it| (*it).to_owned());
+                let is_other = |leaf: &usize| root_of(*leaf).is_none_or(|it| !kept.contains(&it));
+                ReadColumns::Projection(Projection::Leaves(all.leaves().filter(is_other).collect()))
+            }
+        };
+        let mut others = file.plan(all, columns, others_role, |_| {})?;
+        if file.wanted.is_none() {
+            let expected = all.schema().fields().iter().zip(&sources);
+            let expected = expected.filter(|(_, source)| **source == ColumnSource::Other);
+            let expected = expected.map(|(field, _)| field);
+            if !expected.eq(others.schema().fields()) {
+                // Groups without leaves are no part of a projection of leaves.
+                let columns = ReadColumns::Projection(all.options.projection.clone());
+                others = file.plan(all, columns, others_role, |_| {})?;
+                sources = vec![ColumnSource::Other; others.schema().fields().len()];
+            }
         }
-        // Leaves of the roots that are not kept.
-        let root_of = |leaf: &usize| schema.path(*leaf).first().map(|root| (*root).to_owned());
-        let is_other = |leaf: &usize| root_of(leaf).is_none_or(|root| !kept.contains(&root));
-        let leaves = all.leaves().filter(is_other).collect();
-        let leaves = ReadColumns::Projection(Projection::Leaves(leaves));
-        let mut others = plan(leaves, others_role, &|_| {})?;
-        let expected = all.schema().fields().iter().zip(&sources);
-        let expected = expected.filter(|(_, source)| **source == ColumnSource::Other);
-        let expected = expected.map(|(field, _)| field);
-        if !expected.eq(others.schema().fields()) {
-            // Groups without leaves are no part of a projection of leaves.
-            let columns = ReadColumns::Projection(all.options.projection.clone());
-            others = plan(columns, others_role, &|_| {})?;
-            sources = vec![ColumnSource::Other; others.schema().fields().len()];
-        }
-        Ok(Self {
+        Ok(Arc::new(Self {
             predicate,
             tested,
-            others,
+            others: Arc::new(others),
             sources,
-        })
+        }))
     }
 
     /// The tests of the predicate.
@@ -167,9 +160,15 @@ impl FilterPlan {
         &self.sources
     }
 
+    /// Returns the plan of the tested columns of each stage, that of the last stage first.
+    pub(in crate::read) fn stages(&self) -> impl Iterator<Item = &Arc<ReadPlan>> {
+        stages_of(&self.tested)
+    }
+
     /// Returns the ordinals of the tested leaves, and of the other leaves that are emitted.
     pub(in crate::read) fn leaves(&self) -> impl Iterator<Item = usize> {
-        self.tested().leaves().chain(self.others().leaves())
+        let tested = self.stages().flat_map(|plan| plan.leaves());
+        tested.chain(self.others().leaves())
     }
 
     /// One bit a row of the tested columns: whether it is wanted.
@@ -182,6 +181,81 @@ impl FilterPlan {
         let mut sources = self.sources.iter();
         sources.any(|source| *source != ColumnSource::Other)
     }
+}
+
+/// The file that a read is planned for, and the schema that is wanted of it.
+#[derive(Clone, Copy)]
+struct PlannedFile<'a> {
+    schema: &'a ParquetSchema,
+    file_length: u64,
+    wanted: Option<&'a WantedSchema>,
+}
+
+impl PlannedFile<'_> {
+    /// Plans a read of some columns, whose other options are those of `all` but for a `change`.
+    fn plan(
+        self,
+        all: &ReadPlan,
+        columns: ReadColumns,
+        role: ColumnRole,
+        change: impl FnOnce(&mut ReadOptions),
+    ) -> Result<ReadPlan> {
+        let mut options = all.options.clone();
+        match columns {
+            ReadColumns::Projection(projection) => options.projection = projection,
+            ReadColumns::Wanted(wanted) => {
+                options.projection = Projection::All;
+                options.wanted_schema = Some(wanted);
+            }
+        }
+        options.filter = None;
+        (options.offset, options.limit) = (0, None);
+        change(&mut options);
+        let file = (all.metadata.clone(), all.page_indexes().clone());
+        ReadPlan::of_columns(file, self.schema, self.file_length, (&options, role))
+    }
+}
+
+/// Returns a plan of tested columns, and those of the stages before it.
+fn stages_of(tested: &Arc<ReadPlan>) -> impl Iterator<Item = &Arc<ReadPlan>> {
+    std::iter::successors(Some(tested), |plan| Some(plan.filter()?.tested()))
+}
+
+/// Returns the columns that the last stage of a filter tests, and those of the stages before it that `all` has: these are kept as
+/// they were tested. Also returns the columns that are read as dictionaries.
+fn tested_columns(
+    (earlier, last): (&[Predicate], &Predicate),
+    all: &ReadPlan,
+    file: PlannedFile<'_>,
+) -> Result<(ReadColumns, Vec<Vec<String>>)> {
+    let is_kept = |name: &str| all.schema().field_with_name(name).is_ok();
+    let Some(wanted) = file.wanted else {
+        let leaves = tested_leaves(last, file.schema)?;
+        let dictionaries = dictionaries(last, &leaves, all, file.schema);
+        let mut columns = leaves;
+        for stage in earlier {
+            let mut leaves = tested_leaves(stage, file.schema)?;
+            leaves.retain(|leaf| {
+                file.schema
+                    .path(*leaf)
+                    .first()
+                    .is_some_and(|it| is_kept(it))
+            });
+            columns.extend(leaves);
+        }
+        columns.sort_unstable();
+        columns.dedup();
+        let columns = ReadColumns::Projection(Projection::Leaves(columns));
+        return Ok((columns, dictionaries));
+    };
+    // The wanted types decide which columns are dictionaries.
+    let mut paths = tested_paths(last);
+    for stage in earlier {
+        let of_stage = tested_paths(stage).into_iter();
+        paths.extend(of_stage.filter(|path| path.first().is_some_and(|it| is_kept(it))));
+    }
+    let columns = wanted.only(&wanted.columns_of(&paths)?)?;
+    Ok((ReadColumns::Wanted(columns), Vec::new()))
 }
 
 /// The columns of a wanted schema that are given out and do not come from the tested ones.
@@ -197,17 +271,17 @@ fn others_of(
     Ok(ReadColumns::Wanted(wanted.only(&others)?))
 }
 
-/// What rows are tested by before the tested columns are decoded, if by anything. Under a wanted schema that would be columns of
-/// the file that it does not have; without their keys they cannot be read.
+/// Returns what the custom predicates among the operands of a filter imply of cheaper columns, with the other operands, if rows are
+/// to be tested by that first. A wanted schema may lack the cheaper columns, and their keys may be missing: then it is `None`.
 fn tested_first(
-    predicate: &Predicate,
+    operands: &[Predicate],
     all: &ReadPlan,
     schema: &ParquetSchema,
 ) -> Result<Option<Predicate>> {
     if all.options.wanted_schema.is_some() {
         return Ok(None);
     }
-    let Some(first) = implied_first(predicate, schema)? else {
+    let Some(first) = implied_first(operands, schema)? else {
         return Ok(None);
     };
     let leaves = tested_leaves(&first, schema)?;

@@ -71,10 +71,14 @@ impl ReadPlan {
         options: &ReadOptions,
     ) -> Result<Self> {
         let file = (metadata, page_indexes);
-        Self::of_columns(file, schema, file_length, (options, ColumnRole::All))
+        let mut plan = Self::of_columns(file, schema, file_length, (options, ColumnRole::All))?;
+        if let Some(predicate) = &options.filter {
+            plan.filter = Some(FilterPlan::new(predicate, &plan, schema, file_length)?);
+        }
+        Ok(plan)
     }
 
-    /// The same, of columns that are read for this.
+    /// Plans a read without a filter, of columns that have a role.
     ///
     /// # Errors
     /// As [`Self::new`].
@@ -116,7 +120,7 @@ impl ReadPlan {
             limits,
             created_by: CreatedBy::new(metadata.created_by()),
         };
-        let mut plan = Self {
+        Ok(Self {
             metadata,
             page_indexes,
             schema: arrow_schema,
@@ -129,12 +133,7 @@ impl ReadPlan {
             pages: Arc::new(pages),
             role,
             filter: None,
-        };
-        if let Some(predicate) = &options.filter {
-            let filter = FilterPlan::new(predicate, &plan, schema, file_length)?;
-            plan.filter = Some(Arc::new(filter));
-        }
-        Ok(plan)
+        })
     }
 
     /// The metadata of the file.
@@ -236,6 +235,14 @@ impl ReadPlan {
     /// Bytes of the file.
     pub(in crate::read) fn file_length(&self) -> u64 {
         self.pages.file_length
+    }
+
+    /// Returns true if a filter tests some columns on the rows that others leave.
+    #[doc(hidden)] // For drivers.
+    #[must_use]
+    pub fn has_stages(&self) -> bool {
+        let filter = self.filter.as_ref();
+        filter.is_some_and(|filter| filter.tested().is_filtered())
     }
 
     /// Whether a filter chooses rows.

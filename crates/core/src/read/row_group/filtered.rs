@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Two cursors walk the row group, one over the columns that the predicate looks at, one over those that are given out.
-//! The first is ahead by a batch of wanted rows. Where cheaper columns tell of rows that they are not wanted, the tested
-//! columns are themselves those of a filter. A column that the predicate looks at is given out as it was
+//! The first is ahead by a batch of wanted rows. If the filter has several stages, the tested columns are themselves
+//! those of a filter, which has the earlier stages. A column that the predicate looks at is given out as it was
 //! decoded, unless it is a part of a struct of which other parts are given out as well: then it is decoded twice.
 
 use std::sync::Arc;
@@ -110,13 +110,18 @@ impl FilteredRows {
         self.rows.close();
     }
 
-    /// Rows of the row group that may still come.
+    /// Returns the number of rows of the row group that may still be emitted.
     pub(crate) fn rows_left(&self) -> u64 {
-        let to_find = match &self.tested {
+        self.rows.found() + self.rows_to_find()
+    }
+
+    /// Returns the number of rows that this stage or one before it still has to test, or selects without a test.
+    fn rows_to_find(&self) -> u64 {
+        let earlier = match &self.tested {
             Tested::Rows(_) => 0,
-            Tested::FilteredRows(first) => first.rows.rows_to_find(),
+            Tested::FilteredRows(first) => first.rows_to_find(),
         };
-        self.rows.rows_left() + to_find
+        self.rows.rows_to_find() + earlier
     }
 
     /// Up to which row all wanted rows were given out.

@@ -199,11 +199,6 @@ impl FoundRows {
         self.found
     }
 
-    /// Rows of the row group that may still come.
-    pub(in crate::read) fn rows_left(&self) -> u64 {
-        self.rows_to_find() + self.found
-    }
-
     /// Tests the next rows; those that are wanted behind all that were returned before.
     ///
     /// # Errors

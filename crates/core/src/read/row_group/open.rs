@@ -423,9 +423,7 @@ impl Chunk {
 pub fn missing_key(plan: &ReadPlan, index: usize) -> Option<KeyRequest> {
     let row_group = plan.row_groups().get(index);
     let row_group = row_group.filter(|_| plan.metadata.decryption().is_some())?;
-    let tested = plan.filter().map(|it| it.tested());
-    let tested_first = tested.and_then(|it| it.filter()).map(|it| it.tested());
-    let tested = tested.into_iter().chain(tested_first);
+    let tested = plan.filter().into_iter().flat_map(|it| it.stages());
     let tested = tested.flat_map(|it| it.columns());
     let mut columns = plan.columns().iter().chain(tested);
     columns.find_map(

@@ -343,17 +343,27 @@ impl RowGroupPruner {
         if tests.is_empty() {
             return Ok(Vec::new());
         }
-        let row_group: OpenRowGroup =
-            OpenRowGroup::new(filter.tested(), self.row_group.index, &self.budget)?;
         let mut lookups: Vec<Lookup> = Vec::new();
-        for ((test, leaf), place) in tests {
-            let same = lookups.iter_mut().find(|it| it.leaf() == leaf.leaf);
-            match same {
-                Some(lookup) => lookup.add_test(test),
-                None => {
-                    let ordinal = filter.tested().leaves().position(|it| it == leaf.leaf);
-                    let values = ordinal.and_then(|it| row_group.dictionary_values(it, &place));
-                    lookups.extend(values.map(|it| Lookup::dictionary(leaf.leaf, test, it)));
+        let mut left = tests;
+        for plan in filter.stages() {
+            let leaves: Vec<usize> = plan.leaves().collect();
+            let (here, others): (Vec<_>, Vec<_>) = left
+                .into_iter()
+                .partition(|((_, leaf), _)| leaves.contains(&leaf.leaf));
+            left = others;
+            if here.is_empty() {
+                continue;
+            }
+            let row_group = OpenRowGroup::new(plan, self.row_group.index, &self.budget)?;
+            for ((test, leaf), place) in here {
+                let same = lookups.iter_mut().find(|it| it.leaf() == leaf.leaf);
+                match same {
+                    Some(lookup) => lookup.add_test(test),
+                    None => {
+                        let ordinal = leaves.iter().position(|it| *it == leaf.leaf);
+                        let values = ordinal.and_then(|it| row_group.dictionary_values(it, &place));
+                        lookups.extend(values.map(|it| Lookup::dictionary(leaf.leaf, test, it)));
+                    }
                 }
             }
         }
