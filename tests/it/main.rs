@@ -37,6 +37,8 @@ mod filter_lists;
 #[cfg(test)]
 mod filter_literals;
 #[cfg(test)]
+mod filter_stages;
+#[cfg(test)]
 mod wanted_schema;
 #[cfg(test)]
 mod row_origins;

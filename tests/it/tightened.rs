@@ -53,13 +53,15 @@ impl Table {
     fn rows(
         &self,
         case: &Case,
-        first: &Predicate,
+        first: Option<&Predicate>,
         mut next: impl FnMut(i64) -> Option<Predicate>,
     ) -> Vec<i64> {
         let plan = |filter: Predicate| Arc::new(self.file.plan(&case.options(filter)).unwrap());
+        let mut options = case.options(col("row").ge(0));
+        options.filter = first.cloned();
         let mut rows = Vec::new();
         if !case.is_pushed {
-            let mut reader = self.file.read(case.options(first.clone())).unwrap();
+            let mut reader = self.file.read(options).unwrap();
             while let Some(batch) = reader.next_batch().unwrap() {
                 rows.extend(rows_of(&batch));
                 if let Some(filter) = next(*rows.last().unwrap()) {
@@ -69,7 +71,7 @@ impl Table {
             assert_eq!(reader.rows_left(), 0);
             return rows;
         }
-        let mut decoder = PushDecoder::new(plan(first.clone()));
+        let mut decoder = PushDecoder::new(Arc::new(self.file.plan(&options).unwrap()));
         loop {
             match decoder.poll().unwrap() {
                 Poll::Needs(needs) => {
@@ -225,7 +227,7 @@ fn filters_are_tightened_within_a_row_group() {
 /// Behind the first batch, to the last rows: all of these come, and of those before only what had begun.
 fn tighten_once(table: &Table, first: &First, case: &Case) {
     let mut tight = Some(first.at_least(LEAST));
-    let rows = table.rows(case, &first.filter, |_| tight.take());
+    let rows = table.rows(case, Some(&first.filter), |_| tight.take());
     let context = format!("{} {:?} {case:?}", table.row_group_rows, first.filter);
     let old = rows.partition_point(|row| *row < LEAST);
     let (old, new) = rows.split_at(old);
@@ -245,7 +247,7 @@ fn tighten_once(table: &Table, first: &First, case: &Case) {
 
 /// By ever more rows.
 fn tighten_again_and_again(table: &Table, first: &First, case: &Case) {
-    let rows = table.rows(case, &first.filter, |row| {
+    let rows = table.rows(case, Some(&first.filter), |row| {
         Some(first.at_least(row + 20_000))
     });
     let context = format!("{} {:?} {case:?}", table.row_group_rows, first.filter);
@@ -259,6 +261,29 @@ fn tighten_again_and_again(table: &Table, first: &First, case: &Case) {
         case.limit() == rows.len() || rows.len() < first.rows.len(),
         "{context}"
     );
+}
+
+/// A read can start without a filter and receive one.
+#[test]
+fn a_read_without_a_filter_receives_one() {
+    for row_group_rows in [ROWS, ROWS / 4] {
+        let table = Table::new(row_group_rows);
+        let cases = Case::all(u64::MAX).into_iter();
+        for case in cases.filter(|case| case.limit.is_none()) {
+            let mut tight = Some(col("row").ge(LEAST));
+            let rows = table.rows(&case, None, |_| tight.take());
+            let context = format!("{row_group_rows} {case:?}");
+            let old = rows.partition_point(|row| *row < LEAST);
+            let (old, new) = rows.split_at(old);
+            assert!(old.iter().copied().eq(0..old.len() as i64), "{context}");
+            assert!(new.iter().copied().eq(LEAST..ROWS), "{context}");
+            // Several threads may have decoded other row groups before.
+            if case.threads == 1 || row_group_rows == ROWS {
+                let most = SPAN.min(row_group_rows) as usize + BATCH;
+                assert!(old.len() < most, "{context}: {}", old.len());
+            }
+        }
+    }
 }
 
 #[test]

@@ -15,9 +15,9 @@ pub struct ReadMetrics {
     pub row_groups_passed_over: u64,
     /// What each step of pruning told, in their order. Steps that were not taken told nothing.
     pub steps: Vec<StepMetrics>,
-    /// Rows whose values were tested.
+    /// Rows whose values were tested, once for each stage of the filter.
     pub rows_tested: u64,
-    /// Those that are wanted.
+    /// Rows that these tests selected.
     pub rows_found: u64,
     /// Pages that were decompressed, dictionaries among them.
     pub pages_read: u64,

@@ -191,7 +191,7 @@ struct Inner {
     message: String,
     location: Location,
     remedy: Option<Remedy>,
-    source: Option<std::io::Error>,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
 impl Error {
@@ -320,6 +320,20 @@ impl From<std::io::Error> for Error {
     #[cold]
     fn from(source: std::io::Error) -> Self {
         let mut error = Self::new(ErrorKind::Io, source.to_string());
+        error.0.source = Some(Box::new(source));
+        error
+    }
+}
+
+/// An error of the caller's code, which becomes the [source](std::error::Error::source). An error of this type stays what it is.
+impl From<Box<dyn std::error::Error + Send + Sync>> for Error {
+    #[cold]
+    fn from(source: Box<dyn std::error::Error + Send + Sync>) -> Self {
+        let source = match source.downcast::<Self>() {
+            Ok(error) => return *error,
+            Err(source) => source,
+        };
+        let mut error = Self::argument(source.to_string());
         error.0.source = Some(source);
         error
     }
@@ -354,7 +368,7 @@ impl fmt::Debug for Error {
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.0.source.as_ref().map(|source| source as _)
+        self.0.source.as_ref().map(|source| &**source as _)
     }
 }
 
@@ -408,6 +422,23 @@ mod tests {
         assert_eq!(column, "é".repeat(500) + "…");
         let error = Error::corrupt("x").in_column(&path[..1000]);
         assert_eq!(error.location().column.as_deref(), Some(&path[..1000]));
+    }
+
+    #[test]
+    fn the_source_is_kept() {
+        use std::error::Error as _;
+        let io = || std::io::Error::other("x");
+        let error = Error::from(io());
+        let is_io = |error: &Error| error.source().is_some_and(|it| it.is::<std::io::Error>());
+        assert_eq!((error.kind(), is_io(&error)), (ErrorKind::Io, true));
+        let boxed: Box<dyn std::error::Error + Send + Sync> = Box::new(io());
+        let error = Error::from(boxed).in_row_group(2);
+        assert_eq!(error.to_string(), "invalid argument: x (row group 2)");
+        assert!(is_io(&error));
+        let boxed: Box<dyn std::error::Error + Send + Sync> = Box::new(Error::corrupt("y"));
+        let error = Error::from(boxed);
+        assert_eq!((error.kind(), error.message()), (ErrorKind::Corrupt, "y"));
+        assert!(error.source().is_none());
     }
 
     #[test]

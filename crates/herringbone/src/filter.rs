@@ -19,5 +19,6 @@ pub use herringbone_core::metrics::{ReadCounts, ReadMetrics, StepMetrics};
 pub use herringbone_core::read::{RowGroupExplanation, StepExplanation};
 
 pub use herringbone_core::filter::{
-    Column, Literal, Predicate, PruningStep, PruningSteps, RowPredicate, Verdict, col, col_at,
+    Column, Literal, Predicate, PruningStep, PruningSteps, RowError, RowPredicate, RowTest,
+    Verdict, col, col_at,
 };

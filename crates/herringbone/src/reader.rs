@@ -140,7 +140,8 @@ impl Reader {
     /// ```
     ///
     /// # Errors
-    /// Argument where it is a plan of another file, other columns or row groups, or one of both has no filter.
+    /// Argument if it is a plan of another file, other columns or row groups, or has no filter. A read without a filter that has
+    /// an offset or a limit cannot receive one: it counts other rows.
     pub fn go_on_by(&mut self, plan: Arc<ReadPlan>) -> Result<()> {
         self.plan.check_goes_on_by(&plan)?;
         self.driver = match std::mem::replace(&mut self.driver, Driver::Failed) {
@@ -148,6 +149,8 @@ impl Reader {
             Driver::Filtered(filtered) if plan.has_stages() => {
                 Driver::Inline(Box::new(filtered.into_inline()))
             }
+            // Threads that decode all columns at once do not test any.
+            Driver::Threads(threads) => Driver::Inline(Box::new(threads.into_inline())),
             other => other,
         };
         match &mut self.driver {

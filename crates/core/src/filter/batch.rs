@@ -6,9 +6,9 @@ use herringbone_format::Result;
 
 use super::Predicate;
 use super::array_test::ArrayTest;
+use super::bound_rows::BoundRows;
 use super::leaf_test::Asked;
 use super::predicate::{Expression, Test};
-use super::rows::evaluate_rows;
 
 impl Predicate {
     /// Whether each row of a batch is wanted; null where that is unknown, which wants none. Columns are found by their
@@ -61,7 +61,10 @@ fn accepted(
             let asked = Asked::new(column, test, is_negated, *is_ieee);
             ArrayTest::new(&batch.schema(), &column.path, asked)?.evaluate(batch)
         }
-        Expression::Rows(predicate) => evaluate_rows(&**predicate, is_negated, batch, None),
+        Expression::Rows(predicate) => {
+            let bound = BoundRows::new(predicate.clone(), is_negated);
+            bound.with_columns(&batch.schema())?.evaluate(batch, None)
+        }
     }
 }
 

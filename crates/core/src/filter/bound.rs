@@ -9,10 +9,10 @@ use herringbone_format::{FileMetadata, Result};
 use herringbone_schema::ParquetSchema;
 
 use super::array_test::{ArrayTest, has_field};
+use super::bound_rows::BoundRows;
 use super::bounds_test::BoundsTest;
 use super::leaf_test::Asked;
 use super::predicate::{Each, Expression};
-use super::rows::evaluate_rows;
 use super::tested_leaves::leaf_at;
 use super::verdict_runs::VerdictRuns;
 use super::wanted_columns::as_wanted;
@@ -55,12 +55,7 @@ pub(crate) enum BoundTest {
         test: ArrayTest,
         verdict: Verdict,
     },
-    Rows {
-        predicate: Arc<dyn RowPredicate>,
-        is_negated: bool,
-        /// Whether it may be asked about metadata: it knows the names of the file.
-        knows_metadata: bool,
-    },
+    Rows(Box<BoundRows>),
 }
 
 /// A test of a leaf.
@@ -101,10 +96,12 @@ impl BoundPredicate {
             schema,
             tested,
             looks_at_values: true,
+            looks_at_rows: true,
             tests: Vec::new(),
         };
         let mut root = binder.node(&last.0, false)?;
         if let Some(passed) = passed {
+            binder.looks_at_rows = false;
             let passed = binder.node(&passed.0, false)?;
             root = Node::And(vec![Node::Implied(Box::new(passed)), root]);
         }
@@ -140,6 +137,8 @@ struct Binder<'a> {
     tested: &'a [TestedColumns<'a>],
     /// False for tests that only rule rows out by metadata, whose columns no stage has.
     looks_at_values: bool,
+    /// False for custom predicates that an earlier stage evaluates: each is bound by its own stage.
+    looks_at_rows: bool,
     tests: Vec<BoundTest>,
 }
 
@@ -197,15 +196,19 @@ impl Binder<'_> {
             true => None,
             false => predicate.implied(self.schema)?,
         };
-        let mut node = self.add(BoundTest::Rows {
-            predicate: predicate.clone(),
-            is_negated,
-            knows_metadata: !self.has_wanted_schema(),
-        });
+        let mut test = BoundRows::new(predicate.clone(), is_negated);
+        if !self.has_wanted_schema() {
+            test = test.with_metadata(self.metadata, self.schema)?;
+        }
+        if let Some(tested) = self.tested.first().filter(|_| self.looks_at_rows) {
+            test = test.with_columns(tested.schema)?;
+        }
+        let mut node = self.add(BoundTest::Rows(Box::new(test)));
         if let Some(implied) = implied {
-            let looked = std::mem::replace(&mut self.looks_at_values, false);
+            let looked = (self.looks_at_values, self.looks_at_rows);
+            (self.looks_at_values, self.looks_at_rows) = (false, false);
             let implied = self.node(&implied.0, false);
-            self.looks_at_values = looked;
+            (self.looks_at_values, self.looks_at_rows) = looked;
             node = Node::And(vec![node, Node::Implied(Box::new(implied?))]);
         }
         Ok(node)
@@ -308,7 +311,7 @@ impl Node {
     /// Returns true if it has a custom predicate that is evaluated.
     fn has_rows(&self, tests: &[BoundTest]) -> bool {
         match self {
-            Self::Test(test) => matches!(tests.get(*test), Some(BoundTest::Rows { .. })),
+            Self::Test(test) => matches!(tests.get(*test), Some(BoundTest::Rows(_))),
             Self::And(parts) | Self::Or(parts) => parts.iter().any(|part| part.has_rows(tests)),
             Self::Implied(_) => false,
         }
@@ -342,11 +345,7 @@ impl BoundTest {
         match self {
             Self::Leaf(leaf) => leaf.array.evaluate(batch),
             Self::Unstored { test, .. } => test.evaluate(batch),
-            Self::Rows {
-                predicate,
-                is_negated,
-                ..
-            } => evaluate_rows(&**predicate, *is_negated, batch, among),
+            Self::Rows(rows) => rows.evaluate(batch, among),
         }
     }
 
@@ -358,23 +357,7 @@ impl BoundTest {
         match self {
             Self::Leaf(leaf) => leaf.verdict(metadata, row_group),
             Self::Unstored { verdict, .. } => Ok(*verdict),
-            Self::Rows {
-                knows_metadata: false,
-                ..
-            } => Ok(Verdict::Some),
-            Self::Rows {
-                predicate,
-                is_negated,
-                ..
-            } => {
-                let verdict = predicate.verdict(metadata, row_group)?;
-                // Where none is wanted it may be as they are all null, which the opposite does not want either.
-                Ok(match (verdict, is_negated) {
-                    (Verdict::All, true) => Verdict::None,
-                    (Verdict::None, true) => Verdict::Some,
-                    (verdict, _) => verdict,
-                })
-            }
+            Self::Rows(rows) => rows.verdict(metadata, row_group),
         }
     }
 }

@@ -11,6 +11,7 @@
 
 mod batch;
 mod bound;
+mod bound_rows;
 mod array_test;
 mod below_lists;
 mod bounds_test;
@@ -36,12 +37,13 @@ mod wanted_columns;
 
 pub use bound::Verdict;
 pub(crate) use bound::{BoundPredicate, BoundTest, LeafNode, TestedColumns};
+pub(crate) use bound_rows::BoundRows;
 pub(crate) use implied::implied_first;
 pub use literal::Literal;
 pub use predicate::{Column, Predicate, col, col_at};
 pub use pruning_steps::{PruningStep, PruningSteps};
 pub(crate) use resolved_leaf::{LeafSource, ResolvedLeaf};
-pub use rows::RowPredicate;
+pub use rows::{RowError, RowPredicate, RowTest};
 pub(crate) use select::{concat, select};
 pub(crate) use stages::{Stages, operands};
 pub(crate) use tested_leaves::{extension_columns, has_row_predicate, tested_leaves};

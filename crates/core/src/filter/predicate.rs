@@ -250,7 +250,8 @@ impl Predicate {
         Self(Expression::Rows(Arc::new(predicate)))
     }
 
-    /// Both are true.
+    /// Both are true. A [custom predicate](RowPredicate) sees only the rows that the operands before it left, so put cheap tests
+    /// first.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let mut parts = match self.0 {

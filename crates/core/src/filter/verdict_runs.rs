@@ -50,6 +50,14 @@ impl VerdictRuns {
         self.combine(other, Verdict::max)
     }
 
+    /// Returns what is known by both of the same rows: a row that one of them leaves undecided has the verdict of the other.
+    pub(crate) fn refined(&self, other: &Self) -> Self {
+        self.combine(other, |one, other| match one {
+            Verdict::Some => other,
+            decided => decided,
+        })
+    }
+
     fn combine(&self, other: &Self, combine: fn(Verdict, Verdict) -> Verdict) -> Self {
         let (mut one, mut two) = (self.runs.iter().peekable(), other.runs.iter().peekable());
         let ends = std::iter::from_fn(|| {

@@ -193,7 +193,8 @@ impl PushDecoder {
     /// old one.
     ///
     /// # Errors
-    /// Argument where it is a plan of another file, other columns or row groups, or has no filter.
+    /// Argument if it is a plan of another file, other columns or row groups, or has no filter. A read without a filter that has
+    /// an offset or a limit cannot receive one: it counts other rows.
     pub fn go_on_by(&mut self, plan: Arc<ReadPlan>) -> Result<()> {
         self.plan.check_goes_on_by(&plan)?;
         self.next_plan = Some(plan);
@@ -207,8 +208,15 @@ impl PushDecoder {
         };
         let in_turn = self.cursor.is_in_turn();
         self.cursor = RowGroupCursor::new(plan.clone(), self.budget.clone());
-        if let (Some(filter), Some(next)) = (&mut self.filter, plan.filter()) {
-            filter.rows = FilteredRows::new(next.clone(), plan.schema().clone(), &self.budget);
+        if let Some(next) = plan.filter() {
+            let rows = FilteredRows::new(next.clone(), plan.schema().clone(), &self.budget);
+            // Without a filter before, offset and limit were applied by the plan.
+            let window = self.filter.as_ref().map_or(Window::all(), |it| it.window);
+            self.filter = Some(Box::new(Filter {
+                rows,
+                window,
+                is_asked: false,
+            }));
         }
         self.plan = plan;
         if in_turn {

@@ -5,11 +5,10 @@
 //! ```
 
 use std::fmt;
-use std::sync::Arc;
 
-use herringbone_arrow::array::{Array as _, ArrayRef, BooleanArray, RecordBatch, StructArray};
-use herringbone_arrow::buffer::NullBuffer;
-use herringbone_core::filter::{Predicate, RowPredicate, Verdict};
+use herringbone_arrow::array::{Array as _, BooleanArray, RecordBatch};
+use herringbone_arrow::schema::SchemaRef;
+use herringbone_core::filter::{Predicate, RowError, RowPredicate, RowTest, Verdict};
 use herringbone_format::{BoundingBox, Error, FileMetadata, Result};
 use herringbone_schema::ParquetSchema;
 
@@ -27,6 +26,7 @@ enum Relation {
 }
 
 /// Rows whose own boxes lie so.
+#[derive(Clone)]
 struct BoxPredicate {
     column: GeometryColumn,
     bbox: BoundingBox,
@@ -144,24 +144,31 @@ impl BoxPredicate {
     }
 }
 
+impl BoxPredicate {
+    /// Tests a batch of geometries.
+    fn test(&self, batch: &RecordBatch) -> Result<BooleanArray> {
+        let array = batch.columns().first();
+        let array = array.ok_or_else(|| Error::argument("the geometries were not read"))?;
+        let mut wanted = Vec::with_capacity(array.len());
+        for_each_extent(array, &self.column, &mut |extent| {
+            wanted.push(extent.map(|extent| self.accepts(&extent)));
+        })?;
+        Ok(wanted.into())
+    }
+}
+
 impl RowPredicate for BoxPredicate {
     fn columns(&self) -> Vec<Vec<String>> {
         vec![self.column.path.clone()]
     }
 
-    fn evaluate(&self, batch: &RecordBatch) -> Result<BooleanArray> {
-        let (array, nulls) = array_at(batch, &self.column.path)?;
-        let mut wanted = Vec::with_capacity(array.len());
-        for_each_extent(&array, &self.column, &mut |extent| {
-            wanted.push(extent.map(|extent| self.accepts(&extent)));
-        })?;
-        let (bits, of_rows) = BooleanArray::from(wanted).into_parts();
-        let nulls = NullBuffer::union(nulls.as_ref(), of_rows.as_ref());
-        Ok(BooleanArray::new(bits, nulls))
+    fn bind(&self, _columns: &SchemaRef) -> Result<RowTest, RowError> {
+        let predicate = self.clone();
+        Ok(Box::new(move |batch| Ok(predicate.test(batch)?)))
     }
 
     /// What lies within a box touches it.
-    fn implied(&self, schema: &ParquetSchema) -> Result<Option<Predicate>> {
+    fn implied(&self, schema: &ParquetSchema) -> Result<Option<Predicate>, RowError> {
         Ok(self.column.covered(&self.bbox, schema))
     }
 
@@ -174,27 +181,11 @@ impl RowPredicate for BoxPredicate {
         self.column.encoding == Encoding::Wkb && !has_points_alone
     }
 
-    fn verdict(&self, metadata: &FileMetadata, row_group: usize) -> Result<Verdict> {
+    fn verdict(&self, metadata: &FileMetadata, row_group: usize) -> Result<Verdict, RowError> {
         let may = self.column.may_intersect(metadata, row_group, &self.bbox)?;
         Ok(match may {
             true => Verdict::Some,
             false => Verdict::None,
         })
     }
-}
-
-/// The column at a path through structs, and the nulls of these.
-fn array_at(batch: &RecordBatch, path: &[String]) -> Result<(ArrayRef, Option<NullBuffer>)> {
-    let missing = || Error::argument(format!("the column `{}` was not read", path.join(".")));
-    let (first, rest) = path.split_first().ok_or_else(missing)?;
-    let mut array = batch.column_by_name(first).ok_or_else(missing)?.clone();
-    let mut nulls = None;
-    for name in rest {
-        let parent = array.as_any().downcast_ref::<StructArray>();
-        let parent = parent.ok_or_else(missing)?;
-        nulls = NullBuffer::union(nulls.as_ref(), parent.nulls());
-        let child = Arc::clone(parent.column_by_name(name).ok_or_else(missing)?);
-        array = child;
-    }
-    Ok((array, nulls))
 }

@@ -10,10 +10,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use herringbone_arrow::array::{BooleanArray, RecordBatch};
-use herringbone_core::filter::{Column, Predicate, RowPredicate, col_at};
+use herringbone_arrow::schema::SchemaRef;
+use herringbone_core::filter::{Column, Predicate, RowError, RowPredicate, RowTest, col_at};
 use herringbone_core::read::ExtensionColumnOption;
-use herringbone_format::{Repetition, Result};
+use herringbone_format::Repetition;
 use herringbone_schema::{ParquetSchema, SchemaOptions};
 
 use super::VariantGet;
@@ -112,11 +112,12 @@ impl RowPredicate for PathPredicate {
         }]
     }
 
-    fn evaluate(&self, batch: &RecordBatch) -> Result<BooleanArray> {
-        (self.test)(col_at([self.name()])).evaluate(batch)
+    fn bind(&self, _columns: &SchemaRef) -> Result<RowTest, RowError> {
+        let predicate = (self.test)(col_at([self.name()]));
+        Ok(Box::new(move |batch| Ok(predicate.evaluate(batch)?)))
     }
 
-    fn implied(&self, schema: &ParquetSchema) -> Result<Option<Predicate>> {
+    fn implied(&self, schema: &ParquetSchema) -> Result<Option<Predicate>, RowError> {
         // A lenient read looks beside the path as well, and as text all values can be wanted.
         if self.get.options.unshred.lenient || self.get.options.cast.format_strings {
             return Ok(None);

@@ -193,7 +193,7 @@ impl ReadPlan {
     /// Whether a read by this plan may go on by another one.
     ///
     /// # Errors
-    /// Argument where that reads another file, other columns or other row groups, or one of both has no filter.
+    /// Argument if the other one reads another file, other columns or other row groups, or has no filter.
     #[doc(hidden)] // For drivers.
     pub fn check_goes_on_by(&self, next: &Self) -> Result<()> {
         let row_groups = self.row_groups.iter().zip(&next.row_groups);
@@ -203,9 +203,9 @@ impl ReadPlan {
             && self.schema == next.schema
             && self.row_groups.len() == next.row_groups.len()
             && row_groups.all(|(a, of_a, b, of_b)| a == b && of_a == of_b);
-        let message = match (is_same, self.is_filtered() && next.is_filtered()) {
+        let message = match (is_same, next.is_filtered()) {
             (true, true) => return Ok(()),
-            (true, false) => "a read goes on by another filter only where it has one",
+            (true, false) => "a read goes on by another filter, not without one",
             (false, _) => "a read goes on by a plan of the same file, columns and row groups alone",
         };
         Err(Error::argument(message))

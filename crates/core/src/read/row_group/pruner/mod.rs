@@ -23,7 +23,7 @@ use super::OpenRowGroup;
 use super::explanation::StepExplanation;
 use crate::budget::{Budget, Reservation};
 use crate::filter::verdict_runs::VerdictRuns;
-use crate::filter::{BoundTest, LeafNode, PruningStep, Verdict};
+use crate::filter::{BoundRows, BoundTest, LeafNode, PruningStep, Verdict};
 use crate::page::{PageMap, PageMaps, byte_range};
 use crate::pruning::index_trust::IndexTrust;
 use crate::read::plan::count;
@@ -264,17 +264,29 @@ impl RowGroupPruner {
 
     /// What the tests that are undecided ask of their leaves.
     fn undecided(&self) -> Vec<(usize, &LeafNode)> {
-        let Some(filter) = self.plan.filter() else {
-            return Vec::new();
-        };
-        let tests = filter.tests().iter().zip(&self.of_tests).enumerate();
-        let tests = tests.filter(|(_, (_, known))| known.whole() == Verdict::Some);
-        tests
-            .filter_map(|(index, (test, _))| match test {
-                BoundTest::Leaf(leaf) => Some((index, &**leaf)),
-                BoundTest::Unstored { .. } | BoundTest::Rows { .. } => None,
-            })
-            .collect()
+        let tests = self.undecided_tests();
+        let leaves = tests.filter_map(|(index, test)| match test {
+            BoundTest::Leaf(leaf) => Some((index, &**leaf)),
+            BoundTest::Unstored { .. } | BoundTest::Rows(_) => None,
+        });
+        leaves.collect()
+    }
+
+    /// Returns the custom predicates that are undecided.
+    fn undecided_rows(&self) -> Vec<(usize, &BoundRows)> {
+        let tests = self.undecided_tests();
+        let rows = tests.filter_map(|(index, test)| match test {
+            BoundTest::Rows(rows) => Some((index, &**rows)),
+            BoundTest::Unstored { .. } | BoundTest::Leaf(_) => None,
+        });
+        rows.collect()
+    }
+
+    fn undecided_tests(&self) -> impl Iterator<Item = (usize, &BoundTest)> {
+        let tests = self.plan.filter().map_or(&[][..], |filter| filter.tests());
+        let tests = tests.iter().zip(&self.of_tests).enumerate();
+        let undecided = tests.filter(|(_, (_, known))| known.whole() == Verdict::Some);
+        undecided.map(|(index, (test, _))| (index, test))
     }
 
     fn chunk(&self, leaf: usize) -> Option<ColumnChunk> {
@@ -298,6 +310,8 @@ impl RowGroupPruner {
             PruningStep::ColumnIndexes => {
                 let mut leaves: Vec<_> =
                     self.undecided().iter().map(|(_, leaf)| leaf.leaf).collect();
+                let rows = self.undecided_rows();
+                leaves.extend(rows.into_iter().flat_map(|(_, rows)| rows.page_leaves()));
                 leaves.sort_unstable();
                 leaves.dedup();
                 self.page_indexes(&leaves, true)?
@@ -464,9 +478,13 @@ impl RowGroupPruner {
                     verdicts.push((test, of_pages));
                 }
             }
+            for (test, rows) in self.undecided_rows() {
+                let indexes = (bounds, &*found.offsets);
+                verdicts.push((test, rows.verdicts_of_pages(leaf, indexes, &pages)?));
+            }
             for (test, verdicts) in verdicts {
                 if let Some(known) = self.of_tests.get_mut(test) {
-                    *known = verdicts;
+                    *known = known.refined(&verdicts);
                 }
             }
         }
@@ -477,7 +495,7 @@ impl RowGroupPruner {
     fn leaf_node(&self, test: usize) -> Option<&LeafNode> {
         match self.plan.filter()?.tests().get(test)? {
             BoundTest::Leaf(leaf) => Some(leaf),
-            BoundTest::Unstored { .. } | BoundTest::Rows { .. } => None,
+            BoundTest::Unstored { .. } | BoundTest::Rows(_) => None,
         }
     }
 
