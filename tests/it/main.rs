@@ -57,8 +57,6 @@ mod spawn;
 #[cfg(test)]
 mod parts;
 #[cfg(test)]
-mod restarted_columns;
-#[cfg(test)]
 mod arrow_rs;
 #[cfg(test)]
 mod int96;

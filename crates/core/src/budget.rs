@@ -24,7 +24,7 @@ use crate::metrics::{Metrics, ReadMetrics};
 /// The name of the limit that a budget keeps.
 const LIMIT: &str = "memory_bytes";
 
-/// The memory that a read may hold and holds, and the counts of what it did.
+/// The memory that a read may hold, the memory that it holds, and counts of its work.
 #[derive(Debug)]
 pub struct Budget {
     limit: u64,
@@ -87,7 +87,7 @@ impl Budget {
         self.used() > self.limit / 2
     }
 
-    /// Returns the counts of what the read did so far.
+    /// Returns the counts of the work so far.
     #[doc(hidden)] // For drivers.
     #[must_use]
     pub fn read_metrics(&self) -> ReadMetrics {
@@ -309,7 +309,7 @@ impl ColumnMemory {
         self.hold(part, bytes)
     }
 
-    /// Returns the counts of what the read did so far.
+    /// Returns the counts of the work so far.
     pub(crate) fn metrics(&self) -> &Metrics {
         &self.reservation.budget.metrics
     }

@@ -83,7 +83,7 @@ struct Inner<W: Work> {
 }
 
 impl<W: Work> Crew<W> {
-    /// Makes a crew of at most so many `threads`, including the caller's.
+    /// Makes a crew of at most `threads` threads, including the caller's.
     ///
     /// Helpers come from `host`, or from the pool of the process. That pool has as many threads as the machine has
     /// cores, or as the largest `threads` that any crew asked for.

@@ -237,12 +237,6 @@ impl ColumnChunkDecoder {
         self.pages.use_map(map);
     }
 
-    /// Starts after the first `emitted` selected rows, which count as unselected. Column batches end where they do
-    /// if the column starts at its first row.
-    pub(crate) fn start_after(&mut self, emitted: u64) {
-        self.rows.start_after(emitted);
-    }
-
     /// Keeps the rows of this part only.
     pub(crate) fn restrict(&mut self, part: ColumnSplit) {
         self.rows.restrict(&part.rows);

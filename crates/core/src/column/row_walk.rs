@@ -32,12 +32,6 @@ impl RowWalk {
         }
     }
 
-    /// Starts after the first `emitted` selected rows, which count as unselected.
-    pub(super) fn start_after(&mut self, emitted: u64) {
-        self.selection.pass_emitted(emitted);
-        self.emitted = usize::try_from(emitted).unwrap_or(usize::MAX);
-    }
-
     /// Keeps the selected rows within `rows` only.
     pub(super) fn restrict(&mut self, rows: &Range<u64>) {
         self.selection = self.selection.within(rows);

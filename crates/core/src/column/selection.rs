@@ -197,23 +197,6 @@ impl Selection {
         within
     }
 
-    /// Counts the first `emitted` selected rows as unselected. The walk has not begun.
-    pub(crate) fn pass_emitted(&mut self, mut emitted: u64) {
-        let none = WantedPiece::Ranges([].into());
-        let first = std::mem::replace(&mut self.piece, none);
-        let more = std::mem::take(&mut self.more);
-        for piece in std::iter::once(first).chain(more) {
-            let selected = piece.count();
-            let rest = match emitted {
-                0 => Some(piece),
-                emitted if emitted >= selected => None,
-                emitted => piece.within(&(piece.end_of(emitted)..u64::MAX)),
-            };
-            emitted = emitted.saturating_sub(selected);
-            rest.into_iter().for_each(|rest| self.extend(rest));
-        }
-    }
-
     /// Rows that become known on the way.
     pub(crate) fn open(&mut self) {
         self.is_open = true;
@@ -458,37 +441,6 @@ mod tests {
         assert_eq!(rows_of(3..11), [3, 4, 6, 10]);
         assert_eq!(rows_of(11..15), [12, 13]);
         assert!(rows_of(14..15).is_empty());
-    }
-
-    #[test]
-    fn emitted_rows_are_passed() {
-        let bits = BooleanBuffer::from(vec![true, false, true, true, false, true]);
-        let selected = [2, 3, 4, 6, 10, 12, 13, 15, 20, 21];
-        for emitted in 0..=11 {
-            let mut walk = Selection::new(Arc::from([2..5, 6..7]));
-            let bits = bits.clone();
-            walk.extend(WantedPiece::Mask { start: 10, bits });
-            walk.extend(ranges([20..22]));
-            walk.open();
-            walk.pass_emitted(emitted);
-            assert_eq!(walk.position(), 0);
-            let mut taken = Vec::new();
-            loop {
-                match walk.run() {
-                    SelectionRun::Skip(rows) => walk.advance(rows),
-                    SelectionRun::Take(_) => {
-                        taken.push(walk.position());
-                        walk.advance(1);
-                    }
-                    end => {
-                        assert_eq!(end, SelectionRun::Unknown);
-                        break;
-                    }
-                }
-            }
-            let rest = selected.get(emitted as usize..).unwrap_or_default();
-            assert_eq!(taken, rest, "{emitted}");
-        }
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! The way of a column through the pages of its chunk. By their headers or by the page map it skips pages of which no row is
-//! selected. It reads the dictionary before the pages that refer to it, and opens the rest.
+//! The way of a column through the pages of its chunk. It skips pages without a selected row, by their headers or by the page
+//! map. It reads the dictionary before the pages that refer to it, and opens the rest.
 
 use std::sync::Arc;
 
@@ -315,7 +315,7 @@ impl PageCursor {
             self.pages.jump(page);
         }
         match opened {
-            // A budget that is too small is no fault of the page.
+            // The page is not at fault if the budget is too small.
             Err(error) if self.plan.null_pages && is_damage(&error) && !Budget::refused(&error) => {
                 self.dictionary_is_lost |= next.is_dictionary;
                 let rows = next.rows.unwrap_or(0);

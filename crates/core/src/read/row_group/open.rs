@@ -208,21 +208,9 @@ impl OpenRowGroup {
     /// Corrupt or Unsupported if the chunk does not fit its row group or its Arrow type;
     /// Argument if the read has no such column.
     pub fn column(&self, ordinal: usize) -> Result<Box<ColumnChunkDecoder>> {
-        self.column_from(ordinal, 0)
-    }
-
-    /// Creates the decoder of a column, after the first `emitted` selected rows of the row group. These were decoded
-    /// before: pages without later rows are skipped.
-    ///
-    /// # Errors
-    /// See [`Self::column`].
-    pub fn column_from(&self, ordinal: usize, emitted: u64) -> Result<Box<ColumnChunkDecoder>> {
         let (plan, chunk) = self.get(ordinal)?;
         let decompression_limit = self.decompression_limit(plan);
         let mut column = self.make(plan, chunk, decompression_limit)?;
-        if emitted > 0 {
-            column.start_after(emitted);
-        }
         if let Some(map) = &chunk.map {
             column.use_map(map.clone());
         }
